@@ -1,0 +1,14 @@
+/**
+ * The bus port: EventBridge, or the same in process. At least once, unordered; a consumer reads the state again and never trusts a
+ * payload. `publish` retries what the bus did not take and tells which events were never taken, by index.
+ */
+import type { BusEvent } from './events.ts';
+
+export type PublishOutcome = {
+  /** Indices of the events that the bus did not take after bounded retries. Empty: all are on the bus. */
+  readonly failed: readonly number[];
+};
+
+export interface Bus {
+  publish(events: readonly BusEvent[]): Promise<PublishOutcome>;
+}

@@ -1,0 +1,116 @@
+/** The events on the bus: one zod schema each, from which the TypeScript types and the published JSON Schemas come. */
+import { z } from 'zod';
+
+export const schemaVersion = 1;
+
+const probeType = z.enum(['liveness', 'readiness', 'startup']);
+const result = z.enum(['success', 'failure', 'unknown']);
+const instant = z.iso.datetime();
+
+const target = z.object({ namespace: z.string(), name: z.string(), uid: z.string() });
+
+const attempt = z.object({
+  time: instant,
+  outcome: z.enum(['success', 'warning', 'failure', 'unknown']),
+  output: z.string(),
+  error: z.string().optional(),
+  failureClass: z.string().optional(),
+  timings: z.object({
+    dnsMs: z.number().optional(),
+    connectMs: z.number().optional(),
+    tlsMs: z.number().optional(),
+    firstByteMs: z.number().optional(),
+    totalMs: z.number(),
+  }),
+});
+
+const condition = z.object({
+  type: z.string(),
+  status: z.enum(['True', 'False', 'Unknown']),
+  reason: z.string().optional(),
+  message: z.string().optional(),
+});
+
+const targetStatus = z.object({
+  phase: z.string(),
+  conditions: z.array(condition),
+  containers: z.array(
+    z.object({
+      name: z.string(),
+      containerID: z.string(),
+      ready: z.boolean(),
+      started: z.boolean(),
+      restartCount: z.int(),
+    }),
+  ),
+});
+
+const common = { schemaVersion: z.literal(schemaVersion), id: z.string(), target };
+const recorded = {
+  ...common,
+  container: z.string(),
+  probeType,
+  message: z.string(),
+  count: z.int().min(1),
+  attempts: z.array(attempt),
+};
+
+export const eventSchemas = {
+  'Probe Result Changed': z.object({
+    ...common,
+    container: z.string(),
+    containerID: z.string(),
+    probeType,
+    /** Absent: the cache entry was removed. */
+    result: result.optional(),
+    previousResult: result.optional(),
+    version: z.int(),
+    output: z.string(),
+    attempts: z.array(attempt),
+  }),
+  'Target Status Changed': z.object({
+    ...common,
+    resourceVersion: z.string(),
+    oldStatus: targetStatus,
+    newStatus: targetStatus,
+  }),
+  'Container Unhealthy': z.object(recorded),
+  'Container Probe Warning': z.object(recorded),
+  'Container Restart Requested': z.object({
+    ...common,
+    container: z.string(),
+    containerID: z.string(),
+    probeType,
+    message: z.string(),
+    restartPolicy: z.enum(['Always', 'OnFailure', 'Never']),
+    terminationGracePeriodSeconds: z.int(),
+    notBefore: instant.optional(),
+  }),
+  'Prober Degraded': z.object({
+    schemaVersion: z.literal(schemaVersion),
+    id: z.string(),
+    shard: z.string(),
+    hashRange: z.string(),
+    reason: z.string(),
+    since: instant,
+  }),
+  'Prober Recovered': z.object({
+    schemaVersion: z.literal(schemaVersion),
+    id: z.string(),
+    shard: z.string(),
+    hashRange: z.string(),
+    since: instant,
+  }),
+  'Target Sync Requested': z.object({ ...common, reason: z.string() }),
+} as const;
+
+export type DetailType = keyof typeof eventSchemas;
+export type EventDetail<Type extends DetailType> = z.infer<(typeof eventSchemas)[Type]>;
+
+/** An event as the bus takes it; `detail` is one of `eventSchemas`. */
+export type BusEvent<Type extends DetailType = DetailType> = {
+  readonly [T in Type]: { readonly detailType: T; readonly timeMs: number; readonly detail: EventDetail<T> };
+}[Type];
+
+/** EventBridge's `source` of every event. */
+export const eventSource = 'probelet';

@@ -1,0 +1,148 @@
+/** What is kept of a target between functions: one record per item of the table, each with one writer. See docs/architecture.md, Table. */
+import type { ProbeName, TargetSpec } from './spec.ts';
+import type { Attempt, ContainerStatus, FailureClass, Phase, PodStatus, ProbeType, Result } from './types.ts';
+
+/** TARGET, written by the API. */
+export type TargetRecord = {
+  readonly uid: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly labels: { readonly [key: string]: string };
+  readonly annotations: { readonly [key: string]: string };
+  /** Grows by one with each change of the spec. */
+  readonly generation: number;
+  /** Grows by one with each change of spec or metadata; the ETag. */
+  readonly resourceVersion: number;
+  readonly creationTimestampMs: number;
+  /** When the grace period ends; set: the target is terminating. */
+  readonly deletionTimestampMs?: number;
+  readonly deletionGracePeriodSeconds?: number;
+  readonly spec: TargetSpec;
+  /** Manual triggers so far, per probe; the holder fires once per growth. */
+  readonly probeRequests: { readonly [probe: ProbeName]: number };
+};
+
+/** REPORT, written by the API for lifecycle `reported`. */
+export type ReportRecord = {
+  readonly uid: string;
+  /** Grows by one with each report. */
+  readonly version: number;
+  readonly reportedAtMs: number;
+  readonly phase?: Phase;
+  readonly initContainerStatuses: readonly ContainerStatus[];
+  readonly containerStatuses: readonly ContainerStatus[];
+  /** Conditions that somebody else owns, readiness gates among them. */
+  readonly conditions: PodStatus['conditions'];
+};
+
+/** PROBE: results cache and worker state of one probe, written by the shard's holder. */
+export type ProbeRecord = {
+  readonly uid: string;
+  readonly container: string;
+  readonly probeType: ProbeType;
+  /** Of the current incarnation; empty before the first. */
+  readonly containerID: string;
+  /** Absent: the results cache has no entry. */
+  readonly result?: Result;
+  /** Exactly one more with each change of result or containerID. */
+  readonly version: number;
+  /** Exactly one more with each change of lastResult: which run the stored length belongs to. */
+  readonly streak: number;
+  readonly lastResult?: Result;
+  readonly resultRun: number;
+  readonly onHold: boolean;
+  /** The worker has ended; it comes back only with a newer spec or a new container. */
+  readonly ended: boolean;
+  /** When result last changed, ms since the epoch. */
+  readonly sinceMs: number;
+  /** Digest of the probe's spec that the counters belong to. */
+  readonly specDigest: string;
+  /** At most `outputBytesMax` bytes, never a response body. */
+  readonly output: string;
+  readonly failureClass?: FailureClass;
+  readonly lastProbeTimeMs?: number;
+};
+
+/** What probelet, playing the runtime of a `static` container, remembers of it. */
+export type Incarnation = {
+  readonly restartCount: number;
+  /** When the current incarnation began, ms since the epoch. */
+  readonly startedAtMs: number;
+  /** The back-off that the last restart had to wait, ms; 0: none yet. */
+  readonly backoffMs: number;
+  /** Set while `waiting: CrashLoopBackOff`: when the next incarnation begins. */
+  readonly restartAtMs?: number;
+  /** The container has ended and is not restarted (`restartPolicy: Never`). */
+  readonly terminated: boolean;
+  /** The state before the current one, for `lastState`. */
+  readonly lastState?: ContainerStatus['lastState'];
+};
+
+/** A restart that somebody was asked for and that no new containerID has answered yet. */
+export type RestartRequest = {
+  readonly id: string;
+  readonly containerID: string;
+  readonly probeType: ProbeType;
+  readonly requestedAtMs: number;
+  /** The restart should not happen before this (crash-loop back-off). */
+  readonly notBeforeMs?: number;
+  readonly terminationGracePeriodSeconds: number;
+  readonly message: string;
+  /** Times the request was published; the next publication is due at `nextAtMs`. */
+  readonly published: number;
+  readonly nextAtMs: number;
+};
+
+/** An event that is written with the state it tells of, published afterwards, then cleared. */
+export type OutboxEvent = {
+  readonly id: string;
+  readonly detailType: string;
+  readonly timeMs: number;
+  readonly detail: unknown;
+};
+
+/** STATUS, written by status-sync. */
+export type StatusRecord = {
+  readonly uid: string;
+  /** Grows by one with each write. */
+  readonly version: number;
+  /** TARGET.resourceVersion and REPORT.version that this status has taken in. */
+  readonly observedResourceVersion: number;
+  readonly observedReportVersion: number;
+  readonly status: PodStatus;
+  readonly incarnations: { readonly [container: string]: Incarnation };
+  readonly restartRequests: { readonly [container: string]: RestartRequest };
+  /** The version of each PROBE item that this status has taken in. */
+  readonly acked: { readonly [probe: ProbeName]: number };
+  readonly outbox: readonly OutboxEvent[];
+};
+
+/** Everything of one target that a decision may read. */
+export type TargetState = {
+  readonly target: TargetRecord;
+  readonly report?: ReportRecord;
+  readonly status: StatusRecord;
+  readonly probes: { readonly [probe: ProbeName]: ProbeRecord };
+};
+
+/** EVENT: one entry of a target's story, newest by id. */
+export type EventRecord = {
+  /** Sorts by time; stable, so that a repetition writes the same item. */
+  readonly id: string;
+  readonly uid: string;
+  readonly timeMs: number;
+  /** `transition`: a result changed; the others are kubelet's recorded events and the lifecycle's own. */
+  readonly kind: 'transition' | 'recorded';
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+  readonly container?: string;
+  readonly probeType?: ProbeType;
+  readonly containerID?: string;
+  readonly result?: Result;
+  readonly previousResult?: Result;
+  /** How often this event occurred since it was last recorded. */
+  readonly count: number;
+  /** The last attempts behind it, oldest first. */
+  readonly attempts: readonly (Attempt & { readonly timeMs: number })[];
+};

@@ -1,0 +1,92 @@
+/**
+ * The spec of a target, with the field names of a Kubernetes Pod. A stored spec has passed `validateTargetSpec` and carries its
+ * defaults, so that a reader never guesses one.
+ */
+import type { ContainerKind, ProbeType, RestartPolicy, RestartPolicyRule } from './types.ts';
+
+export type PortRef = number | string;
+
+export type HttpHeader = { readonly name: string; readonly value: string };
+
+export type HttpGetAction = {
+  readonly path: string;
+  readonly port: PortRef;
+  readonly host?: string;
+  readonly scheme: 'HTTP' | 'HTTPS';
+  readonly httpHeaders?: readonly HttpHeader[];
+};
+
+export type Probe = {
+  readonly exec?: { readonly command: readonly string[] };
+  readonly httpGet?: HttpGetAction;
+  readonly tcpSocket?: { readonly host?: string; readonly port: PortRef };
+  readonly grpc?: { readonly port: number; readonly service?: string };
+  readonly initialDelaySeconds: number;
+  readonly periodSeconds: number;
+  readonly timeoutSeconds: number;
+  readonly successThreshold: number;
+  readonly failureThreshold: number;
+  /** Liveness and startup only; carried in the restart request. */
+  readonly terminationGracePeriodSeconds?: number;
+};
+
+export type ContainerPort = { readonly name?: string; readonly containerPort: number };
+
+export type EnvVar = { readonly name: string; readonly value: string };
+
+export type ContainerSpec = {
+  readonly name: string;
+  readonly ports?: readonly ContainerPort[];
+  readonly env?: readonly EnvVar[];
+  /** On an init container `Always` makes it restartable (a sidecar); on others it overrides the target's policy. */
+  readonly restartPolicy?: RestartPolicy;
+  readonly restartPolicyRules?: readonly RestartPolicyRule[];
+  readonly startupProbe?: Probe;
+  readonly readinessProbe?: Probe;
+  readonly livenessProbe?: Probe;
+};
+
+export type TargetSpec = {
+  /** What a pod IP is to kubelet: the default address of every probe. */
+  readonly host: string;
+  readonly restartPolicy: RestartPolicy;
+  /** Who knows the container state: probelet itself (`static`) or whoever reports it (`reported`). */
+  readonly lifecycle: 'static' | 'reported';
+  readonly terminationGracePeriodSeconds: number;
+  readonly readinessGates: readonly { readonly conditionType: string }[];
+  readonly initContainers: readonly ContainerSpec[];
+  readonly containers: readonly ContainerSpec[];
+};
+
+/** One probe of a target: which container, which type. */
+export type ProbeRef = { readonly container: string; readonly probeType: ProbeType };
+
+/** `<container>#<probeType>`: a probe's name within its target, also the end of its sort key. */
+export type ProbeName = string;
+
+export const probeName = (container: string, probeType: ProbeType): ProbeName => `${container}#${probeType}`;
+
+/** A container of the spec together with its place in it. */
+export type PlacedContainer = { readonly kind: ContainerKind; readonly spec: ContainerSpec };
+
+const initKind = (container: ContainerSpec): ContainerKind =>
+  container.restartPolicy === 'Always' ? 'restartableInit' : 'init';
+
+/** Every container of a target in the order in which kubelet adds workers: regular containers first, then init containers. */
+export function placedContainers(spec: Pick<TargetSpec, 'containers' | 'initContainers'>): readonly PlacedContainer[] {
+  return [
+    ...spec.containers.map((container) => ({ kind: 'container' as const, spec: container })),
+    ...spec.initContainers.map((container) => ({ kind: initKind(container), spec: container })),
+  ];
+}
+
+export function probeOf(container: ContainerSpec, probeType: ProbeType): Probe | undefined {
+  switch (probeType) {
+    case 'startup':
+      return container.startupProbe;
+    case 'readiness':
+      return container.readinessProbe;
+    case 'liveness':
+      return container.livenessProbe;
+  }
+}

@@ -1,0 +1,197 @@
+/**
+ * One probe worker: kubelet's `doProbe` (pkg/kubelet/prober/worker.go), cut where it asks the prober. `decideGate` is what comes before
+ * the cut, `reduce` what comes after; both are pure. The numbers in the comments are the rules of docs/semantics.md.
+ */
+import type {
+  ContainerKind,
+  ContainerState,
+  ContainerStatus,
+  Era,
+  Phase,
+  ProbeType,
+  RestartPolicy,
+  RestartPolicyRule,
+  Result,
+} from './types.ts';
+
+/** What a worker remembers between probes. */
+export type Worker = {
+  /** Empty: none seen yet, or a malformed one. */
+  readonly containerID: string;
+  readonly lastResult?: Result;
+  readonly resultRun: number;
+  /** After a liveness failure or any startup verdict nothing is probed until a new container appears. */
+  readonly onHold: boolean;
+};
+
+export const newWorker: Worker = { containerID: '', resultRun: 0, onHold: false };
+
+/** What a step asks of the results cache, in order. */
+export type CacheAction =
+  | { readonly kind: 'remove'; readonly containerID: string }
+  | { readonly kind: 'set'; readonly containerID: string; readonly result: Result };
+
+/** The fixed side of a worker. */
+export type WorkerSpec = {
+  readonly probeType: ProbeType;
+  readonly initialDelaySeconds: number;
+  readonly successThreshold: number;
+  readonly failureThreshold: number;
+  readonly containerKind: ContainerKind;
+  readonly restartPolicy: RestartPolicy;
+  readonly containerRestartPolicy?: RestartPolicy;
+  readonly restartPolicyRules?: readonly RestartPolicyRule[];
+};
+
+/** What the worker sees of its pod. */
+export type PodView = {
+  readonly phase: Phase;
+  readonly deletionTimestampSet: boolean;
+  /** The pod has the condition AllContainersRestarting with status True. */
+  readonly allContainersRestarting: boolean;
+  /** The status entry of the worker's container. */
+  readonly container?: ContainerStatus;
+};
+
+/** Why nothing was probed; shown by the API, never acted on. */
+export type SkipReason =
+  | 'NoStatus'
+  | 'PodTerminal'
+  | 'NoContainer'
+  | 'OnHold'
+  | 'NotRunning'
+  | 'Terminating'
+  | 'InitialDelay'
+  | 'Started'
+  | 'NotStarted';
+
+export type Gate =
+  | { readonly kind: 'probe'; readonly worker: Worker; readonly actions: readonly CacheAction[] }
+  | {
+      readonly kind: 'skip' | 'stop';
+      readonly reason: SkipReason;
+      readonly worker: Worker;
+      readonly actions: readonly CacheAction[];
+    };
+
+export type Step = { readonly worker: Worker; readonly actions: readonly CacheAction[] };
+
+/** kubelet gives a container that started this long before it the benefit of the doubt (rule [G]). */
+const kubeletRestartGraceMs = 10_000;
+
+const initialResult: Readonly<Record<ProbeType, Result>> = {
+  liveness: 'success',
+  readiness: 'failure',
+  startup: 'unknown',
+};
+
+/**
+ * Rules 1 to 9: may this worker probe now? `pod` undefined: no status is known.
+ * `nowMs` is wall time; a negative elapsed time counts as none.
+ */
+export function decideGate(spec: WorkerSpec, worker: Worker, pod: PodView | undefined, nowMs: number, era: Era): Gate {
+  if (!pod) return { kind: 'skip', reason: 'NoStatus', worker, actions: [] };
+  if (pod.phase === 'Failed' || pod.phase === 'Succeeded')
+    return { kind: 'stop', reason: 'PodTerminal', worker, actions: [] };
+  const container = pod.container;
+  if (!container || container.containerID === '') return { kind: 'skip', reason: 'NoContainer', worker, actions: [] };
+
+  const seen = seeContainer(spec, worker, container, era);
+  const current = seen.worker;
+  if (current.onHold) return { kind: 'skip', reason: 'OnHold', ...seen };
+
+  if (container.state?.kind !== 'running') return notRunning(spec, seen, pod, container.state);
+  if (pod.deletionTimestampSet && spec.probeType !== 'readiness') {
+    const actions = [...seen.actions, setAction(current, 'success')];
+    return { kind: 'stop', reason: 'Terminating', worker: current, actions };
+  }
+  if (runningSeconds(container.state, nowMs) < spec.initialDelaySeconds)
+    return { kind: 'skip', reason: 'InitialDelay', ...seen };
+  if (container.started === true) {
+    return spec.probeType === 'startup' ? { kind: 'skip', reason: 'Started', ...seen } : { kind: 'probe', ...seen };
+  }
+  return spec.probeType === 'startup' ? { kind: 'probe', ...seen } : { kind: 'skip', reason: 'NotStarted', ...seen };
+}
+
+/**
+ * Rules 11 and 12: what a probed result does. A prober error never comes here: it moves nothing.
+ * @param result success or failure; a warning is a success, unknown a failure (see `prober`).
+ */
+export function reduce(spec: WorkerSpec, worker: Worker, result: Result): Step {
+  const resultRun = result === worker.lastResult ? worker.resultRun + 1 : 1;
+  const counted: Worker = { ...worker, lastResult: result, resultRun };
+  const threshold = result === 'failure' ? spec.failureThreshold : spec.successThreshold;
+  if (resultRun < threshold) return { worker: counted, actions: [] };
+  const actions = [setAction(worker, result)];
+  const hold = spec.probeType === 'startup' || (spec.probeType === 'liveness' && result === 'failure');
+  return { worker: hold ? { ...counted, onHold: true, resultRun: 0 } : counted, actions };
+}
+
+/** Rule 4: a new container removes the old one's result, gets its own initial value and ends the hold; the run goes on. */
+function seeContainer(spec: WorkerSpec, worker: Worker, container: ContainerStatus, era: Era): Step {
+  if (container.containerID === worker.containerID) return { worker, actions: [] };
+  const actions: CacheAction[] = [];
+  if (worker.containerID !== '') actions.push({ kind: 'remove', containerID: worker.containerID });
+  const next: Worker = { ...worker, containerID: parsedContainerID(container.containerID), onHold: false };
+  const startedByOldKubelet =
+    !era.changeContainerStatusOnKubeletRestart &&
+    spec.probeType === 'startup' &&
+    spec.containerKind === 'restartableInit' &&
+    container.started === true;
+  if (startedByOldKubelet) actions.push(setAction(next, 'success'));
+  if (!startedBeforeKubelet(container, era)) actions.push(setAction(next, initialResult[spec.probeType]));
+  return { worker: next, actions };
+}
+
+/** Rule 6: whatever is not running fails every probe type; the worker ends if it will never run again. */
+function notRunning(spec: WorkerSpec, seen: Step, pod: PodView, state: ContainerState | undefined): Gate {
+  const actions = [...seen.actions, setAction(seen.worker, 'failure')];
+  const ends = state?.kind === 'terminated' && !pod.allContainersRestarting && !willRestart(spec, state.exitCode);
+  return { kind: ends ? 'stop' : 'skip', reason: 'NotRunning', worker: seen.worker, actions };
+}
+
+/** Whether a container that ended with this code is started again: its own policy and rules first, then the pod's. */
+export function willRestart(
+  spec: Pick<WorkerSpec, 'containerKind' | 'restartPolicy' | 'containerRestartPolicy' | 'restartPolicyRules'>,
+  exitCode: number,
+): boolean {
+  const own = spec.containerKind === 'restartableInit' ? 'Always' : spec.containerRestartPolicy;
+  if (own && spec.restartPolicyRules?.some((rule) => ruleMatches(rule, exitCode))) return true;
+  if (spec.restartPolicyRules?.some((rule) => rule.action === 'RestartAllContainers' && ruleMatches(rule, exitCode)))
+    return true;
+  switch (own ?? spec.restartPolicy) {
+    case 'Always':
+      return true;
+    case 'OnFailure':
+      return exitCode !== 0;
+    case 'Never':
+      return false;
+  }
+}
+
+function ruleMatches(rule: RestartPolicyRule, exitCode: number): boolean {
+  return rule.values.includes(exitCode) === (rule.operator === 'In');
+}
+
+function startedBeforeKubelet(container: ContainerStatus, era: Era): boolean {
+  if (era.changeContainerStatusOnKubeletRestart) return false;
+  return (
+    container.state?.kind === 'running' && container.state.startedAtMs < era.kubeletStartMs - kubeletRestartGraceMs
+  );
+}
+
+function runningSeconds(state: { readonly startedAtMs: number }, nowMs: number): number {
+  return Math.max(0, Math.trunc((nowMs - state.startedAtMs) / 1000));
+}
+
+/** How kubelet writes the empty ContainerID; a text that is not `scheme://id` parses to it. */
+const emptyContainerID = '://';
+
+function parsedContainerID(text: string): string {
+  const parts = text.split('://');
+  return parts.length === 2 ? text : '';
+}
+
+function setAction(worker: Worker, result: Result): CacheAction {
+  return { kind: 'set', containerID: worker.containerID || emptyContainerID, result };
+}

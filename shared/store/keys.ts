@@ -1,0 +1,66 @@
+/** The keys of the one table. Key order is shard order: see docs/architecture.md, Table. */
+import { createHash } from 'node:crypto';
+import type { ProbeName } from '../core/spec.ts';
+import type { Key } from './store.ts';
+
+export const bucketCount = 256;
+
+/** Two lower-case hex digits. */
+export type Bucket = string;
+
+const hashDigits = 16;
+
+/** Hex of the first 64 bits of SHA-256 of `namespace/name`. */
+export function targetHash(namespace: string, name: string): string {
+  return createHash('sha256').update(`${namespace}/${name}`).digest('hex').slice(0, hashDigits);
+}
+
+export const bucketOf = (hash: string): Bucket => hash.slice(0, 2);
+
+/** The slice of a bucket whose change counter a target moves: the hash's second byte. */
+export const sliceOf = (hash: string): string => hash.slice(2, 4);
+
+export const bucketName = (index: number): Bucket => index.toString(16).padStart(2, '0');
+
+export const bucketPk = (bucket: Bucket): string => `B#${bucket}`;
+
+/** EVENT items lie beside the bucket, not in it, so that loading a shard does not read its history. */
+export const eventsPk = (bucket: Bucket): string => `E#${bucket}`;
+
+/** What the keys of all items of one target begin with. */
+export type TargetAddress = {
+  readonly pk: string;
+  readonly eventsPk: string;
+  readonly prefix: string;
+  readonly bucket: Bucket;
+  readonly slice: string;
+};
+
+export function targetAddress(namespace: string, name: string): TargetAddress {
+  const hash = targetHash(namespace, name);
+  const bucket = bucketOf(hash);
+  return {
+    pk: bucketPk(bucket),
+    eventsPk: eventsPk(bucket),
+    prefix: `${hash}#${namespace}/${name}#`,
+    bucket,
+    slice: sliceOf(hash),
+  };
+}
+
+export const targetKey = (at: TargetAddress): Key => ({ pk: at.pk, sk: `${at.prefix}TARGET` });
+export const reportKey = (at: TargetAddress): Key => ({ pk: at.pk, sk: `${at.prefix}REPORT` });
+export const statusKey = (at: TargetAddress): Key => ({ pk: at.pk, sk: `${at.prefix}STATUS` });
+export const probeKey = (at: TargetAddress, probe: ProbeName): Key => ({ pk: at.pk, sk: `${at.prefix}PROBE#${probe}` });
+/** `id` sorts by time. */
+export const eventKey = (at: TargetAddress, id: string): Key => ({ pk: at.eventsPk, sk: `${at.prefix}EVENT#${id}` });
+
+export const epochKey = (bucket: Bucket): Key => ({ pk: bucketPk(bucket), sk: 'EPOCH' });
+export const checkpointKey = (bucket: Bucket): Key => ({ pk: bucketPk(bucket), sk: 'CHECKPOINT' });
+export const runKey = (shard: string): Key => ({ pk: `RUN#${shard}`, sk: 'RUN' });
+export const layoutKey: Key = { pk: 'LAYOUT', sk: 'LAYOUT' };
+export const changesPk = 'CHANGES';
+export const changesKey = (bucket: Bucket): Key => ({ pk: changesPk, sk: bucket });
+
+/** Sorts after every character a name can contain: the upper bound of a prefix query. */
+export const prefixEnd = '\u{10ffff}';
