@@ -1,0 +1,29 @@
+/** Conditions on an item that is at hand: what DynamoDB evaluates on its side, for adapters that evaluate here. */
+import type { Condition } from './store.ts';
+
+/** The stored attributes; undefined: there is no item. */
+type Stored = { readonly [attribute: string]: unknown } | undefined;
+
+export const conditionsHold = (conditions: readonly Condition[] | undefined, stored: Stored): boolean =>
+  (conditions ?? []).every((condition) => conditionHolds(condition, stored));
+
+function conditionHolds(condition: Condition, stored: Stored): boolean {
+  switch (condition.kind) {
+    case 'exists':
+      return stored !== undefined;
+    case 'notExists':
+      return stored === undefined;
+    case 'equals':
+      return stored?.[condition.attribute] === condition.value;
+    case 'notEquals':
+      return stored?.[condition.attribute] !== condition.value;
+    case 'lessThan': {
+      const value = stored?.[condition.attribute];
+      return typeof value === 'number' && value < condition.value;
+    }
+    case 'absent':
+      return stored?.[condition.attribute] === undefined;
+    case 'anyOf':
+      return condition.conditions.some((inner) => conditionHolds(inner, stored));
+  }
+}

@@ -1,0 +1,51 @@
+/** DynamoDB's size and capacity rules ("DynamoDB item sizes and formats"), so that every adapter counts alike. */
+
+/** An item with its attribute names, UTF-8. */
+export const itemBytesMax = 400 * 1024;
+
+const readUnitBytes = 4096;
+const writeUnitBytes = 1024;
+
+/** What lists and maps cost beside their contents, and each of their elements. */
+const documentBytes = 3;
+const elementBytes = 1;
+
+export function itemBytes(item: { readonly [attribute: string]: unknown }): number {
+  return Object.entries(item).reduce((sum, [name, value]) => sum + Buffer.byteLength(name) + valueBytes(value), 0);
+}
+
+function valueBytes(value: unknown): number {
+  if (typeof value === 'string') return Buffer.byteLength(value);
+  if (typeof value === 'number') return numberBytes(value);
+  if (typeof value !== 'object') return value === undefined ? 0 : 1;
+  if (value === null) return 1;
+  const elements = Array.isArray(value) ? value : Object.values(value);
+  const names = Array.isArray(value) ? [] : Object.keys(value);
+  const contents = elements.reduce((sum: number, element) => sum + valueBytes(element) + elementBytes, 0);
+  return documentBytes + contents + names.reduce((sum, name) => sum + Buffer.byteLength(name), 0);
+}
+
+/** One byte for two significant digits and one more, and one for a sign. */
+function numberBytes(value: number): number {
+  const digits = String(Math.abs(value))
+    .replace(/e.*$/, '')
+    .replace('.', '')
+    .replace(/^0+|0+$/g, '');
+  return Math.ceil(digits.length / 2) + 1 + (value < 0 ? 1 : 0);
+}
+
+export function readUnits(bytes: number, eventuallyConsistent: boolean): number {
+  return Math.max(1, Math.ceil(bytes / readUnitBytes)) * (eventuallyConsistent ? 0.5 : 1);
+}
+
+/** A write counts the larger of the item before and after; a failed condition costs the same. */
+export function writeUnits(bytes: number, transactional: boolean): number {
+  return Math.max(1, Math.ceil(bytes / writeUnitBytes)) * (transactional ? 2 : 1);
+}
+
+/** One call to the store, for cost figures. */
+export type StoreCall = {
+  readonly operation: 'get' | 'query' | 'put' | 'update' | 'delete' | 'transaction';
+  readonly readUnits: number;
+  readonly writeUnits: number;
+};

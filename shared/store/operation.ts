@@ -1,0 +1,107 @@
+/** What every adapter asks of the operations of one write before it sends anything. A violation is a bug of the caller: it throws. */
+import type { Condition, Item, Key, Operation } from './store.ts';
+import { operationsMax } from './store.ts';
+
+/** The adapters' own attribute: the token of the write that made the item's present state. Callers never see it. */
+export const lastWriteAttribute = 'lastWrite';
+
+/** DynamoDB's limits for keys, UTF-8. */
+const pkBytesMax = 2048;
+const skBytesMax = 1024;
+
+/** DynamoDB allows 32 levels of nesting; the item itself is the first. */
+const depthMax = 31;
+
+const reservedAttributes: ReadonlySet<string> = new Set(['pk', 'sk', lastWriteAttribute]);
+
+export function operationKey(operation: Operation): Key {
+  return operation.kind === 'put' ? { pk: operation.item.pk, sk: operation.item.sk } : operation.key;
+}
+
+export const keyName = (key: Key): string => JSON.stringify([key.pk, key.sk]);
+
+/** The item without what is not stored (`undefined`, at every depth), as it would come back from JSON. */
+export function plainAttributes(attributes: { readonly [attribute: string]: unknown }): {
+  [attribute: string]: unknown;
+} {
+  return JSON.parse(JSON.stringify(attributes)) as { [attribute: string]: unknown };
+}
+
+/** @throws Error when the write breaks a rule that DynamoDB would refuse it for, or one of the port. */
+export function requireValidWrite(operations: readonly Operation[], token: string): void {
+  if (token === '') throw new Error('a write needs a token');
+  if (operations.length < 1 || operations.length > operationsMax)
+    throw new Error(`a write has 1 to ${operationsMax} operations, not ${operations.length}`);
+  const names = new Set(operations.map((operation) => keyName(operationKey(operation))));
+  if (names.size !== operations.length) throw new Error('a write touches each key once');
+  for (const operation of operations) requireValidOperation(operation);
+}
+
+function requireValidOperation(operation: Operation): void {
+  requireValidKey(operationKey(operation));
+  for (const condition of operation.if ?? []) requireValidCondition(condition);
+  switch (operation.kind) {
+    case 'check':
+      if (operation.if.length === 0) throw new Error('a check needs a condition');
+      return;
+    case 'put':
+      requireValidAttributes(attributesOf(operation.item));
+      return;
+    case 'update':
+      requireValidUpdate(operation);
+      return;
+    case 'delete':
+      return;
+  }
+}
+
+function requireValidKey(key: Key): void {
+  if (key.pk === '' || key.sk === '') throw new Error('a key has no empty part');
+  if (Buffer.byteLength(key.pk) > pkBytesMax || Buffer.byteLength(key.sk) > skBytesMax)
+    throw new Error(`a key has at most ${pkBytesMax} and ${skBytesMax} bytes`);
+}
+
+function requireValidCondition(condition: Condition): void {
+  if (condition.kind !== 'anyOf') return;
+  if (condition.conditions.length === 0) throw new Error('anyOf needs a condition');
+  for (const inner of condition.conditions) requireValidCondition(inner);
+}
+
+function requireValidUpdate(operation: Operation & { readonly kind: 'update' }): void {
+  const set = Object.keys(definedOf(operation.set ?? {}));
+  const names = [...set, ...(operation.remove ?? []), ...Object.keys(operation.add ?? {})];
+  if (new Set(names).size !== names.length) throw new Error('an update names each attribute once');
+  requireValidAttributes(operation.set ?? {});
+  requireValidAttributes(operation.add ?? {});
+  requireUnreserved(operation.remove ?? []);
+}
+
+function requireValidAttributes(attributes: { readonly [attribute: string]: unknown }): void {
+  requireUnreserved(Object.keys(attributes));
+  for (const value of Object.values(attributes)) requireStorable(value, 1);
+}
+
+function requireUnreserved(names: readonly string[]): void {
+  const reserved = names.find((name) => name === '' || reservedAttributes.has(name));
+  if (reserved !== undefined) throw new Error(`attribute name '${reserved}' is reserved`);
+}
+
+function requireStorable(value: unknown, depth: number): void {
+  if (depth > depthMax) throw new Error(`an item has at most ${depthMax} levels`);
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new Error('numbers are finite');
+  if (typeof value === 'object' && value !== null)
+    for (const inner of Object.values(value)) requireStorable(inner, depth + 1);
+}
+
+/** The attributes of an item without its key. */
+export function attributesOf(item: Item): { readonly [attribute: string]: unknown } {
+  const { pk: _pk, sk: _sk, ...attributes } = item;
+  return attributes;
+}
+
+export function definedOf<Value>(attributes: { readonly [attribute: string]: Value | undefined }): {
+  [attribute: string]: Value;
+} {
+  const entries = Object.entries(attributes).filter((entry): entry is [string, Value] => entry[1] !== undefined);
+  return Object.fromEntries(entries);
+}

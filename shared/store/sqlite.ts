@@ -1,0 +1,251 @@
+/** The store in one SQLite file: durable at every commit, one process. */
+import { createHash } from 'node:crypto';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { conditionsHold } from './condition.ts';
+import { itemBytes, itemBytesMax, readUnits, type StoreCall, writeUnits } from './item-size.ts';
+import {
+  attributesOf,
+  definedOf,
+  lastWriteAttribute,
+  operationKey,
+  plainAttributes,
+  requireValidWrite,
+} from './operation.ts';
+import { openDatabase, withUnavailable } from './sqlite-file.ts';
+import type { Item, Key, Operation, Query, Refusal, Store, WriteOutcome } from './store.ts';
+
+export type SqliteStore = Store & {
+  /** Removes at most `limit` items whose `expiresAt` (s since the epoch) has passed; returns how many. */
+  sweep(nowMs: number, limit: number): number;
+  close(): void;
+};
+
+type Options = {
+  /** A file, or `:memory:`. */
+  readonly path: string;
+  readonly onCall?: (call: StoreCall) => void;
+};
+
+/** Stored attributes without the key, with the adapter's own. */
+type Stored = { readonly [attribute: string]: unknown };
+
+/** What an operation would do to the item that stands there. */
+type Effect =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'store'; readonly after: Stored }
+  | { readonly kind: 'remove' }
+  | { readonly kind: 'refuse' };
+
+type Step = { readonly operation: Operation; readonly before: Stored | undefined; readonly effect: Effect };
+
+type Context = {
+  readonly database: DatabaseSync;
+  readonly statements: ReturnType<typeof prepareStatements>;
+  readonly recentWrites: RecentWrites;
+  readonly onCall: (call: StoreCall) => void;
+};
+
+/**
+ * Opens or creates the file. The schema version stands in `user_version`.
+ * @throws Error for a file of a newer schema or one that is no store.
+ */
+export function sqliteStore(options: Options): SqliteStore {
+  const database = openDatabase(options.path);
+  const context: Context = {
+    database,
+    statements: prepareStatements(database),
+    recentWrites: recentWrites(),
+    onCall: options.onCall ?? (() => {}),
+  };
+  return {
+    get: async (key, { eventuallyConsistent = false } = {}) =>
+      withUnavailable(() => get(context, key, eventuallyConsistent)),
+    query: async (query) => withUnavailable(() => select(context, query)),
+    write: async (operations, { token }) => {
+      requireValidWrite(operations, token);
+      return withUnavailable(() => write(context, operations, token));
+    },
+    sweep: (nowMs, limit) =>
+      withUnavailable(() => Number(context.statements.sweep.run(Math.floor(nowMs / 1000), limit).changes)),
+    close: () => database.close(),
+  };
+}
+
+function prepareStatements(database: DatabaseSync) {
+  const range = 'SELECT sk, doc FROM items WHERE pk = ? AND sk >= ? AND sk <= ? ORDER BY sk';
+  return {
+    get: database.prepare('SELECT doc FROM items WHERE pk = ? AND sk = ?'),
+    ascending: database.prepare(`${range} ASC LIMIT ?`),
+    descending: database.prepare(`${range} DESC LIMIT ?`),
+    put: database.prepare(
+      'INSERT INTO items (pk, sk, doc, expires_at) VALUES (?, ?, ?, ?) ' +
+        'ON CONFLICT (pk, sk) DO UPDATE SET doc = excluded.doc, expires_at = excluded.expires_at',
+    ),
+    remove: database.prepare('DELETE FROM items WHERE pk = ? AND sk = ?'),
+    sweep: database.prepare(
+      'DELETE FROM items WHERE rowid IN (SELECT rowid FROM items WHERE expires_at < ? ORDER BY expires_at LIMIT ?)',
+    ),
+  } satisfies { readonly [name: string]: StatementSync };
+}
+
+function get(context: Context, key: Key, eventuallyConsistent: boolean): Item | undefined {
+  const stored = load(context, key);
+  const bytes = stored ? itemBytes({ ...key, ...stored }) : 0;
+  context.onCall({ operation: 'get', readUnits: readUnits(bytes, eventuallyConsistent), writeUnits: 0 });
+  return stored && itemOf(key, stored);
+}
+
+/** Sorts after every sort key that SQLite can hold as text: a blob sorts after all text. */
+const unbounded = new Uint8Array();
+
+/** SQLite reads a negative limit as none. */
+const unlimited = -1;
+
+function select(context: Context, query: Query): readonly Item[] {
+  const { ascending, descending } = context.statements;
+  const statement = query.descending ? descending : ascending;
+  const rows = statement.all(query.pk, query.from ?? '', query.to ?? unbounded, query.limit ?? unlimited);
+  const keyed = rows.map((row) => ({ key: { pk: query.pk, sk: String(row.sk) }, stored: parse(row.doc) }));
+  const bytes = keyed.reduce((sum, { key, stored }) => sum + itemBytes({ ...key, ...stored }), 0);
+  const units = readUnits(bytes, query.eventuallyConsistent ?? false);
+  context.onCall({ operation: 'query', readUnits: units, writeUnits: 0 });
+  return keyed.map(({ key, stored }) => itemOf(key, stored));
+}
+
+function write(context: Context, operations: readonly Operation[], token: string): WriteOutcome {
+  const { database, recentWrites } = context;
+  const digest = digestOf(operations);
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    const outcome = writeInTransaction(context, operations, { token, digest });
+    database.exec('COMMIT');
+    if (outcome.kind === 'written') recentWrites.remember(token, digest);
+    return outcome;
+  } catch (error) {
+    if (database.isTransaction) database.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+type Name = { readonly token: string; readonly digest: string };
+
+function writeInTransaction(context: Context, operations: readonly Operation[], name: Name): WriteOutcome {
+  const found = operations.map((operation) => ({ operation, before: load(context, operationKey(operation)) }));
+  const repeated =
+    context.recentWrites.has(name) || found.some(({ before }) => before?.[lastWriteAttribute] === name.token);
+  if (repeated) return { kind: 'written', ...singleUpdate(found.map((one) => ({ ...one, after: one.before }))) };
+  const steps = found.map((one) => ({ ...one, effect: effectOf(one.operation, one.before, name.token) }));
+  context.onCall(callOf(steps));
+  const refusals = steps.flatMap(refusalOf);
+  if (refusals.length > 0) return { kind: 'refused', refusals };
+  for (const step of steps) apply(context, step);
+  return { kind: 'written', ...singleUpdate(steps.map((step) => ({ ...step, after: afterOf(step) }))) };
+}
+
+function effectOf(operation: Operation, before: Stored | undefined, token: string): Effect {
+  if (!conditionsHold(operation.if, before)) return { kind: 'refuse' };
+  switch (operation.kind) {
+    case 'check':
+      return { kind: 'none' };
+    case 'put':
+      return {
+        kind: 'store',
+        after: plainAttributes({ ...attributesOf(operation.item), [lastWriteAttribute]: token }),
+      };
+    case 'update':
+      return { kind: 'store', after: { ...updated(operation, before ?? {}), [lastWriteAttribute]: token } };
+    case 'delete':
+      return { kind: 'remove' };
+  }
+}
+
+function updated(operation: Operation & { readonly kind: 'update' }, before: Stored): Stored {
+  const after: { [attribute: string]: unknown } = { ...before, ...plainAttributes(definedOf(operation.set ?? {})) };
+  for (const attribute of operation.remove ?? []) delete after[attribute];
+  for (const [attribute, amount] of Object.entries(operation.add ?? {})) {
+    const value = after[attribute] ?? 0;
+    if (typeof value !== 'number') throw new Error(`add: attribute '${attribute}' is not a number`);
+    after[attribute] = value + amount;
+  }
+  return after;
+}
+
+function apply(context: Context, step: Step): void {
+  const { pk, sk } = operationKey(step.operation);
+  if (step.effect.kind === 'remove') context.statements.remove.run(pk, sk);
+  if (step.effect.kind !== 'store') return;
+  const { after } = step.effect;
+  if (itemBytes({ pk, sk, ...after }) > itemBytesMax) throw new Error(`item ${pk} ${sk} is over ${itemBytesMax} bytes`);
+  const expiresAt = typeof after.expiresAt === 'number' ? after.expiresAt : null;
+  context.statements.put.run(pk, sk, JSON.stringify(after), expiresAt);
+}
+
+function refusalOf(step: Step, index: number): readonly Refusal[] {
+  if (step.effect.kind !== 'refuse') return [];
+  const key = operationKey(step.operation);
+  return [{ index, kind: 'condition', ...(step.before && { item: itemOf(key, step.before) }) }];
+}
+
+const afterOf = (step: Step): Stored | undefined => (step.effect.kind === 'store' ? step.effect.after : undefined);
+
+function singleUpdate(steps: readonly { readonly operation: Operation; readonly after: Stored | undefined }[]): {
+  readonly item?: Item;
+} {
+  const [only] = steps;
+  if (!only?.after || steps.length > 1 || only.operation.kind !== 'update') return {};
+  return { item: itemOf(only.operation.key, only.after) };
+}
+
+function callOf(steps: readonly Step[]): StoreCall {
+  const [only] = steps;
+  const kind = only && steps.length === 1 ? only.operation.kind : 'check';
+  const operation = kind === 'check' ? 'transaction' : kind;
+  const units = steps.map((step) => writeUnits(largerBytes(step), operation === 'transaction'));
+  return { operation, readUnits: 0, writeUnits: units.reduce((sum, one) => sum + one, 0) };
+}
+
+function largerBytes(step: Step): number {
+  const key = operationKey(step.operation);
+  return Math.max(...[step.before, afterOf(step)].map((stored) => (stored ? itemBytes({ ...key, ...stored }) : 0)));
+}
+
+function load(context: Context, key: Key): Stored | undefined {
+  const row = context.statements.get.get(key.pk, key.sk);
+  return row && parse(row.doc);
+}
+
+const parse = (doc: unknown): Stored => JSON.parse(String(doc)) as Stored;
+
+function itemOf(key: Key, stored: Stored): Item {
+  const { [lastWriteAttribute]: _own, ...attributes } = stored;
+  return { ...attributes, pk: key.pk, sk: key.sk } as Item;
+}
+
+const digestOf = (operations: readonly Operation[]): string =>
+  createHash('sha256').update(JSON.stringify(operations)).digest('base64');
+
+/** How many writes are remembered; DynamoDB remembers a transaction's token for ten minutes. */
+const recentWritesMax = 1000;
+
+type RecentWrites = {
+  /** @throws Error when the token named another write: DynamoDB's IdempotentParameterMismatch. */
+  has(name: Name): boolean;
+  remember(token: string, digest: string): void;
+};
+
+/** Tells a repetition even where no item is left to carry the token. */
+function recentWrites(): RecentWrites {
+  const digests = new Map<string, string>();
+  return {
+    has: ({ token, digest }) => {
+      const known = digests.get(token);
+      if (known !== undefined && known !== digest) throw new Error(`token '${token}' names another write`);
+      return known !== undefined;
+    },
+    remember: (token, digest) => {
+      digests.set(token, digest);
+      const oldest = digests.keys().next();
+      if (digests.size > recentWritesMax && !oldest.done) digests.delete(oldest.value);
+    },
+  };
+}
