@@ -1,0 +1,119 @@
+/** The one way to a socket: resolve, hold every address against the policy, dial the address that was held, look at the peer again. */
+import { Socket } from 'node:net';
+import type { Clock } from '../lib/clock.ts';
+import { connectFailure, connectTimeout, deniedDial, dialFailure } from './dial-failure.ts';
+import type { Dial, Dialed, DialFailure, DialPolicy, DialRequest, Resolve } from './net.ts';
+
+export type DialerOptions = {
+  readonly resolve: Resolve;
+  readonly policy: DialPolicy;
+  readonly clock: Clock;
+  /** Sockets open at once. Lambda has 1,024 descriptors, and the store, the bus and DNS need some. */
+  readonly inFlightMax?: number;
+};
+
+const inFlightMaxDefault = 700;
+/** Of a name with many addresses no more are tried. */
+const addressesMax = 8;
+const portMax = 65_535;
+
+type Outcome = Dialed | DialFailure;
+
+/** A dialer that never throws and never dials what `policy` denies. A socket counts as in flight until it has closed. */
+export function guardedDialer(options: DialerOptions): Dial {
+  const { clock, inFlightMax = inFlightMaxDefault } = options;
+  let inFlight = 0;
+  const release = () => {
+    inFlight -= 1;
+  };
+  const connect: Connect = (address, request, untilMs) => {
+    if (inFlight >= inFlightMax)
+      return Promise.resolve(dialFailure('PROBER', `more than ${inFlightMax} sockets in flight`));
+    inFlight += 1;
+    return connectGuarded(newSocket(release), { address, port: request.port, untilMs }, options);
+  };
+  return async (request) => {
+    if (!(request.port >= 0 && request.port <= portMax)) return invalidPort(request.port);
+    const startMs = clock.monotonicMs();
+    const resolution = await options.resolve(request.host, request.deadlineMs);
+    const dnsMs = clock.monotonicMs() - startMs;
+    if (resolution.kind !== 'resolved') return { ...unresolved(request.host, resolution), dnsMs };
+    const outcome = await dialFirst(resolution.addresses.filter(options.policy), request, { clock, connect });
+    return { ...outcome, dnsMs };
+  };
+}
+
+/** Go's own words; kubelet's TCP prober shows them. */
+const invalidPort = (port: number): DialFailure => dialFailure('CONNECT_UNREACHABLE', `address ${port}: invalid port`);
+
+function unresolved(host: string, resolution: { readonly kind: 'notFound' | 'unavailable'; readonly message: string }) {
+  const failureClass = resolution.kind === 'notFound' ? 'DNS' : 'PROBER';
+  return dialFailure(failureClass, `lookup ${host}: ${resolution.message}`);
+}
+
+type Connect = (address: string, request: DialRequest, untilMs: number) => Promise<Outcome>;
+
+/**
+ * One address after the other, each with its share of the time that is left, as Go deals it. The first failure is the one told, unless
+ * it was the prober's own (no IPv6 on this machine, say) and another address failed for itself.
+ */
+async function dialFirst(
+  allowed: readonly string[],
+  request: DialRequest,
+  { clock, connect }: { readonly clock: Clock; readonly connect: Connect },
+): Promise<Outcome> {
+  let first: DialFailure | undefined;
+  const addresses = allowed.slice(0, addressesMax);
+  for (const [at, address] of addresses.entries()) {
+    const nowMs = clock.monotonicMs();
+    const untilMs = nowMs + (request.deadlineMs - nowMs) / (addresses.length - at);
+    const outcome = await connect(address, request, untilMs);
+    if (outcome.kind === 'connected') return outcome;
+    if (first === undefined || first.failureClass === 'PROBER') first = outcome;
+  }
+  return first ?? deniedDial(request.host, request.port);
+}
+
+function newSocket(onClose: () => void): Socket {
+  const socket = new Socket();
+  // Stays for the socket's life: an error that nobody else awaits any more must not end the process.
+  socket.on('error', ignore);
+  socket.once('close', onClose);
+  return socket;
+}
+
+const ignore = () => undefined;
+
+type Endpoint = { readonly address: string; readonly port: number; readonly untilMs: number };
+
+function connectGuarded(socket: Socket, endpoint: Endpoint, { clock, policy }: DialerOptions): Promise<Outcome> {
+  const { address, port, untilMs } = endpoint;
+  const startMs = clock.monotonicMs();
+  return new Promise((resolve) => {
+    const settle = (failure?: DialFailure) => {
+      cancel();
+      socket.removeListener('connect', onConnect);
+      socket.removeListener('error', onError);
+      if (failure === undefined)
+        return resolve({ kind: 'connected', socket, connectMs: clock.monotonicMs() - startMs });
+      socket.destroy();
+      resolve(failure);
+    };
+    const onConnect = () => settle(peerFailure(socket, endpoint, policy));
+    const onError = (error: NodeJS.ErrnoException) => settle(connectFailure(address, port, error.code ?? 'EUNKNOWN'));
+    const cancel = clock.setTimer(Math.max(0, untilMs - startMs), () => settle(connectTimeout(address, port)));
+    socket.on('connect', onConnect);
+    socket.on('error', onError);
+    socket.connect({ host: address, port, autoSelectFamily: false });
+  });
+}
+
+/** What the kernel says of the peer decides, whatever was asked for. */
+function peerFailure(socket: Socket, { address, port }: Endpoint, policy: DialPolicy): DialFailure | undefined {
+  const peer = socket.remoteAddress;
+  if (peer === undefined) return connectFailure(address, port, 'ECONNRESET');
+  if (!policy(peer)) return deniedDial(peer, port);
+  // Nobody listens, and the kernel gave this socket the very port it dials: TCP then connects it to itself.
+  if (socket.localPort === port && socket.localAddress === peer) return connectFailure(address, port, 'ECONNREFUSED');
+  return undefined;
+}

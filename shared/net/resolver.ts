@@ -1,0 +1,74 @@
+/** Names to address literals: literals in any spelling, the hosts file, `localhost`, then DNS with a small cache. */
+import type { Clock } from '../lib/clock.ts';
+import { addressLiteral } from './address.ts';
+import { type DnsAnswer, dns, dnsTimeoutMs } from './dns.ts';
+import { hostsFile } from './hosts-file.ts';
+import type { Resolution, Resolve } from './net.ts';
+
+export type ResolverOptions = {
+  readonly clock: Clock;
+  /** DNS servers, `address` or `address:port`; default: the machine's. */
+  readonly servers?: readonly string[];
+  /** Default `/etc/hosts`. */
+  readonly hostsPath?: string;
+};
+
+/** However long a record says it lives, a target that moved is found again after this. */
+const cachedMaxMs = 30_000;
+const cacheEntriesMax = 10_000;
+
+/** A resolver that never throws. Nobody's dead name delays another's: every lookup is on its own and ends after 500 ms. */
+export function resolver(options: ResolverOptions): Resolve {
+  const hosts = hostsFile(options.hostsPath ?? '/etc/hosts', options.clock);
+  const lookUp = cachedDns(options);
+  return async (host, deadlineMs) => {
+    const literal = addressLiteral(host);
+    if (literal !== undefined) return { kind: 'resolved', addresses: [literal] };
+    if (host === '') return noName;
+    const name = host.toLowerCase().replace(/\.$/, '');
+    const addresses = hosts(name) ?? localhostAddresses(name);
+    return addresses === undefined ? lookUp(name, deadlineMs) : { kind: 'resolved', addresses };
+  };
+}
+
+const noName: Resolution = { kind: 'notFound', message: 'no such host' };
+
+/** RFC 6761: names under `localhost` are loopback and are never asked of a server; c-ares alone says ENOTFOUND. */
+function localhostAddresses(name: string): readonly string[] | undefined {
+  return name === 'localhost' || name.endsWith('.localhost') ? ['127.0.0.1', '::1'] : undefined;
+}
+
+type CacheEntry = { readonly resolution: Resolution; readonly untilMs: number };
+
+/** Keeps answers for their TTL, and lets lookups of one name that are under way share one answer. */
+function cachedDns({ clock, servers }: ResolverOptions): Resolve {
+  const ask = dns(servers === undefined ? { clock } : { clock, servers });
+  const cache = new Map<string, CacheEntry>();
+  const underWay = new Map<string, Promise<Resolution>>();
+  const keep = (name: string, { resolution, ttlMs }: DnsAnswer): Resolution => {
+    underWay.delete(name);
+    cache.delete(name);
+    if (cache.size >= cacheEntriesMax) cache.delete(cache.keys().next().value ?? '');
+    if (ttlMs > 0) cache.set(name, { resolution, untilMs: clock.monotonicMs() + Math.min(ttlMs, cachedMaxMs) });
+    return resolution;
+  };
+  return (name, deadlineMs) => {
+    const nowMs = clock.monotonicMs();
+    const known = cache.get(name);
+    if (known !== undefined && known.untilMs > nowMs) return Promise.resolve(known.resolution);
+    const asked = underWay.get(name) ?? ask(name).then((answer) => keep(name, answer));
+    underWay.set(name, asked);
+    return deadlineMs - nowMs >= dnsTimeoutMs ? asked : within(deadlineMs - nowMs, asked, clock);
+  };
+}
+
+/** A shared lookup may have longer to go than this caller has. */
+function within(limitMs: number, asked: Promise<Resolution>, clock: Clock): Promise<Resolution> {
+  return new Promise((resolve) => {
+    const cancel = clock.setTimer(limitMs, () => resolve({ kind: 'unavailable', message: 'i/o timeout' }));
+    void asked.then((resolution) => {
+      cancel();
+      resolve(resolution);
+    });
+  });
+}
