@@ -1,0 +1,141 @@
+/**
+ * The bus in one process: EventBridge's patterns and its promises, asynchronous, at least once to each subscriber within bounded retries,
+ * no order between subscribers. What a subscriber throws or how slow it is harms nobody else: each has its own bounded queue.
+ */
+import { type Clock, sleep } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import type { Random } from '../lib/random.ts';
+import type { Bus } from './bus.ts';
+import { type EventEnvelope, envelopeJson, envelopeOf } from './envelope.ts';
+import { compilePattern, type Matches } from './pattern.ts';
+
+export type Subscriber = (event: EventEnvelope) => Promise<void> | void;
+
+export type InProcessBus = Bus & {
+  /**
+   * Delivers what matches from now on; returns what ends it (queued events are dropped then).
+   * Throws `InvalidPattern`: a pattern is code, not input.
+   */
+  subscribe(pattern: unknown, subscriber: Subscriber, options?: SubscribeOptions): () => void;
+  /** Resolves when nothing is queued or being delivered. */
+  settled(): Promise<void>;
+};
+
+export type SubscribeOptions = {
+  /** For the log. */
+  readonly name?: string;
+  /** Deliveries at the same time; 1 keeps the order of publication. */
+  readonly concurrency?: number;
+};
+
+export type InProcessBusOptions = {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** Events that wait for one subscriber; what comes when the queue is full is dropped for that subscriber. */
+  readonly queueMax?: number;
+};
+
+const defaultQueueMax = 10_000;
+/** EventBridge tries for 24 h; here a restart reads the state again, so a few attempts are enough. */
+const attemptsMax = 4;
+const firstRetryMs = 100;
+
+type Subscription = {
+  readonly name: string;
+  readonly matches: Matches;
+  readonly subscriber: Subscriber;
+  readonly concurrency: number;
+  readonly queue: EventEnvelope[];
+  readonly ended: AbortController;
+  delivering: number;
+  overflowing: boolean;
+};
+
+/** A bus for subscribers in this process. */
+export function inProcessBus(options: InProcessBusOptions): InProcessBus {
+  const { clock, random, log, queueMax = defaultQueueMax } = options;
+  const subscriptions = new Set<Subscription>();
+  let waiting: (() => void)[] = [];
+
+  const isIdle = () => [...subscriptions].every((each) => each.queue.length === 0 && each.delivering === 0);
+  const settle = () => {
+    if (!isIdle()) return;
+    const resolved = waiting;
+    waiting = [];
+    for (const resolve of resolved) resolve();
+  };
+
+  const deliver = async (to: Subscription, event: EventEnvelope) => {
+    for (let attempt = 1; attempt <= attemptsMax && !to.ended.signal.aborted; attempt += 1) {
+      try {
+        await to.subscriber(structuredClone(event));
+        return;
+      } catch (error) {
+        const last = attempt === attemptsMax;
+        log.warn(last ? 'event dropped: the subscriber keeps failing' : 'subscriber failed', {
+          subscriber: to.name,
+          eventId: event.id,
+          attempt,
+          error,
+        });
+        if (!last) await sleep(clock, firstRetryMs * 2 ** (attempt - 1) * (0.5 + random.next() / 2), to.ended.signal);
+      }
+    }
+  };
+
+  const drain = async (from: Subscription) => {
+    from.delivering += 1;
+    // Delivery is asynchronous always, as over a network: a publisher never runs a subscriber's code.
+    await Promise.resolve();
+    for (let event = from.queue.shift(); event; event = from.queue.shift()) await deliver(from, event);
+    from.delivering -= 1;
+    from.overflowing = false;
+    settle();
+  };
+
+  const offer = (to: Subscription, event: EventEnvelope) => {
+    if (to.queue.length >= queueMax) {
+      if (!to.overflowing) log.warn('events dropped: the subscriber is too slow', { subscriber: to.name, queueMax });
+      to.overflowing = true;
+      return;
+    }
+    to.queue.push(event);
+    if (to.delivering < to.concurrency) void drain(to);
+  };
+
+  return {
+    publish: async (events) => {
+      for (const event of events) {
+        const envelope = envelopeOf(event);
+        for (const each of subscriptions) if (each.matches(envelopeJson(envelope))) offer(each, envelope);
+      }
+      return { failed: [] };
+    },
+    subscribe: (pattern, subscriber, { name = 'subscriber', concurrency = 1 } = {}) => {
+      const subscription: Subscription = {
+        name,
+        matches: compilePattern(pattern),
+        subscriber,
+        concurrency,
+        queue: [],
+        ended: new AbortController(),
+        delivering: 0,
+        overflowing: false,
+      };
+      subscriptions.add(subscription);
+      return () => {
+        subscription.queue.length = 0;
+        subscription.ended.abort();
+        subscriptions.delete(subscription);
+        settle();
+      };
+    },
+    settled: () =>
+      isIdle()
+        ? Promise.resolve()
+        : new Promise((resolve) => {
+            waiting.push(resolve);
+          }),
+  };
+}

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { EventBridgeClient } from '@aws-sdk/client-eventbridge';
+import { eventBridgeBus } from '../../shared/bus/eventbridge.ts';
+import { systemRandom } from '../../shared/lib/random.ts';
+import { immediateClock } from '../support/immediate-clock.ts';
+import { recordingLog } from '../support/recording-log.ts';
+import { type Answer, putEventsServer, taken } from './put-events-server.ts';
+import { syncRequested } from './sample-event.ts';
+
+async function world(context: TestContext, script: readonly Answer[]) {
+  const server = await putEventsServer(script);
+  const client = new EventBridgeClient({
+    endpoint: server.endpoint,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
+    maxAttempts: 1,
+  });
+  context.after(async () => {
+    client.destroy();
+    await server.close();
+  });
+  const clock = immediateClock();
+  const log = recordingLog();
+  const bus = eventBridgeBus({ client, busName: 'probes', clock, random: systemRandom, log });
+  const sentIds = () => server.calls.map((call) => call.map((entry): string => JSON.parse(entry.Detail).id));
+  return { bus, clock, log, calls: server.calls, sentIds };
+}
+
+const events = (count: number) => Array.from({ length: count }, (_, index) => syncRequested(index));
+const refusing = (...places: readonly number[]): Answer => ({
+  kind: 'entries',
+  errorCodes: Object.fromEntries(places.map((place) => [place, 'InternalFailure'])),
+});
+
+test('ten entries a call, in order', async (context) => {
+  const { bus, calls, sentIds } = await world(context, [taken]);
+  assert.deepEqual(await bus.publish(events(23)), { failed: [] });
+  assert.deepEqual(
+    calls.map((call) => call.length),
+    [10, 10, 3],
+  );
+  assert.equal(sentIds()[2]?.[0], 'event-20');
+});
+
+test('an entry carries source, detail type, bus and time', async (context) => {
+  const { bus, calls } = await world(context, [taken]);
+  await bus.publish(events(1));
+  assert.deepEqual(calls[0]?.[0], {
+    EventBusName: 'probes',
+    Source: 'probelet',
+    DetailType: 'Target Sync Requested',
+    Time: Date.UTC(2026, 0, 1) / 1000,
+    Detail: JSON.stringify(syncRequested(0).detail),
+  });
+});
+
+test('nothing to publish is no call', async (context) => {
+  const { bus, calls } = await world(context, [taken]);
+  assert.deepEqual(await bus.publish([]), { failed: [] });
+  assert.equal(calls.length, 0);
+});
+
+test('entries that failed are sent again by index, alone', async (context) => {
+  const { bus, clock, sentIds } = await world(context, [refusing(1, 3), refusing(0), taken]);
+  assert.deepEqual(await bus.publish(events(4)), { failed: [] });
+  assert.deepEqual(sentIds(), [['event-0', 'event-1', 'event-2', 'event-3'], ['event-1', 'event-3'], ['event-1']]);
+  assert.equal(clock.waits.length, 2);
+});
+
+test('after bounded attempts the entries never taken are named by index', async (context) => {
+  const { bus, calls } = await world(context, [refusing(2, 4), refusing(0, 1)]);
+  assert.deepEqual(await bus.publish(events(5)), { failed: [2, 4] });
+  assert.equal(calls.length, 5);
+});
+
+test('failed entries of several calls keep their own indices', async (context) => {
+  const { bus } = await world(context, [refusing(9), refusing(0), refusing(0, 1)]);
+  assert.deepEqual(await bus.publish(events(12)), { failed: [9, 10] });
+});
+
+test('an entry that no repetition cures is not sent again', async (context) => {
+  const { bus, calls } = await world(context, [
+    { kind: 'entries', errorCodes: { 0: 'MalformedDetail', 1: 'ThrottlingException' } },
+    taken,
+  ]);
+  assert.deepEqual(await bus.publish(events(2)), { failed: [0] });
+  assert.equal(calls.length, 2);
+});
+
+test('a call that fails as a whole is sent again', async (context) => {
+  const { bus, calls } = await world(context, [
+    { kind: 'error', status: 500, type: 'InternalException' },
+    { kind: 'error', status: 400, type: 'ThrottlingException' },
+    { kind: 'cut' },
+    taken,
+  ]);
+  assert.deepEqual(await bus.publish(events(2)), { failed: [] });
+  assert.equal(calls.length, 4);
+});
+
+test('a call that is not allowed fails at once and does not throw', async (context) => {
+  const { bus, calls, log } = await world(context, [{ kind: 'error', status: 400, type: 'AccessDeniedException' }]);
+  assert.deepEqual(await bus.publish(events(2)), { failed: [0, 1] });
+  assert.equal(calls.length, 1);
+  assert.equal(log.lines.at(-1)?.fields?.code, 'AccessDeniedException');
+});
+
+test('a call stays below the size that the bus takes', async (context) => {
+  const { bus, calls } = await world(context, [taken]);
+  const large = events(5).map((event) => ({ ...event, detail: { ...event.detail, reason: 'x'.repeat(100_000) } }));
+  assert.deepEqual(await bus.publish(large as ReturnType<typeof events>), { failed: [] });
+  assert.deepEqual(
+    calls.map((call) => call.length),
+    [2, 2, 1],
+  );
+});

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { EventEnvelope } from '../../shared/bus/envelope.ts';
+import { inProcessBus } from '../../shared/bus/in-process.ts';
+import { InvalidPattern } from '../../shared/bus/pattern.ts';
+import { systemRandom } from '../../shared/lib/random.ts';
+import { immediateClock } from '../support/immediate-clock.ts';
+import { recordingLog } from '../support/recording-log.ts';
+import { syncRequested } from './sample-event.ts';
+
+const all = { source: ['probelet'] };
+
+function world(queueMax?: number) {
+  const clock = immediateClock();
+  const log = recordingLog();
+  const bus = inProcessBus({ clock, random: systemRandom, log, ...(queueMax !== undefined && { queueMax }) });
+  return { clock, log, bus };
+}
+
+const ids = (events: readonly EventEnvelope[]) => events.map((event) => event.id);
+
+test('a subscriber gets the envelope of EventBridge', async () => {
+  const { bus } = world();
+  const seen: EventEnvelope[] = [];
+  bus.subscribe(all, (event) => void seen.push(event));
+  assert.deepEqual(await bus.publish([syncRequested(1)]), { failed: [] });
+  await bus.settled();
+  assert.deepEqual(seen, [
+    {
+      version: '0',
+      id: 'event-1',
+      source: 'probelet',
+      'detail-type': 'Target Sync Requested',
+      time: '2026-01-01T00:00:00Z',
+      detail: syncRequested(1).detail,
+    },
+  ]);
+});
+
+test('only what matches the pattern is delivered, in order', async () => {
+  const { bus } = world();
+  const seen: EventEnvelope[] = [];
+  bus.subscribe({ detail: { target: { name: [{ prefix: 'a' }] } } }, (event) => void seen.push(event));
+  await bus.publish([syncRequested(1, 'ab'), syncRequested(2, 'b'), syncRequested(3, 'ac')]);
+  await bus.settled();
+  assert.deepEqual(ids(seen), ['event-1', 'event-3']);
+});
+
+test('delivery is asynchronous: a publisher never runs a subscriber', async () => {
+  const { bus } = world();
+  let delivered = false;
+  bus.subscribe(all, () => {
+    delivered = true;
+  });
+  const publishing = bus.publish([syncRequested(1)]);
+  assert.equal(delivered, false);
+  await publishing;
+  await bus.settled();
+  assert.equal(delivered, true);
+});
+
+test('a throwing subscriber is tried a bounded number of times and harms nobody else', async () => {
+  const { bus, clock, log } = world();
+  const seen: EventEnvelope[] = [];
+  let calls = 0;
+  bus.subscribe(
+    all,
+    () => {
+      calls += 1;
+      throw new Error('no');
+    },
+    { name: 'broken' },
+  );
+  bus.subscribe(all, (event) => void seen.push(event));
+  await bus.publish([syncRequested(1), syncRequested(2)]);
+  await bus.settled();
+  assert.equal(calls, 8);
+  assert.deepEqual(ids(seen), ['event-1', 'event-2']);
+  assert.equal(clock.waits.length, 6);
+  assert.equal(log.lines.filter((line) => line.message.startsWith('event dropped')).length, 2);
+});
+
+test('a rejected delivery that succeeds later is delivered once', async () => {
+  const { bus } = world();
+  let calls = 0;
+  bus.subscribe(all, () => {
+    calls += 1;
+    return calls < 3 ? Promise.reject(new Error('not yet')) : Promise.resolve();
+  });
+  await bus.publish([syncRequested(1)]);
+  await bus.settled();
+  assert.equal(calls, 3);
+});
+
+test('a subscriber that is too slow loses what its queue cannot hold, others lose nothing', async () => {
+  const { bus, log } = world(2);
+  const slow: EventEnvelope[] = [];
+  const quick: EventEnvelope[] = [];
+  const gate = Promise.withResolvers<void>();
+  bus.subscribe(all, async (event) => {
+    await gate.promise;
+    slow.push(event);
+  });
+  bus.subscribe(all, (event) => void quick.push(event));
+  for (const number of [1, 2, 3, 4, 5]) {
+    await bus.publish([syncRequested(number)]);
+    await new Promise(setImmediate);
+  }
+  gate.resolve();
+  await bus.settled();
+  assert.deepEqual(ids(slow), ['event-1', 'event-2', 'event-3']);
+  assert.deepEqual(ids(quick), ['event-1', 'event-2', 'event-3', 'event-4', 'event-5']);
+  assert.equal(log.lines.filter((line) => line.message.startsWith('events dropped')).length, 1);
+});
+
+test('a subscriber that changes what it got does not change what others get', async () => {
+  const { bus } = world();
+  const seen: EventEnvelope[] = [];
+  bus.subscribe(all, (event) => {
+    Object.assign(event.detail, { id: 'mine' });
+  });
+  bus.subscribe(all, (event) => void seen.push(event));
+  const event = syncRequested(1);
+  await bus.publish([event]);
+  await bus.settled();
+  assert.equal(seen[0]?.detail.id, 'event-1');
+  assert.equal(event.detail.id, 'event-1');
+});
+
+test('after unsubscribing nothing more is delivered, queued events included', async () => {
+  const { bus } = world();
+  const seen: EventEnvelope[] = [];
+  const unsubscribe = bus.subscribe(all, (event) => {
+    seen.push(event);
+    unsubscribe();
+  });
+  await bus.publish([syncRequested(1), syncRequested(2)]);
+  await bus.settled();
+  await bus.publish([syncRequested(3)]);
+  await bus.settled();
+  assert.deepEqual(ids(seen), ['event-1']);
+});
+
+test('with concurrency, one slow delivery does not hold up the next', async () => {
+  const { bus } = world();
+  const gate = Promise.withResolvers<void>();
+  const seen: string[] = [];
+  bus.subscribe(
+    all,
+    async (event) => {
+      if (event.id === 'event-1') await gate.promise;
+      seen.push(event.id);
+      if (event.id === 'event-2') gate.resolve();
+    },
+    { concurrency: 2 },
+  );
+  await bus.publish([syncRequested(1), syncRequested(2)]);
+  await bus.settled();
+  assert.deepEqual(seen, ['event-2', 'event-1']);
+});
+
+test('an invalid pattern is refused when subscribing', () => {
+  assert.throws(() => world().bus.subscribe({ source: 'probelet' }, () => {}), InvalidPattern);
+});
