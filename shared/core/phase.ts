@@ -1,0 +1,113 @@
+/** A pod's phase from its containers: kubelet's getPhase (pkg/kubelet/kubelet_pods.go). */
+import { containerShouldRestart, isRestartableInit } from './restart-policy.ts';
+import type { ContainerSpec, TargetSpec } from './spec.ts';
+import type { ContainerState, ContainerStatus, Phase } from './types.ts';
+
+export type PhaseInput = {
+  readonly spec: Pick<TargetSpec, 'restartPolicy' | 'containers' | 'initContainers'>;
+  readonly initContainerStatuses: readonly ContainerStatus[];
+  readonly containerStatuses: readonly ContainerStatus[];
+  /** The pod is being ended: nothing restarts any more, whatever its policy. */
+  readonly terminal?: boolean;
+};
+
+/** Never `Unknown`. That a terminal phase is not left again is the caller's rule, which knows the previous one. */
+export function podPhase(input: PhaseInput): Phase {
+  const init = input.spec.initContainers.filter((container) => !isRestartableInit(container));
+  const initFates = init.map((container) => initFate(input, container));
+  if (initFates.includes('failed')) return 'Failed';
+  const sidecars = input.spec.initContainers.filter(isRestartableInit);
+  const fates = [
+    ...sidecars.flatMap((container) => sidecarFate(input, container) ?? []),
+    ...input.spec.containers.map((container) => regularFate(input, container)),
+  ];
+  const sidecarStarts = sidecars.some((container) => isSidecarPending(input, container)) && !hasRun(input);
+  if (initFates.includes('pending') || sidecarStarts || fates.includes('waiting')) return 'Pending';
+  if (fates.includes('unknown')) return 'Pending';
+  if (fates.includes('running')) return 'Running';
+  return stoppedPhase(input, fates);
+}
+
+/** What a container counts as. `restarting`: it has stopped and its policy starts it again. */
+type Fate = 'unknown' | 'waiting' | 'running' | 'restarting' | 'succeeded' | 'failed';
+
+/** The reason of a container that stopped because all are restarted: it will be started whatever its policy says. */
+const restartingAllContainers = 'RestartingAllContainers';
+
+/** No container runs or is awaited. */
+function stoppedPhase({ spec, terminal = false, ...statuses }: PhaseInput, fates: readonly Fate[]): Phase {
+  if (fates.length === 0) return 'Pending';
+  if (!terminal) {
+    if (fates.includes('restarting')) return 'Running';
+    return fates.includes('failed') ? 'Failed' : 'Succeeded';
+  }
+  const succeeded = spec.containers.every((container) => {
+    const state = find(statuses.containerStatuses, container)?.state;
+    return state?.kind === 'terminated' && state.exitCode === 0;
+  });
+  return succeeded ? 'Succeeded' : 'Failed';
+}
+
+/** A plain init container: still to be awaited, failed for good, or out of the way. */
+function initFate(
+  { spec, initContainerStatuses }: PhaseInput,
+  container: ContainerSpec,
+): 'pending' | 'failed' | 'past' {
+  const status = find(initContainerStatuses, container);
+  const ended = lastEnd(status);
+  if (!status || !ended) return 'pending';
+  return ended.exitCode === 0 || restarts(spec, container, ended) ? 'past' : 'failed';
+}
+
+/** A sidecar that has ended counts for nothing: it neither holds the pod nor fails it. */
+function sidecarFate({ initContainerStatuses }: PhaseInput, container: ContainerSpec): Fate | undefined {
+  const status = find(initContainerStatuses, container);
+  if (status?.state?.kind === 'running') return 'running';
+  if (lastEnd(status)) return undefined;
+  return status?.state?.kind === 'waiting' ? 'waiting' : 'unknown';
+}
+
+function isSidecarPending({ initContainerStatuses }: PhaseInput, container: ContainerSpec): boolean {
+  const status = find(initContainerStatuses, container);
+  if (!status) return false;
+  return status.state?.kind === 'running' ? status.started !== true : !lastEnd(status);
+}
+
+function regularFate({ spec, containerStatuses }: PhaseInput, container: ContainerSpec): Fate {
+  const status = find(containerStatuses, container);
+  if (status?.state?.kind === 'running') return 'running';
+  const ended = lastEnd(status);
+  if (!ended) return status?.state?.kind === 'waiting' ? 'waiting' : 'unknown';
+  if (restarts(spec, container, ended)) return 'restarting';
+  // A container that waits after its end counts as stopped, but never as a success.
+  return status?.state?.kind === 'terminated' && ended.exitCode === 0 ? 'succeeded' : 'failed';
+}
+
+type Terminated = Extract<ContainerState, { readonly kind: 'terminated' }>;
+
+/** How a container ended that does not run now; undefined if it runs, never ran, or nothing is known. */
+function lastEnd(status: ContainerStatus | undefined): Terminated | undefined {
+  if (status?.state?.kind === 'terminated') return status.state;
+  if (status?.state?.kind === 'waiting' && status.lastState?.kind === 'terminated') return status.lastState;
+  return undefined;
+}
+
+function restarts(spec: PhaseInput['spec'], container: ContainerSpec, ended: Terminated): boolean {
+  return (
+    containerShouldRestart(container, spec.restartPolicy, ended.exitCode) || ended.reason === restartingAllContainers
+  );
+}
+
+/**
+ * A regular container has run, so a sidecar that starts again does not put the pod back to Pending. kubelet asks the runtime whether one
+ * exists; a status that is not in its first wait says the same.
+ */
+function hasRun({ spec, containerStatuses }: PhaseInput): boolean {
+  return spec.containers.some((container) => {
+    const status = find(containerStatuses, container);
+    return status?.state?.kind === 'running' || lastEnd(status) !== undefined;
+  });
+}
+
+const find = (statuses: readonly ContainerStatus[], container: ContainerSpec): ContainerStatus | undefined =>
+  statuses.find((status) => status.name === container.name);

@@ -1,0 +1,143 @@
+/** What the status vectors share: pods, statuses and conditions, whose times are seconds and whose absent fields are empty. */
+import type { ContainerSpec, TargetSpec } from '../../shared/core/spec.ts';
+import type {
+  Condition,
+  ConditionStatus,
+  ContainerState,
+  ContainerStatus,
+  Phase,
+  PodStatus,
+  RestartPolicy,
+  RestartPolicyRule,
+} from '../../shared/core/types.ts';
+
+export type VectorContainer = {
+  readonly name: string;
+  readonly restartPolicy?: RestartPolicy;
+  readonly restartPolicyRules?: readonly RestartPolicyRule[];
+};
+
+export type VectorPod = {
+  readonly uid: string;
+  readonly generation?: number;
+  readonly restartPolicy?: RestartPolicy;
+  readonly initContainers?: readonly VectorContainer[];
+  readonly containers?: readonly VectorContainer[];
+  readonly readinessGates?: readonly string[];
+  readonly inPodManager?: boolean;
+  readonly deletionTimestampSet?: boolean;
+};
+
+export type VectorCondition = {
+  readonly type: string;
+  readonly status: ConditionStatus;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly lastTransitionTime?: number;
+  readonly observedGeneration?: number;
+};
+
+export type VectorState = {
+  readonly kind: 'running' | 'waiting' | 'terminated' | 'none';
+  readonly startedAt?: number;
+  readonly exitCode?: number;
+  readonly reason?: string;
+  readonly message?: string;
+};
+
+export type VectorContainerStatus = {
+  readonly name: string;
+  readonly containerID?: string;
+  readonly state?: VectorState;
+  readonly lastTerminationState?: VectorState;
+  readonly ready?: boolean;
+  readonly started?: boolean | null;
+};
+
+export type VectorStatus = {
+  readonly phase?: Phase;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly startTime?: number;
+  readonly conditions?: readonly VectorCondition[];
+  readonly initContainerStatuses?: readonly VectorContainerStatus[];
+  readonly containerStatuses?: readonly VectorContainerStatus[];
+};
+
+const container = ({ name, restartPolicy, restartPolicyRules }: VectorContainer): ContainerSpec => ({
+  name,
+  ...(restartPolicy && { restartPolicy }),
+  ...(restartPolicyRules && { restartPolicyRules }),
+});
+
+export function spec(pod: VectorPod): TargetSpec {
+  return {
+    host: '127.0.0.1',
+    restartPolicy: pod.restartPolicy ?? 'Always',
+    lifecycle: 'reported',
+    terminationGracePeriodSeconds: 30,
+    readinessGates: (pod.readinessGates ?? []).map((conditionType) => ({ conditionType })),
+    initContainers: (pod.initContainers ?? []).map(container),
+    containers: (pod.containers ?? []).map(container),
+  };
+}
+
+export function status(from: VectorStatus): PodStatus {
+  return {
+    // A pod that nobody has reported on has no phase in the API server.
+    phase: from.phase ?? 'Unknown',
+    ...(from.reason && { reason: from.reason }),
+    ...(from.message && { message: from.message }),
+    ...(from.startTime !== undefined && { startTimeMs: from.startTime * 1000 }),
+    conditions: (from.conditions ?? []).map(condition),
+    initContainerStatuses: (from.initContainerStatuses ?? []).map(containerStatus),
+    containerStatuses: (from.containerStatuses ?? []).map(containerStatus),
+  };
+}
+
+export function condition(from: VectorCondition): Condition {
+  const { lastTransitionTime, ...rest } = from;
+  return { ...rest, ...(lastTransitionTime !== undefined && { lastTransitionTimeMs: lastTransitionTime * 1000 }) };
+}
+
+export function containerStatus(from: VectorContainerStatus): ContainerStatus {
+  const state = containerState(from.state);
+  const lastState = containerState(from.lastTerminationState);
+  return {
+    name: from.name,
+    containerID: from.containerID ?? '',
+    ...(state && { state }),
+    ...(lastState && { lastState }),
+    ready: from.ready ?? false,
+    started: from.started ?? null,
+    restartCount: 0,
+  };
+}
+
+export function containerState(from: VectorState | undefined): ContainerState | undefined {
+  const text = { ...(from?.reason && { reason: from.reason }), ...(from?.message && { message: from.message }) };
+  switch (from?.kind) {
+    case 'running':
+      return { kind: 'running', startedAtMs: (from.startedAt ?? 0) * 1000 };
+    case 'waiting':
+      return { kind: 'waiting', ...text };
+    case 'terminated':
+      return {
+        kind: 'terminated',
+        exitCode: from.exitCode ?? 0,
+        ...text,
+        ...(from.startedAt !== undefined && { startedAtMs: from.startedAt * 1000 }),
+      };
+    case 'none':
+    case undefined:
+      return undefined;
+  }
+}
+
+/** Absent and empty are the same to a vector: both sides of a comparison go through this. */
+export function withoutEmpty(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutEmpty);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).filter(([, field]) => field !== undefined && field !== '');
+  return Object.fromEntries(entries.map(([key, field]) => [key, withoutEmpty(field)]));
+}
