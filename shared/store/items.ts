@@ -1,0 +1,185 @@
+/** Records as items and back. An item is flat: the key, `kind`, `schemaVersion` and the record's attributes, so that conditions can name them. */
+import type { EventRecord, ProbeRecord, ReportRecord, StatusRecord, TargetRecord } from '../core/records.ts';
+import { probeName } from '../core/spec.ts';
+import type { Json } from '../lib/json.ts';
+import {
+  type Bucket,
+  changesKey,
+  checkpointKey,
+  epochKey,
+  eventKey,
+  layoutKey,
+  probeKey,
+  reportKey,
+  runKey,
+  statusKey,
+  type TargetAddress,
+  targetKey,
+} from './keys.ts';
+import {
+  type ChangesRecord,
+  type CheckpointRecord,
+  checkpointSchema,
+  type EpochRecord,
+  epochSchema,
+  eventSchema,
+  type LayoutRecord,
+  layoutSchema,
+  probeSchema,
+  type RecordSchema,
+  type RunRecord,
+  reportSchema,
+  runSchema,
+  statusSchema,
+  targetSchema,
+} from './record-schemas.ts';
+import type { Item, Key, Operation } from './store.ts';
+
+export type {
+  ChangesRecord,
+  CheckpointEntry,
+  CheckpointRecord,
+  EpochRecord,
+  LayoutRecord,
+  RunRecord,
+  ShardRecord,
+} from './record-schemas.ts';
+
+/** Additive changes keep it; a release refuses what is higher. */
+export const itemSchemaVersion = 1;
+
+/** EVENT items leave by TTL after seven days. */
+export const eventRetentionSeconds = 7 * 24 * 60 * 60;
+
+/** A poison item is to be quarantined alone: nothing is written to it and nothing else suffers from it. */
+export type Decoded<Record> =
+  | { readonly kind: 'ok'; readonly record: Record }
+  | { readonly kind: 'poison'; readonly key: Key; readonly detail: string };
+
+type RecordKind = 'TARGET' | 'REPORT' | 'PROBE' | 'STATUS' | 'EVENT' | 'EPOCH' | 'CHECKPOINT' | 'RUN' | 'LAYOUT';
+
+export type ItemKind = RecordKind | 'CHANGES';
+
+const schemas: { readonly [kind in RecordKind]: RecordSchema<unknown> } = {
+  TARGET: targetSchema,
+  REPORT: reportSchema,
+  PROBE: probeSchema,
+  STATUS: statusSchema,
+  EVENT: eventSchema,
+  EPOCH: epochSchema,
+  CHECKPOINT: checkpointSchema,
+  RUN: runSchema,
+  LAYOUT: layoutSchema,
+};
+
+export const encodeTarget = (at: TargetAddress, record: TargetRecord): Item => encode('TARGET', targetKey(at), record);
+export const encodeReport = (at: TargetAddress, record: ReportRecord): Item => encode('REPORT', reportKey(at), record);
+export const encodeStatus = (at: TargetAddress, record: StatusRecord): Item => encode('STATUS', statusKey(at), record);
+
+export const encodeProbe = (at: TargetAddress, record: ProbeRecord): Item =>
+  encode('PROBE', probeKey(at, probeName(record.container, record.probeType)), record);
+
+/** The item's own `kind` takes the place of the record's, which moves to `eventKind`. */
+export function encodeEvent(at: TargetAddress, { kind, ...record }: EventRecord): Item {
+  const expiresAt = Math.floor(record.timeMs / 1000) + eventRetentionSeconds;
+  return encode('EVENT', eventKey(at, record.id), { ...record, eventKind: kind, expiresAt });
+}
+
+export const encodeEpoch = (bucket: Bucket, record: EpochRecord): Item => encode('EPOCH', epochKey(bucket), record);
+export const encodeRun = (shard: string, record: RunRecord): Item => encode('RUN', runKey(shard), record);
+export const encodeLayout = (record: LayoutRecord): Item => encode('LAYOUT', layoutKey, record);
+
+export const encodeCheckpoint = (bucket: Bucket, record: CheckpointRecord): Item =>
+  encode('CHECKPOINT', checkpointKey(bucket), record);
+
+/** Tells the holder of the bucket that a target changed. Once before and once after the change, also for a repetition. */
+export const changeCounted = (at: TargetAddress): Operation & { readonly kind: 'update' } => ({
+  kind: 'update',
+  key: changesKey(at.bucket),
+  set: { kind: 'CHANGES', schemaVersion: itemSchemaVersion },
+  add: { [at.slice]: 1 },
+});
+
+/** An update that makes the stored attributes of a record equal to the item's: sets what it has, removes what it lacks. */
+export function updateTo(item: Item): Pick<Operation & { readonly kind: 'update' }, 'kind' | 'key' | 'set' | 'remove'> {
+  const { pk, sk, ...set } = item;
+  const names = Object.keys(schemas[item.kind as RecordKind].shape);
+  return { kind: 'update', key: { pk, sk }, set, remove: names.filter((name) => set[name] === undefined) };
+}
+
+export const decodeReport = (item: Item): Decoded<ReportRecord> => decode('REPORT', reportSchema, item);
+export const decodeStatus = (item: Item): Decoded<StatusRecord> => decode('STATUS', statusSchema, item);
+export const decodeEpoch = (item: Item): Decoded<EpochRecord> => decode('EPOCH', epochSchema, item);
+export const decodeRun = (item: Item): Decoded<RunRecord> => decode('RUN', runSchema, item);
+export const decodeLayout = (item: Item): Decoded<LayoutRecord> => decode('LAYOUT', layoutSchema, item);
+export const decodeCheckpoint = (item: Item): Decoded<CheckpointRecord> => decode('CHECKPOINT', checkpointSchema, item);
+
+/** A record that names another target than its key would be written back elsewhere. */
+export function decodeTarget(item: Item): Decoded<TargetRecord> {
+  const decoded = decode('TARGET', targetSchema, item);
+  if (decoded.kind === 'poison') return decoded;
+  return named(decoded, item, `#${decoded.record.namespace}/${decoded.record.name}#TARGET`);
+}
+
+export function decodeProbe(item: Item): Decoded<ProbeRecord> {
+  const decoded = decode('PROBE', probeSchema, item);
+  if (decoded.kind === 'poison') return decoded;
+  return named(decoded, item, `#PROBE#${probeName(decoded.record.container, decoded.record.probeType)}`);
+}
+
+export function decodeEvent(item: Item): Decoded<EventRecord> {
+  const own = ownTrouble('EVENT', item);
+  return own ? poison(item, own) : parsed(eventSchema, { ...item, kind: item.eventKind }, item);
+}
+
+const slicePattern = /^[0-9a-f]{2}$/;
+
+export function decodeChanges(item: Item): Decoded<ChangesRecord> {
+  const own = ownTrouble('CHANGES', item);
+  if (own) return poison(item, own);
+  const counters = Object.entries(item).filter(([name]) => slicePattern.test(name));
+  const strange = counters.find(([, counter]) => typeof counter !== 'number');
+  if (strange) return poison(item, `${strange[0]}: not a number`);
+  return { kind: 'ok', record: Object.fromEntries(counters) as ChangesRecord };
+}
+
+/** `record` is plain JSON by its type, but for `detail: unknown` of an outbox event, which was JSON when it was made. */
+function encode(kind: RecordKind, key: Key, record: object): Item {
+  const attributes = record as { readonly [attribute: string]: Json | undefined };
+  return { ...attributes, ...key, kind, schemaVersion: itemSchemaVersion };
+}
+
+function decode<Record>(kind: RecordKind, schema: RecordSchema<Record>, item: Item): Decoded<Record> {
+  const own = ownTrouble(kind, item);
+  return own ? poison(item, own) : parsed(schema, item, item);
+}
+
+function ownTrouble(kind: ItemKind, item: Item): string | undefined {
+  if (item.kind !== kind) return `kind: not ${kind}`;
+  if (typeof item.schemaVersion !== 'number') return 'schemaVersion: not a number';
+  if (item.schemaVersion > itemSchemaVersion) return `schemaVersion: ${item.schemaVersion} is newer than this release`;
+  return undefined;
+}
+
+/** How many of the schema's complaints are shown. */
+const issuesMax = 3;
+
+function parsed<Record>(schema: RecordSchema<Record>, attributes: unknown, item: Item): Decoded<Record> {
+  const outcome = schema.safeParse(attributes);
+  if (outcome.success) return { kind: 'ok', record: outcome.data };
+  const issues = outcome.error.issues.slice(0, issuesMax);
+  return poison(item, issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; '));
+}
+
+function named<Record>(decoded: Decoded<Record>, item: Item, end: string): Decoded<Record> {
+  return item.sk.endsWith(end) ? decoded : poison(item, 'the record names another item');
+}
+
+const poison = (
+  item: Item,
+  detail: string,
+): { readonly kind: 'poison'; readonly key: Key; readonly detail: string } => ({
+  kind: 'poison',
+  key: { pk: item.pk, sk: item.sk },
+  detail,
+});

@@ -1,0 +1,344 @@
+/**
+ * The shapes of the stored records, checked on every read. Attributes a newer release has added are dropped, not refused; what this
+ * release needs and does not find makes the one item poison.
+ */
+import { z } from 'zod';
+import type {
+  EventRecord,
+  Incarnation,
+  OutboxEvent,
+  ProbeRecord,
+  ReportRecord,
+  RestartRequest,
+  StatusRecord,
+  TargetRecord,
+} from '../core/records.ts';
+import type { ContainerSpec, Probe, TargetSpec } from '../core/spec.ts';
+import type { Condition, ContainerState, ContainerStatus, FailureClass, PodStatus } from '../core/types.ts';
+import { bucketCount, bucketName } from './keys.ts';
+
+/** EPOCH: who may commit in a bucket. */
+export type EpochRecord = { readonly token: number; readonly shard: string; readonly claimedAtMs: number };
+
+/** One probe's run length; it counts only for the same uid and streak. */
+export type CheckpointEntry = {
+  readonly uid: string;
+  readonly streak: number;
+  readonly resultRun: number;
+  readonly lastResult?: ProbeRecord['lastResult'];
+};
+
+/** CHECKPOINT: run lengths of a bucket's probes, by the sort keys of their PROBE items. */
+export type CheckpointRecord = { readonly entries: { readonly [probeSk: string]: CheckpointEntry } };
+
+/** RUN: a shard's beat. */
+export type RunRecord = {
+  readonly token: number;
+  readonly slot: number;
+  readonly doneSlot: number;
+  readonly beat: number;
+  /** When the loop had last completed every due probe. */
+  readonly observedAtMs: number;
+  readonly degraded: boolean;
+  readonly late: readonly string[];
+};
+
+/** A range of buckets, both ends inclusive, and when (in generations) it last changed. */
+export type ShardRecord = {
+  readonly shard: string;
+  readonly from: string;
+  readonly to: string;
+  readonly generation: number;
+};
+
+/** LAYOUT: which shard has which buckets; `token` is the last one a run took. */
+export type LayoutRecord = {
+  readonly token: number;
+  readonly desiredRelease: string;
+  readonly shards: readonly ShardRecord[];
+};
+
+/** CHANGES of one bucket: how often the targets of each slice changed. */
+export type ChangesRecord = { readonly [slice: string]: number };
+
+const count = z.int().min(0);
+const atLeastOne = z.int().min(1);
+const instantMs = z.number();
+const portNumber = z.int().min(1).max(65_535);
+const portRef = z.union([portNumber, z.string()]);
+const texts = z.record(z.string(), z.string());
+
+const result = z.enum(['success', 'failure', 'unknown']);
+const probeType = z.enum(['liveness', 'readiness', 'startup']);
+const phase = z.enum(['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown']);
+const restartPolicy = z.enum(['Always', 'OnFailure', 'Never']);
+const failureClass: z.ZodType<FailureClass> = z.enum([
+  'DNS',
+  'CONNECT_REFUSED',
+  'CONNECT_RESET',
+  'CONNECT_UNREACHABLE',
+  'CONNECT_TIMEOUT',
+  'TIMEOUT',
+  'TLS',
+  'HTTP_STATUS',
+  'HTTP_PROTOCOL',
+  'HTTP_REDIRECT',
+  'BODY',
+  'GRPC_NOT_SERVING',
+  'GRPC_STATUS',
+  'EXEC_EXIT',
+  'EXEC_TIMEOUT',
+  'EXEC_START',
+  'HANDLER',
+  'POLICY_DENIED',
+  'PROBER',
+]);
+
+const httpGet = z.object({
+  path: z.string(),
+  port: portRef,
+  host: z.string().exactOptional(),
+  scheme: z.enum(['HTTP', 'HTTPS']),
+  httpHeaders: z.array(z.object({ name: z.string(), value: z.string() })).exactOptional(),
+});
+
+/** A period or threshold of 0 would make the loop spin: poison rather than trouble for the whole shard. */
+const probe: z.ZodType<Probe> = z.object({
+  exec: z.object({ command: z.array(z.string()) }).exactOptional(),
+  httpGet: httpGet.exactOptional(),
+  tcpSocket: z.object({ host: z.string().exactOptional(), port: portRef }).exactOptional(),
+  grpc: z.object({ port: portNumber, service: z.string().exactOptional() }).exactOptional(),
+  initialDelaySeconds: count,
+  periodSeconds: atLeastOne,
+  timeoutSeconds: atLeastOne,
+  successThreshold: atLeastOne,
+  failureThreshold: atLeastOne,
+  terminationGracePeriodSeconds: count.exactOptional(),
+});
+
+const restartPolicyRule = z.object({
+  action: z.enum(['Restart', 'RestartAllContainers']),
+  operator: z.enum(['In', 'NotIn']),
+  values: z.array(z.int()),
+});
+
+const containerSpec: z.ZodType<ContainerSpec> = z.object({
+  name: z.string(),
+  ports: z.array(z.object({ name: z.string().exactOptional(), containerPort: portNumber })).exactOptional(),
+  env: z.array(z.object({ name: z.string(), value: z.string() })).exactOptional(),
+  restartPolicy: restartPolicy.exactOptional(),
+  restartPolicyRules: z.array(restartPolicyRule).exactOptional(),
+  startupProbe: probe.exactOptional(),
+  readinessProbe: probe.exactOptional(),
+  livenessProbe: probe.exactOptional(),
+});
+
+const targetSpec: z.ZodType<TargetSpec> = z.object({
+  host: z.string(),
+  restartPolicy,
+  lifecycle: z.enum(['static', 'reported']),
+  terminationGracePeriodSeconds: count,
+  readinessGates: z.array(z.object({ conditionType: z.string() })),
+  initContainers: z.array(containerSpec),
+  containers: z.array(containerSpec),
+});
+
+const containerState: z.ZodType<ContainerState> = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('running'), startedAtMs: instantMs }),
+  z.object({
+    kind: z.literal('waiting'),
+    reason: z.string().exactOptional(),
+    message: z.string().exactOptional(),
+  }),
+  z.object({
+    kind: z.literal('terminated'),
+    exitCode: z.int(),
+    reason: z.string().exactOptional(),
+    message: z.string().exactOptional(),
+    startedAtMs: instantMs.exactOptional(),
+    finishedAtMs: instantMs.exactOptional(),
+  }),
+]);
+
+const containerStatus: z.ZodType<ContainerStatus> = z.object({
+  name: z.string(),
+  containerID: z.string(),
+  state: containerState.exactOptional(),
+  lastState: containerState.exactOptional(),
+  ready: z.boolean(),
+  started: z.boolean().nullable(),
+  restartCount: count,
+});
+
+const condition: z.ZodType<Condition> = z.object({
+  type: z.string(),
+  status: z.enum(['True', 'False', 'Unknown']),
+  reason: z.string().exactOptional(),
+  message: z.string().exactOptional(),
+  lastTransitionTimeMs: instantMs.exactOptional(),
+  observedGeneration: z.int().exactOptional(),
+});
+
+const podStatus: z.ZodType<PodStatus> = z.object({
+  phase,
+  reason: z.string().exactOptional(),
+  message: z.string().exactOptional(),
+  startTimeMs: instantMs.exactOptional(),
+  conditions: z.array(condition),
+  initContainerStatuses: z.array(containerStatus),
+  containerStatuses: z.array(containerStatus),
+});
+
+const incarnation: z.ZodType<Incarnation> = z.object({
+  restartCount: count,
+  startedAtMs: instantMs,
+  backoffMs: z.number(),
+  restartAtMs: instantMs.exactOptional(),
+  terminated: z.boolean(),
+  lastState: containerState.exactOptional(),
+});
+
+const restartRequest: z.ZodType<RestartRequest> = z.object({
+  id: z.string(),
+  containerID: z.string(),
+  probeType,
+  requestedAtMs: instantMs,
+  notBeforeMs: instantMs.exactOptional(),
+  terminationGracePeriodSeconds: count,
+  message: z.string(),
+  published: count,
+  nextAtMs: instantMs,
+});
+
+const outboxEvent: z.ZodType<OutboxEvent> = z.object({
+  id: z.string(),
+  detailType: z.string(),
+  timeMs: instantMs,
+  detail: z.unknown(),
+});
+
+const attempt = z.object({
+  timeMs: instantMs,
+  outcome: z.enum(['success', 'warning', 'failure', 'unknown']),
+  output: z.string(),
+  error: z.string().exactOptional(),
+  failureClass: failureClass.exactOptional(),
+  timings: z.object({
+    dnsMs: z.number().exactOptional(),
+    connectMs: z.number().exactOptional(),
+    tlsMs: z.number().exactOptional(),
+    firstByteMs: z.number().exactOptional(),
+    totalMs: z.number(),
+  }),
+});
+
+/** A record's schema, with the names of all its attributes. */
+export type RecordSchema<Record> = z.ZodType<Record> & { readonly shape: { readonly [attribute: string]: unknown } };
+
+export const targetSchema: RecordSchema<TargetRecord> = z.object({
+  uid: z.string(),
+  namespace: z.string(),
+  name: z.string(),
+  labels: texts,
+  annotations: texts,
+  generation: count,
+  resourceVersion: count,
+  creationTimestampMs: instantMs,
+  deletionTimestampMs: instantMs.exactOptional(),
+  deletionGracePeriodSeconds: count.exactOptional(),
+  spec: targetSpec,
+  probeRequests: z.record(z.string(), count),
+});
+
+export const reportSchema: RecordSchema<ReportRecord> = z.object({
+  uid: z.string(),
+  version: count,
+  reportedAtMs: instantMs,
+  phase: phase.exactOptional(),
+  initContainerStatuses: z.array(containerStatus),
+  containerStatuses: z.array(containerStatus),
+  conditions: z.array(condition),
+});
+
+export const probeSchema: RecordSchema<ProbeRecord> = z.object({
+  uid: z.string(),
+  container: z.string(),
+  probeType,
+  containerID: z.string(),
+  result: result.exactOptional(),
+  version: count,
+  streak: count,
+  lastResult: result.exactOptional(),
+  resultRun: count,
+  onHold: z.boolean(),
+  ended: z.boolean(),
+  sinceMs: instantMs,
+  specDigest: z.string(),
+  output: z.string(),
+  failureClass: failureClass.exactOptional(),
+  lastProbeTimeMs: instantMs.exactOptional(),
+});
+
+export const statusSchema: RecordSchema<StatusRecord> = z.object({
+  uid: z.string(),
+  version: count,
+  observedResourceVersion: count,
+  observedReportVersion: count,
+  status: podStatus,
+  incarnations: z.record(z.string(), incarnation),
+  restartRequests: z.record(z.string(), restartRequest),
+  acked: z.record(z.string(), count),
+  outbox: z.array(outboxEvent),
+});
+
+export const eventSchema: RecordSchema<EventRecord> = z.object({
+  id: z.string(),
+  uid: z.string(),
+  timeMs: instantMs,
+  kind: z.enum(['transition', 'recorded']),
+  type: z.enum(['Normal', 'Warning']),
+  reason: z.string(),
+  message: z.string(),
+  container: z.string().exactOptional(),
+  probeType: probeType.exactOptional(),
+  containerID: z.string().exactOptional(),
+  result: result.exactOptional(),
+  previousResult: result.exactOptional(),
+  count: atLeastOne,
+  attempts: z.array(attempt),
+});
+
+export const epochSchema: RecordSchema<EpochRecord> = z.object({
+  token: count,
+  shard: z.string(),
+  claimedAtMs: instantMs,
+});
+
+const checkpointEntry: z.ZodType<CheckpointEntry> = z.object({
+  uid: z.string(),
+  streak: count,
+  resultRun: count,
+  lastResult: result.exactOptional(),
+});
+
+export const checkpointSchema: RecordSchema<CheckpointRecord> = z.object({
+  entries: z.record(z.string(), checkpointEntry),
+});
+
+export const runSchema: RecordSchema<RunRecord> = z.object({
+  token: count,
+  slot: z.int(),
+  doneSlot: z.int(),
+  beat: count,
+  observedAtMs: instantMs,
+  degraded: z.boolean(),
+  late: z.array(z.string()),
+});
+
+const bucket = z.enum(Array.from({ length: bucketCount }, (_, index) => bucketName(index)));
+
+export const layoutSchema: RecordSchema<LayoutRecord> = z.object({
+  token: count,
+  desiredRelease: z.string(),
+  shards: z.array(z.object({ shard: z.string(), from: bucket, to: bucket, generation: count })),
+});
