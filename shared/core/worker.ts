@@ -2,6 +2,7 @@
  * One probe worker: kubelet's `doProbe` (pkg/kubelet/prober/worker.go), cut where it asks the prober. `decideGate` is what comes before
  * the cut, `reduce` what comes after; both are pure. The numbers in the comments are the rules of docs/semantics.md.
  */
+import { emptyContainerID, parseContainerID } from './container-id.ts';
 import type {
   ContainerKind,
   ContainerState,
@@ -129,10 +130,12 @@ export function reduce(spec: WorkerSpec, worker: Worker, result: Result): Step {
 
 /** Rule 4: a new container removes the old one's result, gets its own initial value and ends the hold; the run goes on. */
 function seeContainer(spec: WorkerSpec, worker: Worker, container: ContainerStatus, era: Era): Step {
-  if (container.containerID === worker.containerID) return { worker, actions: [] };
+  // The raw text is compared: a malformed ID is remembered as none, so it is new every time.
+  if (container.containerID === keyOf(worker)) return { worker, actions: [] };
   const actions: CacheAction[] = [];
   if (worker.containerID !== '') actions.push({ kind: 'remove', containerID: worker.containerID });
-  const next: Worker = { ...worker, containerID: parsedContainerID(container.containerID), onHold: false };
+  const parsed = parseContainerID(container.containerID);
+  const next: Worker = { ...worker, containerID: parsed === emptyContainerID ? '' : parsed, onHold: false };
   const startedByOldKubelet =
     !era.changeContainerStatusOnKubeletRestart &&
     spec.probeType === 'startup' &&
@@ -184,14 +187,8 @@ function runningSeconds(state: { readonly startedAtMs: number }, nowMs: number):
   return Math.max(0, Math.trunc((nowMs - state.startedAtMs) / 1000));
 }
 
-/** How kubelet writes the empty ContainerID; a text that is not `scheme://id` parses to it. */
-const emptyContainerID = '://';
-
-function parsedContainerID(text: string): string {
-  const parts = text.split('://');
-  return parts.length === 2 ? text : '';
-}
-
 function setAction(worker: Worker, result: Result): CacheAction {
-  return { kind: 'set', containerID: worker.containerID || emptyContainerID, result };
+  return { kind: 'set', containerID: keyOf(worker), result };
 }
+
+const keyOf = (worker: Worker): string => worker.containerID || emptyContainerID;

@@ -1,0 +1,13 @@
+/** Container IDs as kubelet reads them (pkg/kubelet/container, ParseString). */
+
+/** How kubelet writes the ID that is none; it is a key of the results cache like any other. */
+export const emptyContainerID = '://';
+
+/**
+ * The key of a container's results: the text itself, `://` where it is not exactly two parts around one `://`. Quotes around it do not
+ * count.
+ */
+export function parseContainerID(text: string): string {
+  const unquoted = text.replace(/^"+|"+$/g, '');
+  return unquoted.split('://').length === 2 ? unquoted : emptyContainerID;
+}

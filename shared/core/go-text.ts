@@ -1,0 +1,41 @@
+/** Texts as Go writes them, because kubelet's errors carry them and people search for them. */
+
+const named: Readonly<Record<string, string>> = {
+  '\x07': '\\a',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\v': '\\v',
+  '"': '\\"',
+  '\\': '\\\\',
+};
+
+/** strconv.Quote. */
+export function goQuote(text: string): string {
+  const quoted = Array.from(text, (c) => {
+    if (named[c] !== undefined) return named[c];
+    if (c >= ' ' && c < '\x7f') return c;
+    const code = c.codePointAt(0) ?? 0;
+    if (code < 0x80) return `\\x${code.toString(16).padStart(2, '0')}`;
+    if (/[\p{L}\p{M}\p{N}\p{P}\p{S}]/u.test(c)) return c;
+    return code > 0xffff ? `\\U${code.toString(16).padStart(8, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`;
+  });
+  return `"${quoted.join('')}"`;
+}
+
+export type ParsedInteger =
+  | { readonly kind: 'integer'; readonly value: number }
+  | { readonly kind: 'error'; readonly error: string };
+
+/** strconv.Atoi on a 64-bit machine: an optional sign and decimal digits, nothing else. */
+export function atoi(text: string): ParsedInteger {
+  const refuse = (why: string): ParsedInteger => ({
+    kind: 'error',
+    error: `strconv.Atoi: parsing ${goQuote(text)}: ${why}`,
+  });
+  if (!/^[+-]?\d+$/.test(text)) return refuse('invalid syntax');
+  const exact = BigInt(text.replace('+', ''));
+  return BigInt.asIntN(64, exact) === exact ? { kind: 'integer', value: Number(exact) } : refuse('value out of range');
+}

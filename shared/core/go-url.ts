@@ -1,0 +1,212 @@
+/**
+ * The URL of an HTTP probe, byte for byte as kubelet builds it: Go's net/url parses the path as a URL reference, throws away its scheme
+ * and host, and escapes what is left. WHATWG's `URL` differs in dots, backslashes, spaces, user info and in what it refuses.
+ *
+ * Inside this file texts are UTF-8 bytes, one character each.
+ */
+import { goQuote } from './go-text.ts';
+import { whyNotIpv6 } from './ip-literal.ts';
+
+type Place = 'path' | 'fragment' | 'userinfo' | 'host' | 'zone';
+
+/** Beside letters, digits and `-_.~`: what Go leaves unescaped, by place. */
+const allowed: Readonly<Record<Place, string>> = {
+  path: '$&+,/:;=@',
+  fragment: '$&+,/:;=?@!()*',
+  userinfo: '$&+,;=',
+  host: '!$&\'()*+,;=:[]<>"',
+  zone: '!$&\'()*+,;=:[]<>"',
+};
+
+/** What a path or fragment may keep as it was written although Go's own escaping would change it. */
+const keptAsWritten = "!$&'()*+,;=:@[]%";
+
+export type ProbeUrl =
+  | { readonly kind: 'url'; readonly url: string }
+  | { readonly kind: 'error'; readonly error: string };
+
+export type UrlParts = {
+  readonly scheme: string;
+  /** Without brackets; empty is possible. */
+  readonly host: string;
+  readonly port: number;
+  /** A URL reference; if it does not parse, the whole text is the path. */
+  readonly path: string;
+};
+
+/** kubelet's `formatURL` and the parse that follows in Go's `http.NewRequest`, which can refuse the scheme or the host. */
+export function probeUrl(parts: UrlParts): ProbeUrl {
+  const reference = parseReference(toBytes(parts.path)) ?? { path: { text: toBytes(parts.path) } };
+  const host = toBytes(parts.host);
+  const authority = escaped(`${host.includes(':') ? `[${host}]` : host}:${parts.port}`, 'host');
+  const url = toText(write(toBytes(parts.scheme), authority, reference));
+  const refusal = refusedScheme(parts.scheme) ?? (reference.opaque ? undefined : refusedAuthority(authority));
+  if (refusal === undefined) return { kind: 'url', url };
+  return { kind: 'error', error: `parse ${goQuote(cut(url, '#')[0])}: ${refusal}` };
+}
+
+/** Decoded text, and how it was written where that differs from Go's own escaping. */
+type Part = { readonly text: string; readonly written?: string };
+
+type Reference = {
+  /** `mailto:x`: everything after the scheme, when it does not begin with a slash. */
+  readonly opaque?: string;
+  readonly userinfo?: { readonly name: string; readonly password?: string };
+  readonly path: Part;
+  /** Without the `?`; an empty one still writes it. */
+  readonly query?: string;
+  readonly fragment?: Part;
+};
+
+function parseReference(bytes: string): Reference | undefined {
+  const [body, fragmentText] = cut(bytes, '#');
+  const reference = parseWithoutFragment(body);
+  if (!reference || !fragmentText) return reference;
+  const fragment = decode(fragmentText, 'fragment');
+  return fragment && { ...reference, fragment };
+}
+
+function parseWithoutFragment(bytes: string): Reference | undefined {
+  if (hasControl(bytes)) return undefined;
+  if (bytes === '*') return { path: { text: '*', written: '*' } };
+  const [schemed, scheme] = splitScheme(bytes);
+  if (schemed === undefined) return undefined;
+  const [rest, query] = cut(schemed, '?');
+  const withQuery = query === undefined ? {} : { query };
+  if (!rest.startsWith('/')) {
+    if (scheme !== '') return { opaque: rest, path: { text: '' }, ...withQuery };
+    if (cut(rest, '/')[0].includes(':')) return undefined;
+  }
+  if (!rest.startsWith('//') || (scheme === '' && rest.startsWith('///'))) return withPath(rest, withQuery);
+  const slash = rest.indexOf('/', 2);
+  const authority = parseAuthority(scheme, rest.slice(2, slash < 0 ? undefined : slash));
+  return authority && withPath(slash < 0 ? '' : rest.slice(slash), { ...authority, ...withQuery });
+}
+
+function withPath(text: string, others: Omit<Reference, 'path'>): Reference | undefined {
+  const path = decode(text, 'path');
+  return path && { ...others, path };
+}
+
+/** The rest after `scheme:`, and the scheme in lower case (empty: none). Rest undefined: a colon with nothing before it. */
+function splitScheme(bytes: string): readonly [rest: string | undefined, scheme: string] {
+  if (bytes.startsWith(':')) return [undefined, ''];
+  const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(bytes)?.[1];
+  return scheme === undefined ? [bytes, ''] : [bytes.slice(scheme.length + 1), scheme.toLowerCase()];
+}
+
+function parseAuthority(scheme: string, authority: string): Pick<Reference, 'userinfo'> | undefined {
+  const at = authority.lastIndexOf('@');
+  if (refusedAuthority(authority.slice(at + 1), scheme) !== undefined) return undefined;
+  if (at < 0) return {};
+  const userinfo = authority.slice(0, at);
+  if (!/^[A-Za-z0-9\-._:~!$&'()*+,;=%@]*$/.test(userinfo)) return undefined;
+  const [name, password] = cut(userinfo, ':').map((part) =>
+    part === undefined ? undefined : unescaped(part, 'userinfo'),
+  );
+  if (name === undefined || (password === undefined && userinfo.includes(':'))) return undefined;
+  return { userinfo: { name, ...(password !== undefined && { password }) } };
+}
+
+/** Why Go does not take the text for `host[:port]`; undefined: it does. */
+function refusedAuthority(authority: string, scheme = 'http'): string | undefined {
+  const open = authority.lastIndexOf('[');
+  if (open > 0) return 'invalid IP-literal';
+  if (open === 0) return refusedBrackets(authority);
+  const strict = scheme === 'http' || scheme === 'https';
+  const colon = strict ? authority.indexOf(':') : authority.lastIndexOf(':');
+  return (colon < 0 ? undefined : refusedPort(authority.slice(colon))) ?? refusedEscapes(authority, 'host');
+}
+
+function refusedBrackets(authority: string): string | undefined {
+  const close = authority.lastIndexOf(']');
+  if (close < 0) return "missing ']' in host";
+  const inside = authority.slice(1, close);
+  const zoneAt = inside.indexOf('%25');
+  const [address, zone] = zoneAt < 0 ? [inside, ''] : [inside.slice(0, zoneAt), inside.slice(zoneAt)];
+  const refusal =
+    refusedPort(authority.slice(close + 1)) ?? refusedEscapes(address, 'host') ?? refusedEscapes(zone, 'zone');
+  if (refusal !== undefined) return refusal;
+  const literal = `${unescaped(address, 'host')}${unescaped(zone, 'zone')}`;
+  return whyNotIpv6(toText(literal));
+}
+
+const refusedPort = (colonPort: string): string | undefined =>
+  /^(:\d*)?$/.test(colonPort) ? undefined : `invalid port ${goQuote(toText(colonPort))} after host`;
+
+const refusedScheme = (scheme: string): string | undefined =>
+  /^[A-Za-z][A-Za-z0-9+.-]*$/.test(scheme) ? undefined : 'first path segment in URL cannot contain colon';
+
+function write(scheme: string, authority: string, reference: Reference): string {
+  const path = writePart(reference.path, 'path');
+  const rooted = path === '' || path.startsWith('/') ? path : `/${path}`;
+  const body = reference.opaque ? reference.opaque : `//${writeUserinfo(reference.userinfo)}${authority}${rooted}`;
+  const query = reference.query === undefined ? '' : `?${reference.query}`;
+  const fragment = reference.fragment ? `#${writePart(reference.fragment, 'fragment')}` : '';
+  return `${scheme}:${body}${query}${fragment}`;
+}
+
+function writeUserinfo(userinfo: Reference['userinfo']): string {
+  if (!userinfo) return '';
+  const password = userinfo.password === undefined ? '' : `:${escaped(userinfo.password, 'userinfo')}`;
+  return `${escaped(userinfo.name, 'userinfo')}${password}@`;
+}
+
+function writePart(part: Part, place: 'path' | 'fragment'): string {
+  const asWritten =
+    part.written !== undefined && [...part.written].every((c) => keptAsWritten.includes(c) || isAllowed(c, place));
+  if (asWritten) return part.written ?? '';
+  return escaped(part.text, place);
+}
+
+function decode(written: string, place: 'path' | 'fragment'): Part | undefined {
+  const text = unescaped(written, place);
+  return text === undefined ? undefined : { text, written };
+}
+
+function isAllowed(c: string, place: Place): boolean {
+  return /[A-Za-z0-9\-_.~]/.test(c) || allowed[place].includes(c);
+}
+
+function escaped(bytes: string, place: Place): string {
+  const hex = (c: string) => `%${c.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
+  return [...bytes].map((c) => (isAllowed(c, place) ? c : hex(c))).join('');
+}
+
+function unescaped(bytes: string, place: Place): string | undefined {
+  if (refusedEscapes(bytes, place) !== undefined) return undefined;
+  return bytes.replace(/%(..)/gs, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+}
+
+/** Why the escapes, and in a host the plain characters, cannot stand there. */
+function refusedEscapes(bytes: string, place: Place): string | undefined {
+  const inHost = place === 'host' || place === 'zone';
+  for (const [found] of bytes.matchAll(/%.{0,2}|./gs)) {
+    if (found.startsWith('%')) {
+      if (!/^%[0-9A-Fa-f]{2}$/.test(found) || (inHost && !isHostEscape(found, place)))
+        return `invalid URL escape ${goQuote(toText(found))}`;
+    } else if (inHost && found < '\x80' && !isAllowed(found, place)) {
+      return `invalid character ${goQuote(found)} in host name`;
+    }
+  }
+  return undefined;
+}
+
+/** A host escapes only non-ASCII bytes and a zone's percent sign; a zone also what could stand there unescaped, and spaces. */
+function isHostEscape(escaped: string, place: Place): boolean {
+  if (escaped === '%25') return true;
+  const c = String.fromCharCode(Number.parseInt(escaped.slice(1), 16));
+  return place === 'zone' ? c === ' ' || isAllowed(c, 'host') : c >= '\x80';
+}
+
+function cut(text: string, separator: string): readonly [before: string, after: string | undefined] {
+  const at = text.indexOf(separator);
+  return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + separator.length)];
+}
+
+const hasControl = (bytes: string): boolean => [...bytes].some((c) => c < ' ' || c === '\x7f');
+
+const toBytes = (text: string): string =>
+  Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join('');
+
+const toText = (bytes: string): string => new TextDecoder().decode(Uint8Array.from(bytes, (c) => c.charCodeAt(0)));

@@ -1,0 +1,68 @@
+/** One whole probe: the handler resolved, attempts until one does not err, what they come to. The shell around core's rules. */
+import { type ProbeReport, type Reported, reportOf, shouldRetry } from '../core/probe-report.ts';
+import { type Handler, type ProbeRequest, type ProbeSubject, resolveProbeRequest } from '../core/probe-request.ts';
+import type { Attempt } from '../core/types.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Probers } from './prober.ts';
+
+/** An attempt and when it began, wall time. */
+export type TimedAttempt = Attempt & { readonly timeMs: number };
+
+export type ProbePorts = { readonly probers: Probers; readonly clock: Clock };
+
+export type ProbeOrder = ProbeSubject & {
+  /** Absent: the container has no such probe, which is a success without an attempt. */
+  readonly handler?: Handler;
+  readonly probeType: Reported['probeType'];
+  readonly containerKind: Reported['containerKind'];
+};
+
+/** Never throws: a prober that does is a prober error of class `PROBER`. */
+export async function probe(ports: ProbePorts, order: ProbeOrder): Promise<ProbeReport<TimedAttempt>> {
+  const { probeType, containerKind } = order;
+  const attempts = order.handler ? await attemptsOf(ports, order.handler, order) : [];
+  return reportOf(attempts, { probeType, containerKind, container: order.container.name });
+}
+
+async function attemptsOf(
+  ports: ProbePorts,
+  handler: Handler,
+  subject: ProbeSubject,
+): Promise<readonly TimedAttempt[]> {
+  const resolved = resolveProbeRequest(handler, subject);
+  const nowMs = () => ports.clock.nowMs();
+  if (resolved.kind === 'error') return [{ timeMs: nowMs(), ...erred(resolved.error, 'HANDLER') }];
+  const attempts: TimedAttempt[] = [];
+  do attempts.push({ timeMs: nowMs(), ...(await attempt(ports.probers, resolved.request)) });
+  while (shouldRetry(attempts));
+  return attempts;
+}
+
+async function attempt(probers: Probers, request: ProbeRequest): Promise<Attempt> {
+  try {
+    return await ask(probers, request);
+  } catch (error) {
+    return erred(`prober threw: ${error instanceof Error ? error.message : String(error)}`, 'PROBER');
+  }
+}
+
+function ask(probers: Probers, request: ProbeRequest): Promise<Attempt> {
+  switch (request.kind) {
+    case 'http':
+      return probers.http(request);
+    case 'tcp':
+      return probers.tcp(request);
+    case 'grpc':
+      return probers.grpc(request);
+    case 'exec':
+      return probers.exec(request);
+  }
+}
+
+const erred = (error: string, failureClass: 'HANDLER' | 'PROBER'): Attempt => ({
+  outcome: 'unknown',
+  output: '',
+  error,
+  failureClass,
+  timings: { totalMs: 0 },
+});
