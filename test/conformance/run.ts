@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { runProber } from './prober.ts';
 import { runResults } from './results.ts';
+import { runRunloop } from './runloop.ts';
 import type { Vector, VectorRunner } from './runner.ts';
 import { runWorker } from './worker.ts';
 
@@ -25,6 +26,7 @@ const pure = (run: VectorRunner): Family => ({ run, concurrency: 1 });
 const families: Readonly<Record<string, Family>> = {
   worker: pure(runWorker),
   results: pure(runResults),
+  runloop: pure(runRunloop),
   prober: pure(runProber),
 };
 

@@ -1,0 +1,91 @@
+/**
+ * When a worker probes: kubelet's ticker and manual trigger (pkg/kubelet/prober/worker.go, `run`) as a state machine. The origin is an
+ * argument, so that the same rules run from a worker's start (kubelet) or from a hashed phase (the product).
+ *
+ * Use: `passTime` to now, then of `readyWakes` take one with `takeWake` and probe; with none ready wait until `dueMs`. Which one, where
+ * both are ready, is chance in Go and here the caller's choice.
+ */
+
+export type Ticker = {
+  readonly periodMs: number;
+  /** The next tick that has not come yet. */
+  readonly nextTickMs: number;
+  /** A tick came and nobody has taken it: one at most is held, later ones are dropped. */
+  readonly tickHeld: boolean;
+  /** A trigger came and nobody has taken it: triggers coalesce. */
+  readonly triggerHeld: boolean;
+};
+
+export type Wake = 'tick' | 'trigger';
+
+/** A worker that starts: it probes at once, ticks are at `originMs` + n · period. */
+export function startTicker(originMs: number, periodMs: number): Ticker {
+  return { periodMs, nextTickMs: originMs + periodMs, tickHeld: true, triggerHeld: false };
+}
+
+/** Ticks keep their phase however long a probe runs. */
+export function passTime(ticker: Ticker, nowMs: number): Ticker {
+  if (nowMs < ticker.nextTickMs) return ticker;
+  const passed = Math.floor((nowMs - ticker.nextTickMs) / ticker.periodMs) + 1;
+  return { ...ticker, tickHeld: true, nextTickMs: ticker.nextTickMs + passed * ticker.periodMs };
+}
+
+/** A manual trigger: held until taken, also while a probe runs. */
+export function holdTrigger(ticker: Ticker): Ticker {
+  return ticker.triggerHeld ? ticker : { ...ticker, triggerHeld: true };
+}
+
+export function readyWakes(ticker: Ticker): readonly Wake[] {
+  return [...(ticker.tickHeld ? (['tick'] as const) : []), ...(ticker.triggerHeld ? (['trigger'] as const) : [])];
+}
+
+/** Taking a trigger restarts the ticker from now and drops a held tick; taking a tick keeps a held trigger. */
+export function takeWake(ticker: Ticker, wake: Wake, nowMs: number): Ticker {
+  switch (wake) {
+    case 'tick':
+      return { ...ticker, tickHeld: false };
+    case 'trigger':
+      return { ...ticker, tickHeld: false, triggerHeld: false, nextTickMs: nowMs + ticker.periodMs };
+  }
+}
+
+/** When there is something to take: now, or with the next tick. */
+export function dueMs(ticker: Ticker, nowMs: number): number {
+  return ticker.tickHeld || ticker.triggerHeld ? nowMs : ticker.nextTickMs;
+}
+
+/**
+ * kubelet spreads its first probes after its own start: one that has run for less than the period waits a random part of it.
+ * @param chance uniform in [0, 1)
+ */
+export function startDelayMs(periodMs: number, uptimeMs: number, chance: number): number {
+  return periodMs > uptimeMs ? Math.floor(chance * periodMs) : 0;
+}
+
+/** The product's phase: instants since the epoch that are `phaseMs` after a multiple of the period. */
+export type Phased = { readonly phaseMs: number; readonly periodMs: number };
+
+/** Spreads probes evenly over their period, the same in every process. `hash32`: 32 bits of a hash of the probe's full name. */
+export function phaseOf(hash32: number, periodMs: number): Phased {
+  return { phaseMs: hash32 % periodMs, periodMs };
+}
+
+/** The least part of a period between two probes of the ticker's. */
+const gapMin = 0.9;
+
+/** A new target is probed at once, then at its first instant at least 0.9 period later. */
+export function newTargetTicker(nowMs: number, phased: Phased): Ticker {
+  const nextTickMs = firstInstant(Math.ceil(nowMs + gapMin * phased.periodMs), phased);
+  return { periodMs: phased.periodMs, nextTickMs, tickHeld: true, triggerHeld: false };
+}
+
+/** A loaded one has been probed by whoever held it before: it waits for its instant. A trigger shifts it until the next load. */
+export function loadedTicker(nowMs: number, phased: Phased): Ticker {
+  const nextTickMs = firstInstant(nowMs, phased);
+  return { periodMs: phased.periodMs, nextTickMs, tickHeld: false, triggerHeld: false };
+}
+
+/** The first instant of the phase at or after `fromMs`. */
+function firstInstant(fromMs: number, { phaseMs, periodMs }: Phased): number {
+  return Math.ceil((fromMs - phaseMs) / periodMs) * periodMs + phaseMs;
+}
