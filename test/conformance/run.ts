@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { runManager } from './manager.ts';
 import { runProber } from './prober.ts';
 import { runResults } from './results.ts';
 import { runRunloop } from './runloop.ts';
@@ -27,6 +28,7 @@ const families: Readonly<Record<string, Family>> = {
   worker: pure(runWorker),
   results: pure(runResults),
   runloop: pure(runRunloop),
+  manager: pure(runManager),
   prober: pure(runProber),
 };
 
