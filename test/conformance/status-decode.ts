@@ -55,7 +55,7 @@ export type VectorContainerStatus = {
 };
 
 export type VectorStatus = {
-  readonly phase?: Phase;
+  readonly phase?: Phase | '';
   readonly reason?: string;
   readonly message?: string;
   readonly startTime?: number;
@@ -85,7 +85,7 @@ export function spec(pod: VectorPod): TargetSpec {
 export function status(from: VectorStatus): PodStatus {
   return {
     // A pod that nobody has reported on has no phase in the API server.
-    phase: from.phase ?? 'Unknown',
+    phase: from.phase || 'Unknown',
     ...(from.reason && { reason: from.reason }),
     ...(from.message && { message: from.message }),
     ...(from.startTime !== undefined && { startTimeMs: from.startTime * 1000 }),

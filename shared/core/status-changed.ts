@@ -1,0 +1,41 @@
+/** `Target Status Changed`: told when conditions, phase, ready or started differ, with both sides. */
+import { sameValue } from './equality.ts';
+import type { OutboxEvent, TargetRecord } from './records.ts';
+import type { PodStatus } from './types.ts';
+
+type Change = {
+  readonly target: TargetRecord;
+  /** Of the status that is about to be written. */
+  readonly version: number;
+  readonly before: PodStatus;
+  readonly after: PodStatus;
+  readonly nowMs: number;
+};
+
+/** One event, or none when nothing that others see has changed. */
+export function statusChangedEvent({ target, version, before, after, nowMs }: Change): readonly OutboxEvent[] {
+  const [oldStatus, newStatus] = [shownStatus(before), shownStatus(after)];
+  if (sameValue(oldStatus, newStatus)) return [];
+  const detail = { resourceVersion: String(version), oldStatus, newStatus };
+  return [{ id: `${target.uid}/status/${version}`, detailType: 'Target Status Changed', timeMs: nowMs, detail }];
+}
+
+/** What subscribers see of a status. */
+export function shownStatus(status: PodStatus) {
+  return {
+    phase: status.phase,
+    conditions: status.conditions.map(({ type, status: value, reason, message }) => ({
+      type,
+      status: value,
+      reason,
+      message,
+    })),
+    containers: [...status.initContainerStatuses, ...status.containerStatuses].map((container) => ({
+      name: container.name,
+      containerID: container.containerID,
+      ready: container.ready,
+      started: container.started === true,
+      restartCount: container.restartCount,
+    })),
+  };
+}
