@@ -1,0 +1,57 @@
+/** A gRPC connection by the deadline: dialed, and greeted by the server. Until then every failure is followed by another try. */
+import { type Clock, sleep } from '../lib/clock.ts';
+import type { Dial, DialFailure } from '../net/net.ts';
+import { isProbersOwn } from './failed-dial.ts';
+import { openSession, type Session } from './grpc-session.ts';
+
+export type Connected = {
+  readonly kind: 'connected';
+  readonly session: Session;
+  readonly dnsMs?: number;
+  readonly connectMs: number;
+};
+
+export type NotConnected =
+  /** The deadline is over; `failure`: of the last dial, if it failed. */
+  | { readonly kind: 'late'; readonly failure?: DialFailure }
+  /** The prober's own trouble, or denied: told at once, not tried again. */
+  | { readonly kind: 'own'; readonly failure: DialFailure };
+
+export type Endpoint = { readonly host: string; readonly port: number };
+export type ConnectOptions = { readonly dial: Dial; readonly clock: Clock };
+
+/** The longest that one try may take, grpc-go's minimum connect time-out. */
+const tryMsMax = 20_000;
+/** gRPC's connection back-off, without its jitter: a probe has one connection, and its phase is spread already. */
+const backoffBaseMs = 1000;
+const backoffFactor = 1.6;
+
+/** Between two tries at least a second passes, so a deadline bounds their number. The session is the caller's to close. */
+export async function connectUntil(
+  endpoint: Endpoint,
+  deadlineMs: number,
+  options: ConnectOptions,
+): Promise<Connected | NotConnected> {
+  const { clock } = options;
+  for (let backoffMs = backoffBaseMs; ; backoffMs *= backoffFactor) {
+    const untilMs = Math.min(deadlineMs, clock.monotonicMs() + tryMsMax);
+    const tried = await tryOnce(endpoint, untilMs, options);
+    if (tried.kind !== 'late') return tried;
+    const remainingMs = deadlineMs - clock.monotonicMs();
+    await sleep(clock, Math.max(0, Math.min(backoffMs, remainingMs)));
+    if (backoffMs >= remainingMs) return tried;
+  }
+}
+
+async function tryOnce(
+  { host, port }: Endpoint,
+  untilMs: number,
+  { dial, clock }: ConnectOptions,
+): Promise<Connected | NotConnected> {
+  const dialed = await dial({ host, port, deadlineMs: untilMs });
+  if (dialed.kind === 'failed') return { kind: isProbersOwn(dialed) ? 'own' : 'late', failure: dialed };
+  const session = await openSession(dialed.socket, clock, untilMs);
+  if (session === undefined) return { kind: 'late' };
+  const { dnsMs, connectMs } = dialed;
+  return { kind: 'connected', session, ...(dnsMs !== undefined && { dnsMs }), connectMs };
+}

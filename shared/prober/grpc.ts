@@ -1,0 +1,98 @@
+/**
+ * kubelet's gRPC probe: `grpc.health.v1.Health/Check`, plaintext, on a fresh connection, with one deadline over connecting and calling.
+ * Source: pkg/probe/grpc; how a connection comes about and how an answer is read: grpc-go.
+ */
+import type { Attempt, FailureClass, PhaseTimings } from '../core/types.ts';
+import type { Clock } from '../lib/clock.ts';
+import { hostPort } from '../net/dial-failure.ts';
+import type { Dial, DialFailure } from '../net/net.ts';
+import { failedDial } from './failed-dial.ts';
+import { goDuration, goQuote } from './go-text.ts';
+import { codeName, serving, servingStatusName } from './grpc-codec.ts';
+import { type Connected, connectUntil } from './grpc-connect.ts';
+import { type RpcResult, rpcCode } from './grpc-reply.ts';
+import { type CallOutcome, callCheck, closeSession } from './grpc-session.ts';
+import type { GrpcRequest, Prober } from './prober.ts';
+
+export type GrpcProberOptions = {
+  readonly dial: Dial;
+  readonly clock: Clock;
+  readonly userAgent?: string;
+};
+
+const userAgentDefault = 'kube-probe/1.36';
+
+/** Only SERVING succeeds. Whatever goes wrong is a failure with kubelet's text; a denied dial and the prober's own trouble are prober errors. */
+export function grpcProber(options: GrpcProberOptions): Prober<GrpcRequest> {
+  return async (request) => {
+    const startMs = options.clock.monotonicMs();
+    const deadlineMs = startMs + request.timeoutMs;
+    const asked = await ask(request, deadlineMs, options);
+    const totalMs = options.clock.monotonicMs() - startMs;
+    if (asked.kind === 'own') return failedDial(asked.failure, totalMs);
+    if (asked.kind === 'late') return notConnected(request, asked.failure, totalMs);
+    const { connected, outcome } = asked;
+    const { dnsMs, connectMs } = connected;
+    const firstByteMs = outcome.firstByteMs;
+    return verdict(request, outcome.result, {
+      ...(dnsMs !== undefined && { dnsMs }),
+      connectMs,
+      ...(firstByteMs !== undefined && { firstByteMs }),
+      totalMs,
+    });
+  };
+}
+
+/** What grpc-go asks once more, without telling: a call that the server says it did not begin. */
+const callsMax = 2;
+
+type Asked =
+  | { readonly kind: 'answered'; readonly connected: Connected; readonly outcome: CallOutcome }
+  | Exclude<Awaited<ReturnType<typeof connectUntil>>, Connected>;
+
+async function ask(request: GrpcRequest, deadlineMs: number, options: GrpcProberOptions): Promise<Asked> {
+  const { clock, dial, userAgent = userAgentDefault } = options;
+  const authority = hostPort(request.host, request.port);
+  const call = { authority, service: request.service, userAgent, deadlineMs };
+  for (let calls = 1; ; calls += 1) {
+    const connected = await connectUntil(request, deadlineMs, { dial, clock });
+    if (connected.kind !== 'connected') return connected;
+    const outcome = await callCheck(connected.session, call, clock);
+    closeSession(connected.session);
+    if (!outcome.unprocessed || calls === callsMax) return { kind: 'answered', connected, outcome };
+  }
+}
+
+/** Every reason reads the same in kubelet; the class keeps the last one apart. */
+function notConnected(request: GrpcRequest, failure: DialFailure | undefined, totalMs: number): Attempt {
+  const address = goQuote(hostPort(request.host, request.port));
+  const within = goDuration(request.timeoutMs);
+  const dnsMs = failure?.dnsMs;
+  return {
+    outcome: 'failure',
+    output: `timeout: failed to connect service ${address} within ${within}: context deadline exceeded`,
+    failureClass: failure?.failureClass ?? 'CONNECT_TIMEOUT',
+    timings: { ...(dnsMs !== undefined && { dnsMs }), totalMs },
+  };
+}
+
+function verdict(request: GrpcRequest, result: RpcResult, timings: PhaseTimings): Attempt {
+  const failure = (failureClass: FailureClass, output: string): Attempt => ({
+    outcome: 'failure',
+    output,
+    failureClass,
+    timings,
+  });
+  if (result.kind === 'answered') {
+    if (result.servingStatus === serving) return { outcome: 'success', output: 'service healthy', timings };
+    const name = goQuote(servingStatusName(result.servingStatus));
+    return failure('GRPC_NOT_SERVING', `service unhealthy (responded with ${name})`);
+  }
+  if (result.code === rpcCode.unimplemented) return failure('GRPC_STATUS', notImplemented + result.message);
+  if (result.code === rpcCode.deadlineExceeded)
+    return failure('TIMEOUT', `timeout: health rpc did not complete within ${goDuration(request.timeoutMs)}`);
+  const description = `code = ${codeName(result.code)} desc = ${result.message}`;
+  return failure('GRPC_STATUS', `error: health rpc probe failed: rpc error: ${description}`);
+}
+
+const notImplemented = 'error: this server does not implement the grpc health protocol (grpc.health.v1.Health): ';

@@ -1,0 +1,25 @@
+/** kubelet's TCP probe: connect and close. Nothing is sent, nothing is read. Source: pkg/probe/tcp. */
+import type { Attempt } from '../core/types.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Dial } from '../net/net.ts';
+import { failedDial } from './failed-dial.ts';
+import type { Prober, TcpRequest } from './prober.ts';
+
+export type TcpProberOptions = { readonly dial: Dial; readonly clock: Clock };
+
+/** Success as soon as the connection is established; whatever prevents that is a failure with its text. */
+export function tcpProber({ dial, clock }: TcpProberOptions): Prober<TcpRequest> {
+  return async ({ host, port, timeoutMs }): Promise<Attempt> => {
+    const startMs = clock.monotonicMs();
+    const dialed = await dial({ host, port, deadlineMs: startMs + timeoutMs });
+    const totalMs = clock.monotonicMs() - startMs;
+    if (dialed.kind === 'failed') return failedDial(dialed, totalMs);
+    dialed.socket.destroy();
+    const { connectMs, dnsMs } = dialed;
+    return {
+      outcome: 'success',
+      output: '',
+      timings: { ...(dnsMs !== undefined && { dnsMs }), connectMs, totalMs },
+    };
+  };
+}

@@ -1,0 +1,11 @@
+/** The real dialer for probes of address literals on this machine. */
+import { systemClock } from '../../shared/lib/clock.ts';
+import { guardedDialer } from '../../shared/net/dialer.ts';
+import type { Dial } from '../../shared/net/net.ts';
+import { dialPolicy } from '../../shared/net/policy.ts';
+
+export const loopbackDial: Dial = guardedDialer({
+  resolve: async (host) => ({ kind: 'resolved', addresses: [host] }),
+  policy: dialPolicy({ mode: 'local' }),
+  clock: systemClock,
+});
