@@ -1,0 +1,98 @@
+/** `/metrics` of one process: kubelet's prober metrics under kubelet's names and labels, in Prometheus' text format. */
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { ProbeMetricLabels, ProbeMetricResult, ProbeMetrics } from '../../shared/prober/metrics.ts';
+
+export type LocalMetrics = {
+  readonly probes: ProbeMetrics;
+  /** For what else a process wants to show. */
+  readonly registry: Registry;
+  readonly text: () => Promise<string>;
+};
+
+type Options = {
+  /** How many items of the store cannot be read and are left alone. */
+  readonly quarantinedItems: () => number;
+};
+
+/** The children of one worker's series, so that an observation looks labels up in one map only. */
+type Series = {
+  readonly results: { readonly [result in ProbeMetricResult]: { inc(): void } };
+  readonly duration: { observe(seconds: number): void };
+};
+
+const results: readonly ProbeMetricResult[] = ['successful', 'failed', 'unknown'];
+
+export function localMetrics(options: Options): LocalMetrics {
+  const registry = new Registry();
+  new Gauge({
+    name: 'probelet_quarantined_items',
+    help: 'Items of the store that cannot be read and are left alone.',
+    registers: [registry],
+    collect() {
+      this.set(options.quarantinedItems());
+    },
+  });
+  return { probes: probeMetrics(registry), registry, text: () => registry.metrics() };
+}
+
+function probeMetrics(registry: Registry): ProbeMetrics {
+  const total = new Counter({
+    name: 'prober_probe_total',
+    help: 'Cumulative number of a liveness, readiness or startup probe for a container by result.',
+    labelNames: ['probe_type', 'result', 'container', 'pod', 'namespace', 'pod_uid'],
+    registers: [registry],
+  });
+  // The default buckets of prom-client are those of Prometheus' Go client, which kubelet uses.
+  const duration = new Histogram({
+    name: 'prober_probe_duration_seconds',
+    help: 'Duration in seconds for a probe response.',
+    labelNames: ['probe_type', 'container', 'pod', 'namespace'],
+    registers: [registry],
+  });
+  const workers = new Map<string, Series>();
+
+  const seriesOf = (labels: ProbeMetricLabels): Series => {
+    const key = workerKey(labels);
+    const known = workers.get(key);
+    if (known) return known;
+    const child = (result: ProbeMetricResult) => total.labels(totalLabels(labels, result));
+    const series: Series = {
+      results: { successful: child('successful'), failed: child('failed'), unknown: child('unknown') },
+      duration: duration.labels(durationLabels(labels)),
+    };
+    workers.set(key, series);
+    return series;
+  };
+
+  return {
+    observe: (labels, result, durationSeconds) => {
+      const series = seriesOf(labels);
+      series.results[result].inc();
+      if (result !== 'failed') series.duration.observe(durationSeconds);
+    },
+    remove: (labels) => {
+      workers.delete(workerKey(labels));
+      for (const result of results) total.remove(totalLabels(labels, result));
+      duration.remove(durationLabels(labels));
+    },
+  };
+}
+
+const workerKey = ({ podUid, container, probeType }: ProbeMetricLabels): string =>
+  `${podUid}/${container}/${probeType}`;
+
+const durationLabels = ({ probeType, container, pod, namespace }: ProbeMetricLabels) => ({
+  probe_type: kubeletName[probeType],
+  container,
+  pod,
+  namespace,
+});
+
+const totalLabels = (labels: ProbeMetricLabels, result: ProbeMetricResult) => ({
+  ...durationLabels(labels),
+  result,
+  pod_uid: labels.podUid,
+});
+
+/** As kubelet's probeType.String() writes them. */
+const kubeletName = { liveness: 'Liveness', readiness: 'Readiness', startup: 'Startup' } as const;
