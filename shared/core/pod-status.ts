@@ -2,6 +2,7 @@
  * `started` and `ready` of every container, from its state, the results caches and the workers that exist: kubelet's UpdatePodStatus
  * (pkg/kubelet/prober/prober_manager.go).
  */
+import { parseContainerID } from './container-id.ts';
 import { isRestartableInit } from './restart-policy.ts';
 import type { ContainerSpec, ProbeName, TargetSpec } from './spec.ts';
 import { probeName } from './spec.ts';
@@ -59,7 +60,7 @@ function initContainer(input: PodStatusInput, status: ContainerStatus, index: nu
 function probed(input: PodStatusInput, status: ContainerStatus, container: ContainerSpec | undefined): Entry {
   const started = isStarted(input, status);
   if (!started) return { status: { ...status, started } };
-  const result = input.cached('readiness', cacheKey(status.containerID));
+  const result = input.cached('readiness', parseContainerID(status.containerID));
   if (result === 'success') return { status: { ...status, started, ready: true } };
   const worker = probeName(status.name, 'readiness');
   const exists = input.workers.has(worker);
@@ -69,7 +70,7 @@ function probed(input: PodStatusInput, status: ContainerStatus, container: Conta
 
 function isStarted({ cached, era, workers }: PodStatusInput, status: ContainerStatus): boolean {
   if (status.state?.kind !== 'running') return false;
-  const result = cached('startup', cacheKey(status.containerID));
+  const result = cached('startup', parseContainerID(status.containerID));
   if (result !== undefined) return result === 'success';
   if (!era.changeContainerStatusOnKubeletRestart && status.started === true) return true;
   return !workers.has(probeName(status.name, 'startup'));
@@ -87,10 +88,5 @@ function readyAfterRestart(
   if (era.changeContainerStatusOnKubeletRestart || !container || status.state?.kind !== 'running') return undefined;
   if (status.state.startedAtMs >= era.kubeletStartMs - kubeletRestartGraceMs) return undefined;
   if (container.readinessProbe && !podWasReady) return false;
-  return cached('readiness', cacheKey(status.containerID)) === undefined ? true : undefined;
-}
-
-/** A text that is not exactly `scheme://id` parses to kubelet's empty ContainerID, and is looked up as that. */
-function cacheKey(containerID: string): string {
-  return containerID.split('://').length === 2 ? containerID : '://';
+  return cached('readiness', parseContainerID(status.containerID)) === undefined ? true : undefined;
 }

@@ -1,5 +1,6 @@
 /** When two statuses are the same to kubelet (pkg/kubelet/status: isPodStatusByKubeletEqual). */
 import { isCompared } from './condition-owners.ts';
+import { sameValue } from './equality.ts';
 import type { Condition, PodStatus } from './types.ts';
 
 /**
@@ -25,16 +26,4 @@ const comparedByType = (conditions: readonly Condition[]): ReadonlyMap<string, C
   new Map(conditions.filter(({ type }) => isCompared(type)).map((condition) => [condition.type, condition]));
 
 const sameVerdict = (a: Condition, b: Condition): boolean =>
-  a.status === b.status && sameValue(a.reason, b.reason) && sameValue(a.message, b.message);
-
-/** Structural; an absent text and an empty one are the same, null and false are not. */
-export function sameValue(a: unknown, b: unknown): boolean {
-  if ((a ?? '') === '' && (b ?? '') === '') return (a === null) === (b === null);
-  if (!isObject(a) || !isObject(b)) return a === b;
-  if (Array.isArray(a) !== Array.isArray(b)) return false;
-  const keys = new Set([...Object.keys(a), ...Object.keys(b)]);
-  return [...keys].every((key) => sameValue(a[key], b[key]));
-}
-
-const isObject = (value: unknown): value is { readonly [key: string]: unknown } =>
-  typeof value === 'object' && value !== null;
+  a.status === b.status && a.reason === b.reason && a.message === b.message;

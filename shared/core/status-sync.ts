@@ -1,5 +1,6 @@
 /** Writing statuses back to the API server (pkg/kubelet/status: syncBatch, syncPod), pure: the server is an argument too. */
-import { samePodStatus, sameValue } from './status-equality.ts';
+import { sameValue } from './equality.ts';
+import { samePodStatus } from './status-equality.ts';
 import type { CachedStatus, StatusManager } from './status-manager.ts';
 import { isTerminalPhase, mergedStatus, type StatusMerge, statusAtSending } from './status-merge.ts';
 import { normalStatus } from './status-normal-form.ts';

@@ -1,6 +1,7 @@
 /** The one step through which every change of a pod's status goes (pkg/kubelet/status: updateStatusInternal), and what asks for it. */
 import { isTimed } from './condition-owners.ts';
 import { type ConditionsInput, containersReadyCondition, podReadyCondition } from './conditions.ts';
+import { parseContainerID } from './container-id.ts';
 import type { TargetSpec } from './spec.ts';
 import { samePodStatus } from './status-equality.ts';
 import { normalStatus } from './status-normal-form.ts';
@@ -81,10 +82,11 @@ export function withStartup(status: PodStatus, { containerID, value }: Container
   return withContainer(status, containerID, { started: value });
 }
 
-/** Regular containers come first. */
+/** Regular containers come first. A container that has no ID yet is nobody's: the empty ID reads `://`. */
 function statusOf(status: PodStatus, containerID: string): ContainerStatus | undefined {
+  const key = parseContainerID(containerID);
   return [...status.containerStatuses, ...status.initContainerStatuses].find(
-    (container) => container.containerID === containerID,
+    (container) => container.containerID === key,
   );
 }
 

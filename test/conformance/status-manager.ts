@@ -87,7 +87,7 @@ export const runStatusManager: VectorRunner = (vector) => {
 function worldOf(vectorPods: readonly VectorPod[]): World {
   const pods = vectorPods.map(podOf);
   const known = pods.filter((_, index) => vectorPods[index]?.inPodManager);
-  const stored = pods.map((pod): readonly [string, StoredPod] => [pod.name, { ...pod, deletionTimestampSet: false }]);
+  const stored = pods.map((pod): readonly [string, StoredPod] => [pod.name, pod]);
   return {
     manager: known.reduce(withPod, emptyStatusManager),
     pods: new Map(pods.map((pod) => [pod.uid, pod])),

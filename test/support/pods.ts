@@ -1,0 +1,79 @@
+/** Short words for pods, containers and their statuses in tests. */
+
+import type { ContainerSpec, Probe, TargetSpec } from '../../shared/core/spec.ts';
+import type { Pod } from '../../shared/core/status-manager.ts';
+import type {
+  Condition,
+  ConditionStatus,
+  ContainerState,
+  ContainerStatus,
+  PodStatus,
+} from '../../shared/core/types.ts';
+
+export const tcpProbe: Probe = {
+  tcpSocket: { port: 80 },
+  initialDelaySeconds: 0,
+  periodSeconds: 10,
+  timeoutSeconds: 1,
+  successThreshold: 1,
+  failureThreshold: 3,
+};
+
+export const specOf = (fields: Partial<TargetSpec>): TargetSpec => ({
+  host: '127.0.0.1',
+  restartPolicy: 'Always',
+  lifecycle: 'reported',
+  terminationGracePeriodSeconds: 30,
+  readinessGates: [],
+  initContainers: [],
+  containers: [{ name: 'app' }],
+  ...fields,
+});
+
+export const sidecar = (name: string): ContainerSpec => ({ name, restartPolicy: 'Always' });
+
+export const running: ContainerState = { kind: 'running', startedAtMs: 0 };
+export const waiting: ContainerState = { kind: 'waiting', reason: 'ContainerCreating' };
+export const exited = (exitCode: number): ContainerState => ({ kind: 'terminated', exitCode });
+
+export const containerStatusOf = (
+  name: string,
+  state: ContainerState | undefined,
+  fields: Partial<ContainerStatus> = {},
+): ContainerStatus => ({
+  name,
+  containerID: `test://${name}`,
+  ...(state && { state }),
+  ready: false,
+  started: null,
+  restartCount: 0,
+  ...fields,
+});
+
+/** Ended, and waiting to be started again. */
+export const crashed = (name: string, exitCode: number): ContainerStatus =>
+  containerStatusOf(name, { kind: 'waiting', reason: 'CrashLoopBackOff' }, { lastState: exited(exitCode) });
+
+export const podStatusOf = (fields: Partial<PodStatus>): PodStatus => ({
+  phase: 'Running',
+  conditions: [],
+  initContainerStatuses: [],
+  containerStatuses: [],
+  ...fields,
+});
+
+export const conditionOf = (type: string, status: ConditionStatus, fields: Partial<Condition> = {}): Condition => ({
+  type,
+  status,
+  ...fields,
+});
+
+export const podOf = (fields: Partial<Pod> = {}): Pod => ({
+  uid: 'p1',
+  name: 'pod-p1',
+  generation: 1,
+  spec: specOf({}),
+  deletionTimestampSet: false,
+  status: podStatusOf({ phase: 'Unknown' }),
+  ...fields,
+});
