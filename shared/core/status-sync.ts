@@ -26,9 +26,6 @@ export type SyncOptions = {
   readonly nowMs: number;
 };
 
-/** How often kubelet syncs everything, ms. */
-export const syncPeriodMs = 10_000;
-
 export type Sync = {
   readonly manager: StatusManager;
   readonly stored: StoredPods;

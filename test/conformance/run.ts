@@ -2,11 +2,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { runConditions } from './conditions.ts';
 import { runManager } from './manager.ts';
 import { runProber } from './prober.ts';
 import { runResults } from './results.ts';
 import { runRunloop } from './runloop.ts';
 import type { Vector, VectorRunner } from './runner.ts';
+import { runStatusManager } from './status-manager.ts';
+import { runUpdatePodStatus } from './update-pod-status.ts';
 import { runWorker } from './worker.ts';
 
 export type FileReport = {
@@ -30,6 +33,9 @@ const families: Readonly<Record<string, Family>> = {
   runloop: pure(runRunloop),
   manager: pure(runManager),
   prober: pure(runProber),
+  'update-pod-status': pure(runUpdatePodStatus),
+  conditions: pure(runConditions),
+  'status-manager': pure(runStatusManager),
 };
 
 const suffix = /\.jsonl(\.gz)?$/;
