@@ -45,10 +45,24 @@ export function probeUrl(parts: UrlParts): ProbeUrl {
   return { kind: 'error', error: `parse ${goQuote(cut(url, '#')[0])}: ${refusal}` };
 }
 
+/**
+ * Why a path should not be registered, although the prober would take it: user info is a secret in the open, and an opaque text
+ * (`mailto:x`) leaves a URL without a host.
+ */
+export function pathRefusal(path: string): string | undefined {
+  const reference = parseReference(toBytes(path));
+  if (reference?.userinfo) return 'must not contain user info';
+  return reference?.opaque ? 'must not begin with a scheme' : undefined;
+}
+
 /** Decoded text, and how it was written where that differs from Go's own escaping. */
 type Part = { readonly text: string; readonly written?: string };
 
-type Reference = {
+export type Reference = {
+  /** In lower case; empty: none. */
+  readonly scheme?: string;
+  /** `host:port`, decoded; empty is possible. Absent: no `//`. */
+  readonly authority?: string;
   /** `mailto:x`: everything after the scheme, when it does not begin with a slash. */
   readonly opaque?: string;
   readonly userinfo?: { readonly name: string; readonly password?: string };
@@ -58,7 +72,8 @@ type Reference = {
   readonly fragment?: Part;
 };
 
-function parseReference(bytes: string): Reference | undefined {
+/** Go's `url.Parse`; undefined: it refuses the text. */
+export function parseReference(bytes: string): Reference | undefined {
   const [body, fragmentText] = cut(bytes, '#');
   const reference = parseWithoutFragment(body);
   if (!reference || !fragmentText) return reference;
@@ -72,7 +87,7 @@ function parseWithoutFragment(bytes: string): Reference | undefined {
   const [schemed, scheme] = splitScheme(bytes);
   if (schemed === undefined) return undefined;
   const [rest, query] = cut(schemed, '?');
-  const withQuery = query === undefined ? {} : { query };
+  const withQuery = { scheme, ...(query !== undefined && { query }) };
   if (!rest.startsWith('/')) {
     if (scheme !== '') return { opaque: rest, path: { text: '' }, ...withQuery };
     if (cut(rest, '/')[0].includes(':')) return undefined;
@@ -95,17 +110,18 @@ function splitScheme(bytes: string): readonly [rest: string | undefined, scheme:
   return scheme === undefined ? [bytes, ''] : [bytes.slice(scheme.length + 1), scheme.toLowerCase()];
 }
 
-function parseAuthority(scheme: string, authority: string): Pick<Reference, 'userinfo'> | undefined {
+function parseAuthority(scheme: string, authority: string): Pick<Reference, 'authority' | 'userinfo'> | undefined {
   const at = authority.lastIndexOf('@');
   if (refusedAuthority(authority.slice(at + 1), scheme) !== undefined) return undefined;
-  if (at < 0) return {};
+  const host = { authority: unescaped(authority.slice(at + 1), 'host') ?? '' };
+  if (at < 0) return host;
   const userinfo = authority.slice(0, at);
   if (!/^[A-Za-z0-9\-._:~!$&'()*+,;=%@]*$/.test(userinfo)) return undefined;
   const [name, password] = cut(userinfo, ':').map((part) =>
     part === undefined ? undefined : unescaped(part, 'userinfo'),
   );
   if (name === undefined || (password === undefined && userinfo.includes(':'))) return undefined;
-  return { userinfo: { name, ...(password !== undefined && { password }) } };
+  return { ...host, userinfo: { name, ...(password !== undefined && { password }) } };
 }
 
 /** Why Go does not take the text for `host[:port]`; undefined: it does. */
@@ -137,7 +153,8 @@ const refusedPort = (colonPort: string): string | undefined =>
 const refusedScheme = (scheme: string): string | undefined =>
   /^[A-Za-z][A-Za-z0-9+.-]*$/.test(scheme) ? undefined : 'first path segment in URL cannot contain colon';
 
-function write(scheme: string, authority: string, reference: Reference): string {
+/** The URL as Go writes it; `authority` is escaped already. */
+export function write(scheme: string, authority: string, reference: Reference): string {
   const path = writePart(reference.path, 'path');
   const rooted = path === '' || path.startsWith('/') ? path : `/${path}`;
   const body = reference.opaque ? reference.opaque : `//${writeUserinfo(reference.userinfo)}${authority}${rooted}`;
@@ -152,14 +169,14 @@ function writeUserinfo(userinfo: Reference['userinfo']): string {
   return `${escaped(userinfo.name, 'userinfo')}${password}@`;
 }
 
-function writePart(part: Part, place: 'path' | 'fragment'): string {
+export function writePart(part: Part, place: 'path' | 'fragment'): string {
   const asWritten =
     part.written !== undefined && [...part.written].every((c) => keptAsWritten.includes(c) || isAllowed(c, place));
   if (asWritten) return part.written ?? '';
   return escaped(part.text, place);
 }
 
-function decode(written: string, place: 'path' | 'fragment'): Part | undefined {
+export function decode(written: string, place: 'path' | 'fragment'): Part | undefined {
   const text = unescaped(written, place);
   return text === undefined ? undefined : { text, written };
 }
@@ -168,7 +185,7 @@ function isAllowed(c: string, place: Place): boolean {
   return /[A-Za-z0-9\-_.~]/.test(c) || allowed[place].includes(c);
 }
 
-function escaped(bytes: string, place: Place): string {
+export function escaped(bytes: string, place: Place): string {
   const hex = (c: string) => `%${c.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
   return [...bytes].map((c) => (isAllowed(c, place) ? c : hex(c))).join('');
 }
@@ -206,7 +223,8 @@ function cut(text: string, separator: string): readonly [before: string, after: 
 
 const hasControl = (bytes: string): boolean => [...bytes].some((c) => c < ' ' || c === '\x7f');
 
-const toBytes = (text: string): string =>
+export const toBytes = (text: string): string =>
   Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join('');
 
-const toText = (bytes: string): string => new TextDecoder().decode(Uint8Array.from(bytes, (c) => c.charCodeAt(0)));
+export const toText = (bytes: string): string =>
+  new TextDecoder().decode(Uint8Array.from(bytes, (c) => c.charCodeAt(0)));

@@ -1,0 +1,57 @@
+/** The defaults of a spec, Kubernetes' where it has one (pkg/apis/core/v1/defaults.go). */
+import type { ContainerSpec, HttpGetAction, Probe, TargetSpec } from './spec.ts';
+import type { ContainerInput, HttpGetInput, ProbeInput, TargetSpecInput } from './spec-input.ts';
+
+/** The stored form of an input that has passed `validateTargetSpec` and has no short form any more. */
+export function defaultTargetSpec(input: TargetSpecInput): TargetSpec {
+  return {
+    host: input.host ?? '',
+    restartPolicy: input.restartPolicy ?? 'Always',
+    lifecycle: input.lifecycle ?? 'static',
+    terminationGracePeriodSeconds: input.terminationGracePeriodSeconds ?? 30,
+    readinessGates: input.readinessGates ?? [],
+    initContainers: (input.initContainers ?? []).map(defaultContainer),
+    containers: (input.containers ?? []).map(defaultContainer),
+  };
+}
+
+function defaultContainer(input: ContainerInput): ContainerSpec {
+  const { name, restartPolicy, restartPolicyRules } = input;
+  const ports = input.ports?.map((port) => ({ ...given({ name: port.name }), containerPort: port.containerPort }));
+  const env = input.env?.map((variable) => ({ name: variable.name, value: variable.value ?? '' }));
+  const probes = {
+    startupProbe: input.startupProbe && defaultProbe(input.startupProbe),
+    readinessProbe: input.readinessProbe && defaultProbe(input.readinessProbe),
+    livenessProbe: input.livenessProbe && defaultProbe(input.livenessProbe),
+  };
+  return { name, ...given({ ports, env, restartPolicy, restartPolicyRules, ...probes }) };
+}
+
+function defaultProbe(input: ProbeInput): Probe {
+  const { exec, httpGet, tcpSocket, grpc, terminationGracePeriodSeconds } = input;
+  return {
+    ...given({
+      exec,
+      httpGet: httpGet && defaultHttpGet(httpGet),
+      tcpSocket: tcpSocket && { port: tcpSocket.port, ...given({ host: tcpSocket.host }) },
+      grpc: grpc && { port: grpc.port, ...given({ service: grpc.service }) },
+    }),
+    initialDelaySeconds: input.initialDelaySeconds ?? 0,
+    periodSeconds: input.periodSeconds ?? 10,
+    timeoutSeconds: input.timeoutSeconds ?? 1,
+    successThreshold: input.successThreshold ?? 1,
+    failureThreshold: input.failureThreshold ?? 3,
+    ...given({ terminationGracePeriodSeconds }),
+  };
+}
+
+function defaultHttpGet({ path, port, host, scheme, httpHeaders }: HttpGetInput): HttpGetAction {
+  return { path: path || '/', port, scheme: scheme ?? 'HTTP', ...given({ host, httpHeaders }) };
+}
+
+type Given<Fields> = { readonly [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
+
+/** The fields that have a value. */
+function given<Fields extends object>(fields: Fields): Given<Fields> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Given<Fields>;
+}

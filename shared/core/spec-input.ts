@@ -1,0 +1,67 @@
+/** A target's spec as clients write it: of the right shape, without its defaults, possibly in the short form. */
+import type { ContainerPort, EnvVar, HttpHeader, PortRef, TargetSpec } from './spec.ts';
+import type { RestartPolicy, RestartPolicyRule } from './types.ts';
+
+type Optional<Fields> = { readonly [Name in keyof Fields]?: Fields[Name] | undefined };
+
+export type HttpGetInput = { readonly port: PortRef } & Optional<{
+  path: string;
+  host: string;
+  scheme: 'HTTP' | 'HTTPS';
+  httpHeaders: readonly HttpHeader[];
+}>;
+
+export type ProbeInput = Optional<{
+  exec: { readonly command: readonly string[] };
+  httpGet: HttpGetInput;
+  tcpSocket: { readonly port: PortRef } & Optional<{ host: string }>;
+  grpc: { readonly port: number } & Optional<{ service: string }>;
+  initialDelaySeconds: number;
+  periodSeconds: number;
+  timeoutSeconds: number;
+  successThreshold: number;
+  failureThreshold: number;
+  terminationGracePeriodSeconds: number;
+}>;
+
+export type ProbesInput = Optional<{
+  startupProbe: ProbeInput;
+  readinessProbe: ProbeInput;
+  livenessProbe: ProbeInput;
+}>;
+
+export type PortInput = { readonly containerPort: number } & Optional<Pick<Required<ContainerPort>, 'name'>>;
+
+/** A variable without a value is empty. */
+export type EnvInput = { readonly name: string } & Optional<Pick<EnvVar, 'value'>>;
+
+export type ContainerInput = { readonly name: string } & ProbesInput &
+  Optional<{
+    ports: readonly PortInput[];
+    env: readonly EnvInput[];
+    restartPolicy: RestartPolicy;
+    restartPolicyRules: readonly RestartPolicyRule[];
+  }>;
+
+export type TargetSpecInput = ProbesInput &
+  Optional<Omit<TargetSpec, 'containers' | 'initContainers'>> &
+  Optional<{ containers: readonly ContainerInput[]; initContainers: readonly ContainerInput[] }>;
+
+/** The name of the one container that the short form stands for. */
+export const shorthandContainer = 'main';
+
+/** Probes at the top of the spec and no containers: one container, `main`, has them. Other specs come back as they are. */
+export function expandShorthand(input: TargetSpecInput): TargetSpecInput {
+  if (!isShorthand(input)) return input;
+  const { startupProbe, readinessProbe, livenessProbe, ...rest } = input;
+  return { ...rest, containers: [{ name: shorthandContainer, startupProbe, readinessProbe, livenessProbe }] };
+}
+
+export const isShorthand = (input: TargetSpecInput): boolean =>
+  (input.containers ?? []).length === 0 && topProbes(input).length > 0;
+
+/** The fields of the short form that the spec has. */
+export function topProbes(input: ProbesInput): readonly (keyof ProbesInput)[] {
+  const fields = ['startupProbe', 'readinessProbe', 'livenessProbe'] as const;
+  return fields.filter((field) => input[field] !== undefined);
+}

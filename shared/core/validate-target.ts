@@ -1,0 +1,194 @@
+/** Decides whether a spec can be stored, and in what form. Nothing of a refused spec is. */
+import { defaultTargetSpec } from './default-target.ts';
+import { at, atMost, type FieldProblem, inRange, unique, unless } from './field-problem.ts';
+import {
+  containersMax,
+  envMax,
+  exitCodeMax,
+  exitCodesMax,
+  gracePeriodSecondsMax,
+  portMax,
+  portMin,
+  portsMax,
+  probeItemsMax,
+  readinessGatesMax,
+  restartPolicyRulesMax,
+} from './limits.ts';
+import { isDnsLabel, isEnvName, isHost, isPortName, isQualifiedName } from './names.ts';
+import { type ProbeName, specProbes, type TargetSpec } from './spec.ts';
+import {
+  type ContainerInput,
+  type EnvInput,
+  expandShorthand,
+  isShorthand,
+  type PortInput,
+  type TargetSpecInput,
+  topProbes,
+} from './spec-input.ts';
+import type { ProbeType, RestartPolicyRule } from './types.ts';
+import { probeProblems } from './validate-probe.ts';
+
+type Problems = readonly FieldProblem[];
+
+export type ValidatedSpec =
+  | { readonly kind: 'valid'; readonly spec: TargetSpec }
+  | { readonly kind: 'invalid'; readonly problems: Problems };
+
+/** All problems at once, each with the field as the client wrote it, also in the short form; or the spec with its defaults. */
+export function validateTargetSpec(input: TargetSpecInput): ValidatedSpec {
+  const expanded = expandShorthand(input);
+  const problems = specProblems(expanded);
+  if (problems.length === 0) return { kind: 'valid', spec: defaultTargetSpec(expanded) };
+  return { kind: 'invalid', problems: isShorthand(input) ? problems.map(asShorthand) : problems };
+}
+
+/**
+ * The PROBE items that a target would have must fit one purge: those of its new spec and those it already has, since an item of a removed
+ * probe stays until the target is purged.
+ */
+export function probeItemsProblems(existing: readonly ProbeName[], spec: TargetSpec): Problems {
+  const names = new Set([...existing, ...specProbes(spec).map(({ name }) => name)]);
+  const detail = `must leave the target at most ${probeItemsMax} probes, counting those removed since it was registered`;
+  return unless(names.size <= probeItemsMax, '/spec/containers', detail);
+}
+
+const asShorthand = ({ pointer, detail }: FieldProblem): FieldProblem => ({
+  pointer: pointer.replace(/^\/spec\/containers\/0(?=\/)/, '/spec'),
+  detail,
+});
+
+function specProblems(spec: TargetSpecInput): Problems {
+  const graceRange = { min: 0, max: gracePeriodSecondsMax };
+  return [
+    ...hostProblems(spec),
+    ...inRange(spec.terminationGracePeriodSeconds, graceRange, '/spec/terminationGracePeriodSeconds'),
+    ...gatesProblems(spec.readinessGates ?? []),
+    ...topProbes(spec).map((field) => ({ pointer: at('/spec', field), detail: 'must not be set beside containers' })),
+    ...containersProblems(spec),
+  ];
+}
+
+function hostProblems(spec: TargetSpecInput): Problems {
+  if (!spec.host)
+    return unless(!needsHost(spec), '/spec/host', 'must be set: a probe without a host of its own needs it');
+  return unless(isHost(spec.host), '/spec/host', 'must be a host name or an IP address without brackets');
+}
+
+function needsHost(spec: TargetSpecInput): boolean {
+  return [...(spec.containers ?? []), ...(spec.initContainers ?? [])]
+    .flatMap(({ startupProbe, readinessProbe, livenessProbe }) => [startupProbe, readinessProbe, livenessProbe])
+    .some(
+      (probe) => probe?.grpc || (probe?.httpGet && !probe.httpGet.host) || (probe?.tcpSocket && !probe.tcpSocket.host),
+    );
+}
+
+function gatesProblems(gates: NonNullable<TargetSpecInput['readinessGates']>): Problems {
+  const pointer = '/spec/readinessGates';
+  const typeAt = (index: number) => at(at(pointer, index), 'conditionType');
+  return [
+    ...atMost(gates.length, readinessGatesMax, pointer),
+    ...gates.flatMap(({ conditionType }, index) =>
+      unless(isQualifiedName(conditionType), typeAt(index), 'must be a qualified name, like example.com/warm'),
+    ),
+  ];
+}
+
+type PlacedInput = { readonly container: ContainerInput; readonly pointer: string; readonly init: boolean };
+
+function containersProblems(spec: TargetSpecInput): Problems {
+  const ordinary = placed(spec.containers ?? [], '/spec/containers', false);
+  const all = [...ordinary, ...placed(spec.initContainers ?? [], '/spec/initContainers', true)];
+  const nameAt = (index: number) => at(all[index]?.pointer ?? '', 'name');
+  return [
+    ...unless(ordinary.length > 0, '/spec/containers', 'must have at least one container'),
+    ...unless(
+      all.length <= containersMax,
+      '/spec/containers',
+      `must be at most ${containersMax}, init containers included`,
+    ),
+    ...unique(
+      all.map(({ container }) => container.name),
+      nameAt,
+    ),
+    ...all.slice(0, containersMax).flatMap(containerProblems),
+  ];
+}
+
+const placed = (containers: readonly ContainerInput[], pointer: string, init: boolean): readonly PlacedInput[] =>
+  containers.map((container, index) => ({ container, pointer: at(pointer, index), init }));
+
+function containerProblems({ container, pointer, init }: PlacedInput): Problems {
+  return [
+    ...unless(isDnsLabel(container.name), at(pointer, 'name'), 'must be a DNS label of at most 63 characters'),
+    ...portsProblems(container.ports ?? [], at(pointer, 'ports')),
+    ...envProblems(container.env ?? [], at(pointer, 'env')),
+    ...rulesProblems(container, at(pointer, 'restartPolicyRules')),
+    ...(init && container.restartPolicy !== 'Always'
+      ? initProbesProblems(container, pointer)
+      : probesProblems(container, pointer)),
+  ];
+}
+
+const probeFields = { startupProbe: 'startup', readinessProbe: 'readiness', livenessProbe: 'liveness' } as const;
+
+function probesProblems(container: ContainerInput, pointer: string): Problems {
+  const { ports } = container;
+  const problemsOf = (field: keyof typeof probeFields, probeType: ProbeType) => {
+    const probe = container[field];
+    return probe ? probeProblems(probe, { probeType, ports, pointer: at(pointer, field) }) : [];
+  };
+  return topProbes(container).flatMap((field) => problemsOf(field, probeFields[field]));
+}
+
+const initProbesProblems = (container: ContainerInput, pointer: string): Problems =>
+  topProbes(container).map((field) => ({
+    pointer: at(pointer, field),
+    detail: 'must not be set for an init container without restartPolicy: Always',
+  }));
+
+function portsProblems(ports: readonly PortInput[], pointer: string): Problems {
+  const named = ports.flatMap(({ name }, index) => (name === undefined ? [] : [{ name, index }]));
+  const nameAt = (index: number) => at(at(pointer, index), 'name');
+  return [
+    ...atMost(ports.length, portsMax, pointer),
+    ...ports.flatMap(({ containerPort }, index) =>
+      inRange(containerPort, { min: portMin, max: portMax }, at(at(pointer, index), 'containerPort')),
+    ),
+    ...named.flatMap(({ name, index }) =>
+      unless(isPortName(name), nameAt(index), 'must be a port name: at most 15 of a-z, 0-9 and -, with a letter'),
+    ),
+    ...unique(
+      named.map(({ name }) => name),
+      (place) => nameAt(named[place]?.index ?? 0),
+    ),
+  ];
+}
+
+function envProblems(env: readonly EnvInput[], pointer: string): Problems {
+  const nameAt = (index: number) => at(at(pointer, index), 'name');
+  const names = env.map(({ name }) => name);
+  return [
+    ...atMost(env.length, envMax, pointer),
+    ...names.flatMap((name, index) =>
+      unless(isEnvName(name), nameAt(index), 'must be letters, digits, -, _ and ., not beginning with a digit'),
+    ),
+    ...unique(names, nameAt),
+  ];
+}
+
+function rulesProblems({ restartPolicy, restartPolicyRules = [] }: ContainerInput, pointer: string): Problems {
+  const needsPolicy = restartPolicyRules.length > 0 && restartPolicy === undefined;
+  return [
+    ...unless(!needsPolicy, pointer, 'must not be set without restartPolicy of the container'),
+    ...atMost(restartPolicyRules.length, restartPolicyRulesMax, pointer),
+    ...restartPolicyRules.flatMap((rule, index) => ruleProblems(rule, at(at(pointer, index), 'values'))),
+  ];
+}
+
+function ruleProblems({ values }: RestartPolicyRule, pointer: string): Problems {
+  return [
+    ...unless(values.length > 0, pointer, 'must have at least one exit code'),
+    ...atMost(values.length, exitCodesMax, pointer),
+    ...values.flatMap((value, index) => inRange(value, { min: 0, max: exitCodeMax }, at(pointer, index))),
+  ];
+}
