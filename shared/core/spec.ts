@@ -3,6 +3,7 @@
  * defaults, so that a reader never guesses one.
  */
 import type { ContainerKind, ProbeType, RestartPolicy, RestartPolicyRule } from './types.ts';
+import { probeTypes } from './types.ts';
 
 export type PortRef = number | string;
 
@@ -89,4 +90,24 @@ export function probeOf(container: ContainerSpec, probeType: ProbeType): Probe |
     case 'liveness':
       return container.livenessProbe;
   }
+}
+
+/** A probe of the spec with its place in it. */
+export type SpecProbe = {
+  readonly name: ProbeName;
+  readonly container: PlacedContainer;
+  readonly probeType: ProbeType;
+  readonly probe: Probe;
+};
+
+/** The probes that should have a worker, in kubelet's order. Ordinary init containers never have one. */
+export function specProbes(spec: Pick<TargetSpec, 'containers' | 'initContainers'>): readonly SpecProbe[] {
+  return placedContainers(spec)
+    .filter((container) => container.kind !== 'init')
+    .flatMap((container) =>
+      probeTypes.flatMap((probeType) => {
+        const probe = probeOf(container.spec, probeType);
+        return probe ? [{ name: probeName(container.spec.name, probeType), container, probeType, probe }] : [];
+      }),
+    );
 }

@@ -1,0 +1,63 @@
+/** Where a redirect leads: Go's `URL.Parse`, which resolves a reference against the URL that it was found at (RFC 3986, section 5.2). */
+import { decode, escaped, parseReference, type Reference, toBytes, toText, write, writePart } from './go-url.ts';
+
+export type ResolvedUrl = {
+  readonly url: string;
+  /** The reference had a scheme of its own. */
+  readonly isAbsolute: boolean;
+};
+
+/** `reference`: one character per byte, as it came over the wire. Undefined: it does not parse. */
+export function resolveUrl(base: string, reference: string): ResolvedUrl | undefined {
+  const from = parseReference(toBytes(base));
+  const to = parseReference(reference);
+  if (from === undefined || to === undefined) return undefined;
+  const resolved = resolve(from, to);
+  const authority = escaped(resolved.authority ?? '', 'host');
+  return { url: toText(write(resolved.scheme ?? '', authority, resolved)), isAbsolute: Boolean(to.scheme) };
+}
+
+function resolve(from: Reference, to: Reference): Reference {
+  const scheme = to.scheme || (from.scheme ?? '');
+  if (to.scheme || to.authority || to.userinfo) return { ...to, scheme, path: resolvedPath(to, '') };
+  const isSamePlace = to.path.text === '' && !to.query && to.query !== '';
+  const { authority, userinfo } = from;
+  return {
+    ...to,
+    scheme,
+    ...(authority !== undefined && { authority }),
+    ...(userinfo && { userinfo }),
+    path: resolvedPath(from, writePart(to.path, 'path')),
+    ...(isSamePlace && from.query !== undefined && { query: from.query }),
+    ...(isSamePlace && !to.fragment && from.fragment && { fragment: from.fragment }),
+  };
+}
+
+function resolvedPath(base: Reference, relative: string): Reference['path'] {
+  const path = joined(writePart(base.path, 'path'), relative);
+  return decode(path === '' ? '' : withoutDots(path), 'path') ?? { text: path };
+}
+
+function joined(base: string, relative: string): string {
+  if (relative === '') return base;
+  return relative.startsWith('/') ? relative : base.slice(0, base.lastIndexOf('/') + 1) + relative;
+}
+
+/** Removes `.` and `..` as Go does it, which keeps some empty elements and not others. Begins with a slash. */
+function withoutDots(path: string): string {
+  const elements = path.split('/');
+  let kept = '';
+  let isFirst = true;
+  for (const element of elements) {
+    if (element === '..') {
+      kept = kept.slice(0, Math.max(0, kept.lastIndexOf('/')));
+      isFirst = kept === '';
+    } else {
+      if (element !== '.') kept += isFirst ? element : `/${element}`;
+      isFirst = false;
+    }
+  }
+  const last = elements.at(-1);
+  const rest = last === '.' || last === '..' ? `${kept}/` : kept;
+  return rest.startsWith('/') ? rest : `/${rest}`;
+}

@@ -1,0 +1,193 @@
+/**
+ * The pod's status as the prober sees it right now: container states from the report or the static lifecycle, `started` and `ready` by
+ * UpdatePodStatus from the results. The holder of a shard and status-sync both compute it with this one function, so that the startup
+ * gate opens without a round trip.
+ */
+import { containersReadyCondition, podInitializedCondition, podReadyCondition } from './conditions.ts';
+import { podPhase } from './phase.ts';
+import { updatePodStatus } from './pod-status.ts';
+import type { ProbeRecord, StatusRecord, TargetRecord, TargetState } from './records.ts';
+import type { PlacedContainer, ProbeName, SpecProbe } from './spec.ts';
+import { placedContainers, specProbes } from './spec.ts';
+import { firstIncarnation, staticContainerStatus } from './static-lifecycle.ts';
+import { nextStatus } from './status-update.ts';
+import type { Condition, ContainerStatus, Era, Phase, PodStatus, ProbeType, Result } from './types.ts';
+
+/** The product's era: durable state replaces kubelet's restart path, so every newly seen container gets its initial value. */
+export const productEra: Era = { changeContainerStatusOnKubeletRestart: true, kubeletStartMs: 0 };
+
+export type Observed = {
+  readonly phase: Phase;
+  readonly initContainerStatuses: readonly ContainerStatus[];
+  readonly containerStatuses: readonly ContainerStatus[];
+  /** Readiness workers that UpdatePodStatus wants to probe at once. */
+  readonly triggered: readonly ProbeName[];
+};
+
+export function observe(state: TargetState): Observed {
+  const { spec } = state.target;
+  const updated = updatePodStatus({
+    spec,
+    ...rawStatuses(state),
+    workers: existingWorkers(state),
+    cached: cacheOf(state),
+    podWasReady: false,
+    era: productEra,
+  });
+  return { ...updated, phase: phaseOf(state, updated) };
+}
+
+/** The whole status: what is observed, its conditions, and what the previous status decides (times, illegal transitions). */
+export function composeStatus(state: TargetState, nowMs: number): PodStatus {
+  const { target, status: old } = state;
+  const observed = observe(state);
+  const foreign = foreignConditions(state);
+  const next: PodStatus = {
+    ...observedStatus(observed),
+    conditions: [...foreign, ...ownConditions(state, observed, foreign)],
+  };
+  const outcome = nextStatus({ spec: target.spec, old: old.status, next, forced: false, nowMs });
+  return outcome.kind === 'changed' ? outcome.status : old.status;
+}
+
+/** The status of a target in the moment of its registration: every static container runs, nothing is probed yet. */
+export function initialStatus(target: TargetRecord, nowMs: number): StatusRecord {
+  const names = target.spec.lifecycle === 'static' ? placedContainers(target.spec).map(({ spec }) => spec.name) : [];
+  const blank: StatusRecord = {
+    uid: target.uid,
+    version: 1,
+    observedResourceVersion: target.resourceVersion,
+    observedReportVersion: 0,
+    status: { phase: 'Pending', conditions: [], initContainerStatuses: [], containerStatuses: [] },
+    incarnations: Object.fromEntries(names.map((name) => [name, firstIncarnation(nowMs)])),
+    restartRequests: {},
+    acked: {},
+    outbox: [],
+  };
+  const probes = Object.fromEntries(
+    specProbes(target.spec).map((probe) => [probe.name, newProbeRecord(target.uid, probe)]),
+  );
+  return { ...blank, status: composeStatus({ target, status: blank, probes }, nowMs) };
+}
+
+/** The PROBE item of a probe in the moment it is added: never probed, version 0. */
+export function newProbeRecord(
+  uid: string,
+  { container, probeType }: Pick<SpecProbe, 'container' | 'probeType'>,
+): ProbeRecord {
+  return {
+    uid,
+    container: container.spec.name,
+    probeType,
+    containerID: '',
+    version: 0,
+    streak: 0,
+    resultRun: 0,
+    onHold: false,
+    ended: false,
+    sinceMs: 0,
+    specDigest: '',
+    output: '',
+  };
+}
+
+type Statuses = Pick<PodStatus, 'initContainerStatuses' | 'containerStatuses'>;
+
+/** Container states before the prober has its say, in the order of the spec. */
+function rawStatuses({ target, report, status }: TargetState): Statuses {
+  const placed = placedContainers(target.spec);
+  const regular = placed.filter(({ kind }) => kind === 'container');
+  const init = placed.filter(({ kind }) => kind !== 'container');
+  if (target.spec.lifecycle === 'static') {
+    const statusOf = (container: PlacedContainer) =>
+      staticContainerStatus(
+        { target, container },
+        status.incarnations[container.spec.name] ?? firstIncarnation(target.creationTimestampMs),
+      );
+    return { containerStatuses: regular.map(statusOf), initContainerStatuses: init.map(statusOf) };
+  }
+  const reported = (containers: readonly PlacedContainer[], statuses: readonly ContainerStatus[]) =>
+    containers.map(({ spec }) =>
+      freshStatus(
+        spec.name,
+        statuses.find(({ name }) => name === spec.name),
+      ),
+    );
+  return {
+    containerStatuses: reported(regular, report?.containerStatuses ?? []),
+    initContainerStatuses: reported(init, report?.initContainerStatuses ?? []),
+  };
+}
+
+/** As kubelet builds it anew on each sync: `ready` and `started` are the prober's to say, not the reporter's. */
+function freshStatus(name: string, reported: ContainerStatus | undefined): ContainerStatus {
+  const unknown: ContainerStatus = {
+    name,
+    containerID: '',
+    state: { kind: 'waiting', reason: 'ContainerCreating' },
+    ready: false,
+    started: null,
+    restartCount: 0,
+  };
+  return reported ? { ...reported, ready: false, started: null } : unknown;
+}
+
+function existingWorkers({ target, probes }: TargetState): ReadonlySet<ProbeName> {
+  return new Set(
+    specProbes(target.spec)
+      .map(({ name }) => name)
+      .filter((name) => probes[name]?.ended === false),
+  );
+}
+
+/** The results caches; of a container's records only those of this containerID count, and none whose probe has left the spec. */
+function cacheOf({ target, probes }: TargetState): (probeType: ProbeType, containerID: string) => Result | undefined {
+  const results = new Map<string, Result>();
+  for (const { name, probeType } of specProbes(target.spec)) {
+    const record = probes[name];
+    if (record?.result) results.set(`${probeType}#${record.containerID}`, record.result);
+  }
+  return (probeType, containerID) => results.get(`${probeType}#${containerID}`);
+}
+
+/** A terminal phase is not left again, unless whoever reports the containers says so. */
+function phaseOf({ target, report, status }: TargetState, statuses: Statuses): Phase {
+  if (report?.phase && target.spec.lifecycle === 'reported') return report.phase;
+  const { phase } = status.status;
+  if (phase === 'Succeeded' || phase === 'Failed') return phase;
+  return podPhase({ spec: target.spec, ...statuses });
+}
+
+const observedStatus = ({
+  phase,
+  initContainerStatuses,
+  containerStatuses,
+}: Observed): Omit<PodStatus, 'conditions'> => ({
+  phase,
+  initContainerStatuses,
+  containerStatuses,
+});
+
+const ownTypes: readonly string[] = ['Initialized', 'ContainersReady', 'Ready'];
+
+/** Conditions that others own: readiness gates come with the report. */
+const foreignConditions = ({ report }: TargetState): readonly Condition[] =>
+  (report?.conditions ?? []).filter(({ type }) => !ownTypes.includes(type));
+
+function ownConditions(
+  { target, status }: TargetState,
+  observed: Observed,
+  foreign: readonly Condition[],
+): readonly Condition[] {
+  const input = {
+    spec: target.spec,
+    generation: target.generation,
+    containerStatuses: [...observed.initContainerStatuses, ...observed.containerStatuses],
+    phase: observed.phase,
+  };
+  return [
+    podInitializedCondition(input, status.status.conditions),
+    containersReadyCondition(input),
+    podReadyCondition(input, foreign),
+  ];
+}

@@ -1,0 +1,64 @@
+/**
+ * How a holder learns of changed targets without reading them: whoever writes TARGET, REPORT or the containers of STATUS adds one to
+ * the counter of the target's slice before and after the write. The holder reads the counters of its buckets and reloads what moved.
+ */
+import { changeCounted } from '../store/items.ts';
+import type { Bucket, TargetAddress } from '../store/keys.ts';
+import { bucketCount, bucketName, changesPk } from '../store/keys.ts';
+import type { Item, Store } from '../store/store.ts';
+import type { WritePorts } from './write.ts';
+import { writeSurely } from './write.ts';
+
+/** A change is picked up within 2 s, the reload included. */
+export const changesIntervalMs = 1_500;
+
+/** Adds one to the slice of this target. An addition applied twice only makes a holder look once more. */
+export async function touchChanges(ports: WritePorts, address: TargetAddress): Promise<void> {
+  await writeSurely(ports, [changeCounted(address)]);
+}
+
+/** Runs a write between the two additions that make it visible to the holder. */
+export async function withChange<Answer>(
+  ports: WritePorts,
+  address: TargetAddress,
+  write: () => Promise<Answer>,
+): Promise<Answer> {
+  await touchChanges(ports, address);
+  try {
+    return await write();
+  } finally {
+    await touchChanges(ports, address);
+  }
+}
+
+export type Slice = { readonly bucket: Bucket; readonly slice: string };
+
+export type ChangeCounters = ReadonlyMap<Bucket, Item>;
+
+/** The counters of the buckets in [from, to); a bucket without an item has never had a target. */
+export async function readChanges(
+  store: Store,
+  range: { readonly from: number; readonly to: number },
+  eventuallyConsistent: boolean,
+): Promise<ChangeCounters> {
+  const items = await store.query({
+    pk: changesPk,
+    from: bucketName(range.from),
+    to: bucketName(range.to - 1),
+    limit: bucketCount,
+    eventuallyConsistent,
+  });
+  return new Map(items.map((item) => [item.sk, item]));
+}
+
+/** The slices whose counter differs. */
+export function movedSlices(before: ChangeCounters, after: ChangeCounters): readonly Slice[] {
+  return [...after].flatMap(([bucket, item]) => {
+    const old = before.get(bucket);
+    return Object.keys(item)
+      .filter((attribute) => isSlice(attribute) && item[attribute] !== old?.[attribute])
+      .map((attribute) => ({ bucket, slice: attribute }));
+  });
+}
+
+const isSlice = (attribute: string): boolean => /^[0-9a-f]{2}$/.test(attribute);

@@ -1,0 +1,53 @@
+/**
+ * Run lengths below their threshold are the only thing a crash may lose. Once a minute, and at the end of a run, those that differ from
+ * what their PROBE item holds are written, one CHECKPOINT item a bucket; an entry counts only for the same uid and streak.
+ */
+import type { CheckpointEntry, CheckpointRecord } from '../store/items.ts';
+import { encodeCheckpoint } from '../store/items.ts';
+import type { Bucket } from '../store/keys.ts';
+import { epochKey, probeKey } from '../store/keys.ts';
+import type { HeldTarget } from './held.ts';
+import type { Run } from './run.ts';
+import { saturatedRun } from './transition.ts';
+import { writeSurely } from './write.ts';
+
+export const checkpointIntervalMs = 60_000;
+
+export type CheckpointEntries = CheckpointRecord['entries'];
+
+/** What of these targets a reader could not know from their PROBE items. */
+export function checkpointEntries(targets: Iterable<HeldTarget>): ReadonlyMap<Bucket, CheckpointEntries> {
+  const buckets = new Map<Bucket, Record<string, CheckpointEntry>>();
+  for (const held of targets) {
+    const entries = buckets.get(held.address.bucket) ?? {};
+    buckets.set(held.address.bucket, entries);
+    for (const probe of held.probes.values()) {
+      const resultRun = saturatedRun(probe.worker, probe.workerSpec);
+      if (resultRun === probe.record.resultRun || probe.worker.lastResult === undefined) continue;
+      const { uid, streak } = probe.record;
+      entries[probeKey(held.address, probe.name).sk] = { uid, streak, resultRun, lastResult: probe.worker.lastResult };
+    }
+  }
+  return buckets;
+}
+
+/** Writes the buckets whose entries differ from what `written` says stands there, and brings `written` up to date. */
+export async function writeCheckpoints(
+  run: Run,
+  entries: ReadonlyMap<Bucket, CheckpointEntries>,
+  written: Map<Bucket, string>,
+): Promise<void> {
+  for (const [bucket, bucketEntries] of entries) {
+    const text = JSON.stringify(bucketEntries);
+    if (text === (written.get(bucket) ?? '{}')) continue;
+    const outcome = await writeSurely(run.ports, [
+      { kind: 'check', key: epochKey(bucket), if: [{ kind: 'equals', attribute: 'token', value: run.token }] },
+      { kind: 'put', item: encodeCheckpoint(bucket, { entries: bucketEntries }) },
+    ]);
+    if (outcome.kind === 'written') written.set(bucket, text);
+    else if (outcome.kind === 'refused' && outcome.refusals.some((refusal) => refusal.kind === 'condition')) {
+      run.end({ kind: 'fenced' });
+      return;
+    }
+  }
+}

@@ -1,0 +1,103 @@
+/**
+ * Who may commit: a run takes one token from LAYOUT, then sets RUN and the EPOCH of each of its buckets to it wherever a lower one
+ * stands. Every later write of the run is conditional on that token, so whatever happens only the highest token can commit.
+ */
+import type { ShardMessage } from '../queue/queue.ts';
+import { encodeEpoch, encodeLayout, encodeRun, updateTo } from '../store/items.ts';
+import type { Bucket } from '../store/keys.ts';
+import { layoutKey, runKey } from '../store/keys.ts';
+import type { Condition, Operation, Store } from '../store/store.ts';
+import type { Ports } from './ports.ts';
+import type { Run } from './run.ts';
+import { writeSurely } from './write.ts';
+
+/** The attribute of LAYOUT that holds a shard's generation, so that taking a token can be conditional on it. */
+export const generationAttribute = (shard: string): string => `generation:${shard}`;
+
+/** Buckets whose EPOCH is set in one transaction. */
+const bucketsPerWrite = 25;
+
+/** A fresh token, greater than any before it; undefined: the shard's generation has moved on (or there is no such shard). */
+export async function takeToken(ports: Ports, message: ShardMessage): Promise<number | undefined> {
+  const outcome = await writeSurely(ports, [
+    {
+      kind: 'update',
+      key: layoutKey,
+      add: { token: 1 },
+      if: [{ kind: 'equals', attribute: generationAttribute(message.shard), value: message.generation }],
+    },
+  ]);
+  const token = outcome.kind === 'written' ? outcome.item?.token : undefined;
+  return typeof token === 'number' ? token : undefined;
+}
+
+const lowerToken = (token: number): readonly Condition[] => [
+  {
+    kind: 'anyOf',
+    conditions: [
+      { kind: 'absent', attribute: 'token' },
+      { kind: 'lessThan', attribute: 'token', value: token },
+    ],
+  },
+];
+
+/** Sets RUN to the run's token; false: a higher token is there, or this slot has been done already. */
+export async function claimRun(run: Run): Promise<boolean> {
+  const { message, token, ports } = run;
+  const before = await ports.store.get(runKey(message.shard));
+  const doneSlot = typeof before?.doneSlot === 'number' ? before.doneSlot : -1;
+  if (doneSlot >= message.slot) return false;
+  const observedAtMs = ports.clock.nowMs();
+  const record = { token, slot: message.slot, doneSlot, beat: 0, observedAtMs, degraded: false, late: [] };
+  const { key, set } = updateTo(encodeRun(message.shard, record));
+  return claimItems(run, [{ key, ...(set && { set }) }]);
+}
+
+/** Sets the EPOCH of these buckets to the run's token; false: a higher token is there, the run is fenced. */
+export async function claimBuckets(run: Run, buckets: readonly Bucket[]): Promise<boolean> {
+  const claimedAtMs = run.ports.clock.nowMs();
+  for (let at = 0; at < buckets.length; at += bucketsPerWrite) {
+    const claims = buckets
+      .slice(at, at + bucketsPerWrite)
+      .map((bucket) => updateTo(encodeEpoch(bucket, { token: run.token, shard: run.message.shard, claimedAtMs })));
+    if (!(await claimItems(run, claims))) return false;
+  }
+  return true;
+}
+
+type ClaimItem = Pick<Extract<Operation, { kind: 'update' }>, 'key' | 'set'>;
+
+async function claimItems(run: Run, claims: readonly ClaimItem[]): Promise<boolean> {
+  const operations = claims.map(
+    ({ key, set }): Operation => ({ kind: 'update', key, ...(set && { set }), if: lowerToken(run.token) }),
+  );
+  const outcome = await writeSurely(run.ports, operations);
+  if (outcome.kind === 'written') return true;
+  if (outcome.kind === 'inDoubt') return false;
+  // A claim repeated with one's own token has succeeded before; claim the others again without it.
+  const own = new Set(
+    outcome.refusals.flatMap((refusal) =>
+      refusal.kind === 'condition' && refusal.item?.token === run.token ? [refusal.index] : [],
+    ),
+  );
+  if (own.size === 0 || own.size < outcome.refusals.length) return false;
+  const rest = claims.filter((_, index) => !own.has(index));
+  return rest.length === 0 || claimItems(run, rest);
+}
+
+/** LAYOUT as the local runtime starts it: one shard with every bucket. Idempotent. */
+export async function ensureLayout(store: Store, token: string, shard: string): Promise<void> {
+  await store.write(
+    [
+      {
+        kind: 'put',
+        item: {
+          ...encodeLayout({ token: 0, desiredRelease: '', shards: [{ shard, from: '00', to: 'ff', generation: 1 }] }),
+          [generationAttribute(shard)]: 1,
+        },
+        if: [{ kind: 'notExists' }],
+      },
+    ],
+    { token },
+  );
+}

@@ -1,0 +1,21 @@
+/** The parts of a run that its steps share. */
+import type { CommitQueue } from './commit.ts';
+import type { HeldProbe, HeldTarget } from './held.ts';
+import type { Publisher } from './publisher.ts';
+import type { Run } from './run.ts';
+
+export type Holder = {
+  readonly run: Run;
+  readonly commits: CommitQueue;
+  readonly publisher: Publisher;
+  /** By the prefix of their keys. */
+  readonly targets: Map<string, HeldTarget>;
+  /** Puts the probe where its ticker says, unless it is in flight. */
+  schedule(held: HeldTarget, probe: HeldProbe): void;
+  /** The timekeeper looks at the target then. */
+  scheduleTarget(held: HeldTarget, dueMs: number): void;
+  /** Reads the target again and takes in what others wrote. */
+  reread(held: HeldTarget): Promise<void>;
+  /** Something else has changed what only the holder writes: forgets what is in memory and reads again. */
+  reload(held: HeldTarget): Promise<void>;
+};

@@ -1,0 +1,26 @@
+/** What a run needs from the world. The same code runs in Lambda, in one process and in simulation: only these differ. */
+import type { Bus } from '../bus/bus.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import type { Random } from '../lib/random.ts';
+import type { Dial, Resolve } from '../net/net.ts';
+import type { ProbeMetrics } from '../prober/metrics.ts';
+import type { Probers } from '../prober/prober.ts';
+import type { Lease } from '../queue/queue.ts';
+import type { Store } from '../store/store.ts';
+
+export type Ports = {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly store: Store;
+  readonly bus: Bus;
+  /** The run's own message: its visibility is the lease. */
+  readonly lease: Lease;
+  /** The network, for what the prober itself wants to know of it. */
+  readonly dial: Dial;
+  readonly resolve: Resolve;
+  /** One attempt of a probe, per kind; they dial and resolve with the same ports. */
+  readonly probers: Probers;
+  readonly metrics: ProbeMetrics;
+};

@@ -1,0 +1,223 @@
+/**
+ * One cycle of one worker: gate, probe, reduce, commit. It decides nothing: the gate and the thresholds are core's, and what they say
+ * is durable before it counts.
+ */
+import { productEra } from '../core/observed.ts';
+import type { ProbeReport } from '../core/probe-report.ts';
+import type { EventRecord, ProbeRecord } from '../core/records.ts';
+import type { ProbeName } from '../core/spec.ts';
+import { holdTrigger } from '../core/ticker.ts';
+import { decideGate, reduce, type Step } from '../core/worker.ts';
+import { probe as runProbe, type TimedAttempt } from '../prober/probe.ts';
+import { outputOf } from '../prober/stored-output.ts';
+import { type HeldProbe, type HeldTarget, podView, refreshView } from './held.ts';
+import type { Holder } from './holder.ts';
+import { rationed, recordedBusEvent, recordedEvent, resultChanged } from './probe-events.ts';
+import { endedRecord, mustCommit, transitionEvent, withAction, withAttempts, withWorker } from './transition.ts';
+
+/** Runs the cycle to its end; afterwards the worker is as committed. A run that ended meanwhile leaves everything as it was. */
+export async function probeCycle(holder: Holder, held: HeldTarget, probe: HeldProbe): Promise<void> {
+  if (probe.stopping) return endWorker(holder, held, probe, '');
+  const gate = decideGate(
+    probe.workerSpec,
+    probe.worker,
+    podView(held, probe.container.spec.name),
+    holder.run.ports.clock.nowMs(),
+    productEra,
+  );
+  if (!(await applyStep(holder, held, { probe, step: gate }))) return;
+  switch (gate.kind) {
+    case 'skip':
+      return;
+    case 'stop':
+      return endWorker(holder, held, probe, probe.specDigest);
+    case 'probe':
+      return askProber(holder, held, probe);
+  }
+}
+
+async function askProber(holder: Holder, held: HeldTarget, probe: HeldProbe): Promise<void> {
+  const { clock, probers, metrics } = holder.run.ports;
+  const startedAt = clock.monotonicMs();
+  const { namespace, name, uid, spec } = held.target;
+  const report = await runProbe(
+    { probers, clock },
+    {
+      target: { namespace, name, uid },
+      host: spec.host,
+      container: probe.container.spec,
+      handler: probe.spec,
+      probeType: probe.probeType,
+      containerKind: probe.container.kind,
+    },
+  );
+  if (holder.run.ended() || held.gone) return;
+  metrics.observe(probe.labels, metricResult(report), (clock.monotonicMs() - startedAt) / 1000);
+  if (report.conclusion.kind === 'error') return tellError(holder, held, { probe, report });
+  const step = reduce(probe.workerSpec, probe.worker, report.conclusion.result);
+  await applyStep(holder, held, { probe, step, report });
+}
+
+/** kubelet's words for the metric: a prober error is unknown, whatever the attempts said. */
+function metricResult({ conclusion }: ProbeReport): 'successful' | 'failed' | 'unknown' {
+  if (conclusion.kind === 'error') return 'unknown';
+  return conclusion.result === 'success' ? 'successful' : 'failed';
+}
+
+type Applied = { readonly probe: HeldProbe; readonly step: Step; readonly report?: ProbeReport<TimedAttempt> };
+
+/** Makes durable what the step changed and tells of it; false: the commit did not go through and the cycle is over. */
+async function applyStep(holder: Holder, held: HeldTarget, { probe, step, report }: Applied): Promise<boolean> {
+  const nowMs = holder.run.ports.clock.nowMs();
+  const sameRun = step.worker.lastResult === probe.worker.lastResult && step.worker.lastResult !== undefined;
+  if (report) probe.attempts = withAttempts(probe.attempts, sameRun, report.attempts);
+  const told = eventsOf(probe, report, nowMs);
+  const records = changedRecords(probe, step, { nowMs, ...(report && { report }) });
+  const last = records.at(-1);
+  if (!last) {
+    probe.worker = step.worker;
+    return told.length === 0 || commitEvents(holder, held, probe, told);
+  }
+  for (const after of records) {
+    const committed = await commitRecord(holder, held, { probe, after, told: after === last ? told : [] });
+    if (!committed) return false;
+  }
+  probe.worker = step.worker;
+  return true;
+}
+
+/** The records to commit one after the other: one for each change of the results cache, the last with the worker's state. */
+function changedRecords(
+  probe: HeldProbe,
+  step: Step,
+  now: { readonly nowMs: number; readonly report?: ProbeReport<TimedAttempt> },
+): readonly ProbeRecord[] {
+  const versions: ProbeRecord[] = [];
+  let record = probe.record;
+  for (const action of step.actions) {
+    const next = withAction(record, action, now.nowMs);
+    if (next !== record) versions.push(next);
+    record = next;
+  }
+  const last = withReport(withWorker(record, step.worker, probe), now.report);
+  return mustCommit(probe.record, last) ? [...versions.slice(0, -1), last] : [];
+}
+
+function withReport(record: ProbeRecord, report: ProbeReport<TimedAttempt> | undefined): ProbeRecord {
+  const attempt = report?.attempts.at(-1);
+  if (!attempt) return record;
+  const { failureClass: _, ...rest } = record;
+  return {
+    ...rest,
+    output: outputOf(attempt),
+    lastProbeTimeMs: attempt.timeMs,
+    ...(attempt.failureClass && { failureClass: attempt.failureClass }),
+  };
+}
+
+type Committing = { readonly probe: HeldProbe; readonly after: ProbeRecord; readonly told: readonly EventRecord[] };
+
+async function commitRecord(holder: Holder, held: HeldTarget, { probe, after, told }: Committing): Promise<boolean> {
+  const before = probe.record;
+  const changed = after.version !== before.version;
+  const transitions = changed ? [transitionEvent({ probe, before, after, attempts: probe.attempts })] : [];
+  const result = await holder.commits.submit({
+    address: held.address,
+    change: { before, after },
+    events: [...transitions, ...told],
+  });
+  if (result === 'superseded') await holder.reload(held);
+  if (result !== 'committed') return false;
+  probe.record = after;
+  held.records.set(probe.name, after);
+  tell(holder, held, { probe, told });
+  if (!changed) return true;
+  const event = resultChanged(held.target, { before, after }, probe.attempts);
+  const nowMs = holder.run.ports.clock.nowMs();
+  held.unacked.set(probe.name, { version: after.version, event, publishedAtMs: nowMs });
+  holder.publisher.publish([event]);
+  logChange(holder, held, { before, after });
+  for (const name of refreshView(held)) trigger(holder, held, name);
+  holder.scheduleTarget(held, nowMs);
+  return true;
+}
+
+function logChange(
+  holder: Holder,
+  held: HeldTarget,
+  { before, after }: { readonly before: ProbeRecord; readonly after: ProbeRecord },
+): void {
+  const { namespace, name } = held.target;
+  const { container, probeType, containerID, result, output, version } = after;
+  holder.run.ports.log.info('probe result changed', {
+    namespace,
+    name,
+    container,
+    probeType,
+    containerID,
+    result,
+    previousResult: before.result,
+    output,
+    version,
+  });
+}
+
+/** Events alone: a rationed failure in the middle of a run, a prober error. */
+async function commitEvents(
+  holder: Holder,
+  held: HeldTarget,
+  probe: HeldProbe,
+  told: readonly EventRecord[],
+): Promise<boolean> {
+  const result = await holder.commits.submit({ address: held.address, events: told });
+  if (result === 'committed') tell(holder, held, { probe, told });
+  return result === 'committed';
+}
+
+function tell(holder: Holder, held: HeldTarget, { probe, told }: Pick<Committing, 'probe' | 'told'>): void {
+  holder.publisher.publish(told.map((event) => recordedBusEvent(held.target, event, probe)));
+}
+
+function eventsOf(
+  probe: HeldProbe,
+  report: ProbeReport<TimedAttempt> | undefined,
+  nowMs: number,
+): readonly EventRecord[] {
+  if (!report) return [];
+  if (!report.event) {
+    probe.ration = undefined;
+    return [];
+  }
+  const { tell: told, count, ration } = rationed(probe.ration, report.event, nowMs);
+  probe.ration = ration;
+  return told ? [recordedEvent({ probe, event: report.event, count, attempts: report.attempts, nowMs })] : [];
+}
+
+/** A prober error moves no counter. A denied dial stays visible in the item until a probe gets through. */
+async function tellError(
+  holder: Holder,
+  held: HeldTarget,
+  { probe, report }: { readonly probe: HeldProbe; readonly report: ProbeReport<TimedAttempt> },
+): Promise<void> {
+  const nowMs = holder.run.ports.clock.nowMs();
+  const told = eventsOf(probe, report, nowMs);
+  const denied = report.attempts.at(-1)?.failureClass === 'POLICY_DENIED';
+  const after = withReport(probe.record, report);
+  if (denied && probe.record.failureClass !== 'POLICY_DENIED') await commitRecord(holder, held, { probe, after, told });
+  else if (told.length > 0) await commitEvents(holder, held, probe, told);
+}
+
+/** Ends the worker: its cached result and its series go, the item stays and says so. */
+async function endWorker(holder: Holder, held: HeldTarget, probe: HeldProbe, specDigest: string): Promise<void> {
+  const after = endedRecord(probe.record, holder.run.ports.clock.nowMs(), specDigest);
+  if (!(await commitRecord(holder, held, { probe, after, told: [] }))) return;
+  held.probes.delete(probe.name);
+  holder.run.ports.metrics.remove(probe.labels);
+}
+
+export function trigger(holder: Holder, held: HeldTarget, name: ProbeName): void {
+  const probe = held.probes.get(name);
+  if (!probe) return;
+  probe.ticker = holdTrigger(probe.ticker);
+  holder.schedule(held, probe);
+}

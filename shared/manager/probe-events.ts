@@ -1,0 +1,109 @@
+/** The bus events of a probe: its result changed, or kubelet recorded something. Pure. */
+import type { BusEvent } from '../bus/events.ts';
+import { schemaVersion } from '../bus/events.ts';
+import type { RecordedEvent } from '../core/probe-report.ts';
+import type { EventRecord, ProbeRecord, TargetRecord } from '../core/records.ts';
+import type { TimedAttempt } from '../prober/probe.ts';
+import type { EventRation, HeldProbe } from './held.ts';
+import { eventId } from './transition.ts';
+
+/** kubelet's recorded events: the first of a run, then at most one in this time, with a count. */
+export const eventIntervalMs = 300_000;
+
+const targetOf = ({ namespace, name, uid }: TargetRecord) => ({ namespace, name, uid });
+
+const attemptsOf = (attempts: EventRecord['attempts']) =>
+  attempts.map(({ timeMs, ...attempt }) => ({
+    time: new Date(timeMs).toISOString(),
+    ...attempt,
+    timings: { ...attempt.timings },
+  }));
+
+export function resultChanged(
+  target: TargetRecord,
+  change: { readonly before: ProbeRecord; readonly after: ProbeRecord },
+  attempts: readonly TimedAttempt[],
+): BusEvent {
+  const { before, after } = change;
+  return {
+    detailType: 'Probe Result Changed',
+    timeMs: after.sinceMs,
+    detail: {
+      schemaVersion,
+      id: `${after.uid}/${after.container}/${after.probeType}/${after.version}`,
+      target: targetOf(target),
+      container: after.container,
+      containerID: after.containerID,
+      probeType: after.probeType,
+      ...(after.result && { result: after.result }),
+      ...(before.result && { previousResult: before.result }),
+      version: after.version,
+      output: after.output,
+      attempts: attemptsOf(attempts),
+    },
+  };
+}
+
+/** Whether this event is told now, and what is remembered of it. */
+export function rationed(
+  before: EventRation | undefined,
+  event: RecordedEvent,
+  nowMs: number,
+): { readonly tell: boolean; readonly count: number; readonly ration: EventRation } {
+  const reason = event.message.split(':', 1)[0] ?? event.reason;
+  const count = before?.reason === reason ? before.suppressed + 1 : 1;
+  if (before?.reason === reason && nowMs - before.recordedAtMs < eventIntervalMs)
+    return { tell: false, count, ration: { ...before, suppressed: count } };
+  return { tell: true, count, ration: { reason, recordedAtMs: nowMs, suppressed: 0 } };
+}
+
+type Recorded = {
+  readonly probe: HeldProbe;
+  readonly event: RecordedEvent;
+  readonly count: number;
+  readonly attempts: readonly TimedAttempt[];
+  readonly nowMs: number;
+};
+
+export function recordedEvent({ probe, event, count, attempts, nowMs }: Recorded): EventRecord {
+  return {
+    id: eventId(nowMs, `${probe.name}#${event.reason}`),
+    uid: probe.record.uid,
+    timeMs: nowMs,
+    kind: 'recorded',
+    type: event.type,
+    reason: event.reason,
+    message: event.message,
+    container: probe.record.container,
+    probeType: probe.probeType,
+    containerID: probe.worker.containerID,
+    count,
+    attempts,
+  };
+}
+
+export function recordedBusEvent(
+  target: TargetRecord,
+  { id, timeMs, reason, message, count, attempts }: EventRecord,
+  probe: HeldProbe,
+): BusEvent {
+  return {
+    detailType: reason === 'ProbeWarning' ? 'Container Probe Warning' : 'Container Unhealthy',
+    timeMs,
+    detail: {
+      schemaVersion,
+      id: `${target.uid}/${id}`,
+      target: targetOf(target),
+      container: probe.record.container,
+      probeType: probe.probeType,
+      message,
+      count,
+      attempts: attemptsOf(attempts),
+    },
+  };
+}
+
+export function syncRequested(target: TargetRecord, reason: string, nowMs: number): BusEvent {
+  const detail = { schemaVersion, id: `${target.uid}/sync/${nowMs}`, target: targetOf(target), reason } as const;
+  return { detailType: 'Target Sync Requested', timeMs: nowMs, detail };
+}

@@ -1,0 +1,42 @@
+/** Events of a run on their way to the bus, in order, none left pending when the run returns. */
+import type { BusEvent } from '../bus/events.ts';
+import type { Run } from './run.ts';
+
+export type Publisher = {
+  publish(events: readonly BusEvent[]): void;
+  drained(): Promise<void>;
+};
+
+/** Events beyond this wait for the republication of what is not acked. */
+const waitingMax = 10_000;
+
+export function publisherOf(run: Run): Publisher {
+  const { bus, log } = run.ports;
+  let waiting: readonly BusEvent[] = [];
+  let pumping: Promise<void> | undefined;
+
+  async function pump(): Promise<void> {
+    while (waiting.length > 0) {
+      const batch = waiting;
+      waiting = [];
+      // A fenced run tells nothing more; its successor publishes what is not acked.
+      if (run.ended()?.kind === 'fenced' || run.ended()?.kind === 'doubt') return;
+      const { failed } = await bus.publish(batch);
+      if (failed.length > 0) log.warn('events not taken by the bus', { count: failed.length });
+    }
+  }
+
+  return {
+    publish(events) {
+      if (events.length === 0) return;
+      waiting = [...waiting, ...events].slice(0, waitingMax);
+      pumping ??= Promise.resolve()
+        .then(pump)
+        .catch((cause: unknown) => log.error('publishing failed', { cause }))
+        .finally(() => {
+          pumping = undefined;
+        });
+    },
+    drained: () => pumping ?? Promise.resolve(),
+  };
+}

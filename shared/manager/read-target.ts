@@ -1,0 +1,91 @@
+/** From items to targets: what one Query of a bucket, or of one target, returned. A poison item is quarantined alone. */
+import type { ProbeRecord, ReportRecord, StatusRecord, TargetRecord, TargetState } from '../core/records.ts';
+import { probeName } from '../core/spec.ts';
+import { type Decoded, decodeProbe, decodeReport, decodeStatus, decodeTarget } from '../store/items.ts';
+import type { TargetAddress } from '../store/keys.ts';
+import { prefixEnd, targetAddress } from '../store/keys.ts';
+import type { Item, Key, Store } from '../store/store.ts';
+
+export type ReadTarget = TargetState & { readonly address: TargetAddress };
+
+export type Poison = { readonly key: Key; readonly detail: string };
+
+export type ReadTargets = { readonly targets: readonly ReadTarget[]; readonly poison: readonly Poison[] };
+
+/** Everything of one target, strongly consistent, its history excepted; undefined: there is no such target. */
+export async function readTarget(store: Store, address: TargetAddress): Promise<ReadTarget | undefined> {
+  const items = await store.query({ pk: address.pk, from: address.prefix, to: address.prefix + prefixEnd });
+  return assembleTargets(items).targets[0];
+}
+
+/** The targets of a partition within the bounds of the sort key. */
+export async function readTargets(
+  store: Store,
+  range: { readonly pk: string; readonly from?: string; readonly to?: string },
+): Promise<ReadTargets> {
+  return assembleTargets(await store.query(range));
+}
+
+export function assembleTargets(items: readonly Item[]): ReadTargets {
+  const groups = new Map<string, Item[]>();
+  for (const item of items) {
+    const prefix = targetPrefix(item.sk);
+    if (prefix !== undefined) groups.set(prefix, [...(groups.get(prefix) ?? []), item]);
+  }
+  const read = [...groups.values()].map(assembleTarget);
+  return { targets: read.flatMap(({ target }) => target ?? []), poison: read.flatMap(({ poison }) => poison) };
+}
+
+/** `<hash>#<namespace>/<name>#`; EPOCH and CHECKPOINT have none. */
+function targetPrefix(sk: string): string | undefined {
+  const end = sk.indexOf('#', sk.indexOf('#') + 1);
+  return end < 0 ? undefined : sk.slice(0, end + 1);
+}
+
+function assembleTarget(items: readonly Item[]): { readonly target?: ReadTarget; readonly poison: readonly Poison[] } {
+  const poison: Poison[] = [];
+  const accept = <Record>(decoded: Decoded<Record>): Record | undefined => {
+    if (decoded.kind === 'ok') return decoded.record;
+    poison.push({ key: decoded.key, detail: decoded.detail });
+    return undefined;
+  };
+  let target: TargetRecord | undefined;
+  let report: ReportRecord | undefined;
+  let status: StatusRecord | undefined;
+  const probes: ProbeRecord[] = [];
+  for (const item of items) {
+    switch (item.kind) {
+      case 'TARGET':
+        target = accept(decodeTarget(item));
+        break;
+      case 'REPORT':
+        report = accept(decodeReport(item));
+        break;
+      case 'STATUS':
+        status = accept(decodeStatus(item));
+        break;
+      case 'PROBE': {
+        const probe = accept(decodeProbe(item));
+        if (probe) probes.push(probe);
+        break;
+      }
+      default:
+        poison.push({ key: { pk: item.pk, sk: item.sk }, detail: 'kind: unknown' });
+    }
+  }
+  if (!target || !status) return { poison: poison.length > 0 ? poison : items.slice(0, 1).map(orphan) };
+  const own = probes.filter((probe) => probe.uid === target.uid);
+  const state: ReadTarget = {
+    address: targetAddress(target.namespace, target.name),
+    target,
+    status,
+    probes: Object.fromEntries(own.map((probe) => [probeName(probe.container, probe.probeType), probe])),
+    ...(report && { report }),
+  };
+  return { target: state, poison };
+}
+
+const orphan = ({ pk, sk }: Item): Poison => ({
+  key: { pk, sk },
+  detail: 'the target has no TARGET or no STATUS item',
+});

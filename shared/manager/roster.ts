@@ -1,0 +1,212 @@
+/**
+ * Which workers the holder runs: kubelet's AddPod, StopLivenessAndStartup and RemovePod, as one comparison of a target's items with
+ * what is held. An existing worker never stops the others from being added.
+ */
+import { createHash } from 'node:crypto';
+import type { ProbeRecord } from '../core/records.ts';
+import { type ProbeName, type SpecProbe, specProbes } from '../core/spec.ts';
+import { loadedTicker, newTargetTicker, phaseOf } from '../core/ticker.ts';
+import { newWorker, type Worker } from '../core/worker.ts';
+import type { CheckpointRecord } from '../store/items.ts';
+import { probeKey } from '../store/keys.ts';
+import { containerStatus, type HeldProbe, type HeldTarget, refreshView, workerSpecOf } from './held.ts';
+import type { Holder } from './holder.ts';
+import { trigger } from './probe-cycle.ts';
+import type { ReadTarget } from './read-target.ts';
+
+export type Checkpoints = CheckpointRecord['entries'];
+
+/** Takes in what was read of a target: holds it if it is new, else brings what is held up to date. */
+export function adoptTarget(holder: Holder, read: ReadTarget, checkpoints: Checkpoints): HeldTarget {
+  const known = holder.targets.get(read.address.prefix);
+  if (known && known.target.uid !== read.target.uid) dropTarget(holder, known);
+  const held = known && !known.gone ? known : holdTarget(holder, read);
+  held.target = read.target;
+  held.report = read.report;
+  held.status = read.status;
+  for (const [name, record] of Object.entries(read.probes)) {
+    // Of an item that is held this process is the only writer: what it has in memory is what it last wrote.
+    if (!held.probes.has(name)) held.records.set(name, record);
+  }
+  for (const name of refreshView(held)) trigger(holder, held, name);
+  reconcileWorkers(holder, held, checkpoints);
+  holder.scheduleTarget(held, holder.run.ports.clock.nowMs());
+  return held;
+}
+
+/** The uid is gone: nothing of it is probed, written or told any more. */
+export function dropTarget(holder: Holder, held: HeldTarget): void {
+  held.gone = true;
+  if (holder.targets.get(held.address.prefix) === held) holder.targets.delete(held.address.prefix);
+  for (const probe of held.probes.values()) holder.run.ports.metrics.remove(probe.labels);
+}
+
+function holdTarget(holder: Holder, read: ReadTarget): HeldTarget {
+  const held: HeldTarget = {
+    address: read.address,
+    target: read.target,
+    report: read.report,
+    status: read.status,
+    records: new Map(Object.entries(read.probes)),
+    probes: new Map(),
+    unacked: new Map(),
+    observed: { phase: 'Pending', initContainerStatuses: [], containerStatuses: [], triggered: [] },
+    syncAskedAtMs: Number.NEGATIVE_INFINITY,
+    wake: 0,
+    gone: false,
+  };
+  holder.targets.set(read.address.prefix, held);
+  return held;
+}
+
+function reconcileWorkers(holder: Holder, held: HeldTarget, checkpoints: Checkpoints): void {
+  const wanted = new Map(wantedProbes(held).map((entry) => [entry.name, entry]));
+  for (const entry of wanted.values()) {
+    const probe = held.probes.get(entry.name);
+    if (probe) updateWorker(held, probe, entry);
+    else startWorker(holder, held, entry, checkpoints);
+    passOnRequests(holder, held, entry.name);
+  }
+  for (const [name, record] of held.records) {
+    if (!wanted.has(name) && !record.ended) stopWorker(holder, held, name);
+  }
+}
+
+/** A terminating target loses the liveness and startup workers of its regular containers; sidecars' end by themselves (rule 7). */
+function wantedProbes(held: HeldTarget): readonly SpecProbe[] {
+  const terminating = held.target.deletionTimestampMs !== undefined;
+  return specProbes(held.target.spec).filter(
+    ({ container, probeType }) => !terminating || container.kind !== 'container' || probeType === 'readiness',
+  );
+}
+
+/** A changed spec: the counters restart, the cached result stays until a new threshold is met (difference 3). */
+function updateWorker(held: HeldTarget, probe: HeldProbe, entry: SpecProbe): void {
+  const specDigest = digestOf(entry);
+  const moved = probe.spec.periodSeconds !== entry.probe.periodSeconds;
+  probe.container = entry.container;
+  probe.spec = entry.probe;
+  probe.workerSpec = workerSpecOf(held.target, entry);
+  if (specDigest === probe.specDigest) return;
+  probe.specDigest = specDigest;
+  probe.worker = withoutRun(probe.worker);
+  if (moved) probe.ticker = { ...probe.ticker, periodMs: entry.probe.periodSeconds * 1000, tickHeld: true };
+}
+
+function startWorker(holder: Holder, held: HeldTarget, entry: SpecProbe, checkpoints: Checkpoints): void {
+  const record = held.records.get(entry.name);
+  if (!record || (record.ended && !revives(held, entry, record))) return;
+  const alive: ProbeRecord = record.ended ? { ...record, ended: false } : record;
+  held.probes.set(entry.name, workerOf(holder, held, { entry, record: alive, checkpoints }));
+}
+
+/** An ended worker comes back with another spec or another container, never while its target terminates. */
+function revives(held: HeldTarget, entry: SpecProbe, record: ProbeRecord): boolean {
+  if (held.target.deletionTimestampMs !== undefined) return false;
+  const status = containerStatus(held.observed, entry.container.spec.name);
+  const anotherContainer = status?.state?.kind === 'running' && status.containerID !== record.containerID;
+  return anotherContainer || digestOf(entry) !== record.specDigest;
+}
+
+type Starting = { readonly entry: SpecProbe; readonly record: ProbeRecord; readonly checkpoints: Checkpoints };
+
+function workerOf(holder: Holder, held: HeldTarget, { entry, record, checkpoints }: Starting): HeldProbe {
+  const { namespace, name, uid, probeRequests } = held.target;
+  const nowMs = holder.run.ports.clock.nowMs();
+  const phased = phaseOf(phaseHash(`${namespace}/${name}#${entry.name}`), entry.probe.periodSeconds * 1000);
+  const specDigest = digestOf(entry);
+  const neverProbed = record.lastResult === undefined;
+  return {
+    name: entry.name,
+    probeType: entry.probeType,
+    labels: { probeType: entry.probeType, container: entry.container.spec.name, pod: name, namespace, podUid: uid },
+    container: entry.container,
+    spec: entry.probe,
+    workerSpec: workerSpecOf(held.target, entry),
+    specDigest,
+    record,
+    worker: storedWorker(record, specDigest, checkpoints[probeKey(held.address, entry.name).sk]),
+    requestsSeen: probeRequests[entry.name] ?? 0,
+    ticker: neverProbed ? newTargetTicker(nowMs, phased) : loadedTicker(nowMs, phased),
+    wake: 0,
+    inFlight: false,
+    stopping: false,
+    attempts: [],
+    ration: undefined,
+  };
+}
+
+/** The worker as its items have it. A checkpoint counts only for the same uid and streak; counters of another spec do not. */
+function storedWorker(record: ProbeRecord, specDigest: string, checkpoint: Checkpoints[string] | undefined): Worker {
+  if (record.result === undefined) return newWorker;
+  const { containerID, lastResult, onHold } = record;
+  const valid = checkpoint?.uid === record.uid && checkpoint.streak === record.streak;
+  const resultRun = valid ? checkpoint.resultRun : record.resultRun;
+  const worker: Worker = { containerID, resultRun, onHold, ...(lastResult && { lastResult }) };
+  return record.specDigest === specDigest ? worker : withoutRun(worker);
+}
+
+function withoutRun({ lastResult: _, ...worker }: Worker): Worker {
+  return { ...worker, resultRun: 0 };
+}
+
+function passOnRequests(holder: Holder, held: HeldTarget, name: ProbeName): void {
+  const probe = held.probes.get(name);
+  if (!probe) return;
+  const requests = held.target.probeRequests[name] ?? 0;
+  if (requests > probe.requestsSeen) trigger(holder, held, name);
+  probe.requestsSeen = requests;
+  holder.schedule(held, probe);
+}
+
+function stopWorker(holder: Holder, held: HeldTarget, name: ProbeName): void {
+  const probe = held.probes.get(name);
+  const record = held.records.get(name);
+  if (probe) {
+    probe.stopping = true;
+    trigger(holder, held, name);
+    return;
+  }
+  // Its spec left while nobody held the shard: a worker that only ends.
+  if (record) endForgotten(holder, held, { name, record });
+}
+
+function endForgotten(
+  holder: Holder,
+  held: HeldTarget,
+  { name, record }: { readonly name: ProbeName; readonly record: ProbeRecord },
+): void {
+  const spec = {
+    initialDelaySeconds: 0,
+    periodSeconds: 1,
+    timeoutSeconds: 1,
+    successThreshold: 1,
+    failureThreshold: 1,
+  };
+  const container = { kind: 'container' as const, spec: { name: record.container } };
+  const entry: SpecProbe = { name, container, probeType: record.probeType, probe: spec };
+  const probe = workerOf(holder, held, { entry, record, checkpoints: {} });
+  probe.stopping = true;
+  held.probes.set(name, probe);
+  trigger(holder, held, name);
+}
+
+/** First 32 bits of SHA-256: where in its period a probe has its instant. */
+function phaseHash(fullName: string): number {
+  return createHash('sha256').update(fullName).digest().readUInt32BE(0);
+}
+
+const digestDigits = 16;
+
+/** Digest of a probe's spec, the same however a store ordered its attributes. */
+function digestOf({ probe }: SpecProbe): string {
+  return createHash('sha256').update(sortedJson(probe)).digest('hex').slice(0, digestDigits);
+}
+
+function sortedJson(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  );
+}

@@ -1,0 +1,57 @@
+/**
+ * The holder is the timekeeper of its targets: it asks status-sync to look when a back-off or a grace period ends, when STATUS is behind
+ * or its outbox is not empty, and it publishes again what STATUS has not acked (kubelet's syncBatch). Until done, every 10 s.
+ */
+import { nextSyncMs } from '../core/sync.ts';
+import type { HeldTarget } from './held.ts';
+import type { Holder } from './holder.ts';
+import { syncRequested } from './probe-events.ts';
+
+export const againIntervalMs = 10_000;
+
+/** Looks at one target: with something open it is read again first, so that nothing is asked for that is done already. */
+export async function tendTarget(holder: Holder, held: HeldTarget): Promise<void> {
+  const { clock } = holder.run.ports;
+  const openAtMs = openMs(held);
+  if (openAtMs === undefined) return;
+  if (openAtMs > clock.nowMs()) return holder.scheduleTarget(held, openAtMs);
+  await holder.reread(held);
+  if (held.gone || holder.run.ended()) return;
+  const nowMs = clock.nowMs();
+  dropAcked(held);
+  publishAgain(holder, held, nowMs);
+  askForSync(holder, held, nowMs);
+  const next = openMs(held);
+  if (next !== undefined) holder.scheduleTarget(held, next);
+}
+
+/** When something of this target has to be looked at; undefined: nothing is open. */
+function openMs(held: HeldTarget): number | undefined {
+  const sync = nextSyncMs(held);
+  const instants = [
+    ...(sync === undefined ? [] : [Math.max(sync, held.syncAskedAtMs + againIntervalMs)]),
+    ...[...held.unacked.values()].map(({ publishedAtMs }) => publishedAtMs + againIntervalMs),
+  ];
+  return instants.length === 0 ? undefined : Math.min(...instants);
+}
+
+function dropAcked(held: HeldTarget): void {
+  for (const [name, { version }] of held.unacked) {
+    if ((held.status.acked[name] ?? 0) >= version) held.unacked.delete(name);
+  }
+}
+
+function publishAgain(holder: Holder, held: HeldTarget, nowMs: number): void {
+  for (const [name, unacked] of held.unacked) {
+    if (nowMs - unacked.publishedAtMs < againIntervalMs) continue;
+    held.unacked.set(name, { ...unacked, publishedAtMs: nowMs });
+    holder.publisher.publish([unacked.event]);
+  }
+}
+
+function askForSync(holder: Holder, held: HeldTarget, nowMs: number): void {
+  const sync = nextSyncMs(held);
+  if (sync === undefined || sync > nowMs || nowMs - held.syncAskedAtMs < againIntervalMs) return;
+  held.syncAskedAtMs = nowMs;
+  holder.publisher.publish([syncRequested(held.target, 'Due', nowMs)]);
+}

@@ -1,0 +1,100 @@
+/** From what a worker step decided to the records, events and attempts that tell of it. Pure. */
+import type { EventRecord, ProbeRecord } from '../core/records.ts';
+import type { Result } from '../core/types.ts';
+import type { CacheAction, Worker } from '../core/worker.ts';
+import type { TimedAttempt } from '../prober/probe.ts';
+import type { HeldProbe } from './held.ts';
+
+/** Attempts kept behind a transition. */
+export const attemptsMax = 10;
+
+/** A record after one action on the results cache: kubelet's Set, whose version grows only when something changed. */
+export function withAction(record: ProbeRecord, action: CacheAction, nowMs: number): ProbeRecord {
+  if (action.kind === 'remove' || (record.containerID === action.containerID && record.result === action.result))
+    return record;
+  return {
+    ...record,
+    containerID: action.containerID,
+    result: action.result,
+    version: record.version + 1,
+    sinceMs: nowMs,
+  };
+}
+
+/** The worker has ended: its cached result goes, and that is a change. */
+export function endedRecord(record: ProbeRecord, nowMs: number, specDigest: string): ProbeRecord {
+  const { result: _, ...rest } = record;
+  return { ...rest, ended: true, onHold: false, version: record.version + 1, sinceMs: nowMs, specDigest };
+}
+
+/** The record with the worker's state; a new kind of result begins a new streak. Run lengths are saturated at their threshold. */
+export function withWorker(
+  record: ProbeRecord,
+  worker: Worker,
+  probe: Pick<HeldProbe, 'workerSpec' | 'specDigest'>,
+): ProbeRecord {
+  const { lastResult: _, ...rest } = record;
+  const broke = worker.lastResult !== record.lastResult;
+  return {
+    ...rest,
+    onHold: worker.onHold,
+    resultRun: saturatedRun(worker, probe.workerSpec),
+    streak: record.streak + (broke ? 1 : 0),
+    specDigest: probe.specDigest,
+    ...(worker.lastResult && { lastResult: worker.lastResult }),
+  };
+}
+
+export function saturatedRun(worker: Worker, spec: HeldProbe['workerSpec']): number {
+  const threshold = worker.lastResult === 'failure' ? spec.failureThreshold : spec.successThreshold;
+  return Math.min(worker.resultRun, threshold);
+}
+
+/** What has to be durable before it counts: a result, a hold, the break of a streak. A longer run is not. */
+export function mustCommit(before: ProbeRecord, after: ProbeRecord): boolean {
+  return (
+    after.version !== before.version ||
+    after.streak !== before.streak ||
+    after.onHold !== before.onHold ||
+    after.ended !== before.ended
+  );
+}
+
+/** Sorts by time; the rest makes a repetition write the same item. */
+export const eventId = (timeMs: number, what: string): string => `${String(timeMs).padStart(14, '0')}#${what}`;
+
+type Transition = {
+  readonly probe: HeldProbe;
+  readonly before: ProbeRecord;
+  readonly after: ProbeRecord;
+  readonly attempts: readonly TimedAttempt[];
+};
+
+export function transitionEvent({ probe, before, after, attempts }: Transition): EventRecord {
+  const result: Result | 'none' = after.result ?? 'none';
+  return {
+    id: eventId(after.sinceMs, `${probe.name}#${after.version}`),
+    uid: after.uid,
+    timeMs: after.sinceMs,
+    kind: 'transition',
+    type: result === 'failure' ? 'Warning' : 'Normal',
+    reason: 'ProbeResultChanged',
+    message: `${probe.probeType} of ${after.container}: ${before.result ?? 'none'} -> ${result}`,
+    container: after.container,
+    probeType: probe.probeType,
+    containerID: after.containerID,
+    ...(after.result && { result: after.result }),
+    ...(before.result && { previousResult: before.result }),
+    count: 1,
+    attempts,
+  };
+}
+
+/** The attempts of the run that the latest one belongs to. */
+export function withAttempts(
+  earlier: readonly TimedAttempt[],
+  sameRun: boolean,
+  latest: readonly TimedAttempt[],
+): readonly TimedAttempt[] {
+  return [...(sameRun ? earlier : []), ...latest].slice(-attemptsMax);
+}

@@ -1,0 +1,57 @@
+/** What of a prober's output may be stored, published and logged: never a response body, at most 1 KiB. */
+import type { Attempt } from '../core/types.ts';
+import type { ProbeRequest, Prober, Probers } from './prober.ts';
+
+export const outputBytesMax = 1024;
+
+/** kubelet's text before the body of a redirect that was not followed. */
+const redirectText = 'Probe terminated redirects';
+
+/** The same probers, whose outputs may be kept (difference 6 of docs/semantics.md). */
+export function withStorableOutput(probers: Probers): Probers {
+  return {
+    http: mapped(probers.http, (attempt) => ({ ...attempt, output: bodyless(attempt) })),
+    tcp: mapped(probers.tcp, (attempt) => attempt),
+    grpc: mapped(probers.grpc, (attempt) => attempt),
+    exec: mapped(probers.exec, (attempt) => attempt),
+  };
+}
+
+function mapped<Request extends ProbeRequest>(
+  prober: Prober<Request>,
+  map: (attempt: Attempt) => Attempt,
+): Prober<Request> {
+  return async (request) => {
+    const attempt = map(await prober(request));
+    return {
+      ...attempt,
+      output: cutOutput(attempt.output),
+      ...(attempt.error !== undefined && { error: cutOutput(attempt.error) }),
+    };
+  };
+}
+
+/** Of HTTP probes only a success or a warning carries the body. */
+function bodyless({ outcome, output }: Attempt): string {
+  switch (outcome) {
+    case 'success':
+      return '';
+    case 'warning':
+      return output.startsWith(redirectText) ? redirectText : '';
+    case 'failure':
+    case 'unknown':
+      return output;
+  }
+}
+
+function cutOutput(text: string): string {
+  if (text.length * 3 <= outputBytesMax) return text;
+  const bytes = new TextEncoder().encode(text);
+  // A character cut in two at the limit reads as U+FFFD, which is dropped.
+  return bytes.length <= outputBytesMax
+    ? text
+    : new TextDecoder().decode(bytes.subarray(0, outputBytesMax)).replace(/\uFFFD+$/, '');
+}
+
+/** What an attempt leaves behind: its error, if it has one. */
+export const outputOf = ({ output, error }: Attempt): string => error ?? output;
