@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { probeItemsMax } from '../../shared/core/limits.ts';
+import type { ContainerInput, ProbeInput, TargetSpecInput } from '../../shared/core/spec-input.ts';
+import { probeItemsProblems, validateTargetSpec } from '../../shared/core/validate-target.ts';
+
+const tcp: ProbeInput = { tcpSocket: { port: 80 } };
+const container = (fields: Partial<ContainerInput>): TargetSpecInput => ({
+  host: '10.0.0.7',
+  containers: [{ name: 'app', ...fields }],
+});
+const readiness = (probe: ProbeInput): TargetSpecInput => container({ readinessProbe: probe });
+const httpGet = (fields: object): TargetSpecInput => readiness({ httpGet: { port: 80, ...fields } });
+const header = (name: string, value: string): TargetSpecInput => httpGet({ httpHeaders: [{ name, value }] });
+const many = <Item>(count: number, item: (index: number) => Item): readonly Item[] =>
+  Array.from({ length: count }, (_, index) => item(index));
+
+const pointers = (input: TargetSpecInput): readonly string[] => {
+  const validated = validateTargetSpec(input);
+  return validated.kind === 'valid' ? [] : validated.problems.map(({ pointer }) => pointer);
+};
+
+const probeAt = '/spec/containers/0/readinessProbe';
+const headerAt = `${probeAt}/httpGet/httpHeaders/0`;
+
+const refused: readonly (readonly [name: string, spec: TargetSpecInput, ...pointers: string[]])[] = [
+  ['no container', { host: 'x' }, '/spec/containers'],
+  ['no host though a probe needs it', { containers: [{ name: 'app', readinessProbe: tcp }] }, '/spec/host'],
+  ['no host for gRPC', { containers: [{ name: 'app', livenessProbe: { grpc: { port: 1 } } }] }, '/spec/host'],
+  ['a host in brackets', { host: '[::1]', containers: [{ name: 'app' }] }, '/spec/host'],
+  ['a host with a port', { host: 'x:80', containers: [{ name: 'app' }] }, '/spec/host'],
+  [
+    'a negative grace period',
+    { ...container({}), terminationGracePeriodSeconds: -1 },
+    '/spec/terminationGracePeriodSeconds',
+  ],
+  [
+    'an unqualified gate',
+    { ...container({}), readinessGates: [{ conditionType: 'a b' }] },
+    '/spec/readinessGates/0/conditionType',
+  ],
+  ['the short form beside containers', { ...container({}), readinessProbe: tcp }, '/spec/readinessProbe'],
+  ['a container name with capitals', container({ name: 'App' }), '/spec/containers/0/name'],
+  ['a container name of 64 characters', container({ name: 'a'.repeat(64) }), '/spec/containers/0/name'],
+  [
+    'a name used by an ordinary and an init container',
+    { ...container({}), initContainers: [{ name: 'app' }] },
+    '/spec/initContainers/0/name',
+  ],
+  ['21 containers', { host: 'x', containers: many(21, (i) => ({ name: `c${i}` })) }, '/spec/containers'],
+  [
+    'a probe of an ordinary init container',
+    { ...container({}), initContainers: [{ name: 'init', startupProbe: tcp }] },
+    '/spec/initContainers/0/startupProbe',
+  ],
+  ['a port of 0', container({ ports: [{ containerPort: 0 }] }), '/spec/containers/0/ports/0/containerPort'],
+  [
+    'a port name without a letter',
+    container({ ports: [{ name: '80', containerPort: 80 }] }),
+    '/spec/containers/0/ports/0/name',
+  ],
+  [
+    'a port name used twice',
+    container({ ports: many(2, (i) => ({ name: 'web', containerPort: 80 + i })) }),
+    '/spec/containers/0/ports/1/name',
+  ],
+  [
+    'a variable used twice',
+    container({ env: many(2, () => ({ name: 'A', value: '' })) }),
+    '/spec/containers/0/env/1/name',
+  ],
+  ['a variable with =', container({ env: [{ name: 'A=B' }] }), '/spec/containers/0/env/0/name'],
+  [
+    'rules without an own policy',
+    container({ restartPolicyRules: [{ action: 'Restart', operator: 'In', values: [1] }] }),
+    '/spec/containers/0/restartPolicyRules',
+  ],
+  [
+    'a rule without exit codes',
+    container({ restartPolicy: 'Never', restartPolicyRules: [{ action: 'Restart', operator: 'In', values: [] }] }),
+    '/spec/containers/0/restartPolicyRules/0/values',
+  ],
+  ['no handler', readiness({}), probeAt],
+  ['two handlers', readiness({ ...tcp, grpc: { port: 1 } }), `${probeAt}/grpc`],
+  ['an empty command', readiness({ exec: { command: [] } }), `${probeAt}/exec/command`],
+  ['NUL in a command', readiness({ exec: { command: ['a', 'b\0'] } }), `${probeAt}/exec/command/1`],
+  ['a port out of range', readiness({ tcpSocket: { port: 65_536 } }), `${probeAt}/tcpSocket/port`],
+  ['a port that no container port has', readiness({ tcpSocket: { port: 'web' } }), `${probeAt}/tcpSocket/port`],
+  ['a port as digits', readiness({ tcpSocket: { port: '80' } }), `${probeAt}/tcpSocket/port`],
+  ['a gRPC port of 0', readiness({ grpc: { port: 0 } }), `${probeAt}/grpc/port`],
+  ['a period of 0', readiness({ ...tcp, periodSeconds: 0 }), `${probeAt}/periodSeconds`],
+  ['a period over an hour', readiness({ ...tcp, periodSeconds: 3_601 }), `${probeAt}/periodSeconds`],
+  ['a period that is no whole number', readiness({ ...tcp, periodSeconds: 1.5 }), `${probeAt}/periodSeconds`],
+  ['a time-out over a minute', readiness({ ...tcp, timeoutSeconds: 61 }), `${probeAt}/timeoutSeconds`],
+  ['a negative initial delay', readiness({ ...tcp, initialDelaySeconds: -1 }), `${probeAt}/initialDelaySeconds`],
+  ['a failure threshold of 10,001', readiness({ ...tcp, failureThreshold: 10_001 }), `${probeAt}/failureThreshold`],
+  ['a success threshold of 0', readiness({ ...tcp, successThreshold: 0 }), `${probeAt}/successThreshold`],
+  [
+    'a liveness success threshold of 2',
+    container({ livenessProbe: { ...tcp, successThreshold: 2 } }),
+    '/spec/containers/0/livenessProbe/successThreshold',
+  ],
+  [
+    'a startup success threshold of 2',
+    container({ startupProbe: { ...tcp, successThreshold: 2 } }),
+    '/spec/containers/0/startupProbe/successThreshold',
+  ],
+  [
+    'a grace period of a readiness probe',
+    readiness({ ...tcp, terminationGracePeriodSeconds: 1 }),
+    `${probeAt}/terminationGracePeriodSeconds`,
+  ],
+  [
+    'a grace period of 0',
+    container({ livenessProbe: { ...tcp, terminationGracePeriodSeconds: 0 } }),
+    '/spec/containers/0/livenessProbe/terminationGracePeriodSeconds',
+  ],
+  ['a path of 2,049 characters', httpGet({ path: `/${'a'.repeat(2_048)}` }), `${probeAt}/httpGet/path`],
+  ['a line break in a path', httpGet({ path: '/a\r\nb' }), `${probeAt}/httpGet/path`],
+  ['user info in a path', httpGet({ path: '//user:secret@host/x' }), `${probeAt}/httpGet/path`],
+  ['user info in a whole URL', httpGet({ path: 'http://user@host/x' }), `${probeAt}/httpGet/path`],
+  ['a path that is opaque', httpGet({ path: 'mailto:x' }), `${probeAt}/httpGet/path`],
+  ['a handler’s host in brackets', httpGet({ host: '[::1]' }), `${probeAt}/httpGet/host`],
+  [
+    '21 headers',
+    httpGet({ httpHeaders: many(21, () => ({ name: 'X', value: '' })) }),
+    `${probeAt}/httpGet/httpHeaders`,
+  ],
+  ['a header of more than 1 KiB', header('X', 'é'.repeat(512)), headerAt],
+  ['a header name with a space', header('a b', ''), `${headerAt}/name`],
+  ['a line break in a header', header('X', 'a\r\nY: b'), `${headerAt}/value`],
+  ['a hop-by-hop header', header('connection', 'close'), `${headerAt}/name`],
+  ['a proxy header', header('Proxy-Authorization', 'env:A'), `${headerAt}/name`],
+  ['a length header', header('Content-Length', '1'), `${headerAt}/name`],
+  ['a literal Authorization', header('authorization', 'Bearer x'), `${headerAt}/value`],
+  ['a literal Cookie', header('Cookie', 'a=b'), `${headerAt}/value`],
+  ['a literal X-Api-Key', header('X-API-Key', 'env:not a name'), `${headerAt}/value`],
+  [
+    'the short form’s own field',
+    { host: 'x', livenessProbe: { ...tcp, periodSeconds: 0 } },
+    '/spec/livenessProbe/periodSeconds',
+  ],
+  ['several fields at once', { host: 'a b', livenessProbe: {} }, '/spec/host', '/spec/livenessProbe'],
+];
+
+const accepted: readonly (readonly [name: string, spec: TargetSpecInput])[] = [
+  ['a container without probes', container({})],
+  [
+    'no host where every handler has its own',
+    { containers: [{ name: 'a', readinessProbe: { tcpSocket: { host: 'x', port: 1 } } }] },
+  ],
+  ['no host for exec', { containers: [{ name: 'a', livenessProbe: { exec: { command: ['true'] } } }] }],
+  ['an IPv6 host', { host: 'fd00::1', containers: [{ name: 'a' }] }],
+  ['a host name with an underscore', { host: 'my_service.local.', containers: [{ name: 'a' }] }],
+  [
+    'a named port',
+    container({ ports: [{ name: 'web', containerPort: 80 }], readinessProbe: { tcpSocket: { port: 'web' } } }),
+  ],
+  [
+    'the bounds',
+    readiness({ ...tcp, periodSeconds: 3_600, timeoutSeconds: 60, failureThreshold: 10_000, successThreshold: 10_000 }),
+  ],
+  ['a path with a query', httpGet({ path: 'ready?full=1' })],
+  ['a path that no URL parser takes', httpGet({ path: '/%zz' })],
+  ['a reference to a secret', header('Authorization', 'ssm:/checkout/token')],
+  ['a reference to the environment', header('Cookie', 'env:SESSION')],
+  ['20 containers, some of them init', { ...container({}), initContainers: many(19, (i) => ({ name: `i${i}` })) }],
+  [
+    'a probe of a sidecar',
+    { ...container({}), initContainers: [{ name: 'side', restartPolicy: 'Always', startupProbe: tcp }] },
+  ],
+];
+
+describe('a spec is refused for', () => {
+  for (const [name, spec, ...expected] of refused) test(name, () => assert.deepEqual(pointers(spec), expected));
+});
+
+describe('a spec is accepted with', () => {
+  for (const [name, spec] of accepted) test(name, () => assert.deepEqual(pointers(spec), []));
+});
+
+describe('the defaults', () => {
+  test('are Kubernetes’', () => {
+    assert.deepEqual(validateTargetSpec(httpGet({})), {
+      kind: 'valid',
+      spec: {
+        host: '10.0.0.7',
+        restartPolicy: 'Always',
+        lifecycle: 'static',
+        terminationGracePeriodSeconds: 30,
+        readinessGates: [],
+        initContainers: [],
+        containers: [
+          {
+            name: 'app',
+            readinessProbe: {
+              httpGet: { path: '/', port: 80, scheme: 'HTTP' },
+              initialDelaySeconds: 0,
+              periodSeconds: 10,
+              timeoutSeconds: 1,
+              successThreshold: 1,
+              failureThreshold: 3,
+            },
+          },
+        ],
+      },
+    });
+  });
+
+  test('change nothing in a spec that has them', () => {
+    const first = validateTargetSpec(httpGet({ host: 'x', httpHeaders: [] }));
+    assert.ok(first.kind === 'valid');
+    assert.deepEqual(validateTargetSpec(first.spec), first);
+  });
+
+  test('turn the short form into one container called main', () => {
+    const validated = validateTargetSpec({ host: 'x', readinessProbe: tcp, livenessProbe: tcp });
+    assert.ok(validated.kind === 'valid');
+    assert.deepEqual(
+      validated.spec.containers.map(({ name }) => name),
+      ['main'],
+    );
+    assert.ok(validated.spec.containers[0]?.readinessProbe && validated.spec.containers[0].livenessProbe);
+  });
+});
+
+test('probes since removed count against the limit of one purge', () => {
+  const validated = validateTargetSpec(container({ readinessProbe: tcp }));
+  assert.ok(validated.kind === 'valid');
+  const removed = many(probeItemsMax - 1, (index) => `gone${index}#liveness`);
+  assert.deepEqual(probeItemsProblems(removed, validated.spec), []);
+  assert.deepEqual(probeItemsProblems([...removed, 'app#readiness'], validated.spec), []);
+  assert.equal(probeItemsProblems([...removed, 'one#more'], validated.spec).length, 1);
+});
