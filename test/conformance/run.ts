@@ -10,6 +10,8 @@ import { runRunloop } from './runloop.ts';
 import type { Vector, VectorRunner } from './runner.ts';
 import { runStatusManager } from './status-manager.ts';
 import { runUpdatePodStatus } from './update-pod-status.ts';
+import { runWireGrpc } from './wire-grpc.ts';
+import { runWireTcp } from './wire-tcp.ts';
 import { runWorker } from './worker.ts';
 
 export type FileReport = {
@@ -25,6 +27,7 @@ type Family = {
 };
 
 const pure = (run: VectorRunner): Family => ({ run, concurrency: 1 });
+const wire = (run: VectorRunner): Family => ({ run, concurrency: 16 });
 
 /** By the file's base name; a suffix (`worker-random`) does not matter, the longest name wins. */
 const families: Readonly<Record<string, Family>> = {
@@ -36,6 +39,8 @@ const families: Readonly<Record<string, Family>> = {
   'update-pod-status': pure(runUpdatePodStatus),
   conditions: pure(runConditions),
   'status-manager': pure(runStatusManager),
+  'wire-tcp': wire(runWireTcp),
+  'wire-grpc': wire(runWireGrpc),
 };
 
 const suffix = /\.jsonl(\.gz)?$/;
@@ -71,7 +76,7 @@ export async function runFile(folder: string, file: string): Promise<FileReport>
 }
 
 function familyOf(base: string): Family | undefined {
-  const names = Object.keys(families).filter((name) => base === name || base.startsWith(`${name}-`));
+  const names = Object.keys(families).filter((name) => new RegExp(`^${name}($|[-_.0-9])`).test(base));
   const longest = names.sort((a, b) => b.length - a.length)[0];
   return longest === undefined ? undefined : families[longest];
 }
