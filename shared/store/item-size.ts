@@ -45,7 +45,7 @@ export function writeUnits(bytes: number, transactional: boolean): number {
 
 /** One call to the store, for cost figures. */
 export type StoreCall = {
-  readonly operation: 'get' | 'query' | 'put' | 'update' | 'delete' | 'transaction';
+  readonly operation: 'get' | 'query' | 'put' | 'update' | 'transaction';
   readonly readUnits: number;
   readonly writeUnits: number;
 };

@@ -12,6 +12,9 @@ const skBytesMax = 1024;
 /** DynamoDB allows 32 levels of nesting; the item itself is the first. */
 const depthMax = 31;
 
+const numberMin = 1e-130;
+const numberMax = 9.9e125;
+
 const reservedAttributes: ReadonlySet<string> = new Set(['pk', 'sk', lastWriteAttribute]);
 
 export function operationKey(operation: Operation): Key {
@@ -88,9 +91,15 @@ function requireUnreserved(names: readonly string[]): void {
 
 function requireStorable(value: unknown, depth: number): void {
   if (depth > depthMax) throw new Error(`an item has at most ${depthMax} levels`);
-  if (typeof value === 'number' && !Number.isFinite(value)) throw new Error('numbers are finite');
+  if (typeof value === 'number' && !isStorableNumber(value)) throw new Error(`the number ${value} cannot be stored`);
   if (typeof value === 'object' && value !== null)
     for (const inner of Object.values(value)) requireStorable(inner, depth + 1);
+}
+
+/** DynamoDB's range; JSON has no infinity. */
+function isStorableNumber(value: number): boolean {
+  const size = Math.abs(value);
+  return value === 0 || (size >= numberMin && size <= numberMax);
 }
 
 /** The attributes of an item without its key. */

@@ -196,10 +196,10 @@ function singleUpdate(steps: readonly { readonly operation: Operation; readonly 
   return { item: itemOf(only.operation.key, only.after) };
 }
 
+/** A single delete or check goes to DynamoDB as a transaction, at twice the price: see dynamodb-request.ts. */
 function callOf(steps: readonly Step[]): StoreCall {
-  const [only] = steps;
-  const kind = only && steps.length === 1 ? only.operation.kind : 'check';
-  const operation = kind === 'check' ? 'transaction' : kind;
+  const kind = steps.length === 1 ? steps[0]?.operation.kind : undefined;
+  const operation = kind === 'put' || kind === 'update' ? kind : 'transaction';
   const units = steps.map((step) => writeUnits(largerBytes(step), operation === 'transaction'));
   return { operation, readUnits: 0, writeUnits: units.reduce((sum, one) => sum + one, 0) };
 }

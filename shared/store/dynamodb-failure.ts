@@ -1,0 +1,107 @@
+/** What a failed call to DynamoDB means for the write: by error codes, never by messages. */
+import {
+  type CancellationReason,
+  ConditionalCheckFailedException,
+  DynamoDBServiceException,
+  TransactionCanceledException,
+} from '@aws-sdk/client-dynamodb';
+import type { Attributes } from './dynamodb-value.ts';
+
+/** A refusal with the item as DynamoDB returns it. */
+export type RawRefusal =
+  | { readonly index: number; readonly kind: 'condition'; readonly item: Attributes | undefined }
+  | { readonly index: number; readonly kind: 'conflict' };
+
+export type Failure =
+  | { readonly kind: 'refused'; readonly refusals: readonly RawRefusal[] }
+  /** Nothing was applied. `retry`: it may be worth another send. */
+  | { readonly kind: 'unapplied'; readonly retry: boolean; readonly cause: unknown }
+  /** Applied or not, now or later. */
+  | { readonly kind: 'ambiguous'; readonly cause: unknown };
+
+/** Service refused for the moment, and says that it did nothing. */
+const throttlingNames: ReadonlySet<string> = new Set([
+  'ProvisionedThroughputExceededException',
+  'ThrottlingException',
+  'RequestLimitExceeded',
+]);
+
+/** The request itself is wrong: a bug. IdempotentParameterMismatch: one token for two different writes. */
+const bugNames: ReadonlySet<string> = new Set([
+  'ValidationException',
+  'SerializationException',
+  'IdempotentParameterMismatchException',
+]);
+
+/** Node's codes for a connection that never came to be. */
+const unconnectedCodes: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+]);
+
+/** @throws the error itself when it is a bug. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof ConditionalCheckFailedException)
+    return { kind: 'refused', refusals: [{ index: 0, kind: 'condition', item: error.Item }] };
+  if (error instanceof TransactionCanceledException) return cancelled(error);
+  if (error instanceof DynamoDBServiceException) return serviceFailure(error);
+  return transportFailure(error);
+}
+
+function serviceFailure(error: DynamoDBServiceException): Failure {
+  if (error.name === 'TransactionConflictException')
+    return { kind: 'refused', refusals: [{ index: 0, kind: 'conflict' }] };
+  /** An earlier send of the same token is still at work: what becomes of it is not known yet. */
+  if (error.name === 'TransactionInProgressException') return { kind: 'ambiguous', cause: error };
+  if (bugNames.has(error.name)) throw error;
+  return byStatus(error, { status: error.$metadata.httpStatusCode ?? 0, throttled: throttlingNames.has(error.name) });
+}
+
+const tooManyRequests = 429;
+
+/** AWS: an internal server error may have been applied. The other client errors (access, no such table) refuse service. */
+function byStatus(cause: unknown, { status, throttled }: { status: number; throttled: boolean }): Failure {
+  if (throttled || status === tooManyRequests) return { kind: 'unapplied', retry: true, cause };
+  if (status >= 400 && status < 500) return { kind: 'unapplied', retry: false, cause };
+  return { kind: 'ambiguous', cause };
+}
+
+function transportFailure(error: unknown): Failure {
+  if (!(error instanceof Error)) throw error;
+  if (error.name === 'CredentialsProviderError') return { kind: 'unapplied', retry: false, cause: error };
+  if ('code' in error && unconnectedCodes.has(String(error.code)))
+    return { kind: 'unapplied', retry: true, cause: error };
+  if (error.name === 'TimeoutError' || 'code' in error) return { kind: 'ambiguous', cause: error };
+  const status = answeredStatus(error);
+  if (status === undefined) throw error;
+  return byStatus(error, { status, throttled: false });
+}
+
+/** The SDK hangs the response on what it threw while reading one, an HTML page of a gateway for instance. */
+function answeredStatus(error: Error): number | undefined {
+  if (!('$response' in error)) return undefined;
+  const response: unknown = error.$response;
+  const known = typeof response === 'object' && response !== null && 'statusCode' in response;
+  return known && typeof response.statusCode === 'number' ? response.statusCode : 0;
+}
+
+/** A transaction of which one entry failed did nothing. The gravest reason decides. */
+function cancelled(error: TransactionCanceledException): Failure {
+  const reasons = error.CancellationReasons ?? [];
+  if (reasons.some((reason) => reason.Code === 'ValidationError')) throw error;
+  const refusals = reasons.flatMap(refusalOf);
+  if (refusals.length > 0) return { kind: 'refused', refusals };
+  return { kind: 'unapplied', retry: reasons.some(isThrottling), cause: error };
+}
+
+function refusalOf(reason: CancellationReason, index: number): readonly RawRefusal[] {
+  if (reason.Code === 'ConditionalCheckFailed') return [{ index, kind: 'condition', item: reason.Item }];
+  return reason.Code === 'TransactionConflict' ? [{ index, kind: 'conflict' }] : [];
+}
+
+/** `ItemCollectionSizeLimitExceeded` and codes yet unknown are not worth a retry. */
+const isThrottling = (reason: CancellationReason): boolean =>
+  reason.Code === 'ThrottlingError' || reason.Code === 'ProvisionedThroughputExceeded';

@@ -1,0 +1,267 @@
+/**
+ * The store in one DynamoDB table. Retries are its own (the client's are off): only who knows the token can tell what a lost answer
+ * means.
+ *
+ * A write whose answer was lost is sent again with the same token. A transaction is then exact: DynamoDB remembers its token for ten
+ * minutes. A single put or update leaves its token on the item and refuses to write over it, so that a repetition is recognised; if
+ * meanwhile somebody else has written the item, the answer is `inDoubt`, and an unconditional put or add may have been done twice.
+ */
+import { type ConsumedCapacity, type DynamoDBClient, GetItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
+import { type Clock, sleep } from '../lib/clock.ts';
+import type { Random } from '../lib/random.ts';
+import { type Failure, failureOf, type RawRefusal } from './dynamodb-failure.ts';
+import { keyOf, writeCommand } from './dynamodb-request.ts';
+import { type Attributes, unmarshalled } from './dynamodb-value.ts';
+import { itemBytes, type StoreCall, writeUnits } from './item-size.ts';
+import { lastWriteAttribute, operationKey, requireValidWrite } from './operation.ts';
+import {
+  type Item,
+  type Key,
+  type Operation,
+  type Query,
+  type Store,
+  StoreUnavailable,
+  type WriteOutcome,
+} from './store.ts';
+
+type Options = {
+  /** See `dynamodbClient`: without retries of its own, with a time-out for each request. */
+  readonly client: Pick<DynamoDBClient, 'send'>;
+  readonly tableName: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly onCall?: (call: StoreCall) => void;
+};
+
+/** With 1.5 s a call a write takes at most 9 s and the pauses: less than the 12 s of a run's self-fence. */
+const sendsMax = 4;
+const readsMax = 2;
+
+/** Pauses between sends: full jitter below a doubling bound. */
+const pauseMs = 25;
+
+/** A page holds up to 1 MB; more pages than this are no partition of ours. */
+const pagesMax = 10_000;
+
+type Write = { readonly operations: readonly Operation[]; readonly token: string };
+
+type Sent = { readonly kind: 'applied'; readonly item: Attributes | undefined } | Failure;
+
+export function dynamodbStore(options: Options): Store {
+  return {
+    get: async (key, { eventuallyConsistent = false } = {}) => {
+      const item = await read(options, () => getItem(options, key, eventuallyConsistent));
+      return item && itemOf(item);
+    },
+    query: (query) => queryPages(options, query),
+    write: async (operations, { token }) => {
+      requireValidWrite(operations, token);
+      return writeUntilKnown(options, { operations, token });
+    },
+  };
+}
+
+async function getItem(options: Options, key: Key, eventuallyConsistent: boolean): Promise<Attributes | undefined> {
+  const { client, tableName: TableName } = options;
+  const request = { TableName, Key: keyOf(key), ConsistentRead: !eventuallyConsistent, ...capacityOf(options) };
+  const answer = await client.send(new GetItemCommand(request));
+  counted(options, 'get', [answer.ConsumedCapacity]);
+  return answer.Item;
+}
+
+async function queryPages(options: Options, query: Query): Promise<readonly Item[]> {
+  const items: Item[] = [];
+  if (selectsNothing(query)) return items;
+  let next: Attributes | undefined;
+  for (let page = 0; page < pagesMax; page += 1) {
+    const from = next;
+    const limit = query.limit === undefined ? undefined : query.limit - items.length;
+    const answer = await read(options, () => queryPage(options, { ...query, limit }, from));
+    for (const item of answer.Items ?? []) items.push(itemOf(item));
+    next = answer.LastEvaluatedKey;
+    if (next === undefined || (query.limit !== undefined && items.length >= query.limit)) return items;
+  }
+  throw new Error(`partition ${query.pk} has over ${pagesMax} pages`);
+}
+
+/** DynamoDB refuses bounds that cross, and empty ones. */
+function selectsNothing({ from = '', to, limit }: Query): boolean {
+  if (limit === 0 || to === '') return true;
+  return to !== undefined && Buffer.compare(Buffer.from(from), Buffer.from(to)) > 0;
+}
+
+type Page = Omit<Query, 'limit'> & { readonly limit: number | undefined };
+
+async function queryPage(options: Options, query: Page, next: Attributes | undefined) {
+  const values = { ':pk': query.pk, ...(query.from && { ':from': query.from }), ...(query.to && { ':to': query.to }) };
+  const range = query.from ? (query.to ? 'sk BETWEEN :from AND :to' : 'sk >= :from') : query.to && 'sk <= :to';
+  const answer = await options.client.send(
+    new QueryCommand({
+      TableName: options.tableName,
+      KeyConditionExpression: range ? `pk = :pk AND ${range}` : 'pk = :pk',
+      ExpressionAttributeValues: Object.fromEntries(Object.entries(values).map(([name, text]) => [name, { S: text }])),
+      ScanIndexForward: !query.descending,
+      ConsistentRead: !query.eventuallyConsistent,
+      ...(query.limit !== undefined && { Limit: query.limit }),
+      ...(next && { ExclusiveStartKey: next }),
+      ...capacityOf(options),
+    }),
+  );
+  counted(options, 'query', [answer.ConsumedCapacity]);
+  return answer;
+}
+
+/** @throws StoreUnavailable after `readsMax` tries. */
+async function read<Answer>(options: Options, send: () => Promise<Answer>): Promise<Answer> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await send();
+    } catch (error) {
+      const failure = failureOf(error);
+      const lasting = failure.kind === 'unapplied' && !failure.retry;
+      if (lasting || tries === readsMax) throw unavailable(error);
+    }
+    await pause(options, tries);
+  }
+}
+
+async function writeUntilKnown(options: Options, write: Write): Promise<WriteOutcome> {
+  let answerLost = false;
+  for (let sends = 1; ; sends += 1) {
+    const sent = await send(options, write);
+    const outcome = outcomeOf(write, sent, answerLost);
+    if (outcome) return outcome;
+    answerLost ||= sent.kind === 'ambiguous';
+    const lasting = sent.kind === 'unapplied' && !sent.retry;
+    if (lasting || sends === sendsMax) return givenUp(options, write, { sent, answerLost });
+    await pause(options, sends);
+  }
+}
+
+async function send(options: Options, write: Write): Promise<Sent> {
+  const { client, tableName } = options;
+  const request = writeCommand({ ...write, tableName, capacity: capacityOf(options) });
+  try {
+    switch (request.kind) {
+      case 'put':
+        return applied(options, request.kind, await client.send(request.command));
+      case 'update':
+        return applied(options, request.kind, await client.send(request.command));
+      case 'transaction':
+        return applied(options, request.kind, await client.send(request.command));
+    }
+  } catch (error) {
+    const failure = failureOf(error);
+    if (failure.kind === 'refused') countedRefusal(options, write, { operation: request.kind, failure });
+    return failure;
+  }
+}
+
+type WriteAnswer = {
+  readonly Attributes?: Attributes | undefined;
+  readonly ConsumedCapacity?: ConsumedCapacity | ConsumedCapacity[] | undefined;
+};
+
+function applied(options: Options, operation: StoreCall['operation'], answer: WriteAnswer): Sent {
+  counted(options, operation, [answer.ConsumedCapacity].flat());
+  return { kind: 'applied', item: answer.Attributes };
+}
+
+/** What the answer says for certain; undefined: send again. */
+function outcomeOf(write: Write, sent: Sent, answerLost: boolean): WriteOutcome | undefined {
+  switch (sent.kind) {
+    case 'applied':
+      return written(write, sent.item);
+    case 'refused':
+      return refusedOutcome(write, sent.refusals, answerLost);
+    case 'unapplied':
+    case 'ambiguous':
+      return undefined;
+  }
+}
+
+function refusedOutcome(write: Write, refusals: readonly RawRefusal[], answerLost: boolean): WriteOutcome | undefined {
+  const own = refusals.find((refusal) => refusal.kind === 'condition' && isOwn(write, refusal.item));
+  if (own?.kind === 'condition') return written(write, own.item);
+  if (!answerLost) return { kind: 'refused', refusals: refusals.map(plainRefusal) };
+  /** The conflict may be with the earlier send of this very write. */
+  if (refusals.some((refusal) => refusal.kind === 'conflict')) return undefined;
+  const exact = writeKind(write) === 'transaction';
+  return exact ? { kind: 'refused', refusals: refusals.map(plainRefusal) } : { kind: 'inDoubt' };
+}
+
+function writeKind({ operations }: Write): 'single' | 'transaction' {
+  const [only] = operations;
+  const single = operations.length === 1 && (only?.kind === 'put' || only?.kind === 'update');
+  return single ? 'single' : 'transaction';
+}
+
+const isOwn = (write: Write, item: Attributes | undefined): boolean => item?.[lastWriteAttribute]?.S === write.token;
+
+function written({ operations }: Write, item: Attributes | undefined): WriteOutcome {
+  const isUpdate = operations.length === 1 && operations[0]?.kind === 'update';
+  return { kind: 'written', ...(isUpdate && item && { item: itemOf(item) }) };
+}
+
+function plainRefusal(refusal: RawRefusal) {
+  if (refusal.kind === 'conflict') return refusal;
+  const { index, kind, item } = refusal;
+  return { index, kind, ...(item && { item: itemOf(item) }) };
+}
+
+type Ending = { readonly sent: Sent; readonly answerLost: boolean };
+
+async function givenUp(options: Options, write: Write, { sent, answerLost }: Ending): Promise<WriteOutcome> {
+  if (answerLost) return readBack(options, write);
+  throw unavailable('cause' in sent ? sent.cause : undefined);
+}
+
+/** One item with the write's token proves the whole of it. None proves nothing: the request may still be on its way. */
+async function readBack(options: Options, write: Write): Promise<WriteOutcome> {
+  const stored = write.operations.find((operation) => operation.kind === 'put' || operation.kind === 'update');
+  if (!stored) return { kind: 'inDoubt' };
+  try {
+    const item = await read(options, () => getItem(options, operationKey(stored), false));
+    return isOwn(write, item) ? written(write, item) : { kind: 'inDoubt' };
+  } catch (error) {
+    if (error instanceof StoreUnavailable) return { kind: 'inDoubt' };
+    throw error;
+  }
+}
+
+const pause = ({ clock, random }: Options, tries: number): Promise<void> =>
+  sleep(clock, random.next() * pauseMs * 2 ** tries);
+
+const unavailable = (cause: unknown): StoreUnavailable =>
+  new StoreUnavailable('DynamoDB cannot be reached or refuses service', { cause });
+
+function itemOf(attributes: Attributes): Item {
+  const { [lastWriteAttribute]: _own, ...rest } = attributes;
+  return unmarshalled(rest) as Item;
+}
+
+const capacityOf = ({ onCall }: Options) => (onCall ? { ReturnConsumedCapacity: 'TOTAL' as const } : {});
+
+type Operated = StoreCall['operation'];
+
+function counted({ onCall }: Options, operation: Operated, consumed: readonly (ConsumedCapacity | undefined)[]): void {
+  if (!onCall) return;
+  const units = consumed.reduce((sum, one) => sum + (one?.CapacityUnits ?? 0), 0);
+  const reads = operation === 'get' || operation === 'query';
+  onCall({ operation, readUnits: reads ? units : 0, writeUnits: reads ? 0 : units });
+}
+
+type Refused = { readonly operation: Operated; readonly failure: Failure & { readonly kind: 'refused' } };
+
+/** DynamoDB bills a refused write but does not say how much: by the items it returns, at least one unit an operation. */
+function countedRefusal({ onCall }: Options, write: Write, { operation, failure }: Refused): void {
+  if (!onCall) return;
+  const bytes = new Map(
+    failure.refusals.map((one) => [
+      one.index,
+      one.kind === 'condition' && one.item ? itemBytes(unmarshalled(one.item)) : 0,
+    ]),
+  );
+  const units = write.operations.map((_, index) => writeUnits(bytes.get(index) ?? 0, operation === 'transaction'));
+  onCall({ operation, readUnits: 0, writeUnits: units.reduce((sum, one) => sum + one, 0) });
+}

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after, describe, test } from 'node:test';
+import type { StoreCall } from '../../shared/store/item-size.ts';
+import { sqliteStore } from '../../shared/store/sqlite.ts';
+import { StoreUnavailable } from '../../shared/store/store.ts';
+import { storeContract } from '../contract/store.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'store-'));
+after(() => rmSync(folder, { recursive: true }));
+
+let files = 0;
+const newPath = (): string => {
+  files += 1;
+  return join(folder, `${files}.db`);
+};
+
+storeContract('SQLite, a file', () => {
+  const store = sqliteStore({ path: newPath() });
+  return { store, close: () => store.close() };
+});
+
+storeContract('SQLite in memory', () => {
+  const store = sqliteStore({ path: ':memory:' });
+  return { store, close: () => store.close() };
+});
+
+const item = { pk: 'p', sk: 's', x: 1 };
+
+describe('the file', () => {
+  test('keeps what was written when it is opened again', async () => {
+    const path = newPath();
+    const first = sqliteStore({ path });
+    await first.write([{ kind: 'put', item }], { token: 'a' });
+    first.close();
+    const second = sqliteStore({ path });
+    assert.deepEqual(await second.get(item), item);
+    second.close();
+  });
+
+  test('keeps what was answered when the process is killed', async () => {
+    const path = newPath();
+    const module = new URL('../../shared/store/sqlite.ts', import.meta.url).href;
+    const script = `
+      const { sqliteStore } = await import(${JSON.stringify(module)});
+      const store = sqliteStore({ path: ${JSON.stringify(path)} });
+      await store.write([{ kind: 'put', item: ${JSON.stringify(item)} }], { token: 'a' });
+      process.kill(process.pid, 'SIGKILL');`;
+    assert.throws(() => execFileSync(process.execPath, ['--input-type=module', '--eval', script], { stdio: 'pipe' }));
+    const store = sqliteStore({ path });
+    assert.deepEqual(await store.get(item), item);
+    store.close();
+  });
+
+  test('knows a repetition also after it was opened again', async () => {
+    const path = newPath();
+    const add = [{ kind: 'update', key: item, add: { x: 1 } }] as const;
+    for (let opening = 0; opening < 2; opening += 1) {
+      const store = sqliteStore({ path });
+      await store.write([{ kind: 'update', key: { pk: 'p', sk: 's' }, add: add[0].add }], { token: 'a' });
+      assert.equal((await store.get(item))?.x, 1);
+      store.close();
+    }
+  });
+
+  test('of a newer release is refused, and left as it is', () => {
+    const path = newPath();
+    const database = new DatabaseSync(path);
+    database.exec('PRAGMA user_version = 99');
+    database.close();
+    assert.throws(() => sqliteStore({ path }), /schema version 99; this release knows up to 1: use a newer one/);
+  });
+
+  test('that is no database is refused', () => {
+    const path = newPath();
+    writeFileSync(path, 'metadata: { name: checkout }\n'.repeat(100));
+    assert.throws(() => sqliteStore({ path }), /is not a database/);
+  });
+
+  test('that is somebody else’s database is refused', () => {
+    const path = newPath();
+    const database = new DatabaseSync(path);
+    database.exec('CREATE TABLE theirs (x)');
+    database.close();
+    assert.throws(() => sqliteStore({ path }), /not a store of this product/);
+  });
+
+  test('in a folder that does not exist is unavailable', () => {
+    assert.throws(() => sqliteStore({ path: join(folder, 'missing', 'x.db') }), StoreUnavailable);
+  });
+
+  test('that another process holds is unavailable, and nothing was applied', async () => {
+    const path = newPath();
+    const store = sqliteStore({ path });
+    const other = new DatabaseSync(path);
+    other.exec('BEGIN IMMEDIATE');
+    await assert.rejects(store.write([{ kind: 'put', item }], { token: 'a' }), StoreUnavailable);
+    other.exec('ROLLBACK');
+    other.close();
+    assert.equal(await store.get(item), undefined);
+    assert.deepEqual(await store.write([{ kind: 'put', item }], { token: 'a' }), { kind: 'written' });
+    store.close();
+  });
+});
+
+test('a sweep removes what has expired, at most so many at a time', async () => {
+  const store = sqliteStore({ path: ':memory:' });
+  const expiries = [10, 20, 30, 'never', undefined];
+  for (const [index, expiresAt] of expiries.entries())
+    await store.write([{ kind: 'put', item: { pk: 'p', sk: `${index}`, expiresAt } }], { token: `${index}` });
+  assert.equal(store.sweep(9_999, 10), 0);
+  assert.equal(store.sweep(21_000, 1), 1);
+  assert.equal(store.sweep(21_000, 10), 1);
+  assert.equal(store.sweep(21_000, 10), 0);
+  assert.deepEqual(
+    (await store.query({ pk: 'p' })).map((one) => one.sk),
+    ['2', '3', '4'],
+  );
+  store.close();
+});
+
+test('calls are counted in DynamoDB’s units', async () => {
+  const calls: StoreCall[] = [];
+  const store = sqliteStore({ path: ':memory:', onCall: (call) => calls.push(call) });
+  const large = { pk: 'p', sk: 'large', blob: 'x'.repeat(4000) };
+  await store.write([{ kind: 'put', item: large }], { token: 'a' });
+  await store.write([{ kind: 'update', key: { pk: 'p', sk: 's' }, add: { x: 1 } }], { token: 'b' });
+  await store.write(
+    [
+      { kind: 'check', key: { pk: 'p', sk: 's' }, if: [{ kind: 'exists' }] },
+      { kind: 'delete', key: { pk: 'p', sk: 'large' } },
+    ],
+    { token: 'c' },
+  );
+  await store.get({ pk: 'p', sk: 's' });
+  await store.query({ pk: 'p', eventuallyConsistent: true });
+  assert.deepEqual(calls, [
+    { operation: 'put', readUnits: 0, writeUnits: 4 },
+    { operation: 'update', readUnits: 0, writeUnits: 1 },
+    { operation: 'transaction', readUnits: 0, writeUnits: 10 },
+    { operation: 'get', readUnits: 1, writeUnits: 0 },
+    { operation: 'query', readUnits: 0.5, writeUnits: 0 },
+  ]);
+  store.close();
+});
