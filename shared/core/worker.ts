@@ -3,6 +3,7 @@
  * the cut, `reduce` what comes after; both are pure. The numbers in the comments are the rules of docs/semantics.md.
  */
 import { emptyContainerID, parseContainerID } from './container-id.ts';
+import { containerShouldRestart, restartsAllContainers } from './restart-policy.ts';
 import type {
   ContainerKind,
   ContainerState,
@@ -87,7 +88,7 @@ const initialResult: Readonly<Record<ProbeType, Result>> = {
 };
 
 /**
- * Rules 1 to 9: may this worker probe now? `pod` undefined: no status is known.
+ * Rules 1 to 8: may this worker probe now? `pod` undefined: no status is known.
  * `nowMs` is wall time; a negative elapsed time counts as none.
  */
 export function decideGate(spec: WorkerSpec, worker: Worker, pod: PodView | undefined, nowMs: number, era: Era): Gate {
@@ -108,14 +109,15 @@ export function decideGate(spec: WorkerSpec, worker: Worker, pod: PodView | unde
   }
   if (runningSeconds(container.state, nowMs) < spec.initialDelaySeconds)
     return { kind: 'skip', reason: 'InitialDelay', ...seen };
-  if (container.started === true) {
-    return spec.probeType === 'startup' ? { kind: 'skip', reason: 'Started', ...seen } : { kind: 'probe', ...seen };
-  }
-  return spec.probeType === 'startup' ? { kind: 'probe', ...seen } : { kind: 'skip', reason: 'NotStarted', ...seen };
+  const started = container.started === true;
+  // A startup worker probes until the container has started, the others from then on.
+  if (started === (spec.probeType === 'startup'))
+    return { kind: 'skip', reason: started ? 'Started' : 'NotStarted', ...seen };
+  return { kind: 'probe', ...seen };
 }
 
 /**
- * Rules 11 and 12: what a probed result does. A prober error never comes here: it moves nothing.
+ * Rules 10 to 12: what a probed result does. A prober error never comes here: it moves nothing.
  * @param result success or failure; a warning is a success, unknown a failure (see `prober`).
  */
 export function reduce(spec: WorkerSpec, worker: Worker, result: Result): Step {
@@ -128,7 +130,7 @@ export function reduce(spec: WorkerSpec, worker: Worker, result: Result): Step {
   return { worker: hold ? { ...counted, onHold: true, resultRun: 0 } : counted, actions };
 }
 
-/** Rule 4: a new container removes the old one's result, gets its own initial value and ends the hold; the run goes on. */
+/** Rule 3: a new container removes the old one's result, gets its own initial value and ends the hold; the run goes on. */
 function seeContainer(spec: WorkerSpec, worker: Worker, container: ContainerStatus, era: Era): Step {
   // The raw text is compared: a malformed ID is remembered as none, so it is new every time.
   if (container.containerID === keyOf(worker)) return { worker, actions: [] };
@@ -146,7 +148,7 @@ function seeContainer(spec: WorkerSpec, worker: Worker, container: ContainerStat
   return { worker: next, actions };
 }
 
-/** Rule 6: whatever is not running fails every probe type; the worker ends if it will never run again. */
+/** Rule 5: whatever is not running fails every probe type; the worker ends if it will never run again. */
 function notRunning(spec: WorkerSpec, seen: Step, pod: PodView, state: ContainerState | undefined): Gate {
   const actions = [...seen.actions, setAction(seen.worker, 'failure')];
   const ends = state?.kind === 'terminated' && !pod.allContainersRestarting && !willRestart(spec, state.exitCode);
@@ -159,21 +161,9 @@ export function willRestart(
   exitCode: number,
 ): boolean {
   const own = spec.containerKind === 'restartableInit' ? 'Always' : spec.containerRestartPolicy;
-  if (own && spec.restartPolicyRules?.some((rule) => ruleMatches(rule, exitCode))) return true;
-  if (spec.restartPolicyRules?.some((rule) => rule.action === 'RestartAllContainers' && ruleMatches(rule, exitCode)))
-    return true;
-  switch (own ?? spec.restartPolicy) {
-    case 'Always':
-      return true;
-    case 'OnFailure':
-      return exitCode !== 0;
-    case 'Never':
-      return false;
-  }
-}
-
-function ruleMatches(rule: RestartPolicyRule, exitCode: number): boolean {
-  return rule.values.includes(exitCode) === (rule.operator === 'In');
+  const rules = spec.restartPolicyRules;
+  const container = { ...(own && { restartPolicy: own }), ...(rules && { restartPolicyRules: rules }) };
+  return containerShouldRestart(container, spec.restartPolicy, exitCode) || restartsAllContainers(container, exitCode);
 }
 
 function startedBeforeKubelet(container: ContainerStatus, era: Era): boolean {
