@@ -1,0 +1,27 @@
+/** The log port on pino: one JSON object a line. */
+import type { Logger } from 'pino';
+import type { Log, LogFields } from '../../shared/lib/log.ts';
+
+export function jsonLog(logger: Logger): Log {
+  return {
+    info: (message, fields) => logger.info(withErrors(fields), message),
+    warn: (message, fields) => logger.warn(withErrors(fields), message),
+    error: (message, fields) => logger.error(withErrors(fields), message),
+  };
+}
+
+/** An Error has no enumerable fields of its own, so JSON would show none of it. */
+function withErrors(fields: LogFields = {}): LogFields {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name, value instanceof Error ? shownError(value) : value]),
+  );
+}
+
+function shownError(error: Error): object {
+  return {
+    type: error.name,
+    message: error.message,
+    stack: error.stack,
+    ...(error.cause instanceof Error && { cause: shownError(error.cause) }),
+  };
+}

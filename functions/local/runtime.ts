@@ -1,0 +1,140 @@
+/** The composition root of one machine: the four pieces of the product on a file, a bus in process, and this machine's network. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { apiApp } from '../../shared/api/app.ts';
+import { type InProcessBus, inProcessBus } from '../../shared/bus/in-process.ts';
+import { localRunner } from '../../shared/exec/local.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
+import type { Log } from '../../shared/lib/log.ts';
+import type { Random } from '../../shared/lib/random.ts';
+import { syncTarget } from '../../shared/manager/status-sync.ts';
+import { guardedDialer } from '../../shared/net/dialer.ts';
+import { dialPolicy } from '../../shared/net/policy.ts';
+import { resolver } from '../../shared/net/resolver.ts';
+import { execProber } from '../../shared/prober/exec.ts';
+import { grpcProber } from '../../shared/prober/grpc.ts';
+import { httpProber } from '../../shared/prober/http.ts';
+import type { Probers } from '../../shared/prober/prober.ts';
+import { withStorableOutput } from '../../shared/prober/stored-output.ts';
+import { tcpProber } from '../../shared/prober/tcp.ts';
+import type { StoreCall } from '../../shared/store/item-size.ts';
+import { sqliteStore } from '../../shared/store/sqlite.ts';
+import { localMetrics } from './metrics.ts';
+import type { LocalOptions } from './options.ts';
+import { hostShard, type ShardHost } from './shard-host.ts';
+
+export type RuntimePorts = {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** Told of every call of the store, for benchmarks. */
+  readonly onStoreCall?: (call: StoreCall) => void;
+};
+
+export type Runtime = {
+  /** The API: a request in, a response out. */
+  readonly fetch: (request: Request) => Response | Promise<Response>;
+  readonly bus: InProcessBus;
+  readonly shard: ShardHost;
+  stop(): Promise<void>;
+};
+
+/** Expired items that one sweep removes. */
+const sweepItemsMax = 1_000;
+const sweepIntervalMs = 600_000;
+/** Targets whose status is computed at the same time. */
+const syncConcurrency = 4;
+
+export function startRuntime(
+  options: Pick<LocalOptions, 'dataDir' | 'token' | 'allowExec'>,
+  ports: RuntimePorts,
+): Runtime {
+  const { clock, random, log } = ports;
+  const store = sqliteStore({
+    path: storePath(options.dataDir),
+    ...(ports.onStoreCall && { onCall: ports.onStoreCall }),
+  });
+  const bus = inProcessBus({ clock, random, log });
+  const resolve = resolver({ clock });
+  const dial = guardedDialer({ resolve, policy: dialPolicy({ mode: 'local' }), clock });
+  const quarantined = () => shard.view()?.quarantined ?? [];
+  const metrics = localMetrics({ quarantinedItems: () => quarantined().length });
+  const syncPorts = { store, bus, clock, random, log };
+
+  bus.subscribe(
+    { source: ['probelet'], 'detail-type': ['Probe Result Changed', 'Target Sync Requested'] },
+    async ({ detail }) => {
+      if ('target' in detail) await syncTarget(syncPorts, detail.target);
+    },
+    { name: 'status-sync', concurrency: syncConcurrency },
+  );
+  const probers = withStorableOutput(probersOf({ dial, clock, options }));
+  const lease = { extend: () => Promise.resolve(true) };
+  const shard = hostShard({ clock, random, log, store, bus, lease, dial, resolve, probers, metrics: metrics.probes });
+  const app = apiApp({
+    store,
+    bus,
+    clock,
+    random,
+    log,
+    metrics: metrics.text,
+    health: () => healthOf(shard),
+    watch: (subscriber) => bus.subscribe({ source: ['probelet'] }, subscriber, { name: 'watch' }),
+    ...(options.token !== undefined && { token: options.token }),
+  });
+  const stopSweeping = sweepRegularly(clock, () => store.sweep(clock.nowMs(), sweepItemsMax));
+
+  return {
+    fetch: (request) => app.fetch(request),
+    bus,
+    shard,
+    async stop() {
+      stopSweeping();
+      await shard.stop();
+      await bus.settled();
+      store.close();
+    },
+  };
+}
+
+function storePath(dataDir: string): string {
+  if (dataDir === ':memory:') return dataDir;
+  mkdirSync(dataDir, { recursive: true });
+  return join(dataDir, 'probelet.sqlite');
+}
+
+function probersOf({
+  dial,
+  clock,
+  options,
+}: {
+  readonly dial: ReturnType<typeof guardedDialer>;
+  readonly clock: Clock;
+  readonly options: Pick<LocalOptions, 'allowExec'>;
+}): Probers {
+  return {
+    http: httpProber({ dial, clock }),
+    tcp: tcpProber({ dial, clock }),
+    grpc: grpcProber({ dial, clock }),
+    exec: execProber({
+      run: localRunner({ clock, ...(options.allowExec && { allowList: options.allowExec }) }),
+      clock,
+    }),
+  };
+}
+
+/** Alive is who holds the shard; an item that cannot be read is shown, not a reason to be restarted. */
+function healthOf(shard: ShardHost) {
+  const view = shard.view();
+  const { targets = 0, probes = 0, inFlight = 0 } = view ?? {};
+  return { ok: view !== undefined, quarantined: view?.quarantined ?? [], details: { targets, probes, inFlight } };
+}
+
+function sweepRegularly(clock: Clock, sweep: () => void): () => void {
+  let cancel = clock.setTimer(sweepIntervalMs, again);
+  function again() {
+    sweep();
+    cancel = clock.setTimer(sweepIntervalMs, again);
+  }
+  return () => cancel();
+}
