@@ -1,0 +1,30 @@
+/** One deadline over everything that an attempt does, with one timer. */
+import type { Clock } from '../lib/clock.ts';
+
+export type Deadline = {
+  /** On the clock's monotonic time. */
+  readonly atMs: number;
+  readonly isOver: () => boolean;
+  /** Whoever waits now is told when the time is over; the one before is not told any more. */
+  readonly whenOver: (tell: () => void) => void;
+  readonly cancel: () => void;
+};
+
+export function startDeadline(clock: Clock, timeoutMs: number): Deadline {
+  const atMs = clock.monotonicMs() + timeoutMs;
+  let over = false;
+  let tellWaiting: () => void = () => undefined;
+  const cancel = clock.setTimer(timeoutMs, () => {
+    over = true;
+    tellWaiting();
+  });
+  return {
+    atMs,
+    isOver: () => over,
+    whenOver: (tell) => {
+      tellWaiting = tell;
+      if (over) tell();
+    },
+    cancel,
+  };
+}

@@ -1,0 +1,32 @@
+/** What the two versions of HTTP have in common: one request on a fresh connection, one response or the reason for none. */
+import type { Socket } from 'node:net';
+import type { Clock } from '../lib/clock.ts';
+import type { Deadline } from './deadline.ts';
+import type { Head } from './http1-head.ts';
+import type { RequestHead } from './http1-request.ts';
+import type { HttpResponse } from './http1-response.ts';
+
+/** Sends the request over `socket` and destroys it afterwards. Never throws. */
+export type Exchange = (socket: Socket, request: RequestHead, options: ExchangeOptions) => Promise<Exchanged>;
+
+export type ExchangeOptions = {
+  readonly clock: Clock;
+  readonly deadline: Deadline;
+  /** How many bytes of the body are wanted, once the head is known. */
+  readonly bodyBytesMax: (head: Head) => number;
+};
+
+export type Exchanged =
+  | { readonly kind: 'response'; readonly response: HttpResponse; readonly firstByteMs: number }
+  | ExchangeFailure;
+
+/** No response: the head never came, or was none. */
+export type ExchangeFailure = {
+  readonly kind: 'failed';
+  readonly failureClass: 'TIMEOUT' | 'CONNECT_RESET' | 'HTTP_PROTOCOL';
+  readonly message: string;
+};
+
+export const awaitingHeadTimeout = 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)';
+export const readingBodyTimeout =
+  'context deadline exceeded (Client.Timeout or context cancellation while reading body)';

@@ -1,0 +1,68 @@
+/** Which redirects kubelet follows: those that stay on the first URL's host name, nine of them. Sources: pkg/probe/http, Go's net/http. */
+import { goQuote } from '../core/go-text.ts';
+import { resolveUrl } from '../core/go-url-resolve.ts';
+import { type HttpUrl, httpUrl, withoutPassword, withoutUserinfo } from './http-url.ts';
+import { type Headers, headerValue, type RequestHead } from './http1-request.ts';
+
+/** Requests of one attempt; the answer to the last may not lead on. */
+const requestsMax = 10;
+
+export type Hop = RequestHead & {
+  /** What the attempt began with: its host name binds every redirect, its headers are sent again. */
+  readonly first: RequestHead;
+  /** Requests sent so far, this one included. */
+  readonly requests: number;
+};
+
+export type NextStep =
+  /** The response is the answer. */
+  | { readonly kind: 'stay' }
+  | { readonly kind: 'follow'; readonly hop: Hop }
+  | { readonly kind: 'failed'; readonly message: string };
+
+export const firstHop = (request: RequestHead): Hop => ({ ...request, first: request, requests: 1 });
+
+const stay: NextStep = { kind: 'stay' };
+const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/** `location`: one character per byte. */
+export function nextStep(hop: Hop, status: number, location: string): NextStep {
+  if (location === '' || !redirects.has(status)) return stay;
+  const text = Buffer.from(location, 'latin1').toString();
+  const resolved = resolveUrl(hop.url.text, location);
+  if (resolved === undefined)
+    return failed(withoutPassword(hop.url), `failed to parse Location header ${goQuote(text)}`);
+  const url = httpUrl(resolved.url);
+  if (url.hostname !== hop.first.url.hostname) return stay;
+  if (hop.requests >= requestsMax) return failed(text, `stopped after ${requestsMax} redirects`);
+  return {
+    kind: 'follow',
+    hop: {
+      url,
+      headers: redirectedHeaders(hop, url, status),
+      // A Host of one's own belongs to the server that was asked, so it survives only where the answer names no other.
+      hostOverride: resolved.isAbsolute ? '' : hop.hostOverride,
+      first: withoutBodyFields(hop.first, status),
+      requests: hop.requests + 1,
+    },
+  };
+}
+
+const failed = (url: string, why: string): NextStep => ({ kind: 'failed', message: `Get ${goQuote(url)}: ${why}` });
+
+/** Once a redirect has turned the request into a plain GET, the fields that told of a body are gone for good. */
+function withoutBodyFields(first: RequestHead, status: number): RequestHead {
+  const keepsBody = status === 307 || status === 308;
+  return keepsBody ? first : { ...first, headers: first.headers.filter(([name]) => !bodyFields.has(name)) };
+}
+
+const bodyFields: ReadonlySet<string> = new Set([
+  ...['Content-Encoding', 'Content-Language', 'Content-Location', 'Content-Type'],
+]);
+
+function redirectedHeaders({ first, url: from }: Hop, to: HttpUrl, status: number): Headers {
+  const { headers } = withoutBodyFields(first, status);
+  const isDowngrade = from.scheme === 'https' && to.scheme === 'http';
+  if (isDowngrade || headerValue(headers, 'Referer') !== '') return headers;
+  return [...headers.filter(([name]) => name !== 'Referer'), ['Referer', withoutUserinfo(from)]];
+}

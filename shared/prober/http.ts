@@ -1,0 +1,150 @@
+/** kubelet's HTTP probe: one GET, redirects on the same host name, ten KiB of body. Source: pkg/probe/http. */
+import { isUtf8 } from 'node:buffer';
+import type { Socket } from 'node:net';
+import { goQuote } from '../core/go-text.ts';
+import type { Attempt, FailureClass, PhaseTimings } from '../core/types.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Dial } from '../net/net.ts';
+import { type Deadline, startDeadline } from './deadline.ts';
+import { isProbersOwn } from './failed-dial.ts';
+import { awaitingHeadTimeout, type Exchange } from './http-exchange.ts';
+import { firstHop, type Hop, type NextStep, nextStep } from './http-redirect.ts';
+import { httpUrl, withoutPassword } from './http-url.ts';
+import { exchangeHttp1 } from './http1-exchange.ts';
+import type { Head } from './http1-head.ts';
+import { headersTrouble } from './http1-request.ts';
+import type { HttpResponse } from './http1-response.ts';
+import { exchangeHttp2 } from './http2-exchange.ts';
+import type { HttpRequest, Prober } from './prober.ts';
+import { secure } from './tls.ts';
+
+export type HttpProberOptions = { readonly dial: Dial; readonly clock: Clock };
+
+/** What kubelet reads of a body; a longer or endless one is cut and is no error. */
+export const bodyBytesMax = 10 * 1024;
+/** What Go reads of the body of a redirect before it goes on. */
+const redirectBodyBytesMax = 2 * 1024;
+
+/**
+ * A fresh connection for every request, one deadline over all of them. Whatever goes wrong before a head is complete is a failure; what
+ * goes wrong in the body is an error. The output of a success or warning carries the body, one character per byte if it is not UTF-8.
+ */
+export function httpProber(options: HttpProberOptions): Prober<HttpRequest> {
+  return async (request) => {
+    const attempt = startAttempt(options, request);
+    const verdict = await probe(attempt, request);
+    attempt.deadline.cancel();
+    const totalMs = options.clock.monotonicMs() - attempt.startMs;
+    return { ...verdict, timings: { ...attempt.timings, totalMs } };
+  };
+}
+
+type Verdict = Omit<Attempt, 'timings'>;
+
+/** What one attempt carries along; the phases of several hops add up. */
+type Running = HttpProberOptions & {
+  readonly startMs: number;
+  readonly deadline: Deadline;
+  readonly timings: { -readonly [Phase in keyof Omit<PhaseTimings, 'totalMs'>]?: number };
+};
+
+function startAttempt(options: HttpProberOptions, { timeoutMs }: HttpRequest): Running {
+  const { clock, dial } = options;
+  return { clock, dial, startMs: clock.monotonicMs(), deadline: startDeadline(clock, timeoutMs), timings: {} };
+}
+
+const addTiming = ({ timings }: Running, phase: keyof Running['timings'], ms: number) => {
+  timings[phase] = (timings[phase] ?? 0) + ms;
+};
+
+async function probe(running: Running, { url, headers, hostOverride }: HttpRequest): Promise<Verdict> {
+  let hop = firstHop({ url: httpUrl(url), headers, hostOverride });
+  // Bounded: nextStep leads on at most nine times.
+  for (;;) {
+    const answer = await ask(running, hop);
+    if (answer.kind === 'verdict') return answer.verdict;
+    const { step, response } = answer;
+    if (step.kind === 'failed') return failure(step.message, 'HTTP_REDIRECT');
+    if (step.kind === 'stay') return judge(response);
+    hop = step.hop;
+  }
+}
+
+type Answer =
+  | { readonly kind: 'verdict'; readonly verdict: Verdict }
+  | { readonly kind: 'answer'; readonly response: HttpResponse; readonly step: NextStep };
+
+/** One request on its own connection, up to the head and what is wanted of the body. */
+async function ask(running: Running, hop: Hop): Promise<Answer> {
+  const { clock, deadline } = running;
+  const refusal = refusedRequest(hop);
+  if (refusal !== undefined) return failedHop(hop, refusal, hop.requests === 1 ? 'HANDLER' : 'HTTP_REDIRECT');
+  if (deadline.isOver()) return failedHop(hop, awaitingHeadTimeout, 'TIMEOUT');
+  const connection = await connect(running, hop);
+  if (connection.kind === 'verdict') return connection;
+  let step: NextStep = { kind: 'stay' };
+  const wanted = (head: Head): number => {
+    step = nextStep(hop, head.status, head.location);
+    return wantedBytes(step, head);
+  };
+  const exchanged = await connection.exchange(connection.socket, hop, { clock, deadline, bodyBytesMax: wanted });
+  if (exchanged.kind === 'failed') return failedHop(hop, exchanged.message, exchanged.failureClass);
+  addTiming(running, 'firstByteMs', exchanged.firstByteMs);
+  return { kind: 'answer', response: exchanged.response, step };
+}
+
+function wantedBytes(step: NextStep, { framing }: Head): number {
+  if (step.kind === 'stay') return bodyBytesMax;
+  const isLong = framing.kind === 'length' && framing.bytes > redirectBodyBytesMax;
+  return isLong ? 0 : redirectBodyBytesMax;
+}
+
+/** What Go's client refuses before it dials. */
+function refusedRequest({ url, headers }: Hop): string | undefined {
+  if (url.scheme !== 'http' && url.scheme !== 'https') return `unsupported protocol scheme ${goQuote(url.scheme)}`;
+  return headersTrouble(headers) ?? (url.host === '' ? 'http: no Host in request URL' : undefined);
+}
+
+type Connection = { readonly kind: 'connected'; readonly socket: Socket; readonly exchange: Exchange };
+
+async function connect(running: Running, hop: Hop): Promise<Connection | Extract<Answer, { kind: 'verdict' }>> {
+  const { clock, deadline, dial } = running;
+  const { dialHost: host, port, scheme } = hop.url;
+  const dialed = await dial({ host, port, deadlineMs: deadline.atMs });
+  if (dialed.dnsMs !== undefined) addTiming(running, 'dnsMs', dialed.dnsMs);
+  if (dialed.kind === 'failed') {
+    if (isProbersOwn(dialed)) return proberError(dialed.message, dialed.failureClass);
+    const why = dialed.failureClass === 'CONNECT_TIMEOUT' ? `${dialed.message} ${whileAwaiting}` : dialed.message;
+    return failedHop(hop, why, dialed.failureClass);
+  }
+  addTiming(running, 'connectMs', dialed.connectMs);
+  if (scheme === 'http') return { kind: 'connected', socket: dialed.socket, exchange: exchangeHttp1 };
+  const secured = await secure(dialed.socket, { hostname: host, clock, deadline });
+  if (secured.kind === 'failed') return failedHop(hop, secured.message, secured.failureClass);
+  addTiming(running, 'tlsMs', secured.tlsMs);
+  return {
+    kind: 'connected',
+    socket: secured.socket,
+    exchange: secured.protocol === 'h2' ? exchangeHttp2 : exchangeHttp1,
+  };
+}
+
+const whileAwaiting = '(Client.Timeout exceeded while awaiting headers)';
+
+function failedHop({ url }: Hop, why: string, failureClass: FailureClass): Extract<Answer, { kind: 'verdict' }> {
+  return { kind: 'verdict', verdict: failure(`Get ${goQuote(withoutPassword(url))}: ${why}`, failureClass) };
+}
+
+function proberError(error: string, failureClass: FailureClass): Extract<Answer, { kind: 'verdict' }> {
+  return { kind: 'verdict', verdict: { outcome: 'unknown', output: '', error, failureClass } };
+}
+
+const failure = (output: string, failureClass: FailureClass): Verdict => ({ outcome: 'failure', output, failureClass });
+
+function judge({ status, body, bodyError }: HttpResponse): Verdict {
+  if (bodyError !== undefined) return { outcome: 'failure', output: '', error: bodyError, failureClass: 'BODY' };
+  if (status < 200 || status > 399) return failure(`HTTP probe failed with statuscode: ${status}`, 'HTTP_STATUS');
+  const text = body.toString(isUtf8(body) ? 'utf8' : 'latin1');
+  if (status <= 299) return { outcome: 'success', output: text };
+  return { outcome: 'warning', output: `Probe terminated redirects, Response body: ${text}` };
+}

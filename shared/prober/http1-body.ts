@@ -1,0 +1,155 @@
+/** The body of an HTTP/1 response, up to a limit. What breaks here is a prober error, so Go's words are kept. */
+import { type Framing, parseFields } from './http1-head.ts';
+
+export type BodyReader = {
+  /** Takes what arrived and says whether the body is complete (or as much of it as is wanted). */
+  readonly take: (bytes: Buffer) => BodyProgress;
+  /** The peer has ended its side. */
+  readonly end: () => Exclude<BodyProgress, 'more'>;
+  readonly body: () => Buffer;
+};
+
+export type BodyProgress = 'more' | 'done' | { readonly kind: 'broken'; readonly message: string };
+
+const broken = (message: string): Exclude<BodyProgress, 'more' | 'done'> => ({ kind: 'broken', message });
+const unexpectedEnd = broken('unexpected EOF');
+
+/** Reads at most `bytesMax` of the body; what follows is never looked at. */
+export function bodyReader(framing: Exclude<Framing, { readonly kind: 'none' }>, bytesMax: number): BodyReader {
+  switch (framing.kind) {
+    case 'length':
+      return plainReader(Math.min(framing.bytes, bytesMax), unexpectedEnd);
+    case 'close':
+      return plainReader(bytesMax, 'done');
+    case 'chunked':
+      return chunkedReader(bytesMax);
+  }
+}
+
+type Gathered = {
+  /** Takes at most what is still wanted; returns how much that was. */
+  readonly add: (bytes: Buffer) => number;
+  readonly isFull: () => boolean;
+  readonly body: () => Buffer;
+};
+
+function gathered(bytesMax: number): Gathered {
+  let body: Buffer | undefined;
+  const size = () => body?.length ?? 0;
+  return {
+    add: (bytes) => {
+      const wanted = bytes.subarray(0, bytesMax - size());
+      body = body === undefined ? wanted : Buffer.concat([body, wanted]);
+      return wanted.length;
+    },
+    isFull: () => size() >= bytesMax,
+    body: () => body ?? nothing,
+  };
+}
+
+const nothing: Buffer = Buffer.alloc(0);
+
+function plainReader(bytesMax: number, atEnd: Exclude<BodyProgress, 'more'>): BodyReader {
+  const { add, isFull, body } = gathered(bytesMax);
+  const take = (bytes: Buffer): BodyProgress => {
+    add(bytes);
+    return isFull() ? 'done' : 'more';
+  };
+  return { take, end: () => atEnd, body };
+}
+
+/** Go reads chunk lines and trailers through a buffer of this size. */
+const lineBytesMax = 4096;
+/** Overhead beyond 16 bytes a chunk and twice its content: a sender of nothing but chunk heads is cut off here. */
+const excessBytesMax = 16 * 1024;
+
+type ChunkState = 'size' | 'content' | 'contentEnd' | 'trailer';
+
+/** Go's chunkedReader: chunk lines end in CRLF and nothing else; extensions are dropped. */
+function chunkedReader(bytesMax: number): BodyReader {
+  const content = gathered(bytesMax);
+  let state: ChunkState = 'size';
+  let pending: Buffer = nothing;
+  let remaining = 0;
+  let excess = 0;
+
+  const beginChunk = (line: string): BodyProgress => {
+    const size = chunkSize(line);
+    if (typeof size === 'string') return broken(size);
+    excess = Math.max(0, excess + line.length + 2 - 16 - 2 * size);
+    if (excess > excessBytesMax) return broken('chunked encoding contains too much non-data');
+    remaining = size;
+    state = size === 0 ? 'trailer' : 'content';
+    return 'more';
+  };
+  /** One step; undefined: it needs more bytes. */
+  const step = (): BodyProgress | undefined => {
+    switch (state) {
+      case 'size': {
+        const line = chunkLine(pending);
+        if (typeof line !== 'string') return line;
+        pending = pending.subarray(line.length + 2);
+        return beginChunk(line);
+      }
+      case 'content': {
+        if (pending.length === 0) return undefined;
+        const taken = content.add(pending.subarray(0, remaining));
+        pending = pending.subarray(taken);
+        remaining -= taken;
+        if (content.isFull()) return 'done';
+        if (remaining === 0) state = 'contentEnd';
+        return 'more';
+      }
+      case 'contentEnd':
+        if (pending.length < 2) return undefined;
+        if (pending.toString('latin1', 0, 2) !== '\r\n') return broken('malformed chunked encoding');
+        pending = pending.subarray(2);
+        state = 'size';
+        return 'more';
+      case 'trailer':
+        return readTrailer(pending);
+    }
+  };
+  const take = (bytes: Buffer): BodyProgress => {
+    pending = pending.length === 0 ? bytes : Buffer.concat([pending, bytes]);
+    for (;;) {
+      const progress = step();
+      if (progress !== 'more') return progress ?? 'more';
+    }
+  };
+  return { take, end: () => unexpectedEnd, body: content.body };
+}
+
+/** The line without its CRLF; undefined: not all of it is here. */
+function chunkLine(pending: Buffer): string | ReturnType<typeof broken> | undefined {
+  const lineFeed = pending.indexOf(0x0a);
+  if (lineFeed >= lineBytesMax || (lineFeed < 0 && pending.length >= lineBytesMax))
+    return broken('header line too long');
+  if (lineFeed < 0) return undefined;
+  const line = pending.toString('latin1', 0, lineFeed);
+  const carriageReturn = line.indexOf('\r');
+  if (carriageReturn < 0) return broken('chunked line ends with bare LF');
+  if (carriageReturn !== line.length - 1) return broken('invalid CR in chunked line');
+  return line.slice(0, -1);
+}
+
+const hexDigitsMax = 16;
+
+function chunkSize(line: string): number | string {
+  const [size = ''] = line.replace(/[ \t]+$/, '').split(';', 1);
+  if (size === '') return 'empty hex number for chunk length';
+  if (!/^[0-9a-fA-F]+$/.test(size)) return 'invalid byte in chunk length';
+  return size.length > hexDigitsMax ? 'http chunk length too large' : Number.parseInt(size, 16);
+}
+
+/** An empty line, or fields and then an empty line; undefined: not all of it is here. */
+function readTrailer(pending: Buffer): BodyProgress | undefined {
+  if (pending.length < 2) return undefined;
+  const text = pending.toString('latin1', 0, lineBytesMax);
+  if (text.startsWith('\r\n')) return 'done';
+  const end = text.indexOf('\r\n\r\n');
+  if (end < 0)
+    return text.length < lineBytesMax ? undefined : broken('http: suspiciously long trailer after chunked body');
+  const fields = parseFields(text.slice(0, end + 2));
+  return typeof fields === 'string' ? broken(fields) : 'done';
+}

@@ -1,0 +1,53 @@
+/** HTTP/1.1 on a socket, plain or TLS. */
+import type { Socket } from 'node:net';
+import { hostPort } from '../net/dial-failure.ts';
+import { awaitingHeadTimeout, type Exchange, type ExchangeFailure, readingBodyTimeout } from './http-exchange.ts';
+import { requestHead1 } from './http1-request.ts';
+import { type Progress, responseReader } from './http1-response.ts';
+
+type Outcome = Exclude<Progress, 'more'>;
+
+export const exchangeHttp1: Exchange = (socket, request, { clock, deadline, bodyBytesMax }) =>
+  new Promise((resolve) => {
+    const reader = responseReader(bodyBytesMax);
+    const startMs = clock.monotonicMs();
+    let firstByteMs: number | undefined;
+    let isOpen = true;
+
+    const settle = (outcome: Outcome, failureClass: ExchangeFailure['failureClass'] = 'HTTP_PROTOCOL') => {
+      if (!isOpen) return;
+      isOpen = false;
+      socket.destroy();
+      if (outcome.kind === 'broken') return resolve({ kind: 'failed', failureClass, message: outcome.message });
+      resolve({ kind: 'response', response: outcome.response, firstByteMs: firstByteMs ?? 0 });
+    };
+    socket.on('data', (bytes: Buffer) => {
+      if (!isOpen) return;
+      firstByteMs ??= clock.monotonicMs() - startMs;
+      const progress = reader.take(bytes);
+      if (progress !== 'more') settle(progress);
+    });
+    socket.on('end', () => settle(reader.end()));
+    socket.on('error', (error: NodeJS.ErrnoException) =>
+      settle(reader.end(socketTrouble(socket, error)), 'CONNECT_RESET'),
+    );
+    socket.on('close', () => settle(reader.end()));
+    deadline.whenOver(() => settle(timedOut(reader.end(readingBodyTimeout)), 'TIMEOUT'));
+    socket.write(requestHead1(request));
+  });
+
+/** Go says which wait it was. */
+const timedOut = (outcome: Outcome): Outcome =>
+  outcome.kind === 'broken' ? { kind: 'broken', message: awaitingHeadTimeout } : outcome;
+
+const troubles: Readonly<Record<string, string>> = {
+  ECONNRESET: 'read: connection reset by peer',
+  EPIPE: 'write: broken pipe',
+  ETIMEDOUT: 'read: connection timed out',
+};
+
+function socketTrouble(socket: Socket, { code = 'EUNKNOWN' }: NodeJS.ErrnoException): string {
+  const { remoteAddress, remotePort } = socket;
+  const peer = remoteAddress === undefined ? '' : ` ${hostPort(remoteAddress, remotePort ?? 0)}`;
+  return `read tcp${peer}: ${troubles[code] ?? code}`;
+}

@@ -1,0 +1,73 @@
+/** TLS as kubelet's HTTP probe speaks it: no certificate is verified, 1.2 at least, HTTP/2 offered. */
+import { isIP, type Socket } from 'node:net';
+import { connect, createSecureContext, DEFAULT_CIPHERS, type SecureContext, type TLSSocket } from 'node:tls';
+import type { Clock } from '../lib/clock.ts';
+import type { Deadline } from './deadline.ts';
+
+export type Secured =
+  | {
+      readonly kind: 'secured';
+      readonly socket: TLSSocket;
+      readonly protocol: 'h2' | 'http/1.1';
+      readonly tlsMs: number;
+    }
+  | { readonly kind: 'failed'; readonly failureClass: 'TLS' | 'TIMEOUT' | 'CONNECT_RESET'; readonly message: string };
+
+export type SecureOptions = { readonly hostname: string; readonly clock: Clock; readonly deadline: Deadline };
+
+let sharedContext: SecureContext | undefined;
+
+/** Making one costs a thousand times what using it does. Old key sizes pass, as nothing is verified anyway. */
+function secureContext(): SecureContext {
+  sharedContext ??= createSecureContext({ minVersion: 'TLSv1.2', ciphers: `${DEFAULT_CIPHERS}:@SECLEVEL=1` });
+  return sharedContext;
+}
+
+/** Takes `socket` over: on failure it is destroyed. Never throws. */
+export function secure(socket: Socket, { hostname, clock, deadline }: SecureOptions): Promise<Secured> {
+  const startMs = clock.monotonicMs();
+  const secured = connect({
+    socket,
+    secureContext: secureContext(),
+    ALPNProtocols: ['h2', 'http/1.1'],
+    rejectUnauthorized: false,
+    ...(isIP(hostname) === 0 && { servername: hostname }),
+  });
+  return new Promise((resolve) => {
+    const fail = (failureClass: 'TLS' | 'TIMEOUT' | 'CONNECT_RESET', message: string) => {
+      secured.destroy();
+      resolve({ kind: 'failed', failureClass, message });
+    };
+    // Stays for the socket's life, like the dialer's: a late error must not end the process.
+    secured.on('error', (error) => fail(...tlsTrouble(error)));
+    secured.once('close', () => fail('TLS', 'EOF'));
+    deadline.whenOver(() => fail('TIMEOUT', handshakeTimeout));
+    secured.once('secureConnect', () => {
+      const protocol = secured.alpnProtocol === 'h2' ? 'h2' : 'http/1.1';
+      resolve({ kind: 'secured', socket: secured, protocol, tlsMs: clock.monotonicMs() - startMs });
+    });
+  });
+}
+
+const handshakeTimeout = 'net/http: TLS handshake timeout (Client.Timeout exceeded while awaiting headers)';
+
+/** OpenSSL's codes in Go's words. */
+const texts: Readonly<Record<string, string>> = {
+  ERR_SSL_WRONG_VERSION_NUMBER: 'tls: first record does not look like a TLS handshake',
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: 'tls: first record does not look like a TLS handshake',
+  ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: 'remote error: tls: protocol version not supported',
+  ERR_SSL_UNSUPPORTED_PROTOCOL: 'tls: server selected unsupported protocol version',
+  ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE: 'remote error: tls: handshake failure',
+};
+
+function tlsTrouble({ code = 'EUNKNOWN' }: NodeJS.ErrnoException): readonly ['TLS' | 'CONNECT_RESET', string] {
+  if (code === 'ECONNRESET') return ['CONNECT_RESET', 'read: connection reset by peer'];
+  return [
+    'TLS',
+    texts[code] ??
+      `tls: ${code
+        .replace(/^ERR_SSL_/, '')
+        .replaceAll('_', ' ')
+        .toLowerCase()}`,
+  ];
+}

@@ -1,0 +1,55 @@
+/** Self-signed certificates made when they are needed, so that no key lies in the repository and none runs out. */
+import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+
+export type Certificate = { readonly key: string; readonly cert: string };
+
+export type CertificateOptions = {
+  readonly hostname: string;
+  readonly notBefore: Date;
+  readonly notAfter: Date;
+};
+
+/** A P-256 certificate for one DNS name, valid in the given span. */
+export function selfSigned({ hostname, notBefore, notAfter }: CertificateOptions): Certificate {
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+  const name = sequence(set(sequence(commonName, der(0x0c, Buffer.from(hostname)))));
+  const toBeSigned = sequence(
+    der(0xa0, integer(2)),
+    integer(1),
+    ecdsaWithSha256,
+    name,
+    sequence(utcTime(notBefore), utcTime(notAfter)),
+    name,
+    publicKey.export({ type: 'spki', format: 'der' }),
+    der(0xa3, sequence(subjectAltName(hostname))),
+  );
+  const signature = sign('sha256', toBeSigned, privateKey);
+  const certificate = sequence(toBeSigned, ecdsaWithSha256, der(0x03, Buffer.of(0), signature));
+  return { key: pemKey(privateKey), cert: pem(certificate) };
+}
+
+/** X.690: tag, length, content. */
+function der(tag: number, ...contents: readonly Buffer[]): Buffer {
+  const content = Buffer.concat(contents);
+  const { length } = content;
+  const short = length < 0x80 ? Buffer.of(tag, length) : Buffer.of(tag, 0x82, length >> 8, length & 0xff);
+  return Buffer.concat([short, content]);
+}
+
+const sequence = (...contents: readonly Buffer[]) => der(0x30, ...contents);
+const set = (...contents: readonly Buffer[]) => der(0x31, ...contents);
+const integer = (value: number) => der(0x02, Buffer.of(value));
+const objectId = (hex: string) => der(0x06, Buffer.from(hex, 'hex'));
+
+const commonName = objectId('550403');
+const ecdsaWithSha256 = sequence(objectId('2a8648ce3d040302'));
+
+const subjectAltName = (hostname: string) =>
+  sequence(objectId('551d11'), der(0x04, sequence(der(0x82, Buffer.from(hostname)))));
+
+const utcTime = (date: Date) => der(0x17, Buffer.from(`${date.toISOString().replace(/\D/g, '').slice(2, 14)}Z`));
+
+const pemKey = (key: KeyObject) => key.export({ type: 'pkcs8', format: 'pem' }).toString();
+
+const pem = (bytes: Buffer) =>
+  `-----BEGIN CERTIFICATE-----\n${bytes.toString('base64').replace(/.{64}(?=.)/g, '$&\n')}\n-----END CERTIFICATE-----\n`;
