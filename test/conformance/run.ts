@@ -11,6 +11,7 @@ import type { Vector, VectorRunner } from './runner.ts';
 import { runStatusManager } from './status-manager.ts';
 import { runUpdatePodStatus } from './update-pod-status.ts';
 import { runWireGrpc } from './wire-grpc.ts';
+import { runWireHttp } from './wire-http.ts';
 import { runWireTcp } from './wire-tcp.ts';
 import { runWorker } from './worker.ts';
 
@@ -39,6 +40,7 @@ const families: Readonly<Record<string, Family>> = {
   'update-pod-status': pure(runUpdatePodStatus),
   conditions: pure(runConditions),
   'status-manager': pure(runStatusManager),
+  'wire-http': wire(runWireHttp),
   'wire-tcp': wire(runWireTcp),
   'wire-grpc': wire(runWireGrpc),
 };
