@@ -117,7 +117,7 @@ function probersOf({
     tcp: tcpProber({ dial, clock }),
     grpc: grpcProber({ dial, clock }),
     exec: execProber({
-      run: localRunner({ clock, ...(options.allowExec && { allowList: options.allowExec }) }),
+      run: localRunner({ clock, ...(options.allowExec && { allows: options.allowExec }) }),
       clock,
     }),
   };

@@ -79,7 +79,12 @@ async function applyStep(holder: Holder, held: HeldTarget, { probe, step, report
     return told.length === 0 || commitEvents(holder, held, probe, told);
   }
   for (const after of records) {
-    const committed = await commitRecord(holder, held, { probe, after, told: after === last ? told : [] });
+    const committed = await commitRecord(holder, held, {
+      probe,
+      after,
+      told: after === last ? told : [],
+      attempts: report ? probe.attempts : [],
+    });
     if (!committed) return false;
   }
   probe.worker = step.worker;
@@ -99,8 +104,16 @@ function changedRecords(
     if (next !== record) versions.push(next);
     record = next;
   }
-  const last = withReport(withWorker(record, step.worker, probe), now.report);
+  const told = now.report ? withReport(record, now.report) : withoutReport(record, record !== probe.record);
+  const last = withWorker(told, step.worker, probe);
   return mustCommit(probe.record, last) ? [...versions.slice(0, -1), last] : [];
+}
+
+/** A result that no probe gave (a new container, one that does not run) carries none of the old one's output. */
+function withoutReport(record: ProbeRecord, changed: boolean): ProbeRecord {
+  if (!changed) return record;
+  const { failureClass: _, ...rest } = record;
+  return { ...rest, output: '' };
 }
 
 function withReport(record: ProbeRecord, report: ProbeReport<TimedAttempt> | undefined): ProbeRecord {
@@ -115,12 +128,17 @@ function withReport(record: ProbeRecord, report: ProbeReport<TimedAttempt> | und
   };
 }
 
-type Committing = { readonly probe: HeldProbe; readonly after: ProbeRecord; readonly told: readonly EventRecord[] };
+type Committing = {
+  readonly probe: HeldProbe;
+  readonly after: ProbeRecord;
+  readonly told: readonly EventRecord[];
+  readonly attempts: readonly TimedAttempt[];
+};
 
-async function commitRecord(holder: Holder, held: HeldTarget, { probe, after, told }: Committing): Promise<boolean> {
+async function commitRecord(holder: Holder, held: HeldTarget, { probe, after, told, attempts }: Committing): Promise<boolean> {
   const before = probe.record;
   const changed = after.version !== before.version;
-  const transitions = changed ? [transitionEvent({ probe, before, after, attempts: probe.attempts })] : [];
+  const transitions = changed ? [transitionEvent({ probe, before, after, attempts })] : [];
   const result = await holder.commits.submit({
     address: held.address,
     change: { before, after },
@@ -132,7 +150,7 @@ async function commitRecord(holder: Holder, held: HeldTarget, { probe, after, to
   held.records.set(probe.name, after);
   tell(holder, held, { probe, told });
   if (!changed) return true;
-  const event = resultChanged(held.target, { before, after }, probe.attempts);
+  const event = resultChanged(held.target, { before, after }, attempts);
   const nowMs = holder.run.ports.clock.nowMs();
   held.unacked.set(probe.name, { version: after.version, event, publishedAtMs: nowMs });
   holder.publisher.publish([event]);
@@ -203,14 +221,15 @@ async function tellError(
   const told = eventsOf(probe, report, nowMs);
   const denied = report.attempts.at(-1)?.failureClass === 'POLICY_DENIED';
   const after = withReport(probe.record, report);
-  if (denied && probe.record.failureClass !== 'POLICY_DENIED') await commitRecord(holder, held, { probe, after, told });
+  if (denied && probe.record.failureClass !== 'POLICY_DENIED')
+    await commitRecord(holder, held, { probe, after, told, attempts: report.attempts });
   else if (told.length > 0) await commitEvents(holder, held, probe, told);
 }
 
 /** Ends the worker: its cached result and its series go, the item stays and says so. */
 async function endWorker(holder: Holder, held: HeldTarget, probe: HeldProbe, specDigest: string): Promise<void> {
   const after = endedRecord(probe.record, holder.run.ports.clock.nowMs(), specDigest);
-  if (!(await commitRecord(holder, held, { probe, after, told: [] }))) return;
+  if (!(await commitRecord(holder, held, { probe, after, told: [], attempts: [] }))) return;
   held.probes.delete(probe.name);
   holder.run.ports.metrics.remove(probe.labels);
 }
