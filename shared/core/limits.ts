@@ -41,5 +41,5 @@ export const itemBytesMax = 32 * 1024;
 /** Of those, what the server adds to what the client sent: uid, counters, timestamps, manual triggers. */
 export const itemBytesReserved = 4 * 1024;
 /** All items of one target are purged in one transaction: TARGET, REPORT, STATUS and the PROBE items, also of probes since removed. */
-export const targetItemsMax = 90;
+const targetItemsMax = 90;
 export const probeItemsMax = targetItemsMax - 3;

@@ -2,7 +2,7 @@
 import type { Attempt, ContainerKind, FailureClass, ProbeOutcome, ProbeType, Result } from './types.ts';
 
 /** At most so many attempts, at once one after the other. */
-export const maxProbeRetries = 3;
+const maxProbeRetries = 3;
 
 export type Conclusion =
   | { readonly kind: 'result'; readonly result: Result }

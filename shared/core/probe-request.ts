@@ -111,7 +111,7 @@ function httpRequest(
 const portMax = 65_535;
 
 /** A name is looked up in the container's ports first, then read as a decimal number (probe.ResolveContainerPort). */
-export function resolvePort(port: PortRef, ports: readonly ContainerPort[]): ParsedInteger {
+function resolvePort(port: PortRef, ports: readonly ContainerPort[]): ParsedInteger {
   const found = typeof port === 'number' ? port : ports.find((candidate) => candidate.name === port)?.containerPort;
   const parsed: ParsedInteger = found === undefined ? atoi(String(port)) : { kind: 'integer', value: found };
   if (parsed.kind === 'error' || (parsed.value >= 1 && parsed.value <= portMax)) return parsed;
@@ -129,7 +129,7 @@ function probeHeaders(given: readonly HttpHeader[]): readonly (readonly [string,
 }
 
 /** `x-request-id` → `X-Request-Id`; a name that is no token stays as it is (Go's textproto). */
-export function canonicalHeaderName(name: string): string {
+function canonicalHeaderName(name: string): string {
   if (!/^[A-Za-z0-9!#$%&'*+\-.^_`|~]+$/.test(name)) return name;
   return name.toLowerCase().replace(/(^|-)[a-z]/g, (start) => start.toUpperCase());
 }

@@ -48,7 +48,7 @@ export type TargetSpecInput = ProbesInput &
   Optional<{ containers: readonly ContainerInput[]; initContainers: readonly ContainerInput[] }>;
 
 /** The name of the one container that the short form stands for. */
-export const shorthandContainer = 'main';
+const shorthandContainer = 'main';
 
 /** Probes at the top of the spec and no containers: one container, `main`, has them. Other specs come back as they are. */
 export function expandShorthand(input: TargetSpecInput): TargetSpecInput {

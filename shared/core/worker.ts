@@ -156,7 +156,7 @@ function notRunning(spec: WorkerSpec, seen: Step, pod: PodView, state: Container
 }
 
 /** Whether a container that ended with this code is started again: its own policy and rules first, then the pod's. */
-export function willRestart(
+function willRestart(
   spec: Pick<WorkerSpec, 'containerKind' | 'restartPolicy' | 'containerRestartPolicy' | 'restartPolicyRules'>,
   exitCode: number,
 ): boolean {
