@@ -101,6 +101,7 @@ export function encodeTimeout(ms: number): string {
 
 /** `grpc-message` as it comes: one character a byte, some of them as `%XX`; a `%` without two hex digits stands for itself. */
 export function decodeGrpcMessage(value: string): string {
+  if (value === '') return '';
   const bytes = value.replace(/%([0-9a-fA-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
   return Buffer.from(bytes, 'latin1').toString('utf8');
 }

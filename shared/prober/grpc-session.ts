@@ -14,31 +14,37 @@ const flagEndStream = 1;
 const anyAuthority = new URL('http://probe');
 const clientSettings = { enablePush: false };
 
-export type Session = ClientHttp2Session;
+export type Session = {
+  readonly http2: ClientHttp2Session;
+  /** Idempotent. Whoever opened a session closes it. */
+  readonly close: () => void;
+};
 
-/** True once the server has sent its SETTINGS, as grpc-go waits for them before a connection counts; false: closed, foreign or too late. */
+/** Once the server has sent its SETTINGS, as grpc-go waits for them before a connection counts; undefined: closed, foreign or too late. */
 export function openSession(socket: Socket, clock: Clock, untilMs: number): Promise<Session | undefined> {
-  const session = connect(anyAuthority, { createConnection: () => socket, settings: clientSettings });
-  session.on('error', ignore);
+  const http2 = connect(anyAuthority, { createConnection: () => socket, settings: clientSettings });
+  http2.on('error', ignore);
+  const session = { http2, close: () => closeBoth(http2, socket) };
   return new Promise((resolve) => {
     const settle = (ready: boolean) => {
       cancel();
-      session.removeListener('close', onClose);
-      session.removeListener('remoteSettings', onSettings);
-      if (!ready) closeSession(session);
+      http2.removeListener('close', onClose);
+      http2.removeListener('remoteSettings', onSettings);
+      if (!ready) session.close();
       resolve(ready ? session : undefined);
     };
     const onClose = () => settle(false);
     const onSettings = () => settle(true);
     const cancel = clock.setTimer(Math.max(0, untilMs - clock.monotonicMs()), onClose);
-    session.on('close', onClose);
-    session.on('remoteSettings', onSettings);
+    http2.on('close', onClose);
+    http2.on('remoteSettings', onSettings);
   });
 }
 
-/** Idempotent. Whoever opened a session closes it. */
-export function closeSession(session: Session): void {
-  session.destroy();
+/** The session says goodbye and lets go of the socket, in its own time if a write is stuck; the socket does not wait for that. */
+function closeBoth(http2: ClientHttp2Session, socket: Socket): void {
+  http2.destroy();
+  socket.destroy();
 }
 
 const ignore = () => undefined;
@@ -59,12 +65,12 @@ export type CallOutcome = {
 };
 
 /** One `Check` on an open session. Never rejects. */
-export function callCheck(session: Session, call: Call, clock: Clock): Promise<CallOutcome> {
+export function callCheck({ http2 }: Session, call: Call, clock: Clock): Promise<CallOutcome> {
   // A server may greet and say goodbye in one breath. Node then throws at a request.
-  if (session.closed) return Promise.resolve({ result: connectionLost, unprocessed: true });
+  if (http2.closed) return Promise.resolve({ result: connectionLost, unprocessed: true });
   const startMs = clock.monotonicMs();
   const remainingMs = Math.max(0, call.deadlineMs - startMs);
-  const stream = session.request(requestHeaders(call, remainingMs));
+  const stream = http2.request(requestHeaders(call, remainingMs));
   let headers: Headers | undefined;
   let trailers: Headers | undefined;
   let body: Buffer = noBytes;
@@ -91,7 +97,7 @@ export function callCheck(session: Session, call: Call, clock: Clock): Promise<C
     });
     stream.on('error', ignore);
     stream.on('close', () => {
-      const end = streamEnd(trailers, stream.rstCode, session.destroyed);
+      const end = streamEnd(trailers, stream.rstCode, http2.destroyed);
       settle(readReply({ headers, body, end }), end.kind === 'reset' && end.rstCode === refusedStream);
     });
     stream.end(encodeCheckRequest(call.service));

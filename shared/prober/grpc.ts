@@ -11,7 +11,7 @@ import { goDuration, goQuote } from './go-text.ts';
 import { codeName, serving, servingStatusName } from './grpc-codec.ts';
 import { type Connected, connectUntil } from './grpc-connect.ts';
 import { type RpcResult, rpcCode } from './grpc-reply.ts';
-import { type CallOutcome, callCheck, closeSession } from './grpc-session.ts';
+import { type CallOutcome, callCheck } from './grpc-session.ts';
 import type { GrpcRequest, Prober } from './prober.ts';
 
 export type GrpcProberOptions = {
@@ -58,7 +58,7 @@ async function ask(request: GrpcRequest, deadlineMs: number, options: GrpcProber
     const connected = await connectUntil(request, deadlineMs, { dial, clock });
     if (connected.kind !== 'connected') return connected;
     const outcome = await callCheck(connected.session, call, clock);
-    closeSession(connected.session);
+    connected.session.close();
     if (!outcome.unprocessed || calls === callsMax) return { kind: 'answered', connected, outcome };
   }
 }

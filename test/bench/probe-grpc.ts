@@ -10,7 +10,7 @@ import { loopbackDial } from '../support/loopback-dial.ts';
 
 const host = '127.0.0.1';
 const timeoutMs = 5000;
-const warmUps = 500;
+const warmUps = 4000;
 const probes = 4000;
 const lanes = 8;
 

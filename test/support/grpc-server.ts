@@ -92,7 +92,7 @@ const healthService =
     stream.on('end', () => {
       const service = readService(Buffer.concat(chunks));
       seen.push({ method: headers[':path'] ?? '', service, headers });
-      setTimeout(() => answer(stream, service, spec), spec.delayMs ?? 0);
+      setTimeout(() => answer(stream, service, spec), spec.delayMs ?? 0).unref();
     });
   };
 

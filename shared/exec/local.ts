@@ -1,0 +1,137 @@
+/**
+ * Runs a command on this machine: without a shell, with a bare environment, as a process group of its own, which dies as a whole at the
+ * time-out. What it leaves running with its output still open dies with it when it ends, or a probe a second would fill the machine.
+ */
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { constants } from 'node:os';
+import type { Readable } from 'node:stream';
+import { type Clock, sleep } from '../lib/clock.ts';
+import { goQuote } from '../prober/go-text.ts';
+import type { ExecRequest } from '../prober/prober.ts';
+import type { AllowList } from './allow-list.ts';
+import { cappedOutput } from './capped-output.ts';
+import type { ExecOutcome, Runner } from './exec.ts';
+
+export type LocalRunnerOptions = {
+  readonly clock: Clock;
+  /** Absent: exec probes are off. */
+  readonly allows?: AllowList | undefined;
+};
+
+/** Nothing of the prober's own environment, which may hold credentials, reaches a command. */
+const environment = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' };
+/** How long the rest of the output may take once the command has ended, before and after its group is killed. */
+const drainMsMax = 250;
+/** How long a killed command may take to be gone. The kernel can hold one in a system call; the probe does not wait for it. */
+const deathMsMax = 1000;
+
+export function localRunner({ clock, allows }: LocalRunnerOptions): Runner {
+  return async (request) => {
+    if (allows === undefined) return denied('exec probes are off: no --allow-exec file was given');
+    if (!allows(request.command))
+      return denied(`command ${goQuote(request.command.join(' '))} is not in the --allow-exec file`);
+    return run(request, clock);
+  };
+}
+
+const denied = (message: string): ExecOutcome => ({ kind: 'denied', message });
+
+type Child = ChildProcessByStdio<null, Readable, Readable>;
+
+/** spawn throws on a NUL byte, say, and emits on everything else. */
+async function run(request: ExecRequest, clock: Clock): Promise<ExecOutcome> {
+  const [program = '', ...args] = request.command;
+  try {
+    const options = { detached: true, env: environment, cwd: '/' } as const;
+    const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+    return await finished(child, request, clock);
+  } catch (error) {
+    return notStarted(program, error as NodeJS.ErrnoException);
+  }
+}
+
+/** Two stages: until the command has ended, which the time-out enforces; then until its output has. */
+async function finished(child: Child, { command, timeoutMs }: ExecRequest, clock: Clock): Promise<ExecOutcome> {
+  const output = cappedOutput([child.stdout, child.stderr].filter(isOpen), clock);
+  const closed = new Promise((resolve) => child.once('close', resolve));
+  const end = await ended(child, timeoutMs, clock);
+  if (end.kind !== 'failed') await drained(child, closed, clock);
+  output.close();
+  if (end.kind === 'failed') return notStarted(command[0] ?? '', end.error);
+  return { ...end, output: output.text() };
+}
+
+/** Without a descriptor left, Node gives a child no streams at all. */
+const isOpen = (stream: Readable | null | undefined): stream is Readable => stream !== null && stream !== undefined;
+
+type End =
+  | { readonly kind: 'exited'; readonly exitCode: number }
+  | { readonly kind: 'timedOut' }
+  | { readonly kind: 'failed'; readonly error: NodeJS.ErrnoException };
+
+function ended(child: Child, timeoutMs: number, clock: Clock): Promise<End> {
+  return new Promise((resolve) => {
+    let timedOut = false;
+    const settle = (end: End) => {
+      cancel();
+      resolve(timedOut ? { kind: 'timedOut' } : end);
+    };
+    let cancel = clock.setTimer(timeoutMs, () => {
+      timedOut = true;
+      killGroup(child);
+      cancel = clock.setTimer(deathMsMax, () => resolve({ kind: 'timedOut' }));
+    });
+    child.once('error', (error) => settle({ kind: 'failed', error }));
+    child.once('exit', (code, signal) => settle({ kind: 'exited', exitCode: exitCode(code, signal) }));
+  });
+}
+
+/** Survivors that hold the output are killed; proper daemons, which do not, are none of the probe's business. */
+async function drained(child: Child, closed: Promise<unknown>, clock: Clock): Promise<void> {
+  if (await within(closed, drainMsMax, clock)) return;
+  killGroup(child);
+  await within(closed, drainMsMax, clock);
+}
+
+async function within(done: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {
+  const giveUp = new AbortController();
+  const isDone = await Promise.race([done.then(() => true), sleep(clock, ms, giveUp.signal).then(() => false)]);
+  giveUp.abort();
+  return isDone;
+}
+
+/** A command that a signal ended has the exit code that shells and container runtimes give it. */
+const exitCode = (code: number | null, signal: NodeJS.Signals | null): number =>
+  code ?? signalBase + (signal === null ? 0 : constants.signals[signal]);
+
+const signalBase = 128;
+
+/** The group has its leader's number for as long as any of its processes is left. None left, or not ours to kill: nothing to be done. */
+function killGroup({ pid }: Child): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ESRCH' && code !== 'EPERM') throw error;
+  }
+}
+
+const shortages = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM']);
+/** Go's words for what a container runtime reports. */
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file or directory',
+  EACCES: 'permission denied',
+  ENOEXEC: 'exec format error',
+  E2BIG: 'argument list too long',
+};
+
+function notStarted(program: string, error: NodeJS.ErrnoException): ExecOutcome {
+  const code = error.code ?? '';
+  const reason = code === 'ENOENT' && !program.includes('/') ? 'executable file not found in $PATH' : reasons[code];
+  return {
+    kind: 'notStarted',
+    message: `exec: ${goQuote(program)}: ${reason ?? error.message}`,
+    own: shortages.has(code),
+  };
+}

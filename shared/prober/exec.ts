@@ -1,0 +1,46 @@
+/** kubelet's exec probe: what the exit code of a command says. Source: pkg/probe/exec. */
+import type { Attempt, FailureClass } from '../core/types.ts';
+import type { ExecOutcome, Runner } from '../exec/exec.ts';
+import type { Clock } from '../lib/clock.ts';
+import { goQuote } from './go-text.ts';
+import type { ExecRequest, Prober } from './prober.ts';
+
+export type ExecProberOptions = { readonly run: Runner; readonly clock: Clock };
+
+/** Exit 0 succeeds, any other exit code and the time-out fail; a command that cannot or may not run is a prober error. */
+export function execProber({ run, clock }: ExecProberOptions): Prober<ExecRequest> {
+  return async (request) => {
+    const startMs = clock.monotonicMs();
+    const outcome = await run(request);
+    return { ...verdict(request, outcome), timings: { totalMs: clock.monotonicMs() - startMs } };
+  };
+}
+
+type Verdict = Omit<Attempt, 'timings'>;
+
+function verdict({ command }: ExecRequest, outcome: ExecOutcome): Verdict {
+  switch (outcome.kind) {
+    case 'exited':
+      return outcome.exitCode === 0
+        ? { outcome: 'success', output: outcome.output }
+        : { outcome: 'failure', output: outcome.output, failureClass: 'EXEC_EXIT' };
+    case 'timedOut':
+      // kubelet has no output of a command that timed out; it shows the runtime's error instead.
+      return {
+        outcome: 'failure',
+        output: `command ${goQuote(command.join(' '))} timed out`,
+        failureClass: 'EXEC_TIMEOUT',
+      };
+    case 'denied':
+      return errored('POLICY_DENIED', outcome.message);
+    case 'notStarted':
+      return errored(outcome.own ? 'PROBER' : 'EXEC_START', outcome.message);
+  }
+}
+
+const errored = (failureClass: FailureClass, error: string): Verdict => ({
+  outcome: 'unknown',
+  output: '',
+  error,
+  failureClass,
+});

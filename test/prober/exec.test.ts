@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Attempt } from '../../shared/core/types.ts';
+import type { ExecOutcome } from '../../shared/exec/exec.ts';
+import { localRunner } from '../../shared/exec/local.ts';
+import { systemClock } from '../../shared/lib/clock.ts';
+import { execProber } from '../../shared/prober/exec.ts';
+
+const request = {
+  kind: 'exec',
+  command: ['/bin/sh', '-c', 'echo said; exit 0'],
+  target: { namespace: 'default', name: 'a', uid: 'u' },
+  container: 'main',
+  timeoutMs: 30_000,
+} as const;
+
+const verdict = ({ timings: _, ...rest }: Attempt) => rest;
+
+describe('what an exec probe makes of', () => {
+  const table: readonly (readonly [what: string, ran: ExecOutcome, attempt: Omit<Attempt, 'timings'>])[] = [
+    ['exit 0', { kind: 'exited', exitCode: 0, output: 'fine' }, { outcome: 'success', output: 'fine' }],
+    [
+      'exit 1',
+      { kind: 'exited', exitCode: 1, output: 'broken' },
+      { outcome: 'failure', output: 'broken', failureClass: 'EXEC_EXIT' },
+    ],
+    [
+      'a time-out',
+      { kind: 'timedOut', output: 'dropped' },
+      { outcome: 'failure', output: 'command "/bin/sh -c echo said; exit 0" timed out', failureClass: 'EXEC_TIMEOUT' },
+    ],
+    [
+      'a command that cannot run',
+      { kind: 'notStarted', message: 'no such file', own: false },
+      { outcome: 'unknown', output: '', error: 'no such file', failureClass: 'EXEC_START' },
+    ],
+    [
+      'a machine without processes left',
+      { kind: 'notStarted', message: 'short', own: true },
+      { outcome: 'unknown', output: '', error: 'short', failureClass: 'PROBER' },
+    ],
+    [
+      'a command that may not run',
+      { kind: 'denied', message: 'not allowed' },
+      { outcome: 'unknown', output: '', error: 'not allowed', failureClass: 'POLICY_DENIED' },
+    ],
+  ];
+  for (const [what, ran, attempt] of table) {
+    test(what, async () => {
+      const probe = execProber({ run: async () => ran, clock: systemClock });
+      assert.deepEqual(verdict(await probe(request)), attempt);
+    });
+  }
+});
+
+test('an exec probe runs a real command', async () => {
+  const run = localRunner({ clock: systemClock, allows: () => true });
+  const attempt = await execProber({ run, clock: systemClock })(request);
+  assert.deepEqual(verdict(attempt), { outcome: 'success', output: 'said\n' });
+  assert.ok(attempt.timings.totalMs > 0);
+});
