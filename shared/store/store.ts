@@ -5,9 +5,11 @@
  * - `get` and `query` are strongly consistent unless `eventuallyConsistent` is set.
  * - `write` applies all its operations or none. A write of one operation is one conditional write; of several, one transaction.
  * - `token` names the write: sent again with the same token and the same operations it is applied once, and a repetition whose first
- *   answer was lost is told from another writer's change (the adapter compares the token it left on the item, `lastWrite`, which no
- *   caller sees). One limit: a single put or update *without a condition that its own success breaks* (an `add`, say) may be applied twice
- *   when an answer was lost and another writer came between. Counters that must be exact need a condition or a second operation.
+ *   answer was lost is told from another writer's change (the adapter compares the token it left on the item,
+ *   `lastWrite`, which no caller sees). One limit: a single put or update whose answer was lost, and whose
+ *   item somebody else has written since, is judged anew by its conditions alone. Then an `add` or an unconditional put may be done
+ *   twice, and a late `notExists` put brings back what was deleted. Where that matters, write several operations (a check will do):
+ *   a transaction is exact.
  * - A write that no store could do throws a plain Error: a bug. The rules are in operation.ts.
  * - Expected outcomes are values: see `WriteOutcome`. A store that cannot be reached or refuses service throws `StoreUnavailable`, and
  *   then nothing of the write was applied.
