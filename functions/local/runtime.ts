@@ -15,10 +15,12 @@ import { execProber } from '../../shared/prober/exec.ts';
 import { grpcProber } from '../../shared/prober/grpc.ts';
 import { httpProber } from '../../shared/prober/http.ts';
 import type { Probers } from '../../shared/prober/prober.ts';
+import { withSecretHeaders } from '../../shared/prober/secret-headers.ts';
 import { withStorableOutput } from '../../shared/prober/stored-output.ts';
 import { tcpProber } from '../../shared/prober/tcp.ts';
 import type { StoreCall } from '../../shared/store/item-size.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';
+import { environmentSecret } from './environment-secret.ts';
 import { localMetrics } from './metrics.ts';
 import type { LocalOptions } from './options.ts';
 import { hostShard, type ShardHost } from './shard-host.ts';
@@ -113,7 +115,7 @@ function probersOf({
   readonly options: Pick<LocalOptions, 'allowExec'>;
 }): Probers {
   return {
-    http: httpProber({ dial, clock }),
+    http: withSecretHeaders(httpProber({ dial, clock }), { resolveSecret: environmentSecret, clock }),
     tcp: tcpProber({ dial, clock }),
     grpc: grpcProber({ dial, clock }),
     exec: execProber({

@@ -89,7 +89,8 @@ const initialResult: Readonly<Record<ProbeType, Result>> = {
 
 /**
  * Rules 1 to 8: may this worker probe now? `pod` undefined: no status is known.
- * `nowMs` is wall time; a negative elapsed time counts as none.
+ * `nowMs` is wall time. To kubelet a container that starts in the future has run for less than any delay, 0 included; a caller whose clocks
+ * may disagree passes a `nowMs` that is not before the start.
  */
 export function decideGate(spec: WorkerSpec, worker: Worker, pod: PodView | undefined, nowMs: number, era: Era): Gate {
   if (!pod) return { kind: 'skip', reason: 'NoStatus', worker, actions: [] };
@@ -174,7 +175,7 @@ function startedBeforeKubelet(container: ContainerStatus, era: Era): boolean {
 }
 
 function runningSeconds(state: { readonly startedAtMs: number }, nowMs: number): number {
-  return Math.max(0, Math.trunc((nowMs - state.startedAtMs) / 1000));
+  return Math.trunc((nowMs - state.startedAtMs) / 1000);
 }
 
 function setAction(worker: Worker, result: Result): CacheAction {

@@ -7,7 +7,7 @@ import type { ProbeReport } from '../core/probe-report.ts';
 import type { EventRecord, ProbeRecord } from '../core/records.ts';
 import type { ProbeName } from '../core/spec.ts';
 import { holdTrigger } from '../core/ticker.ts';
-import { decideGate, reduce, type Step } from '../core/worker.ts';
+import { decideGate, type PodView, reduce, type Step } from '../core/worker.ts';
 import { probe as runProbe, type TimedAttempt } from '../prober/probe.ts';
 import { outputOf } from '../prober/stored-output.ts';
 import { type HeldProbe, type HeldTarget, podView, refreshView } from './held.ts';
@@ -18,13 +18,8 @@ import { endedRecord, mustCommit, transitionEvent, withAction, withAttempts, wit
 /** Runs the cycle to its end; afterwards the worker is as committed. A run that ended meanwhile leaves everything as it was. */
 export async function probeCycle(holder: Holder, held: HeldTarget, probe: HeldProbe): Promise<void> {
   if (probe.stopping) return endWorker(holder, held, probe, '');
-  const gate = decideGate(
-    probe.workerSpec,
-    probe.worker,
-    podView(held, probe.container.spec.name),
-    holder.run.ports.clock.nowMs(),
-    productEra,
-  );
+  const pod = podView(held, probe.container.spec.name);
+  const gate = decideGate(probe.workerSpec, probe.worker, pod, gateTimeMs(holder, pod), productEra);
   if (!(await applyStep(holder, held, { probe, step: gate }))) return;
   switch (gate.kind) {
     case 'skip':
@@ -34,6 +29,12 @@ export async function probeCycle(holder: Holder, held: HeldTarget, probe: HeldPr
     case 'probe':
       return askProber(holder, held, probe);
   }
+}
+
+/** Whose clock set the start is not known: a start in the future counts as now. */
+function gateTimeMs(holder: Holder, { container }: PodView): number {
+  const nowMs = holder.run.ports.clock.nowMs();
+  return container?.state?.kind === 'running' ? Math.max(nowMs, container.state.startedAtMs) : nowMs;
 }
 
 async function askProber(holder: Holder, held: HeldTarget, probe: HeldProbe): Promise<void> {
@@ -135,7 +136,11 @@ type Committing = {
   readonly attempts: readonly TimedAttempt[];
 };
 
-async function commitRecord(holder: Holder, held: HeldTarget, { probe, after, told, attempts }: Committing): Promise<boolean> {
+async function commitRecord(
+  holder: Holder,
+  held: HeldTarget,
+  { probe, after, told, attempts }: Committing,
+): Promise<boolean> {
   const before = probe.record;
   const changed = after.version !== before.version;
   const transitions = changed ? [transitionEvent({ probe, before, after, attempts })] : [];
