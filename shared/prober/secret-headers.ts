@@ -19,7 +19,7 @@ type Ports = { readonly resolveSecret: ResolveSecret; readonly clock: Clock };
 export function withSecretHeaders(prober: Prober<HttpRequest>, { resolveSecret, clock }: Ports): Prober<HttpRequest> {
   const cache = new Map<string, { readonly value: string; readonly untilMs: number }>();
 
-  const valueOf = async (text: string): Promise<string | undefined> => {
+  const secretValue = async (text: string): Promise<string | undefined> => {
     const reference = secretReference(text);
     if (!reference) return text;
     const known = cache.get(text);
@@ -35,7 +35,7 @@ export function withSecretHeaders(prober: Prober<HttpRequest>, { resolveSecret, 
     if (!request.headers.some(([, value]) => secretReference(value))) return prober(request);
     const headers: (readonly [string, string])[] = [];
     for (const [name, value] of request.headers) {
-      const resolved = await valueOf(value);
+      const resolved = await secretValue(value);
       if (resolved === undefined) return unresolved(name, value);
       headers.push([name, resolved]);
     }
