@@ -9,8 +9,8 @@ export type CappedOutput = {
   readonly close: () => void;
 };
 
-/** Dropped at most per breath, and the pause between two: about 100 MB/s. */
-const breathBytesMax = 1_048_576;
+/** Dropped at most per breath, and the pause between two: about 50 MB/s. */
+const breathBytesMax = 524_288;
 const pauseMs = 10;
 
 export function cappedOutput(streams: readonly Readable[], clock: Clock): CappedOutput {

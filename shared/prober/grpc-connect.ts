@@ -17,8 +17,8 @@ export type NotConnected =
   /** The prober's own trouble, or denied: told at once, not tried again. */
   | { readonly kind: 'own'; readonly failure: DialFailure };
 
-export type Endpoint = { readonly host: string; readonly port: number };
-export type ConnectOptions = { readonly dial: Dial; readonly clock: Clock };
+type Endpoint = { readonly host: string; readonly port: number };
+type ConnectOptions = { readonly dial: Dial; readonly clock: Clock };
 
 /** The longest that one try may take, grpc-go's minimum connect time-out. */
 const tryMsMax = 20_000;
@@ -35,7 +35,7 @@ export async function connectUntil(
   const { clock } = options;
   for (let backoffMs = backoffBaseMs; ; backoffMs *= backoffFactor) {
     const untilMs = Math.min(deadlineMs, clock.monotonicMs() + tryMsMax);
-    const tried = await tryOnce(endpoint, untilMs, options);
+    const tried = await connectOnce(endpoint, untilMs, options);
     if (tried.kind !== 'late') return tried;
     const remainingMs = deadlineMs - clock.monotonicMs();
     await sleep(clock, Math.max(0, Math.min(backoffMs, remainingMs)));
@@ -43,7 +43,8 @@ export async function connectUntil(
   }
 }
 
-async function tryOnce(
+/** One try. */
+export async function connectOnce(
   { host, port }: Endpoint,
   untilMs: number,
   { dial, clock }: ConnectOptions,

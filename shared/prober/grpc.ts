@@ -2,6 +2,7 @@
  * kubelet's gRPC probe: `grpc.health.v1.Health/Check`, plaintext, on a fresh connection, with one deadline over connecting and calling.
  * Source: pkg/probe/grpc; how a connection comes about and how an answer is read: grpc-go.
  */
+import { userAgent } from '../core/probe-request.ts';
 import type { Attempt, FailureClass, PhaseTimings } from '../core/types.ts';
 import type { Clock } from '../lib/clock.ts';
 import { hostPort } from '../net/dial-failure.ts';
@@ -9,18 +10,12 @@ import type { Dial, DialFailure } from '../net/net.ts';
 import { failedDial } from './failed-dial.ts';
 import { goDuration, goQuote } from './go-text.ts';
 import { codeName, serving, servingStatusName } from './grpc-codec.ts';
-import { type Connected, connectUntil } from './grpc-connect.ts';
+import { type Connected, connectOnce, connectUntil, type NotConnected } from './grpc-connect.ts';
 import { type RpcResult, rpcCode } from './grpc-reply.ts';
-import { type CallOutcome, callCheck } from './grpc-session.ts';
+import { type Call, type CallOutcome, callCheck } from './grpc-session.ts';
 import type { GrpcRequest, Prober } from './prober.ts';
 
-export type GrpcProberOptions = {
-  readonly dial: Dial;
-  readonly clock: Clock;
-  readonly userAgent?: string;
-};
-
-const userAgentDefault = 'kube-probe/1.36';
+export type GrpcProberOptions = { readonly dial: Dial; readonly clock: Clock };
 
 /** Only SERVING succeeds. Whatever goes wrong is a failure with kubelet's text; a denied dial and the prober's own trouble are prober errors. */
 export function grpcProber(options: GrpcProberOptions): Prober<GrpcRequest> {
@@ -43,24 +38,26 @@ export function grpcProber(options: GrpcProberOptions): Prober<GrpcRequest> {
   };
 }
 
-/** What grpc-go asks once more, without telling: a call that the server says it did not begin. */
-const callsMax = 2;
-
-type Asked =
-  | { readonly kind: 'answered'; readonly connected: Connected; readonly outcome: CallOutcome }
-  | Exclude<Awaited<ReturnType<typeof connectUntil>>, Connected>;
+type Asked = { readonly kind: 'answered'; readonly connected: Connected; readonly outcome: CallOutcome } | NotConnected;
 
 async function ask(request: GrpcRequest, deadlineMs: number, options: GrpcProberOptions): Promise<Asked> {
-  const { clock, dial, userAgent = userAgentDefault } = options;
-  const authority = hostPort(request.host, request.port);
-  const call = { authority, service: request.service, userAgent, deadlineMs };
-  for (let calls = 1; ; calls += 1) {
-    const connected = await connectUntil(request, deadlineMs, { dial, clock });
-    if (connected.kind !== 'connected') return connected;
-    const outcome = await callCheck(connected.session, call, clock);
-    connected.session.close();
-    if (!outcome.unprocessed || calls === callsMax) return { kind: 'answered', connected, outcome };
-  }
+  const { host, port, service } = request;
+  const call = { authority: hostPort(host, port), service, userAgent, deadlineMs };
+  const connected = await connectUntil(request, deadlineMs, options);
+  if (connected.kind !== 'connected') return connected;
+  const outcome = await callOnce(connected, call, options.clock);
+  const answered: Asked = { kind: 'answered', connected, outcome };
+  if (!outcome.unprocessed) return answered;
+  // grpc-go asks once more, without telling, when the server says that it did not begin; but it does not wait for a connection again.
+  const again = await connectOnce(request, deadlineMs, options);
+  if (again.kind !== 'connected') return answered;
+  return { kind: 'answered', connected: again, outcome: await callOnce(again, call, options.clock) };
+}
+
+async function callOnce({ session }: Connected, call: Call, clock: Clock): Promise<CallOutcome> {
+  const outcome = await callCheck(session, call, clock);
+  session.close();
+  return outcome;
 }
 
 /** Every reason reads the same in kubelet; the class keeps the last one apart. */

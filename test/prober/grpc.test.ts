@@ -198,6 +198,14 @@ describe('a server that breaks off', () => {
   });
 });
 
+function onceDial(): Dial {
+  let dials = 0;
+  return async (request) => {
+    dials += 1;
+    return dials === 1 ? watchedDial(request) : { kind: 'failed', failureClass: 'CONNECT_REFUSED', message: 'gone' };
+  };
+}
+
 describe('a call that the server did not begin', () => {
   test('is made once more', async () => {
     let calls = 0;
@@ -208,6 +216,11 @@ describe('a call that the server did not begin', () => {
     });
     assert.match(attempt.output, /code = FailedPrecondition desc = second$/);
     assert.equal(calls, 2);
+  });
+  test('reads as unavailable when there is no connection any more', async () => {
+    const dial = onceDial();
+    const attempt = await probedBy((stream) => stream.close(7), { dial });
+    assert.match(attempt.output, /code = Unavailable desc = /);
   });
   test('is made no third time', async () => {
     let calls = 0;

@@ -2,6 +2,7 @@
 import { createServer as createHttp1Server } from 'node:http';
 import { createSecureServer, createServer, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
 import { createServer as createNetServer } from 'node:net';
+import { selfSigned } from './certificate.ts';
 import { listenWith, type RunningServer, startTcpServer, type TcpServerKind } from './tcp-server.ts';
 
 type Health = {
@@ -51,7 +52,7 @@ function start(spec: GrpcServerSpec, seen: GrpcSeen[]): Promise<RunningServer> {
         refuse(stream, unimplemented, 'unknown service grpc.health.v1.Health');
       });
     case 'grpc-health-tls':
-      return listenWith(createSecureServer(), host);
+      return startHttp2Tls(healthService(spec, seen));
     case 'http1':
       return listenWith(createHttp1Server(), host);
     case 'closed':
@@ -83,6 +84,18 @@ export function startHttp2({ acceptDelayMs = 0 }: Health, onStream: OnStream): P
   });
   return listenWith(acceptor, host);
 }
+
+function startHttp2Tls(onStream: OnStream): Promise<RunningServer> {
+  const notBefore = new Date(Date.now() - dayMs);
+  const http2 = createSecureServer(
+    selfSigned({ hostname: 'localhost', notBefore, notAfter: new Date(Date.now() + dayMs) }),
+  );
+  http2.on('tlsClientError', () => undefined);
+  http2.on('stream', onStream);
+  return listenWith(http2, host);
+}
+
+const dayMs = 86_400_000;
 
 const healthService =
   (spec: Health, seen: GrpcSeen[]): OnStream =>
