@@ -1,0 +1,40 @@
+/** The answer that shows one target, with its entity tag. */
+
+import { targetAddress } from '../store/keys.ts';
+import type { Changed } from './change-target.ts';
+import type { ApiDeps } from './deps.ts';
+import { entityTag } from './etag.ts';
+import { freshnessReader } from './freshness.ts';
+import { warningHeader } from './kept-out.ts';
+import { jsonResponse, type Problem, problemResponse } from './problem.ts';
+import type { Answer } from './route.ts';
+import type { StoredTarget } from './stored-target.ts';
+import { targetSchema } from './target-schema.ts';
+import { targetView } from './target-view.ts';
+
+const etagDescription = 'The resourceVersion of spec and metadata; the status has its own.';
+const warningDescription = 'Names the fields that were not stored, since they do not concern probing.';
+
+export const targetAnswer = (description: string): Answer => ({
+  description,
+  schema: targetSchema,
+  headers: { ETag: etagDescription, Warning: warningDescription },
+});
+
+type Shown = { readonly status: number; readonly ignored?: readonly string[] };
+
+export async function answerTarget(
+  deps: ApiDeps,
+  stored: StoredTarget,
+  { status, ignored = [] }: Shown,
+): Promise<Response> {
+  const { namespace, name, resourceVersion } = stored.target;
+  const freshness = await freshnessReader(deps)(targetAddress(namespace, name).bucket);
+  const view = targetView(stored, { freshness, nowMs: deps.clock.nowMs() });
+  return jsonResponse(status, view, { etag: entityTag(resourceVersion), ...warningHeader(ignored) });
+}
+
+/** The outcome of a change: the problem, or the target as it now is. */
+export async function answerChange(deps: ApiDeps, outcome: Changed | Problem, shown: Shown): Promise<Response> {
+  return outcome.kind === 'problem' ? problemResponse(outcome) : answerTarget(deps, outcome.stored, shown);
+}

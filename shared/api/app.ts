@@ -1,0 +1,86 @@
+/** The API as one function from Request to Response. It knows no server: Node's and the HTTP API of AWS both call `fetch`. */
+import { OpenAPIHono, z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { StoreUnavailable } from '../store/store.ts';
+import { bearerToken } from './bearer-token.ts';
+import type { ApiDeps } from './deps.ts';
+import { document, openApiDocument } from './openapi.ts';
+import { jsonResponse, type Problem, problem, problemResponse } from './problem.ts';
+import type { Route } from './route.ts';
+import { desiredRoutes } from './routes/desired.ts';
+import { eventRoutes } from './routes/events.ts';
+import { operationsRoutes } from './routes/operations.ts';
+import { probeRoutes } from './routes/probe.ts';
+import { statusRoutes } from './routes/status.ts';
+import { targetRoutes } from './routes/target.ts';
+import { targetListRoutes } from './routes/target-list.ts';
+import { watchRoute } from './routes/watch.ts';
+
+export type ApiApp = { readonly fetch: (request: Request) => Promise<Response> };
+
+const openApiPath = '/openapi.json';
+
+const routes = (): readonly Route[] => [
+  ...operationsRoutes,
+  ...targetListRoutes,
+  ...targetRoutes,
+  ...statusRoutes,
+  ...probeRoutes,
+  ...desiredRoutes,
+  ...eventRoutes,
+  watchRoute(),
+];
+
+export function apiApp(deps: ApiDeps): ApiApp {
+  const app = new OpenAPIHono();
+  const described: readonly Route[] = [...routes(), openApiRoute(() => openApiDocument(app))];
+  const refuse = deps.token === undefined ? () => undefined : bearerToken(deps.token);
+  for (const route of described) {
+    document(app, route);
+    app.on(route.method.toUpperCase(), honoPath(route), async (context) => {
+      const refused = route.anonymous ? undefined : refuse(context.req.raw);
+      return refused ? problemResponse(refused) : route.handle(apiRequest(context), deps);
+    });
+  }
+  for (const path of new Set(described.map(honoPath)))
+    app.all(path, () => problemResponse(methodNotAllowed(described, path)));
+  app.notFound(() => problemResponse(problem(404, 'no-such-route', 'There is nothing at this path.')));
+  app.onError((error) => problemResponse(failure(deps, error)));
+  return { fetch: async (request) => app.fetch(request) };
+}
+
+const honoPath = ({ path }: Pick<Route, 'path'>): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
+
+function apiRequest(context: Context) {
+  return { raw: context.req.raw, params: context.req.param(), query: new URL(context.req.url).searchParams };
+}
+
+function methodNotAllowed(described: readonly Route[], path: string): Problem {
+  const methods = described.filter((route) => honoPath(route) === path).map(({ method }) => method.toUpperCase());
+  const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].join(', ');
+  return { ...problem(405, 'method-not-allowed', `Here one can ${allow}.`), headers: { allow } };
+}
+
+/** The API's edge: what was thrown is a store out of reach, or a bug. */
+function failure({ log }: ApiDeps, error: Error): Problem {
+  if (error instanceof StoreUnavailable) {
+    log.warn('request not served: store unavailable', { cause: error.message });
+    return {
+      ...problem(503, 'store-unavailable', 'The store is busy or out of reach; try again.'),
+      headers: { 'retry-after': '1' },
+    };
+  }
+  log.error('request failed', { error });
+  return problem(500, 'internal', 'The request failed; the log of the service says why.');
+}
+
+function openApiRoute(documentOf: () => unknown): Route {
+  return {
+    method: 'get',
+    path: openApiPath,
+    summary: 'This document',
+    answers: { 200: { description: 'OpenAPI 3.1', schema: z.object({}).catchall(z.unknown()) } },
+    problems: [],
+    handle: async () => jsonResponse(200, documentOf()),
+  };
+}

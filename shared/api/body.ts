@@ -1,0 +1,81 @@
+/** The body of a request: read up to a limit, decoded by its media type. */
+import { parseJson } from './json-text.ts';
+import { type Checked, ok, type Problem, problem } from './problem.ts';
+import { parseYaml } from './yaml-text.ts';
+
+export const bodyBytesMax = 64 * 1024;
+
+/** Media types that a route takes, each with the syntax it stands for. */
+export type MediaTypes = Readonly<Record<string, 'json' | 'yaml'>>;
+
+export const manifestMediaTypes: MediaTypes = {
+  'application/json': 'json',
+  'application/yaml': 'yaml',
+  'application/x-yaml': 'yaml',
+  'text/yaml': 'yaml',
+};
+
+export const mergePatchMediaTypes: MediaTypes = {
+  'application/merge-patch+json': 'json',
+  'application/merge-patch+yaml': 'yaml',
+};
+
+/** The decoded body. 415 for a media type not in the list, 413 beyond the limit, 400 for what cannot be parsed. */
+export async function readBody(request: Request, mediaTypes: MediaTypes): Promise<Checked<unknown>> {
+  const syntax = mediaTypes[mediaTypeOf(request)];
+  if (!syntax) return unsupported(request, mediaTypes);
+  const text = await readText(request);
+  if (text.kind === 'problem') return text;
+  const parsed = syntax === 'json' ? parseJson(text.value) : parseYaml(text.value);
+  return parsed.kind === 'parsed' ? ok(parsed.value) : problem(400, 'malformed-body', parsed.reason);
+}
+
+/** As `readBody`, but a request without any body is an empty object. */
+export async function readOptionalBody(request: Request, mediaTypes: MediaTypes): Promise<Checked<unknown>> {
+  const isEmpty = request.body === null || request.headers.get('content-length') === '0';
+  return isEmpty ? ok({}) : readBody(request, mediaTypes);
+}
+
+const contentType = /^\s*([^;\s]+)\s*(?:;\s*charset\s*=\s*"?([^;"\s]+)"?\s*)?$/i;
+
+/** Lower case; empty for a missing or odd header, a charset other than UTF-8, or an encoded body. */
+function mediaTypeOf(request: Request): string {
+  const [, mediaType = '', charset = 'utf-8'] = contentType.exec(request.headers.get('content-type') ?? '') ?? [];
+  const isEncoded = (request.headers.get('content-encoding') ?? 'identity') !== 'identity';
+  return isEncoded || charset.toLowerCase() !== 'utf-8' ? '' : mediaType.toLowerCase();
+}
+
+function unsupported(request: Request, mediaTypes: MediaTypes): Problem {
+  const accepted = Object.keys(mediaTypes).join(', ');
+  const header = request.method === 'PATCH' ? 'accept-patch' : 'accept';
+  return {
+    ...problem(415, 'unsupported-media-type', `The body has to be one of ${accepted}, in UTF-8 and not compressed.`),
+    headers: { [header]: accepted },
+  };
+}
+
+const tooLarge = problem(413, 'body-too-large', `The body is larger than ${bodyBytesMax} bytes.`);
+
+async function readText(request: Request): Promise<Checked<string>> {
+  if (Number(request.headers.get('content-length')) > bodyBytesMax) return tooLarge;
+  const bytes = await readBytes(request);
+  if (!bytes) return tooLarge;
+  try {
+    return ok(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    return problem(400, 'malformed-body', 'The body is not UTF-8.');
+  }
+}
+
+/** Stops reading at the limit, whatever the length header says. */
+async function readBytes(request: Request): Promise<Uint8Array | undefined> {
+  if (!request.body) return new Uint8Array();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of request.body) {
+    length += chunk.byteLength;
+    if (length > bodyBytesMax) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,95 @@
+/**
+ * How the API writes: read, decide, write on condition of what was read, and again if somebody else was faster. The holder learns of a
+ * change by the counter of the target's slice, moved before and after the write: before, so that a reload that misses the write is
+ * followed by another; after, so that the write is seen at all. A repetition that changes nothing moves it too, since its first try may
+ * have died in between.
+ */
+import { sleep } from '../lib/clock.ts';
+import { changeCounted } from '../store/items.ts';
+import type { TargetAddress } from '../store/keys.ts';
+import { type Operation, StoreUnavailable } from '../store/store.ts';
+import type { ApiDeps } from './deps.ts';
+import { type Problem, problem } from './problem.ts';
+import { readStored, type StoredTarget } from './stored-target.ts';
+
+/** What to do about the state that was read (undefined: there is no such target). */
+export type Plan =
+  | Problem
+  /** The state is as wanted. */
+  | { readonly kind: 'unchanged'; readonly stored: StoredTarget }
+  /** `stored`: the state once the operations are applied. */
+  | {
+      readonly kind: 'write';
+      readonly operations: readonly Operation[];
+      readonly stored: StoredTarget;
+      readonly created: boolean;
+    };
+
+export type Change = {
+  readonly address: TargetAddress;
+  readonly plan: (stored: StoredTarget | undefined) => Plan;
+  /** Shown with the wake-up of status-sync. */
+  readonly reason: string;
+  /** Decide and answer, but write and publish nothing. */
+  readonly dryRun: boolean;
+};
+
+export type Changed = { readonly kind: 'ok'; readonly stored: StoredTarget; readonly created: boolean };
+
+const attemptsMax = 8;
+const jitterFirstMs = 20;
+
+export const unreadable = problem(
+  409,
+  'quarantined',
+  'The stored item of this target cannot be read; it has to be mended or removed in the store.',
+);
+
+/** Throws `StoreUnavailable` when the store stays out of reach or others are faster every time. */
+export async function changeTarget(deps: ApiDeps, change: Change): Promise<Changed | Problem> {
+  for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
+    const read = await readStored(deps, change.address);
+    if (read.kind === 'poison') return unreadable;
+    const plan = change.plan(read.kind === 'found' ? read.stored : undefined);
+    if (plan.kind === 'problem') return plan;
+    const changed: Changed = { kind: 'ok', stored: plan.stored, created: plan.kind === 'write' && plan.created };
+    if (change.dryRun) return changed;
+    await count(deps, change.address);
+    if (plan.kind === 'unchanged' || (await applied(deps, plan.operations))) {
+      if (plan.kind === 'write') await count(deps, change.address);
+      await wakeStatusSync(deps, plan.stored, change.reason);
+      return changed;
+    }
+    await sleep(deps.clock, jitterFirstMs * attempt * (0.5 + deps.random.next()));
+  }
+  throw new StoreUnavailable('others changed the target at every attempt');
+}
+
+/** false: refused, or in doubt; either way the next read tells. */
+async function applied(deps: ApiDeps, operations: readonly Operation[]): Promise<boolean> {
+  const outcome = await deps.store.write(operations, { token: deps.random.uuid() });
+  return outcome.kind === 'written';
+}
+
+/** An addition that is applied twice only makes the holder look once more. */
+async function count(deps: ApiDeps, address: TargetAddress): Promise<void> {
+  for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
+    const outcome = await deps.store.write([changeCounted(address)], { token: deps.random.uuid() });
+    if (outcome.kind === 'written') return;
+    await sleep(deps.clock, jitterFirstMs * attempt * (0.5 + deps.random.next()));
+  }
+  throw new StoreUnavailable('the change counter could not be moved');
+}
+
+/** Only a hint: the holder asks for the same when it sees the change, so a bus that fails costs time, not correctness. */
+async function wakeStatusSync(deps: ApiDeps, { target }: StoredTarget, reason: string): Promise<void> {
+  const { namespace, name, uid } = target;
+  const outcome = await deps.bus.publish([
+    {
+      detailType: 'Target Sync Requested',
+      timeMs: deps.clock.nowMs(),
+      detail: { schemaVersion: 1, id: deps.random.uuid(), target: { namespace, name, uid }, reason },
+    },
+  ]);
+  if (outcome.failed.length > 0) deps.log.warn('Target Sync Requested not published', { namespace, name, reason });
+}

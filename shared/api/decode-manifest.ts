@@ -1,0 +1,101 @@
+/** From a body to what may be stored: shape, then address, then the rules of the core; every wrong field is named at once. */
+import type { FieldProblem } from '../core/field-problem.ts';
+import type { TargetSpec } from '../core/spec.ts';
+import type { TargetSpecInput } from '../core/spec-input.ts';
+import { metadataProblems, sizeProblems } from '../core/validate-metadata.ts';
+import { validateTargetSpec } from '../core/validate-target.ts';
+import { keptOutOfManifest } from './kept-out.ts';
+import { type Manifest, manifestSchema } from './manifest-schema.ts';
+import { type Checked, invalidFields, ok } from './problem.ts';
+import { decodeShape } from './shape.ts';
+
+export type TargetName = { readonly namespace: string; readonly name: string };
+
+/** What a client decides of a target. */
+export type DecodedTarget = TargetName & {
+  readonly labels: { readonly [key: string]: string };
+  readonly annotations: { readonly [key: string]: string };
+  readonly spec: TargetSpec;
+};
+
+export type DecodedManifest = { readonly target: DecodedTarget; readonly ignored: readonly string[] };
+
+/** The annotation that holds a Pod's address where its status does not. */
+export const hostAnnotation = 'probelet.dev/host';
+
+export function decodeManifest(body: unknown, name: TargetName): Checked<DecodedManifest> {
+  const { value, ignored } = keptOutOfManifest(body);
+  const shaped = decodeShape(manifestSchema, value);
+  if (shaped.kind === 'problem') return shaped;
+  const manifest = shaped.value;
+  const labels = manifest.metadata?.labels ?? {};
+  const annotations = manifest.metadata?.annotations ?? {};
+  const address = addressOf(manifest);
+  const input = specInput(manifest, address.host);
+  const validated = validateTargetSpec(input);
+  const problems = [
+    ...kindProblems(manifest),
+    ...identityProblems(manifest, name),
+    ...metadataProblems({ ...name, labels, annotations }),
+    ...(validated.kind === 'invalid' ? validated.problems.map((each) => asWritten(each, address.pointer)) : []),
+    ...sizeProblems({ metadata: { ...name, labels, annotations }, spec: input }),
+  ];
+  if (problems.length > 0 || validated.kind === 'invalid') return invalidFields(problems);
+  return ok({ target: { ...name, labels, annotations, spec: validated.spec }, ignored });
+}
+
+const kinds: readonly (readonly [apiVersion: string | undefined, kind: string | undefined])[] = [
+  [undefined, undefined],
+  ['v1', 'Pod'],
+  ['probelet.dev/v1', 'Target'],
+];
+
+function kindProblems({ apiVersion, kind }: Manifest): readonly FieldProblem[] {
+  if (kinds.some((known) => known[0] === apiVersion && known[1] === kind)) return [];
+  const ofKind = kinds.find((known) => known[1] === kind);
+  return ofKind
+    ? [{ pointer: '/apiVersion', detail: `must be ${ofKind[0] ?? 'absent, as kind is'}` }]
+    : [{ pointer: '/kind', detail: 'must be Target (of probelet.dev/v1) or Pod (of v1)' }];
+}
+
+function identityProblems({ metadata }: Manifest, name: TargetName): readonly FieldProblem[] {
+  return (['namespace', 'name'] as const)
+    .filter((field) => metadata?.[field] !== undefined && metadata[field] !== name[field])
+    .map((field) => ({
+      pointer: `/metadata/${field}`,
+      detail: `must be ${JSON.stringify(name[field])}, as in the path`,
+    }));
+}
+
+type Address = { readonly host: string | undefined; readonly pointer: string };
+
+function addressOf({ spec, status, metadata }: Manifest): Address {
+  if (spec.host) return { host: spec.host, pointer: '/spec/host' };
+  if (status?.podIP) return { host: status.podIP, pointer: '/status/podIP' };
+  const annotated = metadata?.annotations?.[hostAnnotation];
+  if (annotated) return { host: annotated, pointer: '/metadata/annotations/probelet.dev~1host' };
+  return { host: undefined, pointer: '/spec/host' };
+}
+
+type ContainerManifest = NonNullable<Manifest['spec']['containers']>[number];
+
+function specInput({ spec }: Manifest, host: string | undefined): TargetSpecInput {
+  return {
+    ...spec,
+    host,
+    containers: spec.containers?.map(containerInput),
+    initContainers: spec.initContainers?.map(containerInput),
+  };
+}
+
+/** Kubernetes nests a rule's operator and values under `exitCodes`, the only criterion there is. */
+function containerInput(container: ContainerManifest) {
+  const rules = container.restartPolicyRules?.map(({ action, exitCodes }) => ({ action, ...exitCodes }));
+  return { ...container, restartPolicyRules: rules };
+}
+
+/** The field as the client wrote it. */
+function asWritten({ pointer, detail }: FieldProblem, hostPointer: string): FieldProblem {
+  if (pointer === '/spec/host') return { pointer: hostPointer, detail };
+  return { pointer: pointer.replace(/(\/restartPolicyRules\/\d+)\/values/, '$1/exitCodes/values'), detail };
+}

@@ -1,0 +1,37 @@
+/** What the API needs from the world. Ports only: the same app runs on one machine and behind an HTTP API. */
+import type { Bus } from '../bus/bus.ts';
+import type { EventEnvelope } from '../bus/envelope.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Json } from '../lib/json.ts';
+import type { Log } from '../lib/log.ts';
+import type { Random } from '../lib/random.ts';
+import type { Key, Store } from '../store/store.ts';
+
+export type ApiDeps = {
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly health: () => Health | Promise<Health>;
+  /** Prometheus' text format; absent: there is no `/metrics`. */
+  readonly metrics?: () => Promise<string>;
+  /** Events as they are published; absent: there is no `/v1/watch`. */
+  readonly watch?: WatchSource;
+  /** Every route but `/healthz` asks for it as a bearer token; absent: whoever guards the door is in front. */
+  readonly token?: string;
+  /** Told of every item that cannot be read, each time it is met. */
+  readonly onPoison?: (poison: Poison) => void;
+};
+
+export type Poison = { readonly key: Key; readonly detail: string };
+
+export type Health = {
+  /** false: the process should not get traffic (503). One item that cannot be read is no reason. */
+  readonly ok: boolean;
+  readonly quarantined: readonly Poison[];
+  readonly details?: { readonly [name: string]: Json };
+};
+
+/** Calls the subscriber with each event from now on; returns what ends it. */
+export type WatchSource = (subscriber: (event: EventEnvelope) => void) => () => void;

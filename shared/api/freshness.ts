@@ -1,0 +1,68 @@
+/**
+ * How far what is shown of a target may be behind: nothing is written per probe, so a reader joins the beat of the run that holds the
+ * target's bucket. Source: docs/architecture.md, Freshness.
+ */
+import { decodeEpoch, decodeRun, type EpochRecord, type RunRecord } from '../store/items.ts';
+import { type Bucket, epochKey, runKey } from '../store/keys.ts';
+import type { ApiDeps } from './deps.ts';
+
+export type Freshness = {
+  /** When every due probe of the bucket had last been done, as far as is known; undefined: nobody has claimed the bucket. */
+  readonly observedAtMs: number | undefined;
+  /** The prober doubts itself: nothing it says counts. */
+  readonly degraded: boolean;
+};
+
+const staleAfterMsMin = 40_000;
+const stalePeriods = 3;
+
+/** Whether a probe of this period may be shown with its result. `sinceMs`: nothing is older than the target itself. */
+export function isStale(
+  freshness: Freshness,
+  periodSeconds: number,
+  times: { sinceMs: number; nowMs: number },
+): boolean {
+  const observedAtMs = Math.max(freshness.observedAtMs ?? 0, times.sinceMs);
+  const ageMs = times.nowMs - observedAtMs;
+  return freshness.degraded || ageMs > Math.max(staleAfterMsMin, stalePeriods * periodSeconds * 1000);
+}
+
+export type ReadFreshness = (bucket: Bucket) => Promise<Freshness>;
+
+/** Reads each bucket's EPOCH and each shard's RUN once. */
+export function freshnessReader({ store, onPoison }: Pick<ApiDeps, 'store' | 'onPoison'>): ReadFreshness {
+  const runs = new Map<string, Promise<RunRecord | undefined>>();
+  const buckets = new Map<Bucket, Promise<Freshness>>();
+
+  const readRun = async (shard: string): Promise<RunRecord | undefined> => {
+    const item = await store.get(runKey(shard), { eventuallyConsistent: true });
+    const decoded = item && decodeRun(item);
+    if (decoded?.kind === 'poison') onPoison?.(decoded);
+    return decoded?.kind === 'ok' ? decoded.record : undefined;
+  };
+  const read = async (bucket: Bucket): Promise<Freshness> => {
+    const item = await store.get(epochKey(bucket), { eventuallyConsistent: true });
+    const decoded = item && decodeEpoch(item);
+    if (decoded?.kind === 'poison') onPoison?.(decoded);
+    if (decoded?.kind !== 'ok') return { observedAtMs: undefined, degraded: false };
+    const epoch = decoded.record;
+    const run = await once(runs, epoch.shard, readRun);
+    return freshnessOf(epoch, run);
+  };
+  return (bucket) => once(buckets, bucket, read);
+}
+
+/** While the tokens differ somebody has claimed the bucket and not beaten yet, or the reverse. */
+function freshnessOf(epoch: EpochRecord, run: RunRecord | undefined): Freshness {
+  return run?.token === epoch.token
+    ? { observedAtMs: run.observedAtMs, degraded: run.degraded }
+    : { observedAtMs: epoch.claimedAtMs, degraded: false };
+}
+
+function once<Name, Value>(known: Map<Name, Promise<Value>>, name: Name, read: (name: Name) => Promise<Value>) {
+  const earlier = known.get(name);
+  if (earlier !== undefined) return earlier;
+  const value = read(name);
+  known.set(name, value);
+  return value;
+}

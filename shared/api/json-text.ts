@@ -1,0 +1,38 @@
+/** JSON text to a value, stricter than `JSON.parse`: a repeated key is an error, and nesting is bounded. */
+
+export type Parsed =
+  | { readonly kind: 'parsed'; readonly value: unknown }
+  | { readonly kind: 'malformed'; readonly reason: string };
+
+/** No manifest nests half as deep; what walks a body may recurse. */
+export const depthMax = 32;
+
+export function parseJson(text: string): Parsed {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return { kind: 'malformed', reason: error instanceof SyntaxError ? error.message : 'not JSON' };
+  }
+  const reason = structureTrouble(text);
+  return reason === undefined ? { kind: 'parsed', value } : { kind: 'malformed', reason };
+}
+
+const token = /"(?:[^"\\]|\\.)*"|[{}[\]:]/g;
+
+/** Of well-formed JSON. A colon outside a string always follows a key. */
+function structureTrouble(text: string): string | undefined {
+  const open: Set<string>[] = [];
+  let lastString = '""';
+  for (const [found] of text.matchAll(token)) {
+    if (found === '{' || found === '[') open.push(new Set());
+    else if (found === '}' || found === ']') open.pop();
+    else if (found === ':') {
+      const key: string = JSON.parse(lastString);
+      if (open.at(-1)?.has(key)) return `duplicate key ${JSON.stringify(key)}`;
+      open.at(-1)?.add(key);
+    } else lastString = found;
+    if (open.length > depthMax) return `nested deeper than ${depthMax}`;
+  }
+  return undefined;
+}

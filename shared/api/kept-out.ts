@@ -1,0 +1,103 @@
+/**
+ * What a Kubernetes Pod says that does not concern probing: known, taken away before the manifest is decoded, and named to the client.
+ * Source: PodSpec, Container, ObjectMeta and PodStatus of the Kubernetes API, v1.36.
+ */
+export type KeptOut = {
+  /** Without the fields kept out and without nulls, which Kubernetes reads as absent. */
+  readonly value: unknown;
+  /** Paths of the fields kept out, list places as `[]`; each once. */
+  readonly ignored: readonly string[];
+};
+
+/** What to take away from an object, and what to look into. `only`: everything but these goes. */
+type Shape = {
+  readonly drop?: ReadonlySet<string>;
+  readonly only?: ReadonlySet<string>;
+  readonly into?: { readonly [field: string]: Shape };
+};
+
+const names = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
+
+const container: Shape = {
+  drop: names(`args command envFrom image imagePullPolicy lifecycle resizePolicy resources securityContext stdin stdinOnce
+    terminationMessagePath terminationMessagePolicy tty volumeDevices volumeMounts workingDir`),
+  into: {
+    ports: { drop: names('hostIP hostPort protocol') },
+    env: { drop: names('valueFrom') },
+  },
+};
+
+const pod: Shape = {
+  into: {
+    metadata: {
+      drop: names(`creationTimestamp deletionGracePeriodSeconds deletionTimestamp finalizers generateName generation managedFields
+        ownerReferences resourceVersion selfLink uid`),
+    },
+    spec: {
+      drop: names(`activeDeadlineSeconds affinity automountServiceAccountToken dnsConfig dnsPolicy enableServiceLinks
+        ephemeralContainers hostAliases hostIPC hostNetwork hostPID hostUsers hostname hostnameOverride imagePullSecrets nodeName
+        nodeSelector os overhead preemptionPolicy priority priorityClassName resourceClaims resources runtimeClassName schedulerName
+        schedulingGates schedulingGroup securityContext serviceAccount serviceAccountName setHostnameAsFQDN shareProcessNamespace
+        subdomain tolerations topologySpreadConstraints volumes workloadRef`),
+      into: { containers: container, initContainers: container },
+    },
+    status: { only: names('podIP') },
+  },
+};
+
+const reportedContainer: Shape = {
+  drop: names(`allocatedResources allocatedResourcesStatus image imageID resources stopSignal user volumeMounts`),
+  into: {
+    state: { into: { terminated: { drop: names('containerID signal') } } },
+    lastState: { into: { terminated: { drop: names('containerID signal') } } },
+  },
+};
+
+const report: Shape = {
+  drop: names('metadata spec'),
+  into: {
+    status: {
+      drop: names(`allocatedResources ephemeralContainerStatuses extendedResourceClaimStatus hostIP hostIPs message nominatedNodeName
+        observedGeneration podIP podIPs qosClass reason resize resourceClaimStatuses resources startTime`),
+      into: {
+        containerStatuses: reportedContainer,
+        initContainerStatuses: reportedContainer,
+        conditions: { drop: names('lastProbeTime observedGeneration') },
+      },
+    },
+  },
+};
+
+/** Of a manifest to register. */
+export const keptOutOfManifest = (manifest: unknown): KeptOut => keptOut(manifest, pod);
+
+/** Of a Pod whose status is reported. */
+export const keptOutOfReport = (body: unknown): KeptOut => keptOut(body, report);
+
+function keptOut(root: unknown, shape: Shape): KeptOut {
+  const ignored = new Set<string>();
+  const walk = (value: unknown, at: Shape, path: string): unknown => {
+    if (Array.isArray(value)) return value.map((element) => walk(element, at, `${path}[]`));
+    if (typeof value !== 'object' || value === null) return value;
+    const kept: [string, unknown][] = [];
+    for (const [field, member] of Object.entries(value)) {
+      const memberPath = path === '' ? field : `${path}.${field}`;
+      if (member === null) continue;
+      if (at.drop?.has(field) || (at.only && !at.only.has(field))) ignored.add(memberPath);
+      else kept.push([field, walk(member, at.into?.[field] ?? {}, memberPath)]);
+    }
+    return Object.fromEntries(kept);
+  };
+  return { value: walk(root, shape, ''), ignored: [...ignored] };
+}
+
+const warningCharsMax = 4_000;
+
+/** The `Warning` header (RFC 7234, code 299: miscellaneous, persistent) that names what was kept out. */
+export function warningHeader(ignored: readonly string[]): Readonly<Record<string, string>> {
+  // Names under `only` come from the client: what a header cannot carry is left out.
+  const printable = ignored.filter((path) => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(path));
+  if (printable.length === 0) return {};
+  const text = printable.join(', ').slice(0, warningCharsMax);
+  return { warning: `299 - "not stored, does not concern probing: ${text}"` };
+}

@@ -1,0 +1,97 @@
+/** The shape of a target as clients write it: types and known fields. What the values may be is decided by the core. */
+import { z } from '@hono/zod-openapi';
+
+const whole = z.int();
+const texts = z.record(z.string(), z.string());
+const portRef = z
+  .union([z.int(), z.string()])
+  .openapi({ description: 'A port number, or the name of a container port.' });
+export const restartPolicy = z.enum(['Always', 'OnFailure', 'Never']);
+
+const httpGet = z.strictObject({
+  path: z.string().optional(),
+  port: portRef,
+  host: z.string().optional(),
+  scheme: z.enum(['HTTP', 'HTTPS']).optional(),
+  httpHeaders: z.array(z.strictObject({ name: z.string(), value: z.string() })).optional(),
+});
+
+const probe = z
+  .strictObject({
+    exec: z.strictObject({ command: z.array(z.string()) }).optional(),
+    httpGet: httpGet.optional(),
+    tcpSocket: z.strictObject({ port: portRef, host: z.string().optional() }).optional(),
+    grpc: z.strictObject({ port: whole, service: z.string().optional() }).optional(),
+    initialDelaySeconds: whole.optional(),
+    periodSeconds: whole.optional(),
+    timeoutSeconds: whole.optional(),
+    successThreshold: whole.optional(),
+    failureThreshold: whole.optional(),
+    terminationGracePeriodSeconds: whole.optional(),
+  })
+  .openapi('Probe', { description: 'Exactly one of exec, httpGet, tcpSocket and grpc.' });
+
+const probes = {
+  startupProbe: probe.optional(),
+  readinessProbe: probe.optional(),
+  livenessProbe: probe.optional(),
+};
+
+const container = z
+  .strictObject({
+    name: z.string(),
+    ports: z.array(z.strictObject({ name: z.string().optional(), containerPort: whole })).optional(),
+    env: z.array(z.strictObject({ name: z.string(), value: z.string().optional() })).optional(),
+    restartPolicy: restartPolicy.optional(),
+    restartPolicyRules: z
+      .array(
+        z.strictObject({
+          action: z.enum(['Restart', 'RestartAllContainers']),
+          exitCodes: z.strictObject({ operator: z.enum(['In', 'NotIn']), values: z.array(whole) }),
+        }),
+      )
+      .optional(),
+    ...probes,
+  })
+  .openapi('Container');
+
+const spec = z
+  .strictObject({
+    host: z.string().optional().openapi({
+      description: 'The default address of every probe; else status.podIP, else the annotation probelet.dev/host.',
+    }),
+    restartPolicy: restartPolicy.optional(),
+    lifecycle: z.enum(['static', 'reported']).optional().openapi({
+      description: 'Who knows the container state: probelet itself (static, the default), or whoever reports it.',
+    }),
+    terminationGracePeriodSeconds: whole.optional(),
+    readinessGates: z.array(z.strictObject({ conditionType: z.string() })).optional(),
+    initContainers: z.array(container).optional(),
+    containers: z.array(container).optional(),
+    ...probes,
+  })
+  .openapi('TargetSpec');
+
+const metadata = z
+  .strictObject({
+    namespace: z.string().optional(),
+    name: z.string().optional(),
+    labels: texts.optional(),
+    annotations: texts.optional(),
+  })
+  .openapi('TargetMetadata');
+
+/** After `keptOut` has taken away what does not concern probing. */
+export const manifestSchema = z
+  .strictObject({
+    apiVersion: z.string().optional(),
+    kind: z.string().optional(),
+    metadata: metadata.optional(),
+    spec,
+    status: z.strictObject({ podIP: z.string().optional() }).optional(),
+  })
+  .openapi('TargetManifest', {
+    description: 'A target as one registers it. A Kubernetes Pod manifest is accepted as it is.',
+  });
+
+export type Manifest = z.infer<typeof manifestSchema>;

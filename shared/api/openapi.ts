@@ -1,0 +1,82 @@
+/** The OpenAPI 3.1 document, made from the routes and their zod schemas. */
+import { type OpenAPIHono, z } from '@hono/zod-openapi';
+import { type ProblemStatus, problemMediaType, problemTitles } from './problem.ts';
+import type { Answer, Route } from './route.ts';
+
+const problemSchema = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    errors: z
+      .array(
+        z.object({
+          pointer: z.string().optional().openapi({ description: 'JSON Pointer of the wrong field.' }),
+          parameter: z.string().optional().openapi({ description: 'Name of the wrong parameter or header.' }),
+          detail: z.string(),
+        }),
+      )
+      .optional(),
+  })
+  .openapi('Problem', { description: 'RFC 9457' });
+
+const anyRoute: readonly ProblemStatus[] = [500, 503];
+
+/** Writes one route into the document. */
+export function document(app: OpenAPIHono, route: Route): void {
+  const { params, query, headers, body } = route;
+  app.openAPIRegistry.registerPath({
+    method: route.method,
+    path: route.path,
+    summary: route.summary,
+    security: route.anonymous ? [] : [{ bearer: [] }],
+    request: {
+      ...(params && { params }),
+      ...(query && { query }),
+      ...(headers && { headers }),
+      ...(body && { body: { required: body.required, content: contentOf(body.mediaTypes, body.schema) } }),
+    },
+    responses: { ...answersOf(route), ...problemsOf(route) },
+  });
+}
+
+const contentOf = (mediaTypes: readonly string[], schema: z.ZodType) =>
+  Object.fromEntries(mediaTypes.map((mediaType) => [mediaType, { schema }]));
+
+function answersOf({ answers }: Route) {
+  return Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, answerOf(answer)]));
+}
+
+function answerOf({ description, mediaType = 'application/json', schema, headers = {} }: Answer) {
+  const documented = Object.entries(headers).map(([name, text]) => [
+    name,
+    { description: text, schema: { type: 'string' as const } },
+  ]);
+  return {
+    description,
+    content: { [mediaType]: { schema } },
+    ...(documented.length > 0 && { headers: Object.fromEntries(documented) }),
+  };
+}
+
+/** A status that has an answer of its own may be a problem too. */
+function problemsOf({ problems, anonymous, answers }: Route) {
+  const statuses: readonly ProblemStatus[] = [...problems, ...(anonymous ? [] : [401 as const]), ...anyRoute];
+  const content = { [problemMediaType]: { schema: problemSchema } };
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const answer = answers[status] && answerOf(answers[status]);
+      return [status, { description: problemTitles[status], ...answer, content: { ...answer?.content, ...content } }];
+    }),
+  );
+}
+
+/** The whole document, once every route is in it. */
+export function openApiDocument(app: OpenAPIHono) {
+  app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' });
+  return app.getOpenAPI31Document({
+    openapi: '3.1.0',
+    info: { title: 'probelet', version: '1', description: 'Register targets and read what their probes say.' },
+  });
+}

@@ -1,0 +1,76 @@
+/** RFC 9457 problems: every refusal of the API is one, with each wrong field by its JSON Pointer. */
+import type { FieldProblem } from '../core/field-problem.ts';
+
+/** A wrong query parameter or header. */
+export type ParameterError = { readonly parameter: string; readonly detail: string };
+
+export type Problem = {
+  readonly kind: 'problem';
+  readonly status: ProblemStatus;
+  /** The end of the problem's type URI. */
+  readonly slug: string;
+  readonly detail: string;
+  readonly errors?: readonly (FieldProblem | ParameterError)[];
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+export const problemTitles = {
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  409: 'Conflict',
+  412: 'Precondition Failed',
+  413: 'Content Too Large',
+  415: 'Unsupported Media Type',
+  422: 'Unprocessable Content',
+  500: 'Internal Server Error',
+  501: 'Not Implemented',
+  503: 'Service Unavailable',
+} as const;
+
+export type ProblemStatus = keyof typeof problemTitles;
+
+export type Checked<Value> = { readonly kind: 'ok'; readonly value: Value } | Problem;
+
+export const ok = <Value>(value: Value): { readonly kind: 'ok'; readonly value: Value } => ({ kind: 'ok', value });
+
+/** Enough to mend a manifest, and an answer of bounded size. */
+const errorsMax = 50;
+
+export function problem(status: ProblemStatus, slug: string, detail: string): Problem {
+  return { kind: 'problem', status, slug, detail };
+}
+
+export function invalidFields(errors: readonly FieldProblem[]): Problem {
+  const detail = 'The body is well-formed, but not all of it is valid.';
+  return { ...problem(422, 'invalid-fields', detail), errors: errors.slice(0, errorsMax) };
+}
+
+export function invalidParameters(errors: readonly ParameterError[]): Problem {
+  return { ...problem(400, 'invalid-parameters', 'Not all parameters are valid.'), errors };
+}
+
+export const problemMediaType = 'application/problem+json';
+
+export function problemResponse({ status, slug, detail, errors, headers }: Problem): Response {
+  const body = {
+    type: `urn:probelet:problem:${slug}`,
+    title: problemTitles[status],
+    status,
+    detail,
+    ...(errors && { errors }),
+  };
+  return new Response(`${JSON.stringify(body)}\n`, {
+    status,
+    headers: { 'content-type': problemMediaType, 'cache-control': 'no-store', ...headers },
+  });
+}
+
+/** A JSON answer; `headers` beside the content type. */
+export function jsonResponse(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Response {
+  return new Response(`${JSON.stringify(body)}\n`, {
+    status,
+    headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers },
+  });
+}

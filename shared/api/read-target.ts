@@ -1,0 +1,20 @@
+/** Reading one target for an answer, or the problem that there is none. */
+import { targetAddress } from '../store/keys.ts';
+import { unreadable } from './change-target.ts';
+import type { TargetName } from './decode-manifest.ts';
+import type { ApiDeps } from './deps.ts';
+import { type Checked, ok } from './problem.ts';
+import { readStored, type StoredTarget } from './stored-target.ts';
+import { noSuchTarget } from './target-plans.ts';
+
+export async function readTargetOr(deps: ApiDeps, { namespace, name }: TargetName): Promise<Checked<StoredTarget>> {
+  const read = await readStored(deps, targetAddress(namespace, name));
+  switch (read.kind) {
+    case 'found':
+      return ok(read.stored);
+    case 'absent':
+      return noSuchTarget;
+    case 'poison':
+      return unreadable;
+  }
+}

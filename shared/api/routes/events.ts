@@ -1,0 +1,101 @@
+/** The story of a target: its last recorded events and transitions, each with the attempts behind it. */
+import { z } from '@hono/zod-openapi';
+import type { EventRecord } from '../../core/records.ts';
+import { decodeEvent } from '../../store/items.ts';
+import { prefixEnd, targetAddress } from '../../store/keys.ts';
+import type { TargetName } from '../decode-manifest.ts';
+import type { ApiDeps } from '../deps.ts';
+import { jsonResponse, problemResponse } from '../problem.ts';
+import { readWhole, wholeParam } from '../query-params.ts';
+import { readTargetOr } from '../read-target.ts';
+import { type Handler, type Route, targetNameOf, targetParams, targetPath } from '../route.ts';
+import { probeType, result } from '../target-schema.ts';
+import { instantText } from '../target-view.ts';
+
+const instant = z.string().openapi({ format: 'date-time' });
+
+const attemptSchema = z
+  .object({
+    time: instant,
+    outcome: z.enum(['success', 'warning', 'failure', 'unknown']),
+    output: z.string(),
+    error: z.string().optional(),
+    failureClass: z.string().optional(),
+    timings: z.object({
+      dnsMs: z.number().optional(),
+      connectMs: z.number().optional(),
+      tlsMs: z.number().optional(),
+      firstByteMs: z.number().optional(),
+      totalMs: z.number(),
+    }),
+  })
+  .openapi('Attempt');
+
+const eventSchema = z
+  .object({
+    id: z.string(),
+    time: instant,
+    kind: z.enum(['transition', 'recorded']),
+    type: z.enum(['Normal', 'Warning']),
+    reason: z.string(),
+    message: z.string(),
+    container: z.string().optional(),
+    probeType: probeType.optional(),
+    containerID: z.string().optional(),
+    result: result.optional(),
+    previousResult: result.optional(),
+    count: z.int(),
+    attempts: z.array(attemptSchema),
+  })
+  .openapi('Event');
+
+const eventListSchema = z.object({ items: z.array(eventSchema) }).openapi('EventList');
+
+const limitRange = { min: 1, max: 500 };
+const limitDefault = 100;
+
+const getEvents: Handler = async (request, deps) => {
+  const limit = readWhole(request.query, 'limit', limitRange);
+  if (limit.kind === 'problem') return problemResponse(limit);
+  const name = targetNameOf(request);
+  const target = await readTargetOr(deps, name);
+  if (target.kind === 'problem') return problemResponse(target);
+  const events = await lastEvents(deps, name, limit.value ?? limitDefault);
+  const own = events.filter(({ uid }) => uid === target.value.target.uid);
+  return jsonResponse(200, { items: own.map(eventView) });
+};
+
+/** Oldest first. */
+async function lastEvents(
+  deps: ApiDeps,
+  { namespace, name }: TargetName,
+  limit: number,
+): Promise<readonly EventRecord[]> {
+  const { eventsPk, prefix } = targetAddress(namespace, name);
+  const from = `${prefix}EVENT#`;
+  const items = await deps.store.query({ pk: eventsPk, from, to: from + prefixEnd, descending: true, limit });
+  return items.toReversed().flatMap((item) => {
+    const decoded = decodeEvent(item);
+    if (decoded.kind === 'ok') return [decoded.record];
+    deps.onPoison?.(decoded);
+    return [];
+  });
+}
+
+function eventView({ uid: _, timeMs, attempts, ...event }: EventRecord): z.infer<typeof eventSchema> {
+  const shown = attempts.map(({ timeMs: attemptMs, ...attempt }) => ({ time: instantText(attemptMs), ...attempt }));
+  return { ...event, time: instantText(timeMs), attempts: shown };
+}
+
+export const eventRoutes: readonly Route[] = [
+  {
+    method: 'get',
+    path: `${targetPath}/events`,
+    summary: 'The last recorded events and transitions, oldest first',
+    params: targetParams,
+    query: z.object({ limit: wholeParam(limitRange, `The last so many; ${limitDefault} by default.`) }),
+    answers: { 200: { description: 'The events.', schema: eventListSchema } },
+    problems: [400, 404, 409],
+    handle: getEvents,
+  },
+];

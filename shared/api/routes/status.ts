@@ -1,0 +1,38 @@
+/** The status report: whoever runs the containers of a target with lifecycle `reported` says how they are. */
+import { z } from '@hono/zod-openapi';
+import { targetAddress } from '../../store/keys.ts';
+import { answerChange, targetAnswer } from '../answer-target.ts';
+import { manifestMediaTypes, readBody } from '../body.ts';
+import { changeTarget } from '../change-target.ts';
+import { problemResponse } from '../problem.ts';
+import { dryRunParam, readFlag } from '../query-params.ts';
+import { type Handler, type Route, targetNameOf, targetParams, targetPath } from '../route.ts';
+import { decodeReport, planReport, reportSchema } from '../status-report.ts';
+
+const putStatus: Handler = async (request, deps) => {
+  const { namespace, name } = targetNameOf(request);
+  const dryRun = readFlag(request.query, 'dryRun');
+  if (dryRun.kind === 'problem') return problemResponse(dryRun);
+  const body = await readBody(request.raw, manifestMediaTypes);
+  if (body.kind === 'problem') return problemResponse(body);
+  const decoded = decodeReport(body.value);
+  if (decoded.kind === 'problem') return problemResponse(decoded);
+  const address = targetAddress(namespace, name);
+  const plan = planReport(address, decoded.value.report, deps.clock.nowMs());
+  const outcome = await changeTarget(deps, { address, plan, reason: 'StatusReported', dryRun: dryRun.value });
+  return answerChange(deps, outcome, { status: 200, ignored: decoded.value.ignored });
+};
+
+export const statusRoutes: readonly Route[] = [
+  {
+    method: 'put',
+    path: `${targetPath}/status`,
+    summary: 'Reports the state of the containers of a target with lifecycle reported. Idempotent',
+    params: targetParams,
+    query: z.object({ dryRun: dryRunParam }),
+    body: { mediaTypes: Object.keys(manifestMediaTypes), schema: reportSchema, required: true },
+    answers: { 200: targetAnswer('Taken; the status shown follows within moments.') },
+    problems: [400, 404, 409, 413, 415, 422],
+    handle: putStatus,
+  },
+];

@@ -1,0 +1,150 @@
+/** One target: register or replace, read, patch, remove. */
+import { z } from '@hono/zod-openapi';
+import { gracePeriodSecondsMax } from '../../core/limits.ts';
+import { targetAddress } from '../../store/keys.ts';
+import { answerChange, answerTarget, targetAnswer } from '../answer-target.ts';
+import { manifestMediaTypes, mergePatchMediaTypes, readBody } from '../body.ts';
+import { changeTarget } from '../change-target.ts';
+import { decodeManifest } from '../decode-manifest.ts';
+import { failedPrecondition, readPreconditions } from '../etag.ts';
+import { keptOutOfManifest } from '../kept-out.ts';
+import { manifestSchema } from '../manifest-schema.ts';
+import { mergePatch } from '../merge-patch.ts';
+import { invalidFields, problemResponse } from '../problem.ts';
+import { dryRunParam, readFlag, readWhole, wholeParam } from '../query-params.ts';
+import { readTargetOr } from '../read-target.ts';
+import { type Handler, type Route, targetNameOf, targetParams, targetPath } from '../route.ts';
+import type { StoredTarget } from '../stored-target.ts';
+import { noSuchTarget, planDelete, planPut, replace } from '../target-plans.ts';
+import { specView } from '../target-view.ts';
+
+const ifMatch = z.string().optional().openapi({ description: 'Entity tags of which one must be the target’s, or *.' });
+const common = { path: targetPath, params: targetParams } as const;
+const writing = { query: z.object({ dryRun: dryRunParam }), headers: z.object({ 'If-Match': ifMatch }) } as const;
+
+const get: Handler = async (request, deps) => {
+  const read = await readTargetOr(deps, targetNameOf(request));
+  return read.kind === 'problem' ? problemResponse(read) : answerTarget(deps, read.value, { status: 200 });
+};
+
+const put: Handler = async (request, deps) => {
+  const name = targetNameOf(request);
+  const dryRun = readFlag(request.query, 'dryRun');
+  if (dryRun.kind === 'problem') return problemResponse(dryRun);
+  const preconditions = readPreconditions(request.raw.headers);
+  if (preconditions.kind === 'problem') return problemResponse(preconditions);
+  const body = await readBody(request.raw, manifestMediaTypes);
+  if (body.kind === 'problem') return problemResponse(body);
+  const manifest = decodeManifest(body.value, name);
+  if (manifest.kind === 'problem') return problemResponse(manifest);
+
+  const address = targetAddress(name.namespace, name.name);
+  const context = { address, preconditions: preconditions.value, nowMs: deps.clock.nowMs() };
+  const plan = planPut(context, manifest.value.target, deps.random.uuid());
+  const outcome = await changeTarget(deps, { address, plan, reason: 'TargetWritten', dryRun: dryRun.value });
+  const status = outcome.kind === 'ok' && outcome.created ? 201 : 200;
+  return answerChange(deps, outcome, { status, ignored: manifest.value.ignored });
+};
+
+const patch: Handler = async (request, deps) => {
+  const name = targetNameOf(request);
+  const dryRun = readFlag(request.query, 'dryRun');
+  if (dryRun.kind === 'problem') return problemResponse(dryRun);
+  const preconditions = readPreconditions(request.raw.headers);
+  if (preconditions.kind === 'problem') return problemResponse(preconditions);
+  const body = await readBody(request.raw, mergePatchMediaTypes);
+  if (body.kind === 'problem') return problemResponse(body);
+
+  const address = targetAddress(name.namespace, name.name);
+  const context = { address, preconditions: preconditions.value, nowMs: deps.clock.nowMs() };
+  const plan = (stored: StoredTarget | undefined) => {
+    if (!stored) return noSuchTarget;
+    const failed = failedPrecondition(context.preconditions, stored.target.resourceVersion);
+    if (failed) return failed;
+    const wanted = decodeManifest(mergePatch(patchable(stored), body.value), name);
+    return wanted.kind === 'problem' ? wanted : replace(context, stored, wanted.value.target);
+  };
+  const isObject = typeof body.value === 'object' && body.value !== null && !Array.isArray(body.value);
+  const outcome = isObject
+    ? await changeTarget(deps, { address, plan, reason: 'TargetWritten', dryRun: dryRun.value })
+    : invalidFields([{ pointer: '', detail: 'must be an object' }]);
+  return answerChange(deps, outcome, { status: 200, ignored: keptOutOfManifest(body.value).ignored });
+};
+
+/** What a patch applies to: what a client decides of a target, with its defaults. */
+const patchable = ({ target }: StoredTarget) => ({
+  metadata: { labels: target.labels, annotations: target.annotations },
+  spec: specView(target),
+});
+
+const graceRange = { min: 0, max: gracePeriodSecondsMax };
+
+const remove: Handler = async (request, deps) => {
+  const { namespace, name } = targetNameOf(request);
+  const dryRun = readFlag(request.query, 'dryRun');
+  if (dryRun.kind === 'problem') return problemResponse(dryRun);
+  const grace = readWhole(request.query, 'gracePeriodSeconds', graceRange);
+  if (grace.kind === 'problem') return problemResponse(grace);
+  const preconditions = readPreconditions(request.raw.headers);
+  if (preconditions.kind === 'problem') return problemResponse(preconditions);
+
+  const address = targetAddress(namespace, name);
+  const context = { address, preconditions: preconditions.value, nowMs: deps.clock.nowMs() };
+  const plan = planDelete(context, grace.value);
+  const outcome = await changeTarget(deps, { address, plan, reason: 'DeletionRequested', dryRun: dryRun.value });
+  return answerChange(deps, outcome, { status: 202 });
+};
+
+export const targetRoutes: readonly Route[] = [
+  {
+    ...common,
+    method: 'get',
+    summary: 'One target with its status',
+    answers: { 200: targetAnswer('The target.') },
+    problems: [404, 409],
+    handle: get,
+  },
+  {
+    ...common,
+    method: 'put',
+    summary: 'Registers a target, or replaces its spec, labels and annotations. Idempotent',
+    query: writing.query,
+    headers: z.object({
+      'If-Match': ifMatch,
+      'If-None-Match': z.literal('*').optional().openapi({ description: 'The target must not exist yet.' }),
+    }),
+    body: { mediaTypes: Object.keys(manifestMediaTypes), schema: manifestSchema, required: true },
+    answers: { 200: targetAnswer('The target existed; this is what it is now.'), 201: targetAnswer('Registered.') },
+    problems: [400, 409, 412, 413, 415, 422],
+    handle: put,
+  },
+  {
+    ...common,
+    method: 'patch',
+    summary: 'Changes a target by a JSON merge patch (RFC 7396)',
+    ...writing,
+    body: {
+      mediaTypes: Object.keys(mergePatchMediaTypes),
+      schema: z.object({}).catchall(z.unknown()).openapi('MergePatch'),
+      required: true,
+    },
+    answers: { 200: targetAnswer('What the target is now.') },
+    problems: [400, 404, 409, 412, 413, 415, 422],
+    handle: patch,
+  },
+  {
+    ...common,
+    method: 'delete',
+    summary: 'Begins the termination of a target. Repeatable; a shorter grace period brings its end forward',
+    query: z.object({
+      dryRun: dryRunParam,
+      gracePeriodSeconds: wholeParam(graceRange, 'Instead of the spec’s; 0: at once.'),
+    }),
+    headers: writing.headers,
+    answers: {
+      202: targetAnswer('The target terminates; liveness and startup probes stop, readiness goes on until the end.'),
+    },
+    problems: [400, 404, 409, 412],
+    handle: remove,
+  },
+];

@@ -1,0 +1,56 @@
+/** Decoding with zod: each issue becomes a field problem with its JSON Pointer and a sentence. */
+import type { z } from '@hono/zod-openapi';
+import { at, type FieldProblem } from '../core/field-problem.ts';
+import { type Checked, invalidFields, ok } from './problem.ts';
+
+/** The value in the schema's shape, or a 422 that names every field that is not. */
+export function decodeShape<Schema extends z.ZodType>(schema: Schema, value: unknown): Checked<z.infer<Schema>> {
+  const outcome = schema.safeParse(value);
+  return outcome.success
+    ? ok(outcome.data)
+    : invalidFields(outcome.error.issues.flatMap((issue) => fieldProblems(issue, value)));
+}
+
+function fieldProblems(issue: z.core.$ZodIssue, root: unknown): readonly FieldProblem[] {
+  const path = issue.path.map((token) => (typeof token === 'symbol' ? '' : token));
+  const pointer = path.reduce<string>(at, '');
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return issue.keys.map((key) => ({ pointer: at(pointer, key), detail: 'unknown field' }));
+    case 'invalid_type':
+      return [
+        {
+          pointer,
+          detail: isAbsent(root, path) ? 'is required' : `must be ${expectedTypes[issue.expected] ?? issue.expected}`,
+        },
+      ];
+    case 'invalid_union':
+      return [{ pointer, detail: isAbsent(root, path) ? 'is required' : 'must be a whole number or a string' }];
+    case 'invalid_value':
+      return [{ pointer, detail: isAbsent(root, path) ? 'is required' : `must be one of ${issue.values.join(', ')}` }];
+    case 'too_big':
+    case 'too_small':
+      return [{ pointer, detail: 'must be a whole number that is not that large' }];
+    default:
+      return [{ pointer, detail: issue.message }];
+  }
+}
+
+const expectedTypes: { readonly [expected: string]: string } = {
+  string: 'a string',
+  int: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  object: 'an object',
+  record: 'an object',
+  array: 'a list',
+};
+
+function isAbsent(root: unknown, path: readonly (string | number)[]): boolean {
+  let value = root;
+  for (const token of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, token)) return true;
+    value = (value as { readonly [key: string | number]: unknown })[token];
+  }
+  return value === undefined;
+}

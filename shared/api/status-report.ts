@@ -1,0 +1,255 @@
+/** What a reporter says of a target's containers: the body of `PUT …/status`, shaped like a Pod's status. */
+import { z } from '@hono/zod-openapi';
+import { isOwned } from '../core/condition-owners.ts';
+import { sameValue } from '../core/equality.ts';
+import { at, type FieldProblem, unique, unless } from '../core/field-problem.ts';
+import { isQualifiedName } from '../core/names.ts';
+import type { ReportRecord, TargetRecord } from '../core/records.ts';
+import type { Condition, ContainerState, ContainerStatus } from '../core/types.ts';
+import { encodeReport } from '../store/items.ts';
+import { reportKey, type TargetAddress, targetKey } from '../store/keys.ts';
+import type { Condition as StoreCondition } from '../store/store.ts';
+import type { Plan } from './change-target.ts';
+import { keptOutOfReport } from './kept-out.ts';
+import { type Checked, invalidFields, ok, problem } from './problem.ts';
+import { decodeShape } from './shape.ts';
+import type { StoredTarget } from './stored-target.ts';
+import { noSuchTarget } from './target-plans.ts';
+import { phase } from './target-schema.ts';
+
+const instant = z.iso.datetime({ offset: true });
+/** Kubernetes' limits are the sizes of its fields; here the item is bounded instead. */
+const text = z.string().max(1_024);
+const exitCode = z.int().min(-0x8000_0000).max(0x7fff_ffff);
+
+const containerState = z
+  .strictObject({
+    running: z.strictObject({ startedAt: instant }).optional(),
+    waiting: z.strictObject({ reason: text.optional(), message: text.optional() }).optional(),
+    terminated: z
+      .strictObject({
+        exitCode,
+        reason: text.optional(),
+        message: text.optional(),
+        startedAt: instant.optional(),
+        finishedAt: instant.optional(),
+      })
+      .optional(),
+  })
+  .openapi('ReportedState', { description: 'At most one of running, waiting and terminated.' });
+
+const containerStatus = z
+  .strictObject({
+    name: z.string(),
+    containerID: text.optional(),
+    state: containerState.optional(),
+    lastState: containerState.optional(),
+    ready: z.boolean().optional().openapi({ description: 'Not used: what is ready is what the probes say.' }),
+    started: z.boolean().optional().openapi({ description: 'Not used, as ready.' }),
+    restartCount: z.int().min(0).optional(),
+  })
+  .openapi('ReportedContainer');
+
+const condition = z
+  .strictObject({
+    type: z.string(),
+    status: z.enum(['True', 'False', 'Unknown']),
+    reason: text.optional(),
+    message: text.optional(),
+    lastTransitionTime: instant.optional(),
+  })
+  .openapi('ReportedCondition');
+
+const statusesMax = 20;
+const conditionsMax = 32;
+
+export const reportSchema = z
+  .strictObject({
+    apiVersion: z.string().optional(),
+    kind: z.string().optional(),
+    status: z.strictObject({
+      phase: phase.optional(),
+      conditions: z.array(condition).max(conditionsMax).optional(),
+      initContainerStatuses: z.array(containerStatus).max(statusesMax).optional(),
+      containerStatuses: z.array(containerStatus).max(statusesMax).optional(),
+    }),
+  })
+  .openapi('StatusReport');
+
+type ReportBody = z.infer<typeof reportSchema>['status'];
+type ReportedContainer = NonNullable<ReportBody['containerStatuses']>[number];
+type ReportedState = NonNullable<ReportedContainer['state']>;
+
+/** A report without what the server adds. */
+export type Report = Pick<ReportRecord, 'phase' | 'containerStatuses' | 'initContainerStatuses' | 'conditions'>;
+
+export type DecodedReport = { readonly report: Report; readonly ignored: readonly string[] };
+
+export function decodeReport(body: unknown): Checked<DecodedReport> {
+  const { value, ignored } = keptOutOfReport(body);
+  const shaped = decodeShape(reportSchema, value);
+  if (shaped.kind === 'problem') return shaped;
+  const {
+    phase: reportedPhase,
+    conditions = [],
+    containerStatuses = [],
+    initContainerStatuses = [],
+  } = shaped.value.status;
+  const problems = [
+    ...statusesProblems(containerStatuses, '/status/containerStatuses'),
+    ...statusesProblems(initContainerStatuses, '/status/initContainerStatuses'),
+    ...conditionsProblems(conditions),
+  ];
+  if (problems.length > 0) return invalidFields(problems);
+  const report: Report = {
+    ...(reportedPhase && { phase: reportedPhase }),
+    containerStatuses: containerStatuses.map(statusOf),
+    initContainerStatuses: initContainerStatuses.map(statusOf),
+    // kubelet's own conditions follow from the containers; a Pod that is reported as it is has them too.
+    conditions: conditions.filter(({ type }) => !isOwned(type)).map(conditionOf),
+  };
+  return ok({ report, ignored });
+}
+
+function statusesProblems(statuses: readonly ReportedContainer[], pointer: string): readonly FieldProblem[] {
+  const names = statuses.map(({ name }) => name);
+  return [
+    ...unique(names, (index) => at(at(pointer, index), 'name')),
+    ...statuses.flatMap(({ state, lastState, containerID }, index) => [
+      ...stateProblems(state, at(at(pointer, index), 'state')),
+      ...stateProblems(lastState, at(at(pointer, index), 'lastState')),
+      ...unless(
+        !containerID || containerID.split('://').length === 2,
+        at(at(pointer, index), 'containerID'),
+        'must be scheme://id',
+      ),
+    ]),
+  ];
+}
+
+function stateProblems(state: ReportedState | undefined, pointer: string): readonly FieldProblem[] {
+  const kinds = Object.values(state ?? {}).filter((each) => each !== undefined);
+  return unless(kinds.length <= 1, pointer, 'must be one of running, waiting and terminated');
+}
+
+function conditionsProblems(conditions: NonNullable<ReportBody['conditions']>): readonly FieldProblem[] {
+  const typeAt = (index: number) => at(at('/status/conditions', index), 'type');
+  return [
+    ...conditions.flatMap(({ type }, index) =>
+      unless(isQualifiedName(type), typeAt(index), 'must be a qualified name'),
+    ),
+    ...unique(
+      conditions.map(({ type }) => type),
+      typeAt,
+    ),
+  ];
+}
+
+function statusOf(reported: ReportedContainer): ContainerStatus {
+  const state = stateOf(reported.state);
+  const lastState = stateOf(reported.lastState);
+  return {
+    name: reported.name,
+    containerID: reported.containerID ?? '',
+    ...(state && { state }),
+    ...(lastState && { lastState }),
+    ready: false,
+    started: null,
+    restartCount: reported.restartCount ?? 0,
+  };
+}
+
+function stateOf(state: ReportedState | undefined): ContainerState | undefined {
+  if (state?.running) return { kind: 'running', startedAtMs: Date.parse(state.running.startedAt) };
+  if (state?.waiting) return { kind: 'waiting', ...given(state.waiting) };
+  if (!state?.terminated) return undefined;
+  const { startedAt, finishedAt, exitCode: code, ...texts } = state.terminated;
+  return {
+    kind: 'terminated',
+    exitCode: code,
+    ...given(texts),
+    ...(startedAt !== undefined && { startedAtMs: Date.parse(startedAt) }),
+    ...(finishedAt !== undefined && { finishedAtMs: Date.parse(finishedAt) }),
+  };
+}
+
+function conditionOf({
+  lastTransitionTime,
+  type,
+  status,
+  ...texts
+}: NonNullable<ReportBody['conditions']>[number]): Condition {
+  const since = lastTransitionTime !== undefined && { lastTransitionTimeMs: Date.parse(lastTransitionTime) };
+  return { type, status, ...given(texts), ...since };
+}
+
+type Texts = { readonly reason?: string | undefined; readonly message?: string | undefined };
+
+const given = ({ reason, message }: Texts) => ({
+  ...(reason !== undefined && { reason }),
+  ...(message !== undefined && { message }),
+});
+
+const notReported = problem(
+  409,
+  'not-reported',
+  'The target has lifecycle static: probelet itself knows its containers.',
+);
+
+/** PUT …/status: the report as it now is, on condition that the target is still the one that was read. */
+export function planReport(address: TargetAddress, report: Report, nowMs: number) {
+  return (stored: StoredTarget | undefined): Plan => {
+    if (!stored) return noSuchTarget;
+    const { target, report: before } = stored;
+    if (target.spec.lifecycle !== 'reported') return notReported;
+    const unknown = unknownContainers(target, report);
+    if (unknown.length > 0) return invalidFields(unknown);
+    const record: ReportRecord = {
+      ...report,
+      uid: target.uid,
+      version: nextVersion(stored),
+      reportedAtMs: nowMs,
+    };
+    if (before && sameValue({ ...before, version: 0, reportedAtMs: 0 }, { ...record, version: 0, reportedAtMs: 0 }))
+      return { kind: 'unchanged', stored };
+    return {
+      kind: 'write',
+      operations: [
+        { kind: 'check', key: targetKey(address), if: [{ kind: 'equals', attribute: 'uid', value: target.uid }] },
+        { kind: 'put', item: { ...encodeReport(address, record), ...reportKey(address) }, if: unchangedSince(stored) },
+      ],
+      stored: { ...stored, report: record },
+      created: false,
+    };
+  };
+}
+
+/** Greater than what status-sync has taken in, also where the report before cannot be read. */
+const nextVersion = ({ report, status }: StoredTarget): number =>
+  Math.max(report?.version ?? 0, status?.observedReportVersion ?? 0) + 1;
+
+function unchangedSince({ report, hasReportItem }: StoredTarget): readonly StoreCondition[] {
+  if (!report) return [{ kind: hasReportItem ? 'exists' : 'notExists' }];
+  return [
+    { kind: 'equals', attribute: 'uid', value: report.uid },
+    { kind: 'equals', attribute: 'version', value: report.version },
+  ];
+}
+
+function unknownContainers({ spec }: TargetRecord, report: Report): readonly FieldProblem[] {
+  const unknownIn = (
+    field: 'containerStatuses' | 'initContainerStatuses',
+    known: readonly { readonly name: string }[],
+  ) =>
+    report[field].flatMap(({ name }, index) =>
+      unless(
+        known.some((container) => container.name === name),
+        at(at(`/status/${field}`, index), 'name'),
+        'must be the name of a container of the spec',
+      ),
+    );
+  return [
+    ...unknownIn('containerStatuses', spec.containers),
+    ...unknownIn('initContainerStatuses', spec.initContainers),
+  ];
+}

@@ -1,0 +1,70 @@
+/** What the table holds of one target. An item that cannot be read is reported and left out; it harms nothing beside it. */
+import type { ProbeRecord, ReportRecord, StatusRecord, TargetRecord } from '../core/records.ts';
+import { type ProbeName, probeName } from '../core/spec.ts';
+import { type Decoded, decodeProbe, decodeReport, decodeStatus, decodeTarget } from '../store/items.ts';
+import { prefixEnd, type TargetAddress } from '../store/keys.ts';
+import type { Item, Store } from '../store/store.ts';
+import type { ApiDeps } from './deps.ts';
+
+export type StoredTarget = {
+  readonly target: TargetRecord;
+  /** Absent: it cannot be read. */
+  readonly status?: StatusRecord;
+  readonly report?: ReportRecord;
+  /** There is a REPORT item, be it one that cannot be read. */
+  readonly hasReportItem: boolean;
+  readonly probes: { readonly [probe: ProbeName]: ProbeRecord };
+  /** Every probe that has an item, also one that cannot be read. */
+  readonly probeItems: readonly ProbeName[];
+  /** How often `probeRequests` was written: what concurrent triggers compare. */
+  readonly probeRequestWrites: number | undefined;
+};
+
+export type ReadOutcome =
+  | { readonly kind: 'found'; readonly stored: StoredTarget }
+  | { readonly kind: 'absent' }
+  /** There is a target, but its TARGET item cannot be read. */
+  | { readonly kind: 'poison' };
+
+export const probeRequestWritesAttribute = 'probeRequestWrites';
+
+const probeMark = '#PROBE#';
+
+type ReadDeps = { readonly store: Store } & Pick<ApiDeps, 'onPoison'>;
+
+/** One consistent Query. */
+export async function readStored(deps: ReadDeps, address: TargetAddress): Promise<ReadOutcome> {
+  const items = await deps.store.query({ pk: address.pk, from: address.prefix, to: address.prefix + prefixEnd });
+  return storedOf(items, deps.onPoison);
+}
+
+/** Of the items of one target. */
+export function storedOf(items: readonly Item[], onPoison: ApiDeps['onPoison']): ReadOutcome {
+  const readable = <Record>(decoded: Decoded<Record>): readonly Record[] => {
+    if (decoded.kind === 'ok') return [decoded.record];
+    onPoison?.(decoded);
+    return [];
+  };
+  const at = (end: string) => items.filter((item) => item.sk.endsWith(end));
+  const [targetItem] = at('#TARGET');
+  if (!targetItem) return { kind: 'absent' };
+  const [target] = readable(decodeTarget(targetItem));
+  if (!target) return { kind: 'poison' };
+  const [status] = at('#STATUS').flatMap((item) => readable(decodeStatus(item)));
+  const [report] = at('#REPORT').flatMap((item) => readable(decodeReport(item)));
+  const probeItems = items.filter((item) => item.sk.includes(probeMark));
+  const probes = probeItems.flatMap((item) => readable(decodeProbe(item)));
+  const writes = targetItem[probeRequestWritesAttribute];
+  const stored: StoredTarget = {
+    target,
+    ...(status?.uid === target.uid && { status }),
+    ...(report?.uid === target.uid && { report }),
+    hasReportItem: at('#REPORT').length > 0,
+    probes: Object.fromEntries(
+      probes.filter(({ uid }) => uid === target.uid).map((each) => [probeName(each.container, each.probeType), each]),
+    ),
+    probeItems: probeItems.map(({ sk }) => sk.slice(sk.indexOf(probeMark) + probeMark.length)),
+    probeRequestWrites: typeof writes === 'number' ? writes : undefined,
+  };
+  return { kind: 'found', stored };
+}

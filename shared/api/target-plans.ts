@@ -1,0 +1,187 @@
+/** What each request wants of a target, decided on the state that was read. Pure. */
+import { sameValue } from '../core/equality.ts';
+import { initialStatus, newProbeRecord } from '../core/observed.ts';
+import type { ProbeRecord, TargetRecord } from '../core/records.ts';
+import { type ProbeName, specProbes, type TargetSpec } from '../core/spec.ts';
+import { probeItemsProblems } from '../core/validate-target.ts';
+import { encodeProbe, encodeStatus, encodeTarget, updateTo } from '../store/items.ts';
+import { type TargetAddress, targetKey } from '../store/keys.ts';
+import type { Operation } from '../store/store.ts';
+import type { Plan } from './change-target.ts';
+import type { DecodedTarget } from './decode-manifest.ts';
+import { failedPrecondition, type Preconditions } from './etag.ts';
+import { invalidFields, type Problem, problem } from './problem.ts';
+import { probeRequestWritesAttribute, type StoredTarget } from './stored-target.ts';
+
+export type PlanContext = {
+  readonly address: TargetAddress;
+  readonly preconditions: Preconditions;
+  readonly nowMs: number;
+};
+
+export const noSuchTarget = problem(404, 'no-such-target', 'There is no such target.');
+
+const terminating = problem(409, 'terminating', 'The target is terminating; its name is free again when it is gone.');
+
+/** PUT: registers, replaces, or finds that nothing differs. `uid` is used for a new target. */
+export function planPut(context: PlanContext, wanted: DecodedTarget, uid: string) {
+  return (stored: StoredTarget | undefined): Plan => {
+    const failed = failedPrecondition(context.preconditions, stored?.target.resourceVersion);
+    if (failed) return failed;
+    return stored ? replace(context, stored, wanted) : register(context, wanted, uid);
+  };
+}
+
+function register({ address, nowMs }: PlanContext, wanted: DecodedTarget, uid: string): Plan {
+  const target: TargetRecord = {
+    ...wanted,
+    uid,
+    generation: 1,
+    resourceVersion: 1,
+    creationTimestampMs: nowMs,
+    probeRequests: {},
+  };
+  const refused = tooManyProbes([], target.spec);
+  if (refused) return refused;
+  const status = initialStatus(target, nowMs);
+  const probes = newProbes(target, []);
+  const operations: readonly Operation[] = [
+    encodeTarget(address, target),
+    encodeStatus(address, status),
+    ...Object.values(probes).map((probe) => encodeProbe(address, probe)),
+  ].map((item) => ({ kind: 'put', item, if: [{ kind: 'notExists' }] }));
+  return {
+    kind: 'write',
+    operations,
+    stored: {
+      target,
+      status,
+      probes,
+      probeItems: Object.keys(probes),
+      hasReportItem: false,
+      probeRequestWrites: undefined,
+    },
+    created: true,
+  };
+}
+
+/** Registered and changed alike: what the client says is the whole of spec, labels and annotations. */
+export function replace({ address }: PlanContext, stored: StoredTarget, wanted: DecodedTarget): Plan {
+  const { target } = stored;
+  if (target.deletionTimestampMs !== undefined) return terminating;
+  const sameSpec = sameValue(target.spec, wanted.spec);
+  const next: TargetRecord = {
+    ...target,
+    ...wanted,
+    generation: target.generation + (sameSpec ? 0 : 1),
+    resourceVersion: target.resourceVersion + 1,
+  };
+  const isSame = sameSpec && sameValue(target.labels, next.labels) && sameValue(target.annotations, next.annotations);
+  if (isSame) return { kind: 'unchanged', stored };
+  const refused = tooManyProbes(stored.probeItems, next.spec);
+  if (refused) return refused;
+  const added = newProbes(next, stored.probeItems);
+  return {
+    kind: 'write',
+    operations: [
+      targetUpdate(address, target, next),
+      ...Object.values(added).map(
+        (probe): Operation => ({ kind: 'put', item: encodeProbe(address, probe), if: [{ kind: 'notExists' }] }),
+      ),
+    ],
+    stored: {
+      ...stored,
+      target: next,
+      probes: { ...stored.probes, ...added },
+      probeItems: [...stored.probeItems, ...Object.keys(added)],
+    },
+    created: false,
+  };
+}
+
+/** DELETE: begins termination; a repetition may bring its end forward, never put it off. */
+export function planDelete(context: PlanContext, gracePeriodSeconds: number | undefined) {
+  return (stored: StoredTarget | undefined): Plan => {
+    if (!stored) return noSuchTarget;
+    const { target } = stored;
+    const failed = failedPrecondition(context.preconditions, target.resourceVersion);
+    if (failed) return failed;
+    const graceSeconds = gracePeriodSeconds ?? target.spec.terminationGracePeriodSeconds;
+    const endMs = context.nowMs + graceSeconds * 1000;
+    if (
+      target.deletionTimestampMs !== undefined &&
+      (gracePeriodSeconds === undefined || target.deletionTimestampMs <= endMs)
+    )
+      return { kind: 'unchanged', stored };
+    const next: TargetRecord = {
+      ...target,
+      resourceVersion: target.resourceVersion + 1,
+      deletionTimestampMs: endMs,
+      deletionGracePeriodSeconds: graceSeconds,
+    };
+    return {
+      kind: 'write',
+      operations: [targetUpdate(context.address, target, next)],
+      stored: { ...stored, target: next },
+      created: false,
+    };
+  };
+}
+
+/** POST …/probe: one more trigger for each of these probes. */
+export function planProbeRequest(
+  address: TargetAddress,
+  select: (stored: StoredTarget) => readonly ProbeName[] | Problem,
+) {
+  return (stored: StoredTarget | undefined): Plan => {
+    if (!stored) return noSuchTarget;
+    const selected = select(stored);
+    if ('kind' in selected) return selected;
+    if (selected.length === 0) return { kind: 'unchanged', stored };
+    const { target, probeRequestWrites } = stored;
+    const requests = Object.fromEntries(selected.map((name) => [name, (target.probeRequests[name] ?? 0) + 1]));
+    const probeRequests = { ...target.probeRequests, ...requests };
+    const attribute = probeRequestWritesAttribute;
+    const operation: Operation = {
+      kind: 'update',
+      key: targetKey(address),
+      set: { probeRequests },
+      add: { [attribute]: 1 },
+      if: [
+        { kind: 'equals', attribute: 'uid', value: target.uid },
+        probeRequestWrites === undefined
+          ? { kind: 'absent', attribute }
+          : { kind: 'equals', attribute, value: probeRequestWrites },
+      ],
+    };
+    const next: StoredTarget = { ...stored, target: { ...target, probeRequests } };
+    return { kind: 'write', operations: [operation], stored: next, created: false };
+  };
+}
+
+/** By compare-and-set; `probeRequests` is left alone, since a trigger does not grow the resourceVersion. */
+function targetUpdate(address: TargetAddress, before: TargetRecord, after: TargetRecord): Operation {
+  const { kind, key, set, remove } = updateTo(encodeTarget(address, after));
+  const { probeRequests: _, ...rest } = set ?? {};
+  return {
+    kind,
+    key,
+    set: rest,
+    ...(remove && remove.length > 0 && { remove }),
+    if: [
+      { kind: 'equals', attribute: 'uid', value: before.uid },
+      { kind: 'equals', attribute: 'resourceVersion', value: before.resourceVersion },
+    ],
+  };
+}
+
+/** The items of probes that have none yet. */
+function newProbes(target: TargetRecord, existing: readonly ProbeName[]): { readonly [name: ProbeName]: ProbeRecord } {
+  const added = specProbes(target.spec).filter(({ name }) => !existing.includes(name));
+  return Object.fromEntries(added.map((probe) => [probe.name, newProbeRecord(target.uid, probe)]));
+}
+
+function tooManyProbes(existing: readonly ProbeName[], spec: TargetSpec): Problem | undefined {
+  const problems = probeItemsProblems(existing, spec);
+  return problems.length > 0 ? invalidFields(problems) : undefined;
+}
