@@ -2,7 +2,7 @@
 import type { Attempt, FailureClass } from '../core/types.ts';
 import type { ExecOutcome, Runner } from '../exec/exec.ts';
 import type { Clock } from '../lib/clock.ts';
-import { goQuote } from './go-text.ts';
+import { goQuote } from '../lib/go-text.ts';
 import type { ExecRequest, Prober } from './prober.ts';
 
 export type ExecProberOptions = { readonly run: Runner; readonly clock: Clock };

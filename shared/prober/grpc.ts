@@ -5,10 +5,10 @@
 import { userAgent } from '../core/probe-request.ts';
 import type { Attempt, FailureClass, PhaseTimings } from '../core/types.ts';
 import type { Clock } from '../lib/clock.ts';
+import { goDuration, goQuote } from '../lib/go-text.ts';
 import { hostPort } from '../net/dial-failure.ts';
 import type { Dial, DialFailure } from '../net/net.ts';
 import { failedDial } from './failed-dial.ts';
-import { goDuration, goQuote } from './go-text.ts';
 import { codeName, serving, servingStatusName } from './grpc-codec.ts';
 import { type Connected, connectOnce, connectUntil, type NotConnected } from './grpc-connect.ts';
 import { type RpcResult, rpcCode } from './grpc-reply.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { goDuration, goQuote } from '../../shared/prober/go-text.ts';
+import { goDuration, goQuote } from '../../shared/lib/go-text.ts';
 
 describe('a duration reads as Go prints it', () => {
   const table: readonly (readonly [ms: number, text: string])[] = [
