@@ -57,8 +57,7 @@ for (const [atMs, tale, act] of script) {
   act();
 }
 await sleep(systemClock, demoMs - elapsedMs());
-console.log('\nGET /v1/namespaces/demo/targets/worker/events, newest last:\n');
-console.log(JSON.stringify(await (await call('GET', '/v1/namespaces/demo/targets/worker/events')).json(), null, 2));
+await printStory('/v1/namespaces/demo/targets/worker/events');
 await runtime.stop();
 for (const server of servers) server.close();
 
@@ -118,4 +117,25 @@ function containersLine(
   return containers
     .map((each) => `${each.name}: started=${each.started} ready=${each.ready} restarts=${each.restartCount}`)
     .join('; ');
+}
+
+type Told = {
+  readonly time: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly attempts: readonly {
+    readonly output: string;
+    readonly failureClass?: string;
+    readonly timings: { readonly totalMs: number };
+  }[];
+};
+
+async function printStory(path: string): Promise<void> {
+  console.log(`\nGET ${path}\n`);
+  const { items } = (await (await call('GET', path)).json()) as { readonly items: readonly Told[] };
+  for (const { time, reason, message, attempts } of items) {
+    console.log(`${time.slice(11, 23)}  ${reason.padEnd(18)} ${message}`);
+    for (const { failureClass = 'success', output, timings } of attempts)
+      console.log(`${' '.repeat(35)}${failureClass} in ${timings.totalMs} ms ${output}`);
+  }
 }

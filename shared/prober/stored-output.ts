@@ -1,5 +1,5 @@
 /** What of a prober's output may be stored, published and logged: never a response body, at most 1 KiB. */
-import type { Attempt } from '../core/types.ts';
+import type { Attempt, PhaseTimings } from '../core/types.ts';
 import type { ProbeRequest, Prober, Probers } from './prober.ts';
 
 export const outputBytesMax = 1024;
@@ -26,10 +26,17 @@ function mapped<Request extends ProbeRequest>(
     return {
       ...attempt,
       output: cutOutput(attempt.output),
+      timings: rounded(attempt.timings),
       ...(attempt.error !== undefined && { error: cutOutput(attempt.error) }),
     };
   };
 }
+
+/** To the microsecond: what follows is noise that would be stored. */
+const rounded = (timings: PhaseTimings): PhaseTimings =>
+  Object.fromEntries(
+    Object.entries(timings).map(([phase, ms]) => [phase, Math.round(ms * 1000) / 1000]),
+  ) as PhaseTimings;
 
 /** Of HTTP probes only a success or a warning carries the body. */
 function bodyless({ outcome, output }: Attempt): string {
