@@ -5,8 +5,8 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
+import { goQuote } from '../core/go-text.ts';
 import { type Clock, sleep } from '../lib/clock.ts';
-import { goQuote } from '../lib/go-text.ts';
 import type { ExecRequest } from '../prober/prober.ts';
 import type { AllowList } from './allow-list.ts';
 import { cappedOutput } from './capped-output.ts';

@@ -1,6 +1,6 @@
 /** What a finished call says, decided from what came over the wire, as grpc-go decides it for a unary call. Pure. */
 import { STATUS_CODES } from 'node:http';
-import { goQuote } from '../lib/go-text.ts';
+import { goQuote } from '../core/go-text.ts';
 import { decodeCheckResponse, decodeGrpcMessage, messageBytesMax, prefixBytes } from './grpc-codec.ts';
 
 export type Headers = Readonly<Record<string, string | readonly string[] | number | undefined>>;

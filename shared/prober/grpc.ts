@@ -2,10 +2,12 @@
  * kubelet's gRPC probe: `grpc.health.v1.Health/Check`, plaintext, on a fresh connection, with one deadline over connecting and calling.
  * Source: pkg/probe/grpc; how a connection comes about and how an answer is read: grpc-go.
  */
+
+import { goQuote } from '../core/go-text.ts';
 import { userAgent } from '../core/probe-request.ts';
 import type { Attempt, FailureClass, PhaseTimings } from '../core/types.ts';
 import type { Clock } from '../lib/clock.ts';
-import { goDuration, goQuote } from '../lib/go-text.ts';
+import { goDuration } from '../lib/go-duration.ts';
 import { hostPort } from '../net/dial-failure.ts';
 import type { Dial, DialFailure } from '../net/net.ts';
 import { failedDial } from './failed-dial.ts';
