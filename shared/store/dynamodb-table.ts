@@ -1,4 +1,4 @@
-/** The one table: what tests create and the template has to match. */
+/** The one table: what tests create and the template has to match, with `expiryAttribute` for its TTL. */
 import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb';
 
 export const tableDefinition = {
@@ -12,6 +12,3 @@ export const tableDefinition = {
   ],
   BillingMode: 'PAY_PER_REQUEST',
 } as const satisfies Omit<CreateTableCommandInput, 'TableName'>;
-
-/** Seconds since the epoch. Correctness never hangs on it. */
-export const ttlAttribute = 'expiresAt';

@@ -42,7 +42,6 @@ export type {
   EpochRecord,
   LayoutRecord,
   RunRecord,
-  ShardRecord,
 } from './record-schemas.ts';
 
 /** Additive changes keep it; a release refuses what is higher. */

@@ -5,6 +5,9 @@ import { operationsMax } from './store.ts';
 /** The adapters' own attribute: the token of the write that made the item's present state. Callers never see it. */
 export const lastWriteAttribute = 'lastWrite';
 
+/** Seconds since the epoch, after which an item may leave: the table's TTL attribute. Correctness never hangs on it. */
+export const expiryAttribute = 'expiresAt';
+
 /** DynamoDB's limits for keys, UTF-8. */
 const pkBytesMax = 2048;
 const skBytesMax = 1024;

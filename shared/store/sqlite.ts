@@ -6,6 +6,7 @@ import { itemBytes, itemBytesMax, readUnits, type StoreCall, writeUnits } from '
 import {
   attributesOf,
   definedOf,
+  expiryAttribute,
   lastWriteAttribute,
   operationKey,
   plainAttributes,
@@ -42,7 +43,8 @@ type Context = {
   readonly database: DatabaseSync;
   readonly statements: ReturnType<typeof prepareStatements>;
   readonly recentWrites: RecentWrites;
-  readonly onCall: (call: StoreCall) => void;
+  /** Asked with `?.`, so that nothing is measured for nobody. */
+  readonly onCall: ((call: StoreCall) => void) | undefined;
 };
 
 /**
@@ -55,7 +57,7 @@ export function sqliteStore(options: Options): SqliteStore {
     database,
     statements: prepareStatements(database),
     recentWrites: recentWrites(),
-    onCall: options.onCall ?? (() => {}),
+    onCall: options.onCall,
   };
   return {
     get: async (key, { eventuallyConsistent = false } = {}) =>
@@ -90,8 +92,7 @@ function prepareStatements(database: DatabaseSync) {
 
 function get(context: Context, key: Key, eventuallyConsistent: boolean): Item | undefined {
   const stored = load(context, key);
-  const bytes = stored ? itemBytes({ ...key, ...stored }) : 0;
-  context.onCall({ operation: 'get', readUnits: readUnits(bytes, eventuallyConsistent), writeUnits: 0 });
+  context.onCall?.(readCall('get', [{ key, stored: stored ?? {} }], eventuallyConsistent));
   return stored && itemOf(key, stored);
 }
 
@@ -106,9 +107,7 @@ function select(context: Context, query: Query): readonly Item[] {
   const statement = query.descending ? descending : ascending;
   const rows = statement.all(query.pk, query.from ?? '', query.to ?? unbounded, query.limit ?? unlimited);
   const keyed = rows.map((row) => ({ key: { pk: query.pk, sk: String(row.sk) }, stored: parse(row.doc) }));
-  const bytes = keyed.reduce((sum, { key, stored }) => sum + itemBytes({ ...key, ...stored }), 0);
-  const units = readUnits(bytes, query.eventuallyConsistent ?? false);
-  context.onCall({ operation: 'query', readUnits: units, writeUnits: 0 });
+  context.onCall?.(readCall('query', keyed, query.eventuallyConsistent ?? false));
   return keyed.map(({ key, stored }) => itemOf(key, stored));
 }
 
@@ -135,7 +134,7 @@ function writeInTransaction(context: Context, operations: readonly Operation[], 
     context.recentWrites.has(name) || found.some(({ before }) => before?.[lastWriteAttribute] === name.token);
   if (repeated) return { kind: 'written', ...singleUpdate(found.map((one) => ({ ...one, after: one.before }))) };
   const steps = found.map((one) => ({ ...one, effect: effectOf(one.operation, one.before, name.token) }));
-  context.onCall(callOf(steps));
+  context.onCall?.(writeCall(steps));
   const refusals = steps.flatMap(refusalOf);
   if (refusals.length > 0) return { kind: 'refused', refusals };
   for (const step of steps) apply(context, step);
@@ -176,8 +175,8 @@ function apply(context: Context, step: Step): void {
   if (step.effect.kind !== 'store') return;
   const { after } = step.effect;
   if (itemBytes({ pk, sk, ...after }) > itemBytesMax) throw new Error(`item ${pk} ${sk} is over ${itemBytesMax} bytes`);
-  const expiresAt = typeof after.expiresAt === 'number' ? after.expiresAt : null;
-  context.statements.put.run(pk, sk, JSON.stringify(after), expiresAt);
+  const expiry = after[expiryAttribute];
+  context.statements.put.run(pk, sk, JSON.stringify(after), typeof expiry === 'number' ? expiry : null);
 }
 
 function refusalOf(step: Step, index: number): readonly Refusal[] {
@@ -196,8 +195,15 @@ function singleUpdate(steps: readonly { readonly operation: Operation; readonly 
   return { item: itemOf(only.operation.key, only.after) };
 }
 
+type Keyed = { readonly key: Key; readonly stored: Stored };
+
+function readCall(operation: 'get' | 'query', items: readonly Keyed[], eventuallyConsistent: boolean): StoreCall {
+  const bytes = items.reduce((sum, { key, stored }) => sum + itemBytes({ pk: key.pk, sk: key.sk, ...stored }), 0);
+  return { operation, readUnits: readUnits(bytes, eventuallyConsistent), writeUnits: 0 };
+}
+
 /** A single delete or check goes to DynamoDB as a transaction, at twice the price: see dynamodb-request.ts. */
-function callOf(steps: readonly Step[]): StoreCall {
+function writeCall(steps: readonly Step[]): StoreCall {
   const kind = steps.length === 1 ? steps[0]?.operation.kind : undefined;
   const operation = kind === 'put' || kind === 'update' ? kind : 'transaction';
   const units = steps.map((step) => writeUnits(largerBytes(step), operation === 'transaction'));

@@ -26,7 +26,13 @@ import {
   transactionInProgress,
   validationError,
 } from '../support/dynamodb-answers.ts';
-import { createTable, type DynamodbLocal, localClient, startDynamodbLocal } from '../support/dynamodb-local.ts';
+import {
+  createTable,
+  type DynamodbLocal,
+  localClient,
+  requireJava,
+  startDynamodbLocal,
+} from '../support/dynamodb-local.ts';
 import {
   type Answer,
   type Fault,
@@ -37,6 +43,8 @@ import {
   type Script,
   startFaultProxy,
 } from '../support/fault-proxy.ts';
+
+requireJava();
 
 const tableName = 'faults';
 /** No pauses between the sends of a write. */

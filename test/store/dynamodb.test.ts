@@ -8,7 +8,15 @@ import type { StoreCall } from '../../shared/store/item-size.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';
 import { type Store, StoreUnavailable } from '../../shared/store/store.ts';
 import { storeContract } from '../contract/store.ts';
-import { createTable, type DynamodbLocal, localClient, startDynamodbLocal } from '../support/dynamodb-local.ts';
+import {
+  createTable,
+  type DynamodbLocal,
+  localClient,
+  requireJava,
+  startDynamodbLocal,
+} from '../support/dynamodb-local.ts';
+
+requireJava();
 
 const ports = { clock: systemClock, random: systemRandom };
 const requestTimeoutMs = 20_000;

@@ -27,7 +27,7 @@ const outputCharactersMax = 10_000;
 /** The accounts of DynamoDB Local: any key will do, without a prefix that looks real. */
 const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
 
-/** @throws Error with a hint when there is no Java. */
+/** Stop it in `after`; it also ends with this process, however that ends. */
 export async function startDynamodbLocal(): Promise<DynamodbLocal> {
   const java = requireJava();
   for (let attempt = 1; ; attempt += 1) {
@@ -51,7 +51,11 @@ export async function createTable(client: DynamoDBClient, tableName: string): Pr
   await client.send(new CreateTableCommand({ ...tableDefinition, TableName: tableName }));
 }
 
-function requireJava(): string {
+/**
+ * For the first line of a test file, so that it stops there.
+ * @throws Error with a hint when there is no Java.
+ */
+export function requireJava(): string {
   const home = process.env.JAVA_HOME;
   const java = home ? join(home, 'bin', 'java') : 'java';
   const answer = spawnSync(java, ['-version'], { encoding: 'utf8' });
