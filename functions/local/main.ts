@@ -2,10 +2,11 @@
 import { serve } from '@hono/node-server';
 import { pino } from 'pino';
 import { systemClock } from '../../shared/lib/clock.ts';
+import type { Log } from '../../shared/lib/log.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
 import { jsonLog } from './json-log.ts';
 import { type LocalOptions, parseOptions, usage } from './options.ts';
-import { startRuntime } from './runtime.ts';
+import { type Runtime, startRuntime } from './runtime.ts';
 
 /** Exit codes of the command line: 1 it could not run, 2 it was called wrongly. */
 const exitFailed = 1;
@@ -28,7 +29,7 @@ switch (parsed.kind) {
 
 function start(options: LocalOptions): void {
   const log = jsonLog(pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }));
-  const runtime = startRuntime(options, { clock: systemClock, random: systemRandom, log });
+  const runtime = runtimeOrExit(options, log);
   const server = serve({ fetch: runtime.fetch, hostname: options.host, port: options.port }, ({ address, port }) => {
     const host = address.includes(':') ? `[${address}]` : address;
     process.stderr.write(`probelet listens on http://${host}:${port}, data in ${options.dataDir}\n`);
@@ -47,4 +48,14 @@ function start(options: LocalOptions): void {
   };
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
+}
+
+/** A file that cannot be used is the caller's to mend: a message, not a stack. */
+function runtimeOrExit(options: LocalOptions, log: Log): Runtime {
+  try {
+    return startRuntime(options, { clock: systemClock, random: systemRandom, log });
+  } catch (error) {
+    process.stderr.write(`probelet: ${error instanceof Error ? error.message : String(error)}\n`);
+    return process.exit(exitFailed);
+  }
 }

@@ -1,6 +1,4 @@
 /** The composition root of one machine: the four pieces of the product on a file, a bus in process, and this machine's network. */
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { apiApp } from '../../shared/api/app.ts';
 import { type InProcessBus, inProcessBus } from '../../shared/bus/in-process.ts';
 import { localRunner } from '../../shared/exec/local.ts';
@@ -20,6 +18,7 @@ import { withStorableOutput } from '../../shared/prober/stored-output.ts';
 import { tcpProber } from '../../shared/prober/tcp.ts';
 import type { StoreCall } from '../../shared/store/item-size.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';
+import { holdDataDir } from './data-dir.ts';
 import { environmentSecret } from './environment-secret.ts';
 import { localMetrics } from './metrics.ts';
 import type { LocalOptions } from './options.ts';
@@ -52,10 +51,8 @@ export function startRuntime(
   ports: RuntimePorts,
 ): Runtime {
   const { clock, random, log } = ports;
-  const store = sqliteStore({
-    path: storePath(options.dataDir),
-    ...(ports.onStoreCall && { onCall: ports.onStoreCall }),
-  });
+  const dataDir = holdDataDir(options.dataDir);
+  const store = sqliteStore({ path: dataDir.storePath, ...(ports.onStoreCall && { onCall: ports.onStoreCall }) });
   const bus = inProcessBus({ clock, random, log });
   const resolve = resolver({ clock });
   const dial = guardedDialer({ resolve, policy: dialPolicy({ mode: 'local' }), clock });
@@ -95,14 +92,9 @@ export function startRuntime(
       await shard.stop();
       await bus.settled();
       store.close();
+      dataDir.release();
     },
   };
-}
-
-function storePath(dataDir: string): string {
-  if (dataDir === ':memory:') return dataDir;
-  mkdirSync(dataDir, { recursive: true });
-  return join(dataDir, 'probelet.sqlite');
 }
 
 function probersOf({
