@@ -123,7 +123,10 @@ type Lifecycle = { readonly incarnations: StatusRecord['incarnations']; readonly
 
 function advanceLifecycle(state: TargetState, failing: readonly Failing[], nowMs: number): Lifecycle {
   const { target, status } = state;
-  const events = failing.map((entry) => killingEvent(target, entry, nowMs));
+  // Told once per containerID, as the request is made once.
+  const events = failing
+    .filter((entry) => status.restartRequests[entry.status.name]?.containerID !== entry.status.containerID)
+    .map((entry) => killingEvent(target, entry, nowMs));
   if (target.spec.lifecycle === 'reported') return { incarnations: {}, events };
   const incarnations: Record<string, Incarnation> = { ...withSpecContainers(target, status.incarnations, nowMs) };
   for (const container of placedContainers(target.spec)) {

@@ -78,8 +78,10 @@ async function hold(run: Run, deadlineMs: number, options: RunOptions): Promise<
   await Promise.race([loop.stopped(), sleep(run.ports.clock, drainMs)]);
   await holder.commits.drained();
   if (!run.ended()) await checkpoints.write();
-  if (!run.ended()) await writeBeat(run, lastBeat, observe(), { doneSlot: run.message.slot });
-  run.end({ kind: options.stop?.aborted ? 'stopped' : 'slotDone' });
+  // A slot that was left early is not done: whoever comes next goes on with it.
+  const stopped = options.stop?.aborted === true;
+  if (!run.ended() && !stopped) await writeBeat(run, lastBeat, observe(), { doneSlot: run.message.slot });
+  run.end({ kind: stopped ? 'stopped' : 'slotDone' });
   await Promise.all(background);
   await holder.publisher.drained();
   return run.ended() ?? { kind: 'slotDone' };
