@@ -28,7 +28,7 @@ function resolve(from: Reference, to: Reference): Reference {
     ...(authority !== undefined && { authority }),
     ...(userinfo && { userinfo }),
     path: resolvedPath(from, writePart(to.path, 'path')),
-    ...(isSamePlace && from.query !== undefined && { query: from.query }),
+    ...(isSamePlace && from.query && { query: from.query }),
     ...(isSamePlace && !to.fragment && from.fragment && { fragment: from.fragment }),
   };
 }

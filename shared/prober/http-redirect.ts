@@ -62,7 +62,8 @@ const bodyFields: ReadonlySet<string> = new Set([
 
 function redirectedHeaders({ first, url: from }: Hop, to: HttpUrl, status: number): Headers {
   const { headers } = withoutBodyFields(first, status);
-  const isDowngrade = from.scheme === 'https' && to.scheme === 'http';
-  if (isDowngrade || headerValue(headers, 'Referer') !== '') return headers;
-  return [...headers.filter(([name]) => name !== 'Referer'), ['Referer', withoutUserinfo(from)]];
+  // What was fetched safely is not told where others listen (RFC 7231, section 5.5.2).
+  if (from.scheme === 'https' && to.scheme === 'http') return headers;
+  const referer = headerValue(headers, 'Referer') || withoutUserinfo(from);
+  return [...headers.filter(([name]) => name !== 'Referer'), ['Referer', referer]];
 }

@@ -32,14 +32,8 @@ export function httpUrl(text: string): HttpUrl {
     hostname,
     dialHost: isAscii(hostname) ? hostname : domainToASCII(hostname),
     port: port === '' ? defaultPort(scheme) : Number(port),
-    target: requestTarget(scheme, path) + query,
+    target: (path || '/') + query,
   };
-}
-
-/** A path that begins with two slashes would read as a host. */
-function requestTarget(scheme: string, path: string): string {
-  if (path === '') return '/';
-  return path.startsWith('//') ? `${scheme}:${path}` : path;
 }
 
 const defaultPort = (scheme: string): number => (scheme === 'https' ? 443 : 80);

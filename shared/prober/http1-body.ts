@@ -34,16 +34,22 @@ type Gathered = {
 };
 
 function gathered(bytesMax: number): Gathered {
-  let body: Buffer | undefined;
-  const size = () => body?.length ?? 0;
+  let body: Buffer = nothing;
+  let size = 0;
   return {
     add: (bytes) => {
-      const wanted = bytes.subarray(0, bytesMax - size());
-      body = body === undefined ? wanted : Buffer.concat([body, wanted]);
+      const wanted = bytes.length > bytesMax - size ? bytes.subarray(0, bytesMax - size) : bytes;
+      if (size === 0) body = wanted;
+      else {
+        // The first piece is most often the whole; only with a second one is there anything to copy.
+        if (body.length < bytesMax) body = Buffer.concat([body], bytesMax);
+        body.set(wanted, size);
+      }
+      size += wanted.length;
       return wanted.length;
     },
-    isFull: () => size() >= bytesMax,
-    body: () => body ?? nothing,
+    isFull: () => size >= bytesMax,
+    body: () => body.subarray(0, size),
   };
 }
 
@@ -65,7 +71,10 @@ const excessBytesMax = 16 * 1024;
 
 type ChunkState = 'size' | 'content' | 'contentEnd' | 'trailer';
 
-/** Go's chunkedReader: chunk lines end in CRLF and nothing else; extensions are dropped. */
+/**
+ * Go's chunkedReader: chunk lines end in CRLF and nothing else; extensions are dropped. When the limit falls on the end of a chunk, what
+ * is already here of the next chunk's head is still judged, but not waited for.
+ */
 function chunkedReader(bytesMax: number): BodyReader {
   const content = gathered(bytesMax);
   let state: ChunkState = 'size';
@@ -92,11 +101,11 @@ function chunkedReader(bytesMax: number): BodyReader {
         return beginChunk(line);
       }
       case 'content': {
+        if (content.isFull()) return 'done';
         if (pending.length === 0) return undefined;
         const taken = content.add(pending.subarray(0, remaining));
         pending = pending.subarray(taken);
         remaining -= taken;
-        if (content.isFull()) return 'done';
         if (remaining === 0) state = 'contentEnd';
         return 'more';
       }
@@ -114,7 +123,8 @@ function chunkedReader(bytesMax: number): BodyReader {
     pending = pending.length === 0 ? bytes : Buffer.concat([pending, bytes]);
     for (;;) {
       const progress = step();
-      if (progress !== 'more') return progress ?? 'more';
+      if (progress === undefined) return content.isFull() && state !== 'trailer' ? 'done' : 'more';
+      if (progress !== 'more') return progress;
     }
   };
   return { take, end: () => unexpectedEnd, body: content.body };

@@ -151,9 +151,10 @@ function chunkedOf({ major, minor }: StatusLine, encodings: readonly string[] | 
 const lengthMax = 2n ** 63n - 1n;
 
 function lengthOf(values: readonly string[] | undefined): number | string | undefined {
-  const first = values?.[0];
+  const first = values?.[0]?.trim();
   if (values === undefined || first === undefined) return undefined;
-  if (values.some((value) => value !== first)) return 'http: message cannot contain multiple Content-Length headers';
+  if (values.some((value) => value.trim() !== first))
+    return 'http: message cannot contain multiple Content-Length headers';
   if (first === '') return `invalid empty Content-Length ${goQuote(first)}`;
   if (!/^\d+$/.test(first) || BigInt(first) > lengthMax) return `bad Content-Length ${goQuote(first)}`;
   return Number(first);

@@ -31,9 +31,13 @@ export function selfSigned({ hostname, notBefore, notAfter }: CertificateOptions
 /** X.690: tag, length, content. */
 function der(tag: number, ...contents: readonly Buffer[]): Buffer {
   const content = Buffer.concat(contents);
-  const { length } = content;
-  const short = length < 0x80 ? Buffer.of(tag, length) : Buffer.of(tag, 0x82, length >> 8, length & 0xff);
-  return Buffer.concat([short, content]);
+  return Buffer.concat([Buffer.of(tag, ...lengthOf(content.length)), content]);
+}
+
+/** The shortest form, as DER asks for. */
+function lengthOf(length: number): readonly number[] {
+  if (length < 0x80) return [length];
+  return length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
 }
 
 const sequence = (...contents: readonly Buffer[]) => der(0x30, ...contents);
