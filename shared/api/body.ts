@@ -32,9 +32,15 @@ export async function readBody(request: Request, mediaTypes: MediaTypes): Promis
 
 /** As `readBody`, but a request without any body is an empty object. */
 export async function readOptionalBody(request: Request, mediaTypes: MediaTypes): Promise<Checked<unknown>> {
-  const isEmpty = request.body === null || request.headers.get('content-length') === '0';
-  return isEmpty ? ok({}) : readBody(request, mediaTypes);
+  if (request.headers.has('content-type')) return hasNoLength(request) ? ok({}) : readBody(request, mediaTypes);
+  // Node's server gives every POST a stream, so only reading it tells whether there is a body.
+  const text = await readText(request);
+  if (text.kind === 'problem') return text;
+  return text.value === '' ? ok({}) : unsupported(request, mediaTypes);
 }
+
+const hasNoLength = (request: Request): boolean =>
+  request.body === null || request.headers.get('content-length') === '0';
 
 const contentType = /^\s*([^;\s]+)\s*(?:;\s*charset\s*=\s*"?([^;"\s]+)"?\s*)?$/i;
 
