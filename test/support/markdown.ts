@@ -53,3 +53,7 @@ export const tableRowsOf = (markdown: string): readonly (readonly string[])[] =>
 /** What stands in backticks, in order. */
 export const codeSpansOf = (markdown: string): readonly string[] =>
   [...markdown.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
+
+/** What stands in the fenced blocks of one language. */
+export const fencesOf = (markdown: string, language: string): readonly string[] =>
+  [...markdown.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(([, text = '']) => text);
