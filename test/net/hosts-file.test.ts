@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { hostsFile, parsedHosts } from '../../shared/net/hosts-file.ts';
+import { virtualClock } from '../support/virtual-clock.ts';
+
+describe('the hosts file', () => {
+  test('gives every name its addresses in order, whatever the spacing, case and comments', () => {
+    const names = parsedHosts(
+      '127.0.0.1\tLocalHost me. # mine\n# 1.1.1.1 no\n::1  localhost\nnonsense me\n\n10.0.0.1\n',
+    );
+    assert.deepEqual(Object.fromEntries(names), { localhost: ['127.0.0.1', '::1'], me: ['127.0.0.1'] });
+  });
+
+  test('is read again when it changed, and looked at every 5 s', async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'hosts-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const path = join(folder, 'hosts');
+    const clock = virtualClock();
+    const hosts = hostsFile(path, clock);
+    assert.equal(hosts('a'), undefined, 'a missing file is empty');
+    writeFileSync(path, '10.0.0.1 a\n');
+    assert.equal(hosts('a'), undefined);
+    await clock.advance(5000);
+    assert.deepEqual(hosts('a'), ['10.0.0.1']);
+    writeFileSync(path, '10.0.0.22 a\n');
+    await clock.advance(5000);
+    assert.deepEqual(hosts('a'), ['10.0.0.22']);
+    rmSync(path);
+    await clock.advance(5000);
+    assert.equal(hosts('a'), undefined);
+  });
+});

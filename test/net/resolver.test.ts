@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import { type Clock, systemClock } from '../../shared/lib/clock.ts';
+import { resolver } from '../../shared/net/resolver.ts';
+import { type DnsReply, startDnsServer } from '../support/dns-server.ts';
+
+const farMs = 60_000;
+const addresses = (a: readonly string[], aaaa: readonly string[] = [], ttl = 0): DnsReply => ({
+  kind: 'addresses',
+  a,
+  aaaa,
+  ttl,
+});
+
+async function start(t: TestContext, reply: (name: string) => DnsReply | undefined, clock: Clock = systemClock) {
+  const server = await startDnsServer(reply);
+  t.after(() => server.close());
+  const resolve = resolver({ clock, servers: [server.address], hostsPath: '/nowhere/hosts' });
+  return { server, resolve: (name: string) => resolve(name, clock.monotonicMs() + farMs) };
+}
+
+describe('the resolver', () => {
+  test('never asks for a literal, in any spelling, nor for localhost', async (t) => {
+    const { server, resolve } = await start(t, () => addresses(['10.0.0.1']));
+    assert.deepEqual(await resolve('2130706433'), { kind: 'resolved', addresses: ['127.0.0.1'] });
+    assert.deepEqual(await resolve('::1'), { kind: 'resolved', addresses: ['::1'] });
+    for (const name of ['localhost', 'LOCALHOST', 'localhost.', 'a.localhost']) {
+      assert.deepEqual(await resolve(name), { kind: 'resolved', addresses: ['127.0.0.1', '::1'] });
+    }
+    assert.deepEqual(server.questions, []);
+  });
+
+  test('merges both families, IPv4 first', async (t) => {
+    const { resolve } = await start(t, () => addresses(['10.0.0.1', '10.0.0.2'], ['fd00::1']));
+    assert.deepEqual(await resolve('both.test'), { kind: 'resolved', addresses: ['10.0.0.1', '10.0.0.2', 'fd00::1'] });
+  });
+
+  test('resolves a name that has IPv6 only', async (t) => {
+    const { resolve } = await start(t, () => addresses([], ['fd00::1']));
+    assert.deepEqual(await resolve('six.test'), { kind: 'resolved', addresses: ['fd00::1'] });
+  });
+
+  for (const [what, reply] of [
+    ['NXDOMAIN', { kind: 'code', code: 'NXDOMAIN' }],
+    ['no data', { kind: 'addresses' }],
+  ] as const) {
+    test(`${what} is the target's own trouble`, async (t) => {
+      const { resolve } = await start(t, () => reply);
+      assert.equal((await resolve('dead.test')).kind, 'notFound');
+    });
+  }
+
+  test('a name that cannot exist is not found without asking', async (t) => {
+    const { server, resolve } = await start(t, () => addresses(['10.0.0.1']));
+    for (const name of ['', 'a..b', `${'x'.repeat(64)}.test`]) assert.equal((await resolve(name)).kind, 'notFound');
+    assert.deepEqual(server.questions, []);
+  });
+
+  for (const reply of [
+    { kind: 'code', code: 'SERVFAIL' },
+    { kind: 'code', code: 'REFUSED' },
+    { kind: 'silence' },
+  ] as const satisfies readonly DnsReply[]) {
+    const what = reply.kind === 'code' ? reply.code : 'silence';
+    test(`${what} is the resolver's trouble`, async (t) => {
+      const { resolve } = await start(t, () => reply);
+      assert.equal((await resolve('any.test')).kind, 'unavailable');
+    });
+  }
+
+  test('dead names do not delay a live one', async (t) => {
+    const { resolve } = await start(t, (name) =>
+      name === 'live.test' ? addresses(['10.0.0.1']) : { kind: 'silence' },
+    );
+    const order: string[] = [];
+    const dead = Array.from({ length: 50 }, (_, at) => resolve(`dead${at}.test`).then(() => order.push('dead')));
+    await resolve('live.test').then(() => order.push('live'));
+    await Promise.all(dead);
+    assert.equal(order[0], 'live');
+  });
+
+  test('a caller with less time than the lookup is told when its own time is over', async (t) => {
+    const server = await startDnsServer(() => ({ kind: 'silence' }));
+    t.after(() => server.close());
+    const resolve = resolver({ clock: systemClock, servers: [server.address] });
+    const order: string[] = [];
+    const patient = resolve('slow.test', systemClock.monotonicMs() + farMs).then(() => order.push('patient'));
+    await resolve('slow.test', systemClock.monotonicMs() + 20).then(() => order.push('hurried'));
+    await patient;
+    assert.deepEqual(order, ['hurried', 'patient']);
+  });
+
+  test('lookups of one name under way share one question', async (t) => {
+    const { server, resolve } = await start(t, () => addresses(['10.0.0.1']));
+    await Promise.all([resolve('a.test'), resolve('A.test'), resolve('a.test.')]);
+    assert.deepEqual(server.questions.toSorted(), ['a.test A', 'a.test AAAA']);
+  });
+
+  test('an answer is kept for its TTL, at most 30 s, and not at all for TTL 0', async (t) => {
+    let nowMs = 0;
+    const clock: Clock = { ...systemClock, monotonicMs: () => nowMs };
+    let last = 1;
+    const ttl: Readonly<Record<string, number>> = { 'short.test': 5, 'long.test': 3600, 'none.test': 0 };
+    const { resolve } = await start(t, (name) => addresses([`10.0.0.${last}`], [], ttl[name]), clock);
+    const seen = async (name: string) => {
+      const resolution = await resolve(name);
+      return resolution.kind === 'resolved' ? resolution.addresses[0] : resolution.kind;
+    };
+    const all = async () => [await seen('short.test'), await seen('long.test'), await seen('none.test')];
+    assert.deepEqual(await all(), ['10.0.0.1', '10.0.0.1', '10.0.0.1']);
+    last = 2;
+    nowMs = 4999;
+    assert.deepEqual(await all(), ['10.0.0.1', '10.0.0.1', '10.0.0.2']);
+    nowMs = 5000;
+    assert.deepEqual(await all(), ['10.0.0.2', '10.0.0.1', '10.0.0.2']);
+    nowMs = 30_000;
+    assert.equal(await seen('long.test'), '10.0.0.2');
+  });
+});
