@@ -7,7 +7,7 @@ import { validateTargetSpec } from '../core/validate-target.ts';
 import { keptOutOfManifest } from './kept-out.ts';
 import { type Manifest, manifestSchema } from './manifest-schema.ts';
 import { type Checked, invalidFields, ok } from './problem.ts';
-import { decodeShape } from './shape.ts';
+import { shapeOf, withoutFields } from './shape.ts';
 
 export type TargetName = { readonly namespace: string; readonly name: string };
 
@@ -25,9 +25,29 @@ export const hostAnnotation = 'probelet.dev/host';
 
 export function decodeManifest(body: unknown, name: TargetName): Checked<DecodedManifest> {
   const { value, ignored } = keptOutOfManifest(body);
-  const shaped = decodeShape(manifestSchema, value);
-  if (shaped.kind === 'problem') return shaped;
-  const manifest = shaped.value;
+  const shaped = shapeOf(manifestSchema, value);
+  if (shaped.kind === 'invalid')
+    return invalidFields([...shaped.problems, ...furtherProblems(value, shaped.problems, name)]);
+  const ruled = ruledManifest(shaped.value, name);
+  return ruled.kind === 'valid' ? ok({ target: ruled.target, ignored }) : invalidFields(ruled.problems);
+}
+
+/** What else is wrong once the fields of a wrong shape are gone, so that a client hears of everything at once. */
+function furtherProblems(value: unknown, wrong: readonly FieldProblem[], name: TargetName): readonly FieldProblem[] {
+  const rest = shapeOf(manifestSchema, withoutFields(value, wrong));
+  if (rest.kind === 'invalid') return [];
+  const ruled = ruledManifest(rest.value, name);
+  // What follows from a field that was taken away is no mistake of its own.
+  const follows = ({ pointer }: FieldProblem) => wrong.some((each) => `${each.pointer}/`.startsWith(`${pointer}/`));
+  return ruled.kind === 'valid' ? [] : ruled.problems.filter((each) => !follows(each));
+}
+
+type Ruled =
+  | { readonly kind: 'valid'; readonly target: DecodedTarget }
+  | { readonly kind: 'invalid'; readonly problems: readonly FieldProblem[] };
+
+/** By the rules of the core. */
+function ruledManifest(manifest: Manifest, name: TargetName): Ruled {
   const labels = manifest.metadata?.labels ?? {};
   const annotations = manifest.metadata?.annotations ?? {};
   const address = addressOf(manifest);
@@ -40,8 +60,8 @@ export function decodeManifest(body: unknown, name: TargetName): Checked<Decoded
     ...(validated.kind === 'invalid' ? validated.problems.map((each) => asWritten(each, address.pointer)) : []),
     ...sizeProblems({ metadata: { ...name, labels, annotations }, spec: input }),
   ];
-  if (problems.length > 0 || validated.kind === 'invalid') return invalidFields(problems);
-  return ok({ target: { ...name, labels, annotations, spec: validated.spec }, ignored });
+  if (problems.length > 0 || validated.kind === 'invalid') return { kind: 'invalid', problems };
+  return { kind: 'valid', target: { ...name, labels, annotations, spec: validated.spec } };
 }
 
 const kinds: readonly (readonly [apiVersion: string | undefined, kind: string | undefined])[] = [

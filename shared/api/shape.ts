@@ -3,12 +3,39 @@ import type { z } from '@hono/zod-openapi';
 import { at, type FieldProblem } from '../core/field-problem.ts';
 import { type Checked, invalidFields, ok } from './problem.ts';
 
+export type Shaped<Value> =
+  | { readonly kind: 'ok'; readonly value: Value }
+  | { readonly kind: 'invalid'; readonly problems: readonly FieldProblem[] };
+
+export function shapeOf<Schema extends z.ZodType>(schema: Schema, value: unknown): Shaped<z.infer<Schema>> {
+  const outcome = schema.safeParse(value);
+  if (outcome.success) return ok(outcome.data);
+  return { kind: 'invalid', problems: outcome.error.issues.flatMap((issue) => fieldProblems(issue, value)) };
+}
+
 /** The value in the schema's shape, or a 422 that names every field that is not. */
 export function decodeShape<Schema extends z.ZodType>(schema: Schema, value: unknown): Checked<z.infer<Schema>> {
-  const outcome = schema.safeParse(value);
-  return outcome.success
-    ? ok(outcome.data)
-    : invalidFields(outcome.error.issues.flatMap((issue) => fieldProblems(issue, value)));
+  const shaped = shapeOf(schema, value);
+  return shaped.kind === 'ok' ? shaped : invalidFields(shaped.problems);
+}
+
+/** A copy without the fields that are named; undefined where one is an entry of a list, whose neighbours would move. */
+export function withoutFields(value: unknown, problems: readonly FieldProblem[]): unknown {
+  const copy: unknown = structuredClone(value);
+  for (const { pointer } of problems) {
+    const tokens = pointer
+      .split('/')
+      .slice(1)
+      .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
+    const last = tokens.pop();
+    const parent = tokens.reduce<unknown>(
+      (at, token) => (at as { readonly [key: string]: unknown } | undefined)?.[token],
+      copy,
+    );
+    if (last === undefined || typeof parent !== 'object' || parent === null || Array.isArray(parent)) return undefined;
+    Reflect.deleteProperty(parent, last);
+  }
+  return copy;
 }
 
 function fieldProblems(issue: z.core.$ZodIssue, root: unknown): readonly FieldProblem[] {
@@ -39,7 +66,7 @@ function fieldProblems(issue: z.core.$ZodIssue, root: unknown): readonly FieldPr
 const expectedTypes: { readonly [expected: string]: string } = {
   string: 'a string',
   int: 'a whole number',
-  number: 'a number',
+  number: 'a whole number',
   boolean: 'true or false',
   object: 'an object',
   record: 'an object',

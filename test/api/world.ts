@@ -1,4 +1,4 @@
-import { apiApp } from '../../shared/api/app.ts';
+import { type ApiApp, apiApp } from '../../shared/api/app.ts';
 import type { ApiDeps, Poison } from '../../shared/api/deps.ts';
 import type { EventEnvelope } from '../../shared/bus/envelope.ts';
 import { inProcessBus } from '../../shared/bus/in-process.ts';
@@ -8,6 +8,7 @@ import { sqliteStore } from '../../shared/store/sqlite.ts';
 import type { Item, Store } from '../../shared/store/store.ts';
 import { immediateClock } from '../support/immediate-clock.ts';
 import { recordingLog } from '../support/recording-log.ts';
+import { assertDocumented, type OpenApi } from './documented.ts';
 
 export const startMs = Date.UTC(2026, 0, 1, 12);
 
@@ -40,16 +41,24 @@ export function apiWorld(overrides: Partial<ApiDeps> & { readonly wrapStore?: (s
     ...rest,
   });
 
-  const request = (method: string, path: string, { headers = {}, body }: RequestOptions = {}): Promise<Response> => {
+  const document = documentOf(app);
+
+  /** Also holds every answer against the OpenAPI document. */
+  const request = async (
+    method: string,
+    path: string,
+    { headers = {}, body }: RequestOptions = {},
+  ): Promise<Response> => {
     const isJson = body !== undefined && typeof body !== 'string';
     const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
-    return app.fetch(
-      new Request(`http://probelet.test${path}`, {
-        method,
-        headers: { ...(body !== undefined && { 'content-type': type }), ...headers },
-        ...(body !== undefined && { body: isJson ? JSON.stringify(body) : body }),
-      }),
-    );
+    const sent = new Request(`http://probelet.test${path}`, {
+      method,
+      headers: { ...(body !== undefined && { 'content-type': type }), ...headers },
+      ...(body !== undefined && { body: isJson ? JSON.stringify(body) : body }),
+    });
+    const response = await app.fetch(sent);
+    assertDocumented(await document, sent, response);
+    return response;
   };
   /** All items of one target. */
   const items = (name: string, namespace = 'default'): Promise<readonly Item[]> => {
@@ -77,6 +86,15 @@ export function apiWorld(overrides: Partial<ApiDeps> & { readonly wrapStore?: (s
     },
   };
 }
+
+async function documentOf(app: ApiApp): Promise<OpenApi> {
+  const token = new Headers({ authorization: `Bearer ${testToken}` });
+  const response = await app.fetch(new Request('http://probelet.test/openapi.json', { headers: token }));
+  return response.json() as Promise<OpenApi>;
+}
+
+/** What a world with a token has. */
+export const testToken = 'a-token-for-tests';
 
 export type World = ReturnType<typeof apiWorld>;
 

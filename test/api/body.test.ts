@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { bodyBytesMax } from '../../shared/api/body.ts';
+import { depthMax } from '../../shared/api/json-text.ts';
+import { apiWorld, manifest, targetPath } from './world.ts';
+
+const path = targetPath('checkout');
+const json = { 'content-type': 'application/json' };
+const yaml = { 'content-type': 'application/yaml' };
+const good = JSON.stringify(manifest());
+
+async function put(body: string, headers: Readonly<Record<string, string>>) {
+  const world = apiWorld();
+  const response = await world.request('PUT', path, { body, headers });
+  const { detail } = (await response.json()) as { readonly detail?: string };
+  const stored = await world.everything();
+  assert.equal(stored > 0, response.status < 300);
+  return { status: response.status, detail: detail ?? '', response };
+}
+
+describe('malformed bodies are 400', () => {
+  const rows: readonly (readonly [what: string, body: string, headers: Record<string, string>, detail: RegExp])[] = [
+    ['no JSON', '{"spec":', json, /JSON/],
+    ['empty JSON', '', json, /JSON/],
+    ['YAML sent as JSON', 'spec: {}', json, /JSON/],
+    ['a duplicate key in JSON', '{"spec": {"host": "a", "h\\u006fst": "b"}}', json, /duplicate key "host"/],
+    ['JSON nested too deep', `{"a":${'['.repeat(depthMax)}${']'.repeat(depthMax)}}`, json, /nested deeper/],
+    ['JSON nested a hundred times too deep', `${'['.repeat(30_000)}${']'.repeat(30_000)}`, json, /nested deeper/],
+    ['no YAML', 'spec: { host: 127.0.0.1', yaml, /Flow map/],
+    ['YAML nested beyond the stack', '['.repeat(60_000), yaml, /./],
+    ['a YAML key that is no string', '? [a, b]\n: c', yaml, /key/i],
+  ];
+  for (const [what, body, headers, detail] of rows)
+    test(what, async () => {
+      const answer = await put(body, headers);
+      assert.equal(answer.status, 400);
+      assert.match(answer.detail, detail);
+    });
+
+  test('bytes that are not UTF-8', async () => {
+    const world = apiWorld();
+    const request = new Request(`http://probelet.test${path}`, {
+      method: 'PUT',
+      headers: json,
+      body: new Uint8Array([0x22, 0xff, 0x22]),
+    });
+    assert.equal((await world.app.fetch(request)).status, 400);
+  });
+});
+
+describe('media types', () => {
+  for (const type of [
+    'application/json',
+    'application/json; charset=utf-8',
+    'Application/JSON;charset="UTF-8"',
+    'application/yaml',
+    'application/x-yaml',
+    'text/yaml',
+  ])
+    test(`${type} is taken`, async () => assert.equal((await put(good, { 'content-type': type })).status, 201));
+
+  for (const type of [
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'application/json; charset=latin1',
+    'application/merge-patch+json',
+    '',
+  ])
+    test(`${type || 'none'} is 415`, async () => {
+      const { status, response } = await put(good, { 'content-type': type });
+      assert.equal(status, 415);
+      assert.match(response.headers.get('accept') ?? '', /application\/yaml/);
+    });
+
+  test('a compressed body is 415', async () =>
+    assert.equal((await put(good, { ...json, 'content-encoding': 'gzip' })).status, 415));
+});
+
+describe('the size of a body', () => {
+  const padded = (bytes: number) => good + ' '.repeat(bytes - good.length);
+
+  test('64 KiB are taken', async () => assert.equal((await put(padded(bodyBytesMax), json)).status, 201));
+
+  test('one more is 413', async () => assert.equal((await put(padded(bodyBytesMax + 1), json)).status, 413));
+
+  test('characters count as their bytes', async () =>
+    assert.equal((await put(`${good}${'\u00a0'.repeat(bodyBytesMax / 2)}`, json)).status, 413));
+
+  test('an endless body without a length is 413 and is not read on', async () => {
+    const world = apiWorld();
+    let read = 0;
+    let cancelled = false;
+    const body = new ReadableStream({
+      pull: (controller) => {
+        read += 1;
+        controller.enqueue(new Uint8Array(16 * 1024).fill(0x20));
+      },
+      cancel: () => {
+        cancelled = true;
+      },
+    });
+    const request = new Request(`http://probelet.test${path}`, { method: 'PUT', headers: json, body, duplex: 'half' });
+    assert.equal((await world.app.fetch(request)).status, 413);
+    assert.ok(read <= 8, `${read} chunks read`);
+    assert.equal(cancelled, true);
+  });
+});
