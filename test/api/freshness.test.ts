@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { type EpochRecord, encodeEpoch, encodeRun, type RunRecord } from '../../shared/store/items.ts';
+import { targetAddress } from '../../shared/store/keys.ts';
+import { apiWorld, startMs, targetPath } from './world.ts';
+
+const path = targetPath('checkout');
+const { bucket } = targetAddress('default', 'checkout');
+
+type Joined = { readonly epoch?: Partial<EpochRecord>; readonly run?: Partial<RunRecord> };
+
+/** A target with a readiness probe of this period, `afterMs` after its registration. */
+async function shown(periodSeconds: number, afterMs: number, { epoch, run }: Joined) {
+  const world = apiWorld();
+  const body = { spec: { host: '127.0.0.1', readinessProbe: { tcpSocket: { port: 1 }, periodSeconds } } };
+  await world.request('PUT', path, { body });
+  const put = async (item: ReturnType<typeof encodeEpoch>) =>
+    world.store.write([{ kind: 'put', item }], { token: item.pk });
+  if (epoch) await put(encodeEpoch(bucket, { token: 1, shard: '00-ff', claimedAtMs: startMs, ...epoch }));
+  const running = {
+    token: 1,
+    slot: 0,
+    doneSlot: -1,
+    beat: 1,
+    observedAtMs: startMs,
+    degraded: false,
+    late: [],
+    ...run,
+  };
+  if (run) await put(encodeRun('00-ff', running));
+  world.advance(afterMs);
+  const { status } = (await (await world.request('GET', path)).json()) as {
+    readonly status: {
+      readonly conditions: readonly { readonly type: string; readonly status: string; readonly reason?: string }[];
+      readonly probes: readonly { readonly result?: string; readonly reason?: string }[];
+    };
+  };
+  const ready = status.conditions.find(({ type }) => type === 'Ready');
+  return [ready?.status, ready?.reason, status.probes[0]?.result, status.probes[0]?.reason];
+}
+
+const fresh = ['False', 'ContainersNotReady', undefined, undefined];
+const stale = ['Unknown', 'ProbeStale', 'unknown', 'ProbeStale'];
+
+const rows: readonly (readonly [
+  what: string,
+  periodSeconds: number,
+  afterMs: number,
+  joined: Joined,
+  expected: unknown,
+])[] = [
+  ['observed 40 s ago', 10, 40_000, { epoch: {}, run: {} }, fresh],
+  ['observed longer ago', 10, 40_001, { epoch: {}, run: {} }, stale],
+  ['three periods ago', 60, 180_000, { epoch: {}, run: {} }, fresh],
+  ['more than three periods ago', 60, 180_001, { epoch: {}, run: {} }, stale],
+  ['observed just now', 10, 600_000, { epoch: {}, run: { observedAtMs: startMs + 599_000 } }, fresh],
+  [
+    'claimed by another run just now',
+    10,
+    600_000,
+    { epoch: { token: 2, claimedAtMs: startMs + 599_000 }, run: {} },
+    fresh,
+  ],
+  [
+    'claimed by another run long ago',
+    10,
+    600_000,
+    { epoch: { token: 2 }, run: { observedAtMs: startMs + 599_000 } },
+    stale,
+  ],
+  ['claimed, and never beaten', 10, 60_000, { epoch: {} }, stale],
+  ['never claimed', 10, 60_000, {}, stale],
+  ['never claimed, but registered just now', 10, 1_000, {}, fresh],
+  [
+    'a prober that doubts itself',
+    10,
+    1_000,
+    { epoch: {}, run: { degraded: true } },
+    ['Unknown', 'ProberDegraded', 'unknown', 'ProberDegraded'],
+  ],
+];
+
+describe('what is shown is only as good as the last observation', () => {
+  for (const [what, periodSeconds, afterMs, joined, expected] of rows)
+    test(what, async () => assert.deepEqual(await shown(periodSeconds, afterMs, joined), expected));
+});
