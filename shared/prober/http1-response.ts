@@ -44,7 +44,8 @@ export function responseReader(bodyBytesMax: (head: Head) => number): ResponseRe
   };
   const begin = (found: Head, rest: Buffer): Progress => {
     head = found;
-    const wanted = found.framing.kind === 'none' ? 0 : bodyBytesMax(found);
+    // Asked for a head without a body too: the answer also decides what becomes of the response.
+    const wanted = bodyBytesMax(found);
     if (found.framing.kind === 'none' || wanted === 0) return finished();
     body = bodyReader(found.framing, wanted);
     return rest.length === 0 ? 'more' : takeBody(body, rest);
