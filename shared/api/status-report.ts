@@ -1,20 +1,13 @@
 /** What a reporter says of a target's containers: the body of `PUT …/status`, shaped like a Pod's status. */
 import { z } from '@hono/zod-openapi';
 import { isOwned } from '../core/condition-owners.ts';
-import { sameValue } from '../core/equality.ts';
 import { at, type FieldProblem, unique, unless } from '../core/field-problem.ts';
 import { isQualifiedName } from '../core/names.ts';
-import type { ReportRecord, TargetRecord } from '../core/records.ts';
+import type { ReportRecord } from '../core/records.ts';
 import type { Condition, ContainerState, ContainerStatus } from '../core/types.ts';
-import { encodeReport } from '../store/items.ts';
-import { reportKey, type TargetAddress, targetKey } from '../store/keys.ts';
-import type { Condition as StoreCondition } from '../store/store.ts';
-import type { Plan } from './change-target.ts';
 import { keptOutOfReport } from './kept-out.ts';
-import { type Checked, invalidFields, ok, problem } from './problem.ts';
+import { type Checked, invalidFields, ok } from './problem.ts';
 import { decodeShape } from './shape.ts';
-import type { StoredTarget } from './stored-target.ts';
-import { noSuchTarget } from './target-plans.ts';
 import { phase } from './target-schema.ts';
 
 const instant = z.iso.datetime({ offset: true });
@@ -189,67 +182,3 @@ const given = ({ reason, message }: Texts) => ({
   ...(reason !== undefined && { reason }),
   ...(message !== undefined && { message }),
 });
-
-const notReported = problem(
-  409,
-  'not-reported',
-  'The target has lifecycle static: probelet itself knows its containers.',
-);
-
-/** PUT …/status: the report as it now is, on condition that the target is still the one that was read. */
-export function planReport(address: TargetAddress, report: Report, nowMs: number) {
-  return (stored: StoredTarget | undefined): Plan => {
-    if (!stored) return noSuchTarget;
-    const { target, report: before } = stored;
-    if (target.spec.lifecycle !== 'reported') return notReported;
-    const unknown = unknownContainers(target, report);
-    if (unknown.length > 0) return invalidFields(unknown);
-    const record: ReportRecord = {
-      ...report,
-      uid: target.uid,
-      version: nextVersion(stored),
-      reportedAtMs: nowMs,
-    };
-    if (before && sameValue({ ...before, version: 0, reportedAtMs: 0 }, { ...record, version: 0, reportedAtMs: 0 }))
-      return { kind: 'unchanged', stored };
-    return {
-      kind: 'write',
-      operations: [
-        { kind: 'check', key: targetKey(address), if: [{ kind: 'equals', attribute: 'uid', value: target.uid }] },
-        { kind: 'put', item: { ...encodeReport(address, record), ...reportKey(address) }, if: unchangedSince(stored) },
-      ],
-      stored: { ...stored, report: record },
-      created: false,
-    };
-  };
-}
-
-/** Greater than what status-sync has taken in, also where the report before cannot be read. */
-const nextVersion = ({ report, status }: StoredTarget): number =>
-  Math.max(report?.version ?? 0, status?.observedReportVersion ?? 0) + 1;
-
-function unchangedSince({ report, hasReportItem }: StoredTarget): readonly StoreCondition[] {
-  if (!report) return [{ kind: hasReportItem ? 'exists' : 'notExists' }];
-  return [
-    { kind: 'equals', attribute: 'uid', value: report.uid },
-    { kind: 'equals', attribute: 'version', value: report.version },
-  ];
-}
-
-function unknownContainers({ spec }: TargetRecord, report: Report): readonly FieldProblem[] {
-  const unknownIn = (
-    field: 'containerStatuses' | 'initContainerStatuses',
-    known: readonly { readonly name: string }[],
-  ) =>
-    report[field].flatMap(({ name }, index) =>
-      unless(
-        known.some((container) => container.name === name),
-        at(at(`/status/${field}`, index), 'name'),
-        'must be the name of a container of the spec',
-      ),
-    );
-  return [
-    ...unknownIn('containerStatuses', spec.containers),
-    ...unknownIn('initContainerStatuses', spec.initContainers),
-  ];
-}

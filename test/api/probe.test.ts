@@ -39,6 +39,21 @@ describe('POST …/probe', () => {
     assert.deepEqual(await requests(world), { 'a#readiness': 1, 'a#liveness': 1, 'b#readiness': 1 });
   });
 
+  test('with an empty stream, as a server passes on a POST without a body, asks for every probe', async () => {
+    const world = await registered();
+    const send = (text: string) =>
+      world.app.fetch(
+        new Request(`http://probelet.test${path}/probe`, {
+          method: 'POST',
+          body: new Blob([text]).stream(),
+          duplex: 'half',
+        }),
+      );
+    assert.equal((await send('')).status, 202);
+    assert.equal((await send('{}')).status, 415);
+    assert.deepEqual(await requests(world), { 'a#readiness': 1, 'a#liveness': 1, 'b#readiness': 1 });
+  });
+
   test('by container and type asks for those only, and counts each time', async () => {
     const world = await registered();
     await world.request('POST', `${path}/probe`, { body: { container: 'a' } });

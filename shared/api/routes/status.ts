@@ -6,8 +6,9 @@ import { manifestMediaTypes, readBody } from '../body.ts';
 import { changeTarget } from '../change-target.ts';
 import { problemResponse } from '../problem.ts';
 import { dryRunParam, readFlag } from '../query-params.ts';
+import { planReport } from '../report-plan.ts';
 import { type Handler, type Route, targetNameOf, targetParams, targetPath } from '../route.ts';
-import { decodeReport, planReport, reportSchema } from '../status-report.ts';
+import { decodeReport, reportSchema } from '../status-report.ts';
 
 const putStatus: Handler = async (request, deps) => {
   const { namespace, name } = targetNameOf(request);

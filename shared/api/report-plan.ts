@@ -1,0 +1,76 @@
+/** What a status report does to the state that was read. Pure. */
+import { sameValue } from '../core/equality.ts';
+import { at, type FieldProblem, unless } from '../core/field-problem.ts';
+import type { ReportRecord, TargetRecord } from '../core/records.ts';
+import { encodeReport } from '../store/items.ts';
+import { type TargetAddress, targetKey } from '../store/keys.ts';
+import type { Condition } from '../store/store.ts';
+import type { Plan } from './change-target.ts';
+import { invalidFields, problem } from './problem.ts';
+import type { Report } from './status-report.ts';
+import type { StoredTarget } from './stored-target.ts';
+import { noSuchTarget } from './target-plans.ts';
+
+const notReported = problem(
+  409,
+  'not-reported',
+  'The target has lifecycle static: probelet itself knows its containers.',
+);
+
+/** PUT …/status: the report as it now is, on condition that the target is still the one that was read. */
+export function planReport(address: TargetAddress, report: Report, nowMs: number) {
+  return (stored: StoredTarget | undefined): Plan => {
+    if (!stored) return noSuchTarget;
+    const { target, report: before } = stored;
+    if (target.spec.lifecycle !== 'reported') return notReported;
+    const unknown = unknownContainers(target, report);
+    if (unknown.length > 0) return invalidFields(unknown);
+    const record: ReportRecord = {
+      ...report,
+      uid: target.uid,
+      version: nextVersion(stored),
+      reportedAtMs: nowMs,
+    };
+    if (before && sameValue({ ...before, version: 0, reportedAtMs: 0 }, { ...record, version: 0, reportedAtMs: 0 }))
+      return { kind: 'unchanged', stored };
+    return {
+      kind: 'write',
+      operations: [
+        { kind: 'check', key: targetKey(address), if: [{ kind: 'equals', attribute: 'uid', value: target.uid }] },
+        { kind: 'put', item: encodeReport(address, record), if: unchangedSince(stored) },
+      ],
+      stored: { ...stored, report: record },
+      created: false,
+    };
+  };
+}
+
+/** Greater than what status-sync has taken in, also where the report before cannot be read. */
+const nextVersion = ({ report, status }: StoredTarget): number =>
+  Math.max(report?.version ?? 0, status?.observedReportVersion ?? 0) + 1;
+
+function unchangedSince({ report, hasReportItem }: StoredTarget): readonly Condition[] {
+  if (!report) return [{ kind: hasReportItem ? 'exists' : 'notExists' }];
+  return [
+    { kind: 'equals', attribute: 'uid', value: report.uid },
+    { kind: 'equals', attribute: 'version', value: report.version },
+  ];
+}
+
+function unknownContainers({ spec }: TargetRecord, report: Report): readonly FieldProblem[] {
+  const unknownIn = (
+    field: 'containerStatuses' | 'initContainerStatuses',
+    known: readonly { readonly name: string }[],
+  ) =>
+    report[field].flatMap(({ name }, index) =>
+      unless(
+        known.some((container) => container.name === name),
+        at(at(`/status/${field}`, index), 'name'),
+        'must be the name of a container of the spec',
+      ),
+    );
+  return [
+    ...unknownIn('containerStatuses', spec.containers),
+    ...unknownIn('initContainerStatuses', spec.initContainers),
+  ];
+}
