@@ -33,7 +33,9 @@ export const exchangeHttp1: Exchange = (socket, request, { clock, deadline, body
     );
     socket.on('close', () => settle(reader.end()));
     deadline.whenOver(() => settle(timedOut(reader.end(readingBodyTimeout)), 'TIMEOUT'));
-    socket.write(requestHead1(request));
+    // A peer can be gone before anybody listened for it; then no event would come.
+    if (socket.destroyed) settle(reader.end());
+    else socket.write(requestHead1(request));
   });
 
 /** Go says which wait it was. */

@@ -1,0 +1,234 @@
+/** What the vectors do not say: classes, timings, and what happens around a probe. Sockets are real. */
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import type { Attempt, FailureClass } from '../../shared/core/types.ts';
+import { systemClock as clock } from '../../shared/lib/clock.ts';
+import type { Dial } from '../../shared/net/net.ts';
+import { httpProber } from '../../shared/prober/http.ts';
+import type { HttpRequest } from '../../shared/prober/prober.ts';
+import { loopbackDial } from '../support/loopback-dial.ts';
+import { startWireServer, type WireAction, type WireServer } from '../support/wire-server.ts';
+
+const host = '127.0.0.1';
+
+type ProbeOptions = {
+  readonly scheme?: string;
+  readonly timeoutMs?: number;
+  readonly headers?: HttpRequest['headers'];
+  readonly dial?: Dial;
+};
+
+/** Probes a server of this kind; `{PORT}` in what it sends is its own. */
+async function probed(t: TestContext, server: WireServer, options: ProbeOptions = {}) {
+  const { scheme = 'http', timeoutMs = 60_000, headers = [], dial = loopbackDial } = options;
+  const lines: string[] = [];
+  let port = 0;
+  const running = await startWireServer(server, {
+    seen: ({ line }) => lines.push(line),
+    fill: (text) => text.replaceAll('{PORT}', String(port)),
+  });
+  t.after(() => running.close());
+  port = running.port;
+  const url = `${scheme}://${host}:${port}/p`;
+  const attempt = await httpProber({ dial, clock })({ kind: 'http', url, headers, hostOverride: '', timeoutMs });
+  return { attempt, lines, port };
+}
+
+const raw = (...actions: readonly WireAction[]): WireServer => ({ kind: 'raw', routes: { '*': actions } });
+const fine = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfine';
+const secure: WireServer = { ...raw({ send: fine }), tls: 'self-signed' };
+
+const seen = ({ outcome, failureClass, error }: Attempt) => [
+  outcome,
+  failureClass,
+  error === undefined ? 'result' : 'error',
+];
+
+describe('an HTTP probe says whose fault it is', () => {
+  const table: Readonly<Record<string, readonly [WireServer, Attempt['outcome'], FailureClass | undefined, string?]>> =
+    {
+      'a good answer': [raw({ send: fine }), 'success', undefined],
+      'a redirect elsewhere': [
+        raw({ send: 'HTTP/1.1 302 F\r\nLocation: http://b/\r\nContent-Length: 0\r\n\r\n' }),
+        'warning',
+        undefined,
+      ],
+      'a bad status': [raw({ send: 'HTTP/1.1 500 No\r\n\r\n' }), 'failure', 'HTTP_STATUS'],
+      'a malformed head': [raw({ send: 'SSH-2.0-x\r\n' }), 'failure', 'HTTP_PROTOCOL'],
+      'no answer at all': [raw(), 'failure', 'HTTP_PROTOCOL'],
+      'a reset': [raw({ reset: true }), 'failure', 'CONNECT_RESET'],
+      'a redirect that cannot be read': [
+        raw({ send: 'HTTP/1.1 302 F\r\nLocation: :\r\n\r\n' }),
+        'failure',
+        'HTTP_REDIRECT',
+      ],
+      'a redirect to another protocol': [
+        raw({ send: `HTTP/1.1 302 F\r\nLocation: ftp://${host}/\r\n\r\n` }),
+        'failure',
+        'HTTP_REDIRECT',
+      ],
+      'a refused connection': [{ kind: 'closed' }, 'failure', 'CONNECT_REFUSED'],
+      'a body that breaks off': [
+        raw({ send: 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx' }),
+        'failure',
+        'BODY',
+        'error',
+      ],
+      'a bad status whose body breaks off': [
+        raw({ send: 'HTTP/1.1 500 No\r\nContent-Length: 9\r\n\r\nx' }, { reset: true }),
+        'failure',
+        'BODY',
+        'error',
+      ],
+    };
+  for (const [what, [server, outcome, failureClass, kind = 'result']] of Object.entries(table)) {
+    test(`${what}: ${outcome}, ${failureClass ?? 'no class'}`, async (t) => {
+      assert.deepEqual(seen((await probed(t, server)).attempt), [outcome, failureClass, kind]);
+    });
+  }
+
+  const timeoutMs = 200;
+  test('a head that never comes: TIMEOUT', async (t) => {
+    const { attempt, port } = await probed(t, raw({ hold: true }), { timeoutMs });
+    assert.deepEqual(seen(attempt), ['failure', 'TIMEOUT', 'result']);
+    const why = 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)';
+    assert.equal(attempt.output, `Get "http://${host}:${port}/p": ${why}`);
+  });
+
+  test('a body that never ends in time: BODY, an error', async (t) => {
+    const hanging = raw({ send: 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx' }, { hold: true });
+    assert.deepEqual(seen((await probed(t, hanging, { timeoutMs })).attempt), ['failure', 'BODY', 'error']);
+  });
+
+  test('a connection that is not accepted: CONNECT_TIMEOUT', async (t) => {
+    const { attempt } = await probed(t, { kind: 'backlog-full' }, { timeoutMs });
+    assert.deepEqual(seen(attempt), ['failure', 'CONNECT_TIMEOUT', 'result']);
+  });
+
+  test('a redirect whose body hangs uses up the time of the next request', async (t) => {
+    const hanging = raw({ send: 'HTTP/1.1 302 F\r\nLocation: /next\r\nContent-Length: 9\r\n\r\nx' }, { hold: true });
+    const { attempt, lines, port } = await probed(t, hanging, { timeoutMs });
+    assert.deepEqual(seen(attempt), ['failure', 'TIMEOUT', 'result']);
+    assert.match(attempt.output, new RegExp(`^Get "http://${host}:${port}/next": context deadline exceeded`));
+    assert.deepEqual(lines, ['GET /p HTTP/1.1']);
+  });
+
+  test('headers that cannot be sent: HANDLER, and nobody is dialed', async (t) => {
+    const headers: HttpRequest['headers'] = [['X-A', 'a\r\nX-B: b']];
+    const { attempt, lines, port } = await probed(t, raw({ send: fine }), { headers });
+    assert.deepEqual(seen(attempt), ['failure', 'HANDLER', 'result']);
+    assert.equal(attempt.output, `Get "http://${host}:${port}/p": net/http: invalid header field value for "X-A"`);
+    assert.deepEqual(lines, []);
+  });
+
+  for (const failureClass of ['PROBER', 'POLICY_DENIED'] as const) {
+    test(`${failureClass} is an error that counts for nothing`, async (t) => {
+      const dial: Dial = async () => ({ kind: 'failed', failureClass, message: 'our own trouble' });
+      const { attempt } = await probed(t, raw({ send: fine }), { dial });
+      assert.deepEqual(seen(attempt), ['unknown', failureClass, 'error']);
+      assert.equal(attempt.error, 'our own trouble');
+    });
+  }
+});
+
+describe('an HTTP probe', () => {
+  test('follows a redirect that has no body', async (t) => {
+    const routes = {
+      '/p': [{ send: 'HTTP/1.1 302 F\r\nLocation: /end\r\nContent-Length: 0\r\n\r\n' }],
+      '/end': [{ send: fine }],
+    };
+    const { attempt, lines } = await probed(t, { kind: 'raw', routes });
+    assert.equal(attempt.output, 'fine');
+    assert.deepEqual(lines, ['GET /p HTTP/1.1', 'GET /end HTTP/1.1']);
+  });
+
+  test('follows a redirect although its short body breaks off', async (t) => {
+    const routes = {
+      '/p': [{ send: 'HTTP/1.1 302 F\r\nLocation: /end\r\nContent-Length: 9\r\n\r\nx' }],
+      '/end': [{ send: fine }],
+    };
+    assert.equal((await probed(t, { kind: 'raw', routes })).attempt.output, 'fine');
+  });
+
+  test('does not wait for the long body of a redirect', async (t) => {
+    const routes = {
+      '/p': [{ send: 'HTTP/1.1 302 F\r\nLocation: /end\r\nContent-Length: 4096\r\n\r\nx' }, { hold: true }],
+      '/end': [{ send: fine }],
+    };
+    assert.equal((await probed(t, { kind: 'raw', routes })).attempt.output, 'fine');
+  });
+
+  test('follows a redirect from HTTP to HTTPS on the same name', async (t) => {
+    const running = await startWireServer(secure, { seen: () => undefined, fill: (text) => text });
+    t.after(() => running.close());
+    const location = `https://${host}:${running.port}/end`;
+    const server = raw({ send: `HTTP/1.1 302 F\r\nLocation: ${location}\r\nContent-Length: 0\r\n\r\n` });
+    assert.equal((await probed(t, server)).attempt.output, 'fine');
+  });
+
+  test('hides the password of a URL in its texts', async () => {
+    const url = 'http://user:secret@127.0.0.1:70000/';
+    const probe = httpProber({ dial: loopbackDial, clock });
+    const { output } = await probe({ kind: 'http', url, headers: [], hostOverride: '', timeoutMs: 1000 });
+    assert.equal(output, 'Get "http://user:***@127.0.0.1:70000/": dial tcp: address 70000: invalid port');
+  });
+
+  test('times each phase that happened', async (t) => {
+    const { connectMs, firstByteMs, tlsMs, totalMs } = (await probed(t, raw({ send: fine }))).attempt.timings;
+    assert.equal(tlsMs, undefined);
+    assert.ok(totalMs >= (connectMs ?? Number.NaN) + (firstByteMs ?? Number.NaN));
+    const secured = (await probed(t, secure, { scheme: 'https' })).attempt.timings;
+    assert.ok(secured.totalMs >= (secured.tlsMs ?? Number.NaN));
+  });
+
+  test('closes its connection, whatever the outcome', async (t) => {
+    const closed: Promise<unknown>[] = [];
+    const dial: Dial = async (request) => {
+      const dialed = await loopbackDial(request);
+      if (dialed.kind === 'connected') closed.push(new Promise((resolve) => dialed.socket.once('close', resolve)));
+      return dialed;
+    };
+    await probed(t, raw({ send: fine }, { hold: true }), { dial });
+    await probed(t, raw({ hold: true }), { dial, timeoutMs: 100 });
+    await probed(t, secure, { dial, scheme: 'https' });
+    await probed(t, { kind: 'accept-silent' }, { dial, scheme: 'https', timeoutMs: 100 });
+    await probed(t, { kind: 'http2' }, { dial, scheme: 'https' });
+    assert.equal(closed.length, 5);
+    await Promise.all(closed);
+  });
+});
+
+describe('an HTTPS probe', () => {
+  for (const tls of ['self-signed', 'expired', 'wrong-name', 'tls1.2-only'] as const) {
+    test(`takes a ${tls} server`, async (t) => {
+      const { attempt } = await probed(t, { ...secure, tls }, { scheme: 'https' });
+      assert.deepEqual([attempt.outcome, attempt.output], ['success', 'fine']);
+    });
+  }
+
+  for (const [what, server, failureClass] of [
+    ['a server of TLS 1.0', { ...secure, tls: 'tls1.0-only' }, 'TLS'],
+    ['a server that speaks plain HTTP', { kind: 'speak-first', routes: { '*': [{ send: fine }] } }, 'TLS'],
+    ['a server that hangs up', { kind: 'accept-close' }, undefined],
+  ] as const satisfies readonly (readonly [string, WireServer, FailureClass | undefined])[]) {
+    test(`fails at ${what}`, async (t) => {
+      const { attempt } = await probed(t, server, { scheme: 'https' });
+      assert.equal(attempt.outcome, 'failure');
+      assert.equal(attempt.error, undefined);
+      if (failureClass !== undefined) assert.equal(attempt.failureClass, failureClass);
+    });
+  }
+
+  test('is as lenient over TLS as in the clear', async (t) => {
+    const lenient = raw({ send: 'HTTP/1.1 200 OK\nX-A : 1\n folded\nContent-Length: 4\n\nfine' });
+    const { attempt } = await probed(t, { ...lenient, tls: 'self-signed' }, { scheme: 'https' });
+    assert.deepEqual([attempt.outcome, attempt.output], ['success', 'fine']);
+  });
+
+  test('refuses over HTTP/2 what HTTP/2 has no place for', async (t) => {
+    const headers: HttpRequest['headers'] = [['Connection', 'Upgrade']];
+    const { attempt } = await probed(t, { kind: 'http2' }, { scheme: 'https', headers });
+    assert.deepEqual(seen(attempt), ['failure', 'HTTP_PROTOCOL', 'result']);
+    assert.match(attempt.output, /http2: invalid Connection request header/);
+  });
+});
