@@ -1,0 +1,163 @@
+/** One scenario's part of a world: its target, its listeners, its files, and what it expects. */
+import assert from 'node:assert/strict';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TargetView } from '../../shared/api/target-schema.ts';
+import type { ContainerInput, TargetSpecInput } from '../../shared/core/spec-input.ts';
+import { sleep } from '../../shared/lib/clock.ts';
+import type { World, WorldEvent } from './world.ts';
+
+/** kubelet's suite runs everything for a regular container and for a restartable init container, a sidecar. */
+export type Place = 'container' | 'sidecar';
+
+export type Scenario = { readonly name: string; readonly run: (stage: Stage) => Promise<void> };
+
+/** The container under test, without what its place says. */
+export type Probed = Omit<ContainerInput, 'name' | 'restartPolicy'>;
+
+export type Expectation = (view: TargetView) => boolean;
+
+export type Stage = {
+  readonly world: World;
+  /** The name of the target. */
+  readonly name: string;
+  register(place: Place, container: Probed, more?: Partial<TargetSpecInput>): Promise<void>;
+  get(): Promise<TargetView>;
+  /** undefined: the target is gone. */
+  find(): Promise<TargetView | undefined>;
+  terminate(gracePeriodSeconds: number): Promise<void>;
+  /** Waits until the target looks so; fails after `withinMs` and the world's slack. */
+  until(what: string, withinMs: number, expectation: Expectation): Promise<TargetView>;
+  /** Fails as soon as the target looks otherwise. */
+  during(what: string, ms: number, expectation: Expectation): Promise<void>;
+  sleep(ms: number): Promise<void>;
+  /** Events of the target so far. */
+  events<Type extends WorldEvent['detail-type']>(type: Type): readonly Extract<WorldEvent, { 'detail-type': Type }>[];
+  /** What plays the container's runtime: called when a requested restart may happen. */
+  onRestart(restart: () => void): void;
+  /** Closes it with the stage. */
+  use<Closable extends { close(): Promise<void> }>(closable: Promise<Closable>): Promise<Closable>;
+  /** A file for exec probes. */
+  file(name: string): { readonly path: string; write(): void; remove(): void };
+  after(ms: number, callback: () => void): void;
+  close(): Promise<void>;
+};
+
+export const namespace = 'e2e';
+const probedContainer = 'probed';
+const pollMs = 1_000;
+
+export function openStage(world: World, name: string): Stage {
+  const path = `/v1/namespaces/${namespace}/targets/${name}`;
+  const folder = join(world.folder, name);
+  mkdirSync(folder, { recursive: true });
+  const closables: (() => Promise<void> | void)[] = [];
+  const seen: WorldEvent[] = [];
+  const isOwn = ({ detail }: WorldEvent) => 'target' in detail && detail.target.name === name;
+  const listen = (listener: (event: WorldEvent) => void) =>
+    closables.push(
+      world.subscribe((event) => {
+        if (isOwn(event)) listener(event);
+      }),
+    );
+  listen((event) => seen.push(event));
+
+  const stage: Stage = {
+    world,
+    name,
+    async register(place, container, more = {}) {
+      const { status, body } = await world.api('PUT', path, { spec: targetSpec(place, container, more) });
+      assert.equal(status, 201, JSON.stringify(body));
+    },
+    async get() {
+      const view = await stage.find();
+      assert.ok(view, `${name} is gone`);
+      return view;
+    },
+    async find() {
+      const { status, body } = await world.api('GET', path);
+      if (status === 404) return undefined;
+      assert.equal(status, 200, JSON.stringify(body));
+      return body as TargetView;
+    },
+    async terminate(gracePeriodSeconds) {
+      const { status, body } = await world.api('DELETE', `${path}?gracePeriodSeconds=${gracePeriodSeconds}`);
+      assert.equal(status, 202, JSON.stringify(body));
+    },
+    async until(what, withinMs, expectation) {
+      const endMs = world.clock.monotonicMs() + withinMs + world.slackMs;
+      for (let view = await stage.get(); ; view = await stage.get()) {
+        if (expectation(view)) return view;
+        if (world.clock.monotonicMs() > endMs) assert.fail(`not ${what} within ${withinMs} ms: ${shown(view)}`);
+        await stage.sleep(pollMs);
+      }
+    },
+    async during(what, ms, expectation) {
+      const endMs = world.clock.monotonicMs() + ms;
+      while (world.clock.monotonicMs() < endMs) {
+        const view = await stage.get();
+        assert.ok(expectation(view), `not ${what} any more: ${shown(view)}`);
+        await stage.sleep(pollMs);
+      }
+    },
+    sleep: (ms) => sleep(world.clock, ms),
+    events: (type) => seen.filter((event) => event['detail-type'] === type) as never,
+    onRestart(restart) {
+      const asked = new Set<string>();
+      listen((event) => {
+        if (event['detail-type'] !== 'Container Restart Requested' || asked.has(event.detail.containerID)) return;
+        asked.add(event.detail.containerID);
+        const { notBefore } = event.detail;
+        stage.after(notBefore === undefined ? 0 : Date.parse(notBefore) - world.clock.nowMs(), restart);
+      });
+    },
+    async use(closable) {
+      const used = await closable;
+      closables.push(() => used.close());
+      return used;
+    },
+    file(file) {
+      const filePath = join(folder, file);
+      return {
+        path: filePath,
+        write: () => writeFileSync(filePath, 'ok\n'),
+        remove: () => rmSync(filePath, { force: true }),
+      };
+    },
+    after(ms, callback) {
+      closables.push(world.clock.setTimer(Math.max(0, ms), callback));
+    },
+    async close() {
+      if (await stage.find()) await stage.terminate(0);
+      for (const close of closables.reverse()) await close();
+    },
+  };
+  return stage;
+}
+
+function targetSpec(place: Place, container: Probed, more: Partial<TargetSpecInput>): TargetSpecInput {
+  const probed = { name: probedContainer, ...container };
+  const placed: TargetSpecInput =
+    place === 'container'
+      ? { containers: [probed] }
+      : { initContainers: [{ ...probed, restartPolicy: 'Always' }], containers: [{ name: 'main' }] };
+  return { host: '127.0.0.1', ...placed, ...more };
+}
+
+const shown = ({ status }: TargetView): string => JSON.stringify(status);
+
+export const probedStatus = ({ status }: TargetView) => {
+  const found = [...status.containerStatuses, ...status.initContainerStatuses].find(
+    ({ name }) => name === probedContainer,
+  );
+  assert.ok(found);
+  return found;
+};
+
+export const conditionOf = ({ status }: TargetView, type: string) =>
+  status.conditions.find((condition) => condition.type === type);
+
+export const isReady: Expectation = (view) => conditionOf(view, 'Ready')?.status === 'True';
+export const isStarted: Expectation = (view) => probedStatus(view).started === true;
+export const restartCount = (view: TargetView): number => probedStatus(view).restartCount;
+export const neverRestarted: Expectation = (view) => restartCount(view) === 0;
