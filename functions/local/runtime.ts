@@ -5,8 +5,10 @@ import { localRunner } from '../../shared/exec/local.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { Log } from '../../shared/lib/log.ts';
 import type { Random } from '../../shared/lib/random.ts';
+import type { Poison } from '../../shared/manager/read-target.ts';
 import { syncTarget } from '../../shared/manager/status-sync.ts';
 import { guardedDialer } from '../../shared/net/dialer.ts';
+import type { DialPolicy } from '../../shared/net/net.ts';
 import { dialPolicy } from '../../shared/net/policy.ts';
 import { resolver } from '../../shared/net/resolver.ts';
 import { execProber } from '../../shared/prober/exec.ts';
@@ -28,6 +30,8 @@ export type RuntimePorts = {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** What may be dialed and who is asked for names; default: what a single machine allows, and its own DNS servers. */
+  readonly network?: { readonly policy: DialPolicy; readonly dnsServers: readonly string[] };
   /** Told of every call of the store, for benchmarks. */
   readonly onStoreCall?: (call: StoreCall) => void;
 };
@@ -54,9 +58,10 @@ export function startRuntime(
   const dataDir = holdDataDir(options.dataDir);
   const store = sqliteStore({ path: dataDir.storePath, ...(ports.onStoreCall && { onCall: ports.onStoreCall }) });
   const bus = inProcessBus({ clock, random, log });
-  const resolve = resolver({ clock });
-  const dial = guardedDialer({ resolve, policy: dialPolicy({ mode: 'local' }), clock });
-  const quarantined = () => shard.view()?.quarantined ?? [];
+  const resolve = resolver({ clock, ...(ports.network && { servers: ports.network.dnsServers }) });
+  const dial = guardedDialer({ resolve, policy: ports.network?.policy ?? dialPolicy({ mode: 'local' }), clock });
+  const met = poisonList();
+  const quarantined = () => met.with(shard.view()?.quarantined ?? []);
   const metrics = localMetrics({ quarantinedItems: () => quarantined().length });
   const syncPorts = { store, bus, clock, random, log };
 
@@ -77,7 +82,8 @@ export function startRuntime(
     random,
     log,
     metrics: metrics.text,
-    health: () => healthOf(shard),
+    onPoison: met.add,
+    health: () => healthOf(shard, quarantined()),
     watch: (subscriber) => bus.subscribe({ source: ['probelet'] }, subscriber, { name: 'watch' }),
     ...(options.token !== undefined && { token: options.token }),
   });
@@ -118,10 +124,10 @@ function probersOf({
 }
 
 /** Alive is who holds the shard; an item that cannot be read is shown, not a reason to be restarted. */
-function healthOf(shard: ShardHost) {
+function healthOf(shard: ShardHost, quarantined: readonly Poison[]) {
   const view = shard.view();
   const { targets = 0, probes = 0, inFlight = 0 } = view ?? {};
-  return { ok: view !== undefined, quarantined: view?.quarantined ?? [], details: { targets, probes, inFlight } };
+  return { ok: view !== undefined, quarantined, details: { targets, probes, inFlight } };
 }
 
 function sweepRegularly(clock: Clock, sweep: () => void): () => void {
@@ -131,4 +137,20 @@ function sweepRegularly(clock: Clock, sweep: () => void): () => void {
     cancel = clock.setTimer(sweepIntervalMs, again);
   }
   return () => cancel();
+}
+
+/** Items that the API met and could not read, an EVENT for one, which no holder reads. */
+const poisonMax = 100;
+
+function poisonList() {
+  const met = new Map<string, Poison>();
+  const keyOf = ({ key }: Poison): string => `${key.pk} ${key.sk}`;
+  return {
+    add(poison: Poison) {
+      if (met.size < poisonMax) met.set(keyOf(poison), poison);
+    },
+    with: (held: readonly Poison[]): readonly Poison[] => [
+      ...new Map([...met.values(), ...held].map((poison) => [keyOf(poison), poison])).values(),
+    ],
+  };
 }

@@ -68,18 +68,10 @@ function specProblems(spec: TargetSpecInput): Problems {
   ];
 }
 
+/** A target is something with an address, also when its probes happen to name hosts of their own. */
 function hostProblems(spec: TargetSpecInput): Problems {
-  if (!spec.host)
-    return unless(!needsHost(spec), '/spec/host', 'must be set: a probe without a host of its own needs it');
+  if (!spec.host) return [{ pointer: '/spec/host', detail: 'must be set: a target has an address' }];
   return unless(isHost(spec.host), '/spec/host', 'must be a host name or an IP address without brackets');
-}
-
-function needsHost(spec: TargetSpecInput): boolean {
-  return [...(spec.containers ?? []), ...(spec.initContainers ?? [])]
-    .flatMap(({ startupProbe, readinessProbe, livenessProbe }) => [startupProbe, readinessProbe, livenessProbe])
-    .some(
-      (probe) => probe?.grpc || (probe?.httpGet && !probe.httpGet.host) || (probe?.tcpSocket && !probe.tcpSocket.host),
-    );
 }
 
 function gatesProblems(gates: NonNullable<TargetSpecInput['readinessGates']>): Problems {

@@ -13,9 +13,9 @@ import type {
   StatusRecord,
   TargetRecord,
 } from '../core/records.ts';
-import type { ContainerSpec, Probe, TargetSpec } from '../core/spec.ts';
 import type { Condition, ContainerState, ContainerStatus, FailureClass, PodStatus } from '../core/types.ts';
 import { bucketCount, bucketName } from './keys.ts';
+import { atLeastOne, count, targetSpec } from './spec-schemas.ts';
 
 /** EPOCH: who may commit in a bucket. */
 export type EpochRecord = { readonly token: number; readonly shard: string; readonly claimedAtMs: number };
@@ -61,17 +61,12 @@ export type LayoutRecord = {
 /** CHANGES of one bucket: how often the targets of each slice changed. */
 export type ChangesRecord = { readonly [slice: string]: number };
 
-const count = z.int().min(0);
-const atLeastOne = z.int().min(1);
 const instantMs = z.number();
-const portNumber = z.int().min(1).max(65_535);
-const portRef = z.union([portNumber, z.string()]);
 const texts = z.record(z.string(), z.string());
 
 const result = z.enum(['success', 'failure', 'unknown']);
 const probeType = z.enum(['liveness', 'readiness', 'startup']);
 const phase = z.enum(['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown']);
-const restartPolicy = z.enum(['Always', 'OnFailure', 'Never']);
 const failureClass: z.ZodType<FailureClass> = z.enum([
   'DNS',
   'CONNECT_REFUSED',
@@ -93,55 +88,6 @@ const failureClass: z.ZodType<FailureClass> = z.enum([
   'POLICY_DENIED',
   'PROBER',
 ]);
-
-const httpGet = z.object({
-  path: z.string(),
-  port: portRef,
-  host: z.string().exactOptional(),
-  scheme: z.enum(['HTTP', 'HTTPS']),
-  httpHeaders: z.array(z.object({ name: z.string(), value: z.string() })).exactOptional(),
-});
-
-/** A period or threshold of 0 would make the loop spin: poison rather than trouble for the whole shard. */
-const probe: z.ZodType<Probe> = z.object({
-  exec: z.object({ command: z.array(z.string()) }).exactOptional(),
-  httpGet: httpGet.exactOptional(),
-  tcpSocket: z.object({ host: z.string().exactOptional(), port: portRef }).exactOptional(),
-  grpc: z.object({ port: portNumber, service: z.string().exactOptional() }).exactOptional(),
-  initialDelaySeconds: count,
-  periodSeconds: atLeastOne,
-  timeoutSeconds: atLeastOne,
-  successThreshold: atLeastOne,
-  failureThreshold: atLeastOne,
-  terminationGracePeriodSeconds: count.exactOptional(),
-});
-
-const restartPolicyRule = z.object({
-  action: z.enum(['Restart', 'RestartAllContainers']),
-  operator: z.enum(['In', 'NotIn']),
-  values: z.array(z.int()),
-});
-
-const containerSpec: z.ZodType<ContainerSpec> = z.object({
-  name: z.string(),
-  ports: z.array(z.object({ name: z.string().exactOptional(), containerPort: portNumber })).exactOptional(),
-  env: z.array(z.object({ name: z.string(), value: z.string() })).exactOptional(),
-  restartPolicy: restartPolicy.exactOptional(),
-  restartPolicyRules: z.array(restartPolicyRule).exactOptional(),
-  startupProbe: probe.exactOptional(),
-  readinessProbe: probe.exactOptional(),
-  livenessProbe: probe.exactOptional(),
-});
-
-const targetSpec: z.ZodType<TargetSpec> = z.object({
-  host: z.string(),
-  restartPolicy,
-  lifecycle: z.enum(['static', 'reported']),
-  terminationGracePeriodSeconds: count,
-  readinessGates: z.array(z.object({ conditionType: z.string() })),
-  initContainers: z.array(containerSpec),
-  containers: z.array(containerSpec),
-});
 
 const containerState: z.ZodType<ContainerState> = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('running'), startedAtMs: instantMs }),

@@ -8,12 +8,12 @@ command -v python3 >/dev/null || { echo 'fuzz:api needs Python 3.11: install it 
 [ -x .venv/bin/schemathesis ] || { python3 -m venv .venv && .venv/bin/pip install --quiet -r test/api/requirements.txt; }
 
 data=$(mktemp -d)
-node functions/local/main.ts --port 0 --data-dir "$data" >"$data/log" 2>"$data/listening" &
+node test/api/fuzz-server.ts >"$data/url" 2>"$data/log" &
 server=$!
 again=
 trap 'kill "$server" $again 2>/dev/null; wait "$server" 2>/dev/null; rm -rf "$data"' EXIT
-for _ in $(seq 100); do grep -q listens "$data/listening" && break; sleep 0.1; done
-url=$(sed -n 's/^probelet listens on \(http:[^,]*\),.*/\1/p' "$data/listening")
+for _ in $(seq 100); do [ -s "$data/url" ] && break; sleep 0.1; done
+url=$(cat "$data/url")
 
 register() {
   curl --silent --output /dev/null -X PUT "$url/v1/namespaces/fuzz/targets/$1" -H 'content-type: application/json' \
@@ -46,6 +46,6 @@ fuzz 2 --config-file "$data/one.toml"
 fuzz 3 --config-file "$data/two.toml"
 fuzz "$RANDOM" --config-file "$data/one.toml"
 kill -0 "$server" || { echo 'the server has ended'; failed=$((failed + 1)); }
-grep -c '"level":50' "$data/log" && { grep '"level":50' "$data/log" | head -5; failed=$((failed + 1)); }
+if grep '^error' "$data/log"; then failed=$((failed + 1)); fi
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

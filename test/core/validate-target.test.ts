@@ -140,16 +140,17 @@ const refused: readonly (readonly [name: string, spec: TargetSpecInput, ...point
     { host: 'x', livenessProbe: { ...tcp, periodSeconds: 0 } },
     '/spec/livenessProbe/periodSeconds',
   ],
+  [
+    'no host where every handler has its own',
+    { containers: [{ name: 'a', readinessProbe: { tcpSocket: { host: 'x', port: 1 } } }] },
+    '/spec/host',
+  ],
+  ['no host for exec', { containers: [{ name: 'a', livenessProbe: { exec: { command: ['true'] } } }] }, '/spec/host'],
   ['several fields at once', { host: 'a b', livenessProbe: {} }, '/spec/host', '/spec/livenessProbe'],
 ];
 
 const accepted: readonly (readonly [name: string, spec: TargetSpecInput])[] = [
   ['a container without probes', container({})],
-  [
-    'no host where every handler has its own',
-    { containers: [{ name: 'a', readinessProbe: { tcpSocket: { host: 'x', port: 1 } } }] },
-  ],
-  ['no host for exec', { containers: [{ name: 'a', livenessProbe: { exec: { command: ['true'] } } }] }],
   ['an IPv6 host', { host: 'fd00::1', containers: [{ name: 'a' }] }],
   ['a host name with an underscore', { host: 'my_service.local.', containers: [{ name: 'a' }] }],
   [

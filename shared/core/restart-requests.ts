@@ -1,0 +1,113 @@
+/**
+ * What a liveness or startup failure asks of others: a restart, one request per containerID, published until another containerID is there.
+ */
+import type { Incarnation, OutboxEvent, RestartRequest, StatusRecord, TargetRecord, TargetState } from './records.ts';
+import { type PlacedContainer, placedContainers, probeOf } from './spec.ts';
+import { restarts, staticContainerID } from './static-lifecycle.ts';
+import type { ContainerStatus, ProbeType } from './types.ts';
+
+/** A restart request is published again after this, then doubling up to the maximum, until the containerID changes. */
+export const requestAgainFirstMs = 10_000;
+export const requestAgainMaxMs = 300_000;
+
+/** A running container whose liveness or startup probe has failed. */
+export type Failing = {
+  readonly container: PlacedContainer;
+  readonly status: ContainerStatus;
+  readonly probeType: ProbeType;
+};
+
+type Requests = { readonly open: StatusRecord['restartRequests']; readonly outbox: readonly OutboxEvent[] };
+type AdvanceRequests = {
+  readonly state: TargetState;
+  readonly failing: readonly Failing[];
+  readonly incarnations: StatusRecord['incarnations'];
+  readonly nowMs: number;
+};
+
+/** One request per failed containerID, published until another containerID is there. */
+export function advanceRequests({ state, failing, incarnations, nowMs }: AdvanceRequests): Requests {
+  const { target, status } = state;
+  const open: Record<string, RestartRequest> = {};
+  const outbox: OutboxEvent[] = [];
+  for (const entry of failing) {
+    const name = entry.container.spec.name;
+    const known = status.restartRequests[name];
+    const request =
+      known?.containerID === entry.status.containerID ? known : newRequest(target, entry, incarnations[name], nowMs);
+    if (target.spec.lifecycle === 'static' && !restarts({ target, container: entry.container })) continue;
+    open[name] = request;
+  }
+  // A static container that waits for its back-off is no longer failing, but nobody has answered its request.
+  for (const [name, request] of Object.entries(status.restartRequests)) {
+    if (open[name] === undefined && incarnations[name]?.restartAtMs !== undefined) open[name] = request;
+  }
+  for (const [name, request] of Object.entries(open)) {
+    if (request.nextAtMs > nowMs) continue;
+    outbox.push(requestEvent(target, name, request, nowMs));
+    open[name] = { ...request, published: request.published + 1, nextAtMs: nowMs + againAfterMs(request.published) };
+    if (answered(target, name, request, incarnations)) delete open[name];
+  }
+  return { open, outbox };
+}
+
+const againAfterMs = (published: number): number =>
+  Math.min(requestAgainMaxMs, requestAgainFirstMs * 2 ** Math.min(published, 10));
+
+function answered(
+  target: TargetRecord,
+  container: string,
+  request: RestartRequest,
+  incarnations: StatusRecord['incarnations'],
+): boolean {
+  const incarnation = incarnations[container];
+  return (
+    incarnation !== undefined &&
+    staticContainerID(target.uid, container, incarnation.restartCount) !== request.containerID
+  );
+}
+
+function newRequest(
+  target: TargetRecord,
+  { container, status, probeType }: Failing,
+  incarnation: Incarnation | undefined,
+  nowMs: number,
+): RestartRequest {
+  const probe = probeOf(container.spec, probeType);
+  return {
+    id: `${status.containerID}#restart`,
+    containerID: status.containerID,
+    probeType,
+    requestedAtMs: nowMs,
+    ...(incarnation?.restartAtMs !== undefined && { notBeforeMs: incarnation.restartAtMs }),
+    terminationGracePeriodSeconds: probe?.terminationGracePeriodSeconds ?? target.spec.terminationGracePeriodSeconds,
+    message: killMessage(target, container, probeType),
+    published: 0,
+    nextAtMs: nowMs,
+  };
+}
+
+/** kubelet's text of the decision (pkg/kubelet/kuberuntime/kuberuntime_manager.go: computePodActions). */
+export function killMessage(target: TargetRecord, container: PlacedContainer, probeType: ProbeType): string {
+  const message = `Container ${container.spec.name} failed ${probeType} probe`;
+  return restarts({ target, container }) ? `${message}, will be restarted` : message;
+}
+
+function requestEvent(target: TargetRecord, container: string, request: RestartRequest, nowMs: number): OutboxEvent {
+  const { id, containerID, probeType, message, terminationGracePeriodSeconds, notBeforeMs } = request;
+  const placed = placedContainers(target.spec).find(({ spec }) => spec.name === container);
+  return {
+    id,
+    detailType: 'Container Restart Requested',
+    timeMs: nowMs,
+    detail: {
+      container,
+      containerID,
+      probeType,
+      message,
+      restartPolicy: placed?.spec.restartPolicy ?? target.spec.restartPolicy,
+      terminationGracePeriodSeconds,
+      ...(notBeforeMs !== undefined && { notBeforeMs }),
+    },
+  };
+}

@@ -1,0 +1,23 @@
+/** The server that is fuzzed: `npm start`'s runtime, which dials loopback only and asks no real DNS server, because a fuzzer registers any host. */
+import { serve } from '@hono/node-server';
+import { startRuntime } from '../../functions/local/runtime.ts';
+import { systemClock } from '../../shared/lib/clock.ts';
+import { systemRandom } from '../../shared/lib/random.ts';
+
+const nobody = '127.0.0.1:9';
+const log = {
+  info: () => {},
+  warn: (message: string, fields: unknown) => console.error('warn', message, fields),
+  error: (message: string, fields: unknown) => console.error('error', message, fields),
+};
+const runtime = startRuntime(
+  { dataDir: ':memory:' },
+  {
+    clock: systemClock,
+    random: systemRandom,
+    log,
+    network: { policy: (address) => address.startsWith('127.') || address === '::1', dnsServers: [nobody] },
+  },
+);
+await runtime.shard.loaded;
+serve({ fetch: runtime.fetch, hostname: '127.0.0.1', port: 0 }, ({ port }) => console.log(`http://127.0.0.1:${port}`));
