@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { initialStatus, newProbeRecord } from '../../shared/core/observed.ts';
+import type { ProbeRecord, StatusRecord, TargetRecord, TargetState } from '../../shared/core/records.ts';
+import { specProbes, type TargetSpec } from '../../shared/core/spec.ts';
+import { nextSyncMs, planSync, type SyncPlan } from '../../shared/core/sync.ts';
+import type { ContainerStatus, ProbeType, Result } from '../../shared/core/types.ts';
+import { containerStatusOf, running, specOf, tcpProbe } from '../support/pods.ts';
+
+const probed = {
+  name: 'app',
+  startupProbe: tcpProbe,
+  readinessProbe: tcpProbe,
+  livenessProbe: { ...tcpProbe, terminationGracePeriodSeconds: 5 },
+};
+
+const targetOf = (fields: Partial<TargetSpec>): TargetRecord => ({
+  uid: 'u1',
+  namespace: 'default',
+  name: 'checkout',
+  labels: {},
+  annotations: {},
+  generation: 1,
+  resourceVersion: 1,
+  creationTimestampMs: 0,
+  spec: specOf({ lifecycle: 'static', containers: [probed], ...fields }),
+  probeRequests: {},
+});
+
+const staticID = 'probelet://u1/app/0';
+
+/** A registered target whose status is in step with it, all its probes never probed. */
+function registered(fields: Partial<TargetSpec> = {}): TargetState {
+  const target = targetOf(fields);
+  const probes = Object.fromEntries(specProbes(target.spec).map((probe) => [probe.name, newProbeRecord('u1', probe)]));
+  return { target, status: initialStatus(target, 0), probes };
+}
+
+const reported = (containerStatus: ContainerStatus, state: TargetState): TargetState => ({
+  ...state,
+  report: {
+    uid: 'u1',
+    version: 1,
+    reportedAtMs: 0,
+    initContainerStatuses: [],
+    containerStatuses: [containerStatus],
+    conditions: [],
+  },
+});
+
+/** The same with one committed result more. */
+function withResult(state: TargetState, probeType: ProbeType, result: Result, containerID = staticID): TargetState {
+  const name = `app#${probeType}`;
+  const before = state.probes[name];
+  assert.ok(before);
+  const after: ProbeRecord = { ...before, containerID, result, version: before.version + 1 };
+  return { ...state, probes: { ...state.probes, [name]: after } };
+}
+
+const started = (state: TargetState): TargetState =>
+  withResult(withResult(state, 'startup', 'success'), 'liveness', 'success');
+
+type Written = Extract<SyncPlan, { kind: 'write' }>;
+
+function written(state: TargetState, nowMs: number): Written {
+  const plan = planSync(state, nowMs);
+  assert.ok(plan.kind === 'write', plan.kind);
+  return plan;
+}
+
+/** The state once the plan is written, published and acked. */
+const afterwards = (state: TargetState, { record, acked }: Written): TargetState => ({
+  ...state,
+  status: { ...record, outbox: [], acked },
+});
+
+const requests = ({ outbox }: StatusRecord) =>
+  outbox.filter(({ detailType }) => detailType === 'Container Restart Requested');
+const requestDetail = (plan: Written) =>
+  requests(plan.record)[0]?.detail as { readonly [field: string]: unknown } | undefined;
+const appStatus = ({ record }: Written) => record.status.containerStatuses[0];
+
+describe('a liveness failure', () => {
+  const failed = withResult(started(registered()), 'liveness', 'failure');
+
+  test('asks for a restart, with the grace period of the probe', () => {
+    const plan = written(failed, 5_000);
+    assert.deepEqual(requestDetail(plan), {
+      container: 'app',
+      containerID: staticID,
+      probeType: 'liveness',
+      message: 'Container app failed liveness probe, will be restarted',
+      restartPolicy: 'Always',
+      terminationGracePeriodSeconds: 5,
+    });
+    assert.deepEqual(
+      plan.events.map(({ reason }) => reason),
+      ['Killing', 'Started'],
+    );
+  });
+
+  test('begins a new incarnation of a static container', () => {
+    const status = appStatus(written(failed, 5_000));
+    assert.equal(status?.restartCount, 1);
+    assert.equal(status?.containerID, 'probelet://u1/app/1');
+    assert.equal(status?.started, false);
+  });
+
+  test('of a container that is not running asks for nothing', () => {
+    const stopped = containerStatusOf('app', { kind: 'waiting' }, { containerID: 'test://a' });
+    const state = withResult(
+      reported(stopped, registered({ lifecycle: 'reported' })),
+      'liveness',
+      'failure',
+      'test://a',
+    );
+    assert.deepEqual(requests(written(state, 0).record), []);
+  });
+
+  test('of an earlier container asks for nothing', () => {
+    const state = withResult(started(registered()), 'liveness', 'failure', 'probelet://u1/app/before');
+    assert.deepEqual(requests(written(state, 0).record), []);
+  });
+
+  test('with restartPolicy Never ends a static container and asks for no restart', () => {
+    const state = withResult(started(registered({ restartPolicy: 'Never' })), 'liveness', 'failure');
+    const plan = written(state, 5_000);
+    assert.deepEqual(requests(plan.record), []);
+    assert.equal(plan.record.status.phase, 'Failed');
+    assert.equal(appStatus(plan)?.state?.kind, 'terminated');
+  });
+});
+
+describe('other updates', () => {
+  test('a liveness success changes nothing that others see', () => {
+    const state = afterwards(started(registered()), written(started(registered()), 1_000));
+    const again = written(withResult(state, 'liveness', 'success'), 2_000);
+    assert.deepEqual(again.record.outbox, []);
+  });
+
+  test('a readiness result sets ready and the conditions, and restarts nothing', () => {
+    const ready = withResult(started(registered()), 'readiness', 'success');
+    const first = written(ready, 1_000);
+    assert.equal(appStatus(first)?.ready, true);
+    const unready = written(withResult(afterwards(ready, first), 'readiness', 'failure'), 2_000);
+    assert.equal(appStatus(unready)?.ready, false);
+    assert.equal(unready.record.status.conditions.find(({ type }) => type === 'Ready')?.status, 'False');
+    assert.deepEqual(requests(unready.record), []);
+  });
+
+  test('a startup success starts the container, a failure asks for its restart', () => {
+    assert.equal(appStatus(written(withResult(registered(), 'startup', 'success'), 1_000))?.started, true);
+    const plan = written(withResult(registered(), 'startup', 'failure'), 1_000);
+    assert.equal(requestDetail(plan)?.probeType, 'startup');
+    assert.equal(requestDetail(plan)?.terminationGracePeriodSeconds, 30);
+  });
+});
+
+describe('status-sync is level-triggered', () => {
+  test('a second look at the same state changes nothing', () => {
+    const state = withResult(started(registered()), 'readiness', 'success');
+    const settled = afterwards(state, written(state, 1_000));
+    assert.deepEqual(planSync(settled, 2_000), { kind: 'settled' });
+    assert.equal(nextSyncMs(settled), undefined);
+  });
+
+  test('a version not taken in yet is acked with the write', () => {
+    const plan = written(withResult(registered(), 'startup', 'success'), 1_000);
+    assert.deepEqual(plan.acked, { 'app#startup': 1, 'app#readiness': 0, 'app#liveness': 0 });
+  });
+
+  test('an event that was not published stays in the outbox and is due', () => {
+    const plan = written(withResult(registered(), 'startup', 'success'), 1_000);
+    const unpublished = { ...registered(), status: plan.record };
+    assert.notEqual(plan.record.outbox.length, 0);
+    assert.equal(nextSyncMs(unpublished), 0);
+    assert.deepEqual(written(unpublished, 2_000).record.outbox[0], plan.record.outbox[0]);
+  });
+});
+
+describe('a restart request', () => {
+  test('goes out at the failure, with the end of the back-off as notBefore', () => {
+    const first = withResult(started(registered()), 'liveness', 'failure');
+    const second = withResult(afterwards(first, written(first, 5_000)), 'liveness', 'failure', 'probelet://u1/app/1');
+    const plan = written(second, 6_000);
+    assert.equal(requestDetail(plan)?.notBeforeMs, 16_000);
+    assert.equal(appStatus(plan)?.state?.kind, 'waiting');
+    assert.equal(nextSyncMs(afterwards(second, plan)), 16_000);
+    const due = written(afterwards(second, plan), 16_000);
+    assert.equal(appStatus(due)?.restartCount, 2);
+  });
+
+  test('of a reported container is published again, later each time, until another containerID is reported', () => {
+    const status = containerStatusOf('app', running, { containerID: 'test://a' });
+    const failing = withResult(
+      reported(status, registered({ lifecycle: 'reported' })),
+      'liveness',
+      'failure',
+      'test://a',
+    );
+    let state = failing;
+    let nowMs = 0;
+    const pauses: number[] = [];
+    const ids = new Set<unknown>();
+    for (let round = 0; round < 8; round += 1) {
+      const plan = written(state, nowMs);
+      ids.add(requests(plan.record)[0]?.id);
+      state = afterwards(state, plan);
+      const next = nextSyncMs(state) ?? Number.NaN;
+      assert.deepEqual(planSync(state, next - 1), { kind: 'settled' });
+      pauses.push((next - nowMs) / 1000);
+      nowMs = next;
+    }
+    assert.deepEqual(pauses, [10, 20, 40, 80, 160, 300, 300, 300]);
+    assert.equal(ids.size, 1);
+    const answered = reported(containerStatusOf('app', running, { containerID: 'test://b' }), state);
+    const plan = written(answered, nowMs);
+    assert.deepEqual([requests(plan.record), plan.record.restartRequests], [[], {}]);
+  });
+});
+
+describe('a terminating target', () => {
+  const terminating = (state: TargetState, deletionTimestampMs: number): TargetState => ({
+    ...state,
+    target: { ...state.target, resourceVersion: 2, deletionTimestampMs },
+  });
+
+  test('restarts nothing any more', () => {
+    const state = terminating(withResult(started(registered()), 'liveness', 'failure'), 60_000);
+    const plan = written(state, 5_000);
+    assert.deepEqual([requests(plan.record), plan.events], [[], []]);
+  });
+
+  test('is purged when its grace period ends, and the timekeeper knows when', () => {
+    const state = terminating(registered(), 60_000);
+    const settled = afterwards(state, written(state, 59_999));
+    assert.equal(nextSyncMs(settled), 60_000);
+    assert.deepEqual(planSync(settled, 60_000), { kind: 'purge' });
+  });
+});
