@@ -11,13 +11,7 @@ import { guardedDialer } from '../../shared/net/dialer.ts';
 import type { DialPolicy } from '../../shared/net/net.ts';
 import { dialPolicy } from '../../shared/net/policy.ts';
 import { resolver } from '../../shared/net/resolver.ts';
-import { execProber } from '../../shared/prober/exec.ts';
-import { grpcProber } from '../../shared/prober/grpc.ts';
-import { httpProber } from '../../shared/prober/http.ts';
-import type { Probers } from '../../shared/prober/prober.ts';
-import { withSecretHeaders } from '../../shared/prober/secret-headers.ts';
-import { withStorableOutput } from '../../shared/prober/stored-output.ts';
-import { tcpProber } from '../../shared/prober/tcp.ts';
+import { proberRegistry } from '../../shared/prober/registry.ts';
 import type { StoreCall } from '../../shared/store/item-size.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';
 import { holdDataDir } from './data-dir.ts';
@@ -72,7 +66,8 @@ export function startRuntime(
     },
     { name: 'status-sync', concurrency: syncConcurrency },
   );
-  const probers = withStorableOutput(probersOf({ dial, clock, options }));
+  const run = localRunner({ clock, ...(options.allowExec && { allows: options.allowExec }) });
+  const probers = proberRegistry({ dial, clock, run, resolveSecret: environmentSecret });
   const lease = { extend: () => Promise.resolve(true) };
   const shard = hostShard({ clock, random, log, store, bus, lease, dial, resolve, probers, metrics: metrics.probes });
   const app = apiApp({
@@ -100,26 +95,6 @@ export function startRuntime(
       store.close();
       dataDir.release();
     },
-  };
-}
-
-function probersOf({
-  dial,
-  clock,
-  options,
-}: {
-  readonly dial: ReturnType<typeof guardedDialer>;
-  readonly clock: Clock;
-  readonly options: Pick<LocalOptions, 'allowExec'>;
-}): Probers {
-  return {
-    http: withSecretHeaders(httpProber({ dial, clock }), { resolveSecret: environmentSecret, clock }),
-    tcp: tcpProber({ dial, clock }),
-    grpc: grpcProber({ dial, clock }),
-    exec: execProber({
-      run: localRunner({ clock, ...(options.allowExec && { allows: options.allowExec }) }),
-      clock,
-    }),
   };
 }
 

@@ -3,6 +3,7 @@
  * restart at once again, later after kubelet's crash-loop back-off (pkg/kubelet/kubelet.go: 10 s, doubled up to 300 s, forgotten after
  * 10 minutes of running).
  */
+import { goDuration } from './go-duration.ts';
 import type { Incarnation, TargetRecord } from './records.ts';
 import { containerShouldRestart } from './restart-policy.ts';
 import type { PlacedContainer } from './spec.ts';
@@ -89,12 +90,6 @@ function staticState({ target, container }: Placed, incarnation: Incarnation): C
 export function backoffMessage(target: TargetRecord, container: string, incarnation: Incarnation): string {
   const pod = `${target.name}_${target.namespace}(${target.uid})`;
   return `back-off ${goDuration(incarnation.backoffMs)} restarting failed container=${container} pod=${pod}`;
-}
-
-/** Go's text of a duration of whole seconds: `10s`, `2m40s`. */
-function goDuration(durationMs: number): string {
-  const seconds = Math.round(durationMs / 1000);
-  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
 }
 
 function endedState(incarnation: Incarnation, nowMs: number): ContainerState {

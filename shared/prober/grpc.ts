@@ -7,7 +7,7 @@ import { goQuote } from '../core/go-text.ts';
 import { userAgent } from '../core/probe-request.ts';
 import type { Attempt, FailureClass, PhaseTimings } from '../core/types.ts';
 import type { Clock } from '../lib/clock.ts';
-import { goDuration } from '../lib/go-duration.ts';
+import { goDuration } from '../core/go-duration.ts';
 import { hostPort } from '../net/dial-failure.ts';
 import type { Dial, DialFailure } from '../net/net.ts';
 import { failedDial } from './failed-dial.ts';

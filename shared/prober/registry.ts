@@ -1,25 +1,29 @@
-/** The one place that knows which prober serves which kind of request. */
-import type { Attempt } from '../core/types.ts';
-import type { ExecRequest, GrpcRequest, HttpRequest, ProbeRequest, Prober, TcpRequest } from './prober.ts';
+/** The one place that knows which prober serves which kind of request. A new protocol is one file beside this one and one line here. */
+import type { Runner } from '../exec/exec.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Dial } from '../net/net.ts';
+import { execProber } from './exec.ts';
+import { grpcProber } from './grpc.ts';
+import { httpProber } from './http.ts';
+import type { Probers } from './prober.ts';
+import { type ResolveSecret, withSecretHeaders } from './secret-headers.ts';
+import { withStorableOutput } from './stored-output.ts';
+import { tcpProber } from './tcp.ts';
 
-export type Probers = {
-  readonly http: Prober<HttpRequest>;
-  readonly tcp: Prober<TcpRequest>;
-  readonly grpc: Prober<GrpcRequest>;
-  readonly exec: Prober<ExecRequest>;
+export type ProberPorts = {
+  readonly dial: Dial;
+  readonly clock: Clock;
+  /** Runs the commands of exec probes. */
+  readonly run: Runner;
+  readonly resolveSecret: ResolveSecret;
 };
 
-export function probers({ http, tcp, grpc, exec }: Probers): Prober {
-  return (request: ProbeRequest): Promise<Attempt> => {
-    switch (request.kind) {
-      case 'http':
-        return http(request);
-      case 'tcp':
-        return tcp(request);
-      case 'grpc':
-        return grpc(request);
-      case 'exec':
-        return exec(request);
-    }
-  };
+/** The probers of the product: their outputs may be stored, their requests may name secrets. */
+export function proberRegistry({ dial, clock, run, resolveSecret }: ProberPorts): Probers {
+  return withStorableOutput({
+    http: withSecretHeaders(httpProber({ dial, clock }), { resolveSecret, clock }),
+    tcp: tcpProber({ dial, clock }),
+    grpc: grpcProber({ dial, clock }),
+    exec: execProber({ run, clock }),
+  });
 }
