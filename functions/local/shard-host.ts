@@ -37,7 +37,10 @@ export function hostShard(ports: Ports): ShardHost {
         },
       });
       view = undefined;
-      if (end.kind !== 'slotDone' && end.kind !== 'stopped') await sleep(ports.clock, pauseMs, stop.signal);
+      // A timer may be a moment early by the wall clock, and a slot that is done is not begun again.
+      const earlyMs = message.slotEndMs - ports.clock.nowMs();
+      if (end.kind === 'slotDone') await sleep(ports.clock, Math.max(0, earlyMs), stop.signal);
+      else if (end.kind !== 'stopped') await sleep(ports.clock, pauseMs, stop.signal);
     }
   }
 

@@ -46,7 +46,7 @@ export type ProbeRecord = {
   readonly result?: Result;
   /** Exactly one more with each change of result or containerID. */
   readonly version: number;
-  /** Exactly one more with each change of lastResult: which run the stored length belongs to. */
+  /** Exactly one more with each change of lastResult and each hold: which run the stored length belongs to. */
   readonly streak: number;
   readonly lastResult?: Result;
   readonly resultRun: number;

@@ -37,7 +37,9 @@ export async function writeCheckpoints(
   entries: ReadonlyMap<Bucket, CheckpointEntries>,
   written: Map<Bucket, string>,
 ): Promise<void> {
-  for (const [bucket, bucketEntries] of entries) {
+  // A bucket whose last target has left has no entries any more, and its old ones go.
+  for (const bucket of new Set([...written.keys(), ...entries.keys()])) {
+    const bucketEntries = entries.get(bucket) ?? {};
     const text = JSON.stringify(bucketEntries);
     if (text === (written.get(bucket) ?? '{}')) continue;
     const outcome = await writeSurely(run.ports, [

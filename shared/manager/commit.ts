@@ -11,10 +11,13 @@ import type { Condition, Operation, Refusal, WriteOutcome } from '../store/store
 import { operationsMax, StoreUnavailable } from '../store/store.ts';
 import type { Run } from './run.ts';
 
-/** A change of one PROBE item, events that go with it, or events alone. */
+/** A change of one PROBE item and the events that go with it, or events alone. */
 export type Commit = {
   readonly address: TargetAddress;
-  readonly change?: { readonly before: ProbeRecord; readonly after: ProbeRecord };
+  /** The item as it was last committed: nothing is written for a uid that is gone. */
+  readonly before: ProbeRecord;
+  /** Absent: events alone. */
+  readonly after?: ProbeRecord;
   readonly events: readonly EventRecord[];
 };
 
@@ -62,7 +65,7 @@ export function commitQueue(run: Run): CommitQueue {
     let count = 0;
     for (const { commit } of waiting) {
       const fence = buckets.has(commit.address.bucket) ? 0 : 1;
-      const size = fence + (commit.change ? 1 : 0) + commit.events.length;
+      const size = fence + 1 + commit.events.length;
       if (count > 0 && operations + size > operationsMax) break;
       buckets.add(commit.address.bucket);
       operations += size;
@@ -144,21 +147,25 @@ function planGroup(run: Run, entries: readonly Entry[]): GroupPlan {
   return { operations, owners };
 }
 
-function entryOperations({ address, change, events }: Commit): readonly Operation[] {
+function entryOperations({ address, before, after, events }: Commit): readonly Operation[] {
   const puts = events.map((event): Operation => ({ kind: 'put', item: encodeEvent(address, event) }));
-  return change ? [probeUpdate(address, change), ...puts] : puts;
+  return [probeOperation(address, before, after), ...puts];
 }
 
 /** An update, never a put: a purged item must not come back. */
-function probeUpdate(address: TargetAddress, { before, after }: NonNullable<Commit['change']>): Operation {
-  return { ...updateTo(encodeProbe(address, after)), if: unchangedSince(before, after) };
+function probeOperation(address: TargetAddress, before: ProbeRecord, after: ProbeRecord | undefined): Operation {
+  if (after) return { ...updateTo(encodeProbe(address, after)), if: unchangedSince(before, after) };
+  const { pk, sk } = encodeProbe(address, before);
+  return { kind: 'check', key: { pk, sk }, if: sameVersion(before) };
 }
 
+const sameVersion = ({ uid, version }: ProbeRecord): readonly Condition[] => [
+  { kind: 'equals', attribute: 'uid', value: uid },
+  { kind: 'equals', attribute: 'version', value: version },
+];
+
 function unchangedSince(before: ProbeRecord, after: ProbeRecord): readonly Condition[] {
-  const same: Condition[] = [
-    { kind: 'equals', attribute: 'uid', value: before.uid },
-    { kind: 'equals', attribute: 'version', value: before.version },
-  ];
+  const same = sameVersion(before);
   if (after.version === before.version || after.result === undefined) return same;
   // kubelet's Set: an update is emitted only if the write changes something.
   const differs: Condition = {

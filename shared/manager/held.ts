@@ -40,7 +40,12 @@ export type HeldProbe = {
 };
 
 /** A commit that STATUS has not acked as far as is known. */
-export type Unacked = { readonly version: number; readonly event: BusEvent; readonly publishedAtMs: number };
+export type Unacked = {
+  readonly version: number;
+  /** Absent: committed by another run, which may have ended before it told of it. */
+  readonly event?: BusEvent;
+  readonly publishedAtMs: number;
+};
 
 export type HeldTarget = {
   readonly address: TargetAddress;
@@ -66,6 +71,14 @@ export function stateOf(held: Pick<HeldTarget, 'target' | 'report' | 'status' | 
     probes: Object.fromEntries(held.records),
     ...(held.report && { report: held.report }),
   };
+}
+
+/** What a new holder does not know to have been told: its predecessor may have ended in between. */
+export function unackedOf({ status, probes }: Pick<TargetState, 'status' | 'probes'>): HeldTarget['unacked'] {
+  const open = Object.entries(probes).filter(([name, { version }]) => (status.acked[name] ?? 0) < version);
+  return new Map(
+    open.map(([name, { version }]) => [name, { version, publishedAtMs: Number.NEGATIVE_INFINITY }] as const),
+  );
 }
 
 /** Computes the view anew; returns the readiness workers whose container has started since, which probe at once. */

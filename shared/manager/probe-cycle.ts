@@ -13,7 +13,15 @@ import { outputOf } from '../prober/stored-output.ts';
 import { type HeldProbe, type HeldTarget, podView, refreshView } from './held.ts';
 import type { Holder } from './holder.ts';
 import { rationed, recordedBusEvent, recordedEvent, resultChanged } from './probe-events.ts';
-import { endedRecord, mustCommit, transitionEvent, withAction, withAttempts, withWorker } from './transition.ts';
+import {
+  endedRecord,
+  isDenied,
+  mustCommit,
+  transitionEvent,
+  withAction,
+  withAttempts,
+  withWorker,
+} from './transition.ts';
 
 /** Runs the cycle to its end; afterwards the worker is as committed. A run that ended meanwhile leaves everything as it was. */
 export async function probeCycle(holder: Holder, held: HeldTarget, probe: HeldProbe): Promise<void> {
@@ -146,7 +154,8 @@ async function commitRecord(
   const transitions = changed ? [transitionEvent({ probe, before, after, attempts })] : [];
   const result = await holder.commits.submit({
     address: held.address,
-    change: { before, after },
+    before,
+    after,
     events: [...transitions, ...told],
   });
   if (result === 'superseded') await holder.reload(held);
@@ -155,7 +164,7 @@ async function commitRecord(
   held.records.set(probe.name, after);
   tell(holder, held, { probe, told });
   if (!changed) return true;
-  const event = resultChanged(held.target, { before, after }, attempts);
+  const event = resultChanged(held.target, { previousResult: before.result, after }, attempts);
   const nowMs = holder.run.ports.clock.nowMs();
   held.unacked.set(probe.name, { version: after.version, event, publishedAtMs: nowMs });
   holder.publisher.publish([event]);
@@ -192,7 +201,8 @@ async function commitEvents(
   probe: HeldProbe,
   told: readonly EventRecord[],
 ): Promise<boolean> {
-  const result = await holder.commits.submit({ address: held.address, events: told });
+  const result = await holder.commits.submit({ address: held.address, before: probe.record, events: told });
+  if (result === 'superseded') await holder.reload(held);
   if (result === 'committed') tell(holder, held, { probe, told });
   return result === 'committed';
 }
@@ -224,9 +234,8 @@ async function tellError(
 ): Promise<void> {
   const nowMs = holder.run.ports.clock.nowMs();
   const told = eventsOf(probe, report, nowMs);
-  const denied = report.attempts.at(-1)?.failureClass === 'POLICY_DENIED';
   const after = withReport(probe.record, report);
-  if (denied && probe.record.failureClass !== 'POLICY_DENIED')
+  if (isDenied(after) && !isDenied(probe.record))
     await commitRecord(holder, held, { probe, after, told, attempts: report.attempts });
   else if (told.length > 0) await commitEvents(holder, held, probe, told);
 }
@@ -237,6 +246,8 @@ async function endWorker(holder: Holder, held: HeldTarget, probe: HeldProbe, spe
   if (!(await commitRecord(holder, held, { probe, after, told: [], attempts: [] }))) return;
   held.probes.delete(probe.name);
   holder.run.ports.metrics.remove(probe.labels);
+  // While it ended its probe may have come back into the spec, or its container with another ID.
+  await holder.reread(held);
 }
 
 export function trigger(holder: Holder, held: HeldTarget, name: ProbeName): void {

@@ -3,6 +3,7 @@ import type { BusEvent } from '../bus/events.ts';
 import { schemaVersion } from '../bus/events.ts';
 import type { RecordedEvent } from '../core/probe-report.ts';
 import type { EventRecord, ProbeRecord, TargetRecord } from '../core/records.ts';
+import type { Result } from '../core/types.ts';
 import type { TimedAttempt } from '../prober/probe.ts';
 import type { EventRation, HeldProbe } from './held.ts';
 import { eventId } from './transition.ts';
@@ -21,10 +22,10 @@ const attemptsOf = (attempts: EventRecord['attempts']) =>
 
 export function resultChanged(
   target: TargetRecord,
-  change: { readonly before: ProbeRecord; readonly after: ProbeRecord },
-  attempts: readonly TimedAttempt[],
+  change: { readonly previousResult: Result | undefined; readonly after: ProbeRecord },
+  attempts: EventRecord['attempts'],
 ): BusEvent {
-  const { before, after } = change;
+  const { previousResult, after } = change;
   return {
     detailType: 'Probe Result Changed',
     timeMs: after.sinceMs,
@@ -36,7 +37,7 @@ export function resultChanged(
       containerID: after.containerID,
       probeType: after.probeType,
       ...(after.result && { result: after.result }),
-      ...(before.result && { previousResult: before.result }),
+      ...(previousResult && { previousResult }),
       version: after.version,
       output: after.output,
       attempts: attemptsOf(attempts),

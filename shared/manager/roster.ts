@@ -3,13 +3,13 @@
  * what is held. An existing worker never stops the others from being added.
  */
 import { createHash } from 'node:crypto';
-import type { ProbeRecord } from '../core/records.ts';
+import type { ProbeRecord, TargetRecord } from '../core/records.ts';
 import { type ProbeName, type SpecProbe, specProbes } from '../core/spec.ts';
-import { loadedTicker, newTargetTicker, phaseOf } from '../core/ticker.ts';
+import { loadedTicker, newTargetTicker, type Phased, phaseOf } from '../core/ticker.ts';
 import { newWorker, type Worker } from '../core/worker.ts';
 import type { CheckpointRecord } from '../store/items.ts';
 import { probeKey } from '../store/keys.ts';
-import { containerStatus, type HeldProbe, type HeldTarget, refreshView, workerSpecOf } from './held.ts';
+import { containerStatus, type HeldProbe, type HeldTarget, refreshView, unackedOf, workerSpecOf } from './held.ts';
 import type { Holder } from './holder.ts';
 import { trigger } from './probe-cycle.ts';
 import type { ReadTarget } from './read-target.ts';
@@ -21,9 +21,7 @@ export function adoptTarget(holder: Holder, read: ReadTarget, checkpoints: Check
   const known = holder.targets.get(read.address.prefix);
   if (known && known.target.uid !== read.target.uid) dropTarget(holder, known);
   const held = known && !known.gone ? known : holdTarget(holder, read);
-  held.target = read.target;
-  held.report = read.report;
-  held.status = read.status;
+  takeNewer(held, read);
   for (const [name, record] of Object.entries(read.probes)) {
     // Of an item that is held this process is the only writer: what it has in memory is what it last wrote.
     if (!held.probes.has(name)) held.records.set(name, record);
@@ -32,6 +30,13 @@ export function adoptTarget(holder: Holder, read: ReadTarget, checkpoints: Check
   reconcileWorkers(holder, held, checkpoints);
   holder.scheduleTarget(held, holder.run.ports.clock.nowMs());
   return held;
+}
+
+/** Two reads may come back in another order than they were made. */
+function takeNewer(held: HeldTarget, read: ReadTarget): void {
+  if (read.target.resourceVersion >= held.target.resourceVersion) held.target = read.target;
+  if ((read.report?.version ?? 0) >= (held.report?.version ?? 0)) held.report = read.report;
+  if (read.status.version >= held.status.version) held.status = read.status;
 }
 
 /** The uid is gone: nothing of it is probed, written or told any more. */
@@ -49,7 +54,7 @@ function holdTarget(holder: Holder, read: ReadTarget): HeldTarget {
     status: read.status,
     records: new Map(Object.entries(read.probes)),
     probes: new Map(),
-    unacked: new Map(),
+    unacked: unackedOf(read),
     observed: { phase: 'Pending', initContainerStatuses: [], containerStatuses: [], triggered: [] },
     syncAskedAtMs: Number.NEGATIVE_INFINITY,
     wake: 0,
@@ -63,7 +68,7 @@ function reconcileWorkers(holder: Holder, held: HeldTarget, checkpoints: Checkpo
   const wanted = new Map(wantedProbes(held).map((entry) => [entry.name, entry]));
   for (const entry of wanted.values()) {
     const probe = held.probes.get(entry.name);
-    if (probe) updateWorker(held, probe, entry);
+    if (probe) updateWorker(holder, held, { probe, entry });
     else startWorker(holder, held, entry, checkpoints);
     passOnRequests(holder, held, entry.name);
   }
@@ -80,17 +85,20 @@ function wantedProbes(held: HeldTarget): readonly SpecProbe[] {
   );
 }
 
+type Updating = { readonly probe: HeldProbe; readonly entry: SpecProbe };
+
 /** A changed spec: the counters restart, the cached result stays until a new threshold is met (difference 3). */
-function updateWorker(held: HeldTarget, probe: HeldProbe, entry: SpecProbe): void {
+function updateWorker(holder: Holder, held: HeldTarget, { probe, entry }: Updating): void {
   const specDigest = digestOf(entry);
   const moved = probe.spec.periodSeconds !== entry.probe.periodSeconds;
+  probe.stopping = false;
   probe.container = entry.container;
   probe.spec = entry.probe;
   probe.workerSpec = workerSpecOf(held.target, entry);
   if (specDigest === probe.specDigest) return;
   probe.specDigest = specDigest;
   probe.worker = withoutRun(probe.worker);
-  if (moved) probe.ticker = { ...probe.ticker, periodMs: entry.probe.periodSeconds * 1000, tickHeld: true };
+  if (moved) probe.ticker = newTargetTicker(holder.run.ports.clock.nowMs(), phasedOf(held.target, entry));
 }
 
 function startWorker(holder: Holder, held: HeldTarget, entry: SpecProbe, checkpoints: Checkpoints): void {
@@ -100,9 +108,10 @@ function startWorker(holder: Holder, held: HeldTarget, entry: SpecProbe, checkpo
   held.probes.set(entry.name, workerOf(holder, held, { entry, record: alive, checkpoints }));
 }
 
-/** An ended worker comes back with another spec or another container, never while its target terminates. */
+/** An ended worker comes back with another spec or another container, never while its target terminates or is done. */
 function revives(held: HeldTarget, entry: SpecProbe, record: ProbeRecord): boolean {
-  if (held.target.deletionTimestampMs !== undefined) return false;
+  const { phase } = held.observed;
+  if (held.target.deletionTimestampMs !== undefined || phase === 'Failed' || phase === 'Succeeded') return false;
   const status = containerStatus(held.observed, entry.container.spec.name);
   const anotherContainer = status?.state?.kind === 'running' && status.containerID !== record.containerID;
   return anotherContainer || digestOf(entry) !== record.specDigest;
@@ -113,7 +122,7 @@ type Starting = { readonly entry: SpecProbe; readonly record: ProbeRecord; reado
 function workerOf(holder: Holder, held: HeldTarget, { entry, record, checkpoints }: Starting): HeldProbe {
   const { namespace, name, uid, probeRequests } = held.target;
   const nowMs = holder.run.ports.clock.nowMs();
-  const phased = phaseOf(phaseHash(`${namespace}/${name}#${entry.name}`), entry.probe.periodSeconds * 1000);
+  const phased = phasedOf(held.target, entry);
   const specDigest = digestOf(entry);
   const neverProbed = record.lastResult === undefined;
   return {
@@ -141,7 +150,8 @@ function storedWorker(record: ProbeRecord, specDigest: string, checkpoint: Check
   if (record.result === undefined) return newWorker;
   const { containerID, lastResult, onHold } = record;
   const valid = checkpoint?.uid === record.uid && checkpoint.streak === record.streak;
-  const resultRun = valid ? checkpoint.resultRun : record.resultRun;
+  // Within a streak the run only grows, and the item may be newer than the checkpoint.
+  const resultRun = valid ? Math.max(checkpoint.resultRun, record.resultRun) : record.resultRun;
   const worker: Worker = { containerID, resultRun, onHold, ...(lastResult && { lastResult }) };
   return record.specDigest === specDigest ? worker : withoutRun(worker);
 }
@@ -155,7 +165,7 @@ function passOnRequests(holder: Holder, held: HeldTarget, name: ProbeName): void
   if (!probe) return;
   const requests = held.target.probeRequests[name] ?? 0;
   if (requests > probe.requestsSeen) trigger(holder, held, name);
-  probe.requestsSeen = requests;
+  probe.requestsSeen = Math.max(probe.requestsSeen, requests);
   holder.schedule(held, probe);
 }
 
@@ -190,6 +200,9 @@ function endForgotten(
   held.probes.set(name, probe);
   trigger(holder, held, name);
 }
+
+const phasedOf = ({ namespace, name }: TargetRecord, entry: SpecProbe): Phased =>
+  phaseOf(phaseHash(`${namespace}/${name}#${entry.name}`), entry.probe.periodSeconds * 1000);
 
 /** First 32 bits of SHA-256: where in its period a probe has its instant. */
 function phaseHash(fullName: string): number {

@@ -55,7 +55,10 @@ export async function runShard(
     if (ports.clock.nowMs() >= deadlineMs) return { kind: 'stale' };
     const token = await takeToken(ports, message);
     if (token === undefined) return { kind: 'stale' };
-    return await hold(startRun(ports, message, token), deadlineMs, options);
+    const run = startRun(ports, message, token);
+    // What already runs in the background has to end with it.
+    const onThrow = () => run.end({ kind: 'doubt', reason: 'the run failed' });
+    return await hold(run, deadlineMs, options).finally(onThrow);
   } catch (cause) {
     ports.log.error('run failed', { shard: message.shard, cause });
     return { kind: 'doubt', reason: cause instanceof StoreUnavailable ? 'store unavailable' : 'an exception' };
@@ -75,7 +78,7 @@ async function hold(run: Run, deadlineMs: number, options: RunOptions): Promise<
   const background = [keepBeating(run, observe), loader.follow(), checkpoints.keep()].map((work) => guarded(run, work));
 
   await untilDone(run, deadlineMs, options.stop);
-  await Promise.race([loop.stopped(), sleep(run.ports.clock, drainMs)]);
+  await drained(run, loop);
   await holder.commits.drained();
   if (!run.ended()) await checkpoints.write();
   // A slot that was left early is not done: whoever comes next goes on with it.
@@ -85,6 +88,13 @@ async function hold(run: Run, deadlineMs: number, options: RunOptions): Promise<
   await Promise.all(background);
   await holder.publisher.drained();
   return run.ended() ?? { kind: 'slotDone' };
+}
+
+/** Until nothing is in flight, for a while. */
+async function drained(run: Run, loop: Loop): Promise<void> {
+  const over = new AbortController();
+  await Promise.race([loop.stopped(), sleep(run.ports.clock, drainMs, over.signal)]);
+  over.abort();
 }
 
 /** Until the slot or the run ends, or the host wants to stop. */

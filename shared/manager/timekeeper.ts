@@ -2,10 +2,15 @@
  * The holder is the timekeeper of its targets: it asks status-sync to look when a back-off or a grace period ends, when STATUS is behind
  * or its outbox is not empty, and it publishes again what STATUS has not acked (kubelet's syncBatch). Until done, every 10 s.
  */
+import type { BusEvent } from '../bus/events.ts';
+import type { ProbeName } from '../core/spec.ts';
 import { nextSyncMs } from '../core/sync.ts';
+import { decodeEvent } from '../store/items.ts';
+import { eventKey } from '../store/keys.ts';
 import type { HeldTarget } from './held.ts';
 import type { Holder } from './holder.ts';
-import { syncRequested } from './probe-events.ts';
+import { resultChanged, syncRequested } from './probe-events.ts';
+import { transitionId } from './transition.ts';
 
 export const againIntervalMs = 10_000;
 
@@ -19,7 +24,8 @@ export async function tendTarget(holder: Holder, held: HeldTarget): Promise<void
   if (held.gone || holder.run.ended()) return;
   const nowMs = clock.nowMs();
   dropAcked(held);
-  publishAgain(holder, held, nowMs);
+  await publishAgain(holder, held, nowMs);
+  if (held.gone || holder.run.ended()) return;
   askForSync(holder, held, nowMs);
   const next = openMs(held);
   if (next !== undefined) holder.scheduleTarget(held, next);
@@ -41,12 +47,25 @@ function dropAcked(held: HeldTarget): void {
   }
 }
 
-function publishAgain(holder: Holder, held: HeldTarget, nowMs: number): void {
-  for (const [name, unacked] of held.unacked) {
+async function publishAgain(holder: Holder, held: HeldTarget, nowMs: number): Promise<void> {
+  for (const [name, unacked] of [...held.unacked]) {
     if (nowMs - unacked.publishedAtMs < againIntervalMs) continue;
-    held.unacked.set(name, { ...unacked, publishedAtMs: nowMs });
-    holder.publisher.publish([unacked.event]);
+    const event = unacked.event ?? (await storedChange(holder, held, name));
+    // What was committed meanwhile has been told with its own event.
+    if (!event || held.unacked.get(name) !== unacked) continue;
+    held.unacked.set(name, { ...unacked, event, publishedAtMs: nowMs });
+    holder.publisher.publish([event]);
   }
+}
+
+/** The event of a commit of another run, from the transition that was written with it. */
+async function storedChange(holder: Holder, held: HeldTarget, name: ProbeName): Promise<BusEvent | undefined> {
+  const after = held.records.get(name);
+  if (!after) return undefined;
+  const item = await holder.run.ports.store.get(eventKey(held.address, transitionId(after)));
+  const decoded = item && decodeEvent(item);
+  const transition = decoded?.kind === 'ok' ? decoded.record : undefined;
+  return resultChanged(held.target, { previousResult: transition?.previousResult, after }, transition?.attempts ?? []);
 }
 
 function askForSync(holder: Holder, held: HeldTarget, nowMs: number): void {

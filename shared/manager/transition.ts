@@ -1,5 +1,6 @@
 /** From what a worker step decided to the records, events and attempts that tell of it. Pure. */
 import type { EventRecord, ProbeRecord } from '../core/records.ts';
+import { probeName } from '../core/spec.ts';
 import type { Result } from '../core/types.ts';
 import type { CacheAction, Worker } from '../core/worker.ts';
 import type { TimedAttempt } from '../prober/probe.ts';
@@ -34,7 +35,8 @@ export function withWorker(
   probe: Pick<HeldProbe, 'workerSpec' | 'specDigest'>,
 ): ProbeRecord {
   const { lastResult: _, ...rest } = record;
-  const broke = worker.lastResult !== record.lastResult;
+  // A hold sets the run back to 0, so what was counted before it must not count again after a crash.
+  const broke = worker.lastResult !== record.lastResult || (worker.onHold && !record.onHold);
   return {
     ...rest,
     onHold: worker.onHold,
@@ -56,12 +58,20 @@ export function mustCommit(before: ProbeRecord, after: ProbeRecord): boolean {
     after.version !== before.version ||
     after.streak !== before.streak ||
     after.onHold !== before.onHold ||
-    after.ended !== before.ended
+    after.ended !== before.ended ||
+    isDenied(after) !== isDenied(before)
   );
 }
 
+/** A denied dial is shown from when it is denied until a probe gets through. */
+export const isDenied = ({ failureClass }: ProbeRecord): boolean => failureClass === 'POLICY_DENIED';
+
 /** Sorts by time; the rest makes a repetition write the same item. */
 export const eventId = (timeMs: number, what: string): string => `${String(timeMs).padStart(14, '0')}#${what}`;
+
+/** The EVENT that was written together with the record's present version. */
+export const transitionId = ({ container, probeType, sinceMs, version }: ProbeRecord): string =>
+  eventId(sinceMs, `${probeName(container, probeType)}#${version}`);
 
 type Transition = {
   readonly probe: HeldProbe;
@@ -73,7 +83,7 @@ type Transition = {
 export function transitionEvent({ probe, before, after, attempts }: Transition): EventRecord {
   const result: Result | 'none' = after.result ?? 'none';
   return {
-    id: eventId(after.sinceMs, `${probe.name}#${after.version}`),
+    id: transitionId(after),
     uid: after.uid,
     timeMs: after.sinceMs,
     kind: 'transition',

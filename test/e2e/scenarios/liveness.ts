@@ -144,7 +144,8 @@ function backoffSeconds(stage: Stage): readonly number[] {
   const waits = new Map<string, number>();
   for (const { time, detail } of stage.events('Container Restart Requested')) {
     const waitMs = detail.notBefore === undefined ? 0 : Date.parse(detail.notBefore) - Date.parse(time);
-    if (!waits.has(detail.containerID)) waits.set(detail.containerID, Math.round(waitMs / 1000));
+    // An event tells its time in whole seconds, rounded down.
+    if (!waits.has(detail.containerID)) waits.set(detail.containerID, Math.floor(waitMs / 1000));
   }
   return [...waits.values()];
 }
