@@ -1,0 +1,33 @@
+/** The one table: results cache, statuses, targets. Its shape is the store's; how it is kept is the deployment's. */
+import { RemovalPolicy } from 'aws-cdk-lib';
+import { AttributeType, Billing, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import { Construct } from 'constructs';
+import { expiryAttribute } from '../shared/store/operation.ts';
+
+export type TargetTableProps = {
+  /** Default: an AWS owned key. */
+  readonly encryptionKey?: IKey;
+  /** What a `cdk destroy` does with the table. Default: it stays, and deletion is refused. */
+  readonly removalPolicy?: RemovalPolicy;
+};
+
+/** On demand, with point-in-time recovery and expiry of events. TTL is hygiene only: correctness never rests on it. */
+export class TargetTable extends Construct {
+  readonly table: TableV2;
+
+  constructor(scope: Construct, id: string, props: TargetTableProps = {}) {
+    super(scope, id);
+    const removalPolicy = props.removalPolicy ?? RemovalPolicy.RETAIN;
+    this.table = new TableV2(this, 'Resource', {
+      partitionKey: { name: 'pk', type: AttributeType.STRING },
+      sortKey: { name: 'sk', type: AttributeType.STRING },
+      billing: Billing.onDemand(),
+      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+      timeToLiveAttribute: expiryAttribute,
+      deletionProtection: removalPolicy === RemovalPolicy.RETAIN,
+      removalPolicy,
+      ...(props.encryptionKey && { encryption: TableEncryptionV2.customerManagedKey(props.encryptionKey) }),
+    });
+  }
+}
