@@ -114,6 +114,10 @@ describe('a loaded worker', () => {
     assert.equal(workerOf(adoptTarget(idleHolder(), read({ probes: { 'app#readiness': record } }), {}))?.onHold, true);
   });
 
+  test('leaves nothing untold that was committed and not acked', () => {
+    assert.deepEqual([...adoptTarget(idleHolder(), stored, {}).unacked.keys()], ['app#readiness']);
+  });
+
   test('waits for its phase, while a new one probes at once', () => {
     const loaded = adoptTarget(idleHolder(), stored, {}).probes.get('app#readiness');
     const fresh = adoptTarget(idleHolder(), read({}), {}).probes.get('app#readiness');
