@@ -59,9 +59,6 @@ export type TargetSpec = {
   readonly containers: readonly ContainerSpec[];
 };
 
-/** One probe of a target: which container, which type. */
-export type ProbeRef = { readonly container: string; readonly probeType: ProbeType };
-
 /** `<container>#<probeType>`: a probe's name within its target, also the end of its sort key. */
 export type ProbeName = string;
 

@@ -18,14 +18,7 @@ export async function readTarget(store: Store, address: TargetAddress): Promise<
   return assembleTargets(items).targets[0];
 }
 
-/** The targets of a partition within the bounds of the sort key. */
-export async function readTargets(
-  store: Store,
-  range: { readonly pk: string; readonly from?: string; readonly to?: string },
-): Promise<ReadTargets> {
-  return assembleTargets(await store.query(range));
-}
-
+/** What was read of a partition, as targets. */
 export function assembleTargets(items: readonly Item[]): ReadTargets {
   const groups = new Map<string, Item[]>();
   for (const item of items) {
