@@ -3,11 +3,11 @@
  * Source: pkg/probe/grpc; how a connection comes about and how an answer is read: grpc-go.
  */
 
+import { goDuration } from '../core/go-duration.ts';
 import { goQuote } from '../core/go-text.ts';
 import { userAgent } from '../core/probe-request.ts';
 import type { Attempt, FailureClass, PhaseTimings } from '../core/types.ts';
 import type { Clock } from '../lib/clock.ts';
-import { goDuration } from '../core/go-duration.ts';
 import { hostPort } from '../net/dial-failure.ts';
 import type { Dial, DialFailure } from '../net/net.ts';
 import { failedDial } from './failed-dial.ts';
