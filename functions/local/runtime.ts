@@ -14,6 +14,7 @@ import { resolver } from '../../shared/net/resolver.ts';
 import { proberRegistry } from '../../shared/prober/registry.ts';
 import type { StoreCall } from '../../shared/store/item-size.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';
+import type { Store } from '../../shared/store/store.ts';
 import { holdDataDir } from './data-dir.ts';
 import { environmentSecret } from './environment-secret.ts';
 import { localMetrics } from './metrics.ts';
@@ -28,6 +29,8 @@ export type RuntimePorts = {
   readonly network?: { readonly policy: DialPolicy; readonly dnsServers: readonly string[] };
   /** Told of every call of the store, for benchmarks. */
   readonly onStoreCall?: (call: StoreCall) => void;
+  /** The store as all pieces see it, for tests that count or break what goes through it. */
+  readonly wrapStore?: (store: Store) => Store;
 };
 
 export type Runtime = {
@@ -50,7 +53,8 @@ export function startRuntime(
 ): Runtime {
   const { clock, random, log } = ports;
   const dataDir = holdDataDir(options.dataDir);
-  const store = sqliteStore({ path: dataDir.storePath, ...(ports.onStoreCall && { onCall: ports.onStoreCall }) });
+  const sqlite = sqliteStore({ path: dataDir.storePath, ...(ports.onStoreCall && { onCall: ports.onStoreCall }) });
+  const store = ports.wrapStore?.(sqlite) ?? sqlite;
   const bus = inProcessBus({ clock, random, log });
   const resolve = resolver({ clock, ...(ports.network && { servers: ports.network.dnsServers }) });
   const dial = guardedDialer({ resolve, policy: ports.network?.policy ?? dialPolicy({ mode: 'local' }), clock });
@@ -82,7 +86,7 @@ export function startRuntime(
     watch: (subscriber) => bus.subscribe({ source: ['probelet'] }, subscriber, { name: 'watch' }),
     ...(options.token !== undefined && { token: options.token }),
   });
-  const stopSweeping = sweepRegularly(clock, () => store.sweep(clock.nowMs(), sweepItemsMax));
+  const stopSweeping = sweepRegularly(clock, () => sqlite.sweep(clock.nowMs(), sweepItemsMax));
 
   return {
     fetch: (request) => app.fetch(request),
@@ -92,7 +96,7 @@ export function startRuntime(
       stopSweeping();
       await shard.stop();
       await bus.settled();
-      store.close();
+      sqlite.close();
       dataDir.release();
     },
   };

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '../../shared/lib/clock.ts';
+import { sleep, systemClock } from '../../shared/lib/clock.ts';
 import { unansweredBook } from '../support/quiet-process.ts';
 import { type Answer, allowedPrograms, type World, type WorldEvent } from './world.ts';
 
@@ -15,6 +15,8 @@ export type RealWorld = World & {
   kill(): Promise<void>;
   /** Starts the process again on the same data; returns how long it took until it listened. */
   start(): Promise<number>;
+  /** Starts it and kills it so long after, whether it listens by then or not. */
+  startAndKill(afterMs: number): Promise<void>;
 };
 
 /** How long a start may take until the API listens. */
@@ -53,6 +55,11 @@ export async function startRealWorld(): Promise<RealWorld> {
       watching = watch(product.url, listeners);
       return performance.now() - startedMs;
     },
+    async startAndKill(afterMs) {
+      const child = spawnProduct({ dataDir, allowExec });
+      await sleep(systemClock, afterMs);
+      await ended(child, 'SIGKILL');
+    },
     async stop() {
       watching.abort();
       await ended(product.child, 'SIGTERM');
@@ -65,9 +72,15 @@ type Product = { readonly child: ChildProcess; readonly url: string };
 
 const main = new URL('../../functions/local/main.ts', import.meta.url).pathname;
 
-async function launch(options: { readonly dataDir: string; readonly allowExec: string }): Promise<Product> {
-  const flags = ['--port', '0', '--data-dir', options.dataDir, '--allow-exec', options.allowExec];
-  const child = spawn(process.execPath, [main, ...flags], { stdio: ['ignore', 'ignore', 'pipe'] });
+type Options = { readonly dataDir: string; readonly allowExec: string };
+
+function spawnProduct({ dataDir, allowExec }: Options) {
+  const flags = ['--port', '0', '--data-dir', dataDir, '--allow-exec', allowExec];
+  return spawn(process.execPath, [main, ...flags], { stdio: ['ignore', 'ignore', 'pipe'] });
+}
+
+async function launch(options: Options): Promise<Product> {
+  const child = spawnProduct(options);
   let said = '';
   const url = await new Promise<string>((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`not listening after ${startMsMax} ms: ${said}`)), startMsMax);

@@ -1,0 +1,169 @@
+/**
+ * Kills the product 20 times at random points, with 50 targets in all states, and holds its store against what it was and against what
+ * the targets really answered. Usage: node test/e2e/kill.ts [SEED]. Ends with `N passed, N failed`.
+ */
+import { join } from 'node:path';
+import { sleep, systemClock } from '../../shared/lib/clock.ts';
+import { seededRandom } from '../support/seeded-random.ts';
+import * as judge from './kill/judge.ts';
+import { readSnapshot, type Snapshot } from './kill/snapshot.ts';
+import { namespace, registerCast } from './kill/targets.ts';
+import { type RealWorld, startRealWorld } from './real-world.ts';
+
+const seed = Number(process.argv[2] ?? Math.floor(Math.random() * 2 ** 31));
+const random = seededRandom(seed);
+const say = (line: string) => process.stdout.write(`${line}\n`);
+const wait = (ms: number) => sleep(systemClock, ms);
+const between = (low: number, high: number) => low + random.next() * (high - low);
+
+const kills = 20;
+/** Kills within the start of the process, and after its first checkpoint; all others in between. */
+const earlyKills = new Set([3, 8, 13, 18]);
+const lateKills = new Set([6, 15]);
+const settleMsMax = 60_000;
+const leavingAtOnce = 2;
+/** What is asked of the API while the process is up, and how soon after its end a target has to be gone. */
+const lookEveryMs = 500;
+const promptMs = 4_000;
+
+let passed = 0;
+let failed = 0;
+function verdict(name: string, faults: judge.Faults): void {
+  if (faults.length === 0) passed += 1;
+  else failed += 1;
+  say(`${faults.length === 0 ? 'ok    ' : 'FAILED'} ${name}`);
+  for (const fault of faults.slice(0, 5)) say(`       ${fault}`);
+}
+
+say(`seed ${seed}`);
+const world = await startRealWorld();
+const cast = await registerCast(world);
+const file = join(world.dataDir, 'probelet.sqlite');
+let leavingNames = 0;
+const leaving = new Map<string, { readonly endsMs: number; goneMs?: number }>();
+const lives: judge.Life[] = [];
+let life = { startedMs: Date.now(), readyMs: Date.now() };
+
+/** A target that has settled is in the state that its family is about. */
+async function settled(): Promise<Snapshot> {
+  const endMs = Date.now() + settleMsMax;
+  for (;;) {
+    await wait(1_000);
+    const before = readSnapshot(file);
+    await wait(2_500);
+    const now = readSnapshot(file);
+    const open = [...judge.stableItemsUnchanged(cast, before, now), ...unsettled(now)];
+    if (open.length === 0) return now;
+    if (Date.now() > endMs) throw new Error(`not settled: ${open.slice(0, 5).join('; ')}`);
+  }
+}
+
+function unsettled({ statuses, probes }: Snapshot): readonly string[] {
+  return [...cast.families].flatMap(([name, family]) => {
+    const ready = statuses.get(name)?.status.conditions.find(({ type }) => type === 'Ready')?.status === 'True';
+    const onHold = probes.some(
+      ({ target, record }) => target === name && record.probeType === 'liveness' && record.onHold,
+    );
+    const wantsReady = family === 'ready' || family === 'reported' || family === 'sidecar' || family === 'on-hold';
+    if (family === 'on-hold' && !onHold) return [`${name} is not on hold`];
+    return wantsReady && !ready ? [`${name} is not ready`] : [];
+  });
+}
+
+/** Keeps two targets on their way out while the process is up, and notes when they are gone. */
+async function tendLeaving(untilMs: number): Promise<void> {
+  while (Date.now() < untilMs) {
+    for (const [name, target] of leaving) {
+      if (target.goneMs !== undefined) continue;
+      const { status } = await world.api('GET', `/v1/namespaces/${namespace}/targets/${name}`);
+      if (status === 404) target.goneMs = Date.now();
+    }
+    const open = [...leaving.values()].filter(({ goneMs }) => goneMs === undefined).length;
+    if (open < leavingAtOnce) await addLeaving();
+    await wait(Math.max(0, Math.min(lookEveryMs, untilMs - Date.now())));
+  }
+}
+
+async function addLeaving(): Promise<void> {
+  const graceSeconds = Math.round(between(3, 30));
+  leavingNames += 1;
+  const name = `leaving-${leavingNames}`;
+  await cast.addLeaving(name, graceSeconds);
+  leaving.set(name, { endsMs: Date.now() + graceSeconds * 1000 });
+}
+
+function gracesOnTime(): judge.Faults {
+  return [...leaving].flatMap(([name, { endsMs, goneMs }]) => {
+    const latestMs = judge.upAt(lives, endsMs) + promptMs;
+    if (goneMs === undefined) return Date.now() > latestMs ? [`${name} is still there`] : [];
+    return goneMs < endsMs - 1_000 || goneMs > latestMs
+      ? [`${name} was gone ${goneMs - endsMs} ms after its grace`]
+      : [];
+  });
+}
+
+async function restart(started: RealWorld): Promise<number> {
+  const startedMs = Date.now();
+  const tookMs = await started.start();
+  life = { startedMs, readyMs: Date.now() };
+  return tookMs;
+}
+
+const first = await settled();
+say(`${cast.families.size} targets have settled`);
+let before = first;
+let counts = judge.countsOf(cast, first);
+for (let kill = 1; kill <= kills; kill += 1) {
+  const early = earlyKills.has(kill);
+  const aliveMs = early ? between(50, 900) : lateKills.has(kill) ? between(62_000, 70_000) : between(1_500, 8_000);
+  if (early) {
+    const startedMs = Date.now();
+    await world.startAndKill(aliveMs);
+    lives.push({ startedMs, killedMs: Date.now() });
+  } else {
+    const tookMs = kill === 1 ? 0 : await restart(world);
+    await tendLeaving(Date.now() + aliveMs);
+    await world.kill();
+    lives.push({ ...life, killedMs: Date.now() });
+    if (tookMs > 0) say(`       started in ${tookMs.toFixed(0)} ms`);
+  }
+  const now = readSnapshot(file);
+  const last = lives.at(-1) as judge.Life;
+  const nowCounts = judge.countsOf(cast, now);
+  const faults = [
+    ...judge.stableItemsUnchanged(cast, first, now),
+    ...judge.nothingLost(before, now),
+    ...judge.verdictsAreOwn(before, now, last),
+    ...(kill === 1 ? [] : judge.countsHold(counts, nowCounts, last)),
+  ];
+  const fresh = now.events.length - before.events.length;
+  const runs = nowCounts.map(({ run }) => run).join(', ');
+  verdict(`kill ${kill}, ${(aliveMs / 1000).toFixed(1)} s after the start: ${fresh} events, runs ${runs}`, faults);
+  before = now;
+  counts = nowCounts;
+}
+
+await restart(world);
+const endMs = Date.now() + 40_000;
+await tendLeaving(Date.now() + 15_000);
+lives.push({ ...life, killedMs: Number.POSITIVE_INFINITY });
+let end = readSnapshot(file);
+while (judge.everythingTakenIn(end).length > 0 && Date.now() < endMs) {
+  await wait(1_000);
+  end = readSnapshot(file);
+}
+verdict('in the end every status has taken in everything', judge.everythingTakenIn(end));
+verdict('what settled before the first kill was never written again', judge.stableItemsUnchanged(cast, first, end));
+verdict('every version of every result has its transition', judge.everyVersionTold(end));
+verdict('what flapped was told as it was answered', judge.flapsAreTrue(cast, end, lives));
+verdict('back-offs ended on time', judge.backoffsOnTime(cast, end, lives));
+verdict('restarts were counted once', judge.restartsCountedOnce(cast, end));
+verdict(`${leaving.size} grace periods ended on time`, gracesOnTime());
+await world.stop();
+await cast.close();
+const transitions = end.events.filter(({ record }) => record.kind === 'transition').length;
+say(
+  `${kills} kills, ${cast.families.size} targets, ${end.events.length} events, ${transitions} of them transitions; seed ${seed}`,
+);
+say(`${passed} passed, ${failed} failed`);
+process.exitCode = failed === 0 ? 0 : 1;

@@ -1,0 +1,195 @@
+/** What has to hold whatever was killed when. Each rule returns what breaks it. */
+import { sameValue } from '../../../shared/core/equality.ts';
+import type { EventRecord, ProbeRecord, StatusRecord } from '../../../shared/core/records.ts';
+import { type Kept, restoredRun, type Snapshot } from './snapshot.ts';
+import { type Cast, flapping, stableFamilies } from './targets.ts';
+
+/** A life of the process. `readyMs`: when it listened; absent if it was killed before. */
+export type Life = { readonly startedMs: number; readonly readyMs?: number; readonly killedMs: number };
+
+export type Faults = readonly string[];
+
+/** Long enough for what a process does at once, on a busy machine. */
+const promptMs = 4_000;
+/** An answer this shortly before a kill may not have been counted. */
+const uncountedMs = 1_000;
+
+/** No write at all to the PROBE items of what was settled, and to its STATUS none but that an open restart request is told again. */
+export function stableItemsUnchanged(cast: Cast, settled: Snapshot, now: Snapshot): Faults {
+  const isStable = (target: string) => stableFamilies.some((family) => cast.families.get(target) === family);
+  const statuses = [...settled.statuses].filter(([name]) => isStable(name));
+  const probes = settled.probes.filter(({ target }) => isStable(target));
+  return [
+    ...statuses
+      .filter(([name, status]) => !sameValue(withoutRequests(status), withoutRequests(now.statuses.get(name))))
+      .map(([name]) => `the status of ${name} was written`),
+    ...probes
+      .filter(({ sk, text }) => now.probes.find((probe) => probe.sk === sk)?.text !== text)
+      .map(({ sk }) => `${sk} was written`),
+  ];
+}
+
+function withoutRequests(status: StatusRecord | undefined) {
+  const { restartRequests: _, version, outbox: __, ...rest } = status ?? ({} as StatusRecord);
+  return sameValue(status?.restartRequests, {}) ? { ...rest, version } : rest;
+}
+
+const nameIn = (key: string): string => key.split('#')[2]?.split('/')[1] ?? '';
+
+/** Items leave only with the grace period of their target; EVENT items never (their time to live is a week). */
+export function nothingLost(before: Snapshot, after: Snapshot): Faults {
+  const mayGo = (key: string) => {
+    const target = before.targets.get(nameIn(key));
+    return !key.startsWith('E#') && target !== undefined && (target.deletionTimestampMs ?? Infinity) <= after.timeMs;
+  };
+  return [...before.texts.keys()].filter((key) => !after.texts.has(key) && !mayGo(key)).map((key) => `${key} was lost`);
+}
+
+/** Every version of every result has its transition. */
+export function everyVersionTold({ probes, events }: Snapshot): Faults {
+  const told = new Set(
+    events
+      .filter(({ record }) => record.kind === 'transition')
+      .map(({ target, record }) => `${target} ${record.id.slice(15)}`),
+  );
+  return probes
+    .flatMap(({ target, record }) =>
+      Array.from({ length: record.version }, (_, index) => `${target} ${probeNameOf(record)}#${index + 1}`).filter(
+        (name) => !told.has(name),
+      ),
+    )
+    .map((name) => `${name} has no transition`);
+}
+
+const probeNameOf = ({ container, probeType }: ProbeRecord): string => `${container}#${probeType}`;
+
+/** A verdict of a life rests on what this life probed; an initial value on another container. */
+export function verdictsAreOwn(before: Snapshot, after: Snapshot, life: Life): Faults {
+  const known = new Set(before.events.map(({ sk }) => sk));
+  const fresh = after.events.filter(({ sk, record }) => !known.has(sk) && record.kind === 'transition');
+  return fresh
+    .filter(({ record }) => record.attempts.some(({ timeMs }) => timeMs < life.startedMs))
+    .map(({ target, record }) => `${target} ${record.id}: decided by attempts of an earlier process`);
+}
+
+/** What the flapping targets were told to have been is what they really answered. */
+export function flapsAreTrue(cast: Cast, { events }: Snapshot, lives: readonly Life[]): Faults {
+  const flaps = events.filter(
+    ({ target, record }) =>
+      cast.families.get(target) === 'flapping' && record.kind === 'transition' && record.attempts.length > 0,
+  );
+  return flaps
+    .filter((flap) => !isBacked(cast, flap, lives))
+    .map(({ target, record }) => `${target} ${record.id}: not so`);
+}
+
+function isBacked(cast: Cast, { target, record }: Kept<EventRecord>, lives: readonly Life[]): boolean {
+  const ok = record.result === 'success';
+  const threshold = ok ? flapping.successThreshold : flapping.failureThreshold;
+  const uncounted = ({ timeMs }: { readonly timeMs: number }) =>
+    lives.some(({ killedMs }) => timeMs <= killedMs && timeMs > killedMs - uncountedMs);
+  const counted = cast
+    .answered(target)
+    .filter((answer) => answer.timeMs <= record.timeMs && !(answer.ok !== ok && uncounted(answer)));
+  const last = counted.slice(-threshold);
+  return last.length === threshold && last.every((answer) => answer.ok === ok);
+}
+
+/** What is known of a counting target's run at a kill. */
+export type Count = {
+  readonly target: string;
+  readonly streak: number;
+  readonly run: number;
+  readonly answered: number;
+};
+
+export const countsOf = (cast: Cast, snapshot: Snapshot): readonly Count[] =>
+  snapshot.probes
+    .filter(({ target }) => cast.families.get(target) === 'counting')
+    .map((probe) => ({
+      target: probe.target,
+      streak: probe.record.streak,
+      run: restoredRun(snapshot, probe),
+      answered: cast.answered(probe.target).length,
+    }));
+
+/** Answers between the last checkpoint and the kill, and those that the checkpoint was a moment early for. */
+const checkpointSlack = 4;
+const checkpointMs = 60_000;
+
+/**
+ * A run is what the life went on with and what it probed: never more; less by at most what it counted since its last checkpoint.
+ * A life that was too short for a checkpoint leaves what it found.
+ */
+export function countsHold(before: readonly Count[], after: readonly Count[], life: Life): Faults {
+  const livedMs = life.killedMs - (life.readyMs ?? life.killedMs);
+  const sinceCheckpointMs = livedMs < checkpointMs ? livedMs : livedMs % checkpointMs;
+  return after.flatMap(({ target, streak, run, answered }) => {
+    const earlier = before.find((count) => count.target === target);
+    if (!earlier || earlier.streak !== streak) return [`${target}: its streak changed`];
+    const probed = answered - earlier.answered;
+    const most = earlier.run + probed;
+    const least = livedMs < checkpointMs ? earlier.run : most - Math.ceil(sinceCheckpointMs / 1000) - checkpointSlack;
+    return run > most || run < least ? [`${target}: run ${run}, not within ${least} to ${most}`] : [];
+  });
+}
+
+/** Each failed container was restarted once, after its back-off and without delay, or still waits. */
+export function backoffsOnTime(cast: Cast, { events, timeMs }: Snapshot, lives: readonly Life[]): Faults {
+  return [...cast.families]
+    .filter(([, family]) => family === 'crashing')
+    .flatMap(([name]) => {
+      const own = events.filter(({ target }) => target === name).map(({ record }) => record);
+      const started = own.filter(({ reason }) => reason === 'Started');
+      return own
+        .filter(({ reason }) => reason === 'BackOff')
+        .flatMap((backoff) => {
+          const dueMs = backoff.timeMs + backoffMs(backoff.message);
+          const start = started.find((event) => event.timeMs > backoff.timeMs);
+          const latestMs = upAt(lives, dueMs) + promptMs;
+          if (!start) return timeMs > latestMs ? [`${name}: not started although due at ${dueMs}`] : [];
+          return start.timeMs < dueMs || start.timeMs > latestMs
+            ? [`${name}: started ${start.timeMs - dueMs} ms after its back-off`]
+            : [];
+        });
+    });
+}
+
+function backoffMs(message: string): number {
+  const [, minutes = '0', seconds = '0'] = /back-off (?:(\d+)m)?(\d+)s /.exec(message) ?? [];
+  return (Number(minutes) * 60 + Number(seconds)) * 1000;
+}
+
+/** The first instant from then on at which the process was up and stayed for long enough. */
+export function upAt(lives: readonly Life[], timeMs: number): number {
+  const life = lives.find(
+    ({ readyMs, killedMs }) => readyMs !== undefined && killedMs - Math.max(readyMs, timeMs) > promptMs,
+  );
+  return Math.max(timeMs, life?.readyMs ?? Number.POSITIVE_INFINITY);
+}
+
+/** Restarts are counted once for each container that failed. */
+export function restartsCountedOnce(cast: Cast, { events, statuses }: Snapshot): Faults {
+  return [...cast.families]
+    .filter(([, family]) => family === 'crashing')
+    .flatMap(([name]) => {
+      const killed = events.filter(({ target, record }) => target === name && record.reason === 'Killing');
+      const containers = new Set(killed.map(({ record }) => record.containerID));
+      const incarnation = statuses.get(name)?.incarnations.app;
+      const restarts = (incarnation?.restartCount ?? 0) + (incarnation?.restartAtMs === undefined ? 0 : 1);
+      return containers.size === restarts && killed.length === restarts
+        ? []
+        : [`${name}: ${killed.length} kills of ${containers.size} containers, but ${restarts} restarts`];
+    });
+}
+
+/** In the end STATUS has taken in everything and told of it. */
+export function everythingTakenIn({ statuses, targets, probes }: Snapshot): Faults {
+  return [...statuses].flatMap(([name, status]) => {
+    const unacked = probes.filter(
+      ({ target, record }) => target === name && (status.acked[probeNameOf(record)] ?? 0) !== record.version,
+    );
+    const behind = status.observedResourceVersion !== targets.get(name)?.resourceVersion;
+    return unacked.length > 0 || status.outbox.length > 0 || behind ? [`${name}: the status is behind`] : [];
+  });
+}

@@ -1,0 +1,131 @@
+/**
+ * 1,000 healthy probes at 10 s for a minute after every first result: what they cost the store and the CPU. Ends with
+ * `N passed, N failed`.
+ */
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Runtime, startRuntime } from '../../functions/local/runtime.ts';
+import { slotMs } from '../../functions/local/shard-host.ts';
+import { sleep, systemClock } from '../../shared/lib/clock.ts';
+import { systemRandom } from '../../shared/lib/random.ts';
+import type { Store } from '../../shared/store/store.ts';
+import { type StoreCounts, storeCounter } from '../support/counting-store.ts';
+import { recordingLog } from '../support/recording-log.ts';
+
+const targets = 1_000;
+const periodSeconds = 10;
+const measuredMs = 60_000;
+const settleMsMax = 180_000;
+/** Nothing has been written but the beat for so long. */
+const quietMs = 6_000;
+
+/** Of 6,000 that are due. */
+const probesMin = 5_900;
+const checkpointsMax = 2;
+const beatsMax = 12;
+
+export async function measureSteady(say: (line: string) => void): Promise<boolean> {
+  const server = fork(new URL('../bench/healthy-server.ts', import.meta.url).pathname);
+  const [port] = (await once(server, 'message')) as [number];
+  const dataDir = mkdtempSync(join(tmpdir(), 'probelet-steady-'));
+  const counter = storeCounter();
+  const log = recordingLog();
+  const wrapStore = (store: Store) => counter.wrap(store);
+  const runtime = startRuntime({ dataDir }, { clock: systemClock, random: systemRandom, log, wrapStore });
+  try {
+    await runtime.shard.loaded;
+    for (let at = 0; at < targets; at += 1) await register(runtime, `steady-${at}`, port);
+    await settled(runtime, counter.counts);
+    return judge(await measure(runtime, counter.counts), say);
+  } finally {
+    await runtime.stop();
+    server.disconnect();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+async function register(runtime: Runtime, name: string, port: number): Promise<void> {
+  const readinessProbe = { httpGet: { path: '/ready', port }, periodSeconds };
+  const { status } = await ask(runtime, `/v1/namespaces/default/targets/${name}`, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ spec: { host: '127.0.0.1', readinessProbe } }),
+  });
+  assert.equal(status, 201);
+}
+
+const ask = (runtime: Runtime, path: string, init?: RequestInit) =>
+  runtime.fetch(new Request(`http://127.0.0.1${path}`, init));
+
+/** Every result is there and told of, and the slot has longer to go than the measurement takes. */
+async function settled(runtime: Runtime, counts: () => StoreCounts): Promise<void> {
+  const endMs = Date.now() + settleMsMax;
+  for (let before = changes(counts()), quietSinceMs = Date.now(); Date.now() < endMs; ) {
+    await sleep(systemClock, 500);
+    const now = changes(counts());
+    if (now !== before || (await probesDone(runtime)) < targets) quietSinceMs = Date.now();
+    before = now;
+    const slotLeftMs = slotMs - (Date.now() % slotMs);
+    if (Date.now() - quietSinceMs > quietMs && slotLeftMs > 2 * quietMs + measuredMs) return;
+  }
+  throw new Error('the targets did not settle');
+}
+
+const changes = ({ writes }: StoreCounts): number =>
+  Object.entries(writes).reduce((sum, [kind, count]) => sum + (kind === 'RUN' ? 0 : count), 0);
+
+/** By kubelet's own metric. */
+async function probesDone(runtime: Runtime): Promise<number> {
+  const text = await (await ask(runtime, '/metrics')).text();
+  const lines = text
+    .split('\n')
+    .filter((line) => line.startsWith('prober_probe_total{') && line.includes('"successful"'));
+  return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
+}
+
+type Measured = {
+  readonly probes: number;
+  readonly cpuUs: number;
+  readonly calls: number;
+  readonly writes: StoreCounts['writes'];
+};
+
+async function measure(runtime: Runtime, counts: () => StoreCounts): Promise<Measured> {
+  const [probesBefore, before] = [await probesDone(runtime), counts()];
+  const cpu = process.cpuUsage();
+  await sleep(systemClock, measuredMs);
+  const { user, system } = process.cpuUsage(cpu);
+  const after = counts();
+  const kinds = Object.keys(after.writes);
+  const writes = Object.fromEntries(
+    kinds.map((kind) => [kind, (after.writes[kind] ?? 0) - (before.writes[kind] ?? 0)]),
+  );
+  return {
+    probes: (await probesDone(runtime)) - probesBefore,
+    cpuUs: user + system,
+    calls: after.calls - before.calls,
+    writes,
+  };
+}
+
+/** true: within all limits. */
+function judge({ probes, cpuUs, calls, writes }: Measured, say: (line: string) => void): boolean {
+  const { PROBE = 0, CHECKPOINT = 0, RUN = 0, ...others } = writes;
+  const other = Object.values(others).reduce((sum, count) => sum + count, 0);
+  const limits: readonly (readonly [string, boolean])[] = [
+    [`${probes} probes done (at least ${probesMin})`, probes >= probesMin],
+    [`${PROBE} writes to PROBE items (none)`, PROBE === 0],
+    [`${CHECKPOINT} checkpoint writes (at most ${checkpointsMax})`, CHECKPOINT <= checkpointsMax],
+    [`${RUN} RUN writes (at most ${beatsMax})`, RUN <= beatsMax],
+    [`${other} other store writes (none): ${JSON.stringify(others)}`, other === 0],
+  ];
+  for (const [what, held] of limits) say(`${held ? 'ok    ' : 'FAILED'} ${what}`);
+  say(`${(cpuUs / probes).toFixed(0)} µs of CPU per probe, ${(calls / probes).toFixed(4)} store calls per probe`);
+  const failed = limits.filter(([, held]) => !held).length;
+  say(`${limits.length - failed} passed, ${failed} failed`);
+  return failed === 0;
+}
