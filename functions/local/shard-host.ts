@@ -40,7 +40,7 @@ export function hostShard(ports: Ports): ShardHost {
       // A timer may be a moment early by the wall clock, and a slot that is done is not begun again.
       const earlyMs = message.slotEndMs - ports.clock.nowMs();
       if (end.kind === 'slotDone') await sleep(ports.clock, Math.max(0, earlyMs), stop.signal);
-      else if (end.kind !== 'stopped') await sleep(ports.clock, pauseMs, stop.signal);
+      else if (end.kind !== 'handover') await sleep(ports.clock, pauseMs, stop.signal);
     }
   }
 
@@ -57,5 +57,13 @@ export function hostShard(ports: Ports): ShardHost {
 
 function currentSlot(nowMs: number): ShardMessage {
   const slot = Math.floor(nowMs / slotMs);
-  return { shard, generation, buckets: { from: 0, to: 256 }, slot, slotEndMs: (slot + 1) * slotMs };
+  return {
+    kind: 'slot',
+    sentAtMs: nowMs,
+    shard,
+    generation,
+    buckets: { from: 0, to: 256 },
+    slot,
+    slotEndMs: (slot + 1) * slotMs,
+  };
 }

@@ -3,14 +3,15 @@
  * token, a refused lease or 12 s without a successful beat ends the run: whoever is in doubt stops.
  */
 import { sleep } from '../lib/clock.ts';
+import { QueueUnavailable } from '../queue/queue.ts';
 import { layoutKey, runKey } from '../store/keys.ts';
 import { StoreUnavailable } from '../store/store.ts';
 import { generationAttribute } from './claim.ts';
 import type { Run } from './run.ts';
 
 export const beatIntervalMs = 5_000;
-/** After this long without a successful beat (counted from its start) nothing more is written or published. */
-export const selfFenceMs = 12_000;
+/** After a beat that failed. */
+const retryMs = 500;
 export const visibilityMs = 15_000;
 
 export type BeatState = {
@@ -19,16 +20,17 @@ export type BeatState = {
   readonly late: readonly string[];
 };
 
-/** Beats until the run ends. */
+/** Beats until the run ends. A beat that failed is tried again soon: two in a row may not cost the lease. */
 export async function keepBeating(run: Run, observe: () => BeatState): Promise<void> {
   const { clock } = run.ports;
-  let aliveAt = clock.monotonicMs();
+  let pauseMs = beatIntervalMs;
   for (let beat = 1; !run.ended(); beat += 1) {
-    await sleep(clock, beatIntervalMs, run.signal);
-    if (run.ended()) return;
-    const startedAt = clock.monotonicMs();
-    if (await beatOnce(run, beat, observe())) aliveAt = startedAt;
-    if (clock.monotonicMs() - aliveAt > selfFenceMs) run.end({ kind: 'doubt', reason: 'no successful beat for 12 s' });
+    await sleep(clock, pauseMs, run.signal);
+    if (!run.inForce()) return;
+    const startedAtMs = clock.monotonicMs();
+    const beaten = await beatOnce(run, beat, observe());
+    if (beaten) run.confirm(startedAtMs);
+    pauseMs = beaten ? beatIntervalMs : retryMs;
   }
 }
 
@@ -36,11 +38,11 @@ export async function keepBeating(run: Run, observe: () => BeatState): Promise<v
 async function beatOnce(run: Run, beat: number, state: BeatState): Promise<boolean> {
   try {
     if (!(await run.ports.lease.extend(visibilityMs))) run.end({ kind: 'doubt', reason: 'the lease was refused' });
-    else if (!(await writeBeat(run, beat, state, {}))) run.end({ kind: 'fenced' });
-    else if (await generationMoved(run)) run.end({ kind: 'stopped' });
-    return true;
+    else if (run.inForce() && !(await writeBeat(run, beat, state, {}))) run.end({ kind: 'fenced' });
+    else if (run.inForce()) await followLayout(run);
+    return !run.ended();
   } catch (error) {
-    if (!(error instanceof StoreUnavailable)) throw error;
+    if (!(error instanceof StoreUnavailable) && !(error instanceof QueueUnavailable)) throw error;
     run.ports.log.warn('beat not written', { shard: run.message.shard, cause: error.message });
     return false;
   }
@@ -68,7 +70,9 @@ export async function writeBeat(
   return outcome.kind !== 'refused' || outcome.refusals.some((refusal) => refusal.kind === 'conflict');
 }
 
-async function generationMoved(run: Run): Promise<boolean> {
+/** A new generation of the shard ends the run; so does another release, in order and not all shards at once. */
+async function followLayout(run: Run): Promise<void> {
   const layout = await run.ports.store.get(layoutKey, { eventuallyConsistent: true });
-  return layout !== undefined && layout[generationAttribute(run.message.shard)] !== run.message.generation;
+  if (layout === undefined) return;
+  if (layout[generationAttribute(run.message.shard)] !== run.message.generation) run.end({ kind: 'moved' });
 }

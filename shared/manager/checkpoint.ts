@@ -42,6 +42,7 @@ export async function writeCheckpoints(
     const bucketEntries = entries.get(bucket) ?? {};
     const text = JSON.stringify(bucketEntries);
     if (text === (written.get(bucket) ?? '{}')) continue;
+    if (!run.inForce()) return;
     const outcome = await writeSurely(run.ports, [
       { kind: 'check', key: epochKey(bucket), if: [{ kind: 'equals', attribute: 'token', value: run.token }] },
       { kind: 'put', item: encodeCheckpoint(bucket, { entries: bucketEntries }) },

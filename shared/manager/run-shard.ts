@@ -80,11 +80,11 @@ async function hold(run: Run, deadlineMs: number, options: RunOptions): Promise<
   await untilDone(run, deadlineMs, options.stop);
   await drained(run, loop);
   await holder.commits.drained();
-  if (!run.ended()) await checkpoints.write();
+  if (run.inForce()) await checkpoints.write();
   // A slot that was left early is not done: whoever comes next goes on with it.
   const stopped = options.stop?.aborted === true;
-  if (!run.ended() && !stopped) await writeBeat(run, lastBeat, observe(), { doneSlot: run.message.slot });
-  run.end({ kind: stopped ? 'stopped' : 'slotDone' });
+  if (run.inForce() && !stopped) await writeBeat(run, lastBeat, observe(), { doneSlot: run.message.slot });
+  run.end({ kind: stopped ? 'handover' : 'slotDone' });
   await Promise.all(background);
   await holder.publisher.drained();
   return run.ended() ?? { kind: 'slotDone' };
@@ -137,7 +137,7 @@ function checkpointer(holder: Holder, loader: Loader) {
   const keep = async () => {
     while (!run.ended()) {
       await sleep(run.ports.clock, checkpointIntervalMs, run.signal);
-      if (!run.ended()) await write();
+      if (run.inForce()) await write();
     }
   };
   return { write, keep };
