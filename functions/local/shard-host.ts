@@ -3,7 +3,7 @@
 import { sleep } from '../../shared/lib/clock.ts';
 import { ensureLayout } from '../../shared/manager/claim.ts';
 import type { Ports } from '../../shared/manager/ports.ts';
-import { type RunView, runShard } from '../../shared/manager/run-shard.ts';
+import { type RunView, runShard, type ShardMemory } from '../../shared/manager/run-shard.ts';
 import type { ShardMessage } from '../../shared/queue/queue.ts';
 
 /** How long a message is good for: LAYOUT and slots are the same on AWS. */
@@ -23,6 +23,7 @@ export type ShardHost = {
 export function hostShard(ports: Ports): ShardHost {
   const stop = new AbortController();
   const { promise: loaded, resolve: onFirstLoad } = Promise.withResolvers<void>();
+  const memory: ShardMemory = new Map();
   let view: (() => RunView) | undefined;
 
   async function host(): Promise<void> {
@@ -31,6 +32,7 @@ export function hostShard(ports: Ports): ShardHost {
       const message = currentSlot(ports.clock.nowMs());
       const end = await runShard(ports, message, message.slotEndMs, {
         stop: stop.signal,
+        memory,
         onLoaded: (look) => {
           view = look;
           onFirstLoad();

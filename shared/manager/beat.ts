@@ -4,7 +4,7 @@
  */
 import { sleep } from '../lib/clock.ts';
 import { QueueUnavailable } from '../queue/queue.ts';
-import { layoutKey, runKey } from '../store/keys.ts';
+import { layoutKey, runKey, targetHash } from '../store/keys.ts';
 import { StoreUnavailable } from '../store/store.ts';
 import { generationAttribute } from './claim.ts';
 import type { Run } from './run.ts';
@@ -24,27 +24,40 @@ export type BeatState = {
 export async function keepBeating(run: Run, observe: () => BeatState): Promise<void> {
   const { clock } = run.ports;
   let pauseMs = beatIntervalMs;
+  let releaseMovedAtMs: number | undefined;
   for (let beat = 1; !run.ended(); beat += 1) {
     await sleep(clock, pauseMs, run.signal);
     if (!run.inForce()) return;
     const startedAtMs = clock.monotonicMs();
     const beaten = await beatOnce(run, beat, observe());
-    if (beaten) run.confirm(startedAtMs);
+    if (beaten) {
+      run.confirm(startedAtMs);
+      releaseMovedAtMs = await layoutFollowed(run, releaseMovedAtMs);
+    }
     pauseMs = beaten ? beatIntervalMs : retryMs;
   }
 }
 
-/** true: the lease, the token and the generation are still the run's. */
+/** true: the lease and the token are still the run's. */
 async function beatOnce(run: Run, beat: number, state: BeatState): Promise<boolean> {
   try {
     if (!(await run.ports.lease.extend(visibilityMs))) run.end({ kind: 'doubt', reason: 'the lease was refused' });
     else if (run.inForce() && !(await writeBeat(run, beat, state, {}))) run.end({ kind: 'fenced' });
-    else if (run.inForce()) await followLayout(run);
     return !run.ended();
   } catch (error) {
     if (!(error instanceof StoreUnavailable) && !(error instanceof QueueUnavailable)) throw error;
     run.ports.log.warn('beat not written', { shard: run.message.shard, cause: error.message });
     return false;
+  }
+}
+
+/** LAYOUT out of reach is no reason to stop: the token says who may commit. */
+async function layoutFollowed(run: Run, releaseMovedAtMs: number | undefined): Promise<number | undefined> {
+  try {
+    return await followLayout(run, releaseMovedAtMs);
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+    return releaseMovedAtMs;
   }
 }
 
@@ -70,9 +83,23 @@ export async function writeBeat(
   return outcome.kind !== 'refused' || outcome.refusals.some((refusal) => refusal.kind === 'conflict');
 }
 
-/** A new generation of the shard ends the run; so does another release, in order and not all shards at once. */
-async function followLayout(run: Run): Promise<void> {
-  const layout = await run.ports.store.get(layoutKey, { eventuallyConsistent: true });
-  if (layout === undefined) return;
-  if (layout[generationAttribute(run.message.shard)] !== run.message.generation) run.end({ kind: 'moved' });
+/** A new generation of the shard ends the run, and so does another release, in order and not all shards together. */
+async function followLayout(run: Run, releaseMovedAtMs: number | undefined): Promise<number | undefined> {
+  const item = await run.ports.store.get(layoutKey, { eventuallyConsistent: true });
+  if (item === undefined) return releaseMovedAtMs;
+  if (item[generationAttribute(run.message.shard)] !== run.message.generation) run.leave({ kind: 'moved' });
+  const desired = item.desiredRelease;
+  if (typeof desired !== 'string' || desired === '' || desired === run.release) return undefined;
+  const nowMs = run.ports.clock.monotonicMs();
+  const sinceMs = releaseMovedAtMs ?? nowMs;
+  const dueMs = Math.max(run.startedAtMs + handoverEarliestMs, sinceMs + staggerMs(run.message.shard));
+  if (nowMs >= dueMs) run.leave({ kind: 'handover' });
+  return sinceMs;
 }
+
+/** A run lives this long at least, or a release that never comes would keep all shards handing over. */
+const handoverEarliestMs = 60_000;
+/** A deployment may not start every run anew at the same moment; within a minute all have moved on. */
+const staggerMaxMs = 45_000;
+
+const staggerMs = (shard: string): number => Number.parseInt(targetHash('shard', shard).slice(0, 8), 16) % staggerMaxMs;

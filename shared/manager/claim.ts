@@ -41,16 +41,27 @@ const lowerToken = (token: number): readonly Condition[] => [
   },
 ];
 
-/** Sets RUN to the run's token; false: a higher token is there, or this slot has been done already. */
-export async function claimRun(run: Run): Promise<boolean> {
+/** `warm`: nobody has held the shard since this process did, so what it remembers of it is what is stored. */
+export type Claimed = 'warm' | 'cold' | 'refused';
+
+/**
+ * Sets RUN to the run's token, first where `keptToken`, this process's last, still stands: whoever claims does so here before anywhere
+ * else. Refused: a higher token is there, or this slot has been done already.
+ */
+export async function claimRun(run: Run, keptToken: number | undefined): Promise<Claimed> {
   const { message, token, ports } = run;
   const before = await ports.store.get(runKey(message.shard));
   const doneSlot = typeof before?.doneSlot === 'number' ? before.doneSlot : -1;
-  if (doneSlot >= message.slot) return false;
+  if (doneSlot >= message.slot) return 'refused';
   const observedAtMs = ports.clock.nowMs();
   const record = { token, slot: message.slot, doneSlot, beat: 0, observedAtMs, degraded: false, late: [] };
-  const { key, set } = updateTo(encodeRun(message.shard, record));
-  return claimItems(run, [{ key, ...(set && { set }) }]);
+  const claim = updateTo(encodeRun(message.shard, record));
+  if (keptToken !== undefined) {
+    const same: Condition = { kind: 'equals', attribute: 'token', value: keptToken };
+    const outcome = await writeSurely(ports, [{ ...claim, if: [same] }]);
+    if (outcome.kind === 'written') return 'warm';
+  }
+  return (await claimItems(run, [claim])) ? 'cold' : 'refused';
 }
 
 /** Sets the EPOCH of these buckets to the run's token; false: a higher token is there, the run is fenced. */

@@ -4,15 +4,14 @@
  */
 import { sleep } from '../lib/clock.ts';
 import type { ShardMessage } from '../queue/queue.ts';
-import type { Bucket } from '../store/keys.ts';
 import { StoreUnavailable } from '../store/store.ts';
-import { type BeatState, keepBeating, writeBeat } from './beat.ts';
+import { type BeatState, keepBeating, visibilityMs, writeBeat } from './beat.ts';
 import { checkpointEntries, checkpointIntervalMs, writeCheckpoints } from './checkpoint.ts';
 import { claimRun, takeToken } from './claim.ts';
 import { commitQueue } from './commit.ts';
 import type { HeldTarget } from './held.ts';
 import type { Holder } from './holder.ts';
-import { type Loader, shardLoader } from './load.ts';
+import { type Loaded, type Loader, shardLoader } from './load.ts';
 import { type Loop, startLoop } from './loop.ts';
 import type { Ports } from './ports.ts';
 import { probeCycle } from './probe-cycle.ts';
@@ -35,7 +34,15 @@ export type RunView = {
   readonly quarantined: readonly Poison[];
 };
 
+/** What a process remembers of the shards that it held last; whether it may go on with it is decided at the claim. */
+export type ShardMemory = Map<string, Kept>;
+
+type Kept = { readonly token: number; readonly targets: Holder['targets']; readonly loaded: Loaded };
+
 export type RunOptions = {
+  /** The release that runs this code; LAYOUT may desire another one. */
+  readonly release?: string;
+  readonly memory?: ShardMemory;
   /** Ends the run early and in order. */
   readonly stop?: AbortSignal;
   /** Called once, when every target is loaded, with a look into the run. */
@@ -53,9 +60,11 @@ export async function runShard(
 ): Promise<RunEnd> {
   try {
     if (ports.clock.nowMs() >= deadlineMs) return { kind: 'stale' };
+    const startedAtMs = ports.clock.monotonicMs();
+    if (!(await ports.lease.extend(visibilityMs))) return { kind: 'doubt', reason: 'the lease was refused' };
     const token = await takeToken(ports, message);
     if (token === undefined) return { kind: 'stale' };
-    const run = startRun(ports, message, token);
+    const run = startRun({ ports, message, token, startedAtMs, release: options.release ?? '' });
     // What already runs in the background has to end with it.
     const onThrow = () => run.end({ kind: 'doubt', reason: 'the run failed' });
     return await hold(run, deadlineMs, options).finally(onThrow);
@@ -66,46 +75,65 @@ export async function runShard(
 }
 
 async function hold(run: Run, deadlineMs: number, options: RunOptions): Promise<RunEnd> {
-  if (!(await claimRun(run))) return { kind: 'stale' };
+  const { shard } = run.message;
+  const kept = options.memory?.get(shard);
+  options.memory?.delete(shard);
+  const claimed = await claimRun(run, kept?.token);
+  if (claimed === 'refused') return { kind: 'stale' };
+  const warm = claimed === 'warm' ? kept : undefined;
   const loop = startLoop(run);
-  const holder = holderOf(run, loop);
-  const loader = shardLoader(holder);
-  if (!(await loader.loadAll())) return run.ended() ?? { kind: 'fenced' };
-  options.onLoaded?.(() => viewOf({ run, holder, loop, loader }));
-  loop.start({ cycle: (held, probe) => probeCycle(holder, held, probe), tend: (held) => tendTarget(holder, held) });
+  const holder = holderOf(run, loop, warm?.targets ?? new Map());
+  const loader = shardLoader(holder, warm?.loaded);
   const checkpoints = checkpointer(holder, loader);
   const observe = observer(run, loop);
-  const background = [keepBeating(run, observe), loader.follow(), checkpoints.keep()].map((work) => guarded(run, work));
-
-  await untilDone(run, deadlineMs, options.stop);
-  await drained(run, loop);
+  // The beat begins before the load: a large shard takes longer to load than its lease lasts.
+  const background = [guarded(run, keepBeating(run, observe))];
+  if (await (warm ? loader.catchUp() : loader.loadAll())) {
+    options.onLoaded?.(() => viewOf({ run, holder, loop, loader }));
+    loop.start({ cycle: (held, probe) => probeCycle(holder, held, probe), tend: (held) => tendTarget(holder, held) });
+    if (warm) scheduleAll(holder);
+    background.push(guarded(run, loader.follow()), guarded(run, checkpoints.keep()));
+    await untilDone(run, deadlineMs, options.stop);
+  }
+  const idle = await drained(run, loop);
   await holder.commits.drained();
   if (run.inForce()) await checkpoints.write();
   // A slot that was left early is not done: whoever comes next goes on with it.
-  const stopped = options.stop?.aborted === true;
-  if (run.inForce() && !stopped) await writeBeat(run, lastBeat, observe(), { doneSlot: run.message.slot });
-  run.end({ kind: stopped ? 'handover' : 'slotDone' });
+  const wish = run.wish() ?? { kind: 'slotDone' };
+  if (run.inForce() && wish.kind === 'slotDone')
+    await writeBeat(run, lastBeat, observe(), { doneSlot: run.message.slot });
+  run.end(wish);
   await Promise.all(background);
   await holder.publisher.drained();
-  return run.ended() ?? { kind: 'slotDone' };
+  const end = run.ended() ?? { kind: 'slotDone' };
+  if (idle && end.kind === 'slotDone')
+    options.memory?.set(shard, { token: run.token, targets: holder.targets, loaded: loader.loaded() });
+  return end;
 }
 
-/** Until nothing is in flight, for a while. */
-async function drained(run: Run, loop: Loop): Promise<void> {
+/** After a warm start every worker goes on where its ticker is, and every target is looked at once. */
+function scheduleAll(holder: Holder): void {
+  for (const held of holder.targets.values()) {
+    holder.scheduleTarget(held, holder.run.ports.clock.nowMs());
+    for (const probe of held.probes.values()) holder.schedule(held, probe);
+  }
+}
+
+/** Until nothing is in flight, for a while; whether nothing is. */
+async function drained(run: Run, loop: Loop): Promise<boolean> {
   const over = new AbortController();
   await Promise.race([loop.stopped(), sleep(run.ports.clock, drainMs, over.signal)]);
   over.abort();
+  return loop.inFlight() === 0;
 }
 
-/** Until the slot or the run ends, or the host wants to stop. */
+/** Until the slot is over, the run has ended or wants to, or the host stops. */
 async function untilDone(run: Run, deadlineMs: number, stop: AbortSignal | undefined): Promise<void> {
-  const until = new AbortController();
-  const end = () => until.abort();
-  if (stop?.aborted || run.ended()) return;
-  stop?.addEventListener('abort', end);
-  run.signal.addEventListener('abort', end);
-  await sleep(run.ports.clock, deadlineMs - run.ports.clock.nowMs(), until.signal);
-  stop?.removeEventListener('abort', end);
+  const onStop = () => run.leave({ kind: 'handover' });
+  if (stop?.aborted) onStop();
+  stop?.addEventListener('abort', onStop);
+  await sleep(run.ports.clock, deadlineMs - run.ports.clock.nowMs(), run.leaving);
+  stop?.removeEventListener('abort', onStop);
 }
 
 /** A part of the run that throws ends the run: half a run would keep a false beat. */
@@ -128,12 +156,7 @@ function observer(run: Run, loop: Loop): () => BeatState {
 
 function checkpointer(holder: Holder, loader: Loader) {
   const { run } = holder;
-  const written = new Map<Bucket, string>();
-  const write = async () => {
-    for (const [bucket, entries] of loader.checkpoints())
-      if (!written.has(bucket)) written.set(bucket, JSON.stringify(entries));
-    await writeCheckpoints(run, checkpointEntries(holder.targets.values()), written);
-  };
+  const write = () => writeCheckpoints(run, checkpointEntries(holder.targets.values()), loader.loaded().written);
   const keep = async () => {
     while (!run.ended()) {
       await sleep(run.ports.clock, checkpointIntervalMs, run.signal);
@@ -164,7 +187,7 @@ function viewOf({
   };
 }
 
-function holderOf(run: Run, loop: Loop): Holder {
+function holderOf(run: Run, loop: Loop, targets: Holder['targets']): Holder {
   const reread = async (held: HeldTarget) => {
     const read = await readTarget(run.ports.store, held.address);
     if (held.gone || run.ended()) return;
@@ -175,7 +198,7 @@ function holderOf(run: Run, loop: Loop): Holder {
     run,
     commits: commitQueue(run),
     publisher: publisherOf(run),
-    targets: new Map(),
+    targets,
     schedule: loop.schedule,
     scheduleTarget: loop.scheduleTarget,
     reread,

@@ -21,11 +21,20 @@ export type Run = {
   readonly ports: Ports;
   readonly message: ShardMessage;
   readonly token: number;
+  /** When the lease was first set, monotonic. */
+  readonly startedAtMs: number;
+  readonly release: string;
   /** Aborted when the run has ended: every wait of the run listens to it. */
   readonly signal: AbortSignal;
   ended(): RunEnd | undefined;
-  /** The first end counts. */
+  /** Ends the run at once; the first end counts. */
   end(end: RunEnd): void;
+  /** Ends the run in order: nothing new begins, what counts is written, then it ends like this. The first wish counts. */
+  leave(end: RunEnd): void;
+  /** Aborted when the run has ended or wants to. */
+  readonly leaving: AbortSignal;
+  /** How the run is to end in order. */
+  wish(): RunEnd | undefined;
   /** A beat that began then (monotonic) has succeeded. */
   confirm(startedAtMs: number): void;
   /**
@@ -38,25 +47,38 @@ export type Run = {
 /** After this long without a successful beat (counted from its start) nothing more is written or published. */
 const selfFenceMs = 12_000;
 
-export function startRun(ports: Ports, message: ShardMessage, token: number): Run {
+export type RunStart = Pick<Run, 'ports' | 'message' | 'token' | 'startedAtMs' | 'release'>;
+
+export function startRun({ ports, message, token, startedAtMs, release }: RunStart): Run {
   const { clock, log } = ports;
   const abort = new AbortController();
-  let confirmedAtMs = clock.monotonicMs();
+  let confirmedAtMs = startedAtMs;
+  const leave = new AbortController();
   let ended: RunEnd | undefined;
+  let wish: RunEnd | undefined;
   const end = (given: RunEnd) => {
     if (ended) return;
     ended = given;
     if (given.kind === 'doubt' || given.kind === 'fenced')
       log.warn('run ended', { shard: message.shard, token, end: given });
     abort.abort();
+    leave.abort();
   };
   return {
     ports,
     message,
     token,
+    startedAtMs,
+    release,
     signal: abort.signal,
     ended: () => ended,
     end,
+    leaving: leave.signal,
+    wish: () => wish,
+    leave(given) {
+      wish ??= given;
+      leave.abort();
+    },
     confirm(startedAtMs) {
       confirmedAtMs = startedAtMs;
     },
