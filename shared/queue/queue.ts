@@ -20,6 +20,8 @@ export type ShardMessage = {
   readonly slot: number;
   readonly slotEndMs: number;
   readonly sentAtMs: number;
+  /** `tick`: the run ends when everything due is done. Absent: it holds the shard until the slot ends. */
+  readonly mode?: 'tick';
 };
 
 /** SQS's window. */
@@ -31,7 +33,10 @@ export interface QueueSender {
 }
 
 export interface Lease {
-  /** Sets the visibility of the message from now on; 0: it is delivered again at once. false: the handle is refused, somebody else has it. */
+  /**
+   * Sets the visibility of the message from now on; 0: it is delivered again at once. false: the handle is refused, somebody else has it.
+   * @throws QueueUnavailable when it is not known to be set.
+   */
   extend(visibilityMs: number): Promise<boolean>;
 }
 
@@ -41,12 +46,18 @@ export type Received = {
   readonly group: string;
   readonly receiveCount: number;
   readonly lease: Lease;
-  /** Deletes the message; false: the handle is refused. Never throws for a handle that is too old. */
+  /**
+   * Deletes the message; false: the handle is refused. Never throws for a handle that is too old.
+   * @throws QueueUnavailable when it is not known to be deleted: it may come again.
+   */
   acknowledge(): Promise<boolean>;
 };
 
 export interface QueueReceiver {
-  /** The next message of any group that has none in flight; undefined: none came within `waitMs`, or the signal was aborted. */
+  /**
+   * The next message of any group that has none in flight; undefined: none came within `waitMs`, or the signal was aborted.
+   * @throws QueueUnavailable
+   */
   receive(waitMs: number, signal?: AbortSignal): Promise<Received | undefined>;
 }
 
