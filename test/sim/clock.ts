@@ -10,6 +10,8 @@ import type { Random } from '../../shared/lib/random.ts';
 /** One life of a process: from its start to its crash. What it waits for comes only while it lives and is not paused. */
 export type Life = {
   readonly name: string;
+  /** What kind of process it is: crash points are named after it. */
+  readonly role: string;
   alive: boolean;
   pausedUntilMs: number;
   /** After a pause either the timers that came due or the answers that came in are looked at first. */

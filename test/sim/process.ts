@@ -69,10 +69,9 @@ export function callerOf(scheduler: Scheduler, life: Life, atCrashPoint: AtCrash
   return { life, call };
 }
 
-export type ProcessName = string;
-
 export type Process = {
-  readonly name: ProcessName;
+  readonly name: string;
+  readonly role: string;
   life(): Life | undefined;
   /** Ends its life now; it starts again after `downMs`. */
   crash(downMs: number): void;
@@ -81,7 +80,8 @@ export type Process = {
 
 export type Population = {
   readonly processes: readonly Process[];
-  start(name: ProcessName, main: (env: Env) => Promise<void>): Process;
+  /** `role` and a number make its name. */
+  start(role: string, number: number, main: (env: Env) => Promise<void>): Process;
   byLife(life: Life): Process;
 };
 
@@ -100,7 +100,8 @@ export function population(ports: PopulationPorts): Population {
   const processes: Process[] = [];
   const owners = new WeakMap<Life, Process>();
 
-  function start(name: ProcessName, main: (env: Env) => Promise<void>): Process {
+  function start(role: string, number: number, main: (env: Env) => Promise<void>): Process {
+    const name = `${role}-${number}`;
     let lives = 0;
     let life: Life | undefined;
     const begin = () => {
@@ -108,6 +109,7 @@ export function population(ports: PopulationPorts): Population {
       const own = chance.fork(`${name}/${lives}`);
       const born: Life = {
         name: `${name}.${lives}`,
+        role,
         alive: true,
         pausedUntilMs: 0,
         timersFirst: true,
@@ -127,6 +129,7 @@ export function population(ports: PopulationPorts): Population {
     };
     const process: Process = {
       name,
+      role,
       life: () => life,
       crash(downMs) {
         if (!life) return;

@@ -8,7 +8,7 @@ import { table } from './table.ts';
 storeContract('the simulated store', () => {
   const chance = chanceOf(1);
   const scheduler = startScheduler(chance);
-  const life = { name: 'contract', alive: true, pausedUntilMs: 0, timersFirst: true, skewMs: 0 };
+  const life = { name: 'contract', role: 'contract', alive: true, pausedUntilMs: 0, timersFirst: true, skewMs: 0 };
   const caller = callerOf(scheduler, life, () => undefined);
   const ports = { table: table(scheduler.nowMs), scheduler, chance, faults: { next: () => undefined } };
   // Time goes on by itself while the contract's tests wait for answers.
