@@ -1,7 +1,7 @@
 /** Hosts the one shard of a single machine: run after run, slot after slot, until it is told to stop. */
 
 import { sleep } from '../../shared/lib/clock.ts';
-import { ensureLayout } from '../../shared/manager/claim.ts';
+import { currentLayout } from '../../shared/manager/layout.ts';
 import type { Ports } from '../../shared/manager/ports.ts';
 import { type RunView, runShard, type ShardMemory } from '../../shared/manager/run-shard.ts';
 import type { ShardMessage } from '../../shared/queue/queue.ts';
@@ -27,7 +27,8 @@ export function hostShard(ports: Ports): ShardHost {
   let view: (() => RunView) | undefined;
 
   async function host(): Promise<void> {
-    await ensureLayout(ports.store, ports.random.uuid(), shard);
+    const capacity = { cpu: Number.POSITIVE_INFINITY, sockets: Number.POSITIVE_INFINITY };
+    await currentLayout(ports, { capacity, mode: 'resident', desiredRelease: '' });
     while (!stop.signal.aborted) {
       const message = currentSlot(ports.clock.nowMs());
       const end = await runShard(ports, message, message.slotEndMs, {

@@ -4,9 +4,9 @@
  */
 import { sleep } from '../lib/clock.ts';
 import { QueueUnavailable } from '../queue/queue.ts';
+import { generationAttribute } from '../store/items.ts';
 import { layoutKey, runKey, targetHash } from '../store/keys.ts';
 import { StoreUnavailable } from '../store/store.ts';
-import { generationAttribute } from './claim.ts';
 import type { Run } from './run.ts';
 
 export const beatIntervalMs = 5_000;
@@ -68,12 +68,13 @@ export async function writeBeat(
   state: BeatState,
   more: { readonly doneSlot?: number },
 ): Promise<boolean> {
+  const beatAtMs = run.ports.clock.nowMs();
   const outcome = await run.ports.store.write(
     [
       {
         kind: 'update',
         key: runKey(run.message.shard),
-        set: { beat, observedAtMs: state.observedAtMs, late: state.late, ...more },
+        set: { beat, beatAtMs, observedAtMs: state.observedAtMs, late: state.late, ...more },
         if: [{ kind: 'equals', attribute: 'token', value: run.token }],
       },
     ],

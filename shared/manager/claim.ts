@@ -3,16 +3,13 @@
  * stands. Every later write of the run is conditional on that token, so whatever happens only the highest token can commit.
  */
 import type { ShardMessage } from '../queue/queue.ts';
-import { encodeEpoch, encodeLayout, encodeRun, updateTo } from '../store/items.ts';
+import { encodeEpoch, encodeRun, generationAttribute, updateTo } from '../store/items.ts';
 import type { Bucket } from '../store/keys.ts';
 import { layoutKey, runKey } from '../store/keys.ts';
-import type { Condition, Operation, Store } from '../store/store.ts';
+import type { Condition, Item, Operation } from '../store/store.ts';
 import type { Ports } from './ports.ts';
 import type { Run } from './run.ts';
 import { writeSurely } from './write.ts';
-
-/** The attribute of LAYOUT that holds a shard's generation, so that taking a token can be conditional on it. */
-export const generationAttribute = (shard: string): string => `generation:${shard}`;
 
 /** Buckets whose EPOCH is set in one transaction. */
 const bucketsPerWrite = 25;
@@ -51,10 +48,12 @@ export type Claimed = 'warm' | 'cold' | 'refused';
 export async function claimRun(run: Run, keptToken: number | undefined): Promise<Claimed> {
   const { message, token, ports } = run;
   const before = await ports.store.get(runKey(message.shard));
-  const doneSlot = typeof before?.doneSlot === 'number' ? before.doneSlot : -1;
+  const doneSlot = doneSlotOf(before, message);
   if (doneSlot >= message.slot) return 'refused';
-  const observedAtMs = ports.clock.nowMs();
-  const record = { token, slot: message.slot, doneSlot, beat: 0, observedAtMs, degraded: false, late: [] };
+  const nowMs = ports.clock.nowMs();
+  const { generation, slot } = message;
+  const beaten = { beat: 0, beatAtMs: nowMs, observedAtMs: nowMs, degraded: false, late: [] };
+  const record = { token, generation, slot, doneSlot, ...beaten };
   const claim = updateTo(encodeRun(message.shard, record));
   if (keptToken !== undefined) {
     const same: Condition = { kind: 'equals', attribute: 'token', value: keptToken };
@@ -62,6 +61,12 @@ export async function claimRun(run: Run, keptToken: number | undefined): Promise
     if (outcome.kind === 'written') return 'warm';
   }
   return (await claimItems(run, [claim])) ? 'cold' : 'refused';
+}
+
+/** Slots of another generation are numbered in another way: what was done of them says nothing about this one's. */
+export function doneSlotOf(item: Item | undefined, message: Pick<ShardMessage, 'generation'>): number {
+  const isComparable = typeof item?.doneSlot === 'number' && item.generation === message.generation;
+  return isComparable ? Number(item.doneSlot) : -1;
 }
 
 /** Sets the EPOCH of these buckets to the run's token; false: a higher token is there, the run is fenced. */
@@ -94,21 +99,4 @@ async function claimItems(run: Run, claims: readonly ClaimItem[]): Promise<boole
   if (own.size === 0 || own.size < outcome.refusals.length) return false;
   const rest = claims.filter((_, index) => !own.has(index));
   return rest.length === 0 || claimItems(run, rest);
-}
-
-/** LAYOUT as the local runtime starts it: one shard with every bucket. Idempotent. */
-export async function ensureLayout(store: Store, token: string, shard: string): Promise<void> {
-  await store.write(
-    [
-      {
-        kind: 'put',
-        item: {
-          ...encodeLayout({ token: 0, desiredRelease: '', shards: [{ shard, from: '00', to: 'ff', generation: 1 }] }),
-          [generationAttribute(shard)]: 1,
-        },
-        if: [{ kind: 'notExists' }],
-      },
-    ],
-    { token },
-  );
 }

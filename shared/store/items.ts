@@ -9,12 +9,14 @@ import {
   epochKey,
   eventKey,
   layoutKey,
+  noHolderKey,
   probeKey,
   reportKey,
   runKey,
   statusKey,
   type TargetAddress,
   targetKey,
+  weightKey,
 } from './keys.ts';
 import {
   type ChangesRecord,
@@ -25,6 +27,8 @@ import {
   eventSchema,
   type LayoutRecord,
   layoutSchema,
+  type NoHolderRecord,
+  noHolderSchema,
   probeSchema,
   type RecordSchema,
   type RunRecord,
@@ -32,6 +36,8 @@ import {
   runSchema,
   statusSchema,
   targetSchema,
+  type WeightRecord,
+  weightSchema,
 } from './record-schemas.ts';
 import type { Item, Key, Operation } from './store.ts';
 
@@ -41,7 +47,10 @@ export type {
   CheckpointRecord,
   EpochRecord,
   LayoutRecord,
+  NoHolder,
+  NoHolderRecord,
   RunRecord,
+  WeightRecord,
 } from './record-schemas.ts';
 
 /** Additive changes keep it; a release refuses what is higher. */
@@ -55,7 +64,18 @@ export type Decoded<Record> =
   | { readonly kind: 'ok'; readonly record: Record }
   | { readonly kind: 'poison'; readonly key: Key; readonly detail: string };
 
-type RecordKind = 'TARGET' | 'REPORT' | 'PROBE' | 'STATUS' | 'EVENT' | 'EPOCH' | 'CHECKPOINT' | 'RUN' | 'LAYOUT';
+type RecordKind =
+  | 'TARGET'
+  | 'REPORT'
+  | 'PROBE'
+  | 'STATUS'
+  | 'EVENT'
+  | 'EPOCH'
+  | 'CHECKPOINT'
+  | 'RUN'
+  | 'LAYOUT'
+  | 'WEIGHT'
+  | 'NOHOLDER';
 
 export type ItemKind = RecordKind | 'CHANGES';
 
@@ -69,6 +89,8 @@ const schemas: { readonly [kind in RecordKind]: RecordSchema<unknown> } = {
   CHECKPOINT: checkpointSchema,
   RUN: runSchema,
   LAYOUT: layoutSchema,
+  WEIGHT: weightSchema,
+  NOHOLDER: noHolderSchema,
 };
 
 export const encodeTarget = (at: TargetAddress, record: TargetRecord): Item => encode('TARGET', targetKey(at), record);
@@ -86,7 +108,16 @@ export function encodeEvent(at: TargetAddress, { kind, ...record }: EventRecord)
 
 export const encodeEpoch = (bucket: Bucket, record: EpochRecord): Item => encode('EPOCH', epochKey(bucket), record);
 export const encodeRun = (shard: string, record: RunRecord): Item => encode('RUN', runKey(shard), record);
-export const encodeLayout = (record: LayoutRecord): Item => encode('LAYOUT', layoutKey, record);
+export const encodeWeight = (bucket: Bucket, record: WeightRecord): Item => encode('WEIGHT', weightKey(bucket), record);
+export const encodeNoHolder = (record: NoHolderRecord): Item => encode('NOHOLDER', noHolderKey, record);
+
+/** The attribute of LAYOUT that repeats a shard's generation, so that a condition can name it. */
+export const generationAttribute = (shard: string): string => `generation:${shard}`;
+
+export function encodeLayout(record: LayoutRecord): Item {
+  const generations = record.shards.map(({ shard, generation }) => [generationAttribute(shard), generation]);
+  return { ...encode('LAYOUT', layoutKey, record), ...Object.fromEntries(generations) };
+}
 
 export const encodeCheckpoint = (bucket: Bucket, record: CheckpointRecord): Item =>
   encode('CHECKPOINT', checkpointKey(bucket), record);
@@ -111,6 +142,8 @@ export const decodeStatus = (item: Item): Decoded<StatusRecord> => decode('STATU
 export const decodeEpoch = (item: Item): Decoded<EpochRecord> => decode('EPOCH', epochSchema, item);
 export const decodeRun = (item: Item): Decoded<RunRecord> => decode('RUN', runSchema, item);
 export const decodeLayout = (item: Item): Decoded<LayoutRecord> => decode('LAYOUT', layoutSchema, item);
+export const decodeWeight = (item: Item): Decoded<WeightRecord> => decode('WEIGHT', weightSchema, item);
+export const decodeNoHolder = (item: Item): Decoded<NoHolderRecord> => decode('NOHOLDER', noHolderSchema, item);
 export const decodeCheckpoint = (item: Item): Decoded<CheckpointRecord> => decode('CHECKPOINT', checkpointSchema, item);
 
 /** A record that names another target than its key would be written back elsewhere. */

@@ -3,6 +3,7 @@
  * release needs and does not find makes the one item poison.
  */
 import { z } from 'zod';
+import type { Layout, LayoutShard } from '../core/layout.ts';
 import type {
   EventRecord,
   Incarnation,
@@ -14,7 +15,8 @@ import type {
   TargetRecord,
 } from '../core/records.ts';
 import type { Condition, ContainerState, ContainerStatus, FailureClass, PodStatus } from '../core/types.ts';
-import { bucketCount, bucketName } from './keys.ts';
+import type { BucketWeight, ShardMode } from '../core/weight.ts';
+import { bucketCount } from './keys.ts';
 import { atLeastOne, count, targetSpec } from './spec-schemas.ts';
 
 /** EPOCH: who may commit in a bucket. */
@@ -34,29 +36,42 @@ export type CheckpointRecord = { readonly entries: { readonly [probeSk: string]:
 /** RUN: a shard's beat. */
 export type RunRecord = {
   readonly token: number;
+  /** Of the shard, as the run's message has it; slots of different generations cannot be compared. */
+  readonly generation: number;
   readonly slot: number;
   readonly doneSlot: number;
   readonly beat: number;
+  /** When the shard was last known to be held, by the run's own clock. */
+  readonly beatAtMs: number;
   /** When the loop had last completed every due probe. */
   readonly observedAtMs: number;
   readonly degraded: boolean;
   readonly late: readonly string[];
 };
 
-/** A range of buckets, both ends inclusive, and when (in generations) it last changed. */
-export type ShardRecord = {
-  readonly shard: string;
-  readonly from: string;
-  readonly to: string;
-  readonly generation: number;
+/** LAYOUT: which shard has which buckets; `token` is the last one a run took. */
+export type LayoutRecord = Layout & { readonly token: number; readonly desiredRelease: string };
+
+/** WEIGHT: what the targets of a bucket ask of their holder. */
+export type WeightRecord = BucketWeight & {
+  /** The sum of the bucket's change counters, read before its targets: a sum that differs says that the weight may, too. */
+  readonly changes: number;
+  /** Which way of weighing made it. */
+  readonly formula: number;
 };
 
-/** LAYOUT: which shard has which buckets; `token` is the last one a run took. */
-export type LayoutRecord = {
-  readonly token: number;
-  readonly desiredRelease: string;
-  readonly shards: readonly ShardRecord[];
+/** A range that subscribers were told to have no holder. */
+export type NoHolder = {
+  readonly from: number;
+  readonly to: number;
+  /** When its last holder was heard of. */
+  readonly sinceMs: number;
+  /** Set once it is held again: somebody is about to tell so. */
+  readonly recoveredAtMs?: number;
 };
+
+/** NOHOLDER: by shard. */
+export type NoHolderRecord = { readonly version: number; readonly ranges: { readonly [shard: string]: NoHolder } };
 
 /** CHANGES of one bucket: how often the targets of each slice changed. */
 export type ChangesRecord = { readonly [slice: string]: number };
@@ -273,18 +288,46 @@ export const checkpointSchema: RecordSchema<CheckpointRecord> = z.object({
 
 export const runSchema: RecordSchema<RunRecord> = z.object({
   token: count,
+  generation: count,
   slot: z.int(),
   doneSlot: z.int(),
-  beat: count,
+  beat: z.int(),
+  beatAtMs: instantMs,
   observedAtMs: instantMs,
   degraded: z.boolean(),
   late: z.array(z.string()),
 });
 
-const bucket = z.enum(Array.from({ length: bucketCount }, (_, index) => bucketName(index)));
+const range = { from: count.max(bucketCount - 1), to: count.max(bucketCount) };
+const shardMode: z.ZodType<ShardMode> = z.enum(['idle', 'tick', 'resident']);
+
+const layoutShard: z.ZodType<LayoutShard> = z.object({
+  shard: z.string(),
+  ...range,
+  generation: count,
+  mode: shardMode,
+  sinceMs: instantMs,
+  calmSinceMs: instantMs.exactOptional(),
+  lightSinceMs: instantMs.exactOptional(),
+});
 
 export const layoutSchema: RecordSchema<LayoutRecord> = z.object({
   token: count,
+  version: count,
   desiredRelease: z.string(),
-  shards: z.array(z.object({ shard: z.string(), from: bucket, to: bucket, generation: count })),
+  shards: z.array(layoutShard),
+});
+
+export const weightSchema: RecordSchema<WeightRecord> = z.object({
+  changes: z.number(),
+  formula: count,
+  targets: count,
+  cpu: z.number(),
+  sockets: z.number(),
+  mode: shardMode,
+});
+
+export const noHolderSchema: RecordSchema<NoHolderRecord> = z.object({
+  version: count,
+  ranges: z.record(z.string(), z.object({ ...range, sinceMs: instantMs, recoveredAtMs: instantMs.exactOptional() })),
 });

@@ -19,9 +19,11 @@ async function shown(periodSeconds: number, afterMs: number, { epoch, run }: Joi
   if (epoch) await put(encodeEpoch(bucket, { token: 1, shard: '00-ff', claimedAtMs: startMs, ...epoch }));
   const running = {
     token: 1,
+    generation: 1,
     slot: 0,
     doneSlot: -1,
     beat: 1,
+    beatAtMs: startMs,
     observedAtMs: startMs,
     degraded: false,
     late: [],

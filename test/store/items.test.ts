@@ -11,20 +11,24 @@ import {
   decodeEpoch,
   decodeEvent,
   decodeLayout,
+  decodeNoHolder,
   decodeProbe,
   decodeReport,
   decodeRun,
   decodeStatus,
   decodeTarget,
+  decodeWeight,
   encodeCheckpoint,
   encodeEpoch,
   encodeEvent,
   encodeLayout,
+  encodeNoHolder,
   encodeProbe,
   encodeReport,
   encodeRun,
   encodeStatus,
   encodeTarget,
+  encodeWeight,
   eventRetentionSeconds,
   itemSchemaVersion,
   updateTo,
@@ -35,12 +39,14 @@ import {
   epochSchema,
   eventSchema,
   layoutSchema,
+  noHolderSchema,
   probeSchema,
   type RecordSchema,
   reportSchema,
   runSchema,
   statusSchema,
   targetSchema,
+  weightSchema,
 } from '../../shared/store/record-schemas.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';
 import type { Item } from '../../shared/store/store.ts';
@@ -142,6 +148,9 @@ describe('a record survives encoding, storing and decoding', () => {
     }));
   test('RUN', () => roundTrip({ schema: runSchema, encode: (record) => encodeRun('0', record), decode: decodeRun }));
   test('LAYOUT', () => roundTrip({ schema: layoutSchema, encode: encodeLayout, decode: decodeLayout }));
+  test('WEIGHT', () =>
+    roundTrip({ schema: weightSchema, encode: (record) => encodeWeight('00', record), decode: decodeWeight }));
+  test('NOHOLDER', () => roundTrip({ schema: noHolderSchema, encode: encodeNoHolder, decode: decodeNoHolder }));
 });
 
 describe('an item that is not what it should be is poison, named by its key', () => {
