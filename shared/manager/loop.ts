@@ -4,6 +4,7 @@
  */
 import { dueMs, passTime, readyWakes, takeWake } from '../core/ticker.ts';
 import { dueHeap } from '../lib/heap.ts';
+import { StoreUnavailable } from '../store/store.ts';
 import type { HeldProbe, HeldTarget } from './held.ts';
 import type { Run } from './run.ts';
 
@@ -13,6 +14,8 @@ export const inFlightMax = 700;
 const noRoomMs = 100;
 /** The timer never sleeps longer, so that a wall clock that jumped is seen. */
 const timerMaxMs = 1_000;
+/** After a look at a target that failed. */
+const tendAgainMs = 2_000;
 /** A probe that has been due for longer than this is late: its target may be older than it looks. */
 const lateAfterMs = 1_000;
 
@@ -77,7 +80,7 @@ export function startLoop(run: Run): Loop {
     if (entry.held.gone || run.ended() || !isCurrent(entry)) return;
     switch (entry.kind) {
       case 'target':
-        return track(steps?.tend(entry.held));
+        return track(tend(entry.held));
       case 'probe':
         return beginProbe(entry.held, entry.probe, nowMs);
     }
@@ -101,15 +104,26 @@ export function startLoop(run: Run): Loop {
     } finally {
       probe.inFlight = false;
       probing -= 1;
+      schedule(held, probe);
     }
-    schedule(held, probe);
   };
 
-  const track = (work: Promise<void> | undefined) => {
-    if (!work) return;
+  /** A look that failed is taken again soon: nobody else knows that something of the target is open. */
+  const tend = async (held: HeldTarget) => {
+    try {
+      await steps?.tend(held);
+    } catch (cause) {
+      scheduleTarget(held, clock.nowMs() + tendAgainMs);
+      throw cause;
+    }
+  };
+
+  const track = (work: Promise<void>) => {
     // A panic inside one probe is logged and swallowed; the worker goes on (pkg/kubelet/prober/worker.go).
     const tracked = work
-      .catch((cause: unknown) => log.error('a step of the loop failed', { cause }))
+      .catch((cause: unknown) =>
+        log[cause instanceof StoreUnavailable ? 'warn' : 'error']('a step of the loop failed', { cause }),
+      )
       .finally(() => working.delete(tracked));
     working.add(tracked);
   };
@@ -122,17 +136,19 @@ export function startLoop(run: Run): Loop {
     push(dueMs(probe.ticker, nowMs), { kind: 'probe', held, probe, wake: probe.wake });
   };
 
+  const scheduleTarget = (held: HeldTarget, at: number) => {
+    if (held.gone || stopping) return;
+    held.wake += 1;
+    push(at, { kind: 'target', held, wake: held.wake });
+  };
+
   return {
     start(given) {
       steps = given;
       arm();
     },
     schedule,
-    scheduleTarget(held, at) {
-      if (held.gone || stopping) return;
-      held.wake += 1;
-      push(at, { kind: 'target', held, wake: held.wake });
-    },
+    scheduleTarget,
     inFlight: () => probing,
     late() {
       const oldest = heap.peek();

@@ -3,7 +3,7 @@
  * argument, and when it returns nothing of it is left pending.
  */
 import { sleep } from '../lib/clock.ts';
-import type { ShardMessage } from '../queue/queue.ts';
+import { QueueUnavailable, type ShardMessage } from '../queue/queue.ts';
 import { StoreUnavailable } from '../store/store.ts';
 import { type BeatState, keepBeating, visibilityMs, writeBeat } from './beat.ts';
 import { checkpointEntries, checkpointIntervalMs, writeCheckpoints } from './checkpoint.ts';
@@ -16,7 +16,7 @@ import { type Loop, startLoop } from './loop.ts';
 import type { Ports } from './ports.ts';
 import { probeCycle } from './probe-cycle.ts';
 import { publisherOf } from './publisher.ts';
-import { type Poison, readTarget } from './read-target.ts';
+import { type Poison, type ReadTarget, readTarget } from './read-target.ts';
 import { adoptTarget, dropTarget } from './roster.ts';
 import { type Run, type RunEnd, startRun } from './run.ts';
 import { tendTarget } from './timekeeper.ts';
@@ -69,8 +69,9 @@ export async function runShard(
     const onThrow = () => run.end({ kind: 'doubt', reason: 'the run failed' });
     return await hold(run, deadlineMs, options).finally(onThrow);
   } catch (cause) {
-    ports.log.error('run failed', { shard: message.shard, cause });
-    return { kind: 'doubt', reason: cause instanceof StoreUnavailable ? 'store unavailable' : 'an exception' };
+    const outOfReach = cause instanceof StoreUnavailable || cause instanceof QueueUnavailable;
+    ports.log[outOfReach ? 'warn' : 'error']('run failed', { shard: message.shard, cause });
+    return { kind: 'doubt', reason: outOfReach ? 'store or queue out of reach' : 'an exception' };
   }
 }
 
@@ -189,7 +190,7 @@ function viewOf({
 
 function holderOf(run: Run, loop: Loop, targets: Holder['targets']): Holder {
   const reread = async (held: HeldTarget) => {
-    const read = await readTarget(run.ports.store, held.address);
+    const read = await readUntilEnded(run, held);
     if (held.gone || run.ended()) return;
     if (read) adoptTarget(holder, read, {});
     else dropTarget(holder, held);
@@ -203,10 +204,28 @@ function holderOf(run: Run, loop: Loop, targets: Holder['targets']): Holder {
     scheduleTarget: loop.scheduleTarget,
     reread,
     async reload(held) {
+      const read = await readUntilEnded(run, held);
+      if (held.gone || run.ended()) return;
+      // Only now: a target that was dropped and could not be read would be nobody's until the next full reload.
       dropTarget(holder, held);
-      const read = await readTarget(run.ports.store, held.address);
-      if (read && !run.ended()) adoptTarget(holder, read, {});
+      if (read) adoptTarget(holder, read, {});
     },
   };
   return holder;
+}
+
+/** After a read that failed. */
+const readAgainMs = 1_000;
+
+/** A target that has to be read again is, however long the store is out of reach; undefined: it is gone, or the run has ended. */
+async function readUntilEnded(run: Run, { address }: HeldTarget): Promise<ReadTarget | undefined> {
+  while (!run.ended()) {
+    try {
+      return await readTarget(run.ports.store, address);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      await sleep(run.ports.clock, readAgainMs, run.signal);
+    }
+  }
+  return undefined;
 }
