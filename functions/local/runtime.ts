@@ -16,6 +16,7 @@ import type { StoreCall } from '../../shared/store/item-size.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { holdDataDir } from './data-dir.ts';
+import { localCanaries } from './canaries.ts';
 import { environmentSecret } from './environment-secret.ts';
 import { localMetrics } from './metrics.ts';
 import type { LocalOptions } from './options.ts';
@@ -57,7 +58,7 @@ export function startRuntime(
   const store = ports.wrapStore?.(sqlite) ?? sqlite;
   const bus = inProcessBus({ clock, random, log });
   const resolve = resolver({ clock, ...(ports.network && { servers: ports.network.dnsServers }) });
-  const dial = guardedDialer({ resolve, policy: ports.network?.policy ?? dialPolicy({ mode: 'local' }), clock });
+  const policy = ports.network?.policy ?? dialPolicy({ mode: 'local' });
   const met = poisonList();
   const quarantined = () => met.with(shard.view()?.quarantined ?? []);
   const metrics = localMetrics({ quarantinedItems: () => quarantined().length });
@@ -70,10 +71,18 @@ export function startRuntime(
     },
     { name: 'status-sync', concurrency: syncConcurrency },
   );
-  const run = localRunner({ clock, ...(options.allowExec && { allows: options.allowExec }) });
-  const probers = proberRegistry({ dial, clock, run, resolveSecret: environmentSecret });
-  const lease = { extend: () => Promise.resolve(true) };
-  const shard = hostShard({ clock, random, log, store, bus, lease, dial, resolve, probers, metrics: metrics.probes });
+  const canaries = localCanaries({ clock, dial: guardedDialer({ resolve, policy, clock }) });
+  const probing = () => {
+    const dial = guardedDialer({ resolve, policy, clock });
+    const run = localRunner({ clock, ...(options.allowExec && { allows: options.allowExec }) });
+    const abandon = () => {
+      dial.abandon();
+      run.abandon();
+    };
+    return { dial, probers: proberRegistry({ dial, clock, run, resolveSecret: environmentSecret }), abandon };
+  };
+  const shared = { clock, random, log, store, bus, resolve, canaries: canaries.list, metrics: metrics.probes };
+  const shard = hostShard({ ...shared, probing });
   const app = apiApp({
     store,
     bus,
@@ -95,6 +104,7 @@ export function startRuntime(
     async stop() {
       stopSweeping();
       await shard.stop();
+      await canaries.close();
       await bus.settled();
       sqlite.close();
       dataDir.release();
