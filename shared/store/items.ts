@@ -19,16 +19,20 @@ import {
   weightKey,
 } from './keys.ts';
 import {
+  type LayoutRecord,
+  layoutSchema,
+  type NoHolderRecord,
+  noHolderSchema,
+  type WeightRecord,
+  weightSchema,
+} from './layout-schemas.ts';
+import {
   type ChangesRecord,
   type CheckpointRecord,
   checkpointSchema,
   type EpochRecord,
   epochSchema,
   eventSchema,
-  type LayoutRecord,
-  layoutSchema,
-  type NoHolderRecord,
-  noHolderSchema,
   probeSchema,
   type RecordSchema,
   type RunRecord,
@@ -36,22 +40,11 @@ import {
   runSchema,
   statusSchema,
   targetSchema,
-  type WeightRecord,
-  weightSchema,
 } from './record-schemas.ts';
 import type { Item, Key, Operation } from './store.ts';
 
-export type {
-  ChangesRecord,
-  CheckpointEntry,
-  CheckpointRecord,
-  EpochRecord,
-  LayoutRecord,
-  NoHolder,
-  NoHolderRecord,
-  RunRecord,
-  WeightRecord,
-} from './record-schemas.ts';
+export type { LayoutRecord, NoHolder, NoHolderRecord, WeightRecord } from './layout-schemas.ts';
+export type { ChangesRecord, CheckpointEntry, CheckpointRecord, EpochRecord, RunRecord } from './record-schemas.ts';
 
 /** Additive changes keep it; a release refuses what is higher. */
 export const itemSchemaVersion = 1;

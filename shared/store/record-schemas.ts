@@ -3,7 +3,6 @@
  * release needs and does not find makes the one item poison.
  */
 import { z } from 'zod';
-import type { Layout, LayoutShard } from '../core/layout.ts';
 import type {
   EventRecord,
   Incarnation,
@@ -15,8 +14,6 @@ import type {
   TargetRecord,
 } from '../core/records.ts';
 import type { Condition, ContainerState, ContainerStatus, FailureClass, PodStatus } from '../core/types.ts';
-import type { BucketWeight, ShardMode } from '../core/weight.ts';
-import { bucketCount } from './keys.ts';
 import { atLeastOne, count, targetSpec } from './spec-schemas.ts';
 
 /** EPOCH: who may commit in a bucket. */
@@ -49,34 +46,10 @@ export type RunRecord = {
   readonly late: readonly string[];
 };
 
-/** LAYOUT: which shard has which buckets; `token` is the last one a run took. */
-export type LayoutRecord = Layout & { readonly token: number; readonly desiredRelease: string };
-
-/** WEIGHT: what the targets of a bucket ask of their holder. */
-export type WeightRecord = BucketWeight & {
-  /** The sum of the bucket's change counters, read before its targets: a sum that differs says that the weight may, too. */
-  readonly changes: number;
-  /** Which way of weighing made it. */
-  readonly formula: number;
-};
-
-/** A range that subscribers were told to have no holder. */
-export type NoHolder = {
-  readonly from: number;
-  readonly to: number;
-  /** When its last holder was heard of. */
-  readonly sinceMs: number;
-  /** Set once it is held again: somebody is about to tell so. */
-  readonly recoveredAtMs?: number;
-};
-
-/** NOHOLDER: by shard. */
-export type NoHolderRecord = { readonly version: number; readonly ranges: { readonly [shard: string]: NoHolder } };
-
 /** CHANGES of one bucket: how often the targets of each slice changed. */
 export type ChangesRecord = { readonly [slice: string]: number };
 
-const instantMs = z.number();
+export const instantMs = z.number();
 const texts = z.record(z.string(), z.string());
 
 const result = z.enum(['success', 'failure', 'unknown']);
@@ -296,38 +269,4 @@ export const runSchema: RecordSchema<RunRecord> = z.object({
   observedAtMs: instantMs,
   degraded: z.boolean(),
   late: z.array(z.string()),
-});
-
-const range = { from: count.max(bucketCount - 1), to: count.max(bucketCount) };
-const shardMode: z.ZodType<ShardMode> = z.enum(['idle', 'tick', 'resident']);
-
-const layoutShard: z.ZodType<LayoutShard> = z.object({
-  shard: z.string(),
-  ...range,
-  generation: count,
-  mode: shardMode,
-  sinceMs: instantMs,
-  calmSinceMs: instantMs.exactOptional(),
-  lightSinceMs: instantMs.exactOptional(),
-});
-
-export const layoutSchema: RecordSchema<LayoutRecord> = z.object({
-  token: count,
-  version: count,
-  desiredRelease: z.string(),
-  shards: z.array(layoutShard),
-});
-
-export const weightSchema: RecordSchema<WeightRecord> = z.object({
-  changes: z.number(),
-  formula: count,
-  targets: count,
-  cpu: z.number(),
-  sockets: z.number(),
-  mode: shardMode,
-});
-
-export const noHolderSchema: RecordSchema<NoHolderRecord> = z.object({
-  version: count,
-  ranges: z.record(z.string(), z.object({ ...range, sinceMs: instantMs, recoveredAtMs: instantMs.exactOptional() })),
 });

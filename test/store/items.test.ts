@@ -34,19 +34,17 @@ import {
   updateTo,
 } from '../../shared/store/items.ts';
 import { targetAddress } from '../../shared/store/keys.ts';
+import { layoutSchema, noHolderSchema, weightSchema } from '../../shared/store/layout-schemas.ts';
 import {
   checkpointSchema,
   epochSchema,
   eventSchema,
-  layoutSchema,
-  noHolderSchema,
   probeSchema,
   type RecordSchema,
   reportSchema,
   runSchema,
   statusSchema,
   targetSchema,
-  weightSchema,
 } from '../../shared/store/record-schemas.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';
 import type { Item } from '../../shared/store/store.ts';
