@@ -12,7 +12,12 @@ export type Asked = {
 };
 
 /** An answer as it came in, for those who watch from outside. */
-export type SeenAnswer = { readonly sentMs: number; readonly timeMs: number; readonly asked: Asked; readonly answer: ApiAnswer };
+export type SeenAnswer = {
+  readonly sentMs: number;
+  readonly timeMs: number;
+  readonly asked: Asked;
+  readonly answer: ApiAnswer;
+};
 
 export type Client = {
   /** undefined: no answer within the time-out, so nothing is known of it. */
@@ -56,7 +61,11 @@ export function clientOf(scheduler: Scheduler, chance: Chance, apps: ApiProcesse
           },
         });
       };
-      scheduler.after(chance.between(1, 20), { label: `${asked.method} ${asked.path}`, life, deliver: () => void serve() });
+      scheduler.after(chance.between(1, 20), {
+        label: `${asked.method} ${asked.path}`,
+        life,
+        deliver: () => void serve(),
+      });
     });
 
   return {

@@ -4,8 +4,8 @@
  */
 import type { BusEvent } from '../../shared/bus/events.ts';
 import type { Chance } from './chance.ts';
-import { type Scheduler, worldStartMs } from './clock.ts';
 import type { Client } from './client.ts';
+import { type Scheduler, worldStartMs } from './clock.ts';
 import { namespace } from './targets.ts';
 
 type Container = { name: string; id: string; count: number; startedAtMs: number | undefined };
@@ -61,7 +61,10 @@ export function containerRuntime(
     if (stopped || container.id !== id || container.startedAtMs === undefined) return;
     container.startedAtMs = undefined;
     if (chance.happens(0.5)) void report();
-    scheduler.after(chance.between(200, 8_000), { label: `${container.name} starts again`, deliver: () => start(container) });
+    scheduler.after(chance.between(200, 8_000), {
+      label: `${container.name} starts again`,
+      deliver: () => start(container),
+    });
   };
 
   for (const container of containers)
@@ -71,7 +74,10 @@ export function containerRuntime(
       if (detailType !== 'Container Restart Requested') return;
       const container = containers.find(({ id }) => id === detail.containerID);
       if (container)
-        scheduler.after(chance.between(50, 3_000), { label: 'restart obeyed', deliver: () => end(container, detail.containerID) });
+        scheduler.after(chance.between(50, 3_000), {
+          label: 'restart obeyed',
+          deliver: () => end(container, detail.containerID),
+        });
     },
     stop() {
       stopped = true;

@@ -50,10 +50,17 @@ export type FaultKind =
   | 'tick twice'
   | 'tick late'
   | 'clock jump'
-  | 'forged event';
+  | 'forged event'
+  | 'layout change'
+  | 'release change';
 
 /** One fault, as far as the checkers have to know of it. */
-export type DoneFault = { readonly timeMs: number; readonly kind: FaultKind; readonly process?: string; readonly untilMs: number };
+export type DoneFault = {
+  readonly timeMs: number;
+  readonly kind: FaultKind;
+  readonly process?: string;
+  readonly untilMs: number;
+};
 
 export type Faults = {
   readonly store: StoreFaults;
@@ -76,6 +83,8 @@ export type FaultParts = {
   readonly duplicateMessage: () => boolean;
   readonly forgeEvent: () => void;
   readonly cutNetwork: (processName: string, ms: number) => void;
+  readonly changeLayout: () => void;
+  readonly changeRelease: () => void;
 };
 
 type Window<Kind> = {
@@ -123,68 +132,82 @@ export function planFaults({ scheduler, chance, profile }: Ports): Faults {
 
   const isStorm = () => scheduler.nowMs() > peaceMs && scheduler.nowMs() % hourMs < profile.stormMs;
 
-  function strike(parts: FaultParts): void {
-    const { population, crashPoints } = parts;
-    const process = chance.pick(population.processes);
+  /** What each kind of fault does to the world. */
+  const strikes = (parts: FaultParts, process: Process): Readonly<Record<FaultKind, () => void>> => {
+    const { crashPoints } = parts;
     const maybe = chance.happens(0.6) ? process.name : undefined;
     const ms = chance.between(1_000, 60_000);
     const probability = chance.pick([0.1, 0.3, 0.7]);
-    const kind = chance.pick(menu);
-    switch (kind) {
-      case 'crash':
-        return crashPoints.arm(process, () => {
+    const onStore = (kind: StoreKind) => () => store.open({ kind, process: maybe, ms: Math.ceil(ms / 4), probability });
+    const onQueue = (kind: QueueKind) => () => queue.open({ kind, process: maybe, ms: Math.ceil(ms / 2), probability });
+    const onBus = (kind: BusKind) => () => bus.open({ kind, process: maybe, ms, probability });
+    const onDelivery = (kind: DeliveryKind) => () =>
+      delivery.open({ kind, process: undefined, ms: 5 * ms, probability: chance.pick([0.1, 0.5, 1]) });
+    const onTick = (kind: TickKind) => () =>
+      tick.open({ kind, process: undefined, ms: chance.between(60_000, 240_000), probability: 0.7 });
+    return {
+      crash: () =>
+        crashPoints.arm(process, () => {
           done('crash', process.name);
           process.crash(chance.between(200, chance.pick([2_000, 20_000, 90_000])));
-        });
-      case 'pause': {
+        }),
+      pause: () => {
         const pauseMs = chance.pick([1, 4, 12, 16, 30, 120]) * chance.between(500, 1_500);
-        return crashPoints.arm(process, () => {
+        crashPoints.arm(process, () => {
           done('pause', process.name, pauseMs);
           process.pause(pauseMs);
         });
-      }
-      case 'store throttled':
-      case 'store slow':
-      case 'store answer lost':
-      case 'store in doubt':
-      case 'store late write':
-      case 'store conflict':
-        return store.open({ kind, process: maybe, ms: Math.ceil(ms / 4), probability });
-      case 'queue unreachable':
-      case 'queue answer lost':
-        return queue.open({ kind, process: maybe, ms: Math.ceil(ms / 2), probability });
-      case 'queue delay':
-        return queue.open({ kind, process: undefined, ms: 120_000, probability: 0.5 });
-      case 'queue duplicate':
-        if (parts.duplicateMessage()) done(kind);
-        return;
-      case 'bus partial':
-      case 'bus unreachable':
-      case 'bus answer lost':
-        return bus.open({ kind, process: maybe, ms, probability });
-      case 'delivery drop':
-      case 'delivery double':
-      case 'delivery late':
-        return delivery.open({ kind, process: undefined, ms: chance.between(10_000, 300_000), probability: chance.pick([0.1, 0.5, 1]) });
-      case 'tick missing':
-      case 'tick twice':
-      case 'tick late':
-        return tick.open({ kind, process: undefined, ms: chance.between(60_000, 240_000), probability: 0.7 });
-      case 'partition':
-        for (const part of [store, queue, bus]) part.open({ kind, process: process.name, ms, probability: 1 });
-        return done(kind, process.name, ms);
-      case 'clock jump':
-        return jump(process);
-      case 'forged event':
-        parts.forgeEvent();
-        return done(kind);
-      case 'network loss':
+      },
+      'store throttled': onStore('store throttled'),
+      'store slow': onStore('store slow'),
+      'store answer lost': onStore('store answer lost'),
+      'store in doubt': onStore('store in doubt'),
+      'store late write': onStore('store late write'),
+      'store conflict': onStore('store conflict'),
+      'store outage': () => outage(chance.between(5_000, 90_000)),
+      partition: () => {
+        for (const part of [store, queue, bus])
+          part.open({ kind: 'partition', process: process.name, ms, probability: 1 });
+        done('partition', process.name, ms);
+      },
+      'network loss': () => {
         if (!profile.selfDoubt) return;
         parts.cutNetwork(process.name, ms);
-        return done(kind, process.name, ms);
-      case 'store outage':
-        return outage(chance.between(5_000, 90_000));
-    }
+        done('network loss', process.name, ms);
+      },
+      'queue unreachable': onQueue('queue unreachable'),
+      'queue answer lost': onQueue('queue answer lost'),
+      'queue delay': () => queue.open({ kind: 'queue delay', process: undefined, ms: 120_000, probability: 0.5 }),
+      'queue duplicate': () => {
+        if (parts.duplicateMessage()) done('queue duplicate');
+      },
+      'bus partial': onBus('bus partial'),
+      'bus unreachable': onBus('bus unreachable'),
+      'bus answer lost': onBus('bus answer lost'),
+      'delivery drop': onDelivery('delivery drop'),
+      'delivery double': onDelivery('delivery double'),
+      'delivery late': onDelivery('delivery late'),
+      'tick missing': onTick('tick missing'),
+      'tick twice': onTick('tick twice'),
+      'tick late': onTick('tick late'),
+      'clock jump': () => jump(process),
+      'forged event': () => {
+        parts.forgeEvent();
+        done('forged event');
+      },
+      'layout change': () => {
+        parts.changeLayout();
+        done('layout change');
+      },
+      'release change': () => {
+        parts.changeRelease();
+        done('release change');
+      },
+    };
+  };
+
+  function strike(parts: FaultParts): void {
+    strikes(parts, chance.pick(parts.population.processes))[chance.pick(menu)]();
   }
 
   function outage(ms: number): void {
@@ -313,6 +336,9 @@ const menu: readonly FaultKind[] = [
   'tick late',
   'clock jump',
   'forged event',
+  'layout change',
+  'layout change',
+  'release change',
 ];
 
 function windows<Kind extends FaultKind>(

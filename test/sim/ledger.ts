@@ -58,7 +58,7 @@ export function ledgerOf(table: Table): Ledger {
     tokenOf: (writer) => tokens.get(writer),
     epochOf: (bucket) => table.get(epochKey(bucket))?.token as number | undefined,
     probedAt: (endpoint) => endpoints.get(endpoint),
-    probeItem: ({ address, name }) => table.get(probeKey(address, name)) as Item & ProbeRecord | undefined,
+    probeItem: ({ address, name }) => table.get(probeKey(address, name)) as (Item & ProbeRecord) | undefined,
     targets: () => targets.values(),
   };
 }

@@ -8,6 +8,8 @@ export type Measured = {
   readonly commits: number;
   /** Beyond the period, ms: how much later than due a probe came, whoever made it. Sorted. */
   readonly gapsMs: readonly number[];
+  /** From when the last probe that a threshold needs should have ended to the commit, ms. Sorted. */
+  readonly detectionsMs: readonly number[];
   /** Probes that began less than half a period after another process's. */
   readonly duplicates: number;
 };
@@ -37,6 +39,12 @@ export function measure({ ledger }: Facts): { readonly watch: Watch; readonly me
   };
   return {
     watch,
-    measured: () => ({ probes, commits, duplicates, gapsMs: gaps.toSorted((one, other) => one - other) }),
+    measured: () => ({
+      probes,
+      commits,
+      duplicates,
+      detectionsMs: [],
+      gapsMs: gaps.toSorted((one, other) => one - other),
+    }),
   };
 }

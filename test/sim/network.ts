@@ -3,9 +3,8 @@
  * beforehand, endpoint by endpoint; a prober may still see something else, when its own process stands still or its own network is gone.
  */
 import type { Attempt } from '../../shared/core/types.ts';
-import type { ProbeRequest } from '../../shared/prober/prober.ts';
-import type { Probers } from '../../shared/prober/prober.ts';
-import type { Dial, Resolve } from '../../shared/net/net.ts';
+import type { Dial, Dialed, DialFailure, DialRequest, Resolve } from '../../shared/net/net.ts';
+import type { ProbeRequest, Probers } from '../../shared/prober/prober.ts';
 import type { Chance } from './chance.ts';
 import type { Scheduler } from './clock.ts';
 import type { Caller } from './process.ts';
@@ -29,7 +28,7 @@ export type SeenProbe = {
 };
 
 export type Network = {
-  probersOf(caller: Caller, prober: string): Probers;
+  probersOf(caller: Caller, prober: string): { readonly probers: Probers; readonly abandon: () => void };
   dialOf(caller: Caller): Dial;
   resolveOf(caller: Caller): Resolve;
   set(endpoint: Endpoint, health: Health): void;
@@ -40,6 +39,15 @@ export type Network = {
   onSeen(listener: (probe: SeenProbe) => void): void;
 };
 
+/** A canary, somewhere on the way to the targets. */
+export const canary = { host: '10.255.255.1', port: 53 };
+
+/** An answer may be that much later than its deadline. */
+const slackMs = 20;
+
+/** `open`: what ends the attempts that are under way. */
+type Asking = { readonly caller: Caller; readonly prober: string; readonly open: Set<() => void> };
+
 export function network(scheduler: Scheduler, chance: Chance): Network {
   const truth = new Map<Endpoint, Health>();
   const cuts = new Map<string, number>();
@@ -49,32 +57,52 @@ export function network(scheduler: Scheduler, chance: Chance): Network {
   const isCut = ({ life }: Caller): boolean =>
     (cuts.get(life.name.slice(0, life.name.lastIndexOf('.'))) ?? 0) > scheduler.nowMs();
 
-  const attempt = async (caller: Caller, prober: string, request: ProbeRequest): Promise<Attempt> => {
+  const attempt = async (asking: Asking, request: ProbeRequest): Promise<Attempt> => {
+    const { caller, prober, open } = asking;
     const endpoint = endpointOf(request);
     const startMs = scheduler.nowMs();
     const health = truth.get(endpoint) ?? 'failing';
-    const cut = isCut(caller);
     for (const listener of started) listener({ endpoint, prober, startMs });
+    const cut = isCut(caller);
     const meant = cut ? cutAnswer(chance, request.timeoutMs) : answerOf(chance, health, request.timeoutMs);
-    await caller.call(`probe ${request.kind}`, (reply) => reply(meant.ms, () => undefined));
+    const isAnswered = await caller.call<boolean>(`probe ${request.kind}`, (reply) => {
+      const abandon = () => reply(0, () => false);
+      open.add(abandon);
+      reply(meant.ms, () => open.delete(abandon));
+    });
     const endMs = scheduler.nowMs();
+    if (!isAnswered) return abandoned(endMs - startMs);
     // The process stood still: its own deadline is what it looks at first.
-    const stalled = endMs - startMs > request.timeoutMs + 20;
+    const stalled = endMs - startMs > request.timeoutMs + slackMs;
     const outcome = stalled ? 'failure' : meant.outcome;
     const isGenuine = !cut && !stalled;
     for (const listener of seen) listener({ endpoint, prober, startMs, endMs, outcome, truth: health, isGenuine });
     return attemptOf(outcome, stalled || meant.ms >= request.timeoutMs, endMs - startMs);
   };
 
+  const dial = async (caller: Caller, { deadlineMs }: DialRequest): Promise<Dialed | DialFailure> => {
+    const restMs = Math.max(0, deadlineMs - scheduler.nowMs());
+    const cut = isCut(caller);
+    await caller.call('dial', (reply) => reply(cut ? restMs : chance.between(1, 20), () => undefined));
+    const late = cut || scheduler.nowMs() > deadlineMs + slackMs;
+    // A refusal comes from the other end: it is as good an answer as any.
+    if (!late) return { kind: 'failed', failureClass: 'CONNECT_REFUSED', code: 'ECONNREFUSED', message: 'refused' };
+    return { kind: 'failed', failureClass: 'CONNECT_TIMEOUT', message: 'timed out' };
+  };
+
   return {
     probersOf: (caller, prober) => {
-      const one = (request: ProbeRequest) => attempt(caller, prober, request);
-      return { http: one, tcp: one, grpc: one, exec: one };
+      const open = new Set<() => void>();
+      const one = (request: ProbeRequest) => attempt({ caller, prober, open }, request);
+      return {
+        probers: { http: one, tcp: one, grpc: one, exec: one },
+        abandon() {
+          for (const end of open) end();
+          open.clear();
+        },
+      };
     },
-    dialOf: (caller) => () =>
-      caller.call('dial', (reply) =>
-        reply(3, () => ({ kind: 'failed', failureClass: 'CONNECT_REFUSED', code: 'ECONNREFUSED', message: 'refused' })),
-      ),
+    dialOf: (caller) => (request) => dial(caller, request),
     resolveOf: (caller) => (host) =>
       caller.call('resolve', (reply) => reply(3, () => ({ kind: 'resolved', addresses: [host] }))),
     set: (endpoint, health) => void truth.set(endpoint, health),
@@ -119,6 +147,14 @@ function attemptOf(outcome: SeenProbe['outcome'], timedOut: boolean, totalMs: nu
       return { outcome: 'unknown', output: '', error: 'the body broke off', failureClass: 'BODY', timings };
   }
 }
+
+const abandoned = (totalMs: number): Attempt => ({
+  outcome: 'unknown',
+  output: '',
+  error: 'abandoned',
+  failureClass: 'PROBER',
+  timings: { totalMs },
+});
 
 function endpointOf(request: ProbeRequest): Endpoint {
   switch (request.kind) {

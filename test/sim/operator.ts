@@ -1,9 +1,9 @@
 /** Who registers, changes and removes the targets of a simulated world, and looks at them. */
 import type { BusEvent } from '../../shared/bus/events.ts';
-import { type ContainerRuntime, containerRuntime } from './container-runtime.ts';
 import type { Chance } from './chance.ts';
 import type { Client } from './client.ts';
 import type { Scheduler } from './clock.ts';
+import { type ContainerRuntime, containerRuntime } from './container-runtime.ts';
 import type { Network } from './network.ts';
 import { endpointsOf, namespace, type ScriptedTarget, scriptedTargets } from './targets.ts';
 import { endpointLife } from './truth.ts';
@@ -26,7 +26,7 @@ const restMs: Readonly<Record<ScriptedTarget['fate'], number>> = {
 };
 
 export function operate(ports: OperatorPorts): Operator {
-  const { scheduler, chance, client } = ports;
+  const { scheduler, chance } = ports;
   const runtimes = new Map<string, ContainerRuntime>();
 
   for (const target of scriptedTargets) {
@@ -59,7 +59,10 @@ async function live(own: Own): Promise<void> {
     if (target.lifecycle === 'reported') {
       const containers = (spec.containers ?? []).map(({ name }) => name);
       const named = { name: target.name, incarnation, containers };
-      runtimes.set(target.name, containerRuntime({ scheduler, client, chance: chance.fork(`runtime ${incarnation}`) }, named));
+      runtimes.set(
+        target.name,
+        containerRuntime({ scheduler, client, chance: chance.fork(`runtime ${incarnation}`) }, named),
+      );
     }
     if (target.fate === 'stays') return;
     if (target.fate === 'changes') return change(own, incarnation);

@@ -43,7 +43,7 @@ export function callerOf(scheduler: Scheduler, life: Life, atCrashPoint: AtCrash
     if (!life.alive) return never;
     return new Promise((resolve, reject) => {
       const reply: Reply<Answer> = (delayMs, evaluate) => {
-        let settle = () => undefined as void;
+        let settle: () => void = () => undefined;
         const effect = () => {
           try {
             const answer = evaluate();
@@ -56,7 +56,12 @@ export function callerOf(scheduler: Scheduler, life: Life, atCrashPoint: AtCrash
           atCrashPoint(life, site, 'after');
           if (!life.alive) return;
           if (life.pausedUntilMs <= scheduler.nowMs()) return settle();
-          scheduler.after(life.pausedUntilMs - scheduler.nowMs(), { label: site, life, kind: 'answer', deliver: settle });
+          scheduler.after(life.pausedUntilMs - scheduler.nowMs(), {
+            label: site,
+            life,
+            kind: 'answer',
+            deliver: settle,
+          });
         };
         scheduler.after(delayMs, { label: site, life, kind: 'answer', effect, deliver });
       };
@@ -78,11 +83,13 @@ export type Process = {
   pause(ms: number): void;
 };
 
+/** `ends`: the process has come to its own end, and starts anew. */
+export type Main = (env: Env) => Promise<'ends' | 'serves'>;
+
 export type Population = {
   readonly processes: readonly Process[];
   /** `role` and a number make its name. */
-  start(role: string, number: number, main: (env: Env) => Promise<void>): Process;
-  byLife(life: Life): Process;
+  start(role: string, number: number, main: Main): Process;
 };
 
 type PopulationPorts = {
@@ -98,9 +105,8 @@ type PopulationPorts = {
 export function population(ports: PopulationPorts): Population {
   const { scheduler, chance } = ports;
   const processes: Process[] = [];
-  const owners = new WeakMap<Life, Process>();
 
-  function start(role: string, number: number, main: (env: Env) => Promise<void>): Process {
+  function start(role: string, number: number, main: Main): Process {
     const name = `${role}-${number}`;
     let lives = 0;
     let life: Life | undefined;
@@ -116,7 +122,6 @@ export function population(ports: PopulationPorts): Population {
         skewMs: ports.skewMs(own),
       };
       life = born;
-      owners.set(born, process);
       const env: Env = {
         life: born,
         clock: clockOf(scheduler, born),
@@ -125,7 +130,12 @@ export function population(ports: PopulationPorts): Population {
         log: ports.log(born),
         caller: callerOf(scheduler, born, ports.atCrashPoint),
       };
-      main(env).catch((cause: unknown) => ports.onTrouble(born, cause));
+      void main(env).then(
+        (ending) => {
+          if (ending === 'ends' && born.alive) process.crash(chance.between(100, 3_000));
+        },
+        (cause: unknown) => ports.onTrouble(born, cause),
+      );
     };
     const process: Process = {
       name,
@@ -148,13 +158,5 @@ export function population(ports: PopulationPorts): Population {
     return process;
   }
 
-  return {
-    processes,
-    start,
-    byLife(life) {
-      const process = owners.get(life);
-      if (!process) throw new Error(`nobody lived ${life.name}`);
-      return process;
-    },
-  };
+  return { processes, start };
 }

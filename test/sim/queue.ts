@@ -113,15 +113,10 @@ export function simQueue({ scheduler, chance, faults, visibilityMs }: QueuePorts
 
   const called = <Answer>(caller: Caller, site: string, evaluate: () => Answer): Promise<Answer> =>
     caller.call(site, (reply) => {
-      switch (faults.next(caller)?.kind) {
-        case undefined:
-          return reply(chance.between(3, 30), evaluate);
-        case 'unreachable':
-          return reply(chance.between(1_500, 1_600), unavailable);
-        case 'answerLost':
-          evaluate();
-          return reply(chance.between(1_500, 1_600), unavailable);
-      }
+      const fault = faults.next(caller)?.kind;
+      if (!fault) return reply(chance.between(3, 30), evaluate);
+      if (fault === 'answerLost') evaluate();
+      reply(chance.between(1_500, 1_600), unavailable);
     });
 
   const send = (message: Message, deduplicationId: string) => {
@@ -163,7 +158,10 @@ export function simQueue({ scheduler, chance, faults, visibilityMs }: QueuePorts
     reply: Reply<Received | undefined>,
     { waitMs, signal }: { readonly waitMs: number; readonly signal: AbortSignal | undefined },
   ): void {
-    if (faults.next(caller)) return reply(1_500, unavailable);
+    if (faults.next(caller)) {
+      reply(1_500, unavailable);
+      return;
+    }
     const give = (received: Received | undefined) => {
       waiters.delete(waiter);
       cancel();
@@ -175,7 +173,10 @@ export function simQueue({ scheduler, chance, faults, visibilityMs }: QueuePorts
     };
     const waiter: Waiter = { caller, give };
     const cancel = scheduler.after(waitMs, { label: 'poll ends', deliver: giveUp });
-    if (signal?.aborted) return reply(0, () => undefined);
+    if (signal?.aborted) {
+      reply(0, () => undefined);
+      return;
+    }
     signal?.addEventListener('abort', giveUp);
     waiters.add(waiter);
     // Whoever died while it waited is not there any more; now and then the queue finds out too late.

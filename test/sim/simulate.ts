@@ -2,11 +2,11 @@
 import { chanceOf } from './chance.ts';
 import type { Watch } from './checkers/checker.ts';
 import { checkers } from './checkers/checkers.ts';
+import type { CrashPoint } from './crash-points.ts';
 import type { FaultKind, Profile } from './faults.ts';
 import { ledgerOf } from './ledger.ts';
 import { type Measured, measure } from './measure.ts';
 import { buildWorld } from './world.ts';
-import type { CrashPoint } from './crash-points.ts';
 
 export type Violation = { readonly invariant: string; readonly timeMs: number; readonly detail: string };
 
@@ -33,7 +33,12 @@ export type SimulateOptions = {
 const hourMs = 3_600_000;
 const violationsMax = 20;
 
-export async function simulate({ seed, hours, onLine, profile = profileOf(seed, hours) }: SimulateOptions): Promise<Outcome> {
+export async function simulate({
+  seed,
+  hours,
+  onLine,
+  profile = profileOf(seed, hours),
+}: SimulateOptions): Promise<Outcome> {
   const violations: Violation[] = [];
   const world = buildWorld({ seed, profile, ...(onLine && { onLine }) });
   const { scheduler, table, network } = world;
@@ -41,12 +46,13 @@ export async function simulate({ seed, hours, onLine, profile = profileOf(seed, 
   const facts = { ledger, table, network, profile, nowMs: scheduler.nowMs };
   const watches = Object.entries(checkers)
     .filter(([invariant]) => !readsWallClocks.has(invariant) || profile.skewMsMax <= smallSkewMs)
-    .map(([invariant, checker]): Watch =>
-      checker(facts, (detail) => {
-        const timeMs = scheduler.nowMs();
-        scheduler.trace(`${timeMs} VIOLATION ${invariant}: ${detail}`);
-        if (violations.length < violationsMax) violations.push({ invariant, timeMs, detail });
-      }),
+    .map(
+      ([invariant, checker]): Watch =>
+        checker(facts, (detail) => {
+          const timeMs = scheduler.nowMs();
+          scheduler.trace(`${timeMs} VIOLATION ${invariant}: ${detail}`);
+          if (violations.length < violationsMax) violations.push({ invariant, timeMs, detail });
+        }),
     );
   const { watch: measuring, measured } = measure(facts);
   tellAll(world, ledger, [...watches, measuring]);
@@ -83,7 +89,11 @@ function profileOf(seed: number, hours: number): Profile {
   };
 }
 
-function tellAll(world: ReturnType<typeof buildWorld>, ledger: ReturnType<typeof ledgerOf>, watches: readonly Watch[]): void {
+function tellAll(
+  world: ReturnType<typeof buildWorld>,
+  ledger: ReturnType<typeof ledgerOf>,
+  watches: readonly Watch[],
+): void {
   const each = <Told>(pick: (watch: Watch) => ((told: Told) => void) | undefined) => {
     const listeners = watches.flatMap((watch) => pick(watch) ?? []);
     return (told: Told) => {

@@ -3,7 +3,14 @@
  * makes of them is simulated with them: the same write sent again with its token, read back, and in doubt where that cannot tell.
  */
 import { operationKey } from '../../shared/store/operation.ts';
-import { type Key, type Operation, type Query, type Store, StoreUnavailable, type WriteOutcome } from '../../shared/store/store.ts';
+import {
+  type Key,
+  type Operation,
+  type Query,
+  type Store,
+  StoreUnavailable,
+  type WriteOutcome,
+} from '../../shared/store/store.ts';
 import type { Chance } from './chance.ts';
 import type { Scheduler } from './clock.ts';
 import type { Caller, Reply } from './process.ts';
@@ -80,7 +87,10 @@ function read<Answer>(ports: StorePorts, caller: Caller, site: string, evaluate:
 /** The table is asked at the beginning or at the end of the latency: in between others have their turn. */
 function answerSoon<Answer>(chance: Chance, reply: Reply<Answer>, evaluate: () => Answer): void {
   const ms = latencyMs(chance);
-  if (chance.happens(0.5)) return reply(ms, evaluate);
+  if (chance.happens(0.5)) {
+    reply(ms, evaluate);
+    return;
+  }
   const answer = evaluate();
   reply(ms, () => answer);
 }
@@ -128,7 +138,8 @@ function inDoubt(
 ): void {
   const giveUpMs = requestTimeoutMs * (writeSends + 1) + chance.between(0, 500);
   const arriveMs = applied === 'first' ? latencyMs(chance) : chance.between(giveUpMs - 3_000, giveUpMs + 8_000);
-  if (applied !== 'never') scheduler.after(arriveMs, { label: `${applied} applied`, effect: () => void table.write(request) });
+  if (applied !== 'never')
+    scheduler.after(arriveMs, { label: `${applied} applied`, effect: () => void table.write(request) });
   reply(giveUpMs, () => ({ kind: 'inDoubt' }));
 }
 
@@ -142,7 +153,7 @@ function unavailable(): never {
 /** The kind of an item, for the names of crash points. */
 export function keyKind({ pk, sk }: Key): string {
   if (pk.startsWith('RUN#')) return 'RUN';
-  if (pk === 'CHANGES' || pk === 'LAYOUT') return pk;
+  if (pk === 'CHANGES' || pk === 'WEIGHT') return pk;
   if (pk.startsWith('E#')) return 'EVENT';
   if (sk === 'EPOCH' || sk === 'CHECKPOINT') return sk;
   const [, , kind = sk] = sk.split('#');

@@ -4,7 +4,13 @@
  */
 import { conditionsHold } from '../../shared/store/condition.ts';
 import { itemBytes, itemBytesMax } from '../../shared/store/item-size.ts';
-import { attributesOf, definedOf, operationKey, plainAttributes, requireValidWrite } from '../../shared/store/operation.ts';
+import {
+  attributesOf,
+  definedOf,
+  operationKey,
+  plainAttributes,
+  requireValidWrite,
+} from '../../shared/store/operation.ts';
 import type { Item, Key, Operation, Query, Refusal, WriteOutcome } from '../../shared/store/store.ts';
 
 export type Change = { readonly key: Key; readonly before: Item | undefined; readonly after: Item | undefined };
@@ -72,7 +78,8 @@ export function table(nowMs: () => number): Table {
     for (const effect of effects) {
       if (effect.kind !== 'change') continue;
       const { key, before, after } = effect;
-      if (after && itemBytes(after) > itemBytesMax) throw new Error(`item ${key.pk} ${key.sk} is over ${itemBytesMax} bytes`);
+      if (after && itemBytes(after) > itemBytesMax)
+        throw new Error(`item ${key.pk} ${key.sk} is over ${itemBytesMax} bytes`);
       changes.push({ key, before, after });
     }
     for (const { key, after } of changes) keep(key, { atMs: timeMs, item: after, token });
@@ -92,9 +99,7 @@ export function table(nowMs: () => number): Table {
     if (own || (known && !single)) return written(single, single && latest(operationKey(single))?.item);
     const effects = operations.map((operation) => effectOf(operation, latest(operationKey(operation))?.item));
     const refusals = effects.flatMap((effect, index): Refusal[] =>
-      effect.kind === 'refuse'
-        ? [{ index, kind: 'condition', ...(effect.before && { item: effect.before }) }]
-        : [],
+      effect.kind === 'refuse' ? [{ index, kind: 'condition', ...(effect.before && { item: effect.before }) }] : [],
     );
     if (refusals.length > 0) return { kind: 'refused', refusals };
     apply(request, effects);
@@ -149,7 +154,12 @@ function effectOf(operation: Operation, before: Item | undefined): Effect {
     case 'check':
       return { kind: 'none' };
     case 'put':
-      return { kind: 'change', key, before, after: frozen({ ...plainAttributes(attributesOf(operation.item)), ...key }) };
+      return {
+        kind: 'change',
+        key,
+        before,
+        after: frozen({ ...plainAttributes(attributesOf(operation.item)), ...key }),
+      };
     case 'update':
       return { kind: 'change', key, before, after: frozen({ ...updated(operation, before ?? key), ...key }) };
     case 'delete':

@@ -20,7 +20,8 @@ export type ScriptedTarget = {
 
 const typeDigit: Readonly<Record<ProbeType, number>> = { startup: 1, readiness: 2, liveness: 3 };
 
-export const hostOf = (index: number, incarnation: number): string => `10.${index}.${incarnation >> 8}.${incarnation & 255}`;
+export const hostOf = (index: number, incarnation: number): string =>
+  `10.${index}.${incarnation >> 8}.${incarnation & 255}`;
 
 const portOf = (container: number, probeType: ProbeType): number => 8_000 + 10 * container + typeDigit[probeType];
 
@@ -32,7 +33,10 @@ export function endpointsOf(index: number, incarnation: number): readonly Endpoi
   );
 }
 
-type Timing = Pick<ProbeInput, 'periodSeconds' | 'failureThreshold' | 'successThreshold' | 'timeoutSeconds' | 'initialDelaySeconds'>;
+type Timing = Pick<
+  ProbeInput,
+  'periodSeconds' | 'failureThreshold' | 'successThreshold' | 'timeoutSeconds' | 'initialDelaySeconds'
+>;
 
 type Probed = { readonly [probeType in ProbeType]?: Timing };
 
@@ -62,12 +66,22 @@ type Placed = Omit<TargetSpecInput, 'host' | 'lifecycle'>;
 type Row = Pick<ScriptedTarget, 'lifecycle' | 'fate'> & { readonly placed: (chance: Chance) => Placed };
 
 const every = (periodSeconds: number, more: Timing = {}): Timing => ({ periodSeconds, ...more });
-const one = (probed: Probed, more: Placed = {}) => (): Placed => ({ containers: [container(0, probed)], ...more });
+const one =
+  (probed: Probed, more: Placed = {}) =>
+  (): Placed => ({ containers: [container(0, probed)], ...more });
 
 const rows: readonly Row[] = [
   { lifecycle: 'static', fate: 'stays', placed: one({ readiness: every(10), liveness: every(20) }) },
-  { lifecycle: 'static', fate: 'stays', placed: one({ readiness: every(5, { failureThreshold: 1, successThreshold: 2 }) }) },
-  { lifecycle: 'static', fate: 'stays', placed: one({ liveness: every(15, { failureThreshold: 2, initialDelaySeconds: 5 }) }) },
+  {
+    lifecycle: 'static',
+    fate: 'stays',
+    placed: one({ readiness: every(5, { failureThreshold: 1, successThreshold: 2 }) }),
+  },
+  {
+    lifecycle: 'static',
+    fate: 'stays',
+    placed: one({ liveness: every(15, { failureThreshold: 2, initialDelaySeconds: 5 }) }),
+  },
   {
     lifecycle: 'static',
     fate: 'stays',
@@ -85,12 +99,28 @@ const rows: readonly Row[] = [
       initContainers: [container(2, { startup: every(10), readiness: every(30) }, { restartPolicy: 'Always' })],
     }),
   },
-  { lifecycle: 'static', fate: 'isRecreated', placed: one({ liveness: every(20, { failureThreshold: 1 }) }, { restartPolicy: 'Never' }) },
-  { lifecycle: 'static', fate: 'isRecreated', placed: one({ readiness: every(15), liveness: every(30) }, { terminationGracePeriodSeconds: 40 }) },
-  { lifecycle: 'static', fate: 'isRecreated', placed: one({ startup: every(10, { failureThreshold: 3 }), readiness: every(10) }) },
+  {
+    lifecycle: 'static',
+    fate: 'isRecreated',
+    placed: one({ liveness: every(20, { failureThreshold: 1 }) }, { restartPolicy: 'Never' }),
+  },
+  {
+    lifecycle: 'static',
+    fate: 'isRecreated',
+    placed: one({ readiness: every(15), liveness: every(30) }, { terminationGracePeriodSeconds: 40 }),
+  },
+  {
+    lifecycle: 'static',
+    fate: 'isRecreated',
+    placed: one({ startup: every(10, { failureThreshold: 3 }), readiness: every(10) }),
+  },
   { lifecycle: 'static', fate: 'changes', placed: (chance) => changing(chance) },
   { lifecycle: 'static', fate: 'changes', placed: (chance) => changing(chance) },
-  { lifecycle: 'reported', fate: 'stays', placed: one({ readiness: every(20), liveness: every(10, { failureThreshold: 2 }) }) },
+  {
+    lifecycle: 'reported',
+    fate: 'stays',
+    placed: one({ readiness: every(20), liveness: every(10, { failureThreshold: 2 }) }),
+  },
   {
     lifecycle: 'reported',
     fate: 'stays',
@@ -107,7 +137,10 @@ const rows: readonly Row[] = [
 /** Another period, other thresholds, a probe more or less. */
 function changing(chance: Chance): Placed {
   const timing = () =>
-    every(chance.pick([5, 10, 20, 30]), { failureThreshold: chance.between(1, 4), timeoutSeconds: chance.between(1, 2) });
+    every(chance.pick([5, 10, 20, 30]), {
+      failureThreshold: chance.between(1, 4),
+      timeoutSeconds: chance.between(1, 2),
+    });
   const probed: Probed = {
     ...(chance.happens(0.8) && { readiness: timing() }),
     ...(chance.happens(0.8) && { liveness: timing() }),

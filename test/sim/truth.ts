@@ -14,7 +14,7 @@ export function endpointLife(
   endpoint: Endpoint,
 ): () => void {
   const { scheduler, chance, network } = ports;
-  let cancel = () => undefined as void;
+  let cancel: () => void = () => undefined;
   const become = (health: Health, forMs: number) => {
     network.set(endpoint, health);
     cancel = scheduler.after(forMs, { label: `${endpoint} turns`, deliver: next });

@@ -1,11 +1,13 @@
 /** One simulated world: every process of the product on one table, one queue, one bus and one network, all of one seed. */
-import { apiApp } from '../../shared/api/app.ts';
+
 import type { ApiApp } from '../../shared/api/app.ts';
+import { apiApp } from '../../shared/api/app.ts';
 import type { BusEvent } from '../../shared/bus/events.ts';
 import type { Log, LogFields } from '../../shared/lib/log.ts';
 import { hostShards } from '../../shared/manager/host.ts';
 import type { Ports } from '../../shared/manager/ports.ts';
-import { runShard, type ShardMemory } from '../../shared/manager/run-shard.ts';
+import { runReceived } from '../../shared/manager/receipt.ts';
+import type { ShardMemory } from '../../shared/manager/run-shard.ts';
 import { syncTarget } from '../../shared/manager/status-sync.ts';
 import type { ProbeMetrics } from '../../shared/prober/metrics.ts';
 import type { Lease } from '../../shared/queue/queue.ts';
@@ -14,15 +16,15 @@ import { type Chance, chanceOf } from './chance.ts';
 import { type Client, clientOf } from './client.ts';
 import { type Life, type Scheduler, startScheduler } from './clock.ts';
 import { type CrashPoints, crashPoints } from './crash-points.ts';
-import { type Faults, planFaults, type Profile } from './faults.ts';
-import { type Network, network } from './network.ts';
+import { type Faults, type Profile, planFaults } from './faults.ts';
+import { forgedEvent } from './forgery.ts';
+import { canary, type Network, network } from './network.ts';
 import { operate } from './operator.ts';
 import { type Env, type Population, population } from './process.ts';
 import { type SimQueue, simQueue } from './queue.ts';
-import { tickSchedule } from './schedule.ts';
+import { type Schedules, type Wanted, wakeSchedules } from './schedule.ts';
 import { storeOf } from './store.ts';
 import { type Table, table } from './table.ts';
-import { forgedEvent } from './forgery.ts';
 
 export type World = {
   readonly scheduler: Scheduler;
@@ -52,6 +54,8 @@ export type WorldOptions = {
 /** As many shards as this many workers hold at once, with one left over. */
 const workers = 4;
 const shardsPerWorker = 2;
+/** All targets together have some 2.5 probes in flight while none is answered: three shards or four, with layouts that change. */
+const socketsPerShard = 1.2;
 /** As long as a function may take; whoever receives a message says at once how long it wants it. */
 const queueVisibilityMs = 900_000;
 /** A delivery that was not acknowledged comes again. */
@@ -68,7 +72,12 @@ export function buildWorld({ seed, profile, onLine }: WorldOptions): World {
   const net = network(scheduler, chance.fork('network'));
   const tab = table(scheduler.nowMs);
   const bus = simBus({ scheduler, chance: chance.fork('bus'), faults: faults.bus });
-  const queue = simQueue({ scheduler, chance: chance.fork('queue'), faults: faults.queue, visibilityMs: queueVisibilityMs });
+  const queue = simQueue({
+    scheduler,
+    chance: chance.fork('queue'),
+    faults: faults.queue,
+    visibilityMs: queueVisibilityMs,
+  });
   const people = population({
     scheduler,
     chance: chance.fork('people'),
@@ -78,13 +87,20 @@ export function buildWorld({ seed, profile, onLine }: WorldOptions): World {
     onTrouble: (life, cause) => troubles.push(`${life.name}: ${String(cause)}`),
   });
   const storePorts = { table: tab, scheduler, chance: chance.fork('store'), faults: faults.store };
-  const own = { storePorts, bus, queue, net, scheduler };
+  const wanted: Wanted = { release: 'r1', capacity: { cpu: 1, sockets: socketsPerShard } };
+  const stops = new Map<Life, AbortController>();
+  const own = { storePorts, bus, queue, net, scheduler, wanted, stops };
 
   for (let number = 1; number <= workers; number += 1)
     people.start('worker', number, (env) => worker(own, env, (run) => void onRun.map((listener) => listener(run))));
-  people.start('schedule', 1, (env) =>
-    tickSchedule({ env, store: storeOf(storePorts, env.caller, env.life.name), queue: queue.of(env.caller), ticks: faults.ticks }),
-  );
+  const schedules: Schedules = new Map();
+  for (let number = 1; number <= 2; number += 1)
+    people.start('schedule', number, async ({ caller, clock, random, log, life }) => {
+      const store = storeOf(storePorts, caller, life.name);
+      schedules.set(life, { store, queue: queue.of(caller), bus: bus.of(caller, life.name), clock, random, log });
+      return 'serves';
+    });
+  wakeSchedules({ scheduler, chance: chance.fork('ticks'), schedules, wanted, ticks: faults.ticks });
   const syncs = syncers(own, people, chance.fork('deliveries'));
   bus.subscribe(syncs.deliver);
   const apps = new Map<Life, ApiApp>();
@@ -92,6 +108,7 @@ export function buildWorld({ seed, profile, onLine }: WorldOptions): World {
     people.start('api', number, async (env) => {
       for (const life of apps.keys()) if (!life.alive) apps.delete(life);
       apps.set(env.life, api(own, env));
+      return 'serves';
     });
   const client = clientOf(scheduler, chance.fork('client'), apps);
   const operator = operate({ scheduler, chance: chance.fork('operator'), client, network: net, isCalm: faults.isCalm });
@@ -102,6 +119,10 @@ export function buildWorld({ seed, profile, onLine }: WorldOptions): World {
     duplicateMessage: queue.duplicate,
     forgeEvent: () => bus.forge(forgedEvent(chance, scheduler.nowMs())),
     cutNetwork: net.cut,
+    changeLayout: () => {
+      wanted.capacity = { cpu: 1, sockets: socketsPerShard * chance.pick([0.6, 1, 1, 1.5, 4]) };
+    },
+    changeRelease: () => deploy({ scheduler, chance, wanted, stops }),
   });
   return {
     scheduler,
@@ -124,13 +145,33 @@ type Own = {
   readonly queue: SimQueue;
   readonly net: Network;
   readonly scheduler: Scheduler;
+  readonly wanted: Wanted;
+  readonly stops: Map<Life, AbortController>;
 };
+
+/** Another release is wanted, and the workers are replaced one after the other. */
+function deploy({
+  scheduler,
+  chance,
+  wanted,
+  stops,
+}: Pick<Own, 'scheduler' | 'wanted' | 'stops'> & { readonly chance: Chance }): void {
+  wanted.release = `r${Number(wanted.release.slice(1)) + 1}`;
+  for (const [life, stop] of stops) {
+    if (!life.alive) stops.delete(life);
+    else scheduler.after(chance.between(0, 180_000), { label: 'worker is stopped', life, deliver: () => stop.abort() });
+  }
+}
 
 const noMetrics: ProbeMetrics = { observe: () => undefined, remove: () => undefined };
 
-function worker({ storePorts, bus, queue, net, scheduler }: Own, env: Env, onRun: (run: StartedRun) => void): Promise<void> {
+async function worker(own: Own, env: Env, onRun: (run: StartedRun) => void): Promise<'ends'> {
+  const { storePorts, bus, queue, net, scheduler, wanted, stops } = own;
   const { caller, clock, log, random, life } = env;
   const memory: ShardMemory = new Map();
+  const { release } = wanted;
+  const stop = new AbortController();
+  stops.set(life, stop);
   let runs = 0;
   const portsFor = (lease: Lease): Ports => {
     runs += 1;
@@ -145,25 +186,34 @@ function worker({ storePorts, bus, queue, net, scheduler }: Own, env: Env, onRun
       bus: bus.of(caller, prober),
       dial: net.dialOf(caller),
       resolve: net.resolveOf(caller),
-      probers: net.probersOf(caller, prober),
+      canaries: [canary],
+      ...net.probersOf(caller, prober),
       metrics: noMetrics,
     };
   };
-  return hostShards({
+  await hostShards({
     clock,
     log,
     portsFor,
-    runShard,
-    optionsFor: () => ({ memory, release: '' }),
-    stop: new AbortController().signal,
+    runShard: runReceived,
+    optionsFor: () => ({ memory, release }),
+    stop: stop.signal,
     receiver: queue.of(caller),
     concurrency: shardsPerWorker,
   });
+  return 'ends';
 }
 
 function api({ storePorts, bus }: Own, { caller, clock, random, log, life }: Env): ApiApp {
   const store = storeOf(storePorts, caller, life.name);
-  return apiApp({ store, bus: bus.of(caller, life.name), clock, random, log, health: () => ({ ok: true, quarantined: [] }) });
+  return apiApp({
+    store,
+    bus: bus.of(caller, life.name),
+    clock,
+    random,
+    log,
+    health: () => ({ ok: true, quarantined: [] }),
+  });
 }
 
 /** status-sync: an event goes to one of its processes, and again to one when it was not acknowledged in time. */
@@ -172,10 +222,17 @@ function syncers({ storePorts, bus, scheduler }: Own, people: Population, chance
   for (let number = 1; number <= 2; number += 1)
     people.start('sync', number, async ({ caller, clock, random, log, life }) => {
       for (const other of handlers.keys()) if (!other.alive) handlers.delete(other);
-      const ports = { store: storeOf(storePorts, caller, life.name), bus: bus.of(caller, life.name), clock, random, log };
+      const ports = {
+        store: storeOf(storePorts, caller, life.name),
+        bus: bus.of(caller, life.name),
+        clock,
+        random,
+        log,
+      };
       handlers.set(life, async ({ detail }) => {
         if ('target' in detail) await syncTarget(ports, detail.target);
       });
+      return 'serves';
     });
 
   const deliver = (event: BusEvent, delivery = 1): void => {

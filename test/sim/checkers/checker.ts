@@ -4,8 +4,8 @@ import type { SeenAnswer } from '../client.ts';
 import type { DoneFault, Profile } from '../faults.ts';
 import type { Ledger } from '../ledger.ts';
 import type { Network, SeenProbe } from '../network.ts';
-import type { StartedRun } from '../world.ts';
 import type { AppliedWrite, Table } from '../table.ts';
+import type { StartedRun } from '../world.ts';
 
 export type ProbeStart = Pick<SeenProbe, 'endpoint' | 'prober' | 'startMs'>;
 

@@ -4,8 +4,13 @@ import { keyKind } from '../store.ts';
 import type { Checker } from './checker.ts';
 
 /** Of a version, what everybody has to agree on. */
-const shown = ({ result, containerID }: { readonly result?: string | undefined; readonly containerID: string }): string =>
-  `${result ?? 'none'} ${containerID}`;
+const shown = ({
+  result,
+  containerID,
+}: {
+  readonly result?: string | undefined;
+  readonly containerID: string;
+}): string => `${result ?? 'none'} ${containerID}`;
 
 export const s2: Checker = (_, violated) => {
   /** By uid, container, probe type and version: the event's id. */
@@ -19,7 +24,9 @@ export const s2: Checker = (_, violated) => {
         const changed = shown(old) !== shown(now) || (now.ended && !old.ended);
         const step = now.version - old.version;
         if (step !== (changed ? 1 : 0))
-          violated(`${writer} took ${key.sk} from version ${old.version} (${shown(old)}) to ${now.version} (${shown(now)})`);
+          violated(
+            `${writer} took ${key.sk} from version ${old.version} (${shown(old)}) to ${now.version} (${shown(now)})`,
+          );
         written.set(`${now.uid}/${now.container}/${now.probeType}/${now.version}`, shown(now));
       }
     },
