@@ -11,24 +11,27 @@ export type SqsOptions = {
   readonly queueUrl: string;
   readonly clock: Clock;
   readonly random: Random;
+  /** Of one request; a long poll has its wait in addition. */
+  readonly requestTimeoutMs?: number;
 };
 
 /** A heartbeat comes every 5 s and may have to be tried again. */
-export const requestTimeoutMs = 1_500;
+const requestTimeoutMsDefault = 1_500;
 /** With 1.5 s a call, an extension takes at most 3 s of the 12 s of a run's self-fence. */
 const extendsMax = 2;
 const deletesMax = 4;
 /** Pauses between sends: full jitter below a doubling bound. */
 const pauseMs = 25;
 
-type Limits = { readonly sendsMax: number; readonly timeoutMs?: number; readonly signal?: AbortSignal | undefined };
+type Limits = { readonly sendsMax: number; readonly waitMs?: number; readonly signal?: AbortSignal | undefined };
 
 /** @throws QueueUnavailable after `sendsMax` sends, when the service refuses for good, or when the signal was aborted. */
 export async function callSqs<Answer>(
-  { clock, random }: SqsOptions,
+  { clock, random, requestTimeoutMs = requestTimeoutMsDefault }: SqsOptions,
   send: (abortSignal: AbortSignal) => Promise<Answer>,
-  { sendsMax, timeoutMs = requestTimeoutMs, signal }: Limits,
+  { sendsMax, waitMs = 0, signal }: Limits,
 ): Promise<Answer> {
+  const timeoutMs = waitMs + requestTimeoutMs;
   for (let sends = 1; ; sends += 1) {
     try {
       return await timed(clock, send, { timeoutMs, signal });

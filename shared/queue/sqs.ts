@@ -5,7 +5,7 @@
 import { type Message, ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import type { QueueReceiver, QueueSender, Received } from './queue.ts';
 import { encodeShardMessage } from './shard-message.ts';
-import { callSqs, heldBy, requestTimeoutMs, type SqsOptions, secondsOf } from './sqs-call.ts';
+import { callSqs, heldBy, type SqsOptions, secondsOf } from './sqs-call.ts';
 
 type Options = SqsOptions & {
   /**
@@ -53,7 +53,7 @@ async function poll(options: Options, waitMs: number, signal: AbortSignal | unde
     MessageSystemAttributeNames: ['MessageGroupId', 'ApproximateReceiveCount'],
     ...(visibilityMs !== undefined && { VisibilityTimeout: secondsOf(visibilityMs) }),
   });
-  const limits = { sendsMax: receivesMax, timeoutMs: waitSeconds * 1_000 + requestTimeoutMs, signal };
+  const limits = { sendsMax: receivesMax, waitMs: waitSeconds * 1_000, signal };
   try {
     const send = (abortSignal: AbortSignal) => client.send(command, { abortSignal });
     return (await callSqs(options, send, limits)).Messages?.[0];
