@@ -3,9 +3,10 @@
  * ever touches.
  */
 import { isWhole, type Layout, type LayoutContext, planLayout } from '../core/layout.ts';
+import { type BucketWeight, noWeight } from '../core/weight.ts';
 import type { Log } from '../lib/log.ts';
 import { decodeLayout, encodeLayout, generationAttribute, updateTo } from '../store/items.ts';
-import { layoutKey } from '../store/keys.ts';
+import { bucketCount, layoutKey } from '../store/keys.ts';
 import { type Condition, type Item, type Operation, StoreUnavailable } from '../store/store.ts';
 import { readWeights, type WeightPorts } from './weights.ts';
 import { writeSurely } from './write.ts';
@@ -38,13 +39,20 @@ export async function currentLayout(ports: LayoutPorts, options: LayoutOptions):
 /** Weights that cannot be read keep the layout as it is: who is held is worth more than who is held best. */
 async function wantedLayout(ports: LayoutPorts, stored: StoredLayout, options: LayoutOptions): Promise<Layout> {
   try {
-    return planLayout(stored, await readWeights(ports), { ...options, nowMs: ports.clock.nowMs() });
+    const weights = needsWeights(options) ? await readWeights(ports) : noWeights;
+    return planLayout(stored, weights, { ...options, nowMs: ports.clock.nowMs() });
   } catch (error) {
     if (!(error instanceof StoreUnavailable) || stored.shards.length === 0) throw error;
     ports.log.warn('weights not read', { cause: error.message });
     return stored;
   }
 }
+
+/** A holder without limits that is always there has the same layout whatever the targets ask for. */
+const needsWeights = ({ capacity, mode }: LayoutOptions): boolean =>
+  mode !== 'resident' || Number.isFinite(capacity.cpu) || Number.isFinite(capacity.sockets);
+
+const noWeights: readonly BucketWeight[] = Array.from({ length: bucketCount }, () => noWeight);
 
 async function readLayout({ store, log }: LayoutPorts): Promise<StoredLayout> {
   const item = await store.get(layoutKey);

@@ -303,6 +303,14 @@ describe('weights', () => {
     assert.equal(weighed(world), 1);
   });
 
+  test('are not even asked for by one process that holds everything all the time', async () => {
+    const unlimited = Number.POSITIVE_INFINITY;
+    const world = scheduleWorld({ mode: 'resident', capacity: { cpu: unlimited, sockets: unlimited } });
+    await world.register('checkout');
+    await world.tick();
+    assert.deepEqual([world.queries, (await onlyShard(world)).mode], [[], 'resident']);
+  });
+
   test('that cannot be read leave the layout as it is', async () => {
     const { world, shard } = await heldWorld();
     const query = world.store.query;
