@@ -34,7 +34,8 @@ export type ShardRun = {
   crash(): void;
 };
 
-type Script = (request: ProbeRequest) => 'success' | 'failure' | Attempt;
+type Answer = 'success' | 'failure' | Attempt;
+type Script = (request: ProbeRequest) => Answer | Promise<Answer>;
 
 const shard = '00';
 const generation = 1;
@@ -63,7 +64,7 @@ export function shardWorld({ wrapStore = (store: Store) => store } = {}) {
   let probes = 0;
   const prober = async (request: ProbeRequest): Promise<Attempt> => {
     probes += 1;
-    const answer = script(request);
+    const answer = await script(request);
     return typeof answer === 'string' ? { outcome: answer, output: answer, timings: { totalMs: 1 } } : answer;
   };
   const probers: Probers = { http: prober, tcp: prober, grpc: prober, exec: prober };
