@@ -36,7 +36,8 @@ export function hostShard(ports: Ports): ShardHost {
           onFirstLoad();
         },
       });
-      view = undefined;
+      // From one slot to the next the shard is held all the time; the old view does until the new run has loaded.
+      if (end.kind !== 'slotDone') view = undefined;
       // A timer may be a moment early by the wall clock, and a slot that is done is not begun again.
       const earlyMs = message.slotEndMs - ports.clock.nowMs();
       if (end.kind === 'slotDone') await sleep(ports.clock, Math.max(0, earlyMs), stop.signal);
