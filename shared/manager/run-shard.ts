@@ -66,7 +66,10 @@ export async function runShard(
 }
 
 async function hold(run: Run, deadlineMs: number, options: RunOptions): Promise<RunEnd> {
-  if (!(await claimRun(run))) return { kind: 'stale' };
+  if (!(await claimRun(run))) {
+    run.end({ kind: 'stale' });
+    return { kind: 'stale' };
+  }
   const loop = startLoop(run);
   const holder = holderOf(run, loop);
   const loader = shardLoader(holder);
@@ -116,13 +119,13 @@ function guarded(run: Run, work: Promise<void>): Promise<void> {
   });
 }
 
-/** `observedAtMs` stands still while a due probe has not begun. */
+/** `observedAtMs`: everything that was due before has begun. */
 function observer(run: Run, loop: Loop): () => BeatState {
   let observedAtMs = run.ports.clock.nowMs();
   return () => {
     const late = loop.late();
-    if (late.length === 0) observedAtMs = run.ports.clock.nowMs();
-    return { observedAtMs, late };
+    observedAtMs = Math.max(observedAtMs, Math.min(run.ports.clock.nowMs(), ...late.map(({ dueMs }) => dueMs)));
+    return { observedAtMs, late: late.map(({ name }) => name) };
   };
 }
 

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ProbeInput } from '../../shared/core/spec-input.ts';
 import { sleep } from '../../shared/lib/clock.ts';
-import { decodeCheckpoint } from '../../shared/store/items.ts';
-import { bucketPk, checkpointKey, targetAddress } from '../../shared/store/keys.ts';
+import { inFlightMax } from '../../shared/manager/loop.ts';
+import { decodeCheckpoint, decodeEvent } from '../../shared/store/items.ts';
+import { bucketPk, checkpointKey, prefixEnd, runKey, targetAddress } from '../../shared/store/keys.ts';
 import { type ShardWorld, shardWorld } from '../support/shard-world.ts';
 
 const tcp: ProbeInput = { tcpSocket: { port: 1 }, periodSeconds: 1 };
@@ -129,6 +130,67 @@ test('a checkpoint from before a hold does not count against the next container'
     return containerID === 'test://2' && result === 'failure';
   });
   assert.equal(world.probes() - before, 10);
+});
+
+/** The story of the target, oldest first. */
+const storyOf = async (world: ShardWorld) => {
+  const { eventsPk, prefix } = targetAddress('default', name);
+  const items = await world.store.query({ pk: eventsPk, from: prefix, to: prefix + prefixEnd });
+  return items.map((item) => {
+    const decoded = decodeEvent(item);
+    assert.ok(decoded.kind === 'ok');
+    return decoded.record;
+  });
+};
+
+test('a container that fails again after its restart has its own failure told and only its own attempts behind it', async () => {
+  const world = shardWorld();
+  await world.put(name, { livenessProbe: { ...tcp, failureThreshold: 2 } });
+  world.answer(failure);
+  await world.run();
+  await world.clock.advance(9_000);
+  const story = (await storyOf(world)).filter(({ reason }) => reason !== 'Started' && reason !== 'BackOff');
+  const told = story.filter(({ reason, result }) => reason !== 'ProbeResultChanged' || result === 'failure');
+  assert.deepEqual(
+    told.map(({ reason, attempts }) => [reason, attempts.length]),
+    [
+      ['Unhealthy', 1],
+      ['ProbeResultChanged', 2],
+      ['Killing', 0],
+      ['Unhealthy', 1],
+      ['ProbeResultChanged', 2],
+      ['Killing', 0],
+    ],
+  );
+});
+
+test('a failure that turns the result at once is told before the result, and the tenth change after the ninth', async () => {
+  const world = shardWorld();
+  await world.put(name, { readinessProbe: { ...tcp, failureThreshold: 1 } });
+  await world.run();
+  await world.clock.advance(5_000);
+  for (let round = 0; round < 12; round += 1) {
+    world.answer(round % 2 === 0 ? failure : success);
+    await world.clock.advance(1_000);
+  }
+  const story = await storyOf(world);
+  const failed = story.findIndex(({ reason }) => reason === 'Unhealthy');
+  assert.deepEqual([story[failed + 1]?.reason, story[failed + 1]?.result], ['ProbeResultChanged', 'failure']);
+});
+
+test('probes that find no room for a minute make the beat say so', async () => {
+  const world = shardWorld();
+  const containers = Array.from({ length: 20 }, (_, at) => ({ name: `c${at}`, readinessProbe: tcp }));
+  for (let at = 0; at * containers.length <= inFlightMax; at += 1) await world.put(`t${at}`, { containers });
+  world.answer(() => new Promise(() => {}));
+  const run = await world.run();
+  await world.until('full', () => run.view()?.inFlight === inFlightMax);
+  const fullMs = world.clock.nowMs();
+  await world.clock.advance(minuteMs);
+  const beat = await world.store.get(runKey('00'));
+  assert.ok(Number(beat?.observedAtMs) <= fullMs, 'probes that are due since then have not begun');
+  assert.equal((beat?.late as readonly string[]).length, 1);
+  run.crash();
 });
 
 describe('a commit that STATUS has not taken in', () => {
@@ -329,6 +391,23 @@ describe('a run', () => {
     assert.deepEqual(await first.ended, { kind: 'fenced' });
     assert.equal((await world.probe(name, 'main#readiness')).result, 'failure');
     assert.equal(second.view()?.probes, 1);
+  });
+
+  test('whose slot has been done already ends without a word of doubt', async () => {
+    const world = shardWorld();
+    const first = await world.run();
+    const { slotEndMs } = world.message();
+    // A moment early, as a timer may be by the wall clock.
+    await world.clock.advance(slotEndMs - world.clock.nowMs());
+    assert.deepEqual(await first.ended, { kind: 'slotDone' });
+    await world.store.write([{ kind: 'update', key: runKey('00'), set: { doneSlot: world.message().slot } }], {
+      token: 'done',
+    });
+    assert.deepEqual(await (await world.run()).ended, { kind: 'stale' });
+    assert.deepEqual(
+      world.log.lines.filter(({ level }) => level !== 'info'),
+      [],
+    );
   });
 
   test('leaves no timer behind', async () => {
