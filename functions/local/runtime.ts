@@ -12,7 +12,6 @@ import type { DialPolicy } from '../../shared/net/net.ts';
 import { dialPolicy } from '../../shared/net/policy.ts';
 import { resolver } from '../../shared/net/resolver.ts';
 import { proberRegistry } from '../../shared/prober/registry.ts';
-import type { StoreCall } from '../../shared/store/item-size.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { holdDataDir } from './data-dir.ts';
@@ -28,8 +27,6 @@ export type RuntimePorts = {
   readonly log: Log;
   /** What may be dialed and who is asked for names; default: what a single machine allows, and its own DNS servers. */
   readonly network?: { readonly policy: DialPolicy; readonly dnsServers: readonly string[] };
-  /** Told of every call of the store, for benchmarks. */
-  readonly onStoreCall?: (call: StoreCall) => void;
   /** The store as all pieces see it, for tests that count or break what goes through it. */
   readonly wrapStore?: (store: Store) => Store;
 };
@@ -54,7 +51,7 @@ export function startRuntime(
 ): Runtime {
   const { clock, random, log } = ports;
   const dataDir = holdDataDir(options.dataDir);
-  const sqlite = sqliteStore({ path: dataDir.storePath, ...(ports.onStoreCall && { onCall: ports.onStoreCall }) });
+  const sqlite = sqliteStore({ path: dataDir.storePath });
   const store = ports.wrapStore?.(sqlite) ?? sqlite;
   const bus = inProcessBus({ clock, random, log });
   const resolve = resolver({ clock, ...(ports.network && { servers: ports.network.dnsServers }) });

@@ -57,7 +57,8 @@ export function hostShard(ports: HostedPorts): ShardHost {
         schedule.wake();
       };
       const end = await runReceived(runPorts, message, deadlineMs, { ...options, memory, onLoaded });
-      if (view === own) view = undefined;
+      // From one slot to the next the shard is held all the time; the old view does until the new run has loaded.
+      if (view === own && end.kind !== 'slotDone') view = undefined;
       // A machine that slept through the end of a slot does not wait for the minute.
       if (end.kind !== 'slotDone') schedule.wake();
       return end;

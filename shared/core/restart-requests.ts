@@ -38,8 +38,10 @@ export function advanceRequests({ state, failing, incarnations, nowMs }: Advance
     if (target.spec.lifecycle === 'static' && !restarts({ target, container: entry.container })) continue;
     open[name] = request;
   }
-  // A static container that waits for its back-off is no longer failing, but nobody has answered its request.
-  for (const [name, request] of Object.entries(status.restartRequests)) {
+  // A static container that waits for its back-off is no longer failing, but nobody has answered its request. Of a terminating target
+  // nothing is restarted any more.
+  const waiting = target.deletionTimestampMs === undefined ? Object.entries(status.restartRequests) : [];
+  for (const [name, request] of waiting) {
     if (open[name] === undefined && incarnations[name]?.restartAtMs !== undefined) open[name] = request;
   }
   for (const [name, request] of Object.entries(open)) {

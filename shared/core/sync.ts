@@ -50,7 +50,7 @@ export function planSync(state: TargetState, nowMs: number): SyncPlan {
     kind: 'write',
     record: { ...record, version: old.version + 1 },
     acked,
-    events: lifecycle.events,
+    events: lifecycle.events.map(withId),
     containersChanged: !sameValue(record.incarnations, old.incarnations),
   };
 }
@@ -98,7 +98,7 @@ function hasFailed(state: TargetState, container: PlacedContainer, containerID: 
   return record.result === 'failure' && record.containerID === containerID;
 }
 
-type Lifecycle = { readonly incarnations: StatusRecord['incarnations']; readonly events: readonly EventRecord[] };
+type Lifecycle = { readonly incarnations: StatusRecord['incarnations']; readonly events: readonly Unnamed[] };
 
 function advanceLifecycle(state: TargetState, failing: readonly Failing[], nowMs: number): Lifecycle {
   const { target, status } = state;
@@ -137,7 +137,7 @@ function advanceIncarnation({ target, container, incarnation, failing, nowMs }: 
   return due ? restarted(incarnation, nowMs) : incarnation;
 }
 
-function killingEvent(target: TargetRecord, { container, status, probeType }: Failing, nowMs: number): EventRecord {
+function killingEvent(target: TargetRecord, { container, status, probeType }: Failing, nowMs: number): Unnamed {
   return recordedEvent(target, {
     reason: 'Killing',
     type: 'Normal',
@@ -159,7 +159,7 @@ function incarnationEvents({
   readonly name: string;
   readonly after: Incarnation;
   readonly nowMs: number;
-}): readonly EventRecord[] {
+}): readonly Unnamed[] {
   const containerID = staticContainerID(target.uid, name, after.restartCount);
   if (after.terminated) return [];
   if (after.restartAtMs !== undefined) {
@@ -190,10 +190,20 @@ type Told = {
   readonly nowMs: number;
 };
 
-function recordedEvent(target: TargetRecord, { nowMs, ...told }: Told): EventRecord {
+type Unnamed = Omit<EventRecord, 'id'>;
+
+const timeDigits = 14;
+const placeDigits = 3;
+
+/** Ids sort as the story goes: in the same millisecond after the results that were acted on, then in the order given. */
+function withId(event: Unnamed, place: number): EventRecord {
+  const time = String(event.timeMs).padStart(timeDigits, '0');
+  return { ...event, id: `${time}#~${String(place).padStart(placeDigits, '0')}#${event.containerID}#${event.reason}` };
+}
+
+function recordedEvent(target: TargetRecord, { nowMs, ...told }: Told): Unnamed {
   return {
     ...told,
-    id: `${String(nowMs).padStart(14, '0')}#${told.containerID}#${told.reason}`,
     uid: target.uid,
     timeMs: nowMs,
     kind: 'recorded',

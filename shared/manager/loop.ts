@@ -28,13 +28,16 @@ export type Steps = {
   readonly tend: (held: HeldTarget) => Promise<void>;
 };
 
+/** `dueMs`: since when it has waited. */
+export type LateProbe = { readonly name: string; readonly dueMs: number };
+
 export type Loop = {
   start(steps: Steps): void;
   schedule(held: HeldTarget, probe: HeldProbe): void;
   scheduleTarget(held: HeldTarget, dueMs: number): void;
   inFlight(): number;
   /** The probe that has waited longest, if it is late. */
-  late(): readonly string[];
+  late(): readonly LateProbe[];
   /** Begins nothing more; resolves when nothing is in flight. */
   stopped(): Promise<void>;
 };
@@ -43,6 +46,8 @@ export function startLoop(run: Run): Loop {
   const { clock, log } = run.ports;
   const heap = dueHeap<Entry>();
   const working = new Set<Promise<void>>();
+  /** Probes that found no room, in the order in which they came. */
+  const waiting = new Map<HeldProbe, LateProbe & { readonly held: HeldTarget }>();
   let steps: Steps | undefined;
   let cancelTimer: (() => void) | undefined;
   let timerAtMs = Number.POSITIVE_INFINITY;
@@ -88,7 +93,8 @@ export function startLoop(run: Run): Loop {
 
   const beginProbe = (held: HeldTarget, probe: HeldProbe, nowMs: number) => {
     if (probe.inFlight) return;
-    if (probing >= inFlightMax) return push(nowMs + noRoomMs, { kind: 'probe', held, probe, wake: probe.wake });
+    if (probing >= inFlightMax) return wait(held, probe, nowMs);
+    waiting.delete(probe);
     const ticker = passTime(probe.ticker, nowMs);
     const wake = readyWakes(ticker).at(-1);
     if (!wake) return schedule(held, probe);
@@ -96,6 +102,26 @@ export function startLoop(run: Run): Loop {
     probe.inFlight = true;
     probing += 1;
     track(cycle(held, probe));
+  };
+
+  const wait = (held: HeldTarget, probe: HeldProbe, nowMs: number) => {
+    if (!waiting.has(probe)) waiting.set(probe, { held, name: nameOf(held, probe), dueMs: nowMs });
+    push(nowMs + noRoomMs, { kind: 'probe', held, probe, wake: probe.wake });
+  };
+
+  /** Of those the one that came first; a target that has gone waits no longer. */
+  const firstWaiting = (): LateProbe | undefined => {
+    for (const [probe, { held, ...late }] of waiting) {
+      if (!held.gone) return late;
+      waiting.delete(probe);
+    }
+    return undefined;
+  };
+
+  const firstDue = (): LateProbe | undefined => {
+    const next = heap.peek();
+    if (next?.entry.kind !== 'probe' || !isCurrent(next.entry)) return undefined;
+    return { name: nameOf(next.entry.held, next.entry.probe), dueMs: next.dueMs };
   };
 
   const cycle = async (held: HeldTarget, probe: HeldProbe) => {
@@ -151,9 +177,8 @@ export function startLoop(run: Run): Loop {
     scheduleTarget,
     inFlight: () => probing,
     late() {
-      const oldest = heap.peek();
-      const isLate = oldest && clock.nowMs() - oldest.dueMs > lateAfterMs;
-      return isLate && oldest.entry.kind === 'probe' && isCurrent(oldest.entry) ? [nameOf(oldest.entry)] : [];
+      const oldest = firstWaiting() ?? firstDue();
+      return oldest && clock.nowMs() - oldest.dueMs > lateAfterMs ? [oldest] : [];
     },
     async stopped() {
       stopping = true;
@@ -163,7 +188,7 @@ export function startLoop(run: Run): Loop {
   };
 }
 
-const nameOf = ({ held, probe }: Extract<Entry, { kind: 'probe' }>): string =>
+const nameOf = (held: HeldTarget, probe: HeldProbe): string =>
   `${held.target.namespace}/${held.target.name}#${probe.name}`;
 
 const isCurrent = (entry: Entry): boolean =>

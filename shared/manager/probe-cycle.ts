@@ -7,7 +7,7 @@ import type { ProbeReport } from '../core/probe-report.ts';
 import type { EventRecord, ProbeRecord } from '../core/records.ts';
 import type { ProbeName } from '../core/spec.ts';
 import { holdTrigger } from '../core/ticker.ts';
-import { decideGate, type PodView, reduce, type Step } from '../core/worker.ts';
+import { decideGate, type PodView, reduce, type Step, type Worker } from '../core/worker.ts';
 import { probe as runProbe, type TimedAttempt } from '../prober/probe.ts';
 import { outputOf } from '../prober/stored-output.ts';
 import { type HeldProbe, type HeldTarget, podView, refreshView } from './held.ts';
@@ -78,8 +78,7 @@ type Applied = { readonly probe: HeldProbe; readonly step: Step; readonly report
 /** Makes durable what the step changed and tells of it; false: the commit did not go through and the cycle is over. */
 async function applyStep(holder: Holder, held: HeldTarget, { probe, step, report }: Applied): Promise<boolean> {
   const nowMs = holder.run.ports.clock.nowMs();
-  const sameRun = step.worker.lastResult === probe.worker.lastResult && step.worker.lastResult !== undefined;
-  if (report) probe.attempts = withAttempts(probe.attempts, sameRun, report.attempts);
+  if (report) countAttempts(probe, step.worker, report);
   const told = eventsOf(probe, report, nowMs);
   const records = changedRecords(probe, step, { nowMs, ...(report && { report }) });
   const last = records.at(-1);
@@ -98,6 +97,13 @@ async function applyStep(holder: Holder, held: HeldTarget, { probe, step, report
   }
   probe.worker = step.worker;
   return true;
+}
+
+/** A hold ends a run as another result does: what the next container does is told anew and has its own attempts behind it. */
+function countAttempts(probe: HeldProbe, next: Worker, report: ProbeReport<TimedAttempt>): void {
+  const sameRun = next.lastResult === probe.worker.lastResult && probe.worker.resultRun > 0;
+  if (!sameRun) probe.ration = undefined;
+  probe.attempts = withAttempts(probe.attempts, sameRun, report.attempts);
 }
 
 /** The records to commit one after the other: one for each change of the results cache, the last with the worker's state. */

@@ -80,7 +80,10 @@ async function hold(run: Run, deadlineMs: number, options: RunOptions): Promise<
   const kept = options.memory?.get(shard);
   options.memory?.delete(shard);
   const claimed = await claimRun(run, kept?.token);
-  if (claimed === 'refused') return { kind: 'stale' };
+  if (claimed === 'refused') {
+    run.end({ kind: 'stale' });
+    return { kind: 'stale' };
+  }
   const warm = claimed === 'warm' ? kept : undefined;
   const loop = startLoop(run);
   const holder = holderOf(run, loop, warm?.targets ?? new Map());
@@ -145,13 +148,13 @@ function guarded(run: Run, work: Promise<void>): Promise<void> {
   });
 }
 
-/** `observedAtMs` stands still while a due probe has not begun. */
+/** `observedAtMs`: everything that was due before has begun. */
 function observer(run: Run, loop: Loop): () => BeatState {
   let observedAtMs = run.ports.clock.nowMs();
   return () => {
     const late = loop.late();
-    if (late.length === 0) observedAtMs = run.ports.clock.nowMs();
-    return { observedAtMs, late };
+    observedAtMs = Math.max(observedAtMs, Math.min(run.ports.clock.nowMs(), ...late.map(({ dueMs }) => dueMs)));
+    return { observedAtMs, late: late.map(({ name }) => name) };
   };
 }
 

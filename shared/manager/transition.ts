@@ -69,9 +69,11 @@ export const isDenied = ({ failureClass }: ProbeRecord): boolean => failureClass
 /** Sorts by time; the rest makes a repetition write the same item. */
 export const eventId = (timeMs: number, what: string): string => `${String(timeMs).padStart(14, '0')}#${what}`;
 
-/** The EVENT that was written together with the record's present version. */
+const versionDigits = 10;
+
+/** The EVENT that was written together with the record's present version; it sorts after what kubelet recorded in the same moment. */
 export const transitionId = ({ container, probeType, sinceMs, version }: ProbeRecord): string =>
-  eventId(sinceMs, `${probeName(container, probeType)}#${version}`);
+  eventId(sinceMs, `${probeName(container, probeType)}#~${String(version).padStart(versionDigits, '0')}`);
 
 type Transition = {
   readonly probe: HeldProbe;

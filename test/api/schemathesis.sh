@@ -11,7 +11,7 @@ data=$(mktemp -d)
 node test/api/fuzz-server.ts >"$data/url" 2>"$data/log" &
 server=$!
 again=
-trap 'kill "$server" $again 2>/dev/null; wait "$server" 2>/dev/null; rm -rf "$data"' EXIT
+trap 'status=$?; kill "$server" $again 2>/dev/null || true; wait 2>/dev/null || true; rm -rf "$data"; exit "$status"' EXIT
 for _ in $(seq 100); do [ -s "$data/url" ] && break; sleep 0.1; done
 url=$(cat "$data/url")
 

@@ -131,6 +131,24 @@ describe('a liveness failure', () => {
   });
 });
 
+test('the story tells the kill before the back-off or the start that follows it, and after the result, however the ids read', () => {
+  let state = withResult(started(registered()), 'liveness', 'failure');
+  const reasons: (readonly string[])[] = [];
+  for (const restarts of [0, 9]) {
+    const incarnation = { restartCount: restarts, startedAtMs: 0, backoffMs: restarts * 10_000, terminated: false };
+    state = { ...state, status: { ...state.status, incarnations: { app: incarnation } } };
+    state = withResult(state, 'liveness', 'failure', `probelet://u1/app/${restarts}`);
+    const { events } = written(state, 5_000);
+    const sorted = events.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    reasons.push(sorted.map(({ reason }) => reason));
+    for (const { id } of events) assert.ok(id > '00000000005000#zzz#liveness#~0000000001');
+  }
+  assert.deepEqual(reasons, [
+    ['Killing', 'Started'],
+    ['Killing', 'BackOff'],
+  ]);
+});
+
 describe('other updates', () => {
   test('a liveness success changes nothing that others see', () => {
     const state = afterwards(started(registered()), written(started(registered()), 1_000));
@@ -229,6 +247,14 @@ describe('a terminating target', () => {
     const state = terminating(withResult(started(registered()), 'liveness', 'failure'), 60_000);
     const plan = written(state, 5_000);
     assert.deepEqual([requests(plan.record), plan.events], [[], []]);
+  });
+
+  test('asks no more for the restart that its container was waiting for', () => {
+    const first = withResult(started(registered()), 'liveness', 'failure');
+    const second = withResult(afterwards(first, written(first, 5_000)), 'liveness', 'failure', 'probelet://u1/app/1');
+    const waiting = terminating(afterwards(second, written(second, 6_000)), 60_000);
+    const plan = written(waiting, 20_000);
+    assert.deepEqual([requests(plan.record), plan.record.restartRequests], [[], {}]);
   });
 
   test('is purged when its grace period ends, and the timekeeper knows when', () => {

@@ -20,8 +20,8 @@ const targets = 1_000;
 const periodSeconds = 10;
 const measuredMs = 60_000;
 const settleMsMax = 180_000;
-/** Nothing has been written but the beat for so long. */
-const quietMs = 6_000;
+/** Nothing has been written but the beat for so long; the last look of the timekeeper at a target comes 10 s after its last change. */
+const quietMs = 12_000;
 
 /** Of 6,000 that are due. */
 const probesMin = 5_900;

@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { newProbeRecord } from '../../shared/core/observed.ts';
+import type { EventRecord, ProbeRecord } from '../../shared/core/records.ts';
+import { type Commit, commitQueue } from '../../shared/manager/commit.ts';
+import { decodeProbe, encodeEpoch, encodeProbe } from '../../shared/store/items.ts';
+import { eventKey, probeKey, targetAddress } from '../../shared/store/keys.ts';
+import type { Operation, Store } from '../../shared/store/store.ts';
+import { operationsMax } from '../../shared/store/store.ts';
+import { shardWorld } from '../support/shard-world.ts';
+
+const token = 7;
+
+type Write = { readonly atMs: number; readonly operations: readonly Operation[] };
+
+/** A queue over a store with this many probes, each of a target of its own. */
+async function queueOf(count: number, wrap: (store: Store) => Store = (store) => store) {
+  const writes: Write[] = [];
+  const world = shardWorld({
+    wrapStore: (store) => {
+      const wrapped = wrap(store);
+      return {
+        ...wrapped,
+        write: (operations, options) => {
+          writes.push({ atMs: world.clock.nowMs(), operations });
+          return wrapped.write(operations, options);
+        },
+      };
+    },
+  });
+  const commits = Array.from({ length: count }, (_, at) => commitOf(at));
+  for (const [at, { address, before }] of commits.entries()) {
+    const epoch = encodeEpoch(address.bucket, { token, shard: '00', claimedAtMs: 0 });
+    const items = [epoch, encodeProbe(address, before)];
+    const operations = items.map((item): Operation => ({ kind: 'put', item }));
+    await world.store.write(operations, { token: `setup-${at}` });
+  }
+  writes.length = 0;
+  const run = world.bareRun(token);
+  return { world, run, commits, writes, queue: commitQueue(run) };
+}
+
+function commitOf(at: number): Commit & { readonly after: ProbeRecord } {
+  const before = newProbeRecord(`u${at}`, {
+    container: { kind: 'container', spec: { name: 'app' } },
+    probeType: 'readiness',
+  });
+  const after: ProbeRecord = { ...before, containerID: 'test://1', result: 'failure', version: 1, sinceMs: 1 };
+  return { address: targetAddress('default', `target-${at}`), before, after, events: [] };
+}
+
+const eventOf = (uid: string): EventRecord => ({
+  id: '00000000000001#app#readiness#Unhealthy',
+  uid,
+  timeMs: 1,
+  kind: 'recorded',
+  type: 'Warning',
+  reason: 'Unhealthy',
+  message: 'Readiness probe failed: refused',
+  count: 1,
+  attempts: [],
+});
+
+async function versionOf(store: Store, { address }: Commit): Promise<number | undefined> {
+  const item = await store.get(probeKey(address, 'app#readiness'));
+  const decoded = item && decodeProbe(item);
+  return decoded?.kind === 'ok' ? decoded.record.version : undefined;
+}
+
+describe('the commit queue', () => {
+  test('groups what waits into transactions of at most 100 operations, at most four a second', async () => {
+    const { world, commits, writes, queue } = await queueOf(300);
+    const results = await world.clock.runUntil(Promise.all(commits.map(queue.submit)));
+    assert.ok(results.every((result) => result === 'committed'));
+    assert.ok(writes.every(({ operations }) => operations.length <= operationsMax));
+    const most = (300 * 2) / operationsMax;
+    assert.ok(writes.length <= most + 2, `${writes.length} transactions`);
+    const gaps = writes.slice(1).map(({ atMs }, index) => atMs - (writes[index]?.atMs ?? 0));
+    assert.ok(
+      gaps.every((gap) => gap >= 250),
+      `${gaps}`,
+    );
+  });
+
+  test('holds each bucket of a group against the fence once', async () => {
+    const { world, commits, writes, queue } = await queueOf(40);
+    await world.clock.runUntil(Promise.all(commits.map(queue.submit)));
+    for (const { operations } of writes) {
+      const fences = operations.filter(({ kind }) => kind === 'check').map((each) => JSON.stringify(each));
+      assert.equal(new Set(fences).size, fences.length);
+    }
+  });
+
+  test('drops what somebody else has overtaken alone', async () => {
+    const { world, commits, queue } = await queueOf(3);
+    const [, overtaken] = commits;
+    assert.ok(overtaken);
+    const item = encodeProbe(overtaken.address, { ...overtaken.before, version: 5 });
+    await world.store.write([{ kind: 'put', item }], { token: 'other' });
+    const results = await world.clock.runUntil(Promise.all(commits.map(queue.submit)));
+    assert.deepEqual(results, ['committed', 'superseded', 'committed']);
+    assert.equal(await versionOf(world.store, overtaken), 5);
+  });
+
+  test('ends the run when a fence is lost, and writes nothing of the group', async () => {
+    const { world, run, commits, queue } = await queueOf(3);
+    const bucket = commits[2]?.address.bucket ?? '';
+    const higher = encodeEpoch(bucket, { token: token + 1, shard: '00', claimedAtMs: 0 });
+    await world.store.write([{ kind: 'put', item: higher }], { token: 'other' });
+    const results = await world.clock.runUntil(Promise.all(commits.map(queue.submit)));
+    // The first is written at once and alone; what comes meanwhile waits and makes a group.
+    assert.deepEqual(results, ['committed', 'void', 'void']);
+    assert.deepEqual(run.ended(), { kind: 'fenced' });
+    for (const commit of commits.slice(1)) assert.equal(await versionOf(world.store, commit), 0);
+    assert.equal(await queue.submit(commits[0] as Commit), 'void');
+  });
+
+  test('tries a transaction again that met another one', async () => {
+    let conflicts = 3;
+    const { world, commits, queue } = await queueOf(2, (store) => ({
+      ...store,
+      write: async (operations, options) => {
+        if (operations.length === 2 && options.token.startsWith('setup')) return store.write(operations, options);
+        conflicts -= 1;
+        if (conflicts < 0) return store.write(operations, options);
+        return { kind: 'refused', refusals: [{ index: 0, kind: 'conflict' }] };
+      },
+    }));
+    const results = await world.clock.runUntil(Promise.all(commits.map(queue.submit)));
+    assert.deepEqual(results, ['committed', 'committed']);
+  });
+
+  test('ends the run when an answer is in doubt', async () => {
+    const { world, run, commits, queue } = await queueOf(1, (store) => ({
+      ...store,
+      write: async (operations, options) =>
+        options.token.startsWith('setup') ? store.write(operations, options) : { kind: 'inDoubt' },
+    }));
+    const results = await world.clock.runUntil(Promise.all(commits.map(queue.submit)));
+    assert.deepEqual(results, ['void']);
+    assert.equal(run.ended()?.kind, 'doubt');
+  });
+
+  test('writes events alone only while their target is there', async () => {
+    const { world, commits, queue } = await queueOf(2);
+    const [gone, there] = commits;
+    assert.ok(gone && there);
+    await world.store.write([{ kind: 'delete', key: probeKey(gone.address, 'app#readiness') }], { token: 'purge' });
+    const submit = ({ address, before }: Commit) => queue.submit({ address, before, events: [eventOf(before.uid)] });
+    const results = await world.clock.runUntil(Promise.all([submit(gone), submit(there)]));
+    assert.deepEqual(results, ['superseded', 'committed']);
+    const stored = await Promise.all(
+      [gone, there].map(({ address }) => world.store.get(eventKey(address, eventOf('').id))),
+    );
+    assert.deepEqual(
+      stored.map((item) => item?.uid),
+      [undefined, there.before.uid],
+    );
+  });
+});

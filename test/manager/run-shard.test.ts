@@ -1,0 +1,436 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { ProbeInput } from '../../shared/core/spec-input.ts';
+import { sleep } from '../../shared/lib/clock.ts';
+import { inFlightMax } from '../../shared/manager/loop.ts';
+import { decodeCheckpoint, decodeEvent } from '../../shared/store/items.ts';
+import { bucketPk, checkpointKey, prefixEnd, runKey, targetAddress } from '../../shared/store/keys.ts';
+import { type ShardWorld, shardWorld } from '../support/shard-world.ts';
+
+const tcp: ProbeInput = { tcpSocket: { port: 1 }, periodSeconds: 1 };
+const name = 'checkout';
+const minuteMs = 60_000;
+
+const failure = () => 'failure' as const;
+const success = () => 'success' as const;
+
+const runningAs = (containerID: string, clock: ShardWorld['clock']) => ({
+  phase: 'Running',
+  containerStatuses: [
+    { name: 'app', containerID, state: { running: { startedAt: new Date(clock.nowMs()).toISOString() } } },
+  ],
+});
+
+const resultOf = async (world: ShardWorld, probe: string) => (await world.probe(name, probe)).result;
+
+const checkpointOf = async (world: ShardWorld) => {
+  const item = await world.store.get(checkpointKey(targetAddress('default', name).bucket));
+  const decoded = item && decodeCheckpoint(item);
+  return decoded?.kind === 'ok' ? Object.values(decoded.record.entries) : [];
+};
+
+describe('a streak', () => {
+  test('that breaks is in the store before the result can change', async () => {
+    const world = shardWorld();
+    await world.put(name, { readinessProbe: tcp });
+    await world.run();
+    await world.clock.advance(5_000);
+    const before = await world.probe(name, 'main#readiness');
+    world.answer(failure);
+    await world.clock.advance(1_000);
+    const { result, lastResult, resultRun, streak, version } = await world.probe(name, 'main#readiness');
+    assert.deepEqual(
+      { result, lastResult, resultRun, streak, version },
+      { result: 'success', lastResult: 'failure', resultRun: 1, streak: before.streak + 1, version: before.version },
+    );
+  });
+
+  test('of equal results writes nothing', async () => {
+    let writes = 0;
+    const world = shardWorld({
+      wrapStore: (store) => ({
+        ...store,
+        write: (operations, options) => {
+          writes += 1;
+          return store.write(operations, options);
+        },
+      }),
+    });
+    await world.put(name, { readinessProbe: tcp });
+    await world.run();
+    await world.clock.advance(20_000);
+    const [writesBefore, probesBefore] = [writes, world.probes()];
+    await world.clock.advance(30_000);
+    assert.equal(writes - writesBefore, 6, 'the beat alone');
+    assert.equal(world.probes() - probesBefore, 30);
+  });
+});
+
+/** Failures until readiness turns after a crash in the middle of a run of failures. */
+async function failuresAfterCrash(beforeCrashMs: number): Promise<{ readonly before: number; readonly after: number }> {
+  const world = shardWorld();
+  await world.put(name, { readinessProbe: { ...tcp, failureThreshold: 200 } });
+  const run = await world.run();
+  await world.clock.advance(5_000);
+  const healthy = world.probes();
+  world.answer(failure);
+  await world.clock.advance(beforeCrashMs);
+  run.crash();
+  const before = world.probes() - healthy;
+  await world.run();
+  const [crashed] = [world.probes()];
+  await world.until('not ready', async () => (await resultOf(world, 'main#readiness')) === 'failure');
+  return { before, after: world.probes() - crashed };
+}
+
+describe('a run of failures that a crash interrupts', () => {
+  test('goes on from its last checkpoint, one minute after the run began', async () => {
+    const { before, after } = await failuresAfterCrash(minuteMs);
+    const lost = before + after - 200;
+    assert.ok(lost > 0 && lost <= 7, `${lost} failures were lost`);
+  });
+
+  test('starts from its streak break without a checkpoint: later, never sooner', async () => {
+    const { before, after } = await failuresAfterCrash(20_000);
+    assert.ok(before > 1);
+    assert.equal(after, 199);
+  });
+
+  test('is whole after a stop in order', async () => {
+    const world = shardWorld();
+    await world.put(name, { readinessProbe: { ...tcp, failureThreshold: 30 } });
+    const run = await world.run();
+    await world.clock.advance(5_000);
+    const healthy = world.probes();
+    world.answer(failure);
+    await world.clock.advance(20_000);
+    await run.stop();
+    await world.run();
+    await world.until('not ready', async () => (await resultOf(world, 'main#readiness')) === 'failure');
+    assert.equal(world.probes() - healthy, 30);
+  });
+});
+
+test('a checkpoint from before a hold does not count against the next container', async () => {
+  const world = shardWorld();
+  const livenessProbe = { ...tcp, periodSeconds: 7, failureThreshold: 10 };
+  await world.put(name, { lifecycle: 'reported', containers: [{ name: 'app', livenessProbe }] });
+  await world.report(name, runningAs('test://1', world.clock));
+  world.answer(failure);
+  const run = await world.run();
+  await world.until('on hold', async () => (await world.probe(name, 'app#liveness')).onHold);
+  const [entry] = await checkpointOf(world);
+  assert.ok(entry && entry.resultRun > 1, 'a checkpoint was written on the way');
+  run.crash();
+  await world.report(name, runningAs('test://2', world.clock));
+  await world.run();
+  const before = world.probes();
+  await world.until('failed again', async () => {
+    const { containerID, result } = await world.probe(name, 'app#liveness');
+    return containerID === 'test://2' && result === 'failure';
+  });
+  assert.equal(world.probes() - before, 10);
+});
+
+/** The story of the target, oldest first. */
+const storyOf = async (world: ShardWorld) => {
+  const { eventsPk, prefix } = targetAddress('default', name);
+  const items = await world.store.query({ pk: eventsPk, from: prefix, to: prefix + prefixEnd });
+  return items.map((item) => {
+    const decoded = decodeEvent(item);
+    assert.ok(decoded.kind === 'ok');
+    return decoded.record;
+  });
+};
+
+test('a container that fails again after its restart has its own failure told and only its own attempts behind it', async () => {
+  const world = shardWorld();
+  await world.put(name, { livenessProbe: { ...tcp, failureThreshold: 2 } });
+  world.answer(failure);
+  await world.run();
+  await world.clock.advance(9_000);
+  const story = (await storyOf(world)).filter(({ reason }) => reason !== 'Started' && reason !== 'BackOff');
+  const told = story.filter(({ reason, result }) => reason !== 'ProbeResultChanged' || result === 'failure');
+  assert.deepEqual(
+    told.map(({ reason, attempts }) => [reason, attempts.length]),
+    [
+      ['Unhealthy', 1],
+      ['ProbeResultChanged', 2],
+      ['Killing', 0],
+      ['Unhealthy', 1],
+      ['ProbeResultChanged', 2],
+      ['Killing', 0],
+    ],
+  );
+});
+
+test('a failure that turns the result at once is told before the result, and the tenth change after the ninth', async () => {
+  const world = shardWorld();
+  await world.put(name, { readinessProbe: { ...tcp, failureThreshold: 1 } });
+  await world.run();
+  await world.clock.advance(5_000);
+  for (let round = 0; round < 12; round += 1) {
+    world.answer(round % 2 === 0 ? failure : success);
+    await world.clock.advance(1_000);
+  }
+  const story = await storyOf(world);
+  const failed = story.findIndex(({ reason }) => reason === 'Unhealthy');
+  assert.deepEqual([story[failed + 1]?.reason, story[failed + 1]?.result], ['ProbeResultChanged', 'failure']);
+});
+
+test('probes that find no room for a minute make the beat say so', async () => {
+  const world = shardWorld();
+  const containers = Array.from({ length: 20 }, (_, at) => ({ name: `c${at}`, readinessProbe: tcp }));
+  for (let at = 0; at * containers.length <= inFlightMax; at += 1) await world.put(`t${at}`, { containers });
+  world.answer(() => new Promise(() => {}));
+  const run = await world.run();
+  await world.until('full', () => run.view()?.inFlight === inFlightMax);
+  const fullMs = world.clock.nowMs();
+  await world.clock.advance(minuteMs);
+  const beat = await world.store.get(runKey('00'));
+  assert.ok(Number(beat?.observedAtMs) <= fullMs, 'probes that are due since then have not begun');
+  assert.equal((beat?.late as readonly string[]).length, 1);
+  run.crash();
+});
+
+describe('a commit that STATUS has not taken in', () => {
+  const changesOf = (world: ShardWorld) =>
+    world.published.filter((event) => event['detail-type'] === 'Probe Result Changed').map(({ id }) => id);
+
+  test('is published every 10 s until it has', async () => {
+    const world = shardWorld();
+    await world.put(name, { readinessProbe: tcp });
+    world.sync(false);
+    await world.run();
+    await world.clock.advance(35_000);
+    const [last] = changesOf(world).slice(-1);
+    assert.equal(changesOf(world).filter((id) => id === last).length, 4);
+    world.sync(true);
+    await world.clock.advance(20_000);
+    const settled = changesOf(world).length;
+    await world.clock.advance(30_000);
+    assert.equal(changesOf(world).length, settled);
+  });
+
+  test('is published by the next run if its own died before it could', async () => {
+    const world = shardWorld();
+    await world.put(name, { readinessProbe: { ...tcp, periodSeconds: 60 } });
+    world.sync(false);
+    const run = await world.run();
+    await world.clock.advance(5_000);
+    run.crash();
+    world.published.length = 0;
+    world.sync(true);
+    await world.run();
+    await world.clock.advance(1_000);
+    const { version, result } = await world.probe(name, 'main#readiness');
+    assert.equal(result, 'success');
+    assert.equal((await world.status(name)).acked['main#readiness'], version);
+    assert.equal((await world.status(name)).status.containerStatuses[0]?.ready, true);
+    const [told] = world.published.filter((event) => event['detail-type'] === 'Probe Result Changed');
+    assert.ok(told && 'previousResult' in told.detail);
+    assert.deepEqual([told.detail.previousResult, told.detail.attempts.length], ['failure', 1]);
+  });
+});
+
+describe('a spec that changes while its target is held', () => {
+  test('keeps the result until the new threshold is met', async () => {
+    const world = shardWorld();
+    await world.put(name, { readinessProbe: { ...tcp, failureThreshold: 10 } });
+    await world.run();
+    await world.clock.advance(5_000);
+    world.answer(failure);
+    await world.clock.advance(5_000);
+    await world.put(name, { readinessProbe: { ...tcp, failureThreshold: 3 } });
+    await world.clock.advance(2_000);
+    assert.equal(await resultOf(world, 'main#readiness'), 'success');
+    await world.clock.advance(3_000);
+    assert.equal(await resultOf(world, 'main#readiness'), 'failure');
+  });
+
+  test('takes a shorter period at once, however far the next tick was', async () => {
+    const world = shardWorld();
+    await world.put(name, { readinessProbe: { ...tcp, periodSeconds: 3_600 } });
+    await world.run();
+    await world.clock.advance(5_000);
+    const before = world.probes();
+    await world.put(name, { readinessProbe: tcp });
+    await world.clock.advance(12_000);
+    assert.ok(world.probes() - before >= 10, `${world.probes() - before} probes`);
+  });
+
+  test('without a probe ends its worker; with it again begins a new one', async () => {
+    const world = shardWorld();
+    await world.put(name, { readinessProbe: tcp, livenessProbe: tcp });
+    await world.run();
+    await world.clock.advance(5_000);
+    const before = await world.probe(name, 'main#liveness');
+    await world.put(name, { readinessProbe: tcp });
+    await world.clock.advance(3_000);
+    const ended = await world.probe(name, 'main#liveness');
+    assert.deepEqual([ended.ended, ended.result, ended.version], [true, undefined, before.version + 1]);
+    assert.deepEqual(
+      world.removedSeries.map(({ probeType }) => probeType),
+      ['liveness'],
+    );
+    await world.put(name, { readinessProbe: tcp, livenessProbe: tcp });
+    await world.clock.advance(3_000);
+    const again = await world.probe(name, 'main#liveness');
+    assert.deepEqual([again.ended, again.result], [false, 'success']);
+  });
+
+  test('that loses and regains a probe while it is probed changes nothing', async () => {
+    const world = shardWorld();
+    await world.put(name, { readinessProbe: tcp, livenessProbe: tcp });
+    await world.run();
+    await world.clock.advance(5_000);
+    const { version } = await world.probe(name, 'main#liveness');
+    world.answer(() => sleep(world.clock, 8_000).then(success));
+    await world.clock.advance(1_000);
+    await world.put(name, { readinessProbe: tcp });
+    await world.clock.advance(2_000);
+    await world.put(name, { readinessProbe: tcp, livenessProbe: tcp });
+    await world.clock.advance(20_000);
+    assert.equal((await world.probe(name, 'main#liveness')).version, version);
+  });
+
+  test('that regains a probe while its worker ends has a worker again', async () => {
+    const world: ShardWorld = shardWorld({
+      wrapStore: (store) => ({
+        ...store,
+        write: async (operations, options) => {
+          const ends = operations.some((operation) => operation.kind === 'update' && operation.set?.ended === true);
+          if (ends) await sleep(world.clock, 4_000);
+          return store.write(operations, options);
+        },
+      }),
+    });
+    await world.put(name, { readinessProbe: tcp, livenessProbe: tcp });
+    await world.run();
+    await world.clock.advance(5_000);
+    await world.put(name, { readinessProbe: tcp });
+    await world.clock.advance(2_500);
+    await world.put(name, { readinessProbe: tcp, livenessProbe: tcp });
+    await world.clock.advance(10_000);
+    const { ended, result } = await world.probe(name, 'main#liveness');
+    assert.deepEqual([ended, result], [false, 'success']);
+  });
+});
+
+test('a worker that ended with its container comes back with another one', async () => {
+  const world = shardWorld();
+  const containers = [{ name: 'app', readinessProbe: tcp }];
+  await world.put(name, { lifecycle: 'reported', restartPolicy: 'Never', containers });
+  await world.report(name, runningAs('test://1', world.clock));
+  await world.run();
+  await world.clock.advance(5_000);
+  const ended = [{ name: 'app', containerID: 'test://1', state: { terminated: { exitCode: 1 } } }];
+  await world.report(name, { phase: 'Running', containerStatuses: ended });
+  await world.until('ended', async () => (await world.probe(name, 'app#readiness')).ended, 5);
+  await world.report(name, runningAs('test://2', world.clock));
+  await world.clock.advance(4_000);
+  const { containerID, result } = await world.probe(name, 'app#readiness');
+  assert.deepEqual([containerID, result], ['test://2', 'success']);
+});
+
+test('a terminal phase ends the workers for good, without going round in circles', async () => {
+  const world = shardWorld();
+  await world.put(name, { lifecycle: 'reported', containers: [{ name: 'app', readinessProbe: tcp }] });
+  await world.report(name, { ...runningAs('test://1', world.clock), phase: 'Failed' });
+  await world.run();
+  await world.until('ended', async () => (await world.probe(name, 'app#readiness')).ended, 5);
+  const { version } = await world.probe(name, 'app#readiness');
+  await world.clock.advance(minuteMs);
+  assert.equal((await world.probe(name, 'app#readiness')).version, version);
+  assert.equal(world.probes(), 0);
+});
+
+test('a purge leaves nothing of the target but its story', async () => {
+  const world = shardWorld();
+  await world.put(name, { readinessProbe: { ...tcp, failureThreshold: 1_000 } });
+  await world.run();
+  await world.clock.advance(5_000);
+  world.answer(failure);
+  await world.clock.advance(2 * minuteMs);
+  assert.notEqual((await checkpointOf(world)).length, 0);
+  await world.remove(name, 10);
+  await world.clock.advance(9_000);
+  assert.notEqual((await world.itemsOf(name)).length, 0);
+  await world.clock.advance(3_000);
+  assert.deepEqual(await world.itemsOf(name), []);
+  await world.clock.advance(minuteMs);
+  const left = await world.store.query({ pk: bucketPk(targetAddress('default', name).bucket) });
+  assert.deepEqual(
+    left.map(({ sk }) => sk),
+    ['CHECKPOINT', 'EPOCH'],
+  );
+  assert.deepEqual(await checkpointOf(world), []);
+});
+
+describe('a run', () => {
+  test('that is stopped within its slot is followed by another in the same slot', async () => {
+    const world = shardWorld();
+    await world.put(name, { readinessProbe: tcp });
+    const first = await world.run();
+    await world.clock.advance(5_000);
+    assert.deepEqual(await first.stop(), { kind: 'stopped' });
+    const before = world.probes();
+    await world.run();
+    await world.clock.advance(5_000);
+    assert.ok(world.probes() > before);
+  });
+
+  test('ends, and commits nothing more, when another has taken its shard', async () => {
+    const world = shardWorld();
+    await world.put(name, { readinessProbe: tcp });
+    const first = await world.run();
+    await world.clock.advance(5_000);
+    const second = await world.run();
+    world.answer(failure);
+    await world.clock.advance(10_000);
+    assert.deepEqual(await first.ended, { kind: 'fenced' });
+    assert.equal((await world.probe(name, 'main#readiness')).result, 'failure');
+    assert.equal(second.view()?.probes, 1);
+  });
+
+  test('whose slot has been done already ends without a word of doubt', async () => {
+    const world = shardWorld();
+    const first = await world.run();
+    const { slotEndMs } = world.message();
+    // A moment early, as a timer may be by the wall clock.
+    await world.clock.advance(slotEndMs - world.clock.nowMs());
+    assert.deepEqual(await first.ended, { kind: 'slotDone' });
+    await world.store.write([{ kind: 'update', key: runKey('00'), set: { doneSlot: world.message().slot } }], {
+      token: 'done',
+    });
+    assert.deepEqual(await (await world.run()).ended, { kind: 'stale' });
+    assert.deepEqual(
+      world.log.lines.filter(({ level }) => level !== 'info'),
+      [],
+    );
+  });
+
+  test('leaves no timer behind', async () => {
+    const world = shardWorld();
+    await world.put(name, { readinessProbe: tcp });
+    const before = world.clock.pending();
+    const run = await world.run();
+    await world.clock.advance(5_000);
+    world.answer(success);
+    await run.stop();
+    assert.equal(world.clock.pending(), before);
+  });
+
+  test('hands a slot over to the next without a gap', async () => {
+    const world = shardWorld();
+    await world.put(name, { readinessProbe: tcp });
+    const first = await world.run();
+    const { slotEndMs } = world.message();
+    await world.clock.advance(slotEndMs - world.clock.nowMs());
+    assert.deepEqual(await first.ended, { kind: 'slotDone' });
+    const before = world.probes();
+    await world.run();
+    await world.clock.advance(10_000);
+    assert.ok(world.probes() - before >= 9);
+  });
+});
