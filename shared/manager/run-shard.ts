@@ -157,7 +157,15 @@ function observer(run: Run, loop: Loop): () => BeatState {
 
 function checkpointer(holder: Holder, loader: Loader) {
   const { run } = holder;
-  const write = () => writeCheckpoints(run, checkpointEntries(holder.targets.values()), loader.loaded().written);
+  const write = async () => {
+    try {
+      await writeCheckpoints(run, checkpointEntries(holder.targets.values()), loader.loaded().written);
+    } catch (error) {
+      // What is not written costs run lengths, as a crash would: no reason to end a run that beats.
+      if (!(error instanceof StoreUnavailable)) throw error;
+      run.ports.log.warn('checkpoints not written', { shard: run.message.shard, cause: error.message });
+    }
+  };
   const keep = async () => {
     while (!run.ended()) {
       await sleep(run.ports.clock, checkpointIntervalMs, run.signal);
