@@ -5,6 +5,7 @@ import { localRunner } from '../../shared/exec/local.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { Log } from '../../shared/lib/log.ts';
 import type { Random } from '../../shared/lib/random.ts';
+import type { Canary } from '../../shared/manager/ports.ts';
 import type { Poison } from '../../shared/manager/read-target.ts';
 import { syncTarget } from '../../shared/manager/status-sync.ts';
 import { guardedDialer } from '../../shared/net/dialer.ts';
@@ -15,8 +16,8 @@ import { proberRegistry } from '../../shared/prober/registry.ts';
 import type { StoreCall } from '../../shared/store/item-size.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';
 import type { Store } from '../../shared/store/store.ts';
-import { holdDataDir } from './data-dir.ts';
 import { localCanaries } from './canaries.ts';
+import { holdDataDir } from './data-dir.ts';
 import { environmentSecret } from './environment-secret.ts';
 import { localMetrics } from './metrics.ts';
 import type { LocalOptions } from './options.ts';
@@ -28,6 +29,8 @@ export type RuntimePorts = {
   readonly log: Log;
   /** What may be dialed and who is asked for names; default: what a single machine allows, and its own DNS servers. */
   readonly network?: { readonly policy: DialPolicy; readonly dnsServers: readonly string[] };
+  /** Whoever is on the machine's way out to its targets, and answers for as long as that is there. */
+  readonly wayOut?: readonly Canary[];
   /** Told of every call of the store, for benchmarks. */
   readonly onStoreCall?: (call: StoreCall) => void;
   /** The store as all pieces see it, for tests that count or break what goes through it. */
@@ -71,7 +74,11 @@ export function startRuntime(
     },
     { name: 'status-sync', concurrency: syncConcurrency },
   );
-  const canaries = localCanaries({ clock, dial: guardedDialer({ resolve, policy, clock }) });
+  const canaries = localCanaries({
+    clock,
+    dial: guardedDialer({ resolve, policy, clock }),
+    wayOut: ports.wayOut ?? [],
+  });
   const probing = () => {
     const dial = guardedDialer({ resolve, policy, clock });
     const run = localRunner({ clock, ...(options.allowExec && { allows: options.allowExec }) });

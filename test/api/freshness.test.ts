@@ -27,6 +27,7 @@ async function shown(periodSeconds: number, afterMs: number, { epoch, run }: Joi
     observedAtMs: startMs,
     degraded: false,
     late: [],
+    lateOverflow: false,
     ...run,
   };
   if (run) await put(encodeRun('00-ff', running));
