@@ -7,6 +7,7 @@ import type { Log } from '../../shared/lib/log.ts';
 import type { Random } from '../../shared/lib/random.ts';
 import type { Canary } from '../../shared/manager/ports.ts';
 import type { Poison } from '../../shared/manager/read-target.ts';
+import type { RunView } from '../../shared/manager/run-shard.ts';
 import { syncTarget } from '../../shared/manager/status-sync.ts';
 import { guardedDialer } from '../../shared/net/dialer.ts';
 import type { DialPolicy } from '../../shared/net/net.ts';
@@ -19,7 +20,7 @@ import type { Store } from '../../shared/store/store.ts';
 import { localCanaries } from './canaries.ts';
 import { holdDataDir } from './data-dir.ts';
 import { environmentSecret } from './environment-secret.ts';
-import { localMetrics } from './metrics.ts';
+import { localMetrics, type UnknownProbes } from './metrics.ts';
 import type { LocalOptions } from './options.ts';
 import { hostShard, type ShardHost } from './shard-host.ts';
 
@@ -64,7 +65,10 @@ export function startRuntime(
   const policy = ports.network?.policy ?? dialPolicy({ mode: 'local' });
   const met = poisonList();
   const quarantined = () => met.with(shard.view()?.quarantined ?? []);
-  const metrics = localMetrics({ quarantinedItems: () => quarantined().length });
+  const metrics = localMetrics({
+    quarantinedItems: () => quarantined().length,
+    unknownProbes: () => unknownProbes(shard.view()),
+  });
   const syncPorts = { store, bus, clock, random, log };
 
   bus.subscribe(
@@ -117,6 +121,13 @@ export function startRuntime(
       dataDir.release();
     },
   };
+}
+
+/** What the API shows as unknown, counted. */
+function unknownProbes(view: RunView | undefined): UnknownProbes {
+  const { probes = 0, beat } = view ?? {};
+  if (beat?.doubt) return { ProbeStale: 0, ProberDegraded: probes };
+  return { ProbeStale: beat?.lateOverflow ? probes : (beat?.late.length ?? 0), ProberDegraded: 0 };
 }
 
 /** Alive is who holds the shard; an item that cannot be read is shown, not a reason to be restarted. */

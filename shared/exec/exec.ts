@@ -16,7 +16,7 @@ export type ExecOutcome =
 export type Runner = (request: ExecRequest) => Promise<ExecOutcome>;
 
 export type AbandonableRunner = Runner & {
-  /** Ends every command that runs, with all that it started. */
+  /** Ends every command that runs, with all that it started, for good: none is run again. */
   readonly abandon: () => void;
 };
 

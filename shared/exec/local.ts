@@ -27,13 +27,16 @@ const deathMsMax = 1000;
 
 export function localRunner({ clock, allows }: LocalRunnerOptions): AbandonableRunner {
   const running = new Set<Child>();
+  let abandoned = false;
   const runner = async (request: ExecRequest) => {
     if (allows === undefined) return denied('exec probes are off: no --allow-exec file was given');
     if (!allows(request.command))
       return denied(`command ${goQuote(request.command.join(' '))} is not in the --allow-exec file`);
+    if (abandoned) return { kind: 'notStarted', message: 'the runner was abandoned', own: true } as const;
     return run(request, clock, running);
   };
   const abandon = () => {
+    abandoned = true;
     for (const child of running) killGroup(child);
   };
   return Object.assign(runner, { abandon });

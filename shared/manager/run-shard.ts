@@ -150,9 +150,9 @@ function shiftAll(holder: Holder, jumpMs: number): void {
 async function drained({ run, self }: Holder, loop: Loop): Promise<boolean> {
   const stopped = loop.stopped();
   await within(run, stopped, drainMs, run.signal);
-  await self.stopped();
   if (loop.inFlight() > 0) loop.abandon();
   run.ports.abandon();
+  await self.stop();
   await within(run, stopped, abandonMs);
   return loop.inFlight() === 0;
 }

@@ -24,12 +24,14 @@ type Outcome = Dialed | DialFailure;
 export function guardedDialer(options: DialerOptions): Dialer {
   const { clock, inFlightMax = inFlightMaxDefault } = options;
   const open = new Set<Socket>();
+  let abandoned = false;
   const track = (): Socket => {
     const socket = newSocket(() => open.delete(socket));
     open.add(socket);
     return socket;
   };
   const connect: Connect = (address, request, untilMs) => {
+    if (abandoned) return Promise.resolve(dialFailure('PROBER', 'the dialer was abandoned'));
     if (open.size >= inFlightMax && !request.own)
       return Promise.resolve(dialFailure('PROBER', `more than ${inFlightMax} sockets in flight`));
     const endpoint = { address, port: request.port, untilMs };
@@ -46,6 +48,7 @@ export function guardedDialer(options: DialerOptions): Dialer {
     return { ...outcome, dnsMs };
   };
   const abandon = () => {
+    abandoned = true;
     for (const socket of open) socket.destroy(new Abandoned());
   };
   return Object.assign(dial, { abandon });

@@ -39,7 +39,7 @@ export type Dialed = {
 export type Dial = (request: DialRequest) => Promise<Dialed | DialFailure>;
 
 export type Dialer = Dial & {
-  /** Destroys every socket that is open or on its way: whoever waits for one is told that it is gone. */
+  /** Destroys every socket that is open or on its way, for good: whoever waits for one is told that it is gone, and none is dialed again. */
   readonly abandon: () => void;
 };
 

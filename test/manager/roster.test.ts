@@ -30,7 +30,7 @@ function idleHolder(): Holder {
     run,
     commits: { submit: unused, drained: unused },
     publisher: { publish: unused, drained: unused },
-    self: { watch: unused, health: unused, jumped: unused, stopped: unused },
+    self: { watch: unused, health: unused, jumped: unused, stop: unused },
     velocity: { ask: unused },
     inheritedLate: { has: () => false },
     targets: new Map(),
