@@ -5,7 +5,9 @@ import { localRunner } from '../../shared/exec/local.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { Log } from '../../shared/lib/log.ts';
 import type { Random } from '../../shared/lib/random.ts';
+import type { Canary } from '../../shared/manager/ports.ts';
 import type { Poison } from '../../shared/manager/read-target.ts';
+import type { RunView } from '../../shared/manager/run-shard.ts';
 import { syncTarget } from '../../shared/manager/status-sync.ts';
 import { guardedDialer } from '../../shared/net/dialer.ts';
 import type { DialPolicy } from '../../shared/net/net.ts';
@@ -14,10 +16,10 @@ import { resolver } from '../../shared/net/resolver.ts';
 import { proberRegistry } from '../../shared/prober/registry.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';
 import type { Store } from '../../shared/store/store.ts';
-import { holdDataDir } from './data-dir.ts';
 import { localCanaries } from './canaries.ts';
+import { holdDataDir } from './data-dir.ts';
 import { environmentSecret } from './environment-secret.ts';
-import { localMetrics } from './metrics.ts';
+import { localMetrics, type UnknownProbes } from './metrics.ts';
 import type { LocalOptions } from './options.ts';
 import { hostShard, type ShardHost } from './shard-host.ts';
 
@@ -27,6 +29,8 @@ export type RuntimePorts = {
   readonly log: Log;
   /** What may be dialed and who is asked for names; default: what a single machine allows, and its own DNS servers. */
   readonly network?: { readonly policy: DialPolicy; readonly dnsServers: readonly string[] };
+  /** Whoever is on the machine's way out to its targets, and answers for as long as that is there. */
+  readonly wayOut?: readonly Canary[];
   /** The store as all pieces see it, for tests that count or break what goes through it. */
   readonly wrapStore?: (store: Store) => Store;
 };
@@ -58,7 +62,10 @@ export function startRuntime(
   const policy = ports.network?.policy ?? dialPolicy({ mode: 'local' });
   const met = poisonList();
   const quarantined = () => met.with(shard.view()?.quarantined ?? []);
-  const metrics = localMetrics({ quarantinedItems: () => quarantined().length });
+  const metrics = localMetrics({
+    quarantinedItems: () => quarantined().length,
+    unknownProbes: () => unknownProbes(shard.view()),
+  });
   const syncPorts = { store, bus, clock, random, log };
 
   bus.subscribe(
@@ -68,7 +75,11 @@ export function startRuntime(
     },
     { name: 'status-sync', concurrency: syncConcurrency },
   );
-  const canaries = localCanaries({ clock, dial: guardedDialer({ resolve, policy, clock }) });
+  const canaries = localCanaries({
+    clock,
+    dial: guardedDialer({ resolve, policy, clock }),
+    wayOut: ports.wayOut ?? [],
+  });
   const probing = () => {
     const dial = guardedDialer({ resolve, policy, clock });
     const run = localRunner({ clock, ...(options.allowExec && { allows: options.allowExec }) });
@@ -107,6 +118,13 @@ export function startRuntime(
       dataDir.release();
     },
   };
+}
+
+/** What the API shows as unknown, counted. */
+function unknownProbes(view: RunView | undefined): UnknownProbes {
+  const { probes = 0, beat } = view ?? {};
+  if (beat?.doubt) return { ProbeStale: 0, ProberDegraded: probes };
+  return { ProbeStale: beat?.lateOverflow ? probes : (beat?.late.length ?? 0), ProberDegraded: 0 };
 }
 
 /** Alive is who holds the shard; an item that cannot be read is shown, not a reason to be restarted. */

@@ -8,9 +8,8 @@ import { hostShards } from '../../shared/manager/host.ts';
 import type { Ports } from '../../shared/manager/ports.ts';
 import { runReceived } from '../../shared/manager/receipt.ts';
 import type { RunView, ShardMemory } from '../../shared/manager/run-shard.ts';
-import { runSchedule } from '../../shared/manager/schedule.ts';
+import { runSchedule, type SchedulePorts } from '../../shared/manager/schedule.ts';
 import { inProcessQueue } from '../../shared/queue/in-process.ts';
-import type { QueueSender } from '../../shared/queue/queue.ts';
 
 const scheduleIntervalMs = 60_000;
 const visibilityMs = 15_000;
@@ -75,7 +74,7 @@ export function hostShard(ports: HostedPorts): ShardHost {
 }
 
 /** Each minute, and when it is woken. The first time the queue is new and knows nothing of what was sent before. */
-function keepSchedule(ports: Omit<Ports, 'lease'> & { readonly queue: QueueSender }, stop: AbortSignal) {
+function keepSchedule(ports: SchedulePorts, stop: AbortSignal) {
   const { clock, log } = ports;
   let waiting = new AbortController();
   const wake = () => waiting.abort();

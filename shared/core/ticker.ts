@@ -49,6 +49,29 @@ export function takeWake(ticker: Ticker, wake: Wake, nowMs: number): Ticker {
   }
 }
 
+/** A tick that was taken late: the next one comes at the first instant that is at least 0.9 period away. */
+export function spaceOut(ticker: Ticker, nowMs: number): Ticker {
+  const missing = nowMs + gapMin * ticker.periodMs - ticker.nextTickMs;
+  const periods = Math.max(0, Math.ceil(missing / ticker.periodMs));
+  return { ...ticker, nextTickMs: ticker.nextTickMs + periods * ticker.periodMs };
+}
+
+/** The probe of this tick came to nothing: it is to run again as soon as it can. */
+export function oweTick(ticker: Ticker): Ticker {
+  return ticker.tickHeld ? ticker : { ...ticker, tickHeld: true };
+}
+
+/** Periods that a tick is away at most, when it was set last. */
+const awayMax = 2;
+
+/** Wall time jumped to `nowMs`: a tick that was so far away still is. One that was set after the jump comes not much later for it. */
+export function shiftTicker(ticker: Ticker, jumpMs: number, nowMs: number): Ticker {
+  const { periodMs } = ticker;
+  const shiftedMs = ticker.nextTickMs + jumpMs;
+  const tooFar = Math.max(0, Math.ceil((shiftedMs - nowMs - awayMax * periodMs) / periodMs));
+  return { ...ticker, nextTickMs: shiftedMs - tooFar * periodMs };
+}
+
 /** When there is something to take: now, or with the next tick. */
 export function dueMs(ticker: Ticker, nowMs: number): number {
   return ticker.tickHeld || ticker.triggerHeld ? nowMs : ticker.nextTickMs;

@@ -18,10 +18,21 @@ export type BeatState = {
   /** When the loop last had no due probe left, ms since the epoch. */
   readonly observedAtMs: number;
   readonly late: readonly string[];
+  readonly lateOverflow: boolean;
+  /** Set while the prober doubts itself. */
+  readonly doubt?: Doubt;
+};
+
+export type Doubt = { readonly reason: string; readonly sinceMs: number };
+
+export type Beats = {
+  readonly observe: () => BeatState;
+  /** This has been written. */
+  readonly written: (state: BeatState) => void;
 };
 
 /** Beats until the run ends. A beat that failed is tried again soon: two in a row may not cost the lease. */
-export async function keepBeating(run: Run, observe: () => BeatState): Promise<void> {
+export async function keepBeating(run: Run, { observe, written }: Beats): Promise<void> {
   const { clock } = run.ports;
   let pauseMs = beatIntervalMs;
   let releaseMovedAtMs: number | undefined;
@@ -29,8 +40,10 @@ export async function keepBeating(run: Run, observe: () => BeatState): Promise<v
     await sleep(clock, pauseMs, run.signal);
     if (!run.inForce()) return;
     const startedAtMs = clock.monotonicMs();
-    const beaten = await beatOnce(run, beat, observe());
+    const state = observe();
+    const beaten = await beatOnce(run, beat, state);
     if (beaten) {
+      written(state);
       run.confirm(startedAtMs);
       releaseMovedAtMs = await layoutFollowed(run, releaseMovedAtMs);
     }
@@ -69,12 +82,14 @@ export async function writeBeat(
   more: { readonly doneSlot?: number },
 ): Promise<boolean> {
   const beatAtMs = run.ports.clock.nowMs();
+  const { observedAtMs, late, lateOverflow, doubt } = state;
+  const observed = { observedAtMs, degraded: doubt !== undefined, late, lateOverflow };
   const outcome = await run.ports.store.write(
     [
       {
         kind: 'update',
         key: runKey(run.message.shard),
-        set: { beat, beatAtMs, observedAtMs: state.observedAtMs, late: state.late, ...more },
+        set: { beat, beatAtMs, ...observed, ...more },
         if: [{ kind: 'equals', attribute: 'token', value: run.token }],
       },
     ],

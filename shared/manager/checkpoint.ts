@@ -23,9 +23,16 @@ export function checkpointEntries(targets: Iterable<HeldTarget>): ReadonlyMap<Bu
     buckets.set(held.address.bucket, entries);
     for (const probe of held.probes.values()) {
       const resultRun = saturatedRun(probe.worker, probe.workerSpec);
-      if (resultRun === probe.record.resultRun || probe.worker.lastResult === undefined) continue;
+      const { lastResult } = probe.worker;
+      if (!probe.owed && (resultRun === probe.record.resultRun || lastResult === undefined)) continue;
       const { uid, streak } = probe.record;
-      entries[probeKey(held.address, probe.name).sk] = { uid, streak, resultRun, lastResult: probe.worker.lastResult };
+      entries[probeKey(held.address, probe.name).sk] = {
+        uid,
+        streak,
+        resultRun,
+        ...(lastResult && { lastResult }),
+        ...(probe.owed && { owed: true }),
+      };
     }
   }
   return buckets;

@@ -3,7 +3,7 @@
  * stands. Every later write of the run is conditional on that token, so whatever happens only the highest token can commit.
  */
 import type { ShardMessage } from '../queue/queue.ts';
-import { encodeEpoch, encodeRun, generationAttribute, updateTo } from '../store/items.ts';
+import { decodeRun, encodeEpoch, encodeRun, generationAttribute, type RunRecord, updateTo } from '../store/items.ts';
 import type { Bucket } from '../store/keys.ts';
 import { layoutKey, runKey } from '../store/keys.ts';
 import type { Condition, Item, Operation } from '../store/store.ts';
@@ -39,7 +39,10 @@ const lowerToken = (token: number): readonly Condition[] => [
 ];
 
 /** `warm`: nobody has held the shard since this process did, so what it remembers of it is what is stored. */
-export type Claimed = 'warm' | 'cold' | 'refused';
+export type Claimed = { readonly kind: 'warm' | 'cold'; readonly inherited: Inherited } | { readonly kind: 'refused' };
+
+/** What the run before knew not to be known: a hand-over makes nothing fresh. */
+export type Inherited = Pick<RunRecord, 'degraded' | 'late' | 'lateOverflow'>;
 
 /**
  * Sets RUN to the run's token, first where `keptToken`, this process's last, still stands: whoever claims does so here before anywhere
@@ -49,18 +52,26 @@ export async function claimRun(run: Run, keptToken: number | undefined): Promise
   const { message, token, ports } = run;
   const before = await ports.store.get(runKey(message.shard));
   const doneSlot = doneSlotOf(before, message);
-  if (doneSlot >= message.slot) return 'refused';
+  if (doneSlot >= message.slot) return { kind: 'refused' };
+  const inherited = inheritedOf(before);
   const nowMs = ports.clock.nowMs();
   const { generation, slot } = message;
-  const beaten = { beat: 0, beatAtMs: nowMs, observedAtMs: nowMs, degraded: false, late: [] };
+  const beaten = { beat: 0, beatAtMs: nowMs, observedAtMs: nowMs, ...inherited };
   const record = { token, generation, slot, doneSlot, ...beaten };
   const claim = updateTo(encodeRun(message.shard, record));
   if (keptToken !== undefined) {
     const same: Condition = { kind: 'equals', attribute: 'token', value: keptToken };
     const outcome = await writeSurely(ports, [{ ...claim, if: [same] }]);
-    if (outcome.kind === 'written') return 'warm';
+    if (outcome.kind === 'written') return { kind: 'warm', inherited };
   }
-  return (await claimItems(run, [claim])) ? 'cold' : 'refused';
+  return (await claimItems(run, [claim])) ? { kind: 'cold', inherited } : { kind: 'refused' };
+}
+
+function inheritedOf(before: Item | undefined): Inherited {
+  const decoded = before && decodeRun(before);
+  if (decoded?.kind !== 'ok') return { degraded: false, late: [], lateOverflow: false };
+  const { degraded, late, lateOverflow } = decoded.record;
+  return { degraded, late, lateOverflow };
 }
 
 /** Slots of another generation are numbered in another way: what was done of them says nothing about this one's. */

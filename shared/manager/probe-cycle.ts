@@ -5,6 +5,8 @@
 import { productEra } from '../core/observed.ts';
 import type { ProbeReport } from '../core/probe-report.ts';
 import type { EventRecord, ProbeRecord } from '../core/records.ts';
+import { mannersAfter } from '../core/room.ts';
+import { type Reach, reachOf, voided } from '../core/self-health.ts';
 import type { ProbeName } from '../core/spec.ts';
 import { holdTrigger } from '../core/ticker.ts';
 import { decideGate, type PodView, reduce, type Step, type Worker } from '../core/worker.ts';
@@ -13,6 +15,7 @@ import { outputOf } from '../prober/stored-output.ts';
 import { type HeldProbe, type HeldTarget, podView, refreshView } from './held.ts';
 import type { Holder } from './holder.ts';
 import { rationed, recordedBusEvent, recordedEvent, resultChanged } from './probe-events.ts';
+import type { Watched } from './self-health.ts';
 import {
   endedRecord,
   isDenied,
@@ -31,6 +34,7 @@ export async function probeCycle(holder: Holder, held: HeldTarget, probe: HeldPr
   if (!(await applyStep(holder, held, { probe, step: gate }))) return;
   switch (gate.kind) {
     case 'skip':
+      probe.seenAtMs = holder.run.ports.clock.nowMs();
       return;
     case 'stop':
       return endWorker(holder, held, probe, probe.specDigest);
@@ -48,8 +52,9 @@ function gateTimeMs(holder: Holder, { container }: PodView): number {
 async function askProber(holder: Holder, held: HeldTarget, probe: HeldProbe): Promise<void> {
   const { clock, probers, metrics } = holder.run.ports;
   const startedAt = clock.monotonicMs();
+  const watched = holder.self.watch();
   const { namespace, name, uid, spec } = held.target;
-  const report = await runProbe(
+  const tried = await runProbe(
     { probers, clock },
     {
       target: { namespace, name, uid },
@@ -60,12 +65,47 @@ async function askProber(holder: Holder, held: HeldTarget, probe: HeldProbe): Pr
       containerKind: probe.container.kind,
     },
   );
-  if (holder.run.ended() || held.gone) return;
-  metrics.observe(probe.labels, metricResult(report), (clock.monotonicMs() - startedAt) / 1000);
+  const durationMs = clock.monotonicMs() - startedAt;
+  probe.manners = mannersAfter(durationMs, probe.spec.timeoutSeconds * 1000);
+  const report = await believed(holder, held, { probe, report: tried, watched }).finally(watched.done);
+  // Abandoned at the end of the run, it is owed, and what it says is void.
+  if (holder.run.ended() || held.gone || probe.owed) return;
+  metrics.observe(probe.labels, metricResult(report), durationMs / 1000);
+  if (!isOwnTrouble(report)) probe.seenAtMs = clock.nowMs();
   if (report.conclusion.kind === 'error') return tellError(holder, held, { probe, report });
   const step = reduce(probe.workerSpec, probe.worker, report.conclusion.result);
   await applyStep(holder, held, { probe, step, report });
 }
+
+type Believing = {
+  readonly probe: HeldProbe;
+  readonly report: ProbeReport<TimedAttempt>;
+  readonly watched: Watched;
+};
+
+/** The report, or a prober error where it may be the prober's own doing, or where too many targets turn at once for it to count now. */
+async function believed(
+  holder: Holder,
+  held: HeldTarget,
+  { probe, report, watched }: Believing,
+): Promise<ProbeReport<TimedAttempt>> {
+  const { worker, record, spec } = probe;
+  const changes = worker.lastResult !== 'failure' || record.result !== 'failure' || worker.onHold;
+  const judged = await watched.judge(report, { reach: reachOfProbe(spec, held.target.spec.host), changes });
+  if (judged.conclusion.kind === 'error' || judged.conclusion.result !== 'failure') return judged;
+  const step = reduce(probe.workerSpec, worker, 'failure');
+  const turns = record.result !== 'failure' && step.actions.length > 0;
+  if (!turns || holder.velocity.ask(held.address.prefix, holder.targets.size)) return judged;
+  return voided(judged, 'too many targets turn unhealthy at once');
+}
+
+function reachOfProbe({ exec, httpGet, tcpSocket }: HeldProbe['spec'], host: string): Reach {
+  return exec ? 'none' : reachOf(httpGet?.host ?? tcpSocket?.host ?? host);
+}
+
+/** Nothing was seen of the target. */
+const isOwnTrouble = ({ conclusion }: ProbeReport): boolean =>
+  conclusion.kind === 'error' && conclusion.failureClass === 'PROBER';
 
 /** kubelet's words for the metric: a prober error is unknown, whatever the attempts said. */
 function metricResult({ conclusion }: ProbeReport): 'successful' | 'failed' | 'unknown' {

@@ -124,7 +124,8 @@ function workerOf(holder: Holder, held: HeldTarget, { entry, record, checkpoints
   const nowMs = holder.run.ports.clock.nowMs();
   const phased = phasedOf(held.target, entry);
   const specDigest = digestOf(entry);
-  const neverProbed = record.lastResult === undefined;
+  const checkpoint = checkpoints[probeKey(held.address, entry.name).sk];
+  const owed = record.lastResult === undefined || (checkpoint?.uid === uid && checkpoint.owed === true);
   return {
     name: entry.name,
     probeType: entry.probeType,
@@ -134,11 +135,14 @@ function workerOf(holder: Holder, held: HeldTarget, { entry, record, checkpoints
     workerSpec: workerSpecOf(held.target, entry),
     specDigest,
     record,
-    worker: storedWorker(record, specDigest, checkpoints[probeKey(held.address, entry.name).sk]),
+    worker: storedWorker(record, specDigest, checkpoint),
     requestsSeen: probeRequests[entry.name] ?? 0,
-    ticker: neverProbed ? newTargetTicker(nowMs, phased) : loadedTicker(nowMs, phased),
+    ticker: owed ? newTargetTicker(nowMs, phased) : loadedTicker(nowMs, phased),
     wake: 0,
     inFlight: false,
+    manners: 'new',
+    owed: false,
+    seenAtMs: holder.inheritedLate.has(held, entry.name) ? Number.NEGATIVE_INFINITY : nowMs,
     stopping: false,
     attempts: [],
     ration: undefined,

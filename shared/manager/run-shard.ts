@@ -2,15 +2,19 @@
  * One run: a shard held for a slot. Lambda, the local runtime and a simulation only host it; everything it needs of the world is an
  * argument, and when it returns nothing of it is left pending.
  */
+
+import { shiftTicker } from '../core/ticker.ts';
 import { sleep } from '../lib/clock.ts';
 import { QueueUnavailable, type ShardMessage } from '../queue/queue.ts';
 import { StoreUnavailable } from '../store/store.ts';
-import { type BeatState, keepBeating, visibilityMs, writeBeat } from './beat.ts';
+import { type BeatState, type Beats, keepBeating, visibilityMs, writeBeat } from './beat.ts';
 import { checkpointEntries, checkpointIntervalMs, writeCheckpoints } from './checkpoint.ts';
-import { claimRun, takeToken } from './claim.ts';
+import { claimRun, type Inherited, takeToken } from './claim.ts';
 import { commitQueue } from './commit.ts';
+import { doubtTeller } from './doubt-events.ts';
 import type { HeldTarget } from './held.ts';
 import type { Holder } from './holder.ts';
+import { inheritedLate, lateProbes } from './late.ts';
 import { type Loaded, type Loader, shardLoader } from './load.ts';
 import { type Loop, startLoop } from './loop.ts';
 import type { Ports } from './ports.ts';
@@ -19,10 +23,14 @@ import { publisherOf } from './publisher.ts';
 import { type Poison, type ReadTarget, readTarget } from './read-target.ts';
 import { adoptTarget, dropTarget } from './roster.ts';
 import { type Run, type RunEnd, startRun } from './run.ts';
+import { selfWatch } from './self-health.ts';
 import { tendTarget } from './timekeeper.ts';
+import { velocityOf } from './velocity.ts';
 
 /** Probes in flight at the end of a run have this long; the rest are void and run again first thing in the next one. */
 const drainMs = 2_000;
+/** What was abandoned answers within this. */
+const abandonMs = 500;
 /** The last beat of a run says so by its number. */
 const lastBeat = -1;
 
@@ -31,6 +39,8 @@ export type RunView = {
   readonly targets: number;
   readonly probes: number;
   readonly inFlight: number;
+  /** As the next beat will say it. */
+  readonly beat: BeatState;
   readonly quarantined: readonly Poison[];
 };
 
@@ -80,32 +90,38 @@ async function hold(run: Run, deadlineMs: number, options: RunOptions): Promise<
   const kept = options.memory?.get(shard);
   options.memory?.delete(shard);
   const claimed = await claimRun(run, kept?.token);
-  if (claimed === 'refused') {
+  if (claimed.kind === 'refused') {
     run.end({ kind: 'stale' });
     return { kind: 'stale' };
   }
-  const warm = claimed === 'warm' ? kept : undefined;
+  const warm = claimed.kind === 'warm' ? kept : undefined;
   const loop = startLoop(run);
-  const holder = holderOf(run, loop, warm?.targets ?? new Map());
+  const holder = holderOf(run, loop, { targets: warm?.targets ?? new Map(), inherited: claimed.inherited });
   const loader = shardLoader(holder, warm?.loaded);
   const checkpoints = checkpointer(holder, loader);
-  const observe = observer(run, loop);
+  const beats = beatsOf(holder, loop, claimed.inherited);
   // The beat begins before the load: a large shard takes longer to load than its lease lasts.
-  const background = [guarded(run, keepBeating(run, observe))];
+  const background = [guarded(run, keepBeating(run, beats))];
   if (await (warm ? loader.catchUp() : loader.loadAll())) {
-    options.onLoaded?.(() => viewOf({ run, holder, loop, loader }));
-    loop.start({ cycle: (held, probe) => probeCycle(holder, held, probe), tend: (held) => tendTarget(holder, held) });
+    options.onLoaded?.(() => viewOf({ holder, loop, loader, beats }));
+    loop.start({
+      cycle: (held, probe) => probeCycle(holder, held, probe),
+      tend: (held) => tendTarget(holder, held),
+      jumped: (jumpMs) => shiftAll(holder, jumpMs),
+    });
     if (warm) scheduleAll(holder);
     background.push(guarded(run, loader.follow()), guarded(run, checkpoints.keep()));
     await untilDone(run, deadlineMs, options.stop);
   }
-  const idle = await drained(run, loop);
+  const idle = await drained(holder, loop);
   await holder.commits.drained();
   if (run.inForce()) await checkpoints.write();
   // A slot that was left early is not done: whoever comes next goes on with it.
   const wish = run.wish() ?? { kind: 'slotDone' };
-  if (run.inForce() && wish.kind === 'slotDone')
-    await writeBeat(run, lastBeat, observe(), { doneSlot: run.message.slot });
+  if (run.inForce() && wish.kind === 'slotDone') {
+    const state = beats.observe();
+    if (await writeBeat(run, lastBeat, state, { doneSlot: run.message.slot })) beats.written(state);
+  }
   run.end(wish);
   await Promise.all(background);
   await holder.publisher.drained();
@@ -123,12 +139,32 @@ function scheduleAll(holder: Holder): void {
   }
 }
 
-/** Until nothing is in flight, for a while; whether nothing is. */
-async function drained(run: Run, loop: Loop): Promise<boolean> {
-  const over = new AbortController();
-  await Promise.race([loop.stopped(), sleep(run.ports.clock, drainMs, over.signal)]);
-  over.abort();
+/** Wall time jumped: every ticker keeps its distance from now, and every target is looked at. */
+function shiftAll(holder: Holder, jumpMs: number): void {
+  const nowMs = holder.run.ports.clock.nowMs();
+  holder.run.ports.log.warn('wall time jumped', { shard: holder.run.message.shard, jumpMs });
+  for (const held of holder.targets.values())
+    for (const probe of held.probes.values()) probe.ticker = shiftTicker(probe.ticker, jumpMs, nowMs);
+  scheduleAll(holder);
+  holder.self.jumped(jumpMs);
+}
+
+/** Until nothing is in flight. What takes too long, or what a run that has ended left open, is destroyed; whether nothing is left. */
+async function drained({ run, self }: Holder, loop: Loop): Promise<boolean> {
+  const stopped = loop.stopped();
+  await within(run, stopped, drainMs, run.signal);
+  if (loop.inFlight() > 0) loop.abandon();
+  run.ports.abandon();
+  await self.stop();
+  await within(run, stopped, abandonMs);
   return loop.inFlight() === 0;
+}
+
+async function within({ ports }: Run, done: Promise<void>, ms: number, signal?: AbortSignal): Promise<void> {
+  const over = new AbortController();
+  const signals = signal ? AbortSignal.any([signal, over.signal]) : over.signal;
+  await Promise.race([done, sleep(ports.clock, ms, signals)]);
+  over.abort();
 }
 
 /** Until the slot is over, the run has ended or wants to, or the host stops. */
@@ -148,19 +184,30 @@ function guarded(run: Run, work: Promise<void>): Promise<void> {
   });
 }
 
-/** `observedAtMs`: everything that was due before has begun. */
-function observer(run: Run, loop: Loop): () => BeatState {
-  let observedAtMs = run.ports.clock.nowMs();
-  return () => {
-    const late = loop.late();
-    observedAtMs = Math.max(observedAtMs, Math.min(run.ports.clock.nowMs(), ...late.map(({ dueMs }) => dueMs)));
-    return { observedAtMs, late: late.map(({ name }) => name) };
+/** `observedAtMs` stands still while something due has not begun, and what has not been done for too long is named. */
+function beatsOf(holder: Holder, loop: Loop, { degraded }: Inherited): Beats {
+  const { clock } = holder.run.ports;
+  let observedAtMs = clock.nowMs();
+  const observe = (): BeatState => {
+    if (!loop.behind()) observedAtMs = clock.nowMs();
+    const health = holder.self.health();
+    const doubt = health.kind === 'doubtful' && { reason: health.reason, sinceMs: health.sinceMs };
+    return { observedAtMs, ...lateProbes(holder.targets.values(), clock.nowMs()), ...(doubt && { doubt }) };
   };
+  return { observe, written: doubtTeller(holder, degraded) };
 }
 
 function checkpointer(holder: Holder, loader: Loader) {
   const { run } = holder;
-  const write = () => writeCheckpoints(run, checkpointEntries(holder.targets.values()), loader.loaded().written);
+  const write = async () => {
+    try {
+      await writeCheckpoints(run, checkpointEntries(holder.targets.values()), loader.loaded().written);
+    } catch (error) {
+      // What is not written costs run lengths, as a crash would: no reason to end a run that beats.
+      if (!(error instanceof StoreUnavailable)) throw error;
+      run.ports.log.warn('checkpoints not written', { shard: run.message.shard, cause: error.message });
+    }
+  };
   const keep = async () => {
     while (!run.ended()) {
       await sleep(run.ports.clock, checkpointIntervalMs, run.signal);
@@ -170,28 +217,23 @@ function checkpointer(holder: Holder, loader: Loader) {
   return { write, keep };
 }
 
-function viewOf({
-  run,
-  loop,
-  loader,
-  holder,
-}: {
-  readonly run: Run;
-  readonly loop: Loop;
-  readonly loader: Loader;
-  readonly holder: Holder;
-}): RunView {
+type Viewed = { readonly holder: Holder; readonly loop: Loop; readonly loader: Loader; readonly beats: Beats };
+
+function viewOf({ holder, loop, loader, beats }: Viewed): RunView {
   const held = [...holder.targets.values()];
   return {
-    token: run.token,
+    token: holder.run.token,
     targets: held.length,
     probes: held.reduce((count, { probes }) => count + probes.size, 0),
     inFlight: loop.inFlight(),
+    beat: beats.observe(),
     quarantined: loader.quarantined(),
   };
 }
 
-function holderOf(run: Run, loop: Loop, targets: Holder['targets']): Holder {
+type Begun = { readonly targets: Holder['targets']; readonly inherited: Inherited };
+
+function holderOf(run: Run, loop: Loop, { targets, inherited }: Begun): Holder {
   const reread = async (held: HeldTarget) => {
     const read = await readUntilEnded(run, held);
     if (held.gone || run.ended()) return;
@@ -202,6 +244,9 @@ function holderOf(run: Run, loop: Loop, targets: Holder['targets']): Holder {
     run,
     commits: commitQueue(run),
     publisher: publisherOf(run),
+    self: selfWatch(run, inherited.degraded),
+    velocity: velocityOf(run.ports.clock),
+    inheritedLate: inheritedLate(inherited),
     targets,
     schedule: loop.schedule,
     scheduleTarget: loop.scheduleTarget,

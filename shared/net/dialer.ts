@@ -2,7 +2,7 @@
 import { Socket } from 'node:net';
 import type { Clock } from '../lib/clock.ts';
 import { connectFailure, connectTimeout, deniedDial, dialFailure } from './dial-failure.ts';
-import type { Dial, Dialed, DialFailure, DialPolicy, DialRequest, Resolve } from './net.ts';
+import type { Dialed, Dialer, DialFailure, DialPolicy, DialRequest, Resolve } from './net.ts';
 
 export type DialerOptions = {
   readonly resolve: Resolve;
@@ -12,7 +12,8 @@ export type DialerOptions = {
   readonly inFlightMax?: number;
 };
 
-const inFlightMaxDefault = 700;
+/** A little more than what probes may hold at once: a socket that was destroyed is closed a moment later. */
+const inFlightMaxDefault = 750;
 /** Of a name with many addresses no more are tried. */
 const addressesMax = 8;
 const portMax = 65_535;
@@ -20,27 +21,45 @@ const portMax = 65_535;
 type Outcome = Dialed | DialFailure;
 
 /** A dialer that never throws and never dials what `policy` denies. A socket counts as in flight until it has closed. */
-export function guardedDialer(options: DialerOptions): Dial {
+export function guardedDialer(options: DialerOptions): Dialer {
   const { clock, inFlightMax = inFlightMaxDefault } = options;
-  let inFlight = 0;
-  const release = () => {
-    inFlight -= 1;
+  const open = new Set<Socket>();
+  let abandoned = false;
+  const track = (): Socket => {
+    const socket = newSocket(() => open.delete(socket));
+    open.add(socket);
+    return socket;
   };
   const connect: Connect = (address, request, untilMs) => {
-    if (inFlight >= inFlightMax)
+    if (abandoned) return Promise.resolve(dialFailure('PROBER', 'the dialer was abandoned'));
+    if (open.size >= inFlightMax && !request.own)
       return Promise.resolve(dialFailure('PROBER', `more than ${inFlightMax} sockets in flight`));
-    inFlight += 1;
-    return connectGuarded(newSocket(release), { address, port: request.port, untilMs }, options);
+    const endpoint = { address, port: request.port, untilMs };
+    return connectGuarded(track(), endpoint, { clock, policy: policyFor(request, options) });
   };
-  return async (request) => {
+  const dial = async (request: DialRequest) => {
     if (!(request.port >= 0 && request.port <= portMax)) return invalidPort(request.port);
     const startMs = clock.monotonicMs();
     const resolution = await options.resolve(request.host, request.deadlineMs);
     const dnsMs = clock.monotonicMs() - startMs;
     if (resolution.kind !== 'resolved') return { ...unresolved(request.host, resolution), dnsMs };
-    const outcome = await dialFirst(resolution.addresses.filter(options.policy), request, { clock, connect });
+    const allowed = resolution.addresses.filter(policyFor(request, options));
+    const outcome = await dialFirst(allowed, request, { clock, connect });
     return { ...outcome, dnsMs };
   };
+  const abandon = () => {
+    abandoned = true;
+    for (const socket of open) socket.destroy(new Abandoned());
+  };
+  return Object.assign(dial, { abandon });
+}
+
+const policyFor = ({ own }: DialRequest, { policy }: DialerOptions): DialPolicy => (own ? () => true : policy);
+
+/** Who waits for the socket is to hear of it as of any other end: by an error with a code. */
+class Abandoned extends Error {
+  override readonly name = 'Abandoned';
+  readonly code = 'ECONNABORTED';
 }
 
 /** Go's own words; kubelet's TCP prober shows them. */
@@ -86,7 +105,9 @@ const ignore = () => undefined;
 
 type Endpoint = { readonly address: string; readonly port: number; readonly untilMs: number };
 
-function connectGuarded(socket: Socket, endpoint: Endpoint, { clock, policy }: DialerOptions): Promise<Outcome> {
+type Guard = Pick<DialerOptions, 'clock' | 'policy'>;
+
+function connectGuarded(socket: Socket, endpoint: Endpoint, { clock, policy }: Guard): Promise<Outcome> {
   const { address, port, untilMs } = endpoint;
   const startMs = clock.monotonicMs();
   return new Promise((resolve) => {

@@ -12,6 +12,8 @@ export type DialRequest = {
   readonly port: number;
   /** On the clock's monotonic time. */
   readonly deadlineMs: number;
+  /** The prober's own, to an endpoint that its operator named: neither the dial policy nor the shortage of sockets is in its way. */
+  readonly own?: boolean;
 };
 
 /** Why there is no connection. `code` is the system's (`ECONNREFUSED`), for the text that kubelet would show. */
@@ -35,6 +37,11 @@ export type Dialed = {
 };
 
 export type Dial = (request: DialRequest) => Promise<Dialed | DialFailure>;
+
+export type Dialer = Dial & {
+  /** Destroys every socket that is open or on its way, for good: whoever waits for one is told that it is gone, and none is dialed again. */
+  readonly abandon: () => void;
+};
 
 /** Of a name's addresses: literals, in the order in which they are to be tried. */
 export type Resolution =

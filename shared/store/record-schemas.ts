@@ -25,6 +25,8 @@ export type CheckpointEntry = {
   readonly streak: number;
   readonly resultRun: number;
   readonly lastResult?: ProbeRecord['lastResult'];
+  /** It was due and came to nothing when the run ended: whoever comes next runs it at once. */
+  readonly owed?: boolean;
 };
 
 /** CHECKPOINT: run lengths of a bucket's probes, by the sort keys of their PROBE items. */
@@ -42,8 +44,11 @@ export type RunRecord = {
   readonly beatAtMs: number;
   /** When the loop had last completed every due probe. */
   readonly observedAtMs: number;
+  /** The prober doubts itself: nothing that it saw since counts. */
   readonly degraded: boolean;
+  /** Probes that have not been done for too long; `lateOverflow`: they are more than are listed. */
   readonly late: readonly string[];
+  readonly lateOverflow: boolean;
 };
 
 /** CHANGES of one bucket: how often the targets of each slice changed. */
@@ -253,6 +258,7 @@ const checkpointEntry: z.ZodType<CheckpointEntry> = z.object({
   streak: count,
   resultRun: count,
   lastResult: result.exactOptional(),
+  owed: z.boolean().exactOptional(),
 });
 
 export const checkpointSchema: RecordSchema<CheckpointRecord> = z.object({
@@ -269,4 +275,5 @@ export const runSchema: RecordSchema<RunRecord> = z.object({
   observedAtMs: instantMs,
   degraded: z.boolean(),
   late: z.array(z.string()),
+  lateOverflow: z.boolean(),
 });

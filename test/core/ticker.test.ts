@@ -6,9 +6,12 @@ import {
   holdTrigger,
   loadedTicker,
   newTargetTicker,
+  oweTick,
   passTime,
   phaseOf,
   readyWakes,
+  shiftTicker,
+  spaceOut,
   startDelayMs,
   takeWake,
 } from '../../shared/core/ticker.ts';
@@ -61,4 +64,34 @@ test('ticks that were missed leave one held tick and the phase', () => {
   const ticker = passTime(loadedTicker(0, phaseOf(0, 1_000)), 5_500);
   assert.deepEqual(readyWakes(ticker), ['tick']);
   assert.equal(ticker.nextTickMs, 6_000);
+});
+
+describe('a tick that could not be taken when it came', () => {
+  const phase = phaseOf(0, 10_000);
+
+  test('is owed once', () => {
+    const owed = oweTick(loadedTicker(1_000, phase));
+    assert.deepEqual(readyWakes(owed), ['tick']);
+    assert.equal(oweTick(owed), owed);
+  });
+
+  test('is followed by the first instant that is 0.9 period away', () => {
+    const late = passTime(loadedTicker(1_000, phase), 10_000);
+    assert.equal(spaceOut(late, 11_000).nextTickMs, 20_000);
+    assert.equal(spaceOut(late, 11_001).nextTickMs, 30_000);
+  });
+});
+
+describe('wall time that jumps', () => {
+  const ticker = loadedTicker(1_000, phaseOf(0, 10_000));
+
+  test('leaves a tick as far away as it was', () => {
+    assert.equal(shiftTicker(ticker, 3_600_000, 3_601_000).nextTickMs, 3_610_000);
+    assert.equal(shiftTicker(ticker, -600, 400).nextTickMs, 9_400);
+  });
+
+  test('does not carry a tick away that was set after the jump', () => {
+    const after = loadedTicker(3_601_000, phaseOf(0, 10_000));
+    assert.ok(shiftTicker(after, 3_600_000, 3_601_000).nextTickMs <= 3_621_000);
+  });
 });

@@ -14,10 +14,19 @@ function loopOfOne() {
   const log = recordingLog();
   const run = { ports: { clock, log }, ended: () => undefined } as unknown as Run;
   const ticker = newTargetTicker(clock.nowMs(), { phaseMs: 0, periodMs: 10_000 });
-  const probe = { name: 'app#readiness', ticker, wake: 0, inFlight: false } as unknown as HeldProbe;
+  const probe = {
+    name: 'app#readiness',
+    ticker,
+    wake: 0,
+    inFlight: false,
+    manners: 'new',
+    spec: {},
+  } as unknown as HeldProbe;
   const held = { gone: false, wake: 0, probes: new Map([[probe.name, probe]]) } as unknown as HeldTarget;
   return { clock, log, held, probe, loop: startLoop(run) };
 }
+
+const jumped = () => undefined;
 
 test('a worker goes on after a cycle that threw', async () => {
   const { clock, log, held, probe, loop } = loopOfOne();
@@ -26,7 +35,7 @@ test('a worker goes on after a cycle that threw', async () => {
     cycles += 1;
     throw new Error('a panic inside one probe');
   };
-  loop.start({ cycle, tend: async () => undefined });
+  loop.start({ cycle, tend: async () => undefined, jumped });
   loop.schedule(held, probe);
   await clock.advance(60_000);
   assert.ok(cycles >= 5, `${cycles} cycles`);
@@ -41,7 +50,7 @@ test('a target is looked at again after a look that failed because the store was
     looks += 1;
     if (looks < 3) throw new StoreUnavailable('for a while');
   };
-  loop.start({ cycle: async () => undefined, tend });
+  loop.start({ cycle: async () => undefined, tend, jumped });
   loop.scheduleTarget(held, clock.nowMs());
   await clock.advance(60_000);
   assert.equal(looks, 3);

@@ -117,6 +117,7 @@ const runOf = (shard: LayoutShard, nowMs: number, fields: Partial<RunRecord>): R
     observedAtMs: nowMs,
     degraded: false,
     late: [],
+    lateOverflow: false,
     ...fields,
   };
 };

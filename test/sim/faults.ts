@@ -72,8 +72,9 @@ export type Faults = {
   counts(): ReadonlyMap<FaultKind, number>;
   start(parts: FaultParts): void;
   isCalm(): boolean;
+  /** Since when nothing goes wrong any more; undefined: it storms. */
+  calmSinceMs(): number | undefined;
   onDone(listener: (fault: DoneFault) => void): void;
-  outageUntilMs(): number;
 };
 
 /** What faults are done to. */
@@ -131,29 +132,39 @@ export function planFaults({ scheduler, chance, profile }: Ports): Faults {
   const tick = windows<TickKind>(ports, done);
 
   const isStorm = () => scheduler.nowMs() > peaceMs && scheduler.nowMs() % hourMs < profile.stormMs;
+  /** So long at most, so that the calm is one. */
+  const withinStorm = (ms: number) => Math.max(0, Math.min(ms, profile.stormMs - (scheduler.nowMs() % hourMs)));
+  const calmSinceMs = () => {
+    if (isStorm() || scheduler.nowMs() < outageUntilMs) return undefined;
+    const hourBeganMs = scheduler.nowMs() - (scheduler.nowMs() % hourMs);
+    return Math.max(outageUntilMs, scheduler.nowMs() > peaceMs ? hourBeganMs + profile.stormMs : 0);
+  };
 
   /** What each kind of fault does to the world. */
   const strikes = (parts: FaultParts, process: Process): Readonly<Record<FaultKind, () => void>> => {
     const { crashPoints } = parts;
     const maybe = chance.happens(0.6) ? process.name : undefined;
-    const ms = chance.between(1_000, 60_000);
+    const ms = withinStorm(chance.between(1_000, 60_000));
     const probability = chance.pick([0.1, 0.3, 0.7]);
     const onStore = (kind: StoreKind) => () => store.open({ kind, process: maybe, ms: Math.ceil(ms / 4), probability });
     const onQueue = (kind: QueueKind) => () => queue.open({ kind, process: maybe, ms: Math.ceil(ms / 2), probability });
     const onBus = (kind: BusKind) => () => bus.open({ kind, process: maybe, ms, probability });
     const onDelivery = (kind: DeliveryKind) => () =>
-      delivery.open({ kind, process: undefined, ms: 5 * ms, probability: chance.pick([0.1, 0.5, 1]) });
+      delivery.open({ kind, process: undefined, ms: withinStorm(5 * ms), probability: chance.pick([0.1, 0.5, 1]) });
     const onTick = (kind: TickKind) => () =>
-      tick.open({ kind, process: undefined, ms: chance.between(60_000, 240_000), probability: 0.7 });
+      tick.open({ kind, process: undefined, ms: withinStorm(chance.between(60_000, 240_000)), probability: 0.7 });
     return {
       crash: () =>
         crashPoints.arm(process, () => {
+          if (!isStorm()) return;
           done('crash', process.name);
-          process.crash(chance.between(200, chance.pick([2_000, 20_000, 90_000])));
+          process.crash(withinStorm(chance.between(200, chance.pick([2_000, 20_000, 90_000]))));
         }),
       pause: () => {
-        const pauseMs = chance.pick([1, 4, 12, 16, 30, 120]) * chance.between(500, 1_500);
+        const forMs = chance.pick([1, 4, 12, 16, 30, 120]) * chance.between(500, 1_500);
         crashPoints.arm(process, () => {
+          if (!isStorm()) return;
+          const pauseMs = withinStorm(forMs);
           done('pause', process.name, pauseMs);
           process.pause(pauseMs);
         });
@@ -164,7 +175,7 @@ export function planFaults({ scheduler, chance, profile }: Ports): Faults {
       'store in doubt': onStore('store in doubt'),
       'store late write': onStore('store late write'),
       'store conflict': onStore('store conflict'),
-      'store outage': () => outage(chance.between(5_000, 90_000)),
+      'store outage': () => outage(withinStorm(chance.between(5_000, 90_000))),
       partition: () => {
         for (const part of [store, queue, bus])
           part.open({ kind: 'partition', process: process.name, ms, probability: 1 });
@@ -177,7 +188,8 @@ export function planFaults({ scheduler, chance, profile }: Ports): Faults {
       },
       'queue unreachable': onQueue('queue unreachable'),
       'queue answer lost': onQueue('queue answer lost'),
-      'queue delay': () => queue.open({ kind: 'queue delay', process: undefined, ms: 120_000, probability: 0.5 }),
+      'queue delay': () =>
+        queue.open({ kind: 'queue delay', process: undefined, ms: withinStorm(120_000), probability: 0.5 }),
       'queue duplicate': () => {
         if (parts.duplicateMessage()) done('queue duplicate');
       },
@@ -291,11 +303,11 @@ export function planFaults({ scheduler, chance, profile }: Ports): Faults {
       };
       scheduler.after(peaceMs, { label: 'fault', deliver: next });
       if (profile.outageMs > 0)
-        scheduler.after(chance.between(1, 3) * hourMs, { label: 'outage', deliver: () => outage(profile.outageMs) });
+        scheduler.after(3 * hourMs, { label: 'outage', deliver: () => outage(profile.outageMs) });
     },
-    isCalm: () => !isStorm() && scheduler.nowMs() > outageUntilMs,
+    isCalm: () => calmSinceMs() !== undefined,
+    calmSinceMs,
     onDone: (listener) => void listeners.push(listener),
-    outageUntilMs: () => outageUntilMs,
   };
 }
 

@@ -34,7 +34,7 @@ export function measure({ ledger }: Facts): { readonly watch: Watch; readonly me
       const periodMs = probed.probe.probe.periodSeconds * 1000;
       const gapMs = start.startMs - before.startMs;
       if (before.prober !== start.prober && gapMs < periodMs / 2) duplicates += 1;
-      if (gapMs < 3_600_000) gaps.push(Math.max(0, gapMs - periodMs));
+      if (ledger.disturbedMs(probed.uid) < before.startMs) gaps.push(Math.max(0, gapMs - periodMs));
     },
   };
   return {

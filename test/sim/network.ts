@@ -14,6 +14,8 @@ export type Health = 'healthy' | 'failing' | 'slow' | 'hanging' | 'errs';
 
 export type Endpoint = string;
 
+export type Truth = { readonly health: Health; readonly sinceMs: number };
+
 /** One attempt of one probe, as the network saw it. */
 export type SeenProbe = {
   readonly endpoint: Endpoint;
@@ -33,6 +35,9 @@ export type Network = {
   resolveOf(caller: Caller): Resolve;
   set(endpoint: Endpoint, health: Health): void;
   healthOf(endpoint: Endpoint): Health;
+  truths(): ReadonlyMap<Endpoint, Truth>;
+  /** Nobody lives there any more. */
+  forget(endpoint: Endpoint): void;
   /** A process cut off from everything it probes. */
   cut(processName: string, ms: number): void;
   onStarted(listener: (probe: Pick<SeenProbe, 'endpoint' | 'prober' | 'startMs'>) => void): void;
@@ -49,7 +54,7 @@ const slackMs = 20;
 type Asking = { readonly caller: Caller; readonly prober: string; readonly open: Set<() => void> };
 
 export function network(scheduler: Scheduler, chance: Chance): Network {
-  const truth = new Map<Endpoint, Health>();
+  const truth = new Map<Endpoint, Truth>();
   const cuts = new Map<string, number>();
   const started: ((probe: Pick<SeenProbe, 'endpoint' | 'prober' | 'startMs'>) => void)[] = [];
   const seen: ((probe: SeenProbe) => void)[] = [];
@@ -61,7 +66,8 @@ export function network(scheduler: Scheduler, chance: Chance): Network {
     const { caller, prober, open } = asking;
     const endpoint = endpointOf(request);
     const startMs = scheduler.nowMs();
-    const health = truth.get(endpoint) ?? 'failing';
+    const health = truth.get(endpoint)?.health ?? 'failing';
+    scheduler.trace(`${startMs} ${prober} probes ${endpoint}: ${health}`);
     for (const listener of started) listener({ endpoint, prober, startMs });
     const cut = isCut(caller);
     const meant = cut ? cutAnswer(chance, request.timeoutMs) : answerOf(chance, health, request.timeoutMs);
@@ -105,8 +111,10 @@ export function network(scheduler: Scheduler, chance: Chance): Network {
     dialOf: (caller) => (request) => dial(caller, request),
     resolveOf: (caller) => (host) =>
       caller.call('resolve', (reply) => reply(3, () => ({ kind: 'resolved', addresses: [host] }))),
-    set: (endpoint, health) => void truth.set(endpoint, health),
-    healthOf: (endpoint) => truth.get(endpoint) ?? 'failing',
+    set: (endpoint, health) => void truth.set(endpoint, { health, sinceMs: scheduler.nowMs() }),
+    healthOf: (endpoint) => truth.get(endpoint)?.health ?? 'failing',
+    truths: () => truth,
+    forget: (endpoint) => void truth.delete(endpoint),
     cut: (processName, ms) => void cuts.set(processName, scheduler.nowMs() + ms),
     onStarted: (listener) => void started.push(listener),
     onSeen: (listener) => void seen.push(listener),

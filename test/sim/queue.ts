@@ -89,6 +89,7 @@ export function simQueue({ scheduler, chance, faults, visibilityMs }: QueuePorts
 
   const receivedBy = (caller: Caller, message: Message): Received => {
     message.receiveCount += 1;
+    scheduler.trace(`${scheduler.nowMs()} queue gives ${message.body} to ${caller.life.name}`);
     const receipt = message.receiveCount;
     visibleAt(message, scheduler.nowMs() + visibilityMs);
     const isHeld = () => !message.done && message.receiveCount === receipt && scheduler.nowMs() < message.visibleAtMs;
@@ -125,6 +126,9 @@ export function simQueue({ scheduler, chance, faults, visibilityMs }: QueuePorts
       if (nowMs - atMs < deduplicationWindowMs) break;
       sent.delete(id);
     }
+    scheduler.trace(
+      `${nowMs} queue takes ${message.group} ${deduplicationId}${sent.has(deduplicationId) ? ', known' : ''}`,
+    );
     if (sent.has(deduplicationId)) return;
     sent.set(deduplicationId, nowMs);
     groups.set(message.group, [...(groups.get(message.group) ?? []), message]);

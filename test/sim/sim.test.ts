@@ -27,5 +27,7 @@ describe('the simulated product', () => {
   });
 
   for (const { seed, hours } of kept)
-    test(`keeps them for seed ${seed}, which once failed`, () => assertHolds(seed, Math.min(hours, hoursMax)));
+    test(`keeps them for seed ${seed}, which once failed`, async () => {
+      await assertHolds(seed, Math.min(hours, hoursMax));
+    });
 });

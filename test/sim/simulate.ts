@@ -3,6 +3,7 @@ import { chanceOf } from './chance.ts';
 import type { Watch } from './checkers/checker.ts';
 import { checkers } from './checkers/checkers.ts';
 import type { CrashPoint } from './crash-points.ts';
+import { faultLog } from './fault-log.ts';
 import type { FaultKind, Profile } from './faults.ts';
 import { ledgerOf } from './ledger.ts';
 import { type Measured, measure } from './measure.ts';
@@ -32,6 +33,7 @@ export type SimulateOptions = {
 
 const hourMs = 3_600_000;
 const violationsMax = 20;
+const tickMs = 10_000;
 
 export async function simulate({
   seed,
@@ -42,8 +44,8 @@ export async function simulate({
   const violations: Violation[] = [];
   const world = buildWorld({ seed, profile, ...(onLine && { onLine }) });
   const { scheduler, table, network } = world;
-  const ledger = ledgerOf(table);
-  const facts = { ledger, table, network, profile, nowMs: scheduler.nowMs };
+  const ledger = ledgerOf(table, scheduler.nowMs);
+  const facts = { ledger, table, network, profile, nowMs: scheduler.nowMs, faults: faultLog(world.faults) };
   const watches = Object.entries(checkers)
     .filter(([invariant]) => !readsWallClocks.has(invariant) || profile.skewMsMax <= smallSkewMs)
     .map(
@@ -56,6 +58,12 @@ export async function simulate({
     );
   const { watch: measuring, measured } = measure(facts);
   tellAll(world, ledger, [...watches, measuring]);
+  const ticks = watches.flatMap(({ ticked }) => ticked ?? []);
+  const tick = () => {
+    for (const ticked of ticks) ticked();
+    scheduler.after(tickMs, { label: 'checkers', deliver: tick });
+  };
+  tick();
   for (let hour = 1; hour <= hours; hour += 1) {
     await scheduler.runUntil(hour * hourMs);
     if (world.faults.isCalm()) for (const { settled } of watches) settled?.();
@@ -84,7 +92,7 @@ function profileOf(seed: number, hours: number): Profile {
     skewMsMax: chance.happens(0.6) ? smallSkewMs : largeSkewMs,
     faultEveryMs: chance.pick([20_000, 40_000, 75_000]),
     stormMs: 40 * 60_000,
-    selfDoubt: false,
+    selfDoubt: true,
     outageMs: hours >= 12 && chance.happens(0.3) ? chance.between(1, 3) * hourMs : 0,
   };
 }

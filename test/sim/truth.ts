@@ -24,5 +24,8 @@ export function endpointLife(
     else become('healthy', chance.wait(wellMs));
   };
   become('healthy', chance.wait(wellMs));
-  return () => cancel();
+  return () => {
+    cancel();
+    network.forget(endpoint);
+  };
 }

@@ -51,9 +51,9 @@ export type WorldOptions = {
   readonly onLine?: (line: string) => void;
 };
 
-/** As many shards as this many workers hold at once, with one left over. */
+/** Room for twice the shards that there ever are: a fleet has room. */
 const workers = 4;
-const shardsPerWorker = 2;
+const shardsPerWorker = 4;
 /** All targets together have some 2.5 probes in flight while none is answered: three shards or four, with layouts that change. */
 const socketsPerShard = 1.2;
 /** As long as a function may take; whoever receives a message says at once how long it wants it. */
@@ -120,7 +120,7 @@ export function buildWorld({ seed, profile, onLine }: WorldOptions): World {
     forgeEvent: () => bus.forge(forgedEvent(chance, scheduler.nowMs())),
     cutNetwork: net.cut,
     changeLayout: () => {
-      wanted.capacity = { cpu: 1, sockets: socketsPerShard * chance.pick([0.6, 1, 1, 1.5, 4]) };
+      wanted.capacity = { cpu: 1, sockets: socketsPerShard * chance.pick([0.8, 1, 1, 1.5, 4]) };
     },
     changeRelease: () => deploy({ scheduler, chance, wanted, stops }),
   });
