@@ -19,6 +19,7 @@ import { environmentSecret } from './environment-secret.ts';
 import { localMetrics } from './metrics.ts';
 import type { LocalOptions } from './options.ts';
 import { hostShard, type ShardHost } from './shard-host.ts';
+import { sweepRegularly } from './sweep.ts';
 
 export type RuntimePorts = {
   readonly clock: Clock;
@@ -38,9 +39,6 @@ export type Runtime = {
   stop(): Promise<void>;
 };
 
-/** Expired items that one sweep removes. */
-const sweepItemsMax = 1_000;
-const sweepIntervalMs = 600_000;
 /** Targets whose status is computed at the same time. */
 const syncConcurrency = 4;
 
@@ -83,7 +81,7 @@ export function startRuntime(
     watch: (subscriber) => bus.subscribe({ source: ['probelet'] }, subscriber, { name: 'watch' }),
     ...(options.token !== undefined && { token: options.token }),
   });
-  const stopSweeping = sweepRegularly(clock, () => sqlite.sweep(clock.nowMs(), sweepItemsMax));
+  const stopSweeping = sweepRegularly({ clock, log, sweep: sqlite.sweep });
 
   return {
     fetch: (request) => app.fetch(request),
@@ -104,15 +102,6 @@ function healthOf(shard: ShardHost, quarantined: readonly Poison[]) {
   const view = shard.view();
   const { targets = 0, probes = 0, inFlight = 0 } = view ?? {};
   return { ok: view !== undefined, quarantined, details: { targets, probes, inFlight } };
-}
-
-function sweepRegularly(clock: Clock, sweep: () => void): () => void {
-  let cancel = clock.setTimer(sweepIntervalMs, again);
-  function again() {
-    sweep();
-    cancel = clock.setTimer(sweepIntervalMs, again);
-  }
-  return () => cancel();
 }
 
 /** Items that the API met and could not read, an EVENT for one, which no holder reads. */
