@@ -208,6 +208,21 @@ describe('a restart request', () => {
     assert.equal(appStatus(due)?.restartCount, 2);
   });
 
+  test('has an id of its own where two targets report the same container', () => {
+    const status = containerStatusOf('app', running, { containerID: 'test://a' });
+    const failing = (uid: string): TargetState => {
+      const state = withResult(
+        reported(status, registered({ lifecycle: 'reported' })),
+        'liveness',
+        'failure',
+        'test://a',
+      );
+      return { ...state, target: { ...state.target, uid } };
+    };
+    const ids = ['u1', 'u2'].map((uid) => requests(written(failing(uid), 0).record)[0]?.id);
+    assert.equal(new Set(ids).size, 2);
+  });
+
   test('of a reported container is published again, later each time, until another containerID is reported', () => {
     const status = containerStatusOf('app', running, { containerID: 'test://a' });
     const failing = withResult(
