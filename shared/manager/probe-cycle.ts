@@ -48,6 +48,7 @@ function gateTimeMs(holder: Holder, { container }: PodView): number {
 async function askProber(holder: Holder, held: HeldTarget, probe: HeldProbe): Promise<void> {
   const { clock, probers, metrics } = holder.run.ports;
   const startedAt = clock.monotonicMs();
+  const { specDigest } = probe;
   const { namespace, name, uid, spec } = held.target;
   const report = await runProbe(
     { probers, clock },
@@ -62,6 +63,8 @@ async function askProber(holder: Holder, held: HeldTarget, probe: HeldProbe): Pr
   );
   if (holder.run.ended() || held.gone) return;
   metrics.observe(probe.labels, metricResult(report), (clock.monotonicMs() - startedAt) / 1000);
+  // What was asked by another spec says nothing about this one, whose counters have just begun.
+  if (probe.specDigest !== specDigest) return;
   if (report.conclusion.kind === 'error') return tellError(holder, held, { probe, report });
   const step = reduce(probe.workerSpec, probe.worker, report.conclusion.result);
   await applyStep(holder, held, { probe, step, report });

@@ -267,6 +267,21 @@ describe('a spec that changes while its target is held', () => {
     assert.ok(world.probes() - before >= 10, `${world.probes() - before} probes`);
   });
 
+  test('counts nothing that was asked by the spec before', async () => {
+    const world = shardWorld();
+    await world.put(name, { readinessProbe: tcp });
+    await world.run();
+    await world.clock.advance(5_000);
+    const { version } = await world.probe(name, 'main#readiness');
+    world.answer((request) =>
+      request.kind === 'tcp' && request.port === 1 ? sleep(world.clock, 8_000).then(failure) : 'success',
+    );
+    await world.clock.advance(1_000);
+    await world.put(name, { readinessProbe: { tcpSocket: { port: 2 }, periodSeconds: 1, failureThreshold: 1 } });
+    await world.clock.advance(20_000);
+    assert.equal((await world.probe(name, 'main#readiness')).version, version);
+  });
+
   test('without a probe ends its worker; with it again begins a new one', async () => {
     const world = shardWorld();
     await world.put(name, { readinessProbe: tcp, livenessProbe: tcp });
