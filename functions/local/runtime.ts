@@ -18,6 +18,7 @@ import { holdDataDir } from './data-dir.ts';
 import { environmentSecret } from './environment-secret.ts';
 import { localMetrics } from './metrics.ts';
 import type { LocalOptions } from './options.ts';
+import { poisonList } from './poison-list.ts';
 import { hostShard, type ShardHost } from './shard-host.ts';
 import { sweepRegularly } from './sweep.ts';
 
@@ -53,7 +54,7 @@ export function startRuntime(
   const bus = inProcessBus({ clock, random, log });
   const resolve = resolver({ clock, ...(ports.network && { servers: ports.network.dnsServers }) });
   const dial = guardedDialer({ resolve, policy: ports.network?.policy ?? dialPolicy({ mode: 'local' }), clock });
-  const met = poisonList();
+  const met = poisonList(clock);
   const quarantined = () => met.with(shard.view()?.quarantined ?? []);
   const metrics = localMetrics({ quarantinedItems: () => quarantined().length });
   const syncPorts = { store, bus, clock, random, log };
@@ -102,20 +103,4 @@ function healthOf(shard: ShardHost, quarantined: readonly Poison[]) {
   const view = shard.view();
   const { targets = 0, probes = 0, inFlight = 0 } = view ?? {};
   return { ok: view !== undefined, quarantined, details: { targets, probes, inFlight } };
-}
-
-/** Items that the API met and could not read, an EVENT for one, which no holder reads. */
-const poisonMax = 100;
-
-function poisonList() {
-  const met = new Map<string, Poison>();
-  const keyOf = ({ key }: Poison): string => `${key.pk} ${key.sk}`;
-  return {
-    add(poison: Poison) {
-      if (met.size < poisonMax) met.set(keyOf(poison), poison);
-    },
-    with: (held: readonly Poison[]): readonly Poison[] => [
-      ...new Map([...met.values(), ...held].map((poison) => [keyOf(poison), poison])).values(),
-    ],
-  };
 }
