@@ -174,6 +174,12 @@ describe('other updates', () => {
   });
 });
 
+test('a container is not ready while the item of its readiness probe cannot be read', () => {
+  const ready = withResult(started(registered()), 'readiness', 'success');
+  const { 'app#readiness': _unreadable, ...probes } = ready.probes;
+  assert.equal(appStatus(written({ ...ready, probes }, 1_000))?.ready, false);
+});
+
 describe('status-sync is level-triggered', () => {
   test('a second look at the same state changes nothing', () => {
     const state = withResult(started(registered()), 'readiness', 'success');
