@@ -21,7 +21,9 @@ import { holdDataDir } from './data-dir.ts';
 import { environmentSecret } from './environment-secret.ts';
 import { localMetrics, type UnknownProbes } from './metrics.ts';
 import type { LocalOptions } from './options.ts';
+import { poisonList } from './poison-list.ts';
 import { hostShard, type ShardHost } from './shard-host.ts';
+import { sweepRegularly } from './sweep.ts';
 
 export type RuntimePorts = {
   readonly clock: Clock;
@@ -43,9 +45,6 @@ export type Runtime = {
   stop(): Promise<void>;
 };
 
-/** Expired items that one sweep removes. */
-const sweepItemsMax = 1_000;
-const sweepIntervalMs = 600_000;
 /** Targets whose status is computed at the same time. */
 const syncConcurrency = 4;
 
@@ -60,7 +59,7 @@ export function startRuntime(
   const bus = inProcessBus({ clock, random, log });
   const resolve = resolver({ clock, ...(ports.network && { servers: ports.network.dnsServers }) });
   const policy = ports.network?.policy ?? dialPolicy({ mode: 'local' });
-  const met = poisonList();
+  const met = poisonList(clock);
   const quarantined = () => met.with(shard.view()?.quarantined ?? []);
   const metrics = localMetrics({
     quarantinedItems: () => quarantined().length,
@@ -103,7 +102,7 @@ export function startRuntime(
     watch: (subscriber) => bus.subscribe({ source: ['probelet'] }, subscriber, { name: 'watch' }),
     ...(options.token !== undefined && { token: options.token }),
   });
-  const stopSweeping = sweepRegularly(clock, () => sqlite.sweep(clock.nowMs(), sweepItemsMax));
+  const stopSweeping = sweepRegularly({ clock, log, sweep: sqlite.sweep });
 
   return {
     fetch: (request) => app.fetch(request),
@@ -132,29 +131,4 @@ function healthOf(shard: ShardHost, quarantined: readonly Poison[]) {
   const view = shard.view();
   const { targets = 0, probes = 0, inFlight = 0 } = view ?? {};
   return { ok: view !== undefined, quarantined, details: { targets, probes, inFlight } };
-}
-
-function sweepRegularly(clock: Clock, sweep: () => void): () => void {
-  let cancel = clock.setTimer(sweepIntervalMs, again);
-  function again() {
-    sweep();
-    cancel = clock.setTimer(sweepIntervalMs, again);
-  }
-  return () => cancel();
-}
-
-/** Items that the API met and could not read, an EVENT for one, which no holder reads. */
-const poisonMax = 100;
-
-function poisonList() {
-  const met = new Map<string, Poison>();
-  const keyOf = ({ key }: Poison): string => `${key.pk} ${key.sk}`;
-  return {
-    add(poison: Poison) {
-      if (met.size < poisonMax) met.set(keyOf(poison), poison);
-    },
-    with: (held: readonly Poison[]): readonly Poison[] => [
-      ...new Map([...met.values(), ...held].map((poison) => [keyOf(poison), poison])).values(),
-    ],
-  };
 }

@@ -106,7 +106,10 @@ const probeStatus = z
     container: z.string(),
     probeType,
     result: result.optional().openapi({ description: 'Absent: nothing is known yet.' }),
-    reason: z.string().optional().openapi({ description: 'Why the result is unknown: ProbeStale or ProberDegraded.' }),
+    reason: z
+      .string()
+      .optional()
+      .openapi({ description: 'Why the result is unknown: ProbeStale, ProberDegraded or Quarantined.' }),
     since: instant.optional(),
     lastProbeTime: instant.optional().openapi({ description: 'Of the last probe that changed anything.' }),
     failureClass: z.string().optional(),

@@ -156,9 +156,18 @@ function stateView(state: ContainerState | undefined): ContainerStateView {
   }
 }
 
+const unreadableProbe = ({ container, probeType }: SpecProbe): ProbeStatusView => ({
+  container: container.spec.name,
+  probeType,
+  result: 'unknown',
+  reason: 'Quarantined',
+  onHold: false,
+  version: 0,
+});
+
 function probeView(stored: StoredTarget, probe: SpecProbe, options: ViewOptions): readonly ProbeStatusView[] {
   const record = stored.probes[probe.name];
-  if (!record) return [];
+  if (!record) return [unreadableProbe(probe)];
   const stale = probeStaleReason(stored.target, probe, options);
   const result = stale ? 'unknown' : record.result;
   return [

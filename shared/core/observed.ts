@@ -132,11 +132,12 @@ function freshStatus(name: string, reported: ContainerStatus | undefined): Conta
   return reported ? { ...reported, ready: false, started: null } : unknown;
 }
 
+/** A probe whose item cannot be read has a worker too, one that says nothing: without it the container would count as ready. */
 function existingWorkers({ target, probes }: TargetState): ReadonlySet<ProbeName> {
   return new Set(
     specProbes(target.spec)
       .map(({ name }) => name)
-      .filter((name) => probes[name]?.ended === false),
+      .filter((name) => probes[name]?.ended !== true),
   );
 }
 

@@ -77,7 +77,8 @@ function newRequest(
 ): RestartRequest {
   const probe = probeOf(container.spec, probeType);
   return {
-    id: `${status.containerID}#restart`,
+    // Of a reported container the ID is others' choice: two targets may say the same.
+    id: `${target.uid}/${status.name}/restart/${status.containerID}`,
     containerID: status.containerID,
     probeType,
     requestedAtMs: nowMs,

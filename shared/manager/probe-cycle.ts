@@ -53,6 +53,7 @@ async function askProber(holder: Holder, held: HeldTarget, probe: HeldProbe): Pr
   const { clock, probers, metrics } = holder.run.ports;
   const startedAt = clock.monotonicMs();
   const watched = holder.self.watch();
+  const { specDigest } = probe;
   const { namespace, name, uid, spec } = held.target;
   const tried = await runProbe(
     { probers, clock },
@@ -72,6 +73,8 @@ async function askProber(holder: Holder, held: HeldTarget, probe: HeldProbe): Pr
   if (holder.run.ended() || held.gone || probe.owed) return;
   metrics.observe(probe.labels, metricResult(report), durationMs / 1000);
   if (!isOwnTrouble(report)) probe.seenAtMs = clock.nowMs();
+  // What was asked by another spec says nothing about this one, whose counters have just begun.
+  if (probe.specDigest !== specDigest) return;
   if (report.conclusion.kind === 'error') return tellError(holder, held, { probe, report });
   const step = reduce(probe.workerSpec, probe.worker, report.conclusion.result);
   await applyStep(holder, held, { probe, step, report });

@@ -77,7 +77,7 @@ function reconcileWorkers(holder: Holder, held: HeldTarget, checkpoints: Checkpo
   }
 }
 
-/** A terminating target loses the liveness and startup workers of its regular containers; sidecars' end by themselves (rule 7). */
+/** A terminating target loses the liveness and startup workers of its regular containers; sidecars' end by themselves (rule 6). */
 function wantedProbes(held: HeldTarget): readonly SpecProbe[] {
   const terminating = held.target.deletionTimestampMs !== undefined;
   return specProbes(held.target.spec).filter(

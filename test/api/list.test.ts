@@ -212,10 +212,13 @@ describe('an item that cannot be read', () => {
     assert.partialDeepStrictEqual(await response.json(), { status: { phase: 'Unknown', reason: 'Quarantined' } });
   });
 
-  test('of a probe leaves that probe out, and the target can still be replaced', async () => {
+  test('of a probe shows that probe as unknown, and the target can still be replaced', async () => {
     const world = await poisoned('PROBE');
     const response = await world.request('GET', targetPath('t1'));
-    assert.deepEqual(((await response.json()) as { status: { probes: unknown } }).status.probes, []);
+    const unreadable = { result: 'unknown', reason: 'Quarantined', onHold: false, version: 0 };
+    assert.deepEqual(((await response.json()) as { status: { probes: unknown } }).status.probes, [
+      { container: 'main', probeType: 'readiness', ...unreadable },
+    ]);
     assert.equal((await world.request('PUT', targetPath('t1'), { body: manifest('127.0.0.7') })).status, 200);
   });
 });

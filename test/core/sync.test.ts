@@ -174,6 +174,12 @@ describe('other updates', () => {
   });
 });
 
+test('a container is not ready while the item of its readiness probe cannot be read', () => {
+  const ready = withResult(started(registered()), 'readiness', 'success');
+  const { 'app#readiness': _unreadable, ...probes } = ready.probes;
+  assert.equal(appStatus(written({ ...ready, probes }, 1_000))?.ready, false);
+});
+
 describe('status-sync is level-triggered', () => {
   test('a second look at the same state changes nothing', () => {
     const state = withResult(started(registered()), 'readiness', 'success');
@@ -206,6 +212,21 @@ describe('a restart request', () => {
     assert.equal(nextSyncMs(afterwards(second, plan)), 16_000);
     const due = written(afterwards(second, plan), 16_000);
     assert.equal(appStatus(due)?.restartCount, 2);
+  });
+
+  test('has an id of its own where two targets report the same container', () => {
+    const status = containerStatusOf('app', running, { containerID: 'test://a' });
+    const failing = (uid: string): TargetState => {
+      const state = withResult(
+        reported(status, registered({ lifecycle: 'reported' })),
+        'liveness',
+        'failure',
+        'test://a',
+      );
+      return { ...state, target: { ...state.target, uid } };
+    };
+    const ids = ['u1', 'u2'].map((uid) => requests(written(failing(uid), 0).record)[0]?.id);
+    assert.equal(new Set(ids).size, 2);
   });
 
   test('of a reported container is published again, later each time, until another containerID is reported', () => {
