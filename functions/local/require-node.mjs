@@ -1,10 +1,10 @@
 /** Stops a script on a Node that cannot run TypeScript, with a word on how to get one. Plain JavaScript: it has to run on any Node. */
-const majorMin = 24;
-const major = Number(process.versions.node.split('.')[0]);
+const [majorMin, minorMin] = [24, 11];
+const [major, minor] = process.versions.node.split('.').map(Number);
 
-if (major < majorMin) {
+if (major < majorMin || (major === majorMin && minor < minorMin)) {
   process.stderr.write(
-    `probelet needs Node ${majorMin}, this is ${process.versions.node}. On Linux 'npm ci' brings it and 'npm run' uses it; ` +
+    `probelet needs Node ${majorMin}.${minorMin}, this is ${process.versions.node}. On Linux 'npm ci' brings it and 'npm run' uses it; ` +
       'elsewhere install it from https://nodejs.org and try again.\n',
   );
   process.exit(1);

@@ -50,7 +50,7 @@ export function everyVersionTold({ probes, events }: Snapshot): Faults {
   const told = new Set(
     events
       .filter(({ record }) => record.kind === 'transition')
-      .map(({ target, record }) => `${target} ${record.id.slice(15)}`),
+      .map(({ target, record }) => `${target} ${changeOf(record.id)}`),
   );
   return probes
     .flatMap(({ target, record }) =>
@@ -60,6 +60,10 @@ export function everyVersionTold({ probes, events }: Snapshot): Faults {
     )
     .map((name) => `${name} has no transition`);
 }
+
+/** A transition's id is its time, its probe and its version, padded so that it sorts. */
+const changeOf = (id: string): string =>
+  id.replace(/^\d+#(.*)#~(\d+)$/, (_, probe, version) => `${probe}#${Number(version)}`);
 
 const probeNameOf = ({ container, probeType }: ProbeRecord): string => `${container}#${probeType}`;
 
