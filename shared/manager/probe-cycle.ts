@@ -7,24 +7,15 @@ import type { ProbeReport } from '../core/probe-report.ts';
 import type { EventRecord, ProbeRecord } from '../core/records.ts';
 import { mannersAfter } from '../core/room.ts';
 import { type Reach, reachOf, voided } from '../core/self-health.ts';
-import type { ProbeName } from '../core/spec.ts';
-import { holdTrigger } from '../core/ticker.ts';
 import { decideGate, type PodView, reduce, type Step, type Worker } from '../core/worker.ts';
 import { probe as runProbe, type TimedAttempt } from '../prober/probe.ts';
 import { outputOf } from '../prober/stored-output.ts';
-import { type HeldProbe, type HeldTarget, podView, refreshView } from './held.ts';
+import { commitEvents, commitRecord } from './commit-change.ts';
+import { type HeldProbe, type HeldTarget, podView } from './held.ts';
 import type { Holder } from './holder.ts';
-import { rationed, recordedBusEvent, recordedEvent, resultChanged } from './probe-events.ts';
+import { rationed, recordedEvent } from './probe-events.ts';
 import type { Watched } from './self-health.ts';
-import {
-  endedRecord,
-  isDenied,
-  mustCommit,
-  transitionEvent,
-  withAction,
-  withAttempts,
-  withWorker,
-} from './transition.ts';
+import { endedRecord, isDenied, mustCommit, withAction, withAttempts, withWorker } from './transition.ts';
 
 /** Runs the cycle to its end; afterwards the worker is as committed. A run that ended meanwhile leaves everything as it was. */
 export async function probeCycle(holder: Holder, held: HeldTarget, probe: HeldProbe): Promise<void> {
@@ -186,80 +177,6 @@ function withReport(record: ProbeRecord, report: ProbeReport<TimedAttempt> | und
   };
 }
 
-type Committing = {
-  readonly probe: HeldProbe;
-  readonly after: ProbeRecord;
-  readonly told: readonly EventRecord[];
-  readonly attempts: readonly TimedAttempt[];
-};
-
-async function commitRecord(
-  holder: Holder,
-  held: HeldTarget,
-  { probe, after, told, attempts }: Committing,
-): Promise<boolean> {
-  const before = probe.record;
-  const changed = after.version !== before.version;
-  const transitions = changed ? [transitionEvent({ probe, before, after, attempts })] : [];
-  const result = await holder.commits.submit({
-    address: held.address,
-    before,
-    after,
-    events: [...transitions, ...told],
-  });
-  if (result === 'superseded') await holder.reload(held);
-  if (result !== 'committed') return false;
-  probe.record = after;
-  held.records.set(probe.name, after);
-  tell(holder, held, { probe, told });
-  if (!changed) return true;
-  const event = resultChanged(held.target, { previousResult: before.result, after }, attempts);
-  const nowMs = holder.run.ports.clock.nowMs();
-  held.unacked.set(probe.name, { version: after.version, event, publishedAtMs: nowMs });
-  holder.publisher.publish([event]);
-  logChange(holder, held, { before, after });
-  for (const name of refreshView(held)) trigger(holder, held, name);
-  holder.scheduleTarget(held, nowMs);
-  return true;
-}
-
-function logChange(
-  holder: Holder,
-  held: HeldTarget,
-  { before, after }: { readonly before: ProbeRecord; readonly after: ProbeRecord },
-): void {
-  const { namespace, name } = held.target;
-  const { container, probeType, containerID, result, output, version } = after;
-  holder.run.ports.log.info('probe result changed', {
-    namespace,
-    name,
-    container,
-    probeType,
-    containerID,
-    result,
-    previousResult: before.result,
-    output,
-    version,
-  });
-}
-
-/** Events alone: a rationed failure in the middle of a run, a prober error. */
-async function commitEvents(
-  holder: Holder,
-  held: HeldTarget,
-  probe: HeldProbe,
-  told: readonly EventRecord[],
-): Promise<boolean> {
-  const result = await holder.commits.submit({ address: held.address, before: probe.record, events: told });
-  if (result === 'superseded') await holder.reload(held);
-  if (result === 'committed') tell(holder, held, { probe, told });
-  return result === 'committed';
-}
-
-function tell(holder: Holder, held: HeldTarget, { probe, told }: Pick<Committing, 'probe' | 'told'>): void {
-  holder.publisher.publish(told.map((event) => recordedBusEvent(held.target, event, probe)));
-}
-
 function eventsOf(
   probe: HeldProbe,
   report: ProbeReport<TimedAttempt> | undefined,
@@ -297,11 +214,4 @@ async function endWorker(holder: Holder, held: HeldTarget, probe: HeldProbe, spe
   holder.run.ports.metrics.remove(probe.labels);
   // While it ended its probe may have come back into the spec, or its container with another ID.
   await holder.reread(held);
-}
-
-export function trigger(holder: Holder, held: HeldTarget, name: ProbeName): void {
-  const probe = held.probes.get(name);
-  if (!probe) return;
-  probe.ticker = holdTrigger(probe.ticker);
-  holder.schedule(held, probe);
 }

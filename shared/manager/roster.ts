@@ -9,9 +9,9 @@ import { loadedTicker, newTargetTicker, type Phased, phaseOf } from '../core/tic
 import { newWorker, type Worker } from '../core/worker.ts';
 import type { CheckpointRecord } from '../store/items.ts';
 import { probeKey } from '../store/keys.ts';
+import { trigger } from './commit-change.ts';
 import { containerStatus, type HeldProbe, type HeldTarget, refreshView, unackedOf, workerSpecOf } from './held.ts';
 import type { Holder } from './holder.ts';
-import { trigger } from './probe-cycle.ts';
 import type { ReadTarget } from './read-target.ts';
 
 export type Checkpoints = CheckpointRecord['entries'];
