@@ -93,13 +93,16 @@ async function hold(run: Run, deadlineMs: number, options: RunOptions): Promise<
   if (claimed.kind === 'refused') return { kind: 'stale' };
   const warm = claimed.kind === 'warm' ? kept : undefined;
   const loop = startLoop(run);
-  const holder = holderOf(run, loop, { targets: warm?.targets ?? new Map(), inherited: claimed.inherited });
+  const unheldSinceMs = claimed.kind === 'cold' ? claimed.unheldSinceMs : undefined;
+  const { inherited } = claimed;
+  const holder = holderOf(run, loop, { targets: warm?.targets ?? new Map(), inherited, unheldSinceMs });
   const loader = shardLoader(holder, warm?.loaded);
   const checkpoints = checkpointer(holder, loader);
-  const beats = beatsOf(holder, loop, claimed.inherited);
+  const beats = beatsOf(holder, loop, inherited);
   // The beat begins before the load: a large shard takes longer to load than its lease lasts.
   const background = [guarded(run, keepBeating(run, beats))];
   if (await (warm ? loader.catchUp() : loader.loadAll())) {
+    holder.unheldSinceMs = undefined;
     options.onLoaded?.(() => viewOf({ holder, loop, loader, beats }));
     loop.start({
       cycle: (held, probe) => probeCycle(holder, held, probe),
@@ -228,9 +231,9 @@ function viewOf({ holder, loop, loader, beats }: Viewed): RunView {
   };
 }
 
-type Begun = { readonly targets: Holder['targets']; readonly inherited: Inherited };
+type Begun = Pick<Holder, 'targets' | 'unheldSinceMs'> & { readonly inherited: Inherited };
 
-function holderOf(run: Run, loop: Loop, { targets, inherited }: Begun): Holder {
+function holderOf(run: Run, loop: Loop, { targets, inherited, unheldSinceMs }: Begun): Holder {
   const reread = async (held: HeldTarget) => {
     const read = await readUntilEnded(run, held);
     if (held.gone || run.ended()) return;
@@ -244,6 +247,7 @@ function holderOf(run: Run, loop: Loop, { targets, inherited }: Begun): Holder {
     self: selfWatch(run, inherited.degraded),
     velocity: velocityOf(run.ports.clock),
     inheritedLate: inheritedLate(inherited),
+    unheldSinceMs,
     targets,
     schedule: loop.schedule,
     scheduleTarget: loop.scheduleTarget,

@@ -33,6 +33,7 @@ function idleHolder(): Holder {
     self: { watch: unused, health: unused, jumped: unused, stop: unused },
     velocity: { ask: unused },
     inheritedLate: { has: () => false },
+    unheldSinceMs: undefined,
     targets: new Map(),
     schedule: () => {},
     scheduleTarget: () => {},
