@@ -47,7 +47,13 @@ export type RunView = {
 /** What a process remembers of the shards that it held last; whether it may go on with it is decided at the claim. */
 export type ShardMemory = Map<string, Kept>;
 
-type Kept = { readonly token: number; readonly targets: Holder['targets']; readonly loaded: Loaded };
+type Kept = {
+  readonly token: number;
+  /** Of another generation's range some buckets are somebody else's by now. */
+  readonly generation: number;
+  readonly targets: Holder['targets'];
+  readonly loaded: Loaded;
+};
 
 export type RunOptions = {
   /** The release that runs this code; LAYOUT may desire another one. */
@@ -86,8 +92,9 @@ export async function runShard(
 }
 
 async function hold(run: Run, deadlineMs: number, options: RunOptions): Promise<RunEnd> {
-  const { shard } = run.message;
-  const kept = options.memory?.get(shard);
+  const { shard, generation } = run.message;
+  const remembered = options.memory?.get(shard);
+  const kept = remembered?.generation === generation ? remembered : undefined;
   options.memory?.delete(shard);
   const claimed = await claimRun(run, kept?.token);
   if (claimed.kind === 'refused') return { kind: 'stale' };
@@ -127,7 +134,7 @@ async function hold(run: Run, deadlineMs: number, options: RunOptions): Promise<
   await holder.publisher.drained();
   const end = run.ended() ?? { kind: 'slotDone' };
   if (idle && end.kind === 'slotDone')
-    options.memory?.set(shard, { token: run.token, targets: holder.targets, loaded: loader.loaded() });
+    options.memory?.set(shard, { generation, token: run.token, targets: holder.targets, loaded: loader.loaded() });
   return end;
 }
 
