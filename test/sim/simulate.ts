@@ -45,7 +45,8 @@ export async function simulate({
   const world = buildWorld({ seed, profile, ...(onLine && { onLine }) });
   const { scheduler, table, network } = world;
   const ledger = ledgerOf(table, scheduler.nowMs);
-  const facts = { ledger, table, network, profile, nowMs: scheduler.nowMs, faults: faultLog(world.faults) };
+  const locked = new Map<string, number>();
+  const facts = { ledger, table, network, profile, nowMs: scheduler.nowMs, faults: faultLog(world.faults, locked) };
   const watches = Object.entries(checkers)
     .filter(([invariant]) => !readsWallClocks.has(invariant) || profile.skewMsMax <= smallSkewMs)
     .map(
@@ -60,6 +61,7 @@ export async function simulate({
   tellAll(world, ledger, [...watches, measuring]);
   const ticks = watches.flatMap(({ ticked }) => ticked ?? []);
   const tick = () => {
+    for (const group of world.queue.lockedGroups()) locked.set(group, scheduler.nowMs());
     for (const ticked of ticks) ticked();
     scheduler.after(tickMs, { label: 'checkers', deliver: tick });
   };
@@ -93,6 +95,7 @@ function profileOf(seed: number, hours: number): Profile {
     faultEveryMs: chance.pick([20_000, 40_000, 75_000]),
     stormMs: 40 * 60_000,
     selfDoubt: true,
+    queueVisibilityMs: chance.pick([30_000, 900_000]),
     outageMs: hours >= 12 && chance.happens(0.3) ? chance.between(1, 3) * hourMs : 0,
   };
 }
