@@ -13,6 +13,7 @@ import { containerStatus, type HeldProbe, type HeldTarget, refreshView, unackedO
 import type { Holder } from './holder.ts';
 import { trigger } from './probe-cycle.ts';
 import type { ReadTarget } from './read-target.ts';
+import { isNewer } from './transition.ts';
 
 export type Checkpoints = CheckpointRecord['entries'];
 
@@ -23,8 +24,9 @@ export function adoptTarget(holder: Holder, read: ReadTarget, checkpoints: Check
   const held = known && !known.gone ? known : holdTarget(holder, read);
   takeNewer(held, read);
   for (const [name, record] of Object.entries(read.probes)) {
-    // Of an item that is held this process is the only writer: what it has in memory is what it last wrote.
-    if (!held.probes.has(name)) held.records.set(name, record);
+    const kept = held.records.get(name);
+    // Of an item that is held this process is the only writer: what it has in memory is what it last wrote, ends of workers included.
+    if (!held.probes.has(name) && !(kept && isNewer(kept, record))) held.records.set(name, record);
   }
   for (const name of refreshView(held)) trigger(holder, held, name);
   reconcileWorkers(holder, held, checkpoints);
