@@ -1,4 +1,5 @@
 /** One seed: a world, its checkers, and what came of it. */
+import type { Item } from '../../shared/store/store.ts';
 import { chanceOf } from './chance.ts';
 import type { Watch } from './checkers/checker.ts';
 import { checkers } from './checkers/checkers.ts';
@@ -111,6 +112,10 @@ function tellAll(
       for (const listener of listeners) listener(told);
     };
   };
+  world.table.onApplied(({ timeMs, writer, changes }) => {
+    for (const { key, after } of changes)
+      world.scheduler.trace(`${timeMs} ${writer} wrote ${key.pk} ${key.sk} ${summaryOf(after)}`);
+  });
   world.table.onApplied(ledger.applied);
   world.table.onApplied(each((watch) => watch.applied));
   world.bus.onPublished(each((watch) => watch.published));
@@ -119,4 +124,24 @@ function tellAll(
   world.network.onSeen(each((watch) => watch.probeSeen));
   world.faults.onDone(each((watch) => watch.faultDone));
   world.onRun(each((watch) => watch.runStarted));
+}
+
+/** What of an item tells most. */
+const told = [
+  'token',
+  'slot',
+  'doneSlot',
+  'version',
+  'result',
+  'containerID',
+  'ended',
+  'onHold',
+  'lastResult',
+  'resultRun',
+  'streak',
+];
+
+function summaryOf(item: Item | undefined): string {
+  if (!item) return 'deleted';
+  return told.flatMap((name) => (item[name] === undefined ? [] : `${name}=${item[name]}`)).join(' ');
 }

@@ -1,6 +1,6 @@
 /**
  * L4: between two probes of a worker lies at most the period and 25 s after one crash, and 5 s where nothing went wrong, a planned hand-over
- * included. A new target's second probe comes when its phase says (record 17).
+ * included. A new target's second probe comes when its phase says, and what was triggered is off its phase until the next load (record 17).
  */
 import { epochKey } from '../../../shared/store/keys.ts';
 import type { Endpoint } from '../network.ts';
@@ -9,7 +9,12 @@ import { aftermathMs, type Checker, lockAftermathMs, type ProbeStart } from './c
 const crashMs = 25_000;
 const plannedMs = 5_000;
 
-type Last = { readonly start: ProbeStart; readonly earlierMs: number };
+type Last = {
+  readonly start: ProbeStart;
+  /** When the probe before it began, and the first one of its run. */
+  readonly earlierMs: number;
+  readonly firstMs: number;
+};
 
 export const l4: Checker = ({ ledger, table, faults }, violated) => {
   const last = new Map<Endpoint, Last>();
@@ -17,9 +22,12 @@ export const l4: Checker = ({ ledger, table, faults }, violated) => {
     probeStarted(start) {
       const { endpoint, startMs } = start;
       const before = last.get(endpoint);
-      last.set(endpoint, { start, earlierMs: before?.start.startMs ?? Number.NEGATIVE_INFINITY });
+      const isSameRun = before?.start.prober === start.prober;
+      const firstMs = isSameRun ? before.firstMs : startMs;
+      last.set(endpoint, { start, earlierMs: before?.start.startMs ?? Number.NEGATIVE_INFINITY, firstMs });
       const probed = ledger.probedAt(endpoint);
-      if (!before || !probed || ledger.disturbedMs(probed.uid) >= before.earlierMs) return;
+      if (!before || !probed) return;
+      if (ledger.disturbedMs(probed.uid) >= (isSameRun ? before.earlierMs : before.firstMs)) return;
       const periodMs = probed.probe.probe.periodSeconds * 1000;
       const gapMs = startMs - before.start.startMs;
       if (gapMs <= periodMs + plannedMs) return;
