@@ -11,34 +11,43 @@ const plannedMs = 5_000;
 
 type Last = {
   readonly start: ProbeStart;
-  /** When the probe before it began, and the first one of its run. */
+  /** When the probe before it began, and the first one of its process, which takes its tickers from run to run. */
   readonly earlierMs: number;
   readonly firstMs: number;
 };
 
 export const l4: Checker = ({ ledger, table, faults }, violated) => {
   const last = new Map<Endpoint, Last>();
+
+  /** The one before it, and whether the worker was on its phase and only that all the while. */
+  const follow = (start: ProbeStart) => {
+    const before = last.get(start.endpoint);
+    const isSame = before !== undefined && lifeOf(before.start) === lifeOf(start);
+    const firstMs = isSame ? before.firstMs : start.startMs;
+    last.set(start.endpoint, { start, earlierMs: before?.start.startMs ?? Number.NEGATIVE_INFINITY, firstMs });
+    const probed = ledger.probedAt(start.endpoint);
+    if (!before || !probed) return undefined;
+    const sinceMs = isSame ? before.earlierMs : Math.min(before.firstMs, before.earlierMs);
+    return ledger.disturbedMs(probed.uid) >= sinceMs ? undefined : { beganMs: before.start.startMs, probed };
+  };
+
   return {
     probeStarted(start) {
-      const { endpoint, startMs } = start;
-      const before = last.get(endpoint);
-      const isSameRun = before?.start.prober === start.prober;
-      const firstMs = isSameRun ? before.firstMs : startMs;
-      last.set(endpoint, { start, earlierMs: before?.start.startMs ?? Number.NEGATIVE_INFINITY, firstMs });
-      const probed = ledger.probedAt(endpoint);
-      if (!before || !probed) return;
-      if (ledger.disturbedMs(probed.uid) >= (isSameRun ? before.earlierMs : before.firstMs)) return;
+      const before = follow(start);
+      if (!before) return;
+      const { beganMs, probed } = before;
       const periodMs = probed.probe.probe.periodSeconds * 1000;
-      const gapMs = startMs - before.start.startMs;
+      const gapMs = start.startMs - beganMs;
       if (gapMs <= periodMs + plannedMs) return;
       const shard = String(table.get(epochKey(probed.address.bucket))?.shard);
-      if (faults.lockedMs(shard) > startMs - lockAftermathMs) return;
-      const felt = faults.during(before.start.startMs - periodMs - aftermathMs, startMs);
-      const [only, ...more] = felt;
-      const what = `${endpoint} was not probed for ${gapMs} ms of ${periodMs}, until ${start.prober}`;
+      if (faults.lockedMs(shard) > start.startMs - lockAftermathMs) return;
+      const [only, ...more] = faults.during(beganMs - periodMs - aftermathMs, start.startMs);
+      const what = `${start.endpoint} was not probed for ${gapMs} ms of ${periodMs}, until ${start.prober}`;
       if (!only) return violated(what);
       if (more.length > 0 || only.kind !== 'crash' || gapMs <= periodMs + crashMs) return;
       violated(`${what}, after a crash of ${only.process} at ${only.timeMs}`);
     },
   };
 };
+
+const lifeOf = ({ prober }: ProbeStart): string => prober.slice(0, prober.indexOf('/'));
