@@ -4,9 +4,10 @@
  */
 import { getServers } from 'node:dns';
 import { createServer } from 'node:net';
-import type { Clock } from '../../shared/lib/clock.ts';
+import { type Clock, endingClock } from '../../shared/lib/clock.ts';
 import type { Canary } from '../../shared/manager/ports.ts';
-import type { Dialer } from '../../shared/net/net.ts';
+import { guardedDialer } from '../../shared/net/dialer.ts';
+import type { Resolve } from '../../shared/net/net.ts';
 
 const dnsPort = 53;
 const timeoutMs = 900;
@@ -21,12 +22,13 @@ export type LocalCanaries = {
 
 export type LocalCanaryPorts = {
   readonly clock: Clock;
-  /** Nobody else's, since it is abandoned with the canaries. */
-  readonly dial: Dialer;
+  readonly resolve: Resolve;
   readonly wayOut: readonly Canary[];
 };
 
-export function localCanaries({ clock, dial, wayOut }: LocalCanaryPorts): LocalCanaries {
+export function localCanaries({ clock, resolve, wayOut }: LocalCanaryPorts): LocalCanaries {
+  const own = endingClock(clock);
+  const dial = guardedDialer({ clock: own, resolve, policy: () => true });
   const list: Canary[] = [];
   let closed = false;
   let cancel = (): void => undefined;
@@ -48,7 +50,7 @@ export function localCanaries({ clock, dial, wayOut }: LocalCanaryPorts): LocalC
     if (closed) return;
     list.push(...candidates.filter((_, at) => answers[at]));
     const silent = candidates.filter((_, at) => !answers[at]);
-    if (silent.length > 0) cancel = clock.setTimer(retryMs, () => void tryOut(silent));
+    if (silent.length > 0) cancel = own.setTimer(retryMs, () => void tryOut(silent));
   };
   const answersDial = async ({ host, port }: Canary): Promise<boolean> => {
     const dialed = await dial({ host, port, deadlineMs: clock.monotonicMs() + timeoutMs, own: true });
@@ -62,7 +64,7 @@ export function localCanaries({ clock, dial, wayOut }: LocalCanaryPorts): LocalC
     async close() {
       closed = true;
       cancel();
-      dial.abandon();
+      own.end();
       await trying;
       await listening;
       await new Promise<void>((resolve) => {

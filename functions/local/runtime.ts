@@ -2,7 +2,7 @@
 import { apiApp } from '../../shared/api/app.ts';
 import { type InProcessBus, inProcessBus } from '../../shared/bus/in-process.ts';
 import { localRunner } from '../../shared/exec/local.ts';
-import type { Clock } from '../../shared/lib/clock.ts';
+import { type Clock, endingClock } from '../../shared/lib/clock.ts';
 import type { Log } from '../../shared/lib/log.ts';
 import type { Random } from '../../shared/lib/random.ts';
 import type { Canary } from '../../shared/manager/ports.ts';
@@ -74,19 +74,13 @@ export function startRuntime(
     },
     { name: 'status-sync', concurrency: syncConcurrency },
   );
-  const canaries = localCanaries({
-    clock,
-    dial: guardedDialer({ resolve, policy, clock }),
-    wayOut: ports.wayOut ?? [],
-  });
+  const canaries = localCanaries({ clock, resolve, wayOut: ports.wayOut ?? [] });
   const probing = () => {
-    const dial = guardedDialer({ resolve, policy, clock });
-    const run = localRunner({ clock, ...(options.allowExec && { allows: options.allowExec }) });
-    const abandon = () => {
-      dial.abandon();
-      run.abandon();
-    };
-    return { dial, probers: proberRegistry({ dial, clock, run, resolveSecret: environmentSecret }), abandon };
+    const own = endingClock(clock);
+    const dial = guardedDialer({ resolve, policy, clock: own });
+    const run = localRunner({ clock: own, ...(options.allowExec && { allows: options.allowExec }) });
+    const probers = proberRegistry({ dial, clock: own, run, resolveSecret: environmentSecret });
+    return { dial, probers, abandon: own.end };
   };
   const shared = { clock, random, log, store, bus, resolve, canaries: canaries.list, metrics: metrics.probes };
   const shard = hostShard({ ...shared, probing });

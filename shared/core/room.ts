@@ -9,7 +9,7 @@ export type Manners = 'steady' | 'new' | 'hanging';
 /** Descriptors of one process that probes may hold: Lambda gives 1,024, and at the limit nothing works any more. */
 export const descriptorsMax = 700;
 
-/** How many descriptors may be taken, by the probe that wants in and those no better than it. */
+/** Which part of them may be held by probes of these manners and worse. */
 const partOf: Readonly<Record<Manners, number>> = { steady: 1, new: 0.75, hanging: 0.5 };
 
 /** From the best manners to the worst: in this order they get what becomes free. */
@@ -21,10 +21,11 @@ export const nothingTaken: Taken = { steady: 0, new: 0, hanging: 0 };
 
 /** Is there room for one more probe of these manners, which needs so many descriptors? */
 export function hasRoom(taken: Taken, manners: Manners, descriptors: number): boolean {
-  const atMost = (worst: number, names: readonly Manners[]) =>
-    names.reduce((sum, name) => sum + taken[name], descriptors) <= worst * descriptorsMax;
-  const noBetter = mannersInOrder.slice(mannersInOrder.indexOf(manners));
-  return atMost(1, mannersInOrder) && atMost(partOf[manners], noBetter);
+  const better = mannersInOrder.slice(0, mannersInOrder.indexOf(manners) + 1);
+  return better.every((limit, at) => {
+    const noBetter = mannersInOrder.slice(at);
+    return noBetter.reduce((sum, name) => sum + taken[name], descriptors) <= partOf[limit] * descriptorsMax;
+  });
 }
 
 /** Both output pipes of a command, and the moment in which it starts; a socket otherwise. */

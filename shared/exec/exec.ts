@@ -15,10 +15,5 @@ export type ExecOutcome =
 
 export type Runner = (request: ExecRequest) => Promise<ExecOutcome>;
 
-export type AbandonableRunner = Runner & {
-  /** Ends every command that runs, with all that it started, for good: none is run again. */
-  readonly abandon: () => void;
-};
-
 /** kubelet's maxReadLength. More is read and dropped, so that the command can go on. */
 export const outputBytesMax = 10_240;

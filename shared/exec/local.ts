@@ -10,7 +10,7 @@ import { type Clock, sleep } from '../lib/clock.ts';
 import type { ExecRequest } from '../prober/prober.ts';
 import type { AllowList } from './allow-list.ts';
 import { cappedOutput } from './capped-output.ts';
-import type { AbandonableRunner, ExecOutcome } from './exec.ts';
+import type { ExecOutcome, Runner } from './exec.ts';
 
 export type LocalRunnerOptions = {
   readonly clock: Clock;
@@ -25,21 +25,13 @@ const drainMsMax = 250;
 /** How long a killed command may take to be gone. The kernel can hold one in a system call; the probe does not wait for it. */
 const deathMsMax = 1000;
 
-export function localRunner({ clock, allows }: LocalRunnerOptions): AbandonableRunner {
-  const running = new Set<Child>();
-  let abandoned = false;
-  const runner = async (request: ExecRequest) => {
+export function localRunner({ clock, allows }: LocalRunnerOptions): Runner {
+  return async (request) => {
     if (allows === undefined) return denied('exec probes are off: no --allow-exec file was given');
     if (!allows(request.command))
       return denied(`command ${goQuote(request.command.join(' '))} is not in the --allow-exec file`);
-    if (abandoned) return { kind: 'notStarted', message: 'the runner was abandoned', own: true } as const;
-    return run(request, clock, running);
+    return run(request, clock);
   };
-  const abandon = () => {
-    abandoned = true;
-    for (const child of running) killGroup(child);
-  };
-  return Object.assign(runner, { abandon });
 }
 
 const denied = (message: string): ExecOutcome => ({ kind: 'denied', message });
@@ -47,13 +39,12 @@ const denied = (message: string): ExecOutcome => ({ kind: 'denied', message });
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 
 /** spawn throws on a NUL byte, say, and emits on everything else. */
-async function run(request: ExecRequest, clock: Clock, running: Set<Child>): Promise<ExecOutcome> {
+async function run(request: ExecRequest, clock: Clock): Promise<ExecOutcome> {
   const [program = '', ...args] = request.command;
   try {
     const options = { detached: true, env: environment, cwd: '/' } as const;
     const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
-    running.add(child);
-    return await finished(child, request, clock).finally(() => running.delete(child));
+    return await finished(child, request, clock);
   } catch (error) {
     return notStarted(program, error as NodeJS.ErrnoException);
   }

@@ -39,7 +39,15 @@ const lowerToken = (token: number): readonly Condition[] => [
 ];
 
 /** `warm`: nobody has held the shard since this process did, so what it remembers of it is what is stored. */
-export type Claimed = { readonly kind: 'warm' | 'cold'; readonly inherited: Inherited } | { readonly kind: 'refused' };
+export type Claimed =
+  | { readonly kind: 'warm'; readonly inherited: Inherited }
+  | {
+      readonly kind: 'cold';
+      readonly inherited: Inherited;
+      /** Since then (wall time) nobody may have probed the shard. */
+      readonly unheldSinceMs: number;
+    }
+  | { readonly kind: 'refused' };
 
 /** What the run before knew not to be known: a hand-over makes nothing fresh. */
 export type Inherited = Pick<RunRecord, 'degraded' | 'late' | 'lateOverflow'>;
@@ -64,7 +72,19 @@ export async function claimRun(run: Run, keptToken: number | undefined): Promise
     const outcome = await writeSurely(ports, [{ ...claim, if: [same] }]);
     if (outcome.kind === 'written') return { kind: 'warm', inherited };
   }
-  return (await claimItems(run, [claim])) ? { kind: 'cold', inherited } : { kind: 'refused' };
+  const unheldSinceMs = unheldSince(before, message, nowMs);
+  return (await claimItems(run, [claim])) ? { kind: 'cold', inherited, unheldSinceMs } : { kind: 'refused' };
+}
+
+/** Clocks of two processes differ by that much. */
+const clockSkewMs = 2_000;
+/** A new generation begins when the schedule says so, and its predecessors end within two beats. */
+const handoverMs = 10_000;
+
+/** When the run before had last begun all that was due. Of another generation's shard nothing is known but that it has just ended. */
+function unheldSince(before: Item | undefined, { generation }: ShardMessage, nowMs: number): number {
+  const observedAtMs = before?.generation === generation ? before.observedAtMs : undefined;
+  return (typeof observedAtMs === 'number' ? Math.min(observedAtMs, nowMs) : nowMs - handoverMs) - clockSkewMs;
 }
 
 function inheritedOf(before: Item | undefined): Inherited {

@@ -3,6 +3,7 @@ import type { EventRecord, ProbeRecord } from '../core/records.ts';
 import type { ProbeName } from '../core/spec.ts';
 import { holdTrigger } from '../core/ticker.ts';
 import type { TimedAttempt } from '../prober/probe.ts';
+import { logChange, renewSuccessor } from './committed.ts';
 import { type HeldProbe, type HeldTarget, refreshView } from './held.ts';
 import type { Holder } from './holder.ts';
 import { recordedBusEvent, resultChanged } from './probe-events.ts';
@@ -34,35 +35,22 @@ export async function commitRecord(
   probe.record = after;
   held.records.set(probe.name, after);
   tell(holder, held, { probe, told });
-  if (!changed) return true;
+  if (changed) tellChange(holder, held, { probe, before, after, attempts });
+  if (!held.gone) return true;
+  await renewSuccessor(holder, held, { name: probe.name, after });
+  return false;
+}
+
+type Changed = Pick<Committing, 'probe' | 'after' | 'attempts'> & { readonly before: ProbeRecord };
+
+function tellChange(holder: Holder, held: HeldTarget, { probe, before, after, attempts }: Changed): void {
   const event = resultChanged(held.target, { previousResult: before.result, after }, attempts);
   const nowMs = holder.run.ports.clock.nowMs();
   held.unacked.set(probe.name, { version: after.version, event, publishedAtMs: nowMs });
   holder.publisher.publish([event]);
-  logChange(holder, held, { before, after });
+  logChange(holder.run, held, { before, after });
   for (const name of refreshView(held)) trigger(holder, held, name);
   holder.scheduleTarget(held, nowMs);
-  return true;
-}
-
-function logChange(
-  holder: Holder,
-  held: HeldTarget,
-  { before, after }: { readonly before: ProbeRecord; readonly after: ProbeRecord },
-): void {
-  const { namespace, name } = held.target;
-  const { container, probeType, containerID, result, output, version } = after;
-  holder.run.ports.log.info('probe result changed', {
-    namespace,
-    name,
-    container,
-    probeType,
-    containerID,
-    result,
-    previousResult: before.result,
-    output,
-    version,
-  });
 }
 
 /** Events alone: a rationed failure in the middle of a run, a prober error. */

@@ -15,6 +15,8 @@ export type Holder = {
   readonly velocity: Velocity;
   /** Probes that the run before had not done for too long. */
   readonly inheritedLate: InheritedLate;
+  /** While a shard is taken over: since when (wall time) nobody may have probed it. undefined: its loop runs. */
+  unheldSinceMs: number | undefined;
   /** By the prefix of their keys. */
   readonly targets: Map<string, HeldTarget>;
   /** Puts the probe where its ticker says, unless it is in flight. */

@@ -25,7 +25,7 @@ export type Ports = {
   /** One attempt of a probe, per kind; they dial and resolve with the same ports. */
   readonly probers: Probers;
   readonly metrics: ProbeMetrics;
-  /** Ends what the probers of this run still have open, sockets and commands, for good: each of them answers at once. */
+  /** Ends the time of this run's probers: what they still wait for is over at once, and its sockets and commands with it. */
   readonly abandon: () => void;
 };
 

@@ -47,7 +47,13 @@ export type RunView = {
 /** What a process remembers of the shards that it held last; whether it may go on with it is decided at the claim. */
 export type ShardMemory = Map<string, Kept>;
 
-type Kept = { readonly token: number; readonly targets: Holder['targets']; readonly loaded: Loaded };
+type Kept = {
+  readonly token: number;
+  /** Of another generation's range some buckets are somebody else's by now. */
+  readonly generation: number;
+  readonly targets: Holder['targets'];
+  readonly loaded: Loaded;
+};
 
 export type RunOptions = {
   /** The release that runs this code; LAYOUT may desire another one. */
@@ -86,8 +92,9 @@ export async function runShard(
 }
 
 async function hold(run: Run, deadlineMs: number, options: RunOptions): Promise<RunEnd> {
-  const { shard } = run.message;
-  const kept = options.memory?.get(shard);
+  const { shard, generation } = run.message;
+  const remembered = options.memory?.get(shard);
+  const kept = remembered?.generation === generation ? remembered : undefined;
   options.memory?.delete(shard);
   const claimed = await claimRun(run, kept?.token);
   if (claimed.kind === 'refused') {
@@ -96,13 +103,16 @@ async function hold(run: Run, deadlineMs: number, options: RunOptions): Promise<
   }
   const warm = claimed.kind === 'warm' ? kept : undefined;
   const loop = startLoop(run);
-  const holder = holderOf(run, loop, { targets: warm?.targets ?? new Map(), inherited: claimed.inherited });
+  const unheldSinceMs = claimed.kind === 'cold' ? claimed.unheldSinceMs : undefined;
+  const { inherited } = claimed;
+  const holder = holderOf(run, loop, { targets: warm?.targets ?? new Map(), inherited, unheldSinceMs });
   const loader = shardLoader(holder, warm?.loaded);
   const checkpoints = checkpointer(holder, loader);
-  const beats = beatsOf(holder, loop, claimed.inherited);
+  const beats = beatsOf(holder, loop, inherited);
   // The beat begins before the load: a large shard takes longer to load than its lease lasts.
   const background = [guarded(run, keepBeating(run, beats))];
   if (await (warm ? loader.catchUp() : loader.loadAll())) {
+    holder.unheldSinceMs = undefined;
     options.onLoaded?.(() => viewOf({ holder, loop, loader, beats }));
     loop.start({
       cycle: (held, probe) => probeCycle(holder, held, probe),
@@ -127,7 +137,7 @@ async function hold(run: Run, deadlineMs: number, options: RunOptions): Promise<
   await holder.publisher.drained();
   const end = run.ended() ?? { kind: 'slotDone' };
   if (idle && end.kind === 'slotDone')
-    options.memory?.set(shard, { token: run.token, targets: holder.targets, loaded: loader.loaded() });
+    options.memory?.set(shard, { generation, token: run.token, targets: holder.targets, loaded: loader.loaded() });
   return end;
 }
 
@@ -231,9 +241,9 @@ function viewOf({ holder, loop, loader, beats }: Viewed): RunView {
   };
 }
 
-type Begun = { readonly targets: Holder['targets']; readonly inherited: Inherited };
+type Begun = Pick<Holder, 'targets' | 'unheldSinceMs'> & { readonly inherited: Inherited };
 
-function holderOf(run: Run, loop: Loop, { targets, inherited }: Begun): Holder {
+function holderOf(run: Run, loop: Loop, { targets, inherited, unheldSinceMs }: Begun): Holder {
   const reread = async (held: HeldTarget) => {
     const read = await readUntilEnded(run, held);
     if (held.gone || run.ended()) return;
@@ -247,6 +257,7 @@ function holderOf(run: Run, loop: Loop, { targets, inherited }: Begun): Holder {
     self: selfWatch(run, inherited.degraded),
     velocity: velocityOf(run.ports.clock),
     inheritedLate: inheritedLate(inherited),
+    unheldSinceMs,
     targets,
     schedule: loop.schedule,
     scheduleTarget: loop.scheduleTarget,

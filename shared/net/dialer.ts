@@ -2,7 +2,7 @@
 import { Socket } from 'node:net';
 import type { Clock } from '../lib/clock.ts';
 import { connectFailure, connectTimeout, deniedDial, dialFailure } from './dial-failure.ts';
-import type { Dialed, Dialer, DialFailure, DialPolicy, DialRequest, Resolve } from './net.ts';
+import type { Dial, Dialed, DialFailure, DialPolicy, DialRequest, Resolve } from './net.ts';
 
 export type DialerOptions = {
   readonly resolve: Resolve;
@@ -21,23 +21,20 @@ const portMax = 65_535;
 type Outcome = Dialed | DialFailure;
 
 /** A dialer that never throws and never dials what `policy` denies. A socket counts as in flight until it has closed. */
-export function guardedDialer(options: DialerOptions): Dialer {
+export function guardedDialer(options: DialerOptions): Dial {
   const { clock, inFlightMax = inFlightMaxDefault } = options;
-  const open = new Set<Socket>();
-  let abandoned = false;
-  const track = (): Socket => {
-    const socket = newSocket(() => open.delete(socket));
-    open.add(socket);
-    return socket;
+  let inFlight = 0;
+  const release = () => {
+    inFlight -= 1;
   };
   const connect: Connect = (address, request, untilMs) => {
-    if (abandoned) return Promise.resolve(dialFailure('PROBER', 'the dialer was abandoned'));
-    if (open.size >= inFlightMax && !request.own)
+    if (inFlight >= inFlightMax && !request.own)
       return Promise.resolve(dialFailure('PROBER', `more than ${inFlightMax} sockets in flight`));
+    inFlight += 1;
     const endpoint = { address, port: request.port, untilMs };
-    return connectGuarded(track(), endpoint, { clock, policy: policyFor(request, options) });
+    return connectGuarded(newSocket(release), endpoint, { clock, policy: policyFor(request, options) });
   };
-  const dial = async (request: DialRequest) => {
+  return async (request) => {
     if (!(request.port >= 0 && request.port <= portMax)) return invalidPort(request.port);
     const startMs = clock.monotonicMs();
     const resolution = await options.resolve(request.host, request.deadlineMs);
@@ -47,20 +44,9 @@ export function guardedDialer(options: DialerOptions): Dialer {
     const outcome = await dialFirst(allowed, request, { clock, connect });
     return { ...outcome, dnsMs };
   };
-  const abandon = () => {
-    abandoned = true;
-    for (const socket of open) socket.destroy(new Abandoned());
-  };
-  return Object.assign(dial, { abandon });
 }
 
 const policyFor = ({ own }: DialRequest, { policy }: DialerOptions): DialPolicy => (own ? () => true : policy);
-
-/** Who waits for the socket is to hear of it as of any other end: by an error with a code. */
-class Abandoned extends Error {
-  override readonly name = 'Abandoned';
-  readonly code = 'ECONNABORTED';
-}
 
 /** Go's own words; kubelet's TCP prober shows them. */
 const invalidPort = (port: number): DialFailure => dialFailure('CONNECT_UNREACHABLE', `address ${port}: invalid port`);

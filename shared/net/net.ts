@@ -38,11 +38,6 @@ export type Dialed = {
 
 export type Dial = (request: DialRequest) => Promise<Dialed | DialFailure>;
 
-export type Dialer = Dial & {
-  /** Destroys every socket that is open or on its way, for good: whoever waits for one is told that it is gone, and none is dialed again. */
-  readonly abandon: () => void;
-};
-
 /** Of a name's addresses: literals, in the order in which they are to be tried. */
 export type Resolution =
   | { readonly kind: 'resolved'; readonly addresses: readonly string[] }

@@ -20,6 +20,8 @@ export type Profile = {
   readonly stormMs: number;
   /** Own-network loss and pauses in the middle of a probe: who survives them has to doubt itself. */
   readonly selfDoubt: boolean;
+  /** Of a message that was received, until its run says how long it wants it: a function's time-out, or what a polling worker asks for. */
+  readonly queueVisibilityMs: number;
   /** One outage of the store of this length, in the middle; 0: none. */
   readonly outageMs: number;
 };

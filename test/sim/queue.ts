@@ -30,6 +30,8 @@ export type SimQueue = {
   of(caller: Caller): QueueSender & QueueReceiver;
   /** A message that is in flight is delivered once more, while its handle still counts; false: none is in flight. */
   duplicate(): boolean;
+  /** Groups whose message was given to somebody who died, or stands still, before saying how long it wants it. */
+  lockedGroups(): readonly string[];
 };
 
 export type QueuePorts = {
@@ -49,6 +51,8 @@ type Message = {
   visibleAtMs: number;
   receiveCount: number;
   done: boolean;
+  /** Whoever received it and has not yet said anything. */
+  deaf: Caller | undefined;
 };
 
 type Waiter = { readonly caller: Caller; readonly give: (received: Received | undefined) => void };
@@ -91,11 +95,13 @@ export function simQueue({ scheduler, chance, faults, visibilityMs }: QueuePorts
     message.receiveCount += 1;
     scheduler.trace(`${scheduler.nowMs()} queue gives ${message.body} to ${caller.life.name}`);
     const receipt = message.receiveCount;
+    message.deaf = caller;
     visibleAt(message, scheduler.nowMs() + visibilityMs);
     const isHeld = () => !message.done && message.receiveCount === receipt && scheduler.nowMs() < message.visibleAtMs;
     const ask = (site: string, act: () => void) =>
       called(caller, site, () => {
         if (!isHeld()) return false;
+        message.deaf = undefined;
         act();
         return true;
       });
@@ -141,21 +147,34 @@ export function simQueue({ scheduler, chance, faults, visibilityMs }: QueuePorts
         called(caller, 'send', () => {
           const body = encodeShardMessage(message);
           const atMs = scheduler.nowMs();
-          send({ body, group, sentAtMs: atMs, visibleAtMs: atMs, receiveCount: 0, done: false }, deduplicationId);
+          send(
+            { body, group, sentAtMs: atMs, visibleAtMs: atMs, receiveCount: 0, done: false, deaf: undefined },
+            deduplicationId,
+          );
         }),
       receive: (waitMs, signal) => caller.call('receive', (reply) => wait(caller, reply, { waitMs, signal })),
     }),
+    lockedGroups: () =>
+      heads()
+        .filter(isDeaf)
+        .map(({ group }) => group),
     duplicate() {
       const inFlight = heads().filter(({ visibleAtMs }) => visibleAtMs > scheduler.nowMs());
       if (inFlight.length === 0) return false;
       const { body, group, sentAtMs } = chance.pick(inFlight);
       // As a group of its own, so that the first one's lock does not hold it back.
-      const ghost: Message = { body, group, sentAtMs, visibleAtMs: 0, receiveCount: 0, done: false };
+      const ghost: Message = { body, group, sentAtMs, visibleAtMs: 0, receiveCount: 0, done: false, deaf: undefined };
       groups.set(`${group} again at ${scheduler.nowMs()}`, [ghost]);
       visibleAt(ghost, scheduler.nowMs());
       return true;
     },
   };
+
+  function isDeaf({ deaf, visibleAtMs }: Message): boolean {
+    const nowMs = scheduler.nowMs();
+    if (!deaf || visibleAtMs <= nowMs) return false;
+    return !deaf.life.alive || deaf.life.pausedUntilMs > nowMs;
+  }
 
   function wait(
     caller: Caller,

@@ -1,4 +1,5 @@
 /** One seed: a world, its checkers, and what came of it. */
+import type { Item } from '../../shared/store/store.ts';
 import { chanceOf } from './chance.ts';
 import type { Watch } from './checkers/checker.ts';
 import { checkers } from './checkers/checkers.ts';
@@ -45,7 +46,8 @@ export async function simulate({
   const world = buildWorld({ seed, profile, ...(onLine && { onLine }) });
   const { scheduler, table, network } = world;
   const ledger = ledgerOf(table, scheduler.nowMs);
-  const facts = { ledger, table, network, profile, nowMs: scheduler.nowMs, faults: faultLog(world.faults) };
+  const locked = new Map<string, number>();
+  const facts = { ledger, table, network, profile, nowMs: scheduler.nowMs, faults: faultLog(world.faults, locked) };
   const watches = Object.entries(checkers)
     .filter(([invariant]) => !readsWallClocks.has(invariant) || profile.skewMsMax <= smallSkewMs)
     .map(
@@ -60,6 +62,7 @@ export async function simulate({
   tellAll(world, ledger, [...watches, measuring]);
   const ticks = watches.flatMap(({ ticked }) => ticked ?? []);
   const tick = () => {
+    for (const group of world.queue.lockedGroups()) locked.set(group, scheduler.nowMs());
     for (const ticked of ticks) ticked();
     scheduler.after(tickMs, { label: 'checkers', deliver: tick });
   };
@@ -93,6 +96,7 @@ function profileOf(seed: number, hours: number): Profile {
     faultEveryMs: chance.pick([20_000, 40_000, 75_000]),
     stormMs: 40 * 60_000,
     selfDoubt: true,
+    queueVisibilityMs: chance.pick([30_000, 900_000]),
     outageMs: hours >= 12 && chance.happens(0.3) ? chance.between(1, 3) * hourMs : 0,
   };
 }
@@ -108,6 +112,10 @@ function tellAll(
       for (const listener of listeners) listener(told);
     };
   };
+  world.table.onApplied(({ timeMs, writer, changes }) => {
+    for (const { key, after } of changes)
+      world.scheduler.trace(`${timeMs} ${writer} wrote ${key.pk} ${key.sk} ${summaryOf(after)}`);
+  });
   world.table.onApplied(ledger.applied);
   world.table.onApplied(each((watch) => watch.applied));
   world.bus.onPublished(each((watch) => watch.published));
@@ -116,4 +124,24 @@ function tellAll(
   world.network.onSeen(each((watch) => watch.probeSeen));
   world.faults.onDone(each((watch) => watch.faultDone));
   world.onRun(each((watch) => watch.runStarted));
+}
+
+/** What of an item tells most. */
+const told = [
+  'token',
+  'slot',
+  'doneSlot',
+  'version',
+  'result',
+  'containerID',
+  'ended',
+  'onHold',
+  'lastResult',
+  'resultRun',
+  'streak',
+];
+
+function summaryOf(item: Item | undefined): string {
+  if (!item) return 'deleted';
+  return told.flatMap((name) => (item[name] === undefined ? [] : `${name}=${item[name]}`)).join(' ');
 }

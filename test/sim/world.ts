@@ -31,6 +31,7 @@ export type World = {
   readonly profile: Profile;
   readonly table: Table;
   readonly bus: SimBus;
+  readonly queue: SimQueue;
   readonly network: Network;
   readonly faults: Faults;
   readonly crashPoints: CrashPoints;
@@ -56,8 +57,6 @@ const workers = 4;
 const shardsPerWorker = 4;
 /** All targets together have some 2.5 probes in flight while none is answered: three shards or four, with layouts that change. */
 const socketsPerShard = 1.2;
-/** As long as a function may take; whoever receives a message says at once how long it wants it. */
-const queueVisibilityMs = 900_000;
 /** A delivery that was not acknowledged comes again. */
 const redeliveryMs = 20_000;
 const deliveriesMax = 5;
@@ -76,7 +75,7 @@ export function buildWorld({ seed, profile, onLine }: WorldOptions): World {
     scheduler,
     chance: chance.fork('queue'),
     faults: faults.queue,
-    visibilityMs: queueVisibilityMs,
+    visibilityMs: profile.queueVisibilityMs,
   });
   const people = population({
     scheduler,
@@ -129,6 +128,7 @@ export function buildWorld({ seed, profile, onLine }: WorldOptions): World {
     profile,
     table: tab,
     bus,
+    queue,
     network: net,
     faults,
     crashPoints: points,

@@ -41,6 +41,12 @@ export type Checker = (facts: Facts, violated: (detail: string) => void) => Watc
 /** What a crash before the first heartbeat may cost (L5): after so long a calm every shard has a holder. */
 export const recoveryMs = 240_000;
 
+/** What lies so long before may still be felt. */
+export const aftermathMs = 60_000;
+
+/** A shard whose group is locked is held by a rescue, whose next slot's message has to wait again. */
+export const lockAftermathMs = 180_000;
+
 /** Does anything keep the worker from being probed, as far as reports, status and spec say? */
 export function isProbed({ table, ledger }: Facts, probed: Probed, item: ProbeRecord): boolean {
   const target = ledger.targetOf(probed.uid);
