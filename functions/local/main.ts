@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { systemClock } from '../../shared/lib/clock.ts';
 import type { Log } from '../../shared/lib/log.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
+import { dnsServers } from './canaries.ts';
 import { jsonLog } from './json-log.ts';
 import { type LocalOptions, parseOptions, usage } from './options.ts';
 import { type Runtime, startRuntime } from './runtime.ts';
@@ -53,7 +54,7 @@ function start(options: LocalOptions): void {
 /** A file that cannot be used is the caller's to mend: a message, not a stack. */
 function runtimeOrExit(options: LocalOptions, log: Log): Runtime {
   try {
-    return startRuntime(options, { clock: systemClock, random: systemRandom, log });
+    return startRuntime(options, { clock: systemClock, random: systemRandom, log, wayOut: dnsServers() });
   } catch (error) {
     process.stderr.write(`probelet: ${error instanceof Error ? error.message : String(error)}\n`);
     return process.exit(exitFailed);

@@ -12,7 +12,12 @@ export type LocalMetrics = {
 type Options = {
   /** How many items of the store cannot be read and are left alone. */
   readonly quarantinedItems: () => number;
+  /** How many probes have a result that is not to be believed now, whatever their counters say. */
+  readonly unknownProbes: () => UnknownProbes;
 };
+
+/** By the reason that the API gives for them. */
+export type UnknownProbes = { readonly ProbeStale: number; readonly ProberDegraded: number };
 
 /** The children of one worker's series, so that an observation looks labels up in one map only. */
 type Series = {
@@ -30,6 +35,15 @@ export function localMetrics(options: Options): LocalMetrics {
     registers: [registry],
     collect() {
       this.set(options.quarantinedItems());
+    },
+  });
+  new Gauge({
+    name: 'probelet_unknown_probes',
+    help: 'Probes whose result is Unknown: not done for too long, or by a prober that doubts itself.',
+    labelNames: ['reason'],
+    registers: [registry],
+    collect() {
+      for (const [reason, count] of Object.entries(options.unknownProbes())) this.set({ reason }, count);
     },
   });
   return { probes: probeMetrics(registry), registry, text: () => registry.metrics() };

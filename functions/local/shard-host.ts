@@ -1,17 +1,23 @@
-/** Hosts the one shard of a single machine: run after run, slot after slot, until it is told to stop. */
-
+/**
+ * Holds everything in this one process: the schedule, at the start and each minute, the queue it sends to, and the host of the runs. The
+ * same pieces as on AWS, but for a layout of one shard that is always held.
+ */
+import type { Capacity } from '../../shared/core/layout.ts';
 import { sleep } from '../../shared/lib/clock.ts';
-import { ensureLayout } from '../../shared/manager/claim.ts';
+import { hostShards } from '../../shared/manager/host.ts';
 import type { Ports } from '../../shared/manager/ports.ts';
-import { type RunView, runShard } from '../../shared/manager/run-shard.ts';
-import type { ShardMessage } from '../../shared/queue/queue.ts';
+import { runReceived } from '../../shared/manager/receipt.ts';
+import type { RunView, ShardMemory } from '../../shared/manager/run-shard.ts';
+import { runSchedule, type SchedulePorts } from '../../shared/manager/schedule.ts';
+import { inProcessQueue } from '../../shared/queue/in-process.ts';
 
-/** How long a message is good for: LAYOUT and slots are the same on AWS. */
-export const slotMs = 13 * 60_000;
-/** After a run that ended in doubt. */
-const pauseMs = 1_000;
-const shard = '00';
-const generation = 1;
+const scheduleIntervalMs = 60_000;
+const visibilityMs = 15_000;
+const retentionMs = 3_600_000;
+/** One holds the shard; the other is free for a rescue. */
+const concurrency = 2;
+/** There is nobody to share with. */
+const unlimited: Capacity = { cpu: Number.POSITIVE_INFINITY, sockets: Number.POSITIVE_INFINITY };
 
 export type ShardHost = {
   /** Resolves when the first run has loaded every target. */
@@ -20,43 +26,71 @@ export type ShardHost = {
   stop(): Promise<void>;
 };
 
-export function hostShard(ports: Ports): ShardHost {
+/** What each run has for itself, so that it can end what it began. */
+type Probing = Pick<Ports, 'dial' | 'probers' | 'abandon'>;
+
+export type HostedPorts = Omit<Ports, 'lease' | keyof Probing> & { readonly probing: () => Probing };
+
+export function hostShard(ports: HostedPorts): ShardHost {
+  const { clock, log } = ports;
   const stop = new AbortController();
+  const queue = inProcessQueue({ clock, visibilityMs, retentionMs });
+  const schedule = keepSchedule({ ...ports, queue }, stop.signal);
+  const memory: ShardMemory = new Map();
   const { promise: loaded, resolve: onFirstLoad } = Promise.withResolvers<void>();
   let view: (() => RunView) | undefined;
 
-  async function host(): Promise<void> {
-    await ensureLayout(ports.store, ports.random.uuid(), shard);
-    while (!stop.signal.aborted) {
-      const message = currentSlot(ports.clock.nowMs());
-      const end = await runShard(ports, message, message.slotEndMs, {
-        stop: stop.signal,
-        onLoaded: (look) => {
-          view = look;
-          onFirstLoad();
-        },
-      });
+  const runs = hostShards({
+    clock,
+    log,
+    receiver: queue,
+    concurrency,
+    stop: stop.signal,
+    portsFor: (lease) => ({ ...ports, ...ports.probing(), lease }),
+    async runShard(runPorts, message, deadlineMs, options) {
+      let own: typeof view;
+      const onLoaded = (look: () => RunView) => {
+        own = look;
+        view = look;
+        onFirstLoad();
+        schedule.wake();
+      };
+      const end = await runReceived(runPorts, message, deadlineMs, { ...options, memory, onLoaded });
       // From one slot to the next the shard is held all the time; the old view does until the new run has loaded.
-      if (end.kind !== 'slotDone') view = undefined;
-      // A timer may be a moment early by the wall clock, and a slot that is done is not begun again.
-      const earlyMs = message.slotEndMs - ports.clock.nowMs();
-      if (end.kind === 'slotDone') await sleep(ports.clock, Math.max(0, earlyMs), stop.signal);
-      else if (end.kind !== 'stopped') await sleep(ports.clock, pauseMs, stop.signal);
-    }
-  }
-
-  const hosting = host().catch((cause: unknown) => ports.log.error('the shard is not hosted any more', { cause }));
+      if (view === own && end.kind !== 'slotDone') view = undefined;
+      // A machine that slept through the end of a slot does not wait for the minute.
+      if (end.kind !== 'slotDone') schedule.wake();
+      return end;
+    },
+  });
   return {
     loaded,
     view: () => view?.(),
-    stop() {
+    async stop() {
       stop.abort();
-      return hosting;
+      await Promise.all([runs, schedule.ended]);
     },
   };
 }
 
-function currentSlot(nowMs: number): ShardMessage {
-  const slot = Math.floor(nowMs / slotMs);
-  return { shard, generation, buckets: { from: 0, to: 256 }, slot, slotEndMs: (slot + 1) * slotMs };
+/** Each minute, and when it is woken. The first time the queue is new and knows nothing of what was sent before. */
+function keepSchedule(ports: SchedulePorts, stop: AbortSignal) {
+  const { clock, log } = ports;
+  let waiting = new AbortController();
+  const wake = () => waiting.abort();
+  stop.addEventListener('abort', wake);
+
+  async function keep(): Promise<void> {
+    for (let repeatCurrent = true; !stop.aborted; ) {
+      waiting = new AbortController();
+      try {
+        await runSchedule(ports, { capacity: unlimited, mode: 'resident', repeatCurrent });
+        repeatCurrent = false;
+      } catch (cause) {
+        log.error('the schedule failed', { cause });
+      }
+      if (!stop.aborted) await sleep(clock, scheduleIntervalMs, waiting.signal);
+    }
+  }
+  return { wake, ended: keep() };
 }

@@ -2,6 +2,7 @@
  * How far what is shown of a target may be behind: nothing is written per probe, so a reader joins the beat of the run that holds the
  * target's bucket. Source: docs/architecture.md, Freshness.
  */
+import { staleAfterMs } from '../core/freshness.ts';
 import { decodeEpoch, decodeRun, type EpochRecord, type RunRecord } from '../store/items.ts';
 import { type Bucket, epochKey, runKey } from '../store/keys.ts';
 import type { ApiDeps } from './deps.ts';
@@ -11,21 +12,24 @@ export type Freshness = {
   readonly observedAtMs: number | undefined;
   /** The prober doubts itself: nothing it says counts. */
   readonly degraded: boolean;
+  /** Whether the holder has not done this probe for too long, though it did others. */
+  readonly isLate: (name: string) => boolean;
 };
 
-const staleAfterMsMin = 40_000;
-const stalePeriods = 3;
+/** Of a probe, what decides whether its result may be shown. `sinceMs`: nothing is older than the target itself. */
+export type Shown = {
+  readonly name: string;
+  readonly periodSeconds: number;
+  readonly sinceMs: number;
+  readonly nowMs: number;
+};
 
-/** Whether a probe of this period may be shown with its result. `sinceMs`: nothing is older than the target itself. */
-export function isStale(
-  freshness: Freshness,
-  periodSeconds: number,
-  times: { sinceMs: number; nowMs: number },
-): boolean {
-  const observedAtMs = Math.max(freshness.observedAtMs ?? 0, times.sinceMs);
-  const ageMs = times.nowMs - observedAtMs;
-  return freshness.degraded || ageMs > Math.max(staleAfterMsMin, stalePeriods * periodSeconds * 1000);
+export function isStale({ observedAtMs = 0, isLate }: Freshness, shown: Shown): boolean {
+  const ageMs = shown.nowMs - Math.max(observedAtMs, shown.sinceMs);
+  return isLate(shown.name) || ageMs > staleAfterMs(shown.periodSeconds);
 }
+
+const noneLate = () => false;
 
 export type ReadFreshness = (bucket: Bucket) => Promise<Freshness>;
 
@@ -44,7 +48,7 @@ export function freshnessReader({ store, onPoison }: Pick<ApiDeps, 'store' | 'on
     const item = await store.get(epochKey(bucket), { eventuallyConsistent: true });
     const decoded = item && decodeEpoch(item);
     if (decoded?.kind === 'poison') onPoison?.(decoded);
-    if (decoded?.kind !== 'ok') return { observedAtMs: undefined, degraded: false };
+    if (decoded?.kind !== 'ok') return { observedAtMs: undefined, degraded: false, isLate: noneLate };
     const epoch = decoded.record;
     const run = await once(runs, epoch.shard, readRun);
     return freshnessOf(epoch, run);
@@ -55,8 +59,13 @@ export function freshnessReader({ store, onPoison }: Pick<ApiDeps, 'store' | 'on
 /** While the tokens differ somebody has claimed the bucket and not beaten yet, or the reverse. */
 function freshnessOf(epoch: EpochRecord, run: RunRecord | undefined): Freshness {
   return run?.token === epoch.token
-    ? { observedAtMs: run.observedAtMs, degraded: run.degraded }
-    : { observedAtMs: epoch.claimedAtMs, degraded: false };
+    ? { observedAtMs: run.observedAtMs, degraded: run.degraded, isLate: isLateIn(run) }
+    : { observedAtMs: epoch.claimedAtMs, degraded: false, isLate: noneLate };
+}
+
+function isLateIn({ late, lateOverflow }: RunRecord): (name: string) => boolean {
+  const names = new Set(late);
+  return (name) => lateOverflow || names.has(name);
 }
 
 function once<Name, Value>(known: Map<Name, Promise<Value>>, name: Name, read: (name: Name) => Promise<Value>) {

@@ -1,4 +1,5 @@
 /** From records to what the API shows. */
+import { lateName } from '../core/freshness.ts';
 import type { TargetRecord } from '../core/records.ts';
 import { type ContainerSpec, type SpecProbe, specProbes } from '../core/spec.ts';
 import type { Condition, ContainerState, ContainerStatus, PodStatus } from '../core/types.ts';
@@ -94,10 +95,12 @@ function staleReason({ target }: StoredTarget, options: ViewOptions): StaleReaso
     .find((reason) => reason !== undefined);
 }
 
-function probeStaleReason(target: TargetRecord, { probe }: SpecProbe, { freshness, nowMs }: ViewOptions): StaleReason {
+function probeStaleReason(target: TargetRecord, { name, probe }: SpecProbe, options: ViewOptions): StaleReason {
+  const { freshness, nowMs } = options;
   if (freshness.degraded) return 'ProberDegraded';
-  const stale = isStale(freshness, probe.periodSeconds, { sinceMs: target.creationTimestampMs, nowMs });
-  return stale ? 'ProbeStale' : undefined;
+  const { periodSeconds } = probe;
+  const shown = { name: lateName(target, name), periodSeconds, sinceMs: target.creationTimestampMs, nowMs };
+  return isStale(freshness, shown) ? 'ProbeStale' : undefined;
 }
 
 function podStatusView(status: PodStatus, stale: StaleReason): Omit<StatusView, 'probes' | 'resourceVersion'> {

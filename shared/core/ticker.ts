@@ -14,6 +14,8 @@ export type Ticker = {
   readonly tickHeld: boolean;
   /** A trigger came and nobody has taken it: triggers coalesce. */
   readonly triggerHeld: boolean;
+  /** Set while the ticks are off this phase and on the way back to it. */
+  readonly returningTo?: Phased;
 };
 
 export type Wake = 'tick' | 'trigger';
@@ -42,11 +44,51 @@ export function readyWakes(ticker: Ticker): readonly Wake[] {
 /** Taking a trigger restarts the ticker from now and drops a held tick; taking a tick keeps a held trigger. */
 export function takeWake(ticker: Ticker, wake: Wake, nowMs: number): Ticker {
   switch (wake) {
-    case 'tick':
-      return { ...ticker, tickHeld: false };
-    case 'trigger':
-      return { ...ticker, tickHeld: false, triggerHeld: false, nextTickMs: nowMs + ticker.periodMs };
+    case 'tick': {
+      const taken = { ...ticker, tickHeld: false };
+      return ticker.returningTo ? towards(ticker.returningTo, taken, nowMs) : taken;
+    }
+    case 'trigger': {
+      const { returningTo: _, ...rest } = ticker;
+      return { ...rest, tickHeld: false, triggerHeld: false, nextTickMs: nowMs + ticker.periodMs };
+    }
   }
+}
+
+/** A tick that was taken late: the next one is at least 0.9 period away, and not much more than one. */
+export function spaceOut(ticker: Ticker, nowMs: number): Ticker {
+  const { periodMs, nextTickMs } = ticker;
+  return towards({ phaseMs: nextTickMs % periodMs, periodMs }, ticker, nowMs);
+}
+
+/** How much longer than a period the last step back to the phase may be. */
+const stepLateMs = 2_500;
+
+/**
+ * The next tick on the way back to a phase: its first instant that is 0.9 period away, or, where that is too far, no instant of it but
+ * 0.9 period from now. Each such step comes a tenth of a period nearer to the phase.
+ */
+function towards(phased: Phased, { returningTo: _, ...ticker }: Ticker, nowMs: number): Ticker {
+  const soonestMs = Math.ceil(nowMs + gapMin * phased.periodMs);
+  const instantMs = firstInstant(soonestMs, phased);
+  if (instantMs - nowMs <= phased.periodMs + stepLateMs) return { ...ticker, nextTickMs: instantMs };
+  return { ...ticker, nextTickMs: soonestMs, returningTo: phased };
+}
+
+/** The probe of this tick came to nothing: it is to run again as soon as it can. */
+export function oweTick(ticker: Ticker): Ticker {
+  return ticker.tickHeld ? ticker : { ...ticker, tickHeld: true };
+}
+
+/** Periods that a tick is away at most, when it was set last. */
+const awayMax = 2;
+
+/** Wall time jumped to `nowMs`: a tick that was so far away still is. One that was set after the jump comes not much later for it. */
+export function shiftTicker(ticker: Ticker, jumpMs: number, nowMs: number): Ticker {
+  const { periodMs } = ticker;
+  const shiftedMs = ticker.nextTickMs + jumpMs;
+  const tooFar = Math.max(0, Math.ceil((shiftedMs - nowMs - awayMax * periodMs) / periodMs));
+  return { ...ticker, nextTickMs: shiftedMs - tooFar * periodMs };
 }
 
 /** When there is something to take: now, or with the next tick. */
@@ -83,6 +125,28 @@ export function newTargetTicker(nowMs: number, phased: Phased): Ticker {
 export function loadedTicker(nowMs: number, phased: Phased): Ticker {
   const nextTickMs = firstInstant(nowMs, phased);
   return { periodMs: phased.periodMs, nextTickMs, tickHeld: false, triggerHeld: false };
+}
+
+/** How late an instant may be served that came while nobody held the shard: after a planned hand-over, and after a crash. */
+const lateMax = { plannedMs: 5_000, crashMs: 25_000 } as const;
+/** Nobody held the shard for longer than a planned hand-over takes: the holder has crashed. */
+const plannedMs = 15_000;
+
+/**
+ * A loaded one that nobody may have probed since `unheldSinceMs`: where waiting for its next instant would serve a missed one too late it
+ * probes at once. The others wait, so that a hand-over is no herd.
+ */
+export function takenOverTicker(nowMs: number, phased: Phased, unheldSinceMs: number): Ticker {
+  const waiting = loadedTicker(nowMs, phased);
+  const missedMs = firstInstant(unheldSinceMs, phased);
+  const allowedMs = nowMs - unheldSinceMs > plannedMs ? lateMax.crashMs : lateMax.plannedMs;
+  const tooLate = missedMs < nowMs && waiting.nextTickMs - missedMs > allowedMs;
+  return tooLate ? owedTicker(nowMs, phased) : waiting;
+}
+
+/** A loaded one whose last probe came to nothing: it probes at once, and goes back to its phase. */
+export function owedTicker(nowMs: number, phased: Phased): Ticker {
+  return { ...loadedTicker(nowMs, phased), tickHeld: true, returningTo: phased };
 }
 
 /** The first instant of the phase at or after `fromMs`. */

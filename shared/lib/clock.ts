@@ -22,6 +22,44 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
   });
 }
 
+export type EndingClock = Clock & {
+  /** Every wait is over: the timers that are set run now, every deadline has passed, and what is set from now on runs soon. */
+  end(): void;
+};
+
+/** Once a clock has ended: long enough for what a killed process or a closed socket still has to say. */
+const afterEndMsMax = 100;
+/** Longer than any deadline. */
+const leapMs = 86_400_000;
+
+/** A clock for work that may have to end before its time: whatever waits on it with a deadline gives up in order. */
+export function endingClock(clock: Clock): EndingClock {
+  const waiting = new Map<() => void, () => void>();
+  let ended = false;
+  return {
+    nowMs: () => clock.nowMs(),
+    monotonicMs: () => clock.monotonicMs() + (ended ? leapMs : 0),
+    setTimer(delayMs, callback) {
+      const run = () => {
+        if (waiting.delete(run)) callback();
+      };
+      const cancel = clock.setTimer(ended ? Math.min(delayMs, afterEndMsMax) : delayMs, run);
+      waiting.set(run, cancel);
+      return () => {
+        waiting.delete(run);
+        cancel();
+      };
+    },
+    end() {
+      ended = true;
+      for (const [run, cancel] of [...waiting]) {
+        cancel();
+        run();
+      }
+    },
+  };
+}
+
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
   monotonicMs: () => performance.now(),

@@ -3,46 +3,74 @@
  * token, a refused lease or 12 s without a successful beat ends the run: whoever is in doubt stops.
  */
 import { sleep } from '../lib/clock.ts';
-import { layoutKey, runKey } from '../store/keys.ts';
+import { QueueUnavailable } from '../queue/queue.ts';
+import { generationAttribute } from '../store/items.ts';
+import { layoutKey, runKey, targetHash } from '../store/keys.ts';
 import { StoreUnavailable } from '../store/store.ts';
-import { generationAttribute } from './claim.ts';
 import type { Run } from './run.ts';
 
 export const beatIntervalMs = 5_000;
-/** After this long without a successful beat (counted from its start) nothing more is written or published. */
-export const selfFenceMs = 12_000;
+/** After a beat that failed. */
+const retryMs = 500;
 export const visibilityMs = 15_000;
 
 export type BeatState = {
   /** When the loop last had no due probe left, ms since the epoch. */
   readonly observedAtMs: number;
   readonly late: readonly string[];
+  readonly lateOverflow: boolean;
+  /** Set while the prober doubts itself. */
+  readonly doubt?: Doubt;
 };
 
-/** Beats until the run ends. */
-export async function keepBeating(run: Run, observe: () => BeatState): Promise<void> {
+export type Doubt = { readonly reason: string; readonly sinceMs: number };
+
+export type Beats = {
+  readonly observe: () => BeatState;
+  /** This has been written. */
+  readonly written: (state: BeatState) => void;
+};
+
+/** Beats until the run ends. A beat that failed is tried again soon: two in a row may not cost the lease. */
+export async function keepBeating(run: Run, { observe, written }: Beats): Promise<void> {
   const { clock } = run.ports;
-  let aliveAt = clock.monotonicMs();
+  let pauseMs = beatIntervalMs;
+  let releaseMovedAtMs: number | undefined;
   for (let beat = 1; !run.ended(); beat += 1) {
-    await sleep(clock, beatIntervalMs, run.signal);
-    if (run.ended()) return;
-    const startedAt = clock.monotonicMs();
-    if (await beatOnce(run, beat, observe())) aliveAt = startedAt;
-    if (clock.monotonicMs() - aliveAt > selfFenceMs) run.end({ kind: 'doubt', reason: 'no successful beat for 12 s' });
+    await sleep(clock, pauseMs, run.signal);
+    if (!run.inForce()) return;
+    const startedAtMs = clock.monotonicMs();
+    const state = observe();
+    const beaten = await beatOnce(run, beat, state);
+    if (beaten) {
+      written(state);
+      run.confirm(startedAtMs);
+      releaseMovedAtMs = await layoutFollowed(run, releaseMovedAtMs);
+    }
+    pauseMs = beaten ? beatIntervalMs : retryMs;
   }
 }
 
-/** true: the lease, the token and the generation are still the run's. */
+/** true: the lease and the token are still the run's. */
 async function beatOnce(run: Run, beat: number, state: BeatState): Promise<boolean> {
   try {
     if (!(await run.ports.lease.extend(visibilityMs))) run.end({ kind: 'doubt', reason: 'the lease was refused' });
-    else if (!(await writeBeat(run, beat, state, {}))) run.end({ kind: 'fenced' });
-    else if (await generationMoved(run)) run.end({ kind: 'stopped' });
-    return true;
+    else if (run.inForce() && !(await writeBeat(run, beat, state, {}))) run.end({ kind: 'fenced' });
+    return !run.ended();
   } catch (error) {
-    if (!(error instanceof StoreUnavailable)) throw error;
+    if (!(error instanceof StoreUnavailable) && !(error instanceof QueueUnavailable)) throw error;
     run.ports.log.warn('beat not written', { shard: run.message.shard, cause: error.message });
     return false;
+  }
+}
+
+/** LAYOUT out of reach is no reason to stop: the token says who may commit. */
+async function layoutFollowed(run: Run, releaseMovedAtMs: number | undefined): Promise<number | undefined> {
+  try {
+    return await followLayout(run, releaseMovedAtMs);
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+    return releaseMovedAtMs;
   }
 }
 
@@ -53,12 +81,15 @@ export async function writeBeat(
   state: BeatState,
   more: { readonly doneSlot?: number },
 ): Promise<boolean> {
+  const beatAtMs = run.ports.clock.nowMs();
+  const { observedAtMs, late, lateOverflow, doubt } = state;
+  const observed = { observedAtMs, degraded: doubt !== undefined, late, lateOverflow };
   const outcome = await run.ports.store.write(
     [
       {
         kind: 'update',
         key: runKey(run.message.shard),
-        set: { beat, observedAtMs: state.observedAtMs, late: state.late, ...more },
+        set: { beat, beatAtMs, ...observed, ...more },
         if: [{ kind: 'equals', attribute: 'token', value: run.token }],
       },
     ],
@@ -68,7 +99,23 @@ export async function writeBeat(
   return outcome.kind !== 'refused' || outcome.refusals.some((refusal) => refusal.kind === 'conflict');
 }
 
-async function generationMoved(run: Run): Promise<boolean> {
-  const layout = await run.ports.store.get(layoutKey, { eventuallyConsistent: true });
-  return layout !== undefined && layout[generationAttribute(run.message.shard)] !== run.message.generation;
+/** A new generation of the shard ends the run, and so does another release, in order and not all shards together. */
+async function followLayout(run: Run, releaseMovedAtMs: number | undefined): Promise<number | undefined> {
+  const item = await run.ports.store.get(layoutKey, { eventuallyConsistent: true });
+  if (item === undefined) return releaseMovedAtMs;
+  if (item[generationAttribute(run.message.shard)] !== run.message.generation) run.leave({ kind: 'moved' });
+  const desired = item.desiredRelease;
+  if (typeof desired !== 'string' || desired === '' || desired === run.release) return undefined;
+  const nowMs = run.ports.clock.monotonicMs();
+  const sinceMs = releaseMovedAtMs ?? nowMs;
+  const dueMs = Math.max(run.startedAtMs + handoverEarliestMs, sinceMs + staggerMs(run.message.shard));
+  if (nowMs >= dueMs) run.leave({ kind: 'handover' });
+  return sinceMs;
 }
+
+/** A run lives this long at least, or a release that never comes would keep all shards handing over. */
+const handoverEarliestMs = 60_000;
+/** A deployment may not start every run anew at the same moment; within a minute all have moved on. */
+const staggerMaxMs = 45_000;
+
+const staggerMs = (shard: string): number => Number.parseInt(targetHash('shard', shard).slice(0, 8), 16) % staggerMaxMs;

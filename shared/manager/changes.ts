@@ -62,3 +62,10 @@ export function movedSlices(before: ChangeCounters, after: ChangeCounters): read
 }
 
 const isSlice = (attribute: string): boolean => /^[0-9a-f]{2}$/.test(attribute);
+
+/** Grows with every change of the bucket and with nothing else. */
+export const changesTotal = (item: Item): number =>
+  Object.entries(item).reduce(
+    (sum, [name, count]) => (isSlice(name) && typeof count === 'number' ? sum + count : sum),
+    0,
+  );

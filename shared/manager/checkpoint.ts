@@ -23,9 +23,16 @@ export function checkpointEntries(targets: Iterable<HeldTarget>): ReadonlyMap<Bu
     buckets.set(held.address.bucket, entries);
     for (const probe of held.probes.values()) {
       const resultRun = saturatedRun(probe.worker, probe.workerSpec);
-      if (resultRun === probe.record.resultRun || probe.worker.lastResult === undefined) continue;
+      const { lastResult } = probe.worker;
+      if (!probe.owed && (resultRun === probe.record.resultRun || lastResult === undefined)) continue;
       const { uid, streak } = probe.record;
-      entries[probeKey(held.address, probe.name).sk] = { uid, streak, resultRun, lastResult: probe.worker.lastResult };
+      entries[probeKey(held.address, probe.name).sk] = {
+        uid,
+        streak,
+        resultRun,
+        ...(lastResult && { lastResult }),
+        ...(probe.owed && { owed: true }),
+      };
     }
   }
   return buckets;
@@ -42,6 +49,7 @@ export async function writeCheckpoints(
     const bucketEntries = entries.get(bucket) ?? {};
     const text = JSON.stringify(bucketEntries);
     if (text === (written.get(bucket) ?? '{}')) continue;
+    if (!run.inForce()) return;
     const outcome = await writeSurely(run.ports, [
       { kind: 'check', key: epochKey(bucket), if: [{ kind: 'equals', attribute: 'token', value: run.token }] },
       { kind: 'put', item: encodeCheckpoint(bucket, { entries: bucketEntries }) },

@@ -3,16 +3,13 @@
  * stands. Every later write of the run is conditional on that token, so whatever happens only the highest token can commit.
  */
 import type { ShardMessage } from '../queue/queue.ts';
-import { encodeEpoch, encodeLayout, encodeRun, updateTo } from '../store/items.ts';
+import { decodeRun, encodeEpoch, encodeRun, generationAttribute, type RunRecord, updateTo } from '../store/items.ts';
 import type { Bucket } from '../store/keys.ts';
 import { layoutKey, runKey } from '../store/keys.ts';
-import type { Condition, Operation, Store } from '../store/store.ts';
+import type { Condition, Item, Operation } from '../store/store.ts';
 import type { Ports } from './ports.ts';
 import type { Run } from './run.ts';
 import { writeSurely } from './write.ts';
-
-/** The attribute of LAYOUT that holds a shard's generation, so that taking a token can be conditional on it. */
-export const generationAttribute = (shard: string): string => `generation:${shard}`;
 
 /** Buckets whose EPOCH is set in one transaction. */
 const bucketsPerWrite = 25;
@@ -41,16 +38,66 @@ const lowerToken = (token: number): readonly Condition[] => [
   },
 ];
 
-/** Sets RUN to the run's token; false: a higher token is there, or this slot has been done already. */
-export async function claimRun(run: Run): Promise<boolean> {
+/** `warm`: nobody has held the shard since this process did, so what it remembers of it is what is stored. */
+export type Claimed =
+  | { readonly kind: 'warm'; readonly inherited: Inherited }
+  | {
+      readonly kind: 'cold';
+      readonly inherited: Inherited;
+      /** Since then (wall time) nobody may have probed the shard. */
+      readonly unheldSinceMs: number;
+    }
+  | { readonly kind: 'refused' };
+
+/** What the run before knew not to be known: a hand-over makes nothing fresh. */
+export type Inherited = Pick<RunRecord, 'degraded' | 'late' | 'lateOverflow'>;
+
+/**
+ * Sets RUN to the run's token, first where `keptToken`, this process's last, still stands: whoever claims does so here before anywhere
+ * else. Refused: a higher token is there, or this slot has been done already.
+ */
+export async function claimRun(run: Run, keptToken: number | undefined): Promise<Claimed> {
   const { message, token, ports } = run;
   const before = await ports.store.get(runKey(message.shard));
-  const doneSlot = typeof before?.doneSlot === 'number' ? before.doneSlot : -1;
-  if (doneSlot >= message.slot) return false;
-  const observedAtMs = ports.clock.nowMs();
-  const record = { token, slot: message.slot, doneSlot, beat: 0, observedAtMs, degraded: false, late: [] };
-  const { key, set } = updateTo(encodeRun(message.shard, record));
-  return claimItems(run, [{ key, ...(set && { set }) }]);
+  const doneSlot = doneSlotOf(before, message);
+  if (doneSlot >= message.slot) return { kind: 'refused' };
+  const inherited = inheritedOf(before);
+  const nowMs = ports.clock.nowMs();
+  const { generation, slot } = message;
+  const beaten = { beat: 0, beatAtMs: nowMs, observedAtMs: nowMs, ...inherited };
+  const record = { token, generation, slot, doneSlot, ...beaten };
+  const claim = updateTo(encodeRun(message.shard, record));
+  if (keptToken !== undefined) {
+    const same: Condition = { kind: 'equals', attribute: 'token', value: keptToken };
+    const outcome = await writeSurely(ports, [{ ...claim, if: [same] }]);
+    if (outcome.kind === 'written') return { kind: 'warm', inherited };
+  }
+  const unheldSinceMs = unheldSince(before, message, nowMs);
+  return (await claimItems(run, [claim])) ? { kind: 'cold', inherited, unheldSinceMs } : { kind: 'refused' };
+}
+
+/** Clocks of two processes differ by that much. */
+const clockSkewMs = 2_000;
+/** A new generation begins when the schedule says so, and its predecessors end within two beats. */
+const handoverMs = 10_000;
+
+/** When the run before had last begun all that was due. Of another generation's shard nothing is known but that it has just ended. */
+function unheldSince(before: Item | undefined, { generation }: ShardMessage, nowMs: number): number {
+  const observedAtMs = before?.generation === generation ? before.observedAtMs : undefined;
+  return (typeof observedAtMs === 'number' ? Math.min(observedAtMs, nowMs) : nowMs - handoverMs) - clockSkewMs;
+}
+
+function inheritedOf(before: Item | undefined): Inherited {
+  const decoded = before && decodeRun(before);
+  if (decoded?.kind !== 'ok') return { degraded: false, late: [], lateOverflow: false };
+  const { degraded, late, lateOverflow } = decoded.record;
+  return { degraded, late, lateOverflow };
+}
+
+/** Slots of another generation are numbered in another way: what was done of them says nothing about this one's. */
+export function doneSlotOf(item: Item | undefined, message: Pick<ShardMessage, 'generation'>): number {
+  const isComparable = typeof item?.doneSlot === 'number' && item.generation === message.generation;
+  return isComparable ? Number(item.doneSlot) : -1;
 }
 
 /** Sets the EPOCH of these buckets to the run's token; false: a higher token is there, the run is fenced. */
@@ -83,21 +130,4 @@ async function claimItems(run: Run, claims: readonly ClaimItem[]): Promise<boole
   if (own.size === 0 || own.size < outcome.refusals.length) return false;
   const rest = claims.filter((_, index) => !own.has(index));
   return rest.length === 0 || claimItems(run, rest);
-}
-
-/** LAYOUT as the local runtime starts it: one shard with every bucket. Idempotent. */
-export async function ensureLayout(store: Store, token: string, shard: string): Promise<void> {
-  await store.write(
-    [
-      {
-        kind: 'put',
-        item: {
-          ...encodeLayout({ token: 0, desiredRelease: '', shards: [{ shard, from: '00', to: 'ff', generation: 1 }] }),
-          [generationAttribute(shard)]: 1,
-        },
-        if: [{ kind: 'notExists' }],
-      },
-    ],
-    { token },
-  );
 }

@@ -94,7 +94,7 @@ export function commitQueue(run: Run): CommitQueue {
 async function writeGroup(run: Run, group: readonly Entry[]): Promise<void> {
   let entries = group;
   for (let conflicts = 0; entries.length > 0; ) {
-    if (run.ended()) return settleAll(entries, 'void');
+    if (!run.inForce()) return settleAll(entries, 'void');
     const plan = planGroup(run, entries);
     const outcome = await writeFenced(run, plan.operations);
     if (!outcome) return settleAll(entries, 'void');

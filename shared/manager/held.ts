@@ -2,6 +2,7 @@
 import type { BusEvent } from '../bus/events.ts';
 import { type Observed, observe } from '../core/observed.ts';
 import type { ProbeRecord, ReportRecord, StatusRecord, TargetRecord, TargetState } from '../core/records.ts';
+import type { Manners } from '../core/room.ts';
 import type { PlacedContainer, Probe, ProbeName, SpecProbe } from '../core/spec.ts';
 import type { Ticker } from '../core/ticker.ts';
 import type { ContainerStatus, ProbeType } from '../core/types.ts';
@@ -32,6 +33,12 @@ export type HeldProbe = {
   /** Which entry of the timer heap is the valid one. */
   wake: number;
   inFlight: boolean;
+  /** How it behaved when it was last asked: who may have a socket when there are few. */
+  manners: Manners;
+  /** It could not run when it was due, or what it found is void: it runs first thing, and its next tick keeps its distance. */
+  owed: boolean;
+  /** When it last had nothing open: probed, or nothing to probe. Wall time. */
+  seenAtMs: number;
   /** The probe has left the spec, or its target terminates: the next step ends the worker. */
   stopping: boolean;
   /** The attempts of the current run of equal results, oldest first. */

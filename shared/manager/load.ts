@@ -13,41 +13,70 @@ import { adoptTarget, type Checkpoints, dropTarget } from './roster.ts';
 /** What no counter told of is found at the latest by reading everything again. */
 export const fullReloadIntervalMs = 600_000;
 
+/** What a loader knows of its shard besides the targets; a warm start goes on with it. */
+export type Loaded = {
+  readonly checkpoints: Map<Bucket, Checkpoints>;
+  readonly poisoned: Map<string, readonly Poison[]>;
+  /** The text of each CHECKPOINT item as it stands in the store. */
+  readonly written: Map<Bucket, string>;
+  counters: ChangeCounters;
+};
+
 export type Loader = {
   /** Claims and loads every bucket that has targets; false: fenced. */
   loadAll(): Promise<boolean>;
+  /** Claims every bucket that was loaded, and reads again what has moved since, strongly consistent; false: fenced. */
+  catchUp(): Promise<boolean>;
+  /** For the next run of this process. */
+  loaded(): Loaded;
   /** Follows the change counters until the run ends. */
   follow(): Promise<void>;
-  /** What was written last into the bucket's CHECKPOINT item. */
-  checkpoints(): ReadonlyMap<Bucket, Checkpoints>;
   quarantined(): readonly Poison[];
 };
 
-export function shardLoader(holder: Holder): Loader {
+const nothingLoaded = (): Loaded => ({
+  checkpoints: new Map(),
+  poisoned: new Map(),
+  written: new Map(),
+  counters: new Map(),
+});
+
+export function shardLoader(holder: Holder, loaded: Loaded = nothingLoaded()): Loader {
   const { run } = holder;
   const { clock, store, log } = run.ports;
-  const checkpoints = new Map<Bucket, Checkpoints>();
-  const poisoned = new Map<string, readonly Poison[]>();
-  let counters: ChangeCounters = new Map();
+  const { checkpoints, poisoned } = loaded;
 
   async function loadAll(): Promise<boolean> {
-    counters = await readChanges(store, run.message.buckets, false);
-    return loadBuckets([...counters.keys()]);
+    // A bucket's first target touches its counter before it is written, so whoever reads the counters first misses none.
+    loaded.counters = await readChanges(store, run.message.buckets, false);
+    return loadBuckets([...loaded.counters.keys()]);
+  }
+
+  async function catchUp(): Promise<boolean> {
+    return (await claim([...checkpoints.keys()])) && followOnce(false);
+  }
+
+  async function claim(buckets: readonly Bucket[]): Promise<boolean> {
+    const claimed = await claimBuckets(run, buckets);
+    if (!claimed) run.end({ kind: 'fenced' });
+    return claimed;
   }
 
   async function loadBuckets(buckets: readonly Bucket[]): Promise<boolean> {
     const unclaimed = buckets.filter((bucket) => !checkpoints.has(bucket));
-    if (!(await claimBuckets(run, unclaimed))) {
-      run.end({ kind: 'fenced' });
-      return false;
-    }
+    if (!(await claim(unclaimed))) return false;
     for (const bucket of buckets) {
       const items = await store.query({ pk: bucketPk(bucket) });
       if (run.ended()) return false;
-      if (!checkpoints.has(bucket)) checkpoints.set(bucket, checkpointsOf(items));
+      if (!checkpoints.has(bucket)) rememberCheckpoint(bucket, checkpointsOf(items));
       adopt(bucket, '', items);
     }
     return true;
+  }
+
+  function rememberCheckpoint(bucket: Bucket, entries: Checkpoints): void {
+    checkpoints.set(bucket, entries);
+    loaded.written.set(bucket, JSON.stringify(entries));
   }
 
   /** `prefix`: what all the keys that were read begin with; held targets of it that were not read are gone. */
@@ -74,13 +103,14 @@ export function shardLoader(holder: Holder): Loader {
     adopt(bucket, prefix, await store.query({ pk: bucketPk(bucket), from: prefix, to: prefix + prefixEnd }));
   }
 
-  async function followOnce(): Promise<void> {
-    const now = await readChanges(store, run.message.buckets, true);
-    const slices = movedSlices(counters, now);
+  async function followOnce(eventuallyConsistent: boolean): Promise<boolean> {
+    const now = await readChanges(store, run.message.buckets, eventuallyConsistent);
+    const slices = movedSlices(loaded.counters, now);
     const fresh = [...new Set(slices.map(({ bucket }) => bucket))].filter((bucket) => !checkpoints.has(bucket));
-    if (fresh.length > 0 && !(await loadBuckets(fresh))) return;
+    if (fresh.length > 0 && !(await loadBuckets(fresh))) return false;
     for (const slice of slices) if (!fresh.includes(slice.bucket)) await loadSlice(slice);
-    counters = now;
+    loaded.counters = now;
+    return true;
   }
 
   async function follow(): Promise<void> {
@@ -89,7 +119,7 @@ export function shardLoader(holder: Holder): Loader {
       await sleep(clock, changesIntervalMs, run.signal);
       if (run.ended()) return;
       try {
-        if (clock.monotonicMs() - loadedAtMs < fullReloadIntervalMs) await followOnce();
+        if (clock.monotonicMs() - loadedAtMs < fullReloadIntervalMs) await followOnce(true);
         else if (await loadAll()) loadedAtMs = clock.monotonicMs();
       } catch (error) {
         if (!(error instanceof StoreUnavailable)) throw error;
@@ -98,7 +128,13 @@ export function shardLoader(holder: Holder): Loader {
     }
   }
 
-  return { loadAll, follow, checkpoints: () => checkpoints, quarantined: () => [...poisoned.values()].flat() };
+  return {
+    loadAll,
+    catchUp,
+    loaded: () => loaded,
+    follow,
+    quarantined: () => [...poisoned.values()].flat(),
+  };
 }
 
 function checkpointsOf(items: readonly Item[]): Checkpoints {

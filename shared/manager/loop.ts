@@ -2,19 +2,20 @@
  * The loop of a run: one heap of what is due, one timer. A probe is in flight at most once; what its ticker holds meanwhile comes right
  * after. Targets are in the same heap: the holder is their timekeeper.
  */
-import { dueMs, passTime, readyWakes, takeWake } from '../core/ticker.ts';
+import { descriptorsOf, hasRoom, type Manners, mannersInOrder, nothingTaken, type Taken } from '../core/room.ts';
+import { isClockJump } from '../core/self-health.ts';
+import { dueMs, oweTick, passTime, readyWakes, spaceOut, takeWake } from '../core/ticker.ts';
 import { dueHeap } from '../lib/heap.ts';
+import { StoreUnavailable } from '../store/store.ts';
 import type { HeldProbe, HeldTarget } from './held.ts';
 import type { Run } from './run.ts';
 
-/** Sockets of one process: Lambda gives 1,024 descriptors, and at the limit nothing works any more. */
-export const inFlightMax = 700;
-/** How soon a probe that found no room looks again. */
-const noRoomMs = 100;
 /** The timer never sleeps longer, so that a wall clock that jumped is seen. */
 const timerMaxMs = 1_000;
-/** A probe that has been due for longer than this is late: its target may be older than it looks. */
-const lateAfterMs = 1_000;
+/** After a look at a target that failed. */
+const tendAgainMs = 2_000;
+/** Something that has been due for longer than this holds up the shard's observation. */
+const behindAfterMs = 1_000;
 
 type Entry =
   | { readonly kind: 'probe'; readonly held: HeldTarget; readonly probe: HeldProbe; readonly wake: number }
@@ -23,33 +24,46 @@ type Entry =
 export type Steps = {
   readonly cycle: (held: HeldTarget, probe: HeldProbe) => Promise<void>;
   readonly tend: (held: HeldTarget) => Promise<void>;
+  /** Wall time moved by so much against monotonic time: what was set by it is to be set anew. */
+  readonly jumped: (jumpMs: number) => void;
 };
-
-/** `dueMs`: since when it has waited. */
-export type LateProbe = { readonly name: string; readonly dueMs: number };
 
 export type Loop = {
   start(steps: Steps): void;
   schedule(held: HeldTarget, probe: HeldProbe): void;
   scheduleTarget(held: HeldTarget, dueMs: number): void;
   inFlight(): number;
-  /** The probe that has waited longest, if it is late. */
-  late(): readonly LateProbe[];
+  /** Something due has not begun for a while. Not meant: probes that wait for room, which are late each for itself. */
+  behind(): boolean;
   /** Begins nothing more; resolves when nothing is in flight. */
   stopped(): Promise<void>;
+  /** What is in flight is void and owed. */
+  abandon(): void;
 };
 
 export function startLoop(run: Run): Loop {
   const { clock, log } = run.ports;
   const heap = dueHeap<Entry>();
   const working = new Set<Promise<void>>();
-  /** Probes that found no room, in the order in which they came. */
-  const waiting = new Map<HeldProbe, LateProbe & { readonly held: HeldTarget }>();
+  const probing = new Set<HeldProbe>();
+  const lines = linesOf();
+  let taken: Taken = nothingTaken;
   let steps: Steps | undefined;
   let cancelTimer: (() => void) | undefined;
   let timerAtMs = Number.POSITIVE_INFINITY;
-  let probing = 0;
+  let offsetMs = clock.nowMs() - clock.monotonicMs();
   let stopping = false;
+
+  /** Every look at the wall clock is held against the monotonic one first, or a jump would make everything due at once, or nothing. */
+  const wallMs = (): number => {
+    const nowMs = clock.nowMs();
+    const jumpMs = nowMs - clock.monotonicMs() - offsetMs;
+    if (isClockJump(jumpMs)) {
+      offsetMs += jumpMs;
+      steps?.jumped(jumpMs);
+    }
+    return nowMs;
+  };
 
   const push = (at: number, entry: Entry) => {
     heap.push({ dueMs: at, entry });
@@ -70,7 +84,7 @@ export function startLoop(run: Run): Loop {
   const fire = () => {
     cancelTimer = undefined;
     timerAtMs = Number.POSITIVE_INFINITY;
-    const nowMs = clock.nowMs();
+    const nowMs = wallMs();
     for (let next = heap.peek(); next && next.dueMs <= nowMs && !stopping; next = heap.peek()) {
       heap.pop();
       begin(next.entry, nowMs);
@@ -82,7 +96,7 @@ export function startLoop(run: Run): Loop {
     if (entry.held.gone || run.ended() || !isCurrent(entry)) return;
     switch (entry.kind) {
       case 'target':
-        return track(steps?.tend(entry.held));
+        return track(tend(entry.held));
       case 'probe':
         return beginProbe(entry.held, entry.probe, nowMs);
     }
@@ -90,62 +104,87 @@ export function startLoop(run: Run): Loop {
 
   const beginProbe = (held: HeldTarget, probe: HeldProbe, nowMs: number) => {
     if (probe.inFlight) return;
-    if (probing >= inFlightMax) return wait(held, probe, nowMs);
-    waiting.delete(probe);
     const ticker = passTime(probe.ticker, nowMs);
     const wake = readyWakes(ticker).at(-1);
     if (!wake) return schedule(held, probe);
-    probe.ticker = takeWake(ticker, wake, nowMs);
-    probe.inFlight = true;
-    probing += 1;
-    track(cycle(held, probe));
-  };
-
-  const wait = (held: HeldTarget, probe: HeldProbe, nowMs: number) => {
-    if (!waiting.has(probe)) waiting.set(probe, { held, name: nameOf(held, probe), dueMs: nowMs });
-    push(nowMs + noRoomMs, { kind: 'probe', held, probe, wake: probe.wake });
-  };
-
-  /** Of those the one that came first; a target that has gone waits no longer. */
-  const firstWaiting = (): LateProbe | undefined => {
-    for (const [probe, { held, ...late }] of waiting) {
-      if (!held.gone) return late;
-      waiting.delete(probe);
+    const { manners } = probe;
+    const descriptors = descriptorsOf(probe.spec);
+    if (!hasRoom(taken, manners, descriptors)) {
+      probe.owed = true;
+      lines.join(held, probe);
+      return;
     }
-    return undefined;
+    const next = takeWake(ticker, wake, nowMs);
+    probe.ticker = probe.owed ? spaceOut(next, nowMs) : next;
+    probe.owed = false;
+    probe.inFlight = true;
+    lines.leave(probe);
+    probing.add(probe);
+    taken = { ...taken, [manners]: taken[manners] + descriptors };
+    const release = () => {
+      taken = { ...taken, [manners]: taken[manners] - descriptors };
+    };
+    track(cycle(held, probe, release));
   };
 
-  const firstDue = (): LateProbe | undefined => {
-    const next = heap.peek();
-    if (next?.entry.kind !== 'probe' || !isCurrent(next.entry)) return undefined;
-    return { name: nameOf(next.entry.held, next.entry.probe), dueMs: next.dueMs };
-  };
-
-  const cycle = async (held: HeldTarget, probe: HeldProbe) => {
+  const cycle = async (held: HeldTarget, probe: HeldProbe, release: () => void) => {
     try {
       await steps?.cycle(held, probe);
     } finally {
       probe.inFlight = false;
-      probing -= 1;
+      probing.delete(probe);
+      release();
+      // Also after a cycle that threw: the worker goes on.
+      schedule(held, probe);
+      letIn();
     }
-    schedule(held, probe);
   };
 
-  const track = (work: Promise<void> | undefined) => {
-    if (!work) return;
+  /** A look that failed is taken again soon: nobody else knows that something of the target is open. */
+  const tend = async (held: HeldTarget) => {
+    try {
+      await steps?.tend(held);
+    } catch (cause) {
+      scheduleTarget(held, clock.nowMs() + tendAgainMs);
+      throw cause;
+    }
+  };
+
+  /** Of those that wait for room the best-mannered first, and of these who has waited longest. */
+  const letIn = () => {
+    for (const manners of mannersInOrder) {
+      for (let first = lines.first(manners); first && !stopping; first = lines.first(manners)) {
+        const [probe, held] = first;
+        const gone = held.gone || probe.inFlight || held.probes.get(probe.name) !== probe;
+        if (!gone && !hasRoom(taken, manners, descriptorsOf(probe.spec))) break;
+        lines.leave(probe);
+        if (!gone && !run.ended()) beginProbe(held, probe, wallMs());
+      }
+    }
+  };
+
+  const track = (work: Promise<void>) => {
     // A panic inside one probe is logged and swallowed; the worker goes on (pkg/kubelet/prober/worker.go).
     const tracked = work
-      .catch((cause: unknown) => log.error('a step of the loop failed', { cause }))
+      .catch((cause: unknown) =>
+        log[cause instanceof StoreUnavailable ? 'warn' : 'error']('a step of the loop failed', { cause }),
+      )
       .finally(() => working.delete(tracked));
     working.add(tracked);
   };
 
   const schedule = (held: HeldTarget, probe: HeldProbe) => {
     if (held.gone || probe.inFlight || stopping || held.probes.get(probe.name) !== probe) return;
+    const nowMs = wallMs();
     probe.wake += 1;
-    const nowMs = clock.nowMs();
     probe.ticker = passTime(probe.ticker, nowMs);
     push(dueMs(probe.ticker, nowMs), { kind: 'probe', held, probe, wake: probe.wake });
+  };
+
+  const scheduleTarget = (held: HeldTarget, at: number) => {
+    if (held.gone || stopping) return;
+    held.wake += 1;
+    push(at, { kind: 'target', held, wake: held.wake });
   };
 
   return {
@@ -154,26 +193,40 @@ export function startLoop(run: Run): Loop {
       arm();
     },
     schedule,
-    scheduleTarget(held, at) {
-      if (held.gone || stopping) return;
-      held.wake += 1;
-      push(at, { kind: 'target', held, wake: held.wake });
-    },
-    inFlight: () => probing,
-    late() {
-      const oldest = firstWaiting() ?? firstDue();
-      return oldest && clock.nowMs() - oldest.dueMs > lateAfterMs ? [oldest] : [];
+    scheduleTarget,
+    inFlight: () => probing.size,
+    behind() {
+      const oldest = heap.peek();
+      return oldest !== undefined && clock.nowMs() - oldest.dueMs > behindAfterMs;
     },
     async stopped() {
       stopping = true;
       cancelTimer?.();
       while (working.size > 0) await Promise.all(working);
     },
+    abandon() {
+      for (const probe of probing) {
+        probe.owed = true;
+        probe.ticker = oweTick(probe.ticker);
+      }
+    },
   };
 }
 
-const nameOf = (held: HeldTarget, probe: HeldProbe): string =>
-  `${held.target.namespace}/${held.target.name}#${probe.name}`;
-
 const isCurrent = (entry: Entry): boolean =>
   (entry.kind === 'probe' ? entry.probe.wake : entry.held.wake) === entry.wake;
+
+/** Probes that found no room, in the order in which they came. */
+function linesOf() {
+  const lines: { readonly [manners in Manners]: Map<HeldProbe, HeldTarget> } = {
+    steady: new Map(),
+    new: new Map(),
+    hanging: new Map(),
+  };
+  return {
+    /** Who waits already keeps its place. */
+    join: (held: HeldTarget, probe: HeldProbe) => void lines[probe.manners].set(probe, held),
+    first: (manners: Manners) => lines[manners].entries().next().value,
+    leave: (probe: HeldProbe) => void lines[probe.manners].delete(probe),
+  };
+}

@@ -20,7 +20,13 @@ export type Ports = {
   /** The network, for what the prober itself wants to know of it. */
   readonly dial: Dial;
   readonly resolve: Resolve;
+  /** What answers for as long as the prober's own network is all right, each on its way: loopback, or beyond. None: it relies on the rest. */
+  readonly canaries: readonly Canary[];
   /** One attempt of a probe, per kind; they dial and resolve with the same ports. */
   readonly probers: Probers;
   readonly metrics: ProbeMetrics;
+  /** Ends the time of this run's probers: what they still wait for is over at once, and its sockets and commands with it. */
+  readonly abandon: () => void;
 };
+
+export type Canary = { readonly host: string; readonly port: number };

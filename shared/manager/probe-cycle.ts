@@ -5,23 +5,17 @@
 import { productEra } from '../core/observed.ts';
 import type { ProbeReport } from '../core/probe-report.ts';
 import type { EventRecord, ProbeRecord } from '../core/records.ts';
-import type { ProbeName } from '../core/spec.ts';
-import { holdTrigger } from '../core/ticker.ts';
+import { mannersAfter } from '../core/room.ts';
+import { type Reach, reachOf, voided } from '../core/self-health.ts';
 import { decideGate, type PodView, reduce, type Step, type Worker } from '../core/worker.ts';
 import { probe as runProbe, type TimedAttempt } from '../prober/probe.ts';
 import { outputOf } from '../prober/stored-output.ts';
-import { type HeldProbe, type HeldTarget, podView, refreshView } from './held.ts';
+import { commitEvents, commitRecord } from './commit-change.ts';
+import { type HeldProbe, type HeldTarget, podView } from './held.ts';
 import type { Holder } from './holder.ts';
-import { rationed, recordedBusEvent, recordedEvent, resultChanged } from './probe-events.ts';
-import {
-  endedRecord,
-  isDenied,
-  mustCommit,
-  transitionEvent,
-  withAction,
-  withAttempts,
-  withWorker,
-} from './transition.ts';
+import { rationed, recordedEvent } from './probe-events.ts';
+import type { Watched } from './self-health.ts';
+import { endedRecord, isDenied, mustCommit, withAction, withAttempts, withWorker } from './transition.ts';
 
 /** Runs the cycle to its end; afterwards the worker is as committed. A run that ended meanwhile leaves everything as it was. */
 export async function probeCycle(holder: Holder, held: HeldTarget, probe: HeldProbe): Promise<void> {
@@ -31,6 +25,7 @@ export async function probeCycle(holder: Holder, held: HeldTarget, probe: HeldPr
   if (!(await applyStep(holder, held, { probe, step: gate }))) return;
   switch (gate.kind) {
     case 'skip':
+      probe.seenAtMs = holder.run.ports.clock.nowMs();
       return;
     case 'stop':
       return endWorker(holder, held, probe, probe.specDigest);
@@ -48,9 +43,10 @@ function gateTimeMs(holder: Holder, { container }: PodView): number {
 async function askProber(holder: Holder, held: HeldTarget, probe: HeldProbe): Promise<void> {
   const { clock, probers, metrics } = holder.run.ports;
   const startedAt = clock.monotonicMs();
+  const watched = holder.self.watch();
   const { specDigest } = probe;
   const { namespace, name, uid, spec } = held.target;
-  const report = await runProbe(
+  const tried = await runProbe(
     { probers, clock },
     {
       target: { namespace, name, uid },
@@ -61,14 +57,49 @@ async function askProber(holder: Holder, held: HeldTarget, probe: HeldProbe): Pr
       containerKind: probe.container.kind,
     },
   );
-  if (holder.run.ended() || held.gone) return;
-  metrics.observe(probe.labels, metricResult(report), (clock.monotonicMs() - startedAt) / 1000);
+  const durationMs = clock.monotonicMs() - startedAt;
+  probe.manners = mannersAfter(durationMs, probe.spec.timeoutSeconds * 1000);
+  const report = await believed(holder, held, { probe, report: tried, watched }).finally(watched.done);
+  // Abandoned at the end of the run, it is owed, and what it says is void.
+  if (holder.run.ended() || held.gone || probe.owed) return;
+  metrics.observe(probe.labels, metricResult(report), durationMs / 1000);
+  if (!isOwnTrouble(report)) probe.seenAtMs = clock.nowMs();
   // What was asked by another spec says nothing about this one, whose counters have just begun.
   if (probe.specDigest !== specDigest) return;
   if (report.conclusion.kind === 'error') return tellError(holder, held, { probe, report });
   const step = reduce(probe.workerSpec, probe.worker, report.conclusion.result);
   await applyStep(holder, held, { probe, step, report });
 }
+
+type Believing = {
+  readonly probe: HeldProbe;
+  readonly report: ProbeReport<TimedAttempt>;
+  readonly watched: Watched;
+};
+
+/** The report, or a prober error where it may be the prober's own doing, or where too many targets turn at once for it to count now. */
+async function believed(
+  holder: Holder,
+  held: HeldTarget,
+  { probe, report, watched }: Believing,
+): Promise<ProbeReport<TimedAttempt>> {
+  const { worker, record, spec } = probe;
+  const changes = worker.lastResult !== 'failure' || record.result !== 'failure' || worker.onHold;
+  const judged = await watched.judge(report, { reach: reachOfProbe(spec, held.target.spec.host), changes });
+  if (judged.conclusion.kind === 'error' || judged.conclusion.result !== 'failure') return judged;
+  const step = reduce(probe.workerSpec, worker, 'failure');
+  const turns = record.result !== 'failure' && step.actions.length > 0;
+  if (!turns || holder.velocity.ask(held.address.prefix, holder.targets.size)) return judged;
+  return voided(judged, 'too many targets turn unhealthy at once');
+}
+
+function reachOfProbe({ exec, httpGet, tcpSocket }: HeldProbe['spec'], host: string): Reach {
+  return exec ? 'none' : reachOf(httpGet?.host ?? tcpSocket?.host ?? host);
+}
+
+/** Nothing was seen of the target. */
+const isOwnTrouble = ({ conclusion }: ProbeReport): boolean =>
+  conclusion.kind === 'error' && conclusion.failureClass === 'PROBER';
 
 /** kubelet's words for the metric: a prober error is unknown, whatever the attempts said. */
 function metricResult({ conclusion }: ProbeReport): 'successful' | 'failed' | 'unknown' {
@@ -146,80 +177,6 @@ function withReport(record: ProbeRecord, report: ProbeReport<TimedAttempt> | und
   };
 }
 
-type Committing = {
-  readonly probe: HeldProbe;
-  readonly after: ProbeRecord;
-  readonly told: readonly EventRecord[];
-  readonly attempts: readonly TimedAttempt[];
-};
-
-async function commitRecord(
-  holder: Holder,
-  held: HeldTarget,
-  { probe, after, told, attempts }: Committing,
-): Promise<boolean> {
-  const before = probe.record;
-  const changed = after.version !== before.version;
-  const transitions = changed ? [transitionEvent({ probe, before, after, attempts })] : [];
-  const result = await holder.commits.submit({
-    address: held.address,
-    before,
-    after,
-    events: [...transitions, ...told],
-  });
-  if (result === 'superseded') await holder.reload(held);
-  if (result !== 'committed') return false;
-  probe.record = after;
-  held.records.set(probe.name, after);
-  tell(holder, held, { probe, told });
-  if (!changed) return true;
-  const event = resultChanged(held.target, { previousResult: before.result, after }, attempts);
-  const nowMs = holder.run.ports.clock.nowMs();
-  held.unacked.set(probe.name, { version: after.version, event, publishedAtMs: nowMs });
-  holder.publisher.publish([event]);
-  logChange(holder, held, { before, after });
-  for (const name of refreshView(held)) trigger(holder, held, name);
-  holder.scheduleTarget(held, nowMs);
-  return true;
-}
-
-function logChange(
-  holder: Holder,
-  held: HeldTarget,
-  { before, after }: { readonly before: ProbeRecord; readonly after: ProbeRecord },
-): void {
-  const { namespace, name } = held.target;
-  const { container, probeType, containerID, result, output, version } = after;
-  holder.run.ports.log.info('probe result changed', {
-    namespace,
-    name,
-    container,
-    probeType,
-    containerID,
-    result,
-    previousResult: before.result,
-    output,
-    version,
-  });
-}
-
-/** Events alone: a rationed failure in the middle of a run, a prober error. */
-async function commitEvents(
-  holder: Holder,
-  held: HeldTarget,
-  probe: HeldProbe,
-  told: readonly EventRecord[],
-): Promise<boolean> {
-  const result = await holder.commits.submit({ address: held.address, before: probe.record, events: told });
-  if (result === 'superseded') await holder.reload(held);
-  if (result === 'committed') tell(holder, held, { probe, told });
-  return result === 'committed';
-}
-
-function tell(holder: Holder, held: HeldTarget, { probe, told }: Pick<Committing, 'probe' | 'told'>): void {
-  holder.publisher.publish(told.map((event) => recordedBusEvent(held.target, event, probe)));
-}
-
 function eventsOf(
   probe: HeldProbe,
   report: ProbeReport<TimedAttempt> | undefined,
@@ -257,11 +214,4 @@ async function endWorker(holder: Holder, held: HeldTarget, probe: HeldProbe, spe
   holder.run.ports.metrics.remove(probe.labels);
   // While it ended its probe may have come back into the spec, or its container with another ID.
   await holder.reread(held);
-}
-
-export function trigger(holder: Holder, held: HeldTarget, name: ProbeName): void {
-  const probe = held.probes.get(name);
-  if (!probe) return;
-  probe.ticker = holdTrigger(probe.ticker);
-  holder.schedule(held, probe);
 }

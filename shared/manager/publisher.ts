@@ -20,6 +20,7 @@ export function publisherOf(run: Run): Publisher {
       const batch = waiting;
       waiting = [];
       // A fenced run tells nothing more; its successor publishes what is not acked.
+      run.inForce();
       if (run.ended()?.kind === 'fenced' || run.ended()?.kind === 'doubt') return;
       const { failed } = await bus.publish(batch);
       if (failed.length > 0) log.warn('events not taken by the bus', { count: failed.length });

@@ -5,14 +5,15 @@
 import { createHash } from 'node:crypto';
 import type { ProbeRecord, TargetRecord } from '../core/records.ts';
 import { type ProbeName, type SpecProbe, specProbes } from '../core/spec.ts';
-import { loadedTicker, newTargetTicker, type Phased, phaseOf } from '../core/ticker.ts';
+import { newTargetTicker, owedTicker, type Phased, phaseOf, type Ticker, takenOverTicker } from '../core/ticker.ts';
 import { newWorker, type Worker } from '../core/worker.ts';
 import type { CheckpointRecord } from '../store/items.ts';
 import { probeKey } from '../store/keys.ts';
+import { trigger } from './commit-change.ts';
 import { containerStatus, type HeldProbe, type HeldTarget, refreshView, unackedOf, workerSpecOf } from './held.ts';
 import type { Holder } from './holder.ts';
-import { trigger } from './probe-cycle.ts';
 import type { ReadTarget } from './read-target.ts';
+import { isNewer } from './transition.ts';
 
 export type Checkpoints = CheckpointRecord['entries'];
 
@@ -23,8 +24,9 @@ export function adoptTarget(holder: Holder, read: ReadTarget, checkpoints: Check
   const held = known && !known.gone ? known : holdTarget(holder, read);
   takeNewer(held, read);
   for (const [name, record] of Object.entries(read.probes)) {
-    // Of an item that is held this process is the only writer: what it has in memory is what it last wrote.
-    if (!held.probes.has(name)) held.records.set(name, record);
+    const kept = held.records.get(name);
+    // Of an item that is held this process is the only writer: what it has in memory is what it last wrote, ends of workers included.
+    if (!held.probes.has(name) && !(kept && isNewer(kept, record))) held.records.set(name, record);
   }
   for (const name of refreshView(held)) trigger(holder, held, name);
   reconcileWorkers(holder, held, checkpoints);
@@ -124,7 +126,8 @@ function workerOf(holder: Holder, held: HeldTarget, { entry, record, checkpoints
   const nowMs = holder.run.ports.clock.nowMs();
   const phased = phasedOf(held.target, entry);
   const specDigest = digestOf(entry);
-  const neverProbed = record.lastResult === undefined;
+  const checkpoint = checkpoints[probeKey(held.address, entry.name).sk];
+  const owed = checkpoint?.uid === uid && checkpoint.owed === true;
   return {
     name: entry.name,
     probeType: entry.probeType,
@@ -134,15 +137,31 @@ function workerOf(holder: Holder, held: HeldTarget, { entry, record, checkpoints
     workerSpec: workerSpecOf(held.target, entry),
     specDigest,
     record,
-    worker: storedWorker(record, specDigest, checkpoints[probeKey(held.address, entry.name).sk]),
+    worker: storedWorker(record, specDigest, checkpoint),
     requestsSeen: probeRequests[entry.name] ?? 0,
-    ticker: neverProbed ? newTargetTicker(nowMs, phased) : loadedTicker(nowMs, phased),
+    ticker: firstTicker({ record, owed, phased, nowMs, unheldSinceMs: holder.unheldSinceMs ?? nowMs }),
     wake: 0,
     inFlight: false,
+    manners: 'new',
+    owed: false,
+    seenAtMs: holder.inheritedLate.has(held, entry.name) ? Number.NEGATIVE_INFINITY : nowMs,
     stopping: false,
     attempts: [],
     ration: undefined,
   };
+}
+
+type First = {
+  readonly record: ProbeRecord;
+  readonly owed: boolean;
+  readonly phased: Phased;
+  readonly nowMs: number;
+  readonly unheldSinceMs: number;
+};
+
+function firstTicker({ record, owed, phased, nowMs, unheldSinceMs }: First): Ticker {
+  if (record.lastResult === undefined) return newTargetTicker(nowMs, phased);
+  return owed ? owedTicker(nowMs, phased) : takenOverTicker(nowMs, phased, unheldSinceMs);
 }
 
 /** The worker as its items have it. A checkpoint counts only for the same uid and streak; counters of another spec do not. */

@@ -2,28 +2,35 @@
  * One run: a shard held for a slot. Lambda, the local runtime and a simulation only host it; everything it needs of the world is an
  * argument, and when it returns nothing of it is left pending.
  */
+
+import { shiftTicker } from '../core/ticker.ts';
 import { sleep } from '../lib/clock.ts';
-import type { ShardMessage } from '../queue/queue.ts';
-import type { Bucket } from '../store/keys.ts';
+import { QueueUnavailable, type ShardMessage } from '../queue/queue.ts';
 import { StoreUnavailable } from '../store/store.ts';
-import { type BeatState, keepBeating, writeBeat } from './beat.ts';
+import { type BeatState, type Beats, keepBeating, visibilityMs, writeBeat } from './beat.ts';
 import { checkpointEntries, checkpointIntervalMs, writeCheckpoints } from './checkpoint.ts';
-import { claimRun, takeToken } from './claim.ts';
+import { claimRun, type Inherited, takeToken } from './claim.ts';
 import { commitQueue } from './commit.ts';
+import { doubtTeller } from './doubt-events.ts';
 import type { HeldTarget } from './held.ts';
 import type { Holder } from './holder.ts';
-import { type Loader, shardLoader } from './load.ts';
+import { inheritedLate, lateProbes } from './late.ts';
+import { type Loaded, type Loader, shardLoader } from './load.ts';
 import { type Loop, startLoop } from './loop.ts';
 import type { Ports } from './ports.ts';
 import { probeCycle } from './probe-cycle.ts';
 import { publisherOf } from './publisher.ts';
-import { type Poison, readTarget } from './read-target.ts';
+import { type Poison, type ReadTarget, readTarget } from './read-target.ts';
 import { adoptTarget, dropTarget } from './roster.ts';
 import { type Run, type RunEnd, startRun } from './run.ts';
+import { selfWatch } from './self-health.ts';
 import { tendTarget } from './timekeeper.ts';
+import { velocityOf } from './velocity.ts';
 
 /** Probes in flight at the end of a run have this long; the rest are void and run again first thing in the next one. */
 const drainMs = 2_000;
+/** What was abandoned answers within this. */
+const abandonMs = 500;
 /** The last beat of a run says so by its number. */
 const lastBeat = -1;
 
@@ -32,10 +39,26 @@ export type RunView = {
   readonly targets: number;
   readonly probes: number;
   readonly inFlight: number;
+  /** As the next beat will say it. */
+  readonly beat: BeatState;
   readonly quarantined: readonly Poison[];
 };
 
+/** What a process remembers of the shards that it held last; whether it may go on with it is decided at the claim. */
+export type ShardMemory = Map<string, Kept>;
+
+type Kept = {
+  readonly token: number;
+  /** Of another generation's range some buckets are somebody else's by now. */
+  readonly generation: number;
+  readonly targets: Holder['targets'];
+  readonly loaded: Loaded;
+};
+
 export type RunOptions = {
+  /** The release that runs this code; LAYOUT may desire another one. */
+  readonly release?: string;
+  readonly memory?: ShardMemory;
   /** Ends the run early and in order. */
   readonly stop?: AbortSignal;
   /** Called once, when every target is loaded, with a look into the run. */
@@ -53,62 +76,114 @@ export async function runShard(
 ): Promise<RunEnd> {
   try {
     if (ports.clock.nowMs() >= deadlineMs) return { kind: 'stale' };
+    const startedAtMs = ports.clock.monotonicMs();
+    if (!(await ports.lease.extend(visibilityMs))) return { kind: 'doubt', reason: 'the lease was refused' };
     const token = await takeToken(ports, message);
     if (token === undefined) return { kind: 'stale' };
-    const run = startRun(ports, message, token);
+    const run = startRun({ ports, message, token, startedAtMs, release: options.release ?? '' });
     // What already runs in the background has to end with it.
     const onThrow = () => run.end({ kind: 'doubt', reason: 'the run failed' });
     return await hold(run, deadlineMs, options).finally(onThrow);
   } catch (cause) {
-    ports.log.error('run failed', { shard: message.shard, cause });
-    return { kind: 'doubt', reason: cause instanceof StoreUnavailable ? 'store unavailable' : 'an exception' };
+    const outOfReach = cause instanceof StoreUnavailable || cause instanceof QueueUnavailable;
+    ports.log[outOfReach ? 'warn' : 'error']('run failed', { shard: message.shard, cause });
+    return { kind: 'doubt', reason: outOfReach ? 'store or queue out of reach' : 'an exception' };
   }
 }
 
 async function hold(run: Run, deadlineMs: number, options: RunOptions): Promise<RunEnd> {
-  if (!(await claimRun(run))) {
+  const { shard, generation } = run.message;
+  const remembered = options.memory?.get(shard);
+  const kept = remembered?.generation === generation ? remembered : undefined;
+  options.memory?.delete(shard);
+  const claimed = await claimRun(run, kept?.token);
+  if (claimed.kind === 'refused') {
     run.end({ kind: 'stale' });
     return { kind: 'stale' };
   }
+  const warm = claimed.kind === 'warm' ? kept : undefined;
   const loop = startLoop(run);
-  const holder = holderOf(run, loop);
-  const loader = shardLoader(holder);
-  if (!(await loader.loadAll())) return run.ended() ?? { kind: 'fenced' };
-  options.onLoaded?.(() => viewOf({ run, holder, loop, loader }));
-  loop.start({ cycle: (held, probe) => probeCycle(holder, held, probe), tend: (held) => tendTarget(holder, held) });
+  const unheldSinceMs = claimed.kind === 'cold' ? claimed.unheldSinceMs : undefined;
+  const { inherited } = claimed;
+  const holder = holderOf(run, loop, { targets: warm?.targets ?? new Map(), inherited, unheldSinceMs });
+  const loader = shardLoader(holder, warm?.loaded);
   const checkpoints = checkpointer(holder, loader);
-  const observe = observer(run, loop);
-  const background = [keepBeating(run, observe), loader.follow(), checkpoints.keep()].map((work) => guarded(run, work));
-
-  await untilDone(run, deadlineMs, options.stop);
-  await drained(run, loop);
+  const beats = beatsOf(holder, loop, inherited);
+  // The beat begins before the load: a large shard takes longer to load than its lease lasts.
+  const background = [guarded(run, keepBeating(run, beats))];
+  if (await (warm ? loader.catchUp() : loader.loadAll())) {
+    holder.unheldSinceMs = undefined;
+    options.onLoaded?.(() => viewOf({ holder, loop, loader, beats }));
+    loop.start({
+      cycle: (held, probe) => probeCycle(holder, held, probe),
+      tend: (held) => tendTarget(holder, held),
+      jumped: (jumpMs) => shiftAll(holder, jumpMs),
+    });
+    if (warm) scheduleAll(holder);
+    background.push(guarded(run, loader.follow()), guarded(run, checkpoints.keep()));
+    await untilDone(run, deadlineMs, options.stop);
+  }
+  const idle = await drained(holder, loop);
   await holder.commits.drained();
-  if (!run.ended()) await checkpoints.write();
+  if (run.inForce()) await checkpoints.write();
   // A slot that was left early is not done: whoever comes next goes on with it.
-  const stopped = options.stop?.aborted === true;
-  if (!run.ended() && !stopped) await writeBeat(run, lastBeat, observe(), { doneSlot: run.message.slot });
-  run.end({ kind: stopped ? 'stopped' : 'slotDone' });
+  const wish = run.wish() ?? { kind: 'slotDone' };
+  if (run.inForce() && wish.kind === 'slotDone') {
+    const state = beats.observe();
+    if (await writeBeat(run, lastBeat, state, { doneSlot: run.message.slot })) beats.written(state);
+  }
+  run.end(wish);
   await Promise.all(background);
   await holder.publisher.drained();
-  return run.ended() ?? { kind: 'slotDone' };
+  const end = run.ended() ?? { kind: 'slotDone' };
+  if (idle && end.kind === 'slotDone')
+    options.memory?.set(shard, { generation, token: run.token, targets: holder.targets, loaded: loader.loaded() });
+  return end;
 }
 
-/** Until nothing is in flight, for a while. */
-async function drained(run: Run, loop: Loop): Promise<void> {
+/** After a warm start every worker goes on where its ticker is, and every target is looked at once. */
+function scheduleAll(holder: Holder): void {
+  for (const held of holder.targets.values()) {
+    holder.scheduleTarget(held, holder.run.ports.clock.nowMs());
+    for (const probe of held.probes.values()) holder.schedule(held, probe);
+  }
+}
+
+/** Wall time jumped: every ticker keeps its distance from now, and every target is looked at. */
+function shiftAll(holder: Holder, jumpMs: number): void {
+  const nowMs = holder.run.ports.clock.nowMs();
+  holder.run.ports.log.warn('wall time jumped', { shard: holder.run.message.shard, jumpMs });
+  for (const held of holder.targets.values())
+    for (const probe of held.probes.values()) probe.ticker = shiftTicker(probe.ticker, jumpMs, nowMs);
+  scheduleAll(holder);
+  holder.self.jumped(jumpMs);
+}
+
+/** Until nothing is in flight. What takes too long, or what a run that has ended left open, is destroyed; whether nothing is left. */
+async function drained({ run, self }: Holder, loop: Loop): Promise<boolean> {
+  const stopped = loop.stopped();
+  await within(run, stopped, drainMs, run.signal);
+  if (loop.inFlight() > 0) loop.abandon();
+  run.ports.abandon();
+  await self.stop();
+  await within(run, stopped, abandonMs);
+  return loop.inFlight() === 0;
+}
+
+async function within({ ports }: Run, done: Promise<void>, ms: number, signal?: AbortSignal): Promise<void> {
   const over = new AbortController();
-  await Promise.race([loop.stopped(), sleep(run.ports.clock, drainMs, over.signal)]);
+  const signals = signal ? AbortSignal.any([signal, over.signal]) : over.signal;
+  await Promise.race([done, sleep(ports.clock, ms, signals)]);
   over.abort();
 }
 
-/** Until the slot or the run ends, or the host wants to stop. */
+/** Until the slot is over, the run has ended or wants to, or the host stops. */
 async function untilDone(run: Run, deadlineMs: number, stop: AbortSignal | undefined): Promise<void> {
-  const until = new AbortController();
-  const end = () => until.abort();
-  if (stop?.aborted || run.ended()) return;
-  stop?.addEventListener('abort', end);
-  run.signal.addEventListener('abort', end);
-  await sleep(run.ports.clock, deadlineMs - run.ports.clock.nowMs(), until.signal);
-  stop?.removeEventListener('abort', end);
+  const onStop = () => run.leave({ kind: 'handover' });
+  if (stop?.aborted) onStop();
+  stop?.addEventListener('abort', onStop);
+  await sleep(run.ports.clock, deadlineMs - run.ports.clock.nowMs(), run.leaving);
+  stop?.removeEventListener('abort', onStop);
 }
 
 /** A part of the run that throws ends the run: half a run would keep a false beat. */
@@ -119,57 +194,58 @@ function guarded(run: Run, work: Promise<void>): Promise<void> {
   });
 }
 
-/** `observedAtMs`: everything that was due before has begun. */
-function observer(run: Run, loop: Loop): () => BeatState {
-  let observedAtMs = run.ports.clock.nowMs();
-  return () => {
-    const late = loop.late();
-    observedAtMs = Math.max(observedAtMs, Math.min(run.ports.clock.nowMs(), ...late.map(({ dueMs }) => dueMs)));
-    return { observedAtMs, late: late.map(({ name }) => name) };
+/** `observedAtMs` stands still while something due has not begun, and what has not been done for too long is named. */
+function beatsOf(holder: Holder, loop: Loop, { degraded }: Inherited): Beats {
+  const { clock } = holder.run.ports;
+  let observedAtMs = clock.nowMs();
+  const observe = (): BeatState => {
+    if (!loop.behind()) observedAtMs = clock.nowMs();
+    const health = holder.self.health();
+    const doubt = health.kind === 'doubtful' && { reason: health.reason, sinceMs: health.sinceMs };
+    return { observedAtMs, ...lateProbes(holder.targets.values(), clock.nowMs()), ...(doubt && { doubt }) };
   };
+  return { observe, written: doubtTeller(holder, degraded) };
 }
 
 function checkpointer(holder: Holder, loader: Loader) {
   const { run } = holder;
-  const written = new Map<Bucket, string>();
   const write = async () => {
-    for (const [bucket, entries] of loader.checkpoints())
-      if (!written.has(bucket)) written.set(bucket, JSON.stringify(entries));
-    await writeCheckpoints(run, checkpointEntries(holder.targets.values()), written);
+    try {
+      await writeCheckpoints(run, checkpointEntries(holder.targets.values()), loader.loaded().written);
+    } catch (error) {
+      // What is not written costs run lengths, as a crash would: no reason to end a run that beats.
+      if (!(error instanceof StoreUnavailable)) throw error;
+      run.ports.log.warn('checkpoints not written', { shard: run.message.shard, cause: error.message });
+    }
   };
   const keep = async () => {
     while (!run.ended()) {
       await sleep(run.ports.clock, checkpointIntervalMs, run.signal);
-      if (!run.ended()) await write();
+      if (run.inForce()) await write();
     }
   };
   return { write, keep };
 }
 
-function viewOf({
-  run,
-  loop,
-  loader,
-  holder,
-}: {
-  readonly run: Run;
-  readonly loop: Loop;
-  readonly loader: Loader;
-  readonly holder: Holder;
-}): RunView {
+type Viewed = { readonly holder: Holder; readonly loop: Loop; readonly loader: Loader; readonly beats: Beats };
+
+function viewOf({ holder, loop, loader, beats }: Viewed): RunView {
   const held = [...holder.targets.values()];
   return {
-    token: run.token,
+    token: holder.run.token,
     targets: held.length,
     probes: held.reduce((count, { probes }) => count + probes.size, 0),
     inFlight: loop.inFlight(),
+    beat: beats.observe(),
     quarantined: loader.quarantined(),
   };
 }
 
-function holderOf(run: Run, loop: Loop): Holder {
+type Begun = Pick<Holder, 'targets' | 'unheldSinceMs'> & { readonly inherited: Inherited };
+
+function holderOf(run: Run, loop: Loop, { targets, inherited, unheldSinceMs }: Begun): Holder {
   const reread = async (held: HeldTarget) => {
-    const read = await readTarget(run.ports.store, held.address);
+    const read = await readUntilEnded(run, held);
     if (held.gone || run.ended()) return;
     if (read) adoptTarget(holder, read, {});
     else dropTarget(holder, held);
@@ -178,15 +254,37 @@ function holderOf(run: Run, loop: Loop): Holder {
     run,
     commits: commitQueue(run),
     publisher: publisherOf(run),
-    targets: new Map(),
+    self: selfWatch(run, inherited.degraded),
+    velocity: velocityOf(run.ports.clock),
+    inheritedLate: inheritedLate(inherited),
+    unheldSinceMs,
+    targets,
     schedule: loop.schedule,
     scheduleTarget: loop.scheduleTarget,
     reread,
     async reload(held) {
+      const read = await readUntilEnded(run, held);
+      if (held.gone || run.ended()) return;
+      // Only now: a target that was dropped and could not be read would be nobody's until the next full reload.
       dropTarget(holder, held);
-      const read = await readTarget(run.ports.store, held.address);
-      if (read && !run.ended()) adoptTarget(holder, read, {});
+      if (read) adoptTarget(holder, read, {});
     },
   };
   return holder;
+}
+
+/** After a read that failed. */
+const readAgainMs = 1_000;
+
+/** A target that has to be read again is, however long the store is out of reach; undefined: it is gone, or the run has ended. */
+async function readUntilEnded(run: Run, { address }: HeldTarget): Promise<ReadTarget | undefined> {
+  while (!run.ended()) {
+    try {
+      return await readTarget(run.ports.store, address);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      await sleep(run.ports.clock, readAgainMs, run.signal);
+    }
+  }
+  return undefined;
 }

@@ -1,42 +1,91 @@
-/** One run of a shard: its claim, its deadline, and the one place that says whether it is still in force. */
+/** One run of a shard: its claim, its lease, and the one place that says whether it is still in force. */
 import type { ShardMessage } from '../queue/queue.ts';
 import type { Ports } from './ports.ts';
 
-/** How a run ended. `doubt` must not acknowledge its message: somebody else may hold it by now. */
+/** How a run ended, and so what becomes of its message (shared/manager/host.ts). */
 export type RunEnd =
+  /** The slot is over: the message is done. */
   | { readonly kind: 'slotDone' }
-  | { readonly kind: 'stopped' }
-  /** The message's slot is over, its generation old: nothing was claimed. */
+  /** The message's slot is over or done, or its generation old: nothing was claimed. The message is done. */
   | { readonly kind: 'stale' }
+  /** The shard has another range by now; its new message is under way. The message is done. */
+  | { readonly kind: 'moved' }
+  /** A higher token is there. The message is done, if its handle still counts. */
   | { readonly kind: 'fenced' }
+  /** Left early and in order, for another process to go on with the same message at once. */
+  | { readonly kind: 'handover' }
+  /** Not acknowledged: somebody else may hold the message by now, and deleting it would delete theirs. */
   | { readonly kind: 'doubt'; readonly reason: string };
 
 export type Run = {
   readonly ports: Ports;
   readonly message: ShardMessage;
   readonly token: number;
+  /** When the lease was first set, monotonic. */
+  readonly startedAtMs: number;
+  readonly release: string;
   /** Aborted when the run has ended: every wait of the run listens to it. */
   readonly signal: AbortSignal;
   ended(): RunEnd | undefined;
-  /** The first end counts. */
+  /** Ends the run at once; the first end counts. */
   end(end: RunEnd): void;
+  /** Ends the run in order: nothing new begins, what counts is written, then it ends like this. The first wish counts. */
+  leave(end: RunEnd): void;
+  /** Aborted when the run has ended or wants to. */
+  readonly leaving: AbortSignal;
+  /** How the run is to end in order. */
+  wish(): RunEnd | undefined;
+  /** A beat that began then (monotonic) has succeeded. */
+  confirm(startedAtMs: number): void;
+  /**
+   * May the run still write and publish? Asked right before each write. Between a pause of the process and its first timer nobody else
+   * would ask, so this ends the run when its last successful beat began too long ago.
+   */
+  inForce(): boolean;
 };
 
-export function startRun(ports: Ports, message: ShardMessage, token: number): Run {
+/** After this long without a successful beat (counted from its start) nothing more is written or published. */
+const selfFenceMs = 12_000;
+
+export type RunStart = Pick<Run, 'ports' | 'message' | 'token' | 'startedAtMs' | 'release'>;
+
+export function startRun({ ports, message, token, startedAtMs, release }: RunStart): Run {
+  const { clock, log } = ports;
   const abort = new AbortController();
+  let confirmedAtMs = startedAtMs;
+  const leave = new AbortController();
   let ended: RunEnd | undefined;
+  let wish: RunEnd | undefined;
+  const end = (given: RunEnd) => {
+    if (ended) return;
+    ended = given;
+    if (given.kind === 'doubt' || given.kind === 'fenced')
+      log.warn('run ended', { shard: message.shard, token, end: given });
+    abort.abort();
+    leave.abort();
+  };
   return {
     ports,
     message,
     token,
+    startedAtMs,
+    release,
     signal: abort.signal,
     ended: () => ended,
-    end(end) {
-      if (ended) return;
-      ended = end;
-      if (end.kind === 'doubt' || end.kind === 'fenced')
-        ports.log.warn('run ended', { shard: message.shard, token, end });
-      abort.abort();
+    end,
+    leaving: leave.signal,
+    wish: () => wish,
+    leave(given) {
+      wish ??= given;
+      leave.abort();
+    },
+    confirm(startedAtMs) {
+      confirmedAtMs = startedAtMs;
+    },
+    inForce() {
+      if (!ended && clock.monotonicMs() - confirmedAtMs > selfFenceMs)
+        end({ kind: 'doubt', reason: 'no successful beat for 12 s' });
+      return !ended;
     },
   };
 }

@@ -63,6 +63,10 @@ export function mustCommit(before: ProbeRecord, after: ProbeRecord): boolean {
   );
 }
 
+/** Of the same item: what grows with every commit that matters. */
+export const isNewer = (one: ProbeRecord, other: ProbeRecord): boolean =>
+  one.version > other.version || (one.version === other.version && one.streak > other.streak);
+
 /** A denied dial is shown from when it is denied until a probe gets through. */
 export const isDenied = ({ failureClass }: ProbeRecord): boolean => failureClass === 'POLICY_DENIED';
 

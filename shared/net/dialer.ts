@@ -12,7 +12,8 @@ export type DialerOptions = {
   readonly inFlightMax?: number;
 };
 
-const inFlightMaxDefault = 700;
+/** A little more than what probes may hold at once: a socket that was destroyed is closed a moment later. */
+const inFlightMaxDefault = 750;
 /** Of a name with many addresses no more are tried. */
 const addressesMax = 8;
 const portMax = 65_535;
@@ -27,10 +28,11 @@ export function guardedDialer(options: DialerOptions): Dial {
     inFlight -= 1;
   };
   const connect: Connect = (address, request, untilMs) => {
-    if (inFlight >= inFlightMax)
+    if (inFlight >= inFlightMax && !request.own)
       return Promise.resolve(dialFailure('PROBER', `more than ${inFlightMax} sockets in flight`));
     inFlight += 1;
-    return connectGuarded(newSocket(release), { address, port: request.port, untilMs }, options);
+    const endpoint = { address, port: request.port, untilMs };
+    return connectGuarded(newSocket(release), endpoint, { clock, policy: policyFor(request, options) });
   };
   return async (request) => {
     if (!(request.port >= 0 && request.port <= portMax)) return invalidPort(request.port);
@@ -38,10 +40,13 @@ export function guardedDialer(options: DialerOptions): Dial {
     const resolution = await options.resolve(request.host, request.deadlineMs);
     const dnsMs = clock.monotonicMs() - startMs;
     if (resolution.kind !== 'resolved') return { ...unresolved(request.host, resolution), dnsMs };
-    const outcome = await dialFirst(resolution.addresses.filter(options.policy), request, { clock, connect });
+    const allowed = resolution.addresses.filter(policyFor(request, options));
+    const outcome = await dialFirst(allowed, request, { clock, connect });
     return { ...outcome, dnsMs };
   };
 }
+
+const policyFor = ({ own }: DialRequest, { policy }: DialerOptions): DialPolicy => (own ? () => true : policy);
 
 /** Go's own words; kubelet's TCP prober shows them. */
 const invalidPort = (port: number): DialFailure => dialFailure('CONNECT_UNREACHABLE', `address ${port}: invalid port`);
@@ -86,7 +91,9 @@ const ignore = () => undefined;
 
 type Endpoint = { readonly address: string; readonly port: number; readonly untilMs: number };
 
-function connectGuarded(socket: Socket, endpoint: Endpoint, { clock, policy }: DialerOptions): Promise<Outcome> {
+type Guard = Pick<DialerOptions, 'clock' | 'policy'>;
+
+function connectGuarded(socket: Socket, endpoint: Endpoint, { clock, policy }: Guard): Promise<Outcome> {
   const { address, port, untilMs } = endpoint;
   const startMs = clock.monotonicMs();
   return new Promise((resolve) => {

@@ -12,6 +12,8 @@ export type DialRequest = {
   readonly port: number;
   /** On the clock's monotonic time. */
   readonly deadlineMs: number;
+  /** The prober's own, to an endpoint that its operator named: neither the dial policy nor the shortage of sockets is in its way. */
+  readonly own?: boolean;
 };
 
 /** Why there is no connection. `code` is the system's (`ECONNREFUSED`), for the text that kubelet would show. */

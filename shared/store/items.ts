@@ -9,13 +9,23 @@ import {
   epochKey,
   eventKey,
   layoutKey,
+  noHolderKey,
   probeKey,
   reportKey,
   runKey,
   statusKey,
   type TargetAddress,
   targetKey,
+  weightKey,
 } from './keys.ts';
+import {
+  type LayoutRecord,
+  layoutSchema,
+  type NoHolderRecord,
+  noHolderSchema,
+  type WeightRecord,
+  weightSchema,
+} from './layout-schemas.ts';
 import {
   type ChangesRecord,
   type CheckpointRecord,
@@ -23,8 +33,6 @@ import {
   type EpochRecord,
   epochSchema,
   eventSchema,
-  type LayoutRecord,
-  layoutSchema,
   probeSchema,
   type RecordSchema,
   type RunRecord,
@@ -35,14 +43,8 @@ import {
 } from './record-schemas.ts';
 import type { Item, Key, Operation } from './store.ts';
 
-export type {
-  ChangesRecord,
-  CheckpointEntry,
-  CheckpointRecord,
-  EpochRecord,
-  LayoutRecord,
-  RunRecord,
-} from './record-schemas.ts';
+export type { LayoutRecord, NoHolder, NoHolderRecord, WeightRecord } from './layout-schemas.ts';
+export type { ChangesRecord, CheckpointEntry, CheckpointRecord, EpochRecord, RunRecord } from './record-schemas.ts';
 
 /** Additive changes keep it; a release refuses what is higher. */
 export const itemSchemaVersion = 1;
@@ -55,7 +57,18 @@ export type Decoded<Record> =
   | { readonly kind: 'ok'; readonly record: Record }
   | { readonly kind: 'poison'; readonly key: Key; readonly detail: string };
 
-type RecordKind = 'TARGET' | 'REPORT' | 'PROBE' | 'STATUS' | 'EVENT' | 'EPOCH' | 'CHECKPOINT' | 'RUN' | 'LAYOUT';
+type RecordKind =
+  | 'TARGET'
+  | 'REPORT'
+  | 'PROBE'
+  | 'STATUS'
+  | 'EVENT'
+  | 'EPOCH'
+  | 'CHECKPOINT'
+  | 'RUN'
+  | 'LAYOUT'
+  | 'WEIGHT'
+  | 'NOHOLDER';
 
 export type ItemKind = RecordKind | 'CHANGES';
 
@@ -69,6 +82,8 @@ const schemas: { readonly [kind in RecordKind]: RecordSchema<unknown> } = {
   CHECKPOINT: checkpointSchema,
   RUN: runSchema,
   LAYOUT: layoutSchema,
+  WEIGHT: weightSchema,
+  NOHOLDER: noHolderSchema,
 };
 
 export const encodeTarget = (at: TargetAddress, record: TargetRecord): Item => encode('TARGET', targetKey(at), record);
@@ -86,7 +101,16 @@ export function encodeEvent(at: TargetAddress, { kind, ...record }: EventRecord)
 
 export const encodeEpoch = (bucket: Bucket, record: EpochRecord): Item => encode('EPOCH', epochKey(bucket), record);
 export const encodeRun = (shard: string, record: RunRecord): Item => encode('RUN', runKey(shard), record);
-export const encodeLayout = (record: LayoutRecord): Item => encode('LAYOUT', layoutKey, record);
+export const encodeWeight = (bucket: Bucket, record: WeightRecord): Item => encode('WEIGHT', weightKey(bucket), record);
+export const encodeNoHolder = (record: NoHolderRecord): Item => encode('NOHOLDER', noHolderKey, record);
+
+/** The attribute of LAYOUT that repeats a shard's generation, so that a condition can name it. */
+export const generationAttribute = (shard: string): string => `generation:${shard}`;
+
+export function encodeLayout(record: LayoutRecord): Item {
+  const generations = record.shards.map(({ shard, generation }) => [generationAttribute(shard), generation]);
+  return { ...encode('LAYOUT', layoutKey, record), ...Object.fromEntries(generations) };
+}
 
 export const encodeCheckpoint = (bucket: Bucket, record: CheckpointRecord): Item =>
   encode('CHECKPOINT', checkpointKey(bucket), record);
@@ -111,6 +135,8 @@ export const decodeStatus = (item: Item): Decoded<StatusRecord> => decode('STATU
 export const decodeEpoch = (item: Item): Decoded<EpochRecord> => decode('EPOCH', epochSchema, item);
 export const decodeRun = (item: Item): Decoded<RunRecord> => decode('RUN', runSchema, item);
 export const decodeLayout = (item: Item): Decoded<LayoutRecord> => decode('LAYOUT', layoutSchema, item);
+export const decodeWeight = (item: Item): Decoded<WeightRecord> => decode('WEIGHT', weightSchema, item);
+export const decodeNoHolder = (item: Item): Decoded<NoHolderRecord> => decode('NOHOLDER', noHolderSchema, item);
 export const decodeCheckpoint = (item: Item): Decoded<CheckpointRecord> => decode('CHECKPOINT', checkpointSchema, item);
 
 /** A record that names another target than its key would be written back elsewhere. */

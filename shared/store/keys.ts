@@ -59,6 +59,11 @@ export const epochKey = (bucket: Bucket): Key => ({ pk: bucketPk(bucket), sk: 'E
 export const checkpointKey = (bucket: Bucket): Key => ({ pk: bucketPk(bucket), sk: 'CHECKPOINT' });
 export const runKey = (shard: string): Key => ({ pk: `RUN#${shard}`, sk: 'RUN' });
 export const layoutKey: Key = { pk: 'LAYOUT', sk: 'LAYOUT' };
+/** Beside LAYOUT, but not in it: a crisis that it tells of must not stand in the way of the layout. */
+export const noHolderKey: Key = { pk: layoutKey.pk, sk: 'NOHOLDER' };
+/** All in one partition, so that the schedule reads the weights of the whole fleet with one Query. */
+export const weightsPk = 'WEIGHT';
+export const weightKey = (bucket: Bucket): Key => ({ pk: weightsPk, sk: bucket });
 export const changesPk = 'CHANGES';
 export const changesKey = (bucket: Bucket): Key => ({ pk: changesPk, sk: bucket });
 

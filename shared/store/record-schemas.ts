@@ -14,7 +14,6 @@ import type {
   TargetRecord,
 } from '../core/records.ts';
 import type { Condition, ContainerState, ContainerStatus, FailureClass, PodStatus } from '../core/types.ts';
-import { bucketCount, bucketName } from './keys.ts';
 import { atLeastOne, count, targetSpec } from './spec-schemas.ts';
 
 /** EPOCH: who may commit in a bucket. */
@@ -26,6 +25,8 @@ export type CheckpointEntry = {
   readonly streak: number;
   readonly resultRun: number;
   readonly lastResult?: ProbeRecord['lastResult'];
+  /** It was due and came to nothing when the run ended: whoever comes next runs it at once. */
+  readonly owed?: boolean;
 };
 
 /** CHECKPOINT: run lengths of a bucket's probes, by the sort keys of their PROBE items. */
@@ -34,34 +35,26 @@ export type CheckpointRecord = { readonly entries: { readonly [probeSk: string]:
 /** RUN: a shard's beat. */
 export type RunRecord = {
   readonly token: number;
+  /** Of the shard, as the run's message has it; slots of different generations cannot be compared. */
+  readonly generation: number;
   readonly slot: number;
   readonly doneSlot: number;
   readonly beat: number;
+  /** When the shard was last known to be held, by the run's own clock. */
+  readonly beatAtMs: number;
   /** When the loop had last completed every due probe. */
   readonly observedAtMs: number;
+  /** The prober doubts itself: nothing that it saw since counts. */
   readonly degraded: boolean;
+  /** Probes that have not been done for too long; `lateOverflow`: they are more than are listed. */
   readonly late: readonly string[];
-};
-
-/** A range of buckets, both ends inclusive, and when (in generations) it last changed. */
-export type ShardRecord = {
-  readonly shard: string;
-  readonly from: string;
-  readonly to: string;
-  readonly generation: number;
-};
-
-/** LAYOUT: which shard has which buckets; `token` is the last one a run took. */
-export type LayoutRecord = {
-  readonly token: number;
-  readonly desiredRelease: string;
-  readonly shards: readonly ShardRecord[];
+  readonly lateOverflow: boolean;
 };
 
 /** CHANGES of one bucket: how often the targets of each slice changed. */
 export type ChangesRecord = { readonly [slice: string]: number };
 
-const instantMs = z.number();
+export const instantMs = z.number();
 const texts = z.record(z.string(), z.string());
 
 const result = z.enum(['success', 'failure', 'unknown']);
@@ -265,6 +258,7 @@ const checkpointEntry: z.ZodType<CheckpointEntry> = z.object({
   streak: count,
   resultRun: count,
   lastResult: result.exactOptional(),
+  owed: z.boolean().exactOptional(),
 });
 
 export const checkpointSchema: RecordSchema<CheckpointRecord> = z.object({
@@ -273,18 +267,13 @@ export const checkpointSchema: RecordSchema<CheckpointRecord> = z.object({
 
 export const runSchema: RecordSchema<RunRecord> = z.object({
   token: count,
+  generation: count,
   slot: z.int(),
   doneSlot: z.int(),
-  beat: count,
+  beat: z.int(),
+  beatAtMs: instantMs,
   observedAtMs: instantMs,
   degraded: z.boolean(),
   late: z.array(z.string()),
-});
-
-const bucket = z.enum(Array.from({ length: bucketCount }, (_, index) => bucketName(index)));
-
-export const layoutSchema: RecordSchema<LayoutRecord> = z.object({
-  token: count,
-  desiredRelease: z.string(),
-  shards: z.array(z.object({ shard: z.string(), from: bucket, to: bucket, generation: count })),
+  lateOverflow: z.boolean(),
 });

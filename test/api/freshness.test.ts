@@ -19,12 +19,15 @@ async function shown(periodSeconds: number, afterMs: number, { epoch, run }: Joi
   if (epoch) await put(encodeEpoch(bucket, { token: 1, shard: '00-ff', claimedAtMs: startMs, ...epoch }));
   const running = {
     token: 1,
+    generation: 1,
     slot: 0,
     doneSlot: -1,
     beat: 1,
+    beatAtMs: startMs,
     observedAtMs: startMs,
     degraded: false,
     late: [],
+    lateOverflow: false,
     ...run,
   };
   if (run) await put(encodeRun('00-ff', running));
@@ -71,6 +74,15 @@ const rows: readonly (readonly [
   ['claimed, and never beaten', 10, 60_000, { epoch: {} }, stale],
   ['never claimed', 10, 60_000, {}, stale],
   ['never claimed, but registered just now', 10, 1_000, {}, fresh],
+  [
+    'its probe is late, others are not',
+    10,
+    1_000,
+    { epoch: {}, run: { late: ['default/checkout#main#readiness'] } },
+    stale,
+  ],
+  ['another probe is late', 10, 1_000, { epoch: {}, run: { late: ['default/cart#main#readiness'] } }, fresh],
+  ['more are late than are listed', 10, 1_000, { epoch: {}, run: { lateOverflow: true } }, stale],
   [
     'a prober that doubts itself',
     10,

@@ -6,10 +6,15 @@ import {
   holdTrigger,
   loadedTicker,
   newTargetTicker,
+  owedTicker,
+  oweTick,
   passTime,
   phaseOf,
   readyWakes,
+  shiftTicker,
+  spaceOut,
   startDelayMs,
+  takenOverTicker,
   takeWake,
 } from '../../shared/core/ticker.ts';
 
@@ -52,6 +57,40 @@ describe('the hashed phase', () => {
   });
 });
 
+describe('an instant that came while nobody held the shard', () => {
+  /** When the worker probes that nobody held from `unheldSinceMs` until 100,000, of a period and with instants at its multiples. */
+  const probesAt = (periodMs: number, unheldSinceMs: number): number =>
+    dueMs(takenOverTicker(100_000 - 1, phaseOf(0, periodMs), unheldSinceMs), 100_000 - 1);
+
+  test('is made up for at once where the next one is too far', () => {
+    assert.equal(probesAt(30_000, 89_000), 99_999);
+    assert.equal(probesAt(30_000, 75_000), 99_999);
+    assert.equal(probesAt(60_000, 50_000), 99_999);
+  });
+
+  test('is left out where the next one is soon enough', () => {
+    assert.equal(probesAt(5_000, 94_000), 100_000);
+    assert.equal(probesAt(10_000, 75_000), 100_000);
+  });
+
+  test('is none: the worker waits for its phase', () => {
+    assert.equal(probesAt(30_000, 91_000), 120_000);
+  });
+
+  test('is never served later than 5 s after a hand-over, 25 s after a crash', () => {
+    const unheldMs = fc.integer({ min: 0, max: 22_000 });
+    fc.assert(
+      fc.property(fc.integer({ min: 1e6, max: 4e12 }), phased, unheldMs, (now, phase, gapMs) => {
+        const since = now - gapMs;
+        const missedMs = Math.ceil((since - phase.phaseMs) / phase.periodMs) * phase.periodMs + phase.phaseMs;
+        const servedMs = dueMs(takenOverTicker(now, phase, since), now);
+        const allowedMs = gapMs > 15_000 ? 25_000 : Math.max(5_000, gapMs);
+        assert.ok(servedMs - missedMs <= allowedMs || missedMs >= now, `${servedMs - missedMs} ms`);
+      }),
+    );
+  });
+});
+
 test('only a prober younger than the period delays its first probe', () => {
   assert.equal(startDelayMs(10_000, 10_000, 0.5), 0);
   assert.equal(startDelayMs(10_000, 9_999, 0.5), 5_000);
@@ -61,4 +100,62 @@ test('ticks that were missed leave one held tick and the phase', () => {
   const ticker = passTime(loadedTicker(0, phaseOf(0, 1_000)), 5_500);
   assert.deepEqual(readyWakes(ticker), ['tick']);
   assert.equal(ticker.nextTickMs, 6_000);
+});
+
+describe('a tick that could not be taken when it came', () => {
+  const phase = phaseOf(0, 10_000);
+
+  test('is owed once', () => {
+    const owed = oweTick(loadedTicker(1_000, phase));
+    assert.deepEqual(readyWakes(owed), ['tick']);
+    assert.equal(oweTick(owed), owed);
+  });
+
+  test('is followed by the first instant that is 0.9 period away, if that is not much more than a period', () => {
+    const late = passTime(loadedTicker(1_000, phase), 10_000);
+    assert.equal(spaceOut(late, 11_000).nextTickMs, 20_000);
+    assert.equal(spaceOut(late, 18_000).nextTickMs, 30_000);
+  });
+
+  test('is else followed by steps of 0.9 period, until they meet the phase', () => {
+    const begins = [12_500];
+    let ticker = spaceOut(passTime(loadedTicker(1_000, phase), 10_000), 12_500);
+    for (let step = 0; step < 5; step += 1) {
+      const nowMs = ticker.nextTickMs;
+      begins.push(nowMs);
+      ticker = takeWake(passTime(ticker, nowMs), 'tick', nowMs);
+    }
+    assert.deepEqual(begins, [12_500, 21_500, 30_500, 40_000, 50_000, 60_000]);
+  });
+
+  test('never makes a gap of less than 0.9 period, nor of much more than one', () => {
+    fc.assert(
+      fc.property(nowMs, phased, (now, phase) => {
+        let ticker = owedTicker(now, phase);
+        let lastMs = now;
+        for (let tick = 0; tick < 12; tick += 1) {
+          ticker = takeWake(ticker, 'tick', lastMs);
+          const gapMs = ticker.nextTickMs - lastMs;
+          assert.ok(gapMs >= 0.9 * phase.periodMs && gapMs <= phase.periodMs + 2_500, `${gapMs} ms`);
+          lastMs = ticker.nextTickMs;
+          ticker = passTime(ticker, lastMs);
+        }
+        assert.equal(lastMs % phase.periodMs, phase.phaseMs);
+      }),
+    );
+  });
+});
+
+describe('wall time that jumps', () => {
+  const ticker = loadedTicker(1_000, phaseOf(0, 10_000));
+
+  test('leaves a tick as far away as it was', () => {
+    assert.equal(shiftTicker(ticker, 3_600_000, 3_601_000).nextTickMs, 3_610_000);
+    assert.equal(shiftTicker(ticker, -600, 400).nextTickMs, 9_400);
+  });
+
+  test('does not carry a tick away that was set after the jump', () => {
+    const after = loadedTicker(3_601_000, phaseOf(0, 10_000));
+    assert.ok(shiftTicker(after, 3_600_000, 3_601_000).nextTickMs <= 3_621_000);
+  });
 });

@@ -9,7 +9,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Runtime, startRuntime } from '../../functions/local/runtime.ts';
-import { slotMs } from '../../functions/local/shard-host.ts';
+import { residentSlotMs } from '../../shared/core/slots.ts';
 import { sleep, systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
 import type { Store } from '../../shared/store/store.ts';
@@ -69,7 +69,7 @@ async function settled(runtime: Runtime, counts: () => StoreCounts): Promise<voi
     const now = changes(counts());
     if (now !== before || (await probesDone(runtime)) < targets) quietSinceMs = Date.now();
     before = now;
-    const slotLeftMs = slotMs - (Date.now() % slotMs);
+    const slotLeftMs = residentSlotMs - (Date.now() % residentSlotMs);
     if (Date.now() - quietSinceMs > quietMs && slotLeftMs > 2 * quietMs + measuredMs) return;
   }
   throw new Error('the targets did not settle');

@@ -11,13 +11,15 @@ const labels: ProbeMetricLabels = {
   podUid: 'uid-1',
 };
 
+const nothingWrong = { quarantinedItems: () => 0, unknownProbes: () => ({ ProbeStale: 0, ProberDegraded: 0 }) };
+
 async function seriesOf(metrics: ReturnType<typeof localMetrics>, name: string) {
   const lines = (await metrics.text()).split('\n');
   return lines.filter((line) => line.startsWith(name));
 }
 
 test("probes are counted under kubelet's name and labels", async () => {
-  const metrics = localMetrics({ quarantinedItems: () => 0 });
+  const metrics = localMetrics(nothingWrong);
   metrics.probes.observe(labels, 'successful', 0.01);
   metrics.probes.observe(labels, 'successful', 0.01);
   metrics.probes.observe(labels, 'failed', 0.01);
@@ -28,7 +30,7 @@ test("probes are counted under kubelet's name and labels", async () => {
 });
 
 test('the duration is observed for successful and unknown probes only', async () => {
-  const metrics = localMetrics({ quarantinedItems: () => 0 });
+  const metrics = localMetrics(nothingWrong);
   metrics.probes.observe(labels, 'successful', 0.02);
   metrics.probes.observe(labels, 'unknown', 3);
   metrics.probes.observe(labels, 'failed', 7);
@@ -42,7 +44,7 @@ test('the duration is observed for successful and unknown probes only', async ()
 });
 
 test('the series of a worker go with it, and begin anew with the next', async () => {
-  const metrics = localMetrics({ quarantinedItems: () => 0 });
+  const metrics = localMetrics(nothingWrong);
   const other = { ...labels, podUid: 'uid-2', pod: 'cart' };
   for (const each of [labels, other]) metrics.probes.observe(each, 'unknown', 1);
   metrics.probes.remove(labels);
@@ -54,6 +56,14 @@ test('the series of a worker go with it, and begin anew with the next', async ()
 });
 
 test('quarantined items are a gauge', async () => {
-  const metrics = localMetrics({ quarantinedItems: () => 2 });
+  const metrics = localMetrics({ ...nothingWrong, quarantinedItems: () => 2 });
   assert.deepEqual(await seriesOf(metrics, 'probelet_quarantined_items'), ['probelet_quarantined_items 2']);
+});
+
+test('results that are not to be believed are a gauge, by reason', async () => {
+  const metrics = localMetrics({ ...nothingWrong, unknownProbes: () => ({ ProbeStale: 3, ProberDegraded: 0 }) });
+  assert.deepEqual(await seriesOf(metrics, 'probelet_unknown_probes'), [
+    'probelet_unknown_probes{reason="ProbeStale"} 3',
+    'probelet_unknown_probes{reason="ProberDegraded"} 0',
+  ]);
 });

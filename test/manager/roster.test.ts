@@ -30,6 +30,10 @@ function idleHolder(): Holder {
     run,
     commits: { submit: unused, drained: unused },
     publisher: { publish: unused, drained: unused },
+    self: { watch: unused, health: unused, jumped: unused, stop: unused },
+    velocity: { ask: unused },
+    inheritedLate: { has: () => false },
+    unheldSinceMs: undefined,
     targets: new Map(),
     schedule: () => {},
     scheduleTarget: () => {},
@@ -178,6 +182,24 @@ describe('workers', () => {
         ['late#liveness', true],
       ],
     );
+  });
+
+  test('that have ended are not brought back by a read that is older than their end', () => {
+    const holder = idleHolder();
+    const older = read({
+      probes: { 'app#readiness': { version: 2 } },
+      target: { spec: specOf({ lifecycle: 'static', containers: [{ name: 'app' }] }) },
+    });
+    const record = {
+      ...newProbeRecord('u1', { container: { kind: 'container', spec: { name: 'app' } }, probeType: 'readiness' }),
+      version: 2,
+    };
+    const held = adoptTarget(holder, { ...older, probes: { 'app#readiness': record } }, {});
+    held.records.set('app#readiness', { ...record, version: 3, ended: true });
+    held.probes.delete('app#readiness');
+    adoptTarget(holder, { ...older, probes: { 'app#readiness': record } }, {});
+    assert.equal(held.records.get('app#readiness')?.ended, true);
+    assert.equal(held.probes.size, 0);
   });
 
   test('for liveness and startup stop when the target terminates, a sidecar’s and readiness go on', () => {

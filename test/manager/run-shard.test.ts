@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { descriptorsMax } from '../../shared/core/room.ts';
 import type { ProbeInput } from '../../shared/core/spec-input.ts';
 import { sleep } from '../../shared/lib/clock.ts';
-import { inFlightMax } from '../../shared/manager/loop.ts';
+import type { RunView } from '../../shared/manager/run-shard.ts';
 import { transitionId } from '../../shared/manager/transition.ts';
 import { decodeCheckpoint, decodeEvent } from '../../shared/store/items.ts';
 import { bucketPk, checkpointKey, prefixEnd, runKey, targetAddress } from '../../shared/store/keys.ts';
@@ -124,8 +125,9 @@ test('a checkpoint from before a hold does not count against the next container'
   assert.ok(entry && entry.resultRun > 1, 'a checkpoint was written on the way');
   run.crash();
   await world.report(name, runningAs('test://2', world.clock));
-  await world.run();
+  // A run that takes over late probes at once.
   const before = world.probes();
+  await world.run();
   await world.until('failed again', async () => {
     const { containerID, result } = await world.probe(name, 'app#liveness');
     return containerID === 'test://2' && result === 'failure';
@@ -186,18 +188,17 @@ test('the tenth change of one moment is told after the ninth', async () => {
   assert.ok(transitionId({ ...record, version: 9 }) < transitionId({ ...record, version: 10 }));
 });
 
-test('probes that find no room for a minute make the beat say so', async () => {
+test('probes that find no room for a minute are named by the beat', async () => {
   const world = shardWorld();
   const containers = Array.from({ length: 20 }, (_, at) => ({ name: `c${at}`, readinessProbe: tcp }));
-  for (let at = 0; at * containers.length <= inFlightMax; at += 1) await world.put(`t${at}`, { containers });
+  for (let at = 0; at * containers.length <= descriptorsMax; at += 1) await world.put(`t${at}`, { containers });
   world.answer(() => new Promise(() => {}));
   const run = await world.run();
-  await world.until('full', () => run.view()?.inFlight === inFlightMax);
-  const fullMs = world.clock.nowMs();
+  const full = (run: RunView | undefined) => run !== undefined && run.inFlight > 0 && run.inFlight < run.probes;
+  await world.until('full', () => full(run.view()));
   await world.clock.advance(minuteMs);
   const beat = await world.store.get(runKey('00'));
-  assert.ok(Number(beat?.observedAtMs) <= fullMs, 'probes that are due since then have not begun');
-  assert.ok(Array.isArray(beat?.late) && beat.late.length === 1);
+  assert.ok(Array.isArray(beat?.late) && beat.late.length > 0);
   run.crash();
 });
 
@@ -396,7 +397,7 @@ describe('a run', () => {
     await world.put(name, { readinessProbe: tcp });
     const first = await world.run();
     await world.clock.advance(5_000);
-    assert.deepEqual(await first.stop(), { kind: 'stopped' });
+    assert.deepEqual(await first.stop(), { kind: 'handover' });
     const before = world.probes();
     await world.run();
     await world.clock.advance(5_000);

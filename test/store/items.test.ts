@@ -11,30 +11,34 @@ import {
   decodeEpoch,
   decodeEvent,
   decodeLayout,
+  decodeNoHolder,
   decodeProbe,
   decodeReport,
   decodeRun,
   decodeStatus,
   decodeTarget,
+  decodeWeight,
   encodeCheckpoint,
   encodeEpoch,
   encodeEvent,
   encodeLayout,
+  encodeNoHolder,
   encodeProbe,
   encodeReport,
   encodeRun,
   encodeStatus,
   encodeTarget,
+  encodeWeight,
   eventRetentionSeconds,
   itemSchemaVersion,
   updateTo,
 } from '../../shared/store/items.ts';
 import { targetAddress } from '../../shared/store/keys.ts';
+import { layoutSchema, noHolderSchema, weightSchema } from '../../shared/store/layout-schemas.ts';
 import {
   checkpointSchema,
   epochSchema,
   eventSchema,
-  layoutSchema,
   probeSchema,
   type RecordSchema,
   reportSchema,
@@ -142,6 +146,9 @@ describe('a record survives encoding, storing and decoding', () => {
     }));
   test('RUN', () => roundTrip({ schema: runSchema, encode: (record) => encodeRun('0', record), decode: decodeRun }));
   test('LAYOUT', () => roundTrip({ schema: layoutSchema, encode: encodeLayout, decode: decodeLayout }));
+  test('WEIGHT', () =>
+    roundTrip({ schema: weightSchema, encode: (record) => encodeWeight('00', record), decode: decodeWeight }));
+  test('NOHOLDER', () => roundTrip({ schema: noHolderSchema, encode: encodeNoHolder, decode: decodeNoHolder }));
 });
 
 describe('an item that is not what it should be is poison, named by its key', () => {

@@ -6,11 +6,12 @@ import { apiApp } from '../../shared/api/app.ts';
 import type { Bus } from '../../shared/bus/bus.ts';
 import type { EventEnvelope } from '../../shared/bus/envelope.ts';
 import { inProcessBus } from '../../shared/bus/in-process.ts';
+import { functionCapacity } from '../../shared/core/layout.ts';
 import type { ProbeRecord, StatusRecord } from '../../shared/core/records.ts';
 import type { TargetSpecInput } from '../../shared/core/spec-input.ts';
 import type { Attempt } from '../../shared/core/types.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
-import { ensureLayout } from '../../shared/manager/claim.ts';
+import { currentLayout } from '../../shared/manager/layout.ts';
 import type { Ports } from '../../shared/manager/ports.ts';
 import { type RunEnd, startRun } from '../../shared/manager/run.ts';
 import { type RunView, runShard } from '../../shared/manager/run-shard.ts';
@@ -83,7 +84,15 @@ export function shardWorld({ wrapStore = (store: Store) => store } = {}) {
   };
   const message = (): ShardMessage => {
     const slot = Math.floor(clock.nowMs() / slotMs);
-    return { shard, generation, buckets: { from: 0, to: 256 }, slot, slotEndMs: (slot + 1) * slotMs };
+    return {
+      kind: 'slot',
+      shard,
+      generation,
+      buckets: { from: 0, to: 256 },
+      slot,
+      slotEndMs: (slot + 1) * slotMs,
+      sentAtMs: clock.nowMs(),
+    };
   };
   const ports = (of: { readonly alive: () => boolean }): Ports => ({
     clock: mortalClock(clock, of.alive),
@@ -94,6 +103,8 @@ export function shardWorld({ wrapStore = (store: Store) => store } = {}) {
     lease: { extend: () => Promise.resolve(true) },
     dial: () => Promise.reject(new Error('not dialed')),
     resolve: () => Promise.reject(new Error('not resolved')),
+    canaries: [],
+    abandon: () => {},
     probers,
     metrics: { observe: () => {}, remove: (labels) => void removedSeries.push(labels) },
   });
@@ -132,12 +143,22 @@ export function shardWorld({ wrapStore = (store: Store) => store } = {}) {
       return decoded.record;
     },
     /** Of a run that nobody hosts, for parts of the holder on their own. */
-    bareRun: (token: number) => startRun(ports({ alive: () => true }), message(), token),
+    bareRun: (token: number) =>
+      startRun({
+        ports: ports({ alive: () => true }),
+        message: message(),
+        token,
+        startedAtMs: clock.monotonicMs(),
+        release: '',
+      }),
     async run(): Promise<ShardRun> {
       let alive = true;
       let view: (() => RunView) | undefined;
       const stop = new AbortController();
-      await ensureLayout(store, random.uuid(), shard);
+      await currentLayout(
+        { store, clock, random, log },
+        { capacity: functionCapacity, mode: 'resident', desiredRelease: '' },
+      );
       const given = message();
       const onLoaded = (look: () => RunView) => {
         view = look;

@@ -1,0 +1,89 @@
+/**
+ * When a shard is held, and by which message. Time is cut into slots; a message is good for one slot of one shard, and waits in the
+ * shard's group until the slot before it is over. Whoever sends it again, late or twice, sends the same.
+ */
+import type { ShardMode } from './weight.ts';
+
+/** Lambda ends a run after 15 min; what is left of that is for the start and the end of the run. */
+export const residentSlotMs = 13 * 60_000;
+export const tickSlotMs = 60_000;
+
+/** The next message lies behind the running one before it is needed, and well within the queue's window of deduplication (5 min). */
+export const residentLeadMs = 4 * 60_000;
+/** A tick's message is not behind anything. Half a slot: whenever in its minute the schedule runs, the run has as much left. */
+export const tickLeadMs = tickSlotMs / 2;
+
+const minuteMs = 60_000;
+const bucketCount = 256;
+
+/** What of a shard decides its slots. */
+export type SlottedShard = {
+  readonly shard: string;
+  readonly generation: number;
+  readonly mode: Exclude<ShardMode, 'idle'>;
+  /** Its first bucket. */
+  readonly from: number;
+};
+
+export type Slot = {
+  /** Its ordinal: comparable within one generation of a shard, since another may have slots of another length. */
+  readonly slot: number;
+  readonly beginMs: number;
+  readonly endMs: number;
+  /** Not before then may its message be sent. */
+  readonly sendFromMs: number;
+};
+
+export const slotLengthMs = (mode: SlottedShard['mode']): number => (mode === 'tick' ? tickSlotMs : residentSlotMs);
+
+const leadMs = (mode: SlottedShard['mode']): number => (mode === 'tick' ? tickLeadMs : residentLeadMs);
+
+/** Shards end their slots one after the other, spread evenly, so that hand-overs and cold loads do not come all at once. */
+const staggerMs = ({ from, mode }: Pick<SlottedShard, 'from' | 'mode'>): number =>
+  Math.floor((from * slotLengthMs(mode)) / bucketCount);
+
+/** The slot that is going on. */
+export function slotAt(shard: Pick<SlottedShard, 'from' | 'mode'>, nowMs: number): Slot {
+  return slotOf(shard, Math.floor((nowMs - staggerMs(shard)) / slotLengthMs(shard.mode)));
+}
+
+/** The slot after the one that is going on. */
+export const slotAfter = (shard: Pick<SlottedShard, 'from' | 'mode'>, { slot }: Slot): Slot => slotOf(shard, slot + 1);
+
+function slotOf(shard: Pick<SlottedShard, 'from' | 'mode'>, slot: number): Slot {
+  const lengthMs = slotLengthMs(shard.mode);
+  const beginMs = slot * lengthMs + staggerMs(shard);
+  return { slot, beginMs, endMs: beginMs + lengthMs, sendFromMs: beginMs - leadMs(shard.mode) };
+}
+
+/** How a message goes through a FIFO queue. */
+export type Routing = { readonly group: string; readonly deduplicationId: string };
+
+type Named = Pick<SlottedShard, 'shard' | 'generation'>;
+
+/** One message a slot, however often it is sent ahead. */
+export const slotRouting = ({ shard, generation }: Named, slot: number): Routing => ({
+  group: shard,
+  deduplicationId: `${shard}/${generation}/${slot}`,
+});
+
+/** The current slot's once more, because nobody seems to have begun it: at most once a minute. */
+export const repeatedRouting = (named: Named, slot: number, nowMs: number): Routing => ({
+  group: named.shard,
+  deduplicationId: `${slotRouting(named, slot).deduplicationId}/${minuteOf(nowMs)}`,
+});
+
+/** In a group of its own: the shard's may be locked by a run that nobody hears of. At most one a minute. */
+export function rescueRouting({ shard }: Pick<Named, 'shard'>, nowMs: number): Routing {
+  const group = `rescue/${shard}/${minuteOf(nowMs)}`;
+  return { group, deduplicationId: group };
+}
+
+const minuteOf = (nowMs: number): number => Math.floor(nowMs / minuteMs);
+
+/** What RUN shows, of whichever generation. */
+export type Shown = { readonly generation: number; readonly slot: number };
+
+/** Whether the shard's last claim was for an earlier slot than this one (of this generation). */
+export const isOlder = (shown: Shown | undefined, { generation, slot }: Shown): boolean =>
+  shown === undefined || shown.generation < generation || (shown.generation === generation && shown.slot < slot);

@@ -1,0 +1,83 @@
+/**
+ * What the targets of a bucket ask of their holder, known from their specs alone: constant work, whatever their health. Two things run
+ * out in a process: CPU, and descriptors for what is in flight.
+ */
+import { type Probe, specProbes, type TargetSpec } from './spec.ts';
+
+/**
+ * How a shard is held. `resident`: all the time, since some period is below a minute. `tick`: once a minute. `idle`: not at all, since it
+ * has no targets.
+ */
+export type ShardMode = 'idle' | 'tick' | 'resident';
+
+export type BucketWeight = {
+  readonly targets: number;
+  /** Share of one vCPU. */
+  readonly cpu: number;
+  /** Probes in flight while none of them is answered, each with its descriptor. */
+  readonly sockets: number;
+  readonly mode: ShardMode;
+};
+
+/** Raised with every change below, so that stored weights are made anew. */
+export const weightFormula = 1;
+
+/** Below this period a tick a minute is not enough. */
+const tickPeriodSecondsMin = 60;
+
+/**
+ * CPU of one probe, ms of one vCPU: three times what `test/bench/probe-http.ts` and `probe-grpc.ts` print for the exchange alone, since a
+ * small arm64 function is slower than where that was measured, and loop, commit and garbage collection come on top.
+ */
+export const httpCpuMs = 0.5;
+export const httpsCpuMs = 2;
+export const grpcCpuMs = 0.8;
+export const tcpCpuMs = 0.2;
+/** A process is started. */
+export const execCpuMs = 10;
+
+export const noWeight: BucketWeight = { targets: 0, cpu: 0, sockets: 0, mode: 'idle' };
+
+/** The registered weight of a bucket with these targets. */
+export const weightOf = (specs: readonly TargetSpec[]): BucketWeight => sumOf(specs.map(targetWeight));
+
+export function sumOf(weights: readonly BucketWeight[]): BucketWeight {
+  return weights.reduce(
+    (sum, weight) => ({
+      targets: sum.targets + weight.targets,
+      cpu: sum.cpu + weight.cpu,
+      sockets: sum.sockets + weight.sockets,
+      mode: higherMode(sum.mode, weight.mode),
+    }),
+    noWeight,
+  );
+}
+
+/** A target without probes has a holder too: its timekeeper. */
+function targetWeight(spec: TargetSpec): BucketWeight {
+  const target: BucketWeight = { targets: 1, cpu: 0, sockets: 0, mode: 'tick' };
+  return sumOf([target, ...specProbes(spec).map(({ probe }) => probeWeight(probe))]);
+}
+
+function probeWeight(probe: Probe): BucketWeight {
+  const { periodSeconds, timeoutSeconds } = probe;
+  return {
+    targets: 0,
+    cpu: cpuMs(probe) / 1_000 / periodSeconds,
+    // A probe is in flight once at most.
+    sockets: Math.min(1, timeoutSeconds / periodSeconds),
+    mode: periodSeconds < tickPeriodSecondsMin ? 'resident' : 'tick',
+  };
+}
+
+function cpuMs({ exec, httpGet, grpc }: Probe): number {
+  if (exec) return execCpuMs;
+  if (httpGet) return httpGet.scheme === 'HTTPS' ? httpsCpuMs : httpCpuMs;
+  return grpc ? grpcCpuMs : tcpCpuMs;
+}
+
+const modeRank: { readonly [mode in ShardMode]: number } = { idle: 0, tick: 1, resident: 2 };
+
+export const isHigherMode = (mode: ShardMode, than: ShardMode): boolean => modeRank[mode] > modeRank[than];
+
+const higherMode = (one: ShardMode, other: ShardMode): ShardMode => (isHigherMode(one, other) ? one : other);

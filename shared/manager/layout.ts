@@ -1,0 +1,98 @@
+/**
+ * LAYOUT as it is stored: the schedule writes it by compare-and-set on its version, while runs add to its `token`, which nothing here
+ * ever touches.
+ */
+import { isWhole, type Layout, type LayoutContext, planLayout } from '../core/layout.ts';
+import { type BucketWeight, noWeight } from '../core/weight.ts';
+import type { Log } from '../lib/log.ts';
+import { decodeLayout, encodeLayout, generationAttribute, updateTo } from '../store/items.ts';
+import { bucketCount, layoutKey } from '../store/keys.ts';
+import { type Condition, type Item, type Operation, StoreUnavailable } from '../store/store.ts';
+import { readWeights, type WeightPorts } from './weights.ts';
+import { writeSurely } from './write.ts';
+
+export type LayoutPorts = WeightPorts & { readonly log: Log };
+
+export type LayoutOptions = Pick<LayoutContext, 'capacity' | 'mode'> & {
+  /** Passed through to the runs: those of another release hand over. */
+  readonly desiredRelease: string;
+};
+
+type StoredLayout = Layout & { readonly desiredRelease: string; readonly item?: Item };
+
+/**
+ * The layout that stands, after what the registered weights ask for was written. Of two schedules at once one writes; the other goes by
+ * what it finds.
+ */
+export async function currentLayout(ports: LayoutPorts, options: LayoutOptions): Promise<Layout> {
+  const stored = await readLayout(ports);
+  const wanted = await wantedLayout(ports, stored, options);
+  const isSame = wanted === stored && stored.desiredRelease === options.desiredRelease;
+  if (isSame) return stored;
+  const version = stored.version + 1;
+  const written = await writeLayout(ports, stored, { ...options, version, shards: wanted.shards });
+  if (!written) return readLayout(ports);
+  ports.log.info('layout written', { version, shards: wanted.shards.length, desiredRelease: options.desiredRelease });
+  return { version, shards: wanted.shards };
+}
+
+/** Weights that cannot be read keep the layout as it is: who is held is worth more than who is held best. */
+async function wantedLayout(ports: LayoutPorts, stored: StoredLayout, options: LayoutOptions): Promise<Layout> {
+  try {
+    const weights = needsWeights(options) ? await readWeights(ports) : noWeights;
+    return planLayout(stored, weights, { ...options, nowMs: ports.clock.nowMs() });
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable) || stored.shards.length === 0) throw error;
+    ports.log.warn('weights not read', { cause: error.message });
+    return stored;
+  }
+}
+
+/** A holder without limits that is always there has the same layout whatever the targets ask for. */
+const needsWeights = ({ capacity, mode }: LayoutOptions): boolean =>
+  mode !== 'resident' || Number.isFinite(capacity.cpu) || Number.isFinite(capacity.sockets);
+
+const noWeights: readonly BucketWeight[] = Array.from({ length: bucketCount }, () => noWeight);
+
+async function readLayout({ store, log }: LayoutPorts): Promise<StoredLayout> {
+  const item = await store.get(layoutKey);
+  if (!item) return { version: 0, shards: [], desiredRelease: '' };
+  const decoded = decodeLayout(item);
+  if (decoded.kind === 'ok' && isWhole(decoded.record.shards)) return { ...decoded.record, item };
+  log.error('layout made anew: the stored one cannot be read', { item });
+  return { version: newestGeneration(item), shards: [], desiredRelease: '', item };
+}
+
+/** Of all that a layout, readable or not, ever gave to a shard; what follows must be newer. */
+const newestGeneration = (item: Item): number =>
+  Math.max(0, ...generations(item).map(([, generation]) => generation), Number(item.version) || 0);
+
+const generations = (item: Item): readonly (readonly [attribute: string, generation: number])[] =>
+  Object.entries(item).flatMap(([name, value]) =>
+    name.startsWith(generationAttribute('')) && typeof value === 'number' ? [[name, value] as const] : [],
+  );
+
+/** false: somebody else has written it since, or perhaps it was written: read what stands. */
+async function writeLayout(
+  ports: LayoutPorts,
+  { item }: StoredLayout,
+  next: Layout & { readonly desiredRelease: string },
+): Promise<boolean> {
+  const outcome = await writeSurely(ports, [layoutWrite(item, next)]);
+  return outcome.kind === 'written';
+}
+
+function layoutWrite(item: Item | undefined, next: Layout & { readonly desiredRelease: string }): Operation {
+  const { version, shards, desiredRelease } = next;
+  const encoded = encodeLayout({ version, shards, desiredRelease, token: 0 });
+  if (!item) return { kind: 'put', item: encoded, if: [{ kind: 'notExists' }] };
+  const { kind, key, set } = updateTo(encoded);
+  const { token: _, ...rest } = set ?? {};
+  const gone = generations(item).flatMap(([name]) => (name in rest ? [] : [name]));
+  return { kind, key, set: rest, ...(gone.length > 0 && { remove: gone }), if: [sameVersion(item)] };
+}
+
+function sameVersion({ version }: Item): Condition {
+  const attribute = 'version';
+  return typeof version === 'number' ? { kind: 'equals', attribute, value: version } : { kind: 'absent', attribute };
+}

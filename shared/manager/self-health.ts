@@ -1,0 +1,59 @@
+/**
+ * Whether a report may count. Before a failure does, the prober examines itself; in doubt, after a stall and in the course of a run's end
+ * every verdict is a prober error of class PROBER, and what the worker remembers stays as it is.
+ */
+import type { ProbeReport } from '../core/probe-report.ts';
+import { mayTrust, needsExamination, type Reach, voided } from '../core/self-health.ts';
+import type { Attempt } from '../core/types.ts';
+import { type Examiner, examinerOf } from './examiner.ts';
+import type { Run } from './run.ts';
+import { stallWatch } from './stall.ts';
+
+/** A probe from its begin to its verdict. */
+export type Watched = {
+  /** What the report is worth. */
+  judge<Tried extends Attempt>(report: ProbeReport<Tried>, about: About): Promise<ProbeReport<Tried>>;
+  /** Idempotent. */
+  done(): void;
+};
+
+export type About = {
+  readonly reach: Reach;
+  /** A failure would change what is known of the target. */
+  readonly changes: boolean;
+};
+
+export type SelfWatch = Pick<Examiner, 'health' | 'jumped' | 'stop'> & { watch(): Watched };
+
+/** `inDoubt`: whoever held the shard before was, and said so. */
+export function selfWatch(run: Run, inDoubt: boolean): SelfWatch {
+  const { clock } = run.ports;
+  const stalls = stallWatch(clock);
+  const examiner = examinerOf(run, { stalls, inDoubt });
+  return {
+    health: examiner.health,
+    jumped: examiner.jumped,
+    stop: examiner.stop,
+    watch() {
+      const beganAtMs = clock.monotonicMs();
+      return {
+        done: stalls.watch(),
+        async judge(report, { reach, changes }) {
+          const isNeeded = needsExamination(report, changes);
+          if (report.conclusion.kind === 'error' && !isNeeded) return report;
+          if (isNeeded && stalls.stalledSince(beganAtMs)) return voided(report, 'the prober stood still');
+          if (isNeeded && mayTrust(examiner.health())) await examiner.examine(reach);
+          const why = whyVoid(examiner, beganAtMs);
+          return why === undefined ? report : voided(report, why);
+        },
+      };
+    },
+  };
+}
+
+function whyVoid(examiner: Examiner, beganAtMs: number): string | undefined {
+  if (examiner.isStopped()) return 'the run has ended';
+  if (!mayTrust(examiner.health())) return 'the prober doubts itself';
+  // Its network came back while this probe was under way.
+  return examiner.doubtedSince(beganAtMs) ? 'the prober doubted itself' : undefined;
+}

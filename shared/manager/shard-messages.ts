@@ -1,0 +1,77 @@
+/** What the schedule has to send to one shard now. Pure. */
+import type { LayoutShard } from '../core/layout.ts';
+import {
+  isOlder,
+  type Routing,
+  repeatedRouting,
+  rescueRouting,
+  type Slot,
+  slotAfter,
+  slotAt,
+  slotLengthMs,
+  slotRouting,
+} from '../core/slots.ts';
+import type { ShardMessage } from '../queue/queue.ts';
+import type { RunRecord } from '../store/items.ts';
+
+export type ScheduledShard = { readonly shard: LayoutShard; readonly run?: RunRecord };
+
+/** A shard that has something to hold. */
+type Active = LayoutShard & { readonly mode: 'tick' | 'resident' };
+
+const isActive = (shard: LayoutShard): shard is Active => shard.mode !== 'idle';
+
+export type Outgoing = { readonly message: ShardMessage; readonly routing: Routing };
+
+/** A beat is written every 5 s, in tick mode every minute. */
+const rescueAfterMs: { readonly [mode in Active['mode']]: number } = { resident: 30_000, tick: 180_000 };
+
+export type Sending = { readonly nowMs: number; readonly repeatCurrent: boolean };
+
+/** In the order in which they go into the shard's group. */
+export function messagesFor(scheduled: ScheduledShard, sending: Sending): readonly Outgoing[] {
+  const { shard, run } = scheduled;
+  if (!isActive(shard)) return [];
+  const isSilent = silentMs(scheduled, sending.nowMs) > rescueAfterMs[shard.mode];
+  return [...slotMessages(shard, run, sending), ...(isSilent ? [rescue(shard, sending.nowMs)] : [])];
+}
+
+/** The current slot's, if nobody has begun it, and the next one's, if it is time. */
+function slotMessages(shard: Active, run: RunRecord | undefined, { nowMs, repeatCurrent }: Sending) {
+  const current = slotAt(shard, nowMs);
+  const next = slotAfter(shard, current);
+  const isBehind = ({ slot }: Slot) => isOlder(run, { generation: shard.generation, slot });
+  const send = ({ slot, endMs }: Slot, routing: Routing): Outgoing => ({
+    message: messageOf(shard, { kind: 'slot', slot, slotEndMs: endMs, sentAtMs: nowMs }),
+    routing,
+  });
+  return [
+    ...(isBehind(current) || repeatCurrent ? [send(current, repeatedRouting(shard, current.slot, nowMs))] : []),
+    ...(nowMs >= next.sendFromMs && isBehind(next) ? [send(next, slotRouting(shard, next.slot))] : []),
+  ];
+}
+
+/** A rescue holds the shard for as long as a slot lasts: the group of the shard may be locked beyond the end of this one. */
+function rescue(shard: Active, nowMs: number): Outgoing {
+  const { slot } = slotAt(shard, nowMs);
+  const slotEndMs = nowMs + slotLengthMs(shard.mode);
+  return {
+    message: messageOf(shard, { kind: 'rescue', slot, slotEndMs, sentAtMs: nowMs }),
+    routing: rescueRouting(shard, nowMs),
+  };
+}
+
+const messageOf = (
+  { shard, generation, from, to, mode }: Active,
+  fields: Pick<ShardMessage, 'kind' | 'slot' | 'slotEndMs' | 'sentAtMs'>,
+): ShardMessage => ({
+  ...fields,
+  shard,
+  generation,
+  buckets: { from, to },
+  ...(mode === 'tick' && { mode }),
+});
+
+/** How long nobody has been heard of; a shard that is new has its beginning for a beat. */
+export const silentMs = ({ shard, run }: ScheduledShard, nowMs: number): number =>
+  nowMs - Math.max(shard.sinceMs, run?.beatAtMs ?? 0);

@@ -1,0 +1,98 @@
+/** Calls of SQS: each with its time-out, retried within bounds, and what is done with a receipt handle. */
+import { ChangeMessageVisibilityCommand, DeleteMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import { type Clock, sleep } from '../lib/clock.ts';
+import type { Random } from '../lib/random.ts';
+import { QueueUnavailable, type Received } from './queue.ts';
+import { sqsFailure } from './sqs-failure.ts';
+
+export type SqsOptions = {
+  /** See `sqsClient`: without retries of its own. */
+  readonly client: Pick<SQSClient, 'send'>;
+  readonly queueUrl: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Of one request; a long poll has its wait in addition. */
+  readonly requestTimeoutMs?: number;
+};
+
+/** A heartbeat comes every 5 s and may have to be tried again. */
+const requestTimeoutMsDefault = 1_500;
+/** With 1.5 s a call, an extension takes at most 3 s of the 12 s of a run's self-fence. */
+const extendsMax = 2;
+const deletesMax = 4;
+/** Pauses between sends: full jitter below a doubling bound. */
+const pauseMs = 25;
+
+type Limits = { readonly sendsMax: number; readonly waitMs?: number; readonly signal?: AbortSignal | undefined };
+
+/** @throws QueueUnavailable after `sendsMax` sends, when the service refuses for good, or when the signal was aborted. */
+export async function callSqs<Answer>(
+  { clock, random, requestTimeoutMs = requestTimeoutMsDefault }: SqsOptions,
+  send: (abortSignal: AbortSignal) => Promise<Answer>,
+  { sendsMax, waitMs = 0, signal }: Limits,
+): Promise<Answer> {
+  const timeoutMs = waitMs + requestTimeoutMs;
+  for (let sends = 1; ; sends += 1) {
+    try {
+      return await timed(clock, send, { timeoutMs, signal });
+    } catch (cause) {
+      if (sqsFailure(cause) !== 'passing' || sends === sendsMax || signal?.aborted)
+        throw new QueueUnavailable('SQS cannot be reached or refuses service', { cause });
+    }
+    await sleep(clock, random.next() * pauseMs * 2 ** sends, signal);
+  }
+}
+
+type Timing = { readonly timeoutMs: number; readonly signal: AbortSignal | undefined };
+
+async function timed<Answer>(
+  clock: Clock,
+  send: (abortSignal: AbortSignal) => Promise<Answer>,
+  { timeoutMs, signal }: Timing,
+): Promise<Answer> {
+  const timeout = new AbortController();
+  const abort = () => timeout.abort();
+  const cancel = clock.setTimer(timeoutMs, abort);
+  signal?.addEventListener('abort', abort);
+  if (signal?.aborted) abort();
+  try {
+    return await send(timeout.signal);
+  } finally {
+    cancel();
+    signal?.removeEventListener('abort', abort);
+  }
+}
+
+/** The message's lease and its end, by its receipt handle. */
+export function heldBy(options: SqsOptions, receiptHandle: string): Pick<Received, 'lease' | 'acknowledge'> {
+  const { client, queueUrl: QueueUrl } = options;
+  const named = { QueueUrl, ReceiptHandle: receiptHandle };
+  return {
+    lease: {
+      extend(visibilityMs) {
+        const command = new ChangeMessageVisibilityCommand({ ...named, VisibilityTimeout: secondsOf(visibilityMs) });
+        const send = (abortSignal: AbortSignal) => client.send(command, { abortSignal });
+        return unlessRefused(callSqs(options, send, { sendsMax: extendsMax }));
+      },
+    },
+    acknowledge() {
+      const command = new DeleteMessageCommand(named);
+      const send = (abortSignal: AbortSignal) => client.send(command, { abortSignal });
+      return unlessRefused(callSqs(options, send, { sendsMax: deletesMax }));
+    },
+  };
+}
+
+/** false: the handle does not count any more. */
+async function unlessRefused(call: Promise<unknown>): Promise<boolean> {
+  try {
+    await call;
+    return true;
+  } catch (error) {
+    if (error instanceof QueueUnavailable && sqsFailure(error.cause) === 'handle') return false;
+    throw error;
+  }
+}
+
+/** SQS counts in whole seconds; a lease is rather too long than too short. */
+export const secondsOf = (ms: number): number => Math.ceil(ms / 1_000);

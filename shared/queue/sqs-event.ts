@@ -1,0 +1,72 @@
+/**
+ * The queue as Lambda's event source delivers it: records in an event, and an answer that names those that failed (`ReportBatchItemFailures`
+ * in the mapping). Source: "Using Lambda with Amazon SQS", reporting batch item failures.
+ *
+ * The mapping deletes what is not named, by message and not by receipt: a run that was paused past its visibility and then succeeds
+ * would delete its successor's message. So an acknowledgement deletes the message itself, by its handle, which a FIFO queue refuses when
+ * it is old; only what that has deleted is left unnamed.
+ */
+import { z } from 'zod';
+import type { Received } from './queue.ts';
+import { heldBy, type SqsOptions } from './sqs-call.ts';
+
+/** What a mapping hands over at most. */
+const recordsMax = 10_000;
+
+const eventSchema = z.object({
+  Records: z
+    .array(
+      z.object({
+        messageId: z.string().min(1),
+        receiptHandle: z.string().min(1),
+        body: z.string(),
+        attributes: z.object({
+          MessageGroupId: z.string(),
+          ApproximateReceiveCount: z.string().regex(/^\d+$/),
+        }),
+      }),
+    )
+    .max(recordsMax),
+});
+
+type EventRecord = z.infer<typeof eventSchema>['Records'][number];
+
+export type SqsEventBatch = {
+  readonly received: readonly Received[];
+  /** What the function returns: every record that has not been acknowledged. */
+  answer(): { readonly batchItemFailures: readonly { readonly itemIdentifier: string }[] };
+};
+
+export type DecodedSqsEvent =
+  | { readonly kind: 'ok'; readonly batch: SqsEventBatch }
+  /** Not an event of a FIFO queue: the function is wired wrongly. `detail` is for the log. */
+  | { readonly kind: 'malformed'; readonly detail: string };
+
+export function decodeSqsEvent(event: unknown, options: SqsOptions): DecodedSqsEvent {
+  const parsed = eventSchema.safeParse(event);
+  if (!parsed.success) return { kind: 'malformed', detail: z.prettifyError(parsed.error) };
+  const { Records: records } = parsed.data;
+  const acknowledged = new Set<EventRecord>();
+  const received = records.map((record) => receivedOf(options, record, () => acknowledged.add(record)));
+  const answer = () => ({
+    batchItemFailures: records
+      .filter((record) => !acknowledged.has(record))
+      .map(({ messageId }) => ({ itemIdentifier: messageId })),
+  });
+  return { kind: 'ok', batch: { received, answer } };
+}
+
+function receivedOf(options: SqsOptions, record: EventRecord, onAcknowledged: () => void): Received {
+  const { lease, acknowledge } = heldBy(options, record.receiptHandle);
+  return {
+    body: record.body,
+    group: record.attributes.MessageGroupId,
+    receiveCount: Number(record.attributes.ApproximateReceiveCount),
+    lease,
+    async acknowledge() {
+      const deleted = await acknowledge();
+      if (deleted) onAcknowledged();
+      return deleted;
+    },
+  };
+}

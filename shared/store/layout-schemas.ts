@@ -1,0 +1,65 @@
+/** The shapes of the records that only the schedule writes; see record-schemas.ts. */
+import { z } from 'zod';
+import type { Layout, LayoutShard } from '../core/layout.ts';
+import type { BucketWeight, ShardMode } from '../core/weight.ts';
+import { bucketCount } from './keys.ts';
+import { instantMs, type RecordSchema } from './record-schemas.ts';
+import { count } from './spec-schemas.ts';
+
+/** LAYOUT: which shard has which buckets; `token` is the last one a run took. */
+export type LayoutRecord = Layout & { readonly token: number; readonly desiredRelease: string };
+
+/** WEIGHT: what the targets of a bucket ask of their holder. */
+export type WeightRecord = BucketWeight & {
+  /** The sum of the bucket's change counters, read before its targets: a sum that differs says that the weight may, too. */
+  readonly changes: number;
+  /** Which way of weighing made it. */
+  readonly formula: number;
+};
+
+/** A range that subscribers were told to have no holder. */
+export type NoHolder = {
+  readonly from: number;
+  readonly to: number;
+  /** When its last holder was heard of. */
+  readonly sinceMs: number;
+  /** Set once it is held again: somebody is about to tell so. */
+  readonly recoveredAtMs?: number;
+};
+
+/** NOHOLDER: by shard. */
+export type NoHolderRecord = { readonly version: number; readonly ranges: { readonly [shard: string]: NoHolder } };
+
+const range = { from: count.max(bucketCount - 1), to: count.max(bucketCount) };
+const shardMode: z.ZodType<ShardMode> = z.enum(['idle', 'tick', 'resident']);
+
+const layoutShard: z.ZodType<LayoutShard> = z.object({
+  shard: z.string(),
+  ...range,
+  generation: count,
+  mode: shardMode,
+  sinceMs: instantMs,
+  calmSinceMs: instantMs.exactOptional(),
+  lightSinceMs: instantMs.exactOptional(),
+});
+
+export const layoutSchema: RecordSchema<LayoutRecord> = z.object({
+  token: count,
+  version: count,
+  desiredRelease: z.string(),
+  shards: z.array(layoutShard),
+});
+
+export const weightSchema: RecordSchema<WeightRecord> = z.object({
+  changes: z.number(),
+  formula: count,
+  targets: count,
+  cpu: z.number(),
+  sockets: z.number(),
+  mode: shardMode,
+});
+
+export const noHolderSchema: RecordSchema<NoHolderRecord> = z.object({
+  version: count,
+  ranges: z.record(z.string(), z.object({ ...range, sinceMs: instantMs, recoveredAtMs: instantMs.exactOptional() })),
+});

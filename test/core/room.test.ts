@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  descriptorsMax,
+  descriptorsOf,
+  hasRoom,
+  type Manners,
+  mannersAfter,
+  nothingTaken,
+  type Taken,
+} from '../../shared/core/room.ts';
+
+/** How many probes of these manners get in, one after the other. */
+function fill(before: Taken, manners: Manners, descriptors = 1): number {
+  let taken = before;
+  let count = 0;
+  for (; hasRoom(taken, manners, descriptors); count += 1)
+    taken = { ...taken, [manners]: taken[manners] + descriptors };
+  return count;
+}
+
+test('probes that hang have half of the room, and steady ones what is left', () => {
+  assert.equal(fill(nothingTaken, 'hanging'), 350);
+  assert.equal(fill({ ...nothingTaken, hanging: 350 }, 'steady'), 350);
+  assert.equal(fill({ ...nothingTaken, steady: 600 }, 'hanging'), 100);
+});
+
+test('new probes have a quarter more than those that hang, so that they never wait for these alone', () => {
+  assert.equal(fill({ ...nothingTaken, hanging: 350 }, 'new'), 175);
+  assert.equal(fill(nothingTaken, 'new'), 525);
+});
+
+test('steady probes may have all of it', () => assert.equal(fill(nothingTaken, 'steady'), descriptorsMax));
+
+test('a command counts three times', () => {
+  assert.equal(descriptorsOf({ exec: { command: ['true'] } }), 3);
+  assert.equal(descriptorsOf({}), 1);
+  assert.equal(fill({ ...nothingTaken, steady: 690 }, 'steady', 3), 3);
+});
+
+test('a probe hangs when it has used up its time', () => {
+  assert.deepEqual([mannersAfter(899, 1_000), mannersAfter(900, 1_000)], ['steady', 'hanging']);
+});

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import {
+  afterExamination,
+  type CanaryAnswer,
+  canaryTrouble,
+  type Finding,
+  findingOf,
+  isClockJump,
+  isStall,
+  mayTrust,
+  needsExamination,
+  type Reach,
+  reachOf,
+  type SelfHealth,
+  type Signs,
+  voided,
+} from '../../shared/core/self-health.ts';
+import type { FailureClass } from '../../shared/core/types.ts';
+
+const sound = { kind: 'sound' } as SelfHealth;
+
+/** The state after each examination: `.` nothing wrong, `x` something. */
+const kindsOf = (script: string): readonly string[] => {
+  let health = sound;
+  return [...script].map((sign, at) => {
+    health = afterExamination(health, sign === 'x' ? 'NetworkUnreachable' : undefined, at);
+    return health.kind;
+  });
+};
+
+describe('what examinations come to', () => {
+  test('a single bad one is a suspicion, which a good one ends', () => {
+    assert.deepEqual(kindsOf('.x.x.'), ['sound', 'suspect', 'sound', 'suspect', 'sound']);
+  });
+
+  test('a second bad one in a row is a doubt, which three good ones in a row end', () => {
+    const doubtful = Array.from({ length: 5 }, () => 'doubtful');
+    assert.deepEqual(kindsOf('xx.x..'), ['suspect', ...doubtful]);
+    assert.deepEqual(kindsOf('xx...'), ['suspect', 'doubtful', 'doubtful', 'doubtful', 'sound']);
+  });
+
+  test('a doubt is as old as its first sign', () => {
+    const doubted = afterExamination(afterExamination(sound, 'ClockJumped', 5), 'NetworkUnreachable', 9);
+    assert.deepEqual(doubted, { kind: 'doubtful', reason: 'NetworkUnreachable', sinceMs: 5, soundInARow: 0 });
+  });
+
+  test('only a sound prober may be trusted', () => {
+    const suspect = afterExamination(sound, 'ClockJumped', 5);
+    assert.deepEqual([sound, suspect, afterExamination(suspect, 'ClockJumped', 6)].map(mayTrust), [true, false, false]);
+  });
+});
+
+const canary = (reach: Reach, trouble?: CanaryAnswer['trouble']): CanaryAnswer => ({ reach, trouble });
+
+const signs = (fields: Partial<Signs>): Signs => ({
+  canaries: [],
+  reaches: new Set(['network']),
+  stalls: 0,
+  jumpMs: 0,
+  ...fields,
+});
+
+describe('what an examination finds', () => {
+  const dark = canary('network', 'NetworkUnreachable');
+  for (const [what, fields, finding] of [
+    ['nothing without a canary', {}, undefined],
+    ['no canary answers', { canaries: [dark, dark] }, 'NetworkUnreachable'],
+    ['one canary answers', { canaries: [dark, canary('network')] }, undefined],
+    ['only its own listener answers', { canaries: [dark, canary('loopback')] }, 'NetworkUnreachable'],
+    [
+      'targets on loopback do not need the network',
+      { canaries: [dark, canary('loopback')], reaches: new Set(['loopback' as const]) },
+      undefined,
+    ],
+    ['a command goes nowhere', { canaries: [dark], reaches: new Set(['none' as const]) }, undefined],
+    ['the resolver', { canaries: [canary('network', 'ResolverUnavailable')] }, 'ResolverUnavailable'],
+    ['several stalls before anything else', { canaries: [dark], stalls: 3 }, 'EventLoopStalled'],
+    ['a stall or two void their probes only', { stalls: 2 }, undefined],
+    ['a jump forwards', { jumpMs: 2_001 }, 'ClockJumped'],
+    ['a jump backwards', { jumpMs: -2_001 }, 'ClockJumped'],
+    ['a clock that is put right', { jumpMs: 2_000 }, undefined],
+  ] as const satisfies readonly (readonly [string, Partial<Signs>, Finding])[])
+    test(`${what}: ${finding ?? 'nothing wrong'}`, () => assert.equal(findingOf(signs(fields)), finding));
+});
+
+describe('what a canary says', () => {
+  const failed = (failureClass: FailureClass, code?: string) =>
+    canaryTrouble({ kind: 'failed', failureClass, ...(code && { code }) });
+  test('any answer of the other end is one', () => {
+    assert.equal(canaryTrouble({ kind: 'connected' }), undefined);
+    assert.equal(failed('CONNECT_REFUSED'), undefined);
+    assert.equal(failed('CONNECT_RESET'), undefined);
+  });
+  for (const [failureClass, code, trouble] of [
+    ['CONNECT_TIMEOUT', undefined, 'NetworkUnreachable'],
+    ['CONNECT_UNREACHABLE', 'ENETUNREACH', 'NetworkUnreachable'],
+    ['DNS', undefined, 'ResolverUnavailable'],
+    ['PROBER', undefined, 'ResolverUnavailable'],
+    ['PROBER', 'EMFILE', 'OutOfDescriptors'],
+    ['PROBER', 'ENETDOWN', 'NetworkUnreachable'],
+  ] as const)
+    test(`${failureClass} ${code ?? ''} is ${trouble}`, () => assert.equal(failed(failureClass, code), trouble));
+});
+
+test('which way a probe goes is read from its host', () => {
+  for (const host of ['127.0.0.1', '127.8.8.8', '::1', '[::1]', 'localhost', 'app.localhost', 'LOCALHOST.'])
+    assert.equal(reachOf(host), 'loopback', host);
+  for (const host of ['10.0.0.1', 'example.test', 'localhost.example.test', '128.0.0.1', '::2'])
+    assert.equal(reachOf(host), 'network', host);
+});
+
+test('a late event loop is a stall from 100 ms on', () => {
+  assert.deepEqual([99, 100, Number.NEGATIVE_INFINITY].map(isStall), [false, true, false]);
+  assert.equal(isClockJump(2_000), false);
+});
+
+const resultOf = (result: 'success' | 'failure') => ({ conclusion: { kind: 'result' as const, result }, attempts: [] });
+const errorOf = (failureClass: FailureClass) => ({
+  conclusion: { kind: 'error' as const, error: 'e', failureClass },
+  attempts: [],
+});
+
+test('only what may be the prober’s own doing is examined, and only where it would change something', () => {
+  assert.equal(needsExamination(resultOf('success'), true), false);
+  assert.equal(needsExamination(resultOf('failure'), true), true);
+  assert.equal(needsExamination(resultOf('failure'), false), false);
+  assert.equal(needsExamination(errorOf('PROBER'), false), true);
+  assert.equal(needsExamination(errorOf('BODY'), false), true);
+  assert.equal(needsExamination(errorOf('POLICY_DENIED'), true), false);
+});
+
+test('what is void is a prober error without an event', () => {
+  const event = { type: 'Warning' as const, reason: 'Unhealthy' as const, message: 'm', fieldPath: 'f' };
+  assert.deepEqual(voided({ ...resultOf('failure'), event }, 'why'), {
+    conclusion: { kind: 'error', error: 'why', failureClass: 'PROBER' },
+    attempts: [],
+  });
+});

@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { loadedTicker, newTargetTicker, readyWakes, shiftTicker } from '../../shared/core/ticker.ts';
+import { sleep } from '../../shared/lib/clock.ts';
+import type { HeldProbe, HeldTarget } from '../../shared/manager/held.ts';
+import { startLoop } from '../../shared/manager/loop.ts';
+import type { Run } from '../../shared/manager/run.ts';
+import { StoreUnavailable } from '../../shared/store/store.ts';
+import { recordingLog } from '../support/recording-log.ts';
+import { standingClock } from '../support/standing-clock.ts';
+import { virtualClock } from '../support/virtual-clock.ts';
+
+/** A loop over one target with one probe of a 10 s period; nothing of them is looked at but what the loop needs. */
+function loopOfOne() {
+  const clock = virtualClock();
+  const log = recordingLog();
+  const run = { ports: { clock, log }, ended: () => undefined } as unknown as Run;
+  const ticker = newTargetTicker(clock.nowMs(), { phaseMs: 0, periodMs: 10_000 });
+  const probe = {
+    name: 'app#readiness',
+    ticker,
+    wake: 0,
+    inFlight: false,
+    manners: 'new',
+    spec: {},
+  } as unknown as HeldProbe;
+  const held = { gone: false, wake: 0, probes: new Map([[probe.name, probe]]) } as unknown as HeldTarget;
+  return { clock, log, held, probe, loop: startLoop(run) };
+}
+
+const jumped = () => undefined;
+
+test('a worker goes on after a cycle that threw', async () => {
+  const { clock, log, held, probe, loop } = loopOfOne();
+  let cycles = 0;
+  const cycle = async () => {
+    cycles += 1;
+    throw new Error('a panic inside one probe');
+  };
+  loop.start({ cycle, tend: async () => undefined, jumped });
+  loop.schedule(held, probe);
+  await clock.advance(60_000);
+  assert.ok(cycles >= 5, `${cycles} cycles`);
+  assert.equal(loop.inFlight(), 0);
+  assert.equal(log.lines[0]?.level, 'error');
+});
+
+test('a target is looked at again after a look that failed because the store was out of reach', async () => {
+  const { clock, log, held, loop } = loopOfOne();
+  let looks = 0;
+  const tend = async () => {
+    looks += 1;
+    if (looks < 3) throw new StoreUnavailable('for a while');
+  };
+  loop.start({ cycle: async () => undefined, tend, jumped });
+  loop.scheduleTarget(held, clock.nowMs());
+  await clock.advance(60_000);
+  assert.equal(looks, 3);
+  assert.deepEqual(
+    log.lines.map(({ level }) => level),
+    ['warn', 'warn'],
+  );
+});
+
+/** A loop over probes of a 10 s period; those named `hanging-…` take as long as their time-out, the others no time. */
+function loopOfMany(names: readonly string[], timeoutMs: number) {
+  const clock = standingClock();
+  const run = { ports: { clock, log: recordingLog() }, ended: () => undefined } as unknown as Run;
+  const loop = startLoop(run);
+  const held = { gone: false, wake: 0, probes: new Map<string, HeldProbe>() } as unknown as HeldTarget;
+  const begun: { readonly name: string; readonly atMs: number }[] = [];
+  const cycle = async (_: HeldTarget, probe: HeldProbe) => {
+    begun.push({ name: probe.name, atMs: clock.nowMs() });
+    const isHanging = probe.name.startsWith('hanging');
+    if (isHanging) await sleep(clock, timeoutMs);
+    probe.manners = isHanging ? 'hanging' : 'steady';
+  };
+  const probes = names.map((name, at) => {
+    const phased = { phaseMs: Math.floor((at * 10_000) / names.length), periodMs: 10_000 };
+    const ticker = loadedTicker(clock.nowMs(), phased);
+    const probe = { name, ticker, wake: 0, inFlight: false, owed: false, manners: 'new', spec: {} };
+    held.probes.set(name, probe as unknown as HeldProbe);
+    return probe as unknown as HeldProbe;
+  });
+  const jumps: number[] = [];
+  const start = () => {
+    const onJump = (jumpMs: number) => {
+      jumps.push(jumpMs);
+      for (const probe of probes) {
+        probe.ticker = shiftTicker(probe.ticker, jumpMs, clock.nowMs());
+        loop.schedule(held, probe);
+      }
+    };
+    loop.start({ cycle, tend: async () => undefined, jumped: onJump });
+    for (const probe of probes) loop.schedule(held, probe);
+  };
+  const beginsOf = (name: string) => begun.filter((begin) => begin.name === name).map(({ atMs }) => atMs);
+  return { clock, loop, begun, probes, jumps, start, beginsOf };
+}
+
+/** Mixed evenly, so that neither kind has the better phases. */
+function mixed(hanging: number, healthy: number): readonly string[] {
+  const every = (hanging + healthy) / healthy;
+  return Array.from({ length: hanging + healthy }, (_, at) =>
+    Math.floor((at + 1) / every) > Math.floor(at / every) ? `healthy-${at}` : `hanging-${at}`,
+  );
+}
+
+test('hundreds of targets that hang for longer than their period make no healthy one late', async () => {
+  const { clock, loop, begun, start, beginsOf } = loopOfMany(mixed(1_500, 100), 15_000);
+  start();
+  // Until each of them has been asked once.
+  await clock.advance(90_000);
+  begun.length = 0;
+  await clock.advance(120_000);
+  const names = [...new Set(begun.map(({ name }) => name))].filter((name) => name.startsWith('healthy'));
+  assert.equal(names.length, 100);
+  for (const name of names) {
+    const begins = beginsOf(name);
+    for (const [at, atMs] of begins.entries()) {
+      const beforeMs = begins[at - 1];
+      if (beforeMs !== undefined) assert.equal(atMs - beforeMs, 10_000, name);
+    }
+  }
+  assert.ok(loop.inFlight() <= 350, `${loop.inFlight()} hang at once`);
+  assert.equal(loop.behind(), false);
+});
+
+test('targets that hang take turns with what room they have', async () => {
+  const hanging = Array.from({ length: 1_000 }, (_, at) => `hanging-${at}`);
+  const { clock, begun, start } = loopOfMany(hanging, 15_000);
+  start();
+  await clock.advance(120_000);
+  const counts = new Map<string, number>();
+  for (const { name } of begun) counts.set(name, (counts.get(name) ?? 0) + 1);
+  assert.equal(counts.size, 1_000, 'all of them are asked');
+  const [least, most] = [Math.min(...counts.values()), Math.max(...counts.values())];
+  assert.ok(most - least <= 2, `between ${least} and ${most} times`);
+});
+
+test('a probe that had to wait for room keeps 0.9 period to the next one', async () => {
+  const { clock, begun, start, beginsOf } = loopOfMany(mixed(1_000, 10), 15_000);
+  start();
+  await clock.advance(180_000);
+  for (const name of new Set(begun.map((begin) => begin.name))) {
+    const begins = beginsOf(name);
+    for (const [at, atMs] of begins.entries()) {
+      const beforeMs = begins[at - 1];
+      if (beforeMs !== undefined) assert.ok(atMs - beforeMs >= 9_000, `${name}: ${atMs - beforeMs} ms`);
+    }
+  }
+});
+
+for (const jumpMs of [3_600_000, -3_600_000])
+  test(`a wall clock that jumps by ${jumpMs / 60_000} min changes nothing in the rhythm`, async () => {
+    const names = Array.from({ length: 20 }, (_, at) => `healthy-${at}`);
+    const { clock, begun, jumps, start } = loopOfMany(names, 1_000);
+    start();
+    await clock.advance(20_000);
+    const before = begun.length;
+    clock.jump(jumpMs);
+    await clock.advance(1_000);
+    assert.ok(begun.length - before <= 4, `${begun.length - before} at once`);
+    await clock.advance(19_000);
+    assert.deepEqual(jumps, [jumpMs]);
+    assert.equal(begun.length - before, 40);
+  });
+
+test('what is in flight when the run ends is owed', async () => {
+  const { clock, loop, probes, start } = loopOfMany(['hanging-0', 'healthy-1'], 60_000);
+  start();
+  await clock.advance(15_000);
+  const stopped = loop.stopped();
+  loop.abandon();
+  assert.deepEqual(
+    probes.map(({ owed, ticker }) => [owed, readyWakes(ticker)]),
+    [
+      [true, ['tick']],
+      [false, []],
+    ],
+  );
+  await clock.runUntil(stopped);
+});

@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { failing, healthy, shardWorld } from './shard-world.ts';
+
+type World = Awaited<ReturnType<typeof shardWorld>>;
+
+/** Result changes to this result; a readiness result begins as a failure. */
+const changesTo = (world: World, result: string): number =>
+  world.published('Probe Result Changed').filter(({ detail }) => 'result' in detail && detail.result === result).length;
+
+/** 500 ready targets, held. */
+async function readyWorld(failureThreshold: number) {
+  const world = await shardWorld({ targets: 500, probe: { failureThreshold } });
+  const run = await world.hold();
+  await world.clock.advance(30_000);
+  assert.equal(changesTo(world, 'success'), 500);
+  const failuresBefore = changesTo(world, 'failure');
+  return { world, run, failures: () => changesTo(world, 'failure') - failuresBefore };
+}
+
+describe('a network that is cut under 500 targets', () => {
+  for (const failureThreshold of [1, 3])
+    test(`makes none of them fail, and none flip when it comes back (threshold ${failureThreshold})`, async () => {
+      const { world, run } = await readyWorld(failureThreshold);
+      const { clock, network, published } = world;
+      const before = published('Probe Result Changed').length;
+      network.isCut = true;
+      await clock.advance(180_000);
+      assert.equal((await world.run()).degraded, true);
+      const shown = await world.api('GET', '/v1/namespaces/default/targets/target-7');
+      assert.deepEqual(
+        shown.status.probes.map(({ result, reason }) => [result, reason]),
+        [['unknown', 'ProberDegraded']],
+      );
+      network.isCut = false;
+      await clock.advance(60_000);
+      const { degraded, late, lateOverflow } = await world.run();
+      assert.deepEqual([degraded, late, lateOverflow], [false, [], false]);
+      assert.equal(published('Probe Result Changed').length, before);
+      assert.equal(published('Container Unhealthy').length, 0);
+      const told = [...published('Prober Degraded'), ...published('Prober Recovered')];
+      assert.deepEqual(
+        told.map((event) => [event['detail-type'], 'shard' in event.detail && event.detail.hashRange]),
+        [
+          ['Prober Degraded', '00-ff'],
+          ['Prober Recovered', '00-ff'],
+        ],
+      );
+      await run.end();
+    });
+
+  test('is told once, however often the shard changes hands meanwhile', async () => {
+    const { world, run, failures } = await readyWorld(3);
+    const { clock, network, published } = world;
+    network.isCut = true;
+    await clock.advance(60_000);
+    await run.end();
+    for (const cold of [true, false]) {
+      const next = await world.hold({ cold });
+      await clock.advance(30_000);
+      assert.equal((await world.run()).degraded, true);
+      await next.end();
+    }
+    network.isCut = false;
+    const last = await world.hold({ cold: true });
+    await clock.advance(60_000);
+    assert.equal((await world.run()).degraded, false);
+    assert.equal(published('Prober Degraded').length, 1);
+    assert.equal(published('Prober Recovered').length, 1);
+    assert.equal(failures(), 0);
+    await last.end();
+  });
+
+  test('is over without a herd: every probe keeps its phase', async () => {
+    const { world, run } = await readyWorld(3);
+    const { clock, network } = world;
+    network.isCut = true;
+    await clock.advance(60_000);
+    network.isCut = false;
+    const begun: number[] = [];
+    network.answer = () => {
+      begun.push(clock.nowMs());
+      return healthy;
+    };
+    const fromMs = clock.nowMs();
+    await clock.advance(20_000);
+    const inSecond = (second: number) => begun.filter((atMs) => Math.floor((atMs - fromMs) / 1_000) === second).length;
+    const most = Math.max(...Array.from({ length: 20 }, (_, second) => inSecond(second)));
+    assert.ok(most < 100, `${most} probes in one second, of 50 that are due`);
+    await run.end();
+  });
+});
+
+describe('500 targets that really fail at once', () => {
+  test('turn at a bounded rate, and all of them in the end', async () => {
+    const { world, run, failures } = await readyWorld(1);
+    const { clock, network } = world;
+    network.answer = () => failing;
+    await clock.advance(12_000);
+    // Three in ten are no surge yet.
+    const early = failures();
+    assert.ok(early >= 150 && early <= 300, `${early} in 12 s`);
+    await clock.advance(90_000);
+    assert.equal(failures(), 500);
+    assert.equal((await world.run()).degraded, false);
+    await run.end();
+  });
+
+  test('and are well again before it is their turn, do not turn', async () => {
+    const { world, run, failures } = await readyWorld(1);
+    const { clock, network } = world;
+    network.answer = () => failing;
+    await clock.advance(10_000);
+    network.answer = () => healthy;
+    const failed = failures();
+    await clock.advance(90_000);
+    assert.equal(failures(), failed);
+    assert.ok(failed < 400, `${failed} turned`);
+    await run.end();
+  });
+});
+
+describe('a process that stands still', () => {
+  test('for as long as several time-outs makes no target fail', async () => {
+    const { world, run } = await readyWorld(1);
+    const { clock, network } = world;
+    network.answer = () => ({ outcome: 'success', ms: 300 });
+    await clock.advance(5_000);
+    const before = world.published('Probe Result Changed').length;
+    // What waits for an answer now finds its time used up when it wakes.
+    network.answer = () => ({ outcome: 'failure', ms: 1_000 });
+    await clock.advance(500);
+    clock.stand(3_000);
+    network.answer = () => healthy;
+    await clock.advance(30_000);
+    assert.equal(world.published('Probe Result Changed').length, before);
+    await run.end();
+  });
+});
+
+describe('the end of a run', () => {
+  test('leaves nothing behind, and what it cut off runs first thing in the next one', async () => {
+    for (const cold of [false, true]) {
+      const world = await shardWorld({ targets: 20, probe: { periodSeconds: 60, timeoutSeconds: 30 } });
+      const { clock, network } = world;
+      const run = await world.hold();
+      await clock.advance(90_000);
+      const failuresBefore = changesTo(world, 'failure');
+      const begun: number[] = [];
+      network.answer = (port) => {
+        begun.push(port);
+        return { outcome: 'failure', ms: 30_000 };
+      };
+      for (let waited = 0; begun.length < 3; waited += 1) {
+        assert.ok(waited < 100);
+        await clock.advance(1_000);
+      }
+      const cut = [...begun];
+      const beganAtMs = clock.monotonicMs();
+      await run.end();
+      assert.ok(clock.monotonicMs() - beganAtMs < 3_000, 'the drain');
+      begun.length = 0;
+      const next = await world.hold({ cold });
+      await clock.advance(1_000);
+      assert.deepEqual(
+        cut.filter((port) => !begun.includes(port)),
+        [],
+        cold ? 'cold' : 'warm',
+      );
+      assert.equal(changesTo(world, 'failure'), failuresBefore);
+      await next.end();
+    }
+  });
+});

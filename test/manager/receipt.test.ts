@@ -1,0 +1,111 @@
+/** What a message is still worth when it is received. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Ports } from '../../shared/manager/ports.ts';
+import { runReceived } from '../../shared/manager/receipt.ts';
+import { StoreUnavailable } from '../../shared/store/store.ts';
+import { scheduleWorld } from './schedule-world.ts';
+
+/** One resident shard of generation 1, and a message for its current slot. */
+async function world() {
+  const made = scheduleWorld({ mode: 'resident' });
+  const { layout } = await made.tick();
+  const [sent] = made.takeSent();
+  const [shard] = layout;
+  assert.ok(sent && shard);
+  return { ...made, shard, message: sent.message };
+}
+
+describe('a slot message', () => {
+  test('is run: also twice, also early, also by several', async () => {
+    const { judge, message, beat, shard } = await world();
+    assert.equal(await judge(message), undefined);
+    await beat(shard);
+    assert.equal(await judge(message), undefined);
+    assert.equal(await judge({ ...message, slot: message.slot + 1, slotEndMs: message.slotEndMs + 1 }), undefined);
+  });
+
+  test('is dropped when its slot has ended', async () => {
+    const { judge, message, advance, clock } = await world();
+    await advance(message.slotEndMs - clock.nowMs() - 1);
+    assert.equal(await judge(message), undefined);
+    await advance(1);
+    assert.equal(await judge(message), 'slotEnded');
+  });
+
+  test('is dropped when its shard has another generation, or is no more', async () => {
+    const { judge, message } = await world();
+    assert.equal(await judge({ ...message, generation: message.generation - 1 }), 'otherGeneration');
+    assert.equal(await judge({ ...message, shard: '80' }), 'otherGeneration');
+  });
+
+  test('is dropped when its slot has been done, in this generation', async () => {
+    const { judge, message, beat, shard } = await world();
+    const done = { doneSlot: message.slot, slot: message.slot };
+    await beat(shard, done);
+    assert.equal(await judge(message), 'slotDone');
+    await beat(shard, { ...done, generation: shard.generation - 1 });
+    assert.equal(await judge(message), undefined);
+  });
+});
+
+describe('a rescue', () => {
+  const rescued = async () => {
+    const { judgeNow, advance, message, ...rest } = await world();
+    const rescue = { ...message, kind: 'rescue' as const, sentAtMs: rest.clock.nowMs() };
+    /** What is decided while this happens, which begins when RUN has been read once. */
+    const during = async (happens: () => Promise<unknown>, waitedMs = 0) => {
+      await advance(waitedMs);
+      const judged = judgeNow(rescue);
+      await advance(0);
+      await happens();
+      return rest.clock.runUntil(judged);
+    };
+    return { ...rest, during, rescue };
+  };
+
+  test('goes on where the beat stands still, or never was one', async () => {
+    const { during, beat, shard } = await rescued();
+    assert.equal(await during(async () => {}), undefined);
+    await beat(shard, { beat: 7 });
+    assert.equal(await during(async () => {}), undefined);
+  });
+
+  test('gives way to a beat that moves, and to a new holder whose number is the same', async () => {
+    const { during, beat, shard } = await rescued();
+    await beat(shard, { beat: 7 });
+    assert.equal(await during(() => beat(shard, { beat: 8 })), 'holderAlive');
+    assert.equal(await during(() => beat(shard, { beat: 8, token: 2 })), 'holderAlive');
+  });
+
+  test('is not for what it finds more than 90 s after it was sent', async () => {
+    const { during } = await rescued();
+    assert.equal(await during(async () => {}, 84_000), undefined);
+    assert.equal(await during(async () => {}, 1_000), 'rescueTooOld');
+  });
+});
+
+describe('a received message', () => {
+  const portsOf = (given: Partial<Ports>): Ports => given as Ports;
+
+  test('that is worth nothing ends as stale, without a token being taken', async () => {
+    const { store, clock, log, message } = await world();
+    const lease = { extend: async () => true };
+    const old = { ...message, generation: 0 };
+    const end = await clock.runUntil(runReceived(portsOf({ store, clock, log, lease }), old, old.slotEndMs));
+    const [line] = log.lines.filter(({ message: text }) => text === 'message dropped');
+    assert.deepEqual([end, line?.fields?.reason], [{ kind: 'stale' }, 'otherGeneration']);
+    assert.equal((await store.get({ pk: 'LAYOUT', sk: 'LAYOUT' }))?.token, 0);
+  });
+
+  test('that somebody else has by now, or that cannot be judged, is left alone', async () => {
+    const { store, clock, log, message } = await world();
+    const refused = { extend: async () => false };
+    const given = { store, clock, log };
+    const end = await runReceived(portsOf({ ...given, lease: refused }), message, message.slotEndMs);
+    assert.equal(end.kind, 'doubt');
+    const get = () => Promise.reject(new StoreUnavailable('told so'));
+    const broken = { ...given, store: { ...store, get }, lease: { extend: async () => true } };
+    assert.equal((await runReceived(portsOf(broken), message, message.slotEndMs)).kind, 'doubt');
+  });
+});

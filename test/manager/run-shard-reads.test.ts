@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Ports } from '../../shared/manager/ports.ts';
+import { runShard, type ShardMemory } from '../../shared/manager/run-shard.ts';
+import type { ShardMessage } from '../../shared/queue/queue.ts';
+import { encodeLayout } from '../../shared/store/items.ts';
+import { epochKey, targetAddress } from '../../shared/store/keys.ts';
+import type { Item } from '../../shared/store/store.ts';
+import { apiWorld, manifest, targetPath } from '../api/world.ts';
+import { recordingLog } from '../support/recording-log.ts';
+import { seededRandom } from '../support/seeded-random.ts';
+import { virtualClock } from '../support/virtual-clock.ts';
+
+const minuteMs = 60_000;
+
+/** Runs over one store under a virtual clock, with a network on which everything answers. */
+async function runsWorld(targets: readonly string[]) {
+  const api = apiWorld();
+  for (const name of targets)
+    assert.equal((await api.request('PUT', targetPath(name), { body: manifest() })).status, 201);
+  const clock = virtualClock();
+  const healthy = async () => ({ outcome: 'success', output: 'ok', timings: { totalMs: 1 } }) as const;
+  const ports: Ports = {
+    clock,
+    random: seededRandom(1),
+    log: recordingLog(),
+    store: api.store,
+    bus: { publish: async () => ({ failed: [] }) },
+    lease: { extend: async () => true },
+    dial: async () => ({ kind: 'failed', failureClass: 'CONNECT_REFUSED', message: 'refused' }),
+    resolve: async () => ({ kind: 'notFound', message: 'no names here' }),
+    canaries: [],
+    probers: { http: healthy, tcp: healthy, grpc: healthy, exec: healthy },
+    metrics: { observe: () => undefined, remove: () => undefined },
+    abandon: () => undefined,
+  };
+  let slot = 0;
+  return {
+    put: (item: Item) => api.store.write([{ kind: 'put', item }], { token: ports.random.uuid() }),
+    epochOf: async (name: string) => (await api.store.get(epochKey(targetAddress('default', name).bucket)))?.shard,
+    async layout(
+      generation: number,
+      shards: readonly Pick<ShardMessage['buckets'] & { shard: string }, 'shard' | 'from' | 'to'>[],
+    ) {
+      const rows = shards.map((each) => ({ ...each, generation, mode: 'resident' as const, sinceMs: 0 }));
+      const token = Number((await api.store.get({ pk: 'LAYOUT', sk: 'LAYOUT' }))?.token ?? 0);
+      await this.put(encodeLayout({ token, version: generation, desiredRelease: '', shards: rows }));
+    },
+    /** A run of one minute. */
+    run(message: Pick<ShardMessage, 'shard' | 'generation' | 'buckets'>, memory: ShardMemory) {
+      slot += 1;
+      const slotEndMs = clock.nowMs() + minuteMs;
+      const whole: ShardMessage = { ...message, kind: 'slot', slot, slotEndMs, sentAtMs: clock.nowMs() };
+      return clock.runUntil(runShard(ports, whole, slotEndMs, { memory }));
+    },
+  };
+}
+
+test('a process that starts warm claims no bucket that its shard had in another generation', async () => {
+  const names = ['one', 'two', 'three', 'four', 'five', 'six'];
+  const bucketOf = (name: string) => Number.parseInt(targetAddress('default', name).bucket, 16);
+  const [low = '', high = ''] = [
+    names.find((name) => bucketOf(name) < 128),
+    names.find((name) => bucketOf(name) >= 128),
+  ];
+  const world = await runsWorld([low, high]);
+  const memory: ShardMemory = new Map();
+  await world.layout(1, [{ shard: '00', from: 0, to: 256 }]);
+  const whole = { shard: '00', generation: 1, buckets: { from: 0, to: 256 } };
+  assert.deepEqual(await world.run(whole, memory), { kind: 'slotDone' });
+
+  await world.layout(2, [
+    { shard: '00', from: 0, to: 128 },
+    { shard: '80', from: 128, to: 256 },
+  ]);
+  const upper = { shard: '80', generation: 2, buckets: { from: 128, to: 256 } };
+  assert.deepEqual(await world.run(upper, new Map()), { kind: 'slotDone' });
+  const lower = { shard: '00', generation: 2, buckets: { from: 0, to: 128 } };
+  assert.deepEqual(await world.run(lower, memory), { kind: 'slotDone' });
+  assert.equal(await world.epochOf(low), '00');
+  assert.equal(await world.epochOf(high), '80');
+});

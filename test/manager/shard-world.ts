@@ -1,0 +1,158 @@
+/** A shard of many targets, held by one run after another under a clock that the test moves; what they answer is the test's to say. */
+import { apiApp } from '../../shared/api/app.ts';
+import type { EventEnvelope } from '../../shared/bus/envelope.ts';
+import { inProcessBus } from '../../shared/bus/in-process.ts';
+import type { Attempt, FailureClass } from '../../shared/core/types.ts';
+import { endingClock, sleep } from '../../shared/lib/clock.ts';
+import { currentLayout } from '../../shared/manager/layout.ts';
+import type { Ports } from '../../shared/manager/ports.ts';
+import { type RunView, runShard, type ShardMemory } from '../../shared/manager/run-shard.ts';
+import { syncTarget } from '../../shared/manager/status-sync.ts';
+import type { DialFailure } from '../../shared/net/net.ts';
+import { decodeRun, type RunRecord } from '../../shared/store/items.ts';
+import { runKey } from '../../shared/store/keys.ts';
+import { sqliteStore } from '../../shared/store/sqlite.ts';
+import { recordingLog } from '../support/recording-log.ts';
+import { seededRandom } from '../support/seeded-random.ts';
+import { shardMessage } from '../support/shard-messages.ts';
+import { standingClock } from '../support/standing-clock.ts';
+
+export type Answer = { readonly outcome: 'success' | 'failure'; readonly ms: number };
+
+export type ShardWorldOptions = {
+  readonly targets: number;
+  readonly probe?: object;
+  readonly answer?: (port: number) => Answer;
+};
+
+/** Of a target as the API shows it, what is looked at here. */
+type ShownTarget = {
+  readonly status: { readonly probes: readonly { readonly result?: string; readonly reason?: string }[] };
+};
+
+const canary = { host: '10.255.0.1', port: 443 };
+const shard = '00';
+const unlimited = { cpu: Number.POSITIVE_INFINITY, sockets: Number.POSITIVE_INFINITY };
+
+export async function shardWorld({ targets, probe = {}, answer = () => healthy }: ShardWorldOptions) {
+  const clock = standingClock();
+  const random = seededRandom(1);
+  const log = recordingLog();
+  const store = sqliteStore({ path: ':memory:' });
+  const bus = inProcessBus({ clock, random, log });
+  const published: EventEnvelope[] = [];
+  bus.subscribe({ source: ['probelet'] }, (event) => void published.push(event));
+  bus.subscribe(
+    { source: ['probelet'], 'detail-type': ['Probe Result Changed', 'Target Sync Requested'] },
+    async ({ detail }) => {
+      if ('target' in detail) await syncTarget({ store, bus, clock, random, log }, detail.target);
+    },
+    { concurrency: 8 },
+  );
+  const app = apiApp({ store, bus, clock, random, log, health: () => ({ ok: true, quarantined: [] }) });
+  const api = async (method: string, path: string, body?: unknown) => {
+    const answered = app.fetch(
+      new Request(`http://probelet.test${path}`, {
+        method,
+        ...(body !== undefined && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+      }),
+    );
+    return clock.runUntil(Promise.resolve(answered).then((response) => response.json() as Promise<ShownTarget>));
+  };
+  const network = { isCut: false, answer };
+
+  for (let port = 1; port <= targets; port += 1) {
+    const readinessProbe = { tcpSocket: { port }, periodSeconds: 10, ...probe };
+    await api('PUT', `/v1/namespaces/default/targets/target-${port}`, { spec: { host: '10.0.0.1', readinessProbe } });
+  }
+  await clock.runUntil(currentLayout({ store, clock, random, log }, { ...layoutOptions, capacity: unlimited }));
+
+  const portsOfRun = (): Ports => {
+    const own = endingClock(clock);
+    const tcp = async ({ port, timeoutMs }: { readonly port: number; readonly timeoutMs: number }) => {
+      const { outcome, ms } = network.isCut ? { outcome: 'failure' as const, ms: timeoutMs } : network.answer(port);
+      await sleep(own, ms);
+      return attemptOf(outcome, ms);
+    };
+    const unused = () => Promise.reject(new Error('no such probe here'));
+    const dial = async (): Promise<DialFailure> => {
+      await sleep(own, network.isCut ? 900 : 1);
+      return dialFailure(network.isCut ? 'CONNECT_TIMEOUT' : 'CONNECT_REFUSED');
+    };
+    return {
+      clock,
+      random,
+      log,
+      store,
+      bus,
+      lease: { extend: async () => true },
+      dial,
+      resolve: async (host) => ({ kind: 'resolved', addresses: [host] }),
+      canaries: [canary],
+      probers: { tcp, http: unused, grpc: unused, exec: unused },
+      metrics: { observe: () => undefined, remove: () => undefined },
+      abandon: own.end,
+    };
+  };
+
+  let slot = 0;
+  const memory: ShardMemory = new Map();
+  /** Begins a run; `end` lets it end in order, and says how it did. */
+  const hold = async ({ cold = false } = {}) => {
+    slot += 1;
+    const stop = new AbortController();
+    let look: (() => RunView) | undefined;
+    const slotEndMs = clock.nowMs() + slotMs;
+    const message = shardMessage({ shard, slot, slotEndMs, buckets: { from: 0, to: 256 } });
+    const options = {
+      stop: stop.signal,
+      memory: cold ? new Map() : memory,
+      onLoaded(view: () => RunView) {
+        look = view;
+      },
+    };
+    const running = runShard(portsOfRun(), message, slotEndMs, options);
+    return {
+      view: () => look?.(),
+      end: () => {
+        stop.abort();
+        return clock.runUntil(running);
+      },
+    };
+  };
+
+  return {
+    clock,
+    log,
+    network,
+    hold,
+    api,
+    /** Events of a kind, as they were published. */
+    published: (detailType: string) => published.filter((event) => event['detail-type'] === detailType),
+    async run(): Promise<RunRecord> {
+      const item = await store.get(runKey(shard));
+      const decoded = item && decodeRun(item);
+      if (decoded?.kind !== 'ok') throw new Error('no RUN');
+      return decoded.record;
+    },
+  };
+}
+
+export const healthy: Answer = { outcome: 'success', ms: 5 };
+export const failing: Answer = { outcome: 'failure', ms: 5 };
+
+const slotMs = 3_600_000;
+const layoutOptions = { mode: 'resident', desiredRelease: '' } as const;
+
+const attemptOf = (outcome: Answer['outcome'], totalMs: number): Attempt => ({
+  outcome,
+  output: '',
+  ...(outcome === 'failure' && { failureClass: 'CONNECT_TIMEOUT' as const }),
+  timings: { totalMs },
+});
+
+const dialFailure = (failureClass: Extract<FailureClass, 'CONNECT_TIMEOUT' | 'CONNECT_REFUSED'>): DialFailure => ({
+  kind: 'failed',
+  failureClass,
+  message: failureClass,
+});

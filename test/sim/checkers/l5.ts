@@ -1,0 +1,52 @@
+/**
+ * L5: no bucket with targets is without a holder for more than 30 s after one crash, none at all where nothing went wrong; and for no longer
+ * than a crash before the first heartbeat costs once faults have stopped. A bucket is held while the run whose token stands in its EPOCH beats.
+ */
+import { epochKey, runKey, targetAddress } from '../../../shared/store/keys.ts';
+import { keyKind } from '../store.ts';
+import { aftermathMs, type Checker, type Facts, lockAftermathMs, recoveryMs } from './checker.ts';
+
+/** A beat every 5 s, and what it takes; a hand-over takes not longer. */
+const beatMs = 8_500;
+const crashMs = 30_000;
+/** A crash before the first heartbeat: a rescue is sent a tick after the beat is 30 s old, and looks for 6 s. */
+const lockedMs = 130_000;
+
+export const l5: Checker = (facts, violated) => {
+  const { ledger, table, nowMs } = facts;
+  /** By shard, when its RUN was last written, and of which such time it has been told. */
+  const beats = new Map<string, number>();
+  const told = new Map<string, number>();
+
+  const look = (bucket: string) => {
+    const epoch = table.get(epochKey(bucket));
+    const shard = String(epoch?.shard);
+    // Whoever has claimed the bucket has not beaten yet, or the reverse: soon it has.
+    if (!epoch || table.get(runKey(shard))?.token !== epoch.token) return;
+    const sinceMs = beats.get(shard) ?? 0;
+    const unheldMs = nowMs() - sinceMs;
+    if (unheldMs <= beatMs || told.get(shard) === sinceMs || unheldMs <= allowedMs(facts, shard, sinceMs)) return;
+    told.set(shard, sinceMs);
+    violated(`shard ${shard} with bucket ${bucket} has had no beat for ${unheldMs} ms, since ${sinceMs}`);
+  };
+
+  return {
+    applied({ timeMs, changes }) {
+      for (const { key } of changes) if (keyKind(key) === 'RUN') beats.set(key.pk.slice('RUN#'.length), timeMs);
+    },
+    ticked() {
+      const buckets = [...ledger.targets()].map(({ namespace, name }) => targetAddress(namespace, name).bucket);
+      for (const bucket of new Set(buckets)) look(bucket);
+    },
+  };
+};
+
+function allowedMs({ faults, nowMs }: Facts, shard: string, sinceMs: number): number {
+  const felt = faults.during(sinceMs - aftermathMs, nowMs());
+  const isLocked = faults.lockedMs(shard) > sinceMs - lockAftermathMs;
+  const calmMs = faults.calmSinceMs();
+  if (felt.length === 0 && !isLocked) return beatMs;
+  if (calmMs !== undefined && nowMs() - calmMs > recoveryMs) return isLocked ? lockedMs : crashMs + beatMs;
+  const isOneCrash = felt.length === 1 && felt[0]?.kind === 'crash' && !isLocked;
+  return isOneCrash ? crashMs + beatMs : Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,41 @@
+/** S2: a PROBE item's version is one more exactly with each change, and what is told of a version is what was written with it. */
+import type { ProbeRecord } from '../../../shared/core/records.ts';
+import { keyKind } from '../store.ts';
+import type { Checker } from './checker.ts';
+
+/** Of a version, what everybody has to agree on. */
+const shown = ({
+  result,
+  containerID,
+}: {
+  readonly result?: string | undefined;
+  readonly containerID: string;
+}): string => `${result ?? 'none'} ${containerID}`;
+
+export const s2: Checker = (_, violated) => {
+  /** By uid, container, probe type and version: the event's id. */
+  const written = new Map<string, string>();
+  return {
+    applied({ changes, writer }) {
+      for (const { key, before, after } of changes) {
+        if (keyKind(key) !== 'PROBE' || !before || !after) continue;
+        const [old, now] = [before as unknown as ProbeRecord, after as unknown as ProbeRecord];
+        if (old.uid !== now.uid) continue;
+        const changed = shown(old) !== shown(now) || (now.ended && !old.ended);
+        const step = now.version - old.version;
+        if (step !== (changed ? 1 : 0))
+          violated(
+            `${writer} took ${key.sk} from version ${old.version} (${shown(old)}) to ${now.version} (${shown(now)})`,
+          );
+        written.set(`${now.uid}/${now.container}/${now.probeType}/${now.version}`, shown(now));
+      }
+    },
+    published({ publisher, event }) {
+      if (event.detailType !== 'Probe Result Changed') return;
+      const committed = written.get(event.detail.id);
+      if (committed === undefined) violated(`${publisher} told of ${event.detail.id}, which was never written`);
+      else if (committed !== shown(event.detail))
+        violated(`${publisher} told ${shown(event.detail)} of ${event.detail.id}, written was ${committed}`);
+    },
+  };
+};

@@ -1,0 +1,44 @@
+/**
+ * S7: one run never has two probes of one worker in flight, and begins them at least 0.9 periods apart, but for first probes, triggers,
+ * retries after a prober error, and where a fault made one late (a tick keeps its phase, so the next one comes sooner).
+ */
+
+import { processOf } from '../fault-log.ts';
+import type { Endpoint, SeenProbe } from '../network.ts';
+import type { Checker, ProbeStart } from './checker.ts';
+
+type Last = {
+  readonly start: ProbeStart;
+  readonly seen: SeenProbe | undefined;
+  /** When the one before began; undefined: it is the first of its run. */
+  readonly earlierMs: number | undefined;
+};
+
+const gapMin = 0.9;
+
+export const s7: Checker = ({ ledger, faults }, violated) => {
+  const last = new Map<string, Last>();
+  const nameOf = ({ prober, endpoint }: { prober: string; endpoint: Endpoint }) => `${prober} ${endpoint}`;
+  return {
+    probeStarted(start) {
+      const name = nameOf(start);
+      const before = last.get(name);
+      last.set(name, { start, seen: undefined, earlierMs: before?.start.startMs });
+      const probed = ledger.probedAt(start.endpoint);
+      if (!before || !probed) return;
+      if (!before.seen) violated(`${name} has two probes in flight`);
+      const periodMs = probed.probe.probe.periodSeconds * 1000;
+      const gapMs = start.startMs - before.start.startMs;
+      if (gapMs >= gapMin * periodMs || before.seen?.outcome === 'error' || before.earlierMs === undefined) return;
+      const sinceMs = before.earlierMs - 2 * periodMs;
+      if (Math.max(ledger.disturbedMs(probed.uid), ledger.probeWrittenMs(probed)) >= sinceMs) return;
+      if (faults.during(sinceMs, start.startMs, processOf(start.prober)).length > 0) return;
+      violated(`${name} was probed again after ${gapMs} ms of ${periodMs}`);
+    },
+    probeSeen(seen) {
+      const name = nameOf(seen);
+      const before = last.get(name);
+      if (before) last.set(name, { ...before, seen });
+    },
+  };
+};

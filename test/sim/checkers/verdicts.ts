@@ -1,0 +1,54 @@
+/** Which commits are verdicts of probes (rule 12), and which probes of the network stand behind them. */
+import type { ProbeRecord } from '../../../shared/core/records.ts';
+import type { Endpoint, SeenProbe } from '../network.ts';
+import { keyKind } from '../store.ts';
+import type { Change } from '../table.ts';
+import type { Facts, ProbeStart } from './checker.ts';
+
+export type Verdict = { readonly before: ProbeRecord; readonly after: ProbeRecord; readonly endpoint: Endpoint };
+
+/** One seen probe, and whether its result was surely recorded: its run went on to the next probe, nothing speaking against it. */
+export type Evidence = SeenProbe & { isRecorded: boolean };
+
+export type Evidences = {
+  started(start: ProbeStart): void;
+  seen(probe: SeenProbe): void;
+  /** A hold, or another spec: what was seen before counts no more. */
+  forget(endpoint: Endpoint): void;
+  /** Oldest first. */
+  of(endpoint: Endpoint): readonly Evidence[];
+};
+
+const keptMax = 200;
+/** A process that doubts itself throws results away, and for a while after. */
+const doubtMs = 40_000;
+
+export function evidences({ ledger, faults }: Facts): Evidences {
+  const all = new Map<Endpoint, Evidence[]>();
+  return {
+    started({ endpoint, prober, startMs }) {
+      const probed = ledger.probedAt(endpoint);
+      if (!probed || ledger.tokenOf(prober) !== ledger.epochOf(probed.address.bucket)) return;
+      const last = all.get(endpoint)?.findLast((one) => one.prober === prober);
+      const process = prober.slice(0, prober.indexOf('.'));
+      if (last && faults.during(last.startMs - doubtMs, startMs, process).length === 0) last.isRecorded = true;
+    },
+    seen(probe) {
+      const known = all.get(probe.endpoint) ?? [];
+      all.set(probe.endpoint, known);
+      known.push({ ...probe, isRecorded: false });
+      if (known.length > 2 * keptMax) known.splice(0, keptMax);
+    },
+    forget: (endpoint) => void all.delete(endpoint),
+    of: (endpoint) => all.get(endpoint) ?? [],
+  };
+}
+
+/** A verdict carries what the probe said; the results of rules 3, 5 and 6 carry nothing. */
+export function verdictOf({ ledger }: Facts, { key, before, after }: Change): Verdict | undefined {
+  if (keyKind(key) !== 'PROBE' || !before || !after) return undefined;
+  const [old, now] = [before as unknown as ProbeRecord, after as unknown as ProbeRecord];
+  if (now.version === old.version || now.output === '' || now.ended || now.result === undefined) return undefined;
+  const endpoint = ledger.endpointOf(key);
+  return endpoint === undefined ? undefined : { before: old, after: now, endpoint };
+}

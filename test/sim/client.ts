@@ -1,0 +1,92 @@
+/** Whoever uses the API from outside: a request goes to one of its processes, and is made again when no answer comes. */
+import type { ApiApp } from '../../shared/api/app.ts';
+import type { Chance } from './chance.ts';
+import type { Life, Scheduler } from './clock.ts';
+
+export type ApiAnswer = { readonly status: number; readonly body: unknown };
+
+export type Asked = {
+  readonly method: 'GET' | 'PUT' | 'PATCH' | 'POST' | 'DELETE';
+  readonly path: string;
+  readonly body?: unknown;
+};
+
+/** An answer as it came in, for those who watch from outside. */
+export type SeenAnswer = {
+  readonly sentMs: number;
+  readonly timeMs: number;
+  readonly asked: Asked;
+  readonly answer: ApiAnswer;
+};
+
+export type Client = {
+  /** undefined: no answer within the time-out, so nothing is known of it. */
+  ask(asked: Asked): Promise<ApiAnswer | undefined>;
+  /** Asks until there is an answer below 500. */
+  insist(asked: Asked, isMoot?: () => boolean): Promise<ApiAnswer | undefined>;
+  sleep(ms: number): Promise<void>;
+  onAnswer(listener: (seen: SeenAnswer) => void): void;
+};
+
+export type ApiProcesses = ReadonlyMap<Life, ApiApp>;
+
+const timeoutMs = 30_000;
+
+export function clientOf(scheduler: Scheduler, chance: Chance, apps: ApiProcesses): Client {
+  const listeners: ((seen: SeenAnswer) => void)[] = [];
+
+  const sleep = (ms: number) =>
+    new Promise<void>((resolve) => {
+      scheduler.after(ms, { label: 'client', deliver: resolve });
+    });
+
+  const ask = (asked: Asked) =>
+    new Promise<ApiAnswer | undefined>((resolve) => {
+      const sentMs = scheduler.nowMs();
+      const alive = [...apps].filter(([life]) => life.alive);
+      const cancel = scheduler.after(timeoutMs, { label: 'client waits no longer', deliver: () => resolve(undefined) });
+      if (alive.length === 0) return;
+      const [life, app] = chance.pick(alive);
+      const serve = async () => {
+        const response = await app.fetch(requestOf(asked));
+        const text = await response.text();
+        if (!life.alive) return;
+        const answer = { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
+        scheduler.after(chance.between(1, 20), {
+          label: `${asked.method} ${asked.path}: ${response.status}`,
+          deliver: () => {
+            cancel();
+            for (const listener of listeners) listener({ sentMs, timeMs: scheduler.nowMs(), asked, answer });
+            resolve(answer);
+          },
+        });
+      };
+      scheduler.after(chance.between(1, 20), {
+        label: `${asked.method} ${asked.path}`,
+        life,
+        deliver: () => void serve(),
+      });
+    });
+
+  return {
+    ask,
+    async insist(asked, isMoot = () => false) {
+      while (!isMoot()) {
+        const answer = await ask(asked);
+        if (answer && answer.status < 500) return answer;
+        await sleep(chance.between(500, 5_000));
+      }
+      return undefined;
+    },
+    sleep,
+    onAnswer: (listener) => void listeners.push(listener),
+  };
+}
+
+function requestOf({ method, path, body }: Asked): Request {
+  const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+  return new Request(`http://probelet.test${path}`, {
+    method,
+    ...(body !== undefined && { body: JSON.stringify(body), headers: { 'content-type': type } }),
+  });
+}

@@ -1,0 +1,186 @@
+/**
+ * The virtual time of a simulated world: one heap of everything that is going to happen, taken in the order of time, simultaneous events
+ * in an order that the seed decides. Between two events the microtask queue is drained, and nothing else ever runs: no I/O, no machine's
+ * clock. So one seed repeats a run event by event, and its trace hash proves it.
+ */
+import { createHash } from 'node:crypto';
+import type { Clock } from '../../shared/lib/clock.ts';
+import type { Random } from '../../shared/lib/random.ts';
+
+/** One life of a process: from its start to its crash. What it waits for comes only while it lives and is not paused. */
+export type Life = {
+  readonly name: string;
+  /** What kind of process it is: crash points are named after it. */
+  readonly role: string;
+  alive: boolean;
+  pausedUntilMs: number;
+  /** After a pause either the timers that came due or the answers that came in are looked at first. */
+  timersFirst: boolean;
+  /** What the process's wall clock is ahead of the true time. */
+  skewMs: number;
+};
+
+export type Happening = {
+  /** For the trace. */
+  readonly label: string;
+  /** Whose it is; absent: the world's own. */
+  readonly life?: Life;
+  readonly kind?: 'timer' | 'answer';
+  /** Happens at its time whatever becomes of the process: a request that has been sent arrives. */
+  readonly effect?: () => void;
+  /** What the process learns of it, if it still lives, once it is not paused. */
+  readonly deliver?: () => void;
+};
+
+export type Scheduler = {
+  /** The true time, ms since the beginning of the world. */
+  nowMs(): number;
+  /** Returns what cancels it. */
+  after(delayMs: number, happening: Happening): () => void;
+  /** Adds to the trace. */
+  trace(line: string): void;
+  runUntil(untilMs: number): Promise<void>;
+  traceHash(): string;
+  events(): number;
+};
+
+type Entry = { dueMs: number; tie: number; readonly order: number; happening: Happening | undefined };
+
+/** The true time at the beginning, ms since the epoch. */
+export const worldStartMs = Date.UTC(2030, 0, 1);
+
+/** Whoever starves the machine's own event loop never lets it collect what it should. */
+const eventsPerTurn = 512;
+
+export function startScheduler(random: Pick<Random, 'next'>, onLine?: (line: string) => void): Scheduler {
+  const heap: Entry[] = [];
+  const hash = createHash('sha256');
+  let text = '';
+  let nowMs = 0;
+  let order = 0;
+  let count = 0;
+
+  const trace = (line: string) => {
+    onLine?.(line);
+    text += `${line}\n`;
+    if (text.length < 65_536) return;
+    hash.update(text);
+    text = '';
+  };
+
+  const push = (dueMs: number, tie: number, happening: Happening): Entry => {
+    order += 1;
+    const entry: Entry = { dueMs, tie, order, happening };
+    heapPush(heap, entry);
+    return entry;
+  };
+
+  /** A paused process's share of what happens waits for it; timers keep their order among themselves. */
+  const postpone = (entry: Entry, happening: Happening, life: Life) => {
+    const isTimer = happening.kind === 'timer';
+    const tie = isTimer ? (life.timersFirst ? -1 : 2) + entry.dueMs * 1e-12 : random.next();
+    const { effect: _, ...rest } = happening;
+    push(life.pausedUntilMs, tie, rest);
+  };
+
+  const happen = (entry: Entry) => {
+    const { happening } = entry;
+    if (!happening) return;
+    happening.effect?.();
+    const { life } = happening;
+    if (!life) {
+      trace(`${nowMs} ${happening.label}`);
+      return happening.deliver?.();
+    }
+    if (!life.alive || !happening.deliver) return;
+    if (life.pausedUntilMs > nowMs) return postpone(entry, happening, life);
+    trace(`${nowMs} ${life.name} ${happening.label}`);
+    happening.deliver();
+  };
+
+  return {
+    nowMs: () => nowMs,
+    after(delayMs, happening) {
+      const entry = push(nowMs + Math.max(0, Math.ceil(delayMs)), random.next(), happening);
+      return () => {
+        entry.happening = undefined;
+      };
+    },
+    trace,
+    async runUntil(untilMs) {
+      await turnOfTheLoop();
+      for (let next = heap[0]; next && next.dueMs <= untilMs; next = heap[0]) {
+        heapPop(heap);
+        if (!next.happening) continue;
+        nowMs = Math.max(nowMs, next.dueMs);
+        count += 1;
+        happen(next);
+        await (count % eventsPerTurn === 0 ? turnOfTheLoop() : drained());
+      }
+      nowMs = untilMs;
+    },
+    traceHash() {
+      hash.update(text);
+      text = '';
+      return hash.copy().digest('hex').slice(0, 16);
+    },
+    events: () => count,
+  };
+}
+
+/** Node comes to the next tick when the queue of microtasks is empty. */
+const drained = (): Promise<void> =>
+  new Promise((resolve) => {
+    process.nextTick(resolve);
+  });
+
+const turnOfTheLoop = (): Promise<void> =>
+  new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+
+/** The clock that a process sees. */
+export function clockOf(scheduler: Scheduler, life: Life): Clock {
+  return {
+    nowMs: () => worldStartMs + scheduler.nowMs() + life.skewMs,
+    monotonicMs: () => scheduler.nowMs(),
+    setTimer: (delayMs, callback) =>
+      scheduler.after(delayMs, { label: 'timer', life, kind: 'timer', deliver: callback }),
+  };
+}
+
+const before = (a: Entry, b: Entry): boolean =>
+  a.dueMs !== b.dueMs ? a.dueMs < b.dueMs : a.tie !== b.tie ? a.tie < b.tie : a.order < b.order;
+
+function heapPush(heap: Entry[], entry: Entry): void {
+  let at = heap.length;
+  heap.push(entry);
+  while (at > 0) {
+    const parentAt = (at - 1) >> 1;
+    const parent = heap[parentAt];
+    if (!parent || !before(entry, parent)) break;
+    heap[at] = parent;
+    at = parentAt;
+  }
+  heap[at] = entry;
+}
+
+function heapPop(heap: Entry[]): void {
+  const last = heap.pop();
+  if (!last || heap.length === 0) return;
+  let at = 0;
+  for (;;) {
+    let childAt = 2 * at + 1;
+    let child = heap[childAt];
+    if (!child) break;
+    const right = heap[childAt + 1];
+    if (right && before(right, child)) {
+      childAt += 1;
+      child = right;
+    }
+    if (!before(child, last)) break;
+    heap[at] = child;
+    at = childAt;
+  }
+  heap[at] = last;
+}

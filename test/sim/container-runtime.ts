@@ -1,0 +1,105 @@
+/**
+ * Who runs the containers of a `reported` target: it starts them, reports them until the report is taken, restarts them when it is asked
+ * to, and now and then one ends by itself.
+ */
+import type { BusEvent } from '../../shared/bus/events.ts';
+import type { Chance } from './chance.ts';
+import type { Client } from './client.ts';
+import { type Scheduler, worldStartMs } from './clock.ts';
+import { namespace } from './targets.ts';
+
+type Container = { name: string; id: string; count: number; startedAtMs: number | undefined };
+
+export type ContainerRuntime = {
+  /** What the bus brings. */
+  hear(event: BusEvent): void;
+  stop(): void;
+};
+
+export type RuntimePorts = { readonly scheduler: Scheduler; readonly chance: Chance; readonly client: Client };
+
+const meanLifeMs = 2 * 3_600_000;
+
+/** `incarnation`: of the target, which is told by its uid only to those who ask the API. */
+export function containerRuntime(
+  { scheduler, chance, client }: RuntimePorts,
+  target: { readonly name: string; readonly incarnation: number; readonly containers: readonly string[] },
+): ContainerRuntime {
+  const path = `/v1/namespaces/${namespace}/targets/${target.name}/status`;
+  let stopped = false;
+  let version = 0;
+  let reporting = false;
+
+  const idOf = (name: string, count: number) => `sim://${target.name}-${target.incarnation}-${name}-${count}`;
+  const containers = target.containers.map((name): Container => ({ name, id: '', count: -1, startedAtMs: undefined }));
+
+  const report = async (): Promise<void> => {
+    version += 1;
+    if (reporting) return;
+    reporting = true;
+    for (let told = -1; told !== version && !stopped; ) {
+      told = version;
+      const answer = await client.insist({ method: 'PUT', path, body: statusOf(containers) }, () => stopped);
+      // Not registered yet, or terminating: it is tried again, since nobody says which.
+      if (answer && answer.status >= 400) await client.sleep(5_000);
+      if (answer && answer.status >= 400) told = -1;
+    }
+    reporting = false;
+  };
+
+  const start = (container: Container) => {
+    if (stopped || container.startedAtMs !== undefined) return;
+    container.count += 1;
+    container.id = idOf(container.name, container.count);
+    container.startedAtMs = worldStartMs + scheduler.nowMs();
+    void report();
+    const { id } = container;
+    scheduler.after(chance.wait(meanLifeMs), { label: `${id} ends`, deliver: () => end(container, id) });
+  };
+
+  const end = (container: Container, id: string) => {
+    if (stopped || container.id !== id || container.startedAtMs === undefined) return;
+    container.startedAtMs = undefined;
+    if (chance.happens(0.5)) void report();
+    scheduler.after(chance.between(200, 8_000), {
+      label: `${container.name} starts again`,
+      deliver: () => start(container),
+    });
+  };
+
+  for (const container of containers)
+    scheduler.after(chance.between(0, 5_000), { label: 'container starts', deliver: () => start(container) });
+  return {
+    hear({ detailType, detail }) {
+      if (detailType !== 'Container Restart Requested') return;
+      const container = containers.find(({ id }) => id === detail.containerID);
+      if (container)
+        scheduler.after(chance.between(50, 3_000), {
+          label: 'restart obeyed',
+          deliver: () => end(container, detail.containerID),
+        });
+    },
+    stop() {
+      stopped = true;
+    },
+  };
+}
+
+function statusOf(containers: readonly Container[]) {
+  const instant = (ms: number) => new Date(ms).toISOString();
+  return {
+    status: {
+      containerStatuses: containers
+        .filter(({ id }) => id !== '')
+        .map(({ name, id, count, startedAtMs }) => ({
+          name,
+          containerID: id,
+          restartCount: count,
+          state:
+            startedAtMs === undefined
+              ? { terminated: { exitCode: 1, reason: 'Error' } }
+              : { running: { startedAt: instant(startedAtMs) } },
+        })),
+    },
+  };
+}

@@ -1,0 +1,379 @@
+/**
+ * What goes wrong, and when: faults come at random, each with a target and a duration, in the stormy part of every hour; then it is
+ * calm, and what has to have settled by then is looked at. Every fault that was really done is counted by its kind.
+ */
+import type { BusFault, BusFaults, DeliveryFault } from './bus.ts';
+import type { Chance } from './chance.ts';
+import type { Life, Scheduler } from './clock.ts';
+import type { CrashPoints } from './crash-points.ts';
+import type { Caller, Population, Process } from './process.ts';
+import type { QueueFault, QueueFaults } from './queue.ts';
+import type { StoreFault, StoreFaults } from './store.ts';
+
+/** How a seed is tormented. */
+export type Profile = {
+  /** Of a process's wall clock, at most. */
+  readonly skewMsMax: number;
+  /** Mean time between two faults of the storm. */
+  readonly faultEveryMs: number;
+  /** Of an hour, from its beginning. */
+  readonly stormMs: number;
+  /** Own-network loss and pauses in the middle of a probe: who survives them has to doubt itself. */
+  readonly selfDoubt: boolean;
+  /** Of a message that was received, until its run says how long it wants it: a function's time-out, or what a polling worker asks for. */
+  readonly queueVisibilityMs: number;
+  /** One outage of the store of this length, in the middle; 0: none. */
+  readonly outageMs: number;
+};
+
+export type FaultKind =
+  | 'crash'
+  | 'pause'
+  | 'store throttled'
+  | 'store slow'
+  | 'store answer lost'
+  | 'store in doubt'
+  | 'store late write'
+  | 'store conflict'
+  | 'store outage'
+  | 'partition'
+  | 'network loss'
+  | 'queue unreachable'
+  | 'queue answer lost'
+  | 'queue duplicate'
+  | 'queue delay'
+  | 'bus partial'
+  | 'bus unreachable'
+  | 'bus answer lost'
+  | 'delivery drop'
+  | 'delivery double'
+  | 'delivery late'
+  | 'tick missing'
+  | 'tick twice'
+  | 'tick late'
+  | 'clock jump'
+  | 'forged event'
+  | 'layout change'
+  | 'release change';
+
+/** One fault, as far as the checkers have to know of it. */
+export type DoneFault = {
+  readonly timeMs: number;
+  readonly kind: FaultKind;
+  readonly process?: string;
+  readonly untilMs: number;
+};
+
+export type Faults = {
+  readonly store: StoreFaults;
+  readonly queue: QueueFaults;
+  readonly bus: BusFaults;
+  /** What becomes of the schedule's tick of this minute: the delays after which it comes, one for each time. */
+  ticks(): readonly number[];
+  /** By kind, how often. */
+  counts(): ReadonlyMap<FaultKind, number>;
+  start(parts: FaultParts): void;
+  isCalm(): boolean;
+  /** Since when nothing goes wrong any more; undefined: it storms. */
+  calmSinceMs(): number | undefined;
+  onDone(listener: (fault: DoneFault) => void): void;
+};
+
+/** What faults are done to. */
+export type FaultParts = {
+  readonly population: Population;
+  readonly crashPoints: CrashPoints;
+  readonly duplicateMessage: () => boolean;
+  readonly forgeEvent: () => void;
+  readonly cutNetwork: (processName: string, ms: number) => void;
+  readonly changeLayout: () => void;
+  readonly changeRelease: () => void;
+};
+
+type Window<Kind> = {
+  readonly kind: Kind;
+  readonly process: string | undefined;
+  readonly untilMs: number;
+  readonly probability: number;
+};
+
+type Windows<Kind extends FaultKind> = {
+  open(window: Omit<Window<Kind>, 'untilMs'> & { readonly ms: number }): void;
+  hit(caller: Caller | undefined): Kind | undefined;
+};
+
+type StoreKind = Extract<FaultKind, `store ${string}` | 'partition'>;
+type QueueKind = 'queue unreachable' | 'queue answer lost' | 'queue delay' | 'partition';
+type BusKind = 'bus partial' | 'bus unreachable' | 'bus answer lost' | 'partition';
+type DeliveryKind = 'delivery drop' | 'delivery double' | 'delivery late';
+type TickKind = 'tick missing' | 'tick twice' | 'tick late';
+
+type Ports = { readonly scheduler: Scheduler; readonly chance: Chance; readonly profile: Profile };
+
+const hourMs = 3_600_000;
+/** The world comes up in peace. */
+const peaceMs = 120_000;
+
+export function planFaults({ scheduler, chance, profile }: Ports): Faults {
+  const counts = new Map<FaultKind, number>();
+  const listeners: ((fault: DoneFault) => void)[] = [];
+  let outageUntilMs = 0;
+
+  const done = (kind: FaultKind, process?: string, ms = 0) => {
+    counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    const timeMs = scheduler.nowMs();
+    scheduler.trace(`${timeMs} fault ${kind} ${process ?? ''}`);
+    for (const listener of listeners)
+      listener({ timeMs, kind, untilMs: timeMs + ms, ...(process !== undefined && { process }) });
+  };
+  const ports = { scheduler, chance };
+  const store = windows<StoreKind>(ports, done);
+  const queue = windows<QueueKind>(ports, done);
+  const bus = windows<BusKind>(ports, done);
+  const delivery = windows<DeliveryKind>(ports, done);
+  const tick = windows<TickKind>(ports, done);
+
+  const isStorm = () => scheduler.nowMs() > peaceMs && scheduler.nowMs() % hourMs < profile.stormMs;
+  /** So long at most, so that the calm is one. */
+  const withinStorm = (ms: number) => Math.max(0, Math.min(ms, profile.stormMs - (scheduler.nowMs() % hourMs)));
+  const calmSinceMs = () => {
+    if (isStorm() || scheduler.nowMs() < outageUntilMs) return undefined;
+    const hourBeganMs = scheduler.nowMs() - (scheduler.nowMs() % hourMs);
+    return Math.max(outageUntilMs, scheduler.nowMs() > peaceMs ? hourBeganMs + profile.stormMs : 0);
+  };
+
+  /** What each kind of fault does to the world. */
+  const strikes = (parts: FaultParts, process: Process): Readonly<Record<FaultKind, () => void>> => {
+    const { crashPoints } = parts;
+    const maybe = chance.happens(0.6) ? process.name : undefined;
+    const ms = withinStorm(chance.between(1_000, 60_000));
+    const probability = chance.pick([0.1, 0.3, 0.7]);
+    const onStore = (kind: StoreKind) => () => store.open({ kind, process: maybe, ms: Math.ceil(ms / 4), probability });
+    const onQueue = (kind: QueueKind) => () => queue.open({ kind, process: maybe, ms: Math.ceil(ms / 2), probability });
+    const onBus = (kind: BusKind) => () => bus.open({ kind, process: maybe, ms, probability });
+    const onDelivery = (kind: DeliveryKind) => () =>
+      delivery.open({ kind, process: undefined, ms: withinStorm(5 * ms), probability: chance.pick([0.1, 0.5, 1]) });
+    const onTick = (kind: TickKind) => () =>
+      tick.open({ kind, process: undefined, ms: withinStorm(chance.between(60_000, 240_000)), probability: 0.7 });
+    return {
+      crash: () =>
+        crashPoints.arm(process, () => {
+          if (!isStorm()) return;
+          done('crash', process.name);
+          process.crash(withinStorm(chance.between(200, chance.pick([2_000, 20_000, 90_000]))));
+        }),
+      pause: () => {
+        const forMs = chance.pick([1, 4, 12, 16, 30, 120]) * chance.between(500, 1_500);
+        crashPoints.arm(process, () => {
+          if (!isStorm()) return;
+          const pauseMs = withinStorm(forMs);
+          done('pause', process.name, pauseMs);
+          process.pause(pauseMs);
+        });
+      },
+      'store throttled': onStore('store throttled'),
+      'store slow': onStore('store slow'),
+      'store answer lost': onStore('store answer lost'),
+      'store in doubt': onStore('store in doubt'),
+      'store late write': onStore('store late write'),
+      'store conflict': onStore('store conflict'),
+      'store outage': () => outage(withinStorm(chance.between(5_000, 90_000))),
+      partition: () => {
+        for (const part of [store, queue, bus])
+          part.open({ kind: 'partition', process: process.name, ms, probability: 1 });
+        done('partition', process.name, ms);
+      },
+      'network loss': () => {
+        if (!profile.selfDoubt) return;
+        parts.cutNetwork(process.name, ms);
+        done('network loss', process.name, ms);
+      },
+      'queue unreachable': onQueue('queue unreachable'),
+      'queue answer lost': onQueue('queue answer lost'),
+      'queue delay': () =>
+        queue.open({ kind: 'queue delay', process: undefined, ms: withinStorm(120_000), probability: 0.5 }),
+      'queue duplicate': () => {
+        if (parts.duplicateMessage()) done('queue duplicate');
+      },
+      'bus partial': onBus('bus partial'),
+      'bus unreachable': onBus('bus unreachable'),
+      'bus answer lost': onBus('bus answer lost'),
+      'delivery drop': onDelivery('delivery drop'),
+      'delivery double': onDelivery('delivery double'),
+      'delivery late': onDelivery('delivery late'),
+      'tick missing': onTick('tick missing'),
+      'tick twice': onTick('tick twice'),
+      'tick late': onTick('tick late'),
+      'clock jump': () => jump(process),
+      'forged event': () => {
+        parts.forgeEvent();
+        done('forged event');
+      },
+      'layout change': () => {
+        parts.changeLayout();
+        done('layout change');
+      },
+      'release change': () => {
+        parts.changeRelease();
+        done('release change');
+      },
+    };
+  };
+
+  function strike(parts: FaultParts): void {
+    strikes(parts, chance.pick(parts.population.processes))[chance.pick(menu)]();
+  }
+
+  function outage(ms: number): void {
+    outageUntilMs = scheduler.nowMs() + ms;
+    store.open({ kind: 'store outage', process: undefined, ms, probability: 1 });
+    done('store outage', undefined, ms);
+  }
+
+  function jump(process: Process): void {
+    const life = process.life();
+    if (!life) return;
+    life.skewMs = chance.between(-profile.skewMsMax, profile.skewMsMax);
+    done('clock jump', process.name);
+  }
+
+  const faultOf = (kind: StoreKind): StoreFault => {
+    switch (kind) {
+      case 'store throttled':
+        return { kind: 'throttled' };
+      case 'store slow':
+        return { kind: 'slow' };
+      case 'store answer lost':
+        return { kind: 'answerLost' };
+      case 'store in doubt':
+        return { kind: 'inDoubt', applied: chance.pick(['never', 'first']) };
+      case 'store late write':
+        return { kind: 'inDoubt', applied: 'late' };
+      case 'store conflict':
+        return { kind: 'conflict' };
+      case 'store outage':
+        return chance.happens(0.5) ? { kind: 'throttled' } : { kind: 'unreachable' };
+      case 'partition':
+        return { kind: 'inDoubt', applied: 'never' };
+    }
+  };
+
+  return {
+    store: {
+      next(caller, { writes }) {
+        const kind = store.hit(caller);
+        return kind && (writes || kind !== 'store conflict') ? faultOf(kind) : undefined;
+      },
+    },
+    queue: {
+      next: (caller): QueueFault | undefined => {
+        const kind = queue.hit(caller);
+        if (kind === undefined || kind === 'queue delay') return undefined;
+        return { kind: kind === 'queue answer lost' ? 'answerLost' : 'unreachable' };
+      },
+      delayMs: () => (queue.hit(undefined) === 'queue delay' ? chance.wait(15_000) : chance.between(0, 50)),
+    },
+    bus: {
+      next: (caller): BusFault | undefined => {
+        const kind = bus.hit(caller);
+        if (kind === undefined) return undefined;
+        return { kind: kind === 'bus partial' ? 'partial' : kind === 'bus answer lost' ? 'answerLost' : 'unreachable' };
+      },
+      delivery: (): DeliveryFault | undefined => {
+        const kind = delivery.hit(undefined);
+        return kind && { kind: kind === 'delivery drop' ? 'drop' : kind === 'delivery double' ? 'double' : 'late' };
+      },
+    },
+    ticks() {
+      const normal = chance.between(0, 2_000);
+      switch (tick.hit(undefined)) {
+        case 'tick missing':
+          return [];
+        case 'tick twice':
+          return [normal, normal + chance.between(0, 5_000)];
+        case 'tick late':
+          return [chance.between(5_000, 50_000)];
+        case undefined:
+          return [normal];
+      }
+    },
+    counts: () => counts,
+    start(parts) {
+      const next = () => {
+        if (isStorm()) strike(parts);
+        scheduler.after(chance.wait(profile.faultEveryMs), { label: 'fault', deliver: next });
+      };
+      scheduler.after(peaceMs, { label: 'fault', deliver: next });
+      if (profile.outageMs > 0)
+        scheduler.after(3 * hourMs, { label: 'outage', deliver: () => outage(profile.outageMs) });
+    },
+    isCalm: () => calmSinceMs() !== undefined,
+    calmSinceMs,
+    onDone: (listener) => void listeners.push(listener),
+  };
+}
+
+/** Each as often as it stands here. */
+const menu: readonly FaultKind[] = [
+  ...Array<FaultKind>(8).fill('crash'),
+  ...Array<FaultKind>(6).fill('pause'),
+  'store throttled',
+  'store throttled',
+  'store slow',
+  'store answer lost',
+  'store answer lost',
+  'store in doubt',
+  'store in doubt',
+  'store late write',
+  'store late write',
+  'store conflict',
+  'store conflict',
+  'store outage',
+  'partition',
+  'partition',
+  'network loss',
+  'network loss',
+  'queue unreachable',
+  'queue answer lost',
+  'queue duplicate',
+  'queue duplicate',
+  'queue delay',
+  'bus partial',
+  'bus unreachable',
+  'bus answer lost',
+  'delivery drop',
+  'delivery drop',
+  'delivery double',
+  'delivery late',
+  'tick missing',
+  'tick twice',
+  'tick late',
+  'clock jump',
+  'forged event',
+  'layout change',
+  'layout change',
+  'release change',
+];
+
+function windows<Kind extends FaultKind>(
+  { scheduler, chance }: { readonly scheduler: Scheduler; readonly chance: Chance },
+  done: (kind: FaultKind, process?: string) => void,
+): Windows<Kind> {
+  let open: readonly Window<Kind>[] = [];
+  return {
+    open({ ms, ...window }) {
+      open = [...open, { ...window, untilMs: scheduler.nowMs() + ms }];
+    },
+    hit(caller) {
+      if (open.length === 0) return undefined;
+      open = open.filter(({ untilMs }) => untilMs > scheduler.nowMs());
+      const own = (window: Window<Kind>) => window.process === undefined || window.process === nameOf(caller?.life);
+      const hit = open.find((window) => own(window) && chance.happens(window.probability));
+      // Of a partition and an outage every call suffers: they are counted once, when they begin.
+      if (hit && hit.kind !== 'partition' && hit.kind !== 'store outage') done(hit.kind, nameOf(caller?.life));
+      return hit?.kind;
+    },
+  };
+}
+
+const nameOf = (life: Life | undefined): string | undefined => life?.name.slice(0, life.name.lastIndexOf('.'));

@@ -1,0 +1,30 @@
+import type { BusEvent } from '../../shared/bus/events.ts';
+import type { Chance } from './chance.ts';
+import { worldStartMs } from './clock.ts';
+import { namespace, scriptedTargets } from './targets.ts';
+
+/** An event that nobody of the product made: of a target that may not exist, with a result that nobody saw. */
+export function forgedEvent(chance: Chance, nowMs: number): BusEvent {
+  const name = chance.happens(0.8) ? chance.pick(scriptedTargets).name : 'nobody';
+  const target = { namespace, name, uid: chance.random().uuid() };
+  const id = `forged/${nowMs}`;
+  const timeMs = worldStartMs + nowMs;
+  if (chance.happens(0.5))
+    return { detailType: 'Target Sync Requested', timeMs, detail: { schemaVersion: 1, id, target, reason: 'forged' } };
+  return {
+    detailType: 'Probe Result Changed',
+    timeMs,
+    detail: {
+      schemaVersion: 1,
+      id,
+      target,
+      container: 'c0',
+      containerID: `probelet://${target.uid}/c0/0`,
+      probeType: chance.pick(['liveness', 'readiness', 'startup'] as const),
+      result: chance.pick(['success', 'failure'] as const),
+      version: chance.between(0, 1_000),
+      output: 'forged',
+      attempts: [],
+    },
+  };
+}

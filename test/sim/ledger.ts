@@ -1,0 +1,145 @@
+/**
+ * What somebody outside can know of the product by reading its table's history: which run took which token, which target is at which
+ * address, which probe has which item. Every checker reads it; none looks into a process.
+ */
+import { sameValue } from '../../shared/core/equality.ts';
+import type { ProbeRecord, TargetRecord } from '../../shared/core/records.ts';
+import { type ProbeName, type SpecProbe, specProbes } from '../../shared/core/spec.ts';
+import { epochKey, probeKey, type TargetAddress, targetAddress } from '../../shared/store/keys.ts';
+import type { Item, Key } from '../../shared/store/store.ts';
+import { worldStartMs } from './clock.ts';
+import type { Endpoint } from './network.ts';
+import { keyKind } from './store.ts';
+import type { AppliedWrite, Change, Table } from './table.ts';
+
+/** Whose probe an endpoint is. */
+export type Probed = {
+  readonly address: TargetAddress;
+  readonly uid: string;
+  readonly name: ProbeName;
+  readonly probe: SpecProbe;
+};
+
+export type Ledger = {
+  /** To be told first of every write. */
+  applied(write: AppliedWrite): void;
+  /** The token that this run took, once it has claimed with it. */
+  tokenOf(writer: string): number | undefined;
+  /** The token that stands in the bucket's EPOCH. */
+  epochOf(bucket: string): number | undefined;
+  probedAt(endpoint: Endpoint): Probed | undefined;
+  /** Of a PROBE item of a target that is there. */
+  endpointOf(key: Key): Endpoint | undefined;
+  /** The least that the spec asked for in the last minutes: a holder learns of another one a moment later. */
+  thresholdOf(endpoint: Endpoint, result: 'success' | 'failure'): number;
+  /** When the PROBE item was last written. */
+  probeWrittenMs(probed: Pick<Probed, 'address' | 'name'>): number;
+  probeItem(probed: Pick<Probed, 'address' | 'name'>): ProbeRecord | undefined;
+  targets(): Iterable<TargetRecord>;
+  targetOf(uid: string): TargetRecord | undefined;
+  probesOf(target: TargetRecord): readonly { readonly probed: Probed; readonly item: ProbeRecord }[];
+  /** The true time, ms since the epoch. */
+  wallMs(): number;
+  /** When something last changed that decides whether the target is probed at all: spec, containers, a hold, a startup verdict. */
+  disturbedMs(uid: string): number;
+};
+
+export function ledgerOf(table: Table, nowMs: () => number): Ledger {
+  const tokens = new Map<string, number>();
+  const endpoints = new Map<Endpoint, Probed>();
+  const byItem = new Map<string, Endpoint>();
+  const thresholds = new Map<Endpoint, readonly Threshold[]>();
+  const probeWritten = new Map<string, number>();
+  const targets = new Map<string, TargetRecord>();
+  const disturbed = new Map<string, number>();
+
+  const forget = (old: TargetRecord) => {
+    targets.delete(old.uid);
+    const address = targetAddress(old.namespace, old.name);
+    for (const { endpoint, probe } of endpointsIn(old)) {
+      endpoints.delete(endpoint);
+      byItem.delete(probeKey(address, probe.name).sk);
+    }
+  };
+
+  const readTarget = ({ before, after }: Change, timeMs: number) => {
+    if (before) forget(before as unknown as TargetRecord);
+    if (!after) return;
+    const target = after as unknown as TargetRecord;
+    targets.set(target.uid, target);
+    const address = targetAddress(target.namespace, target.name);
+    for (const { endpoint, probe } of endpointsIn(target)) {
+      endpoints.set(endpoint, { address, uid: target.uid, name: probe.name, probe });
+      byItem.set(probeKey(address, probe.name).sk, endpoint);
+      const { successThreshold: success, failureThreshold: failure } = probe.probe;
+      const known = thresholds.get(endpoint) ?? [];
+      const recent = known.filter((_, index) => timeMs - (known[index + 1]?.sinceMs ?? timeMs) < specLagMs);
+      thresholds.set(endpoint, [...recent, { sinceMs: timeMs, success, failure }]);
+    }
+  };
+
+  const ledger: Ledger = {
+    applied({ timeMs, writer, changes }) {
+      for (const change of changes) {
+        const kind = keyKind(change.key);
+        if (isDisturbance(kind, change)) disturbed.set(String((change.after ?? change.before)?.uid), timeMs);
+        if (kind === 'TARGET') readTarget(change, timeMs);
+        if (kind === 'PROBE') probeWritten.set(change.key.sk, timeMs);
+        if (kind === 'RUN' && isRun(writer)) tokens.set(writer, Number(change.after?.token));
+      }
+    },
+    tokenOf: (writer) => tokens.get(writer),
+    epochOf: (bucket) => table.get(epochKey(bucket))?.token as number | undefined,
+    probedAt: (endpoint) => endpoints.get(endpoint),
+    endpointOf: ({ sk }) => byItem.get(sk),
+    thresholdOf: (endpoint, result) => Math.min(...(thresholds.get(endpoint) ?? []).map((one) => one[result])),
+    probeWrittenMs: ({ address, name }) => probeWritten.get(probeKey(address, name).sk) ?? 0,
+    probeItem: ({ address, name }) => table.get(probeKey(address, name)) as (Item & ProbeRecord) | undefined,
+    targets: () => targets.values(),
+    targetOf: (uid) => targets.get(uid),
+    probesOf: (target) =>
+      endpointsIn(target).flatMap(({ endpoint }) => {
+        const probed = endpoints.get(endpoint);
+        const item = probed && ledger.probeItem(probed);
+        return probed && item ? [{ probed, item }] : [];
+      }),
+    wallMs: () => worldStartMs + nowMs(),
+    disturbedMs: (uid) => disturbed.get(uid) ?? 0,
+  };
+  return ledger;
+}
+
+type Threshold = { readonly sinceMs: number; readonly success: number; readonly failure: number };
+
+/** How long a holder may still go by the spec before. */
+const specLagMs = 120_000;
+
+function isDisturbance(kind: string, { before, after }: Change): boolean {
+  switch (kind) {
+    case 'TARGET':
+    case 'REPORT':
+      return true;
+    case 'STATUS':
+      return !sameValue(before?.incarnations, after?.incarnations);
+    case 'PROBE':
+      return (
+        before?.onHold !== after?.onHold ||
+        before?.containerID !== after?.containerID ||
+        before?.ended !== after?.ended ||
+        (after?.probeType === 'startup' && before?.result !== after.result)
+      );
+    default:
+      return false;
+  }
+}
+
+/** A run names itself `<process>.<life>/<run>`; everybody else has no run. */
+export const isRun = (writer: string): boolean => writer.includes('/');
+
+function endpointsIn(target: TargetRecord): readonly { readonly endpoint: Endpoint; readonly probe: SpecProbe }[] {
+  return specProbes(target.spec).flatMap((probe) => {
+    const { httpGet, tcpSocket, grpc } = probe.probe;
+    const port = httpGet?.port ?? tcpSocket?.port ?? grpc?.port;
+    return port === undefined ? [] : [{ endpoint: `${target.spec.host}:${port}`, probe }];
+  });
+}

@@ -1,0 +1,122 @@
+/** Who registers, changes and removes the targets of a simulated world, and looks at them. */
+import type { BusEvent } from '../../shared/bus/events.ts';
+import type { Chance } from './chance.ts';
+import type { Client } from './client.ts';
+import type { Scheduler } from './clock.ts';
+import { type ContainerRuntime, containerRuntime } from './container-runtime.ts';
+import type { Network } from './network.ts';
+import { endpointsOf, namespace, type ScriptedTarget, scriptedTargets } from './targets.ts';
+import { endpointLife } from './truth.ts';
+
+export type OperatorPorts = {
+  readonly scheduler: Scheduler;
+  readonly chance: Chance;
+  readonly client: Client;
+  readonly network: Network;
+  readonly isCalm: () => boolean;
+};
+
+export type Operator = { hear(event: BusEvent): void };
+
+/** How long a target that is re-created, or changed, is left alone. */
+const restMs: Readonly<Record<ScriptedTarget['fate'], number>> = {
+  stays: Number.POSITIVE_INFINITY,
+  isRecreated: 12 * 60_000,
+  changes: 8 * 60_000,
+};
+
+export function operate(ports: OperatorPorts): Operator {
+  const { scheduler, chance } = ports;
+  const runtimes = new Map<string, ContainerRuntime>();
+
+  for (const target of scriptedTargets) {
+    const own: Own = { ...ports, target, chance: chance.fork(target.name), runtimes };
+    scheduler.after(chance.between(0, 20_000), { label: `${target.name} is wanted`, deliver: () => void live(own) });
+  }
+  void look({ ...ports, chance: chance.fork('looks') });
+  return {
+    hear(event) {
+      if (event.detailType !== 'Container Restart Requested') return;
+      runtimes.get(event.detail.target.name)?.hear(event);
+    },
+  };
+}
+
+type Own = OperatorPorts & { readonly target: ScriptedTarget; readonly runtimes: Map<string, ContainerRuntime> };
+
+const pathOf = ({ name }: Pick<ScriptedTarget, 'name'>): string => `/v1/namespaces/${namespace}/targets/${name}`;
+
+/** Incarnation after incarnation. */
+async function live(own: Own): Promise<void> {
+  const { target, chance, client, network, scheduler, runtimes } = own;
+  for (let incarnation = 0; ; incarnation += 1) {
+    const spec = target.spec(incarnation, chance);
+    const lives = endpointsOf(target.index, incarnation).map((endpoint) => {
+      network.set(endpoint, 'healthy');
+      return endpointLife({ scheduler, network, chance: chance.fork(endpoint) }, endpoint);
+    });
+    await registered(own, spec);
+    if (target.lifecycle === 'reported') {
+      const containers = (spec.containers ?? []).map(({ name }) => name);
+      const named = { name: target.name, incarnation, containers };
+      runtimes.set(
+        target.name,
+        containerRuntime({ scheduler, client, chance: chance.fork(`runtime ${incarnation}`) }, named),
+      );
+    }
+    if (target.fate === 'stays') return;
+    if (target.fate === 'changes') return change(own, incarnation);
+    await restless(own);
+    await removed(own);
+    for (const end of lives) end();
+    runtimes.get(target.name)?.stop();
+  }
+}
+
+/** Puts it until it is there as wanted; its predecessor may still be leaving. */
+async function registered({ target, client, chance }: Own, spec: unknown): Promise<void> {
+  for (;;) {
+    const answer = await client.insist({ method: 'PUT', path: pathOf(target), body: { spec } });
+    if (answer && (answer.status === 200 || answer.status === 201)) return;
+    if (answer?.status !== 409) throw new Error(`${target.name}: ${JSON.stringify(answer)}`);
+    await client.sleep(chance.between(100, 8_000));
+  }
+}
+
+async function removed({ target, client, chance }: Own): Promise<void> {
+  const seconds = chance.pick([0, 0, 5, 30, 90]);
+  const path = pathOf(target);
+  await client.insist({ method: 'DELETE', path: `${path}?gracePeriodSeconds=${seconds}` });
+  // Half of the time its name is wanted again at once.
+  if (chance.happens(0.5)) return;
+  for (;;) {
+    const answer = await client.insist({ method: 'GET', path });
+    if (answer?.status === 404) return;
+    await client.sleep(chance.between(500, 10_000));
+  }
+}
+
+async function restless({ target, client, chance, isCalm }: Own): Promise<void> {
+  await client.sleep(chance.wait(restMs[target.fate]));
+  // In the calm nothing is asked for, so that all can settle.
+  while (isCalm()) await client.sleep(chance.between(10_000, 60_000));
+}
+
+/** Another spec for the same incarnation, or a manual trigger. */
+async function change(own: Own, incarnation: number): Promise<void> {
+  const { target, client, chance } = own;
+  for (;;) {
+    await restless(own);
+    if (chance.happens(0.3)) await client.insist({ method: 'POST', path: `${pathOf(target)}/probe` });
+    else await registered(own, target.spec(incarnation, chance));
+  }
+}
+
+/** Looks at this and that. */
+async function look({ client, chance }: OperatorPorts): Promise<void> {
+  for (let looks = 0; ; looks += 1) {
+    await client.sleep(chance.between(10_000, 60_000));
+    if (looks % 20 === 19) await client.ask({ method: 'GET', path: '/v1/targets?limit=500' });
+    else await client.ask({ method: 'GET', path: pathOf(chance.pick(scriptedTargets)) });
+  }
+}

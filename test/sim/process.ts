@@ -1,0 +1,162 @@
+/**
+ * Simulated processes. What a process does between two answers is one step; so it dies, or stands still, where it calls a port: before
+ * the request leaves, or before the answer is looked at. Every such place has a name, and how often each was a crash is counted.
+ */
+import type { Clock } from '../../shared/lib/clock.ts';
+import type { Log } from '../../shared/lib/log.ts';
+import type { Random } from '../../shared/lib/random.ts';
+import type { Chance } from './chance.ts';
+import { clockOf, type Life, type Scheduler } from './clock.ts';
+
+export type Moment = 'before' | 'after';
+
+/** Asked at every crash point; may crash or pause the life. */
+export type AtCrashPoint = (life: Life, site: string, moment: Moment) => void;
+
+export type Reply<Answer> = (
+  delayMs: number,
+  /** Evaluated then, whatever becomes of the caller; what it throws is thrown to the caller. */
+  evaluate: () => Answer,
+) => void;
+
+export type Caller = {
+  readonly life: Life;
+  /** `send` is run when the request leaves: at once, or after a pause. */
+  call<Answer>(site: string, send: (reply: Reply<Answer>) => void): Promise<Answer>;
+};
+
+export type Env = {
+  readonly life: Life;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly chance: Chance;
+  readonly log: Log;
+  readonly caller: Caller;
+};
+
+const never = new Promise<never>(() => undefined);
+
+export function callerOf(scheduler: Scheduler, life: Life, atCrashPoint: AtCrashPoint): Caller {
+  const call = <Answer>(site: string, send: (reply: Reply<Answer>) => void): Promise<Answer> => {
+    if (!life.alive) return never;
+    atCrashPoint(life, site, 'before');
+    if (!life.alive) return never;
+    return new Promise((resolve, reject) => {
+      const reply: Reply<Answer> = (delayMs, evaluate) => {
+        let settle: () => void = () => undefined;
+        const effect = () => {
+          try {
+            const answer = evaluate();
+            settle = () => resolve(answer);
+          } catch (error) {
+            settle = () => reject(error);
+          }
+        };
+        const deliver = () => {
+          atCrashPoint(life, site, 'after');
+          if (!life.alive) return;
+          if (life.pausedUntilMs <= scheduler.nowMs()) return settle();
+          scheduler.after(life.pausedUntilMs - scheduler.nowMs(), {
+            label: site,
+            life,
+            kind: 'answer',
+            deliver: settle,
+          });
+        };
+        scheduler.after(delayMs, { label: site, life, kind: 'answer', effect, deliver });
+      };
+      if (life.pausedUntilMs <= scheduler.nowMs()) return send(reply);
+      // Stopped between the decision and the write: the request leaves when the process goes on.
+      const leave = () => send(reply);
+      scheduler.after(life.pausedUntilMs - scheduler.nowMs(), { label: `${site} leaves`, life, deliver: leave });
+    });
+  };
+  return { life, call };
+}
+
+export type Process = {
+  readonly name: string;
+  readonly role: string;
+  life(): Life | undefined;
+  /** Ends its life now; it starts again after `downMs`. */
+  crash(downMs: number): void;
+  pause(ms: number): void;
+};
+
+/** `ends`: the process has come to its own end, and starts anew. */
+export type Main = (env: Env) => Promise<'ends' | 'serves'>;
+
+export type Population = {
+  readonly processes: readonly Process[];
+  /** `role` and a number make its name. */
+  start(role: string, number: number, main: Main): Process;
+};
+
+type PopulationPorts = {
+  readonly scheduler: Scheduler;
+  readonly chance: Chance;
+  readonly atCrashPoint: AtCrashPoint;
+  /** The skew of a new life, ms. */
+  readonly skewMs: (chance: Chance) => number;
+  readonly log: (life: Life) => Log;
+  readonly onTrouble: (life: Life, cause: unknown) => void;
+};
+
+export function population(ports: PopulationPorts): Population {
+  const { scheduler, chance } = ports;
+  const processes: Process[] = [];
+
+  function start(role: string, number: number, main: Main): Process {
+    const name = `${role}-${number}`;
+    let lives = 0;
+    let life: Life | undefined;
+    const begin = () => {
+      lives += 1;
+      const own = chance.fork(`${name}/${lives}`);
+      const born: Life = {
+        name: `${name}.${lives}`,
+        role,
+        alive: true,
+        pausedUntilMs: 0,
+        timersFirst: true,
+        skewMs: ports.skewMs(own),
+      };
+      life = born;
+      const env: Env = {
+        life: born,
+        clock: clockOf(scheduler, born),
+        random: own.random(),
+        chance: own,
+        log: ports.log(born),
+        caller: callerOf(scheduler, born, ports.atCrashPoint),
+      };
+      void main(env).then(
+        (ending) => {
+          if (ending === 'ends' && born.alive) process.crash(chance.between(100, 3_000));
+        },
+        (cause: unknown) => ports.onTrouble(born, cause),
+      );
+    };
+    const process: Process = {
+      name,
+      role,
+      life: () => life,
+      crash(downMs) {
+        if (!life) return;
+        life.alive = false;
+        life = undefined;
+        scheduler.after(downMs, { label: `${name} starts`, deliver: begin });
+      },
+      pause(ms) {
+        if (!life) return;
+        life.timersFirst = chance.happens(0.7);
+        life.pausedUntilMs = Math.max(life.pausedUntilMs, scheduler.nowMs() + ms);
+      },
+    };
+    processes.push(process);
+    scheduler.after(chance.between(0, 500), { label: `${name} starts`, deliver: begin });
+    return process;
+  }
+
+  return { processes, start };
+}

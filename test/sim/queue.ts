@@ -1,0 +1,213 @@
+/**
+ * The queue of a simulated world: SQS FIFO's rules (shared/queue/queue.ts), and what goes wrong with them. It decides at an instant; the
+ * processes reach it over calls that can be lost.
+ */
+import {
+  deduplicationWindowMs,
+  type QueueReceiver,
+  type QueueSender,
+  QueueUnavailable,
+  type Received,
+} from '../../shared/queue/queue.ts';
+import { encodeShardMessage } from '../../shared/queue/shard-message.ts';
+import type { Chance } from './chance.ts';
+import type { Scheduler } from './clock.ts';
+import type { Caller, Reply } from './process.ts';
+
+export type QueueFault =
+  | { readonly kind: 'unreachable' }
+  /** It was done, but nobody is told. */
+  | { readonly kind: 'answerLost' };
+
+export type QueueFaults = {
+  next(caller: Caller): QueueFault | undefined;
+  /** How much later than it was sent the next message can be received. */
+  delayMs(): number;
+};
+
+export type SimQueue = {
+  /** The queue as a process sees it. */
+  of(caller: Caller): QueueSender & QueueReceiver;
+  /** A message that is in flight is delivered once more, while its handle still counts; false: none is in flight. */
+  duplicate(): boolean;
+  /** Groups whose message was given to somebody who died, or stands still, before saying how long it wants it. */
+  lockedGroups(): readonly string[];
+};
+
+export type QueuePorts = {
+  readonly scheduler: Scheduler;
+  readonly chance: Chance;
+  readonly faults: QueueFaults;
+  /** The queue's own: of a message that was received and whose receiver never said anything. */
+  readonly visibilityMs: number;
+};
+
+const retentionMs = 3_600_000;
+
+type Message = {
+  readonly body: string;
+  readonly group: string;
+  readonly sentAtMs: number;
+  visibleAtMs: number;
+  receiveCount: number;
+  done: boolean;
+  /** Whoever received it and has not yet said anything. */
+  deaf: Caller | undefined;
+};
+
+type Waiter = { readonly caller: Caller; readonly give: (received: Received | undefined) => void };
+
+export function simQueue({ scheduler, chance, faults, visibilityMs }: QueuePorts): SimQueue {
+  const groups = new Map<string, Message[]>();
+  const sent = new Map<string, number>();
+  const waiters = new Set<Waiter>();
+
+  const heads = (): Message[] => {
+    const nowMs = scheduler.nowMs();
+    const found: Message[] = [];
+    for (const [group, messages] of groups) {
+      while (messages[0] && (messages[0].done || messages[0].sentAtMs <= nowMs - retentionMs)) messages.shift();
+      const [head] = messages;
+      if (head) found.push(head);
+      else groups.delete(group);
+    }
+    return found;
+  };
+
+  const deliver = () => {
+    if (waiters.size === 0) return;
+    const nowMs = scheduler.nowMs();
+    for (const message of heads()) {
+      if (message.visibleAtMs > nowMs || waiters.size === 0) continue;
+      const waiter = chance.pick([...waiters]);
+      waiters.delete(waiter);
+      waiter.give(receivedBy(waiter.caller, message));
+    }
+  };
+
+  /** Looks again when the message may be received. */
+  const visibleAt = (message: Message, atMs: number) => {
+    message.visibleAtMs = atMs;
+    scheduler.after(atMs - scheduler.nowMs(), { label: 'message visible', deliver });
+  };
+
+  const receivedBy = (caller: Caller, message: Message): Received => {
+    message.receiveCount += 1;
+    scheduler.trace(`${scheduler.nowMs()} queue gives ${message.body} to ${caller.life.name}`);
+    const receipt = message.receiveCount;
+    message.deaf = caller;
+    visibleAt(message, scheduler.nowMs() + visibilityMs);
+    const isHeld = () => !message.done && message.receiveCount === receipt && scheduler.nowMs() < message.visibleAtMs;
+    const ask = (site: string, act: () => void) =>
+      called(caller, site, () => {
+        if (!isHeld()) return false;
+        message.deaf = undefined;
+        act();
+        return true;
+      });
+    return {
+      body: message.body,
+      group: message.group,
+      receiveCount: receipt,
+      lease: { extend: (forMs) => ask('extend', () => visibleAt(message, scheduler.nowMs() + forMs)) },
+      acknowledge: () =>
+        ask('acknowledge', () => {
+          message.done = true;
+          scheduler.after(0, { label: 'group free', deliver });
+        }),
+    };
+  };
+
+  const called = <Answer>(caller: Caller, site: string, evaluate: () => Answer): Promise<Answer> =>
+    caller.call(site, (reply) => {
+      const fault = faults.next(caller)?.kind;
+      if (!fault) return reply(chance.between(3, 30), evaluate);
+      if (fault === 'answerLost') evaluate();
+      reply(chance.between(1_500, 1_600), unavailable);
+    });
+
+  const send = (message: Message, deduplicationId: string) => {
+    const nowMs = scheduler.nowMs();
+    for (const [id, atMs] of sent) {
+      if (nowMs - atMs < deduplicationWindowMs) break;
+      sent.delete(id);
+    }
+    scheduler.trace(
+      `${nowMs} queue takes ${message.group} ${deduplicationId}${sent.has(deduplicationId) ? ', known' : ''}`,
+    );
+    if (sent.has(deduplicationId)) return;
+    sent.set(deduplicationId, nowMs);
+    groups.set(message.group, [...(groups.get(message.group) ?? []), message]);
+    visibleAt(message, nowMs + faults.delayMs());
+  };
+
+  return {
+    of: (caller) => ({
+      send: (message, { group, deduplicationId }) =>
+        called(caller, 'send', () => {
+          const body = encodeShardMessage(message);
+          const atMs = scheduler.nowMs();
+          send(
+            { body, group, sentAtMs: atMs, visibleAtMs: atMs, receiveCount: 0, done: false, deaf: undefined },
+            deduplicationId,
+          );
+        }),
+      receive: (waitMs, signal) => caller.call('receive', (reply) => wait(caller, reply, { waitMs, signal })),
+    }),
+    lockedGroups: () =>
+      heads()
+        .filter(isDeaf)
+        .map(({ group }) => group),
+    duplicate() {
+      const inFlight = heads().filter(({ visibleAtMs }) => visibleAtMs > scheduler.nowMs());
+      if (inFlight.length === 0) return false;
+      const { body, group, sentAtMs } = chance.pick(inFlight);
+      // As a group of its own, so that the first one's lock does not hold it back.
+      const ghost: Message = { body, group, sentAtMs, visibleAtMs: 0, receiveCount: 0, done: false, deaf: undefined };
+      groups.set(`${group} again at ${scheduler.nowMs()}`, [ghost]);
+      visibleAt(ghost, scheduler.nowMs());
+      return true;
+    },
+  };
+
+  function isDeaf({ deaf, visibleAtMs }: Message): boolean {
+    const nowMs = scheduler.nowMs();
+    if (!deaf || visibleAtMs <= nowMs) return false;
+    return !deaf.life.alive || deaf.life.pausedUntilMs > nowMs;
+  }
+
+  function wait(
+    caller: Caller,
+    reply: Reply<Received | undefined>,
+    { waitMs, signal }: { readonly waitMs: number; readonly signal: AbortSignal | undefined },
+  ): void {
+    if (faults.next(caller)) {
+      reply(1_500, unavailable);
+      return;
+    }
+    const give = (received: Received | undefined) => {
+      waiters.delete(waiter);
+      cancel();
+      signal?.removeEventListener('abort', giveUp);
+      reply(received ? chance.between(3, 30) : 0, () => received);
+    };
+    const giveUp = () => {
+      if (waiters.has(waiter)) give(undefined);
+    };
+    const waiter: Waiter = { caller, give };
+    const cancel = scheduler.after(waitMs, { label: 'poll ends', deliver: giveUp });
+    if (signal?.aborted) {
+      reply(0, () => undefined);
+      return;
+    }
+    signal?.addEventListener('abort', giveUp);
+    waiters.add(waiter);
+    // Whoever died while it waited is not there any more; now and then the queue finds out too late.
+    for (const other of waiters) if (!other.caller.life.alive && chance.happens(0.9)) waiters.delete(other);
+    scheduler.after(0, { label: 'poll begins', deliver });
+  }
+}
+
+function unavailable(): never {
+  throw new QueueUnavailable('simulated');
+}

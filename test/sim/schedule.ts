@@ -1,0 +1,44 @@
+/** The schedule of a simulated world: woken each minute, as late, as often or as seldom as the faults have it. */
+import type { Capacity } from '../../shared/core/layout.ts';
+import { runSchedule, type SchedulePorts } from '../../shared/manager/schedule.ts';
+import type { Chance } from './chance.ts';
+import type { Life, Scheduler } from './clock.ts';
+
+/** What the next tick is told; whoever deploys changes it. */
+export type Wanted = { release: string; capacity: Capacity };
+
+/** Processes that can be woken, each with its ports. */
+export type Schedules = Map<Life, SchedulePorts>;
+
+export type Waking = {
+  readonly scheduler: Scheduler;
+  readonly chance: Chance;
+  readonly schedules: Schedules;
+  readonly wanted: Wanted;
+  /** After which delays the tick of this minute comes, one for each time. */
+  readonly ticks: () => readonly number[];
+};
+
+const minuteMs = 60_000;
+
+export function wakeSchedules(waking: Waking): void {
+  const { scheduler } = waking;
+  const minute = () => {
+    for (const delayMs of waking.ticks()) scheduler.after(delayMs, { label: 'tick', deliver: () => wakeOne(waking) });
+    scheduler.after(minuteMs, { label: 'minute', deliver: minute });
+  };
+  scheduler.after(minuteMs / 30, { label: 'minute', deliver: minute });
+}
+
+/** Any of the processes, so that two ticks may be in two of them at once. */
+function wakeOne({ scheduler, chance, schedules, wanted }: Waking): void {
+  for (const life of schedules.keys()) if (!life.alive) schedules.delete(life);
+  if (schedules.size === 0) return;
+  const [life, ports] = chance.pick([...schedules]);
+  const { release: desiredRelease, capacity } = wanted;
+  const run = () =>
+    runSchedule(ports, { desiredRelease, capacity }).catch((cause: unknown) =>
+      ports.log.warn('tick failed', { cause }),
+    );
+  scheduler.after(0, { label: 'schedule', life, deliver: () => void run() });
+}

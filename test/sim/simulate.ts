@@ -1,0 +1,147 @@
+/** One seed: a world, its checkers, and what came of it. */
+import type { Item } from '../../shared/store/store.ts';
+import { chanceOf } from './chance.ts';
+import type { Watch } from './checkers/checker.ts';
+import { checkers } from './checkers/checkers.ts';
+import type { CrashPoint } from './crash-points.ts';
+import { faultLog } from './fault-log.ts';
+import type { FaultKind, Profile } from './faults.ts';
+import { ledgerOf } from './ledger.ts';
+import { type Measured, measure } from './measure.ts';
+import { buildWorld } from './world.ts';
+
+export type Violation = { readonly invariant: string; readonly timeMs: number; readonly detail: string };
+
+export type Outcome = {
+  readonly seed: number;
+  readonly hours: number;
+  readonly violations: readonly Violation[];
+  /** Exceptions that nobody expected. */
+  readonly troubles: readonly string[];
+  readonly faults: ReadonlyMap<FaultKind, number>;
+  readonly crashPoints: ReadonlyMap<string, CrashPoint>;
+  readonly measured: Measured;
+  readonly traceHash: string;
+};
+
+export type SimulateOptions = {
+  readonly seed: number;
+  readonly hours: number;
+  readonly onLine?: (line: string) => void;
+  /** Instead of what the seed decides. */
+  readonly profile?: Profile;
+};
+
+const hourMs = 3_600_000;
+const violationsMax = 20;
+const tickMs = 10_000;
+
+export async function simulate({
+  seed,
+  hours,
+  onLine,
+  profile = profileOf(seed, hours),
+}: SimulateOptions): Promise<Outcome> {
+  const violations: Violation[] = [];
+  const world = buildWorld({ seed, profile, ...(onLine && { onLine }) });
+  const { scheduler, table, network } = world;
+  const ledger = ledgerOf(table, scheduler.nowMs);
+  const locked = new Map<string, number>();
+  const facts = { ledger, table, network, profile, nowMs: scheduler.nowMs, faults: faultLog(world.faults, locked) };
+  const watches = Object.entries(checkers)
+    .filter(([invariant]) => !readsWallClocks.has(invariant) || profile.skewMsMax <= smallSkewMs)
+    .map(
+      ([invariant, checker]): Watch =>
+        checker(facts, (detail) => {
+          const timeMs = scheduler.nowMs();
+          scheduler.trace(`${timeMs} VIOLATION ${invariant}: ${detail}`);
+          if (violations.length < violationsMax) violations.push({ invariant, timeMs, detail });
+        }),
+    );
+  const { watch: measuring, measured } = measure(facts);
+  tellAll(world, ledger, [...watches, measuring]);
+  const ticks = watches.flatMap(({ ticked }) => ticked ?? []);
+  const tick = () => {
+    for (const group of world.queue.lockedGroups()) locked.set(group, scheduler.nowMs());
+    for (const ticked of ticks) ticked();
+    scheduler.after(tickMs, { label: 'checkers', deliver: tick });
+  };
+  tick();
+  for (let hour = 1; hour <= hours; hour += 1) {
+    await scheduler.runUntil(hour * hourMs);
+    if (world.faults.isCalm()) for (const { settled } of watches) settled?.();
+    if (violations.length > 0) break;
+  }
+  return {
+    seed,
+    hours,
+    violations,
+    troubles: world.troubles,
+    faults: world.faults.counts(),
+    crashPoints: world.crashPoints.coverage(),
+    measured: measured(),
+    traceHash: scheduler.traceHash(),
+  };
+}
+
+/** Rules that read wall clocks hold while those differ by a few seconds. */
+const readsWallClocks: ReadonlySet<string> = new Set(['S3', 'S4', 'S7', 'L1', 'L2', 'L3', 'L4', 'L5', 'L6']);
+const smallSkewMs = 2_000;
+const largeSkewMs = 300_000;
+
+function profileOf(seed: number, hours: number): Profile {
+  const chance = chanceOf(seed, 'profile');
+  return {
+    skewMsMax: chance.happens(0.6) ? smallSkewMs : largeSkewMs,
+    faultEveryMs: chance.pick([20_000, 40_000, 75_000]),
+    stormMs: 40 * 60_000,
+    selfDoubt: true,
+    queueVisibilityMs: chance.pick([30_000, 900_000]),
+    outageMs: hours >= 12 && chance.happens(0.3) ? chance.between(1, 3) * hourMs : 0,
+  };
+}
+
+function tellAll(
+  world: ReturnType<typeof buildWorld>,
+  ledger: ReturnType<typeof ledgerOf>,
+  watches: readonly Watch[],
+): void {
+  const each = <Told>(pick: (watch: Watch) => ((told: Told) => void) | undefined) => {
+    const listeners = watches.flatMap((watch) => pick(watch) ?? []);
+    return (told: Told) => {
+      for (const listener of listeners) listener(told);
+    };
+  };
+  world.table.onApplied(({ timeMs, writer, changes }) => {
+    for (const { key, after } of changes)
+      world.scheduler.trace(`${timeMs} ${writer} wrote ${key.pk} ${key.sk} ${summaryOf(after)}`);
+  });
+  world.table.onApplied(ledger.applied);
+  world.table.onApplied(each((watch) => watch.applied));
+  world.bus.onPublished(each((watch) => watch.published));
+  world.client.onAnswer(each((watch) => watch.answered));
+  world.network.onStarted(each((watch) => watch.probeStarted));
+  world.network.onSeen(each((watch) => watch.probeSeen));
+  world.faults.onDone(each((watch) => watch.faultDone));
+  world.onRun(each((watch) => watch.runStarted));
+}
+
+/** What of an item tells most. */
+const told = [
+  'token',
+  'slot',
+  'doneSlot',
+  'version',
+  'result',
+  'containerID',
+  'ended',
+  'onHold',
+  'lastResult',
+  'resultRun',
+  'streak',
+];
+
+function summaryOf(item: Item | undefined): string {
+  if (!item) return 'deleted';
+  return told.flatMap((name) => (item[name] === undefined ? [] : `${name}=${item[name]}`)).join(' ');
+}

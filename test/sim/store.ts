@@ -1,0 +1,168 @@
+/**
+ * The store as one process sees it: shared/store/store.ts over a network and a service that have troubles. What the adapter of DynamoDB
+ * makes of them is simulated with them: the same write sent again with its token, read back, and in doubt where that cannot tell.
+ */
+import { operationKey } from '../../shared/store/operation.ts';
+import {
+  type Key,
+  type Operation,
+  type Query,
+  type Store,
+  StoreUnavailable,
+  type WriteOutcome,
+} from '../../shared/store/store.ts';
+import type { Chance } from './chance.ts';
+import type { Scheduler } from './clock.ts';
+import type { Caller, Reply } from './process.ts';
+import type { Table, WriteRequest } from './table.ts';
+
+/** What goes wrong with one call. `late`: the request reaches the table only so much after the caller has given up. */
+export type StoreFault =
+  | { readonly kind: 'slow' }
+  | { readonly kind: 'throttled' }
+  | { readonly kind: 'unreachable' }
+  | { readonly kind: 'answerLost' }
+  | { readonly kind: 'inDoubt'; readonly applied: 'never' | 'first' | 'late' }
+  | { readonly kind: 'conflict' };
+
+export type StoreFaults = {
+  next(caller: Caller, call: { readonly site: string; readonly writes: boolean }): StoreFault | undefined;
+};
+
+export type StorePorts = {
+  readonly table: Table;
+  readonly scheduler: Scheduler;
+  readonly chance: Chance;
+  readonly faults: StoreFaults;
+};
+
+/** One request of the adapter, and how often it is tried. */
+const requestTimeoutMs = 1_500;
+const writeSends = 4;
+const readSends = 2;
+/** An eventually consistent read is at most this old. */
+const staleMsMax = 1_000;
+
+export function storeOf(ports: StorePorts, caller: Caller, writer: string): Store {
+  return {
+    get: (key, { eventuallyConsistent = false } = {}) => {
+      const laterByMs = eventuallyConsistent ? staleness(ports.chance) : 0;
+      return read(ports, caller, `get ${keyKind(key)}`, () => ports.table.get(key, laterByMs));
+    },
+    query: (query) => {
+      const laterByMs = query.eventuallyConsistent ? staleness(ports.chance) : 0;
+      return read(ports, caller, `query ${queryKind(query)}`, () => ports.table.query(query, laterByMs));
+    },
+    write: (operations, { token }) => write(ports, caller, { operations, token, writer }),
+  };
+}
+
+const staleness = (chance: Chance): number => (chance.happens(0.8) ? 0 : chance.between(1, staleMsMax));
+
+function latencyMs(chance: Chance): number {
+  return chance.happens(0.97) ? chance.between(2, 15) : chance.between(15, 400);
+}
+
+function read<Answer>(ports: StorePorts, caller: Caller, site: string, evaluate: () => Answer): Promise<Answer> {
+  const { chance, faults } = ports;
+  return caller.call(site, (reply: Reply<Answer>) => {
+    const fault = faults.next(caller, { site, writes: false });
+    switch (fault?.kind) {
+      case 'throttled':
+        return reply(chance.between(5, 120), unavailable);
+      case 'unreachable':
+      case 'inDoubt':
+        return reply(requestTimeoutMs * readSends + chance.between(0, 100), unavailable);
+      case 'answerLost':
+        return reply(requestTimeoutMs + latencyMs(chance), evaluate);
+      case 'slow':
+      case 'conflict':
+        return reply(chance.between(300, 1_400), evaluate);
+      case undefined:
+        return answerSoon(chance, reply, evaluate);
+    }
+  });
+}
+
+/** The table is asked at the beginning or at the end of the latency: in between others have their turn. */
+function answerSoon<Answer>(chance: Chance, reply: Reply<Answer>, evaluate: () => Answer): void {
+  const ms = latencyMs(chance);
+  if (chance.happens(0.5)) {
+    reply(ms, evaluate);
+    return;
+  }
+  const answer = evaluate();
+  reply(ms, () => answer);
+}
+
+function write(ports: StorePorts, caller: Caller, request: WriteRequest): Promise<WriteOutcome> {
+  const { chance, faults, table } = ports;
+  const site = `write ${[...new Set(request.operations.map((operation) => keyKind(operationKey(operation))))].join('+')}`;
+  return caller.call(site, (reply: Reply<WriteOutcome>) => {
+    const apply = () => table.write(request);
+    const fault = faults.next(caller, { site, writes: true });
+    switch (fault?.kind) {
+      case undefined:
+        return answerSoon(chance, reply, apply);
+      case 'slow':
+        return reply(chance.between(300, 1_400), apply);
+      case 'throttled':
+        return reply(chance.between(50, 400), unavailable);
+      case 'unreachable':
+        return reply(requestTimeoutMs * writeSends + chance.between(0, 300), unavailable);
+      case 'conflict': {
+        const index = chance.between(0, request.operations.length - 1);
+        return reply(latencyMs(chance), () => ({ kind: 'refused', refusals: [{ index, kind: 'conflict' }] }));
+      }
+      case 'answerLost':
+        return answerLost(ports, request, reply);
+      case 'inDoubt':
+        return inDoubt(ports, request, { reply, applied: fault.applied });
+    }
+  });
+}
+
+/** The first request arrives, its answer does not; the second one is told from the first by its token, or judged anew. */
+function answerLost({ scheduler, chance, table }: StorePorts, request: WriteRequest, reply: Reply<WriteOutcome>): void {
+  scheduler.after(latencyMs(chance), { label: 'answer lost', effect: () => void table.write(request) });
+  reply(requestTimeoutMs + latencyMs(chance), () => {
+    const again = table.write(request);
+    return again.kind === 'refused' && isSingle(request.operations) ? { kind: 'inDoubt' } : again;
+  });
+}
+
+function inDoubt(
+  { scheduler, chance, table }: StorePorts,
+  request: WriteRequest,
+  { reply, applied }: { readonly reply: Reply<WriteOutcome>; readonly applied: 'never' | 'first' | 'late' },
+): void {
+  const giveUpMs = requestTimeoutMs * (writeSends + 1) + chance.between(0, 500);
+  const arriveMs = applied === 'first' ? latencyMs(chance) : chance.between(giveUpMs - 3_000, giveUpMs + 8_000);
+  if (applied !== 'never')
+    scheduler.after(arriveMs, { label: `${applied} applied`, effect: () => void table.write(request) });
+  reply(giveUpMs, () => ({ kind: 'inDoubt' }));
+}
+
+const isSingle = ([first, ...more]: readonly Operation[]): boolean =>
+  more.length === 0 && (first?.kind === 'put' || first?.kind === 'update');
+
+function unavailable(): never {
+  throw new StoreUnavailable('simulated');
+}
+
+/** The kind of an item, for the names of crash points. */
+export function keyKind({ pk, sk }: Key): string {
+  if (pk.startsWith('RUN#')) return 'RUN';
+  if (pk === 'CHANGES' || pk === 'WEIGHT') return pk;
+  if (pk.startsWith('E#')) return 'EVENT';
+  if (sk === 'EPOCH' || sk === 'CHECKPOINT') return sk;
+  const [, , kind = sk] = sk.split('#');
+  return kind;
+}
+
+function queryKind({ pk, from }: Query): string {
+  if (pk.startsWith('E#')) return 'EVENT';
+  if (!pk.startsWith('B#')) return pk;
+  if (from === undefined) return 'bucket';
+  return from.length <= 4 ? 'slice' : 'target';
+}
