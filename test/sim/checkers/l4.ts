@@ -9,6 +9,9 @@ import { aftermathMs, type Checker, lockAftermathMs, type ProbeStart } from './c
 const crashMs = 25_000;
 const plannedMs = 5_000;
 
+/** A disturbance triggers a probe within this. */
+const triggerMs = 2_000;
+
 type Last = {
   readonly start: ProbeStart;
   /** When the probe before it began, and the first one of its process, which takes its tickers from run to run. */
@@ -27,8 +30,11 @@ export const l4: Checker = ({ ledger, table, faults }, violated) => {
     last.set(start.endpoint, { start, earlierMs: before?.start.startMs ?? Number.NEGATIVE_INFINITY, firstMs });
     const probed = ledger.probedAt(start.endpoint);
     if (!before || !probed) return undefined;
-    const sinceMs = isSame ? before.earlierMs : Math.min(before.firstMs, before.earlierMs);
-    return ledger.disturbedMs(probed.uid) >= sinceMs ? undefined : { beganMs: before.start.startMs, probed };
+    const isSameRun = before.start.prober === start.prober;
+    const sinceMs = isSameRun ? before.earlierMs : Math.min(before.firstMs, before.earlierMs);
+    return ledger.disturbedMs(probed.uid) >= sinceMs - triggerMs
+      ? undefined
+      : { beganMs: before.start.startMs, probed };
   };
 
   return {
