@@ -30,8 +30,8 @@ export type SimQueue = {
   of(caller: Caller): QueueSender & QueueReceiver;
   /** A message that is in flight is delivered once more, while its handle still counts; false: none is in flight. */
   duplicate(): boolean;
-  /** Groups whose message was given to somebody who has never said how long it wants it. */
-  lockedGroups(): readonly string[];
+  /** Some message was given to somebody who has never said how long it wants it. */
+  isLocked(): boolean;
 };
 
 export type QueuePorts = {
@@ -156,10 +156,7 @@ export function simQueue({ scheduler, chance, faults, visibilityMs }: QueuePorts
         }),
       receive: (waitMs, signal) => caller.call('receive', (reply) => wait(caller, reply, { waitMs, signal })),
     }),
-    lockedGroups: () =>
-      heads()
-        .filter(isLocked)
-        .map(({ group }) => group),
+    isLocked: () => heads().some(isLocked),
     duplicate() {
       const inFlight = heads().filter(({ visibleAtMs }) => visibleAtMs > scheduler.nowMs());
       if (inFlight.length === 0) return false;
