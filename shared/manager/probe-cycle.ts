@@ -150,7 +150,7 @@ function changedRecords(
   let record = probe.record;
   for (const action of step.actions) {
     const next = withAction(record, action, now.nowMs);
-    if (next !== record) versions.push(next);
+    if (next !== record) versions.push(withoutReport(next, true));
     record = next;
   }
   const told = now.report ? withReport(record, now.report) : withoutReport(record, record !== probe.record);

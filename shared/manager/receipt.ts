@@ -9,6 +9,7 @@ import { layoutKey, runKey } from '../store/keys.ts';
 import { type Item, type Store, StoreUnavailable } from '../store/store.ts';
 import { visibilityMs } from './beat.ts';
 import { doneSlotOf } from './claim.ts';
+import type { Ports } from './ports.ts';
 import { runShard } from './run-shard.ts';
 
 /** Longer than a beat and its first repetition take. */
@@ -22,7 +23,7 @@ export type DropReason = 'slotEnded' | 'otherGeneration' | 'slotDone' | 'holderA
 export const runReceived: typeof runShard = async (ports, message, deadlineMs, options) => {
   try {
     // A crash from here on costs this long, not the queue's own visibility.
-    if (!(await ports.lease.extend(visibilityMs))) return { kind: 'doubt', reason: 'the lease was refused' };
+    if (!(await firstLease(ports))) return { kind: 'doubt', reason: 'the lease was refused' };
     const reason = await reasonToDrop(ports, message);
     if (reason === undefined) return await runShard(ports, message, deadlineMs, options);
     const { kind, shard, generation, slot } = message;
@@ -34,6 +35,22 @@ export const runReceived: typeof runShard = async (ports, message, deadlineMs, o
     return { kind: 'doubt', reason: 'the message could not be judged' };
   }
 };
+
+/** Whoever gives up here leaves the group locked for the queue's own visibility, which may be as long as a function's time-out. */
+const leaseTriesMax = 12;
+const leaseAgainMs = 1_000;
+
+/** @throws QueueUnavailable when the queue stays out of reach. */
+async function firstLease({ lease, clock }: Pick<Ports, 'lease' | 'clock'>): Promise<boolean> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await lease.extend(visibilityMs);
+    } catch (error) {
+      if (!(error instanceof QueueUnavailable) || tries === leaseTriesMax) throw error;
+      await sleep(clock, leaseAgainMs);
+    }
+  }
+}
 
 type ReceiptPorts = { readonly store: Store; readonly clock: Clock };
 

@@ -96,9 +96,11 @@ function busEvent(ports: StatusSyncPorts, target: TargetRecord, event: OutboxEve
 async function purge(ports: StatusSyncPorts, state: ReadTarget): Promise<SyncOutcome | 'raced'> {
   const { address, target, status } = state;
   const items = await ports.store.query({ pk: address.pk, from: address.prefix, to: address.prefix + prefixEnd });
+  if (items.length === 0) return 'unknownTarget';
   const [targetSk, statusSk] = [targetKey(address).sk, statusKey(address).sk];
-  const operations = items.map(({ pk, sk, uid }): Operation => {
-    const same = typeof uid === 'string' ? [{ kind: 'equals' as const, attribute: 'uid', value: uid }] : [];
+  // Of this uid, not of the one read now: somebody may have purged it and registered the name again in between.
+  const same = [{ kind: 'equals' as const, attribute: 'uid', value: target.uid }];
+  const operations = items.map(({ pk, sk }): Operation => {
     const resourceVersion = { kind: 'equals' as const, attribute: 'resourceVersion', value: target.resourceVersion };
     const version = { kind: 'equals' as const, attribute: 'version', value: status.version };
     return {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Ports } from '../../shared/manager/ports.ts';
 import { runReceived } from '../../shared/manager/receipt.ts';
+import { QueueUnavailable } from '../../shared/queue/queue.ts';
 import { StoreUnavailable } from '../../shared/store/store.ts';
 import { scheduleWorld } from './schedule-world.ts';
 
@@ -96,6 +97,21 @@ describe('a received message', () => {
     const [line] = log.lines.filter(({ message: text }) => text === 'message dropped');
     assert.deepEqual([end, line?.fields?.reason], [{ kind: 'stale' }, 'otherGeneration']);
     assert.equal((await store.get({ pk: 'LAYOUT', sk: 'LAYOUT' }))?.token, 0);
+  });
+
+  test('whose lease cannot be set at first is not left to the queue’s own visibility', async () => {
+    const { store, clock, log, message } = await world();
+    let tries = 0;
+    const extend = async () => {
+      tries += 1;
+      if (tries < 4) throw new QueueUnavailable('for a while');
+      return true;
+    };
+    const old = { ...message, generation: message.generation + 1 };
+    const end = await clock.runUntil(
+      runReceived(portsOf({ store, clock, log, lease: { extend } }), old, old.slotEndMs),
+    );
+    assert.deepEqual([tries, end.kind], [4, 'stale']);
   });
 
   test('that somebody else has by now, or that cannot be judged, is left alone', async () => {

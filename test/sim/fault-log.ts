@@ -6,8 +6,8 @@ export type FaultLog = {
   during(fromMs: number, toMs: number, process?: string): readonly DoneFault[];
   /** Since when nothing goes wrong any more; undefined: it storms. */
   calmSinceMs(): number | undefined;
-  /** When the shard's message group was last locked by somebody who had died before the first heartbeat. */
-  lockedMs(shard: string): number;
+  /** When a message group was last locked by somebody who had died before the first heartbeat: a new layout may put any shard behind it. */
+  lockedMs(): number;
 };
 
 const keptMs = 1_800_000;
@@ -15,7 +15,7 @@ const keptMs = 1_800_000;
 /** What happens in good health, too. */
 const planned: ReadonlySet<FaultKind> = new Set(['layout change', 'release change', 'forged event']);
 
-export function faultLog(faults: Faults, locked: ReadonlyMap<string, number>): FaultLog {
+export function faultLog(faults: Faults, lockedMs: () => number): FaultLog {
   let done: DoneFault[] = [];
   faults.onDone((fault) => {
     if (planned.has(fault.kind)) return;
@@ -34,7 +34,7 @@ export function faultLog(faults: Faults, locked: ReadonlyMap<string, number>): F
       return found;
     },
     calmSinceMs: faults.calmSinceMs,
-    lockedMs: (shard) => locked.get(shard) ?? Number.NEGATIVE_INFINITY,
+    lockedMs,
   };
 }
 

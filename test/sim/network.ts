@@ -50,6 +50,9 @@ export const canary = { host: '10.255.255.1', port: 53 };
 /** An answer may be that much later than its deadline. */
 const slackMs = 20;
 
+/** In which a prober that sees a failure has asked its canaries. */
+const canaryMs = 200;
+
 /** `open`: what ends the attempts that are under way. */
 type Asking = { readonly caller: Caller; readonly prober: string; readonly open: Set<() => void> };
 
@@ -59,8 +62,8 @@ export function network(scheduler: Scheduler, chance: Chance): Network {
   const started: ((probe: Pick<SeenProbe, 'endpoint' | 'prober' | 'startMs'>) => void)[] = [];
   const seen: ((probe: SeenProbe) => void)[] = [];
 
-  const isCut = ({ life }: Caller): boolean =>
-    (cuts.get(life.name.slice(0, life.name.lastIndexOf('.'))) ?? 0) > scheduler.nowMs();
+  const isCut = ({ life }: Caller, forMs = 0): boolean =>
+    (cuts.get(life.name.slice(0, life.name.lastIndexOf('.'))) ?? 0) > scheduler.nowMs() + forMs;
 
   const attempt = async (asking: Asking, request: ProbeRequest): Promise<Attempt> => {
     const { caller, prober, open } = asking;
@@ -81,7 +84,8 @@ export function network(scheduler: Scheduler, chance: Chance): Network {
     // The process stood still: its own deadline is what it looks at first.
     const stalled = endMs - startMs > request.timeoutMs + slackMs;
     const outcome = stalled ? 'failure' : meant.outcome;
-    const isGenuine = !cut && !stalled;
+    // Of a network that comes back within a moment no canary can tell that it had been away.
+    const isGenuine = !stalled && !(cut && isCut(caller, canaryMs));
     for (const listener of seen) listener({ endpoint, prober, startMs, endMs, outcome, truth: health, isGenuine });
     return attemptOf(outcome, stalled || meant.ms >= request.timeoutMs, endMs - startMs);
   };

@@ -30,8 +30,8 @@ export type SimQueue = {
   of(caller: Caller): QueueSender & QueueReceiver;
   /** A message that is in flight is delivered once more, while its handle still counts; false: none is in flight. */
   duplicate(): boolean;
-  /** Groups whose message was given to somebody who died, or stands still, before saying how long it wants it. */
-  lockedGroups(): readonly string[];
+  /** Some message was given to somebody who has never said how long it wants it. */
+  isLocked(): boolean;
 };
 
 export type QueuePorts = {
@@ -43,6 +43,8 @@ export type QueuePorts = {
 };
 
 const retentionMs = 3_600_000;
+/** Whoever receives a message says so soon how long it wants it, or not at all. */
+const firstExtendMs = 5_000;
 
 type Message = {
   readonly body: string;
@@ -51,8 +53,8 @@ type Message = {
   visibleAtMs: number;
   receiveCount: number;
   done: boolean;
-  /** Whoever received it and has not yet said anything. */
-  deaf: Caller | undefined;
+  /** When it was received by somebody who has not said anything yet. */
+  unheldSinceMs: number | undefined;
 };
 
 type Waiter = { readonly caller: Caller; readonly give: (received: Received | undefined) => void };
@@ -95,13 +97,13 @@ export function simQueue({ scheduler, chance, faults, visibilityMs }: QueuePorts
     message.receiveCount += 1;
     scheduler.trace(`${scheduler.nowMs()} queue gives ${message.body} to ${caller.life.name}`);
     const receipt = message.receiveCount;
-    message.deaf = caller;
+    message.unheldSinceMs = scheduler.nowMs();
     visibleAt(message, scheduler.nowMs() + visibilityMs);
     const isHeld = () => !message.done && message.receiveCount === receipt && scheduler.nowMs() < message.visibleAtMs;
     const ask = (site: string, act: () => void) =>
       called(caller, site, () => {
         if (!isHeld()) return false;
-        message.deaf = undefined;
+        message.unheldSinceMs = undefined;
         act();
         return true;
       });
@@ -148,32 +150,36 @@ export function simQueue({ scheduler, chance, faults, visibilityMs }: QueuePorts
           const body = encodeShardMessage(message);
           const atMs = scheduler.nowMs();
           send(
-            { body, group, sentAtMs: atMs, visibleAtMs: atMs, receiveCount: 0, done: false, deaf: undefined },
+            { body, group, sentAtMs: atMs, visibleAtMs: atMs, receiveCount: 0, done: false, unheldSinceMs: undefined },
             deduplicationId,
           );
         }),
       receive: (waitMs, signal) => caller.call('receive', (reply) => wait(caller, reply, { waitMs, signal })),
     }),
-    lockedGroups: () =>
-      heads()
-        .filter(isDeaf)
-        .map(({ group }) => group),
+    isLocked: () => heads().some(isLocked),
     duplicate() {
       const inFlight = heads().filter(({ visibleAtMs }) => visibleAtMs > scheduler.nowMs());
       if (inFlight.length === 0) return false;
       const { body, group, sentAtMs } = chance.pick(inFlight);
       // As a group of its own, so that the first one's lock does not hold it back.
-      const ghost: Message = { body, group, sentAtMs, visibleAtMs: 0, receiveCount: 0, done: false, deaf: undefined };
+      const ghost: Message = {
+        body,
+        group,
+        sentAtMs,
+        visibleAtMs: 0,
+        receiveCount: 0,
+        done: false,
+        unheldSinceMs: undefined,
+      };
       groups.set(`${group} again at ${scheduler.nowMs()}`, [ghost]);
       visibleAt(ghost, scheduler.nowMs());
       return true;
     },
   };
 
-  function isDeaf({ deaf, visibleAtMs }: Message): boolean {
+  function isLocked({ unheldSinceMs, visibleAtMs }: Message): boolean {
     const nowMs = scheduler.nowMs();
-    if (!deaf || visibleAtMs <= nowMs) return false;
-    return !deaf.life.alive || deaf.life.pausedUntilMs > nowMs;
+    return unheldSinceMs !== undefined && visibleAtMs > nowMs && nowMs - unheldSinceMs > firstExtendMs;
   }
 
   function wait(

@@ -46,8 +46,15 @@ export async function simulate({
   const world = buildWorld({ seed, profile, ...(onLine && { onLine }) });
   const { scheduler, table, network } = world;
   const ledger = ledgerOf(table, scheduler.nowMs);
-  const locked = new Map<string, number>();
-  const facts = { ledger, table, network, profile, nowMs: scheduler.nowMs, faults: faultLog(world.faults, locked) };
+  let lockedMs = Number.NEGATIVE_INFINITY;
+  const facts = {
+    ledger,
+    table,
+    network,
+    profile,
+    nowMs: scheduler.nowMs,
+    faults: faultLog(world.faults, () => lockedMs),
+  };
   const watches = Object.entries(checkers)
     .filter(([invariant]) => !readsWallClocks.has(invariant) || profile.skewMsMax <= smallSkewMs)
     .map(
@@ -62,7 +69,7 @@ export async function simulate({
   tellAll(world, ledger, [...watches, measuring]);
   const ticks = watches.flatMap(({ ticked }) => ticked ?? []);
   const tick = () => {
-    for (const group of world.queue.lockedGroups()) locked.set(group, scheduler.nowMs());
+    if (world.queue.isLocked()) lockedMs = scheduler.nowMs();
     for (const ticked of ticks) ticked();
     scheduler.after(tickMs, { label: 'checkers', deliver: tick });
   };

@@ -26,7 +26,7 @@ export const l3: Checker = (facts, violated) => {
     const threshold = wanted === 'failure' ? failureThreshold : successThreshold;
     const needMs = (threshold * Math.max(periodSeconds, timeoutSeconds) + initialDelaySeconds) * 1000;
     const fromMs = Math.max(sinceMs, ledger.disturbedMs(probed.uid), lastOutageMs(facts));
-    const dueMs = fromMs + needMs + slackMs;
+    const dueMs = fromMs + needMs + slackMs + missedMs(facts, fromMs);
     const name = `${endpoint} ${fromMs}`;
     if (nowMs() <= dueMs || told.has(name)) return;
     told.add(name);
@@ -46,4 +46,14 @@ const outageLookMs = 1_500_000;
 function lastOutageMs({ faults, nowMs }: Facts): number {
   const outages = faults.during(nowMs() - outageLookMs, nowMs()).filter(({ kind }) => kind === 'store outage');
   return Math.max(0, ...outages.map(({ untilMs }) => untilMs));
+}
+
+const minuteMs = 60_000;
+
+/** A holder that died before its first heartbeat is replaced by the schedule: each tick that does not come, or late, costs a minute. */
+function missedMs({ faults, nowMs }: Facts, fromMs: number): number {
+  return (
+    minuteMs *
+    faults.during(fromMs, nowMs()).filter(({ kind }) => kind === 'tick missing' || kind === 'tick late').length
+  );
 }

@@ -2,12 +2,14 @@
  * L4: between two probes of a worker lies at most the period and 25 s after one crash, and 5 s where nothing went wrong, a planned hand-over
  * included. A new target's second probe comes when its phase says, and what was triggered is off its phase until the next load (record 17).
  */
-import { epochKey } from '../../../shared/store/keys.ts';
 import type { Endpoint } from '../network.ts';
 import { aftermathMs, type Checker, lockAftermathMs, type ProbeStart } from './checker.ts';
 
 const crashMs = 25_000;
 const plannedMs = 5_000;
+
+/** A disturbance triggers a probe within this. */
+const triggerMs = 2_000;
 
 type Last = {
   readonly start: ProbeStart;
@@ -16,7 +18,7 @@ type Last = {
   readonly firstMs: number;
 };
 
-export const l4: Checker = ({ ledger, table, faults }, violated) => {
+export const l4: Checker = ({ ledger, faults }, violated) => {
   const last = new Map<Endpoint, Last>();
 
   /** The one before it, and whether the worker was on its phase and only that all the while. */
@@ -27,8 +29,11 @@ export const l4: Checker = ({ ledger, table, faults }, violated) => {
     last.set(start.endpoint, { start, earlierMs: before?.start.startMs ?? Number.NEGATIVE_INFINITY, firstMs });
     const probed = ledger.probedAt(start.endpoint);
     if (!before || !probed) return undefined;
-    const sinceMs = isSame ? before.earlierMs : Math.min(before.firstMs, before.earlierMs);
-    return ledger.disturbedMs(probed.uid) >= sinceMs ? undefined : { beganMs: before.start.startMs, probed };
+    const isSameRun = before.start.prober === start.prober;
+    const sinceMs = isSameRun ? before.earlierMs : Math.min(before.firstMs, before.earlierMs);
+    return ledger.disturbedMs(probed.uid) >= sinceMs - triggerMs
+      ? undefined
+      : { beganMs: before.start.startMs, probed };
   };
 
   return {
@@ -39,8 +44,7 @@ export const l4: Checker = ({ ledger, table, faults }, violated) => {
       const periodMs = probed.probe.probe.periodSeconds * 1000;
       const gapMs = start.startMs - beganMs;
       if (gapMs <= periodMs + plannedMs) return;
-      const shard = String(table.get(epochKey(probed.address.bucket))?.shard);
-      if (faults.lockedMs(shard) > start.startMs - lockAftermathMs) return;
+      if (faults.lockedMs() > start.startMs - lockAftermathMs) return;
       const [only, ...more] = faults.during(beganMs - periodMs - aftermathMs, start.startMs);
       const what = `${start.endpoint} was not probed for ${gapMs} ms of ${periodMs}, until ${start.prober}`;
       if (!only) return violated(what);

@@ -25,7 +25,7 @@ export const l5: Checker = (facts, violated) => {
     if (!epoch || table.get(runKey(shard))?.token !== epoch.token) return;
     const sinceMs = beats.get(shard) ?? 0;
     const unheldMs = nowMs() - sinceMs;
-    if (unheldMs <= beatMs || told.get(shard) === sinceMs || unheldMs <= allowedMs(facts, shard, sinceMs)) return;
+    if (unheldMs <= beatMs || told.get(shard) === sinceMs || unheldMs <= allowedMs(facts, sinceMs)) return;
     told.set(shard, sinceMs);
     violated(`shard ${shard} with bucket ${bucket} has had no beat for ${unheldMs} ms, since ${sinceMs}`);
   };
@@ -41,9 +41,9 @@ export const l5: Checker = (facts, violated) => {
   };
 };
 
-function allowedMs({ faults, nowMs }: Facts, shard: string, sinceMs: number): number {
+function allowedMs({ faults, nowMs }: Facts, sinceMs: number): number {
   const felt = faults.during(sinceMs - aftermathMs, nowMs());
-  const isLocked = faults.lockedMs(shard) > sinceMs - lockAftermathMs;
+  const isLocked = faults.lockedMs() > sinceMs - lockAftermathMs;
   const calmMs = faults.calmSinceMs();
   if (felt.length === 0 && !isLocked) return beatMs;
   if (calmMs !== undefined && nowMs() - calmMs > recoveryMs) return isLocked ? lockedMs : crashMs + beatMs;
