@@ -56,7 +56,7 @@ export function movedSlices(before: ChangeCounters, after: ChangeCounters): read
   return [...after].flatMap(([bucket, item]) => {
     const old = before.get(bucket);
     return Object.keys(item)
-      .filter((attribute) => isSlice(attribute) && item[attribute] !== old?.[attribute])
+      .filter((attribute) => item[attribute] !== old?.[attribute] && isSlice(attribute))
       .map((attribute) => ({ bucket, slice: attribute }));
   });
 }

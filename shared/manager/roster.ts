@@ -160,8 +160,10 @@ type First = {
 };
 
 function firstTicker({ record, owed, phased, nowMs, unheldSinceMs }: First): Ticker {
-  if (record.lastResult === undefined) return newTargetTicker(nowMs, phased);
-  return owed ? owedTicker(nowMs, phased) : takenOverTicker(nowMs, phased, unheldSinceMs);
+  if (record.version === 0) return newTargetTicker(nowMs, phased);
+  return owed || record.lastResult === undefined
+    ? owedTicker(nowMs, phased)
+    : takenOverTicker(nowMs, phased, unheldSinceMs);
 }
 
 /** The worker as its items have it. A checkpoint counts only for the same uid and streak; counters of another spec do not. */

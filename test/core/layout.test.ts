@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import * as fc from 'fast-check';
+import fc from 'fast-check';
 import {
   type Capacity,
   functionCapacity,

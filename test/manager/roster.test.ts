@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { initialStatus, newProbeRecord } from '../../shared/core/observed.ts';
 import type { ProbeRecord, TargetRecord } from '../../shared/core/records.ts';
 import { type ContainerSpec, type Probe, type ProbeName, specProbes } from '../../shared/core/spec.ts';
-import { readyWakes } from '../../shared/core/ticker.ts';
+import { readyWakes, takeWake } from '../../shared/core/ticker.ts';
 import { type HeldTarget, refreshView } from '../../shared/manager/held.ts';
 import type { Holder } from '../../shared/manager/holder.ts';
 import type { ReadTarget } from '../../shared/manager/read-target.ts';
@@ -129,6 +129,18 @@ describe('a loaded worker', () => {
       [loaded, fresh].map((probe) => probe && readyWakes(probe.ticker)),
       [[], ['tick']],
     );
+  });
+
+  test('probes at once when a hold has ended its streak, and not again much later than a period', () => {
+    for (const uid of ['u1', 'u2', 'u3', 'u4', 'u5', 'u6', 'u7', 'u8']) {
+      const record: Partial<ProbeRecord> = { uid, containerID: staticID, result: 'unknown', version: 3 };
+      const probes = { 'app#readiness': record };
+      const probe = adoptTarget(idleHolder(), read({ probes, target: { uid } }), {}).probes.get('app#readiness');
+      assert.ok(probe);
+      assert.deepEqual(readyWakes(probe.ticker), ['tick']);
+      const { nextTickMs, periodMs } = takeWake(probe.ticker, 'tick', nowMs);
+      assert.ok(nextTickMs - nowMs <= 1.25 * periodMs, `${uid}: ${nextTickMs - nowMs} ms`);
+    }
   });
 });
 

@@ -64,7 +64,7 @@ export function startScheduler(random: Pick<Random, 'next'>, onLine?: (line: str
     onLine?.(line);
     text += `${line}\n`;
     if (text.length < 65_536) return;
-    hash.update(text);
+    hash.update(text, 'latin1');
     text = '';
   };
 
@@ -120,7 +120,7 @@ export function startScheduler(random: Pick<Random, 'next'>, onLine?: (line: str
       nowMs = untilMs;
     },
     traceHash() {
-      hash.update(text);
+      hash.update(text, 'latin1');
       text = '';
       return hash.copy().digest('hex').slice(0, 16);
     },

@@ -3,7 +3,7 @@
  * for each role of process. Those that were least often such a place come first.
  */
 import type { Chance } from './chance.ts';
-import type { Life, Scheduler } from './clock.ts';
+import type { Scheduler } from './clock.ts';
 import type { AtCrashPoint, Moment, Process } from './process.ts';
 
 export type CrashPoints = {
@@ -16,6 +16,8 @@ export type CrashPoints = {
 
 export type CrashPoint = { passed: number; struck: number };
 
+type Place = { readonly name: string; readonly point: CrashPoint };
+
 type Armed = { readonly name: string; readonly process: Process; readonly act: () => void; readonly untilMs: number };
 
 /** A place that is not met for so long is given up: any will do. */
@@ -23,44 +25,42 @@ const patienceMs = 60_000;
 
 export function crashPoints(scheduler: Scheduler, chance: Chance): CrashPoints {
   const points = new Map<string, CrashPoint>();
-  const byRole = new Map<string, { readonly name: string; readonly point: CrashPoint }[]>();
-  const names = new Map<string, Map<string, readonly [before: string, after: string]>>();
+  /** By role and site, the two moments. */
+  const sites = new Map<string, Map<string, Readonly<Record<Moment, Place>>>>();
   let armed: readonly Armed[] = [];
 
-  const nameOf = (role: string, site: string, moment: Moment): string => {
-    const ofRole = names.get(role) ?? new Map<string, readonly [string, string]>();
-    names.set(role, ofRole);
-    const known = ofRole.get(site) ?? ([`${role}: ${site}, before`, `${role}: ${site}, after`] as const);
-    ofRole.set(site, known);
-    return known[moment === 'before' ? 0 : 1];
+  const placesOf = (role: string): Map<string, Readonly<Record<Moment, Place>>> => {
+    const known = sites.get(role) ?? new Map<string, Readonly<Record<Moment, Place>>>();
+    sites.set(role, known);
+    return known;
   };
-
-  const pointOf = (role: string, name: string): CrashPoint => {
-    const known = points.get(name);
-    if (known) return known;
+  const newPlace = (name: string): Place => {
     const point = { passed: 0, struck: 0 };
     points.set(name, point);
-    byRole.set(role, [...(byRole.get(role) ?? []), { name, point }]);
-    return point;
+    return { name, point };
   };
-
-  const strikes = (life: Life, name: string) => (one: Armed) =>
-    one.process.life() === life && (one.name === name || one.untilMs < scheduler.nowMs());
+  const placeOf = (role: string, site: string, moment: Moment): Place => {
+    const known = sites.get(role)?.get(site);
+    if (known) return known[moment];
+    const places = { before: newPlace(`${role}: ${site}, before`), after: newPlace(`${role}: ${site}, after`) };
+    placesOf(role).set(site, places);
+    return places[moment];
+  };
 
   return {
     at(life, site, moment) {
-      const name = nameOf(life.role, site, moment);
-      const point = pointOf(life.role, name);
+      const { name, point } = placeOf(life.role, site, moment);
       point.passed += 1;
       if (armed.length === 0) return;
-      const hit = armed.find(strikes(life, name));
+      const nowMs = scheduler.nowMs();
+      const hit = armed.find((one) => one.process.life() === life && (one.name === name || one.untilMs < nowMs));
       if (!hit) return;
       armed = armed.filter((one) => one !== hit);
       point.struck += 1;
       hit.act();
     },
     arm(process, act) {
-      const known = byRole.get(process.role) ?? [];
+      const known = [...placesOf(process.role).values()].flatMap(({ before, after }) => [before, after]);
       const fewest = Math.min(...known.map(({ point }) => point.struck));
       const rare = known.filter(({ point }) => point.struck === fewest);
       const { name } = rare.length === 0 ? { name: '' } : chance.pick(rare);

@@ -51,7 +51,7 @@ async function live(own: Own): Promise<void> {
   const { target, chance, client, network, scheduler, runtimes } = own;
   for (let incarnation = 0; ; incarnation += 1) {
     const spec = target.spec(incarnation, chance);
-    const lives = endpointsOf(target.index, incarnation).map((endpoint) => {
+    const lives = endpointsOf(target, incarnation, spec).map((endpoint) => {
       network.set(endpoint, 'healthy');
       return endpointLife({ scheduler, network, chance: chance.fork(endpoint) }, endpoint);
     });

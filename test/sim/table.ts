@@ -4,13 +4,7 @@
  */
 import { conditionsHold } from '../../shared/store/condition.ts';
 import { itemBytes, itemBytesMax } from '../../shared/store/item-size.ts';
-import {
-  attributesOf,
-  definedOf,
-  operationKey,
-  plainAttributes,
-  requireValidWrite,
-} from '../../shared/store/operation.ts';
+import { operationKey, requireValidWrite } from '../../shared/store/operation.ts';
 import type { Item, Key, Operation, Query, Refusal, WriteOutcome } from '../../shared/store/store.ts';
 
 export type Change = { readonly key: Key; readonly before: Item | undefined; readonly after: Item | undefined };
@@ -154,39 +148,38 @@ function effectOf(operation: Operation, before: Item | undefined): Effect {
     case 'check':
       return { kind: 'none' };
     case 'put':
-      return {
-        kind: 'change',
-        key,
-        before,
-        after: frozen({ ...plainAttributes(attributesOf(operation.item)), ...key }),
-      };
+      return { kind: 'change', key, before, after: kept(operation.item) as Item };
     case 'update':
-      return { kind: 'change', key, before, after: frozen({ ...updated(operation, before ?? key), ...key }) };
+      return { kind: 'change', key, before, after: updated(operation, before ?? key) };
     case 'delete':
       return { kind: 'change', key, before, after: undefined };
   }
 }
 
-function updated(operation: Operation & { readonly kind: 'update' }, before: Item): { [attribute: string]: unknown } {
-  const after: { [attribute: string]: unknown } = { ...before, ...plainAttributes(definedOf(operation.set ?? {})) };
+function updated(operation: Operation & { readonly kind: 'update' }, before: Item): Item {
+  const after: { [attribute: string]: unknown } = { ...before };
+  for (const [attribute, value] of Object.entries(operation.set ?? {}))
+    if (value !== undefined) after[attribute] = kept(value);
   for (const attribute of operation.remove ?? []) delete after[attribute];
   for (const [attribute, amount] of Object.entries(operation.add ?? {})) {
     const value = after[attribute] ?? 0;
     if (typeof value !== 'number') throw new Error(`add: attribute '${attribute}' is not a number`);
     after[attribute] = value + amount;
   }
-  return after;
+  return Object.freeze(after) as Item;
 }
 
-/** Items are handed out as they are kept: whoever changes one is found out. */
-function frozen(item: { [attribute: string]: unknown }): Item {
-  return deepFrozen(item) as Item;
-}
-
-function deepFrozen(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
-  for (const inner of Object.values(value)) deepFrozen(inner);
-  return Object.freeze(value);
+/** A copy as it would come back from JSON, which nobody can change: items are handed out as they are kept. */
+function kept(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Object.isFrozen(value)) return value;
+  if (Array.isArray(value)) return Object.freeze(value.map((inner) => (inner === undefined ? null : kept(inner))));
+  const copy: { [name: string]: unknown } = {};
+  for (const name of Object.keys(value)) {
+    const inner = (value as { readonly [name: string]: unknown })[name];
+    if (inner !== undefined) copy[name] = kept(inner);
+  }
+  return Object.freeze(copy);
 }
 
 function written(single: Operation | undefined, item: Item | undefined): Applied {

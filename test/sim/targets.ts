@@ -20,15 +20,21 @@ export type ScriptedTarget = {
 
 const typeDigit: Readonly<Record<ProbeType, number>> = { startup: 1, readiness: 2, liveness: 3 };
 
-export const hostOf = (index: number, incarnation: number): string =>
-  `10.${index}.${incarnation >> 8}.${incarnation & 255}`;
+const hostOf = (index: number, incarnation: number): string => `10.${index}.${incarnation >> 8}.${incarnation & 255}`;
 
 const portOf = (container: number, probeType: ProbeType): number => 8_000 + 10 * container + typeDigit[probeType];
 
-/** Every probe of a target, also of containers that it does not have: what is not asked does not matter. */
-export function endpointsOf(index: number, incarnation: number): readonly Endpoint[] {
-  const host = hostOf(index, incarnation);
-  return [0, 1, 2].flatMap((container) =>
+/** Every probe that the target's containers may have. */
+export function endpointsOf(
+  target: Pick<ScriptedTarget, 'index'>,
+  incarnation: number,
+  spec: TargetSpecInput,
+): readonly Endpoint[] {
+  const host = hostOf(target.index, incarnation);
+  const containers = [...(spec.containers ?? []), ...(spec.initContainers ?? [])].map(({ name }) =>
+    Number(name.slice(1)),
+  );
+  return containers.flatMap((container) =>
     (['startup', 'readiness', 'liveness'] as const).map((probeType) => `${host}:${portOf(container, probeType)}`),
   );
 }

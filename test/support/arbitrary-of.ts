@@ -1,5 +1,5 @@
 /** Arbitrary values of a zod schema, for the constructs that this project's records use; an unknown one throws. */
-import * as fc from 'fast-check';
+import fc from 'fast-check';
 import { z } from 'zod';
 
 const elementsMax = 3;

@@ -6,8 +6,8 @@ import { epochKey, runKey, targetAddress } from '../../../shared/store/keys.ts';
 import { keyKind } from '../store.ts';
 import { aftermathMs, type Checker, type Facts, lockAftermathMs, recoveryMs } from './checker.ts';
 
-/** A beat every 5 s, and what it takes; a hand-over takes not longer. */
-const beatMs = 8_500;
+/** A beat every 5 s, what it takes, and the drain and the claim of a hand-over. */
+const beatMs = 12_000;
 const crashMs = 30_000;
 /** A crash before the first heartbeat: a rescue is sent a tick after the beat is 30 s old, and looks for 6 s. */
 const lockedMs = 130_000;
