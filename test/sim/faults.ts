@@ -225,7 +225,8 @@ export function planFaults({ scheduler, chance, profile }: Ports): Faults {
   }
 
   function outage(ms: number): void {
-    outageUntilMs = scheduler.nowMs() + ms;
+    // A short one in the midst of a long one does not end it.
+    outageUntilMs = Math.max(outageUntilMs, scheduler.nowMs() + ms);
     store.open({ kind: 'store outage', process: undefined, ms, probability: 1 });
     done('store outage', undefined, ms);
   }
