@@ -7,6 +7,7 @@ import { QueueUnavailable } from '../queue/queue.ts';
 import { generationAttribute } from '../store/items.ts';
 import { layoutKey, runKey, targetHash } from '../store/keys.ts';
 import { StoreUnavailable } from '../store/store.ts';
+import { beatConditions } from './fence.ts';
 import type { Run } from './run.ts';
 
 export const beatIntervalMs = 5_000;
@@ -90,7 +91,7 @@ export async function writeBeat(
         kind: 'update',
         key: runKey(run.message.shard),
         set: { beat, beatAtMs, ...observed, ...more },
-        if: [{ kind: 'equals', attribute: 'token', value: run.token }],
+        if: beatConditions(run),
       },
     ],
     { token: run.ports.random.uuid() },

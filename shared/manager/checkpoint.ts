@@ -5,7 +5,8 @@
 import type { CheckpointEntry, CheckpointRecord } from '../store/items.ts';
 import { encodeCheckpoint } from '../store/items.ts';
 import type { Bucket } from '../store/keys.ts';
-import { epochKey, probeKey } from '../store/keys.ts';
+import { probeKey } from '../store/keys.ts';
+import { epochCheck } from './fence.ts';
 import type { HeldTarget } from './held.ts';
 import type { Run } from './run.ts';
 import { saturatedRun } from './transition.ts';
@@ -51,7 +52,7 @@ export async function writeCheckpoints(
     if (text === (written.get(bucket) ?? '{}')) continue;
     if (!run.inForce()) return;
     const outcome = await writeSurely(run.ports, [
-      { kind: 'check', key: epochKey(bucket), if: [{ kind: 'equals', attribute: 'token', value: run.token }] },
+      epochCheck(run, bucket),
       { kind: 'put', item: encodeCheckpoint(bucket, { entries: bucketEntries }) },
     ]);
     if (outcome.kind === 'written') written.set(bucket, text);

@@ -6,7 +6,9 @@ import type { ShardMessage } from '../queue/queue.ts';
 import { decodeRun, encodeEpoch, encodeRun, generationAttribute, type RunRecord, updateTo } from '../store/items.ts';
 import type { Bucket } from '../store/keys.ts';
 import { layoutKey, runKey } from '../store/keys.ts';
-import type { Condition, Item, Operation } from '../store/store.ts';
+import type { Condition, Item } from '../store/store.ts';
+import { claimItems } from './claim-items.ts';
+import { doneSlotOf } from './done-slot.ts';
 import type { Ports } from './ports.ts';
 import type { Run } from './run.ts';
 import { writeSurely } from './write.ts';
@@ -27,16 +29,6 @@ export async function takeToken(ports: Ports, message: ShardMessage): Promise<nu
   const token = outcome.kind === 'written' ? outcome.item?.token : undefined;
   return typeof token === 'number' ? token : undefined;
 }
-
-const lowerToken = (token: number): readonly Condition[] => [
-  {
-    kind: 'anyOf',
-    conditions: [
-      { kind: 'absent', attribute: 'token' },
-      { kind: 'lessThan', attribute: 'token', value: token },
-    ],
-  },
-];
 
 /** `warm`: nobody has held the shard since this process did, so what it remembers of it is what is stored. */
 export type Claimed =
@@ -94,12 +86,6 @@ function inheritedOf(before: Item | undefined): Inherited {
   return { degraded, late, lateOverflow };
 }
 
-/** Slots of another generation are numbered in another way: what was done of them says nothing about this one's. */
-export function doneSlotOf(item: Item | undefined, message: Pick<ShardMessage, 'generation'>): number {
-  const isComparable = typeof item?.doneSlot === 'number' && item.generation === message.generation;
-  return isComparable ? Number(item.doneSlot) : -1;
-}
-
 /** Sets the EPOCH of these buckets to the run's token; false: a higher token is there, the run is fenced. */
 export async function claimBuckets(run: Run, buckets: readonly Bucket[]): Promise<boolean> {
   const claimedAtMs = run.ports.clock.nowMs();
@@ -110,24 +96,4 @@ export async function claimBuckets(run: Run, buckets: readonly Bucket[]): Promis
     if (!(await claimItems(run, claims))) return false;
   }
   return true;
-}
-
-type ClaimItem = Pick<Extract<Operation, { kind: 'update' }>, 'key' | 'set'>;
-
-async function claimItems(run: Run, claims: readonly ClaimItem[]): Promise<boolean> {
-  const operations = claims.map(
-    ({ key, set }): Operation => ({ kind: 'update', key, ...(set && { set }), if: lowerToken(run.token) }),
-  );
-  const outcome = await writeSurely(run.ports, operations);
-  if (outcome.kind === 'written') return true;
-  if (outcome.kind === 'inDoubt') return false;
-  // A claim repeated with one's own token has succeeded before; claim the others again without it.
-  const own = new Set(
-    outcome.refusals.flatMap((refusal) =>
-      refusal.kind === 'condition' && refusal.item?.token === run.token ? [refusal.index] : [],
-    ),
-  );
-  if (own.size === 0 || own.size < outcome.refusals.length) return false;
-  const rest = claims.filter((_, index) => !own.has(index));
-  return rest.length === 0 || claimItems(run, rest);
 }

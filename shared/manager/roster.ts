@@ -6,13 +6,13 @@ import { createHash } from 'node:crypto';
 import type { ProbeRecord, TargetRecord } from '../core/records.ts';
 import { type ProbeName, type SpecProbe, specProbes } from '../core/spec.ts';
 import { newTargetTicker, owedTicker, type Phased, phaseOf, type Ticker, takenOverTicker } from '../core/ticker.ts';
-import { newWorker, type Worker } from '../core/worker.ts';
 import type { CheckpointRecord } from '../store/items.ts';
 import { probeKey } from '../store/keys.ts';
 import { trigger } from './commit-change.ts';
 import { containerStatus, type HeldProbe, type HeldTarget, refreshView, unackedOf, workerSpecOf } from './held.ts';
 import type { Holder } from './holder.ts';
 import type { ReadTarget } from './read-target.ts';
+import { storedWorker, withoutRun } from './stored-worker.ts';
 import { isNewer } from './transition.ts';
 
 export type Checkpoints = CheckpointRecord['entries'];
@@ -164,21 +164,6 @@ function firstTicker({ record, owed, phased, nowMs, unheldSinceMs }: First): Tic
   return owed || record.lastResult === undefined
     ? owedTicker(nowMs, phased)
     : takenOverTicker(nowMs, phased, unheldSinceMs);
-}
-
-/** The worker as its items have it. A checkpoint counts only for the same uid and streak; counters of another spec do not. */
-function storedWorker(record: ProbeRecord, specDigest: string, checkpoint: Checkpoints[string] | undefined): Worker {
-  if (record.result === undefined) return newWorker;
-  const { containerID, lastResult, onHold } = record;
-  const valid = checkpoint?.uid === record.uid && checkpoint.streak === record.streak;
-  // Within a streak the run only grows, and the item may be newer than the checkpoint.
-  const resultRun = valid ? Math.max(checkpoint.resultRun, record.resultRun) : record.resultRun;
-  const worker: Worker = { containerID, resultRun, onHold, ...(lastResult && { lastResult }) };
-  return record.specDigest === specDigest ? worker : withoutRun(worker);
-}
-
-function withoutRun({ lastResult: _, ...worker }: Worker): Worker {
-  return { ...worker, resultRun: 0 };
 }
 
 function passOnRequests(holder: Holder, held: HeldTarget, name: ProbeName): void {
