@@ -3,15 +3,14 @@
  * same pieces as on AWS, but for a layout of one shard that is always held.
  */
 import type { Capacity } from '../../shared/core/layout.ts';
-import { sleep } from '../../shared/lib/clock.ts';
 import { hostShards } from '../../shared/manager/host.ts';
 import type { Ports } from '../../shared/manager/ports.ts';
 import { runReceived } from '../../shared/manager/receipt.ts';
 import type { RunView, ShardMemory } from '../../shared/manager/run-shard.ts';
-import { runSchedule, type SchedulePorts } from '../../shared/manager/schedule.ts';
 import { inProcessQueue } from '../../shared/queue/in-process.ts';
+import { keepSchedule } from './keep-schedule.ts';
+import type { Probing } from './probing.ts';
 
-const scheduleIntervalMs = 60_000;
 const visibilityMs = 15_000;
 const retentionMs = 3_600_000;
 /** One holds the shard; the other is free for a rescue. */
@@ -26,16 +25,17 @@ export type ShardHost = {
   stop(): Promise<void>;
 };
 
-/** What each run has for itself, so that it can end what it began. */
-type Probing = Pick<Ports, 'dial' | 'probers' | 'abandon'>;
+type OfRun = ReturnType<Probing['forRun']>;
 
-export type HostedPorts = Omit<Ports, 'lease' | keyof Probing> & { readonly probing: () => Probing };
+export type HostedPorts = Omit<Ports, 'lease' | keyof OfRun> & Pick<Probing, 'forRun'>;
 
 export function hostShard(ports: HostedPorts): ShardHost {
   const { clock, log } = ports;
   const stop = new AbortController();
   const queue = inProcessQueue({ clock, visibilityMs, retentionMs });
-  const schedule = keepSchedule({ ...ports, queue }, stop.signal);
+  // The queue is new and knows nothing of what was sent before.
+  const options = { capacity: unlimited, mode: 'resident', repeatCurrent: true } as const;
+  const schedule = keepSchedule({ ...ports, queue }, options, stop.signal);
   const memory: ShardMemory = new Map();
   const { promise: loaded, resolve: onFirstLoad } = Promise.withResolvers<void>();
   let view: (() => RunView) | undefined;
@@ -46,7 +46,7 @@ export function hostShard(ports: HostedPorts): ShardHost {
     receiver: queue,
     concurrency,
     stop: stop.signal,
-    portsFor: (lease) => ({ ...ports, ...ports.probing(), lease }),
+    portsFor: (lease) => ({ ...ports, ...ports.forRun(), lease }),
     async runShard(runPorts, message, deadlineMs, options) {
       let own: typeof view;
       const onLoaded = (look: () => RunView) => {
@@ -71,26 +71,4 @@ export function hostShard(ports: HostedPorts): ShardHost {
       await Promise.all([runs, schedule.ended]);
     },
   };
-}
-
-/** Each minute, and when it is woken. The first time the queue is new and knows nothing of what was sent before. */
-function keepSchedule(ports: SchedulePorts, stop: AbortSignal) {
-  const { clock, log } = ports;
-  let waiting = new AbortController();
-  const wake = () => waiting.abort();
-  stop.addEventListener('abort', wake);
-
-  async function keep(): Promise<void> {
-    for (let repeatCurrent = true; !stop.aborted; ) {
-      waiting = new AbortController();
-      try {
-        await runSchedule(ports, { capacity: unlimited, mode: 'resident', repeatCurrent });
-        repeatCurrent = false;
-      } catch (cause) {
-        log.error('the schedule failed', { cause });
-      }
-      if (!stop.aborted) await sleep(clock, scheduleIntervalMs, waiting.signal);
-    }
-  }
-  return { wake, ended: keep() };
 }
