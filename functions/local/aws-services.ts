@@ -7,8 +7,7 @@ import type { Clock } from '../../shared/lib/clock.ts';
 import type { Log } from '../../shared/lib/log.ts';
 import type { Random } from '../../shared/lib/random.ts';
 import { visibilityMs } from '../../shared/manager/beat.ts';
-import type { QueueReceiver, QueueSender } from '../../shared/queue/queue.ts';
-import { sqsQueue } from '../../shared/queue/sqs.ts';
+import { type SqsQueue, sqsQueue } from '../../shared/queue/sqs.ts';
 import { sqsClient } from '../../shared/queue/sqs-client.ts';
 import { dynamodbStore } from '../../shared/store/dynamodb.ts';
 import { dynamodbClient } from '../../shared/store/dynamodb-client.ts';
@@ -18,7 +17,7 @@ import type { AwsOptions, AwsService } from './aws-options.ts';
 
 export type AwsServices = {
   readonly store: Store;
-  readonly queue: QueueSender & QueueReceiver;
+  readonly queue: SqsQueue;
   /** Absent: no bus was named. */
   readonly bus?: Bus;
   /** What is wrong with the options as far as the services can tell at once; undefined: nothing, or nobody answers yet. */

@@ -72,6 +72,7 @@ export function startWorker(options: Omit<WorkerOptions, 'aws'>, ports: WorkerPo
     async stop() {
       stop.abort();
       await runs;
+      await queue.settled();
       await probing.close();
       await bus.settled();
     },
