@@ -23,6 +23,8 @@ export type RuntimePorts = Pick<ProbingOptions, 'network' | 'wayOut'> & {
   readonly log: Log;
   /** The store as all pieces see it, for tests that count or break what goes through it. */
   readonly wrapStore?: (store: Store) => Store;
+  /** The bus as all pieces see it, for tests that lose what goes over it. */
+  readonly wrapBus?: (bus: InProcessBus) => InProcessBus;
 };
 
 export type Runtime = {
@@ -41,7 +43,8 @@ export function startRuntime(
   const dataDir = holdDataDir(options.dataDir);
   const sqlite = sqliteStore({ path: dataDir.storePath });
   const store = ports.wrapStore?.(sqlite) ?? sqlite;
-  const bus = inProcessBus({ clock, random, log });
+  const inProcess = inProcessBus({ clock, random, log });
+  const bus = ports.wrapBus?.(inProcess) ?? inProcess;
   const probing = localProbing({ ...ports, ...(options.allowExec && { allowExec: options.allowExec }) });
   const met = poisonList(clock);
   const quarantined = () => met.with(shard.view()?.quarantined ?? []);
