@@ -45,6 +45,8 @@ export function commitQueue(run: Run): CommitQueue {
         settleAll(group, 'void');
       }
     }
+    // At once, not in a later microtask: what is submitted in between would find a pump that looks no more.
+    pumping = undefined;
   }
 
   function takeGroup(): readonly Entry[] {
@@ -69,12 +71,12 @@ export function commitQueue(run: Run): CommitQueue {
       if (run.ended()) return Promise.resolve('void');
       return new Promise((settle) => {
         waiting.push({ commit, settle });
-        pumping ??= pump().finally(() => {
-          pumping = undefined;
-        });
+        pumping ??= pump();
       });
     },
-    drained: () => pumping ?? Promise.resolve(),
+    async drained() {
+      while (pumping) await pumping;
+    },
   };
 }
 
