@@ -108,7 +108,7 @@ export function shiftTicker(ticker: Ticker, jumpMs: number, nowMs: number): Tick
   return { ...ticker, ...resting, nextTickMs: shiftedMs - tooFar * periodMs };
 }
 
-/** When there is something to take: now, or with the next tick. */
+/** When there is something to take: now, with the next tick, or, at rest, never. */
 export function dueMs(ticker: Ticker, nowMs: number): number {
   if (ticker.tickHeld || ticker.triggerHeld) return nowMs;
   return ticker.resting ? Number.POSITIVE_INFINITY : ticker.nextTickMs;
@@ -145,8 +145,10 @@ export function loadedTicker(nowMs: number, phased: Phased): Ticker {
   return { periodMs: phased.periodMs, nextTickMs, tickHeld: false, triggerHeld: false };
 }
 
+/** How far the clocks of two holders may be apart: of the same instant one is so much later than the other. */
+const skewMs = 4_000;
 /** How late an instant may be served that came while nobody held the shard: after a planned hand-over, and after a crash. */
-const lateMax = { plannedMs: 5_000, crashMs: 25_000 } as const;
+const lateMax = { plannedMs: 5_000 - skewMs, crashMs: 25_000 - skewMs } as const;
 /** Nobody held the shard for longer than a planned hand-over takes: the holder has crashed. */
 const plannedMs = 15_000;
 
@@ -160,6 +162,11 @@ export function takenOverTicker(nowMs: number, phased: Phased, unheldSinceMs: nu
   const allowedMs = nowMs - unheldSinceMs > plannedMs ? lateMax.crashMs : lateMax.plannedMs;
   const tooLate = missedMs < nowMs && waiting.nextTickMs - missedMs > allowedMs;
   return tooLate ? owedTicker(nowMs, phased) : waiting;
+}
+
+/** On its way back to its phase, which whoever takes it over would wait for: that would be too late, so it is owed a probe. */
+export function isOwedAtHandover({ returningTo, nextTickMs }: Ticker, nowMs: number): boolean {
+  return returningTo !== undefined && firstInstant(nowMs, returningTo) - nextTickMs > lateMax.plannedMs;
 }
 
 /** A loaded one whose last probe came to nothing: it probes at once, and goes back to its phase. */

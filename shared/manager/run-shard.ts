@@ -125,7 +125,7 @@ async function hold(run: Run, deadlineMs: number, options: RunOptions): Promise<
   }
   const idle = await drained(holder, loop);
   await holder.commits.drained();
-  if (run.inForce()) await checkpoints.write();
+  if (run.inForce()) await checkpoints.write(run.ports.clock.nowMs());
   // A slot that was left early is not done: whoever comes next goes on with it.
   const wish = run.wish() ?? { kind: 'slotDone' };
   if (run.inForce() && wish.kind === 'slotDone') {
@@ -209,9 +209,9 @@ function beatsOf(holder: Holder, loop: Loop, { degraded }: Inherited): Beats {
 
 function checkpointer(holder: Holder, loader: Loader) {
   const { run } = holder;
-  const write = async () => {
+  const write = async (endsAtMs?: number) => {
     try {
-      await writeCheckpoints(run, checkpointEntries(holder.targets.values()), loader.loaded().written);
+      await writeCheckpoints(run, checkpointEntries(holder.targets.values(), endsAtMs), loader.loaded().written);
     } catch (error) {
       // What is not written costs run lengths, as a crash would: no reason to end a run that beats.
       if (!(error instanceof StoreUnavailable)) throw error;

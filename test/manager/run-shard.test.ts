@@ -78,11 +78,10 @@ async function failuresAfterCrash(beforeCrashMs: number): Promise<{ readonly bef
   world.answer(failure);
   await world.clock.advance(beforeCrashMs);
   run.crash();
-  const before = world.probes() - healthy;
+  const crashed = world.probes();
   await world.run();
-  const [crashed] = [world.probes()];
   await world.until('not ready', async () => (await resultOf(world, 'main#readiness')) === 'failure');
-  return { before, after: world.probes() - crashed };
+  return { before: crashed - healthy, after: world.probes() - crashed };
 }
 
 describe('a run of failures that a crash interrupts', () => {
@@ -389,6 +388,28 @@ test('a purge leaves nothing of the target but its story', async () => {
     ['CHECKPOINT', 'EPOCH'],
   );
   assert.deepEqual(await checkpointOf(world), []);
+});
+
+test('what is on its way back to its phase when a run ends in order is probed by the next one at once', async () => {
+  const world = shardWorld();
+  const probedAtMs: number[] = [];
+  world.answer(() => {
+    probedAtMs.push(world.clock.nowMs());
+    return 'success';
+  });
+  const last = () => probedAtMs.at(-1) ?? 0;
+  await world.put(name, { readinessProbe: { ...tcp, periodSeconds: 30 } });
+  const first = await world.run();
+  await world.clock.advance(90_000);
+  const phaseMs = last();
+  first.crash();
+  await world.clock.advance(phaseMs + 38_000 - world.clock.nowMs());
+  const second = await world.run();
+  assert.equal(last(), phaseMs + 38_000, 'an instant that nobody held is made up for');
+  await world.clock.advance(26_000);
+  await second.stop();
+  await world.run();
+  assert.equal(last(), phaseMs + 64_000, 'its next instant is 52 s after its last probe');
 });
 
 describe('a run', () => {
