@@ -32,10 +32,12 @@ export async function takeToken(ports: Ports, message: ShardMessage): Promise<nu
 
 /** `warm`: nobody has held the shard since this process did, so what it remembers of it is what is stored. */
 export type Claimed =
-  | { readonly kind: 'warm'; readonly inherited: Inherited }
+  | { readonly kind: 'warm'; readonly inherited: Inherited; readonly before: RunRecord | undefined }
   | {
       readonly kind: 'cold';
       readonly inherited: Inherited;
+      /** RUN as it was, if it was of this generation. */
+      readonly before: RunRecord | undefined;
       /** Since then (wall time) nobody may have probed the shard. */
       readonly unheldSinceMs: number;
     }
@@ -50,22 +52,31 @@ export type Inherited = Pick<RunRecord, 'degraded' | 'late' | 'lateOverflow'>;
  */
 export async function claimRun(run: Run, keptToken: number | undefined): Promise<Claimed> {
   const { message, token, ports } = run;
-  const before = await ports.store.get(runKey(message.shard));
-  const doneSlot = doneSlotOf(before, message);
+  const item = await ports.store.get(runKey(message.shard));
+  const doneSlot = doneSlotOf(item, message);
   if (doneSlot >= message.slot) return { kind: 'refused' };
+  const before = recordOf(item);
   const inherited = inheritedOf(before);
   const nowMs = ports.clock.nowMs();
-  const { generation, slot } = message;
-  const beaten = { beat: 0, beatAtMs: nowMs, observedAtMs: nowMs, ...inherited };
-  const record = { token, generation, slot, doneSlot, ...beaten };
+  const { generation, slot, mode } = message;
+  const begun = {
+    beat: 0,
+    beatAtMs: nowMs,
+    beganAtMs: nowMs,
+    observedAtMs: nowMs,
+    tick: mode === 'tick',
+    ...inherited,
+  };
+  const record = { token, generation, slot, doneSlot, ...begun };
+  const comparable = before?.generation === generation ? before : undefined;
   const claim = updateTo(encodeRun(message.shard, record));
   if (keptToken !== undefined) {
     const same: Condition = { kind: 'equals', attribute: 'token', value: keptToken };
     const outcome = await writeSurely(ports, [{ ...claim, if: [same] }]);
-    if (outcome.kind === 'written') return { kind: 'warm', inherited };
+    if (outcome.kind === 'written') return { kind: 'warm', inherited, before: comparable };
   }
-  const unheldSinceMs = unheldSince(before, message, nowMs);
-  return (await claimItems(run, [claim])) ? { kind: 'cold', inherited, unheldSinceMs } : { kind: 'refused' };
+  if (!(await claimItems(run, [claim]))) return { kind: 'refused' };
+  return { kind: 'cold', inherited, before: comparable, unheldSinceMs: unheldSince(item, message, nowMs) };
 }
 
 /** Clocks of two processes differ by that much. */
@@ -79,10 +90,15 @@ function unheldSince(before: Item | undefined, { generation }: ShardMessage, now
   return (typeof observedAtMs === 'number' ? Math.min(observedAtMs, nowMs) : nowMs - handoverMs) - clockSkewMs;
 }
 
-function inheritedOf(before: Item | undefined): Inherited {
-  const decoded = before && decodeRun(before);
-  if (decoded?.kind !== 'ok') return { degraded: false, late: [], lateOverflow: false };
-  const { degraded, late, lateOverflow } = decoded.record;
+/** One that cannot be read is none: it is written anew. */
+function recordOf(item: Item | undefined): RunRecord | undefined {
+  const decoded = item && decodeRun(item);
+  return decoded?.kind === 'ok' ? decoded.record : undefined;
+}
+
+function inheritedOf(before: RunRecord | undefined): Inherited {
+  if (!before) return { degraded: false, late: [], lateOverflow: false };
+  const { degraded, late, lateOverflow } = before;
   return { degraded, late, lateOverflow };
 }
 

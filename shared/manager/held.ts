@@ -40,6 +40,8 @@ export type HeldProbe = {
   owed: boolean;
   /** When it last had nothing open: probed, or nothing to probe. Wall time. */
   seenAtMs: number;
+  /** What it found last is void: it was the prober's own trouble. */
+  isVoid: boolean;
   /** The probe has left the spec, or its target terminates: the next step ends the worker. */
   stopping: boolean;
   /** The attempts of the current run of equal results, oldest first. */

@@ -4,7 +4,7 @@
  */
 import { descriptorsOf, hasRoom, type Manners, mannersInOrder, nothingTaken, type Taken } from '../core/room.ts';
 import { isClockJump } from '../core/self-health.ts';
-import { dueMs, oweTick, passTime, readyWakes, spaceOut, takeWake } from '../core/ticker.ts';
+import { dueMs, oweTick, passTime, readyWakes, restTicker, spaceOut, takeWake } from '../core/ticker.ts';
 import { dueHeap } from '../lib/heap.ts';
 import { StoreUnavailable } from '../store/store.ts';
 import type { HeldProbe, HeldTarget } from './held.ts';
@@ -35,6 +35,8 @@ export type Loop = {
   inFlight(): number;
   /** Something due has not begun for a while. Not meant: probes that wait for room, which are late each for itself. */
   behind(): boolean;
+  /** Nothing is under way and nothing is due. */
+  isQuiet(): boolean;
   /** Begins nothing more; resolves when nothing is in flight. */
   stopped(): Promise<void>;
   /** What is in flight is void and owed. */
@@ -43,6 +45,7 @@ export type Loop = {
 
 export function startLoop(run: Run): Loop {
   const { clock, log } = run.ports;
+  const isTick = run.message.mode === 'tick';
   const heap = dueHeap<Entry>();
   const working = new Set<Promise<void>>();
   const probing = new Set<HeldProbe>();
@@ -115,7 +118,7 @@ export function startLoop(run: Run): Loop {
       return;
     }
     const next = takeWake(ticker, wake, nowMs);
-    probe.ticker = probe.owed ? spaceOut(next, nowMs) : next;
+    probe.ticker = isTick ? restTicker(next, nowMs) : probe.owed ? spaceOut(next, nowMs) : next;
     probe.owed = false;
     probe.inFlight = true;
     lines.leave(probe);
@@ -178,7 +181,8 @@ export function startLoop(run: Run): Loop {
     const nowMs = wallMs();
     probe.wake += 1;
     probe.ticker = passTime(probe.ticker, nowMs);
-    push(dueMs(probe.ticker, nowMs), { kind: 'probe', held, probe, wake: probe.wake });
+    const at = dueMs(probe.ticker, nowMs);
+    if (at < Number.POSITIVE_INFINITY) push(at, { kind: 'probe', held, probe, wake: probe.wake });
   };
 
   const scheduleTarget = (held: HeldTarget, at: number) => {
@@ -198,6 +202,10 @@ export function startLoop(run: Run): Loop {
     behind() {
       const oldest = heap.peek();
       return oldest !== undefined && clock.nowMs() - oldest.dueMs > behindAfterMs;
+    },
+    isQuiet() {
+      const next = heap.peek();
+      return working.size === 0 && (next === undefined || next.dueMs > clock.nowMs());
     },
     async stopped() {
       stopping = true;

@@ -63,7 +63,8 @@ async function askProber(holder: Holder, held: HeldTarget, probe: HeldProbe): Pr
   // Abandoned at the end of the run, it is owed, and what it says is void.
   if (holder.run.ended() || held.gone || probe.owed) return;
   metrics.observe(probe.labels, metricResult(report), durationMs / 1000);
-  if (!isOwnTrouble(report)) probe.seenAtMs = clock.nowMs();
+  probe.isVoid = isOwnTrouble(report);
+  if (!probe.isVoid) probe.seenAtMs = clock.nowMs();
   // What was asked by another spec says nothing about this one, whose counters have just begun.
   if (probe.specDigest !== specDigest) return;
   if (report.conclusion.kind === 'error') return tellError(holder, held, { probe, report });

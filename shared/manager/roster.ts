@@ -5,7 +5,16 @@
 import { createHash } from 'node:crypto';
 import type { ProbeRecord, TargetRecord } from '../core/records.ts';
 import { type ProbeName, type SpecProbe, specProbes } from '../core/spec.ts';
-import { newTargetTicker, owedTicker, type Phased, phaseOf, type Ticker, takenOverTicker } from '../core/ticker.ts';
+import {
+  loadedTicker,
+  newTargetTicker,
+  owedTicker,
+  type Phased,
+  phaseOf,
+  restTicker,
+  type Ticker,
+  takenOverTicker,
+} from '../core/ticker.ts';
 import type { CheckpointRecord } from '../store/items.ts';
 import { probeKey } from '../store/keys.ts';
 import { trigger } from './commit-change.ts';
@@ -122,7 +131,7 @@ function revives(held: HeldTarget, entry: SpecProbe, record: ProbeRecord): boole
 type Starting = { readonly entry: SpecProbe; readonly record: ProbeRecord; readonly checkpoints: Checkpoints };
 
 function workerOf(holder: Holder, held: HeldTarget, { entry, record, checkpoints }: Starting): HeldProbe {
-  const { namespace, name, uid, probeRequests } = held.target;
+  const { namespace, name, uid } = held.target;
   const nowMs = holder.run.ports.clock.nowMs();
   const phased = phasedOf(held.target, entry);
   const specDigest = digestOf(entry);
@@ -138,13 +147,21 @@ function workerOf(holder: Holder, held: HeldTarget, { entry, record, checkpoints
     specDigest,
     record,
     worker: storedWorker(record, specDigest, checkpoint),
-    requestsSeen: probeRequests[entry.name] ?? 0,
-    ticker: firstTicker({ record, owed, phased, nowMs, unheldSinceMs: holder.unheldSinceMs ?? nowMs }),
+    requestsSeen: requestsSeen(checkpoint, uid),
+    ticker: firstTicker({
+      record,
+      owed,
+      phased,
+      nowMs,
+      unheldSinceMs: holder.unheldSinceMs ?? nowMs,
+      isTick: holder.run.message.mode === 'tick',
+    }),
     wake: 0,
     inFlight: false,
     manners: 'new',
     owed: false,
     seenAtMs: holder.inheritedLate.has(held, entry.name) ? Number.NEGATIVE_INFINITY : nowMs,
+    isVoid: false,
     stopping: false,
     attempts: [],
     ration: undefined,
@@ -157,10 +174,12 @@ type First = {
   readonly phased: Phased;
   readonly nowMs: number;
   readonly unheldSinceMs: number;
+  readonly isTick: boolean;
 };
 
-function firstTicker({ record, owed, phased, nowMs, unheldSinceMs }: First): Ticker {
+function firstTicker({ record, owed, phased, nowMs, unheldSinceMs, isTick }: First): Ticker {
   if (record.version === 0) return newTargetTicker(nowMs, phased);
+  if (isTick && !owed) return restTicker(loadedTicker(nowMs, phased));
   return owed || record.lastResult === undefined
     ? owedTicker(nowMs, phased)
     : takenOverTicker(nowMs, phased, unheldSinceMs);
@@ -207,13 +226,30 @@ function endForgotten(
   trigger(holder, held, name);
 }
 
-const phasedOf = ({ namespace, name }: TargetRecord, entry: SpecProbe): Phased =>
+/** Where in its period a probe has its instants. */
+export const phasedOf = ({ namespace, name }: TargetRecord, entry: Pick<SpecProbe, 'name' | 'probe'>): Phased =>
   phaseOf(phaseHash(`${namespace}/${name}#${entry.name}`), entry.probe.periodSeconds * 1000);
 
 /** First 32 bits of SHA-256: where in its period a probe has its instant. */
 function phaseHash(fullName: string): number {
   return createHash('sha256').update(fullName).digest().readUInt32BE(0);
 }
+
+/** Of another incarnation's requests nothing has been passed on: an entry counts for its uid alone. */
+const requestsSeen = (checkpoint: Checkpoints[string] | undefined, uid: string): number =>
+  checkpoint?.uid === uid ? (checkpoint.requestsSeen ?? 0) : 0;
+
+/** What is to be remembered of a target that is read anew: its manual triggers, so that none fires twice. No run length counts. */
+export function requestsPassedOn({ address, target, probes }: HeldTarget): Checkpoints {
+  const entries = [...probes.values()].map((probe) => {
+    const entry = { uid: target.uid, streak: noStreak, resultRun: 0, requestsSeen: probe.requestsSeen };
+    return [probeKey(address, probe.name).sk, entry] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+/** No item has it. */
+const noStreak = -1;
 
 const digestDigits = 16;
 

@@ -4,12 +4,12 @@
  */
 
 import { shiftTicker } from '../core/ticker.ts';
-import { sleep } from '../lib/clock.ts';
+import { sleep, within } from '../lib/clock.ts';
 import { QueueUnavailable, type ShardMessage } from '../queue/queue.ts';
 import { StoreUnavailable } from '../store/store.ts';
 import { type BeatState, type Beats, keepBeating, visibilityMs, writeBeat } from './beat.ts';
 import { checkpointEntries, checkpointIntervalMs, writeCheckpoints } from './checkpoint.ts';
-import { claimRun, type Inherited, takeToken } from './claim.ts';
+import { type Claimed, claimRun, type Inherited, takeToken } from './claim.ts';
 import { commitQueue } from './commit.ts';
 import { doubtTeller } from './doubt-events.ts';
 import type { HeldTarget } from './held.ts';
@@ -21,9 +21,10 @@ import type { Ports } from './ports.ts';
 import { probeCycle } from './probe-cycle.ts';
 import { publisherOf } from './publisher.ts';
 import { type Poison, type ReadTarget, readTarget } from './read-target.ts';
-import { adoptTarget, dropTarget } from './roster.ts';
+import { adoptTarget, dropTarget, requestsPassedOn } from './roster.ts';
 import { type Run, type RunEnd, startRun } from './run.ts';
 import { selfWatch } from './self-health.ts';
+import { coveredBy, tickOnce } from './tick.ts';
 import { tendTarget } from './timekeeper.ts';
 import { velocityOf } from './velocity.ts';
 
@@ -109,6 +110,7 @@ async function hold(run: Run, deadlineMs: number, options: RunOptions): Promise<
   const loader = shardLoader(holder, warm?.loaded);
   const checkpoints = checkpointer(holder, loader);
   const beats = beatsOf(holder, loop, inherited);
+  let isCovered = false;
   // The beat begins before the load: a large shard takes longer to load than its lease lasts.
   const background = [guarded(run, keepBeating(run, beats))];
   if (await (warm ? loader.catchUp() : loader.loadAll())) {
@@ -121,17 +123,14 @@ async function hold(run: Run, deadlineMs: number, options: RunOptions): Promise<
     });
     if (warm) scheduleAll(holder);
     background.push(guarded(run, loader.follow()), guarded(run, checkpoints.keep()));
-    await untilDone(run, deadlineMs, options.stop);
+    isCovered = await untilDone({ holder, loop, claimed, deadlineMs }, options.stop);
   }
   const idle = await drained(holder, loop);
   await holder.commits.drained();
   if (run.inForce()) await checkpoints.write(run.ports.clock.nowMs());
   // A slot that was left early is not done: whoever comes next goes on with it.
   const wish = run.wish() ?? { kind: 'slotDone' };
-  if (run.inForce() && wish.kind === 'slotDone') {
-    const state = beats.observe();
-    if (await writeBeat(run, lastBeat, state, { doneSlot: run.message.slot })) beats.written(state);
-  }
+  if (run.inForce() && wish.kind === 'slotDone') await beatLast(run, beats, isCovered);
   run.end(wish);
   await Promise.all(background);
   await holder.publisher.drained();
@@ -139,6 +138,12 @@ async function hold(run: Run, deadlineMs: number, options: RunOptions): Promise<
   if (idle && end.kind === 'slotDone')
     options.memory?.set(shard, { generation, token: run.token, targets: holder.targets, loaded: loader.loaded() });
   return end;
+}
+
+async function beatLast(run: Run, beats: Beats, isCovered: boolean): Promise<void> {
+  const state = beats.observe();
+  const done = isCovered ? { doneSlot: run.message.slot } : {};
+  if (await writeBeat(run, lastBeat, state, done)) beats.written(state);
 }
 
 /** After a warm start every worker goes on where its ticker is, and every target is looked at once. */
@@ -162,28 +167,43 @@ function shiftAll(holder: Holder, jumpMs: number): void {
 /** Until nothing is in flight. What takes too long, or what a run that has ended left open, is destroyed; whether nothing is left. */
 async function drained({ run, self }: Holder, loop: Loop): Promise<boolean> {
   const stopped = loop.stopped();
-  await within(run, stopped, drainMs, run.signal);
+  await within(run.ports.clock, stopped, drainMs, run.signal);
   if (loop.inFlight() > 0) loop.abandon();
   run.ports.abandon();
   await self.stop();
-  await within(run, stopped, abandonMs);
+  await within(run.ports.clock, stopped, abandonMs);
   return loop.inFlight() === 0;
 }
 
-async function within({ ports }: Run, done: Promise<void>, ms: number, signal?: AbortSignal): Promise<void> {
-  const over = new AbortController();
-  const signals = signal ? AbortSignal.any([signal, over.signal]) : over.signal;
-  await Promise.race([done, sleep(ports.clock, ms, signals)]);
-  over.abort();
-}
+type Held = {
+  readonly holder: Holder;
+  readonly loop: Loop;
+  readonly claimed: Exclude<Claimed, { readonly kind: 'refused' }>;
+  readonly deadlineMs: number;
+};
 
-/** Until the slot is over, the run has ended or wants to, or the host stops. */
-async function untilDone(run: Run, deadlineMs: number, stop: AbortSignal | undefined): Promise<void> {
+/** Until the slot is over or, in tick mode, done, the run has ended or wants to, or the host stops; false: it is to be done again. */
+async function untilDone(held: Held, stop: AbortSignal | undefined): Promise<boolean> {
+  const { run } = held.holder;
   const onStop = () => run.leave({ kind: 'handover' });
   if (stop?.aborted) onStop();
   stop?.addEventListener('abort', onStop);
-  await sleep(run.ports.clock, deadlineMs - run.ports.clock.nowMs(), run.leaving);
-  stop?.removeEventListener('abort', onStop);
+  try {
+    return await (run.message.mode === 'tick' ? ticked(held) : untilDeadline(run, held.deadlineMs));
+  } finally {
+    stop?.removeEventListener('abort', onStop);
+  }
+}
+
+async function untilDeadline({ ports, leaving }: Run, deadlineMs: number): Promise<boolean> {
+  await sleep(ports.clock, deadlineMs - ports.clock.nowMs(), leaving);
+  return true;
+}
+
+function ticked({ holder, loop, claimed, deadlineMs }: Held): Promise<boolean> {
+  const { ports, message } = holder.run;
+  const unheldSinceMs = claimed.kind === 'cold' ? claimed.unheldSinceMs : ports.clock.nowMs();
+  return tickOnce(holder, loop, { covered: coveredBy(message, claimed.before, unheldSinceMs), deadlineMs });
 }
 
 /** A part of the run that throws ends the run: half a run would keep a false beat. */
@@ -197,12 +217,17 @@ function guarded(run: Run, work: Promise<void>): Promise<void> {
 /** `observedAtMs` stands still while something due has not begun, and what has not been done for too long is named. */
 function beatsOf(holder: Holder, loop: Loop, { degraded }: Inherited): Beats {
   const { clock } = holder.run.ports;
+  const tick = holder.run.message.mode === 'tick';
   let observedAtMs = clock.nowMs();
   const observe = (): BeatState => {
     if (!loop.behind()) observedAtMs = clock.nowMs();
     const health = holder.self.health();
     const doubt = health.kind === 'doubtful' && { reason: health.reason, sinceMs: health.sinceMs };
-    return { observedAtMs, ...lateProbes(holder.targets.values(), clock.nowMs()), ...(doubt && { doubt }) };
+    return {
+      observedAtMs,
+      ...lateProbes(holder.targets.values(), { nowMs: clock.nowMs(), tick }),
+      ...(doubt && { doubt }),
+    };
   };
   return { observe, written: doubtTeller(holder, degraded) };
 }
@@ -267,7 +292,7 @@ function holderOf(run: Run, loop: Loop, { targets, inherited, unheldSinceMs }: B
       if (held.gone || run.ended()) return;
       // Only now: a target that was dropped and could not be read would be nobody's until the next full reload.
       dropTarget(holder, held);
-      if (read) adoptTarget(holder, read, {});
+      if (read) adoptTarget(holder, read, requestsPassedOn(held));
     },
   };
   return holder;

@@ -14,7 +14,7 @@ import { virtualClock } from '../support/virtual-clock.ts';
 function loopOfOne() {
   const clock = virtualClock();
   const log = recordingLog();
-  const run = { ports: { clock, log }, ended: () => undefined } as unknown as Run;
+  const run = { ports: { clock, log }, message: {}, ended: () => undefined } as unknown as Run;
   const ticker = newTargetTicker(clock.nowMs(), { phaseMs: 0, periodMs: 10_000 });
   const probe = {
     name: 'app#readiness',
@@ -65,7 +65,7 @@ test('a target is looked at again after a look that failed because the store was
 /** A loop over probes of a 10 s period; those named `hanging-…` take as long as their time-out, the others no time. */
 function loopOfMany(names: readonly string[], timeoutMs: number) {
   const clock = standingClock();
-  const run = { ports: { clock, log: recordingLog() }, ended: () => undefined } as unknown as Run;
+  const run = { ports: { clock, log: recordingLog() }, message: {}, ended: () => undefined } as unknown as Run;
   const loop = startLoop(run);
   const held = { gone: false, wake: 0, probes: new Map<string, HeldProbe>() } as unknown as HeldTarget;
   const begun: { readonly name: string; readonly atMs: number }[] = [];

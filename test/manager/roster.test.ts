@@ -25,6 +25,7 @@ function idleHolder(): Holder {
       clock: { nowMs: () => nowMs },
       metrics: { observe: unused, remove: (labels: ProbeMetricLabels) => observed.push(labels) },
     },
+    message: {},
   } as unknown as Holder['run'];
   return {
     run,
