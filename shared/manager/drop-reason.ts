@@ -11,20 +11,33 @@ const lookAgainMs = 6_000;
 /** A rescue that waited longer was sent for something else than what it would find. */
 const rescueAgeMsMax = 90_000;
 
-export type DropReason = 'slotEnded' | 'otherGeneration' | 'slotDone' | 'holderAlive' | 'rescueTooOld';
+export type DropReason = 'slotEnded' | 'otherGeneration' | 'slotDone' | 'slotPassed' | 'holderAlive' | 'rescueTooOld';
 
 type ReceiptPorts = { readonly store: Store; readonly clock: Clock };
 
-/** undefined: it is to be run. @throws StoreUnavailable */
-export async function reasonToDrop(ports: ReceiptPorts, message: ShardMessage): Promise<DropReason | undefined> {
+/**
+ * undefined: it is to be run. `redelivered`: somebody had the message before, and has lost it or handed it over: of a rescue that was judged
+ * already, and the holder that it would look for was that somebody.
+ * @throws StoreUnavailable
+ */
+export async function reasonToDrop(
+  ports: ReceiptPorts,
+  message: ShardMessage,
+  { redelivered = false } = {},
+): Promise<DropReason | undefined> {
   const { store, clock } = ports;
   if (clock.nowMs() >= message.slotEndMs) return 'slotEnded';
   const layout = await store.get(layoutKey);
   if (layout?.[generationAttribute(message.shard)] !== message.generation) return 'otherGeneration';
   const run = await store.get(runKey(message.shard));
   if (doneSlotOf(run, message) >= message.slot) return 'slotDone';
-  return message.kind === 'rescue' ? reasonToLeave(ports, message, run) : undefined;
+  if (message.kind === 'slot') return isPassed(run, message) ? 'slotPassed' : undefined;
+  return redelivered ? undefined : reasonToLeave(ports, message, run);
 }
+
+/** A later slot has begun: its message comes again if need be, while it would be lost if this one's run fenced its. */
+const isPassed = (run: Item | undefined, { generation, slot }: ShardMessage): boolean =>
+  typeof run?.slot === 'number' && run.generation === generation && run.slot > slot;
 
 /** By the number of the beat, not by its time: clocks differ. A new token is a new holder. */
 async function reasonToLeave(

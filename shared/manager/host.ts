@@ -15,7 +15,7 @@ export type Host = {
   readonly log: Log;
   readonly portsFor: (lease: Lease) => Ports;
   readonly runShard: typeof runShard;
-  readonly optionsFor?: (message: ShardMessage) => Omit<RunOptions, 'stop'>;
+  readonly optionsFor?: (message: ShardMessage) => Omit<RunOptions, 'stop' | 'redelivered'>;
   /** Hands over all that runs, and receives nothing more. */
   readonly stop: AbortSignal;
 };
@@ -79,9 +79,9 @@ export async function settleReceived(
   }
 }
 
-async function runOne(host: Host, { lease }: Received, message: ShardMessage): Promise<RunEnd> {
+async function runOne(host: Host, { lease, receiveCount }: Received, message: ShardMessage): Promise<RunEnd> {
   if (host.stop.aborted) return { kind: 'handover' };
-  const options = { ...host.optionsFor?.(message), stop: host.stop };
+  const options = { ...host.optionsFor?.(message), stop: host.stop, redelivered: receiveCount > 1 };
   return host.runShard(host.portsFor(lease), message, message.slotEndMs, options);
 }
 

@@ -15,7 +15,7 @@ export const runReceived: typeof runShard = async (ports, message, deadlineMs, o
   try {
     // A crash from here on costs this long, not the queue's own visibility.
     if (!(await firstLease(ports))) return { kind: 'doubt', reason: 'the lease was refused' };
-    const reason = await reasonToDrop(ports, message);
+    const reason = await reasonToDrop(ports, message, options);
     if (reason === undefined) return await runShard(ports, message, deadlineMs, options);
     const { kind, shard, generation, slot } = message;
     ports.log.info('message dropped', { reason, kind, shard, generation, slot });

@@ -62,6 +62,8 @@ export type RunOptions = {
   readonly memory?: ShardMemory;
   /** Ends the run early and in order. */
   readonly stop?: AbortSignal;
+  /** The message was received before, as far as the queue knows. */
+  readonly redelivered?: boolean;
   /** Called once, when every target is loaded, with a look into the run. */
   readonly onLoaded?: (view: () => RunView) => void;
 };

@@ -84,6 +84,20 @@ describe('the message of a run is deleted when', () => {
     });
 });
 
+test('a run is told whether its message was received before', async () => {
+  const { clock, send, received, process } = world();
+  await send('a', 1);
+  const told: (boolean | undefined)[] = [];
+  const { host } = process('p', ({ options }) => {
+    told.push(options.redelivered);
+    return { kind: 'doubt', reason: 'a test' };
+  });
+  await settleReceived(host, await received());
+  await clock.advance(visibilityMs);
+  await settleReceived(host, await received());
+  assert.deepEqual(told, [false, true]);
+});
+
 describe('the message of a run is left to its visibility when', () => {
   const doubt: RunOfScript = () => ({ kind: 'doubt', reason: 'a test' });
   const bug: RunOfScript = () => {

@@ -50,6 +50,15 @@ describe('a slot message', () => {
   });
 });
 
+test('a message of a slot that another has followed already does not take the shard from it', async () => {
+  const { judge, message, beat, shard } = await world();
+  await beat(shard, { slot: message.slot + 1 });
+  assert.equal(await judge(message), 'slotPassed');
+  assert.equal(await judge({ ...message, kind: 'rescue' }), undefined, 'nobody may hold it');
+  await beat(shard, { slot: message.slot + 1, generation: shard.generation - 1 });
+  assert.equal(await judge(message), undefined);
+});
+
 describe('a rescue', () => {
   const rescued = async () => {
     const { judgeNow, advance, message, ...rest } = await world();
@@ -84,6 +93,15 @@ describe('a rescue', () => {
     assert.equal(await during(async () => {}, 84_000), undefined);
     assert.equal(await during(async () => {}, 1_000), 'rescueTooOld');
   });
+});
+
+test('a rescue that is handed over is taken at once, however long ago it was sent', async () => {
+  const { judgeNow, message, beat, shard, advance, clock } = await world();
+  await beat(shard, { beat: 7 });
+  await advance(120_000);
+  const [sinceMs, rescue] = [clock.nowMs(), { ...message, kind: 'rescue' as const }];
+  assert.equal(await clock.runUntil(judgeNow(rescue, { redelivered: true })), undefined);
+  assert.equal(clock.nowMs() - sinceMs, 0);
 });
 
 describe('a received message', () => {

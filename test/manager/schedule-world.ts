@@ -89,7 +89,7 @@ export function scheduleWorld(options: ScheduleOptions = {}) {
       put(encodeRun(shard.shard, runOf(shard, clock.nowMs(), fields))),
     judge: (message: ShardMessage) => clock.runUntil(reasonToDrop(ports, message)),
     /** The same, where the clock is moved by somebody else. */
-    judgeNow: (message: ShardMessage) => reasonToDrop(ports, message),
+    judgeNow: (message: ShardMessage, received = {}) => reasonToDrop(ports, message, received),
   };
 }
 
