@@ -1,0 +1,177 @@
+/** What has to hold whoever was killed, stopped or relieved, and when. Each rule returns what breaks it. */
+import type { EventRecord } from '../../../shared/core/records.ts';
+import type { ReadTarget } from '../../../shared/manager/read-target.ts';
+import type { Store } from '../../../shared/store/store.ts';
+import { countingThreshold, flapThreshold, periodMs, type Role } from './cast.ts';
+import type { Arrival, Probed } from './probed.ts';
+import { readStored, restartsOf, transitionsOf } from './table.ts';
+
+export type Settled = ReadonlyMap<string, ReadTarget>;
+
+export type Stored = { readonly store: Store; readonly roles: readonly Role[] };
+
+/** Those whose results may never change again. */
+const isStable = ({ family }: Role): boolean => family !== 'flapping' && family !== 'counting';
+
+export async function readAll({ store, roles }: Stored): Promise<Settled> {
+  const read = roles.map(async ({ name }) => [name, await readStored(store, name)] as const);
+  return new Map(await Promise.all(read));
+}
+
+/** What is open until every target is in the state that its family is about. */
+export function unsettled(roles: readonly Role[], now: Settled, probed: Probed): readonly string[] {
+  return roles
+    .filter((role) => !isSettled(role, now.get(role.name), probed))
+    .map(({ name, family }) => `${name} (${family}) has not settled`);
+}
+
+function isSettled({ name, family, paths }: Role, read: ReadTarget | undefined, probed: Probed): boolean {
+  const records = Object.values(read?.probes ?? {});
+  const success = records.length > 0 && records.every(({ result }) => result === 'success');
+  switch (family) {
+    case 'healthy':
+    case 'edge-ready':
+    case 'edge-live':
+      return success && paths.every((path) => probed.arrivals(path).length > 3);
+    case 'on-hold':
+      return records.some(({ onHold }) => onHold);
+    case 'starting':
+      return probed.arrivals(`/${name}/startup`).length > 3;
+    case 'flapping':
+    case 'counting':
+      return records.some(({ version }) => version > 1);
+  }
+}
+
+export type Faults = readonly string[];
+
+/** Committed results, holds and incarnations are what they were. */
+export function resultsChanged(roles: readonly Role[], before: Settled, now: Settled): Faults {
+  return roles.filter(isStable).flatMap(({ name }) => {
+    const [was, is] = [committed(before.get(name)), committed(now.get(name))];
+    return was === is ? [] : [`${name}: ${was} became ${is}`];
+  });
+}
+
+const committed = (read: ReadTarget | undefined): string =>
+  JSON.stringify(
+    Object.entries(read?.probes ?? {}).map(([probe, { uid, result, version, onHold, containerID }]) => [
+      probe,
+      { uid, result, version, onHold, containerID },
+    ]),
+  );
+
+export function restarts(roles: readonly Role[], before: Settled, now: Settled): Faults {
+  const count = (read: ReadTarget | undefined) => (read ? restartsOf(read) : Number.NaN);
+  return roles
+    .filter(({ name }) => count(before.get(name)) !== count(now.get(name)))
+    .map(({ name }) => `${name}: restarts ${count(before.get(name))} became ${count(now.get(name))}`);
+}
+
+/** Failures that were committed of targets that never failed often enough. */
+export async function failureCommits({ store, roles }: Stored, sinceMs: number): Promise<Faults> {
+  const told = roles.filter(isStable).map(async ({ name }) => {
+    const transitions = await transitionsOf(store, name);
+    return transitions
+      .filter(({ result, timeMs }) => result === 'failure' && timeMs >= sinceMs)
+      .map(({ id }) => `${name}: ${id}`);
+  });
+  return (await Promise.all(told)).flat();
+}
+
+/** Between the start of an attempt and its arrival, on a busy machine. */
+const arrivalSlackMs = 1_500;
+
+/** What flapping targets were told to have been is what they answered, and every version is told. */
+export async function flapsUntrue({ store, roles }: Stored, probed: Probed): Promise<Faults> {
+  const told = roles
+    .filter(({ family }) => family === 'flapping')
+    .map(async ({ name, paths: [path = ''] }) => {
+      const transitions = await transitionsOf(store, name);
+      const untrue = transitions
+        .filter(({ attempts }) => attempts.length > 0)
+        .filter((transition) => !isBacked(transition, probed.arrivals(path)))
+        .map(({ id }) => `${name}: ${id} is not what was answered`);
+      const version = Math.max(
+        ...Object.values((await readStored(store, name)).probes).map((record) => record.version),
+      );
+      const missing =
+        transitions.length === version ? [] : [`${name}: ${transitions.length} of ${version} versions told`];
+      return [...untrue, ...missing];
+    });
+  return (await Promise.all(told)).flat();
+}
+
+function isBacked({ result, attempts }: EventRecord, arrivals: readonly Arrival[]): boolean {
+  const ok = result === 'success';
+  const last = attempts.slice(-flapThreshold);
+  const answered = (timeMs: number) =>
+    arrivals.some((arrival) => arrival.ok === ok && Math.abs(arrival.timeMs - timeMs) < arrivalSlackMs);
+  return last.length === flapThreshold && last.every(({ timeMs }) => answered(timeMs));
+}
+
+/** A commit comes that much after the answer that brings it. */
+const commitSlackMs = 4_000;
+
+/** Each block of answers as long as the threshold flips the result, at its end: no answer is counted twice, none is lost. */
+export async function miscounted({ store, roles }: Stored, probed: Probed): Promise<Faults> {
+  const counted = roles
+    .filter(({ family }) => family === 'counting')
+    .map(async ({ name, paths: [path = ''] }) => {
+      const arrivals = probed.arrivals(path);
+      const ends = arrivals.filter((_, index) => index % countingThreshold === countingThreshold - 1);
+      const due = ends.filter(({ timeMs }) => timeMs < Date.now() - commitSlackMs);
+      const flips = (await transitionsOf(store, name)).filter(({ attempts }) => attempts.length > 0);
+      const wrong = due.flatMap(({ timeMs, ok }, index) => {
+        const flip = flips[index];
+        const lateMs = (flip?.timeMs ?? Number.POSITIVE_INFINITY) - timeMs;
+        const isRight =
+          flip?.result === (ok ? 'success' : 'failure') && lateMs > -arrivalSlackMs && lateMs < commitSlackMs;
+        return isRight ? [] : [`${name}: block ${index} flipped to ${flip?.result} after ${lateMs} ms`];
+      });
+      // Once out of step all that follow are.
+      const more = flips.length > ends.length ? [`${name}: ${flips.length} flips of ${ends.length} blocks`] : [];
+      return [...wrong.slice(0, 1), ...more];
+    });
+  return (await Promise.all(counted)).flat();
+}
+
+/** How many blocks were held against their flips. */
+export const blocksOf = (roles: readonly Role[], probed: Probed): number =>
+  roles
+    .filter(({ family }) => family === 'counting')
+    .flatMap(({ paths }) => paths)
+    .reduce((sum, path) => sum + Math.floor(probed.arrivals(path).length / countingThreshold), 0);
+
+export type Probes = {
+  readonly arrived: number;
+  /** Sooner after the one before than a ticker allows. */
+  readonly duplicates: number;
+};
+
+const duplicatePart = 0.9;
+
+export function probesOf(roles: readonly Role[], probed: Probed, sinceMs: number): Probes {
+  const gaps = roles.flatMap(({ paths }) => paths.flatMap((path) => gapsOf(probed.arrivals(path), sinceMs)));
+  return { arrived: gaps.length, duplicates: gaps.filter((gapMs) => gapMs < duplicatePart * periodMs).length };
+}
+
+/** Between each arrival and the one before it. */
+export const gapsOf = (arrivals: readonly Arrival[], sinceMs: number): readonly number[] =>
+  arrivals.flatMap(({ timeMs }, index) => {
+    const before = arrivals[index - 1];
+    return before && timeMs >= sinceMs ? [timeMs - before.timeMs] : [];
+  });
+
+/** The longest that a probe of these was without an arrival around that instant; undefined: one has not arrived since. */
+export function gapAround(roles: readonly Role[], probed: Probed, atMs: number): number | undefined {
+  let longestMs = 0;
+  for (const path of roles.flatMap(({ paths }) => paths)) {
+    const arrivals = probed.arrivals(path);
+    const next = arrivals.findLast(({ timeMs }) => timeMs > atMs) && arrivals.find(({ timeMs }) => timeMs > atMs);
+    if (!next) return undefined;
+    const last = arrivals.findLast(({ timeMs }) => timeMs <= atMs);
+    longestMs = Math.max(longestMs, next.timeMs - (last?.timeMs ?? atMs));
+  }
+  return longestMs;
+}
