@@ -14,6 +14,8 @@ export const beatIntervalMs = 5_000;
 /** After a beat that failed. */
 const retryMs = 500;
 export const visibilityMs = 15_000;
+/** The last beat of a run that ends in order says so by its number. */
+export const lastBeat = -1;
 
 export type BeatState = {
   /** When the loop last had no due probe left, ms since the epoch. */

@@ -4,6 +4,7 @@ import type { ShardMessage } from '../queue/queue.ts';
 import { generationAttribute } from '../store/items.ts';
 import { layoutKey, runKey } from '../store/keys.ts';
 import type { Item, Store } from '../store/store.ts';
+import { lastBeat } from './beat.ts';
 import { doneSlotOf } from './done-slot.ts';
 
 /** Longer than a beat and its first repetition take. */
@@ -15,11 +16,7 @@ export type DropReason = 'slotEnded' | 'otherGeneration' | 'slotDone' | 'slotPas
 
 type ReceiptPorts = { readonly store: Store; readonly clock: Clock };
 
-/**
- * undefined: it is to be run. `redelivered`: somebody had the message before, and has lost it or handed it over: of a rescue that was judged
- * already, and the holder that it would look for was that somebody.
- * @throws StoreUnavailable
- */
+/** undefined: it is to be run. `redelivered`: somebody else has received the message before. @throws StoreUnavailable */
 export async function reasonToDrop(
   ports: ReceiptPorts,
   message: ShardMessage,
@@ -32,7 +29,11 @@ export async function reasonToDrop(
   const run = await store.get(runKey(message.shard));
   if (doneSlotOf(run, message) >= message.slot) return 'slotDone';
   if (message.kind === 'slot') return isPassed(run, message) ? 'slotPassed' : undefined;
-  return redelivered ? undefined : reasonToLeave(ports, message, run);
+  // Handed over: there is no holder to wait for.
+  if (redelivered && run?.beat === lastBeat) return undefined;
+  const reason = await reasonToLeave(ports, message, run);
+  // What was taken up before lay with a holder since then.
+  return reason === 'rescueTooOld' && redelivered ? undefined : reason;
 }
 
 /** A later slot has begun: its message comes again if need be, while it would be lost if this one's run fenced its. */

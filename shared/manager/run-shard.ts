@@ -7,7 +7,7 @@ import { shiftTicker } from '../core/ticker.ts';
 import { sleep, within } from '../lib/clock.ts';
 import { QueueUnavailable, type ShardMessage } from '../queue/queue.ts';
 import { StoreUnavailable } from '../store/store.ts';
-import { type BeatState, type Beats, keepBeating, visibilityMs, writeBeat } from './beat.ts';
+import { type BeatState, type Beats, keepBeating, lastBeat, visibilityMs, writeBeat } from './beat.ts';
 import { checkpointEntries, checkpointIntervalMs, writeCheckpoints } from './checkpoint.ts';
 import { type Claimed, claimRun, type Inherited, takeToken } from './claim.ts';
 import { commitQueue } from './commit.ts';
@@ -32,8 +32,6 @@ import { velocityOf } from './velocity.ts';
 const drainMs = 2_000;
 /** What was abandoned answers within this. */
 const abandonMs = 500;
-/** The last beat of a run says so by its number. */
-const lastBeat = -1;
 
 export type RunView = {
   readonly token: number;
@@ -132,7 +130,7 @@ async function hold(run: Run, deadlineMs: number, options: RunOptions): Promise<
   if (run.inForce()) await checkpoints.write(run.ports.clock.nowMs());
   // A slot that was left early is not done: whoever comes next goes on with it.
   const wish = run.wish() ?? { kind: 'slotDone' };
-  if (run.inForce() && wish.kind === 'slotDone') await beatLast(run, beats, isCovered);
+  if (run.inForce() && tellsItsEnd(run, wish)) await beatLast(run, beats, isCovered && wish.kind === 'slotDone');
   run.end(wish);
   await Promise.all(background);
   await holder.publisher.drained();
@@ -141,6 +139,10 @@ async function hold(run: Run, deadlineMs: number, options: RunOptions): Promise<
     options.memory?.set(shard, { generation, token: run.token, targets: holder.targets, loaded: loader.loaded() });
   return end;
 }
+
+/** Whoever goes on with a rescue would look for a beat first. */
+const tellsItsEnd = ({ message }: Run, { kind }: RunEnd): boolean =>
+  kind === 'slotDone' || (kind === 'handover' && message.kind === 'rescue');
 
 async function beatLast(run: Run, beats: Beats, isCovered: boolean): Promise<void> {
   const state = beats.observe();

@@ -95,13 +95,23 @@ describe('a rescue', () => {
   });
 });
 
-test('a rescue that is handed over is taken at once, however long ago it was sent', async () => {
-  const { judgeNow, message, beat, shard, advance, clock } = await world();
-  await beat(shard, { beat: 7 });
-  await advance(120_000);
-  const [sinceMs, rescue] = [clock.nowMs(), { ...message, kind: 'rescue' as const }];
-  assert.equal(await clock.runUntil(judgeNow(rescue, { redelivered: true })), undefined);
-  assert.equal(clock.nowMs() - sinceMs, 0);
+describe('a rescue that comes again', () => {
+  const again = async (beat: number, ageMs: number) => {
+    const made = await world();
+    await made.beat(made.shard, { beat });
+    await made.advance(ageMs);
+    const sinceMs = made.clock.nowMs();
+    const judged = made.judgeNow({ ...made.message, kind: 'rescue' }, { redelivered: true });
+    return [await made.clock.runUntil(judged), made.clock.nowMs() - sinceMs];
+  };
+
+  test('because it was handed over is taken at once', async () => {
+    assert.deepEqual(await again(-1, 120_000), [undefined, 0]);
+  });
+
+  test('because its holder has died is taken, however long ago it was sent, where the beat stands still', async () => {
+    assert.deepEqual(await again(7, 120_000), [undefined, 6_000]);
+  });
 });
 
 describe('a received message', () => {

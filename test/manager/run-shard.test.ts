@@ -425,6 +425,16 @@ describe('a run', () => {
     assert.ok(world.probes() > before);
   });
 
+  test('that hands a rescue over says by its last beat that nobody need look for it', async () => {
+    const world = shardWorld();
+    const run = await world.run({ kind: 'rescue' });
+    await world.clock.advance(12_000);
+    assert.equal((await world.store.get(runKey('00')))?.beat, 2);
+    assert.deepEqual(await run.stop(), { kind: 'handover' });
+    const { beat, doneSlot } = (await world.store.get(runKey('00'))) ?? {};
+    assert.deepEqual({ beat, doneSlot }, { beat: -1, doneSlot: -1 });
+  });
+
   test('ends, and commits nothing more, when another has taken its shard', async () => {
     const world = shardWorld();
     await world.put(name, { readinessProbe: tcp });

@@ -151,7 +151,7 @@ export function shardWorld({ wrapStore = (store: Store) => store } = {}) {
         startedAtMs: clock.monotonicMs(),
         release: '',
       }),
-    async run(): Promise<ShardRun> {
+    async run(more: Partial<ShardMessage> = {}): Promise<ShardRun> {
       let alive = true;
       let view: (() => RunView) | undefined;
       const stop = new AbortController();
@@ -159,7 +159,7 @@ export function shardWorld({ wrapStore = (store: Store) => store } = {}) {
         { store, clock, random, log },
         { capacity: functionCapacity, mode: 'resident', desiredRelease: '' },
       );
-      const given = message();
+      const given = { ...message(), ...more };
       const onLoaded = (look: () => RunView) => {
         view = look;
       };
