@@ -431,8 +431,8 @@ describe('a run', () => {
     await world.clock.advance(12_000);
     assert.equal((await world.store.get(runKey('00')))?.beat, 2);
     assert.deepEqual(await run.stop(), { kind: 'handover' });
-    const { beat, doneSlot } = (await world.store.get(runKey('00'))) ?? {};
-    assert.deepEqual({ beat, doneSlot }, { beat: -1, doneSlot: -1 });
+    const after = await world.store.get(runKey('00'));
+    assert.deepEqual([after?.beat, after?.doneSlot], [-1, -1]);
   });
 
   test('ends, and commits nothing more, when another has taken its shard', async () => {
