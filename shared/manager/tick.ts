@@ -50,17 +50,26 @@ export function coveredBy(
 
 /** Resolves when the slot is done, over, or the run is to end; false: the prober doubted itself all the time, the slot is not done. */
 export async function tickOnce(holder: Holder, loop: Loop, { covered, deadlineMs }: Ticking): Promise<boolean> {
-  const { clock } = holder.run.ports;
-  const doubted = !isSound(holder);
-  const goesOn = () => !holder.run.leaving.aborted && clock.nowMs() < deadlineMs;
-  // What it would find is void: it waits until it can be sure of itself. Timekeeping and triggers go on.
-  while (!isSound(holder) && goesOn()) await sleep(clock, lookMs, holder.run.leaving);
-  if (!isSound(holder)) return false;
-  planAll(holder, { ...covered, nowMs: clock.nowMs() }, doubted);
-  while (!isDone(holder, loop) && goesOn()) await sleep(clock, lookMs, holder.run.leaving);
-  await within(clock, loop.stopped(), overtimeMs, holder.run.leaving);
+  const { leaving, ports } = holder.run;
+  const { clock } = ports;
+  const until = async (holds: () => boolean) => {
+    const goesOn = () => !leaving.aborted && clock.nowMs() < deadlineMs;
+    while (!holds() && goesOn()) await sleep(clock, lookMs, leaving);
+    return holds() && goesOn();
+  };
+  let isPlanned = false;
+  // What it finds in doubt is void: it waits until it can be sure of itself. Timekeeping and triggers go on.
+  if (!isSound(holder)) holdBack(holder);
+  while (await until(() => isSound(holder))) {
+    const beganAtMs = clock.monotonicMs();
+    plan(holder, { ...covered, nowMs: clock.nowMs() }, isPlanned ? 'void' : 'all');
+    isPlanned = true;
+    await until(() => isDone(holder, loop));
+    if (isSound(holder) && !holder.self.doubtedSince(beganAtMs)) break;
+  }
+  await within(clock, loop.stopped(), overtimeMs, leaving);
   oweWhatIsLeft(holder);
-  return true;
+  return isPlanned;
 }
 
 const isSound = ({ self }: Holder): boolean => mayTrust(self.health());
@@ -68,11 +77,14 @@ const isSound = ({ self }: Holder): boolean => mayTrust(self.health());
 const heldProbes = ({ targets }: Holder): readonly (readonly [HeldTarget, HeldProbe])[] =>
   [...targets.values()].flatMap((held) => [...held.probes.values()].map((probe) => [held, probe] as const));
 
-function planAll(holder: Holder, slot: TickSlot, doubted: boolean): void {
-  // A trigger comes at once, and a tick beside it would be dropped.
-  const waiting = heldProbes(holder).filter(([, { inFlight, ticker }]) => !inFlight && !ticker.triggerHeld);
+/** `void`: only what has come to nothing in this run. */
+function plan(holder: Holder, slot: TickSlot, which: 'all' | 'void'): void {
+  const waiting = heldProbes(holder).filter(
+    // A trigger comes at once, and a tick beside it would be dropped.
+    ([, { inFlight, ticker, isVoid }]) => !inFlight && !ticker.triggerHeld && (which === 'all' || isVoid),
+  );
   const begins = planTick(
-    waiting.map(([held, probe]) => tickProbe(held, probe, doubted)),
+    waiting.map(([held, probe]) => tickProbe(held, probe, which === 'void')),
     slot,
   );
   waiting.forEach(([held, probe], at) => {
@@ -85,12 +97,12 @@ function planAll(holder: Holder, slot: TickSlot, doubted: boolean): void {
   });
 }
 
-function tickProbe({ target }: HeldTarget, probe: HeldProbe, doubted: boolean): TickProbe {
-  const { name, spec, ticker, owed, isVoid } = probe;
+function tickProbe({ target }: HeldTarget, probe: HeldProbe, isVoid: boolean): TickProbe {
+  const { name, spec, ticker, owed } = probe;
   const probedAtMs = ticker.resting?.probedAtMs;
   return {
     phased: phasedOf(target, { name, probe: spec }),
-    isOwed: owed || (doubted && isVoid) || readyWakes(ticker).includes('tick'),
+    isOwed: owed || isVoid || readyWakes(ticker).includes('tick'),
     timeoutMs: spec.timeoutSeconds * 1000,
     cpuMs: cpuMs(spec),
     ...(probedAtMs !== undefined && { probedAtMs }),
@@ -100,6 +112,15 @@ function tickProbe({ target }: HeldTarget, probe: HeldProbe, doubted: boolean): 
 /** Nothing is under way, planned or waiting for room, and no target is to be looked at now. */
 const isDone = (holder: Holder, loop: Loop): boolean =>
   loop.isQuiet() && heldProbes(holder).every(([, { ticker }]) => dueMs(ticker, 0) === Number.POSITIVE_INFINITY);
+
+/** What a worker would begin with at once. */
+function holdBack(holder: Holder): void {
+  for (const [, probe] of heldProbes(holder)) {
+    if (probe.inFlight || !readyWakes(probe.ticker).includes('tick')) continue;
+    probe.owed = true;
+    probe.ticker = restTicker(probe.ticker, probe.ticker.resting?.probedAtMs);
+  }
+}
 
 /** What was planned and not begun, and what came to nothing because the prober doubts itself: the next run has it first. */
 function oweWhatIsLeft(holder: Holder): void {

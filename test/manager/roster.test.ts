@@ -31,7 +31,7 @@ function idleHolder(): Holder {
     run,
     commits: { submit: unused, drained: unused },
     publisher: { publish: unused, drained: unused },
-    self: { watch: unused, health: unused, jumped: unused, stop: unused },
+    self: { watch: unused, health: unused, doubtedSince: unused, jumped: unused, stop: unused },
     velocity: { ask: unused },
     inheritedLate: { has: () => false },
     unheldSinceMs: undefined,

@@ -142,6 +142,11 @@ export function shardWorld({ wrapStore = (store: Store) => store } = {}) {
       if (decoded?.kind !== 'ok') throw new Error('no STATUS item');
       return decoded.record;
     },
+    bus,
+    random,
+    /** Of a run that the test begins itself. */
+    ports: () => ports({ alive: () => true }),
+    request,
     /** Of a run that nobody hosts, for parts of the holder on their own. */
     bareRun: (token: number) =>
       startRun({
