@@ -17,7 +17,7 @@ test('1,500 targets that hang, at 1,024 descriptors, and four dead names make no
   const [p50, max] = [quantileOf(latenessesMs, 0.5), latenessesMs.at(-1)];
   t.diagnostic(`lateness of ${latenessesMs.length} healthy probes: p50 ${p50} ms, p99 ${p99} ms, max ${max} ms`);
   t.diagnostic(JSON.stringify(ended));
-  assert.ok(latenessesMs.length >= healthy * 3, `${latenessesMs.length} measured`);
+  assert.ok(latenessesMs.length >= healthy * 2, `${latenessesMs.length} measured`);
   assert.equal(missed, 0);
   assert.ok(p99 < lateMsMax, `p99 ${p99} ms`);
   assert.deepEqual([ended.doubt, ended.errors], [undefined, []]);

@@ -3,7 +3,7 @@ import { type Measured, type Measuring, measureHanging } from '../../local/hangi
 import { atMost, exactly, type Figure, quantileOf, told } from '../../support/figures.ts';
 import type { Length, Step } from './step.ts';
 
-const measuredMs: Readonly<Record<Length, number>> = { full: 120_000, slice: 40_000 };
+const measuredMs: Readonly<Record<Length, number>> = { full: 60_000, slice: 30_000 };
 const lateMsMax = 500;
 const deadNameMsMax = 200;
 
@@ -23,6 +23,7 @@ const deadNames = {
 
 export const hangingStep: Step = {
   name: 'hanging',
+  alone: true,
   title: '1,500 hanging targets at 1,024 descriptors, and four dead names',
   async run(length) {
     const options = { measuredMs: measuredMs[length] };

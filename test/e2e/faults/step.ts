@@ -7,6 +7,8 @@ export type Length = 'full' | 'slice';
 export type Step = {
   readonly name: string;
   readonly title: string;
+  /** Measures lateness: it runs before the others, which would be what is late. */
+  readonly alone?: true;
   /** Throws what kept it from measuring. */
   readonly run: (length: Length) => Promise<readonly Figure[]>;
 };

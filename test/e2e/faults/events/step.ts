@@ -1,20 +1,21 @@
 /** A bus that delivers nothing for minutes while targets change, and how soon everybody knows everything afterwards. */
 import type { TargetView } from '../../../../shared/api/target-schema.ts';
-import type { EventDetail } from '../../../../shared/bus/events.ts';
 import { sleep, systemClock } from '../../../../shared/lib/clock.ts';
 import { readTarget } from '../../../../shared/manager/read-target.ts';
 import { targetAddress } from '../../../../shared/store/keys.ts';
 import { atLeast, atMost, exactly, type Figure, quantileOf, told } from '../../../support/figures.ts';
 import { seededRandom } from '../../../support/seeded-random.ts';
-import { isReady, listTargets, namespace } from '../listed.ts';
+import { listTargets, namespace } from '../listed.ts';
 import type { Length, Step } from '../step.ts';
-import { type Actor, failing, flipping, leaving, registeredLate, report, reported, respecified } from './cast.ts';
+import { type Actor, failing, flipping, leaving, registeredLate, reported, respecified } from './cast.ts';
+import { loseRequests } from './requests.ts';
+import { restarter } from './restarter.ts';
+import { settled } from './settled.ts';
 import { openStage, type Stage } from './stage.ts';
 
 /** A minute still has six of the ten-second intervals after which what is not acked is told again (shared/manager/timekeeper.ts). */
 const lossMs: Readonly<Record<Length, number>> = { full: 300_000, slice: 60_000 };
 const rightWithinMs = 60_000;
-const settleMsMax = 60_000;
 const lookMs = 1_000;
 /** Between two turns of a target that flips. */
 const flipMs = 15_000;
@@ -23,19 +24,20 @@ export const eventsStep: Step = {
   name: 'events',
   title: 'A bus that delivers nothing, while 300 targets change',
   async run(length) {
-    const stage = await openStage();
-    try {
-      return await measure(stage, lossMs[length]);
-    } finally {
-      await stage.close();
-    }
+    const scenes = [(stage: Stage) => loseAll(stage, lossMs[length]), (stage: Stage) => loseRequests(stage, length)];
+    return (await Promise.all(scenes.map(played))).flat();
   },
 };
+
+async function played(scene: (stage: Stage) => Promise<readonly Figure[]>): Promise<readonly Figure[]> {
+  const stage = await openStage();
+  return scene(stage).finally(() => stage.close());
+}
 
 const several = (count: number, name: string, make: (name: string) => Actor): readonly Actor[] =>
   Array.from({ length: count }, (_, at) => make(`${name}-${at}`));
 
-async function measure(stage: Stage, ms: number): Promise<readonly Figure[]> {
+async function loseAll(stage: Stage, ms: number): Promise<readonly Figure[]> {
   const flips = several(120, 'flipping', (name) => flipping(stage, name));
   const fails = several(60, 'failing', (name) => failing(stage, name));
   const reports = several(60, 'reported', (name) => reported(stage, name));
@@ -96,18 +98,6 @@ const commitsIn = ({ bus }: Stage, from: number): number =>
       .flatMap(({ detailType, detail }) => (detailType === 'Probe Result Changed' ? [detail.id] : [])),
   ).size;
 
-/** Plays whoever restarts containers when it is told to: then they are well again. */
-function restarter(stage: Stage): { readonly delivered: ReadonlySet<string> } {
-  const delivered = new Set<string>();
-  stage.subscribe('Container Restart Requested', async ({ detail }) => {
-    const { target } = detail as EventDetail<'Container Restart Requested'>;
-    stage.tell({ mend: [`/${target.name}`] });
-    if (!delivered.has(target.name) && target.name.startsWith('reported-')) await report(stage, target.name, 1);
-    delivered.add(target.name);
-  });
-  return { delivered };
-}
-
 type Acting = { readonly untilMs: number; readonly flips: readonly Actor[]; readonly once: readonly Actor[] };
 
 /** Each acts once, at any time of the loss, and those that flip again and again until its end. */
@@ -129,17 +119,6 @@ async function act({ untilMs, flips, once }: Acting): Promise<void> {
 function turns(fromMs: number, untilMs: number, chance: () => number): readonly number[] {
   const nextMs = fromMs + (0.5 + chance()) * flipMs;
   return nextMs >= untilMs ? [] : [nextMs, ...turns(nextMs, untilMs, chance)];
-}
-
-async function settled(stage: Stage, actors: readonly Actor[]): Promise<void> {
-  const names = new Set(actors.map(({ name }) => name));
-  const endMs = Date.now() + settleMsMax;
-  for (;;) {
-    const views = (await listTargets(stage.api)).filter(({ metadata }) => names.has(metadata.name));
-    if (views.length === names.size && views.every(isReady)) return;
-    if (Date.now() > endMs) throw new Error('the targets do not settle');
-    await sleep(systemClock, lookMs);
-  }
 }
 
 /** Since when each target is shown as it is, ascending; those that are not in the end are left out. */
