@@ -23,14 +23,18 @@ export type Control = {
 
 /** Two at once do no harm: what one has written or sent the other finds. */
 export function startControl(
-  { release, token }: Pick<ControlOptions, 'release' | 'token'>,
+  { release, token, mode = 'auto' }: Pick<ControlOptions, 'release' | 'token' | 'mode'>,
   ports: ControlPorts,
 ): Control {
   const { clock, random, log, services } = ports;
   const { store, queue } = services;
   const bus = syncedBus({ clock, random, log, store }, services.bus);
   const stop = new AbortController();
-  const schedule = keepSchedule({ clock, random, log, store, queue, bus }, { desiredRelease: release }, stop.signal);
+  const schedule = keepSchedule(
+    { clock, random, log, store, queue, bus },
+    { desiredRelease: release, mode },
+    stop.signal,
+  );
   const met = poisonList(clock);
   const app = apiApp({
     store,

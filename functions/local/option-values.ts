@@ -1,6 +1,7 @@
 /** What stands behind the options of `npm start`, checked one by one: each error names its option. */
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
+import type { LayoutContext } from '../../shared/core/layout.ts';
 import { type AllowList, parseAllowList } from '../../shared/exec/allow-list.ts';
 
 /** The message names the option and says what is wrong with it. */
@@ -28,6 +29,14 @@ export function validCount(option: string, text: string, max: number): number {
   if (!/^\d+$/.test(text) || count < 1 || count > max)
     throw new InvalidOption(`--${option}: ${text} is not a number from 1 to ${max}`);
   return count;
+}
+
+const shardModes: readonly LayoutContext['mode'][] = ['auto', 'resident', 'tick'];
+
+export function validShardMode(text: string): LayoutContext['mode'] {
+  const mode = shardModes.find((name) => name === text);
+  if (mode === undefined) throw new InvalidOption(`--mode: ${text} is none of ${shardModes.join(', ')}`);
+  return mode;
 }
 
 export function validUrl(option: string, text: string): string {

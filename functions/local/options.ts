@@ -1,14 +1,25 @@
 /** The command line of `npm start`. */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
+import type { LayoutContext } from '../../shared/core/layout.ts';
 import type { AllowList } from '../../shared/exec/allow-list.ts';
 import { type AwsOptions, awsOptions } from './aws-options.ts';
-import { InvalidOption, readAllowList, readToken, validCount, validHost, validPort } from './option-values.ts';
+import {
+  InvalidOption,
+  readAllowList,
+  readToken,
+  validCount,
+  validHost,
+  validPort,
+  validShardMode,
+} from './option-values.ts';
 
 /** Where a process listens, and who may ask it. */
 export type ServerOptions = { readonly host: string; readonly port: number; readonly token?: string };
 
 export type LocalOptions = ServerOptions & {
   readonly dataDir: string;
+  /** Absent: always held. */
+  readonly mode?: LayoutContext['mode'];
   /** Absent: exec probes are refused. */
   readonly allowExec?: AllowList;
 };
@@ -17,6 +28,8 @@ export type ControlOptions = ServerOptions & {
   readonly aws: AwsOptions;
   /** The release that should run; empty: any. */
   readonly release: string;
+  /** Absent: as the periods ask for it. */
+  readonly mode?: LayoutContext['mode'];
 };
 
 export type WorkerOptions = {
@@ -48,11 +61,13 @@ Everything in one process, kept in a file:
   --data-dir FOLDER   where the targets and their results are kept (default .probelet)
   --token-file FILE   the bearer token that every request but /healthz has to carry
   --allow-exec FILE   the commands that exec probes may run, one a line: an absolute path, or a JSON array that must match exactly
+  --mode MODE         resident: probes at all times; tick: once a minute, then nothing runs until the next; auto: tick while no
+                      period is below 60 s, and nothing at all without targets (default resident; with --control: auto)
   --help              this text
 
 Several processes, on one machine or many, that share a DynamoDB table and an SQS queue:
 
-  --control           one process: the API and the schedule; probes nothing (with --port, --host, --token-file)
+  --control           one process: the API and the schedule; probes nothing (with --port, --host, --token-file, --mode)
   --worker            as many as you like: probe what they receive (with --allow-exec; with --port, --host and --token-file
                       one serves /healthz and /metrics)
   --table NAME        the table: keys pk and sk, both strings; expiresAt for its time to live
@@ -72,6 +87,7 @@ const declared = {
   'data-dir': { type: 'string' },
   'token-file': { type: 'string' },
   'allow-exec': { type: 'string' },
+  mode: { type: 'string' },
   control: { type: 'boolean', default: false },
   worker: { type: 'boolean', default: false },
   table: { type: 'string' },
@@ -91,6 +107,7 @@ type Mode = 'alone' | 'control' | 'worker';
 const modesOf: { readonly [option in Option]?: readonly Mode[] } = {
   'data-dir': ['alone'],
   'allow-exec': ['alone', 'worker'],
+  mode: ['alone', 'control'],
   table: ['control', 'worker'],
   'queue-url': ['control', 'worker'],
   bus: ['control', 'worker'],
@@ -137,11 +154,18 @@ function optionsOf(given: Given, mode: Mode): ParsedOptions {
   const { release = '', concurrency = concurrencyDefault } = given;
   const allowExec = given['allow-exec'] === undefined ? undefined : readAllowList(given['allow-exec']);
   const exec = allowExec && { allowExec };
+  const shards = given.mode !== undefined && { mode: validShardMode(given.mode) };
   switch (mode) {
     case 'alone':
-      return { kind: mode, options: { ...serverOptions(given), dataDir: given['data-dir'] ?? '.probelet', ...exec } };
+      return {
+        kind: mode,
+        options: { ...serverOptions(given), dataDir: given['data-dir'] ?? '.probelet', ...exec, ...shards },
+      };
     case 'control':
-      return { kind: mode, options: { ...serverOptions(given), aws: awsOptions(given, '--control'), release } };
+      return {
+        kind: mode,
+        options: { ...serverOptions(given), aws: awsOptions(given, '--control'), release, ...shards },
+      };
     case 'worker':
       return {
         kind: mode,

@@ -36,7 +36,7 @@ export type Runtime = {
 };
 
 export function startRuntime(
-  options: Pick<LocalOptions, 'dataDir' | 'token' | 'allowExec'>,
+  options: Pick<LocalOptions, 'dataDir' | 'token' | 'allowExec' | 'mode'>,
   ports: RuntimePorts,
 ): Runtime {
   const { clock, random, log } = ports;
@@ -54,7 +54,10 @@ export function startRuntime(
   });
   subscribeStatusSync(bus, { store, bus, clock, random, log });
   const { resolve, canaries, forRun } = probing;
-  const shard = hostShard({ clock, random, log, store, bus, resolve, canaries, forRun, metrics: metrics.probes });
+  const shard = hostShard(
+    { clock, random, log, store, bus, resolve, canaries, forRun, metrics: metrics.probes },
+    options.mode,
+  );
   const app = apiApp({
     store,
     bus,
@@ -93,5 +96,5 @@ function viewed(shard: ShardHost): readonly RunView[] {
 function healthOf(shard: ShardHost, quarantined: readonly Poison[]) {
   const view = shard.view();
   const { targets = 0, probes = 0, inFlight = 0 } = view ?? {};
-  return { ok: view !== undefined, quarantined, details: { targets, probes, inFlight } };
+  return { ok: shard.isWell(), quarantined, details: { targets, probes, inFlight } };
 }

@@ -1,8 +1,8 @@
 /**
  * Holds everything in this one process: the schedule, at the start and each minute, the queue it sends to, and the host of the runs. The
- * same pieces as on AWS, but for a layout of one shard that is always held.
+ * same pieces as on AWS, but for a layout of one shard, which is always held unless another mode is asked for.
  */
-import type { Capacity } from '../../shared/core/layout.ts';
+import type { Capacity, LayoutContext } from '../../shared/core/layout.ts';
 import { hostShards } from '../../shared/manager/host.ts';
 import type { Ports } from '../../shared/manager/ports.ts';
 import { runReceived } from '../../shared/manager/receipt.ts';
@@ -21,7 +21,10 @@ const unlimited: Capacity = { cpu: Number.POSITIVE_INFINITY, sockets: Number.POS
 export type ShardHost = {
   /** Resolves when the first run has loaded every target. */
   readonly loaded: Promise<void>;
+  /** Of the shard as it was held last; in tick mode that is up to a minute ago. */
   view(): RunView | undefined;
+  /** Whether the shard is held when it should be. */
+  isWell(): boolean;
   stop(): Promise<void>;
 };
 
@@ -29,12 +32,12 @@ type OfRun = ReturnType<Probing['forRun']>;
 
 export type HostedPorts = Omit<Ports, 'lease' | keyof OfRun> & Pick<Probing, 'forRun'>;
 
-export function hostShard(ports: HostedPorts): ShardHost {
+export function hostShard(ports: HostedPorts, mode: LayoutContext['mode'] = 'resident'): ShardHost {
   const { clock, log } = ports;
   const stop = new AbortController();
   const queue = inProcessQueue({ clock, visibilityMs, retentionMs });
   // The queue is new and knows nothing of what was sent before.
-  const options = { capacity: unlimited, mode: 'resident', repeatCurrent: true } as const;
+  const options = { capacity: unlimited, mode, repeatCurrent: true };
   const schedule = keepSchedule({ ...ports, queue }, options, stop.signal);
   const memory: ShardMemory = new Map();
   const { promise: loaded, resolve: onFirstLoad } = Promise.withResolvers<void>();
@@ -53,7 +56,8 @@ export function hostShard(ports: HostedPorts): ShardHost {
         own = look;
         view = look;
         onFirstLoad();
-        schedule.wake();
+        // The minutes of a shard in tick mode are the schedule's own: each would begin when the last one's run has loaded.
+        if (message.mode !== 'tick') schedule.wake();
       };
       const end = await runReceived(runPorts, message, deadlineMs, { ...options, memory, onLoaded });
       // From one slot to the next the shard is held all the time; the old view does until the new run has loaded.
@@ -66,6 +70,7 @@ export function hostShard(ports: HostedPorts): ShardHost {
   return {
     loaded,
     view: () => view?.(),
+    isWell: () => view !== undefined || (mode !== 'resident' && schedule.succeeds()),
     async stop() {
       stop.abort();
       await Promise.all([runs, schedule.ended]);

@@ -28,6 +28,14 @@ test('a control process listens as one alone does', () => {
   assert.deepEqual(parseOptions(given), { kind: 'control', options });
 });
 
+test('how shards are held is asked of one process alone and of the control process', () => {
+  const parsed = [['--mode', 'tick'], ['--control', ...shared, '--mode', 'resident'], []].map(parseOptions);
+  assert.deepEqual(
+    parsed.map((each) => (each.kind === 'alone' || each.kind === 'control' ? each.options.mode : each)),
+    ['tick', 'resident', undefined],
+  );
+});
+
 test('an endpoint is of all services, or of the one that is named', () => {
   const parsed = parseOptions([
     ...worker,
@@ -52,6 +60,10 @@ describe('a message names the option', () => {
       [...worker, '--queue-url', 'shards.fifo'],
     ],
     '--worker': [['--worker', '--control', ...shared]],
+    '--mode': [
+      ['--mode', 'idle'],
+      [...worker, '--mode', 'tick'],
+    ],
     '--data-dir': [[...worker, '--data-dir', 'x']],
     '--allow-exec': [['--control', ...shared, '--allow-exec', '/nowhere']],
     '--concurrency': [
