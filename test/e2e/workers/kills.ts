@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Random } from '../../../shared/lib/random.ts';
-import { type Family, periodMs, type Role, register } from './cast.ts';
+import { type Family, type Role, register } from './cast.ts';
 import { between, type Held, type Pair, type Services, startControl, startPair, until, type Worker } from './pair.ts';
 import type { Probed } from './probed.ts';
 import {
@@ -203,6 +203,3 @@ async function outcomeOf(room: Room, sinceMs: number): Promise<KillsOutcome> {
     weather: weather.counts,
   };
 }
-
-/** The queue's own redelivery included. */
-export const gapMsMax = periodMs + 25_000;

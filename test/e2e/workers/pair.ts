@@ -22,6 +22,8 @@ export type Held = {
   readonly timeMs: number;
 };
 
+export type Left = { readonly shard: string; readonly kind: string };
+
 /** A place for a worker: its process may end and be started again, its proxies stay. */
 export type Worker = {
   readonly name: string;
@@ -37,10 +39,9 @@ export type Pair = {
   readonly store: Store;
   readonly fences: Fences;
   readonly workers: readonly [Worker, Worker];
-  /** Each start of a hold, in order; `ends` by the kind of how they ended. */
+  /** Each start and each end of a hold, in order. */
   readonly holds: readonly Held[];
-  readonly ends: ReadonlyMap<string, number>;
-  onHeld(listener: (held: Held) => void): void;
+  readonly lefts: readonly Left[];
   other(worker: Worker): Worker;
   /** What happens to calls from now on. */
   play(weather: Weather | undefined): void;
@@ -58,17 +59,11 @@ export async function startPair({ services, name, concurrency }: PairOptions): P
   const queueUrl = await createQueue(sqs, name);
   const fences = fenceKeeper();
   const holds: Held[] = [];
-  const ends = new Map<string, number>();
-  const listeners = new Set<(held: Held) => void>();
+  const lefts: Left[] = [];
   const note = (worker: Worker, line: Line) => {
-    if (line.msg === 'shard left') {
-      const { kind } = line.end as { readonly kind: string };
-      ends.set(kind, (ends.get(kind) ?? 0) + 1);
-    }
-    if (line.msg !== 'shard held') return;
-    const held = { worker, shard: String(line.shard), token: Number(line.token), timeMs: line.timeMs };
-    holds.push(held);
-    for (const listener of listeners) listener(held);
+    const shard = String(line.shard);
+    if (line.msg === 'shard held') holds.push({ worker, shard, token: Number(line.token), timeMs: line.timeMs });
+    if (line.msg === 'shard left') lefts.push({ shard, kind: (line.end as { readonly kind: string }).kind });
   };
   const proxies: { readonly service: 'dynamodb' | 'sqs'; readonly proxy: FaultProxy }[] = [];
   const place = async (letter: string): Promise<Worker> => {
@@ -109,8 +104,7 @@ export async function startPair({ services, name, concurrency }: PairOptions): P
     fences,
     workers,
     holds,
-    ends,
-    onHeld: (listener) => listeners.add(listener),
+    lefts,
     other: (worker) => (worker === workers[0] ? workers[1] : workers[0]),
     play(weather) {
       for (const { service, proxy } of proxies) proxy.play(weather?.script(service) ?? passAll);
