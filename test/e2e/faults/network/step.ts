@@ -12,6 +12,8 @@ unprivileged user namespaces are allowed (on Ubuntu: sysctl -w kernel.apparmor_r
 
 /** Whoever is root here may not be allowed user namespaces, and does not need them. */
 const asRoot: readonly string[] = process.getuid?.() === 0 ? [] : ['--map-root-user'];
+/** Where `ip` is, though not for everybody. */
+const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin:/sbin` };
 const room: readonly string[] = [...asRoot, '--net', '--mount', '--pid', '--fork', '--kill-child'];
 
 export const networkStep: Step = {
@@ -28,7 +30,7 @@ function requireRooms(): void {
   const all =
     'ip link set lo up && ip link add try0 type veth peer name try1 && mount --bind /dev/null /etc/resolv.conf';
   try {
-    execFileSync('unshare', [...room, 'sh', '-c', all], { stdio: ['ignore', 'ignore', 'pipe'] });
+    execFileSync('unshare', [...room, 'sh', '-c', all], { env, stdio: ['ignore', 'ignore', 'pipe'] });
   } catch (cause) {
     throw new Error(`${cause instanceof Error ? cause.message : String(cause)}\n${needs}`, { cause });
   }
@@ -37,6 +39,7 @@ function requireRooms(): void {
 async function cutIn(cut: Cut, length: Length): Promise<readonly Figure[]> {
   const path = fileURLToPath(new URL('room.ts', import.meta.url));
   const inside = spawn('unshare', [...room, process.execPath, path, cut, length], {
+    env,
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   const outcome = (await answerOf(inside).finally(() => inside.kill('SIGKILL'))) as Told;
