@@ -1,5 +1,5 @@
 /** The product's processes as a user starts them, seen by what they print. None outlives this one. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
 export type Line = { readonly timeMs: number; readonly msg?: string; readonly [name: string]: unknown };
@@ -20,12 +20,9 @@ const main = new URL('../../../functions/local/main.ts', import.meta.url).pathna
 const startMsMax = 60_000;
 const linesMax = 60;
 
-const running = new Set<ChildProcess>();
-const endAll = () => {
-  for (const child of running) child.kill('SIGKILL');
-};
-process.once('exit', endAll);
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1));
+/** The product dies with whoever holds its shell's standard input, also when that is killed; the shell says who is who. */
+const guard =
+  'exec 3<&0; "$@" </dev/null & child=$!; echo "pid $child" >&2; (cat <&3 >/dev/null; kill -9 $child 2>/dev/null) & wait $child';
 
 export type StartOptions = {
   readonly name: string;
@@ -47,11 +44,12 @@ export async function startProduct({
     AWS_SECRET_ACCESS_KEY: 'local',
     AWS_EC2_METADATA_DISABLED: 'true',
   };
-  const child = spawn(process.execPath, [main, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
-  running.add(child);
+  const command = ['-c', guard, 'sh', process.execPath, main, ...args];
+  const child = spawn('/bin/sh', command, { env, stdio: ['pipe', 'pipe', 'pipe'] });
+  let pid = 0;
   const ended = new Promise<number | null>((resolve) => {
     child.once('exit', (code) => {
-      running.delete(child);
+      child.stdin.end();
       resolve(code);
     });
   });
@@ -72,6 +70,7 @@ export async function startProduct({
     void ended.then((code) => giveUp(`ended with ${code}`));
     createInterface(child.stderr).on('line', (text) => {
       keep(text);
+      pid ||= Number(/^pid (\d+)$/.exec(text)?.[1] ?? 0);
       const match = ready.exec(text);
       if (!match) return;
       clearTimeout(timer);
@@ -83,8 +82,10 @@ export async function startProduct({
     said,
     onLine: (listener) => listeners.add(listener),
     lastLines: () => last,
-    alive: () => child.exitCode === null && child.signalCode === null,
-    signal: (signal) => child.kill(signal),
+    alive: () => child.exitCode === null,
+    signal(signal) {
+      if (child.exitCode === null) process.kill(pid, signal);
+    },
     ended,
   };
 }
