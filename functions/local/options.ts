@@ -1,6 +1,7 @@
 /** The command line of `npm start`. */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import type { LayoutContext } from '../../shared/core/layout.ts';
+import { descriptorsMax } from '../../shared/core/room.ts';
 import type { AllowList } from '../../shared/exec/allow-list.ts';
 import { type AwsOptions, awsOptions } from './aws-options.ts';
 import {
@@ -78,7 +79,7 @@ Several processes, on one machine or many, that share a DynamoDB table and an SQ
                       in place of AWS's own, for dynamodb, sqs, eventbridge, or all of them; may be repeated
   --release NAME      of a worker: the release that it runs; of the control process: the one that should run, to which
                       workers of all others hand over (default: none)
-  --concurrency N     shards that a worker holds at most, each with up to 700 sockets (1 to ${concurrencyMax}, default ${concurrencyDefault})
+  --concurrency N     shards that a worker holds at most; they share its ${descriptorsMax} sockets (1 to ${concurrencyMax}, default ${concurrencyDefault})
 `;
 
 const declared = {

@@ -6,6 +6,7 @@ import type { Capacity, LayoutContext } from '../../shared/core/layout.ts';
 import { hostShards } from '../../shared/manager/host.ts';
 import type { Ports } from '../../shared/manager/ports.ts';
 import { runReceived } from '../../shared/manager/receipt.ts';
+import { probeRoom } from '../../shared/manager/room.ts';
 import type { RunView, ShardMemory } from '../../shared/manager/run-shard.ts';
 import { inProcessQueue } from '../../shared/queue/in-process.ts';
 import { keepSchedule } from './keep-schedule.ts';
@@ -40,6 +41,7 @@ export function hostShard(ports: HostedPorts, mode: LayoutContext['mode'] = 'res
   const options = { capacity: unlimited, mode, repeatCurrent: true };
   const schedule = keepSchedule({ ...ports, queue }, options, stop.signal);
   const memory: ShardMemory = new Map();
+  const room = probeRoom();
   const { promise: loaded, resolve: onFirstLoad } = Promise.withResolvers<void>();
   let view: (() => RunView) | undefined;
 
@@ -59,7 +61,7 @@ export function hostShard(ports: HostedPorts, mode: LayoutContext['mode'] = 'res
         // The minutes of a shard in tick mode are the schedule's own: each would begin when the last one's run has loaded.
         if (message.mode !== 'tick') schedule.wake();
       };
-      const end = await runReceived(runPorts, message, deadlineMs, { ...options, memory, onLoaded });
+      const end = await runReceived(runPorts, message, deadlineMs, { ...options, memory, room, onLoaded });
       // From one slot to the next the shard is held all the time; the old view does until the new run has loaded.
       if (view === own && end.kind !== 'slotDone') view = undefined;
       // A machine that slept through the end of a slot does not wait for the minute.

@@ -6,6 +6,7 @@ import type { Log } from '../../shared/lib/log.ts';
 import type { Random } from '../../shared/lib/random.ts';
 import { hostShards } from '../../shared/manager/host.ts';
 import { runReceived } from '../../shared/manager/receipt.ts';
+import { probeRoom } from '../../shared/manager/room.ts';
 import type { RunView, ShardMemory } from '../../shared/manager/run-shard.ts';
 import type { AwsServices } from './aws-services.ts';
 import { localMetrics, unknownProbes } from './metrics.ts';
@@ -43,6 +44,7 @@ export function startWorker(options: Omit<WorkerOptions, 'aws'>, ports: WorkerPo
   const { resolve, canaries } = probing;
   const shared = { clock, random, log, store, bus, resolve, canaries, metrics: metrics.probes };
   const memory: ShardMemory = new Map();
+  const room = probeRoom();
   const stop = new AbortController();
 
   const runs = hostShards({
@@ -61,7 +63,7 @@ export function startWorker(options: Omit<WorkerOptions, 'aws'>, ports: WorkerPo
         const { token, targets, probes } = view();
         log.info('shard held', { shard, slot, kind, token, targets, probes });
       };
-      const end = await runReceived(runPorts, message, deadlineMs, { ...runOptions, release, memory, onLoaded });
+      const end = await runReceived(runPorts, message, deadlineMs, { ...runOptions, release, memory, room, onLoaded });
       if (own) log.info('shard left', { shard, slot, kind, token: own().token, end });
       if (own && views.get(shard) === own) views.delete(shard);
       return end;

@@ -2,12 +2,13 @@
  * The loop of a run: one heap of what is due, one timer. A probe is in flight at most once; what its ticker holds meanwhile comes right
  * after. Targets are in the same heap: the holder is their timekeeper.
  */
-import { descriptorsOf, hasRoom, type Manners, mannersInOrder, nothingTaken, type Taken } from '../core/room.ts';
+import { descriptorsOf, type Manners, mannersInOrder } from '../core/room.ts';
 import { isClockJump } from '../core/self-health.ts';
 import { dueMs, oweTick, passTime, readyWakes, restTicker, spaceOut, takeWake } from '../core/ticker.ts';
 import { dueHeap } from '../lib/heap.ts';
 import { StoreUnavailable } from '../store/store.ts';
 import type { HeldProbe, HeldTarget } from './held.ts';
+import { probeRoom, type Room } from './room.ts';
 import type { Run } from './run.ts';
 
 /** The timer never sleeps longer, so that a wall clock that jumped is seen. */
@@ -43,19 +44,20 @@ export type Loop = {
   abandon(): void;
 };
 
-export function startLoop(run: Run): Loop {
+/** `room`: of the process, if it holds several shards. */
+export function startLoop(run: Run, room: Room = probeRoom()): Loop {
   const { clock, log } = run.ports;
   const isTick = run.message.mode === 'tick';
   const heap = dueHeap<Entry>();
   const working = new Set<Promise<void>>();
   const probing = new Set<HeldProbe>();
   const lines = linesOf();
-  let taken: Taken = nothingTaken;
   let steps: Steps | undefined;
   let cancelTimer: (() => void) | undefined;
   let timerAtMs = Number.POSITIVE_INFINITY;
   let offsetMs = clock.nowMs() - clock.monotonicMs();
   let stopping = false;
+  let leaveRoom = (): void => undefined;
 
   /** Every look at the wall clock is held against the monotonic one first, or a jump would make everything due at once, or nothing. */
   const wallMs = (): number => {
@@ -112,7 +114,7 @@ export function startLoop(run: Run): Loop {
     if (!wake) return schedule(held, probe);
     const { manners } = probe;
     const descriptors = descriptorsOf(probe.spec);
-    if (!hasRoom(taken, manners, descriptors)) {
+    if (!room.hasFor(manners, descriptors)) {
       probe.owed = true;
       lines.join(held, probe);
       return;
@@ -123,11 +125,7 @@ export function startLoop(run: Run): Loop {
     probe.inFlight = true;
     lines.leave(probe);
     probing.add(probe);
-    taken = { ...taken, [manners]: taken[manners] + descriptors };
-    const release = () => {
-      taken = { ...taken, [manners]: taken[manners] - descriptors };
-    };
-    track(cycle(held, probe, release));
+    track(cycle(held, probe, room.take(manners, descriptors)));
   };
 
   const cycle = async (held: HeldTarget, probe: HeldProbe, release: () => void) => {
@@ -136,10 +134,9 @@ export function startLoop(run: Run): Loop {
     } finally {
       probe.inFlight = false;
       probing.delete(probe);
-      release();
       // Also after a cycle that threw: the worker goes on.
       schedule(held, probe);
-      letIn();
+      release();
     }
   };
 
@@ -159,7 +156,7 @@ export function startLoop(run: Run): Loop {
       for (let first = lines.first(manners); first && !stopping; first = lines.first(manners)) {
         const [probe, held] = first;
         const gone = held.gone || probe.inFlight || held.probes.get(probe.name) !== probe;
-        if (!gone && !hasRoom(taken, manners, descriptorsOf(probe.spec))) break;
+        if (!gone && !room.hasFor(manners, descriptorsOf(probe.spec))) break;
         lines.leave(probe);
         if (!gone && !run.ended()) beginProbe(held, probe, wallMs());
       }
@@ -194,6 +191,7 @@ export function startLoop(run: Run): Loop {
   return {
     start(given) {
       steps = given;
+      leaveRoom = room.onFree(letIn);
       arm();
     },
     schedule,
@@ -209,6 +207,7 @@ export function startLoop(run: Run): Loop {
     },
     async stopped() {
       stopping = true;
+      leaveRoom();
       cancelTimer?.();
       while (working.size > 0) await Promise.all(working);
     },

@@ -21,6 +21,7 @@ import type { Ports } from './ports.ts';
 import { probeCycle } from './probe-cycle.ts';
 import { publisherOf } from './publisher.ts';
 import { type Poison, type ReadTarget, readTarget } from './read-target.ts';
+import type { Room } from './room.ts';
 import { adoptTarget, dropTarget, requestsPassedOn } from './roster.ts';
 import { type Run, type RunEnd, startRun } from './run.ts';
 import { selfWatch } from './self-health.ts';
@@ -58,6 +59,8 @@ export type RunOptions = {
   /** The release that runs this code; LAYOUT may desire another one. */
   readonly release?: string;
   readonly memory?: ShardMemory;
+  /** Of the process, shared by all that it holds; absent: it holds nothing else. */
+  readonly room?: Room;
   /** Ends the run early and in order. */
   readonly stop?: AbortSignal;
   /** The message was received before, as far as the queue knows. */
@@ -103,7 +106,7 @@ async function hold(run: Run, deadlineMs: number, options: RunOptions): Promise<
     return { kind: 'stale' };
   }
   const warm = claimed.kind === 'warm' ? kept : undefined;
-  const loop = startLoop(run);
+  const loop = startLoop(run, options.room);
   const unheldSinceMs = claimed.kind === 'cold' ? claimed.unheldSinceMs : undefined;
   const { inherited } = claimed;
   const holder = holderOf(run, loop, { targets: warm?.targets ?? new Map(), inherited, unheldSinceMs });
