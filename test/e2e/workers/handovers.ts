@@ -37,6 +37,8 @@ export type HandoversOutcome = {
   readonly handovers: number;
   readonly toOther: number;
   readonly ends: readonly string[];
+  /** From the end of a run to the next one's first probe, of the same process and of the other, ascending. */
+  readonly takeoversMs: { readonly same: readonly number[]; readonly other: readonly number[] };
   readonly clear: Harm & {
     readonly miscounted: readonly string[];
     /** Blocks of answers that were held against their flips. */
@@ -227,7 +229,7 @@ async function clearSky(room: Room, settled: Settled, sinceMs: number): Promise<
     ...(await harmTo(room, roles, { settled, sinceMs })),
     miscounted: await miscounted({ store: pair.store, roles }, probed),
     blocks: blocksOf(roles, probed),
-    gapsMs: gapsMs.toSorted((one, other) => one - other),
+    gapsMs: ascending(gapsMs),
     probes,
   };
 }
@@ -239,9 +241,14 @@ async function inTheEnd(room: Room, { settled, sinceMs, first, weather }: Ended)
   const unaskedPaths = roles.flatMap(({ name, family, paths }) =>
     family === 'on-hold' ? paths : family === 'starting' ? [`/${name}/liveness`] : [],
   );
+  const handed = pair.holds.flatMap((held, index) => (index < first ? [] : [handoverTo(pair, held, index)]));
   return {
-    handovers: pair.holds.length - first,
-    toOther: pair.holds.filter((held, index) => index >= first && isFromOther(pair.holds, held, index)).length,
+    handovers: handed.length,
+    toOther: handed.filter(({ isOther }) => isOther).length,
+    takeoversMs: {
+      same: ascending(handed.flatMap(({ isOther, tookMs }) => (isOther || tookMs === undefined ? [] : [tookMs]))),
+      other: ascending(handed.flatMap(({ isOther, tookMs }) => (isOther && tookMs !== undefined ? [tookMs] : []))),
+    },
     ends: pair.lefts.map(({ kind }) => kind),
     whole: await harmTo(
       room,
@@ -254,5 +261,13 @@ async function inTheEnd(room: Room, { settled, sinceMs, first, weather }: Ended)
   };
 }
 
-const isFromOther = (holds: readonly Held[], held: Held, index: number): boolean =>
-  holds.slice(0, index).findLast(({ shard }) => shard === held.shard)?.worker !== held.worker;
+type Handover = { readonly isOther: boolean; readonly tookMs: number | undefined };
+
+function handoverTo({ holds, lefts }: Pair, { shard, worker, timeMs }: Held, index: number): Handover {
+  const before = holds.slice(0, index).findLast((held) => held.shard === shard);
+  const left = lefts.findLast((each) => each.shard === shard && each.timeMs <= timeMs);
+  const isKnown = before && left && left.timeMs >= before.timeMs;
+  return { isOther: before?.worker !== worker, tookMs: isKnown ? timeMs - left.timeMs : undefined };
+}
+
+const ascending = (values: readonly number[]): readonly number[] => values.toSorted((one, other) => one - other);

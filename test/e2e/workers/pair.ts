@@ -22,7 +22,7 @@ export type Held = {
   readonly timeMs: number;
 };
 
-export type Left = { readonly shard: string; readonly kind: string };
+export type Left = { readonly shard: string; readonly kind: string; readonly timeMs: number };
 
 /** A place for a worker: its process may end and be started again, its proxies stay. */
 export type Worker = {
@@ -63,7 +63,10 @@ export async function startPair({ services, name, concurrency }: PairOptions): P
   const note = (worker: Worker, line: Line) => {
     const shard = String(line.shard);
     if (line.msg === 'shard held') holds.push({ worker, shard, token: Number(line.token), timeMs: line.timeMs });
-    if (line.msg === 'shard left') lefts.push({ shard, kind: (line.end as { readonly kind: string }).kind });
+    if (line.msg === 'shard left') {
+      const { kind } = line.end as { readonly kind: string };
+      lefts.push({ shard, kind, timeMs: line.timeMs });
+    }
   };
   const proxies: { readonly service: 'dynamodb' | 'sqs'; readonly proxy: FaultProxy }[] = [];
   const place = async (letter: string): Promise<Worker> => {

@@ -56,6 +56,8 @@ export function handoverReport({ clear, whole, ...outcome }: HandoversOutcome): 
   return {
     lines: [...faultLines([...faults, ...outcome.unfenced]), ...weatherLines('hand-overs', weather)],
     figures: [
+      told('from run to run, in one process: p50, p99', quantilesOf(outcome.takeoversMs.same)),
+      told('from run to run, to the other process: p50, p99', quantilesOf(outcome.takeoversMs.other)),
       told('hand-overs', `${outcome.handovers}, ${outcome.toOther} of them to the other process`),
       told(
         'ends of runs',
@@ -89,6 +91,9 @@ function gapFigures(name: string, gaps: readonly Gap[], limit?: number): readonl
       : atMost(`${name}: gap p99`, p99, { limit, unit: 's' }),
   ];
 }
+
+const quantilesOf = (ascendingMs: readonly number[]): string =>
+  `${quantileOf(ascendingMs, 0.5)} ms, ${quantileOf(ascendingMs, 0.99)} ms of ${ascendingMs.length}`;
 
 const faultLines = (faults: readonly string[]): readonly string[] => faults.map((fault) => `FAULT ${fault}`);
 
