@@ -8,7 +8,7 @@ import { lastBeat } from './beat.ts';
 import { doneSlotOf } from './done-slot.ts';
 
 /** Longer than a beat and its first repetition take. */
-const lookAgainMs = 6_000;
+export const lookAgainMs = 6_000;
 /** A rescue that waited longer was sent for something else than what it would find. */
 const rescueAgeMsMax = 90_000;
 
