@@ -98,6 +98,19 @@ export function startScheduler(random: Pick<Random, 'next'>, onLine?: (line: str
     happening.deliver();
   };
 
+  /** The next one that nobody has cancelled, at its time. */
+  const takeUntil = (untilMs: number): Entry | undefined => {
+    for (let next = heap[0]; next && next.dueMs <= untilMs; next = heap[0]) {
+      heapPop(heap);
+      if (!next.happening) continue;
+      nowMs = Math.max(nowMs, next.dueMs);
+      count += 1;
+      return next;
+    }
+    nowMs = untilMs;
+    return undefined;
+  };
+
   return {
     nowMs: () => nowMs,
     after(delayMs, happening) {
@@ -107,18 +120,23 @@ export function startScheduler(random: Pick<Random, 'next'>, onLine?: (line: str
       };
     },
     trace,
-    async runUntil(untilMs) {
-      await turnOfTheLoop();
-      for (let next = heap[0]; next && next.dueMs <= untilMs; next = heap[0]) {
-        heapPop(heap);
-        if (!next.happening) continue;
-        nowMs = Math.max(nowMs, next.dueMs);
-        count += 1;
-        happen(next);
-        await (count % eventsPerTurn === 0 ? turnOfTheLoop() : drained());
-      }
-      nowMs = untilMs;
-    },
+    runUntil: (untilMs) =>
+      new Promise((resolve, reject) => {
+        const step = () => {
+          try {
+            const next = takeUntil(untilMs);
+            if (!next) return resolve();
+            happen(next);
+            if (count % eventsPerTurn === 0) setImmediate(goOn);
+            else process.nextTick(goOn);
+          } catch (error) {
+            reject(error);
+          }
+        };
+        // Node comes to the next tick when the queue of microtasks is empty; the step itself is one of them.
+        const goOn = () => void settled.then(step);
+        setImmediate(goOn);
+      }),
     traceHash() {
       hash.update(text, 'latin1');
       text = '';
@@ -128,16 +146,7 @@ export function startScheduler(random: Pick<Random, 'next'>, onLine?: (line: str
   };
 }
 
-/** Node comes to the next tick when the queue of microtasks is empty. */
-const drained = (): Promise<void> =>
-  new Promise((resolve) => {
-    process.nextTick(resolve);
-  });
-
-const turnOfTheLoop = (): Promise<void> =>
-  new Promise((resolve) => {
-    setImmediate(resolve);
-  });
+const settled = Promise.resolve();
 
 /** The clock that a process sees. */
 export function clockOf(scheduler: Scheduler, life: Life): Clock {
