@@ -50,7 +50,9 @@ export async function hostShards(host: PollingHost): Promise<void> {
   const rest = restOf(host);
   const lane = async () => {
     while (!host.stop.aborted) {
-      await rest.over();
+      // Another lane may begin a rest while this one is on its way from the end of the last: it would take back what was handed over.
+      while (rest.isOn()) await rest.over();
+      if (host.stop.aborted) return;
       const received = await receiveNext(host, rest.signal());
       if (received) await settleReceived({ ...host, onHandover: rest.begin }, received);
     }
@@ -128,6 +130,7 @@ async function receiveNext(
 function restOf({ clock, stop }: Host) {
   let receiving = new AbortController();
   let untilMs = clock.monotonicMs();
+  const isOn = () => clock.monotonicMs() < untilMs && !stop.aborted;
   stop.addEventListener('abort', () => receiving.abort(), { once: true });
   return {
     /** Aborted at a stop, and when a rest begins. */
@@ -138,8 +141,9 @@ function restOf({ clock, stop }: Host) {
       receiving.abort();
       receiving = new AbortController();
     },
+    isOn,
     async over() {
-      while (clock.monotonicMs() < untilMs && !stop.aborted) await sleep(clock, untilMs - clock.monotonicMs(), stop);
+      while (isOn()) await sleep(clock, untilMs - clock.monotonicMs(), stop);
     },
   };
 }
