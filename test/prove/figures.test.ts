@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { add, newTotal, seedLine, table } from '../sim/report.ts';
+import { seedLine, table } from '../sim/report.ts';
 import { simulate } from '../sim/simulate.ts';
+import { newTotal } from '../sim/total.ts';
 import { atMost, exactly, figureLines, figuresIn, judged, scoreOf, told } from '../support/figures.ts';
 import { repeatFigure, simFigures } from './sim-figures.ts';
 
@@ -20,8 +21,8 @@ test('a table that was printed is read as it was meant', () => {
 test('figures of simulations are added up over processes, and what is missing holds no limit', async () => {
   const outcome = await simulate({ seed: 1, hours: 1 });
   const total = newTotal();
-  add(total, outcome);
-  const output = [seedLine(outcome), '', ...table(total)].join('\n');
+  total.add(outcome);
+  const output = [seedLine(outcome), '', ...table(total, 1)].join('\n');
   const named = (name: string, outputs: readonly string[]) =>
     simFigures(outputs, 2).find((figure) => figure.name === `sim: ${name}`);
   assert.deepEqual(named('simulated hours', [output, output]), {
