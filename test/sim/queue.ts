@@ -28,8 +28,8 @@ export type QueueFaults = {
 export type SimQueue = {
   /** The queue as a process sees it. */
   of(caller: Caller): QueueSender & QueueReceiver;
-  /** A message that is in flight is delivered once more, while its handle still counts; false: none is in flight. */
-  duplicate(): boolean;
+  /** A message that is in flight is delivered once more, so much later, whatever its handle is worth then; false: none is in flight. */
+  duplicate(laterByMs: number): boolean;
   /** Some message was given to somebody who has never said how long it wants it. */
   isLocked(): boolean;
 };
@@ -175,14 +175,14 @@ export function simQueue({ scheduler, chance, faults, visibilityMs }: QueuePorts
       receive: (waitMs, signal) => caller.call('receive', (reply) => wait(caller, reply, { waitMs, signal })),
     }),
     isLocked: () => heads().some(isLocked),
-    duplicate() {
+    duplicate(laterByMs) {
       const inFlight = heads().filter(({ visibleAtMs }) => visibleAtMs > scheduler.nowMs());
       if (inFlight.length === 0) return false;
       const { body, group, sentAtMs } = chance.pick(inFlight);
       // As a group of its own, so that the first one's lock does not hold it back.
       const ghost = newMessage({ body, group, sentAtMs, visibleAtMs: 0 });
       groups.set(`${group} again at ${scheduler.nowMs()}`, [ghost]);
-      visibleAt(ghost, scheduler.nowMs());
+      visibleAt(ghost, scheduler.nowMs() + laterByMs);
       return true;
     },
   };
