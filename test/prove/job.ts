@@ -1,4 +1,4 @@
-/** One command of the project as a job: its own process group, its output kept, its last line at hand for whoever waits. */
+/** One command of the project as a job: its output kept, its last line at hand for whoever waits. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 
@@ -19,6 +19,7 @@ export type Done = {
   readonly minutes: number;
 };
 
+/** Counts among processes of one session only, so no job begins one of its own. */
 const niceness = '15';
 const running = new Map<Job, { readonly child: ChildProcess; output: string }>();
 
@@ -29,7 +30,7 @@ export async function run(job: Job): Promise<Done> {
   const startedMs = performance.now();
   const npm = ['npm', 'run', '--silent', job.script, '--', ...job.args];
   const [program = '', ...args] = job.givesWay ? ['nice', '-n', niceness, ...npm] : npm;
-  const child = spawn(program, args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   const entry = { child, output: '' };
   running.set(job, entry);
   const collect = (text: string) => {
@@ -50,13 +51,7 @@ export async function run(job: Job): Promise<Done> {
 export const progress = (): readonly string[] =>
   [...running].map(([{ name }, { output }]) => `${name}: ${output.trimEnd().split('\n').at(-1)}`);
 
-/** With all that they have started. */
+/** npm passes it on. */
 export function endAll(): void {
-  for (const { child } of running.values()) {
-    try {
-      if (child.pid !== undefined) process.kill(-child.pid, 'SIGTERM');
-    } catch {
-      // It has ended in this moment.
-    }
-  }
+  for (const { child } of running.values()) child.kill('SIGTERM');
 }

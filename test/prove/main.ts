@@ -2,7 +2,6 @@
  * `npm run prove [-- --slice]`: all that is claimed of hand-over, faults and self-health, measured anew. Prints the full figures of each
  * part and one table of all limits. Ends with `N passed, N failed`.
  */
-import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { exactly, type Figure, figureLines, figuresIn, scoreLine, scoreOf } from '../support/figures.ts';
 import { commandOf, type Done, endAll, type Job, progress, run } from './job.ts';
@@ -11,7 +10,6 @@ import { repeatFigure, simFigures } from './sim-figures.ts';
 
 const { values } = parseArgs({ options: { slice: { type: 'boolean', default: false } } });
 const extent = values.slice ? slice : full;
-const lanes = availableParallelism();
 const tellEveryMs = 60_000;
 
 const startedMs = performance.now();
@@ -25,19 +23,15 @@ async function runTold(job: Job): Promise<Done> {
   return done;
 }
 
-async function inLanes(jobs: readonly Job[]): Promise<readonly Done[]> {
-  const open = [...jobs];
+async function oneByOne(jobs: readonly Job[]): Promise<readonly Done[]> {
   const done: Done[] = [];
-  const work = async () => {
-    for (let job = open.shift(); job; job = open.shift()) done.push(await runTold(job));
-  };
-  await Promise.all(Array.from({ length: lanes }, work));
-  return done.sort((one, other) => jobs.indexOf(one.job) - jobs.indexOf(other.job));
+  for (const job of jobs) done.push(await runTold(job));
+  return done;
 }
 
 async function carryOut({ alone, computing, waiting }: Plan): Promise<readonly Done[]> {
   const first = await runTold(alone);
-  const [computed, waited] = await Promise.all([inLanes(computing), Promise.all(waiting.map(runTold))]);
+  const [computed, waited] = await Promise.all([oneByOne(computing), Promise.all(waiting.map(runTold))]);
   return [first, ...waited, ...computed];
 }
 
@@ -65,7 +59,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
 const telling = setInterval(() => {
   for (const line of progress()) say(`${minutes()}    ${line}`);
 }, tellEveryMs);
-const all = await carryOut(planOf(extent, lanes, Math.random));
+const all = await carryOut(planOf(extent, Math.random));
 clearInterval(telling);
 
 for (const { job, output } of all) say(`\n== ${job.name}: ${commandOf(job)}\n${output.trimEnd()}`);

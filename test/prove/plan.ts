@@ -29,22 +29,18 @@ const sim = (name: string, seed: number, seeds: number): Job => ({
 
 export type Plan = {
   readonly alone: Job;
-  /** One after the other, as many at a time as there are cores. */
+  /** One after the other: each uses all cores. */
   readonly computing: readonly Job[];
   readonly waiting: readonly Job[];
 };
 
 export const againJob = sim('sim again', firstSeed, 1);
 
-export function planOf(extent: Extent, lanes: number, chance: () => number): Plan {
-  const share = (lane: number) => firstSeed + Math.floor((extent.seeds * lane) / lanes);
-  const simulations = Array.from({ length: lanes }, (_, lane) =>
-    sim(`sim ${lane + 1}/${lanes}`, share(lane), share(lane + 1) - share(lane)),
-  );
+export function planOf(extent: Extent, chance: () => number): Plan {
   return {
     alone: { name: 'hanging', script: 'e2e:faults', args: ['--only', 'hanging', ...extent.faults] },
     computing: [
-      ...simulations,
+      sim('sim', firstSeed, extent.seeds),
       againJob,
       sim('sim by chance', Math.floor(chance() * 2 ** 31), chanceSeeds),
       { name: 'mutants', script: 'sim:mutants', args: extent.mutants, givesWay: true },

@@ -1,4 +1,4 @@
-/** Figures of simulations from what they print, added up over the processes that shared the seeds. */
+/** Figures of simulations from what they print, added up over several of them. */
 import { atLeast, exactly, type Figure, judged, told } from '../support/figures.ts';
 
 const probesPerHourMin = 5_000;
@@ -21,6 +21,7 @@ export function simFigures(outputs: readonly string[], wantedHours: number): rea
     told('sim: gap beyond the period', each('gap beyond the period')),
     told('sim: detection beyond the threshold', each('detection beyond the threshold')),
     told('sim: duplicate probes', each('duplicate probes')),
+    told('sim: trace of all seeds', each('trace of all seeds')),
   ];
 }
 

@@ -3,10 +3,12 @@ import { readSnapshot, type Snapshot } from '../kill/snapshot.ts';
 
 export type Results = {
   /** Results that changed to a failure, as the history has them. */
-  readonly failures: number;
-  /** PROBE items whose version or result is another one. */
-  readonly changed: number;
+  readonly failures: readonly Failure[];
+  /** The target of each PROBE item whose version or result is another one. */
+  readonly changed: readonly string[];
 };
+
+export type Failure = { readonly target: string; readonly timeMs: number; readonly text: string };
 
 export const readResults = readSnapshot;
 
@@ -20,5 +22,10 @@ export function changesSince(before: Snapshot, after: Snapshot): Results {
   const failures = after.events.filter(
     ({ sk, record }) => !told.has(sk) && record.kind === 'transition' && record.result === 'failure',
   );
-  return { failures: failures.length, changed: changed.length };
+  return { failures: failures.map(failureOf), changed: changed.map(({ target }) => target) };
+}
+
+function failureOf({ target, record }: Snapshot['events'][number]): Failure {
+  const at = new Date(record.timeMs).toISOString();
+  return { target, timeMs: record.timeMs, text: `${at} ${target}: ${JSON.stringify(record.attempts)}` };
 }

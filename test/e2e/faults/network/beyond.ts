@@ -2,14 +2,13 @@
 import { createServer } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';
 import { startDnsServer } from '../../../support/dns-server.ts';
-import { answerLink, dnsAddress, fallSilent, speakAgain, targetAddress } from './link.ts';
+import { answerLink, dnsAddress, fallSilent, speakAgain, targetAddress, webPort } from './link.ts';
 
 export type Order = 'answer' | 'fall silent' | 'speak again' | 'asked';
 
 /** Wall times of all requests since the last answer to `asked`. */
 export type Asked = readonly number[];
 
-export const webPort = 8_080;
 const dnsPort = 53;
 /** Every name is asked for again and again, also while nothing answers. */
 const ttl = 1;

@@ -9,8 +9,8 @@ import type { WorldEvent } from '../../world.ts';
 import { isWell, listTargets, register, untilAll } from '../listed.ts';
 import { changesSince, readResults } from '../results.ts';
 import type { Length } from '../step.ts';
-import { type Asked, webPort } from './beyond.ts';
-import { type Cut, targetAddress } from './link.ts';
+import type { Asked } from './beyond.ts';
+import { type Cut, targetAddress, webPort } from './link.ts';
 
 export const targets = 500;
 /** One in so many has a liveness probe too, and one in as many is known by its name. */
@@ -57,8 +57,8 @@ export async function playCut(world: RealWorld, { cut, link, length }: Play): Pr
   return [
     told(named(`targets (probes) cut off for ${cutMs[length] / 1_000} s`), `${targets} (${before.probes.length})`),
     told(named('probes that went through meanwhile'), `${asked}`),
-    exactly(named('Failure commits'), duringCut.failures, 0),
-    exactly(named('results changed during the cut'), duringCut.changed, 0),
+    exactly(named('Failure commits'), duringCut.failures.length, 0),
+    exactly(named('results changed during the cut'), duringCut.changed.length, 0),
     atMost(named('every answer Unknown after'), during.sinceMs / 1_000, { limit: seenWithinSeconds, unit: 's' }),
     exactly(named(`answers not Unknown after that, of ${during.answers}`), during.others, 0),
     exactly(named('Prober Degraded published'), published('Prober Degraded'), 1),
@@ -68,7 +68,7 @@ export async function playCut(world: RealWorld, { cut, link, length }: Play): Pr
       unit: 's',
     }),
     exactly(named(`answers not right after that, of ${afterwards.answers}`), afterwards.others, 0),
-    exactly(named('flips, by the store'), flipped.changed + flipped.failures, 0),
+    exactly(named('flips, by the store'), flipped.changed.length + flipped.failures.length, 0),
     exactly(named('flips, by the bus'), published('Probe Result Changed') + published('Container Unhealthy'), 0),
     exactly(named('restarts requested'), published('Container Restart Requested'), 0),
     atMost(named(`most probes in a second after the mend, ${probesPerSecond} due`), perSecond, {

@@ -12,6 +12,9 @@ const ends = { room: 'room0', beyond: 'beyond0' } as const;
 /** Where the names are resolved: the room's way out is known by it. */
 export const dnsAddress = '10.231.0.1';
 
+/** Of all targets. */
+export const webPort = 8_080;
+
 /** One address a target. */
 export const targetAddress = (at: number): string => `10.231.${1 + Math.floor(at / 200)}.${1 + (at % 200)}`;
 
