@@ -1,7 +1,7 @@
 /**
  * Tick mode: what the run of a slot probes, and when. It does not wait for the instants of its slot: it probes at once, in their order,
  * whatever has one until the slot ends, and whatever had one in a slot that no run has done. So every instant is covered once, whenever
- * in its minute the run comes, and two probes of one worker are 0.9 period apart all the same. See docs/adr/0027-tick-runs.md. Pure.
+ * in its minute the run comes, and two probes of one worker are 0.9 period apart all the same. See docs/adr/0029-tick-runs.md. Pure.
  */
 import { tickSlotMs } from './slots.ts';
 import { firstInstant, gapMin, type Phased } from './ticker.ts';
