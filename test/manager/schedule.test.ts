@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Capacity, LayoutShard } from '../../shared/core/layout.ts';
 import { residentSlotMs, slotAt } from '../../shared/core/slots.ts';
+import { currentLayout } from '../../shared/manager/layout.ts';
 import { generationAttribute } from '../../shared/store/items.ts';
 import { layoutKey } from '../../shared/store/keys.ts';
 import { minuteMs, nameIn, type ScheduleWorld, scheduleWorld } from './schedule-world.ts';
@@ -238,6 +239,26 @@ describe('a layout that changes in the middle of a slot', () => {
       );
       assert.equal(await world.judge(message), isChanged ? 'otherGeneration' : undefined);
     }
+  });
+
+  test('by a schedule that died right after is followed by the next one, which sends what is missing', async () => {
+    const world = scheduleWorld({ capacity: tiny });
+    await world.register(nameIn('10'), hanging);
+    const [before] = (await world.tick()).layout;
+    assert.ok(before);
+    await world.beat(before);
+    await world.register(nameIn('90'), hanging);
+    world.takeSent();
+    const { shards } = await currentLayout(world, { capacity: tiny, mode: 'auto', desiredRelease: '' });
+    assert.ok(shards.length > 1);
+    await world.advance(minuteMs);
+    await world.tick();
+    const sent = world.takeSent().filter(({ message }) => message.kind === 'slot');
+    assert.deepEqual(
+      sent.map(({ message }) => [message.shard, message.generation]),
+      shards.map(({ shard, generation }) => [shard, generation]),
+    );
+    for (const { message } of sent) assert.equal(await world.judge(message), undefined);
   });
 
   test('keeps the token that runs take, and forgets the generation of a shard that is gone', async () => {
