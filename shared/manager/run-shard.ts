@@ -10,24 +10,19 @@ import { StoreUnavailable } from '../store/store.ts';
 import { type BeatState, type Beats, keepBeating, lastBeat, visibilityMs, writeBeat } from './beat.ts';
 import { checkpointEntries, checkpointIntervalMs, writeCheckpoints } from './checkpoint.ts';
 import { type Claimed, claimRun, type Inherited, takeToken } from './claim.ts';
-import { commitQueue } from './commit.ts';
 import { doubtTeller } from './doubt-events.ts';
-import type { HeldTarget } from './held.ts';
 import type { Holder } from './holder.ts';
-import { inheritedLate, lateProbes } from './late.ts';
+import { lateProbes } from './late.ts';
 import { type Loaded, type Loader, shardLoader } from './load.ts';
 import { type Loop, startLoop } from './loop.ts';
+import { holderOf } from './new-holder.ts';
 import type { Ports } from './ports.ts';
 import { probeCycle } from './probe-cycle.ts';
-import { publisherOf } from './publisher.ts';
-import { type Poison, type ReadTarget, readTarget } from './read-target.ts';
+import type { Poison } from './read-target.ts';
 import type { Room } from './room.ts';
-import { adoptTarget, dropTarget, requestsPassedOn } from './roster.ts';
 import { type Run, type RunEnd, startRun } from './run.ts';
-import { selfWatch } from './self-health.ts';
 import { coveredBy, tickOnce } from './tick.ts';
 import { tendTarget } from './timekeeper.ts';
-import { velocityOf } from './velocity.ts';
 
 /** Probes in flight at the end of a run have this long; the rest are void and run again first thing in the next one. */
 const drainMs = 2_000;
@@ -271,52 +266,4 @@ function viewOf({ holder, loop, loader, beats }: Viewed): RunView {
     beat: beats.observe(),
     quarantined: loader.quarantined(),
   };
-}
-
-type Begun = Pick<Holder, 'targets' | 'unheldSinceMs'> & { readonly inherited: Inherited };
-
-function holderOf(run: Run, loop: Loop, { targets, inherited, unheldSinceMs }: Begun): Holder {
-  const reread = async (held: HeldTarget) => {
-    const read = await readUntilEnded(run, held);
-    if (held.gone || run.ended()) return;
-    if (read) adoptTarget(holder, read, {});
-    else dropTarget(holder, held);
-  };
-  const holder: Holder = {
-    run,
-    commits: commitQueue(run),
-    publisher: publisherOf(run),
-    self: selfWatch(run, inherited.degraded),
-    velocity: velocityOf(run.ports.clock),
-    inheritedLate: inheritedLate(inherited),
-    unheldSinceMs,
-    targets,
-    schedule: loop.schedule,
-    scheduleTarget: loop.scheduleTarget,
-    reread,
-    async reload(held) {
-      const read = await readUntilEnded(run, held);
-      if (held.gone || run.ended()) return;
-      // Only now: a target that was dropped and could not be read would be nobody's until the next full reload.
-      dropTarget(holder, held);
-      if (read) adoptTarget(holder, read, requestsPassedOn(held));
-    },
-  };
-  return holder;
-}
-
-/** After a read that failed. */
-const readAgainMs = 1_000;
-
-/** A target that has to be read again is, however long the store is out of reach; undefined: it is gone, or the run has ended. */
-async function readUntilEnded(run: Run, { address }: HeldTarget): Promise<ReadTarget | undefined> {
-  while (!run.ended()) {
-    try {
-      return await readTarget(run.ports.store, address);
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable)) throw error;
-      await sleep(run.ports.clock, readAgainMs, run.signal);
-    }
-  }
-  return undefined;
 }
