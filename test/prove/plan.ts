@@ -23,7 +23,7 @@ const chanceSeeds = 2;
 const sim = (name: string, seed: number, seeds: number): Job => ({
   name,
   script: 'sim',
-  args: ['--seeds', `${seeds}`, '--hours', `${hours}`, '--seed', `${seed}`, '--jobs', '1'],
+  args: ['--seeds', `${seeds}`, '--hours', `${hours}`, '--seed', `${seed}`],
   givesWay: true,
 });
 

@@ -39,9 +39,8 @@ const length: Length = values.slice ? 'slice' : 'full';
 const wanted = steps.filter(({ name }) => chosen.includes(name));
 const alone = wanted.filter((step) => step.alone);
 const sideBySide = wanted.filter((step) => !step.alone);
-say(
-  `${length}: ${alone.map(({ name }) => name).join(', ')}; then side by side ${sideBySide.map(({ name }) => name).join(', ')}`,
-);
+const namesOf = (some: readonly Step[]): string => some.map(({ name }) => name).join(', ') || 'nothing';
+say(`${length}: first ${namesOf(alone)}, then side by side ${namesOf(sideBySide)}`);
 const found: (readonly Figure[])[] = [];
 for (const step of alone) found.push(await run(step, length));
 found.push(...(await Promise.all(sideBySide.map((step) => run(step, length)))));

@@ -17,7 +17,7 @@ const stops: Readonly<Record<Length, number>> = { full: 3, slice: 1 };
 const stallMs = 40_000;
 /** Between two, and until everything is as it was. */
 const betweenMs = 30_000;
-const settleMsMax = 60_000;
+const settleMsMax = 180_000;
 /** L4: what a crash may cost. */
 const gapMsMax = periodSeconds * 1_000 + 25_000;
 

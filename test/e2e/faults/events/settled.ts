@@ -3,7 +3,7 @@ import { isReady, listTargets } from '../listed.ts';
 import type { Actor } from './cast.ts';
 import type { Stage } from './stage.ts';
 
-const settleMsMax = 60_000;
+const settleMsMax = 180_000;
 const lookMs = 1_000;
 
 /** Waits until they are all shown ready. */

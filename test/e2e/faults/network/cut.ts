@@ -19,7 +19,7 @@ const periodSeconds = 10;
 const probesPerSecond = (targets * (1 + 1 / oneIn)) / periodSeconds;
 /** A shard keeps its phases; chance alone makes some seconds fuller than others. */
 const herdMax = 2;
-const settleMsMax = 120_000;
+const settleMsMax = 180_000;
 const cutMs: Readonly<Record<Length, number>> = { full: 180_000, slice: 60_000 };
 const afterMs: Readonly<Record<Length, number>> = { full: 90_000, slice: 45_000 };
 /** Two bad examinations, or three good ones, and a beat: see shared/core/self-health.ts. */
