@@ -5,9 +5,6 @@ const numberBytesMax = 22;
 const elementBytesMax = 4;
 const bytesPerUnitMax = 3;
 
-/** Nobody changes what the table keeps, so each document is counted once. */
-const known = new WeakMap<object, number>();
-
 export function mayExceed(item: { readonly [attribute: string]: unknown }, bytesMax: number): boolean {
   return documentBound(item) > bytesMax;
 }
@@ -22,7 +19,5 @@ function documentBound(document: object): number {
 function valueBound(value: unknown): number {
   if (typeof value === 'string') return bytesPerUnitMax * value.length + elementBytesMax;
   if (typeof value !== 'object' || value === null) return numberBytesMax + elementBytesMax;
-  const bytes = known.get(value) ?? documentBound(value);
-  known.set(value, bytes);
-  return bytes + elementBytesMax;
+  return documentBound(value) + elementBytesMax;
 }

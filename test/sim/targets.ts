@@ -77,7 +77,7 @@ const one =
   (): Placed => ({ containers: [container(0, probed)], ...more });
 
 const rows: readonly Row[] = [
-  { lifecycle: 'static', fate: 'stays', placed: one({ readiness: every(10), liveness: every(20) }) },
+  { lifecycle: 'static', fate: 'stays', placed: one({ readiness: every(10), liveness: every(10) }) },
   {
     lifecycle: 'static',
     fate: 'stays',
@@ -135,7 +135,7 @@ const rows: readonly Row[] = [
   {
     lifecycle: 'reported',
     fate: 'stays',
-    placed: () => ({ containers: [container(0, { liveness: every(20) }), container(1, { readiness: every(30) })] }),
+    placed: () => ({ containers: [container(0, { liveness: every(10) }), container(1, { readiness: every(30) })] }),
   },
   { lifecycle: 'reported', fate: 'isRecreated', placed: one({ readiness: every(15), liveness: every(15) }) },
 ];
