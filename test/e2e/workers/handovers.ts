@@ -20,7 +20,9 @@ import type { Probed } from './probed.ts';
 import {
   blocksOf,
   failureCommits,
+  gapAround,
   gapsOf,
+  type Miscounts,
   miscounted,
   type Probes,
   probesOf,
@@ -40,10 +42,10 @@ export type HandoversOutcome = {
   /** From the end of a run to the next one's first probe, of the same process and of the other, ascending. */
   readonly takeoversMs: { readonly same: readonly number[]; readonly other: readonly number[] };
   readonly clear: Harm & {
-    readonly miscounted: readonly string[];
+    readonly miscounted: Miscounts;
     /** Blocks of answers that were held against their flips. */
     readonly blocks: number;
-    /** Between arrivals of the same probe, ascending. */
+    /** The longest that a probe was without an arrival around each hand-over, ascending. */
     readonly gapsMs: readonly number[];
     readonly probes: Probes;
   };
@@ -151,8 +153,7 @@ async function registerAll(store: Store, probed: Probed): Promise<readonly Role[
 function nameIn(shard: number, family: Family): string {
   for (let attempt = 0; ; attempt += 1) {
     const name = `${family}-${shard}-${attempt}`;
-    const bucket = Number.parseInt(targetHash(namespace, name).slice(0, 2), 16);
-    if (Math.floor(bucket / bucketsPerShard) === shard) return name;
+    if (Math.floor(bucketIndex(name) / bucketsPerShard) === shard) return name;
   }
 }
 
@@ -223,7 +224,12 @@ type Begun = { readonly settled: Settled; readonly sinceMs: number };
 async function clearSky(room: Room, settled: Settled, sinceMs: number): Promise<HandoversOutcome['clear']> {
   const { pair, roles, probed } = room;
   const due = roles.filter(({ family }) => family !== 'on-hold' && family !== 'starting');
-  const gapsMs = due.flatMap(({ paths }) => paths.flatMap((path) => gapsOf(probed.arrivals(path), sinceMs)));
+  const gapsMs = pair.holds.flatMap((held, index) => {
+    if (held.timeMs < sinceMs) return [];
+    const atMs = handedAt(pair, held, index);
+    const gapMs = atMs === undefined ? undefined : gapAround(due.filter(isIn(held.shard)), probed, atMs);
+    return gapMs === undefined ? [] : [gapMs];
+  });
   const probes = probesOf(due, probed, sinceMs);
   return {
     ...(await harmTo(room, roles, { settled, sinceMs })),
@@ -263,11 +269,26 @@ async function inTheEnd(room: Room, { settled, sinceMs, first, weather }: Ended)
 
 type Handover = { readonly isOther: boolean; readonly tookMs: number | undefined };
 
-function handoverTo({ holds, lefts }: Pair, { shard, worker, timeMs }: Held, index: number): Handover {
+function handoverTo(pair: Pair, held: Held, index: number): Handover {
+  const before = pair.holds.slice(0, index).findLast(({ shard }) => shard === held.shard);
+  const atMs = handedAt(pair, held, index);
+  return { isOther: before?.worker !== held.worker, tookMs: atMs === undefined ? undefined : held.timeMs - atMs };
+}
+
+/** When the run before ended; undefined: there was none, or a message was dropped meanwhile, and the next one not sent at once. */
+function handedAt({ holds, lefts, drops }: Pair, { shard, timeMs }: Held, index: number): number | undefined {
   const before = holds.slice(0, index).findLast((held) => held.shard === shard);
   const left = lefts.findLast((each) => each.shard === shard && each.timeMs <= timeMs);
-  const isKnown = before && left && left.timeMs >= before.timeMs;
-  return { isOther: before?.worker !== worker, tookMs: isKnown ? timeMs - left.timeMs : undefined };
+  if (!before || !left || left.timeMs < before.timeMs) return undefined;
+  const isDropped = drops.some((drop) => drop.shard === shard && drop.timeMs >= left.timeMs && drop.timeMs <= timeMs);
+  return isDropped ? undefined : left.timeMs;
 }
+
+const isIn =
+  (shard: string) =>
+  ({ name }: Role): boolean =>
+    shardNames[Math.floor(bucketIndex(name) / bucketsPerShard)] === shard;
+
+const bucketIndex = (name: string): number => Number.parseInt(targetHash(namespace, name).slice(0, 2), 16);
 
 const ascending = (values: readonly number[]): readonly number[] => values.toSorted((one, other) => one - other);

@@ -42,6 +42,8 @@ export type Pair = {
   /** Each start and each end of a hold, in order. */
   readonly holds: readonly Held[];
   readonly lefts: readonly Left[];
+  /** Messages that were worth nothing any more. */
+  readonly drops: readonly Pick<Left, 'shard' | 'timeMs'>[];
   other(worker: Worker): Worker;
   /** What happens to calls from now on. */
   play(weather: Weather | undefined): void;
@@ -60,8 +62,10 @@ export async function startPair({ services, name, concurrency }: PairOptions): P
   const fences = fenceKeeper();
   const holds: Held[] = [];
   const lefts: Left[] = [];
+  const drops: Pick<Left, 'shard' | 'timeMs'>[] = [];
   const note = (worker: Worker, line: Line) => {
     const shard = String(line.shard);
+    if (line.msg === 'message dropped') drops.push({ shard, timeMs: line.timeMs });
     if (line.msg === 'shard held') holds.push({ worker, shard, token: Number(line.token), timeMs: line.timeMs });
     if (line.msg === 'shard left') {
       const { kind } = line.end as { readonly kind: string };
@@ -108,6 +112,7 @@ export async function startPair({ services, name, concurrency }: PairOptions): P
     workers,
     holds,
     lefts,
+    drops,
     other: (worker) => (worker === workers[0] ? workers[1] : workers[0]),
     play(weather) {
       for (const { service, proxy } of proxies) proxy.play(weather?.script(service) ?? passAll);

@@ -47,12 +47,18 @@ export function killReport(outcomes: readonly KillsOutcome[]): Report {
 }
 
 export function handoverReport({ clear, whole, ...outcome }: HandoversOutcome): Report {
+  const { miscounted } = clear;
   const harm = (of: keyof Harm): readonly string[] => [...new Set([...clear[of], ...whole[of]])];
-  const faults = [...harm('changed'), ...harm('failureCommits'), ...harm('restarts'), ...clear.miscounted];
+  const faults = [
+    ...harm('changed'),
+    ...harm('failureCommits'),
+    ...harm('restarts'),
+    ...miscounted.wrong,
+    ...miscounted.lost,
+  ];
   const { arrived, duplicates } = clear.probes;
   const weather = [...outcome.weather];
   const longestSeconds = (clear.gapsMs.at(-1) ?? Number.POSITIVE_INFINITY) / 1_000;
-  const p99 = quantileOf(clear.gapsMs, 0.99) / 1_000;
   return {
     lines: [...faultLines([...faults, ...outcome.unfenced]), ...weatherLines('hand-overs', weather)],
     figures: [
@@ -66,11 +72,13 @@ export function handoverReport({ clear, whole, ...outcome }: HandoversOutcome): 
       exactly('committed results changed by a hand-over', harm('changed').length, 0),
       exactly('Failure committed one below the threshold', harm('failureCommits').length, 0),
       exactly('false restarts at hand-overs', harm('restarts').length, 0),
-      exactly(`targets with a wrong flip, in ${clear.blocks} blocks of answers`, clear.miscounted.length, 0),
+      exactly(`flips too early, in ${clear.blocks} blocks of answers`, miscounted.wrong.length, 0),
+      exactly('flips missed for a success that was not counted', miscounted.lost.length, 0),
+      told('flips missed for a failure that was void', `${miscounted.voided.length}`),
       exactly('probes of what is on hold or has not started', outcome.unasked, 0),
       exactly('commits after a higher token, at hand-overs', outcome.unfenced.length, 0),
-      told('between two probes: p99', `${p99.toFixed(1)} s`),
-      atMost('between two probes: max', longestSeconds, { limit: plannedGapSecondsMax, unit: 's' }),
+      told('gap at a hand-over: times, p50, p99', `${clear.gapsMs.length}, ${quantilesOf(clear.gapsMs)}`),
+      atMost('gap at a hand-over: max', longestSeconds, { limit: plannedGapSecondsMax, unit: 's' }),
       told('probes', `${arrived}, ${duplicates} within 0.9 period of the one before`),
       weatherFigure('hand-overs', weather),
     ],
@@ -93,7 +101,7 @@ function gapFigures(name: string, gaps: readonly Gap[], limit?: number): readonl
 }
 
 const quantilesOf = (ascendingMs: readonly number[]): string =>
-  `${quantileOf(ascendingMs, 0.5)} ms, ${quantileOf(ascendingMs, 0.99)} ms of ${ascendingMs.length}`;
+  [0.5, 0.99].map((part) => `${(quantileOf(ascendingMs, part) / 1_000).toFixed(1)} s`).join(', ');
 
 const faultLines = (faults: readonly string[]): readonly string[] => faults.map((fault) => `FAULT ${fault}`);
 

@@ -89,9 +89,9 @@ export async function flapsUntrue({ store, roles }: Stored, probed: Probed): Pro
     .map(async ({ name, paths: [path = ''] }) => {
       const transitions = await transitionsOf(store, name);
       const untrue = transitions
-        .filter(({ attempts }) => attempts.length > 0)
-        .filter((transition) => !isBacked(transition, probed.arrivals(path)))
-        .map(({ id }) => `${name}: ${id} is not what was answered`);
+        .filter(({ attempts }, index) => attempts.length > 0 && index > 0)
+        .filter((flip, index) => !isBacked(flip, transitions[index], probed.arrivals(path)))
+        .map(({ id, attempts }) => `${name}: ${id} of ${attempts.length} attempts is not what was answered`);
       const version = Math.max(
         ...Object.values((await readStored(store, name)).probes).map((record) => record.version),
       );
@@ -102,38 +102,66 @@ export async function flapsUntrue({ store, roles }: Stored, probed: Probed): Pro
   return (await Promise.all(told)).flat();
 }
 
-function isBacked({ result, attempts }: EventRecord, arrivals: readonly Arrival[]): boolean {
-  const ok = result === 'success';
-  const last = attempts.slice(-flapThreshold);
-  const answered = (timeMs: number) =>
-    arrivals.some((arrival) => arrival.ok === ok && Math.abs(arrival.timeMs - timeMs) < arrivalSlackMs);
-  return last.length === flapThreshold && last.every(({ timeMs }) => answered(timeMs));
+/** A run that was taken over has attempts that its new holder knows only by their number: there were as many such answers since then. */
+function isBacked(
+  { result, attempts, timeMs }: EventRecord,
+  before: EventRecord | undefined,
+  arrivals: readonly Arrival[],
+): boolean {
+  const alike = arrivals.filter(({ ok }) => ok === (result === 'success'));
+  const isAnswered = attempts.every((attempt) =>
+    alike.some((arrival) => Math.abs(arrival.timeMs - attempt.timeMs) < arrivalSlackMs),
+  );
+  const sinceMs = (before?.timeMs ?? 0) - arrivalSlackMs;
+  const since = alike.filter((arrival) => arrival.timeMs > sinceMs && arrival.timeMs < timeMs + arrivalSlackMs);
+  return isAnswered && since.length >= flapThreshold;
 }
 
 /** A commit comes that much after the answer that brings it. */
 const commitSlackMs = 4_000;
 
-/** Each block of answers as long as the threshold flips the result, at its end: no answer is counted twice, none is lost. */
-export async function miscounted({ store, roles }: Stored, probed: Probed): Promise<Faults> {
+/**
+ * Each block of answers as long as the threshold flips the result, at its end. `wrong`: a flip that came early, or of no block: an answer
+ * counted twice. `lost`: a block of successes without its flip: one was not counted. `voided`: the same of failures, which do not count
+ * either when the prober's own loop stood still meanwhile.
+ */
+export type Miscounts = { readonly wrong: Faults; readonly lost: Faults; readonly voided: Faults };
+
+export async function miscounted({ store, roles }: Stored, probed: Probed): Promise<Miscounts> {
   const counted = roles
     .filter(({ family }) => family === 'counting')
     .map(async ({ name, paths: [path = ''] }) => {
-      const arrivals = probed.arrivals(path);
-      const ends = arrivals.filter((_, index) => index % countingThreshold === countingThreshold - 1);
-      const due = ends.filter(({ timeMs }) => timeMs < Date.now() - commitSlackMs);
       const flips = (await transitionsOf(store, name)).filter(({ attempts }) => attempts.length > 0);
-      const wrong = due.flatMap(({ timeMs, ok }, index) => {
-        const flip = flips[index];
-        const lateMs = (flip?.timeMs ?? Number.POSITIVE_INFINITY) - timeMs;
-        const isRight =
-          flip?.result === (ok ? 'success' : 'failure') && lateMs > -arrivalSlackMs && lateMs < commitSlackMs;
-        return isRight ? [] : [`${name}: block ${index} flipped to ${flip?.result} after ${lateMs} ms`];
-      });
-      // Once out of step all that follow are.
-      const more = flips.length > ends.length ? [`${name}: ${flips.length} flips of ${ends.length} blocks`] : [];
-      return [...wrong.slice(0, 1), ...more];
+      return miscountsOf(name, flips, blocksAt(probed.arrivals(path)));
     });
-  return (await Promise.all(counted)).flat();
+  const all = await Promise.all(counted);
+  const of = (kind: keyof Miscounts): Faults => all.flatMap((each) => each[kind]);
+  return { wrong: of('wrong'), lost: of('lost'), voided: of('voided') };
+}
+
+/** The last answer of each block that should have flipped by now. */
+const blocksAt = (arrivals: readonly Arrival[]): readonly Arrival[] =>
+  arrivals.filter(
+    ({ timeMs }, index) => index % countingThreshold === countingThreshold - 1 && timeMs < Date.now() - commitSlackMs,
+  );
+
+function miscountsOf(name: string, flips: readonly EventRecord[], blocks: readonly Arrival[]): Miscounts {
+  const missed: { readonly lost: string[]; readonly voided: string[] } = { lost: [], voided: [] };
+  const matched = new Set<EventRecord>();
+  let good = false;
+  for (const { timeMs, ok } of blocks) {
+    // The block before was missed, so this one changes nothing.
+    if (ok === good) continue;
+    const isDue = (flip: EventRecord) => flip.timeMs > timeMs - arrivalSlackMs && flip.timeMs < timeMs + commitSlackMs;
+    const flip = flips.find((each) => (each.result === 'success') === ok && isDue(each));
+    if (flip) {
+      matched.add(flip);
+      good = ok;
+    } else missed[ok ? 'lost' : 'voided'].push(`${name}: no flip to ${ok ? 'success' : 'failure'} at ${timeMs}`);
+  }
+  const lastMs = blocks.at(-1)?.timeMs ?? 0;
+  const wrong = flips.filter((flip) => !matched.has(flip) && flip.timeMs < lastMs);
+  return { ...missed, wrong: wrong.map(({ id, result }) => `${name}: ${id} flipped to ${result} at the wrong time`) };
 }
 
 /** How many blocks were held against their flips. */
