@@ -164,9 +164,12 @@ export function takenOverTicker(nowMs: number, phased: Phased, unheldSinceMs: nu
   return tooLate ? owedTicker(nowMs, phased) : waiting;
 }
 
-/** On its way back to its phase, which whoever takes it over would wait for: that would be too late, so it is owed a probe. */
-export function isOwedAtHandover({ returningTo, nextTickMs }: Ticker, nowMs: number): boolean {
-  return returningTo !== undefined && firstInstant(nowMs, returningTo) - nextTickMs > lateMax.plannedMs;
+/**
+ * Off its phase (after a trigger, a jump of the clock, a take-over), which whoever takes it over would wait for: where that is later than the
+ * next tick it is owed a probe.
+ */
+export function isOwedAtHandover({ nextTickMs }: Ticker, nowMs: number, phased: Phased): boolean {
+  return firstInstant(nowMs, phased) - nextTickMs > lateMax.plannedMs;
 }
 
 /** A loaded one whose last probe came to nothing: it probes at once, and goes back to its phase. */

@@ -9,6 +9,7 @@ import type { Bucket } from '../store/keys.ts';
 import { probeKey } from '../store/keys.ts';
 import { epochCheck } from './fence.ts';
 import type { HeldTarget } from './held.ts';
+import { phasedOf } from './roster.ts';
 import type { Run } from './run.ts';
 import { saturatedRun } from './transition.ts';
 import { writeSurely } from './write.ts';
@@ -32,7 +33,9 @@ export function checkpointEntries(
     for (const probe of held.probes.values()) {
       const resultRun = saturatedRun(probe.worker, probe.workerSpec);
       const { lastResult } = probe.worker;
-      const owed = probe.owed || (endsAtMs !== undefined && isOwedAtHandover(probe.ticker, endsAtMs));
+      const owed =
+        probe.owed ||
+        (endsAtMs !== undefined && isOwedAtHandover(probe.ticker, endsAtMs, phasedOf(held.target, probe)));
       const isStored = resultRun === probe.record.resultRun || lastResult === undefined;
       if (!owed && isStored && probe.requestsSeen === 0) continue;
       const { uid, streak } = probe.record;

@@ -109,7 +109,7 @@ function updateWorker(holder: Holder, held: HeldTarget, { probe, entry }: Updati
   if (specDigest === probe.specDigest) return;
   probe.specDigest = specDigest;
   probe.worker = withoutRun(probe.worker);
-  if (moved) probe.ticker = newTargetTicker(holder.run.ports.clock.nowMs(), phasedOf(held.target, entry));
+  if (moved) probe.ticker = newTargetTicker(holder.run.ports.clock.nowMs(), phasedOf(held.target, probe));
 }
 
 function startWorker(holder: Holder, held: HeldTarget, entry: SpecProbe, checkpoints: Checkpoints): void {
@@ -133,7 +133,7 @@ type Starting = { readonly entry: SpecProbe; readonly record: ProbeRecord; reado
 function workerOf(holder: Holder, held: HeldTarget, { entry, record, checkpoints }: Starting): HeldProbe {
   const { namespace, name, uid } = held.target;
   const nowMs = holder.run.ports.clock.nowMs();
-  const phased = phasedOf(held.target, entry);
+  const phased = phasedOf(held.target, { name: entry.name, spec: entry.probe });
   const specDigest = digestOf(entry);
   const checkpoint = checkpoints[probeKey(held.address, entry.name).sk];
   const owed = checkpoint?.uid === uid && checkpoint.owed === true;
@@ -227,8 +227,8 @@ function endForgotten(
 }
 
 /** Where in its period a probe has its instants. */
-export const phasedOf = ({ namespace, name }: TargetRecord, entry: Pick<SpecProbe, 'name' | 'probe'>): Phased =>
-  phaseOf(phaseHash(`${namespace}/${name}#${entry.name}`), entry.probe.periodSeconds * 1000);
+export const phasedOf = ({ namespace, name }: TargetRecord, probe: Pick<HeldProbe, 'name' | 'spec'>): Phased =>
+  phaseOf(phaseHash(`${namespace}/${name}#${probe.name}`), probe.spec.periodSeconds * 1000);
 
 /** First 32 bits of SHA-256: where in its period a probe has its instant. */
 function phaseHash(fullName: string): number {

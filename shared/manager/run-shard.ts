@@ -125,7 +125,8 @@ async function hold(run: Run, deadlineMs: number, options: RunOptions): Promise<
   }
   const idle = await drained(holder, loop);
   await holder.commits.drained();
-  if (run.inForce()) await checkpoints.write(run.ports.clock.nowMs());
+  const isTick = run.message.mode === 'tick';
+  if (run.inForce()) await checkpoints.write(isTick ? undefined : run.ports.clock.nowMs());
   // A slot that was left early is not done: whoever comes next goes on with it.
   const wish = run.wish() ?? { kind: 'slotDone' };
   if (run.inForce() && tellsItsEnd(run, wish)) await beatLast(run, beats, isCovered && wish.kind === 'slotDone');

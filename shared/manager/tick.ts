@@ -101,7 +101,7 @@ function tickProbe({ target }: HeldTarget, probe: HeldProbe, isVoid: boolean): T
   const { name, spec, ticker, owed } = probe;
   const probedAtMs = ticker.resting?.probedAtMs;
   return {
-    phased: phasedOf(target, { name, probe: spec }),
+    phased: phasedOf(target, { name, spec }),
     isOwed: owed || isVoid || readyWakes(ticker).includes('tick'),
     timeoutMs: spec.timeoutSeconds * 1000,
     cpuMs: cpuMs(spec),

@@ -79,12 +79,15 @@ describe('an instant that came while nobody held the shard', () => {
     assert.equal(probesAt(30_000, 91_000), 120_000);
   });
 
-  test('is owed by a run that ends while its worker is on the way back to its phase', () => {
-    const returning = takeWake(owedTicker(100_000, phaseOf(15_000, 30_000)), 'tick', 100_000);
+  test('is owed by a run that ends while its worker is off its phase', () => {
+    const phase = phaseOf(15_000, 30_000);
+    const returning = takeWake(owedTicker(100_000, phase), 'tick', 100_000);
     assert.equal(dueMs(returning, 100_000), 127_000);
-    assert.equal(isOwedAtHandover(returning, 104_000), false, 'its next instant comes sooner');
-    assert.equal(isOwedAtHandover(returning, 106_000), true, 'its next instant is at 135,000');
-    assert.equal(isOwedAtHandover(loadedTicker(106_000, phaseOf(15_000, 30_000)), 106_000), false);
+    assert.equal(isOwedAtHandover(returning, 104_000, phase), false, 'its next instant comes sooner');
+    assert.equal(isOwedAtHandover(returning, 106_000, phase), true, 'its next instant is at 135,000');
+    const triggered = takeWake(holdTrigger(loadedTicker(76_000, phase)), 'trigger', 80_000);
+    assert.equal(isOwedAtHandover(triggered, 106_000, phase), true, 'its next tick is at 110,000');
+    assert.equal(isOwedAtHandover(loadedTicker(106_000, phase), 106_000, phase), false);
   });
 
   test('is never served later than 5 s after a hand-over, 25 s after a crash, by clocks that are 4 s apart', () => {

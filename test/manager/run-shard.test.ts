@@ -412,6 +412,28 @@ test('what is on its way back to its phase when a run ends in order is probed by
   assert.equal(last(), phaseMs + 64_000, 'its next instant is 52 s after its last probe');
 });
 
+test('what a manual trigger has shifted is probed at once by the next run too', async () => {
+  const world = shardWorld();
+  const probedAtMs: number[] = [];
+  world.answer(() => {
+    probedAtMs.push(world.clock.nowMs());
+    return 'success';
+  });
+  await world.put(name, { readinessProbe: { ...tcp, periodSeconds: 30 } });
+  const first = await world.run();
+  await world.clock.advance(90_000);
+  const phaseMs = probedAtMs.at(-1) ?? 0;
+  await world.clock.advance(phaseMs + 20_000 - world.clock.nowMs());
+  await world.trigger(name);
+  await world.clock.advance(14_000);
+  const triggeredMs = probedAtMs.at(-1) ?? 0;
+  assert.ok(triggeredMs < phaseMs + 25_000);
+  await first.stop();
+  await world.run();
+  await world.clock.advance(1_000);
+  assert.ok((probedAtMs.at(-1) ?? 0) - triggeredMs < 16_000, 'its next instant is 40 s after its last probe');
+});
+
 describe('a run', () => {
   test('that is stopped within its slot is followed by another in the same slot', async () => {
     const world = shardWorld();

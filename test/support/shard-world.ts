@@ -130,6 +130,7 @@ export function shardWorld({ wrapStore = (store: Store) => store } = {}) {
     report: (name: string, status: unknown) => request('PUT', `${pathOf(name)}/status`, { status }),
     remove: (name: string, graceSeconds: number) =>
       request('DELETE', `${pathOf(name)}?gracePeriodSeconds=${graceSeconds}`),
+    trigger: (name: string) => request('POST', `${pathOf(name)}/probe`),
     async probe(name: string, probeName: string): Promise<ProbeRecord> {
       const item = (await itemsOf(name)).find(({ sk }) => sk.endsWith(`#PROBE#${probeName}`));
       const decoded = item && decodeProbe(item);
