@@ -75,7 +75,7 @@ export function commitQueue(run: Run): CommitQueue {
       });
     },
     async drained() {
-      while (pumping) await pumping;
+      while (pumping !== undefined) await pumping;
     },
   };
 }

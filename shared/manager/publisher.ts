@@ -41,7 +41,7 @@ export function publisherOf(run: Run): Publisher {
       pumping ??= Promise.resolve().then(pump);
     },
     async drained() {
-      while (pumping) await pumping;
+      while (pumping !== undefined) await pumping;
     },
   };
 }
