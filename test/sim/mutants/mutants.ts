@@ -66,13 +66,12 @@ const pausedProbes: MutantWorld = {
 };
 /** For most of the storm the bus takes nothing, or half of what it is given. */
 const brokenBus: MutantWorld = {
-  profile: { ...stormy, faultEveryMs: 3_000 },
+  profile: { ...stormy, faultEveryMs: 2_000 },
   kinds: ['bus partial', 'bus unreachable'],
-  roles: ['sync'],
   flapping: { wellMs: 600_000, illMs: 150_000 },
 };
 const skewedQueue: MutantWorld = {
-  profile: { ...stormy, skewMsMax: 300_000, faultEveryMs: 5_000 },
+  profile: { ...stormy, skewMsMax: 300_000, faultEveryMs: 2_500 },
   kinds: ['queue duplicate', 'queue answer lost', 'queue delay', 'clock jump'],
 };
 const lostQueue: MutantWorld = {
