@@ -15,9 +15,11 @@ const keptMs = 120_000;
 export const noHolder: Checker = (facts, violated) => {
   /** By shard, when its RUN was written lately. */
   const beats = new Map<string, readonly number[]>();
+  let laidOutMs = 0;
   return {
     applied({ timeMs, changes }) {
-      for (const { key } of changes) {
+      for (const { key, before, after } of changes) {
+        if (keyKind(key) === 'LAYOUT' && before?.version !== after?.version) laidOutMs = timeMs;
         if (keyKind(key) !== 'RUN') continue;
         const shard = key.pk.slice('RUN#'.length);
         const recent = (beats.get(shard) ?? []).filter((atMs) => atMs > timeMs - keptMs);
@@ -33,6 +35,8 @@ export const noHolder: Checker = (facts, violated) => {
         return before && atMs.some((beatMs) => beatMs > timeMs - silentMs);
       };
       if (!shardsIn(facts, event.detail.hashRange).every(isBeating)) return;
+      // A new layout alone ends no absence: in its shards nobody has beaten yet.
+      if (laidOutMs > lookedMs) return;
       // One beat that is late is all the silence that a schedule with another clock sees.
       if (facts.faults.during(lookedMs, timeMs).length > 0) return;
       violated(`${publisher} told that nobody holds ${event.detail.hashRange}, whose shards were beating`);
