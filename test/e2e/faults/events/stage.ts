@@ -44,8 +44,9 @@ export async function openStage(): Promise<Stage> {
     subscribe: (detailType, subscriber) =>
       void runtime.bus.subscribe({ source: ['probelet'], 'detail-type': [detailType] }, subscriber),
     async close() {
-      servers.kill('SIGKILL');
+      // Its last events may still make somebody tell the servers something.
       await runtime.stop();
+      servers.kill('SIGKILL');
     },
   };
 }
