@@ -68,19 +68,15 @@ export function startScheduler(random: Pick<Random, 'next'>, onLine?: (line: str
     text = '';
   };
 
-  const push = (dueMs: number, tie: number, happening: Happening): Entry => {
-    order += 1;
-    const entry: Entry = { dueMs, tie, order, happening };
-    heapPush(heap, entry);
-    return entry;
-  };
-
-  /** A paused process's share of what happens waits for it; timers keep their order among themselves. */
+  /** A paused process's share of what happens waits for it, and can still be cancelled; timers keep their order among themselves. */
   const postpone = (entry: Entry, happening: Happening, life: Life) => {
     const isTimer = happening.kind === 'timer';
     const tie = isTimer ? (life.timersFirst ? -1 : 2) + entry.dueMs * 1e-12 : random.next();
     const { effect: _, ...rest } = happening;
-    push(life.pausedUntilMs, tie, rest);
+    entry.happening = rest;
+    entry.tie = tie;
+    entry.dueMs = life.pausedUntilMs;
+    heapPush(heap, entry);
   };
 
   const happen = (entry: Entry) => {
@@ -114,7 +110,10 @@ export function startScheduler(random: Pick<Random, 'next'>, onLine?: (line: str
   return {
     nowMs: () => nowMs,
     after(delayMs, happening) {
-      const entry = push(nowMs + Math.max(0, Math.ceil(delayMs)), random.next(), happening);
+      order += 1;
+      const dueMs = nowMs + Math.max(0, Math.ceil(delayMs));
+      const entry: Entry = { dueMs, tie: random.next(), order, happening };
+      heapPush(heap, entry);
       return () => {
         entry.happening = undefined;
       };
