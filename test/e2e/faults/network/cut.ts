@@ -98,13 +98,21 @@ type Looked = {
   readonly others: number;
 };
 
-/** Asks for all targets again and again. */
+const expectedWithinMs = rightWithinSeconds * 1_000;
+
+const textOf = ({ metadata, status }: TargetView): string =>
+  JSON.stringify({ at: new Date(), name: metadata.name, conditions: status.conditions, probes: status.probes });
+
+/** Asks for all targets again and again, and shows one that is not as expected after so long. */
 async function look(world: RealWorld, untilMs: number, expected: (view: TargetView) => boolean): Promise<Looked> {
   const beganMs = Date.now();
   let looked: Looked = { sinceMs: Number.POSITIVE_INFINITY, answers: 0, others: 0 };
   while (Date.now() < untilMs) {
     const views = await listTargets(world.api);
-    const others = views.filter((view) => !expected(view)).length + (targets - views.length);
+    const odd = views.filter((view) => !expected(view));
+    const others = odd.length + (targets - views.length);
+    if (Date.now() - beganMs > expectedWithinMs && odd[0])
+      process.stdout.write(`NOT YET, ${others}: ${textOf(odd[0])}\n`);
     if (Number.isFinite(looked.sinceMs))
       looked = { ...looked, answers: looked.answers + views.length, others: looked.others + others };
     else if (others === 0) looked = { sinceMs: Date.now() - beganMs, answers: views.length, others: 0 };
