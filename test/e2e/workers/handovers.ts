@@ -15,9 +15,10 @@ import type { Store } from '../../../shared/store/store.ts';
 import { recordingLog } from '../../support/recording-log.ts';
 import { type Api, type Family, namespace, type Role, register } from './cast.ts';
 import { bucketsPerShard, type EightShards, eightShards, shardCount, shardNames } from './layout-of-eight.ts';
-import { between, type Held, type Pair, type Services, startPair, until } from './pair.ts';
+import { between, type Held, type Pair, type Services, startPair } from './pair.ts';
 import type { Probed } from './probed.ts';
 import {
+  allSettled,
   blocksOf,
   failureCommits,
   gapAround,
@@ -30,7 +31,6 @@ import {
   restarts,
   resultsChanged,
   type Settled,
-  unsettled,
 } from './verdicts.ts';
 import { type Weather, weatherOf } from './weather.ts';
 
@@ -107,10 +107,7 @@ export async function handOver(options: HandoversOptions): Promise<HandoversOutc
     const roles = await registerAll(pair.store, probed);
     const room: Room = { ...options, pair, shards, roles, stop: stop.signal };
     const sending = Promise.all(shardNames.map((shard) => keepSending(room, shard)));
-    const settled = await until('the shards settle', async () => {
-      const now = await readAll({ store: pair.store, roles });
-      return unsettled(roles, now, probed).length === 0 ? now : undefined;
-    });
+    const settled = await allSettled({ store: pair.store, roles }, probed);
     const sinceMs = Date.now();
     const first = pair.holds.length;
     say(`hand-overs: ${roles.length} targets in ${shardCount} shards have settled`);

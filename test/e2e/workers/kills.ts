@@ -6,6 +6,7 @@ import { type Family, type Role, register } from './cast.ts';
 import { between, type Held, type Pair, type Services, startControl, startPair, until, type Worker } from './pair.ts';
 import type { Probed } from './probed.ts';
 import {
+  allSettled,
   failureCommits,
   flapsUntrue,
   gapAround,
@@ -15,7 +16,6 @@ import {
   restarts,
   resultsChanged,
   type Settled,
-  unsettled,
 } from './verdicts.ts';
 import { type Weather, weatherOf } from './weather.ts';
 
@@ -74,10 +74,7 @@ export async function killHolders(options: KillsOptions): Promise<KillsOutcome> 
   const pair = await startPair({ services, name, concurrency: 2 });
   try {
     const { roles, control } = await registered(pair, options);
-    const settled = await until(`${name} settles`, async () => {
-      const now = await readAll({ store: pair.store, roles });
-      return unsettled(roles, now, probed).length === 0 ? now : undefined;
-    });
+    const settled = await allSettled({ store: pair.store, roles }, probed);
     const sinceMs = Date.now();
     say(`${name}: ${roles.length} targets have settled`);
     const weather = weatherOf(random);
@@ -120,7 +117,11 @@ async function inWeather(room: Room, bad: boolean, blow: (bad: boolean) => Promi
 
 /** Whoever holds the shard and lives. */
 async function holder({ pair }: Room): Promise<Held> {
-  return until(`${pair.name} has a holder`, () => lastHold(pair), recoveryMsMax);
+  return until(
+    () => `${pair.name} has a holder`,
+    () => lastHold(pair),
+    recoveryMsMax,
+  );
 }
 
 function lastHold({ holds }: Pair): Held | undefined {
@@ -146,7 +147,11 @@ async function killEarly(room: Room, inWeather: boolean): Promise<void> {
     if (code !== 0) room.unfenced.push(`${worker.name}: ended with ${code} at a SIGTERM`);
     return worker.start();
   });
-  await until(`${next.name} receives`, () => next.receivedAtMs.length > received || undefined, recoveryMsMax);
+  await until(
+    () => `${next.name} receives`,
+    () => next.receivedAtMs.length > received || undefined,
+    recoveryMsMax,
+  );
   await wait(between(random, 0, earlyMsMax));
   await Promise.all([killed(room, next, { blow: 'early', inWeather }), leaving]);
 }
@@ -162,7 +167,11 @@ async function killed(room: Room, worker: Worker, blow: Omit<Gap, 'gapMs'>): Pro
 async function recovered(room: Room, atMs: number, blow: Omit<Gap, 'gapMs'>): Promise<void> {
   const { pair, roles, probed, settled, gaps, say } = room;
   const healthy = roles.filter(({ family }) => family === 'healthy');
-  const gapMs = await until(`${pair.name} is probed again`, () => gapAround(healthy, probed, atMs), recoveryMsMax);
+  const gapMs = await until(
+    () => `${pair.name} is probed again`,
+    () => gapAround(healthy, probed, atMs),
+    recoveryMsMax,
+  );
   gaps.push({ ...blow, gapMs });
   const changed = resultsChanged(roles, settled, await readAll({ store: pair.store, roles }));
   const sky = blow.inWeather ? ', in bad weather' : '';

@@ -164,7 +164,7 @@ export async function startControl(
 
 /** Asks again until there is an answer. @throws after `withinMs`. */
 export async function until<Value>(
-  what: string,
+  what: () => string,
   ask: () => Value | undefined | Promise<Value | undefined>,
   withinMs = 120_000,
 ): Promise<Value> {
@@ -172,7 +172,7 @@ export async function until<Value>(
   for (;;) {
     const answer = await ask();
     if (answer !== undefined) return answer;
-    if (performance.now() > endMs) throw new Error(`never: ${what}`);
+    if (performance.now() > endMs) throw new Error(`never: ${what()}`);
     await wait(50);
   }
 }

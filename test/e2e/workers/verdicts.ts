@@ -3,6 +3,7 @@ import type { EventRecord } from '../../../shared/core/records.ts';
 import type { ReadTarget } from '../../../shared/manager/read-target.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { countingThreshold, flapThreshold, periodMs, type Role } from './cast.ts';
+import { until } from './pair.ts';
 import type { Arrival, Probed } from './probed.ts';
 import { readStored, restartsOf, transitionsOf } from './table.ts';
 
@@ -18,8 +19,20 @@ export async function readAll({ store, roles }: Stored): Promise<Settled> {
   return new Map(await Promise.all(read));
 }
 
-/** What is open until every target is in the state that its family is about. */
-export function unsettled(roles: readonly Role[], now: Settled, probed: Probed): readonly string[] {
+/** Reads until every target is in the state that its family is about. @throws after two minutes. */
+export async function allSettled(stored: Stored, probed: Probed): Promise<Settled> {
+  let open: readonly string[] = [];
+  return until(
+    () => open.join('; '),
+    async () => {
+      const now = await readAll(stored);
+      open = unsettled(stored.roles, now, probed);
+      return open.length === 0 ? now : undefined;
+    },
+  );
+}
+
+function unsettled(roles: readonly Role[], now: Settled, probed: Probed): readonly string[] {
   return roles
     .filter((role) => !isSettled(role, now.get(role.name), probed))
     .map(({ name, family }) => `${name} (${family}) has not settled`);
