@@ -135,7 +135,7 @@ const rows: readonly Row[] = [
   {
     lifecycle: 'reported',
     fate: 'stays',
-    placed: () => ({ containers: [container(0, { liveness: every(10) }), container(1, { readiness: every(30) })] }),
+    placed: () => ({ containers: [container(0, { liveness: every(20) }), container(1, { readiness: every(30) })] }),
   },
   { lifecycle: 'reported', fate: 'isRecreated', placed: one({ readiness: every(15), liveness: every(15) }) },
 ];

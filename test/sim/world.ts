@@ -55,8 +55,8 @@ export type WorldOptions = {
 /** Room for twice the shards that there ever are: a fleet has room. */
 const workers = 4;
 const shardsPerWorker = 3;
-/** All targets together have some 2.7 probes in flight while none is answered: two shards or three, one to five with layouts that change. */
-const socketsPerShard = 1.8;
+/** All targets together have some 2.5 probes in flight while none is answered: two shards or three, one to four with layouts that change. */
+const socketsPerShard = 2.4;
 /** A delivery that was not acknowledged comes again. */
 const redeliveryMs = 20_000;
 const deliveriesMax = 5;
@@ -120,7 +120,7 @@ export function buildWorld({ seed, profile, onLine }: WorldOptions): World {
     cutNetwork: net.cut,
     whenProbing: probeWatch({ scheduler, chance: chance.fork('probe watch'), net }),
     changeLayout: () => {
-      wanted.capacity = { cpu: 1, sockets: socketsPerShard * chance.pick([0.7, 1, 1, 1.5, 4]) };
+      wanted.capacity = { cpu: 1, sockets: socketsPerShard * chance.pick([0.6, 1, 1, 1.5, 4]) };
     },
     changeRelease: () => deploy({ scheduler, chance, wanted, stops }),
   });
