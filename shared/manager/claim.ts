@@ -11,14 +11,17 @@ import { claimItems } from './claim-items.ts';
 import { doneSlotOf } from './done-slot.ts';
 import type { Ports } from './ports.ts';
 import type { Run } from './run.ts';
-import { writeSurely } from './write.ts';
+import { writeKnown, writeSurely } from './write.ts';
 
 /** Buckets whose EPOCH is set in one transaction. */
 const bucketsPerWrite = 25;
 
-/** A fresh token, greater than any before it; undefined: the shard's generation has moved on (or there is no such shard). */
+/**
+ * A fresh token, greater than any before it; undefined: the shard's generation has moved on (or there is no such shard).
+ * @throws StoreUnavailable also when nobody knows which token was taken, if any.
+ */
 export async function takeToken(ports: Ports, message: ShardMessage): Promise<number | undefined> {
-  const outcome = await writeSurely(ports, [
+  const outcome = await writeKnown(ports, [
     {
       kind: 'update',
       key: layoutKey,

@@ -31,6 +31,30 @@ const checkpointOf = async (world: ShardWorld) => {
   return decoded?.kind === 'ok' ? Object.values(decoded.record.entries) : [];
 };
 
+describe('a claim of which nobody knows whether it was written', () => {
+  for (const item of ['LAYOUT', 'RUN', 'EPOCH'])
+    test(`of ${item} is a doubt, so that its message is not acknowledged`, async () => {
+      let lost = false;
+      const world = shardWorld({
+        wrapStore: (store) => ({
+          ...store,
+          async write(operations, options) {
+            const outcome = await store.write(operations, options);
+            const isClaim = operations.some(
+              ({ kind, ...rest }) => kind === 'update' && 'key' in rest && rest.key.sk === item,
+            );
+            return lost && isClaim ? { kind: 'inDoubt' } : outcome;
+          },
+        }),
+      });
+      await world.put(name, { readinessProbe: tcp });
+      lost = true;
+      const run = await world.run();
+      await world.clock.advance(1_000);
+      assert.equal((await run.ended).kind, 'doubt');
+    });
+});
+
 describe('a streak', () => {
   test('that breaks is in the store before the result can change', async () => {
     const world = shardWorld();
