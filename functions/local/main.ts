@@ -17,6 +17,8 @@ const exitFailed = 1;
 const exitUsage = 2;
 /** A stop that takes longer than this is cut short: everything that counts is durable already. */
 const stopMaxMs = 10_000;
+/** A worker has polls to wait for, or the queue would give to nobody what they still bring. */
+const workerStopMaxMs = 20_000;
 
 const log = jsonLog(pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }));
 const ports = { clock: systemClock, random: systemRandom, log };
@@ -48,7 +50,12 @@ switch (parsed.kind) {
     const services = await servicesOrExit(options.aws);
     const worker = startWorker(options, { ...ports, services, wayOut: dnsServers() });
     process.stderr.write(`probelet works for ${options.aws.queueUrl}, table ${options.aws.table}\n`);
-    run(worker, { listening: '', close: services.close, ...(options.server && { server: options.server }) });
+    run(worker, {
+      listening: '',
+      stopMs: workerStopMaxMs,
+      close: services.close,
+      ...(options.server && { server: options.server }),
+    });
   }
 }
 
@@ -62,13 +69,14 @@ type Running = {
   /** Absent: it does not listen. */
   readonly server?: ServerOptions;
   readonly close?: () => void;
+  readonly stopMs?: number;
 };
 
 /** Until SIGTERM or SIGINT, then in order. */
-function run(piece: Piece, { server: options, listening, close }: Running): void {
+function run(piece: Piece, { server: options, listening, close, stopMs = stopMaxMs }: Running): void {
   const server = options && listen(piece, options, listening);
   const stop = () => {
-    setTimeout(() => process.exit(exitFailed), stopMaxMs).unref();
+    setTimeout(() => process.exit(exitFailed), stopMs).unref();
     server?.close();
     if (server && 'closeAllConnections' in server) server.closeAllConnections();
     void piece.stop().then(() => {

@@ -23,23 +23,28 @@ const deletesMax = 4;
 /** Pauses between sends: full jitter below a doubling bound. */
 const pauseMs = 25;
 
-type Limits = { readonly sendsMax: number; readonly waitMs?: number };
+type Limits = {
+  readonly sendsMax: number;
+  readonly waitMs?: number;
+  /** Aborted: what is under way comes to its end, and is not sent again. */
+  readonly last?: AbortSignal | undefined;
+};
 
 /** @throws QueueUnavailable after `sendsMax` sends, or when the service refuses for good. */
 export async function callSqs<Answer>(
   { clock, random, requestTimeoutMs = requestTimeoutMsDefault }: SqsOptions,
   send: (abortSignal: AbortSignal) => Promise<Answer>,
-  { sendsMax, waitMs = 0 }: Limits,
+  { sendsMax, waitMs = 0, last }: Limits,
 ): Promise<Answer> {
   const timeoutMs = waitMs + requestTimeoutMs;
   for (let sends = 1; ; sends += 1) {
     try {
       return await timed(clock, send, timeoutMs);
     } catch (cause) {
-      if (sqsFailure(cause) !== 'passing' || sends === sendsMax)
+      if (sqsFailure(cause) !== 'passing' || sends === sendsMax || last?.aborted)
         throw new QueueUnavailable('SQS cannot be reached or refuses service', { cause });
     }
-    await sleep(clock, random.next() * pauseMs * 2 ** sends);
+    await sleep(clock, random.next() * pauseMs * 2 ** sends, last);
   }
 }
 

@@ -43,7 +43,7 @@ export function sqsQueue(options: Options): SqsQueue {
   };
 
   const pollUnlessAborted = async (waitMs: number, signal: AbortSignal | undefined): Promise<Message | undefined> => {
-    const polling = poll(options, waitMs);
+    const polling = poll(options, waitMs, signal);
     const outcome = await unlessAborted(polling, signal);
     if (outcome === 'aborted') abandon(polling);
     return outcome === 'aborted' ? undefined : outcome;
@@ -88,7 +88,7 @@ async function unlessAborted<Value>(promise: Promise<Value>, signal?: AbortSigna
 }
 
 /** One long poll. */
-async function poll(options: Options, waitMs: number): Promise<Message | undefined> {
+async function poll(options: Options, waitMs: number, last: AbortSignal | undefined): Promise<Message | undefined> {
   const { client, queueUrl, random, visibilityMs } = options;
   const waitSeconds = secondsOf(waitMs);
   const command = new ReceiveMessageCommand({
@@ -99,7 +99,7 @@ async function poll(options: Options, waitMs: number): Promise<Message | undefin
     MessageSystemAttributeNames: ['MessageGroupId', 'ApproximateReceiveCount'],
     ...(visibilityMs !== undefined && { VisibilityTimeout: secondsOf(visibilityMs) }),
   });
-  const limits = { sendsMax: receivesMax, waitMs: waitSeconds * 1_000 };
+  const limits = { sendsMax: receivesMax, waitMs: waitSeconds * 1_000, last };
   const send = (abortSignal: AbortSignal) => client.send(command, { abortSignal });
   return (await callSqs(options, send, limits)).Messages?.[0];
 }

@@ -170,6 +170,18 @@ test('a poll that is broken off gives back at once what it brings', async () => 
   assert.equal(receiveCount, 2);
 });
 
+test('a poll that was broken off and fails is not repeated', async () => {
+  queue = queueWith(shortRequestTimeoutMs);
+  proxy.play(() => ({ kind: 'delayResponse', delayMs: lateMs }));
+  const stop = new AbortController();
+  const waiting = queue.receive(0, stop.signal);
+  while (calls() === 0) await new Promise(setImmediate);
+  stop.abort();
+  assert.equal(await waiting, undefined);
+  await queue.settled();
+  assert.equal(calls(), 1);
+});
+
 test('no poll is as long as the rest of the lease of a run that has crashed', async () => {
   proxy.play(passAll);
   const stop = new AbortController();
