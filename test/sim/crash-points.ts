@@ -1,7 +1,7 @@
 /**
  * The places where a process can die or stand still: each call of a port, before its request leaves and before its answer is looked at,
- * for each role of process. What is armed for a process waits for a place that was never struck; only when the next one is armed it takes
- * one of those that were struck least, and soon any.
+ * for each role of process. What is armed for a process waits for a place that was never struck and is seldom passed; only when the next
+ * one is armed it takes one of those that were struck least, and soon any.
  */
 import type { Chance } from './chance.ts';
 import type { Life, Scheduler } from './clock.ts';
@@ -24,12 +24,17 @@ type Places = Readonly<Record<Moment, Place>>;
 type Armed = {
   readonly process: Process;
   readonly act: () => void;
+  /** What was passed no more often is rare: the rest is met anyway. */
+  readonly rareMax: number;
   /** Where it happens, beside what was never struck; undefined: nowhere else. */
   readonly elsewhere?: { readonly name: string; readonly untilMs: number };
 };
 
 /** A place that is not met for so long is given up: any will do. */
 const patienceMs = 60_000;
+
+/** So often at least a place is passed before it is none of the rare ones. */
+const rareMin = 5;
 
 export function crashPoints(scheduler: Pick<Scheduler, 'nowMs'>, chance: Pick<Chance, 'pick'>): CrashPoints {
   const points = new Map<string, CrashPoint>();
@@ -52,15 +57,17 @@ export function crashPoints(scheduler: Pick<Scheduler, 'nowMs'>, chance: Pick<Ch
     return places[moment];
   };
 
-  const leastStruck = (role: string): string => {
-    const known = [...(sites.get(role)?.values() ?? [])].flatMap(({ before, after }) => [before, after]);
+  const placesOf = (role: string): readonly Place[] =>
+    [...(sites.get(role)?.values() ?? [])].flatMap(({ before, after }) => [before, after]);
+
+  const leastStruck = (known: readonly Place[]): string => {
     const fewest = Math.min(...known.map(({ point }) => point.struck));
     const rare = known.filter(({ point }) => point.struck === fewest);
     return rare.length === 0 ? '' : chance.pick(rare).name;
   };
 
-  const isIts = ({ elsewhere }: Armed, { name, point }: Place): boolean =>
-    point.struck === 0 ||
+  const isIts = ({ rareMax, elsewhere }: Armed, { name, point }: Place): boolean =>
+    (point.struck === 0 && point.passed <= rareMax) ||
     elsewhere?.name === name ||
     (elsewhere !== undefined && elsewhere.untilMs < scheduler.nowMs());
 
@@ -80,10 +87,17 @@ export function crashPoints(scheduler: Pick<Scheduler, 'nowMs'>, chance: Pick<Ch
       if (hit) strike(hit, life, place);
     },
     arm(process, act) {
-      const elsewhere = { name: leastStruck(process.role), untilMs: scheduler.nowMs() + patienceMs };
+      const known = placesOf(process.role);
+      const elsewhere = { name: leastStruck(known), untilMs: scheduler.nowMs() + patienceMs };
       const earlier = armed.map((one) => (one.process === process && !one.elsewhere ? { ...one, elsewhere } : one));
-      armed = [...earlier, { process, act }];
+      armed = [...earlier, { process, act, rareMax: medianPassed(known) }];
     },
     coverage: () => points,
   };
+}
+
+/** While little is known everything is rare. */
+function medianPassed(known: readonly Place[]): number {
+  const passed = known.map(({ point }) => point.passed).sort((one, other) => one - other);
+  return Math.max(rareMin, passed[passed.length >> 1] ?? 0);
 }
