@@ -15,8 +15,8 @@ export type Threads = {
   readonly script?: URL;
 };
 
-/** What a world of 24 hours needs is a tenth of it. */
-const resourceLimits = { maxOldGenerationSizeMb: 1_024, maxYoungGenerationSizeMb: 64 };
+/** What a world of 24 hours needs is a tenth of it; with room for what is new a tenth less time goes to collecting it. */
+const resourceLimits = { maxOldGenerationSizeMb: 1_024, maxYoungGenerationSizeMb: 192 };
 
 /** Resolves when all are done. A thread that dies is trouble of its seed, and the next seed has another thread. */
 export async function simulateAll(orders: readonly SeedOrder[], threads: Threads): Promise<void> {

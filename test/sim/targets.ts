@@ -77,7 +77,7 @@ const one =
   (): Placed => ({ containers: [container(0, probed)], ...more });
 
 const rows: readonly Row[] = [
-  { lifecycle: 'static', fate: 'stays', placed: one({ readiness: every(10), liveness: every(10) }) },
+  { lifecycle: 'static', fate: 'stays', placed: one({ readiness: every(10), liveness: every(20) }) },
   {
     lifecycle: 'static',
     fate: 'stays',
