@@ -1,6 +1,7 @@
 /** Targets that hang and names that nobody answers for, beside healthy targets, in processes with few descriptors. */
-import { type Measured, type Measuring, measureHanging } from '../../local/hanging.ts';
+
 import { atMost, exactly, type Figure, quantileOf, told } from '../../support/figures.ts';
+import { type Measured, type Measuring, measureHanging } from './hanging-world.ts';
 import type { Length, Step } from './step.ts';
 
 const measuredMs: Readonly<Record<Length, number>> = { full: 60_000, slice: 30_000 };

@@ -29,20 +29,22 @@ export const s9: Checker = (_, violated) => {
     if (!isClaim && slot > Number(before?.doneSlot ?? -1)) done.set(key.pk, { generation, slot, timeMs });
   };
 
+  const followToken = (writer: string, { key, before, after }: Change) => {
+    const [old, token] = [Number(before?.token ?? 0), Number(after?.token ?? -1)];
+    if (token < old) violated(`${writer} took the token of ${key.pk} ${key.sk} from ${old} back to ${token}`);
+    if (keyKind(key) === 'LAYOUT' || !isRun(writer)) return;
+    const owner = owners.get(token) ?? writer;
+    owners.set(token, owner);
+    if (owner !== writer) violated(`${writer} claimed ${key.pk} ${key.sk} with token ${token} of ${owner}`);
+  };
+
   return {
     runStarted: ({ prober, timeMs }) => void begun.set(prober, timeMs),
     applied({ writer, timeMs, changes }) {
       for (const change of changes) {
-        const { key, before, after } = change;
-        const kind = keyKind(key);
-        if (kind !== 'EPOCH' && kind !== 'RUN' && kind !== 'LAYOUT') continue;
+        const kind = keyKind(change.key);
         if (kind === 'RUN') followSlot(writer, timeMs, change);
-        const [old, token] = [Number(before?.token ?? 0), Number(after?.token ?? -1)];
-        if (token < old) violated(`${writer} took the token of ${kind} ${key.pk} from ${old} back to ${token}`);
-        if (kind === 'LAYOUT' || !isRun(writer)) continue;
-        const owner = owners.get(token) ?? writer;
-        owners.set(token, owner);
-        if (owner !== writer) violated(`${writer} claimed ${kind} ${key.pk} with token ${token} of ${owner}`);
+        if (kind === 'EPOCH' || kind === 'RUN' || kind === 'LAYOUT') followToken(writer, change);
       }
     },
   };

@@ -1,9 +1,9 @@
 /** The prober of `hanging.ts`: the whole product in a process with few descriptors, told over its channel what to probe. */
-import { startRuntime } from '../../functions/local/runtime.ts';
-import { systemClock } from '../../shared/lib/clock.ts';
-import { systemRandom } from '../../shared/lib/random.ts';
-import { dialPolicy } from '../../shared/net/policy.ts';
-import { recordingLog } from '../support/recording-log.ts';
+import { startRuntime } from '../../../functions/local/runtime.ts';
+import { systemClock } from '../../../shared/lib/clock.ts';
+import { systemRandom } from '../../../shared/lib/random.ts';
+import { dialPolicy } from '../../../shared/net/policy.ts';
+import { recordingLog } from '../../support/recording-log.ts';
 
 export type Orders = {
   readonly ports: { readonly healthy: number; readonly hanging: number };

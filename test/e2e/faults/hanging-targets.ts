@@ -4,7 +4,7 @@
  */
 import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createNetServer } from 'node:net';
-import { startDnsServer } from '../support/dns-server.ts';
+import { startDnsServer } from '../../support/dns-server.ts';
 
 /** Ports, and the DNS server's address. */
 export type Servers = { readonly healthy: number; readonly hanging: number; readonly dns: string };

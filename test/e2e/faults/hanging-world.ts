@@ -3,7 +3,7 @@ import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { sleep, systemClock } from '../../shared/lib/clock.ts';
+import { sleep, systemClock } from '../../../shared/lib/clock.ts';
 import type { Orders } from './hanging-prober.ts';
 import type { Asked, Servers } from './hanging-targets.ts';
 
