@@ -42,6 +42,8 @@ export function fenceKeeper(): Fences {
   const known = new Map<string, { readonly token: number; readonly sinceMs: number }[]>();
   const remembered: FencedWrite[] = [];
   const violations: string[] = [];
+  /** Of transactions that were taken; one that comes again is answered as it was then, and nothing is written. */
+  const repeated = new Set<string>();
   let taken = 0;
 
   const learn = ({ bucket, token }: Fence, sinceMs: number) => {
@@ -56,9 +58,16 @@ export function fenceKeeper(): Fences {
     const higher = known.get(bucket)?.find((each) => each.token > token && each.sinceMs < sentAtMs);
     if (higher) violations.push(`${worker} wrote in ${bucket} with token ${token} after ${higher.token}`);
   };
+  const isRepeated = (body: string): boolean => {
+    const token = /"ClientRequestToken":"([^"]+)"/.exec(body)?.[1];
+    if (token === undefined) return false;
+    if (repeated.has(token)) return true;
+    repeated.add(token);
+    return false;
+  };
   return {
     see(worker, { call, answer, sentAtMs, answeredAtMs }) {
-      if (answer.status !== 200) return;
+      if (answer.status !== 200 || isRepeated(call.body)) return;
       const items = itemsOf(call.operation, call.body);
       const fences = items.flatMap(fenceOf);
       for (const fence of fences) check(worker, fence, sentAtMs);

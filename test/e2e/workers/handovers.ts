@@ -10,16 +10,17 @@ import { apiApp } from '../../../shared/api/app.ts';
 import { systemClock } from '../../../shared/lib/clock.ts';
 import type { Random } from '../../../shared/lib/random.ts';
 import { systemRandom } from '../../../shared/lib/random.ts';
-import { targetHash } from '../../../shared/store/keys.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { recordingLog } from '../../support/recording-log.ts';
-import { type Api, type Family, namespace, type Role, register } from './cast.ts';
+import { type Api, edgeThreshold, type Family, periodMs, type Role, register } from './cast.ts';
+import { bucketIndex, doubtedIn, handedAt, handoverTo, isIn } from './handed.ts';
 import { bucketsPerShard, type EightShards, eightShards, shardCount, shardNames } from './layout-of-eight.ts';
-import { between, type Held, type Pair, type Services, startPair } from './pair.ts';
+import { between, type Pair, type Services, startPair } from './pair.ts';
 import type { Probed } from './probed.ts';
 import {
   allSettled,
   blocksOf,
+  type FailureCommit,
   failureCommits,
   gapAround,
   gapsOf,
@@ -48,6 +49,8 @@ export type HandoversOutcome = {
     /** The longest that a probe was without an arrival around each hand-over, ascending. */
     readonly gapsMs: readonly number[];
     readonly probes: Probes;
+    /** Why runs ended in doubt: no hand-over in order, and the queue's redelivery comes before the next one. */
+    readonly doubts: readonly string[];
   };
   /** Of the whole, in bad weather too; only of targets that would not change if an answer was lost. */
   readonly whole: Harm;
@@ -57,7 +60,10 @@ export type HandoversOutcome = {
   readonly weather: ReadonlyMap<string, number>;
 };
 
+/** Without what happened while the prober doubted itself and said so: then successes do not count either, and failures may add up. */
 export type Harm = {
+  /** Targets that were left out for that. */
+  readonly excused: readonly string[];
   readonly changed: readonly string[];
   readonly failureCommits: readonly string[];
   readonly restarts: readonly string[];
@@ -89,6 +95,8 @@ const replaceEachMs = 20_000;
 const clearPart = 0.95;
 const pollMs = 20;
 const stuckMs = 90_000;
+/** In which the failures behind a commit came. */
+const failingMsMax = 2 * edgeThreshold * periodMs;
 const sayEach = 100;
 
 type Room = HandoversOptions & {
@@ -209,10 +217,15 @@ async function reached({ pair, say }: Room, first: number, wanted: number): Prom
 async function harmTo(room: Room, roles: readonly Role[], { settled, sinceMs }: Begun): Promise<Harm> {
   const { store } = room.pair;
   const now = await readAll({ store, roles });
+  const commits = await failureCommits({ store, roles }, sinceMs);
+  const isExcused = ({ name, timeMs }: FailureCommit) => doubtedIn(room.pair)(name, timeMs - failingMsMax, timeMs);
+  const excused = new Set(commits.filter(isExcused).map(({ name }) => name));
+  const judged = roles.filter(({ name }) => !excused.has(name));
   return {
-    changed: resultsChanged(roles, settled, now),
-    failureCommits: await failureCommits({ store, roles }, sinceMs),
-    restarts: restarts(roles, settled, now),
+    excused: [...excused],
+    changed: resultsChanged(judged, settled, now),
+    failureCommits: commits.filter((commit) => !isExcused(commit)).map(({ name, id }) => `${name}: ${id}`),
+    restarts: restarts(judged, settled, now),
   };
 }
 
@@ -230,9 +243,12 @@ async function clearSky(room: Room, settled: Settled, sinceMs: number): Promise<
   const probes = probesOf(due, probed, sinceMs);
   return {
     ...(await harmTo(room, roles, { settled, sinceMs })),
-    miscounted: await miscounted({ store: pair.store, roles }, probed),
+    miscounted: await miscounted({ store: pair.store, roles }, { probed, doubted: doubtedIn(pair) }),
     blocks: blocksOf(roles, probed),
     gapsMs: ascending(gapsMs),
+    doubts: pair.lefts.flatMap(({ shard, kind, reason, timeMs }) =>
+      kind === 'doubt' && timeMs >= sinceMs ? [`${shard}: ${reason}`] : [],
+    ),
     probes,
   };
 }
@@ -263,29 +279,5 @@ async function inTheEnd(room: Room, { settled, sinceMs, first, weather }: Ended)
     weather: weather.counts,
   };
 }
-
-type Handover = { readonly isOther: boolean; readonly tookMs: number | undefined };
-
-function handoverTo(pair: Pair, held: Held, index: number): Handover {
-  const before = pair.holds.slice(0, index).findLast(({ shard }) => shard === held.shard);
-  const atMs = handedAt(pair, held, index);
-  return { isOther: before?.worker !== held.worker, tookMs: atMs === undefined ? undefined : held.timeMs - atMs };
-}
-
-/** When the run before ended; undefined: there was none, or a message was dropped meanwhile, and the next one not sent at once. */
-function handedAt({ holds, lefts, drops }: Pair, { shard, timeMs }: Held, index: number): number | undefined {
-  const before = holds.slice(0, index).findLast((held) => held.shard === shard);
-  const left = lefts.findLast((each) => each.shard === shard && each.timeMs <= timeMs);
-  if (!before || !left || left.timeMs < before.timeMs) return undefined;
-  const isDropped = drops.some((drop) => drop.shard === shard && drop.timeMs >= left.timeMs && drop.timeMs <= timeMs);
-  return isDropped ? undefined : left.timeMs;
-}
-
-const isIn =
-  (shard: string) =>
-  ({ name }: Role): boolean =>
-    shardNames[Math.floor(bucketIndex(name) / bucketsPerShard)] === shard;
-
-const bucketIndex = (name: string): number => Number.parseInt(targetHash(namespace, name).slice(0, 2), 16);
 
 const ascending = (values: readonly number[]): readonly number[] => values.toSorted((one, other) => one - other);

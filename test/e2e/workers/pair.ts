@@ -22,7 +22,16 @@ export type Held = {
   readonly timeMs: number;
 };
 
-export type Left = { readonly shard: string; readonly kind: string; readonly timeMs: number };
+export type Left = {
+  readonly shard: string;
+  readonly kind: string;
+  /** Of a doubt. */
+  readonly reason: string | undefined;
+  readonly timeMs: number;
+};
+
+/** What the log says of a prober's own health. */
+export type SelfHealthLine = { readonly shard: string; readonly kind: string; readonly timeMs: number };
 
 /** A place for a worker: its process may end and be started again, its proxies stay. */
 export type Worker = {
@@ -42,6 +51,7 @@ export type Pair = {
   /** Each start and each end of a hold, in order. */
   readonly holds: readonly Held[];
   readonly lefts: readonly Left[];
+  readonly selfHealth: readonly SelfHealthLine[];
   /** Messages that were worth nothing any more. */
   readonly drops: readonly Pick<Left, 'shard' | 'timeMs'>[];
   other(worker: Worker): Worker;
@@ -62,14 +72,19 @@ export async function startPair({ services, name, concurrency }: PairOptions): P
   const fences = fenceKeeper();
   const holds: Held[] = [];
   const lefts: Left[] = [];
+  const selfHealth: SelfHealthLine[] = [];
   const drops: Pick<Left, 'shard' | 'timeMs'>[] = [];
   const note = (worker: Worker, line: Line) => {
     const shard = String(line.shard);
+    if (line.msg === 'self-health changed') {
+      const { kind } = line.health as { readonly kind: string };
+      selfHealth.push({ shard, kind, timeMs: line.timeMs });
+    }
     if (line.msg === 'message dropped') drops.push({ shard, timeMs: line.timeMs });
     if (line.msg === 'shard held') holds.push({ worker, shard, token: Number(line.token), timeMs: line.timeMs });
     if (line.msg === 'shard left') {
-      const { kind } = line.end as { readonly kind: string };
-      lefts.push({ shard, kind, timeMs: line.timeMs });
+      const { kind, reason } = line.end as { readonly kind: string; readonly reason?: string };
+      lefts.push({ shard, kind, reason, timeMs: line.timeMs });
     }
   };
   const proxies: { readonly service: 'dynamodb' | 'sqs'; readonly proxy: FaultProxy }[] = [];
@@ -112,6 +127,7 @@ export async function startPair({ services, name, concurrency }: PairOptions): P
     workers,
     holds,
     lefts,
+    selfHealth,
     drops,
     other: (worker) => (worker === workers[0] ? workers[1] : workers[0]),
     play(weather) {

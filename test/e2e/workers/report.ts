@@ -60,7 +60,11 @@ export function handoverReport({ clear, whole, ...outcome }: HandoversOutcome): 
   const weather = [...outcome.weather];
   const longestSeconds = (clear.gapsMs.at(-1) ?? Number.POSITIVE_INFINITY) / 1_000;
   return {
-    lines: [...faultLines([...faults, ...outcome.unfenced]), ...weatherLines('hand-overs', weather)],
+    lines: [
+      ...faultLines([...faults, ...outcome.unfenced]),
+      ...clear.doubts.map((doubt) => `in doubt under a clear sky: ${doubt}`),
+      ...weatherLines('hand-overs', weather),
+    ],
     figures: [
       told('from run to run, in one process: p50, p99', quantilesOf(outcome.takeoversMs.same)),
       told('from run to run, to the other process: p50, p99', quantilesOf(outcome.takeoversMs.other)),
@@ -72,11 +76,13 @@ export function handoverReport({ clear, whole, ...outcome }: HandoversOutcome): 
       exactly('committed results changed by a hand-over', harm('changed').length, 0),
       exactly('Failure committed one below the threshold', harm('failureCommits').length, 0),
       exactly('false restarts at hand-overs', harm('restarts').length, 0),
+      told('of these excused: the prober doubted itself', `${harm('excused').length}`),
       exactly(`flips too early, in ${clear.blocks} blocks of answers`, miscounted.wrong.length, 0),
       exactly('flips missed for a success that was not counted', miscounted.lost.length, 0),
-      told('flips missed for a failure that was void', `${miscounted.voided.length}`),
+      told('flips missed for an answer that was void', `${miscounted.voided.length}`),
       exactly('probes of what is on hold or has not started', outcome.unasked, 0),
       exactly('commits after a higher token, or without one, at hand-overs', outcome.unfenced.length, 0),
+      told('runs that ended in doubt under a clear sky', `${clear.doubts.length}`),
       told('gap at a hand-over: times, p50, p99', `${clear.gapsMs.length}, ${quantilesOf(clear.gapsMs)}`),
       atMost('gap at a hand-over: max', longestSeconds, { limit: plannedGapSecondsMax, unit: 's' }),
       told('probes', `${arrived}, ${duplicates} within 0.9 period of the one before`),

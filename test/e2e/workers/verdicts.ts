@@ -81,13 +81,15 @@ export function restarts(roles: readonly Role[], before: Settled, now: Settled):
     .map(({ name }) => `${name}: restarts ${count(before.get(name))} became ${count(now.get(name))}`);
 }
 
+export type FailureCommit = { readonly name: string; readonly id: string; readonly timeMs: number };
+
 /** Failures that were committed of targets that never failed often enough. */
-export async function failureCommits({ store, roles }: Stored, sinceMs: number): Promise<Faults> {
+export async function failureCommits({ store, roles }: Stored, sinceMs: number): Promise<readonly FailureCommit[]> {
   const told = roles.filter(isStable).map(async ({ name }) => {
     const transitions = await transitionsOf(store, name);
     return transitions
       .filter(({ result, timeMs }) => result === 'failure' && timeMs >= sinceMs)
-      .map(({ id }) => `${name}: ${id}`);
+      .map(({ id, timeMs }) => ({ name, id, timeMs }));
   });
   return (await Promise.all(told)).flat();
 }
@@ -135,17 +137,22 @@ const commitSlackMs = 4_000;
 
 /**
  * Each block of answers as long as the threshold flips the result, at its end. `wrong`: a flip that came early, or of no block: an answer
- * counted twice. `lost`: a block of successes without its flip: one was not counted. `voided`: the same of failures, which do not count
- * either when the prober's own loop stood still meanwhile.
+ * counted twice. `lost`: a block of successes without its flip: one was not counted. `voided`: the same while the prober doubted itself, and
+ * of failures, which do not count either when its loop stood still for a moment.
  */
 export type Miscounts = { readonly wrong: Faults; readonly lost: Faults; readonly voided: Faults };
 
-export async function miscounted({ store, roles }: Stored, probed: Probed): Promise<Miscounts> {
+/** Whether the prober of this target doubted itself at any time between: then no answer counts, and it says so in its log. */
+export type Doubted = (name: string, fromMs: number, toMs: number) => boolean;
+
+type Counting = { readonly probed: Probed; readonly doubted: Doubted };
+
+export async function miscounted({ store, roles }: Stored, { probed, doubted }: Counting): Promise<Miscounts> {
   const counted = roles
     .filter(({ family }) => family === 'counting')
     .map(async ({ name, paths: [path = ''] }) => {
       const flips = (await transitionsOf(store, name)).filter(({ attempts }) => attempts.length > 0);
-      return miscountsOf(name, flips, blocksAt(probed.arrivals(path)));
+      return miscountsOf({ name, flips, blocks: blocksAt(probed.arrivals(path)), doubted });
     });
   const all = await Promise.all(counted);
   const of = (kind: keyof Miscounts): Faults => all.flatMap((each) => each[kind]);
@@ -158,7 +165,16 @@ const blocksAt = (arrivals: readonly Arrival[]): readonly Arrival[] =>
     ({ timeMs }, index) => index % countingThreshold === countingThreshold - 1 && timeMs < Date.now() - commitSlackMs,
   );
 
-function miscountsOf(name: string, flips: readonly EventRecord[], blocks: readonly Arrival[]): Miscounts {
+type Counted = {
+  readonly name: string;
+  readonly flips: readonly EventRecord[];
+  readonly blocks: readonly Arrival[];
+  readonly doubted: Doubted;
+};
+
+const blockMsMax = 2 * countingThreshold * periodMs;
+
+function miscountsOf({ name, flips, blocks, doubted }: Counted): Miscounts {
   const missed: { readonly lost: string[]; readonly voided: string[] } = { lost: [], voided: [] };
   const matched = new Set<EventRecord>();
   let good = false;
@@ -170,7 +186,10 @@ function miscountsOf(name: string, flips: readonly EventRecord[], blocks: readon
     if (flip) {
       matched.add(flip);
       good = ok;
-    } else missed[ok ? 'lost' : 'voided'].push(`${name}: no flip to ${ok ? 'success' : 'failure'} at ${timeMs}`);
+    } else
+      missed[ok && !doubted(name, timeMs - blockMsMax, timeMs) ? 'lost' : 'voided'].push(
+        `${name}: no flip to ${ok ? 'success' : 'failure'} at ${timeMs}`,
+      );
   }
   const lastMs = blocks.at(-1)?.timeMs ?? 0;
   const wrong = flips.filter((flip) => !matched.has(flip) && flip.timeMs < lastMs);
