@@ -8,7 +8,7 @@ import type { Checker, Facts } from './checker.ts';
 const tellingMs = 30_000;
 /** Whoever beat so short a time before it looked was not silent for a minute, whatever the clocks say. */
 const beatingMs = 20_000;
-/** Of somebody whose clock is wrong a minute's silence cannot be told from so long a one. */
+/** Of somebody whose clock is wrong a minute's silence cannot be told from so long a one, even if it has just ended. */
 const silentMs = 8_000;
 const keptMs = 120_000;
 
@@ -30,9 +30,9 @@ export const noHolder: Checker = (facts, violated) => {
       if (event.detailType !== 'Prober Degraded' || event.detail.reason !== 'NoHolder') return;
       const lookedMs = timeMs - tellingMs;
       const isBeating = (shard: string) => {
-        const atMs = beats.get(shard) ?? [];
-        const before = atMs.some((beatMs) => beatMs <= lookedMs && beatMs > lookedMs - beatingMs);
-        return before && atMs.some((beatMs) => beatMs > timeMs - silentMs);
+        const atMs = (beats.get(shard) ?? []).filter((beatMs) => beatMs > lookedMs - beatingMs);
+        const isAlways = [...atMs, timeMs].every((beatMs, index) => beatMs - (atMs[index - 1] ?? beatMs) < silentMs);
+        return isAlways && atMs.some((beatMs) => beatMs <= lookedMs);
       };
       if (!shardsIn(facts, event.detail.hashRange).every(isBeating)) return;
       // A new layout alone ends no absence: in its shards nobody has beaten yet.
