@@ -64,7 +64,9 @@ function jsonLine(fields: LogFields): string {
 }
 
 const unshown = (fields: LogFields): LogFields =>
-  Object.fromEntries(Object.entries(fields).flatMap(([name, value]) => (isPlain(value) ? [] : [[name, String(value)]])));
+  Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) => (isPlain(value) ? [] : [[name, String(value)]])),
+  );
 
 const isPlain = (value: unknown): boolean => ['string', 'number', 'boolean', 'undefined'].includes(typeof value);
 
