@@ -17,7 +17,7 @@ export const bundling = {
   format: 'esm',
   minify: true,
   /** The ES modules of a package first: of its CommonJS nothing could be left out. Half of the size hangs on it. */
-  mainFields: ['module', 'main'],
+  mainFields: ['module', 'main'] as string[],
   /** See there: the price of ES modules, 13 ms. */
   alias: { 'node:http': join(import.meta.dirname, 'lambda/node-http.cjs') },
   /** What is CommonJS all the same asks for Node's own modules with `require`. */

@@ -1,5 +1,5 @@
 /** A shard message as text: what a queue carries is decoded once, here, and typed ever after. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { bucketCount } from '../store/keys.ts';
 import type { ShardMessage } from './queue.ts';
 
