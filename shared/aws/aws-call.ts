@@ -57,13 +57,8 @@ type Handled = Parameters<SQSClient['config']['requestHandler']['handle']>[0];
 
 async function signedRequest(client: SQSClient, request: AwsRequest, endpoint: URL): Promise<Handled> {
   const { service, path, headers, body } = request;
-  const region = await client.config.region();
-  const signer = await client.config.signer({
-    name: 'sigv4',
-    signingName: service,
-    signingRegion: region,
-    properties: {},
-  });
+  // Without a scheme: the client keeps the first service and region that its signer is asked for, and would sign its own calls with them.
+  const signer = await client.config.signer();
   const { protocol, hostname, port, host } = endpoint;
   const plain = {
     method: 'POST',
@@ -75,7 +70,7 @@ async function signedRequest(client: SQSClient, request: AwsRequest, endpoint: U
     headers: { host, 'content-length': String(Buffer.byteLength(body)), ...headers },
     body,
   };
-  return (await signer.sign(plain)) as Handled;
+  return (await signer.sign(plain, { signingService: service })) as Handled;
 }
 
 async function bodyText(body: NodeJS.ReadableStream & { destroy?(): void }, signal: AbortSignal): Promise<string> {
