@@ -1,6 +1,6 @@
 /** The product as a construct. Everything is a prop; nothing is read from context or environment. */
 import { createHash } from 'node:crypto';
-import { Annotations, Names } from 'aws-cdk-lib';
+import { Annotations, Names, Stack } from 'aws-cdk-lib';
 import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { type EventBus, type IRuleTarget, Rule } from 'aws-cdk-lib/aws-events';
@@ -44,7 +44,7 @@ export class Probelet extends Construct {
 
   constructor(scope: Construct, id: string, props: ProbeletProps = {}) {
     super(scope, id);
-    requireValidProps(props);
+    requireValidProps(props, Stack.of(this));
     const { encryptionKey, logRetention = RetentionDays.ONE_MONTH, tracing = false, authorizer } = props;
     const { mode = modeDefault, memorySize = memorySizeDefault } = props;
     const stage = props.stage ?? Names.uniqueResourceName(this, { maxLength: stageLengthMax });
@@ -137,10 +137,15 @@ function dialEnvironment({ allowCidrs, allowLoopback, canaries }: ProbeletProps)
   };
 }
 
-/** Changes with what a run does: its code and what it may dial. A new one makes all runs hand over. */
-function releaseOf({ codeHash }: NodeFunction, { allowCidrs, canaries, memorySize }: ProbeletProps): string {
-  const hash = createHash('sha256').update(JSON.stringify([codeHash, allowCidrs, canaries, memorySize]));
-  return `${productVersion}-${hash.digest('hex').slice(0, releaseHashLength)}`;
+/** Changes with what a run does: its code, and what it may dial and use. A new one makes all runs hand over. */
+function releaseOf(
+  { codeHash }: NodeFunction,
+  { allowCidrs, canaries, memorySize, execRunner }: ProbeletProps,
+): string {
+  const { functions = {}, instances } = execRunner ?? {};
+  const parts = [codeHash, allowCidrs, canaries, memorySize, Object.keys(functions), instances];
+  const hash = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+  return `${productVersion}-${hash.slice(0, releaseHashLength)}`;
 }
 
 const releaseHashLength = 12;

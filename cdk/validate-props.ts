@@ -1,5 +1,5 @@
 /** Wrong props fail at synth, all of them at once, each by its name and with what is allowed. */
-import { RemovalPolicy } from 'aws-cdk-lib';
+import { RemovalPolicy, type Stack, Token } from 'aws-cdk-lib';
 import { HttpNoneAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
@@ -98,9 +98,9 @@ const rules: { readonly [prop in keyof ProbeletProps]-?: Rule } = {
 };
 
 /** @throws RangeError naming every wrong prop. */
-export function requireValidProps(props: ProbeletProps): void {
+export function requireValidProps(props: ProbeletProps, stack: Stack): void {
   const single = Object.entries(props).flatMap(([prop, value]) => propProblem(prop, value));
-  const problems = single.length > 0 ? single : crossProblems(props);
+  const problems = single.length > 0 ? single : crossProblems(props, stack);
   if (problems.length > 0)
     throw new RangeError(`wrong props of Probelet\n${problems.map((one) => `  ${one}`).join('\n')}`);
 }
@@ -125,11 +125,16 @@ function shown(value: unknown): string {
 }
 
 /** What depends on another prop. */
-function crossProblems(props: ProbeletProps): readonly string[] {
+function crossProblems(props: ProbeletProps, stack: Stack): readonly string[] {
   const { vpc, vpcSubnets, securityGroups, allowLoopback, stage, reservedConcurrency, maxConcurrency } = props;
   const least = leastConcurrency(props);
   const reason = `2 × ${shardsOf(props)} shards + 2, so that a hand-over and a rescue find room`;
   return [
+    ...(props.encryptionKey && Token.isUnresolved(stack.region)
+      ? [
+          'encryptionKey: allowed: only in a stack with a region (env), since the table wants the key of each of its regions',
+        ]
+      : []),
     ...(vpcSubnets && !vpc ? ['vpcSubnets: allowed: only together with vpc'] : []),
     ...(securityGroups && !vpc ? ['securityGroups: allowed: only together with vpc'] : []),
     ...(allowLoopback && stage !== emulatorStage
