@@ -15,7 +15,12 @@ export const bundling = {
   platform: 'node',
   target: 'node24',
   format: 'esm',
+  bundle: true,
   minify: true,
+  /** Beside the bundle, without the sources; see lambda/stack.ts. */
+  sourcemap: true,
+  sourcesContent: false,
+  legalComments: 'none',
   /** The ES modules of a package first: of its CommonJS nothing could be left out. Half of the size hangs on it. */
   mainFields: ['module', 'main'] as string[],
   /** See there: the price of ES modules, 13 ms. */

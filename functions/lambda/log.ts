@@ -4,6 +4,7 @@
  */
 import type { Log, LogFields } from '../../shared/lib/log.ts';
 import { traceHeader } from './environment.ts';
+import { sourceStack } from './stack.ts';
 
 export type FunctionLog = Log & {
   /** From now on every line says which invocation it belongs to. */
@@ -76,5 +77,5 @@ function shown(_: string, value: unknown): unknown {
   if (typeof value === 'string' && value.length > valueCharactersMax) return `${value.slice(0, valueCharactersMax)}…`;
   if (!(value instanceof Error)) return value;
   const { name, message, stack, cause } = value;
-  return { type: name, message, stack, ...(cause !== undefined && { cause }) };
+  return { type: name, message, stack: sourceStack(stack ?? ''), ...(cause !== undefined && { cause }) };
 }

@@ -50,19 +50,18 @@ async function measured(name: FunctionName, emptyMs: number): Promise<boolean> {
   const { metafile } = await build({
     ...options,
     entryPoints: [entryFile(name)],
-    bundle: true,
     outfile: file,
     metafile: true,
     banner: { js: banner },
     logLevel: 'warning',
   });
-  const bytes = Object.values(metafile.outputs)[0]?.bytes ?? 0;
+  const bytes = Object.values(metafile.outputs).find(({ entryPoint }) => entryPoint)?.bytes ?? 0;
   const cpuMs = coldMs(file) - emptyMs;
   console.log(`\n${name}: ${(bytes / 1_000).toFixed(0)} KB, ${cpuMs.toFixed(0)} ms of CPU over an empty function`);
   for (const [input, size] of largestInputs(metafile))
     console.log(`  ${(size / 1_000).toFixed(0).padStart(5)} KB  ${input}`);
   const isWithin = bytes <= bytesMax && cpuMs <= cpuMsMax;
-  if (!isWithin) console.log(`  over the limit of ${bytesMax / 1_000} KB or ${cpuMsMax} ms`);
+  if (!isWithin) console.log(`  over the limit of ${bytesMax / 1_000} KB and ${cpuMsMax} ms`);
   return isWithin;
 }
 

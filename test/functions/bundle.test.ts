@@ -43,13 +43,16 @@ describe('the bundle of a function', { concurrency: false }, () => {
   const bundled = async (name: FunctionName) => {
     const outfile = join(folder, `${name}.mjs`);
     const { banner, ...options } = bundling;
-    await build({ ...options, entryPoints: [entryFile(name)], bundle: true, outfile, banner: { js: banner } });
+    await build({ ...options, entryPoints: [entryFile(name)], outfile, banner: { js: banner } });
     return outfile;
   };
   const invoked = async (file: string, event: unknown, env: object = environment) => {
     const args = ['--input-type=module', '--eval', invoke, pathToFileURL(file).href, JSON.stringify(event)];
     const { stdout } = await run(process.execPath, args, { env: { ...env } });
-    return JSON.parse(stdout.trim().split('\n').at(-1) ?? '').outcome;
+    return stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
   };
 
   const hint = JSON.stringify({ detail: { target: { namespace: 'default', name: 'checkout' } } });
@@ -71,9 +74,16 @@ describe('the bundle of a function', { concurrency: false }, () => {
       const file = await bundled(name);
       assert.ok(statSync(file).size <= bytesMax, `${statSync(file).size} bytes`);
       const { event, expected } = table[name];
-      const outcome = await invoked(file, event);
+      const { outcome } = (await invoked(file, event)).at(-1);
       assert.deepEqual({ ...outcome, ...expected }, outcome);
     });
+
+  test('logs errors with the lines of the source', async () => {
+    const lines = await invoked(await bundled('schedule'), {});
+    const { cause } = lines.find(({ message }) => message === 'the schedule failed');
+    assert.match(cause.stack, /at .*shared\/store\/dynamodb\.ts:\d+:\d+\)?$/m);
+    assert.doesNotMatch(cause.stack, /schedule\.mjs/);
+  });
 
   test('does not start without its environment, and says what is missing', async () => {
     const file = await bundled('schedule');
