@@ -7,27 +7,13 @@ import { lambdaRunner } from '../../shared/exec/lambda.ts';
 import { ssmRunner } from '../../shared/exec/ssm.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { type Ministack, ministackSqs, requireMinistack, startMinistack } from '../support/ministack.ts';
-import { zipOf } from '../support/zip.ts';
+import { createExecFunction } from './exec-function.ts';
 
 requireMinistack();
 
 const clock = systemClock;
 const soonMs = 30_000;
 const target = { namespace: 'default', name: 'checkout', uid: 'u' };
-
-/** What a deployment's own function may look like. */
-const source = `
-exports.handler = async ({ command: [name, ...args], container, target, timeoutMs }) => {
-  switch (name) {
-    case 'echo': return { exitCode: 0, output: JSON.stringify({ args, container, target, timeoutMs }) };
-    case 'fail': return { exitCode: 3, output: 'ä'.repeat(9000) };
-    case 'throw': throw new Error('out of order');
-    case 'sleep': return new Promise((resolve) => setTimeout(resolve, 20000, { exitCode: 0 }));
-    case 'odd': return { exitCode: 'none' };
-    default: return null;
-  }
-};
-`;
 
 describe('on an emulator of AWS', () => {
   let ministack: Ministack;
@@ -39,21 +25,7 @@ describe('on an emulator of AWS', () => {
     ministack = await startMinistack();
     client = ministackSqs(ministack.endpoint);
     call = awsCall({ client, clock, endpointOf: () => ministack.endpoint });
-    const body = JSON.stringify({
-      FunctionName: 'check',
-      Runtime: 'nodejs24.x',
-      Role: 'arn:aws:iam::000000000000:role/check',
-      Handler: 'index.handler',
-      Timeout: 30,
-      Code: { ZipFile: zipOf('index.js', source).toString('base64') },
-    });
-    const headers = { 'content-type': 'application/json' };
-    const created = await call(
-      { service: 'lambda', path: '/2015-03-31/functions', headers, body },
-      clock.monotonicMs() + soonMs,
-    );
-    assert.ok(created.kind === 'answer' && created.status === 201, JSON.stringify(created));
-    functionArn = JSON.parse(created.body).FunctionArn;
+    functionArn = await createExecFunction(call);
   });
   after(async () => {
     client?.destroy();

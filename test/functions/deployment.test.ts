@@ -8,7 +8,7 @@ import { sqsQueue } from '../../shared/queue/sqs.ts';
 import { decodeLayout } from '../../shared/store/items.ts';
 import { layoutKey, runKey } from '../../shared/store/keys.ts';
 import { requireMinistack } from '../support/ministack.ts';
-import { context, type Deployment, deployed } from './deployment.ts';
+import { context, type Deployment, deployed, secretName } from './deployment.ts';
 import { httpEvent } from './http-events.ts';
 
 requireMinistack();
@@ -20,6 +20,7 @@ const handlerOf = {
   statusSync: () => import('../../functions/status-sync/handler.ts'),
 };
 
+const execPath = '/v1/namespaces/default/targets/commanded';
 const path = '/v1/namespaces/default/targets/checkout';
 /** Long enough for a few probes at a period of a second; of so little time a third is left for the end. */
 const shortMs = 6_000;
@@ -27,7 +28,11 @@ const shortMs = 6_000;
 describe('the functions of a deployment', { concurrency: false }, () => {
   let deployment: Deployment;
   let healthy = true;
-  const target = createServer((_, response) => response.writeHead(healthy ? 200 : 500).end());
+  const authorizations = new Set<string | undefined>();
+  const target = createServer(({ headers }, response) => {
+    authorizations.add(headers.authorization);
+    response.writeHead(healthy ? 200 : 500).end();
+  });
   const lines: string[] = [];
   const write = process.stdout.write;
 
@@ -48,8 +53,8 @@ describe('the functions of a deployment', { concurrency: false }, () => {
     const { handler } = await handlerOf.api();
     return handler(httpEvent(...request), context(29_000));
   };
-  const ready = async () => {
-    const { conditions = [] } = JSON.parse((await call('GET', path)).body).status;
+  const ready = async (of = path) => {
+    const { conditions = [] } = JSON.parse((await call('GET', of)).body).status;
     return conditions.find(({ type }: { readonly type: string }) => type === 'Ready')?.status;
   };
   /** As long as its mapping would go on calling it. */
@@ -61,10 +66,13 @@ describe('the functions of a deployment', { concurrency: false }, () => {
 
   test('a target is registered through the API', async () => {
     const { port } = target.address() as AddressInfo;
-    const readinessProbe = { httpGet: { path: '/', port }, periodSeconds: 1, failureThreshold: 1 };
+    const httpHeaders = [{ name: 'Authorization', value: `ssm:${secretName}` }];
+    const readinessProbe = { httpGet: { path: '/', port, httpHeaders }, periodSeconds: 1, failureThreshold: 1 };
     const answer = await call('PUT', path, { body: { spec: { host: '127.0.0.1', readinessProbe } } });
     assert.equal(answer.statusCode, 201, answer.body);
     assert.equal(await ready(), 'False');
+    const exec = { readinessProbe: { exec: { command: ['echo', 'fine'] }, periodSeconds: 1, timeoutSeconds: 5 } };
+    assert.equal((await call('PUT', execPath, { body: { spec: { host: 'none', ...exec } } })).statusCode, 201);
     const [line] = logged().filter(({ message }) => message === 'request');
     assert.deepEqual([line?.service, line?.method, line?.status], ['api', 'PUT', 201]);
   });
@@ -105,13 +113,18 @@ describe('the functions of a deployment', { concurrency: false }, () => {
     );
     const metrics = all.filter(({ _aws }) => _aws !== undefined).at(-1);
     assert.ok(Number(metrics?.ProbesSuccessful) >= 2, JSON.stringify(metrics));
-    assert.deepEqual([metrics?.TargetsHeld, metrics?.ProbesLate, metrics?.RunsInDoubt], [1, 0, 0]);
+    assert.deepEqual([metrics?.TargetsHeld, metrics?.ProbesLate, metrics?.RunsInDoubt], [2, 0, 0]);
     assert.ok(Number(metrics?.ReadUnits) > 0 && Number(metrics?.WriteUnits) > 0);
   });
 
   test('its result becomes the status of the target', async () => {
     await syncAll();
     assert.equal(await ready(), 'True');
+    assert.deepEqual([...authorizations], ['Bearer token']);
+  });
+
+  test('a command that the deployment’s own function runs counts as well', async () => {
+    assert.equal(await ready(execPath), 'True');
   });
 
   test('the next invocation goes on with the same message, and tells of a failure', async () => {
@@ -135,7 +148,9 @@ describe('the functions of a deployment', { concurrency: false }, () => {
       await sendSlot(slot, 3_000);
       const event = await deployment.shardEvent();
       assert.equal(event.Records.length, 1);
+      const timers = pendingTimers();
       assert.deepEqual(await handler(event, context(60_000)), { batchItemFailures: [] });
+      assert.equal(pendingTimers(), timers);
       const metrics = logged().filter(({ _aws }) => _aws !== undefined);
       claims.push(metrics.at(-1)?.ReadUnits);
       const run = await deployment.store.get(runKey('warm'));
@@ -183,6 +198,29 @@ describe('the functions of a deployment', { concurrency: false }, () => {
     assert.deepEqual(await handler(malformed, context(60_000)), { batchItemFailures: [] });
     assert.equal(logged().filter(({ level }) => level === 'ERROR').length, 1);
     assert.deepEqual((await deployment.shardEvent()).Records, []);
+  });
+
+  test('a prober without a table leaves its message to whoever can do better, and does not throw', async () => {
+    const [{ proberFunction }, { functionPorts }] = await Promise.all([
+      import('../../functions/prober/prober.ts'),
+      import('../../functions/lambda/ports.ts'),
+    ]);
+    const handler = proberFunction({
+      ...functionPorts('prober', { table: 'gone', bus: 'probes', stage: 'emulator' }),
+      queue: { client: deployment.sqs, queueUrl: deployment.shardQueueUrl },
+      policy: () => false,
+      canaries: [],
+      release: 'r1',
+      outside: () => ({
+        run: async () => ({ kind: 'denied', message: 'none' }),
+        resolveSecret: async () => undefined,
+      }),
+    });
+    await sendSlot(4, 60_000);
+    const event = await deployment.shardEvent();
+    const messageId = event.Records[0]?.messageId;
+    assert.deepEqual(await handler(event, context(60_000)), { batchItemFailures: [{ itemIdentifier: messageId }] });
+    assert.equal(logged().find(({ _aws }) => _aws !== undefined)?.RunsInDoubt, 1);
   });
 
   test('an event that is none is logged once, and nothing is thrown', async () => {

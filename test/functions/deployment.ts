@@ -12,14 +12,19 @@ import {
   type Message,
   ReceiveMessageCommand,
 } from '@aws-sdk/client-sqs';
+import { awsCall, awsJson } from '../../shared/aws/aws-call.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
 import { dynamodbStore } from '../../shared/store/dynamodb.ts';
 import { dynamodbClient } from '../../shared/store/dynamodb-client.ts';
 import { tableDefinition } from '../../shared/store/dynamodb-table.ts';
 import { createQueue, type Ministack, ministackSqs, startMinistack } from '../support/ministack.ts';
+import { createExecFunction } from './exec-function.ts';
 
 export type Deployment = Awaited<ReturnType<typeof deployed>>;
+
+/** A parameter that probes may send. */
+export const secretName = '/probelet/token';
 
 const names = { table: 'targets', bus: 'probes' };
 
@@ -34,7 +39,11 @@ export async function deployed() {
   const { QueueUrl: syncQueueUrl = '' } = await sqs.send(new CreateQueueCommand({ QueueName: 'status-sync' }));
   await events.send(new CreateEventBusCommand({ Name: names.bus }));
   await ruleTo(syncQueueUrl);
+  const call = awsCall({ client: sqs, clock: systemClock, endpointOf: () => ministack.endpoint });
+  const input = { Name: secretName, Value: 'Bearer token', Type: 'SecureString' };
+  await awsJson(call, { service: 'ssm', target: 'AmazonSSM.PutParameter', input }, performance.now() + 10_000);
   Object.assign(process.env, {
+    PROBELET_EXEC_FUNCTIONS: JSON.stringify({ default: await createExecFunction(call) }),
     PROBELET_TABLE: names.table,
     PROBELET_BUS: names.bus,
     PROBELET_SHARD_QUEUE_URL: shardQueueUrl,
