@@ -1,12 +1,36 @@
 /** What `exec` probes may run: functions that are named at deploy time, and commands on instances with a tag. */
-import { Stack } from 'aws-cdk-lib';
-import type { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { Stack, Validations } from 'aws-cdk-lib';
+import { type IRole, Policy, type PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 import type { ExecRunner } from './props.ts';
 import { allow } from './statement.ts';
 
-export function execStatements(scope: Construct, runner: ExecRunner | undefined): readonly PolicyStatement[] {
-  const { functions = {}, instances } = runner ?? {};
+/** A policy of its own, so that nothing else of the role is excused with it. */
+export function grantExec(scope: Construct, role: IRole, runner: ExecRunner | undefined): void {
+  if (!runner) return;
+  const policy = new Policy(scope, 'ExecPolicy', { roles: [role], statements: [...execStatements(scope, runner)] });
+  if (runner.instances)
+    for (const resource of ['*', instancesArn(Stack.of(scope))])
+      Validations.of(policy).acknowledge({
+        id: `AwsSolutions-IAM5[Resource::${written(Stack.of(scope), resource)}]`,
+        reason:
+          'Instances come and go, so they are named by a tag, which a condition asks for; the output of a command is asked for by its id, which no resource stands for.',
+      });
+}
+
+const instancesArn = (stack: Stack): string =>
+  stack.formatArn({ service: 'ec2', resource: 'instance', resourceName: '*' });
+
+/** As cdk-nag writes an ARN that is not known before it is deployed. */
+function written(stack: Stack, arn: string): string {
+  const resolved: string | { readonly 'Fn::Join': readonly [string, readonly (string | { readonly Ref: string })[]] } =
+    stack.resolve(arn);
+  if (typeof resolved === 'string') return resolved;
+  return resolved['Fn::Join'][1].map((part) => (typeof part === 'string' ? part : `<${part.Ref}>`)).join('');
+}
+
+function execStatements(scope: Construct, runner: ExecRunner): readonly PolicyStatement[] {
+  const { functions = {}, instances } = runner;
   const arns = Object.values(functions).map(({ functionArn }) => functionArn);
   return [
     ...(arns.length > 0 ? [allow('ExecFunctions', ['lambda:InvokeFunction'], arns)] : []),
@@ -14,7 +38,6 @@ export function execStatements(scope: Construct, runner: ExecRunner | undefined)
   ];
 }
 
-/** Instances come and go, so they are named by tag. What a command printed is asked for by its id, which EC2 has no resource for. */
 function commandStatements(
   stack: Stack,
   { tagKey, tagValue }: NonNullable<ExecRunner['instances']>,
@@ -25,10 +48,9 @@ function commandStatements(
     resource: 'document',
     resourceName: 'AWS-RunShellScript',
   });
-  const instances = stack.formatArn({ service: 'ec2', resource: 'instance', resourceName: '*' });
   return [
     allow('ExecDocument', ['ssm:SendCommand'], [document]),
-    allow('ExecInstances', ['ssm:SendCommand'], [instances], {
+    allow('ExecInstances', ['ssm:SendCommand'], [instancesArn(stack)], {
       StringEquals: { [`ssm:resourceTag/${tagKey}`]: tagValue },
     }),
     allow('ExecOutput', ['ssm:CancelCommand', 'ssm:GetCommandInvocation'], ['*']),

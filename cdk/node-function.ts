@@ -1,7 +1,7 @@
 /** A function of the product: one file made by esbuild, a role of its own, a log group that ends. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Annotations, AssetHashType, DockerImage, type Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Annotations, AssetHashType, DockerImage, type Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
 import type { ISecurityGroup, IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
 import { Effect, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
@@ -70,6 +70,7 @@ export class NodeFunction extends Construct {
       ...(network ? networkStatements() : []),
     ];
     this.allow(...statements);
+    if (network || tracing) Validations.of(this.role).acknowledge(withoutResources);
     this.function = new LambdaFunction(this, 'Function', {
       description,
       runtime: Runtime.NODEJS_24_X,
@@ -82,7 +83,7 @@ export class NodeFunction extends Construct {
       logGroup,
       loggingFormat: LoggingFormat.JSON,
       tracing: tracing ? Tracing.ACTIVE : Tracing.DISABLED,
-      environment: { NODE_OPTIONS: '--enable-source-maps', ...environment },
+      environment: { ...environment },
       ...(encryptionKey && { environmentEncryption: encryptionKey }),
       ...(props.reservedConcurrency !== undefined && { reservedConcurrentExecutions: props.reservedConcurrency }),
       ...(network && networkProps(network)),
@@ -99,6 +100,12 @@ export class NodeFunction extends Construct {
     for (const statement of statements) this.role.addToPolicy(statement);
   }
 }
+
+const withoutResources = {
+  id: 'AwsSolutions-IAM5[Resource::*]',
+  reason:
+    'Network interfaces of functions and traces: neither EC2 nor X-Ray knows a narrower resource for these actions.',
+} as const;
 
 /** Bundled in this process, so without Docker. The hash is of the output: the same code is the same release, wherever it was made. */
 function codeAsset(scope: Construct, name: FunctionName): Asset {
@@ -122,14 +129,10 @@ function bundle(name: FunctionName, outputFolder: string): void {
   buildSync({
     ...options,
     banner: { js: banner },
-    bundle: true,
     entryPoints: [entryFile(name)],
     outfile: join(outputFolder, 'index.mjs'),
     // Paths in it are relative to this, so the same in every clone.
     absWorkingDir: root,
-    sourcemap: true,
-    sourcesContent: false,
-    legalComments: 'none',
     logLevel: 'error',
   });
 }

@@ -6,7 +6,7 @@ import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { encryptionOf } from './dead-letters.ts';
-import { execStatements } from './exec-runner.ts';
+import { grantExec } from './exec-runner.ts';
 import { type FunctionNetwork, type FunctionSettings, NodeFunction } from './node-function.ts';
 import type { ExecRunner } from './props.ts';
 import { secretStatements } from './secrets.ts';
@@ -87,9 +87,9 @@ export class ProberFleet extends Construct {
       ),
       allow('Bus', ['events:PutEvents'], [bus.eventBusArn]),
       ...useKey(settings.encryptionKey),
-      ...execStatements(this, execRunner),
       ...secretStatements(this, props.secrets),
     );
+    grantExec(this, this.prober.role, execRunner);
     new EventSourceMapping(this, 'Mapping', {
       target: this.prober.function,
       eventSourceArn: shards.queueArn,

@@ -74,7 +74,6 @@ describe('functions', () => {
     assert.deepEqual(
       Object.entries(rest).map(([name, value]) => `${name}=${short(value)}`),
       [
-        'NODE_OPTIONS=--enable-source-maps',
         'PROBELET_TABLE={ProbeletTable}',
         'PROBELET_BUS={ProbeletBus}',
         'PROBELET_SHARD_QUEUE_URL={ProbeletShards}',
