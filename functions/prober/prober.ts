@@ -18,6 +18,7 @@ import { decodeSqsEvent, type SqsEventBatch } from '../../shared/queue/sqs-event
 import type { InvocationContext } from '../lambda/context.ts';
 import type { FunctionPorts } from '../lambda/ports.ts';
 import { type Deadline, invocationDeadline } from './deadline.ts';
+import { onlyOf } from './memory.ts';
 import { countedProbes, keepReporting, type ReportedProbes } from './probe-metrics.ts';
 
 export type ProberFunctionPorts = FunctionPorts & {
@@ -69,7 +70,7 @@ async function hold(ports: ProberFunctionPorts, received: Received, { memory, pr
       log,
       stop: deadline.signal,
       portsFor: (lease) => runPorts(ports, lease, probes),
-      optionsFor: () => ({ release, memory, onLoaded }),
+      optionsFor: ({ shard }) => ({ release, memory: onlyOf(memory, shard), onLoaded }),
       async runShard(...run) {
         const end = await runReceived(...run);
         inDoubt = end.kind === 'doubt' ? 1 : 0;

@@ -3,8 +3,9 @@ import { afterEach, describe, test } from 'node:test';
 import { functionLog } from '../../functions/lambda/log.ts';
 import { functionMetrics } from '../../functions/lambda/metrics.ts';
 import { invocationDeadline, marginMs } from '../../functions/prober/deadline.ts';
+import { onlyOf } from '../../functions/prober/memory.ts';
 import { countedProbes, keepReporting } from '../../functions/prober/probe-metrics.ts';
-import type { RunView } from '../../shared/manager/run-shard.ts';
+import type { RunView, ShardMemory } from '../../shared/manager/run-shard.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
 
 const nowMs = Date.UTC(2026, 0, 1);
@@ -139,6 +140,14 @@ describe('the metrics of a function', () => {
     await reports.end();
     assert.equal(taken()[0].TargetsHeld, undefined);
   });
+});
+
+test('a warm process keeps the shard that it held last, and nothing of before', () => {
+  const kept = { token: 1 } as unknown as ShardMemory extends Map<string, infer Kept> ? Kept : never;
+  const memory: ShardMemory = new Map(['00', '80', 'c0'].map((shard) => [shard, kept]));
+  assert.deepEqual([...onlyOf(memory, '80').keys()], ['80']);
+  assert.deepEqual([...onlyOf(memory, '40').keys()], []);
+  assert.equal(memory.size, 0);
 });
 
 describe('the deadline of an invocation', () => {
