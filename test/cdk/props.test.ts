@@ -119,11 +119,12 @@ describe('a wrong prop is refused by its name and with what is allowed', () => {
   });
 });
 
-const prober = (resources: readonly NamedResource[]) => {
-  const [found] = resources.filter(({ id }) => id.includes('ProberFleet'));
+const named = (part: string, resources: readonly NamedResource[]) => {
+  const [found] = resources.filter(({ id }) => id.includes(part));
   assert.ok(found);
   return found.Properties;
 };
+const prober = (resources: readonly NamedResource[]) => named('ProberFleet', resources);
 
 describe('a right prop', () => {
   test('of what may be dialed reaches the functions', () => {
@@ -136,11 +137,14 @@ describe('a right prop', () => {
       memorySize: 512,
     });
     const { Environment, MemorySize } = prober(resourcesOf(template, 'AWS::Lambda::Function'));
-    const { PROBELET_ALLOW_LOOPBACK, PROBELET_ALLOW_CIDRS, PROBELET_CANARIES, PROBELET_MODE } = Environment.Variables;
+    const { PROBELET_ALLOW_LOOPBACK, PROBELET_ALLOW_CIDRS, PROBELET_CANARIES } = Environment.Variables;
     assert.deepEqual(
-      [PROBELET_ALLOW_LOOPBACK, PROBELET_ALLOW_CIDRS, PROBELET_CANARIES, PROBELET_MODE, MemorySize],
-      ['1', '10.0.0.0/8,fd12::/16', 'example.com:443,[2001:db8::1]:53', 'tick', 512],
+      [PROBELET_ALLOW_LOOPBACK, PROBELET_ALLOW_CIDRS, PROBELET_CANARIES, MemorySize],
+      ['1', '10.0.0.0/8,fd12::/16', 'example.com:443,[2001:db8::1]:53', 512],
     );
+    const schedule = named('ShardSchedule', resourcesOf(template, 'AWS::Lambda::Function'));
+    const { PROBELET_MODE, PROBELET_CAPACITY_MB } = schedule.Environment.Variables;
+    assert.deepEqual([PROBELET_MODE, PROBELET_CAPACITY_MB], ['tick', '512']);
   });
 
   test('of the network is the prober’s alone', () => {
