@@ -16,7 +16,7 @@ type Input = {
 const fleetDefault: Fleet = [{ targets: 100, periodSeconds: 10 }];
 
 /** Metrics in the functions' logs, each for one stage and one function: what the four write, whatever the fleet. */
-const metricCount = 24;
+export const metricCount = 24;
 
 /** An information with the estimate, and a warning above the budget or beyond what the shards can hold. */
 export function warnOfCost(annotations: Annotations, { budget, fleet, ...input }: Input): void {

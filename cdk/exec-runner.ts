@@ -10,7 +10,7 @@ export function grantExec(scope: Construct, role: IRole, runner: ExecRunner | un
   if (!runner) return;
   const policy = new Policy(scope, 'ExecPolicy', { roles: [role], statements: [...execStatements(scope, runner)] });
   if (runner.instances)
-    for (const resource of ['*', instancesArn(Stack.of(scope))])
+    for (const resource of ['*', ...instanceArns(Stack.of(scope))])
       Validations.of(policy).acknowledge({
         id: `AwsSolutions-IAM5[Resource::${written(Stack.of(scope), resource)}]`,
         reason:
@@ -18,8 +18,11 @@ export function grantExec(scope: Construct, role: IRole, runner: ExecRunner | un
       });
 }
 
-const instancesArn = (stack: Stack): string =>
-  stack.formatArn({ service: 'ec2', resource: 'instance', resourceName: '*' });
+/** Those of EC2, and others that Systems Manager manages. */
+const instanceArns = (stack: Stack): readonly string[] => [
+  stack.formatArn({ service: 'ec2', resource: 'instance', resourceName: '*' }),
+  stack.formatArn({ service: 'ssm', resource: 'managed-instance', resourceName: '*' }),
+];
 
 /** As cdk-nag writes an ARN that is not known before it is deployed. */
 function written(stack: Stack, arn: string): string {
@@ -50,7 +53,7 @@ function commandStatements(
   });
   return [
     allow('ExecDocument', ['ssm:SendCommand'], [document]),
-    allow('ExecInstances', ['ssm:SendCommand'], [instancesArn(stack)], {
+    allow('ExecInstances', ['ssm:SendCommand'], instanceArns(stack), {
       StringEquals: { [`ssm:resourceTag/${tagKey}`]: tagValue },
     }),
     allow('ExecOutput', ['ssm:CancelCommand', 'ssm:GetCommandInvocation'], ['*']),

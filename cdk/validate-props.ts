@@ -97,6 +97,9 @@ const rules: { readonly [prop in keyof ProbeletProps]-?: Rule } = {
   budget: { allowed: 'a number of US dollars above 0', schema: z.number().positive() },
 };
 
+/** All there are. */
+export const propNames: readonly string[] = Object.keys(rules);
+
 /** @throws RangeError naming every wrong prop. */
 export function requireValidProps(props: ProbeletProps, stack: Stack): void {
   const single = Object.entries(props).flatMap(([prop, value]) => propProblem(prop, value));
@@ -106,7 +109,7 @@ export function requireValidProps(props: ProbeletProps, stack: Stack): void {
 }
 
 function propProblem(prop: string, value: unknown): readonly string[] {
-  if (!isProp(prop)) return [`${prop}: there is no such prop; allowed: ${Object.keys(rules).join(', ')}`];
+  if (!isProp(prop)) return [`${prop}: there is no such prop; allowed: ${propNames.join(', ')}`];
   const { allowed, schema } = rules[prop];
   if (value === undefined || schema.safeParse(value).success) return [];
   return [`${prop}: is ${shown(value)}; allowed: ${allowed}`];

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
+import { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { type CostInput, cadence, estimateCost } from '../../cdk/cost.ts';
-import { capacityOf } from '../../cdk/fleet.ts';
+import { metricCount } from '../../cdk/estimate.ts';
+import { capacityOf, type FleetProbe } from '../../cdk/fleet.ts';
 import { prices } from '../../cdk/prices.ts';
+import { propNames } from '../../cdk/validate-props.ts';
 import { functionCapacity } from '../../shared/core/layout.ts';
 import { residentSlotMs } from '../../shared/core/slots.ts';
 import { beatIntervalMs } from '../../shared/manager/beat.ts';
@@ -15,7 +19,7 @@ const https = (targets: number, periodSeconds = 10): CostInput => ({
   mode: 'auto',
   memorySize: 256,
   alarms: 13,
-  metrics: 24,
+  metrics: metricCount,
 });
 
 const usd = (input: CostInput): number => estimateCost(input).usd;
@@ -116,6 +120,39 @@ describe('synth', () => {
     assert.match(
       warning ?? '',
       /^warning memorySize: 256 MB are too few .*, even in 256 shards; allowed: at least \d+ MB/,
+    );
+  });
+});
+
+describe('docs/operating.md', () => {
+  const text = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8');
+
+  test('has the estimates as they are', () => {
+    const rows = [...text.matchAll(/^\| (\d+) \| (https?) \| (\d+) s \| (\d+) MB \| (.*) \|$/gm)];
+    assert.ok(rows.length > 3);
+    for (const [, targets, probe, periodSeconds, memorySize, rest] of rows) {
+      const fleet = [{ targets: Number(targets), periodSeconds: Number(periodSeconds), probe: probe as FleetProbe }];
+      const input = { fleet, mode: 'auto', memorySize: Number(memorySize), alarms: 13, metrics: metricCount } as const;
+      const { layout, lines, usd: all } = estimateCost(input);
+      const shown = [...lines.map((line) => line.usd), all].map((one) => one.toFixed(2));
+      assert.equal(rest, [layout.shards.length, ...shown].join(' | '));
+    }
+  });
+
+  test('explains every alarm and every prop', () => {
+    const { probelet } = constructed();
+    const alarms = probelet.node.findAll().flatMap((one) => (one instanceof Alarm ? [one.node.id] : []));
+    const rows = [...text.matchAll(/^\| `([\w -]+?)( …)?` \|/gm)].map(([, name = '', more]) => ({ name, more }));
+    const isExplained = (id: string) =>
+      rows.some(({ name, more }) => id === name || (more && id.startsWith(`${name} `)));
+    assert.deepEqual(
+      alarms.filter((id) => !isExplained(id)),
+      [],
+    );
+    assert.equal(alarms.length, 13);
+    assert.deepEqual(
+      propNames.filter((prop) => !text.includes(`\`${prop}\``)),
+      [],
     );
   });
 });

@@ -85,6 +85,7 @@ describe('cdk-nag’s AwsSolutions', () => {
         'ProberFleet/Prober/Role: AwsSolutions-IAM5[Resource::*]',
         'ProberFleet/ExecPolicy: AwsSolutions-IAM5[Resource::*]',
         'ProberFleet/ExecPolicy: AwsSolutions-IAM5[Resource::arn:aws:ec2:eu-central-1:<AWS::AccountId>:instance/*]',
+        'ProberFleet/ExecPolicy: AwsSolutions-IAM5[Resource::arn:aws:ssm:eu-central-1:<AWS::AccountId>:managed-instance/*]',
         'ShardSchedule/Schedule/Role: AwsSolutions-IAM5[Resource::*]',
         'StatusSync/StatusSync/Role: AwsSolutions-IAM5[Resource::*]',
         'Api/Api/Role: AwsSolutions-IAM5[Resource::*]',

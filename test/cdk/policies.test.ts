@@ -152,7 +152,7 @@ describe('a prop adds what it is for', () => {
     assert.deepEqual(addedTo(prober, template), [
       'ExecFunctions Allow lambda:InvokeFunction on arn:aws:lambda:us-east-1:111122223333:function:migrate',
       'ExecDocument Allow ssm:SendCommand on arn:{AWS::Partition}:ssm:{AWS::Region}::document/AWS-RunShellScript',
-      'ExecInstances Allow ssm:SendCommand on arn:{AWS::Partition}:ec2:{AWS::Region}:{AWS::AccountId}:instance/* if {"StringEquals":{"ssm:resourceTag/probelet":"exec"}}',
+      'ExecInstances Allow ssm:SendCommand on arn:{AWS::Partition}:ec2:{AWS::Region}:{AWS::AccountId}:instance/* arn:{AWS::Partition}:ssm:{AWS::Region}:{AWS::AccountId}:managed-instance/* if {"StringEquals":{"ssm:resourceTag/probelet":"exec"}}',
       'ExecOutput Allow ssm:CancelCommand ssm:GetCommandInvocation on *',
     ]);
   });

@@ -1,5 +1,7 @@
 /** Synthesizes deployments for tests, under the feature flags of `cdk.json`. Without bundling: the code is what `test/cdk/synth.test.ts` makes. */
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { App, type Environment, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { type IVpc, Vpc } from 'aws-cdk-lib/aws-ec2';
@@ -8,10 +10,14 @@ import type { ProbeletProps } from '../../cdk/props.ts';
 
 const { context } = JSON.parse(readFileSync(new URL('../../cdk.json', import.meta.url), 'utf8'));
 
+const output = mkdtempSync(join(tmpdir(), 'probelet-cdk-'));
+process.once('exit', () => rmSync(output, { recursive: true, force: true }));
+
 /** An app of `cdk.json` that leaves the code of its functions alone. */
 export const quickApp = (): App =>
   new App({
     context: { ...context, 'aws:cdk:bundling-stacks': [] },
+    outdir: mkdtempSync(join(output, 'app-')),
     analyticsReporting: false,
     treeMetadata: false,
   });
