@@ -1,6 +1,6 @@
 /** A function of the product: one file made by esbuild, a role of its own, a log group that ends. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { Annotations, AssetHashType, DockerImage, type Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
 import type { ISecurityGroup, IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
 import { Effect, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
@@ -124,17 +124,19 @@ function codeAsset(scope: Construct, name: FunctionName): Asset {
   });
 }
 
+/** As if it were written beside the sources: the paths in its map are then the same in every clone, and so is its hash. */
 function bundle(name: FunctionName, outputFolder: string): void {
   const { banner, ...options } = bundling;
-  buildSync({
+  const { outputFiles } = buildSync({
     ...options,
     banner: { js: banner },
     entryPoints: [entryFile(name)],
-    outfile: join(outputFolder, 'index.mjs'),
-    // Paths in it are relative to this, so the same in every clone.
     absWorkingDir: root,
+    outfile: join(root, 'index.mjs'),
+    write: false,
     logLevel: 'error',
   });
+  for (const { path, contents } of outputFiles) writeFileSync(join(outputFolder, basename(path)), contents);
 }
 
 function networkProps({ vpc, vpcSubnets, securityGroups }: FunctionNetwork) {

@@ -62,9 +62,10 @@ describe('cdk synth', () => {
       const code = readFileSync(file, 'utf8');
       assert.match(code, /export\{\w+ as handler\};\n\/\/# sourceMappingURL=index\.mjs\.map\n$/);
       const { sources } = JSON.parse(readFileSync(`${file}.map`, 'utf8')) as { readonly sources: readonly string[] };
-      assert.ok(sources.some((path) => path.endsWith('/handler.ts')));
+      assert.ok(sources.some((path) => /^functions\/[a-z-]+\/handler\.ts$/.test(path)));
+      // Or the hash, and with it the release, would change with the folder that it is made in.
       assert.deepEqual(
-        sources.filter((path) => path.startsWith('/')),
+        sources.filter((path) => !/^(functions|shared|node_modules)\//.test(path)),
         [],
       );
     }
