@@ -1,19 +1,27 @@
-/** `npm start`: the whole product in one process. */
+/** `npm start`: the whole product in one process, or one of the processes that share it. */
 import { serve } from '@hono/node-server';
 import { pino } from 'pino';
 import { systemClock } from '../../shared/lib/clock.ts';
-import type { Log } from '../../shared/lib/log.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
+import type { AwsOptions } from './aws-options.ts';
+import { type AwsServices, awsServices } from './aws-services.ts';
 import { dnsServers } from './canaries.ts';
+import { startControl } from './control.ts';
 import { jsonLog } from './json-log.ts';
-import { type LocalOptions, parseOptions, usage } from './options.ts';
+import { type LocalOptions, parseOptions, type ServerOptions, usage } from './options.ts';
 import { type Runtime, startRuntime } from './runtime.ts';
+import { startWorker } from './worker.ts';
 
 /** Exit codes of the command line: 1 it could not run, 2 it was called wrongly. */
 const exitFailed = 1;
 const exitUsage = 2;
 /** A stop that takes longer than this is cut short: everything that counts is durable already. */
 const stopMaxMs = 10_000;
+/** A worker has polls to wait for, or the queue would give to nobody what they still bring. */
+const workerStopMaxMs = 20_000;
+
+const log = jsonLog(pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }));
+const ports = { clock: systemClock, random: systemRandom, log };
 
 const parsed = parseOptions(process.argv.slice(2));
 switch (parsed.kind) {
@@ -24,16 +32,66 @@ switch (parsed.kind) {
     process.stderr.write(`probelet: ${parsed.message}\n\n${usage}`);
     process.exitCode = exitUsage;
     break;
-  case 'ok':
-    start(parsed.options);
+  case 'alone': {
+    const { options } = parsed;
+    const runtime = runtimeOrExit(options);
+    run(runtime, { server: options, listening: `, data in ${options.dataDir}` });
+    break;
+  }
+  case 'control': {
+    const { options } = parsed;
+    const services = await servicesOrExit(options.aws);
+    const control = startControl(options, { ...ports, services });
+    run(control, { server: options, listening: `, table ${options.aws.table}`, close: services.close });
+    break;
+  }
+  case 'worker': {
+    const { options } = parsed;
+    const services = await servicesOrExit(options.aws);
+    const worker = startWorker(options, { ...ports, services, wayOut: dnsServers() });
+    process.stderr.write(`probelet works for ${options.aws.queueUrl}, table ${options.aws.table}\n`);
+    run(worker, {
+      listening: '',
+      stopMs: workerStopMaxMs,
+      close: services.close,
+      ...(options.server && { server: options.server }),
+    });
+  }
 }
 
-function start(options: LocalOptions): void {
-  const log = jsonLog(pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }));
-  const runtime = runtimeOrExit(options, log);
-  const server = serve({ fetch: runtime.fetch, hostname: options.host, port: options.port }, ({ address, port }) => {
+type Piece = {
+  readonly fetch: (request: Request) => Response | Promise<Response>;
+  stop(): Promise<void>;
+};
+
+type Running = {
+  readonly listening: string;
+  /** Absent: it does not listen. */
+  readonly server?: ServerOptions;
+  readonly close?: () => void;
+  readonly stopMs?: number;
+};
+
+/** Until SIGTERM or SIGINT, then in order. */
+function run(piece: Piece, { server: options, listening, close, stopMs = stopMaxMs }: Running): void {
+  const server = options && listen(piece, options, listening);
+  const stop = () => {
+    setTimeout(() => process.exit(exitFailed), stopMs).unref();
+    server?.close();
+    if (server && 'closeAllConnections' in server) server.closeAllConnections();
+    void piece.stop().then(() => {
+      close?.();
+      process.exit(0);
+    });
+  };
+  process.once('SIGTERM', stop);
+  process.once('SIGINT', stop);
+}
+
+function listen({ fetch }: Piece, options: ServerOptions, listening: string): ReturnType<typeof serve> {
+  const server = serve({ fetch, hostname: options.host, port: options.port }, ({ address, port }) => {
     const host = address.includes(':') ? `[${address}]` : address;
-    process.stderr.write(`probelet listens on http://${host}:${port}, data in ${options.dataDir}\n`);
+    process.stderr.write(`probelet listens on http://${host}:${port}${listening}\n`);
   });
   server.on('error', (error: NodeJS.ErrnoException) => {
     process.stderr.write(
@@ -41,22 +99,24 @@ function start(options: LocalOptions): void {
     );
     process.exit(exitFailed);
   });
-  const stop = () => {
-    setTimeout(() => process.exit(exitFailed), stopMaxMs).unref();
-    server.close();
-    if ('closeAllConnections' in server) server.closeAllConnections();
-    void runtime.stop().then(() => process.exit(0));
-  };
-  process.once('SIGTERM', stop);
-  process.once('SIGINT', stop);
+  return server;
 }
 
 /** A file that cannot be used is the caller's to mend: a message, not a stack. */
-function runtimeOrExit(options: LocalOptions, log: Log): Runtime {
+function runtimeOrExit(options: LocalOptions): Runtime {
   try {
-    return startRuntime(options, { clock: systemClock, random: systemRandom, log, wayOut: dnsServers() });
+    return startRuntime(options, { ...ports, wayOut: dnsServers() });
   } catch (error) {
     process.stderr.write(`probelet: ${error instanceof Error ? error.message : String(error)}\n`);
     return process.exit(exitFailed);
   }
+}
+
+/** Services that do not answer yet may do so later; those that say no are the caller's to mend. */
+async function servicesOrExit(options: AwsOptions): Promise<AwsServices> {
+  const services = awsServices(options, ports);
+  const fault = await services.fault();
+  if (fault === undefined) return services;
+  process.stderr.write(`probelet: ${fault}\n`);
+  return process.exit(fault.startsWith('--region') ? exitUsage : exitFailed);
 }

@@ -1,5 +1,6 @@
 /** `/metrics` of one process: kubelet's prober metrics under kubelet's names and labels, in Prometheus' text format. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { RunView } from '../../shared/manager/run-shard.ts';
 import type { ProbeMetricLabels, ProbeMetricResult, ProbeMetrics } from '../../shared/prober/metrics.ts';
 
 export type LocalMetrics = {
@@ -18,6 +19,16 @@ type Options = {
 
 /** By the reason that the API gives for them. */
 export type UnknownProbes = { readonly ProbeStale: number; readonly ProberDegraded: number };
+
+/** What the API shows as unknown of these shards, counted. */
+export function unknownProbes(views: readonly RunView[]): UnknownProbes {
+  const counts = views.map(({ probes, beat }) => ({
+    ProbeStale: beat.doubt ? 0 : beat.lateOverflow ? probes : beat.late.length,
+    ProberDegraded: beat.doubt ? probes : 0,
+  }));
+  const sum = (reason: keyof UnknownProbes) => counts.reduce((total, count) => total + count[reason], 0);
+  return { ProbeStale: sum('ProbeStale'), ProberDegraded: sum('ProberDegraded') };
+}
 
 /** The children of one worker's series, so that an observation looks labels up in one map only. */
 type Series = {

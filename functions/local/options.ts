@@ -1,107 +1,194 @@
 /** The command line of `npm start`. */
-import { readFileSync } from 'node:fs';
-import { isIP } from 'node:net';
-import { parseArgs } from 'node:util';
-import { type AllowList, parseAllowList } from '../../shared/exec/allow-list.ts';
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+import type { LayoutContext } from '../../shared/core/layout.ts';
+import { descriptorsMax } from '../../shared/core/room.ts';
+import type { AllowList } from '../../shared/exec/allow-list.ts';
+import { type AwsOptions, awsOptions } from './aws-options.ts';
+import {
+  InvalidOption,
+  readAllowList,
+  readToken,
+  validCount,
+  validHost,
+  validPort,
+  validShardMode,
+} from './option-values.ts';
 
-export type LocalOptions = {
-  readonly host: string;
-  readonly port: number;
+/** Where a process listens, and who may ask it. */
+export type ServerOptions = { readonly host: string; readonly port: number; readonly token?: string };
+
+export type LocalOptions = ServerOptions & {
   readonly dataDir: string;
-  readonly token?: string;
+  /** Absent: always held. */
+  readonly mode?: LayoutContext['mode'];
   /** Absent: exec probes are refused. */
   readonly allowExec?: AllowList;
 };
 
+export type ControlOptions = ServerOptions & {
+  readonly aws: AwsOptions;
+  /** The release that should run; empty: any. */
+  readonly release: string;
+  /** Absent: as the periods ask for it. */
+  readonly mode?: LayoutContext['mode'];
+};
+
+export type WorkerOptions = {
+  readonly aws: AwsOptions;
+  readonly release: string;
+  /** Shards held at most. */
+  readonly concurrency: number;
+  readonly allowExec?: AllowList;
+  /** Absent: the worker does not listen. */
+  readonly server?: ServerOptions;
+};
+
 export type ParsedOptions =
-  | { readonly kind: 'ok'; readonly options: LocalOptions }
+  | { readonly kind: 'alone'; readonly options: LocalOptions }
+  | { readonly kind: 'control'; readonly options: ControlOptions }
+  | { readonly kind: 'worker'; readonly options: WorkerOptions }
   | { readonly kind: 'help' }
   | { readonly kind: 'invalid'; readonly message: string };
 
+const concurrencyMax = 64;
+const concurrencyDefault = '4';
+
 export const usage = `usage: npm start [-- OPTION …]
+
+Everything in one process, kept in a file:
 
   --port PORT         where the API listens (default 8080; 0: any free port)
   --host ADDRESS      on which address (default 127.0.0.1; any other needs --token-file)
   --data-dir FOLDER   where the targets and their results are kept (default .probelet)
   --token-file FILE   the bearer token that every request but /healthz has to carry
   --allow-exec FILE   the commands that exec probes may run, one a line: an absolute path, or a JSON array that must match exactly
+  --mode MODE         resident: probes at all times; tick: once a minute, then nothing runs until the next; auto: tick while no
+                      period is below 60 s, and nothing at all without targets (default resident; with --control: auto)
   --help              this text
+
+Several processes, on one machine or many, that share a DynamoDB table and an SQS queue:
+
+  --control           one process: the API and the schedule; probes nothing (with --port, --host, --token-file, --mode)
+  --worker            as many as you like: probe what they receive (with --allow-exec; with --port, --host and --token-file
+                      one serves /healthz and /metrics)
+  --table NAME        the table: keys pk and sk, both strings; expiresAt for its time to live
+  --queue-url URL     the queue: FIFO
+  --bus NAME          the EventBridge bus that every event goes to (default: none)
+  --region NAME       default: what the environment or the profile of the AWS SDK says, as for the credentials
+  --endpoint [SERVICE=]URL
+                      in place of AWS's own, for dynamodb, sqs, eventbridge, or all of them; may be repeated
+  --release NAME      of a worker: the release that it runs; of the control process: the one that should run, to which
+                      workers of all others hand over (default: none)
+  --concurrency N     shards that a worker holds at most; they share its ${descriptorsMax} sockets (1 to ${concurrencyMax}, default ${concurrencyDefault})
 `;
 
-const tokenLengthMin = 16;
+const declared = {
+  port: { type: 'string' },
+  host: { type: 'string' },
+  'data-dir': { type: 'string' },
+  'token-file': { type: 'string' },
+  'allow-exec': { type: 'string' },
+  mode: { type: 'string' },
+  control: { type: 'boolean', default: false },
+  worker: { type: 'boolean', default: false },
+  table: { type: 'string' },
+  'queue-url': { type: 'string' },
+  bus: { type: 'string' },
+  region: { type: 'string' },
+  endpoint: { type: 'string', multiple: true },
+  release: { type: 'string' },
+  concurrency: { type: 'string' },
+  help: { type: 'boolean', default: false },
+} as const satisfies ParseArgsConfig['options'];
 
-class InvalidOption extends Error {}
+type Option = keyof typeof declared;
+type Mode = 'alone' | 'control' | 'worker';
+
+/** Those that some mode has nothing to do with. */
+const modesOf: { readonly [option in Option]?: readonly Mode[] } = {
+  'data-dir': ['alone'],
+  'allow-exec': ['alone', 'worker'],
+  mode: ['alone', 'control'],
+  table: ['control', 'worker'],
+  'queue-url': ['control', 'worker'],
+  bus: ['control', 'worker'],
+  region: ['control', 'worker'],
+  endpoint: ['control', 'worker'],
+  release: ['control', 'worker'],
+  concurrency: ['worker'],
+};
 
 export function parseOptions(args: readonly string[]): ParsedOptions {
   try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        port: { type: 'string', default: '8080' },
-        host: { type: 'string', default: '127.0.0.1' },
-        'data-dir': { type: 'string', default: '.probelet' },
-        'token-file': { type: 'string' },
-        'allow-exec': { type: 'string' },
-        help: { type: 'boolean', default: false },
-      },
-    });
-    if (values.help) return { kind: 'help' };
-    const token = values['token-file'] === undefined ? undefined : readToken(values['token-file']);
-    const allowExec = values['allow-exec'] === undefined ? undefined : readAllowList(values['allow-exec']);
-    return {
-      kind: 'ok',
-      options: {
-        host: validHost(values.host, token),
-        port: validPort(values.port),
-        dataDir: values['data-dir'],
-        ...(token !== undefined && { token }),
-        ...(allowExec && { allowExec }),
-      },
-    };
+    const given = givenOptions(args);
+    if (given.help) return { kind: 'help' };
+    const mode = modeOf(given);
+    refuseOthers(given, mode);
+    return optionsOf(given, mode);
   } catch (error) {
     if (error instanceof InvalidOption || isParseError(error)) return { kind: 'invalid', message: error.message };
     throw error;
   }
 }
 
+const givenOptions = (args: readonly string[]) => parseArgs({ args: [...args], options: declared }).values;
+
+type Given = ReturnType<typeof givenOptions>;
+
 const isParseError = (error: unknown): error is Error =>
   error instanceof TypeError && String((error as NodeJS.ErrnoException).code).startsWith('ERR_PARSE_ARGS');
 
-function validPort(text: string): number {
-  const port = Number(text);
-  if (!/^\d+$/.test(text) || port > 65_535) throw new InvalidOption(`--port: ${text} is not a port (0 to 65535)`);
-  return port;
+function modeOf({ control, worker }: Given): Mode {
+  if (control && worker) throw new InvalidOption('--worker: not with --control; start a process for each');
+  return control ? 'control' : worker ? 'worker' : 'alone';
 }
 
-function validHost(host: string, token: string | undefined): string {
-  if (isIP(host) === 0 && host !== 'localhost') throw new InvalidOption(`--host: ${host} is not an IP address`);
-  const loopback = host === 'localhost' || host === '::1' || host.startsWith('127.');
-  if (!loopback && token === undefined) {
-    throw new InvalidOption(`--host: ${host} is reachable from elsewhere, so it needs --token-file FILE`);
+function refuseOthers(given: Given, mode: Mode): void {
+  for (const [option, modes] of Object.entries(modesOf)) {
+    if (given[option as Option] === undefined || modes.includes(mode)) continue;
+    if (mode !== 'alone') throw new InvalidOption(`--${option}: not with --${mode}`);
+    throw new InvalidOption(`--${option}: needs ${modes.map((name) => `--${name}`).join(' or ')}`);
   }
-  return host;
 }
 
-function readToken(path: string): string {
-  const token = readText('--token-file', path).trim();
-  if (token.length < tokenLengthMin)
-    throw new InvalidOption(`--token-file: the token in ${path} has fewer than ${tokenLengthMin} characters`);
-  return token;
-}
-
-function readAllowList(path: string): AllowList {
-  const parsed = parseAllowList(readText('--allow-exec', path));
-  if (parsed.kind === 'invalid')
-    throw new InvalidOption(`--allow-exec: ${path}, line ${parsed.line}: ${parsed.detail}`);
-  return parsed.allows;
-}
-
-function readText(option: string, path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new InvalidOption(
-      `${option}: cannot read ${path} (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`,
-    );
+function optionsOf(given: Given, mode: Mode): ParsedOptions {
+  const { release = '', concurrency = concurrencyDefault } = given;
+  const allowExec = given['allow-exec'] === undefined ? undefined : readAllowList(given['allow-exec']);
+  const exec = allowExec && { allowExec };
+  const shards = given.mode !== undefined && { mode: validShardMode(given.mode) };
+  switch (mode) {
+    case 'alone':
+      return {
+        kind: mode,
+        options: { ...serverOptions(given), dataDir: given['data-dir'] ?? '.probelet', ...exec, ...shards },
+      };
+    case 'control':
+      return {
+        kind: mode,
+        options: { ...serverOptions(given), aws: awsOptions(given, '--control'), release, ...shards },
+      };
+    case 'worker':
+      return {
+        kind: mode,
+        options: {
+          aws: awsOptions(given, '--worker'),
+          release,
+          concurrency: validCount('concurrency', concurrency, concurrencyMax),
+          ...exec,
+          ...(listens(given) && { server: serverOptions(given) }),
+        },
+      };
   }
+}
+
+function listens({ port, host, 'token-file': tokenFile }: Given): boolean {
+  if (port !== undefined) return true;
+  if (host !== undefined) throw new InvalidOption('--host: needs --port with --worker');
+  if (tokenFile !== undefined) throw new InvalidOption('--token-file: needs --port with --worker');
+  return false;
+}
+
+function serverOptions({ port = '8080', host = '127.0.0.1', 'token-file': tokenFile }: Given): ServerOptions {
+  const token = tokenFile === undefined ? undefined : readToken(tokenFile);
+  return { host: validHost(host, token), port: validPort(port), ...(token !== undefined && { token }) };
 }

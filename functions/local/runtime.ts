@@ -1,40 +1,30 @@
 /** The composition root of one machine: the four pieces of the product on a file, a bus in process, and this machine's network. */
 import { apiApp } from '../../shared/api/app.ts';
 import { type InProcessBus, inProcessBus } from '../../shared/bus/in-process.ts';
-import { localRunner } from '../../shared/exec/local.ts';
-import { type Clock, endingClock } from '../../shared/lib/clock.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
 import type { Log } from '../../shared/lib/log.ts';
 import type { Random } from '../../shared/lib/random.ts';
-import type { Canary } from '../../shared/manager/ports.ts';
 import type { Poison } from '../../shared/manager/read-target.ts';
 import type { RunView } from '../../shared/manager/run-shard.ts';
-import { syncTarget } from '../../shared/manager/status-sync.ts';
-import { guardedDialer } from '../../shared/net/dialer.ts';
-import type { DialPolicy } from '../../shared/net/net.ts';
-import { dialPolicy } from '../../shared/net/policy.ts';
-import { resolver } from '../../shared/net/resolver.ts';
-import { proberRegistry } from '../../shared/prober/registry.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';
 import type { Store } from '../../shared/store/store.ts';
-import { localCanaries } from './canaries.ts';
 import { holdDataDir } from './data-dir.ts';
-import { environmentSecret } from './environment-secret.ts';
-import { localMetrics, type UnknownProbes } from './metrics.ts';
+import { localMetrics, unknownProbes } from './metrics.ts';
 import type { LocalOptions } from './options.ts';
 import { poisonList } from './poison-list.ts';
+import { localProbing, type ProbingOptions } from './probing.ts';
 import { hostShard, type ShardHost } from './shard-host.ts';
+import { subscribeStatusSync } from './status-sync.ts';
 import { sweepRegularly } from './sweep.ts';
 
-export type RuntimePorts = {
+export type RuntimePorts = Pick<ProbingOptions, 'network' | 'wayOut'> & {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** What may be dialed and who is asked for names; default: what a single machine allows, and its own DNS servers. */
-  readonly network?: { readonly policy: DialPolicy; readonly dnsServers: readonly string[] };
-  /** Whoever is on the machine's way out to its targets, and answers for as long as that is there. */
-  readonly wayOut?: readonly Canary[];
   /** The store as all pieces see it, for tests that count or break what goes through it. */
   readonly wrapStore?: (store: Store) => Store;
+  /** The bus as all pieces see it, for tests that lose what goes over it. */
+  readonly wrapBus?: (bus: InProcessBus) => InProcessBus;
 };
 
 export type Runtime = {
@@ -45,45 +35,29 @@ export type Runtime = {
   stop(): Promise<void>;
 };
 
-/** Targets whose status is computed at the same time. */
-const syncConcurrency = 4;
-
 export function startRuntime(
-  options: Pick<LocalOptions, 'dataDir' | 'token' | 'allowExec'>,
+  options: Pick<LocalOptions, 'dataDir' | 'token' | 'allowExec' | 'mode'>,
   ports: RuntimePorts,
 ): Runtime {
   const { clock, random, log } = ports;
   const dataDir = holdDataDir(options.dataDir);
   const sqlite = sqliteStore({ path: dataDir.storePath });
   const store = ports.wrapStore?.(sqlite) ?? sqlite;
-  const bus = inProcessBus({ clock, random, log });
-  const resolve = resolver({ clock, ...(ports.network && { servers: ports.network.dnsServers }) });
-  const policy = ports.network?.policy ?? dialPolicy({ mode: 'local' });
+  const inProcess = inProcessBus({ clock, random, log });
+  const bus = ports.wrapBus?.(inProcess) ?? inProcess;
+  const probing = localProbing({ ...ports, ...(options.allowExec && { allowExec: options.allowExec }) });
   const met = poisonList(clock);
   const quarantined = () => met.with(shard.view()?.quarantined ?? []);
   const metrics = localMetrics({
     quarantinedItems: () => quarantined().length,
-    unknownProbes: () => unknownProbes(shard.view()),
+    unknownProbes: () => unknownProbes(viewed(shard)),
   });
-  const syncPorts = { store, bus, clock, random, log };
-
-  bus.subscribe(
-    { source: ['probelet'], 'detail-type': ['Probe Result Changed', 'Target Sync Requested'] },
-    async ({ detail }) => {
-      if ('target' in detail) await syncTarget(syncPorts, detail.target);
-    },
-    { name: 'status-sync', concurrency: syncConcurrency },
+  subscribeStatusSync(bus, { store, bus, clock, random, log });
+  const { resolve, canaries, forRun } = probing;
+  const shard = hostShard(
+    { clock, random, log, store, bus, resolve, canaries, forRun, metrics: metrics.probes },
+    options.mode,
   );
-  const canaries = localCanaries({ clock, resolve, wayOut: ports.wayOut ?? [] });
-  const probing = () => {
-    const own = endingClock(clock);
-    const dial = guardedDialer({ resolve, policy, clock: own });
-    const run = localRunner({ clock: own, ...(options.allowExec && { allows: options.allowExec }) });
-    const probers = proberRegistry({ dial, clock: own, run, resolveSecret: environmentSecret });
-    return { dial, probers, abandon: own.end };
-  };
-  const shared = { clock, random, log, store, bus, resolve, canaries: canaries.list, metrics: metrics.probes };
-  const shard = hostShard({ ...shared, probing });
   const app = apiApp({
     store,
     bus,
@@ -105,7 +79,7 @@ export function startRuntime(
     async stop() {
       stopSweeping();
       await shard.stop();
-      await canaries.close();
+      await probing.close();
       await bus.settled();
       sqlite.close();
       dataDir.release();
@@ -113,16 +87,14 @@ export function startRuntime(
   };
 }
 
-/** What the API shows as unknown, counted. */
-function unknownProbes(view: RunView | undefined): UnknownProbes {
-  const { probes = 0, beat } = view ?? {};
-  if (beat?.doubt) return { ProbeStale: 0, ProberDegraded: probes };
-  return { ProbeStale: beat?.lateOverflow ? probes : (beat?.late.length ?? 0), ProberDegraded: 0 };
+function viewed(shard: ShardHost): readonly RunView[] {
+  const view = shard.view();
+  return view ? [view] : [];
 }
 
 /** Alive is who holds the shard; an item that cannot be read is shown, not a reason to be restarted. */
 function healthOf(shard: ShardHost, quarantined: readonly Poison[]) {
   const view = shard.view();
   const { targets = 0, probes = 0, inFlight = 0 } = view ?? {};
-  return { ok: view !== undefined, quarantined, details: { targets, probes, inFlight } };
+  return { ok: shard.isWell(), quarantined, details: { targets, probes, inFlight } };
 }

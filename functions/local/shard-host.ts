@@ -1,17 +1,17 @@
 /**
  * Holds everything in this one process: the schedule, at the start and each minute, the queue it sends to, and the host of the runs. The
- * same pieces as on AWS, but for a layout of one shard that is always held.
+ * same pieces as on AWS, but for a layout of one shard, which is always held unless another mode is asked for.
  */
-import type { Capacity } from '../../shared/core/layout.ts';
-import { sleep } from '../../shared/lib/clock.ts';
+import type { Capacity, LayoutContext } from '../../shared/core/layout.ts';
 import { hostShards } from '../../shared/manager/host.ts';
 import type { Ports } from '../../shared/manager/ports.ts';
 import { runReceived } from '../../shared/manager/receipt.ts';
+import { probeRoom } from '../../shared/manager/room.ts';
 import type { RunView, ShardMemory } from '../../shared/manager/run-shard.ts';
-import { runSchedule, type SchedulePorts } from '../../shared/manager/schedule.ts';
 import { inProcessQueue } from '../../shared/queue/in-process.ts';
+import { keepSchedule } from './keep-schedule.ts';
+import type { Probing } from './probing.ts';
 
-const scheduleIntervalMs = 60_000;
 const visibilityMs = 15_000;
 const retentionMs = 3_600_000;
 /** One holds the shard; the other is free for a rescue. */
@@ -22,21 +22,26 @@ const unlimited: Capacity = { cpu: Number.POSITIVE_INFINITY, sockets: Number.POS
 export type ShardHost = {
   /** Resolves when the first run has loaded every target. */
   readonly loaded: Promise<void>;
+  /** Of the shard as it was held last; in tick mode that is up to a minute ago. */
   view(): RunView | undefined;
+  /** Whether the shard is held when it should be. */
+  isWell(): boolean;
   stop(): Promise<void>;
 };
 
-/** What each run has for itself, so that it can end what it began. */
-type Probing = Pick<Ports, 'dial' | 'probers' | 'abandon'>;
+type OfRun = ReturnType<Probing['forRun']>;
 
-export type HostedPorts = Omit<Ports, 'lease' | keyof Probing> & { readonly probing: () => Probing };
+export type HostedPorts = Omit<Ports, 'lease' | keyof OfRun> & Pick<Probing, 'forRun'>;
 
-export function hostShard(ports: HostedPorts): ShardHost {
+export function hostShard(ports: HostedPorts, mode: LayoutContext['mode'] = 'resident'): ShardHost {
   const { clock, log } = ports;
   const stop = new AbortController();
   const queue = inProcessQueue({ clock, visibilityMs, retentionMs });
-  const schedule = keepSchedule({ ...ports, queue }, stop.signal);
+  // The queue is new and knows nothing of what was sent before.
+  const options = { capacity: unlimited, mode, repeatCurrent: true };
+  const schedule = keepSchedule({ ...ports, queue }, options, stop.signal);
   const memory: ShardMemory = new Map();
+  const room = probeRoom();
   const { promise: loaded, resolve: onFirstLoad } = Promise.withResolvers<void>();
   let view: (() => RunView) | undefined;
 
@@ -46,16 +51,17 @@ export function hostShard(ports: HostedPorts): ShardHost {
     receiver: queue,
     concurrency,
     stop: stop.signal,
-    portsFor: (lease) => ({ ...ports, ...ports.probing(), lease }),
+    portsFor: (lease) => ({ ...ports, ...ports.forRun(), lease }),
     async runShard(runPorts, message, deadlineMs, options) {
       let own: typeof view;
       const onLoaded = (look: () => RunView) => {
         own = look;
         view = look;
         onFirstLoad();
-        schedule.wake();
+        // The minutes of a shard in tick mode are the schedule's own: each would begin when the last one's run has loaded.
+        if (message.mode !== 'tick') schedule.wake();
       };
-      const end = await runReceived(runPorts, message, deadlineMs, { ...options, memory, onLoaded });
+      const end = await runReceived(runPorts, message, deadlineMs, { ...options, memory, room, onLoaded });
       // From one slot to the next the shard is held all the time; the old view does until the new run has loaded.
       if (view === own && end.kind !== 'slotDone') view = undefined;
       // A machine that slept through the end of a slot does not wait for the minute.
@@ -66,31 +72,10 @@ export function hostShard(ports: HostedPorts): ShardHost {
   return {
     loaded,
     view: () => view?.(),
+    isWell: () => view !== undefined || (mode !== 'resident' && schedule.succeeds()),
     async stop() {
       stop.abort();
       await Promise.all([runs, schedule.ended]);
     },
   };
-}
-
-/** Each minute, and when it is woken. The first time the queue is new and knows nothing of what was sent before. */
-function keepSchedule(ports: SchedulePorts, stop: AbortSignal) {
-  const { clock, log } = ports;
-  let waiting = new AbortController();
-  const wake = () => waiting.abort();
-  stop.addEventListener('abort', wake);
-
-  async function keep(): Promise<void> {
-    for (let repeatCurrent = true; !stop.aborted; ) {
-      waiting = new AbortController();
-      try {
-        await runSchedule(ports, { capacity: unlimited, mode: 'resident', repeatCurrent });
-        repeatCurrent = false;
-      } catch (cause) {
-        log.error('the schedule failed', { cause });
-      }
-      if (!stop.aborted) await sleep(clock, scheduleIntervalMs, waiting.signal);
-    }
-  }
-  return { wake, ended: keep() };
 }

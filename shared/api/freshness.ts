@@ -12,6 +12,8 @@ export type Freshness = {
   readonly observedAtMs: number | undefined;
   /** The prober doubts itself: nothing it says counts. */
   readonly degraded: boolean;
+  /** The bucket is held once a minute. */
+  readonly tick: boolean;
   /** Whether the holder has not done this probe for too long, though it did others. */
   readonly isLate: (name: string) => boolean;
 };
@@ -24,9 +26,9 @@ export type Shown = {
   readonly nowMs: number;
 };
 
-export function isStale({ observedAtMs = 0, isLate }: Freshness, shown: Shown): boolean {
+export function isStale({ observedAtMs = 0, isLate, tick }: Freshness, shown: Shown): boolean {
   const ageMs = shown.nowMs - Math.max(observedAtMs, shown.sinceMs);
-  return isLate(shown.name) || ageMs > staleAfterMs(shown.periodSeconds);
+  return isLate(shown.name) || ageMs > staleAfterMs(shown.periodSeconds, tick);
 }
 
 const noneLate = () => false;
@@ -48,7 +50,7 @@ export function freshnessReader({ store, onPoison }: Pick<ApiDeps, 'store' | 'on
     const item = await store.get(epochKey(bucket), { eventuallyConsistent: true });
     const decoded = item && decodeEpoch(item);
     if (decoded?.kind === 'poison') onPoison?.(decoded);
-    if (decoded?.kind !== 'ok') return { observedAtMs: undefined, degraded: false, isLate: noneLate };
+    if (decoded?.kind !== 'ok') return { observedAtMs: undefined, degraded: false, tick: false, isLate: noneLate };
     const epoch = decoded.record;
     const run = await once(runs, epoch.shard, readRun);
     return freshnessOf(epoch, run);
@@ -58,9 +60,10 @@ export function freshnessReader({ store, onPoison }: Pick<ApiDeps, 'store' | 'on
 
 /** While the tokens differ somebody has claimed the bucket and not beaten yet, or the reverse. */
 function freshnessOf(epoch: EpochRecord, run: RunRecord | undefined): Freshness {
+  const tick = run?.tick === true;
   return run?.token === epoch.token
-    ? { observedAtMs: run.observedAtMs, degraded: run.degraded, isLate: isLateIn(run) }
-    : { observedAtMs: epoch.claimedAtMs, degraded: false, isLate: noneLate };
+    ? { observedAtMs: run.observedAtMs, degraded: run.degraded, tick, isLate: isLateIn(run) }
+    : { observedAtMs: epoch.claimedAtMs, degraded: false, tick, isLate: noneLate };
 }
 
 function isLateIn({ late, lateOverflow }: RunRecord): (name: string) => boolean {

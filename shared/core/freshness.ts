@@ -1,11 +1,14 @@
 /** When a result is too old to be shown: by the same rule where it is read and where the holder lists what is late. */
+import { tickSlotMs } from './slots.ts';
 
 const staleAfterMsMin = 40_000;
 const stalePeriods = 3;
 
-/** A result whose probe was last done longer ago than this is not known any more. */
-export const staleAfterMs = (periodSeconds: number): number =>
-  Math.max(staleAfterMsMin, stalePeriods * periodSeconds * 1000);
+/** A result whose probe was last done longer ago than this is not known any more. `tick`: no probe is done more often than once a slot. */
+export function staleAfterMs(periodSeconds: number, tick = false): number {
+  const periodMs = Math.max(periodSeconds * 1000, tick ? tickSlotMs : 0);
+  return Math.max(staleAfterMsMin, stalePeriods * periodMs);
+}
 
 /** Names of late probes in a beat; more than these, and nothing of the shard is known to be fresh. */
 export const lateMax = 100;

@@ -9,10 +9,10 @@ export type Conclusion =
   /** A prober error: the worker throws the result away, nothing counts. */
   | { readonly kind: 'error'; readonly error: string; readonly failureClass?: FailureClass };
 
-/** An event as kubelet records it on the container's object. */
+/** An event as kubelet records it on the container's object; `ProberError` is none of kubelet's, and of the story alone. */
 export type RecordedEvent = {
   readonly type: 'Warning';
-  readonly reason: 'Unhealthy' | 'ProbeWarning';
+  readonly reason: 'Unhealthy' | 'ProbeWarning' | 'ProberError';
   readonly message: string;
   readonly fieldPath: string;
 };

@@ -1,7 +1,9 @@
 /**
  * What a liveness or startup failure asks of others: a restart, one request per containerID, published until another containerID is there.
  */
+import { observe } from './observed.ts';
 import type { Incarnation, OutboxEvent, RestartRequest, StatusRecord, TargetRecord, TargetState } from './records.ts';
+import { containerShouldRestart } from './restart-policy.ts';
 import { type PlacedContainer, placedContainers, probeOf } from './spec.ts';
 import { restarts, staticContainerID } from './static-lifecycle.ts';
 import type { ContainerStatus, ProbeType } from './types.ts';
@@ -38,11 +40,12 @@ export function advanceRequests({ state, failing, incarnations, nowMs }: Advance
     if (target.spec.lifecycle === 'static' && !restarts({ target, container: entry.container })) continue;
     open[name] = request;
   }
-  // A static container that waits for its back-off is no longer failing, but nobody has answered its request. Of a terminating target
-  // nothing is restarted any more.
+  // A container that waits for its back-off, or that somebody has stopped and not started again, is no longer failing, but nobody has
+  // answered its request. Of a terminating target nothing is restarted any more.
   const waiting = target.deletionTimestampMs === undefined ? Object.entries(status.restartRequests) : [];
   for (const [name, request] of waiting) {
-    if (open[name] === undefined && incarnations[name]?.restartAtMs !== undefined) open[name] = request;
+    const isWaiting = incarnations[name]?.restartAtMs !== undefined || isHalfDone(state, name, request);
+    if (open[name] === undefined && isWaiting) open[name] = request;
   }
   for (const [name, request] of Object.entries(open)) {
     if (request.nextAtMs > nowMs) continue;
@@ -51,6 +54,28 @@ export function advanceRequests({ state, failing, incarnations, nowMs }: Advance
     if (answered(target, name, request, incarnations)) delete open[name];
   }
   return { open, outbox };
+}
+
+/** Reported as not running any more, with no other ID yet, and its policy has it started again: kubelet would start it now. */
+function isHalfDone(state: TargetState, name: string, { containerID, probeType }: RestartRequest): boolean {
+  const { lifecycle, restartPolicy } = state.target.spec;
+  const container = placedContainers(state.target.spec).find(({ spec }) => spec.name === name);
+  if (lifecycle !== 'reported' || !container || !probeOf(container.spec, probeType)) return false;
+  const { phase, containerStatuses, initContainerStatuses } = observe(state);
+  if (phase === 'Failed' || phase === 'Succeeded') return false;
+  const status = [...containerStatuses, ...initContainerStatuses].find((each) => each.name === name);
+  // A container that is being created has no ID yet.
+  if (!status || (status.containerID !== containerID && status.containerID !== '')) return false;
+  const policy = container.kind === 'restartableInit' ? 'Always' : restartPolicy;
+  switch (status.state?.kind) {
+    case 'terminated':
+      return containerShouldRestart(container.spec, policy, status.state.exitCode);
+    case 'waiting':
+      return true;
+    case 'running':
+    case undefined:
+      return false;
+  }
 }
 
 const againAfterMs = (published: number): number =>

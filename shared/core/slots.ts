@@ -50,7 +50,8 @@ export function slotAt(shard: Pick<SlottedShard, 'from' | 'mode'>, nowMs: number
 /** The slot after the one that is going on. */
 export const slotAfter = (shard: Pick<SlottedShard, 'from' | 'mode'>, { slot }: Slot): Slot => slotOf(shard, slot + 1);
 
-function slotOf(shard: Pick<SlottedShard, 'from' | 'mode'>, slot: number): Slot {
+/** The slot with this ordinal. */
+export function slotOf(shard: Pick<SlottedShard, 'from' | 'mode'>, slot: number): Slot {
   const lengthMs = slotLengthMs(shard.mode);
   const beginMs = slot * lengthMs + staggerMs(shard);
   return { slot, beginMs, endMs: beginMs + lengthMs, sendFromMs: beginMs - leadMs(shard.mode) };

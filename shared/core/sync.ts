@@ -5,6 +5,7 @@
  */
 import { sameValue } from './equality.ts';
 import { composeStatus, observe } from './observed.ts';
+import { boundedOutbox } from './outbox.ts';
 import type { EventRecord, Incarnation, StatusRecord, TargetRecord, TargetState } from './records.ts';
 import { advanceRequests, type Failing, killMessage } from './restart-requests.ts';
 import type { PlacedContainer } from './spec.ts';
@@ -43,7 +44,8 @@ export function planSync(state: TargetState, nowMs: number): SyncPlan {
   };
   const status = composeStatus({ ...state, status: next }, nowMs);
   const changed = statusChangedEvent({ target, version: old.version + 1, before: old.status, after: status, nowMs });
-  const record: StatusRecord = { ...next, status, outbox: [...old.outbox, ...requests.outbox, ...changed] };
+  const outbox = boundedOutbox([...old.outbox, ...requests.outbox, ...changed]);
+  const record: StatusRecord = { ...next, status, outbox };
   const acked = Object.fromEntries(Object.entries(state.probes).map(([name, probe]) => [name, probe.version]));
   if (sameValue(record, old) && sameValue(acked, old.acked) && record.outbox.length === 0) return { kind: 'settled' };
   return {

@@ -16,7 +16,12 @@ export type Ticker = {
   readonly triggerHeld: boolean;
   /** Set while the ticks are off this phase and on the way back to it. */
   readonly returningTo?: Phased;
+  /** Tick mode: nothing ticks until a run plans it. */
+  readonly resting?: Resting;
 };
+
+/** When it was last begun, wall time, as far as is known. */
+export type Resting = { readonly probedAtMs?: number };
 
 export type Wake = 'tick' | 'trigger';
 
@@ -27,7 +32,7 @@ export function startTicker(originMs: number, periodMs: number): Ticker {
 
 /** Ticks keep their phase however long a probe runs. */
 export function passTime(ticker: Ticker, nowMs: number): Ticker {
-  if (nowMs < ticker.nextTickMs) return ticker;
+  if (ticker.resting || nowMs < ticker.nextTickMs) return ticker;
   const passed = Math.floor((nowMs - ticker.nextTickMs) / ticker.periodMs) + 1;
   return { ...ticker, tickHeld: true, nextTickMs: ticker.nextTickMs + passed * ticker.periodMs };
 }
@@ -80,6 +85,16 @@ export function oweTick(ticker: Ticker): Ticker {
   return ticker.tickHeld ? ticker : { ...ticker, tickHeld: true };
 }
 
+/** Tick mode, where a probe is begun once a run: `probedAtMs` is when; absent: it was loaded. Triggers are held as ever. */
+export function restTicker({ returningTo: _, ...ticker }: Ticker, probedAtMs?: number): Ticker {
+  return { ...ticker, tickHeld: false, resting: probedAtMs === undefined ? {} : { probedAtMs } };
+}
+
+/** Tick mode: the one tick of a run. */
+export function plannedTicker({ resting: _, returningTo: __, ...ticker }: Ticker, beginMs: number): Ticker {
+  return { ...ticker, tickHeld: false, nextTickMs: beginMs };
+}
+
 /** Periods that a tick is away at most, when it was set last. */
 const awayMax = 2;
 
@@ -88,12 +103,15 @@ export function shiftTicker(ticker: Ticker, jumpMs: number, nowMs: number): Tick
   const { periodMs } = ticker;
   const shiftedMs = ticker.nextTickMs + jumpMs;
   const tooFar = Math.max(0, Math.ceil((shiftedMs - nowMs - awayMax * periodMs) / periodMs));
-  return { ...ticker, nextTickMs: shiftedMs - tooFar * periodMs };
+  const probedAtMs = ticker.resting?.probedAtMs;
+  const resting = probedAtMs !== undefined && { resting: { probedAtMs: probedAtMs + jumpMs } };
+  return { ...ticker, ...resting, nextTickMs: shiftedMs - tooFar * periodMs };
 }
 
-/** When there is something to take: now, or with the next tick. */
+/** When there is something to take: now, with the next tick, or, at rest, never. */
 export function dueMs(ticker: Ticker, nowMs: number): number {
-  return ticker.tickHeld || ticker.triggerHeld ? nowMs : ticker.nextTickMs;
+  if (ticker.tickHeld || ticker.triggerHeld) return nowMs;
+  return ticker.resting ? Number.POSITIVE_INFINITY : ticker.nextTickMs;
 }
 
 /**
@@ -113,7 +131,7 @@ export function phaseOf(hash32: number, periodMs: number): Phased {
 }
 
 /** The least part of a period between two probes of the ticker's. */
-const gapMin = 0.9;
+export const gapMin = 0.9;
 
 /** A new target is probed at once, then at its first instant at least 0.9 period later. */
 export function newTargetTicker(nowMs: number, phased: Phased): Ticker {
@@ -127,8 +145,10 @@ export function loadedTicker(nowMs: number, phased: Phased): Ticker {
   return { periodMs: phased.periodMs, nextTickMs, tickHeld: false, triggerHeld: false };
 }
 
+/** How far the clocks of two holders may be apart: of the same instant one is so much later than the other. */
+const skewMs = 4_000;
 /** How late an instant may be served that came while nobody held the shard: after a planned hand-over, and after a crash. */
-const lateMax = { plannedMs: 5_000, crashMs: 25_000 } as const;
+const lateMax = { plannedMs: 5_000 - skewMs, crashMs: 25_000 - skewMs } as const;
 /** Nobody held the shard for longer than a planned hand-over takes: the holder has crashed. */
 const plannedMs = 15_000;
 
@@ -144,12 +164,20 @@ export function takenOverTicker(nowMs: number, phased: Phased, unheldSinceMs: nu
   return tooLate ? owedTicker(nowMs, phased) : waiting;
 }
 
+/**
+ * Off its phase (after a trigger, a jump of the clock, a take-over), which whoever takes it over would wait for: where that is later than the
+ * next tick it is owed a probe.
+ */
+export function isOwedAtHandover({ nextTickMs }: Ticker, nowMs: number, phased: Phased): boolean {
+  return firstInstant(nowMs, phased) - nextTickMs > lateMax.plannedMs;
+}
+
 /** A loaded one whose last probe came to nothing: it probes at once, and goes back to its phase. */
 export function owedTicker(nowMs: number, phased: Phased): Ticker {
   return { ...loadedTicker(nowMs, phased), tickHeld: true, returningTo: phased };
 }
 
 /** The first instant of the phase at or after `fromMs`. */
-function firstInstant(fromMs: number, { phaseMs, periodMs }: Phased): number {
+export function firstInstant(fromMs: number, { phaseMs, periodMs }: Phased): number {
   return Math.ceil((fromMs - phaseMs) / periodMs) * periodMs + phaseMs;
 }

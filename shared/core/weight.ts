@@ -70,7 +70,8 @@ function probeWeight(probe: Probe): BucketWeight {
   };
 }
 
-function cpuMs({ exec, httpGet, grpc }: Probe): number {
+/** What one probe takes of one vCPU. */
+export function cpuMs({ exec, httpGet, grpc }: Probe): number {
   if (exec) return execCpuMs;
   if (httpGet) return httpGet.scheme === 'HTTPS' ? httpsCpuMs : httpCpuMs;
   return grpc ? grpcCpuMs : tcpCpuMs;

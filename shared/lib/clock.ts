@@ -22,6 +22,14 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
   });
 }
 
+/** Until `done`, but no longer than this, and not when `signal` is aborted. */
+export async function within(clock: Clock, done: Promise<void>, ms: number, signal?: AbortSignal): Promise<void> {
+  const over = new AbortController();
+  const signals = signal ? AbortSignal.any([signal, over.signal]) : over.signal;
+  await Promise.race([done, sleep(clock, ms, signals)]);
+  over.abort();
+}
+
 export type EndingClock = Clock & {
   /** Every wait is over: the timers that are set run now, every deadline has passed, and what is set from now on runs soon. */
   end(): void;

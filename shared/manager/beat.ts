@@ -7,12 +7,15 @@ import { QueueUnavailable } from '../queue/queue.ts';
 import { generationAttribute } from '../store/items.ts';
 import { layoutKey, runKey, targetHash } from '../store/keys.ts';
 import { StoreUnavailable } from '../store/store.ts';
+import { beatConditions } from './fence.ts';
 import type { Run } from './run.ts';
 
 export const beatIntervalMs = 5_000;
 /** After a beat that failed. */
 const retryMs = 500;
 export const visibilityMs = 15_000;
+/** The last beat of a run that ends in order says so by its number. */
+export const lastBeat = -1;
 
 export type BeatState = {
   /** When the loop last had no due probe left, ms since the epoch. */
@@ -90,7 +93,7 @@ export async function writeBeat(
         kind: 'update',
         key: runKey(run.message.shard),
         set: { beat, beatAtMs, ...observed, ...more },
-        if: [{ kind: 'equals', attribute: 'token', value: run.token }],
+        if: beatConditions(run),
       },
     ],
     { token: run.ports.random.uuid() },

@@ -6,17 +6,22 @@ import type { ShardMessage } from '../queue/queue.ts';
 import { decodeRun, encodeEpoch, encodeRun, generationAttribute, type RunRecord, updateTo } from '../store/items.ts';
 import type { Bucket } from '../store/keys.ts';
 import { layoutKey, runKey } from '../store/keys.ts';
-import type { Condition, Item, Operation } from '../store/store.ts';
+import type { Condition, Item } from '../store/store.ts';
+import { claimItems } from './claim-items.ts';
+import { doneSlotOf } from './done-slot.ts';
 import type { Ports } from './ports.ts';
 import type { Run } from './run.ts';
-import { writeSurely } from './write.ts';
+import { writeKnown, writeSurely } from './write.ts';
 
 /** Buckets whose EPOCH is set in one transaction. */
 const bucketsPerWrite = 25;
 
-/** A fresh token, greater than any before it; undefined: the shard's generation has moved on (or there is no such shard). */
+/**
+ * A fresh token, greater than any before it; undefined: the shard's generation has moved on (or there is no such shard).
+ * @throws StoreUnavailable also when nobody knows which token was taken, if any.
+ */
 export async function takeToken(ports: Ports, message: ShardMessage): Promise<number | undefined> {
-  const outcome = await writeSurely(ports, [
+  const outcome = await writeKnown(ports, [
     {
       kind: 'update',
       key: layoutKey,
@@ -28,22 +33,14 @@ export async function takeToken(ports: Ports, message: ShardMessage): Promise<nu
   return typeof token === 'number' ? token : undefined;
 }
 
-const lowerToken = (token: number): readonly Condition[] => [
-  {
-    kind: 'anyOf',
-    conditions: [
-      { kind: 'absent', attribute: 'token' },
-      { kind: 'lessThan', attribute: 'token', value: token },
-    ],
-  },
-];
-
 /** `warm`: nobody has held the shard since this process did, so what it remembers of it is what is stored. */
 export type Claimed =
-  | { readonly kind: 'warm'; readonly inherited: Inherited }
+  | { readonly kind: 'warm'; readonly inherited: Inherited; readonly before: RunRecord | undefined }
   | {
       readonly kind: 'cold';
       readonly inherited: Inherited;
+      /** RUN as it was, if it was of this generation. */
+      readonly before: RunRecord | undefined;
       /** Since then (wall time) nobody may have probed the shard. */
       readonly unheldSinceMs: number;
     }
@@ -58,22 +55,31 @@ export type Inherited = Pick<RunRecord, 'degraded' | 'late' | 'lateOverflow'>;
  */
 export async function claimRun(run: Run, keptToken: number | undefined): Promise<Claimed> {
   const { message, token, ports } = run;
-  const before = await ports.store.get(runKey(message.shard));
-  const doneSlot = doneSlotOf(before, message);
+  const item = await ports.store.get(runKey(message.shard));
+  const doneSlot = doneSlotOf(item, message);
   if (doneSlot >= message.slot) return { kind: 'refused' };
+  const before = recordOf(item);
   const inherited = inheritedOf(before);
   const nowMs = ports.clock.nowMs();
-  const { generation, slot } = message;
-  const beaten = { beat: 0, beatAtMs: nowMs, observedAtMs: nowMs, ...inherited };
-  const record = { token, generation, slot, doneSlot, ...beaten };
+  const { generation, slot, mode } = message;
+  const begun = {
+    beat: 0,
+    beatAtMs: nowMs,
+    beganAtMs: nowMs,
+    observedAtMs: nowMs,
+    tick: mode === 'tick',
+    ...inherited,
+  };
+  const record = { token, generation, slot, doneSlot, ...begun };
+  const comparable = before?.generation === generation ? before : undefined;
   const claim = updateTo(encodeRun(message.shard, record));
   if (keptToken !== undefined) {
     const same: Condition = { kind: 'equals', attribute: 'token', value: keptToken };
     const outcome = await writeSurely(ports, [{ ...claim, if: [same] }]);
-    if (outcome.kind === 'written') return { kind: 'warm', inherited };
+    if (outcome.kind === 'written') return { kind: 'warm', inherited, before: comparable };
   }
-  const unheldSinceMs = unheldSince(before, message, nowMs);
-  return (await claimItems(run, [claim])) ? { kind: 'cold', inherited, unheldSinceMs } : { kind: 'refused' };
+  if (!(await claimItems(run, [claim]))) return { kind: 'refused' };
+  return { kind: 'cold', inherited, before: comparable, unheldSinceMs: unheldSince(item, message, nowMs) };
 }
 
 /** Clocks of two processes differ by that much. */
@@ -87,17 +93,16 @@ function unheldSince(before: Item | undefined, { generation }: ShardMessage, now
   return (typeof observedAtMs === 'number' ? Math.min(observedAtMs, nowMs) : nowMs - handoverMs) - clockSkewMs;
 }
 
-function inheritedOf(before: Item | undefined): Inherited {
-  const decoded = before && decodeRun(before);
-  if (decoded?.kind !== 'ok') return { degraded: false, late: [], lateOverflow: false };
-  const { degraded, late, lateOverflow } = decoded.record;
-  return { degraded, late, lateOverflow };
+/** One that cannot be read is none: it is written anew. */
+function recordOf(item: Item | undefined): RunRecord | undefined {
+  const decoded = item && decodeRun(item);
+  return decoded?.kind === 'ok' ? decoded.record : undefined;
 }
 
-/** Slots of another generation are numbered in another way: what was done of them says nothing about this one's. */
-export function doneSlotOf(item: Item | undefined, message: Pick<ShardMessage, 'generation'>): number {
-  const isComparable = typeof item?.doneSlot === 'number' && item.generation === message.generation;
-  return isComparable ? Number(item.doneSlot) : -1;
+function inheritedOf(before: RunRecord | undefined): Inherited {
+  if (!before) return { degraded: false, late: [], lateOverflow: false };
+  const { degraded, late, lateOverflow } = before;
+  return { degraded, late, lateOverflow };
 }
 
 /** Sets the EPOCH of these buckets to the run's token; false: a higher token is there, the run is fenced. */
@@ -110,24 +115,4 @@ export async function claimBuckets(run: Run, buckets: readonly Bucket[]): Promis
     if (!(await claimItems(run, claims))) return false;
   }
   return true;
-}
-
-type ClaimItem = Pick<Extract<Operation, { kind: 'update' }>, 'key' | 'set'>;
-
-async function claimItems(run: Run, claims: readonly ClaimItem[]): Promise<boolean> {
-  const operations = claims.map(
-    ({ key, set }): Operation => ({ kind: 'update', key, ...(set && { set }), if: lowerToken(run.token) }),
-  );
-  const outcome = await writeSurely(run.ports, operations);
-  if (outcome.kind === 'written') return true;
-  if (outcome.kind === 'inDoubt') return false;
-  // A claim repeated with one's own token has succeeded before; claim the others again without it.
-  const own = new Set(
-    outcome.refusals.flatMap((refusal) =>
-      refusal.kind === 'condition' && refusal.item?.token === run.token ? [refusal.index] : [],
-    ),
-  );
-  if (own.size === 0 || own.size < outcome.refusals.length) return false;
-  const rest = claims.filter((_, index) => !own.has(index));
-  return rest.length === 0 || claimItems(run, rest);
 }

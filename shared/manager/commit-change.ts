@@ -6,6 +6,7 @@ import type { TimedAttempt } from '../prober/probe.ts';
 import { logChange, renewSuccessor } from './committed.ts';
 import { type HeldProbe, type HeldTarget, refreshView } from './held.ts';
 import type { Holder } from './holder.ts';
+import { isKeptQuiet } from './own-trouble.ts';
 import { recordedBusEvent, resultChanged } from './probe-events.ts';
 import { transitionEvent } from './transition.ts';
 
@@ -67,7 +68,8 @@ export async function commitEvents(
 }
 
 function tell(holder: Holder, held: HeldTarget, { probe, told }: Pick<Committing, 'probe' | 'told'>): void {
-  holder.publisher.publish(told.map((event) => recordedBusEvent(held.target, event, probe)));
+  const events = told.filter((event) => !isKeptQuiet(event));
+  holder.publisher.publish(events.map((event) => recordedBusEvent(held.target, event, probe)));
 }
 
 export function trigger(holder: Holder, held: HeldTarget, name: ProbeName): void {

@@ -2,24 +2,12 @@
  * The one queue through which everything a holder decides becomes durable: grouped into transactions, at most four a second, each
  * fenced by the EPOCH of every bucket it touches. A commit that somebody else has overtaken is dropped alone; a lost fence ends the run.
  */
-import type { EventRecord, ProbeRecord } from '../core/records.ts';
 import { sleep } from '../lib/clock.ts';
-import { encodeEvent, encodeProbe, updateTo } from '../store/items.ts';
-import type { Bucket, TargetAddress } from '../store/keys.ts';
-import { epochKey } from '../store/keys.ts';
-import type { Condition, Operation, Refusal, WriteOutcome } from '../store/store.ts';
-import { operationsMax, StoreUnavailable } from '../store/store.ts';
+import type { Bucket } from '../store/keys.ts';
+import { operationsMax, type Refusal } from '../store/store.ts';
+import { type Commit, type CommitPlan, planCommits } from './commit-plan.ts';
+import { writeFenced } from './fenced-write.ts';
 import type { Run } from './run.ts';
-
-/** A change of one PROBE item and the events that go with it, or events alone. */
-export type Commit = {
-  readonly address: TargetAddress;
-  /** The item as it was last committed: nothing is written for a uid that is gone. */
-  readonly before: ProbeRecord;
-  /** Absent: events alone. */
-  readonly after?: ProbeRecord;
-  readonly events: readonly EventRecord[];
-};
 
 /** `superseded`: the item is no longer what it was, or gone: read it again. `void`: the run has ended, nothing was written. */
 export type CommitResult = 'committed' | 'superseded' | 'void';
@@ -57,6 +45,8 @@ export function commitQueue(run: Run): CommitQueue {
         settleAll(group, 'void');
       }
     }
+    // At once, not in a later microtask: what is submitted in between would find a pump that looks no more.
+    pumping = undefined;
   }
 
   function takeGroup(): readonly Entry[] {
@@ -81,12 +71,12 @@ export function commitQueue(run: Run): CommitQueue {
       if (run.ended()) return Promise.resolve('void');
       return new Promise((settle) => {
         waiting.push({ commit, settle });
-        pumping ??= pump().finally(() => {
-          pumping = undefined;
-        });
+        pumping ??= pump();
       });
     },
-    drained: () => pumping ?? Promise.resolve(),
+    async drained() {
+      while (pumping !== undefined) await pumping;
+    },
   };
 }
 
@@ -95,11 +85,14 @@ async function writeGroup(run: Run, group: readonly Entry[]): Promise<void> {
   let entries = group;
   for (let conflicts = 0; entries.length > 0; ) {
     if (!run.inForce()) return settleAll(entries, 'void');
-    const plan = planGroup(run, entries);
+    const plan = planCommits(
+      run,
+      entries.map(({ commit }) => commit),
+    );
     const outcome = await writeFenced(run, plan.operations);
     if (!outcome) return settleAll(entries, 'void');
     if (outcome.kind === 'written') return settleAll(entries, 'committed');
-    const lost = settleRefused(run, plan, outcome.refusals);
+    const lost = settleRefused(run, { entries, plan }, outcome.refusals);
     entries = entries.filter((entry) => !lost.has(entry));
     if (lost.size === 0) {
       conflicts += 1;
@@ -109,83 +102,19 @@ async function writeGroup(run: Run, group: readonly Entry[]): Promise<void> {
   }
 }
 
-/** undefined: the run has ended, because the answer is in doubt or the store out of reach. */
-async function writeFenced(
-  run: Run,
-  operations: readonly Operation[],
-): Promise<Exclude<WriteOutcome, { kind: 'inDoubt' }> | undefined> {
-  try {
-    const outcome = await run.ports.store.write(operations, { token: run.ports.random.uuid() });
-    if (outcome.kind !== 'inDoubt') return outcome;
-    run.end({ kind: 'doubt', reason: 'a commit was left in doubt' });
-  } catch (error) {
-    if (!(error instanceof StoreUnavailable)) throw error;
-    run.end({ kind: 'doubt', reason: `store unavailable: ${error.message}` });
-  }
-  return undefined;
-}
-
-type GroupPlan = { readonly operations: readonly Operation[]; readonly owners: readonly (Entry | 'epoch')[] };
-
-function planGroup(run: Run, entries: readonly Entry[]): GroupPlan {
-  const operations: Operation[] = [];
-  const owners: (Entry | 'epoch')[] = [];
-  for (const bucket of new Set(entries.map((entry) => entry.commit.address.bucket))) {
-    operations.push({
-      kind: 'check',
-      key: epochKey(bucket),
-      if: [{ kind: 'equals', attribute: 'token', value: run.token }],
-    });
-    owners.push('epoch');
-  }
-  for (const entry of entries) {
-    for (const operation of entryOperations(entry.commit)) {
-      operations.push(operation);
-      owners.push(entry);
-    }
-  }
-  return { operations, owners };
-}
-
-function entryOperations({ address, before, after, events }: Commit): readonly Operation[] {
-  const puts = events.map((event): Operation => ({ kind: 'put', item: encodeEvent(address, event) }));
-  return [probeOperation(address, before, after), ...puts];
-}
-
-/** An update, never a put: a purged item must not come back. */
-function probeOperation(address: TargetAddress, before: ProbeRecord, after: ProbeRecord | undefined): Operation {
-  if (after) return { ...updateTo(encodeProbe(address, after)), if: unchangedSince(before, after) };
-  const { pk, sk } = encodeProbe(address, before);
-  return { kind: 'check', key: { pk, sk }, if: sameVersion(before) };
-}
-
-const sameVersion = ({ uid, version }: ProbeRecord): readonly Condition[] => [
-  { kind: 'equals', attribute: 'uid', value: uid },
-  { kind: 'equals', attribute: 'version', value: version },
-];
-
-function unchangedSince(before: ProbeRecord, after: ProbeRecord): readonly Condition[] {
-  const same = sameVersion(before);
-  if (after.version === before.version || after.result === undefined) return same;
-  // kubelet's Set: an update is emitted only if the write changes something.
-  const differs: Condition = {
-    kind: 'anyOf',
-    conditions: [
-      { kind: 'notEquals', attribute: 'result', value: after.result },
-      { kind: 'notEquals', attribute: 'containerID', value: after.containerID },
-    ],
-  };
-  return [...same, differs];
-}
-
 /** Settles what a condition refused; a refused EPOCH ends the run, and then every entry is settled by the next round. */
-function settleRefused(run: Run, plan: GroupPlan, refusals: readonly Refusal[]): ReadonlySet<Entry> {
+function settleRefused(
+  run: Run,
+  { entries, plan }: { readonly entries: readonly Entry[]; readonly plan: CommitPlan },
+  refusals: readonly Refusal[],
+): ReadonlySet<Entry> {
   const lost = new Set<Entry>();
   for (const refusal of refusals) {
     if (refusal.kind === 'conflict') continue;
     const owner = plan.owners[refusal.index];
     if (owner === 'epoch') run.end({ kind: 'fenced' });
-    else if (owner) lost.add(owner);
+    const entry = typeof owner === 'number' ? entries[owner] : undefined;
+    if (entry) lost.add(entry);
   }
   if (run.ended()) return new Set();
   settleAll([...lost], 'superseded');

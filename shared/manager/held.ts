@@ -10,6 +10,7 @@ import type { PodView, Worker, WorkerSpec } from '../core/worker.ts';
 import type { ProbeMetricLabels } from '../prober/metrics.ts';
 import type { TimedAttempt } from '../prober/probe.ts';
 import type { TargetAddress } from '../store/keys.ts';
+import { isAcked } from './acks.ts';
 
 /** kubelet's recorded events are rationed per probe: the first of a run, then one per interval with a count. */
 export type EventRation = { readonly reason: string; readonly recordedAtMs: number; readonly suppressed: number };
@@ -39,6 +40,8 @@ export type HeldProbe = {
   owed: boolean;
   /** When it last had nothing open: probed, or nothing to probe. Wall time. */
   seenAtMs: number;
+  /** What it found last is void: it was the prober's own trouble. */
+  isVoid: boolean;
   /** The probe has left the spec, or its target terminates: the next step ends the worker. */
   stopping: boolean;
   /** The attempts of the current run of equal results, oldest first. */
@@ -82,7 +85,7 @@ export function stateOf(held: Pick<HeldTarget, 'target' | 'report' | 'status' | 
 
 /** What a new holder does not know to have been told: its predecessor may have ended in between. */
 export function unackedOf({ status, probes }: Pick<TargetState, 'status' | 'probes'>): HeldTarget['unacked'] {
-  const open = Object.entries(probes).filter(([name, { version }]) => (status.acked[name] ?? 0) < version);
+  const open = Object.entries(probes).filter(([name, { version }]) => !isAcked(status, name, version));
   return new Map(
     open.map(([name, { version }]) => [name, { version, publishedAtMs: Number.NEGATIVE_INFINITY }] as const),
   );

@@ -15,7 +15,7 @@ export type Host = {
   readonly log: Log;
   readonly portsFor: (lease: Lease) => Ports;
   readonly runShard: typeof runShard;
-  readonly optionsFor?: (message: ShardMessage) => Omit<RunOptions, 'stop'>;
+  readonly optionsFor?: (message: ShardMessage) => Omit<RunOptions, 'stop' | 'redelivered'>;
   /** Hands over all that runs, and receives nothing more. */
   readonly stop: AbortSignal;
 };
@@ -50,7 +50,9 @@ export async function hostShards(host: PollingHost): Promise<void> {
   const rest = restOf(host);
   const lane = async () => {
     while (!host.stop.aborted) {
-      await rest.over();
+      // Another lane may begin a rest while this one is on its way from the end of the last: it would take back what was handed over.
+      while (rest.isOn()) await rest.over();
+      if (host.stop.aborted) return;
       const received = await receiveNext(host, rest.signal());
       if (received) await settleReceived({ ...host, onHandover: rest.begin }, received);
     }
@@ -79,9 +81,9 @@ export async function settleReceived(
   }
 }
 
-async function runOne(host: Host, { lease }: Received, message: ShardMessage): Promise<RunEnd> {
+async function runOne(host: Host, { lease, receiveCount }: Received, message: ShardMessage): Promise<RunEnd> {
   if (host.stop.aborted) return { kind: 'handover' };
-  const options = { ...host.optionsFor?.(message), stop: host.stop };
+  const options = { ...host.optionsFor?.(message), stop: host.stop, redelivered: receiveCount > 1 };
   return host.runShard(host.portsFor(lease), message, message.slotEndMs, options);
 }
 
@@ -128,6 +130,7 @@ async function receiveNext(
 function restOf({ clock, stop }: Host) {
   let receiving = new AbortController();
   let untilMs = clock.monotonicMs();
+  const isOn = () => clock.monotonicMs() < untilMs && !stop.aborted;
   stop.addEventListener('abort', () => receiving.abort(), { once: true });
   return {
     /** Aborted at a stop, and when a rest begins. */
@@ -138,8 +141,9 @@ function restOf({ clock, stop }: Host) {
       receiving.abort();
       receiving = new AbortController();
     },
+    isOn,
     async over() {
-      while (clock.monotonicMs() < untilMs && !stop.aborted) await sleep(clock, untilMs - clock.monotonicMs(), stop);
+      while (isOn()) await sleep(clock, untilMs - clock.monotonicMs(), stop);
     },
   };
 }

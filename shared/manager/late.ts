@@ -2,12 +2,14 @@
 import { boundedLate, type Late, lateName, staleAfterMs } from '../core/freshness.ts';
 import type { HeldTarget } from './held.ts';
 
+type Look = { readonly nowMs: number; readonly tick: boolean };
+
 /** `nowMs`: wall time. */
-export function lateProbes(targets: Iterable<HeldTarget>, nowMs: number): Late {
+export function lateProbes(targets: Iterable<HeldTarget>, { nowMs, tick }: Look): Late {
   const names: string[] = [];
   for (const { target, probes } of targets) {
     for (const { name, seenAtMs, spec } of probes.values())
-      if (nowMs - seenAtMs > staleAfterMs(spec.periodSeconds)) names.push(lateName(target, name));
+      if (nowMs - seenAtMs > staleAfterMs(spec.periodSeconds, tick)) names.push(lateName(target, name));
   }
   return boundedLate(names);
 }

@@ -20,6 +20,8 @@ export type Loaded = {
   /** The text of each CHECKPOINT item as it stands in the store. */
   readonly written: Map<Bucket, string>;
   counters: ChangeCounters;
+  /** When everything was last read, monotonic. */
+  loadedAtMs: number;
 };
 
 export type Loader = {
@@ -39,6 +41,7 @@ const nothingLoaded = (): Loaded => ({
   poisoned: new Map(),
   written: new Map(),
   counters: new Map(),
+  loadedAtMs: Number.NEGATIVE_INFINITY,
 });
 
 export function shardLoader(holder: Holder, loaded: Loaded = nothingLoaded()): Loader {
@@ -48,12 +51,17 @@ export function shardLoader(holder: Holder, loaded: Loaded = nothingLoaded()): L
 
   async function loadAll(): Promise<boolean> {
     // A bucket's first target touches its counter before it is written, so whoever reads the counters first misses none.
+    const beganAtMs = clock.monotonicMs();
     loaded.counters = await readChanges(store, run.message.buckets, false);
-    return loadBuckets([...loaded.counters.keys()]);
+    const isLoaded = await loadBuckets([...loaded.counters.keys()]);
+    if (isLoaded) loaded.loadedAtMs = beganAtMs;
+    return isLoaded;
   }
 
+  const isOld = (): boolean => clock.monotonicMs() - loaded.loadedAtMs >= fullReloadIntervalMs;
+
   async function catchUp(): Promise<boolean> {
-    return (await claim([...checkpoints.keys()])) && followOnce(false);
+    return (await claim([...checkpoints.keys()])) && (isOld() ? loadAll() : followOnce(false));
   }
 
   async function claim(buckets: readonly Bucket[]): Promise<boolean> {
@@ -114,13 +122,12 @@ export function shardLoader(holder: Holder, loaded: Loaded = nothingLoaded()): L
   }
 
   async function follow(): Promise<void> {
-    let loadedAtMs = clock.monotonicMs();
     while (!run.ended()) {
       await sleep(clock, changesIntervalMs, run.signal);
       if (run.ended()) return;
       try {
-        if (clock.monotonicMs() - loadedAtMs < fullReloadIntervalMs) await followOnce(true);
-        else if (await loadAll()) loadedAtMs = clock.monotonicMs();
+        if (isOld()) await loadAll();
+        else await followOnce(true);
       } catch (error) {
         if (!(error instanceof StoreUnavailable)) throw error;
         log.warn('changes not read', { shard: run.message.shard, cause: error.message });

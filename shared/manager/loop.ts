@@ -2,12 +2,13 @@
  * The loop of a run: one heap of what is due, one timer. A probe is in flight at most once; what its ticker holds meanwhile comes right
  * after. Targets are in the same heap: the holder is their timekeeper.
  */
-import { descriptorsOf, hasRoom, type Manners, mannersInOrder, nothingTaken, type Taken } from '../core/room.ts';
+import { descriptorsOf, type Manners, mannersInOrder } from '../core/room.ts';
 import { isClockJump } from '../core/self-health.ts';
-import { dueMs, oweTick, passTime, readyWakes, spaceOut, takeWake } from '../core/ticker.ts';
+import { dueMs, oweTick, passTime, readyWakes, restTicker, spaceOut, takeWake } from '../core/ticker.ts';
 import { dueHeap } from '../lib/heap.ts';
 import { StoreUnavailable } from '../store/store.ts';
 import type { HeldProbe, HeldTarget } from './held.ts';
+import { probeRoom, type Room } from './room.ts';
 import type { Run } from './run.ts';
 
 /** The timer never sleeps longer, so that a wall clock that jumped is seen. */
@@ -35,24 +36,28 @@ export type Loop = {
   inFlight(): number;
   /** Something due has not begun for a while. Not meant: probes that wait for room, which are late each for itself. */
   behind(): boolean;
+  /** Nothing is under way and nothing is due. */
+  isQuiet(): boolean;
   /** Begins nothing more; resolves when nothing is in flight. */
   stopped(): Promise<void>;
   /** What is in flight is void and owed. */
   abandon(): void;
 };
 
-export function startLoop(run: Run): Loop {
+/** `room`: of the process, if it holds several shards. */
+export function startLoop(run: Run, room: Room = probeRoom()): Loop {
   const { clock, log } = run.ports;
+  const isTick = run.message.mode === 'tick';
   const heap = dueHeap<Entry>();
   const working = new Set<Promise<void>>();
   const probing = new Set<HeldProbe>();
   const lines = linesOf();
-  let taken: Taken = nothingTaken;
   let steps: Steps | undefined;
   let cancelTimer: (() => void) | undefined;
   let timerAtMs = Number.POSITIVE_INFINITY;
   let offsetMs = clock.nowMs() - clock.monotonicMs();
   let stopping = false;
+  let leaveRoom = (): void => undefined;
 
   /** Every look at the wall clock is held against the monotonic one first, or a jump would make everything due at once, or nothing. */
   const wallMs = (): number => {
@@ -109,22 +114,18 @@ export function startLoop(run: Run): Loop {
     if (!wake) return schedule(held, probe);
     const { manners } = probe;
     const descriptors = descriptorsOf(probe.spec);
-    if (!hasRoom(taken, manners, descriptors)) {
+    if (!room.hasFor(manners, descriptors)) {
       probe.owed = true;
       lines.join(held, probe);
       return;
     }
     const next = takeWake(ticker, wake, nowMs);
-    probe.ticker = probe.owed ? spaceOut(next, nowMs) : next;
+    probe.ticker = isTick ? restTicker(next, nowMs) : probe.owed ? spaceOut(next, nowMs) : next;
     probe.owed = false;
     probe.inFlight = true;
     lines.leave(probe);
     probing.add(probe);
-    taken = { ...taken, [manners]: taken[manners] + descriptors };
-    const release = () => {
-      taken = { ...taken, [manners]: taken[manners] - descriptors };
-    };
-    track(cycle(held, probe, release));
+    track(cycle(held, probe, room.take(manners, descriptors)));
   };
 
   const cycle = async (held: HeldTarget, probe: HeldProbe, release: () => void) => {
@@ -133,10 +134,9 @@ export function startLoop(run: Run): Loop {
     } finally {
       probe.inFlight = false;
       probing.delete(probe);
-      release();
       // Also after a cycle that threw: the worker goes on.
       schedule(held, probe);
-      letIn();
+      release();
     }
   };
 
@@ -156,7 +156,7 @@ export function startLoop(run: Run): Loop {
       for (let first = lines.first(manners); first && !stopping; first = lines.first(manners)) {
         const [probe, held] = first;
         const gone = held.gone || probe.inFlight || held.probes.get(probe.name) !== probe;
-        if (!gone && !hasRoom(taken, manners, descriptorsOf(probe.spec))) break;
+        if (!gone && !room.hasFor(manners, descriptorsOf(probe.spec))) break;
         lines.leave(probe);
         if (!gone && !run.ended()) beginProbe(held, probe, wallMs());
       }
@@ -178,7 +178,8 @@ export function startLoop(run: Run): Loop {
     const nowMs = wallMs();
     probe.wake += 1;
     probe.ticker = passTime(probe.ticker, nowMs);
-    push(dueMs(probe.ticker, nowMs), { kind: 'probe', held, probe, wake: probe.wake });
+    const at = dueMs(probe.ticker, nowMs);
+    if (at < Number.POSITIVE_INFINITY) push(at, { kind: 'probe', held, probe, wake: probe.wake });
   };
 
   const scheduleTarget = (held: HeldTarget, at: number) => {
@@ -190,6 +191,7 @@ export function startLoop(run: Run): Loop {
   return {
     start(given) {
       steps = given;
+      leaveRoom = room.onFree(letIn);
       arm();
     },
     schedule,
@@ -199,8 +201,13 @@ export function startLoop(run: Run): Loop {
       const oldest = heap.peek();
       return oldest !== undefined && clock.nowMs() - oldest.dueMs > behindAfterMs;
     },
+    isQuiet() {
+      const next = heap.peek();
+      return working.size === 0 && (next === undefined || next.dueMs > clock.nowMs());
+    },
     async stopped() {
       stopping = true;
+      leaveRoom();
       cancelTimer?.();
       while (working.size > 0) await Promise.all(working);
     },

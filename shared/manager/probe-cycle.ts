@@ -13,6 +13,7 @@ import { outputOf } from '../prober/stored-output.ts';
 import { commitEvents, commitRecord } from './commit-change.ts';
 import { type HeldProbe, type HeldTarget, podView } from './held.ts';
 import type { Holder } from './holder.ts';
+import { ownTrouble } from './own-trouble.ts';
 import { rationed, recordedEvent } from './probe-events.ts';
 import type { Watched } from './self-health.ts';
 import { endedRecord, isDenied, mustCommit, withAction, withAttempts, withWorker } from './transition.ts';
@@ -63,10 +64,13 @@ async function askProber(holder: Holder, held: HeldTarget, probe: HeldProbe): Pr
   // Abandoned at the end of the run, it is owed, and what it says is void.
   if (holder.run.ended() || held.gone || probe.owed) return;
   metrics.observe(probe.labels, metricResult(report), durationMs / 1000);
-  if (!isOwnTrouble(report)) probe.seenAtMs = clock.nowMs();
+  // Not what was made void in doubt: that the prober tells of itself.
+  const isStanding = probe.isVoid && report === tried && isOwnTrouble(report);
+  probe.isVoid = isOwnTrouble(report);
+  if (!probe.isVoid) probe.seenAtMs = clock.nowMs();
   // What was asked by another spec says nothing about this one, whose counters have just begun.
   if (probe.specDigest !== specDigest) return;
-  if (report.conclusion.kind === 'error') return tellError(holder, held, { probe, report });
+  if (report.conclusion.kind === 'error') return tellError(holder, held, { probe, report, isStanding });
   const step = reduce(probe.workerSpec, probe.worker, report.conclusion.result);
   await applyStep(holder, held, { probe, step, report });
 }
@@ -192,14 +196,14 @@ function eventsOf(
   return told ? [recordedEvent({ probe, event: report.event, count, attempts: report.attempts, nowMs })] : [];
 }
 
+type Erring = { readonly probe: HeldProbe; readonly report: ProbeReport<TimedAttempt>; readonly isStanding: boolean };
+
 /** A prober error moves no counter. A denied dial stays visible in the item until a probe gets through. */
-async function tellError(
-  holder: Holder,
-  held: HeldTarget,
-  { probe, report }: { readonly probe: HeldProbe; readonly report: ProbeReport<TimedAttempt> },
-): Promise<void> {
+async function tellError(holder: Holder, held: HeldTarget, { probe, report, isStanding }: Erring): Promise<void> {
   const nowMs = holder.run.ports.clock.nowMs();
-  const told = eventsOf(probe, report, nowMs);
+  const { conclusion } = report;
+  const error = isStanding && conclusion.kind === 'error' ? conclusion.error : undefined;
+  const told = error === undefined ? eventsOf(probe, report, nowMs) : ownTrouble(probe, error, nowMs);
   const after = withReport(probe.record, report);
   if (isDenied(after) && !isDenied(probe.record))
     await commitRecord(holder, held, { probe, after, told, attempts: report.attempts });

@@ -16,14 +16,21 @@ export function publisherOf(run: Run): Publisher {
   let pumping: Promise<void> | undefined;
 
   async function pump(): Promise<void> {
-    while (waiting.length > 0) {
-      const batch = waiting;
-      waiting = [];
-      // A fenced run tells nothing more; its successor publishes what is not acked.
-      run.inForce();
-      if (run.ended()?.kind === 'fenced' || run.ended()?.kind === 'doubt') return;
-      const { failed } = await bus.publish(batch);
-      if (failed.length > 0) log.warn('events not taken by the bus', { count: failed.length });
+    try {
+      while (waiting.length > 0) {
+        const batch = waiting;
+        waiting = [];
+        // A fenced run tells nothing more; its successor publishes what is not acked.
+        run.inForce();
+        if (run.ended()?.kind === 'fenced' || run.ended()?.kind === 'doubt') return;
+        const { failed } = await bus.publish(batch);
+        if (failed.length > 0) log.warn('events not taken by the bus', { count: failed.length });
+      }
+    } catch (cause) {
+      log.error('publishing failed', { cause });
+    } finally {
+      // At once, not in a later microtask: what is published in between would find a pump that looks no more.
+      pumping = undefined;
     }
   }
 
@@ -31,13 +38,10 @@ export function publisherOf(run: Run): Publisher {
     publish(events) {
       if (events.length === 0) return;
       waiting = [...waiting, ...events].slice(0, waitingMax);
-      pumping ??= Promise.resolve()
-        .then(pump)
-        .catch((cause: unknown) => log.error('publishing failed', { cause }))
-        .finally(() => {
-          pumping = undefined;
-        });
+      pumping ??= Promise.resolve().then(pump);
     },
-    drained: () => pumping ?? Promise.resolve(),
+    async drained() {
+      while (pumping !== undefined) await pumping;
+    },
   };
 }

@@ -5,14 +5,23 @@
 import { createHash } from 'node:crypto';
 import type { ProbeRecord, TargetRecord } from '../core/records.ts';
 import { type ProbeName, type SpecProbe, specProbes } from '../core/spec.ts';
-import { newTargetTicker, owedTicker, type Phased, phaseOf, type Ticker, takenOverTicker } from '../core/ticker.ts';
-import { newWorker, type Worker } from '../core/worker.ts';
+import {
+  loadedTicker,
+  newTargetTicker,
+  owedTicker,
+  type Phased,
+  phaseOf,
+  restTicker,
+  type Ticker,
+  takenOverTicker,
+} from '../core/ticker.ts';
 import type { CheckpointRecord } from '../store/items.ts';
 import { probeKey } from '../store/keys.ts';
 import { trigger } from './commit-change.ts';
 import { containerStatus, type HeldProbe, type HeldTarget, refreshView, unackedOf, workerSpecOf } from './held.ts';
 import type { Holder } from './holder.ts';
 import type { ReadTarget } from './read-target.ts';
+import { storedWorker, withoutRun } from './stored-worker.ts';
 import { isNewer } from './transition.ts';
 
 export type Checkpoints = CheckpointRecord['entries'];
@@ -100,7 +109,7 @@ function updateWorker(holder: Holder, held: HeldTarget, { probe, entry }: Updati
   if (specDigest === probe.specDigest) return;
   probe.specDigest = specDigest;
   probe.worker = withoutRun(probe.worker);
-  if (moved) probe.ticker = newTargetTicker(holder.run.ports.clock.nowMs(), phasedOf(held.target, entry));
+  if (moved) probe.ticker = newTargetTicker(holder.run.ports.clock.nowMs(), phasedOf(held.target, probe));
 }
 
 function startWorker(holder: Holder, held: HeldTarget, entry: SpecProbe, checkpoints: Checkpoints): void {
@@ -122,9 +131,9 @@ function revives(held: HeldTarget, entry: SpecProbe, record: ProbeRecord): boole
 type Starting = { readonly entry: SpecProbe; readonly record: ProbeRecord; readonly checkpoints: Checkpoints };
 
 function workerOf(holder: Holder, held: HeldTarget, { entry, record, checkpoints }: Starting): HeldProbe {
-  const { namespace, name, uid, probeRequests } = held.target;
+  const { namespace, name, uid } = held.target;
   const nowMs = holder.run.ports.clock.nowMs();
-  const phased = phasedOf(held.target, entry);
+  const phased = phasedOf(held.target, { name: entry.name, spec: entry.probe });
   const specDigest = digestOf(entry);
   const checkpoint = checkpoints[probeKey(held.address, entry.name).sk];
   const owed = checkpoint?.uid === uid && checkpoint.owed === true;
@@ -138,13 +147,21 @@ function workerOf(holder: Holder, held: HeldTarget, { entry, record, checkpoints
     specDigest,
     record,
     worker: storedWorker(record, specDigest, checkpoint),
-    requestsSeen: probeRequests[entry.name] ?? 0,
-    ticker: firstTicker({ record, owed, phased, nowMs, unheldSinceMs: holder.unheldSinceMs ?? nowMs }),
+    requestsSeen: requestsSeen(checkpoint, uid),
+    ticker: firstTicker({
+      record,
+      owed,
+      phased,
+      nowMs,
+      unheldSinceMs: holder.unheldSinceMs ?? nowMs,
+      isTick: holder.run.message.mode === 'tick',
+    }),
     wake: 0,
     inFlight: false,
     manners: 'new',
     owed: false,
     seenAtMs: holder.inheritedLate.has(held, entry.name) ? Number.NEGATIVE_INFINITY : nowMs,
+    isVoid: false,
     stopping: false,
     attempts: [],
     ration: undefined,
@@ -157,28 +174,15 @@ type First = {
   readonly phased: Phased;
   readonly nowMs: number;
   readonly unheldSinceMs: number;
+  readonly isTick: boolean;
 };
 
-function firstTicker({ record, owed, phased, nowMs, unheldSinceMs }: First): Ticker {
+function firstTicker({ record, owed, phased, nowMs, unheldSinceMs, isTick }: First): Ticker {
   if (record.version === 0) return newTargetTicker(nowMs, phased);
+  if (isTick && !owed) return restTicker(loadedTicker(nowMs, phased));
   return owed || record.lastResult === undefined
     ? owedTicker(nowMs, phased)
     : takenOverTicker(nowMs, phased, unheldSinceMs);
-}
-
-/** The worker as its items have it. A checkpoint counts only for the same uid and streak; counters of another spec do not. */
-function storedWorker(record: ProbeRecord, specDigest: string, checkpoint: Checkpoints[string] | undefined): Worker {
-  if (record.result === undefined) return newWorker;
-  const { containerID, lastResult, onHold } = record;
-  const valid = checkpoint?.uid === record.uid && checkpoint.streak === record.streak;
-  // Within a streak the run only grows, and the item may be newer than the checkpoint.
-  const resultRun = valid ? Math.max(checkpoint.resultRun, record.resultRun) : record.resultRun;
-  const worker: Worker = { containerID, resultRun, onHold, ...(lastResult && { lastResult }) };
-  return record.specDigest === specDigest ? worker : withoutRun(worker);
-}
-
-function withoutRun({ lastResult: _, ...worker }: Worker): Worker {
-  return { ...worker, resultRun: 0 };
 }
 
 function passOnRequests(holder: Holder, held: HeldTarget, name: ProbeName): void {
@@ -222,13 +226,30 @@ function endForgotten(
   trigger(holder, held, name);
 }
 
-const phasedOf = ({ namespace, name }: TargetRecord, entry: SpecProbe): Phased =>
-  phaseOf(phaseHash(`${namespace}/${name}#${entry.name}`), entry.probe.periodSeconds * 1000);
+/** Where in its period a probe has its instants. */
+export const phasedOf = ({ namespace, name }: TargetRecord, probe: Pick<HeldProbe, 'name' | 'spec'>): Phased =>
+  phaseOf(phaseHash(`${namespace}/${name}#${probe.name}`), probe.spec.periodSeconds * 1000);
 
 /** First 32 bits of SHA-256: where in its period a probe has its instant. */
 function phaseHash(fullName: string): number {
   return createHash('sha256').update(fullName).digest().readUInt32BE(0);
 }
+
+/** Of another incarnation's requests nothing has been passed on: an entry counts for its uid alone. */
+const requestsSeen = (checkpoint: Checkpoints[string] | undefined, uid: string): number =>
+  checkpoint?.uid === uid ? (checkpoint.requestsSeen ?? 0) : 0;
+
+/** What is to be remembered of a target that is read anew: its manual triggers, so that none fires twice. No run length counts. */
+export function requestsPassedOn({ address, target, probes }: HeldTarget): Checkpoints {
+  const entries = [...probes.values()].map((probe) => {
+    const entry = { uid: target.uid, streak: noStreak, resultRun: 0, requestsSeen: probe.requestsSeen };
+    return [probeKey(address, probe.name).sk, entry] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+/** No item has it. */
+const noStreak = -1;
 
 const digestDigits = 16;
 

@@ -4,35 +4,30 @@
  */
 
 import { shiftTicker } from '../core/ticker.ts';
-import { sleep } from '../lib/clock.ts';
+import { sleep, within } from '../lib/clock.ts';
 import { QueueUnavailable, type ShardMessage } from '../queue/queue.ts';
 import { StoreUnavailable } from '../store/store.ts';
-import { type BeatState, type Beats, keepBeating, visibilityMs, writeBeat } from './beat.ts';
+import { type BeatState, type Beats, keepBeating, lastBeat, visibilityMs, writeBeat } from './beat.ts';
 import { checkpointEntries, checkpointIntervalMs, writeCheckpoints } from './checkpoint.ts';
-import { claimRun, type Inherited, takeToken } from './claim.ts';
-import { commitQueue } from './commit.ts';
+import { type Claimed, claimRun, type Inherited, takeToken } from './claim.ts';
 import { doubtTeller } from './doubt-events.ts';
-import type { HeldTarget } from './held.ts';
 import type { Holder } from './holder.ts';
-import { inheritedLate, lateProbes } from './late.ts';
+import { lateProbes } from './late.ts';
 import { type Loaded, type Loader, shardLoader } from './load.ts';
 import { type Loop, startLoop } from './loop.ts';
+import { holderOf } from './new-holder.ts';
 import type { Ports } from './ports.ts';
 import { probeCycle } from './probe-cycle.ts';
-import { publisherOf } from './publisher.ts';
-import { type Poison, type ReadTarget, readTarget } from './read-target.ts';
-import { adoptTarget, dropTarget } from './roster.ts';
+import type { Poison } from './read-target.ts';
+import type { Room } from './room.ts';
 import { type Run, type RunEnd, startRun } from './run.ts';
-import { selfWatch } from './self-health.ts';
+import { coveredBy, tickOnce } from './tick.ts';
 import { tendTarget } from './timekeeper.ts';
-import { velocityOf } from './velocity.ts';
 
 /** Probes in flight at the end of a run have this long; the rest are void and run again first thing in the next one. */
 const drainMs = 2_000;
 /** What was abandoned answers within this. */
 const abandonMs = 500;
-/** The last beat of a run says so by its number. */
-const lastBeat = -1;
 
 export type RunView = {
   readonly token: number;
@@ -59,8 +54,12 @@ export type RunOptions = {
   /** The release that runs this code; LAYOUT may desire another one. */
   readonly release?: string;
   readonly memory?: ShardMemory;
+  /** Of the process, shared by all that it holds; absent: it holds nothing else. */
+  readonly room?: Room;
   /** Ends the run early and in order. */
   readonly stop?: AbortSignal;
+  /** The message was received before, as far as the queue knows. */
+  readonly redelivered?: boolean;
   /** Called once, when every target is loaded, with a look into the run. */
   readonly onLoaded?: (view: () => RunView) => void;
 };
@@ -102,13 +101,14 @@ async function hold(run: Run, deadlineMs: number, options: RunOptions): Promise<
     return { kind: 'stale' };
   }
   const warm = claimed.kind === 'warm' ? kept : undefined;
-  const loop = startLoop(run);
+  const loop = startLoop(run, options.room);
   const unheldSinceMs = claimed.kind === 'cold' ? claimed.unheldSinceMs : undefined;
   const { inherited } = claimed;
   const holder = holderOf(run, loop, { targets: warm?.targets ?? new Map(), inherited, unheldSinceMs });
   const loader = shardLoader(holder, warm?.loaded);
   const checkpoints = checkpointer(holder, loader);
   const beats = beatsOf(holder, loop, inherited);
+  let isCovered = false;
   // The beat begins before the load: a large shard takes longer to load than its lease lasts.
   const background = [guarded(run, keepBeating(run, beats))];
   if (await (warm ? loader.catchUp() : loader.loadAll())) {
@@ -121,17 +121,15 @@ async function hold(run: Run, deadlineMs: number, options: RunOptions): Promise<
     });
     if (warm) scheduleAll(holder);
     background.push(guarded(run, loader.follow()), guarded(run, checkpoints.keep()));
-    await untilDone(run, deadlineMs, options.stop);
+    isCovered = await untilDone({ holder, loop, claimed, deadlineMs }, options.stop);
   }
   const idle = await drained(holder, loop);
   await holder.commits.drained();
-  if (run.inForce()) await checkpoints.write();
+  const isTick = run.message.mode === 'tick';
+  if (run.inForce()) await checkpoints.write(isTick ? undefined : run.ports.clock.nowMs());
   // A slot that was left early is not done: whoever comes next goes on with it.
   const wish = run.wish() ?? { kind: 'slotDone' };
-  if (run.inForce() && wish.kind === 'slotDone') {
-    const state = beats.observe();
-    if (await writeBeat(run, lastBeat, state, { doneSlot: run.message.slot })) beats.written(state);
-  }
+  if (run.inForce() && tellsItsEnd(run, wish)) await beatLast(run, beats, isCovered && wish.kind === 'slotDone');
   run.end(wish);
   await Promise.all(background);
   await holder.publisher.drained();
@@ -139,6 +137,16 @@ async function hold(run: Run, deadlineMs: number, options: RunOptions): Promise<
   if (idle && end.kind === 'slotDone')
     options.memory?.set(shard, { generation, token: run.token, targets: holder.targets, loaded: loader.loaded() });
   return end;
+}
+
+/** Whoever goes on with a rescue would look for a beat first. */
+const tellsItsEnd = ({ message }: Run, { kind }: RunEnd): boolean =>
+  kind === 'slotDone' || (kind === 'handover' && message.kind === 'rescue');
+
+async function beatLast(run: Run, beats: Beats, isCovered: boolean): Promise<void> {
+  const state = beats.observe();
+  const done = isCovered ? { doneSlot: run.message.slot } : {};
+  if (await writeBeat(run, lastBeat, state, done)) beats.written(state);
 }
 
 /** After a warm start every worker goes on where its ticker is, and every target is looked at once. */
@@ -162,28 +170,43 @@ function shiftAll(holder: Holder, jumpMs: number): void {
 /** Until nothing is in flight. What takes too long, or what a run that has ended left open, is destroyed; whether nothing is left. */
 async function drained({ run, self }: Holder, loop: Loop): Promise<boolean> {
   const stopped = loop.stopped();
-  await within(run, stopped, drainMs, run.signal);
+  await within(run.ports.clock, stopped, drainMs, run.signal);
   if (loop.inFlight() > 0) loop.abandon();
   run.ports.abandon();
   await self.stop();
-  await within(run, stopped, abandonMs);
+  await within(run.ports.clock, stopped, abandonMs);
   return loop.inFlight() === 0;
 }
 
-async function within({ ports }: Run, done: Promise<void>, ms: number, signal?: AbortSignal): Promise<void> {
-  const over = new AbortController();
-  const signals = signal ? AbortSignal.any([signal, over.signal]) : over.signal;
-  await Promise.race([done, sleep(ports.clock, ms, signals)]);
-  over.abort();
-}
+type Held = {
+  readonly holder: Holder;
+  readonly loop: Loop;
+  readonly claimed: Exclude<Claimed, { readonly kind: 'refused' }>;
+  readonly deadlineMs: number;
+};
 
-/** Until the slot is over, the run has ended or wants to, or the host stops. */
-async function untilDone(run: Run, deadlineMs: number, stop: AbortSignal | undefined): Promise<void> {
+/** Until the slot is over or, in tick mode, done, the run has ended or wants to, or the host stops; false: it is to be done again. */
+async function untilDone(held: Held, stop: AbortSignal | undefined): Promise<boolean> {
+  const { run } = held.holder;
   const onStop = () => run.leave({ kind: 'handover' });
   if (stop?.aborted) onStop();
   stop?.addEventListener('abort', onStop);
-  await sleep(run.ports.clock, deadlineMs - run.ports.clock.nowMs(), run.leaving);
-  stop?.removeEventListener('abort', onStop);
+  try {
+    return await (run.message.mode === 'tick' ? ticked(held) : untilDeadline(run, held.deadlineMs));
+  } finally {
+    stop?.removeEventListener('abort', onStop);
+  }
+}
+
+async function untilDeadline({ ports, leaving }: Run, deadlineMs: number): Promise<boolean> {
+  await sleep(ports.clock, deadlineMs - ports.clock.nowMs(), leaving);
+  return true;
+}
+
+function ticked({ holder, loop, claimed, deadlineMs }: Held): Promise<boolean> {
+  const { ports, message } = holder.run;
+  const unheldSinceMs = claimed.kind === 'cold' ? claimed.unheldSinceMs : ports.clock.nowMs();
+  return tickOnce(holder, loop, { covered: coveredBy(message, claimed.before, unheldSinceMs), deadlineMs });
 }
 
 /** A part of the run that throws ends the run: half a run would keep a false beat. */
@@ -197,21 +220,26 @@ function guarded(run: Run, work: Promise<void>): Promise<void> {
 /** `observedAtMs` stands still while something due has not begun, and what has not been done for too long is named. */
 function beatsOf(holder: Holder, loop: Loop, { degraded }: Inherited): Beats {
   const { clock } = holder.run.ports;
+  const tick = holder.run.message.mode === 'tick';
   let observedAtMs = clock.nowMs();
   const observe = (): BeatState => {
     if (!loop.behind()) observedAtMs = clock.nowMs();
     const health = holder.self.health();
     const doubt = health.kind === 'doubtful' && { reason: health.reason, sinceMs: health.sinceMs };
-    return { observedAtMs, ...lateProbes(holder.targets.values(), clock.nowMs()), ...(doubt && { doubt }) };
+    return {
+      observedAtMs,
+      ...lateProbes(holder.targets.values(), { nowMs: clock.nowMs(), tick }),
+      ...(doubt && { doubt }),
+    };
   };
   return { observe, written: doubtTeller(holder, degraded) };
 }
 
 function checkpointer(holder: Holder, loader: Loader) {
   const { run } = holder;
-  const write = async () => {
+  const write = async (endsAtMs?: number) => {
     try {
-      await writeCheckpoints(run, checkpointEntries(holder.targets.values()), loader.loaded().written);
+      await writeCheckpoints(run, checkpointEntries(holder.targets.values(), endsAtMs), loader.loaded().written);
     } catch (error) {
       // What is not written costs run lengths, as a crash would: no reason to end a run that beats.
       if (!(error instanceof StoreUnavailable)) throw error;
@@ -239,52 +267,4 @@ function viewOf({ holder, loop, loader, beats }: Viewed): RunView {
     beat: beats.observe(),
     quarantined: loader.quarantined(),
   };
-}
-
-type Begun = Pick<Holder, 'targets' | 'unheldSinceMs'> & { readonly inherited: Inherited };
-
-function holderOf(run: Run, loop: Loop, { targets, inherited, unheldSinceMs }: Begun): Holder {
-  const reread = async (held: HeldTarget) => {
-    const read = await readUntilEnded(run, held);
-    if (held.gone || run.ended()) return;
-    if (read) adoptTarget(holder, read, {});
-    else dropTarget(holder, held);
-  };
-  const holder: Holder = {
-    run,
-    commits: commitQueue(run),
-    publisher: publisherOf(run),
-    self: selfWatch(run, inherited.degraded),
-    velocity: velocityOf(run.ports.clock),
-    inheritedLate: inheritedLate(inherited),
-    unheldSinceMs,
-    targets,
-    schedule: loop.schedule,
-    scheduleTarget: loop.scheduleTarget,
-    reread,
-    async reload(held) {
-      const read = await readUntilEnded(run, held);
-      if (held.gone || run.ended()) return;
-      // Only now: a target that was dropped and could not be read would be nobody's until the next full reload.
-      dropTarget(holder, held);
-      if (read) adoptTarget(holder, read, {});
-    },
-  };
-  return holder;
-}
-
-/** After a read that failed. */
-const readAgainMs = 1_000;
-
-/** A target that has to be read again is, however long the store is out of reach; undefined: it is gone, or the run has ended. */
-async function readUntilEnded(run: Run, { address }: HeldTarget): Promise<ReadTarget | undefined> {
-  while (!run.ended()) {
-    try {
-      return await readTarget(run.ports.store, address);
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable)) throw error;
-      await sleep(run.ports.clock, readAgainMs, run.signal);
-    }
-  }
-  return undefined;
 }

@@ -5,13 +5,15 @@
  */
 import type { Bus } from '../bus/bus.ts';
 import { type Capacity, functionCapacity, type LayoutContext, type LayoutShard } from '../core/layout.ts';
+import { sleep } from '../lib/clock.ts';
 import { type QueueSender, QueueUnavailable } from '../queue/queue.ts';
 import { decodeRun, type RunRecord } from '../store/items.ts';
 import { runKey } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
+import { lookAgainMs } from './drop-reason.ts';
 import { currentLayout, type LayoutPorts } from './layout.ts';
 import { isUnheld, tellNoHolder } from './no-holder.ts';
-import { messagesFor, type Outgoing, type ScheduledShard } from './shard-messages.ts';
+import { isDoubtful, lookedAgain, messagesFor, type Outgoing, type ScheduledShard } from './shard-messages.ts';
 
 export type SchedulePorts = LayoutPorts & { readonly queue: QueueSender; readonly bus: Bus };
 
@@ -36,17 +38,33 @@ export type ScheduleOutcome = {
 export async function runSchedule(ports: SchedulePorts, options: ScheduleOptions = {}): Promise<ScheduleOutcome> {
   const { desiredRelease = '', capacity = functionCapacity, mode = 'auto', repeatCurrent = false } = options;
   const layout = await currentLayout(ports, { desiredRelease, capacity, mode });
-  const scheduled = await inChunks(layout.shards, (shard) => scheduledShard(ports.store, shard));
+  const scheduled = await scheduledShards(ports, layout.shards);
   const nowMs = Math.floor(ports.clock.nowMs());
   const outgoing = scheduled.flatMap((each) => messagesFor(each, { nowMs, repeatCurrent }));
   const sent = await inChunks(outgoing, (each) => send(ports, each));
-  await tellNoHolder(ports, scheduled, nowMs);
+  // Who has just started may have been away for long; that it was nobody's is told once somebody could have begun it.
+  if (!repeatCurrent) await tellNoHolder(ports, scheduled, nowMs);
   return {
     layout: layout.shards,
     sent: sent.filter(Boolean).length,
     notSent: sent.filter((isSent) => !isSent).length,
     noHolder: scheduled.filter((each) => isUnheld(each, nowMs)).map(({ shard }) => shard.shard),
   };
+}
+
+/** Those whose last beat looks old are looked at again: a holder whose clock is wrong is one all the same. */
+async function scheduledShards(
+  { store, clock }: SchedulePorts,
+  shards: readonly LayoutShard[],
+): Promise<readonly ScheduledShard[]> {
+  const read = (shard: LayoutShard) => scheduledShard(store, shard);
+  const first = await inChunks(shards, read);
+  const doubtful = new Set(first.filter((each) => isDoubtful(each, clock.nowMs())));
+  if (doubtful.size === 0) return first;
+  await sleep(clock, lookAgainMs);
+  return inChunks(first, async (each) =>
+    doubtful.has(each) ? lookedAgain(each, await read(each.shard), clock.nowMs()) : each,
+  );
 }
 
 /** A RUN that cannot be read is none: the next claim writes it anew. */

@@ -23,7 +23,7 @@ export type About = {
   readonly changes: boolean;
 };
 
-export type SelfWatch = Pick<Examiner, 'health' | 'jumped' | 'stop'> & { watch(): Watched };
+export type SelfWatch = Pick<Examiner, 'health' | 'doubtedSince' | 'jumped' | 'stop'> & { watch(): Watched };
 
 /** `inDoubt`: whoever held the shard before was, and said so. */
 export function selfWatch(run: Run, inDoubt: boolean): SelfWatch {
@@ -32,6 +32,7 @@ export function selfWatch(run: Run, inDoubt: boolean): SelfWatch {
   const examiner = examinerOf(run, { stalls, inDoubt });
   return {
     health: examiner.health,
+    doubtedSince: examiner.doubtedSince,
     jumped: examiner.jumped,
     stop: examiner.stop,
     watch() {

@@ -72,6 +72,27 @@ const messageOf = (
   ...(mode === 'tick' && { mode }),
 });
 
+/** Clocks that differ by more are wrong. */
+const aheadMsMax = 10_000;
+
+/**
+ * Whether the time of its last beat asks for help, or makes no sense here. It is by the holder's clock: where that is wrong only the number
+ * of the beat can tell. (Of a shard in tick mode it could tell nothing within a minute.)
+ */
+export const isDoubtful = (scheduled: ScheduledShard, nowMs: number): boolean => {
+  const silent = silentMs(scheduled, nowMs);
+  return scheduled.shard.mode === 'resident' && (silent > rescueAfterMs.resident || silent < -aheadMsMax);
+};
+
+/** A shard that was read twice, so long apart that a holder would have beaten in between. */
+export function lookedAgain(before: ScheduledShard, after: ScheduledShard, nowMs: number): ScheduledShard {
+  const { shard, run } = after;
+  if (!run) return after;
+  const isMoving = run.beat !== before.run?.beat || run.token !== before.run.token;
+  const beatAtMs = isMoving ? nowMs : Math.min(run.beatAtMs, nowMs - rescueAfterMs.resident - 1);
+  return { shard, run: { ...run, beatAtMs } };
+}
+
 /** How long nobody has been heard of; a shard that is new has its beginning for a beat. */
 export const silentMs = ({ shard, run }: ScheduledShard, nowMs: number): number =>
   nowMs - Math.max(shard.sinceMs, run?.beatAtMs ?? 0);

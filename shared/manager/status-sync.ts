@@ -3,21 +3,17 @@
  * anew, and written on condition of the version read. Its outbox goes the safe way: write, publish, clear, ack.
  */
 
-import type { Bus } from '../bus/bus.ts';
-import type { BusEvent } from '../bus/events.ts';
-import { toBusEvent } from '../bus/outbox.ts';
-import type { OutboxEvent, TargetRecord } from '../core/records.ts';
 import { planSync, type SyncPlan } from '../core/sync.ts';
-import type { Log } from '../lib/log.ts';
-import { encodeEvent, encodeStatus, updateTo } from '../store/items.ts';
 import { prefixEnd, statusKey, targetAddress, targetKey } from '../store/keys.ts';
 import type { Operation, Store } from '../store/store.ts';
 import { withChange } from './changes.ts';
+import type { OutboxPorts } from './outbox.ts';
 import { type ReadTarget, readTarget } from './read-target.ts';
 import type { WritePorts } from './write.ts';
 import { writeSurely } from './write.ts';
+import { writeStatus } from './write-status.ts';
 
-export type StatusSyncPorts = WritePorts & { readonly bus: Bus; readonly log: Log; readonly store: Store };
+export type StatusSyncPorts = WritePorts & OutboxPorts & { readonly store: Store };
 
 export type TargetName = { readonly namespace: string; readonly name: string };
 
@@ -51,45 +47,6 @@ function carryOut(ports: StatusSyncPorts, state: ReadTarget, plan: SyncPlan): Pr
         ? withChange(ports, state.address, () => writeStatus(ports, state, plan))
         : writeStatus(ports, state, plan);
   }
-}
-
-async function writeStatus(
-  ports: StatusSyncPorts,
-  state: ReadTarget,
-  plan: Extract<SyncPlan, { kind: 'write' }>,
-): Promise<SyncOutcome | 'raced'> {
-  const { address, target, status: old } = state;
-  const { record, acked } = plan;
-  const quiet = record.outbox.length === 0;
-  const first = quiet ? { ...record, acked } : record;
-  const events = plan.events.map((event): Operation => ({ kind: 'put', item: encodeEvent(address, event) }));
-  const written = await writeSurely(ports, [statusUpdate(state, first, old.version), ...events]);
-  if (written.kind !== 'written') return 'raced';
-  if (quiet) return 'written';
-
-  const published = await ports.bus.publish(record.outbox.flatMap((event) => busEvent(ports, target, event)));
-  if (published.failed.length > 0) return 'incomplete';
-  const cleared = { ...record, version: record.version + 1, outbox: [], acked };
-  const clearing = await writeSurely(ports, [statusUpdate(state, cleared, record.version)]);
-  return clearing.kind === 'written' ? 'written' : 'raced';
-}
-
-function statusUpdate({ address, target }: ReadTarget, record: ReadTarget['status'], versionRead: number): Operation {
-  return {
-    ...updateTo(encodeStatus(address, record)),
-    if: [
-      { kind: 'equals', attribute: 'uid', value: target.uid },
-      { kind: 'equals', attribute: 'version', value: versionRead },
-    ],
-  };
-}
-
-/** An outbox entry that no longer has the form of its event is dropped, or it would block all that follow. */
-function busEvent(ports: StatusSyncPorts, target: TargetRecord, event: OutboxEvent): readonly BusEvent[] {
-  const made = toBusEvent(target, event);
-  if (made) return [made];
-  ports.log.error('outbox event dropped: not of its schema', { id: event.id, detailType: event.detailType });
-  return [];
 }
 
 /** All items of the uid in one transaction; EVENT items leave by TTL. */

@@ -25,6 +25,21 @@ export async function writeSurely(ports: WritePorts, operations: readonly Operat
   }
 }
 
+/**
+ * The same, for whoever cannot go on without knowing: what was left in doubt, or was in conflict to the end, is no outcome.
+ * @throws StoreUnavailable then too.
+ */
+export async function writeKnown(
+  ports: WritePorts,
+  operations: readonly Operation[],
+): Promise<Exclude<WriteOutcome, { readonly kind: 'inDoubt' }>> {
+  const outcome = await writeSurely(ports, operations);
+  if (outcome.kind === 'inDoubt') throw new StoreUnavailable('nobody knows whether it was written');
+  if (outcome.kind === 'refused' && outcome.refusals.every(({ kind }) => kind === 'conflict'))
+    throw new StoreUnavailable('in conflict with others to the end');
+  return outcome;
+}
+
 async function writeOnce(
   ports: WritePorts,
   operations: readonly Operation[],

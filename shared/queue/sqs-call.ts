@@ -23,43 +23,42 @@ const deletesMax = 4;
 /** Pauses between sends: full jitter below a doubling bound. */
 const pauseMs = 25;
 
-type Limits = { readonly sendsMax: number; readonly waitMs?: number; readonly signal?: AbortSignal | undefined };
+type Limits = {
+  readonly sendsMax: number;
+  readonly waitMs?: number;
+  /** Aborted: what is under way comes to its end, and is not sent again. */
+  readonly last?: AbortSignal | undefined;
+};
 
-/** @throws QueueUnavailable after `sendsMax` sends, when the service refuses for good, or when the signal was aborted. */
+/** @throws QueueUnavailable after `sendsMax` sends, or when the service refuses for good. */
 export async function callSqs<Answer>(
   { clock, random, requestTimeoutMs = requestTimeoutMsDefault }: SqsOptions,
   send: (abortSignal: AbortSignal) => Promise<Answer>,
-  { sendsMax, waitMs = 0, signal }: Limits,
+  { sendsMax, waitMs = 0, last }: Limits,
 ): Promise<Answer> {
   const timeoutMs = waitMs + requestTimeoutMs;
   for (let sends = 1; ; sends += 1) {
     try {
-      return await timed(clock, send, { timeoutMs, signal });
+      return await timed(clock, send, timeoutMs);
     } catch (cause) {
-      if (sqsFailure(cause) !== 'passing' || sends === sendsMax || signal?.aborted)
+      if (sqsFailure(cause) !== 'passing' || sends === sendsMax || last?.aborted)
         throw new QueueUnavailable('SQS cannot be reached or refuses service', { cause });
     }
-    await sleep(clock, random.next() * pauseMs * 2 ** sends, signal);
+    await sleep(clock, random.next() * pauseMs * 2 ** sends, last);
   }
 }
-
-type Timing = { readonly timeoutMs: number; readonly signal: AbortSignal | undefined };
 
 async function timed<Answer>(
   clock: Clock,
   send: (abortSignal: AbortSignal) => Promise<Answer>,
-  { timeoutMs, signal }: Timing,
+  timeoutMs: number,
 ): Promise<Answer> {
   const timeout = new AbortController();
-  const abort = () => timeout.abort();
-  const cancel = clock.setTimer(timeoutMs, abort);
-  signal?.addEventListener('abort', abort);
-  if (signal?.aborted) abort();
+  const cancel = clock.setTimer(timeoutMs, () => timeout.abort());
   try {
     return await send(timeout.signal);
   } finally {
     cancel();
-    signal?.removeEventListener('abort', abort);
   }
 }
 

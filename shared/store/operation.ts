@@ -38,10 +38,13 @@ export function requireValidWrite(operations: readonly Operation[], token: strin
   if (token === '') throw new Error('a write needs a token');
   if (operations.length < 1 || operations.length > operationsMax)
     throw new Error(`a write has 1 to ${operationsMax} operations, not ${operations.length}`);
-  const names = new Set(operations.map((operation) => keyName(operationKey(operation))));
-  if (names.size !== operations.length) throw new Error('a write touches each key once');
+  if (operations.length > 1 && countKeys(operations) !== operations.length)
+    throw new Error('a write touches each key once');
   for (const operation of operations) requireValidOperation(operation);
 }
+
+const countKeys = (operations: readonly Operation[]): number =>
+  new Set(operations.map((operation) => keyName(operationKey(operation)))).size;
 
 function requireValidOperation(operation: Operation): void {
   requireValidKey(operationKey(operation));
@@ -74,17 +77,19 @@ function requireValidCondition(condition: Condition): void {
 }
 
 function requireValidUpdate(operation: Operation & { readonly kind: 'update' }): void {
-  const set = Object.keys(definedOf(operation.set ?? {}));
-  const names = [...set, ...(operation.remove ?? []), ...Object.keys(operation.add ?? {})];
-  if (new Set(names).size !== names.length) throw new Error('an update names each attribute once');
-  requireValidAttributes(operation.set ?? {});
-  requireValidAttributes(operation.add ?? {});
-  requireUnreserved(operation.remove ?? []);
+  const { set = {}, remove = [], add = {} } = operation;
+  const others = [...remove, ...Object.keys(add)];
+  const isTwice = (name: string, index: number) => set[name] !== undefined || others.indexOf(name) !== index;
+  if (others.some(isTwice)) throw new Error('an update names each attribute once');
+  requireValidAttributes(set);
+  requireValidAttributes(add);
+  requireUnreserved(remove);
 }
 
 function requireValidAttributes(attributes: { readonly [attribute: string]: unknown }): void {
-  requireUnreserved(Object.keys(attributes));
-  for (const value of Object.values(attributes)) requireStorable(value, 1);
+  const names = Object.keys(attributes);
+  requireUnreserved(names);
+  for (const name of names) requireStorable(attributes[name], 1);
 }
 
 function requireUnreserved(names: readonly string[]): void {

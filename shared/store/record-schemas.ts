@@ -27,6 +27,8 @@ export type CheckpointEntry = {
   readonly lastResult?: ProbeRecord['lastResult'];
   /** It was due and came to nothing when the run ended: whoever comes next runs it at once. */
   readonly owed?: boolean;
+  /** Manual triggers of TARGET that have been passed on, if there were any. */
+  readonly requestsSeen?: number;
 };
 
 /** CHECKPOINT: run lengths of a bucket's probes, by the sort keys of their PROBE items. */
@@ -44,6 +46,10 @@ export type RunRecord = {
   readonly beatAtMs: number;
   /** When the loop had last completed every due probe. */
   readonly observedAtMs: number;
+  /** When the run was claimed, by its own clock. */
+  readonly beganAtMs?: number;
+  /** It beats once a minute, and probes no more often. */
+  readonly tick?: boolean;
   /** The prober doubts itself: nothing that it saw since counts. */
   readonly degraded: boolean;
   /** Probes that have not been done for too long; `lateOverflow`: they are more than are listed. */
@@ -259,6 +265,7 @@ const checkpointEntry: z.ZodType<CheckpointEntry> = z.object({
   resultRun: count,
   lastResult: result.exactOptional(),
   owed: z.boolean().exactOptional(),
+  requestsSeen: count.exactOptional(),
 });
 
 export const checkpointSchema: RecordSchema<CheckpointRecord> = z.object({
@@ -273,6 +280,8 @@ export const runSchema: RecordSchema<RunRecord> = z.object({
   beat: z.int(),
   beatAtMs: instantMs,
   observedAtMs: instantMs,
+  beganAtMs: instantMs.exactOptional(),
+  tick: z.boolean().exactOptional(),
   degraded: z.boolean(),
   late: z.array(z.string()),
   lateOverflow: z.boolean(),

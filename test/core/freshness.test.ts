@@ -3,7 +3,13 @@ import { test } from 'node:test';
 import { boundedLate, lateMax, staleAfterMs } from '../../shared/core/freshness.ts';
 
 test('a result is stale after three periods, 40 s at least', () => {
-  assert.deepEqual([1, 10, 60].map(staleAfterMs), [40_000, 40_000, 180_000]);
+  const staleAfter = [1, 10, 60].map((periodSeconds) => staleAfterMs(periodSeconds));
+  assert.deepEqual(staleAfter, [40_000, 40_000, 180_000]);
+});
+
+test('in tick mode a period is a minute at least', () => {
+  const staleAfter = [10, 60, 120].map((periodSeconds) => staleAfterMs(periodSeconds, true));
+  assert.deepEqual(staleAfter, [180_000, 180_000, 360_000]);
 });
 
 test('a beat names so many late probes, and says when there are more', () => {

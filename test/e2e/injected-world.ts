@@ -19,12 +19,14 @@ export type InjectedWorldOptions = {
   readonly seed?: number;
   /** A file's folder, to stop and start on the same data; default: in memory. */
   readonly dataDir?: string;
+  readonly mode?: 'auto' | 'resident' | 'tick';
 };
 
 /** Two minutes before a slot ends, so that every longer scenario also sees a hand-over between two runs. */
 const startMs = Date.UTC(2030, 0, 1) - (Date.UTC(2030, 0, 1) % 780_000) + 660_000;
 
-export function startInjectedWorld({ seed = 1, dataDir = ':memory:' }: InjectedWorldOptions = {}): InjectedWorld {
+export function startInjectedWorld(given: InjectedWorldOptions = {}): InjectedWorld {
+  const { seed = 1, dataDir = ':memory:', mode = 'resident' } = given;
   const folder = mkdtempSync(join(tmpdir(), 'probelet-e2e-'));
   const unanswered = unansweredBook();
   unanswered.watch(() => hangingCommands(folder));
@@ -32,7 +34,8 @@ export function startInjectedWorld({ seed = 1, dataDir = ':memory:' }: InjectedW
   const log = recordingLog();
   const allowed = parseAllowList(allowedPrograms.join('\n'));
   if (allowed.kind !== 'ok') throw new Error(allowed.detail);
-  const runtime = startRuntime({ dataDir, allowExec: allowed.allows }, { clock, random: seededRandom(seed), log });
+  const options = { dataDir, allowExec: allowed.allows, mode };
+  const runtime = startRuntime(options, { clock, random: seededRandom(seed), log });
   return {
     clock,
     folder,

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { newProbeRecord } from '../../shared/core/observed.ts';
 import type { EventRecord, ProbeRecord } from '../../shared/core/records.ts';
-import { type Commit, commitQueue } from '../../shared/manager/commit.ts';
+import { sleep } from '../../shared/lib/clock.ts';
+import { commitQueue } from '../../shared/manager/commit.ts';
+import type { Commit } from '../../shared/manager/commit-plan.ts';
 import { decodeProbe, encodeEpoch, encodeProbe } from '../../shared/store/items.ts';
 import { eventKey, probeKey, targetAddress } from '../../shared/store/keys.ts';
 import type { Operation, Store } from '../../shared/store/store.ts';
@@ -88,6 +90,20 @@ describe('the commit queue', () => {
     for (const { operations } of writes) {
       const fences = operations.filter(({ kind }) => kind === 'check').map((each) => JSON.stringify(each));
       assert.equal(new Set(fences).size, fences.length);
+    }
+  });
+
+  test('leaves nothing lying that comes when the last one has just been written', async () => {
+    for (let steps = 0; steps < 20; steps += 1) {
+      const { world, commits, queue } = await queueOf(2);
+      const [first, second] = commits;
+      assert.ok(first && second);
+      const submitBoth = async () => {
+        await queue.submit(first);
+        for (let step = 0; step < steps; step += 1) await undefined;
+        return Promise.race([queue.submit(second), sleep(world.clock, 1_000)]);
+      };
+      assert.equal(await world.clock.runUntil(submitBoth()), 'committed', `after ${steps} steps`);
     }
   });
 

@@ -63,9 +63,11 @@ function world() {
 /** Keeps its message until the host wants to stop. */
 const untilStop: RunOfScript = async ({ ports, options }) => {
   assert.equal(await ports.lease.extend(600_000), true);
-  await new Promise((resolve) => options.stop?.addEventListener('abort', resolve));
+  await sleep(ports.clock, 600_000, options.stop);
   return { kind: 'handover' };
 };
+
+const unavailable = (): Promise<never> => Promise.reject(new QueueUnavailable('a test'));
 
 const forMs =
   (ms: number, end: RunEnd): RunOfScript =>
@@ -82,6 +84,20 @@ describe('the message of a run is deleted when', () => {
       assert.equal(await settleReceived(process('p', () => ({ kind })).host, await received()), 'acknowledged');
       assert.equal(await isGone(), true);
     });
+});
+
+test('a run is told whether its message was received before', async () => {
+  const { clock, send, received, process } = world();
+  await send('a', 1);
+  const told: (boolean | undefined)[] = [];
+  const { host } = process('p', ({ options }) => {
+    told.push(options.redelivered);
+    return { kind: 'doubt', reason: 'a test' };
+  });
+  await settleReceived(host, await received());
+  await clock.advance(visibilityMs);
+  await settleReceived(host, await received());
+  assert.deepEqual(told, [false, true]);
 });
 
 describe('the message of a run is left to its visibility when', () => {
@@ -280,5 +296,75 @@ describe('a process that hosts shards', () => {
     );
     stop();
     await clock.runUntil(hosting);
+  });
+});
+
+describe('a process that is told to stop leaves nothing pending', () => {
+  test('while its lanes rest', async () => {
+    const { clock, send, process, runs } = world();
+    await send('a', 1);
+    const { start, stop } = process('p', forMs(10_000, { kind: 'handover' }), 3);
+    const hosting = start();
+    await clock.advance(11_000);
+    stop();
+    await clock.runUntil(hosting);
+    assert.deepEqual([runs.length, clock.monotonicMs(), clock.pending()], [1, 11_000, 0]);
+  });
+
+  test('while a receive is in flight, though the queue does not hear of the stop', async () => {
+    const { clock, queue, send, process, received, runs } = world();
+    const { start, stop } = process('p', untilStop, 2);
+    const deaf: typeof queue = { ...queue, receive: (waitMs) => queue.receive(waitMs) };
+    const hosting = start(deaf);
+    await clock.advance(5_000);
+    stop();
+    await clock.advance(1_000);
+    await send('a', 1);
+    await clock.runUntil(hosting);
+    assert.deepEqual([runs.length, clock.monotonicMs(), clock.pending()], [0, 6_000, 0]);
+    assert.equal((await received()).receiveCount, 3, 'what both lanes received after all is somebody else’s at once');
+  });
+
+  const answers: { readonly [name: string]: () => Promise<boolean> } = {
+    'is refused': async () => false,
+    'does not arrive': unavailable,
+  };
+  for (const [name, deaf] of Object.entries(answers))
+    test(`while the end of its message ${name}`, async () => {
+      const { clock, queue, send, process, runs } = world();
+      await send('a', 1);
+      const { start, stop } = process('p', untilStop, 2);
+      const failing: typeof queue = {
+        ...queue,
+        async receive(waitMs, signal) {
+          const next = await queue.receive(waitMs, signal);
+          const extend = (forMs: number) => (forMs === 0 ? deaf() : (next?.lease.extend(forMs) ?? deaf()));
+          return next && { ...next, lease: { extend }, acknowledge: deaf };
+        },
+      };
+      const hosting = start(failing);
+      await clock.advance(5_000);
+      stop();
+      await clock.runUntil(hosting);
+      assert.deepEqual([runs.length, clock.monotonicMs(), clock.pending()], [1, 5_000, 0]);
+    });
+
+  test('while the queue is out of reach', async () => {
+    const { clock, queue, process } = world();
+    const { start, stop } = process('p', untilStop, 2);
+    const hosting = start({ ...queue, receive: unavailable });
+    await clock.advance(5_500);
+    stop();
+    await clock.runUntil(hosting);
+    assert.deepEqual([clock.monotonicMs(), clock.pending()], [5_500, 0]);
+  });
+
+  test('before it has begun', async () => {
+    const { clock, send, process, runs } = world();
+    await send('a', 1);
+    const { start, stop } = process('p', untilStop, 2);
+    stop();
+    await clock.runUntil(start());
+    assert.deepEqual([runs.length, clock.pending()], [0, 0]);
   });
 });

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { descriptorsMax } from '../../shared/core/room.ts';
 import { loadedTicker, newTargetTicker, readyWakes, shiftTicker } from '../../shared/core/ticker.ts';
 import { sleep } from '../../shared/lib/clock.ts';
 import type { HeldProbe, HeldTarget } from '../../shared/manager/held.ts';
 import { startLoop } from '../../shared/manager/loop.ts';
+import { probeRoom } from '../../shared/manager/room.ts';
 import type { Run } from '../../shared/manager/run.ts';
 import { StoreUnavailable } from '../../shared/store/store.ts';
 import { recordingLog } from '../support/recording-log.ts';
@@ -14,7 +16,7 @@ import { virtualClock } from '../support/virtual-clock.ts';
 function loopOfOne() {
   const clock = virtualClock();
   const log = recordingLog();
-  const run = { ports: { clock, log }, ended: () => undefined } as unknown as Run;
+  const run = { ports: { clock, log }, message: {}, ended: () => undefined } as unknown as Run;
   const ticker = newTargetTicker(clock.nowMs(), { phaseMs: 0, periodMs: 10_000 });
   const probe = {
     name: 'app#readiness',
@@ -63,10 +65,9 @@ test('a target is looked at again after a look that failed because the store was
 });
 
 /** A loop over probes of a 10 s period; those named `hanging-…` take as long as their time-out, the others no time. */
-function loopOfMany(names: readonly string[], timeoutMs: number) {
-  const clock = standingClock();
-  const run = { ports: { clock, log: recordingLog() }, ended: () => undefined } as unknown as Run;
-  const loop = startLoop(run);
+function loopOfMany(names: readonly string[], timeoutMs: number, { clock = standingClock(), room = probeRoom() } = {}) {
+  const run = { ports: { clock, log: recordingLog() }, message: {}, ended: () => undefined } as unknown as Run;
+  const loop = startLoop(run, room);
   const held = { gone: false, wake: 0, probes: new Map<string, HeldProbe>() } as unknown as HeldTarget;
   const begun: { readonly name: string; readonly atMs: number }[] = [];
   const cycle = async (_: HeldTarget, probe: HeldProbe) => {
@@ -124,6 +125,27 @@ test('hundreds of targets that hang for longer than their period make no healthy
   }
   assert.ok(loop.inFlight() <= 350, `${loop.inFlight()} hang at once`);
   assert.equal(loop.behind(), false);
+});
+
+test('the runs of one process share its room, and each gets a part of it', async () => {
+  const shared = { clock: standingClock(), room: probeRoom() };
+  const names = (prefix: string, count: number) => Array.from({ length: count }, (_, at) => `${prefix}-${at}`);
+  const large = loopOfMany(names('hanging-large', 1_500), 15_000, shared);
+  const small = loopOfMany([...names('hanging-small', 300), ...names('healthy', 50)], 15_000, shared);
+  for (const { start } of [large, small]) start();
+  const inFlight: number[] = [];
+  for (let second = 0; second < 240; second += 1) {
+    await shared.clock.advance(1_000);
+    inFlight.push(large.loop.inFlight() + small.loop.inFlight());
+  }
+  assert.ok(Math.max(...inFlight) <= descriptorsMax, `${Math.max(...inFlight)} at once`);
+  const later = shared.clock.nowMs() - 200_000;
+  const begunOf = (begun: readonly { readonly name: string; readonly atMs: number }[], prefix: string) =>
+    begun.filter(({ name, atMs }) => name.startsWith(prefix) && atMs > later).length;
+  assert.ok(begunOf(small.begun, 'healthy') >= 50 * 20, 'none of them waits');
+  const turns = [begunOf(large.begun, 'hanging') / 1_500, begunOf(small.begun, 'hanging') / 300];
+  assert.ok(Math.min(...turns) > 1, `turns ${turns.join(' and ')}`);
+  await Promise.all([large, small].map(({ loop }) => shared.clock.runUntil(loop.stopped())));
 });
 
 test('targets that hang take turns with what room they have', async () => {

@@ -50,6 +50,15 @@ describe('a slot message', () => {
   });
 });
 
+test('a message of a slot that another has followed already does not take the shard from it', async () => {
+  const { judge, message, beat, shard } = await world();
+  await beat(shard, { slot: message.slot + 1 });
+  assert.equal(await judge(message), 'slotPassed');
+  assert.equal(await judge({ ...message, kind: 'rescue' }), undefined, 'nobody may hold it');
+  await beat(shard, { slot: message.slot + 1, generation: shard.generation - 1 });
+  assert.equal(await judge(message), undefined);
+});
+
 describe('a rescue', () => {
   const rescued = async () => {
     const { judgeNow, advance, message, ...rest } = await world();
@@ -83,6 +92,25 @@ describe('a rescue', () => {
     const { during } = await rescued();
     assert.equal(await during(async () => {}, 84_000), undefined);
     assert.equal(await during(async () => {}, 1_000), 'rescueTooOld');
+  });
+});
+
+describe('a rescue that comes again', () => {
+  const again = async (beat: number, ageMs: number) => {
+    const made = await world();
+    await made.beat(made.shard, { beat });
+    await made.advance(ageMs);
+    const sinceMs = made.clock.nowMs();
+    const judged = made.judgeNow({ ...made.message, kind: 'rescue' }, { redelivered: true });
+    return [await made.clock.runUntil(judged), made.clock.nowMs() - sinceMs];
+  };
+
+  test('because it was handed over is taken at once', async () => {
+    assert.deepEqual(await again(-1, 120_000), [undefined, 0]);
+  });
+
+  test('because its holder has died is taken, however long ago it was sent, where the beat stands still', async () => {
+    assert.deepEqual(await again(7, 120_000), [undefined, 6_000]);
   });
 });
 

@@ -25,12 +25,13 @@ function idleHolder(): Holder {
       clock: { nowMs: () => nowMs },
       metrics: { observe: unused, remove: (labels: ProbeMetricLabels) => observed.push(labels) },
     },
+    message: {},
   } as unknown as Holder['run'];
   return {
     run,
     commits: { submit: unused, drained: unused },
     publisher: { publish: unused, drained: unused },
-    self: { watch: unused, health: unused, jumped: unused, stop: unused },
+    self: { watch: unused, health: unused, doubtedSince: unused, jumped: unused, stop: unused },
     velocity: { ask: unused },
     inheritedLate: { has: () => false },
     unheldSinceMs: undefined,

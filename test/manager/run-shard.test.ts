@@ -31,6 +31,30 @@ const checkpointOf = async (world: ShardWorld) => {
   return decoded?.kind === 'ok' ? Object.values(decoded.record.entries) : [];
 };
 
+describe('a claim of which nobody knows whether it was written', () => {
+  for (const item of ['LAYOUT', 'RUN', 'EPOCH'])
+    test(`of ${item} is a doubt, so that its message is not acknowledged`, async () => {
+      let lost = false;
+      const world = shardWorld({
+        wrapStore: (store) => ({
+          ...store,
+          async write(operations, options) {
+            const outcome = await store.write(operations, options);
+            const isClaim = operations.some(
+              ({ kind, ...rest }) => kind === 'update' && 'key' in rest && rest.key.sk === item,
+            );
+            return lost && isClaim ? { kind: 'inDoubt' } : outcome;
+          },
+        }),
+      });
+      await world.put(name, { readinessProbe: tcp });
+      lost = true;
+      const run = await world.run();
+      await world.clock.advance(1_000);
+      assert.equal((await run.ended).kind, 'doubt');
+    });
+});
+
 describe('a streak', () => {
   test('that breaks is in the store before the result can change', async () => {
     const world = shardWorld();
@@ -78,11 +102,10 @@ async function failuresAfterCrash(beforeCrashMs: number): Promise<{ readonly bef
   world.answer(failure);
   await world.clock.advance(beforeCrashMs);
   run.crash();
-  const before = world.probes() - healthy;
+  const crashed = world.probes();
   await world.run();
-  const [crashed] = [world.probes()];
   await world.until('not ready', async () => (await resultOf(world, 'main#readiness')) === 'failure');
-  return { before, after: world.probes() - crashed };
+  return { before: crashed - healthy, after: world.probes() - crashed };
 }
 
 describe('a run of failures that a crash interrupts', () => {
@@ -391,6 +414,50 @@ test('a purge leaves nothing of the target but its story', async () => {
   assert.deepEqual(await checkpointOf(world), []);
 });
 
+test('what is on its way back to its phase when a run ends in order is probed by the next one at once', async () => {
+  const world = shardWorld();
+  const probedAtMs: number[] = [];
+  world.answer(() => {
+    probedAtMs.push(world.clock.nowMs());
+    return 'success';
+  });
+  const last = () => probedAtMs.at(-1) ?? 0;
+  await world.put(name, { readinessProbe: { ...tcp, periodSeconds: 30 } });
+  const first = await world.run();
+  await world.clock.advance(90_000);
+  const phaseMs = last();
+  first.crash();
+  await world.clock.advance(phaseMs + 38_000 - world.clock.nowMs());
+  const second = await world.run();
+  assert.equal(last(), phaseMs + 38_000, 'an instant that nobody held is made up for');
+  await world.clock.advance(26_000);
+  await second.stop();
+  await world.run();
+  assert.equal(last(), phaseMs + 64_000, 'its next instant is 52 s after its last probe');
+});
+
+test('what a manual trigger has shifted is probed at once by the next run too', async () => {
+  const world = shardWorld();
+  const probedAtMs: number[] = [];
+  world.answer(() => {
+    probedAtMs.push(world.clock.nowMs());
+    return 'success';
+  });
+  await world.put(name, { readinessProbe: { ...tcp, periodSeconds: 30 } });
+  const first = await world.run();
+  await world.clock.advance(90_000);
+  const phaseMs = probedAtMs.at(-1) ?? 0;
+  await world.clock.advance(phaseMs + 20_000 - world.clock.nowMs());
+  await world.trigger(name);
+  await world.clock.advance(14_000);
+  const triggeredMs = probedAtMs.at(-1) ?? 0;
+  assert.ok(triggeredMs < phaseMs + 25_000);
+  await first.stop();
+  await world.run();
+  await world.clock.advance(1_000);
+  assert.ok((probedAtMs.at(-1) ?? 0) - triggeredMs < 16_000, 'its next instant is 40 s after its last probe');
+});
+
 describe('a run', () => {
   test('that is stopped within its slot is followed by another in the same slot', async () => {
     const world = shardWorld();
@@ -402,6 +469,16 @@ describe('a run', () => {
     await world.run();
     await world.clock.advance(5_000);
     assert.ok(world.probes() > before);
+  });
+
+  test('that hands a rescue over says by its last beat that nobody need look for it', async () => {
+    const world = shardWorld();
+    const run = await world.run({ kind: 'rescue' });
+    await world.clock.advance(12_000);
+    assert.equal((await world.store.get(runKey('00')))?.beat, 2);
+    assert.deepEqual(await run.stop(), { kind: 'handover' });
+    const after = await world.store.get(runKey('00'));
+    assert.deepEqual([after?.beat, after?.doneSlot], [-1, -1]);
   });
 
   test('ends, and commits nothing more, when another has taken its shard', async () => {

@@ -5,7 +5,7 @@ import type { Layout, LayoutShard } from '../../shared/core/layout.ts';
 import type { TargetRecord } from '../../shared/core/records.ts';
 import { residentSlotMs, slotAt } from '../../shared/core/slots.ts';
 import type { Probe } from '../../shared/core/spec.ts';
-import { reasonToDrop } from '../../shared/manager/receipt.ts';
+import { reasonToDrop } from '../../shared/manager/drop-reason.ts';
 import { runSchedule, type ScheduleOptions } from '../../shared/manager/schedule.ts';
 import { inProcessQueue } from '../../shared/queue/in-process.ts';
 import { type QueueSender, QueueUnavailable, type ShardMessage } from '../../shared/queue/queue.ts';
@@ -89,7 +89,7 @@ export function scheduleWorld(options: ScheduleOptions = {}) {
       put(encodeRun(shard.shard, runOf(shard, clock.nowMs(), fields))),
     judge: (message: ShardMessage) => clock.runUntil(reasonToDrop(ports, message)),
     /** The same, where the clock is moved by somebody else. */
-    judgeNow: (message: ShardMessage) => reasonToDrop(ports, message),
+    judgeNow: (message: ShardMessage, received = {}) => reasonToDrop(ports, message, received),
   };
 }
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Capacity, LayoutShard } from '../../shared/core/layout.ts';
 import { residentSlotMs, slotAt } from '../../shared/core/slots.ts';
+import { currentLayout } from '../../shared/manager/layout.ts';
 import { generationAttribute } from '../../shared/store/items.ts';
 import { layoutKey } from '../../shared/store/keys.ts';
 import { minuteMs, nameIn, type ScheduleWorld, scheduleWorld } from './schedule-world.ts';
@@ -240,6 +241,26 @@ describe('a layout that changes in the middle of a slot', () => {
     }
   });
 
+  test('by a schedule that died right after is followed by the next one, which sends what is missing', async () => {
+    const world = scheduleWorld({ capacity: tiny });
+    await world.register(nameIn('10'), hanging);
+    const [before] = (await world.tick()).layout;
+    assert.ok(before);
+    await world.beat(before);
+    await world.register(nameIn('90'), hanging);
+    world.takeSent();
+    const { shards } = await currentLayout(world, { capacity: tiny, mode: 'auto', desiredRelease: '' });
+    assert.ok(shards.length > 1);
+    await world.advance(minuteMs);
+    await world.tick();
+    const sent = world.takeSent().filter(({ message }) => message.kind === 'slot');
+    assert.deepEqual(
+      sent.map(({ message }) => [message.shard, message.generation]),
+      shards.map(({ shard, generation }) => [shard, generation]),
+    );
+    for (const { message } of sent) assert.equal(await world.judge(message), undefined);
+  });
+
   test('keeps the token that runs take, and forgets the generation of a shard that is gone', async () => {
     const world = scheduleWorld({ capacity: tiny });
     const [low, high] = [nameIn('10'), nameIn('90')];
@@ -338,7 +359,7 @@ describe('a rescue', () => {
     const sent = rescues(world);
     assert.deepEqual([...new Set(names(sent))], [`rescue/00/${minute}`]);
     assert.deepEqual([...new Set(sent.map(({ group }) => group))], [`rescue/00/${minute}`]);
-    assert.equal((sent[0]?.message.slotEndMs ?? 0) - world.clock.nowMs(), residentSlotMs);
+    assert.equal((sent.at(-1)?.message.slotEndMs ?? 0) - world.clock.nowMs(), residentSlotMs);
   });
 
   test('waits for three minutes where only ticks are needed, and is not sent to a shard that is new', async () => {
@@ -355,16 +376,40 @@ describe('a rescue', () => {
   });
 });
 
+describe('a holder whose clock is wrong', () => {
+  /** What the schedule does while the holder, whose clock is ahead by so much, beats once more, or is silent. */
+  const seen = async (aheadMs: number, { alive }: { readonly alive: boolean }) => {
+    const { world, shard } = await heldWorld();
+    const beat = (number: number) => world.beat(shard, { beat: number, beatAtMs: world.clock.nowMs() + aheadMs });
+    await beat(7);
+    await world.advance(1_000);
+    const ticked = world.ticks();
+    await world.advance(3_000);
+    if (alive) await beat(8);
+    await world.clock.runUntil(ticked);
+    return {
+      rescues: world.takeSent().filter(({ message }) => message.kind === 'rescue').length,
+      events: world.takeEvents().length,
+    };
+  };
+
+  test('is told by the number of its beat from one that has died, behind or ahead', async () => {
+    for (const aheadMs of [-300_000, 300_000])
+      assert.deepEqual(await seen(aheadMs, { alive: true }), { rescues: 0, events: 0 }, `${aheadMs}`);
+    assert.deepEqual(await seen(-300_000, { alive: false }), { rescues: 1, events: 1 });
+    assert.deepEqual(await seen(300_000, { alive: false }), { rescues: 1, events: 0 });
+  });
+});
+
 describe('of a shard that nobody holds', () => {
   const told = (world: ScheduleWorld) => world.takeEvents().map(({ detailType, detail }) => [detailType, detail.id]);
 
   test('subscribers learn after a minute, again each minute, and once that it is over', async () => {
     const { world, shard } = await heldWorld();
     const sinceMs = world.clock.nowMs();
-    await world.advance(60_000);
+    await world.advance(54_000);
     await world.tick();
     assert.deepEqual(told(world), []);
-    await world.advance(1);
     const degraded = ['Prober Degraded', `shard-00#no-holder#${sinceMs}`];
     await world.tick();
     await world.advance(minuteMs);
@@ -376,6 +421,16 @@ describe('of a shard that nobody holds', () => {
     await world.beat(shard);
     await world.tick();
     assert.deepEqual(told(world), [['Prober Recovered', `shard-00#held-again#${sinceMs}`]]);
+  });
+
+  test('whoever has just started says nothing before somebody could have begun it', async () => {
+    const { world } = await heldWorld();
+    await world.advance(10 * minuteMs);
+    await world.tick({ repeatCurrent: true });
+    assert.deepEqual(told(world), []);
+    await world.advance(minuteMs);
+    await world.tick();
+    assert.equal(told(world).length, 1);
   });
 
   test('the event says which, since when and why', async () => {

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { systemClock } from '../../shared/lib/clock.ts';
-import { type QueueReceiver, type QueueSender, QueueUnavailable, type Received } from '../../shared/queue/queue.ts';
-import { sqsQueue } from '../../shared/queue/sqs.ts';
+import { beatIntervalMs, visibilityMs as leaseMs } from '../../shared/manager/beat.ts';
+import { QueueUnavailable, type Received } from '../../shared/queue/queue.ts';
+import { type SqsQueue, sqsQueue } from '../../shared/queue/sqs.ts';
 import { badGateway } from '../support/dynamodb-answers.ts';
 import { type Fault, type FaultProxy, faultAt, passAll, startFaultProxy } from '../support/fault-proxy.ts';
 import { createQueue, type Ministack, ministackSqs, requireMinistack, startMinistack } from '../support/ministack.ts';
@@ -15,7 +16,7 @@ requireMinistack();
 let ministack: Ministack;
 let proxy: FaultProxy;
 let client: ReturnType<typeof ministackSqs>;
-let queue: QueueSender & QueueReceiver;
+let queue: SqsQueue;
 let queueUrl: string;
 let queues = 0;
 /** No pauses between sends. */
@@ -154,6 +155,42 @@ test('a receipt whose answer was lost is asked for again by the same attempt id'
   proxy.play(passAll);
   await queue.receive(0);
   assert.notEqual(JSON.parse(proxy.calls()[0]?.body ?? '{}').ReceiveRequestAttemptId, ids[0]);
+});
+
+test('a poll that is broken off gives back at once what it brings', async () => {
+  proxy.play(passAll);
+  const stop = new AbortController();
+  const waiting = queue.receive(5_000, stop.signal);
+  while (calls() === 0) await new Promise(setImmediate);
+  stop.abort();
+  assert.equal(await waiting, undefined);
+  await sendOne();
+  await queue.settled();
+  const { receiveCount } = await next();
+  assert.equal(receiveCount, 2);
+});
+
+test('a poll that was broken off and fails is not repeated', async () => {
+  queue = queueWith(shortRequestTimeoutMs);
+  proxy.play(() => ({ kind: 'delayResponse', delayMs: lateMs }));
+  const stop = new AbortController();
+  const waiting = queue.receive(0, stop.signal);
+  while (calls() === 0) await new Promise(setImmediate);
+  stop.abort();
+  assert.equal(await waiting, undefined);
+  await queue.settled();
+  assert.equal(calls(), 1);
+});
+
+test('no poll is as long as the rest of the lease of a run that has crashed', async () => {
+  proxy.play(passAll);
+  const stop = new AbortController();
+  const waiting = queue.receive(20_000, stop.signal);
+  while (calls() === 0) await new Promise(setImmediate);
+  stop.abort();
+  await waiting;
+  const { WaitTimeSeconds } = JSON.parse(proxy.calls()[0]?.body ?? '{}');
+  assert.ok(WaitTimeSeconds * 1_000 < leaseMs - beatIntervalMs, `${WaitTimeSeconds} s`);
 });
 
 test('a poll that is broken off says that nothing came, and is not repeated', async () => {

@@ -68,19 +68,15 @@ export function startScheduler(random: Pick<Random, 'next'>, onLine?: (line: str
     text = '';
   };
 
-  const push = (dueMs: number, tie: number, happening: Happening): Entry => {
-    order += 1;
-    const entry: Entry = { dueMs, tie, order, happening };
-    heapPush(heap, entry);
-    return entry;
-  };
-
-  /** A paused process's share of what happens waits for it; timers keep their order among themselves. */
+  /** A paused process's share of what happens waits for it, and can still be cancelled; timers keep their order among themselves. */
   const postpone = (entry: Entry, happening: Happening, life: Life) => {
     const isTimer = happening.kind === 'timer';
     const tie = isTimer ? (life.timersFirst ? -1 : 2) + entry.dueMs * 1e-12 : random.next();
     const { effect: _, ...rest } = happening;
-    push(life.pausedUntilMs, tie, rest);
+    entry.happening = rest;
+    entry.tie = tie;
+    entry.dueMs = life.pausedUntilMs;
+    heapPush(heap, entry);
   };
 
   const happen = (entry: Entry) => {
@@ -98,27 +94,48 @@ export function startScheduler(random: Pick<Random, 'next'>, onLine?: (line: str
     happening.deliver();
   };
 
+  /** The next one that nobody has cancelled, at its time. */
+  const takeUntil = (untilMs: number): Entry | undefined => {
+    for (let next = heap[0]; next && next.dueMs <= untilMs; next = heap[0]) {
+      heapPop(heap);
+      if (!next.happening) continue;
+      nowMs = Math.max(nowMs, next.dueMs);
+      count += 1;
+      return next;
+    }
+    nowMs = untilMs;
+    return undefined;
+  };
+
   return {
     nowMs: () => nowMs,
     after(delayMs, happening) {
-      const entry = push(nowMs + Math.max(0, Math.ceil(delayMs)), random.next(), happening);
+      order += 1;
+      const dueMs = nowMs + Math.max(0, Math.ceil(delayMs));
+      const entry: Entry = { dueMs, tie: random.next(), order, happening };
+      heapPush(heap, entry);
       return () => {
         entry.happening = undefined;
       };
     },
     trace,
-    async runUntil(untilMs) {
-      await turnOfTheLoop();
-      for (let next = heap[0]; next && next.dueMs <= untilMs; next = heap[0]) {
-        heapPop(heap);
-        if (!next.happening) continue;
-        nowMs = Math.max(nowMs, next.dueMs);
-        count += 1;
-        happen(next);
-        await (count % eventsPerTurn === 0 ? turnOfTheLoop() : drained());
-      }
-      nowMs = untilMs;
-    },
+    runUntil: (untilMs) =>
+      new Promise((resolve, reject) => {
+        const step = () => {
+          try {
+            const next = takeUntil(untilMs);
+            if (!next) return resolve();
+            happen(next);
+            if (count % eventsPerTurn === 0) setImmediate(goOn);
+            else process.nextTick(goOn);
+          } catch (error) {
+            reject(error);
+          }
+        };
+        // Node comes to the next tick when the queue of microtasks is empty; the step itself is one of them.
+        const goOn = () => void settled.then(step);
+        setImmediate(goOn);
+      }),
     traceHash() {
       hash.update(text, 'latin1');
       text = '';
@@ -128,16 +145,7 @@ export function startScheduler(random: Pick<Random, 'next'>, onLine?: (line: str
   };
 }
 
-/** Node comes to the next tick when the queue of microtasks is empty. */
-const drained = (): Promise<void> =>
-  new Promise((resolve) => {
-    process.nextTick(resolve);
-  });
-
-const turnOfTheLoop = (): Promise<void> =>
-  new Promise((resolve) => {
-    setImmediate(resolve);
-  });
+const settled = Promise.resolve();
 
 /** The clock that a process sees. */
 export function clockOf(scheduler: Scheduler, life: Life): Clock {

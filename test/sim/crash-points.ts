@@ -1,14 +1,15 @@
 /**
  * The places where a process can die or stand still: each call of a port, before its request leaves and before its answer is looked at,
- * for each role of process. Those that were least often such a place come first.
+ * for each role of process. What is armed for a process waits for a place that was never struck and is seldom passed; only when the next
+ * one is armed it takes one of those that were struck least, and soon any.
  */
 import type { Chance } from './chance.ts';
-import type { Scheduler } from './clock.ts';
+import type { Life, Scheduler } from './clock.ts';
 import type { AtCrashPoint, Moment, Process } from './process.ts';
 
 export type CrashPoints = {
   readonly at: AtCrashPoint;
-  /** The next time that the process comes to one of its less known places, it happens. */
+  /** It happens at one of the process's less known places: `act` crashes or pauses it, or finds that it is too late for that. */
   arm(process: Process, act: () => void): void;
   /** By `role: site, moment`, how often it was passed and how often something happened there. */
   coverage(): ReadonlyMap<string, CrashPoint>;
@@ -18,54 +19,85 @@ export type CrashPoint = { passed: number; struck: number };
 
 type Place = { readonly name: string; readonly point: CrashPoint };
 
-type Armed = { readonly name: string; readonly process: Process; readonly act: () => void; readonly untilMs: number };
+type Places = Readonly<Record<Moment, Place>>;
+
+type Armed = {
+  readonly process: Process;
+  readonly act: () => void;
+  /** What was passed no more often is rare: the rest is met anyway. */
+  readonly rareMax: number;
+  /** Where it happens, beside what was never struck; undefined: nowhere else. */
+  readonly elsewhere?: { readonly name: string; readonly untilMs: number };
+};
 
 /** A place that is not met for so long is given up: any will do. */
 const patienceMs = 60_000;
 
-export function crashPoints(scheduler: Scheduler, chance: Chance): CrashPoints {
+/** So often at least a place is passed before it is none of the rare ones. */
+const rareMin = 5;
+
+export function crashPoints(scheduler: Pick<Scheduler, 'nowMs'>, chance: Pick<Chance, 'pick'>): CrashPoints {
   const points = new Map<string, CrashPoint>();
-  /** By role and site, the two moments. */
-  const sites = new Map<string, Map<string, Readonly<Record<Moment, Place>>>>();
+  /** By role and site. */
+  const sites = new Map<string, Map<string, Places>>();
   let armed: readonly Armed[] = [];
 
-  const placesOf = (role: string): Map<string, Readonly<Record<Moment, Place>>> => {
-    const known = sites.get(role) ?? new Map<string, Readonly<Record<Moment, Place>>>();
-    sites.set(role, known);
-    return known;
-  };
   const newPlace = (name: string): Place => {
     const point = { passed: 0, struck: 0 };
     points.set(name, point);
     return { name, point };
   };
   const placeOf = (role: string, site: string, moment: Moment): Place => {
-    const known = sites.get(role)?.get(site);
-    if (known) return known[moment];
-    const places = { before: newPlace(`${role}: ${site}, before`), after: newPlace(`${role}: ${site}, after`) };
-    placesOf(role).set(site, places);
+    const known = sites.get(role) ?? new Map<string, Places>();
+    const places = known.get(site) ?? {
+      before: newPlace(`${role}: ${site}, before`),
+      after: newPlace(`${role}: ${site}, after`),
+    };
+    if (!known.has(site)) sites.set(role, known.set(site, places));
     return places[moment];
+  };
+
+  const placesOf = (role: string): readonly Place[] =>
+    [...(sites.get(role)?.values() ?? [])].flatMap(({ before, after }) => [before, after]);
+
+  const leastStruck = (known: readonly Place[]): string => {
+    const fewest = Math.min(...known.map(({ point }) => point.struck));
+    const rare = known.filter(({ point }) => point.struck === fewest);
+    return rare.length === 0 ? '' : chance.pick(rare).name;
+  };
+
+  const isIts = ({ rareMax, elsewhere }: Armed, { name, point }: Place): boolean =>
+    (point.struck === 0 && point.passed <= rareMax) ||
+    elsewhere?.name === name ||
+    (elsewhere !== undefined && elsewhere.untilMs < scheduler.nowMs());
+
+  const strike = (one: Armed, life: Life, { point }: Place) => {
+    one.act();
+    const isDone = !life.alive || life.pausedUntilMs > scheduler.nowMs();
+    if (isDone) point.struck += 1;
+    // Too late, in the calm: what waits for a place that was never struck goes on waiting.
+    if (isDone || one.elsewhere) armed = armed.filter((other) => other !== one);
   };
 
   return {
     at(life, site, moment) {
-      const { name, point } = placeOf(life.role, site, moment);
-      point.passed += 1;
-      if (armed.length === 0) return;
-      const nowMs = scheduler.nowMs();
-      const hit = armed.find((one) => one.process.life() === life && (one.name === name || one.untilMs < nowMs));
-      if (!hit) return;
-      armed = armed.filter((one) => one !== hit);
-      point.struck += 1;
-      hit.act();
+      const place = placeOf(life.role, site, moment);
+      place.point.passed += 1;
+      const hit = armed.find((one) => one.process.life() === life && isIts(one, place));
+      if (hit) strike(hit, life, place);
     },
     arm(process, act) {
-      const known = [...placesOf(process.role).values()].flatMap(({ before, after }) => [before, after]);
-      const fewest = Math.min(...known.map(({ point }) => point.struck));
-      const rare = known.filter(({ point }) => point.struck === fewest);
-      const { name } = rare.length === 0 ? { name: '' } : chance.pick(rare);
-      armed = [...armed, { name, process, act, untilMs: scheduler.nowMs() + patienceMs }];
+      const known = placesOf(process.role);
+      const elsewhere = { name: leastStruck(known), untilMs: scheduler.nowMs() + patienceMs };
+      const earlier = armed.map((one) => (one.process === process && !one.elsewhere ? { ...one, elsewhere } : one));
+      armed = [...earlier, { process, act, rareMax: medianPassed(known) }];
     },
     coverage: () => points,
   };
+}
+
+/** While little is known everything is rare. */
+function medianPassed(known: readonly Place[]): number {
+  const passed = known.map(({ point }) => point.passed).sort((one, other) => one - other);
+  return Math.max(rareMin, passed[passed.length >> 1] ?? 0);
 }

@@ -11,25 +11,30 @@ export type FaultLog = {
 };
 
 const keptMs = 1_800_000;
+/** Longer ones, an outage of hours, are kept apart, so that the others are found without looking at all. */
+const longMs = keptMs / 3;
 
 /** What happens in good health, too. */
 const planned: ReadonlySet<FaultKind> = new Set(['layout change', 'release change', 'forged event']);
 
 export function faultLog(faults: Faults, lockedMs: () => number): FaultLog {
   let done: DoneFault[] = [];
+  const long: DoneFault[] = [];
   faults.onDone((fault) => {
     if (planned.has(fault.kind)) return;
+    if (fault.untilMs - fault.timeMs > longMs) return void long.push(fault);
     if (done.length > 10_000) done = done.filter(({ untilMs }) => untilMs > fault.timeMs - keptMs);
     done.push(fault);
   });
   return {
     during(fromMs, toMs, process) {
-      const found: DoneFault[] = [];
+      const touches = ({ timeMs, untilMs, process: its }: DoneFault) =>
+        timeMs <= toMs && untilMs >= fromMs && (process === undefined || (its ?? process) === process);
+      const found = long.filter(touches);
       for (let at = done.length - 1; at >= 0; at -= 1) {
         const fault = done[at];
-        if (!fault || fault.timeMs < fromMs - keptMs / 3) break;
-        const touches = fault.timeMs <= toMs && fault.untilMs >= fromMs;
-        if (touches && (process === undefined || (fault.process ?? process) === process)) found.push(fault);
+        if (!fault || fault.timeMs < fromMs - longMs) break;
+        if (touches(fault)) found.push(fault);
       }
       return found;
     },

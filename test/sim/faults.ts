@@ -29,6 +29,7 @@ export type Profile = {
 export type FaultKind =
   | 'crash'
   | 'pause'
+  | 'probe pause'
   | 'store throttled'
   | 'store slow'
   | 'store answer lost'
@@ -83,7 +84,10 @@ export type Faults = {
 export type FaultParts = {
   readonly population: Population;
   readonly crashPoints: CrashPoints;
-  readonly duplicateMessage: () => boolean;
+  /** false: there is none that could be delivered once more. */
+  readonly duplicateMessage: (laterByMs: number) => boolean;
+  /** Happens while the next probe of this process is in flight. */
+  readonly whenProbing: (processName: string, act: () => void) => void;
   readonly forgeEvent: () => void;
   readonly cutNetwork: (processName: string, ms: number) => void;
   readonly changeLayout: () => void;
@@ -145,6 +149,8 @@ export function planFaults({ scheduler, chance, profile }: Ports): Faults {
   /** What each kind of fault does to the world. */
   const strikes = (parts: FaultParts, process: Process): Readonly<Record<FaultKind, () => void>> => {
     const { crashPoints } = parts;
+    // Only a worker has anything in flight to its targets.
+    const prober = chance.pick(parts.population.processes.filter(({ role }) => role === 'worker'));
     const maybe = chance.happens(0.6) ? process.name : undefined;
     const ms = withinStorm(chance.between(1_000, 60_000));
     const probability = chance.pick([0.1, 0.3, 0.7]);
@@ -171,6 +177,13 @@ export function planFaults({ scheduler, chance, profile }: Ports): Faults {
           process.pause(pauseMs);
         });
       },
+      'probe pause': () =>
+        parts.whenProbing(prober.name, () => {
+          if (!isStorm()) return;
+          const pauseMs = withinStorm(chance.between(1_200, 8_000));
+          done('probe pause', prober.name, pauseMs);
+          prober.pause(pauseMs);
+        }),
       'store throttled': onStore('store throttled'),
       'store slow': onStore('store slow'),
       'store answer lost': onStore('store answer lost'),
@@ -185,15 +198,16 @@ export function planFaults({ scheduler, chance, profile }: Ports): Faults {
       },
       'network loss': () => {
         if (!profile.selfDoubt) return;
-        parts.cutNetwork(process.name, ms);
-        done('network loss', process.name, ms);
+        parts.cutNetwork(prober.name, ms);
+        done('network loss', prober.name, ms);
       },
       'queue unreachable': onQueue('queue unreachable'),
       'queue answer lost': onQueue('queue answer lost'),
       'queue delay': () =>
         queue.open({ kind: 'queue delay', process: undefined, ms: withinStorm(120_000), probability: 0.5 }),
       'queue duplicate': () => {
-        if (parts.duplicateMessage()) done('queue duplicate');
+        const laterByMs = withinStorm(chance.pick([0, 0, chance.wait(30_000), chance.wait(300_000)]));
+        if (parts.duplicateMessage(laterByMs)) done('queue duplicate', undefined, laterByMs);
       },
       'bus partial': onBus('bus partial'),
       'bus unreachable': onBus('bus unreachable'),
@@ -225,7 +239,8 @@ export function planFaults({ scheduler, chance, profile }: Ports): Faults {
   }
 
   function outage(ms: number): void {
-    outageUntilMs = scheduler.nowMs() + ms;
+    // A short one in the midst of a long one does not end it.
+    outageUntilMs = Math.max(outageUntilMs, scheduler.nowMs() + ms);
     store.open({ kind: 'store outage', process: undefined, ms, probability: 1 });
     done('store outage', undefined, ms);
   }
@@ -317,6 +332,7 @@ export function planFaults({ scheduler, chance, profile }: Ports): Faults {
 const menu: readonly FaultKind[] = [
   ...Array<FaultKind>(8).fill('crash'),
   ...Array<FaultKind>(6).fill('pause'),
+  ...Array<FaultKind>(4).fill('probe pause'),
   'store throttled',
   'store throttled',
   'store slow',

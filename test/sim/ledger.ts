@@ -18,7 +18,13 @@ export type Probed = {
   readonly uid: string;
   readonly name: ProbeName;
   readonly probe: SpecProbe;
+  /** Of its PROBE item. */
+  readonly key: Key;
 };
+
+type Named = Pick<Probed, 'address' | 'name'> & Partial<Pick<Probed, 'key'>>;
+
+const keyOf = ({ address, name, key }: Named): Key => key ?? probeKey(address, name);
 
 export type Ledger = {
   /** To be told first of every write. */
@@ -33,8 +39,8 @@ export type Ledger = {
   /** The least that the spec asked for in the last minutes: a holder learns of another one a moment later. */
   thresholdOf(endpoint: Endpoint, result: 'success' | 'failure'): number;
   /** When the PROBE item was last written. */
-  probeWrittenMs(probed: Pick<Probed, 'address' | 'name'>): number;
-  probeItem(probed: Pick<Probed, 'address' | 'name'>): ProbeRecord | undefined;
+  probeWrittenMs(probed: Named): number;
+  probeItem(probed: Named): ProbeRecord | undefined;
   targets(): Iterable<TargetRecord>;
   targetOf(uid: string): TargetRecord | undefined;
   probesOf(target: TargetRecord): readonly { readonly probed: Probed; readonly item: ProbeRecord }[];
@@ -69,8 +75,9 @@ export function ledgerOf(table: Table, nowMs: () => number): Ledger {
     targets.set(target.uid, target);
     const address = targetAddress(target.namespace, target.name);
     for (const { endpoint, probe } of endpointsIn(target)) {
-      endpoints.set(endpoint, { address, uid: target.uid, name: probe.name, probe });
-      byItem.set(probeKey(address, probe.name).sk, endpoint);
+      const key = probeKey(address, probe.name);
+      endpoints.set(endpoint, { address, uid: target.uid, name: probe.name, probe, key });
+      byItem.set(key.sk, endpoint);
       const { successThreshold: success, failureThreshold: failure } = probe.probe;
       const known = thresholds.get(endpoint) ?? [];
       const recent = known.filter((_, index) => timeMs - (known[index + 1]?.sinceMs ?? timeMs) < specLagMs);
@@ -93,8 +100,8 @@ export function ledgerOf(table: Table, nowMs: () => number): Ledger {
     probedAt: (endpoint) => endpoints.get(endpoint),
     endpointOf: ({ sk }) => byItem.get(sk),
     thresholdOf: (endpoint, result) => Math.min(...(thresholds.get(endpoint) ?? []).map((one) => one[result])),
-    probeWrittenMs: ({ address, name }) => probeWritten.get(probeKey(address, name).sk) ?? 0,
-    probeItem: ({ address, name }) => table.get(probeKey(address, name)) as (Item & ProbeRecord) | undefined,
+    probeWrittenMs: (probed) => probeWritten.get(keyOf(probed).sk) ?? 0,
+    probeItem: (probed) => table.get(keyOf(probed)) as (Item & ProbeRecord) | undefined,
     targets: () => targets.values(),
     targetOf: (uid) => targets.get(uid),
     probesOf: (target) =>

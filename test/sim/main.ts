@@ -1,56 +1,71 @@
 /**
- * `npm run sim -- --seeds N --hours H [--seed FIRST] [--replay FILE]`: so many worlds, one after the other, each with another seed. Ends with 1
- * when any invariant was violated; such a seed is kept in seeds.json, and every later test run tries it again. `--replay` writes the trace
- * of one seed, line by line, to a file.
+ * `npm run sim -- --seeds N --hours H [--seed FIRST] [--jobs J] [--replay FILE] [--output json] [--crashpoints]`: so many worlds, each
+ * with another seed, J at a time. Ends with 1 when any invariant was violated; such a seed is kept in seeds.json, and every later test
+ * run tries it again. `--replay` writes the trace of a single seed, line by line, to a file.
  */
-import { createWriteStream, readFileSync, writeFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
-import { add, newTotal, repeatCommand, seedLine, table, violationLines } from './report.ts';
-import { simulate } from './simulate.ts';
+import { createWriteStream } from 'node:fs';
+import { finished } from 'node:stream/promises';
+import { keepSeed } from './kept-seeds.ts';
+import { type Options, optionsOf } from './options.ts';
+import { crashPointLines, json, repeatCommand, seedLine, table, violationLines } from './report.ts';
+import { simulateAll } from './seed-threads.ts';
+import { type Outcome, simulate } from './simulate.ts';
+import { countViolations, newTotal, type Total } from './total.ts';
 
-const { values } = parseArgs({
-  options: {
-    seeds: { type: 'string', default: '10' },
-    hours: { type: 'string', default: '24' },
-    seed: { type: 'string', default: '1' },
-    replay: { type: 'string' },
-    crashpoints: { type: 'boolean', default: false },
-  },
-});
-
-const wholeNumber = (name: 'seeds' | 'hours' | 'seed'): number => {
-  const number = Number(values[name]);
-  if (Number.isSafeInteger(number) && number >= 0) return number;
-  console.error(`--${name} wants a whole number, not '${values[name]}'`);
+const asked = optionsOf(process.argv.slice(2));
+if (asked.kind === 'refused') {
+  console.error(asked.why);
   process.exit(2);
-};
-const [seeds, hours, first] = [wholeNumber('seeds'), wholeNumber('hours'), wholeNumber('seed')];
-
-const total = newTotal();
-for (let seed = first; seed < first + seeds; seed += 1) {
-  const lines = values.replay === undefined ? undefined : createWriteStream(values.replay);
-  const outcome = await simulate({ seed, hours, ...(lines && { onLine: (line) => void lines.write(`${line}\n`) }) });
-  lines?.end();
-  add(total, outcome);
-  console.log(seedLine(outcome));
-  const trouble = violationLines(outcome);
-  if (trouble.length === 0) continue;
-  for (const line of trouble) console.log(line);
-  console.log(`  repeat: ${repeatCommand(outcome)}`);
-  keep({ seed, hours, found: trouble[0]?.trim().split('\n')[0] ?? '' });
 }
+const { options } = asked;
+/** Seeds go where they are in nobody's way. */
+const say = options.output === 'json' ? console.error : console.log;
+const total = newTotal();
 
-console.log('');
-for (const line of table(total)) console.log(line);
-if (values.crashpoints)
-  for (const [name, { passed, struck }] of [...total.crashPoints].sort()) console.log(`${struck}/${passed} ${name}`);
+if (options.replay !== undefined) take(await replayed(options, options.replay));
+else await simulateAll(orders(options), { jobs: options.jobs, onOutcome: take, onProgress: showProgress });
+
+const cpu = process.cpuUsage();
+const cpuSeconds = (cpu.user + cpu.system) / 1e6;
+if (options.output === 'json') console.log(JSON.stringify(json(total, cpuSeconds), undefined, 2));
+else for (const line of ['', ...table(total, cpuSeconds)]) console.log(line);
+if (options.crashpoints) for (const line of crashPointLines(total)) say(line);
 process.exitCode = total.violations === 0 ? 0 : 1;
 
-type Kept = { readonly seed: number; readonly hours: number; readonly found: string };
+function orders({ seeds, first, hours }: Options) {
+  return Array.from({ length: seeds }, (_, index) => ({ seed: first + index, hours }));
+}
 
-function keep(failing: Kept): void {
-  const path = new URL('./seeds.json', import.meta.url);
-  const kept = JSON.parse(readFileSync(path, 'utf8')) as readonly Kept[];
-  if (kept.some(({ seed, hours }) => seed === failing.seed && hours === failing.hours)) return;
-  writeFileSync(path, `${JSON.stringify([...kept, failing], undefined, 2)}\n`);
+function take(outcome: Outcome): void {
+  total.add(outcome);
+  clearProgress();
+  say(seedLine(outcome));
+  if (countViolations(outcome) === 0) return;
+  const trouble = violationLines(outcome);
+  for (const line of trouble) say(line);
+  say(`  repeat: ${repeatCommand(outcome)}`);
+  keepSeed({ seed: outcome.seed, hours: outcome.hours, found: trouble[0]?.trim().split('\n')[0] ?? '' });
+}
+
+async function replayed({ first: seed, hours }: Options, file: string): Promise<Outcome> {
+  const lines = createWriteStream(file);
+  const outcome = await simulate({ seed, hours, onLine: (line) => void lines.write(`${line}\n`) });
+  lines.end();
+  await finished(lines);
+  return outcome;
+}
+
+function showProgress(done: number): void {
+  if (!process.stderr.isTTY) return;
+  clearProgress();
+  process.stderr.write(progressOf(total, done, options));
+}
+
+function progressOf({ violations }: Total, done: number, { seeds, hours, jobs }: Options): string {
+  const minutes = (process.uptime() / 60 / done) * (seeds - done);
+  return `${done} of ${seeds} seeds of ${hours} h, ${jobs} at a time, ${violations} violations, ${minutes.toFixed(0)} min left`;
+}
+
+function clearProgress(): void {
+  if (process.stderr.isTTY) process.stderr.write('\r\u001b[K');
 }

@@ -1,29 +1,62 @@
 /** The figures of a run. */
 import type { Facts, ProbeStart, Watch } from './checkers/checker.ts';
-import type { Endpoint } from './network.ts';
+import { verdictOf } from './checkers/verdicts.ts';
+import type { DoneFault } from './faults.ts';
+import { type Histogram, newHistogram, record } from './histogram.ts';
+import type { Probed } from './ledger.ts';
+import type { Endpoint, Health } from './network.ts';
 import { keyKind } from './store.ts';
+import type { Change } from './table.ts';
+
+/** What lies within an outage of the store says how long that was; the rest says what the product makes of everything else. */
+export type Delays = { readonly inOutage: Histogram; readonly otherwise: Histogram };
 
 export type Measured = {
   readonly probes: number;
   readonly commits: number;
-  /** Beyond the period, ms: how much later than due a probe came, whoever made it. Sorted. */
-  readonly gapsMs: readonly number[];
-  /** From when the last probe that a threshold needs should have ended to the commit, ms. Sorted. */
-  readonly detectionsMs: readonly number[];
+  /** How much later than a period after the one before a probe came, whoever made it. */
+  readonly gaps: Delays;
+  /** From when the last probe that a threshold needs should have ended to the commit. */
+  readonly detections: Delays;
   /** Probes that began less than half a period after another process's. */
   readonly duplicates: number;
 };
 
-export function measure({ ledger }: Facts): { readonly watch: Watch; readonly measured: () => Measured } {
+export function measure(facts: Facts): { readonly watch: Watch; readonly measured: () => Measured } {
+  const { ledger } = facts;
   const last = new Map<Endpoint, ProbeStart>();
-  const gaps: number[] = [];
+  /** When the target was last disturbed as its last probe ended: the commit that follows is a disturbance itself. */
+  const disturbed = new Map<Endpoint, number>();
+  const outages: DoneFault[] = [];
+  const [gaps, detections] = [newDelays(), newDelays()];
   let probes = 0;
   let commits = 0;
   let duplicates = 0;
 
+  const add = (delays: Delays, ms: number, fromMs: number) => {
+    const isInOutage = outages.some((outage) => outage.untilMs >= fromMs && outage.timeMs <= facts.nowMs());
+    record(isInOutage ? delays.inOutage : delays.otherwise, Math.max(0, ms));
+  };
+  const detect = (change: Change) => {
+    const verdict = verdictOf(facts, change);
+    const disturbedMs = verdict && disturbed.get(verdict.endpoint);
+    const probed = verdict && ledger.probedAt(verdict.endpoint);
+    const truth = verdict && facts.network.truths().get(verdict.endpoint);
+    if (!truth || !probed || disturbedMs === undefined || verdict.before.result === verdict.after.result) return;
+    const result = resultOf(truth.health);
+    if (!result || result !== verdict.after.result) return;
+    const fromMs = Math.max(truth.sinceMs, disturbedMs);
+    add(detections, facts.nowMs() - fromMs - thresholdMs(probed, result), fromMs);
+  };
+
   const watch: Watch = {
+    faultDone: (fault) => void (fault.kind === 'store outage' && outages.push(fault)),
     applied({ changes }) {
-      for (const { key, before, after } of changes) if (keyKind(key) === 'PROBE' && before && after) commits += 1;
+      for (const change of changes) {
+        if (keyKind(change.key) !== 'PROBE' || !change.before || !change.after) continue;
+        commits += 1;
+        detect(change);
+      }
     },
     probeStarted(start) {
       probes += 1;
@@ -34,17 +67,35 @@ export function measure({ ledger }: Facts): { readonly watch: Watch; readonly me
       const periodMs = probed.probe.probe.periodSeconds * 1000;
       const gapMs = start.startMs - before.startMs;
       if (before.prober !== start.prober && gapMs < periodMs / 2) duplicates += 1;
-      if (ledger.disturbedMs(probed.uid) < before.startMs) gaps.push(Math.max(0, gapMs - periodMs));
+      if (ledger.disturbedMs(probed.uid) < before.startMs) add(gaps, gapMs - periodMs, before.startMs);
+    },
+    probeSeen({ endpoint }) {
+      const probed = ledger.probedAt(endpoint);
+      if (probed) disturbed.set(endpoint, ledger.disturbedMs(probed.uid));
     },
   };
-  return {
-    watch,
-    measured: () => ({
-      probes,
-      commits,
-      duplicates,
-      detectionsMs: [],
-      gapsMs: gaps.toSorted((one, other) => one - other),
-    }),
-  };
+  return { watch, measured: () => ({ probes, commits, duplicates, gaps, detections }) };
+}
+
+/** Of a run that measured nothing. */
+export const newMeasured = (): Measured => ({
+  probes: 0,
+  commits: 0,
+  duplicates: 0,
+  gaps: newDelays(),
+  detections: newDelays(),
+});
+
+const newDelays = (): Delays => ({ inOutage: newHistogram(), otherwise: newHistogram() });
+
+/** What a probe of it comes to. */
+function resultOf(health: Health): 'success' | 'failure' | undefined {
+  if (health === 'errs') return undefined;
+  return health === 'failing' || health === 'hanging' ? 'failure' : 'success';
+}
+
+/** The threshold's own time: the truth turns right after a probe began, and the last one that is needed takes its time-out. */
+function thresholdMs({ probe: { probe } }: Probed, result: 'success' | 'failure'): number {
+  const threshold = result === 'failure' ? probe.failureThreshold : probe.successThreshold;
+  return (threshold * probe.periodSeconds + probe.timeoutSeconds) * 1000;
 }

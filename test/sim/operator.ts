@@ -115,7 +115,7 @@ async function change(own: Own, incarnation: number): Promise<void> {
 /** Looks at this and that. */
 async function look({ client, chance }: OperatorPorts): Promise<void> {
   for (let looks = 0; ; looks += 1) {
-    await client.sleep(chance.between(10_000, 60_000));
+    await client.sleep(chance.between(20_000, 100_000));
     if (looks % 20 === 19) await client.ask({ method: 'GET', path: '/v1/targets?limit=500' });
     else await client.ask({ method: 'GET', path: pathOf(chance.pick(scriptedTargets)) });
   }

@@ -28,8 +28,8 @@ export type QueueFaults = {
 export type SimQueue = {
   /** The queue as a process sees it. */
   of(caller: Caller): QueueSender & QueueReceiver;
-  /** A message that is in flight is delivered once more, while its handle still counts; false: none is in flight. */
-  duplicate(): boolean;
+  /** A message that is in flight is delivered once more, so much later, whatever its handle is worth then; false: none is in flight. */
+  duplicate(laterByMs: number): boolean;
   /** Some message was given to somebody who has never said how long it wants it. */
   isLocked(): boolean;
 };
@@ -51,11 +51,21 @@ type Message = {
   readonly group: string;
   readonly sentAtMs: number;
   visibleAtMs: number;
+  /** When the queue looks whether it may be received; undefined: it does not. */
+  looksAtMs: number | undefined;
   receiveCount: number;
   done: boolean;
   /** When it was received by somebody who has not said anything yet. */
   unheldSinceMs: number | undefined;
 };
+
+const newMessage = (sent: Pick<Message, 'body' | 'group' | 'sentAtMs' | 'visibleAtMs'>): Message => ({
+  ...sent,
+  looksAtMs: undefined,
+  receiveCount: 0,
+  done: false,
+  unheldSinceMs: undefined,
+});
 
 type Waiter = { readonly caller: Caller; readonly give: (received: Received | undefined) => void };
 
@@ -87,10 +97,21 @@ export function simQueue({ scheduler, chance, faults, visibilityMs }: QueuePorts
     }
   };
 
-  /** Looks again when the message may be received. */
+  /** Looks again when the message may be received; whoever extends its lease moves only that time. */
   const visibleAt = (message: Message, atMs: number) => {
     message.visibleAtMs = atMs;
-    scheduler.after(atMs - scheduler.nowMs(), { label: 'message visible', deliver });
+    if (message.looksAtMs !== undefined && message.looksAtMs <= atMs) return;
+    message.looksAtMs = atMs;
+    scheduler.after(atMs - scheduler.nowMs(), {
+      label: 'message visible',
+      deliver: () => {
+        if (message.looksAtMs !== atMs) return;
+        message.looksAtMs = undefined;
+        if (message.done) return;
+        if (message.visibleAtMs > atMs) visibleAt(message, message.visibleAtMs);
+        else deliver();
+      },
+    });
   };
 
   const receivedBy = (caller: Caller, message: Message): Received => {
@@ -149,30 +170,19 @@ export function simQueue({ scheduler, chance, faults, visibilityMs }: QueuePorts
         called(caller, 'send', () => {
           const body = encodeShardMessage(message);
           const atMs = scheduler.nowMs();
-          send(
-            { body, group, sentAtMs: atMs, visibleAtMs: atMs, receiveCount: 0, done: false, unheldSinceMs: undefined },
-            deduplicationId,
-          );
+          send(newMessage({ body, group, sentAtMs: atMs, visibleAtMs: atMs }), deduplicationId);
         }),
       receive: (waitMs, signal) => caller.call('receive', (reply) => wait(caller, reply, { waitMs, signal })),
     }),
     isLocked: () => heads().some(isLocked),
-    duplicate() {
+    duplicate(laterByMs) {
       const inFlight = heads().filter(({ visibleAtMs }) => visibleAtMs > scheduler.nowMs());
       if (inFlight.length === 0) return false;
       const { body, group, sentAtMs } = chance.pick(inFlight);
       // As a group of its own, so that the first one's lock does not hold it back.
-      const ghost: Message = {
-        body,
-        group,
-        sentAtMs,
-        visibleAtMs: 0,
-        receiveCount: 0,
-        done: false,
-        unheldSinceMs: undefined,
-      };
+      const ghost = newMessage({ body, group, sentAtMs, visibleAtMs: 0 });
       groups.set(`${group} again at ${scheduler.nowMs()}`, [ghost]);
-      visibleAt(ghost, scheduler.nowMs());
+      visibleAt(ghost, scheduler.nowMs() + laterByMs);
       return true;
     },
   };

@@ -1,60 +1,17 @@
-/** What a simulation prints: a line for each seed, and one table over all of them. */
-import type { CrashPoint } from './crash-points.ts';
-import type { FaultKind } from './faults.ts';
+/** What a simulation prints: a line for each seed, what failed, and one table over all of them. */
+import { type Histogram, quantile } from './histogram.ts';
+import type { Delays } from './measure.ts';
 import type { Outcome } from './simulate.ts';
+import { countViolations, type Total } from './total.ts';
 
-/** Sums over seeds; the outcomes themselves would not fit for long. */
-export type Total = {
-  seeds: number;
-  hours: number;
-  violations: number;
-  probes: number;
-  commits: number;
-  duplicates: number;
-  readonly faults: Map<FaultKind, number>;
-  readonly crashPoints: Map<string, CrashPoint>;
-  readonly gapsMs: Histogram;
-  readonly detectionsMs: Histogram;
-};
-
-export const newTotal = (): Total => ({
-  seeds: 0,
-  hours: 0,
-  violations: 0,
-  probes: 0,
-  commits: 0,
-  duplicates: 0,
-  faults: new Map(),
-  crashPoints: new Map(),
-  gapsMs: histogram(),
-  detectionsMs: histogram(),
-});
-
-export function add(total: Total, outcome: Outcome): void {
-  const { measured } = outcome;
-  total.seeds += 1;
-  total.hours += outcome.hours;
-  total.violations += outcome.violations.length + outcome.troubles.length;
-  total.probes += measured.probes;
-  total.commits += measured.commits;
-  total.duplicates += measured.duplicates;
-  for (const [kind, count] of outcome.faults) total.faults.set(kind, (total.faults.get(kind) ?? 0) + count);
-  for (const [name, { passed, struck }] of outcome.crashPoints) {
-    const known = total.crashPoints.get(name) ?? { passed: 0, struck: 0 };
-    total.crashPoints.set(name, { passed: known.passed + passed, struck: known.struck + struck });
-  }
-  for (const ms of measured.gapsMs) total.gapsMs.add(ms);
-  for (const ms of measured.detectionsMs) total.detectionsMs.add(ms);
-}
-
-export const seedLine = ({ seed, traceHash, measured, violations, troubles, faults }: Outcome): string =>
+export const seedLine = (outcome: Outcome): string =>
   [
-    `seed ${seed}`.padEnd(16),
-    `trace ${traceHash}`,
-    `${measured.probes} probes`,
-    `${measured.commits} commits`,
-    `${sum(faults.values())} faults`,
-    `${violations.length + troubles.length} violations`,
+    `seed ${outcome.seed}`.padEnd(16),
+    `trace ${outcome.traceHash}`,
+    `${outcome.measured.probes} probes`,
+    `${outcome.measured.commits} commits`,
+    `${sum(outcome.faults.values())} faults`,
+    `${countViolations(outcome)} violations`,
   ].join('  ');
 
 export function violationLines({ violations, troubles }: Outcome): readonly string[] {
@@ -66,62 +23,99 @@ export function violationLines({ violations, troubles }: Outcome): readonly stri
 export const repeatCommand = ({ seed, hours }: Pick<Outcome, 'seed' | 'hours'>): string =>
   `npm run sim -- --seeds 1 --hours ${hours} --seed ${seed}`;
 
-export function table(total: Total): readonly string[] {
+/** Over many seeds there are none; over few the table stays one screen. */
+const neverMax = 10;
+
+type Row = readonly [name: string, value: string];
+
+export function table(total: Total, cpuSeconds: number): readonly string[] {
+  const { struck, never } = coverage(total);
   const faults = sum(total.faults.values());
-  const points = [...total.crashPoints.values()];
-  const struck = points.filter((point) => point.struck > 0).length;
-  const rows: readonly (readonly [string, string])[] = [
+  const rows: readonly Row[] = [
     ['seeds', `${total.seeds}`],
     ['simulated hours', `${total.hours}`],
+    ['CPU seconds', `${cpuSeconds.toFixed(1)} (${(total.hours / cpuSeconds).toFixed(2)} simulated hours each)`],
     ['violations', `${total.violations}`],
-    ['probes', `${total.probes} (${perHour(total.probes, total)} an hour)`],
-    ['commits', `${total.commits}`],
-    ['faults', `${faults} (${perHour(faults, total)} an hour)`],
-    ...[...total.faults]
-      .sort(([one], [other]) => (one < other ? -1 : 1))
-      .map(([kind, count]) => [`  ${kind}`, `${count}`] as const),
-    ['crash points', `${struck} of ${points.length} struck`],
-    ['gap beyond the period', `${quantiles(total.gapsMs)}`],
-    ['detection beyond the threshold', `p99 ${seconds(total.detectionsMs.quantile(0.99))}`],
-    ['duplicate probes', `${((100 * total.duplicates) / Math.max(1, total.probes)).toFixed(3)} %`],
+    ['failing seeds', total.failing.map(({ seed }) => seed).join(' ') || 'none'],
+    ['probes', counted(total.probes, total)],
+    ['commits', counted(total.commits, total)],
+    ['faults', counted(faults, total)],
+    ...[...total.faults].sort(byName).map(([kind, count]): Row => [`  ${kind}`, counted(count, total)]),
+    ['crash points', `${struck} of ${total.crashPoints.size} struck`],
+    ...never.slice(0, neverMax).map(([name, { passed }]): Row => ['  never struck', `${name} (passed ${passed})`]),
+    ...(never.length > neverMax ? [['  never struck', `${never.length - neverMax} more: --crashpoints`] as const] : []),
+    ...delayRows('gap beyond the period', total.gaps),
+    ...delayRows('detection beyond the threshold', total.detections),
+    ['duplicate probes', `${(100 * duplicateRate(total)).toFixed(3)} %`],
+    ['trace of all seeds', total.traceHash()],
   ];
   const width = Math.max(...rows.map(([name]) => name.length));
   return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`);
 }
 
-const perHour = (count: number, { hours }: Total): number => Math.round(count / Math.max(1, hours));
+/** `--crashpoints`: every await, how often it was struck and how often passed. */
+export const crashPointLines = ({ crashPoints }: Total): readonly string[] =>
+  [...crashPoints].sort(byName).map(([name, { passed, struck }]) => `${struck}/${passed} ${name}`);
 
-const quantiles = (gaps: Histogram): string =>
-  `p50 ${seconds(gaps.quantile(0.5))}, p99 ${seconds(gaps.quantile(0.99))}, p99.9 ${seconds(gaps.quantile(0.999))}, max ${seconds(gaps.max())}`;
+/** For a program: the same figures, durations in ms. */
+export function json(total: Total, cpuSeconds: number): object {
+  const { struck, never } = coverage(total);
+  const { seeds, hours, violations, failing, probes, commits } = total;
+  return {
+    seeds,
+    hours,
+    cpuSeconds,
+    violations,
+    failing: failing.map((seed) => ({ ...seed, command: repeatCommand(seed) })),
+    probes,
+    commits,
+    faults: { total: sum(total.faults.values()), byKind: Object.fromEntries([...total.faults].sort(byName)) },
+    crashPoints: { named: total.crashPoints.size, struck, neverStruck: never.map(([name]) => name) },
+    gapMs: delaysJson(total.gaps),
+    detectionMs: delaysJson(total.detections),
+    duplicateRate: duplicateRate(total),
+    traceHash: total.traceHash(),
+  };
+}
+
+function coverage({ crashPoints }: Total) {
+  const never = [...crashPoints].filter(([, { struck }]) => struck === 0).sort(byName);
+  return { struck: crashPoints.size - never.length, never };
+}
+
+const duplicateRate = ({ duplicates, probes }: Total): number => duplicates / Math.max(1, probes);
+
+const counted = (count: number, { hours }: Total): string =>
+  `${count} (${(count / Math.max(1, hours)).toFixed(count < 100 * hours ? 1 : 0)} an hour)`;
+
+const delayRows = (what: string, { otherwise, inOutage }: Delays): readonly Row[] => [
+  [what, quantiles(otherwise)],
+  ['  within a store outage', quantiles(inOutage)],
+];
+
+const parts = { p50: 0.5, p99: 0.99, 'p99.9': 0.999 } as const;
+
+const quantiles = (delays: Histogram): string =>
+  [
+    ...Object.entries(parts).map(([name, part]) => `${name} ${seconds(quantile(delays, part))}`),
+    `max ${seconds(delays.maxMs)}`,
+    `of ${delays.count}`,
+  ].join(', ');
+
+const delaysJson = ({ otherwise, inOutage }: Delays): object => ({
+  otherwise: quantilesJson(otherwise),
+  inOutage: quantilesJson(inOutage),
+});
+
+const quantilesJson = (delays: Histogram): object => ({
+  ...Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, quantile(delays, part)])),
+  max: delays.maxMs,
+  count: delays.count,
+});
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
 const sum = (values: Iterable<number>): number => [...values].reduce((all, one) => all + one, 0);
 
-export type Histogram = { add(ms: number): void; quantile(part: number): number; max(): number };
-
-const stepMs = 100;
-
-/** To a tenth of a second. */
-function histogram(): Histogram {
-  const counts = new Map<number, number>();
-  let all = 0;
-  let max = 0;
-  return {
-    add(ms) {
-      const step = Math.ceil(ms / stepMs);
-      counts.set(step, (counts.get(step) ?? 0) + 1);
-      all += 1;
-      max = Math.max(max, ms);
-    },
-    quantile(part) {
-      let left = part * all;
-      for (const [step, count] of [...counts].sort(([one], [other]) => one - other)) {
-        left -= count;
-        if (left <= 0) return step * stepMs;
-      }
-      return max;
-    },
-    max: () => max,
-  };
-}
+const byName = ([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number =>
+  one < other ? -1 : 1;

@@ -75,7 +75,8 @@ export async function simulate({
   };
   tick();
   for (let hour = 1; hour <= hours; hour += 1) {
-    await scheduler.runUntil(hour * hourMs);
+    // The last moment of the calm: with the next one the storm of the next hour begins.
+    await scheduler.runUntil(hour * hourMs - 1);
     if (world.faults.isCalm()) for (const { settled } of watches) settled?.();
     if (violations.length > 0) break;
   }

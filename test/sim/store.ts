@@ -97,7 +97,7 @@ function answerSoon<Answer>(chance: Chance, reply: Reply<Answer>, evaluate: () =
 
 function write(ports: StorePorts, caller: Caller, request: WriteRequest): Promise<WriteOutcome> {
   const { chance, faults, table } = ports;
-  const site = `write ${[...new Set(request.operations.map((operation) => keyKind(operationKey(operation))))].join('+')}`;
+  const site = writeSite(request.operations);
   return caller.call(site, (reply: Reply<WriteOutcome>) => {
     const apply = () => table.write(request);
     const fault = faults.next(caller, { site, writes: true });
@@ -150,8 +150,20 @@ function unavailable(): never {
   throw new StoreUnavailable('simulated');
 }
 
-/** The kind of an item, for the names of crash points. */
-export function keyKind({ pk, sk }: Key): string {
+function writeSite(operations: readonly Operation[]): string {
+  const kinds = operations.map((operation) => keyKind(operationKey(operation)));
+  return `write ${kinds.length === 1 ? kinds[0] : [...new Set(kinds)].join('+')}`;
+}
+
+let latest: { readonly key: Key; readonly kind: string } | undefined;
+
+/** The kind of an item, for the names of crash points. Every checker asks the same of each change. */
+export function keyKind(key: Key): string {
+  if (latest?.key !== key) latest = { key, kind: kindOf(key) };
+  return latest.kind;
+}
+
+function kindOf({ pk, sk }: Key): string {
   if (pk.startsWith('RUN#')) return 'RUN';
   if (pk === 'CHANGES' || pk === 'WEIGHT') return pk;
   if (pk.startsWith('E#')) return 'EVENT';

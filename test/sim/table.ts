@@ -6,6 +6,7 @@ import { conditionsHold } from '../../shared/store/condition.ts';
 import { itemBytes, itemBytesMax } from '../../shared/store/item-size.ts';
 import { operationKey, requireValidWrite } from '../../shared/store/operation.ts';
 import type { Item, Key, Operation, Query, Refusal, WriteOutcome } from '../../shared/store/store.ts';
+import { mayExceed } from './item-bound.ts';
 
 export type Change = { readonly key: Key; readonly before: Item | undefined; readonly after: Item | undefined };
 
@@ -72,7 +73,7 @@ export function table(nowMs: () => number): Table {
     for (const effect of effects) {
       if (effect.kind !== 'change') continue;
       const { key, before, after } = effect;
-      if (after && itemBytes(after) > itemBytesMax)
+      if (after && mayExceed(after, itemBytesMax) && itemBytes(after) > itemBytesMax)
         throw new Error(`item ${key.pk} ${key.sk} is over ${itemBytesMax} bytes`);
       changes.push({ key, before, after });
     }
@@ -158,8 +159,11 @@ function effectOf(operation: Operation, before: Item | undefined): Effect {
 
 function updated(operation: Operation & { readonly kind: 'update' }, before: Item): Item {
   const after: { [attribute: string]: unknown } = { ...before };
-  for (const [attribute, value] of Object.entries(operation.set ?? {}))
+  const { set = {} } = operation;
+  for (const attribute of Object.keys(set)) {
+    const value = set[attribute];
     if (value !== undefined) after[attribute] = kept(value);
+  }
   for (const attribute of operation.remove ?? []) delete after[attribute];
   for (const [attribute, amount] of Object.entries(operation.add ?? {})) {
     const value = after[attribute] ?? 0;

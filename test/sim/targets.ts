@@ -77,7 +77,7 @@ const one =
   (): Placed => ({ containers: [container(0, probed)], ...more });
 
 const rows: readonly Row[] = [
-  { lifecycle: 'static', fate: 'stays', placed: one({ readiness: every(10), liveness: every(20) }) },
+  { lifecycle: 'static', fate: 'stays', placed: one({ readiness: every(20), liveness: every(20) }) },
   {
     lifecycle: 'static',
     fate: 'stays',
@@ -118,14 +118,14 @@ const rows: readonly Row[] = [
   {
     lifecycle: 'static',
     fate: 'isRecreated',
-    placed: one({ startup: every(10, { failureThreshold: 3 }), readiness: every(10) }),
+    placed: one({ startup: every(10, { failureThreshold: 3 }), readiness: every(15) }),
   },
   { lifecycle: 'static', fate: 'changes', placed: (chance) => changing(chance) },
   { lifecycle: 'static', fate: 'changes', placed: (chance) => changing(chance) },
   {
     lifecycle: 'reported',
     fate: 'stays',
-    placed: one({ readiness: every(20), liveness: every(10, { failureThreshold: 2 }) }),
+    placed: one({ readiness: every(20), liveness: every(15, { failureThreshold: 2 }) }),
   },
   {
     lifecycle: 'reported',

@@ -54,9 +54,9 @@ export type WorldOptions = {
 
 /** Room for twice the shards that there ever are: a fleet has room. */
 const workers = 4;
-const shardsPerWorker = 4;
-/** All targets together have some 2.5 probes in flight while none is answered: three shards or four, with layouts that change. */
-const socketsPerShard = 1.2;
+const shardsPerWorker = 3;
+/** All targets together have some 2.5 probes in flight while none is answered: two shards or three, one to four with layouts that change. */
+const socketsPerShard = 2.4;
 /** A delivery that was not acknowledged comes again. */
 const redeliveryMs = 20_000;
 const deliveriesMax = 5;
@@ -118,8 +118,9 @@ export function buildWorld({ seed, profile, onLine }: WorldOptions): World {
     duplicateMessage: queue.duplicate,
     forgeEvent: () => bus.forge(forgedEvent(chance, scheduler.nowMs())),
     cutNetwork: net.cut,
+    whenProbing: probeWatch({ scheduler, chance: chance.fork('probe watch'), net }),
     changeLayout: () => {
-      wanted.capacity = { cpu: 1, sockets: socketsPerShard * chance.pick([0.8, 1, 1, 1.5, 4]) };
+      wanted.capacity = { cpu: 1, sockets: socketsPerShard * chance.pick([0.6, 1, 1, 1.5, 4]) };
     },
     changeRelease: () => deploy({ scheduler, chance, wanted, stops }),
   });
@@ -148,6 +149,19 @@ type Own = {
   readonly wanted: Wanted;
   readonly stops: Map<Life, AbortController>;
 };
+
+/** Lets something happen in a moment in which a process has a probe in flight. */
+function probeWatch({ scheduler, chance, net }: Pick<Own, 'scheduler' | 'net'> & { readonly chance: Chance }) {
+  const armed = new Map<string, () => void>();
+  net.onStarted(({ prober }) => {
+    const name = prober.slice(0, prober.indexOf('.'));
+    const act = armed.get(name);
+    armed.delete(name);
+    // Before the request leaves, or before its answer is there.
+    if (act) scheduler.after(chance.between(0, 3), { label: 'while a probe is in flight', deliver: act });
+  });
+  return (processName: string, act: () => void) => void armed.set(processName, act);
+}
 
 /** Another release is wanted, and the workers are replaced one after the other. */
 function deploy({

@@ -20,14 +20,17 @@ export type DnsServer = {
   readonly close: () => Promise<void>;
 };
 
-const host = '127.0.0.1';
+const onLoopback = { address: '127.0.0.1', port: 0 };
 const codes = { NXDOMAIN: 3, SERVFAIL: 2, REFUSED: 5 } as const;
 const typeA = 1;
 const typeAaaa = 28;
 const headerBytes = 12;
 
 /** `reply` is asked for each question; undefined: NXDOMAIN. */
-export async function startDnsServer(reply: (name: string) => DnsReply | undefined): Promise<DnsServer> {
+export async function startDnsServer(
+  reply: (name: string) => DnsReply | undefined,
+  at: { readonly address: string; readonly port: number } = onLoopback,
+): Promise<DnsServer> {
   const socket = createSocket('udp4');
   const questions: string[] = [];
   socket.on('message', (message, peer) => {
@@ -36,9 +39,9 @@ export async function startDnsServer(reply: (name: string) => DnsReply | undefin
     const answer = reply(question.name) ?? { kind: 'code', code: 'NXDOMAIN' };
     if (answer.kind !== 'silence') socket.send(writeReply(message, question, answer), peer.port, peer.address);
   });
-  await new Promise<void>((resolve) => socket.bind(0, host, resolve));
+  await new Promise<void>((resolve) => socket.bind(at.port, at.address, resolve));
   const close = () => new Promise<void>((resolve) => socket.close(resolve));
-  return { address: `${host}:${socket.address().port}`, questions, close };
+  return { address: `${at.address}:${socket.address().port}`, questions, close };
 }
 
 type Question = { readonly name: string; readonly type: number; readonly end: number };

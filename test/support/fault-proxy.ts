@@ -33,6 +33,14 @@ export type ProxiedCall = {
   readonly body: string;
 };
 
+/** A call that the service has answered, whatever the caller was told. */
+export type Forwarded = {
+  readonly call: ProxiedCall;
+  readonly answer: Answer;
+  readonly sentAtMs: number;
+  readonly answeredAtMs: number;
+};
+
 export type Script = (call: ProxiedCall) => Fault;
 
 export type FaultProxy = {
@@ -54,7 +62,10 @@ export const faultAt =
   (call) =>
     call.index === index ? fault : { kind: 'pass' };
 
-export async function startFaultProxy(target: { readonly port: number }): Promise<FaultProxy> {
+export async function startFaultProxy(
+  target: { readonly port: number },
+  onForwarded: (forwarded: Forwarded) => void = () => undefined,
+): Promise<FaultProxy> {
   let script = passAll;
   let calls: ProxiedCall[] = [];
   const pending = new Set<Promise<void>>();
@@ -71,7 +82,13 @@ export async function startFaultProxy(target: { readonly port: number }): Promis
     const operation = String(incoming.headers['x-amz-target'] ?? '').replace(/^.*\./, '');
     const call = { index: calls.length, operation, body: body.toString() };
     calls.push(call);
-    await inflict(script(call), { outgoing, forward: () => forwarded(incoming, body, target.port) });
+    const forward = async () => {
+      const sentAtMs = performance.now();
+      const answer = await forwarded(incoming, body, target.port);
+      onForwarded({ call, answer, sentAtMs, answeredAtMs: performance.now() });
+      return answer;
+    };
+    await inflict(script(call), { outgoing, forward });
   };
 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -130,6 +130,7 @@ export function shardWorld({ wrapStore = (store: Store) => store } = {}) {
     report: (name: string, status: unknown) => request('PUT', `${pathOf(name)}/status`, { status }),
     remove: (name: string, graceSeconds: number) =>
       request('DELETE', `${pathOf(name)}?gracePeriodSeconds=${graceSeconds}`),
+    trigger: (name: string) => request('POST', `${pathOf(name)}/probe`),
     async probe(name: string, probeName: string): Promise<ProbeRecord> {
       const item = (await itemsOf(name)).find(({ sk }) => sk.endsWith(`#PROBE#${probeName}`));
       const decoded = item && decodeProbe(item);
@@ -142,6 +143,11 @@ export function shardWorld({ wrapStore = (store: Store) => store } = {}) {
       if (decoded?.kind !== 'ok') throw new Error('no STATUS item');
       return decoded.record;
     },
+    bus,
+    random,
+    /** Of a run that the test begins itself. */
+    ports: () => ports({ alive: () => true }),
+    request,
     /** Of a run that nobody hosts, for parts of the holder on their own. */
     bareRun: (token: number) =>
       startRun({
@@ -151,7 +157,7 @@ export function shardWorld({ wrapStore = (store: Store) => store } = {}) {
         startedAtMs: clock.monotonicMs(),
         release: '',
       }),
-    async run(): Promise<ShardRun> {
+    async run(more: Partial<ShardMessage> = {}): Promise<ShardRun> {
       let alive = true;
       let view: (() => RunView) | undefined;
       const stop = new AbortController();
@@ -159,7 +165,7 @@ export function shardWorld({ wrapStore = (store: Store) => store } = {}) {
         { store, clock, random, log },
         { capacity: functionCapacity, mode: 'resident', desiredRelease: '' },
       );
-      const given = message();
+      const given = { ...message(), ...more };
       const onLoaded = (look: () => RunView) => {
         view = look;
       };

@@ -64,7 +64,8 @@ export function virtualClock({ startMs = defaultStartMs, quiet = turns }: Virtua
       });
       watched.catch(() => undefined);
       await quiet();
-      while (!settled) {
+      for (let timers = 0; !settled; timers += 1) {
+        if (timers >= timersMax) throw new Error(`${timers} timers have run and the promise is not settled`);
         const timer = next();
         if (!timer) throw new Error('nothing goes on and no timer is set, but the promise is not settled');
         fire(timer);
@@ -75,6 +76,9 @@ export function virtualClock({ startMs = defaultStartMs, quiet = turns }: Virtua
     pending: () => timers.size,
   };
 }
+
+/** Whoever waits for what never comes is to hear of it before the machine is switched off. */
+const timersMax = 1_000_000;
 
 const defaultStartMs = Date.UTC(2030, 0, 1);
 

@@ -1,4 +1,4 @@
-/** All checkers, by the invariant's name. */
+/** All checkers, by the invariant's name; beside those of the design one for what subscribers are told. */
 import type { Checker } from './checker.ts';
 import { l1 } from './l1.ts';
 import { l2 } from './l2.ts';
@@ -6,6 +6,7 @@ import { l3 } from './l3.ts';
 import { l4 } from './l4.ts';
 import { l5 } from './l5.ts';
 import { l6 } from './l6.ts';
+import { noHolder } from './no-holder.ts';
 import { s1 } from './s1.ts';
 import { s2 } from './s2.ts';
 import { s3 } from './s3.ts';
@@ -32,4 +33,5 @@ export const checkers: { readonly [invariant: string]: Checker } = {
   L4: l4,
   L5: l5,
   L6: l6,
+  NoHolder: noHolder,
 };

@@ -1,8 +1,10 @@
 /**
  * L5: no bucket with targets is without a holder for more than 30 s after one crash, none at all where nothing went wrong; and for no longer
- * than a crash before the first heartbeat costs once faults have stopped. A bucket is held while the run whose token stands in its EPOCH beats.
+ * than a crash before the first heartbeat costs once faults have stopped. A bucket is held while the run whose token stands in its EPOCH beats;
+ * a shard that LAYOUT calls a tick's is held for a moment each minute.
  */
-import { epochKey, runKey, targetAddress } from '../../../shared/store/keys.ts';
+import { decodeLayout } from '../../../shared/store/items.ts';
+import { epochKey, layoutKey, runKey, targetAddress } from '../../../shared/store/keys.ts';
 import { keyKind } from '../store.ts';
 import { aftermathMs, type Checker, type Facts, lockAftermathMs, recoveryMs } from './checker.ts';
 
@@ -11,6 +13,7 @@ const beatMs = 12_000;
 const crashMs = 30_000;
 /** A crash before the first heartbeat: a rescue is sent a tick after the beat is 30 s old, and looks for 6 s. */
 const lockedMs = 130_000;
+const tickModeMs = 300_000;
 
 export const l5: Checker = (facts, violated) => {
   const { ledger, table, nowMs } = facts;
@@ -25,7 +28,8 @@ export const l5: Checker = (facts, violated) => {
     if (!epoch || table.get(runKey(shard))?.token !== epoch.token) return;
     const sinceMs = beats.get(shard) ?? 0;
     const unheldMs = nowMs() - sinceMs;
-    if (unheldMs <= beatMs || told.get(shard) === sinceMs || unheldMs <= allowedMs(facts, sinceMs)) return;
+    if (unheldMs <= beatMs || told.get(shard) === sinceMs) return;
+    if (unheldMs <= (modeOf(facts, shard) === 'tick' ? tickModeMs : allowedMs(facts, sinceMs))) return;
     told.set(shard, sinceMs);
     violated(`shard ${shard} with bucket ${bucket} has had no beat for ${unheldMs} ms, since ${sinceMs}`);
   };
@@ -40,6 +44,12 @@ export const l5: Checker = (facts, violated) => {
     },
   };
 };
+
+function modeOf({ table }: Facts, name: string): string | undefined {
+  const item = table.get(layoutKey);
+  const layout = item && decodeLayout(item);
+  return layout?.kind === 'ok' ? layout.record.shards.find(({ shard }) => shard === name)?.mode : undefined;
+}
 
 function allowedMs({ faults, nowMs }: Facts, sinceMs: number): number {
   const felt = faults.during(sinceMs - aftermathMs, nowMs());

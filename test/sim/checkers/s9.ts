@@ -1,21 +1,50 @@
-/** S9: at any time at most one run can commit in a bucket: tokens only grow, and each is one run's. */
+/**
+ * S9: at any time at most one run can commit in a bucket: tokens only grow, and each is one run's. And a slot that is done is not begun
+ * again by whoever could know: its message would take the shard from the run of the next slot.
+ */
 import { isRun } from '../ledger.ts';
 import { keyKind } from '../store.ts';
+import type { Change } from '../table.ts';
 import type { Checker } from './checker.ts';
+
+type Done = { readonly generation: unknown; readonly slot: number; readonly timeMs: number };
 
 export const s9: Checker = (_, violated) => {
   const owners = new Map<number, string>();
+  /** When the message of a run was received. */
+  const begun = new Map<string, number>();
+  /** By RUN item. */
+  const done = new Map<string, Done>();
+
+  const followSlot = (writer: string, timeMs: number, { key, before, after }: Change) => {
+    if (!after) return;
+    const last = done.get(key.pk);
+    const { generation } = after;
+    const isClaim = after.token !== before?.token;
+    // Whoever had its message before then may have looked before then.
+    const knew = last !== undefined && (begun.get(writer) ?? 0) > last.timeMs;
+    if (isClaim && knew && last.generation === generation && Number(after.slot) <= last.slot)
+      violated(`${writer} began slot ${after.slot} of ${key.pk} again, which was done at ${last.timeMs}`);
+    const slot = Number(after.doneSlot ?? -1);
+    if (!isClaim && slot > Number(before?.doneSlot ?? -1)) done.set(key.pk, { generation, slot, timeMs });
+  };
+
+  const followToken = (writer: string, { key, before, after }: Change) => {
+    const [old, token] = [Number(before?.token ?? 0), Number(after?.token ?? -1)];
+    if (token < old) violated(`${writer} took the token of ${key.pk} ${key.sk} from ${old} back to ${token}`);
+    if (keyKind(key) === 'LAYOUT' || !isRun(writer)) return;
+    const owner = owners.get(token) ?? writer;
+    owners.set(token, owner);
+    if (owner !== writer) violated(`${writer} claimed ${key.pk} ${key.sk} with token ${token} of ${owner}`);
+  };
+
   return {
-    applied({ writer, changes }) {
-      for (const { key, before, after } of changes) {
-        const kind = keyKind(key);
-        if (kind !== 'EPOCH' && kind !== 'RUN' && kind !== 'LAYOUT') continue;
-        const [old, token] = [Number(before?.token ?? 0), Number(after?.token ?? -1)];
-        if (token < old) violated(`${writer} took the token of ${kind} ${key.pk} from ${old} back to ${token}`);
-        if (kind === 'LAYOUT' || !isRun(writer)) continue;
-        const owner = owners.get(token) ?? writer;
-        owners.set(token, owner);
-        if (owner !== writer) violated(`${writer} claimed ${kind} ${key.pk} with token ${token} of ${owner}`);
+    runStarted: ({ prober, timeMs }) => void begun.set(prober, timeMs),
+    applied({ writer, timeMs, changes }) {
+      for (const change of changes) {
+        const kind = keyKind(change.key);
+        if (kind === 'RUN') followSlot(writer, timeMs, change);
+        if (kind === 'EPOCH' || kind === 'RUN' || kind === 'LAYOUT') followToken(writer, change);
       }
     },
   };

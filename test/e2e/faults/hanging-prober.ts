@@ -1,15 +1,15 @@
-/** The prober of `hanging.test.ts`: the whole product in a process with few descriptors, told over its channel what to probe. */
-import { createSocket } from 'node:dgram';
-import { once } from 'node:events';
-import { startRuntime } from '../../functions/local/runtime.ts';
-import { systemClock } from '../../shared/lib/clock.ts';
-import { systemRandom } from '../../shared/lib/random.ts';
-import { dialPolicy } from '../../shared/net/policy.ts';
-import { recordingLog } from '../support/recording-log.ts';
+/** The prober of `hanging.ts`: the whole product in a process with few descriptors, told over its channel what to probe. */
+import { startRuntime } from '../../../functions/local/runtime.ts';
+import { systemClock } from '../../../shared/lib/clock.ts';
+import { systemRandom } from '../../../shared/lib/random.ts';
+import { dialPolicy } from '../../../shared/net/policy.ts';
+import { recordingLog } from '../../support/recording-log.ts';
 
 export type Orders = {
   readonly ports: { readonly healthy: number; readonly hanging: number };
   readonly healthy: number;
+  /** Healthy ones that are known by name: every probe asks for it. */
+  readonly named?: number;
   readonly hanging: number;
   /** Names whose DNS server never answers. */
   readonly dead: number;
@@ -17,14 +17,7 @@ export type Orders = {
   readonly timeoutSeconds: number;
 };
 
-/** A DNS server that is there and says nothing. */
-async function silentDnsServer(): Promise<string> {
-  const socket = createSocket('udp4');
-  socket.bind(0, '127.0.0.1');
-  await once(socket, 'listening');
-  return `127.0.0.1:${socket.address().port}`;
-}
-
+const [, , dnsServer = ''] = process.argv;
 const log = recordingLog();
 const runtime = startRuntime(
   { dataDir: ':memory:' },
@@ -32,7 +25,7 @@ const runtime = startRuntime(
     clock: systemClock,
     random: systemRandom,
     log,
-    network: { policy: dialPolicy({ mode: 'local' }), dnsServers: [await silentDnsServer()] },
+    network: { policy: dialPolicy({ mode: 'local' }), dnsServers: [dnsServer] },
   },
 );
 await runtime.shard.loaded;
@@ -47,14 +40,22 @@ async function register(name: string, host: string, readinessProbe: object): Pro
   if (status !== 201) throw new Error(`PUT ${name}: ${status}`);
 }
 
-async function registerAll({ ports, periodSeconds, timeoutSeconds, ...counts }: Orders): Promise<void> {
+async function registerAll({ ports, periodSeconds, timeoutSeconds, named = 0, ...counts }: Orders): Promise<void> {
   const timing = { periodSeconds, timeoutSeconds };
   for (let at = 0; at < counts.hanging; at += 1)
     await register(`hanging-${at}`, '127.0.0.1', { httpGet: { path: '/', port: ports.hanging }, ...timing });
   for (let at = 0; at < counts.dead; at += 1)
     await register(`dead-${at}`, `dead-${at}.test`, { httpGet: { path: '/', port: ports.healthy }, ...timing });
   for (let at = 0; at < counts.healthy; at += 1)
-    await register(`healthy-${at}`, '127.0.0.1', { httpGet: { path: `/${at}`, port: ports.healthy }, ...timing });
+    await register(`healthy-${at}`, '127.0.0.1', {
+      httpGet: { path: `/healthy-${at}`, port: ports.healthy },
+      ...timing,
+    });
+  for (let at = 0; at < named; at += 1)
+    await register(`named-${at}`, `named-${at}.test`, {
+      httpGet: { path: `/named-${at}`, port: ports.healthy },
+      ...timing,
+    });
 }
 
 process.once('message', async (orders: Orders) => {

@@ -1,0 +1,85 @@
+/** The services that several processes share, opened as the options name them. */
+import { EventBridgeClient } from '@aws-sdk/client-eventbridge';
+import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
+import type { Bus } from '../../shared/bus/bus.ts';
+import { eventBridgeBus } from '../../shared/bus/eventbridge.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
+import type { Log } from '../../shared/lib/log.ts';
+import type { Random } from '../../shared/lib/random.ts';
+import { visibilityMs } from '../../shared/manager/beat.ts';
+import { type SqsQueue, sqsQueue } from '../../shared/queue/sqs.ts';
+import { sqsClient } from '../../shared/queue/sqs-client.ts';
+import { dynamodbStore } from '../../shared/store/dynamodb.ts';
+import { dynamodbClient } from '../../shared/store/dynamodb-client.ts';
+import { layoutKey } from '../../shared/store/keys.ts';
+import type { Store } from '../../shared/store/store.ts';
+import type { AwsOptions, AwsService } from './aws-options.ts';
+
+export type AwsServices = {
+  readonly store: Store;
+  readonly queue: SqsQueue;
+  /** Absent: no bus was named. */
+  readonly bus?: Bus;
+  /** What is wrong with the options as far as the services can tell at once; undefined: nothing, or nobody answers yet. */
+  fault(): Promise<string | undefined>;
+  close(): void;
+};
+
+type ServicePorts = { readonly clock: Clock; readonly random: Random; readonly log: Log };
+
+export function awsServices(options: AwsOptions, ports: ServicePorts): AwsServices {
+  const { table: tableName, queueUrl, bus: busName } = options;
+  const config = (service: AwsService) => {
+    const endpoint = options.endpoints[service];
+    return { ...(options.region && { region: options.region }), ...(endpoint && { endpoint }) };
+  };
+  const dynamodb = dynamodbClient(config('dynamodb'));
+  const sqs = sqsClient(config('sqs'));
+  const eventBridge = new EventBridgeClient({ ...config('eventbridge'), maxAttempts: 1 });
+  const store = dynamodbStore({ ...ports, client: dynamodb, tableName });
+  const look = { QueueUrl: queueUrl, AttributeNames: ['FifoQueue' as const] };
+  return {
+    store,
+    // The queue's own visibility may be a function's time-out: whoever crashes at once would lock the shard for as long.
+    queue: sqsQueue({ ...ports, client: sqs, queueUrl, visibilityMs }),
+    ...(busName !== undefined && { bus: eventBridgeBus({ ...ports, client: eventBridge, busName }) }),
+    fault: async () =>
+      (await regionFault(sqs.config.region)) ??
+      (await faultOf(() => store.get(layoutKey), `--table: there is no table ${tableName}`)) ??
+      (await faultOf(
+        () => sqs.send(new GetQueueAttributesCommand(look)),
+        `--queue-url: there is no queue ${queueUrl}`,
+      )),
+    close() {
+      for (const client of [dynamodb, sqs, eventBridge]) client.destroy();
+    },
+  };
+}
+
+async function regionFault(region: () => Promise<string>): Promise<string | undefined> {
+  try {
+    await region();
+    return undefined;
+  } catch {
+    return '--region: is needed, as neither the environment nor a profile names one';
+  }
+}
+
+const missingNames: ReadonlySet<string> = new Set([
+  'ResourceNotFoundException',
+  'QueueDoesNotExist',
+  'AWS.SimpleQueueService.NonExistentQueue',
+]);
+
+/** Whatever else fails may pass: the process tries again for as long as it runs. */
+async function faultOf(look: () => Promise<unknown>, missing: string): Promise<string | undefined> {
+  try {
+    await look();
+    return undefined;
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    const name = cause instanceof Error ? cause.name : '';
+    if (name === 'CredentialsProviderError') return 'no AWS credentials: set AWS_PROFILE, or the AWS_ variables';
+    return missingNames.has(name) ? missing : undefined;
+  }
+}

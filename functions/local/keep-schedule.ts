@@ -1,0 +1,38 @@
+/** The schedule in a process: at the start, each minute, and when it is woken. */
+import { sleep } from '../../shared/lib/clock.ts';
+import { runSchedule, type ScheduleOptions, type SchedulePorts } from '../../shared/manager/schedule.ts';
+
+const scheduleIntervalMs = 60_000;
+
+export type KeptSchedule = {
+  wake(): void;
+  /** Whether it ran when it last should have. */
+  succeeds(): boolean;
+  /** Resolves after the stop. */
+  readonly ended: Promise<void>;
+};
+
+/** `repeatCurrent` counts for the first time only. */
+export function keepSchedule(ports: SchedulePorts, options: ScheduleOptions, stop: AbortSignal): KeptSchedule {
+  const { clock, log } = ports;
+  let waiting = new AbortController();
+  let succeeded = false;
+  const wake = () => waiting.abort();
+  stop.addEventListener('abort', wake);
+
+  async function keep(): Promise<void> {
+    for (let repeatCurrent = options.repeatCurrent ?? false; !stop.aborted; ) {
+      waiting = new AbortController();
+      try {
+        await runSchedule(ports, { ...options, repeatCurrent });
+        repeatCurrent = false;
+        succeeded = true;
+      } catch (cause) {
+        succeeded = false;
+        log.error('the schedule failed', { cause });
+      }
+      if (!stop.aborted) await sleep(clock, scheduleIntervalMs, waiting.signal);
+    }
+  }
+  return { wake, succeeds: () => succeeded, ended: keep() };
+}

@@ -1,0 +1,71 @@
+/** What stands behind the options of `npm start`, checked one by one: each error names its option. */
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import type { LayoutContext } from '../../shared/core/layout.ts';
+import { type AllowList, parseAllowList } from '../../shared/exec/allow-list.ts';
+
+/** The message names the option and says what is wrong with it. */
+export class InvalidOption extends Error {}
+
+const tokenLengthMin = 16;
+
+export function validPort(text: string): number {
+  const port = Number(text);
+  if (!/^\d+$/.test(text) || port > 65_535) throw new InvalidOption(`--port: ${text} is not a port (0 to 65535)`);
+  return port;
+}
+
+export function validHost(host: string, token: string | undefined): string {
+  if (isIP(host) === 0 && host !== 'localhost') throw new InvalidOption(`--host: ${host} is not an IP address`);
+  const loopback = host === 'localhost' || host === '::1' || host.startsWith('127.');
+  if (!loopback && token === undefined) {
+    throw new InvalidOption(`--host: ${host} is reachable from elsewhere, so it needs --token-file FILE`);
+  }
+  return host;
+}
+
+export function validCount(option: string, text: string, max: number): number {
+  const count = Number(text);
+  if (!/^\d+$/.test(text) || count < 1 || count > max)
+    throw new InvalidOption(`--${option}: ${text} is not a number from 1 to ${max}`);
+  return count;
+}
+
+const shardModes: readonly LayoutContext['mode'][] = ['auto', 'resident', 'tick'];
+
+export function validShardMode(text: string): LayoutContext['mode'] {
+  const mode = shardModes.find((name) => name === text);
+  if (mode === undefined) throw new InvalidOption(`--mode: ${text} is none of ${shardModes.join(', ')}`);
+  return mode;
+}
+
+export function validUrl(option: string, text: string): string {
+  const url = URL.parse(text);
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
+    throw new InvalidOption(`--${option}: ${text} is not an http or https URL`);
+  return text;
+}
+
+export function readToken(path: string): string {
+  const token = readText('--token-file', path).trim();
+  if (token.length < tokenLengthMin)
+    throw new InvalidOption(`--token-file: the token in ${path} has fewer than ${tokenLengthMin} characters`);
+  return token;
+}
+
+export function readAllowList(path: string): AllowList {
+  const parsed = parseAllowList(readText('--allow-exec', path));
+  if (parsed.kind === 'invalid')
+    throw new InvalidOption(`--allow-exec: ${path}, line ${parsed.line}: ${parsed.detail}`);
+  return parsed.allows;
+}
+
+function readText(option: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new InvalidOption(
+      `${option}: cannot read ${path} (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`,
+    );
+  }
+}

@@ -1,0 +1,115 @@
+/** `npm start -- --worker`: holds the shards that it receives, as many as it may, and hands them over when it is stopped. */
+import { bearerToken } from '../../shared/api/bearer-token.ts';
+import { problem, problemResponse } from '../../shared/api/problem.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
+import type { Log } from '../../shared/lib/log.ts';
+import type { Random } from '../../shared/lib/random.ts';
+import { hostShards } from '../../shared/manager/host.ts';
+import { runReceived } from '../../shared/manager/receipt.ts';
+import { probeRoom } from '../../shared/manager/room.ts';
+import type { RunView, ShardMemory } from '../../shared/manager/run-shard.ts';
+import type { AwsServices } from './aws-services.ts';
+import { localMetrics, unknownProbes } from './metrics.ts';
+import type { WorkerOptions } from './options.ts';
+import { localProbing, type ProbingOptions } from './probing.ts';
+import { syncedBus } from './status-sync.ts';
+
+export type WorkerPorts = Pick<ProbingOptions, 'network' | 'wayOut'> & {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly services: Pick<AwsServices, 'store' | 'queue' | 'bus'>;
+};
+
+export type Worker = {
+  /** `/healthz` and `/metrics`. */
+  readonly fetch: (request: Request) => Promise<Response>;
+  /** Resolves when every shard is handed over. */
+  stop(): Promise<void>;
+};
+
+export function startWorker(options: Omit<WorkerOptions, 'aws'>, ports: WorkerPorts): Worker {
+  const { clock, random, log, services } = ports;
+  const { store, queue } = services;
+  const { release, concurrency, allowExec } = options;
+  const bus = syncedBus({ clock, random, log, store }, services.bus);
+  const probing = localProbing({ ...ports, ...(allowExec && { allowExec }) });
+  /** By shard. */
+  const views = new Map<string, () => RunView>();
+  const held = (): readonly RunView[] => [...views.values()].map((view) => view());
+  const metrics = localMetrics({
+    quarantinedItems: () => sumOf(held(), ({ quarantined }) => quarantined.length),
+    unknownProbes: () => unknownProbes(held()),
+  });
+  const { resolve, canaries } = probing;
+  const shared = { clock, random, log, store, bus, resolve, canaries, metrics: metrics.probes };
+  const memory: ShardMemory = new Map();
+  const room = probeRoom();
+  const stop = new AbortController();
+
+  const runs = hostShards({
+    clock,
+    log,
+    receiver: queue,
+    concurrency,
+    stop: stop.signal,
+    portsFor: (lease) => ({ ...shared, ...probing.forRun(), lease }),
+    async runShard(runPorts, message, deadlineMs, runOptions) {
+      const { shard, slot, kind } = message;
+      let own: (() => RunView) | undefined;
+      const onLoaded = (view: () => RunView) => {
+        own = view;
+        views.set(shard, view);
+        const { token, targets, probes } = view();
+        log.info('shard held', { shard, slot, kind, token, targets, probes });
+      };
+      const end = await runReceived(runPorts, message, deadlineMs, { ...runOptions, release, memory, room, onLoaded });
+      if (own) log.info('shard left', { shard, slot, kind, token: own().token, end });
+      if (own && views.get(shard) === own) views.delete(shard);
+      return end;
+    },
+  });
+  return {
+    fetch: operations({ held, metrics: metrics.text, token: options.server?.token }),
+    async stop() {
+      stop.abort();
+      await runs;
+      await queue.settled();
+      await probing.close();
+      await bus.settled();
+    },
+  };
+}
+
+type Operated = {
+  readonly held: () => readonly RunView[];
+  readonly metrics: () => Promise<string>;
+  readonly token: string | undefined;
+};
+
+const metricsMediaType = 'text/plain; version=0.0.4; charset=utf-8';
+
+/** Whoever holds nothing is well: it waits for its turn. */
+function operations({ held, metrics, token }: Operated): Worker['fetch'] {
+  const refuse = token === undefined ? () => undefined : bearerToken(token);
+  return async (request) => {
+    const path = new URL(request.url).pathname;
+    if (path === '/healthz') return Response.json(healthOf(held()));
+    const refused = refuse(request);
+    if (refused) return problemResponse(refused);
+    if (path === '/metrics') return new Response(await metrics(), { headers: { 'content-type': metricsMediaType } });
+    return problemResponse(problem(404, 'no-such-route', 'A worker has /healthz and /metrics.'));
+  };
+}
+
+const healthOf = (held: readonly RunView[]) => ({
+  status: 'ok',
+  shards: held.length,
+  targets: sumOf(held, ({ targets }) => targets),
+  probes: sumOf(held, ({ probes }) => probes),
+  inFlight: sumOf(held, ({ inFlight }) => inFlight),
+  quarantined: held.flatMap(({ quarantined }) => quarantined.map(({ key, detail }) => ({ ...key, detail }))),
+});
+
+const sumOf = (views: readonly RunView[], count: (view: RunView) => number): number =>
+  views.reduce((sum, view) => sum + count(view), 0);

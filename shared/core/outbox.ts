@@ -1,0 +1,68 @@
+/**
+ * What the outbox of STATUS keeps while the bus refuses it, for hours perhaps: an item that has outgrown its store could not be written
+ * any more, and the target would have no status. Restart requests are the last to go, and of each container the newest stays. Pure.
+ */
+import type { OutboxEvent } from './records.ts';
+
+/** Of an item's 400 KB; status and requests need their part too. */
+export const outboxBytesMax = 128 * 1024;
+
+/** The same events, or fewer: what was kept out is told by what is kept. */
+export function boundedOutbox(events: readonly OutboxEvent[]): readonly OutboxEvent[] {
+  if (events.length === 0) return events;
+  const sizes = new Map(latestOfEach(events).map((event) => [event, bytesOf(event)]));
+  let bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+  const replace = (one: OutboxEvent, ...others: readonly OutboxEvent[]) => {
+    bytes -= sizes.get(one) ?? 0;
+    sizes.delete(one);
+    for (const other of others) {
+      sizes.set(other, bytesOf(other));
+      bytes += bytesOf(other);
+    }
+  };
+  const tooLarge = () => bytes > outboxBytesMax;
+  mergeChanges(sizes, tooLarge, replace);
+  for (const request of outdatedRequests([...sizes.keys()])) if (tooLarge()) replace(request);
+  return inOrder([...sizes.keys()], events);
+}
+
+type Replace = (one: OutboxEvent, ...others: readonly OutboxEvent[]) => void;
+
+/** The oldest first, each into the next one, which then tells of both: from the status before it to the one after. */
+function mergeChanges(kept: ReadonlyMap<OutboxEvent, number>, tooLarge: () => boolean, replace: Replace): void {
+  let [older, ...later] = [...kept.keys()].filter(isChange);
+  for (const newer of later) {
+    if (!older || !tooLarge()) return;
+    const merged = { ...newer, detail: { ...fieldsOf(newer), oldStatus: fieldsOf(older).oldStatus } };
+    replace(older);
+    replace(newer, merged);
+    older = merged;
+  }
+}
+
+/** Of a container that has another ID by now, which has failed as well: that request is answered. */
+function outdatedRequests(events: readonly OutboxEvent[]): readonly OutboxEvent[] {
+  const requests = events.filter(({ detailType }) => detailType === 'Container Restart Requested');
+  const newest = new Map(requests.map((request) => [fieldsOf(request).container, request]));
+  return requests.filter((request) => newest.get(fieldsOf(request).container) !== request);
+}
+
+/** A request that is made again replaces itself. */
+const latestOfEach = (events: readonly OutboxEvent[]): readonly OutboxEvent[] => [
+  ...new Map(events.map((event) => [event.id, event])).values(),
+];
+
+/** As they came; what was merged stands where its newest part stood. */
+function inOrder(kept: readonly OutboxEvent[], events: readonly OutboxEvent[]): readonly OutboxEvent[] {
+  const places = new Map(events.map(({ id }, place) => [id, place]));
+  const placeOf = ({ id }: OutboxEvent) => places.get(id) ?? 0;
+  return kept.toSorted((one, other) => placeOf(one) - placeOf(other));
+}
+
+const isChange = ({ detailType }: OutboxEvent): boolean => detailType === 'Target Status Changed';
+
+const fieldsOf = ({ detail }: OutboxEvent): { readonly [field: string]: unknown } =>
+  typeof detail === 'object' && detail !== null ? { ...detail } : {};
+
+const encoder = new TextEncoder();
+const bytesOf = (event: OutboxEvent): number => encoder.encode(JSON.stringify(event)).length;

@@ -1,0 +1,99 @@
+/**
+ * Tick mode: what the run of a slot probes, and when. It does not wait for the instants of its slot: it probes at once, in their order,
+ * whatever has one until the slot ends, and whatever had one in a slot that no run has done. So every instant is covered once, whenever
+ * in its minute the run comes, and two probes of one worker are 0.9 period apart all the same. See docs/adr/0029-tick-runs.md. Pure.
+ */
+import { tickSlotMs } from './slots.ts';
+import { firstInstant, gapMin, type Phased } from './ticker.ts';
+
+export type TickSlot = {
+  /** The run has the instants from here … */
+  readonly fromMs: number;
+  /** … to here, the end of its slot. */
+  readonly toMs: number;
+  readonly nowMs: number;
+  /** The run before, if it did its slot: when that slot and when the run began. */
+  readonly before?: { readonly slotBeginMs: number; readonly beganAtMs: number };
+};
+
+export type TickProbe = {
+  readonly phased: Phased;
+  /** It was never probed, or its last probe came to nothing. */
+  readonly isOwed: boolean;
+  /** When it was last begun, wall time; absent: not by this process. */
+  readonly probedAtMs?: number;
+  readonly timeoutMs: number;
+  /** Of one vCPU. */
+  readonly cpuMs: number;
+};
+
+/** Begun one after the other, they take a tenth of a vCPU: what `splitAbove` leaves to a shard of a function (core/layout.ts). */
+const paceFactor = 10;
+/** Before its slot ends a run has begun everything, however many there are: for what they still need. */
+const paceReserveMs = 15_000;
+/** Of two runs that are equally far from where a probe without an instant is due, the later one has it. */
+const earlyMsMax = tickSlotMs / 2;
+
+type Due = { readonly probe: TickProbe; readonly at: number; readonly dueMs: number };
+
+/** When each of these probes begins, wall time; undefined: not in this run. */
+export function planTick(probes: readonly TickProbe[], slot: TickSlot): readonly (number | undefined)[] {
+  const due = probes
+    .flatMap((probe, at): readonly Due[] => {
+      const dueMs = dueInSlot(probe, slot);
+      return dueMs === undefined ? [] : [{ probe, at, dueMs }];
+    })
+    .sort((one, other) => one.dueMs - other.dueMs);
+  const begins: (number | undefined)[] = probes.map(() => undefined);
+  const factor = paceOf(due, slot);
+  let offsetMs = 0;
+  for (const { probe, at, dueMs } of due) {
+    begins[at] = beginOf(probe, dueMs, { ...slot, offsetMs });
+    offsetMs += probe.cpuMs * factor;
+  }
+  return begins;
+}
+
+/** Where in the order of this run it comes; undefined: it is not due, or so soon after its last probe that a later run has it. */
+function dueInSlot(probe: TickProbe, slot: TickSlot): number | undefined {
+  if (probe.isOwed) return Number.NEGATIVE_INFINITY;
+  const probedAtMs = knownBegin(probe, slot);
+  const instantMs = firstInstant(slot.fromMs, probe.phased);
+  const againMs = probedAtMs === undefined ? Number.POSITIVE_INFINITY : probedAtMs + probe.phased.periodMs;
+  const hasInstant = instantMs < slot.toMs;
+  // After a probe that was late, or early by a trigger, its period counts too: the way back to its instants costs no long gap.
+  if (!hasInstant && againMs - slot.nowMs > earlyMsMax) return undefined;
+  const soonestMs = probedAtMs === undefined ? slot.nowMs : soonestAfter(probedAtMs, probe);
+  return soonestMs > latestBegin(probe, slot) ? undefined : Math.min(againMs, hasInstant ? instantMs : againMs);
+}
+
+type Placed = TickSlot & { readonly offsetMs: number };
+
+function beginOf(probe: TickProbe, dueMs: number, { offsetMs, ...slot }: Placed): number {
+  const pacedMs = slot.nowMs + Math.floor(offsetMs);
+  if (probe.isOwed) return pacedMs;
+  const probedAtMs = knownBegin(probe, slot);
+  if (probedAtMs !== undefined) return Math.max(pacedMs, soonestAfter(probedAtMs, probe));
+  const { before } = slot;
+  if (!before || dueMs - probe.phased.periodMs < before.slotBeginMs) return pacedMs;
+  // Another process had its last instant, and about as late in its run as it comes in this one.
+  const likelyMs = soonestAfter(before.beganAtMs, probe) + Math.floor(offsetMs);
+  return Math.max(pacedMs, Math.min(likelyMs, latestBegin(probe, slot)));
+}
+
+const soonestAfter = (beganAtMs: number, { phased }: TickProbe): number =>
+  Math.ceil(beganAtMs + gapMin * phased.periodMs);
+
+/** Whoever waits has its answer before the slot ends; who need not wait may take longer. */
+const latestBegin = ({ timeoutMs }: TickProbe, { toMs, nowMs }: TickSlot): number => Math.max(nowMs, toMs - timeoutMs);
+
+/** A begin in the future is of a clock that was set back. */
+const knownBegin = ({ probedAtMs }: TickProbe, { nowMs }: TickSlot): number | undefined =>
+  probedAtMs !== undefined && probedAtMs <= nowMs ? probedAtMs : undefined;
+
+/** Wall time per CPU time: less when there is more than the slot has room for. */
+function paceOf(due: readonly Due[], { toMs, nowMs }: TickSlot): number {
+  const cpuMs = due.reduce((sum, { probe }) => sum + probe.cpuMs, 0);
+  const roomMs = Math.max(0, toMs - nowMs - paceReserveMs);
+  return cpuMs * paceFactor <= roomMs ? paceFactor : roomMs / cpuMs;
+}

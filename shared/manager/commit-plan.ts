@@ -1,0 +1,45 @@
+/** Commits as the operations of one transaction: each bucket's fence, then what each commit changes, on condition that it is as it was read. */
+import type { EventRecord, ProbeRecord } from '../core/records.ts';
+import { encodeEvent, encodeProbe, updateTo } from '../store/items.ts';
+import type { TargetAddress } from '../store/keys.ts';
+import type { Operation } from '../store/store.ts';
+import { sameVersion, unchangedSince } from './commit-condition.ts';
+import { epochCheck } from './fence.ts';
+import type { Run } from './run.ts';
+
+/** A change of one PROBE item and the events that go with it, or events alone. */
+export type Commit = {
+  readonly address: TargetAddress;
+  /** The item as it was last committed: nothing is written for a uid that is gone. */
+  readonly before: ProbeRecord;
+  /** Absent: events alone. */
+  readonly after?: ProbeRecord;
+  readonly events: readonly EventRecord[];
+};
+
+export type CommitPlan = {
+  readonly operations: readonly Operation[];
+  /** Of each operation, the index of its commit. */
+  readonly owners: readonly (number | 'epoch')[];
+};
+
+export function planCommits(run: Pick<Run, 'token'>, commits: readonly Commit[]): CommitPlan {
+  const buckets = [...new Set(commits.map(({ address }) => address.bucket))];
+  const written = commits.map(commitOperations);
+  return {
+    operations: [...buckets.map((bucket) => epochCheck(run, bucket)), ...written.flat()],
+    owners: [...buckets.map(() => 'epoch' as const), ...written.flatMap((own, index) => own.map(() => index))],
+  };
+}
+
+function commitOperations({ address, before, after, events }: Commit): readonly Operation[] {
+  const puts = events.map((event): Operation => ({ kind: 'put', item: encodeEvent(address, event) }));
+  return [probeOperation(address, before, after), ...puts];
+}
+
+/** An update, never a put: a purged item must not come back. */
+function probeOperation(address: TargetAddress, before: ProbeRecord, after: ProbeRecord | undefined): Operation {
+  if (after) return { ...updateTo(encodeProbe(address, after)), if: unchangedSince(before, after) };
+  const { pk, sk } = encodeProbe(address, before);
+  return { kind: 'check', key: { pk, sk }, if: sameVersion(before) };
+}

@@ -1,0 +1,64 @@
+/** A run's holder: its parts put together, and how it reads a target anew. */
+import { sleep } from '../lib/clock.ts';
+import { StoreUnavailable } from '../store/store.ts';
+import type { Inherited } from './claim.ts';
+import { commitQueue } from './commit.ts';
+import type { HeldTarget } from './held.ts';
+import type { Holder } from './holder.ts';
+import { inheritedLate } from './late.ts';
+import type { Loop } from './loop.ts';
+import { publisherOf } from './publisher.ts';
+import { type ReadTarget, readTarget } from './read-target.ts';
+import { adoptTarget, dropTarget, requestsPassedOn } from './roster.ts';
+import type { Run } from './run.ts';
+import { selfWatch } from './self-health.ts';
+import { velocityOf } from './velocity.ts';
+
+type Begun = Pick<Holder, 'targets' | 'unheldSinceMs'> & { readonly inherited: Inherited };
+
+/** The holder of a run, with nothing under way yet. */
+export function holderOf(run: Run, loop: Loop, { targets, inherited, unheldSinceMs }: Begun): Holder {
+  const reread = async (held: HeldTarget) => {
+    const read = await readUntilEnded(run, held);
+    if (held.gone || run.ended()) return;
+    if (read) adoptTarget(holder, read, {});
+    else dropTarget(holder, held);
+  };
+  const holder: Holder = {
+    run,
+    commits: commitQueue(run),
+    publisher: publisherOf(run),
+    self: selfWatch(run, inherited.degraded),
+    velocity: velocityOf(run.ports.clock),
+    inheritedLate: inheritedLate(inherited),
+    unheldSinceMs,
+    targets,
+    schedule: loop.schedule,
+    scheduleTarget: loop.scheduleTarget,
+    reread,
+    async reload(held) {
+      const read = await readUntilEnded(run, held);
+      if (held.gone || run.ended()) return;
+      // Only now: a target that was dropped and could not be read would be nobody's until the next full reload.
+      dropTarget(holder, held);
+      if (read) adoptTarget(holder, read, requestsPassedOn(held));
+    },
+  };
+  return holder;
+}
+
+/** After a read that failed. */
+const readAgainMs = 1_000;
+
+/** A target that has to be read again is, however long the store is out of reach; undefined: it is gone, or the run has ended. */
+async function readUntilEnded(run: Run, { address }: HeldTarget): Promise<ReadTarget | undefined> {
+  while (!run.ended()) {
+    try {
+      return await readTarget(run.ports.store, address);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      await sleep(run.ports.clock, readAgainMs, run.signal);
+    }
+  }
+  return undefined;
+}

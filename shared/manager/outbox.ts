@@ -1,0 +1,26 @@
+/** The outbox of STATUS on its way to the bus. */
+import type { Bus } from '../bus/bus.ts';
+import type { BusEvent } from '../bus/events.ts';
+import { toBusEvent } from '../bus/outbox.ts';
+import type { OutboxEvent, TargetRecord } from '../core/records.ts';
+import type { Log } from '../lib/log.ts';
+
+export type OutboxPorts = { readonly bus: Bus; readonly log: Log };
+
+/** true: the bus has taken every event. Only then may the outbox be cleared. */
+export async function publishOutbox(
+  ports: OutboxPorts,
+  target: TargetRecord,
+  outbox: readonly OutboxEvent[],
+): Promise<boolean> {
+  const { failed } = await ports.bus.publish(outbox.flatMap((event) => busEvent(ports, target, event)));
+  return failed.length === 0;
+}
+
+/** An outbox entry that no longer has the form of its event is dropped, or it would block all that follow. */
+function busEvent(ports: OutboxPorts, target: TargetRecord, event: OutboxEvent): readonly BusEvent[] {
+  const made = toBusEvent(target, event);
+  if (made) return [made];
+  ports.log.error('outbox event dropped: not of its schema', { id: event.id, detailType: event.detailType });
+  return [];
+}

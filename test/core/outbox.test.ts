@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { boundedOutbox, outboxBytesMax } from '../../shared/core/outbox.ts';
+import type { OutboxEvent } from '../../shared/core/records.ts';
+
+const change = (version: number, padding = 0): OutboxEvent => ({
+  id: `u1/status/${version}`,
+  detailType: 'Target Status Changed',
+  timeMs: version,
+  detail: {
+    resourceVersion: String(version),
+    oldStatus: { version: version - 1, padding: 'x'.repeat(padding) },
+    newStatus: { version, padding: 'é'.repeat(padding) },
+  },
+});
+
+const request = (container: string, incarnation: number): OutboxEvent => ({
+  id: `u1/${container}/restart/${incarnation}`,
+  detailType: 'Container Restart Requested',
+  timeMs: incarnation,
+  detail: { container, containerID: `test://${incarnation}`, message: 'x'.repeat(400) },
+});
+
+/** As status-sync does it, while the bus takes nothing. */
+function refused(events: readonly OutboxEvent[]): readonly OutboxEvent[] {
+  let outbox: readonly OutboxEvent[] = [];
+  for (const event of events) outbox = boundedOutbox([...outbox, event]);
+  return outbox;
+}
+
+const bytesOf = (events: readonly OutboxEvent[]) => Buffer.byteLength(JSON.stringify(events));
+const idsOf = (events: readonly OutboxEvent[]) => events.map(({ id }) => id);
+const statusesOf = ({ detail }: OutboxEvent) =>
+  detail as { readonly oldStatus: { readonly version: number }; readonly newStatus: { readonly version: number } };
+
+describe('an outbox that the bus refuses', () => {
+  test('keeps everything, each request once, as long as it is small', () => {
+    const events = [change(1), request('a', 1), change(2), request('b', 1), request('a', 1)];
+    assert.deepEqual(
+      idsOf(refused(events)),
+      [change(1), change(2), request('b', 1), request('a', 1)].map(({ id }) => id),
+    );
+  });
+
+  test('stays small, and has the newest status and every request', () => {
+    const events = Array.from({ length: 500 }, (_, at) => change(at + 1, 500)).flatMap((event, at) =>
+      at % 10 === 0 ? [event, request('a', at)] : [event],
+    );
+    const kept = refused(events);
+    assert.ok(bytesOf(kept) < outboxBytesMax + 1_024, `${bytesOf(kept)} bytes`);
+    assert.equal(kept.filter(({ detailType }) => detailType === 'Container Restart Requested').length, 50);
+    const changes = kept.filter(({ detailType }) => detailType === 'Target Status Changed');
+    assert.equal(changes.at(-1)?.id, 'u1/status/500');
+    assert.ok(changes.length > 10);
+  });
+
+  test('tells without a gap: each change begins where the one before it ended', () => {
+    const changes = refused(Array.from({ length: 500 }, (_, at) => change(at + 1, 500))).map(statusesOf);
+    assert.equal(changes[0]?.oldStatus.version, 0);
+    for (const [at, { oldStatus }] of changes.entries())
+      if (at > 0) assert.equal(oldStatus.version, changes[at - 1]?.newStatus.version);
+  });
+
+  test('drops a request only when its container has failed again with another ID, and the newest of none', () => {
+    const events = Array.from({ length: 1_000 }, (_, at) => request(at % 100 === 0 ? 'b' : 'a', at));
+    const kept = refused(events);
+    assert.ok(bytesOf(kept) < outboxBytesMax + 1_024);
+    assert.deepEqual([kept.at(-1)?.id, kept.some(({ id }) => id === 'u1/b/restart/900')], ['u1/a/restart/999', true]);
+    assert.ok(kept.length > 200);
+  });
+
+  test('keeps one change and one request of each container, however large', () => {
+    const containers = Array.from({ length: 20 }, (_, at) => `c${at}`);
+    const events = [change(1, 60_000), change(2, 60_000), ...containers.map((name) => request(name, 1))];
+    const kept = refused(events);
+    assert.deepEqual(idsOf(kept), ['u1/status/2', ...containers.map((name) => `u1/${name}/restart/1`)]);
+  });
+});

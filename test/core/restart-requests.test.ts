@@ -1,0 +1,98 @@
+/** The restart request of a reported container, from its failure to the next container. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { initialStatus, newProbeRecord } from '../../shared/core/observed.ts';
+import type { StatusRecord, TargetState } from '../../shared/core/records.ts';
+import { specProbes, type TargetSpec } from '../../shared/core/spec.ts';
+import { nextSyncMs, planSync } from '../../shared/core/sync.ts';
+import type { ContainerState } from '../../shared/core/types.ts';
+import { containerStatusOf, exited, running, specOf, tcpProbe, waiting } from '../support/pods.ts';
+
+const containers = [{ name: 'app', livenessProbe: tcpProbe }];
+
+function reported(state: TargetState, container: ContainerState, containerID: string): TargetState {
+  const version = (state.report?.version ?? 0) + 1;
+  const containerStatuses = [containerStatusOf('app', container, { containerID })];
+  const report = { uid: 'u1', version, reportedAtMs: 0, initContainerStatuses: [], containerStatuses, conditions: [] };
+  return { ...state, report };
+}
+
+/** A target whose container `test://a` has failed its liveness probe. */
+function failing(fields: Partial<TargetSpec> = {}): TargetState {
+  const target = {
+    uid: 'u1',
+    namespace: 'default',
+    name: 'checkout',
+    labels: {},
+    annotations: {},
+    generation: 1,
+    resourceVersion: 1,
+    creationTimestampMs: 0,
+    spec: specOf({ lifecycle: 'reported', containers, ...fields }),
+    probeRequests: {},
+  };
+  const [probe] = specProbes(target.spec);
+  assert.ok(probe);
+  const record = { ...newProbeRecord('u1', probe), containerID: 'test://a', result: 'failure' as const, version: 2 };
+  const state = { target, status: initialStatus(target, 0), probes: { [probe.name]: record } };
+  return reported(state, running, 'test://a');
+}
+
+/** Written, published and acked. */
+function synced(state: TargetState, nowMs: number): TargetState {
+  const plan = planSync(state, nowMs);
+  assert.ok(plan.kind === 'write');
+  return { ...state, status: { ...plan.record, outbox: [], acked: plan.acked } };
+}
+
+const asked = (record: StatusRecord | undefined) =>
+  record?.outbox.filter(({ detailType }) => detailType === 'Container Restart Requested').length ?? 0;
+
+/** How often it is asked for at that time, and whether it will be again. */
+function later(state: TargetState, nowMs: number) {
+  const plan = planSync(state, nowMs);
+  const record = plan.kind === 'write' ? plan.record : undefined;
+  const next = record && nextSyncMs({ ...state, status: { ...record, outbox: [] } });
+  return { asked: asked(record), again: next !== undefined };
+}
+
+describe('a restart request of a container that somebody has stopped', () => {
+  const stopped: { readonly [how: string]: readonly [ContainerState, string] } = {
+    'and not started again': [exited(137), 'test://a'],
+    'and is about to start': [waiting, 'test://a'],
+    'and creates anew': [waiting, ''],
+  };
+  for (const [how, [container, containerID]] of Object.entries(stopped))
+    test(`${how} is published again: there is no other container yet`, () => {
+      const state = reported(synced(failing(), 0), container, containerID);
+      assert.deepEqual(later(state, 10_000), { asked: 1, again: true });
+    });
+
+  test('is answered by the next container', () => {
+    const half = synced(reported(synced(failing(), 0), exited(137), 'test://a'), 10_000);
+    assert.deepEqual(later(reported(half, running, 'test://b'), 30_000), { asked: 0, again: false });
+  });
+
+  test('goes on under the same id when the same container runs again', () => {
+    const half = synced(reported(synced(failing(), 0), exited(137), 'test://a'), 10_000);
+    const ids = [failing(), reported(half, running, 'test://a')].map((state) => {
+      const plan = planSync(state, 30_000);
+      return plan.kind === 'write' && Object.values(plan.record.restartRequests).map(({ id }) => id);
+    });
+    assert.deepEqual(ids[1], ids[0]);
+  });
+
+  test('is over when its policy does not start it again', () => {
+    const ended = [
+      reported(synced(failing({ restartPolicy: 'Never' }), 0), exited(137), 'test://a'),
+      reported(synced(failing({ restartPolicy: 'OnFailure' }), 0), exited(0), 'test://a'),
+    ];
+    for (const state of ended) assert.deepEqual(later(state, 10_000), { asked: 0, again: false });
+  });
+
+  test('is over when its target terminates', () => {
+    const state = reported(synced(failing(), 0), exited(137), 'test://a');
+    const target = { ...state.target, deletionTimestampMs: 60_000 };
+    assert.equal(later({ ...state, target }, 10_000).asked, 0);
+  });
+});

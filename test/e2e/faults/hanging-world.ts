@@ -1,0 +1,94 @@
+/** Measures how late healthy targets are probed beside others that hang and names that nobody answers for. */
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { sleep, systemClock } from '../../../shared/lib/clock.ts';
+import type { Orders } from './hanging-prober.ts';
+import type { Asked, Servers } from './hanging-targets.ts';
+
+export type Measuring = Omit<Orders, 'ports'> & {
+  /** Until every target has been asked once. */
+  readonly settleMs: number;
+  readonly measuredMs: number;
+};
+
+export type Measured = {
+  /** Of every probe of a healthy target, ascending. */
+  readonly latenessesMs: readonly number[];
+  /** Ticks of healthy targets at which nobody was asked. */
+  readonly missed: number;
+  /** What the prober said in the end. */
+  readonly ended: { readonly doubt?: object; readonly errors: readonly object[]; readonly probes: number };
+};
+
+/** Throws when the prober ends before it is told to. */
+export async function measureHanging({ settleMs, measuredMs, ...orders }: Measuring): Promise<Measured> {
+  const targets = fork(path('hanging-targets.ts'));
+  let prober: ChildProcess | undefined;
+  try {
+    const { dns, ...ports } = (await answerTo(targets)) as Servers;
+    prober = startProber(dns);
+    await answerTo(prober);
+    await answerTo(prober, { ...orders, ports } satisfies Orders);
+    await sleep(systemClock, settleMs);
+    const fromMs = Date.now();
+    await sleep(systemClock, measuredMs);
+    const untilMs = Date.now();
+    const asked = (await answerTo(targets, 'asked')) as Asked;
+    const ended = (await answerTo(prober, 'end')) as Measured['ended'];
+    const periodMs = orders.periodSeconds * 1000;
+    return { ...latenesses(asked, { fromMs, untilMs, periodMs }), ended };
+  } finally {
+    prober?.kill('SIGKILL');
+    targets.disconnect();
+  }
+}
+
+const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+
+async function answerTo(child: ChildProcess, message?: object | string): Promise<unknown> {
+  const answer = once(child, 'message');
+  if (message !== undefined) child.send(message);
+  const exit = once(child, 'exit').then(([code]) => {
+    throw new Error(`exited: ${code}`);
+  });
+  exit.catch(() => undefined);
+  const [answered] = await Promise.race([answer, exit]);
+  return answered;
+}
+
+/** As Lambda has it. */
+function startProber(dns: string): ChildProcess {
+  const command = 'ulimit -n 1024 && exec "$@"';
+  const node = [process.execPath, path('hanging-prober.ts'), dns];
+  return spawn('/bin/sh', ['-c', command, 'sh', ...node], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+}
+
+type Window = { readonly fromMs: number; readonly untilMs: number; readonly periodMs: number };
+
+/** What is late by more would be taken for the next tick. */
+const earlyMs = 5;
+
+/** Against each target's own ticks, which follow from its name (a lateness of a period would be missed ticks). */
+function latenesses(asked: Asked, { fromMs, untilMs, periodMs }: Window) {
+  const latenessesMs: number[] = [];
+  let missed = 0;
+  for (const [url, times] of Object.entries(asked)) {
+    const phaseMs = phaseOf(url, periodMs);
+    const tickOf = (atMs: number) => Math.floor((atMs + earlyMs - phaseMs) / periodMs);
+    const served = new Map(times.map((atMs) => [tickOf(atMs), atMs]));
+    for (let tick = tickOf(fromMs) + 1; tick < tickOf(untilMs); tick += 1) {
+      const atMs = served.get(tick);
+      if (atMs === undefined) missed += 1;
+      else latenessesMs.push(Math.max(0, atMs - tick * periodMs - phaseMs));
+    }
+  }
+  return { missed, latenessesMs: latenessesMs.sort((a, b) => a - b) };
+}
+
+/** Hashed, as shared/manager/roster.ts does. A healthy target's path is its name. */
+function phaseOf(url: string, periodMs: number): number {
+  const fullName = `default/${url.slice(1)}#main#readiness`;
+  return createHash('sha256').update(fullName).digest().readUInt32BE(0) % periodMs;
+}

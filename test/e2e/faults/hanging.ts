@@ -1,0 +1,86 @@
+/** Targets that hang and names that nobody answers for, beside healthy targets, in processes with few descriptors. */
+
+import { atMost, exactly, type Figure, quantileOf, told } from '../../support/figures.ts';
+import { type Measured, type Measuring, measureHanging } from './hanging-world.ts';
+import type { Length, Step } from './step.ts';
+
+const measuredMs: Readonly<Record<Length, number>> = { full: 60_000, slice: 30_000 };
+const lateMsMax = 500;
+const deadNameMsMax = 200;
+
+/** More than there is room for, for three of every four seconds. */
+const hanging = { healthy: 100, hanging: 1_500, dead: 4, periodSeconds: 4, timeoutSeconds: 3, settleMs: 20_000 };
+
+/** Only the names stand in the way, so that what they delay is seen. */
+const deadNames = {
+  healthy: 100,
+  named: 100,
+  hanging: 0,
+  dead: 4,
+  periodSeconds: 1,
+  timeoutSeconds: 1,
+  settleMs: 5_000,
+};
+
+export const hangingStep: Step = {
+  name: 'hanging',
+  alone: true,
+  title: '1,500 hanging targets at 1,024 descriptors, and four dead names',
+  async run(length) {
+    const options = { measuredMs: measuredMs[length] };
+    const [crowd, names, without] = await Promise.all([
+      measureHanging({ ...hanging, ...options }),
+      measureHanging({ ...deadNames, ...options }),
+      measureHanging({ ...deadNames, dead: 0, ...options }),
+    ]);
+    return [...crowdFigures(crowd), ...nameFigures(names, without)];
+  },
+};
+
+function crowdFigures(measured: Measured): readonly Figure[] {
+  const { latenessesMs } = measured;
+  const what = `healthy targets beside ${hanging.hanging} that hang and ${hanging.dead} dead names`;
+  return [
+    told(what, `${hanging.healthy}, ${latenessesMs.length} probes`),
+    atMost('lateness p99', quantileOf(latenessesMs, 0.99), { limit: lateMsMax, unit: 'ms' }),
+    told('lateness p50, p99, max', delays(measured)),
+    ...soundness('hanging', measured, hanging),
+  ];
+}
+
+/** The same without dead names, at the same time, tells what a busy machine delays. */
+function nameFigures(measured: Measured, without: Measured): readonly Figure[] {
+  const { latenessesMs } = measured;
+  const what = `healthy targets beside ${deadNames.dead} dead names, half of them known by name`;
+  const p99 = quantileOf(latenessesMs, 0.99);
+  return [
+    told(what, `${deadNames.healthy + deadNames.named}, ${latenessesMs.length} probes`),
+    atMost('delay p99 beside dead names', p99, { limit: deadNameMsMax, unit: 'ms' }),
+    told('delay p50, p99, max beside dead names', delays(measured)),
+    told('delay p50, p99, max without dead names', delays(without)),
+    atMost('max, beyond that without dead names', maxOf(measured) - maxOf(without), {
+      limit: deadNameMsMax,
+      unit: 'ms',
+    }),
+    ...soundness('dead names', measured, deadNames),
+  ];
+}
+
+const maxOf = ({ latenessesMs }: Measured): number => latenessesMs.at(-1) ?? Number.POSITIVE_INFINITY;
+
+const delays = (measured: Measured): string =>
+  `${quantileOf(measured.latenessesMs, 0.5)} ms, ${quantileOf(measured.latenessesMs, 0.99)} ms, ${maxOf(measured)} ms`;
+
+/** A prober that crashed has told nothing, and the step has failed before. */
+function soundness(
+  name: string,
+  { missed, ended }: Measured,
+  orders: Omit<Measuring, 'measuredMs'>,
+): readonly Figure[] {
+  const probes = orders.healthy + (orders.named ?? 0) + orders.hanging + orders.dead;
+  return [
+    exactly(`${name}: probes missed`, missed, 0),
+    exactly(`${name}: probes held in the end`, ended.probes, probes),
+    exactly(`${name}: errors and doubts of the prober`, ended.errors.length + (ended.doubt ? 1 : 0), 0),
+  ];
+}

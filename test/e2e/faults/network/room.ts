@@ -1,0 +1,56 @@
+/**
+ * What runs inside a room (see link.ts) with the product: lays the link, plays the cut and tells the figures to whoever started it. First
+ * process of its own process namespace: with it everything in the room ends.
+ */
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Figure } from '../../../support/figures.ts';
+import { startRealWorld } from '../../real-world.ts';
+import { answerOf } from '../children.ts';
+import type { Length } from '../step.ts';
+import type { Asked, Order } from './beyond.ts';
+import { playCut } from './cut.ts';
+import { type Cut, dnsAddress, giveRoute, layLink, takeRoute } from './link.ts';
+
+export type Told = { readonly figures: readonly Figure[] } | { readonly trouble: string };
+
+/** The names of the room are resolved beyond its link, as a machine's are. */
+function nameServer(): void {
+  const folder = mkdtempSync(join(tmpdir(), 'probelet-resolv-'));
+  const file = join(folder, 'resolv.conf');
+  writeFileSync(file, `nameserver ${dnsAddress}\n`);
+  execFileSync('mount', ['--bind', file, '/etc/resolv.conf'], { stdio: ['ignore', 'ignore', 'pipe'] });
+  rmSync(folder, { recursive: true });
+}
+
+async function play(cut: Cut, length: Length): Promise<readonly Figure[]> {
+  const path = fileURLToPath(new URL('beyond.ts', import.meta.url));
+  const beyond = spawn('unshare', ['--net', process.execPath, path], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  const order = async (what: Order): Promise<Asked> => (await answerOf(beyond, what)) as Asked;
+  // Its namespace is there once it listens to its channel.
+  await order('asked');
+  layLink(beyond.pid ?? 0);
+  await order('answer');
+  giveRoute();
+  nameServer();
+  const world = await startRealWorld();
+  const link = {
+    cut: async () => (cut === 'no route' ? takeRoute() : void (await order('fall silent'))),
+    mend: async () => (cut === 'no route' ? giveRoute() : void (await order('speak again'))),
+    asked: () => order('asked'),
+  };
+  return playCut(world, { cut, link, length }).finally(() => world.stop());
+}
+
+const [, , cut, length] = process.argv;
+const tell = (told: Told) => process.send?.(told, () => process.exit());
+process.on('disconnect', () => process.exit());
+play(cut as Cut, length as Length).then(
+  (figures) => tell({ figures }),
+  (error: unknown) => tell({ trouble: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
+);

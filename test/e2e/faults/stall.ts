@@ -1,0 +1,150 @@
+/** The whole process stands still for longer than its lease, again and again: SIGSTOP and SIGCONT of one `npm start`. */
+import { join } from 'node:path';
+import { sleep, systemClock } from '../../../shared/lib/clock.ts';
+import { atLeast, atMost, exactly, type Figure, told } from '../../support/figures.ts';
+import { type RealWorld, startRealWorld } from '../real-world.ts';
+import type { WorldEvent } from '../world.ts';
+import type { Answered, Stall } from './answering.ts';
+import { answerOf, forkBeside } from './children.ts';
+import { isWell, listTargets, register, untilAll } from './listed.ts';
+import { changesSince, type Failure, readResults } from './results.ts';
+import { slowMs, timeoutMs } from './slow-answers.ts';
+import type { Length, Step } from './step.ts';
+
+const targets = 120;
+const periodSeconds = 2;
+const stops: Readonly<Record<Length, number>> = { full: 3, slice: 1 };
+const stallMs = 40_000;
+/** Between two, and until everything is as it was. */
+const betweenMs = 30_000;
+const settleMsMax = 180_000;
+/** L4: what a crash may cost. */
+const gapMsMax = periodSeconds * 1_000 + 25_000;
+
+export const stallStep: Step = {
+  name: 'stall',
+  title: 'A process that is stopped for 40 s',
+  async run(length) {
+    const servers = forkBeside('answering.ts', import.meta.url);
+    try {
+      const { port } = (await answerOf(servers)) as Answered;
+      const ask = async () => (await answerOf(servers, {})) as Answered;
+      const world = await startRealWorld();
+      const resume = () => process.kill(world.pid(), 'SIGCONT');
+      return await measure(world, { port, ask, count: stops[length] }).finally(() => {
+        resume();
+        return world.stop();
+      });
+    } finally {
+      servers.kill('SIGKILL');
+    }
+  },
+};
+
+type Measuring = { readonly port: number; readonly ask: () => Promise<Answered>; readonly count: number };
+
+async function measure(world: RealWorld, { port, ask, count }: Measuring): Promise<readonly Figure[]> {
+  for (let at = 0; at < targets; at += 1) await register(world.api, `target-${at}`, specOf(at, port));
+  await untilAll(world.api, settleMsMax, isWell);
+  await sleep(systemClock, 2 * periodSeconds * 1_000);
+  const events: WorldEvent[] = [];
+  world.subscribe((event) => events.push(event));
+  const file = join(world.dataDir, 'probelet.sqlite');
+  const before = readResults(file);
+  const failedBefore = await counted(world, 'failed');
+  const unknownBefore = await counted(world, 'unknown');
+  const rounds: Round[] = [];
+  for (let round = 0; round < count; round += 1) rounds.push(await stopAndGoOn(world, ask));
+  const { failures, changed } = changesSince(before, readResults(file));
+  const serversStalls = rounds.flatMap((round) => round.stalls);
+  const ownDoing = failures.filter((failure) => stoodStill(failure, serversStalls));
+  for (const { text } of failures) process.stdout.write(`FAILURE ${text}\n`);
+  const excused = new Set(ownDoing.map(({ target }) => target));
+  const isJudged = (name: string) => !excused.has(name);
+  const published = (type: string) =>
+    events.filter(({ 'detail-type': of, detail }) => of === type && 'target' in detail && isJudged(detail.target.name));
+  const failed = difference(await counted(world, 'failed'), failedBefore, isJudged);
+  const well = (await listTargets(world.api)).filter(isWell).length;
+  return [
+    told(`targets, stopped ${count} times for ${stallMs / 1_000} s`, `${targets}`),
+    atLeast('probes in flight when it was stopped', Math.min(...rounds.map(({ open }) => open)), { limit: 1 }),
+    atLeast('probes that were void', difference(await counted(world, 'unknown'), unknownBefore), { limit: 1 }),
+    exactly('probes counted as failed', failed, 0),
+    exactly('Failure commits', failures.length - ownDoing.length, 0),
+    told('Failures of targets that stood still themselves', `${ownDoing.length}`),
+    exactly('results changed', changed.filter(isJudged).length, 0),
+    exactly('flips, by the bus', published('Probe Result Changed').length + published('Container Unhealthy').length, 0),
+    exactly('restarts requested', published('Container Restart Requested').length, 0),
+    atMost('every target probed again after it went on', Math.max(...rounds.map(({ againMs }) => againMs)) / 1_000, {
+      limit: gapMsMax / 1_000,
+      unit: 's',
+    }),
+    exactly('targets that are shown well in the end', well, targets),
+  ];
+}
+
+/** By the servers' own clocks, while this probe waited: on a busy machine not only the prober stands still. */
+function stoodStill({ target, timeMs }: Failure, serversStalls: readonly Stall[]): boolean {
+  const spareMs = timeoutMs - (isSlow(Number(target.split('-')[1])) ? slowMs : 0);
+  const fromMs = timeMs - 2 * timeoutMs;
+  const stoodMs = serversStalls
+    .filter(({ untilMs, ms }) => untilMs > fromMs && untilMs - ms < timeMs)
+    .reduce((sum, { ms }) => sum + ms, 0);
+  return stoodMs >= spareMs;
+}
+
+/** Half of them, so that many are being asked at any moment. */
+const isSlow = (at: number): boolean => at % 2 === 0;
+
+function specOf(at: number, port: number): object {
+  const probe = {
+    httpGet: { path: `/${isSlow(at) ? 'slow' : 'fast'}/${at}`, port },
+    periodSeconds,
+    failureThreshold: 1,
+  };
+  return { host: '127.0.0.1', [at % 4 < 2 ? 'readinessProbe' : 'livenessProbe']: probe };
+}
+
+type Round = {
+  /** Probes in flight when the process was stopped. */
+  readonly open: number;
+  /** Until the last target was probed again. */
+  readonly againMs: number;
+  readonly stalls: readonly Stall[];
+};
+
+async function stopAndGoOn(world: RealWorld, ask: Measuring['ask']): Promise<Round> {
+  process.kill(world.pid(), 'SIGSTOP');
+  const stopped = await ask();
+  await sleep(systemClock, stallMs);
+  const stood = await ask();
+  const resumedAtMs = Date.now();
+  process.kill(world.pid(), 'SIGCONT');
+  await sleep(systemClock, betweenMs);
+  const after = await ask();
+  const first = Object.values(after.asked).map((times) => (times[0] ?? Number.POSITIVE_INFINITY) - resumedAtMs);
+  return {
+    open: stopped.open,
+    againMs: first.length === targets ? Math.max(...first) : Number.POSITIVE_INFINITY,
+    stalls: [...stopped.stalls, ...stood.stalls, ...after.stalls],
+  };
+}
+
+/** By target. */
+type Counted = ReadonlyMap<string, number>;
+
+/** By kubelet's own metric. */
+async function counted(world: RealWorld, result: 'unknown' | 'failed'): Promise<Counted> {
+  const text = await (await fetch(`${world.baseUrl()}/metrics`)).text();
+  const lines = text.matchAll(/^prober_probe_total\{(.*)\} (\d+)$/gm);
+  return new Map(
+    [...lines].flatMap(([, labels = '', count]) => {
+      const [, pod = ''] = /pod="([^"]*)"/.exec(labels) ?? [];
+      return labels.includes(`result="${result}"`) ? [[pod, Number(count)] as const] : [];
+    }),
+  );
+}
+
+function difference(after: Counted, before: Counted, counts: (name: string) => boolean = () => true): number {
+  return [...after].reduce((sum, [name, count]) => sum + (counts(name) ? count - (before.get(name) ?? 0) : 0), 0);
+}

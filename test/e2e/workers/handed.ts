@@ -1,0 +1,46 @@
+/** What the logs of two workers say of the hand-overs between them. */
+import { targetHash } from '../../../shared/store/keys.ts';
+import { namespace, type Role } from './cast.ts';
+import { bucketsPerShard, shardNames } from './layout-of-eight.ts';
+import type { Held, Pair } from './pair.ts';
+import type { Doubted } from './verdicts.ts';
+
+type Handover = { readonly isOther: boolean; readonly tookMs: number | undefined };
+
+export function handoverTo(pair: Pair, held: Held, index: number): Handover {
+  const before = pair.holds.slice(0, index).findLast(({ shard }) => shard === held.shard);
+  const atMs = handedAt(pair, held, index);
+  return { isOther: before?.worker !== held.worker, tookMs: atMs === undefined ? undefined : held.timeMs - atMs };
+}
+
+/** When the run before ended; undefined: not in order, or a message was dropped meanwhile, and the next one not sent at once. */
+export function handedAt({ holds, lefts, drops }: Pair, { shard, timeMs }: Held, index: number): number | undefined {
+  const before = holds.slice(0, index).findLast((held) => held.shard === shard);
+  const left = lefts.findLast((each) => each.shard === shard && each.timeMs <= timeMs);
+  if (!before || !left || left.kind === 'doubt' || left.timeMs < before.timeMs) return undefined;
+  const isDropped = drops.some((drop) => drop.shard === shard && drop.timeMs >= left.timeMs && drop.timeMs <= timeMs);
+  return isDropped ? undefined : left.timeMs;
+}
+
+/** Before and after a doubt: what began in it is void as well. */
+const doubtSlackMs = 2_000;
+
+/** From a log line that says so to the one that takes it back; a mere suspicion ends with its run at the latest. */
+export function doubtedIn({ selfHealth, lefts }: Pair): Doubted {
+  return (name, fromMs, toMs) => {
+    const own = selfHealth.filter(({ shard }) => isIn(shard)({ name }));
+    return own.some(({ shard, kind, timeMs }, index) => {
+      if (kind === 'sound' || timeMs > toMs + doubtSlackMs) return false;
+      const left = lefts.find((each) => each.shard === shard && each.timeMs >= timeMs)?.timeMs;
+      const ends = [own[index + 1]?.timeMs, kind === 'suspect' ? left : undefined];
+      return Math.min(...ends.map((endMs) => endMs ?? Number.POSITIVE_INFINITY)) > fromMs - doubtSlackMs;
+    });
+  };
+}
+
+export const isIn =
+  (shard: string) =>
+  ({ name }: Pick<Role, 'name'>): boolean =>
+    shardNames[Math.floor(bucketIndex(name) / bucketsPerShard)] === shard;
+
+export const bucketIndex = (name: string): number => Number.parseInt(targetHash(namespace, name).slice(0, 2), 16);

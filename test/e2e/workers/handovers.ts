@@ -1,0 +1,283 @@
+/**
+ * Hand-overs by the hundred: two workers and eight shards, whose slots are as short as seconds. Nothing of the product is shortened:
+ * its messages say when a slot ends, and here they are sent by this file instead of a schedule. Now and then a worker is replaced, or a
+ * shard gets a new generation in the middle of a slot.
+ */
+import assert from 'node:assert/strict';
+import { setTimeout as wait } from 'node:timers/promises';
+import { syncedBus } from '../../../functions/local/status-sync.ts';
+import { apiApp } from '../../../shared/api/app.ts';
+import { systemClock } from '../../../shared/lib/clock.ts';
+import type { Random } from '../../../shared/lib/random.ts';
+import { systemRandom } from '../../../shared/lib/random.ts';
+import type { Store } from '../../../shared/store/store.ts';
+import { recordingLog } from '../../support/recording-log.ts';
+import { type Api, edgeThreshold, type Family, periodMs, type Role, register } from './cast.ts';
+import { bucketIndex, doubtedIn, handedAt, handoverTo, isIn } from './handed.ts';
+import { bucketsPerShard, type EightShards, eightShards, shardCount, shardNames } from './layout-of-eight.ts';
+import { between, type Pair, type Services, startPair } from './pair.ts';
+import type { Probed } from './probed.ts';
+import {
+  allSettled,
+  blocksOf,
+  type FailureCommit,
+  failureCommits,
+  gapAround,
+  gapsOf,
+  type Miscounts,
+  miscounted,
+  type Probes,
+  probesOf,
+  readAll,
+  restarts,
+  resultsChanged,
+  type Settled,
+} from './verdicts.ts';
+import { type Weather, weatherOf } from './weather.ts';
+
+export type HandoversOutcome = {
+  /** From one run of a shard to the next, how many of them to the other process, and how the runs before ended. */
+  readonly handovers: number;
+  readonly toOther: number;
+  readonly ends: readonly string[];
+  /** From the end of a run to the next one's first probe, of the same process and of the other, ascending. */
+  readonly takeoversMs: { readonly same: readonly number[]; readonly other: readonly number[] };
+  readonly clear: Harm & {
+    readonly miscounted: Miscounts;
+    /** Blocks of answers that were held against their flips. */
+    readonly blocks: number;
+    /** The longest that a probe was without an arrival around each hand-over, ascending. */
+    readonly gapsMs: readonly number[];
+    readonly probes: Probes;
+    /** Why runs ended in doubt: no hand-over in order, and the queue's redelivery comes before the next one. */
+    readonly doubts: readonly string[];
+  };
+  /** Of the whole, in bad weather too; only of targets that would not change if an answer was lost. */
+  readonly whole: Harm;
+  /** Arrivals at what is on hold, and at what has not started. */
+  readonly unasked: number;
+  readonly unfenced: readonly string[];
+  readonly weather: ReadonlyMap<string, number>;
+};
+
+/** Without what happened while the prober doubted itself and said so: then successes do not count either, and failures may add up. */
+export type Harm = {
+  /** Targets that were left out for that. */
+  readonly excused: readonly string[];
+  readonly changed: readonly string[];
+  readonly failureCommits: readonly string[];
+  readonly restarts: readonly string[];
+};
+
+export type HandoversOptions = {
+  readonly services: Services;
+  readonly probed: Probed;
+  readonly random: Random;
+  readonly handovers: number;
+  readonly say: (line: string) => void;
+};
+
+const families: readonly Family[] = ['healthy', 'edge-ready', 'edge-live', 'counting', 'on-hold', 'starting'];
+/** An answer that was given but not taken in changes nothing of these. */
+const robust: readonly Family[] = ['healthy', 'on-hold', 'starting'];
+const slotMs = { min: 1_500, max: 3_000 };
+/** One slot in so many is long enough for a beat, at which the run sees that its shard has a new generation. */
+const movedEach = 12;
+const movedMs = 8_000;
+/** One message in so many waits behind the running one, as in production, and mostly stays in its process; the others are anybody's. */
+const aheadEach = 4;
+/** Until then whoever has left waits for a message again, like all others. */
+const anybodyMs = 150;
+/** A message that came too late for its slot is dropped, and then nobody leaves it. */
+const lateMs = 3_000;
+const replaceEachMs = 20_000;
+/** The others are in bad weather. */
+const clearPart = 0.95;
+const pollMs = 20;
+const stuckMs = 90_000;
+/** In which the failures behind a commit came. */
+const failingMsMax = 2 * edgeThreshold * periodMs;
+const sayEach = 100;
+
+type Room = HandoversOptions & {
+  readonly pair: Pair;
+  readonly shards: EightShards;
+  readonly roles: readonly Role[];
+  readonly stop: AbortSignal;
+};
+
+export async function handOver(options: HandoversOptions): Promise<HandoversOutcome> {
+  const { services, probed, say, handovers } = options;
+  const pair = await startPair({ services, name: 'handovers', concurrency: shardCount });
+  const stop = new AbortController();
+  try {
+    const shards = await eightShards({ ...pair, services });
+    const roles = await registerAll(pair.store, probed);
+    const room: Room = { ...options, pair, shards, roles, stop: stop.signal };
+    const sending = Promise.all(shardNames.map((shard) => keepSending(room, shard)));
+    const settled = await allSettled({ store: pair.store, roles }, probed);
+    const sinceMs = Date.now();
+    const first = pair.holds.length;
+    say(`hand-overs: ${roles.length} targets in ${shardCount} shards have settled`);
+    const replacing = keepReplacing(room);
+    await reached(room, first, Math.ceil(handovers * clearPart));
+    const clear = await clearSky(room, settled, sinceMs);
+    const weather = weatherOf(options.random);
+    pair.play(weather);
+    await reached(room, first, handovers);
+    pair.play(undefined);
+    stop.abort();
+    await Promise.all([sending, replacing]);
+    shards.close();
+    return { clear, ...(await inTheEnd(room, { settled, sinceMs, first, weather })) };
+  } finally {
+    stop.abort();
+    await pair.close();
+  }
+}
+
+async function registerAll(store: Store, probed: Probed): Promise<readonly Role[]> {
+  const ports = { store, clock: systemClock, random: systemRandom, log: recordingLog() };
+  const bus = syncedBus(ports);
+  const app = apiApp({ ...ports, bus, health: () => ({ ok: true, quarantined: [] }) });
+  const api: Api = async (method, path, body) => {
+    const headers = { 'content-type': 'application/json' };
+    const response = await app.fetch(
+      new Request(`http://127.0.0.1${path}`, { method, headers, body: JSON.stringify(body) }),
+    );
+    return { status: response.status, text: await response.text() };
+  };
+  const roles: Role[] = [];
+  for (let shard = 0; shard < shardCount; shard += 1)
+    for (const family of families) roles.push(await register({ api, probed }, nameIn(shard, family), family));
+  await bus.settled();
+  return roles;
+}
+
+/** A name whose bucket is in this shard. */
+function nameIn(shard: number, family: Family): string {
+  for (let attempt = 0; ; attempt += 1) {
+    const name = `${family}-${shard}-${attempt}`;
+    if (Math.floor(bucketIndex(name) / bucketsPerShard) === shard) return name;
+  }
+}
+
+/** One message after the other, each when the run of the one before has begun or ended. */
+async function keepSending(room: Room, shard: string): Promise<void> {
+  const { pair, shards, random, stop } = room;
+  const begun = () => pair.holds.filter((held) => held.shard === shard).length;
+  // What is handed over goes on with the same message.
+  const ended = () => pair.lefts.filter((left) => left.shard === shard && left.kind !== 'handover').length;
+  for (let slot = 1; !stop.aborted; slot += 1) {
+    const isMoved = slot % movedEach === 0;
+    const slotEndMs = Math.round(Date.now() + (isMoved ? movedMs : between(random, slotMs.min, slotMs.max)));
+    const [begunBefore, endedBefore] = [begun(), ended()];
+    await shards.send(shard, { slot, slotEndMs });
+    const isOver = () => stop.aborted || Date.now() > slotEndMs + lateMs;
+    while (begun() === begunBefore && !isOver()) await wait(pollMs);
+    if (isMoved) await shards.move(shard);
+    else if (slot % aheadEach === 0) continue;
+    while (ended() === endedBefore && !isOver()) await wait(pollMs);
+    await wait(anybodyMs);
+  }
+}
+
+/** As a deployment does: one after the other ends in order and comes back. */
+async function keepReplacing({ pair, stop, say }: Room): Promise<void> {
+  for (let turn = 0; !stop.aborted; turn += 1) {
+    await wait(replaceEachMs, undefined, { signal: stop }).catch(() => undefined);
+    if (stop.aborted) return;
+    const worker = pair.workers[turn % 2 === 0 ? 0 : 1];
+    worker.process().signal('SIGTERM');
+    assert.equal(await worker.process().ended, 0, worker.process().lastLines().join('\n'));
+    await worker.start();
+    say(`hand-overs: ${worker.name} was replaced`);
+  }
+}
+
+async function reached({ pair, say }: Room, first: number, wanted: number): Promise<void> {
+  let seen = pair.holds.length;
+  let seenAtMs = performance.now();
+  let toSay = pair.holds.length - first + sayEach;
+  while (pair.holds.length - first < wanted) {
+    await wait(50);
+    if (pair.holds.length > seen) {
+      seen = pair.holds.length;
+      seenAtMs = performance.now();
+    }
+    if (seen - first >= toSay) {
+      say(`hand-overs: ${seen - first}`);
+      toSay += sayEach;
+    }
+    const lines = () => pair.workers.flatMap((worker) => worker.process().lastLines()).join('\n');
+    if (performance.now() - seenAtMs > stuckMs) throw new Error(`no hand-over for ${stuckMs} ms: ${lines()}`);
+  }
+}
+
+async function harmTo(room: Room, roles: readonly Role[], { settled, sinceMs }: Begun): Promise<Harm> {
+  const { store } = room.pair;
+  const now = await readAll({ store, roles });
+  const commits = await failureCommits({ store, roles }, sinceMs);
+  const isExcused = ({ name, timeMs }: FailureCommit) => doubtedIn(room.pair)(name, timeMs - failingMsMax, timeMs);
+  const excused = new Set(commits.filter(isExcused).map(({ name }) => name));
+  const judged = roles.filter(({ name }) => !excused.has(name));
+  return {
+    excused: [...excused],
+    changed: resultsChanged(judged, settled, now),
+    failureCommits: commits.filter((commit) => !isExcused(commit)).map(({ name, id }) => `${name}: ${id}`),
+    restarts: restarts(judged, settled, now),
+  };
+}
+
+type Begun = { readonly settled: Settled; readonly sinceMs: number };
+
+async function clearSky(room: Room, settled: Settled, sinceMs: number): Promise<HandoversOutcome['clear']> {
+  const { pair, roles, probed } = room;
+  const due = roles.filter(({ family }) => family !== 'on-hold' && family !== 'starting');
+  const gapsMs = pair.holds.flatMap((held, index) => {
+    if (held.timeMs < sinceMs) return [];
+    const atMs = handedAt(pair, held, index);
+    const gapMs = atMs === undefined ? undefined : gapAround(due.filter(isIn(held.shard)), probed, atMs);
+    return gapMs === undefined ? [] : [gapMs];
+  });
+  const probes = probesOf(due, probed, sinceMs);
+  return {
+    ...(await harmTo(room, roles, { settled, sinceMs })),
+    miscounted: await miscounted({ store: pair.store, roles }, { probed, doubted: doubtedIn(pair) }),
+    blocks: blocksOf(roles, probed),
+    gapsMs: ascending(gapsMs),
+    doubts: pair.lefts.flatMap(({ shard, kind, reason, timeMs }) =>
+      kind === 'doubt' && timeMs >= sinceMs ? [`${shard}: ${reason}`] : [],
+    ),
+    probes,
+  };
+}
+
+type Ended = Begun & { readonly first: number; readonly weather: Weather };
+
+async function inTheEnd(room: Room, { settled, sinceMs, first, weather }: Ended) {
+  const { pair, roles, probed } = room;
+  const unaskedPaths = roles.flatMap(({ name, family, paths }) =>
+    family === 'on-hold' ? paths : family === 'starting' ? [`/${name}/liveness`] : [],
+  );
+  const handed = pair.holds.flatMap((held, index) => (index < first ? [] : [handoverTo(pair, held, index)]));
+  return {
+    handovers: handed.length,
+    toOther: handed.filter(({ isOther }) => isOther).length,
+    takeoversMs: {
+      same: ascending(handed.flatMap(({ isOther, tookMs }) => (isOther || tookMs === undefined ? [] : [tookMs]))),
+      other: ascending(handed.flatMap(({ isOther, tookMs }) => (isOther && tookMs !== undefined ? [tookMs] : []))),
+    },
+    ends: pair.lefts.map(({ kind }) => kind),
+    whole: await harmTo(
+      room,
+      roles.filter(({ family }) => robust.includes(family)),
+      { settled, sinceMs },
+    ),
+    unasked: unaskedPaths.flatMap((path) => gapsOf(probed.arrivals(path), sinceMs)).length,
+    unfenced: pair.fences.violations(),
+    weather: weather.counts,
+  };
+}
+
+const ascending = (values: readonly number[]): readonly number[] => values.toSorted((one, other) => one - other);

@@ -1,0 +1,60 @@
+/**
+ * Worker processes of the product on DynamoDB Local and an emulator's SQS, through proxies that break calls: killed, stopped, relieved.
+ * Usage: npm run e2e:workers -- [--kills N] [--handovers N] [--pairs N] [--seed S]. Ends with `N passed, N failed`.
+ */
+import { parseArgs } from 'node:util';
+import { startDynamodbLocal } from '../../support/dynamodb-local.ts';
+import { figureLines, scoreLine, scoreOf } from '../../support/figures.ts';
+import { startMinistack } from '../../support/ministack.ts';
+import { seededRandom } from '../../support/seeded-random.ts';
+import { handOver } from './handovers.ts';
+import { type KillsOutcome, killHolders } from './kills.ts';
+import { startProbed } from './probed.ts';
+import { handoverReport, killReport, type Report } from './report.ts';
+
+const { values } = parseArgs({
+  options: {
+    kills: { type: 'string', default: '100' },
+    handovers: { type: 'string', default: '1000' },
+    pairs: { type: 'string', default: '5' },
+    seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
+  },
+});
+const [kills, handovers, seed] = [Number(values.kills), Number(values.handovers), Number(values.seed)];
+const pairs = Math.max(1, Math.min(Number(values.pairs), kills));
+/** One SIGSTOP beside so many kills. */
+const killsPerPause = 10;
+
+const startedMs = performance.now();
+const seconds = () => (performance.now() - startedMs) / 1_000;
+const print = (line: string) => process.stdout.write(`${line}\n`);
+const say = (line: string) => print(`${seconds().toFixed(0).padStart(5)} s  ${line}`);
+
+say(`seed ${seed}: ${kills} kills in ${pairs} pairs, ${handovers} hand-overs`);
+const services = { dynamodb: await startDynamodbLocal(), sqs: await startMinistack() };
+const probed = await startProbed();
+const reports: Report[] = [];
+try {
+  if (kills > 0) reports.push(killReport(await allPairs()));
+  if (handovers > 0)
+    reports.push(handoverReport(await handOver({ services, probed, random: seededRandom(seed), handovers, say })));
+} finally {
+  await Promise.all([services.dynamodb.stop(), services.sqs.stop(), probed.close()]);
+}
+const figures = reports.flatMap((report) => report.figures);
+const score = scoreOf(figures);
+for (const line of [...reports.flatMap(({ lines }) => lines), ...figureLines(figures)]) print(line);
+print(`seed ${seed}, ${(seconds() / 60).toFixed(1)} min`);
+print(scoreLine(score));
+process.exit(score.failed === 0 ? 0 : 1);
+
+function allPairs(): Promise<readonly KillsOutcome[]> {
+  const upTo = (pair: number) => Math.floor((kills * pair) / pairs);
+  const outcomes = Array.from({ length: pairs }, (_, pair) => {
+    const own = upTo(pair + 1) - upTo(pair);
+    const random = seededRandom(seed + pair);
+    const pauses = Math.ceil(own / killsPerPause);
+    return killHolders({ services, probed, random, name: `pair-${pair}`, kills: own, pauses, say });
+  });
+  return Promise.all(outcomes);
+}

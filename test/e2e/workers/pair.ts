@@ -1,0 +1,196 @@
+/** Two workers on a table and a queue of their own, each behind proxies of its own, and a control process. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { systemClock } from '../../../shared/lib/clock.ts';
+import type { Random } from '../../../shared/lib/random.ts';
+import { systemRandom } from '../../../shared/lib/random.ts';
+import { dynamodbStore } from '../../../shared/store/dynamodb.ts';
+import type { Store } from '../../../shared/store/store.ts';
+import { createTable, type DynamodbLocal, localClient } from '../../support/dynamodb-local.ts';
+import { type FaultProxy, passAll, startFaultProxy } from '../../support/fault-proxy.ts';
+import { createQueue, type Ministack, ministackSqs } from '../../support/ministack.ts';
+import type { Api } from './cast.ts';
+import { type Fences, fenceKeeper } from './fences.ts';
+import { type Line, type Started, startProduct } from './processes.ts';
+import type { Weather } from './weather.ts';
+
+export type Services = { readonly dynamodb: DynamodbLocal; readonly sqs: Ministack };
+
+export type Held = {
+  readonly worker: Worker;
+  readonly shard: string;
+  readonly token: number;
+  readonly timeMs: number;
+};
+
+export type Left = {
+  readonly shard: string;
+  readonly kind: string;
+  /** Of a doubt. */
+  readonly reason: string | undefined;
+  readonly timeMs: number;
+};
+
+/** What the log says of a prober's own health. */
+export type SelfHealthLine = { readonly shard: string; readonly kind: string; readonly timeMs: number };
+
+/** A place for a worker: its process may end and be started again, its proxies stay. */
+export type Worker = {
+  readonly name: string;
+  /** Messages that the queue has given to it, by when. */
+  readonly receivedAtMs: readonly number[];
+  process(): Started;
+  start(): Promise<void>;
+};
+
+export type Pair = {
+  readonly name: string;
+  readonly queueUrl: string;
+  readonly store: Store;
+  readonly fences: Fences;
+  readonly workers: readonly [Worker, Worker];
+  /** Each start and each end of a hold, in order. */
+  readonly holds: readonly Held[];
+  readonly lefts: readonly Left[];
+  readonly selfHealth: readonly SelfHealthLine[];
+  /** Messages that were worth nothing any more. */
+  readonly drops: readonly Pick<Left, 'shard' | 'timeMs'>[];
+  other(worker: Worker): Worker;
+  /** What happens to calls from now on. */
+  play(weather: Weather | undefined): void;
+  close(): Promise<void>;
+};
+
+export type PairOptions = { readonly services: Services; readonly name: string; readonly concurrency: number };
+
+const requestTimeoutMs = 20_000;
+
+export async function startPair({ services, name, concurrency }: PairOptions): Promise<Pair> {
+  const client = localClient(services.dynamodb.endpoint, requestTimeoutMs);
+  await createTable(client, name);
+  const sqs = ministackSqs(services.sqs.endpoint);
+  const queueUrl = await createQueue(sqs, name);
+  const fences = fenceKeeper();
+  const holds: Held[] = [];
+  const lefts: Left[] = [];
+  const selfHealth: SelfHealthLine[] = [];
+  const drops: Pick<Left, 'shard' | 'timeMs'>[] = [];
+  const note = (worker: Worker, line: Line) => {
+    const shard = String(line.shard);
+    if (line.msg === 'self-health changed') {
+      const { kind } = line.health as { readonly kind: string };
+      selfHealth.push({ shard, kind, timeMs: line.timeMs });
+    }
+    if (line.msg === 'message dropped') drops.push({ shard, timeMs: line.timeMs });
+    if (line.msg === 'shard held') holds.push({ worker, shard, token: Number(line.token), timeMs: line.timeMs });
+    if (line.msg === 'shard left') {
+      const { kind, reason } = line.end as { readonly kind: string; readonly reason?: string };
+      lefts.push({ shard, kind, reason, timeMs: line.timeMs });
+    }
+  };
+  const proxies: { readonly service: 'dynamodb' | 'sqs'; readonly proxy: FaultProxy }[] = [];
+  const place = async (letter: string): Promise<Worker> => {
+    const worker = `${name}-${letter}`;
+    const receivedAtMs: number[] = [];
+    const table = await startFaultProxy(services.dynamodb, (forwarded) => fences.see(worker, forwarded));
+    const queue = await startFaultProxy(services.sqs, ({ call, answer }) => {
+      if (call.operation === 'ReceiveMessage' && answer.body.includes('ReceiptHandle')) receivedAtMs.push(Date.now());
+    });
+    proxies.push({ service: 'dynamodb', proxy: table }, { service: 'sqs', proxy: queue });
+    const endpoints = ['--endpoint', `dynamodb=${table.endpoint}`, '--endpoint', `sqs=${queue.endpoint}`];
+    const args = [...sharedArgs(name, queueUrl), ...endpoints, '--worker', '--concurrency', String(concurrency)];
+    let started: Started | undefined;
+    const own: Worker = {
+      name: worker,
+      receivedAtMs,
+      process() {
+        if (!started) throw new Error(`${worker} has not been started`);
+        return started;
+      },
+      async start() {
+        started = await startProduct({
+          name: worker,
+          args,
+          ready: /^probelet works for/,
+          onLine: (line) => note(own, line),
+        });
+      },
+    };
+    return own;
+  };
+  const workers = [await place('a'), await place('b')] as const;
+  await Promise.all(workers.map((worker) => worker.start()));
+  return {
+    name,
+    queueUrl,
+    store: dynamodbStore({ client, tableName: name, clock: systemClock, random: systemRandom }),
+    fences,
+    workers,
+    holds,
+    lefts,
+    selfHealth,
+    drops,
+    other: (worker) => (worker === workers[0] ? workers[1] : workers[0]),
+    play(weather) {
+      for (const { service, proxy } of proxies) proxy.play(weather?.script(service) ?? passAll);
+    },
+    async close() {
+      for (const worker of workers) {
+        worker.process().signal('SIGKILL');
+        await worker.process().ended;
+      }
+      await Promise.all(proxies.map(({ proxy }) => proxy.close()));
+      client.destroy();
+      sqs.destroy();
+    },
+  };
+}
+
+const sharedArgs = (table: string, queueUrl: string): readonly string[] => [
+  '--table',
+  table,
+  '--queue-url',
+  queueUrl,
+  '--region',
+  'us-east-1',
+];
+
+export type Control = { readonly api: Api; stop(): Promise<number | null> };
+
+/** Straight to the services. */
+export async function startControl(
+  { name, queueUrl }: Pick<Pair, 'name' | 'queueUrl'>,
+  services: Services,
+): Promise<Control> {
+  const endpoints = ['--endpoint', services.sqs.endpoint, '--endpoint', `dynamodb=${services.dynamodb.endpoint}`];
+  const args = [...sharedArgs(name, queueUrl), ...endpoints, '--control', '--port', '0'];
+  const started = await startProduct({ name: `${name}-control`, args, ready: /listens on (\S+?),/ });
+  const base = started.said[1] ?? '';
+  return {
+    async api(method, path, body) {
+      const headers = { 'content-type': 'application/json' };
+      const response = await fetch(base + path, { method, headers, body: JSON.stringify(body) });
+      return { status: response.status, text: await response.text() };
+    },
+    async stop() {
+      started.signal('SIGTERM');
+      return started.ended;
+    },
+  };
+}
+
+/** Asks again until there is an answer. @throws after `withinMs`. */
+export async function until<Value>(
+  what: () => string,
+  ask: () => Value | undefined | Promise<Value | undefined>,
+  withinMs = 120_000,
+): Promise<Value> {
+  const endMs = performance.now() + withinMs;
+  for (;;) {
+    const answer = await ask();
+    if (answer !== undefined) return answer;
+    if (performance.now() > endMs) throw new Error(`never: ${what()}`);
+    await wait(50);
+  }
+}
+
+export const between = (random: Random, low: number, high: number): number => low + random.next() * (high - low);

@@ -1,0 +1,99 @@
+/** The product's processes as a user starts them, seen by what they print. None outlives this one. */
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+
+export type Line = { readonly timeMs: number; readonly msg?: string; readonly [name: string]: unknown };
+
+export type Started = {
+  readonly name: string;
+  /** What it logs, one line after the other. */
+  onLine(listener: (line: Line) => void): void;
+  /** Its last lines, as they are. */
+  lastLines(): readonly string[];
+  /** Has not ended. */
+  alive(): boolean;
+  signal(signal: NodeJS.Signals): void;
+  readonly ended: Promise<number | null>;
+};
+
+const main = new URL('../../../functions/local/main.ts', import.meta.url).pathname;
+const startMsMax = 60_000;
+const linesMax = 60;
+
+/** The product dies with whoever holds its shell's standard input, also when that is killed; the shell says who is who. */
+const guard =
+  'exec 3<&0; "$@" </dev/null & child=$!; echo "pid $child" >&2; (cat <&3 >/dev/null; kill -9 $child 2>/dev/null) & wait $child';
+
+export type StartOptions = {
+  readonly name: string;
+  readonly args: readonly string[];
+  /** What it says on its standard error when it is ready. */
+  readonly ready: RegExp;
+  readonly onLine?: (line: Line) => void;
+};
+
+export async function startProduct({
+  name,
+  args,
+  ready,
+  onLine,
+}: StartOptions): Promise<Started & { readonly said: RegExpExecArray }> {
+  const env = {
+    PATH: process.env.PATH,
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
+    AWS_EC2_METADATA_DISABLED: 'true',
+  };
+  const command = ['-c', guard, 'sh', process.execPath, main, ...args];
+  const child = spawn('/bin/sh', command, { env, stdio: ['pipe', 'pipe', 'pipe'] });
+  let pid = 0;
+  const ended = new Promise<number | null>((resolve) => {
+    child.once('exit', (code) => {
+      child.stdin.end();
+      resolve(code);
+    });
+  });
+  const listeners = new Set<(line: Line) => void>(onLine ? [onLine] : []);
+  const last: string[] = [];
+  const keep = (text: string) => {
+    last.push(text);
+    if (last.length > linesMax) last.shift();
+  };
+  createInterface(child.stdout).on('line', (text) => {
+    keep(text);
+    const line = parsed(text);
+    if (line) for (const listener of listeners) listener(line);
+  });
+  const said = await new Promise<RegExpExecArray>((resolve, reject) => {
+    const giveUp = (why: string) => reject(new Error(`${name} ${why}: ${last.join('\n')}`));
+    const timer = setTimeout(() => giveUp('does not start'), startMsMax);
+    void ended.then((code) => giveUp(`ended with ${code}`));
+    createInterface(child.stderr).on('line', (text) => {
+      keep(text);
+      pid ||= Number(/^pid (\d+)$/.exec(text)?.[1] ?? 0);
+      const match = ready.exec(text);
+      if (!match) return;
+      clearTimeout(timer);
+      resolve(match);
+    });
+  });
+  return {
+    name,
+    said,
+    onLine: (listener) => listeners.add(listener),
+    lastLines: () => last,
+    alive: () => child.exitCode === null,
+    signal(signal) {
+      if (child.exitCode === null) process.kill(pid, signal);
+    },
+    ended,
+  };
+}
+
+function parsed(text: string): Line | undefined {
+  try {
+    return { ...JSON.parse(text), timeMs: Date.now() };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,122 @@
+/** The figures of both parts, beside their limits, and what is to be told of them line by line. */
+import { atMost, exactly, type Figure, quantileOf, told } from '../../support/figures.ts';
+import { periodMs } from './cast.ts';
+import type { HandoversOutcome, Harm } from './handovers.ts';
+import type { Gap, KillsOutcome } from './kills.ts';
+
+export type Report = { readonly figures: readonly Figure[]; readonly lines: readonly string[] };
+
+/** After a crash, the queue's own redelivery included. */
+const crashGapSecondsMax = periodMs / 1_000 + 25;
+/** A hand-over in order. */
+const plannedGapSecondsMax = periodMs / 1_000 + 5;
+
+export function killReport(outcomes: readonly KillsOutcome[]): Report {
+  const all = <Value>(of: (outcome: KillsOutcome) => readonly Value[]): readonly Value[] => outcomes.flatMap(of);
+  const sum = (of: (outcome: KillsOutcome) => number): number => outcomes.reduce((total, each) => total + of(each), 0);
+  const gaps = all((outcome) => outcome.gaps);
+  const clear = (...blows: readonly Gap['blow'][]) => gaps.filter((gap) => blows.includes(gap.blow) && !gap.inWeather);
+  const bad = gaps.filter(({ inWeather }) => inWeather);
+  const faults = {
+    failureCommits: all((outcome) => outcome.failureCommits),
+    changed: all((outcome) => outcome.changed),
+    restarts: all((outcome) => outcome.restarts),
+    untrue: all((outcome) => outcome.untrue),
+    unfenced: all((outcome) => outcome.unfenced),
+  };
+  const weather = all((outcome) => [...outcome.weather]);
+  const probes = sum((outcome) => outcome.probes.arrived);
+  const duplicates = sum((outcome) => outcome.probes.duplicates);
+  return {
+    lines: [...faultLines(Object.values(faults).flat()), ...weatherLines('kills', weather)],
+    figures: [
+      ...gapFigures('kill -9 of a holder', clear('kill', 'early'), crashGapSecondsMax),
+      ...gapFigures('of these within the start of its run', clear('early'), crashGapSecondsMax),
+      ...gapFigures('SIGSTOP of a holder', clear('pause'), crashGapSecondsMax),
+      ...gapFigures('kill or SIGSTOP in bad weather', bad),
+      exactly('Failure committed of a healthy target', faults.failureCommits.length, 0),
+      exactly('committed results changed', faults.changed.length, 0),
+      exactly('false restarts', faults.restarts.length, 0),
+      exactly('flaps told otherwise than answered', faults.untrue.length, 0),
+      exactly('commits after a higher token, or without one', faults.unfenced.length, 0),
+      told('fenced writes, holds begun', `${sum((each) => each.fencedWrites)}, ${sum((each) => each.holds)}`),
+      told('probes of healthy targets', `${probes}, ${duplicates} within 0.9 period of the one before`),
+      weatherFigure('kills', weather),
+    ],
+  };
+}
+
+export function handoverReport({ clear, whole, ...outcome }: HandoversOutcome): Report {
+  const { miscounted } = clear;
+  const harm = (of: keyof Harm): readonly string[] => [...new Set([...clear[of], ...whole[of]])];
+  const faults = [
+    ...harm('changed'),
+    ...harm('failureCommits'),
+    ...harm('restarts'),
+    ...miscounted.wrong,
+    ...miscounted.lost,
+  ];
+  const { arrived, duplicates } = clear.probes;
+  const weather = [...outcome.weather];
+  const longestSeconds = (clear.gapsMs.at(-1) ?? Number.POSITIVE_INFINITY) / 1_000;
+  return {
+    lines: [
+      ...faultLines([...faults, ...outcome.unfenced]),
+      ...clear.doubts.map((doubt) => `in doubt under a clear sky: ${doubt}`),
+      ...weatherLines('hand-overs', weather),
+    ],
+    figures: [
+      told('from run to run, in one process: p50, p99', quantilesOf(outcome.takeoversMs.same)),
+      told('from run to run, to the other process: p50, p99', quantilesOf(outcome.takeoversMs.other)),
+      told('hand-overs', `${outcome.handovers}, ${outcome.toOther} of them to the other process`),
+      told(
+        'ends of runs',
+        [...Map.groupBy(outcome.ends, (kind) => kind)].map(([kind, each]) => `${kind} ${each.length}`).join(', '),
+      ),
+      exactly('committed results changed by a hand-over', harm('changed').length, 0),
+      exactly('Failure committed one below the threshold', harm('failureCommits').length, 0),
+      exactly('false restarts at hand-overs', harm('restarts').length, 0),
+      told('of these excused: the prober doubted itself', `${harm('excused').length}`),
+      exactly(`flips too early, in ${clear.blocks} blocks of answers`, miscounted.wrong.length, 0),
+      exactly('flips missed for a success that was not counted', miscounted.lost.length, 0),
+      told('flips missed for an answer that was void', `${miscounted.voided.length}`),
+      exactly('probes of what is on hold or has not started', outcome.unasked, 0),
+      exactly('commits after a higher token, or without one, at hand-overs', outcome.unfenced.length, 0),
+      told('runs that ended in doubt under a clear sky', `${clear.doubts.length}`),
+      told('gap at a hand-over: times, p50, p99', `${clear.gapsMs.length}, ${quantilesOf(clear.gapsMs)}`),
+      atMost('gap at a hand-over: max', longestSeconds, { limit: plannedGapSecondsMax, unit: 's' }),
+      told('probes', `${arrived}, ${duplicates} within 0.9 period of the one before`),
+      weatherFigure('hand-overs', weather),
+    ],
+  };
+}
+
+/** Judged if there is a limit. */
+function gapFigures(name: string, gaps: readonly Gap[], limit?: number): readonly Figure[] {
+  if (gaps.length === 0) return [];
+  const ascending = gaps.map(({ gapMs }) => gapMs / 1_000).toSorted((one, other) => one - other);
+  const p50 = quantileOf(ascending, 0.5).toFixed(1);
+  const p99 = quantileOf(ascending, 0.99);
+  const max = (ascending.at(-1) ?? 0).toFixed(1);
+  return [
+    told(`${name}: times, gap p50, max`, `${gaps.length}, ${p50} s, ${max} s`),
+    limit === undefined
+      ? told(`${name}: gap p99`, `${p99.toFixed(1)} s`)
+      : atMost(`${name}: gap p99`, p99, { limit, unit: 's' }),
+  ];
+}
+
+const quantilesOf = (ascendingMs: readonly number[]): string =>
+  [0.5, 0.99].map((part) => `${(quantileOf(ascendingMs, part) / 1_000).toFixed(1)} s`).join(', ');
+
+const faultLines = (faults: readonly string[]): readonly string[] => faults.map((fault) => `FAULT ${fault}`);
+
+type Counted = readonly (readonly [kind: string, count: number])[];
+
+const sumOf = (counts: Counted): number => counts.reduce((total, [, count]) => total + count, 0);
+
+const weatherLines = (name: string, counts: Counted): readonly string[] =>
+  [...Map.groupBy(counts, ([kind]) => kind)].map(([kind, each]) => `${name}, on the way: ${kind}: ${sumOf(each)}`);
+
+const weatherFigure = (name: string, counts: Counted): Figure =>
+  told(`faults on the way, ${name}`, `${sumOf(counts)} of ${new Set(counts.map(([kind]) => kind)).size} kinds`);

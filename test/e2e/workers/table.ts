@@ -1,0 +1,28 @@
+/** What stands in the table, read past every proxy. */
+import type { EventRecord } from '../../../shared/core/records.ts';
+import { type ReadTarget, readTarget } from '../../../shared/manager/read-target.ts';
+import { decodeEvent } from '../../../shared/store/items.ts';
+import { prefixEnd, targetAddress } from '../../../shared/store/keys.ts';
+import type { Store } from '../../../shared/store/store.ts';
+import { namespace } from './cast.ts';
+
+export async function readStored(store: Store, name: string): Promise<ReadTarget> {
+  const target = await readTarget(store, targetAddress(namespace, name));
+  if (!target) throw new Error(`${name} is gone`);
+  return target;
+}
+
+/** Oldest first. */
+export async function transitionsOf(store: Store, name: string): Promise<readonly EventRecord[]> {
+  const { eventsPk, prefix } = targetAddress(namespace, name);
+  const items = await store.query({ pk: eventsPk, from: prefix, to: prefix + prefixEnd });
+  const events = items.flatMap((item) => {
+    const decoded = decodeEvent(item);
+    return decoded.kind === 'ok' ? [decoded.record] : [];
+  });
+  return events.filter(({ kind }) => kind === 'transition').toSorted((one, other) => one.timeMs - other.timeMs);
+}
+
+export const restartsOf = ({ status }: ReadTarget): number =>
+  status.status.containerStatuses.reduce((sum, { restartCount }) => sum + restartCount, 0) +
+  Object.keys(status.restartRequests).length;

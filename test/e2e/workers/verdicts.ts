@@ -1,0 +1,237 @@
+/** What has to hold whoever was killed, stopped or relieved, and when. Each rule returns what breaks it. */
+import type { EventRecord } from '../../../shared/core/records.ts';
+import type { ReadTarget } from '../../../shared/manager/read-target.ts';
+import type { Store } from '../../../shared/store/store.ts';
+import { countingThreshold, flapThreshold, periodMs, type Role } from './cast.ts';
+import { until } from './pair.ts';
+import type { Arrival, Probed } from './probed.ts';
+import { readStored, restartsOf, transitionsOf } from './table.ts';
+
+export type Settled = ReadonlyMap<string, ReadTarget>;
+
+export type Stored = { readonly store: Store; readonly roles: readonly Role[] };
+
+/** Those whose results may never change again. */
+const isStable = ({ family }: Role): boolean => family !== 'flapping' && family !== 'counting';
+
+export async function readAll({ store, roles }: Stored): Promise<Settled> {
+  const read = roles.map(async ({ name }) => [name, await readStored(store, name)] as const);
+  return new Map(await Promise.all(read));
+}
+
+/** Reads until every target is in the state that its family is about. @throws after two minutes. */
+export async function allSettled(stored: Stored, probed: Probed): Promise<Settled> {
+  let open: readonly string[] = [];
+  return until(
+    () => open.join('; '),
+    async () => {
+      const now = await readAll(stored);
+      open = unsettled(stored.roles, now, probed);
+      return open.length === 0 ? now : undefined;
+    },
+  );
+}
+
+function unsettled(roles: readonly Role[], now: Settled, probed: Probed): readonly string[] {
+  return roles
+    .filter((role) => !isSettled(role, now.get(role.name), probed))
+    .map(({ name, family }) => `${name} (${family}) has not settled`);
+}
+
+function isSettled({ name, family, paths }: Role, read: ReadTarget | undefined, probed: Probed): boolean {
+  const records = Object.values(read?.probes ?? {});
+  const success = records.length > 0 && records.every(({ result }) => result === 'success');
+  switch (family) {
+    case 'healthy':
+    case 'edge-ready':
+    case 'edge-live':
+      return success && paths.every((path) => probed.arrivals(path).length > 3);
+    case 'on-hold':
+      return records.some(({ onHold }) => onHold);
+    case 'starting':
+      return probed.arrivals(`/${name}/startup`).length > 3;
+    case 'flapping':
+    case 'counting':
+      return records.some(({ version }) => version > 1);
+  }
+}
+
+export type Faults = readonly string[];
+
+/** Committed results, holds and incarnations are what they were. */
+export function resultsChanged(roles: readonly Role[], before: Settled, now: Settled): Faults {
+  return roles.filter(isStable).flatMap(({ name }) => {
+    const [was, is] = [committed(before.get(name)), committed(now.get(name))];
+    return was === is ? [] : [`${name}: ${was} became ${is}`];
+  });
+}
+
+const committed = (read: ReadTarget | undefined): string =>
+  JSON.stringify(
+    Object.entries(read?.probes ?? {}).map(([probe, { uid, result, version, onHold, containerID }]) => [
+      probe,
+      { uid, result, version, onHold, containerID },
+    ]),
+  );
+
+export function restarts(roles: readonly Role[], before: Settled, now: Settled): Faults {
+  const count = (read: ReadTarget | undefined) => (read ? restartsOf(read) : Number.NaN);
+  return roles
+    .filter(({ name }) => count(before.get(name)) !== count(now.get(name)))
+    .map(({ name }) => `${name}: restarts ${count(before.get(name))} became ${count(now.get(name))}`);
+}
+
+export type FailureCommit = { readonly name: string; readonly id: string; readonly timeMs: number };
+
+/** Failures that were committed of targets that never failed often enough. */
+export async function failureCommits({ store, roles }: Stored, sinceMs: number): Promise<readonly FailureCommit[]> {
+  const told = roles.filter(isStable).map(async ({ name }) => {
+    const transitions = await transitionsOf(store, name);
+    return transitions
+      .filter(({ result, timeMs }) => result === 'failure' && timeMs >= sinceMs)
+      .map(({ id, timeMs }) => ({ name, id, timeMs }));
+  });
+  return (await Promise.all(told)).flat();
+}
+
+/** Between the start of an attempt and its arrival, on a busy machine. */
+const arrivalSlackMs = 1_500;
+
+/** What flapping targets were told to have been is what they answered, and every version is told. */
+export async function flapsUntrue({ store, roles }: Stored, probed: Probed): Promise<Faults> {
+  const told = roles
+    .filter(({ family }) => family === 'flapping')
+    .map(async ({ name, paths: [path = ''] }) => {
+      const transitions = await transitionsOf(store, name);
+      const untrue = transitions
+        .filter(({ attempts }, index) => attempts.length > 0 && index > 0)
+        .filter((flip, index) => !isBacked(flip, transitions[index], probed.arrivals(path)))
+        .map(({ id, attempts }) => `${name}: ${id} of ${attempts.length} attempts is not what was answered`);
+      const version = Math.max(
+        ...Object.values((await readStored(store, name)).probes).map((record) => record.version),
+      );
+      const missing =
+        transitions.length === version ? [] : [`${name}: ${transitions.length} of ${version} versions told`];
+      return [...untrue, ...missing];
+    });
+  return (await Promise.all(told)).flat();
+}
+
+/** A run that was taken over has attempts that its new holder knows only by their number: there were as many such answers since then. */
+function isBacked(
+  { result, attempts, timeMs }: EventRecord,
+  before: EventRecord | undefined,
+  arrivals: readonly Arrival[],
+): boolean {
+  const alike = arrivals.filter(({ ok }) => ok === (result === 'success'));
+  const isAnswered = attempts.every((attempt) =>
+    alike.some((arrival) => Math.abs(arrival.timeMs - attempt.timeMs) < arrivalSlackMs),
+  );
+  const sinceMs = (before?.timeMs ?? 0) - arrivalSlackMs;
+  const since = alike.filter((arrival) => arrival.timeMs > sinceMs && arrival.timeMs < timeMs + arrivalSlackMs);
+  return isAnswered && since.length >= flapThreshold;
+}
+
+/** A commit comes that much after the answer that brings it. */
+const commitSlackMs = 4_000;
+
+/**
+ * Each block of answers as long as the threshold flips the result, at its end. `wrong`: a flip that came early, or of no block: an answer
+ * counted twice. `lost`: a block of successes without its flip: one was not counted. `voided`: the same while the prober doubted itself, and
+ * of failures, which do not count either when its loop stood still for a moment.
+ */
+export type Miscounts = { readonly wrong: Faults; readonly lost: Faults; readonly voided: Faults };
+
+/** Whether the prober of this target doubted itself at any time between: then no answer counts, and it says so in its log. */
+export type Doubted = (name: string, fromMs: number, toMs: number) => boolean;
+
+type Counting = { readonly probed: Probed; readonly doubted: Doubted };
+
+export async function miscounted({ store, roles }: Stored, { probed, doubted }: Counting): Promise<Miscounts> {
+  const counted = roles
+    .filter(({ family }) => family === 'counting')
+    .map(async ({ name, paths: [path = ''] }) => {
+      const flips = (await transitionsOf(store, name)).filter(({ attempts }) => attempts.length > 0);
+      return miscountsOf({ name, flips, blocks: blocksAt(probed.arrivals(path)), doubted });
+    });
+  const all = await Promise.all(counted);
+  const of = (kind: keyof Miscounts): Faults => all.flatMap((each) => each[kind]);
+  return { wrong: of('wrong'), lost: of('lost'), voided: of('voided') };
+}
+
+/** The last answer of each block that should have flipped by now. */
+const blocksAt = (arrivals: readonly Arrival[]): readonly Arrival[] =>
+  arrivals.filter(
+    ({ timeMs }, index) => index % countingThreshold === countingThreshold - 1 && timeMs < Date.now() - commitSlackMs,
+  );
+
+type Counted = {
+  readonly name: string;
+  readonly flips: readonly EventRecord[];
+  readonly blocks: readonly Arrival[];
+  readonly doubted: Doubted;
+};
+
+const blockMsMax = 2 * countingThreshold * periodMs;
+
+function miscountsOf({ name, flips, blocks, doubted }: Counted): Miscounts {
+  const missed: { readonly lost: string[]; readonly voided: string[] } = { lost: [], voided: [] };
+  const matched = new Set<EventRecord>();
+  let good = false;
+  for (const { timeMs, ok } of blocks) {
+    // The block before was missed, so this one changes nothing.
+    if (ok === good) continue;
+    const isDue = (flip: EventRecord) => flip.timeMs > timeMs - arrivalSlackMs && flip.timeMs < timeMs + commitSlackMs;
+    const flip = flips.find((each) => (each.result === 'success') === ok && isDue(each));
+    if (flip) {
+      matched.add(flip);
+      good = ok;
+    } else
+      missed[ok && !doubted(name, timeMs - blockMsMax, timeMs) ? 'lost' : 'voided'].push(
+        `${name}: no flip to ${ok ? 'success' : 'failure'} at ${timeMs}`,
+      );
+  }
+  const lastMs = blocks.at(-1)?.timeMs ?? 0;
+  const wrong = flips.filter((flip) => !matched.has(flip) && flip.timeMs < lastMs);
+  return { ...missed, wrong: wrong.map(({ id, result }) => `${name}: ${id} flipped to ${result} at the wrong time`) };
+}
+
+/** How many blocks were held against their flips. */
+export const blocksOf = (roles: readonly Role[], probed: Probed): number =>
+  roles
+    .filter(({ family }) => family === 'counting')
+    .flatMap(({ paths }) => paths)
+    .reduce((sum, path) => sum + Math.floor(probed.arrivals(path).length / countingThreshold), 0);
+
+export type Probes = {
+  readonly arrived: number;
+  /** Sooner after the one before than a ticker allows. */
+  readonly duplicates: number;
+};
+
+const duplicatePart = 0.9;
+
+export function probesOf(roles: readonly Role[], probed: Probed, sinceMs: number): Probes {
+  const gaps = roles.flatMap(({ paths }) => paths.flatMap((path) => gapsOf(probed.arrivals(path), sinceMs)));
+  return { arrived: gaps.length, duplicates: gaps.filter((gapMs) => gapMs < duplicatePart * periodMs).length };
+}
+
+/** Between each arrival and the one before it. */
+export const gapsOf = (arrivals: readonly Arrival[], sinceMs: number): readonly number[] =>
+  arrivals.flatMap(({ timeMs }, index) => {
+    const before = arrivals[index - 1];
+    return before && timeMs >= sinceMs ? [timeMs - before.timeMs] : [];
+  });
+
+/** The longest that a probe of these was without an arrival around that instant; undefined: one has not arrived since. */
+export function gapAround(roles: readonly Role[], probed: Probed, atMs: number): number | undefined {
+  let longestMs = 0;
+  for (const path of roles.flatMap(({ paths }) => paths)) {
+    const arrivals = probed.arrivals(path);
+    const next = arrivals.findLast(({ timeMs }) => timeMs > atMs) && arrivals.find(({ timeMs }) => timeMs > atMs);
+    if (!next) return undefined;
+    const last = arrivals.findLast(({ timeMs }) => timeMs <= atMs);
+    longestMs = Math.max(longestMs, next.timeMs - (last?.timeMs ?? atMs));
+  }
+  return longestMs;
+}

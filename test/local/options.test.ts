@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { describe, test } from 'node:test';
+import { parseOptions } from '../../functions/local/options.ts';
+
+const shared = ['--table', 'probelet', '--queue-url', 'https://sqs.eu-west-1.amazonaws.com/123456789012/shards.fifo'];
+const aws = { table: shared[1], queueUrl: shared[3], endpoints: {} };
+const worker = ['--worker', ...shared];
+
+test('without options everything runs in one process', () => {
+  const options = { host: '127.0.0.1', port: 8080, dataDir: '.probelet' };
+  assert.deepEqual(parseOptions([]), { kind: 'alone', options });
+});
+
+test('a worker needs to know the table and the queue, and listens only if it is told where', () => {
+  const options = { aws, release: '', concurrency: 4 };
+  assert.deepEqual(parseOptions(worker), { kind: 'worker', options });
+  const server = { host: '127.0.0.1', port: 0 };
+  assert.deepEqual(parseOptions([...worker, '--port', '0', '--release', 'r2', '--concurrency', '8']), {
+    kind: 'worker',
+    options: { aws, release: 'r2', concurrency: 8, server },
+  });
+});
+
+test('a control process listens as one alone does', () => {
+  const options = { host: '127.0.0.1', port: 8080, aws: { ...aws, bus: 'events', region: 'eu-west-1' }, release: 'r2' };
+  const given = ['--control', ...shared, '--bus', 'events', '--region', 'eu-west-1', '--release', 'r2'];
+  assert.deepEqual(parseOptions(given), { kind: 'control', options });
+});
+
+test('how shards are held is asked of one process alone and of the control process', () => {
+  const parsed = [['--mode', 'tick'], ['--control', ...shared, '--mode', 'resident'], []].map(parseOptions);
+  assert.deepEqual(
+    parsed.map((each) => (each.kind === 'alone' || each.kind === 'control' ? each.options.mode : each)),
+    ['tick', 'resident', undefined],
+  );
+});
+
+test('an endpoint is of all services, or of the one that is named', () => {
+  const parsed = parseOptions([
+    ...worker,
+    '--endpoint',
+    'http://127.0.0.1:4575',
+    '--endpoint',
+    'dynamodb=http://127.0.0.1:8000',
+  ]);
+  assert.deepEqual(parsed.kind === 'worker' && parsed.options.aws.endpoints, {
+    dynamodb: 'http://127.0.0.1:8000',
+    sqs: 'http://127.0.0.1:4575',
+    eventbridge: 'http://127.0.0.1:4575',
+  });
+});
+
+describe('a message names the option', () => {
+  const wrong: { readonly [option: string]: readonly (readonly string[])[] } = {
+    '--table': [['--worker'], ['--table', 'probelet'], ['--worker', '--table', 'a b', ...shared.slice(2)]],
+    '--queue-url': [
+      ['--control', '--table', 'probelet'],
+      [...worker, '--queue-url', 'https://127.0.0.1/queue'],
+      [...worker, '--queue-url', 'shards.fifo'],
+    ],
+    '--worker': [['--worker', '--control', ...shared]],
+    '--mode': [
+      ['--mode', 'idle'],
+      [...worker, '--mode', 'tick'],
+    ],
+    '--data-dir': [[...worker, '--data-dir', 'x']],
+    '--allow-exec': [['--control', ...shared, '--allow-exec', '/nowhere']],
+    '--concurrency': [
+      [...worker, '--concurrency', '0'],
+      [...worker, '--concurrency', '65'],
+      [...worker, '--concurrency', 'two'],
+      ['--control', ...shared, '--concurrency', '2'],
+      ['--concurrency', '2'],
+    ],
+    '--endpoint': [
+      [...worker, '--endpoint', 's3=http://127.0.0.1'],
+      [...worker, '--endpoint', 'ftp://127.0.0.1'],
+    ],
+    '--bus': [
+      ['--bus', 'events'],
+      [...worker, '--bus', ''],
+    ],
+    '--region': [[...worker, '--region', '']],
+    '--release': [['--release', 'r2']],
+    '--host': [
+      [...worker, '--host', '127.0.0.1'],
+      ['--host', '0.0.0.0'],
+      ['--host', 'example.com'],
+    ],
+    '--token-file': [
+      [...worker, '--token-file', '/nowhere'],
+      ['--token-file', '/nowhere'],
+    ],
+    '--port': [
+      ['--port', '65536'],
+      [...worker, '--port', 'x'],
+    ],
+    '--shards': [['--shards', '2']],
+  };
+  for (const [option, lines] of Object.entries(wrong))
+    test(option, () => {
+      for (const line of lines) {
+        const parsed = parseOptions(line);
+        assert.equal(parsed.kind, 'invalid', line.join(' '));
+        assert.match(parsed.kind === 'invalid' ? parsed.message : '', new RegExp(`${option}\\b`));
+      }
+    });
+});
+
+describe('the process', () => {
+  const main = new URL('../../functions/local/main.ts', import.meta.url).pathname;
+  const ended = (args: readonly string[]) =>
+    new Promise<{ readonly code: unknown; readonly stdout: string; readonly stderr: string }>((resolve) => {
+      const env = { PATH: process.env.PATH, HOME: '/nowhere' };
+      execFile(process.execPath, [main, ...args], { env }, (error, stdout, stderr) =>
+        resolve({ code: error?.code ?? 0, stdout, stderr }),
+      );
+    });
+
+  test('ends with 2 when it is called wrongly, and says how it is called', async () => {
+    const { code, stderr } = await ended(['--worker']);
+    assert.equal(code, 2);
+    assert.match(stderr, /^probelet: --table: is needed with --worker\n\nusage: npm start /);
+  });
+
+  test('ends with 2 without a region', async () => {
+    const { code, stderr } = await ended(worker);
+    assert.equal(code, 2);
+    assert.match(stderr, /^probelet: --region: is needed/);
+  });
+
+  test('shows every option with --help', async () => {
+    const { code, stdout } = await ended(['--help']);
+    assert.equal(code, 0);
+    for (const option of ['--control', '--worker', '--table', '--queue-url', '--bus', '--endpoint', '--concurrency'])
+      assert.ok(stdout.includes(option), option);
+  });
+});

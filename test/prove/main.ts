@@ -1,0 +1,71 @@
+/**
+ * `npm run prove [-- --slice]`: all that is claimed of hand-over, faults and self-health, measured anew. Prints the full figures of each
+ * part and one table of all limits. Ends with `N passed, N failed`.
+ */
+import { parseArgs } from 'node:util';
+import { exactly, type Figure, figureLines, figuresIn, scoreLine, scoreOf } from '../support/figures.ts';
+import { commandOf, type Done, endAll, type Job, progress, run } from './job.ts';
+import { againJob, full, hours, type Plan, planOf, slice } from './plan.ts';
+import { repeatFigure, simFigures } from './sim-figures.ts';
+
+const { values } = parseArgs({ options: { slice: { type: 'boolean', default: false } } });
+const extent = values.slice ? slice : full;
+const tellEveryMs = 60_000;
+
+const startedMs = performance.now();
+const say = (line: string) => process.stdout.write(`${line}\n`);
+const minutes = () => `${((performance.now() - startedMs) / 60_000).toFixed(1).padStart(5)} min`;
+
+async function runTold(job: Job): Promise<Done> {
+  say(`${minutes()}  ${job.name} begins: ${commandOf(job)}`);
+  const done = await run(job);
+  say(`${minutes()}  ${job.name} ends: exit ${done.exitCode} after ${done.minutes.toFixed(1)} min`);
+  return done;
+}
+
+async function oneByOne(jobs: readonly Job[]): Promise<readonly Done[]> {
+  const done: Done[] = [];
+  for (const job of jobs) done.push(await runTold(job));
+  return done;
+}
+
+async function carryOut({ alone, computing, waiting }: Plan): Promise<readonly Done[]> {
+  const first = await runTold(alone);
+  const [computed, waited] = await Promise.all([oneByOne(computing), Promise.all(waiting.map(runTold))]);
+  return [first, ...waited, ...computed];
+}
+
+/** Every command ends well, and every figure that it tells is within its limit. */
+function figuresOf(all: readonly Done[]): readonly Figure[] {
+  const simulations = all.filter(({ job }) => job.script === 'sim' && job !== againJob);
+  const outputOf = (job: Job | undefined) => all.find((done) => done.job === job)?.output ?? '';
+  const wantedHours = hours * simulations.reduce((seeds, { job }) => seeds + Number(job.args[1]), 0);
+  return [
+    ...all.map(({ job, exitCode }) => exactly(`exit code of ${commandOf(job)}`, exitCode ?? -1, 0)),
+    ...simFigures(
+      simulations.map(({ output }) => output),
+      wantedHours,
+    ),
+    repeatFigure(outputOf(simulations[0]?.job), outputOf(againJob)),
+    ...all.flatMap(({ output }) => figuresIn(output)),
+  ];
+}
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => {
+    endAll();
+    process.exit(1);
+  });
+const telling = setInterval(() => {
+  for (const line of progress()) say(`${minutes()}    ${line}`);
+}, tellEveryMs);
+const all = await carryOut(planOf(extent, Math.random));
+clearInterval(telling);
+
+for (const { job, output } of all) say(`\n== ${job.name}: ${commandOf(job)}\n${output.trimEnd()}`);
+const figures = figuresOf(all);
+say(`\n== all figures, after${minutes()}`);
+for (const line of figureLines(figures)) say(line);
+const score = scoreOf(figures);
+say(`\n${scoreLine(score)}`);
+process.exitCode = score.failed === 0 ? 0 : 1;

@@ -1,0 +1,57 @@
+/** What is proved, in which order: what measures lateness alone, then what computes all the time beside what mostly waits. */
+import type { Job } from './job.ts';
+
+export type Extent = {
+  readonly seeds: number;
+  readonly kills: number;
+  readonly handovers: number;
+  readonly mutants: readonly string[];
+  readonly faults: readonly string[];
+};
+
+export const full: Extent = { seeds: 200, kills: 100, handovers: 1_000, mutants: [], faults: [] };
+/** For every change. */
+export const slice: Extent = { seeds: 20, kills: 10, handovers: 100, mutants: ['--singles'], faults: ['--slice'] };
+
+/** Simulated, a seed. */
+export const hours = 24;
+const firstSeed = 1;
+
+/** Seeds that nobody has chosen before. */
+const chanceSeeds = 2;
+
+const sim = (name: string, seed: number, seeds: number): Job => ({
+  name,
+  script: 'sim',
+  args: ['--seeds', `${seeds}`, '--hours', `${hours}`, '--seed', `${seed}`],
+  givesWay: true,
+});
+
+export type Plan = {
+  readonly alone: Job;
+  /** One after the other: each uses all cores. */
+  readonly computing: readonly Job[];
+  readonly waiting: readonly Job[];
+};
+
+export const againJob = sim('sim again', firstSeed, 1);
+
+export function planOf(extent: Extent, chance: () => number): Plan {
+  return {
+    alone: { name: 'hanging', script: 'e2e:faults', args: ['--only', 'hanging', ...extent.faults] },
+    computing: [
+      sim('sim', firstSeed, extent.seeds),
+      againJob,
+      sim('sim by chance', Math.floor(chance() * 2 ** 31), chanceSeeds),
+      { name: 'mutants', script: 'sim:mutants', args: extent.mutants, givesWay: true },
+    ],
+    waiting: [
+      {
+        name: 'workers',
+        script: 'e2e:workers',
+        args: ['--kills', `${extent.kills}`, '--handovers', `${extent.handovers}`],
+      },
+      { name: 'faults', script: 'e2e:faults', args: ['--only', 'network,events,stall', ...extent.faults] },
+    ],
+  };
+}

@@ -1,0 +1,17 @@
+/** The seeds that ever failed: every test run tries them again. */
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+
+export type KeptSeed = { readonly seed: number; readonly hours: number; readonly found: string };
+
+const file = new URL('./seeds.json', import.meta.url);
+
+export const keptSeeds = (from: URL = file): readonly KeptSeed[] => JSON.parse(readFileSync(from, 'utf8'));
+
+/** Whoever reads the file meanwhile sees it with or without the new one. */
+export function keepSeed(failing: KeptSeed, to: URL = file): void {
+  const kept = keptSeeds(to);
+  if (kept.some(({ seed, hours }) => seed === failing.seed && hours === failing.hours)) return;
+  const next = new URL(`${to.href}.${process.pid}`);
+  writeFileSync(next, `${JSON.stringify([...kept, failing], undefined, 2)}\n`);
+  renameSync(next, to);
+}

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { judge, troubleOf } from './mutants/judge.ts';
+import { type Mutant, mutants } from './mutants/mutants.ts';
+import { runTrial } from './mutants/run-trial.ts';
+
+function mutantOf(wanted: string): Mutant {
+  const mutant = mutants.find(({ name }) => name === wanted);
+  assert.ok(mutant, wanted);
+  return mutant;
+}
+
+describe('mutants', () => {
+  test('a status that is written without its version kills itself', async () => {
+    const { passed, killedBy } = await judge(mutantOf('no version order (status)'));
+    assert.ok(passed);
+    assert.match(killedBy?.invariant ?? '', /S5/);
+  });
+
+  test('a prober without canaries takes its own loss of the network for a failure, and one with canaries does not', async () => {
+    const { name, removed, hours } = mutantOf('no canary');
+    const tried = (without: Mutant['removed']) => runTrial({ mutant: name, removed: without, seeds: [1], hours });
+    const [mutated, control] = await Promise.all([tried(removed), tried([])]);
+    assert.ok(typeof mutated !== 'string' && typeof control !== 'string');
+    assert.match(mutated.found?.invariant ?? '', /S4/);
+    assert.equal(control.found, undefined);
+  });
+
+  test('a mutant that nobody has met proves nothing', () => {
+    const found = { invariant: 'S1', seed: 1, timeMs: 0, detail: '' };
+    assert.match(troubleOf({ simulatedHours: 1, calls: { 'a.ts#b': 0 }, found }) ?? '', /never called/);
+    assert.equal(troubleOf({ simulatedHours: 1, calls: { 'a.ts#b': 1 }, found }), undefined);
+  });
+
+  test('a mutant that breaks by itself proves nothing', () => {
+    const detail = 'TypeError\n    at file:///test/sim/mutants/removals.ts:1:1';
+    const found = { invariant: 'trouble', seed: 1, timeMs: 0, detail };
+    assert.match(troubleOf({ simulatedHours: 1, calls: {}, found }) ?? '', /by itself/);
+  });
+
+  test('each that is masked has a pair without what masks it', () => {
+    const pairs = mutants.filter(({ removed }) => removed.length > 1);
+    for (const { name, removed, maskedBy } of mutants) {
+      if (maskedBy === undefined) continue;
+      const without = pairs.filter((pair) => removed.every((protection) => pair.removed.includes(protection)));
+      assert.ok(
+        without.some((pair) => pair.removed.some((protection) => protection.includes(maskedBy))),
+        name,
+      );
+    }
+  });
+});

@@ -1,0 +1,45 @@
+/**
+ * `npm run sim:mutants -- [--only NAME] [--singles] [--output json]`: every mutant in worlds that have to kill it. Ends with 1 when one
+ * survives that should not, was never called, or broke by itself.
+ */
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import { judge, type Verdict } from './judge.ts';
+import { mutants } from './mutants.ts';
+import { tableOf } from './verdict-table.ts';
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    singles: { type: 'boolean', default: false },
+    output: { type: 'string', default: 'text' },
+  },
+});
+
+const chosen = mutants.filter(
+  ({ name, removed }) =>
+    (values.only === undefined || name === values.only) && (!values.singles || removed.length === 1),
+);
+if (chosen.length === 0) {
+  console.error(`there is no mutant '${values.only}'`);
+  process.exit(2);
+}
+
+const verdicts = new Map<string, Verdict>();
+const waiting = [...chosen];
+
+async function work(): Promise<void> {
+  for (let mutant = waiting.shift(); mutant; mutant = waiting.shift()) {
+    const verdict = await judge(mutant);
+    verdicts.set(mutant.name, verdict);
+    if (values.output === 'text') console.error(`${verdicts.size}/${chosen.length} ${mutant.name}`);
+  }
+}
+await Promise.all(Array.from({ length: availableParallelism() }, work));
+
+const inOrder = chosen.flatMap(({ name }) => verdicts.get(name) ?? []);
+const failed = inOrder.filter(({ passed }) => !passed).length;
+if (values.output === 'json') console.log(JSON.stringify(inOrder, undefined, 2));
+else for (const line of tableOf(inOrder)) console.log(line);
+console.log(`${inOrder.length - failed} passed, ${failed} failed`);
+process.exitCode = failed === 0 ? 0 : 1;

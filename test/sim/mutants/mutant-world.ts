@@ -1,0 +1,87 @@
+/** The world that a mutant lives in: as harsh as it has to be where its protection matters, and no harsher elsewhere. */
+import type * as crashPoints from '../crash-points.ts';
+import type * as faults from '../faults.ts';
+import type { FaultKind, Profile } from '../faults.ts';
+import type { Process } from '../process.ts';
+import type * as truth from '../truth.ts';
+import { type Replacement, replacementIn } from './replacement.ts';
+
+export type MutantWorld = {
+  readonly profile: Profile;
+  /** Of all that can go wrong only this, each as often as the others. */
+  readonly kinds?: readonly FaultKind[];
+  /** Faults of a process strike these only. */
+  readonly roles?: readonly string[];
+  /** Crashes and pauses happen where such a call is about to leave, and nowhere else. */
+  readonly site?: string;
+  /** Endpoints that turn often: means, ms. */
+  readonly flapping?: { readonly wellMs: number; readonly illMs: number };
+};
+
+/** What has to be replaced of the simulator's own for it. */
+export function worldReplacements({ kinds, roles, site, flapping }: MutantWorld): readonly Replacement[] {
+  return [
+    ...(kinds || roles ? [chosenFaults(kinds, roles)] : []),
+    ...(site === undefined ? [] : [chosenSite(site)]),
+    ...(flapping ? [flappingLife(flapping)] : []),
+  ];
+}
+
+const chosenFaults = (kinds: readonly FaultKind[] | undefined, roles: readonly string[] | undefined) =>
+  replacementIn<typeof faults>()('test/sim/faults.ts', 'planFaults', (original, removed) => (ports) => {
+    const { chance } = ports;
+    const isChosen = (kind: unknown) => kinds === undefined || kinds.some((one) => one === kind);
+    const pick = <Item>(items: readonly Item[]): Item => {
+      if (!items.some((item) => item === 'release change')) return chance.pick(items);
+      removed();
+      return chance.pick([...new Set(items.filter(isChosen))]);
+    };
+    const planned = original({ ...ports, chance: { ...chance, pick } });
+    return {
+      ...planned,
+      start(parts) {
+        const processes = parts.population.processes.filter(({ role }) => roles?.includes(role) ?? true);
+        planned.start({ ...parts, population: { ...parts.population, processes } });
+      },
+    };
+  });
+
+const chosenSite = (chosen: string) =>
+  replacementIn<typeof crashPoints>()('test/sim/crash-points.ts', 'crashPoints', (original, removed) => (...args) => {
+    const points = original(...args);
+    const armed = new Map<Process, () => void>();
+    return {
+      ...points,
+      at(life, site, moment) {
+        points.at(life, site, moment);
+        if (moment !== 'before' || !site.includes(chosen)) return;
+        const [process, act] = [...armed].find(([one]) => one.life() === life) ?? [];
+        if (!process || !act) return;
+        removed();
+        armed.delete(process);
+        act();
+      },
+      arm: (process, act) => void armed.set(process, act),
+    };
+  });
+
+const flappingLife = ({ wellMs, illMs }: NonNullable<MutantWorld['flapping']>) =>
+  replacementIn<typeof truth>()(
+    'test/sim/truth.ts',
+    'endpointLife',
+    (_, removed) =>
+      ({ scheduler, chance, network }, endpoint) => {
+        removed();
+        let cancel: () => void = () => undefined;
+        const become = (isWell: boolean) => {
+          network.set(endpoint, isWell ? 'healthy' : 'failing');
+          const forMs = chance.wait(isWell ? wellMs : illMs);
+          cancel = scheduler.after(forMs, { label: `${endpoint} turns`, deliver: () => become(!isWell) });
+        };
+        become(true);
+        return () => {
+          cancel();
+          network.forget(endpoint);
+        };
+      },
+  );

@@ -1,0 +1,137 @@
+/** Every mutant: which protections it lacks, and the world that has to kill it. */
+import type { MutantWorld } from './mutant-world.ts';
+import type { Protection } from './removals.ts';
+
+export type Mutant = {
+  readonly name: string;
+  readonly removed: readonly Protection[];
+  readonly world: MutantWorld;
+  /** Tried one after the other. */
+  readonly seeds: readonly number[];
+  readonly hours: number;
+  /** It survives because of this layer; then a pair without both is killed. */
+  readonly maskedBy?: string;
+  /** Of a pair: either is killed alone, too, elsewhere if not here. Otherwise what kills it must not do so with one of them. */
+  readonly aloneToo?: true;
+};
+
+const stormy = {
+  skewMsMax: 2_000,
+  faultEveryMs: 20_000,
+  stormMs: 40 * 60_000,
+  selfDoubt: true,
+  queueVisibilityMs: 30_000,
+  outageMs: 0,
+} as const;
+
+/** One after the other, until one kills it. */
+const seeds: readonly number[] = Array.from({ length: 10 }, (_, index) => index + 1);
+/** Of one that is not expected to be killed. */
+const seedsOfMasked = seeds.slice(0, 3);
+
+const single = (name: Protection, more: Partial<Mutant> = {}): Mutant => ({
+  name,
+  removed: [name],
+  world: { profile: stormy },
+  seeds,
+  hours: 1,
+  ...more,
+});
+
+/** Late, lost and repeated writes while holders die and come back. */
+const doubtfulStore: MutantWorld = {
+  profile: { ...stormy, faultEveryMs: 4_000 },
+  kinds: ['crash', 'store late write', 'store in doubt', 'queue duplicate'],
+  roles: ['worker'],
+};
+/** Releases follow each other so fast that no run lives for much longer than half a minute. */
+const deployments: MutantWorld = {
+  profile: { ...stormy, faultEveryMs: 20_000 },
+  kinds: ['release change'],
+  flapping: { wellMs: 900_000, illMs: 900_000 },
+};
+/** Workers stand still between what they decide and what they write. */
+const pausedCommits: MutantWorld = {
+  profile: { ...stormy, faultEveryMs: 4_000 },
+  kinds: ['pause'],
+  roles: ['worker'],
+  site: 'PROBE',
+  flapping: { wellMs: 40_000, illMs: 40_000 },
+};
+const pausedProbes: MutantWorld = {
+  profile: { ...stormy, faultEveryMs: 5_000 },
+  kinds: ['pause'],
+  roles: ['worker'],
+  site: 'probe ',
+};
+/** For most of the storm the bus takes nothing, or half of what it is given. */
+const brokenBus: MutantWorld = {
+  profile: { ...stormy, faultEveryMs: 2_000 },
+  kinds: ['bus partial', 'bus unreachable'],
+  flapping: { wellMs: 600_000, illMs: 150_000 },
+};
+const skewedQueue: MutantWorld = {
+  profile: { ...stormy, skewMsMax: 300_000, faultEveryMs: 2_500 },
+  kinds: ['queue duplicate', 'queue answer lost', 'queue delay', 'clock jump'],
+};
+const lostQueue: MutantWorld = {
+  profile: { ...stormy, faultEveryMs: 10_000 },
+  kinds: ['queue unreachable', 'queue answer lost'],
+  flapping: { wellMs: 40_000, illMs: 40_000 },
+};
+
+/** Workers lose what lies between them and their targets. */
+const lostNetworks: MutantWorld = {
+  profile: { ...stormy, faultEveryMs: 20_000 },
+  kinds: ['network loss'],
+  roles: ['worker'],
+};
+/** Most of what is published comes to nobody, or late. */
+const lostEvents: MutantWorld = {
+  profile: { ...stormy, faultEveryMs: 10_000 },
+  kinds: ['delivery drop', 'delivery late', 'bus unreachable'],
+};
+/** Holders die while targets come and go. */
+const crashes: MutantWorld = {
+  profile: { ...stormy, faultEveryMs: 10_000 },
+  kinds: ['crash'],
+  roles: ['worker'],
+  flapping: { wellMs: 60_000, illMs: 25_000 },
+};
+
+const pair = (one: Protection, other: Protection, more: Partial<Mutant> = {}): Mutant => ({
+  name: `${one} + ${other}`,
+  removed: [one, other],
+  world: { profile: stormy },
+  seeds,
+  hours: 1,
+  ...more,
+});
+
+export const mutants: readonly Mutant[] = [
+  single('no fence', { world: pausedCommits }),
+  single('per-item epoch', { world: pausedCommits }),
+  single('claims that add', { world: doubtfulStore }),
+  single('unfenced beat'),
+  single('no self-fence', { world: lostQueue, maskedBy: 'fence', seeds: seedsOfMasked }),
+  single('stale message accepted', { world: skewedQueue, maskedBy: 'doneSlot', seeds: seedsOfMasked }),
+  single('doneSlot ignored', { world: skewedQueue }),
+  single('no CAS', { world: pausedCommits }),
+  single('no read-back', { world: { ...doubtfulStore, flapping: { wellMs: 40_000, illMs: 40_000 } } }),
+  single('no checkpoint', { world: deployments }),
+  single('thresholds reset at hand-over', { world: deployments }),
+  single('streak break not persisted', { world: crashes }),
+  single('no version order (status)'),
+  single('no version order (acks)', { world: lostEvents }),
+  single('upsert instead of conditional update', { world: pausedCommits }),
+  single('FailedEntryCount ignored', { world: brokenBus }),
+  single('outbox cleared on PutEvents', { world: brokenBus }),
+  single('no outbox', { world: brokenBus }),
+  single('no reconcile', { world: lostEvents }),
+  single('no canary', { world: lostNetworks }),
+  single('no stall detector', { world: pausedProbes }),
+  pair('no self-fence', 'no fence', { world: lostQueue }),
+  pair('stale message accepted', 'doneSlot ignored', { world: skewedQueue }),
+  pair('claims that add', 'no self-fence', { world: doubtfulStore, aloneToo: true }),
+  pair('no outbox', 'no reconcile', { world: brokenBus, aloneToo: true }),
+];

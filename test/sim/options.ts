@@ -1,0 +1,69 @@
+/** What `npm run sim` is asked for. */
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+
+export type Options = {
+  readonly seeds: number;
+  readonly hours: number;
+  /** The first seed. */
+  readonly first: number;
+  /** Seeds at the same time, each in a thread of its own. */
+  readonly jobs: number;
+  readonly output: 'table' | 'json';
+  /** The file that the trace of a single seed goes to. */
+  readonly replay?: string;
+  readonly crashpoints: boolean;
+};
+
+/** A refusal names the option. */
+export type Asked =
+  | { readonly kind: 'options'; readonly options: Options }
+  | { readonly kind: 'refused'; readonly why: string };
+
+const jobsMax = 64;
+const seedsMax = 1_000_000;
+const hoursMax = 10_000;
+/** A seed is 32 bits. */
+const seedMax = 2 ** 32 - 1;
+
+export function optionsOf(args: readonly string[]): Asked {
+  try {
+    return { kind: 'options', options: read(args) };
+  } catch (error) {
+    return { kind: 'refused', why: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function read(args: readonly string[]): Options {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      seeds: { type: 'string' },
+      hours: { type: 'string', default: '24' },
+      seed: { type: 'string', default: '1' },
+      jobs: { type: 'string', default: String(Math.min(jobsMax, availableParallelism())) },
+      output: { type: 'string', default: 'table' },
+      replay: { type: 'string' },
+      crashpoints: { type: 'boolean', default: false },
+    },
+  });
+  const { output, replay, crashpoints } = values;
+  const seeds = wholeNumber('seeds', values.seeds ?? (replay === undefined ? '10' : '1'), [1, seedsMax]);
+  if (replay !== undefined && seeds !== 1) throw new Error('--replay wants a single seed: --seeds 1');
+  if (output !== 'table' && output !== 'json') throw new Error(`--output wants table or json, not '${output}'`);
+  return {
+    seeds,
+    hours: wholeNumber('hours', values.hours, [1, hoursMax]),
+    first: wholeNumber('seed', values.seed, [0, seedMax]),
+    jobs: Math.min(seeds, wholeNumber('jobs', values.jobs, [1, jobsMax])),
+    output,
+    crashpoints,
+    ...(replay !== undefined && { replay }),
+  };
+}
+
+function wholeNumber(name: string, text: string, [low, high]: readonly [number, number]): number {
+  const number = Number(text);
+  if (/^\d+$/.test(text) && number >= low && number <= high) return number;
+  throw new Error(`--${name} wants a whole number from ${low} to ${high}, not '${text}'`);
+}

@@ -1,0 +1,77 @@
+/** Seeds in parallel: each thread takes the next one when it is done; outcomes come in the order of the seeds. */
+import { Worker } from 'node:worker_threads';
+import { newMeasured } from './measure.ts';
+import type { Outcome } from './simulate.ts';
+
+export type SeedOrder = { readonly seed: number; readonly hours: number };
+
+export type Threads = {
+  readonly jobs: number;
+  /** One after the other, in the order of the orders. */
+  readonly onOutcome: (outcome: Outcome) => void;
+  /** How many are done, in whatever order. */
+  readonly onProgress?: (done: number) => void;
+  /** What a thread runs. */
+  readonly script?: URL;
+};
+
+/** What a world of 24 hours needs is a tenth of it; with room for what is new a tenth less time goes to collecting it. */
+const resourceLimits = { maxOldGenerationSizeMb: 1_024, maxYoungGenerationSizeMb: 192 };
+
+/** Resolves when all are done. A thread that dies is trouble of its seed, and the next seed has another thread. */
+export async function simulateAll(orders: readonly SeedOrder[], threads: Threads): Promise<void> {
+  const { script = new URL('./seed-thread.ts', import.meta.url) } = threads;
+  const waiting = new Map<number, Outcome>();
+  let [taken, told, done] = [0, 0, 0];
+
+  const tell = (index: number, outcome: Outcome) => {
+    waiting.set(index, outcome);
+    done += 1;
+    for (let next = waiting.get(told); next; next = waiting.get(told)) {
+      waiting.delete(told);
+      told += 1;
+      threads.onOutcome(next);
+    }
+    threads.onProgress?.(done);
+  };
+  const lane = async (): Promise<void> => {
+    let thread: Worker | undefined;
+    for (let order = orders[taken]; order; order = orders[taken]) {
+      const index = taken;
+      taken += 1;
+      thread ??= new Worker(script, { resourceLimits });
+      const answer = await askOf(thread, order);
+      if (answer.kind === 'died') thread = undefined;
+      tell(index, answer.kind === 'died' ? deadOutcome(order, answer.why) : answer.outcome);
+    }
+    await thread?.terminate();
+  };
+  await Promise.all(Array.from({ length: threads.jobs }, lane));
+}
+
+type Answer = { readonly kind: 'outcome'; readonly outcome: Outcome } | { readonly kind: 'died'; readonly why: string };
+
+function askOf(thread: Worker, order: SeedOrder): Promise<Answer> {
+  return new Promise((resolve) => {
+    const onMessage = (outcome: Outcome) => settle({ kind: 'outcome', outcome });
+    const onError = (error: unknown) =>
+      settle({ kind: 'died', why: error instanceof Error ? `${error.stack}` : String(error) });
+    const onExit = (code: number) => settle({ kind: 'died', why: `the thread ended with ${code}` });
+    const settle = (answer: Answer) => {
+      thread.off('message', onMessage).off('error', onError).off('exit', onExit);
+      resolve(answer);
+    };
+    thread.on('message', onMessage).on('error', onError).on('exit', onExit);
+    thread.postMessage(order);
+  });
+}
+
+const deadOutcome = (order: SeedOrder, why: string): Outcome => ({
+  ...order,
+  violations: [],
+  troubles: [`the simulation died: ${why}`],
+  faults: new Map(),
+  crashPoints: new Map(),
+  measured: newMeasured(),
+  traceHash: 'none',
+});
