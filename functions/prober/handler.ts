@@ -1,6 +1,7 @@
 /** The entry of the prober function: a message of the queue of shards a call. */
 import { awsCall } from '../../shared/aws/aws-call.ts';
 import { awsSecret } from '../../shared/aws/secrets.ts';
+import { reachOf } from '../../shared/core/self-health.ts';
 import { lambdaRunner } from '../../shared/exec/lambda.ts';
 import { namedRunner } from '../../shared/exec/named.ts';
 import { ssmRunner } from '../../shared/exec/ssm.ts';
@@ -34,4 +35,5 @@ export const handler = proberFunction({
   canaries,
   release,
   outside,
+  execReach: reachOf(new URL(serviceEndpoint('lambda', region)).hostname),
 });

@@ -3,20 +3,21 @@
  * may. It never throws, since that would cut the concurrency of the whole mapping, and when it returns nothing of it is left pending:
  * Lambda freezes that and thaws it in the next invocation.
  */
-import { endingClock } from '../../shared/lib/clock.ts';
+import type { Reach } from '../../shared/core/self-health.ts';
 import { settleReceived } from '../../shared/manager/host.ts';
 import type { Canary, Ports } from '../../shared/manager/ports.ts';
 import { runReceived } from '../../shared/manager/receipt.ts';
+import { probeRoom, type Room } from '../../shared/manager/room.ts';
 import type { RunView, ShardMemory } from '../../shared/manager/run-shard.ts';
-import { guardedDialer } from '../../shared/net/dialer.ts';
 import type { DialPolicy } from '../../shared/net/net.ts';
 import { resolver } from '../../shared/net/resolver.ts';
-import { type ProberPorts, proberRegistry } from '../../shared/prober/registry.ts';
+import type { ProberPorts } from '../../shared/prober/registry.ts';
 import type { Lease, Received } from '../../shared/queue/queue.ts';
 import type { SqsOptions } from '../../shared/queue/sqs-call.ts';
 import { decodeSqsEvent, type SqsEventBatch } from '../../shared/queue/sqs-event.ts';
 import type { InvocationContext } from '../lambda/context.ts';
 import type { FunctionPorts } from '../lambda/ports.ts';
+import { runProbing } from '../run-probing.ts';
 import { type Deadline, invocationDeadline } from './deadline.ts';
 import { onlyOf } from './memory.ts';
 import { countedProbes, keepReporting, type ReportedProbes } from './probe-metrics.ts';
@@ -28,6 +29,8 @@ export type ProberFunctionPorts = FunctionPorts & {
   readonly release: string;
   /** On the clock of a run, which ends with it. */
   readonly outside: (clock: ProberPorts['clock']) => Pick<ProberPorts, 'run' | 'resolveSecret'>;
+  /** Commands run elsewhere: what their way there is. */
+  readonly execReach: Reach;
 };
 
 type Answer = ReturnType<SqsEventBatch['answer']>;
@@ -36,6 +39,7 @@ export function proberFunction(ports: ProberFunctionPorts) {
   /** What a warm process knows of the shards that it held last. */
   const memory: ShardMemory = new Map();
   const probes = countedProbes();
+  const room = probeRoom();
   return async (event: unknown, context: InvocationContext): Promise<Answer> => {
     const { clock, random, log, metrics, queue } = ports;
     log.begin(context);
@@ -47,16 +51,25 @@ export function proberFunction(ports: ProberFunctionPorts) {
     }
     const deadline = invocationDeadline(clock, context);
     const { received } = decoded.batch;
-    await Promise.all(received.map((each) => hold(ports, each, { memory, probes, deadline })));
+    await Promise.all(received.map((each) => hold(ports, each, { memory, probes, room, deadline })));
     deadline.cancel();
     return decoded.batch.answer();
   };
 }
 
-type Held = { readonly memory: ShardMemory; readonly probes: ReportedProbes; readonly deadline: Deadline };
+type Held = {
+  readonly memory: ShardMemory;
+  readonly probes: ReportedProbes;
+  readonly room: Room;
+  readonly deadline: Deadline;
+};
 
 /** The message is settled by how its run ends; one that the deadline ends is visible again at once. */
-async function hold(ports: ProberFunctionPorts, received: Received, { memory, probes, deadline }: Held): Promise<void> {
+async function hold(
+  ports: ProberFunctionPorts,
+  received: Received,
+  { memory, probes, room, deadline }: Held,
+): Promise<void> {
   const { clock, log, metrics, release } = ports;
   let view: (() => RunView) | undefined;
   const onLoaded = (look: () => RunView) => {
@@ -70,7 +83,7 @@ async function hold(ports: ProberFunctionPorts, received: Received, { memory, pr
       log,
       stop: deadline.signal,
       portsFor: (lease) => runPorts(ports, lease, probes),
-      optionsFor: ({ shard }) => ({ release, memory: onlyOf(memory, shard), onLoaded }),
+      optionsFor: ({ shard }) => ({ release, memory: onlyOf(memory, shard), room, onLoaded }),
       async runShard(...run) {
         const end = await runReceived(...run);
         inDoubt = end.kind === 'doubt' ? 1 : 0;
@@ -84,13 +97,9 @@ async function hold(ports: ProberFunctionPorts, received: Received, { memory, pr
   if (settled !== 'acknowledged') log.info('message not deleted', { settled, receiveCount: received.receiveCount });
 }
 
-/** Everything that can wait for the network waits by a clock of the run's own, and ends with it. */
 function runPorts(ports: ProberFunctionPorts, lease: Lease, metrics: Ports['metrics']): Ports {
-  const { random, log, store, bus, policy, canaries, outside } = ports;
-  const own = endingClock(ports.clock);
-  const resolve = resolver({ clock: own });
-  const dial = guardedDialer({ resolve, policy, clock: own });
-  const probers = proberRegistry({ dial, clock: own, ...outside(own) });
-  const asked = { dial, resolve, canaries, probers, abandon: own.end };
-  return { clock: ports.clock, random, log, store, bus, lease, metrics, ...asked };
+  const { clock, random, log, store, bus, policy, canaries, outside, execReach } = ports;
+  // It remembers for the run alone: between two the function may have been frozen for long.
+  const probing = runProbing({ clock, policy, outside, resolveOn: (own) => resolver({ clock: own }) });
+  return { clock, random, log, store, bus, lease, metrics, canaries, execReach, ...probing };
 }

@@ -89,7 +89,7 @@ async function believed(
 ): Promise<ProbeReport<TimedAttempt>> {
   const { worker, record, spec } = probe;
   const changes = worker.lastResult !== 'failure' || record.result !== 'failure' || worker.onHold;
-  const judged = await watched.judge(report, { reach: reachOfProbe(spec, held.target.spec.host), changes });
+  const judged = await watched.judge(report, { reach: reachOfProbe(holder, spec, held.target.spec.host), changes });
   if (judged.conclusion.kind === 'error' || judged.conclusion.result !== 'failure') return judged;
   const step = reduce(probe.workerSpec, worker, 'failure');
   const turns = record.result !== 'failure' && step.actions.length > 0;
@@ -97,8 +97,8 @@ async function believed(
   return voided(judged, 'too many targets turn unhealthy at once');
 }
 
-function reachOfProbe({ exec, httpGet, tcpSocket }: HeldProbe['spec'], host: string): Reach {
-  return exec ? 'none' : reachOf(httpGet?.host ?? tcpSocket?.host ?? host);
+function reachOfProbe({ run }: Holder, { exec, httpGet, tcpSocket }: HeldProbe['spec'], host: string): Reach {
+  return exec ? (run.ports.execReach ?? 'none') : reachOf(httpGet?.host ?? tcpSocket?.host ?? host);
 }
 
 /** Nothing was seen of the target. */

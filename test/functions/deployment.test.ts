@@ -215,6 +215,7 @@ describe('the functions of a deployment', { concurrency: false }, () => {
         run: async () => ({ kind: 'denied', message: 'none' }),
         resolveSecret: async () => undefined,
       }),
+      execReach: 'network',
     });
     await sendSlot(4, 60_000);
     const event = await deployment.shardEvent();
