@@ -3,6 +3,7 @@
  * published prices. Pure. Not in it: data transfer, NAT, calls of the API, and what a change of many targets at once costs.
  */
 import {
+  bucketCount,
   capacityOf,
   type Fleet,
   type FleetLayout,
@@ -37,7 +38,14 @@ const monthSeconds = 730 * 3_600;
 const monthMinutes = monthSeconds / 60;
 
 /** As in shared/manager and shared/core: one place there, so a test compares. */
-export const cadence = { beatSeconds: 5, changesSeconds: 1.5, reloadSeconds: 600, residentSlotSeconds: 780 } as const;
+export const cadence = {
+  beatSeconds: 5,
+  changesSeconds: 1.5,
+  reloadSeconds: 600,
+  residentSlotSeconds: 780,
+  /** A tick run probes for this many times its CPU. */
+  tickPace: 10,
+} as const;
 
 /** Bytes and counts that were measured or are bounds; each is a round number on the high side. */
 const readUnitBytes = 4_096;
@@ -130,28 +138,34 @@ function residentWork(shard: FleetShard, layout: FleetLayout, { fleet, memorySiz
   };
 }
 
-/** A process that stays warm keeps its token and its targets, so a tick neither claims nor loads. */
+/**
+ * Each tick claims the buckets that have targets, in transactions. A process that had the same shard last need not load it again; several
+ * shards take turns in the same process, and each finds another's memory.
+ */
 function tickWork(shard: FleetShard, layout: FleetLayout, { fleet, memorySize }: CostInput): Work {
-  const share = shard.buckets / layout.shards.reduce((sum, { buckets }) => sum + buckets, 0);
-  const cpuSeconds = fleet.reduce(
+  const share = shard.buckets / bucketCount;
+  const loads = layout.shards.length > 1 ? monthMinutes : monthSeconds / cadence.reloadSeconds;
+  const claimed = Math.min(bucketCount, targetsOf(fleet)) * share;
+  const onceAMinute = fleet.map((part) => ({ ...part, periodSeconds: Math.max(60, part.periodSeconds) }));
+  const cpuSeconds = onceAMinute.reduce(
     (sum, part) => sum + (probesPerSecond(part) * probeCpuMs[part.probe ?? 'http']) / 1_000,
     0,
   );
-  const runSeconds = Math.min(60, tickStartSeconds + (60 * cpuSeconds * share) / capacityOf(memorySize).cpu);
+  const pace = Math.max(cadence.tickPace, 1 / capacityOf(memorySize).cpu);
+  const runSeconds = Math.min(60, tickStartSeconds + 60 * cpuSeconds * share * pace);
   return {
     gbSeconds: (memorySize / 1_024) * runSeconds * monthMinutes,
     invocations: monthMinutes,
     fifoRequests: monthMinutes * requestsPerMessage,
-    writes: monthMinutes * 3,
+    writes: monthMinutes * (3 + claimed * 2),
     reads:
-      monthMinutes * (layoutUnits(layout) + changesUnits(shard.buckets, fleet) + 2) +
-      (monthSeconds / cadence.reloadSeconds) * loadUnits(shard, fleet),
+      monthMinutes * (layoutUnits(layout) + changesUnits(shard.buckets, fleet) + 2) + loads * loadUnits(shard, fleet),
   };
 }
 
 /** Each minute it reads what all shards and buckets have. */
 function scheduleWork({ shards }: FleetLayout, fleet: Fleet) {
-  const reads = layoutUnits({ shards }) + shards.length + 2 * changesUnits(256, fleet);
+  const reads = layoutUnits({ shards }) + shards.length + 2 * changesUnits(bucketCount, fleet);
   return { gbSeconds: scheduleGb * scheduleSeconds * monthMinutes, reads: reads * monthMinutes };
 }
 
@@ -160,9 +174,9 @@ const units = (bytes: number): number => Math.ceil(bytes / readUnitBytes);
 const layoutUnits = ({ shards }: Pick<FleetLayout, 'shards'>): number => units(shards.length * layoutShardBytes);
 
 function changesUnits(buckets: number, fleet: Fleet): number {
-  const slices = Math.min(slicesMax, targetsOf(fleet) / 256);
+  const slices = Math.min(slicesMax, targetsOf(fleet) / bucketCount);
   return units(buckets * (changesItemBytes + slices * changesSliceBytes));
 }
 
 const loadUnits = (shard: FleetShard, fleet: Fleet): number =>
-  units((targetsOf(fleet) * shard.buckets * targetBytes) / 256);
+  units((targetsOf(fleet) * shard.buckets * targetBytes) / bucketCount);

@@ -38,7 +38,7 @@ export const probeCpuMs: { readonly [probe in FleetProbe]: number } = {
   exec: execCpuMs,
 };
 
-const bucketCount = 256;
+export const bucketCount = 256;
 const mbPerVcpu = 1_769;
 const tickPeriodSecondsMin = 60;
 const timeoutSeconds = 1;

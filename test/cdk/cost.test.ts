@@ -9,6 +9,7 @@ import { prices } from '../../cdk/prices.ts';
 import { propNames } from '../../cdk/validate-props.ts';
 import { functionCapacity } from '../../shared/core/layout.ts';
 import { residentSlotMs } from '../../shared/core/slots.ts';
+import { paceFactor } from '../../shared/core/tick-plan.ts';
 import { beatIntervalMs } from '../../shared/manager/beat.ts';
 import { changesIntervalMs } from '../../shared/manager/changes.ts';
 import { fullReloadIntervalMs } from '../../shared/manager/load.ts';
@@ -82,6 +83,7 @@ describe('the estimate', () => {
       changesSeconds: changesIntervalMs / 1_000,
       reloadSeconds: fullReloadIntervalMs / 1_000,
       residentSlotSeconds: residentSlotMs / 1_000,
+      tickPace: paceFactor,
     });
     assert.deepEqual(capacityOf(256), functionCapacity);
   });

@@ -160,11 +160,15 @@ describe('the functions of a deployment', { concurrency: false }, () => {
   });
 
   /** A shard of its own over the same buckets, with a slot that ends soon. */
-  async function sendSlot(slot: number, forMs: number): Promise<void> {
+  async function sendSlot(
+    slot: number,
+    forMs: number,
+    { shard = 'warm', mode }: { readonly shard?: string; readonly mode?: 'tick' } = {},
+  ): Promise<void> {
     const item = await deployment.store.get(layoutKey);
     assert.ok(item);
     const generation = 7;
-    await deployment.store.write([{ kind: 'update', key: layoutKey, set: { 'generation:warm': generation } }], {
+    await deployment.store.write([{ kind: 'update', key: layoutKey, set: { [`generation:${shard}`]: generation } }], {
       token: systemRandom.uuid(),
     });
     const queue = sqsQueue({
@@ -177,16 +181,38 @@ describe('the functions of a deployment', { concurrency: false }, () => {
     await queue.send(
       {
         kind: 'slot',
-        shard: 'warm',
+        shard,
         generation,
+        ...(mode && { mode }),
         buckets: { from: 0, to: 256 },
         slot,
         slotEndMs: nowMs + forMs,
         sentAtMs: nowMs,
       },
-      { group: 'warm', deduplicationId: `warm-${slot}` },
+      { group: shard, deduplicationId: `${shard}-${slot}` },
     );
   }
+
+  test('a shard in tick mode is done within its minute, once, and told of', async () => {
+    const { handler } = await handlerOf.prober();
+    logged();
+    const units: number[] = [];
+    for (const slot of [1, 2]) {
+      await sendSlot(slot, 10_000, { shard: 'tick', mode: 'tick' });
+      const timers = pendingTimers();
+      const beganMs = performance.now();
+      assert.deepEqual(await handler(await deployment.shardEvent(), context(60_000)), { batchItemFailures: [] });
+      assert.ok(performance.now() - beganMs < 10_000, 'it went on until its slot ended');
+      assert.equal(pendingTimers(), timers);
+      const metrics = logged().filter(({ _aws }) => _aws !== undefined);
+      assert.equal(metrics.at(-1)?.TargetsHeld, 2);
+      units.push(Number(metrics.at(-1)?.WriteUnits));
+      const run = await deployment.store.get(runKey('tick'));
+      assert.deepEqual([run?.doneSlot, run?.tick], [slot, true]);
+    }
+    // A token, RUN at both ends, and the claims of two buckets: what the estimate of costs reckons with.
+    assert.equal(units[1], 3 + 2 * 2);
+  });
 
   test('a malformed message is dropped and logged once', async () => {
     const { handler } = await handlerOf.prober();
