@@ -201,7 +201,7 @@ async function outcomeOf(room: Room, sinceMs: number): Promise<KillsOutcome> {
   const healthy = roles.filter(({ family }) => family === 'healthy');
   return {
     gaps,
-    failureCommits: (await failureCommits(stored, sinceMs)).map(({ name, id }) => `${name}: ${id}`),
+    failureCommits: await failureCommits(stored, sinceMs),
     changed: resultsChanged(roles, settled, now),
     restarts: restarts(roles, settled, now),
     untrue: await flapsUntrue(stored, probed),
