@@ -8,14 +8,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { syncedBus } from '../../../functions/local/status-sync.ts';
 import { apiApp } from '../../../shared/api/app.ts';
 import { systemClock } from '../../../shared/lib/clock.ts';
-import type { Random } from '../../../shared/lib/random.ts';
 import { systemRandom } from '../../../shared/lib/random.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { recordingLog } from '../../support/recording-log.ts';
 import { type Api, type Family, type Role, register } from './cast.ts';
 import { bucketIndex, doubtedIn, handedAt, handoverTo, isIn } from './handed.ts';
 import { bucketsPerShard, type EightShards, eightShards, shardCount, shardNames } from './layout-of-eight.ts';
-import { between, type Pair, type Services, startPair } from './pair.ts';
+import { between, type CourseOptions, type Pair, startPair } from './pair.ts';
 import type { Probed } from './probed.ts';
 import {
   allSettled,
@@ -65,13 +64,7 @@ export type Harm = {
   readonly restarts: readonly string[];
 };
 
-export type HandoversOptions = {
-  readonly services: Services;
-  readonly probed: Probed;
-  readonly random: Random;
-  readonly handovers: number;
-  readonly say: (line: string) => void;
-};
+export type HandoversOptions = CourseOptions & { readonly handovers: number };
 
 const families: readonly Family[] = ['healthy', 'edge-ready', 'edge-live', 'counting', 'on-hold', 'starting'];
 /** An answer that was given but not taken in changes nothing of these. */
