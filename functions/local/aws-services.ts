@@ -27,6 +27,9 @@ export type AwsServices = {
 
 type ServicePorts = { readonly clock: Clock; readonly random: Random; readonly log: Log };
 
+/** What a process is given that works on these services with others. */
+export type ServedPorts = ServicePorts & { readonly services: Pick<AwsServices, 'store' | 'queue' | 'bus'> };
+
 export function awsServices(options: AwsOptions, ports: ServicePorts): AwsServices {
   const { table: tableName, queueUrl, bus: busName } = options;
   const config = (service: AwsService) => {

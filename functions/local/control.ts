@@ -1,20 +1,10 @@
 /** `npm start -- --control`: the API and the schedule of several workers. It probes nothing and keeps nothing in memory. */
 import { apiApp } from '../../shared/api/app.ts';
-import type { Clock } from '../../shared/lib/clock.ts';
-import type { Log } from '../../shared/lib/log.ts';
-import type { Random } from '../../shared/lib/random.ts';
-import type { AwsServices } from './aws-services.ts';
+import type { ServedPorts } from './aws-services.ts';
 import { keepSchedule } from './keep-schedule.ts';
 import type { ControlOptions } from './options.ts';
 import { poisonList } from './poison-list.ts';
 import { syncedBus } from './status-sync.ts';
-
-export type ControlPorts = {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly services: Pick<AwsServices, 'store' | 'queue' | 'bus'>;
-};
 
 export type Control = {
   readonly fetch: (request: Request) => Promise<Response>;
@@ -24,7 +14,7 @@ export type Control = {
 /** Two at once do no harm: what one has written or sent the other finds. */
 export function startControl(
   { release, token, mode = 'auto' }: Pick<ControlOptions, 'release' | 'token' | 'mode'>,
-  ports: ControlPorts,
+  ports: ServedPorts,
 ): Control {
   const { clock, random, log, services } = ports;
   const { store, queue } = services;

@@ -1,25 +1,17 @@
 /** `npm start -- --worker`: holds the shards that it receives, as many as it may, and hands them over when it is stopped. */
 import { bearerToken } from '../../shared/api/bearer-token.ts';
 import { problem, problemResponse } from '../../shared/api/problem.ts';
-import type { Clock } from '../../shared/lib/clock.ts';
-import type { Log } from '../../shared/lib/log.ts';
-import type { Random } from '../../shared/lib/random.ts';
 import { hostShards } from '../../shared/manager/host.ts';
 import { runReceived } from '../../shared/manager/receipt.ts';
 import { probeRoom } from '../../shared/manager/room.ts';
 import type { RunView, ShardMemory } from '../../shared/manager/run-shard.ts';
-import type { AwsServices } from './aws-services.ts';
+import type { ServedPorts } from './aws-services.ts';
 import { localMetrics, unknownProbes } from './metrics.ts';
 import type { WorkerOptions } from './options.ts';
 import { localProbing, type ProbingOptions } from './probing.ts';
 import { syncedBus } from './status-sync.ts';
 
-export type WorkerPorts = Pick<ProbingOptions, 'network' | 'wayOut'> & {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly services: Pick<AwsServices, 'store' | 'queue' | 'bus'>;
-};
+export type WorkerPorts = ServedPorts & Pick<ProbingOptions, 'network' | 'wayOut'>;
 
 export type Worker = {
   /** `/healthz` and `/metrics`. */

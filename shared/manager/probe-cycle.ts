@@ -89,7 +89,9 @@ async function believed(
 ): Promise<ProbeReport<TimedAttempt>> {
   const { worker, record, spec } = probe;
   const changes = worker.lastResult !== 'failure' || record.result !== 'failure' || worker.onHold;
-  const judged = await watched.judge(report, { reach: reachOfProbe(holder, spec, held.target.spec.host), changes });
+  const confirms = record.result === 'success' && !worker.onHold;
+  const reach = reachOfProbe(holder, spec, held.target.spec.host);
+  const judged = await watched.judge(report, { reach, changes, confirms });
   if (judged.conclusion.kind === 'error' || judged.conclusion.result !== 'failure') return judged;
   const step = reduce(probe.workerSpec, worker, 'failure');
   const turns = record.result !== 'failure' && step.actions.length > 0;

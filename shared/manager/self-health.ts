@@ -1,6 +1,7 @@
 /**
  * Whether a report may count. Before a failure does, the prober examines itself; in doubt, after a stall and in the course of a run's end
- * every verdict is a prober error of class PROBER, and what the worker remembers stays as it is.
+ * every verdict is a prober error of class PROBER, and what the worker remembers stays as it is: all but a success that confirms what is
+ * known, because the failures around it would add up without it.
  */
 import type { ProbeReport } from '../core/probe-report.ts';
 import { mayTrust, needsExamination, type Reach, voided } from '../core/self-health.ts';
@@ -21,6 +22,8 @@ export type About = {
   readonly reach: Reach;
   /** A failure would change what is known of the target. */
   readonly changes: boolean;
+  /** A success would only end a run of failures: success is what is known. */
+  readonly confirms: boolean;
 };
 
 export type SelfWatch = Pick<Examiner, 'health' | 'doubtedSince' | 'jumped' | 'stop'> & { watch(): Watched };
@@ -39,7 +42,8 @@ export function selfWatch(run: Run, inDoubt: boolean): SelfWatch {
       const beganAtMs = clock.monotonicMs();
       return {
         done: stalls.watch(),
-        async judge(report, { reach, changes }) {
+        async judge(report, { reach, changes, confirms }) {
+          if (confirms && isSuccess(report) && !examiner.isStopped()) return report;
           const isNeeded = needsExamination(report, changes);
           if (report.conclusion.kind === 'error' && !isNeeded) return report;
           if (isNeeded && stalls.stalledSince(beganAtMs)) return voided(report, 'the prober stood still');
@@ -51,6 +55,9 @@ export function selfWatch(run: Run, inDoubt: boolean): SelfWatch {
     },
   };
 }
+
+const isSuccess = ({ conclusion }: ProbeReport): boolean =>
+  conclusion.kind === 'result' && conclusion.result === 'success';
 
 function whyVoid(examiner: Examiner, beganAtMs: number): string | undefined {
   if (examiner.isStopped()) return 'the run has ended';

@@ -6,7 +6,7 @@ import type { StatusRecord, TargetState } from '../../shared/core/records.ts';
 import { specProbes, type TargetSpec } from '../../shared/core/spec.ts';
 import { nextSyncMs, planSync } from '../../shared/core/sync.ts';
 import type { ContainerState } from '../../shared/core/types.ts';
-import { containerStatusOf, exited, running, specOf, tcpProbe, waiting } from '../support/pods.ts';
+import { containerStatusOf, exited, running, specOf, targetRecordOf, tcpProbe, waiting } from '../support/pods.ts';
 
 const containers = [{ name: 'app', livenessProbe: tcpProbe }];
 
@@ -19,18 +19,7 @@ function reported(state: TargetState, container: ContainerState, containerID: st
 
 /** A target whose container `test://a` has failed its liveness probe. */
 function failing(fields: Partial<TargetSpec> = {}): TargetState {
-  const target = {
-    uid: 'u1',
-    namespace: 'default',
-    name: 'checkout',
-    labels: {},
-    annotations: {},
-    generation: 1,
-    resourceVersion: 1,
-    creationTimestampMs: 0,
-    spec: specOf({ lifecycle: 'reported', containers, ...fields }),
-    probeRequests: {},
-  };
+  const target = targetRecordOf({ spec: specOf({ lifecycle: 'reported', containers, ...fields }) });
   const [probe] = specProbes(target.spec);
   assert.ok(probe);
   const record = { ...newProbeRecord('u1', probe), containerID: 'test://a', result: 'failure' as const, version: 2 };

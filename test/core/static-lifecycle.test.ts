@@ -1,24 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Incarnation, TargetRecord } from '../../shared/core/records.ts';
+import type { Incarnation } from '../../shared/core/records.ts';
 import type { PlacedContainer, TargetSpec } from '../../shared/core/spec.ts';
 import { firstIncarnation, killed, restarted, staticContainerStatus } from '../../shared/core/static-lifecycle.ts';
-import { specOf } from '../support/pods.ts';
+import { specOf, targetRecordOf } from '../support/pods.ts';
 
-const targetOf = (fields: Partial<TargetSpec>): TargetRecord => ({
-  uid: 'u1',
-  namespace: 'default',
-  name: 'checkout',
-  labels: {},
-  annotations: {},
-  generation: 1,
-  resourceVersion: 1,
-  creationTimestampMs: 0,
-  spec: specOf({ lifecycle: 'static', ...fields }),
-  probeRequests: {},
-});
 const app: PlacedContainer = { kind: 'container', spec: { name: 'app' } };
-const placedIn = (fields: Partial<TargetSpec> = {}, container = app) => ({ target: targetOf(fields), container });
+const placedIn = (fields: Partial<TargetSpec> = {}, container = app) => ({
+  target: targetRecordOf({ spec: specOf({ lifecycle: 'static', ...fields }) }),
+  container,
+});
 
 /** Waits in s before each of so many restarts of a container that fails as soon as it runs. */
 function waitsOf(count: number): readonly number[] {

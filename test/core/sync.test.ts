@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { initialStatus, newProbeRecord } from '../../shared/core/observed.ts';
-import type { ProbeRecord, StatusRecord, TargetRecord, TargetState } from '../../shared/core/records.ts';
+import type { ProbeRecord, StatusRecord, TargetState } from '../../shared/core/records.ts';
 import { specProbes, type TargetSpec } from '../../shared/core/spec.ts';
 import { nextSyncMs, planSync, type SyncPlan } from '../../shared/core/sync.ts';
 import type { ContainerStatus, ProbeType, Result } from '../../shared/core/types.ts';
-import { containerStatusOf, running, specOf, tcpProbe } from '../support/pods.ts';
+import { containerStatusOf, running, specOf, targetRecordOf, tcpProbe } from '../support/pods.ts';
 
 const probed = {
   name: 'app',
@@ -14,24 +14,11 @@ const probed = {
   livenessProbe: { ...tcpProbe, terminationGracePeriodSeconds: 5 },
 };
 
-const targetOf = (fields: Partial<TargetSpec>): TargetRecord => ({
-  uid: 'u1',
-  namespace: 'default',
-  name: 'checkout',
-  labels: {},
-  annotations: {},
-  generation: 1,
-  resourceVersion: 1,
-  creationTimestampMs: 0,
-  spec: specOf({ lifecycle: 'static', containers: [probed], ...fields }),
-  probeRequests: {},
-});
-
 const staticID = 'probelet://u1/app/0';
 
 /** A registered target whose status is in step with it, all its probes never probed. */
 function registered(fields: Partial<TargetSpec> = {}): TargetState {
-  const target = targetOf(fields);
+  const target = targetRecordOf({ spec: specOf({ lifecycle: 'static', containers: [probed], ...fields }) });
   const probes = Object.fromEntries(specProbes(target.spec).map((probe) => [probe.name, newProbeRecord('u1', probe)]));
   return { target, status: initialStatus(target, 0), probes };
 }

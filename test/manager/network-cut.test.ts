@@ -91,6 +91,30 @@ describe('a network that is cut under 500 targets', () => {
   });
 });
 
+describe('a prober in doubt', () => {
+  test('still sees that a target is well, so failures around that do not add up', async () => {
+    const world = await shardWorld({ targets: 1, probe: { failureThreshold: 3 } });
+    const run = await world.hold();
+    const { clock, network } = world;
+    await clock.advance(30_000);
+    const before = world.published('Probe Result Changed').length;
+    for (const [answer, isDoubted] of [
+      [failing, false],
+      [failing, false],
+      [failing, true],
+      [healthy, true],
+      [failing, false],
+      [failing, false],
+    ] as const) {
+      network.answer = () => answer;
+      network.isDoubted = isDoubted;
+      await clock.advance(10_000);
+    }
+    assert.equal(world.published('Probe Result Changed').length, before);
+    await run.end();
+  });
+});
+
 describe('500 targets that really fail at once', () => {
   test('turn at a bounded rate, and all of them in the end', async () => {
     const { world, run, failures } = await readyWorld(1);

@@ -10,7 +10,7 @@ import type { ReadTarget } from '../../shared/manager/read-target.ts';
 import { adoptTarget, type Checkpoints } from '../../shared/manager/roster.ts';
 import type { ProbeMetricLabels } from '../../shared/prober/metrics.ts';
 import { probeKey, targetAddress } from '../../shared/store/keys.ts';
-import { specOf, tcpProbe } from '../support/pods.ts';
+import { specOf, targetRecordOf, tcpProbe } from '../support/pods.ts';
 
 const nowMs = Date.UTC(2030, 0, 1);
 const address = targetAddress('default', 'checkout');
@@ -56,19 +56,8 @@ type Reading = {
 
 /** What is read of a target: its probes as given, else never probed. */
 function read({ containers = [readinessOf({})], probes = {}, target: fields = {} }: Reading): ReadTarget {
-  const target: TargetRecord = {
-    uid: 'u1',
-    namespace: 'default',
-    name: 'checkout',
-    labels: {},
-    annotations: {},
-    generation: 1,
-    resourceVersion: 1,
-    creationTimestampMs: nowMs,
-    spec: specOf({ lifecycle: 'static', containers }),
-    probeRequests: {},
-    ...fields,
-  };
+  const spec = specOf({ lifecycle: 'static', containers });
+  const target = targetRecordOf({ creationTimestampMs: nowMs, spec, ...fields });
   const records = specProbes(target.spec).map((probe) => [
     probe.name,
     { ...newProbeRecord('u1', probe), ...probes[probe.name] },

@@ -2,7 +2,6 @@
 import type { Bus } from '../../shared/bus/bus.ts';
 import type { BusEvent } from '../../shared/bus/events.ts';
 import type { Layout, LayoutShard } from '../../shared/core/layout.ts';
-import type { TargetRecord } from '../../shared/core/records.ts';
 import { residentSlotMs, slotAt } from '../../shared/core/slots.ts';
 import type { Probe } from '../../shared/core/spec.ts';
 import { reasonToDrop } from '../../shared/manager/drop-reason.ts';
@@ -13,7 +12,7 @@ import { changeCounted, decodeLayout, encodeRun, encodeTarget, type RunRecord } 
 import { bucketOf, layoutKey, targetAddress, targetHash, targetKey } from '../../shared/store/keys.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';
 import type { Item, Operation, Query, Store } from '../../shared/store/store.ts';
-import { specOf, tcpProbe } from '../support/pods.ts';
+import { specOf, targetRecordOf, tcpProbe } from '../support/pods.ts';
 import { recordingLog } from '../support/recording-log.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
@@ -75,8 +74,9 @@ export function scheduleWorld(options: ScheduleOptions = {}) {
     },
     async register(name: string, probe: Partial<Probe> = {}) {
       const at = targetAddress('default', name);
+      const spec = specOf({ containers: [{ name: 'app', readinessProbe: { ...tcpProbe, ...probe } }] });
       await write([changeCounted(at)]);
-      await put(encodeTarget(at, targetOf(name, { ...tcpProbe, ...probe })));
+      await put(encodeTarget(at, targetRecordOf({ uid: `uid-${name}`, name, spec })));
       await write([changeCounted(at)]);
     },
     async purge(name: string) {
@@ -121,19 +121,6 @@ const runOf = (shard: LayoutShard, nowMs: number, fields: Partial<RunRecord>): R
     ...fields,
   };
 };
-
-const targetOf = (name: string, readinessProbe: Probe): TargetRecord => ({
-  uid: `uid-${name}`,
-  namespace: 'default',
-  name,
-  labels: {},
-  annotations: {},
-  generation: 1,
-  resourceVersion: 1,
-  creationTimestampMs: 0,
-  spec: specOf({ containers: [{ name: 'app', readinessProbe }] }),
-  probeRequests: {},
-});
 
 /** A name whose target lies in the bucket. */
 export function nameIn(bucket: string): string {

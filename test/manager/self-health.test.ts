@@ -51,10 +51,10 @@ function world({ canaries = ['10.0.0.1', '10.0.0.2'], inDoubt = false }: World =
     cutOne: (host: string) => cut.add(host),
     restore: () => cut.clear(),
     /** A probe that takes `ms`; what becomes of its report. */
-    async probe(report: ProbeReport, { ms = 10, changes = true, reach = 'network' as const } = {}) {
+    async probe(report: ProbeReport, { ms = 10, changes = true, confirms = false, reach = 'network' as const } = {}) {
       const watched = self.watch();
       await clock.advance(ms);
-      const judged = await clock.runUntil(watched.judge(report, { reach, changes }));
+      const judged = await clock.runUntil(watched.judge(report, { reach, changes, confirms }));
       watched.done();
       return judged === report ? 'counts' : judged.conclusion.kind === 'error' && judged.conclusion.error;
     },
@@ -85,7 +85,7 @@ describe('a prober that is all right', () => {
   test('asks once for all that failed before', async () => {
     const { clock, self, dialed } = world();
     const watched = Array.from({ length: 100 }, () => self.watch());
-    const judging = watched.map(({ judge }) => judge(failure, { reach: 'network', changes: true }));
+    const judging = watched.map(({ judge }) => judge(failure, { reach: 'network', changes: true, confirms: false }));
     await clock.runUntil(Promise.all(judging));
     assert.equal(dialed.length, 2);
   });
@@ -94,7 +94,7 @@ describe('a prober that is all right', () => {
     const { clock, self, dialed } = world({ canaries: ['10.0.0.1'] });
     const judging: Promise<unknown>[] = [];
     for (let at = 0; at < 100; at += 1) {
-      judging.push(self.watch().judge(failure, { reach: 'network', changes: true }));
+      judging.push(self.watch().judge(failure, { reach: 'network', changes: true, confirms: false }));
       await clock.advance(10);
     }
     await clock.runUntil(Promise.all(judging));
@@ -124,6 +124,15 @@ describe('a prober whose network is gone', () => {
     assert.deepEqual([health.kind, health.kind === 'doubtful' && health.reason], ['doubtful', 'NetworkUnreachable']);
   });
 
+  test('believes the success of what is known to be well, because failures would add up across it', async () => {
+    const { probe, cutAll, end } = world();
+    cutAll();
+    assert.equal(await probe(failure, { confirms: true }), 'the prober doubts itself');
+    assert.equal(await probe(success, { confirms: true }), 'counts');
+    end();
+    assert.equal(await probe(success, { confirms: true }), 'the run has ended');
+  });
+
   test('goes on when it is back, but not with a probe that began before', async () => {
     const { probe, self, cutAll, restore, clock } = world();
     cutAll();
@@ -136,7 +145,7 @@ describe('a prober whose network is gone', () => {
     assert.equal(self.health().kind, 'doubtful');
     await clock.advance(3_000);
     assert.equal(self.health().kind, 'sound');
-    const judged = early.judge(failure, { reach: 'network', changes: true });
+    const judged = early.judge(failure, { reach: 'network', changes: true, confirms: false });
     assert.notEqual(await clock.runUntil(judged), failure);
     assert.equal(await probe(failure), 'counts');
   });
@@ -154,9 +163,9 @@ describe('a prober whose network is gone', () => {
   test('still believes targets on loopback, for which its own listener speaks', async () => {
     const { clock, self, cutOne } = world({ canaries: ['10.0.0.1', '127.0.0.1'] });
     cutOne('10.0.0.1');
-    const judged = self.watch().judge(failure, { reach: 'loopback', changes: true });
+    const judged = self.watch().judge(failure, { reach: 'loopback', changes: true, confirms: false });
     assert.equal(await clock.runUntil(judged), failure);
-    const other = self.watch().judge(failure, { reach: 'network', changes: true });
+    const other = self.watch().judge(failure, { reach: 'network', changes: true, confirms: false });
     assert.notEqual(await clock.runUntil(other), failure);
   });
 
@@ -174,7 +183,7 @@ describe('a prober that stood still', () => {
     const watched = self.watch();
     await clock.advance(200);
     clock.stand(3_000);
-    const judged = await watched.judge(failure, { reach: 'network', changes: true });
+    const judged = await watched.judge(failure, { reach: 'network', changes: true, confirms: false });
     assert.equal(judged.conclusion.kind === 'error' && judged.conclusion.error, 'the prober stood still');
     watched.done();
   });
@@ -183,7 +192,7 @@ describe('a prober that stood still', () => {
     const { clock, self } = world();
     const watched = self.watch();
     clock.stand(3_000);
-    assert.equal(await watched.judge(success, { reach: 'network', changes: true }), success);
+    assert.equal(await watched.judge(success, { reach: 'network', changes: true, confirms: false }), success);
     watched.done();
   });
 
@@ -204,12 +213,12 @@ describe('the end of a run', () => {
   test('is not waited for by what is being judged, and makes it void', async () => {
     const { clock, self, cutAll } = world();
     cutAll();
-    const judging = self.watch().judge(failure, { reach: 'network', changes: true });
+    const judging = self.watch().judge(failure, { reach: 'network', changes: true, confirms: false });
     await clock.advance(100);
     const stopped = self.stop();
     await clock.runUntil(stopped);
     assert.notEqual(await judging, failure);
-    assert.notEqual(await self.watch().judge(failure, { reach: 'network', changes: true }), failure);
+    assert.notEqual(await self.watch().judge(failure, { reach: 'network', changes: true, confirms: false }), failure);
   });
 
   test('ends a doubt, too', async () => {

@@ -58,6 +58,14 @@ const next = async (): Promise<Received> => {
   assert.ok(received, 'a message');
   return received;
 };
+/** What comes of a poll that is broken off as soon as its call is on the way. */
+const brokenOff = async (waitMs: number): Promise<Received | undefined> => {
+  const stop = new AbortController();
+  const waiting = queue.receive(waitMs, stop.signal);
+  while (calls() === 0) await new Promise(setImmediate);
+  stop.abort();
+  return waiting;
+};
 const held = async (): Promise<Received> => {
   await sendOne();
   return next();
@@ -159,11 +167,7 @@ test('a receipt whose answer was lost is asked for again by the same attempt id'
 
 test('a poll that is broken off gives back at once what it brings', async () => {
   proxy.play(passAll);
-  const stop = new AbortController();
-  const waiting = queue.receive(5_000, stop.signal);
-  while (calls() === 0) await new Promise(setImmediate);
-  stop.abort();
-  assert.equal(await waiting, undefined);
+  assert.equal(await brokenOff(5_000), undefined);
   await sendOne();
   await queue.settled();
   const { receiveCount } = await next();
@@ -173,32 +177,20 @@ test('a poll that is broken off gives back at once what it brings', async () => 
 test('a poll that was broken off and fails is not repeated', async () => {
   queue = queueWith(shortRequestTimeoutMs);
   proxy.play(() => ({ kind: 'delayResponse', delayMs: lateMs }));
-  const stop = new AbortController();
-  const waiting = queue.receive(0, stop.signal);
-  while (calls() === 0) await new Promise(setImmediate);
-  stop.abort();
-  assert.equal(await waiting, undefined);
+  assert.equal(await brokenOff(0), undefined);
   await queue.settled();
   assert.equal(calls(), 1);
 });
 
 test('no poll is as long as the rest of the lease of a run that has crashed', async () => {
   proxy.play(passAll);
-  const stop = new AbortController();
-  const waiting = queue.receive(20_000, stop.signal);
-  while (calls() === 0) await new Promise(setImmediate);
-  stop.abort();
-  await waiting;
+  await brokenOff(20_000);
   const { WaitTimeSeconds } = JSON.parse(proxy.calls()[0]?.body ?? '{}');
   assert.ok(WaitTimeSeconds * 1_000 < leaseMs - beatIntervalMs, `${WaitTimeSeconds} s`);
 });
 
 test('a poll that is broken off says that nothing came, and is not repeated', async () => {
   proxy.play(passAll);
-  const stop = new AbortController();
-  const waiting = queue.receive(20_000, stop.signal);
-  while (calls() === 0) await new Promise(setImmediate);
-  stop.abort();
-  assert.equal(await waiting, undefined);
+  assert.equal(await brokenOff(20_000), undefined);
   assert.equal(calls(), 1);
 });

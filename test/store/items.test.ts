@@ -49,6 +49,7 @@ import {
 import { sqliteStore } from '../../shared/store/sqlite.ts';
 import type { Item } from '../../shared/store/store.ts';
 import { arbitraryOf } from '../support/arbitrary-of.ts';
+import { specOf, targetRecordOf } from '../support/pods.ts';
 
 const at = targetAddress('default', 'checkout');
 
@@ -70,26 +71,7 @@ const roundTrip = async <Record>({ schema, encode, decode }: Codec<Record>): Pro
   await fc.assert(property, { numRuns: 100 });
 };
 
-const target: TargetRecord = {
-  uid: 'u1',
-  namespace: 'default',
-  name: 'checkout',
-  labels: {},
-  annotations: {},
-  generation: 1,
-  resourceVersion: 1,
-  creationTimestampMs: 1,
-  spec: {
-    host: '127.0.0.1',
-    restartPolicy: 'Always',
-    lifecycle: 'static',
-    terminationGracePeriodSeconds: 30,
-    readinessGates: [],
-    initContainers: [],
-    containers: [],
-  },
-  probeRequests: {},
-};
+const target = targetRecordOf({ creationTimestampMs: 1, spec: specOf({ lifecycle: 'static', containers: [] }) });
 
 const probe: ProbeRecord = {
   uid: 'u1',

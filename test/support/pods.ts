@@ -1,5 +1,6 @@
 /** Short words for pods, containers and their statuses in tests. */
 
+import type { TargetRecord } from '../../shared/core/records.ts';
 import type { ContainerSpec, Probe, TargetSpec } from '../../shared/core/spec.ts';
 import type { Pod } from '../../shared/core/status-manager.ts';
 import type {
@@ -27,6 +28,21 @@ export const specOf = (fields: Partial<TargetSpec>): TargetSpec => ({
   readinessGates: [],
   initContainers: [],
   containers: [{ name: 'app' }],
+  ...fields,
+});
+
+/** As it is once it has been registered. */
+export const targetRecordOf = (fields: Partial<TargetRecord> = {}): TargetRecord => ({
+  uid: 'u1',
+  namespace: 'default',
+  name: 'checkout',
+  labels: {},
+  annotations: {},
+  generation: 1,
+  resourceVersion: 1,
+  creationTimestampMs: 0,
+  spec: specOf({}),
+  probeRequests: {},
   ...fields,
 });
 

@@ -8,19 +8,17 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { syncedBus } from '../../../functions/local/status-sync.ts';
 import { apiApp } from '../../../shared/api/app.ts';
 import { systemClock } from '../../../shared/lib/clock.ts';
-import type { Random } from '../../../shared/lib/random.ts';
 import { systemRandom } from '../../../shared/lib/random.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { recordingLog } from '../../support/recording-log.ts';
-import { type Api, edgeThreshold, type Family, periodMs, type Role, register } from './cast.ts';
+import { type Api, type Family, type Role, register } from './cast.ts';
 import { bucketIndex, doubtedIn, handedAt, handoverTo, isIn } from './handed.ts';
 import { bucketsPerShard, type EightShards, eightShards, shardCount, shardNames } from './layout-of-eight.ts';
-import { between, type Pair, type Services, startPair } from './pair.ts';
+import { between, type CourseOptions, type Pair, startPair } from './pair.ts';
 import type { Probed } from './probed.ts';
 import {
   allSettled,
   blocksOf,
-  type FailureCommit,
   failureCommits,
   gapAround,
   gapsOf,
@@ -60,22 +58,13 @@ export type HandoversOutcome = {
   readonly weather: ReadonlyMap<string, number>;
 };
 
-/** Without what happened while the prober doubted itself and said so: then successes do not count either, and failures may add up. */
 export type Harm = {
-  /** Targets that were left out for that. */
-  readonly excused: readonly string[];
   readonly changed: readonly string[];
   readonly failureCommits: readonly string[];
   readonly restarts: readonly string[];
 };
 
-export type HandoversOptions = {
-  readonly services: Services;
-  readonly probed: Probed;
-  readonly random: Random;
-  readonly handovers: number;
-  readonly say: (line: string) => void;
-};
+export type HandoversOptions = CourseOptions & { readonly handovers: number };
 
 const families: readonly Family[] = ['healthy', 'edge-ready', 'edge-live', 'counting', 'on-hold', 'starting'];
 /** An answer that was given but not taken in changes nothing of these. */
@@ -95,8 +84,6 @@ const replaceEachMs = 20_000;
 const clearPart = 0.95;
 const pollMs = 20;
 const stuckMs = 90_000;
-/** In which the failures behind a commit came. */
-const failingMsMax = 2 * edgeThreshold * periodMs;
 const sayEach = 100;
 
 type Room = HandoversOptions & {
@@ -217,15 +204,10 @@ async function reached({ pair, say }: Room, first: number, wanted: number): Prom
 async function harmTo(room: Room, roles: readonly Role[], { settled, sinceMs }: Begun): Promise<Harm> {
   const { store } = room.pair;
   const now = await readAll({ store, roles });
-  const commits = await failureCommits({ store, roles }, sinceMs);
-  const isExcused = ({ name, timeMs }: FailureCommit) => doubtedIn(room.pair)(name, timeMs - failingMsMax, timeMs);
-  const excused = new Set(commits.filter(isExcused).map(({ name }) => name));
-  const judged = roles.filter(({ name }) => !excused.has(name));
   return {
-    excused: [...excused],
-    changed: resultsChanged(judged, settled, now),
-    failureCommits: commits.filter((commit) => !isExcused(commit)).map(({ name, id }) => `${name}: ${id}`),
-    restarts: restarts(judged, settled, now),
+    changed: resultsChanged(roles, settled, now),
+    failureCommits: await failureCommits({ store, roles }, sinceMs),
+    restarts: restarts(roles, settled, now),
   };
 }
 

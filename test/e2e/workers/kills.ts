@@ -1,10 +1,17 @@
 /** One pair whose holder is killed and stopped again and again, under a clear sky and under a bad one. */
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Random } from '../../../shared/lib/random.ts';
 import { type Family, type Role, register } from './cast.ts';
-import { between, type Held, type Pair, type Services, startControl, startPair, until, type Worker } from './pair.ts';
-import type { Probed } from './probed.ts';
+import {
+  between,
+  type CourseOptions,
+  type Held,
+  type Pair,
+  startControl,
+  startPair,
+  until,
+  type Worker,
+} from './pair.ts';
 import {
   allSettled,
   failureCommits,
@@ -38,14 +45,10 @@ export type KillsOutcome = {
   readonly weather: ReadonlyMap<string, number>;
 };
 
-export type KillsOptions = {
-  readonly services: Services;
-  readonly probed: Probed;
-  readonly random: Random;
+export type KillsOptions = CourseOptions & {
   readonly name: string;
   readonly kills: number;
   readonly pauses: number;
-  readonly say: (line: string) => void;
 };
 
 const families: readonly Family[] = ['healthy', 'healthy', 'healthy', 'on-hold', 'starting', 'flapping'];
@@ -201,7 +204,7 @@ async function outcomeOf(room: Room, sinceMs: number): Promise<KillsOutcome> {
   const healthy = roles.filter(({ family }) => family === 'healthy');
   return {
     gaps,
-    failureCommits: (await failureCommits(stored, sinceMs)).map(({ name, id }) => `${name}: ${id}`),
+    failureCommits: await failureCommits(stored, sinceMs),
     changed: resultsChanged(roles, settled, now),
     restarts: restarts(roles, settled, now),
     untrue: await flapsUntrue(stored, probed),

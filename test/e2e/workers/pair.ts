@@ -10,6 +10,7 @@ import { type FaultProxy, passAll, startFaultProxy } from '../../support/fault-p
 import { createQueue, type Ministack, ministackSqs } from '../../support/ministack.ts';
 import type { Api } from './cast.ts';
 import { type Fences, fenceKeeper } from './fences.ts';
+import type { Probed } from './probed.ts';
 import { type Line, type Started, startProduct } from './processes.ts';
 import type { Weather } from './weather.ts';
 
@@ -58,6 +59,14 @@ export type Pair = {
   /** What happens to calls from now on. */
   play(weather: Weather | undefined): void;
   close(): Promise<void>;
+};
+
+/** What each course of faults with a pair is given. */
+export type CourseOptions = {
+  readonly services: Services;
+  readonly probed: Probed;
+  readonly random: Random;
+  readonly say: (line: string) => void;
 };
 
 export type PairOptions = { readonly services: Services; readonly name: string; readonly concurrency: number };

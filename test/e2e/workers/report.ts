@@ -76,7 +76,6 @@ export function handoverReport({ clear, whole, ...outcome }: HandoversOutcome): 
       exactly('committed results changed by a hand-over', harm('changed').length, 0),
       exactly('Failure committed one below the threshold', harm('failureCommits').length, 0),
       exactly('false restarts at hand-overs', harm('restarts').length, 0),
-      told('of these excused: the prober doubted itself', `${harm('excused').length}`),
       exactly(`flips too early, in ${clear.blocks} blocks of answers`, miscounted.wrong.length, 0),
       exactly('flips missed for a success that was not counted', miscounted.lost.length, 0),
       told('flips missed for an answer that was void', `${miscounted.voided.length}`),

@@ -81,15 +81,13 @@ export function restarts(roles: readonly Role[], before: Settled, now: Settled):
     .map(({ name }) => `${name}: restarts ${count(before.get(name))} became ${count(now.get(name))}`);
 }
 
-export type FailureCommit = { readonly name: string; readonly id: string; readonly timeMs: number };
-
 /** Failures that were committed of targets that never failed often enough. */
-export async function failureCommits({ store, roles }: Stored, sinceMs: number): Promise<readonly FailureCommit[]> {
+export async function failureCommits({ store, roles }: Stored, sinceMs: number): Promise<Faults> {
   const told = roles.filter(isStable).map(async ({ name }) => {
     const transitions = await transitionsOf(store, name);
     return transitions
       .filter(({ result, timeMs }) => result === 'failure' && timeMs >= sinceMs)
-      .map(({ id, timeMs }) => ({ name, id, timeMs }));
+      .map(({ id }) => `${name}: ${id}`);
   });
   return (await Promise.all(told)).flat();
 }

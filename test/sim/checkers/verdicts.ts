@@ -3,14 +3,14 @@ import type { ProbeRecord } from '../../../shared/core/records.ts';
 import type { Endpoint, SeenProbe } from '../network.ts';
 import { keyKind } from '../store.ts';
 import type { Change } from '../table.ts';
-import type { Facts, ProbeStart } from './checker.ts';
+import type { Checker, Facts, ProbeStart } from './checker.ts';
 
 export type Verdict = { readonly before: ProbeRecord; readonly after: ProbeRecord; readonly endpoint: Endpoint };
 
 /** One seen probe, and whether its result was surely recorded: its run went on to the next probe, nothing speaking against it. */
 export type Evidence = SeenProbe & { isRecorded: boolean };
 
-export type Evidences = {
+type Evidences = {
   started(start: ProbeStart): void;
   seen(probe: SeenProbe): void;
   /** A hold, or another spec: what was seen before counts no more. */
@@ -19,11 +19,36 @@ export type Evidences = {
   of(endpoint: Endpoint): readonly Evidence[];
 };
 
+/** What is wrong with a verdict of this result, by its threshold and the probes since the last hold, oldest first; undefined: nothing. */
+type Judge = (result: 'success' | 'failure', wanted: number, seen: readonly Evidence[]) => string | undefined;
+
+/** With evidence of its own: at a hold it forgets what another checker may yet have to judge the same verdict by. */
+export const verdictChecker =
+  (judge: Judge): Checker =>
+  (facts, violated) => {
+    const seen = evidences(facts);
+    return {
+      probeStarted: seen.started,
+      probeSeen: seen.seen,
+      applied({ writer, changes }) {
+        for (const change of changes) {
+          const verdict = verdictOf(facts, change);
+          if (!verdict) continue;
+          const { after, endpoint } = verdict;
+          const result = after.result === 'failure' ? 'failure' : 'success';
+          const wrong = judge(result, facts.ledger.thresholdOf(endpoint, result), seen.of(endpoint));
+          if (wrong !== undefined) violated(`${writer} set ${change.key.sk} to ${after.result}${wrong}`);
+          if (after.onHold) seen.forget(endpoint);
+        }
+      },
+    };
+  };
+
 const keptMax = 200;
 /** A process that doubts itself throws results away, and for a while after. */
 const doubtMs = 40_000;
 
-export function evidences({ ledger, faults }: Facts): Evidences {
+function evidences({ ledger, faults }: Facts): Evidences {
   const all = new Map<Endpoint, Evidence[]>();
   return {
     started({ endpoint, prober, startMs }) {
