@@ -1,0 +1,56 @@
+/**
+ * `npm run e2e [-- --steady] [-- --help]`: the product deployed for real, by the CDK's command line on an emulator of AWS, used as its
+ * users do, and removed. Prints each step with its time and ends with `N passed, N failed`.
+ */
+import { parseArgs } from 'node:util';
+import { scoreLine } from '../../support/figures.ts';
+import { requireMinistack } from '../../support/ministack.ts';
+import { play } from './play.ts';
+import { stepRunner } from './runner.ts';
+import { fullMinutes } from './steps/steady.ts';
+
+const help = `npm run e2e [-- --steady]
+
+Deploys probelet on an emulator of AWS, uses it as its users do, and removes it.
+
+  --steady  measures the steady state for 10 min instead of 3, and counts what a take-over costs as it comes
+`;
+
+const { values } = parseArgs({
+  options: { steady: { type: 'boolean', default: false }, help: { type: 'boolean', default: false } },
+});
+const say = (line: string) => process.stdout.write(`${line}\n`);
+if (values.help) {
+  say(help);
+  process.exit(0);
+}
+
+try {
+  requireMinistack();
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+}
+
+/** Of steady targets, so that all of it stays below 10 min. */
+const minutes = 3;
+
+const stops: (() => Promise<void> | void)[] = [];
+const stopAll = async () => {
+  for (let stop = stops.pop(); stop; stop = stops.pop()) await stop();
+};
+for (const [signal, code] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)
+  process.once(signal, () => void stopAll().finally(() => process.exit(code)));
+
+const runner = stepRunner(say);
+// A step that failed has said so.
+await play(runner, { use: (stop) => stops.push(stop), minutes: values.steady ? fullMinutes : minutes }).catch(
+  () => undefined,
+);
+await stopAll();
+const score = runner.score();
+say(scoreLine(score));
+process.exit(score.failed === 0 ? 0 : 1);
