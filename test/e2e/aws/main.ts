@@ -36,21 +36,27 @@ try {
 const minutes = 3;
 
 const stops: (() => Promise<void> | void)[] = [];
+/** What was started last ends first. What cannot be ended is said, and does not keep the rest. */
 const stopAll = async () => {
-  for (let stop = stops.pop(); stop; stop = stops.pop()) await stop();
+  for (let stop = stops.pop(); stop; stop = stops.pop())
+    await (async () => stop())().catch((error: unknown) => say(`not ended: ${String(error)}`));
 };
-for (const [signal, code] of [
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-] as const)
-  process.once(signal, () => void stopAll().finally(() => process.exit(code)));
+let interruptedBy: NodeJS.Signals | undefined;
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => {
+    interruptedBy = signal;
+    void stopAll().finally(() => process.exit(1));
+  });
 
 const runner = stepRunner(say);
 // A step that failed has said so.
 await play(runner, { use: (stop) => stops.push(stop), minutes: values.steady ? fullMinutes : minutes }).catch(
   () => undefined,
 );
-await stopAll();
-const score = runner.score();
-say(scoreLine(score));
-process.exit(score.failed === 0 ? 0 : 1);
+// Then the steps have failed because of it, and whoever was told of it ends this process.
+if (interruptedBy === undefined) {
+  await stopAll();
+  const score = runner.score();
+  say(scoreLine(score));
+  process.exit(score.failed === 0 ? 0 : 1);
+}
