@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startMinistack } from '../../support/ministack.ts';
+import { billedTable } from './billing.ts';
 
 export type LogLine = Readonly<Record<string, unknown>>;
 
@@ -15,8 +16,11 @@ export type Emulator = {
   stop(): Promise<void>;
 };
 
-/** Stands where the emulator looks for `node`: notes which process runs which function, and copies what that logs. */
-const watchedNode = (folder: string): string => `#!/bin/bash
+/**
+ * Stands where the emulator looks for `node`: notes which process runs which function, copies what that logs, and says where its table is.
+ */
+const watchedNode = (folder: string, table: string): string => `#!/bin/bash
+export AWS_ENDPOINT_URL_DYNAMODB='${table}'
 name="${folder}/\${AWS_LAMBDA_FUNCTION_NAME:-none}"
 echo $$ >>"$name.pid"
 exec '${process.execPath}' "$@" 2> >(exec tee -a "$name.log" >&2)
@@ -24,8 +28,9 @@ exec '${process.execPath}' "$@" 2> >(exec tee -a "$name.log" >&2)
 
 export async function startEmulator(): Promise<Emulator> {
   const folder = mkdtempSync(join(tmpdir(), 'probelet-emulator-'));
-  writeFileSync(join(folder, 'node'), watchedNode(folder), { mode: 0o755 });
   const ministack = await startMinistack({ programs: folder });
+  const table = await billedTable(ministack);
+  writeFileSync(join(folder, 'node'), watchedNode(folder, table.endpoint), { mode: 0o755 });
   const textOf = (part: string, extension: string): string => {
     const name = readdirSync(folder).find((file) => file.includes(part) && file.endsWith(extension));
     return name === undefined ? '' : readFileSync(join(folder, name), 'utf8');
@@ -40,6 +45,7 @@ export async function startEmulator(): Promise<Emulator> {
     },
     async stop() {
       await ministack.stop();
+      await table.close();
       rmSync(folder, { recursive: true, force: true });
     },
   };

@@ -32,5 +32,5 @@ export async function play(runner: Runner, { use, minutes }: Options): Promise<v
   const since = markOf(cloud);
   await measured('the prober is killed', () => proberKilled(cloud, fleet));
   await measured(`${minutes} min of steady targets`, () => measureSteady(cloud, { since, minutes }));
-  await step('cdk destroy, and nothing is left', () => destroyed(cloud));
+  await step('cdk destroy, and nothing is left', () => destroyed(cloud, fleet));
 }

@@ -1,28 +1,27 @@
 /** Everything is removed by `cdk destroy`, while it works. */
-import assert from 'node:assert/strict';
-import { type Cloud, functionParts, probeletApp, subscriberApp } from '../cloud.ts';
-import { until } from '../wait.ts';
+import { type Cloud, probeletApp, subscriberApp } from '../cloud.ts';
+import type { WebServer } from '../servers.ts';
+import { pause, until } from '../wait.ts';
 import { inventory, requireAll, requireNone } from './inventory.ts';
 
-const endedMs = 10_000;
+/** The emulator lets the process live; a run without a table and a queue ends by itself, 12 s after its last beat. */
+const endedMs = 20_000;
+/** In which a fleet is probed many times. */
+const silenceMs = 3_000;
 
-export async function destroyed(cloud: Cloud): Promise<void> {
+/** `seen`: what is probed until then. */
+export async function destroyed(cloud: Cloud, { seen }: Pick<WebServer, 'seen'>): Promise<void> {
   const { send, cdk, emulator, bus, inbox } = cloud;
   const look = () => inventory(send, emulator.endpoint, bus);
   requireAll(await look());
-  const pid = emulator.pid(functionParts.prober);
-  assert.ok(isRunning(pid), 'the prober runs');
+  await until('targets are probed', silenceMs, () => (seen.at(-1)?.atMs ?? 0) > Date.now() - silenceMs);
   await inbox.stop();
   await cdk.destroy(subscriberApp(bus));
   await cdk.destroy(probeletApp());
   requireNone(await look());
-  await until('the prober’s process has ended', endedMs, () => !isRunning(pid));
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
+  await until('nothing is probed any more', endedMs, async () => {
+    const before = seen.length;
+    await pause(silenceMs);
+    return seen.length === before;
+  });
 }

@@ -36,11 +36,14 @@ export async function desiredApplied(cloud: Cloud, { leaving }: Shop): Promise<v
   await desire(cloud, namespace, { kept: wanted, removed: ['undesired'] });
   await untilGone(cloud, { namespace, name: 'undesired' }, slackMs);
   await desire(cloud, namespace, { kept: wanted, removed: [] });
+  await pause(pickedUpMs);
   const probed = leaving.seen.length;
   await pause(watchedMs);
   assert.equal(leaving.seen.length, probed, 'what is gone is probed no more');
 }
 
+/** Within which a holder learns of a change. */
+const pickedUpMs = 2_000;
 const watchedMs = 3_000;
 
 type Change = { readonly kept: readonly string[]; readonly removed: readonly string[] };
