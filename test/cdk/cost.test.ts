@@ -7,7 +7,7 @@ import { metricCount } from '../../cdk/estimate.ts';
 import { capacityOf, type FleetProbe } from '../../cdk/fleet.ts';
 import { prices } from '../../cdk/prices.ts';
 import { propNames } from '../../cdk/validate-props.ts';
-import { functionCapacity } from '../../shared/core/layout.ts';
+import { functionCapacity, tickTargetsMax } from '../../shared/core/layout.ts';
 import { residentSlotMs } from '../../shared/core/slots.ts';
 import { paceFactor } from '../../shared/core/tick-plan.ts';
 import { beatIntervalMs } from '../../shared/manager/beat.ts';
@@ -50,9 +50,18 @@ describe('the estimate', () => {
 
   test('is a fraction when a tick a minute is enough', () => {
     const lambda = (input: CostInput) => estimateCost(input).lines.find(({ what }) => what === 'Lambda')?.usd ?? 0;
-    assert.equal(estimateCost(https(1_000, 60)).layout.shards[0]?.mode, 'tick');
-    assert.ok(lambda(https(1_000, 60)) < lambda(https(1_000, 59)) / 2);
+    assert.equal(estimateCost(https(100, 60)).layout.shards[0]?.mode, 'tick');
+    assert.ok(lambda(https(100, 60)) < lambda(https(100, 59)) / 2);
     assert.ok(lambda({ ...https(1_000), mode: 'tick' }) < lambda(https(1_000)));
+  });
+
+  test('is never more than that of the other mode: a tick for few targets, held all the time for more', () => {
+    for (const targets of [1, 50, tickTargetsMax, tickTargetsMax + 50, 1_000, 5_000]) {
+      const [auto, ...forced] = (['auto', 'tick', 'resident'] as const).map((mode) =>
+        usd({ ...https(targets, 60), mode }),
+      );
+      assert.ok((auto ?? 0) <= Math.min(...forced) * 1.01, `${targets}: ${auto}, ${forced.join(', ')}`);
+    }
   });
 
   test('without targets is alarms, metrics, dashboard and the schedule', () => {
