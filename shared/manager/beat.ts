@@ -6,7 +6,7 @@ import { sleep } from '../lib/clock.ts';
 import { QueueUnavailable } from '../queue/queue.ts';
 import { generationAttribute } from '../store/items.ts';
 import { layoutKey, runKey, targetHash } from '../store/keys.ts';
-import { StoreUnavailable } from '../store/store.ts';
+import { type Item, StoreUnavailable } from '../store/store.ts';
 import { beatConditions } from './fence.ts';
 import type { Run } from './run.ts';
 
@@ -106,7 +106,8 @@ export async function writeBeat(
 async function followLayout(run: Run, releaseMovedAtMs: number | undefined): Promise<number | undefined> {
   const item = await run.ports.store.get(layoutKey, { eventuallyConsistent: true });
   if (item === undefined) return releaseMovedAtMs;
-  if (item[generationAttribute(run.message.shard)] !== run.message.generation) run.leave({ kind: 'moved' });
+  const isMoved = item[generationAttribute(run.message.shard)] !== run.message.generation;
+  if (isMoved && isAnnounced(item)) run.leave({ kind: 'moved' });
   const desired = item.desiredRelease;
   if (typeof desired !== 'string' || desired === '' || desired === run.release) return undefined;
   const nowMs = run.ports.clock.monotonicMs();
@@ -115,6 +116,10 @@ async function followLayout(run: Run, releaseMovedAtMs: number | undefined): Pro
   if (nowMs >= dueMs) run.leave({ kind: 'handover' });
   return sinceMs;
 }
+
+/** Nobody could come after a run that leaves earlier. */
+const isAnnounced = ({ version, announced }: Item): boolean =>
+  typeof version !== 'number' || (typeof announced === 'number' && announced >= version);
 
 /** A run lives this long at least, or a release that never comes would keep all shards handing over. */
 const handoverEarliestMs = 60_000;

@@ -55,6 +55,7 @@ export async function readChanges(
 export function movedSlices(before: ChangeCounters, after: ChangeCounters): readonly Slice[] {
   return [...after].flatMap(([bucket, item]) => {
     const old = before.get(bucket);
+    if (old === item) return [];
     return Object.keys(item)
       .filter((attribute) => item[attribute] !== old?.[attribute] && isSlice(attribute))
       .map((attribute) => ({ bucket, slice: attribute }));

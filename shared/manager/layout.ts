@@ -18,13 +18,16 @@ export type LayoutOptions = Pick<LayoutContext, 'capacity' | 'mode'> & {
   readonly desiredRelease: string;
 };
 
-type StoredLayout = Layout & { readonly desiredRelease: string; readonly item?: Item };
+type StoredLayout = StandingLayout & { readonly desiredRelease: string; readonly item?: Item };
+
+/** `announced`: see LayoutRecord. */
+export type StandingLayout = Layout & { readonly announced?: number };
 
 /**
  * The layout that stands, after what the registered weights ask for was written. Of two schedules at once one writes; the other goes by
  * what it finds.
  */
-export async function currentLayout(ports: LayoutPorts, options: LayoutOptions): Promise<Layout> {
+export async function currentLayout(ports: LayoutPorts, options: LayoutOptions): Promise<StandingLayout> {
   const stored = await readLayout(ports);
   const wanted = await wantedLayout(ports, stored, options);
   const isSame = wanted === stored && stored.desiredRelease === options.desiredRelease;
@@ -34,6 +37,21 @@ export async function currentLayout(ports: LayoutPorts, options: LayoutOptions):
   if (!written) return readLayout(ports);
   ports.log.info('layout written', { version, shards: wanted.shards.length, desiredRelease: options.desiredRelease });
   return { version, shards: wanted.shards };
+}
+
+/**
+ * All messages of this layout have been sent: whoever holds what is no more may leave. Until it is said he stays, so that a schedule that
+ * dies between its write and its messages leaves nobody alone. What fails is done a minute later.
+ */
+export async function announceLayout(ports: LayoutPorts, { version, announced }: StandingLayout): Promise<void> {
+  if (announced === version) return;
+  const sameLayout: Condition = { kind: 'equals', attribute: 'version', value: version };
+  try {
+    await writeSurely(ports, [{ kind: 'update', key: layoutKey, set: { announced: version }, if: [sameLayout] }]);
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+    ports.log.warn('layout not announced', { version, cause: error.message });
+  }
 }
 
 /** Weights that cannot be read keep the layout as it is: who is held is worth more than who is held best. */
@@ -84,13 +102,15 @@ async function writeLayout(
 
 function layoutWrite(item: Item | undefined, next: Layout & { readonly desiredRelease: string }): Operation {
   const { version, shards, desiredRelease } = next;
-  const encoded = encodeLayout({ version, shards, desiredRelease, token: 0 });
+  const encoded = encodeLayout({ version, shards, desiredRelease, announced: announcedIn(item), token: 0 });
   if (!item) return { kind: 'put', item: encoded, if: [{ kind: 'notExists' }] };
   const { kind, key, set } = updateTo(encoded);
   const { token: _, ...rest } = set ?? {};
   const gone = generations(item).flatMap(([name]) => (name in rest ? [] : [name]));
   return { kind, key, set: rest, ...(gone.length > 0 && { remove: gone }), if: [sameVersion(item)] };
 }
+
+const announcedIn = (item: Item | undefined): number => (typeof item?.announced === 'number' ? item.announced : 0);
 
 function sameVersion({ version }: Item): Condition {
   const attribute = 'version';

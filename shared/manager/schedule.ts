@@ -11,7 +11,7 @@ import { decodeRun, type RunRecord } from '../store/items.ts';
 import { runKey } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
 import { lookAgainMs } from './drop-reason.ts';
-import { currentLayout, type LayoutPorts } from './layout.ts';
+import { announceLayout, currentLayout, type LayoutPorts } from './layout.ts';
 import { isUnheld, tellNoHolder } from './no-holder.ts';
 import { isDoubtful, lookedAgain, messagesFor, type Outgoing, type ScheduledShard } from './shard-messages.ts';
 
@@ -42,6 +42,7 @@ export async function runSchedule(ports: SchedulePorts, options: ScheduleOptions
   const nowMs = Math.floor(ports.clock.nowMs());
   const outgoing = scheduled.flatMap((each) => messagesFor(each, { nowMs, repeatCurrent }));
   const sent = await inChunks(outgoing, (each) => send(ports, each));
+  if (sent.every(Boolean)) await announceLayout(ports, layout);
   // Who has just started may have been away for long; that it was nobody's is told once somebody could have begun it.
   if (!repeatCurrent) await tellNoHolder(ports, scheduled, nowMs);
   return {

@@ -7,7 +7,12 @@ import { instantMs, type RecordSchema } from './record-schemas.ts';
 import { count } from './spec-schemas.ts';
 
 /** LAYOUT: which shard has which buckets; `token` is the last one a run took. */
-export type LayoutRecord = Layout & { readonly token: number; readonly desiredRelease: string };
+export type LayoutRecord = Layout & {
+  readonly token: number;
+  readonly desiredRelease: string;
+  /** The newest version all of whose messages the queue has taken; until then holders of what is no more stay. */
+  readonly announced?: number;
+};
 
 /** WEIGHT: what the targets of a bucket ask of their holder. */
 export type WeightRecord = BucketWeight & {
@@ -47,6 +52,7 @@ export const layoutSchema: RecordSchema<LayoutRecord> = z.object({
   token: count,
   version: count,
   desiredRelease: z.string(),
+  announced: count.exactOptional(),
   shards: z.array(layoutShard),
 });
 

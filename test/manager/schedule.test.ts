@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Capacity, LayoutShard } from '../../shared/core/layout.ts';
 import { residentSlotMs, slotAt } from '../../shared/core/slots.ts';
-import { currentLayout } from '../../shared/manager/layout.ts';
+import { announceLayout, currentLayout } from '../../shared/manager/layout.ts';
 import { generationAttribute } from '../../shared/store/items.ts';
 import { layoutKey } from '../../shared/store/keys.ts';
 import { minuteMs, nameIn, type ScheduleWorld, scheduleWorld } from './schedule-world.ts';
@@ -71,6 +71,30 @@ describe('with no targets', () => {
     const world = scheduleWorld({ mode: 'resident' });
     await world.tick();
     assert.equal(world.sent.length, 1);
+  });
+});
+
+describe('a layout', () => {
+  test('is announced once the queue has taken all its messages, be it a minute later', async () => {
+    const world = scheduleWorld({ capacity: tiny });
+    for (const bucket of ['10', '90']) await world.register(nameIn(bucket), hanging);
+    world.refused.groups.add('00');
+    await world.tick();
+    const announced = async () => (await world.store.get(layoutKey))?.announced;
+    const { version } = await world.layout();
+    assert.notEqual(await announced(), version);
+    world.refused.groups.clear();
+    await world.advance(minuteMs);
+    await world.tick();
+    assert.deepEqual([(await world.layout()).version, await announced()], [version, version]);
+  });
+
+  test('that somebody else has written since is not announced by who sent the one before', async () => {
+    const world = scheduleWorld();
+    await world.tick();
+    await world.write([{ kind: 'update', key: layoutKey, set: { version: 9 } }]);
+    await world.clock.runUntil(announceLayout(world, { version: 2, shards: [] }));
+    assert.notEqual((await world.store.get(layoutKey))?.announced, 2);
   });
 });
 

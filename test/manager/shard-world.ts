@@ -116,6 +116,7 @@ export async function shardWorld({ targets, probe = {}, answer = () => healthy }
     const running = runShard(portsOfRun(), message, slotEndMs, options);
     return {
       view: () => look?.(),
+      ended: running,
       end: () => {
         stop.abort();
         return clock.runUntil(running);
@@ -126,6 +127,7 @@ export async function shardWorld({ targets, probe = {}, answer = () => healthy }
   return {
     clock,
     log,
+    store,
     network,
     hold,
     api,

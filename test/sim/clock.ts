@@ -121,20 +121,25 @@ export function startScheduler(random: Pick<Random, 'next'>, onLine?: (line: str
     trace,
     runUntil: (untilMs) =>
       new Promise((resolve, reject) => {
+        let isOver = false;
         const step = () => {
+          if (isOver) return;
           try {
             const next = takeUntil(untilMs);
-            if (!next) return resolve();
-            happen(next);
-            if (count % eventsPerTurn === 0) setImmediate(goOn);
-            else process.nextTick(goOn);
+            if (next) return happen(next);
+            resolve();
           } catch (error) {
             reject(error);
           }
+          isOver = true;
         };
-        // Node comes to the next tick when the queue of microtasks is empty; the step itself is one of them.
-        const goOn = () => void settled.then(step);
-        setImmediate(goOn);
+        // Between two immediates Node empties the queue of microtasks, and nothing else runs.
+        const turn = () => {
+          if (isOver) return;
+          for (let event = 0; event < eventsPerTurn; event += 1) setImmediate(step);
+          setImmediate(turn);
+        };
+        turn();
       }),
     traceHash() {
       hash.update(text, 'latin1');
@@ -144,8 +149,6 @@ export function startScheduler(random: Pick<Random, 'next'>, onLine?: (line: str
     events: () => count,
   };
 }
-
-const settled = Promise.resolve();
 
 /** The clock that a process sees. */
 export function clockOf(scheduler: Scheduler, life: Life): Clock {

@@ -79,7 +79,7 @@ async function registered({ target, client, chance }: Own, spec: unknown): Promi
     const answer = await client.insist({ method: 'PUT', path: pathOf(target), body: { spec } });
     if (answer && (answer.status === 200 || answer.status === 201)) return;
     if (answer?.status !== 409) throw new Error(`${target.name}: ${JSON.stringify(answer)}`);
-    await client.sleep(chance.between(100, 8_000));
+    await client.sleep(chance.between(100, 20_000));
   }
 }
 
@@ -92,7 +92,7 @@ async function removed({ target, client, chance }: Own): Promise<void> {
   for (;;) {
     const answer = await client.insist({ method: 'GET', path });
     if (answer?.status === 404) return;
-    await client.sleep(chance.between(500, 10_000));
+    await client.sleep(chance.between(500, 20_000));
   }
 }
 
@@ -115,7 +115,7 @@ async function change(own: Own, incarnation: number): Promise<void> {
 /** Looks at this and that. */
 async function look({ client, chance }: OperatorPorts): Promise<void> {
   for (let looks = 0; ; looks += 1) {
-    await client.sleep(chance.between(20_000, 100_000));
+    await client.sleep(chance.between(40_000, 200_000));
     if (looks % 20 === 19) await client.ask({ method: 'GET', path: '/v1/targets?limit=500' });
     else await client.ask({ method: 'GET', path: pathOf(chance.pick(scriptedTargets)) });
   }

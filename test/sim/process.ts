@@ -34,13 +34,14 @@ export type Env = {
   readonly caller: Caller;
 };
 
-const never = new Promise<never>(() => undefined);
+/** One each: a promise that all shared would keep all that ever waited for it. */
+const never = () => new Promise<never>(() => undefined);
 
 export function callerOf(scheduler: Scheduler, life: Life, atCrashPoint: AtCrashPoint): Caller {
   const call = <Answer>(site: string, send: (reply: Reply<Answer>) => void): Promise<Answer> => {
-    if (!life.alive) return never;
+    if (!life.alive) return never();
     atCrashPoint(life, site, 'before');
-    if (!life.alive) return never;
+    if (!life.alive) return never();
     return new Promise((resolve, reject) => {
       const reply: Reply<Answer> = (delayMs, evaluate) => {
         let settle: () => void = () => undefined;

@@ -77,7 +77,7 @@ const one =
   (): Placed => ({ containers: [container(0, probed)], ...more });
 
 const rows: readonly Row[] = [
-  { lifecycle: 'static', fate: 'stays', placed: one({ readiness: every(20), liveness: every(20) }) },
+  { lifecycle: 'static', fate: 'stays', placed: one({ readiness: every(30), liveness: every(20) }) },
   {
     lifecycle: 'static',
     fate: 'stays',
@@ -93,7 +93,7 @@ const rows: readonly Row[] = [
     fate: 'stays',
     placed: one({
       startup: every(5, { failureThreshold: 10 }),
-      readiness: every(20),
+      readiness: every(30),
       liveness: every(20, { timeoutSeconds: 3 }),
     }),
   },
@@ -125,7 +125,7 @@ const rows: readonly Row[] = [
   {
     lifecycle: 'reported',
     fate: 'stays',
-    placed: one({ readiness: every(20), liveness: every(15, { failureThreshold: 2 }) }),
+    placed: one({ readiness: every(30), liveness: every(15, { failureThreshold: 2 }) }),
   },
   {
     lifecycle: 'reported',
@@ -135,7 +135,7 @@ const rows: readonly Row[] = [
   {
     lifecycle: 'reported',
     fate: 'stays',
-    placed: () => ({ containers: [container(0, { liveness: every(20) }), container(1, { readiness: every(30) })] }),
+    placed: () => ({ containers: [container(0, { liveness: every(30) }), container(1, { readiness: every(30) })] }),
   },
   { lifecycle: 'reported', fate: 'isRecreated', placed: one({ readiness: every(15), liveness: every(15) }) },
 ];

@@ -56,7 +56,7 @@ export type WorldOptions = {
 const workers = 4;
 const shardsPerWorker = 3;
 /** All targets together have some 2.5 probes in flight while none is answered: two shards or three, one to four with layouts that change. */
-const socketsPerShard = 2.4;
+const socketsPerShard = 2.8;
 /** A delivery that was not acknowledged comes again. */
 const redeliveryMs = 20_000;
 const deliveriesMax = 5;

@@ -31,7 +31,8 @@ export async function eightShards({ store, queueUrl, services }: EightShardsOpti
   const queue: QueueSender = sqsQueue({ client, queueUrl, clock: systemClock, random: systemRandom });
   const shards = new Map(shardNames.map((shard, at) => [shard, newShard(shard, at)]));
   let version = 1;
-  const layout = () => encodeLayout({ version, shards: [...shards.values()], desiredRelease: '', token: 0 });
+  const layout = () =>
+    encodeLayout({ version, announced: version, shards: [...shards.values()], desiredRelease: '', token: 0 });
   await store.write([{ kind: 'put', item: layout() }], { token: systemRandom.uuid() });
   let writing: Promise<unknown> = Promise.resolve();
 

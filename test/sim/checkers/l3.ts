@@ -2,6 +2,7 @@
  * L3: what has really been so for failureThreshold (successThreshold) periods and 240 s more has been detected, whatever went wrong
  * meanwhile, as long as the store was there and nothing kept the worker from probing.
  */
+import { worldStartMs } from '../clock.ts';
 import type { Endpoint, Health } from '../network.ts';
 import { type Checker, type Facts, isProbed } from './checker.ts';
 
@@ -25,7 +26,9 @@ export const l3: Checker = (facts, violated) => {
       probed.probe.probe;
     const threshold = wanted === 'failure' ? failureThreshold : successThreshold;
     const needMs = (threshold * Math.max(periodSeconds, timeoutSeconds) + initialDelaySeconds) * 1000;
-    const fromMs = Math.max(sinceMs, ledger.disturbedMs(probed.uid), lastOutageMs(facts));
+    // What was detected and then taken back is wrong since then; whether it may have been, other invariants say.
+    const wrongSinceMs = Math.max(sinceMs, item.sinceMs - worldStartMs);
+    const fromMs = Math.max(wrongSinceMs, ledger.disturbedMs(probed.uid), lastOutageMs(facts));
     const dueMs = fromMs + needMs + slackMs + missedMs(facts, fromMs);
     const name = `${endpoint} ${fromMs}`;
     if (nowMs() <= dueMs || told.has(name)) return;

@@ -9,6 +9,8 @@ import type { Checker, ProbeStart } from './checker.ts';
 
 type Last = {
   readonly start: ProbeStart;
+  /** When its probe began: an attempt after a prober error is the same probe's. */
+  readonly beganMs: number;
   readonly seen: SeenProbe | undefined;
   /** When the one before began; undefined: it is the first of its run. */
   readonly earlierMs: number | undefined;
@@ -23,13 +25,16 @@ export const s7: Checker = ({ ledger, faults }, violated) => {
     probeStarted(start) {
       const name = nameOf(start);
       const before = last.get(name);
-      last.set(name, { start, seen: undefined, earlierMs: before?.start.startMs });
       const probed = ledger.probedAt(start.endpoint);
+      const periodMs = (probed?.probe.probe.periodSeconds ?? 0) * 1000;
+      const gapMs = start.startMs - (before?.beganMs ?? Number.NEGATIVE_INFINITY);
+      const isSoon = gapMs < gapMin * periodMs;
+      const isRetry = isSoon && before?.seen?.outcome === 'error';
+      const beganMs = isRetry ? before.beganMs : start.startMs;
+      last.set(name, { start, beganMs, seen: undefined, earlierMs: before?.start.startMs });
       if (!before || !probed) return;
       if (!before.seen) violated(`${name} has two probes in flight`);
-      const periodMs = probed.probe.probe.periodSeconds * 1000;
-      const gapMs = start.startMs - before.start.startMs;
-      if (gapMs >= gapMin * periodMs || before.seen?.outcome === 'error' || before.earlierMs === undefined) return;
+      if (!isSoon || isRetry || before.earlierMs === undefined) return;
       const sinceMs = before.earlierMs - 2 * periodMs;
       if (Math.max(ledger.disturbedMs(probed.uid), ledger.probeWrittenMs(probed)) >= sinceMs) return;
       if (faults.during(sinceMs, start.startMs, processOf(start.prober)).length > 0) return;

@@ -59,6 +59,8 @@ function evidences({ ledger, faults }: Facts): Evidences {
       if (last && faults.during(last.startMs - doubtMs, startMs, process).length === 0) last.isRecorded = true;
     },
     seen(probe) {
+      // A prober error moves no counter; hundreds of them would only push out what a verdict was backed by.
+      if (probe.outcome === 'error') return;
       const known = all.get(probe.endpoint) ?? [];
       all.set(probe.endpoint, known);
       known.push({ ...probe, isRecorded: false });

@@ -1,0 +1,49 @@
+/** A shard that gets another range: its holder goes only when somebody can come. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { generationAttribute } from '../../shared/store/items.ts';
+import { layoutKey } from '../../shared/store/keys.ts';
+import { shardWorld } from './shard-world.ts';
+
+/** A held shard whose layout is then written anew, as by a schedule that dies before it sends a message. */
+async function movedWorld() {
+  const world = await shardWorld({ targets: 1 });
+  const run = await world.hold();
+  await world.clock.advance(10_000);
+  const write = (set: { readonly [attribute: string]: number }) =>
+    world.store.write([{ kind: 'update', key: layoutKey, set }], { token: crypto.randomUUID() });
+  const version = Number((await world.store.get(layoutKey))?.version) + 1;
+  await write({ version, [generationAttribute('00')]: version });
+  let ended = false;
+  void run.ended.then(() => {
+    ended = true;
+  });
+  return { ...world, run, write, version, hasEnded: () => ended };
+}
+
+describe('the holder of a shard that has another generation', () => {
+  test('stays while the messages of the new layout have not been sent', async () => {
+    const { clock, hasEnded, run, network } = await movedWorld();
+    let probes = 0;
+    network.answer = () => {
+      probes += 1;
+      return { outcome: 'success', ms: 5 };
+    };
+    await clock.advance(120_000);
+    assert.equal(hasEnded(), false);
+    assert.ok(probes >= 11, `${probes} probes in 120 s`);
+    await run.end();
+  });
+
+  test('leaves at its next beat once they have', async () => {
+    const { clock, write, version, hasEnded, run } = await movedWorld();
+    await clock.advance(30_000);
+    await write({ announced: version - 1 });
+    await clock.advance(10_000);
+    assert.equal(hasEnded(), false, 'an older layout was announced');
+    await write({ announced: version });
+    await clock.advance(8_000);
+    assert.equal(hasEnded(), true);
+    assert.equal((await run.ended).kind, 'moved');
+  });
+});
