@@ -9,7 +9,7 @@ import type { Item, Store } from '../store/store.ts';
 import type { WritePorts } from './write.ts';
 import { writeSurely } from './write.ts';
 
-/** A change is picked up within 2 s, the reload included. */
+/** A change is picked up within 2 s, the reload included; one look later where the read was eventually consistent and an old one. */
 export const changesIntervalMs = 1_500;
 
 /** Adds one to the slice of this target. An addition applied twice only makes a holder look once more. */

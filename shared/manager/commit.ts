@@ -2,6 +2,7 @@
  * The one queue through which everything a holder decides becomes durable: grouped into transactions, at most four a second, each
  * fenced by the EPOCH of every bucket it touches. A commit that somebody else has overtaken is dropped alone; a lost fence ends the run.
  */
+import { probeName } from '../core/spec.ts';
 import { sleep } from '../lib/clock.ts';
 import type { Bucket } from '../store/keys.ts';
 import { operationsMax, type Refusal } from '../store/store.ts';
@@ -51,12 +52,17 @@ export function commitQueue(run: Run): CommitQueue {
 
   function takeGroup(): readonly Entry[] {
     const buckets = new Set<Bucket>();
+    const probes = new Set<string>();
     let operations = 0;
     let count = 0;
     for (const { commit } of waiting) {
+      const probe = probeOf(commit);
       const fence = buckets.has(commit.address.bucket) ? 0 : 1;
       const size = fence + 1 + commit.events.length;
       if (count > 0 && operations + size > operationsMax) break;
+      // A transaction touches each item once: the next one decides whether this still holds.
+      if (probes.has(probe)) break;
+      probes.add(probe);
       buckets.add(commit.address.bucket);
       operations += size;
       count += 1;
@@ -79,6 +85,10 @@ export function commitQueue(run: Run): CommitQueue {
     },
   };
 }
+
+/** While a target is read anew, the worker before and the one after may both have something to commit of one probe. */
+const probeOf = ({ address, before }: Commit): string =>
+  `${address.prefix}#${probeName(before.container, before.probeType)}`;
 
 /** Writes a group until each of its entries is settled. */
 async function writeGroup(run: Run, group: readonly Entry[]): Promise<void> {

@@ -80,8 +80,11 @@ const aheadMsMax = 10_000;
  * of the beat can tell. (Of a shard in tick mode it could tell nothing within a minute.)
  */
 export const isDoubtful = (scheduled: ScheduledShard, nowMs: number): boolean => {
+  const { shard, run } = scheduled;
   const silent = silentMs(scheduled, nowMs);
-  return scheduled.shard.mode === 'resident' && (silent > rescueAfterMs.resident || silent < -aheadMsMax);
+  // That the shard is new, which is by the clock of yet another process, says nothing against a beat of its own.
+  const isOld = run?.generation === shard.generation && nowMs - run.beatAtMs > rescueAfterMs.resident;
+  return shard.mode === 'resident' && (isOld || silent > rescueAfterMs.resident || silent < -aheadMsMax);
 };
 
 /** A shard that was read twice, so long apart that a holder would have beaten in between. */

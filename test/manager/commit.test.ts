@@ -118,6 +118,17 @@ describe('the commit queue', () => {
     assert.equal(await versionOf(world.store, overtaken), 5);
   });
 
+  test('lets the first of two commits of one probe win, whoever decided the second', async () => {
+    const { world, run, commits, queue } = await queueOf(2);
+    const [other, twice] = commits;
+    assert.ok(other && twice);
+    // The first of all is written at once; what comes meanwhile would make one group.
+    const again: Commit = { address: twice.address, before: twice.before, events: [eventOf(twice.before.uid)] };
+    const results = await world.clock.runUntil(Promise.all([other, twice, again, twice].map(queue.submit)));
+    assert.deepEqual(results, ['committed', 'committed', 'superseded', 'superseded']);
+    assert.equal(run.ended(), undefined);
+  });
+
   test('ends the run when a fence is lost, and writes nothing of the group', async () => {
     const { world, run, commits, queue } = await queueOf(3);
     const bucket = commits[2]?.address.bucket ?? '';

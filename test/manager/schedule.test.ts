@@ -518,4 +518,28 @@ describe('of a shard that nobody holds', () => {
       ['Prober Recovered'],
     );
   });
+
+  test('in a new layout a holder whose clock is wrong is one all the same', async () => {
+    const world = scheduleWorld({ capacity: tiny });
+    await world.register(nameIn('10'), hanging);
+    await world.tick();
+    await world.advance(2 * minuteMs);
+    await world.tick();
+    await world.register(nameIn('90'), hanging);
+    const { layout } = await world.tick();
+    world.takeEvents();
+    const beats = async (beat: number) => {
+      for (const shard of layout) await world.beat(shard, { beat, beatAtMs: world.clock.nowMs() - 300_000 });
+    };
+    await beats(7);
+    await world.advance(1_000);
+    const ticked = world.ticks();
+    await world.advance(3_000);
+    await beats(8);
+    await world.clock.runUntil(ticked);
+    assert.deepEqual(
+      told(world).map(([detailType]) => detailType),
+      ['Prober Recovered'],
+    );
+  });
 });

@@ -118,14 +118,19 @@ async function inWeather(room: Room, bad: boolean, blow: (bad: boolean) => Promi
   room.pair.play(undefined);
 }
 
-/** Whoever holds the shard and lives. */
-async function holder({ pair }: Room): Promise<Held> {
+/** Whoever holds the shard, lives and has probed: a blow is measured alone, not together with whatever ended the run before. */
+async function holder({ pair, roles, probed }: Room): Promise<Held> {
   return until(
     () => `${pair.name} has a holder`,
-    () => lastHold(pair),
+    () => {
+      const held = lastHold(pair);
+      return held && gapAround(healthyOf(roles), probed, held.timeMs) !== undefined ? held : undefined;
+    },
     recoveryMsMax,
   );
 }
+
+const healthyOf = (roles: readonly Role[]): readonly Role[] => roles.filter(({ family }) => family === 'healthy');
 
 function lastHold({ holds }: Pair): Held | undefined {
   const held = holds.at(-1);
@@ -138,7 +143,7 @@ async function killHolder(room: Room, inWeather: boolean): Promise<void> {
   await killed(room, worker, { blow: 'kill', inWeather });
 }
 
-/** The holder leaves in order; whoever comes next is killed as soon as the queue has given it the message. */
+/** The holder leaves in order; whoever comes next, be it the holder started again, is killed as soon as the queue has given it the message. */
 async function killEarly(room: Room, inWeather: boolean): Promise<void> {
   const { pair, random } = room;
   const { worker } = await holder(room);
@@ -146,17 +151,23 @@ async function killEarly(room: Room, inWeather: boolean): Promise<void> {
   const next = pair.other(worker);
   const received = next.receivedAtMs.length;
   worker.process().signal('SIGTERM');
-  const leaving = worker.process().ended.then((code) => {
+  let receivedAgain = Number.POSITIVE_INFINITY;
+  const leaving = worker.process().ended.then(async (code) => {
     if (code !== 0) room.unfenced.push(`${worker.name}: ended with ${code} at a SIGTERM`);
-    return worker.start();
+    receivedAgain = worker.receivedAtMs.length;
+    await worker.start();
   });
-  await until(
-    () => `${next.name} receives`,
-    () => next.receivedAtMs.length > received || undefined,
+  const victim = await until(
+    () => `${pair.name}: somebody receives`,
+    () => {
+      if (next.receivedAtMs.length > received) return next;
+      return worker.receivedAtMs.length > receivedAgain ? worker : undefined;
+    },
     recoveryMsMax,
   );
+  if (victim === worker) await leaving;
   await wait(between(random, 0, earlyMsMax));
-  await Promise.all([killed(room, next, { blow: 'early', inWeather }), leaving]);
+  await Promise.all([killed(room, victim, { blow: 'early', inWeather }), leaving]);
 }
 
 async function killed(room: Room, worker: Worker, blow: Omit<Gap, 'gapMs'>): Promise<void> {
@@ -169,7 +180,7 @@ async function killed(room: Room, worker: Worker, blow: Omit<Gap, 'gapMs'>): Pro
 /** Until every healthy probe arrives again. */
 async function recovered(room: Room, atMs: number, blow: Omit<Gap, 'gapMs'>): Promise<void> {
   const { pair, roles, probed, settled, gaps, say } = room;
-  const healthy = roles.filter(({ family }) => family === 'healthy');
+  const healthy = healthyOf(roles);
   const gapMs = await until(
     () => `${pair.name} is probed again`,
     () => gapAround(healthy, probed, atMs),
@@ -201,7 +212,7 @@ async function outcomeOf(room: Room, sinceMs: number): Promise<KillsOutcome> {
   const { pair, roles, settled, probed, gaps, unfenced, weather } = room;
   const stored = { store: pair.store, roles };
   const now = await readAll(stored);
-  const healthy = roles.filter(({ family }) => family === 'healthy');
+  const healthy = healthyOf(roles);
   return {
     gaps,
     failureCommits: await failureCommits(stored, sinceMs),
