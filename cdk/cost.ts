@@ -2,9 +2,9 @@
  * What a fleet costs a month, from the work that the product does for it: how often a holder beats, reads and is invoked, times the
  * published prices. Pure. Not in it: data transfer, NAT, calls of the API, and what a change of many targets at once costs.
  */
+import { capacityOf } from '../shared/core/layout.ts';
+import { bucketCount } from '../shared/core/slots.ts';
 import {
-  bucketCount,
-  capacityOf,
   type Fleet,
   type FleetLayout,
   type FleetMode,

@@ -1,5 +1,6 @@
 /** What the deployment will cost, said at synth. */
 import type { Annotations } from 'aws-cdk-lib';
+import { metricsOf } from '../functions/lambda/metrics.ts';
 import { type CostEstimate, estimateCost } from './cost.ts';
 import type { Fleet, FleetMode, FleetPart } from './fleet.ts';
 import { pricesReadIn, pricesRegion } from './prices.ts';
@@ -10,16 +11,20 @@ type Input = {
   readonly memorySize: number;
   readonly alarms: number;
   readonly budget?: number;
+  readonly reservedConcurrency?: number;
+  readonly maxConcurrency?: number;
 };
 
 /** What is estimated when nobody says what there will be. */
 const fleetDefault: Fleet = [{ targets: 100, periodSeconds: 10 }];
 
-/** Metrics in the functions' logs, each for one stage and one function: what the four write, whatever the fleet. */
-export const metricCount = 24;
+/** Metrics in the functions' logs, each for one stage and one function. */
+export const metricCount = Object.values(metricsOf).flat().length;
 
 /** An information with the estimate, and a warning above the budget or beyond what the shards can hold. */
 export function warnOfCost(annotations: Annotations, { budget, fleet, ...input }: Input): void {
+  if (!fleet && (input.reservedConcurrency ?? input.maxConcurrency) !== undefined)
+    annotations.addInfo('fleet: is not given, so the limits of concurrency were held against one shard');
   const estimate = estimateCost({ ...input, fleet: fleet ?? fleetDefault, metrics: metricCount });
   annotations.addInfo(describeEstimate(estimate, fleet, input));
   const dollars = Math.ceil(estimate.usd);

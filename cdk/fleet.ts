@@ -1,5 +1,6 @@
 /** What is to be probed, in round numbers, and the shards that the product's own layout makes of it. Pure. */
-import { type Capacity, functionCapacity, planLayout, splitAbove } from '../shared/core/layout.ts';
+import { capacityOf, planLayout, splitAbove } from '../shared/core/layout.ts';
+import { bucketCount } from '../shared/core/slots.ts';
 import { type BucketWeight, execCpuMs, grpcCpuMs, httpCpuMs, httpsCpuMs, tcpCpuMs } from '../shared/core/weight.ts';
 
 export type FleetProbe = 'http' | 'https' | 'tcp' | 'grpc' | 'exec';
@@ -38,12 +39,8 @@ export const probeCpuMs: { readonly [probe in FleetProbe]: number } = {
   exec: execCpuMs,
 };
 
-export const bucketCount = 256;
-const mbPerVcpu = 1_769;
 const tickPeriodSecondsMin = 60;
 const timeoutSeconds = 1;
-
-export const capacityOf = (memorySize: number): Capacity => ({ ...functionCapacity, cpu: memorySize / mbPerVcpu });
 
 export const targetsOf = (fleet: Fleet): number => fleet.reduce((sum, { targets }) => sum + targets, 0);
 

@@ -56,8 +56,13 @@ export class Probelet extends Construct {
     this.api = api.api;
     this.apiUrl = api.url;
     this.functions = functionsOf(parts);
-    if (stage !== emulatorStage) {
-      // The emulator knows neither of both.
+    const annotations = Annotations.of(this);
+    if (stage === emulatorStage)
+      annotations.addWarningV2(
+        'probelet:emulator',
+        'stage: emulator is for an emulator only; anywhere else the bus would lack its policy and its schemas',
+      );
+    else {
       const { prober, ...others } = parts;
       eventBus.guard({ prober: prober.role, others: Object.values(others).map(({ role }) => role) });
       eventBus.describeEvents();
@@ -65,7 +70,7 @@ export class Probelet extends Construct {
     const watched = { stage, functions: this.functions, deadLetters };
     const { alarms } = new Alarms(this, 'Alarms', watched, props.alarmTopic);
     dashboard(this, 'Dashboard', { ...watched, alarms, queues });
-    warnOfCost(Annotations.of(this), { ...props, mode, memorySize, alarms: alarms.length });
+    warnOfCost(annotations, { ...props, mode, memorySize, alarms: alarms.length });
   }
 
   /** May register, report, trigger and remove targets through the API, and read them. With IAM as authorizer only. */

@@ -34,7 +34,7 @@ export type ProbeletProps = TargetTableProps & {
   readonly execRunner?: ExecRunner;
   /** What probe headers may refer to, as they do: `ssm:/probelet/…`, `secretsmanager:probelet/…`. Default: nothing. */
   readonly secrets?: readonly string[];
-  /** Default `auto`: resident if some period is below a minute, else tick. */
+  /** Default `auto`: tick for a shard of few targets (`tickTargetsMax`) whose periods are all a minute or more, else resident. */
   readonly mode?: 'auto' | 'resident' | 'tick';
   /** Of the prober, MB. More of it means fewer shards. */
   readonly memorySize?: number;
@@ -48,7 +48,7 @@ export type ProbeletProps = TargetTableProps & {
   readonly reservedConcurrency?: number;
   /** How many runs there are at most at the same time. Default: as many as the account has room for. */
   readonly maxConcurrency?: number;
-  /** Traces with X-Ray. Its actions know no resources, so it is the one wildcard there can be. */
+  /** Traces with X-Ray, whose actions know no resources: a wildcard in each role. */
   readonly tracing?: boolean;
   /** What is to be probed, for the estimate of its costs. */
   readonly fleet?: Fleet;

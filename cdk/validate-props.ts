@@ -5,7 +5,7 @@ import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
-import { emulatorStage } from '../functions/lambda/environment.ts';
+import { canaryOf, emulatorStage } from '../functions/lambda/environment.ts';
 import { secretPrefix } from '../shared/aws/secrets.ts';
 import { fleetLayout } from './fleet.ts';
 import type { ProbeletProps } from './props.ts';
@@ -24,8 +24,8 @@ const wholeNumber = (min: number, max: number): Rule => ({
 const flag: Rule = { allowed: 'true or false', schema: z.boolean() };
 const name = z.string().regex(/^[\w-]{1,64}$/);
 
-/** AWS allows a host and a port; whether it answers is seen when it runs. */
-const hostAndPort = z.string().regex(/^(\[[\da-fA-F:.]+\]|[^\s:[\]]+):\d{1,5}$/);
+/** Whether it answers is seen when it runs. */
+const hostAndPort = z.string().refine((value) => canaryOf(value) !== undefined);
 
 const fleetPart = z.strictObject({
   targets: z.int().min(0).max(10_000_000),
@@ -37,6 +37,9 @@ const fleetPart = z.strictObject({
 /** A function of this stack or of another; only what is used of it. */
 const lambdaFunction = z.custom((value) => Construct.isConstruct(value) && 'functionArn' in value);
 
+/** Of a table: there are no snapshots of one. */
+const removalPolicies = [RemovalPolicy.DESTROY, RemovalPolicy.RETAIN] as const;
+
 const rules: { readonly [prop in keyof ProbeletProps]-?: Rule } = {
   stage: {
     allowed: '1 to 64 letters, digits, dots, dashes or underscores',
@@ -44,8 +47,8 @@ const rules: { readonly [prop in keyof ProbeletProps]-?: Rule } = {
   },
   encryptionKey: construct('a KMS key'),
   removalPolicy: {
-    allowed: Object.values(RemovalPolicy).join(', '),
-    schema: z.enum(RemovalPolicy),
+    allowed: removalPolicies.join(', '),
+    schema: z.enum(removalPolicies),
   },
   vpc: construct('a VPC'),
   vpcSubnets: { allowed: 'a selection of subnets', schema: z.looseObject({}) },

@@ -19,7 +19,7 @@ const anonymousPath = '/healthz';
 const readingMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 export function apiFunction(ports: ApiFunctionPorts) {
-  const { metrics: _, anonymous, ...deps } = ports;
+  const { metrics, anonymous, ...deps } = ports;
   const { log } = ports;
   const onPoison = ({ key, detail }: Poison) => log.error('item cannot be read', { key, detail });
   const app = apiApp({ ...deps, health: () => ({ ok: true, quarantined: [] }), onPoison });
@@ -28,6 +28,7 @@ export function apiFunction(ports: ApiFunctionPorts) {
     const decoded = decodeHttpEvent(event);
     if (decoded.kind === 'malformed') {
       log.error('malformed event', { detail: decoded.detail });
+      metrics.emit({ EventsMalformed: 1 });
       return problemResponse(problem(400, 'malformed-event', 'This is not an event of an HTTP API.'));
     }
     const { request, caller } = decoded;
@@ -35,6 +36,7 @@ export function apiFunction(ports: ApiFunctionPorts) {
     if (caller === undefined && !anonymous && path !== anonymousPath)
       return problemResponse(problem(401, 'unauthorized', 'Nobody has asked who you are.'));
     const response = await app.fetch(request);
+    metrics.emit();
     // Whoever changes something leaves a trace; whoever reads does not.
     if (!readingMethods.has(request.method))
       log.info('request', { method: request.method, path, status: response.status, caller });

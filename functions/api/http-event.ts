@@ -48,7 +48,11 @@ function requestOf({ rawPath, rawQueryString, headers, body, isBase64Encoded, re
   const { domainName, http } = requestContext;
   const query = rawQueryString === '' ? '' : `?${rawQueryString}`;
   const hasBody = body !== undefined && http.method !== 'GET' && http.method !== 'HEAD';
-  return new Request(`https://${domainName}${rawPath}${query}`, {
+  const url = new URL(`https://${domainName}${rawPath}${query}`);
+  // What is served has to be what was allowed in front: `..`, `?` and `#` in a decoded path would make another one of it.
+  if (url.pathname !== rawPath && url.pathname !== encodeURI(rawPath))
+    throw new Error(`the path ${rawPath} is not normal`);
+  return new Request(url, {
     method: http.method,
     headers,
     ...(hasBody && { body: Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8') }),

@@ -145,7 +145,7 @@ function megabytes(value: string): number {
 /** Without any: what every run needs anyway. Where the clients are sent elsewhere, so is this. */
 function canaries(variables: Variables): readonly Canary[] {
   const given = listOf(variables.PROBELET_CANARIES);
-  if (given.length > 0) return given.map(canary);
+  if (given.length > 0) return given.map(requiredCanary);
   const region = required(variables, 'AWS_REGION');
   return ['dynamodb', 'sqs'].map((service) => {
     const { hostname, port, protocol } = new URL(serviceEndpoint(service, region, variables));
@@ -155,12 +155,19 @@ function canaries(variables: Variables): readonly Canary[] {
 
 const portMax = 65_535;
 
-function canary(value: string): Canary {
-  const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(value) ?? [];
+/** undefined: it is none. An app looks at its props with it. */
+export function canaryOf(value: string): Canary | undefined {
+  const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^\s,:[\]]+)):(\d{1,5})$/.exec(value) ?? [];
   const host = bracketed ?? plain;
   const number = Number(port);
   const isHost = bracketed === undefined || isIPv6(bracketed);
-  if (host !== undefined && isHost && number >= 1 && number <= portMax) return { host, port: number };
+  if (host === undefined || !isHost || number < 1 || number > portMax) return undefined;
+  return { host, port: number };
+}
+
+function requiredCanary(value: string): Canary {
+  const canary = canaryOf(value);
+  if (canary) return canary;
   throw wrong('PROBELET_CANARIES', value, 'host:port, several between commas');
 }
 

@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { StoreCall } from '../../shared/store/item-size.ts';
+import type { FunctionName } from '../bundling.ts';
 import { writeLine } from './log.ts';
 
 export const metricsNamespace = 'probelet';
@@ -35,10 +36,32 @@ const metricUnits = {
 } as const;
 
 export type MetricName = keyof typeof metricUnits;
+
+/** Which function tells which: each is one metric to pay for, whatever the fleet. */
+export const metricsOf = {
+  schedule: ['Shards', 'ShardsWithoutHolder', 'MessagesNotSent', 'ReadUnits', 'WriteUnits'],
+  prober: [
+    'ProbesSuccessful',
+    'ProbesFailed',
+    'ProbesUnknown',
+    'ProbeDurationMax',
+    'TargetsHeld',
+    'ProbesLate',
+    'ShardsDegraded',
+    'ItemsQuarantined',
+    'RunsInDoubt',
+    'EventsMalformed',
+    'ReadUnits',
+    'WriteUnits',
+  ],
+  'status-sync': ['EventsMalformed', 'ReadUnits', 'WriteUnits'],
+  api: ['EventsMalformed', 'ReadUnits', 'WriteUnits'],
+} as const satisfies { readonly [name in FunctionName]: readonly MetricName[] };
+
 export type MetricValues = { readonly [Name in MetricName]?: number };
 
 export type FunctionMetrics = {
-  /** One line with these values, and with what the store was asked for since the last one. */
+  /** One line with these values, which are of `metricsOf`, and with what the store was asked for since the last one. */
   emit(values?: MetricValues): void;
   /** For the store. */
   readonly onCall: (call: StoreCall) => void;
@@ -46,7 +69,7 @@ export type FunctionMetrics = {
 
 type Options = {
   readonly stage: string;
-  readonly service: string;
+  readonly service: FunctionName;
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly write?: (line: string) => void;
 };
@@ -56,6 +79,8 @@ export function functionMetrics({ stage, service, clock, write = writeLine }: Op
   return {
     emit(values = {}) {
       const all: MetricValues = { ...values, ...units };
+      const unknown = names(all).filter((name) => !isOf(service, name));
+      if (unknown.length > 0) throw new Error(`${service} tells no ${unknown.join(', ')}`);
       units = { ReadUnits: 0, WriteUnits: 0 };
       write(JSON.stringify({ ...embedded(all, Math.floor(clock.nowMs())), Stage: stage, Function: service, ...all }));
     },
@@ -64,6 +89,9 @@ export function functionMetrics({ stage, service, clock, write = writeLine }: Op
     },
   };
 }
+
+const isOf = (service: FunctionName, name: MetricName): boolean =>
+  metricsOf[service].some((known: MetricName) => known === name);
 
 const embedded = (values: MetricValues, timestampMs: number) => ({
   _aws: {

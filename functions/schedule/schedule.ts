@@ -2,8 +2,7 @@
  * The schedule: called once a minute, perhaps late, twice or not at all. It keeps nothing and all that it does may be done twice, so it does
  * not look at its event. What keeps it from its work is thrown: the function's errors are watched, and the next minute tries again.
  */
-import type { Capacity } from '../../shared/core/layout.ts';
-import { descriptorsMax } from '../../shared/core/room.ts';
+import { capacityOf } from '../../shared/core/layout.ts';
 import { runSchedule } from '../../shared/manager/schedule.ts';
 import type { QueueSender } from '../../shared/queue/queue.ts';
 import type { InvocationContext } from '../lambda/context.ts';
@@ -30,9 +29,3 @@ export function scheduleFunction(ports: ScheduleFunctionPorts) {
     }
   };
 }
-
-/** Of memory that is one vCPU. */
-const vcpuMb = 1_769;
-
-/** Of one prober. */
-export const capacityOf = (megabytes: number): Capacity => ({ cpu: megabytes / vcpuMb, sockets: descriptorsMax });

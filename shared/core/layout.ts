@@ -5,6 +5,8 @@
  *
  * A shard is named by its first bucket, so its name, its slots and its message group stay while its range grows or shrinks.
  */
+import { descriptorsMax } from './room.ts';
+import { bucketCount } from './slots.ts';
 import { type BucketWeight, isHigherMode, type ShardMode, sumOf } from './weight.ts';
 
 /** The first bucket and one past the last. */
@@ -40,10 +42,14 @@ export type LayoutContext = {
   readonly mode: 'auto' | 'tick' | 'resident';
 };
 
-const bucketCount = 256;
+/** Of a Lambda function's memory that is one vCPU. */
+const vcpuMb = 1_769;
 
-/** A Lambda function of 256 MB on arm64 (1,769 MB are one vCPU), and 700 of its 1,024 descriptors. */
-export const functionCapacity: Capacity = { cpu: 256 / 1_769, sockets: 700 };
+/** Of a Lambda function on arm64. */
+export const capacityOf = (megabytes: number): Capacity => ({ cpu: megabytes / vcpuMb, sockets: descriptorsMax });
+
+/** The smallest that a deployment has by default. */
+export const functionCapacity: Capacity = capacityOf(256);
 
 /**
  * A tick's claims, two write units a minute for each bucket with targets, cost more than a small function that is always there when a

@@ -5,7 +5,7 @@
 import { type AwsAnswer, type AwsCall, jsonObject } from '../aws/aws-call.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { ExecRequest } from '../prober/prober.ts';
-import { type ExecOutcome, outputBytesMax, type Runner } from './exec.ts';
+import { cut, type ExecOutcome, type Runner } from './exec.ts';
 
 /** What the function gets. */
 export type ExecPayload = {
@@ -68,10 +68,3 @@ function ranOutcome({ headers, body }: Answered): ExecOutcome {
 }
 
 const notRun = (message: string): ExecOutcome => ({ kind: 'notStarted', message, own: false });
-
-/** Not in the middle of a character. */
-export function cut(output: string): string {
-  const bytes = Buffer.from(output);
-  if (bytes.length <= outputBytesMax) return output;
-  return new TextDecoder().decode(bytes.subarray(0, outputBytesMax), { stream: true });
-}

@@ -4,8 +4,7 @@
  */
 import { type AwsCall, awsJson, type JsonAnswer } from '../aws/aws-call.ts';
 import { type Clock, sleep } from '../lib/clock.ts';
-import type { ExecOutcome, Runner } from './exec.ts';
-import { cut } from './lambda.ts';
+import { cut, type ExecOutcome, type Runner } from './exec.ts';
 
 export type SsmRunnerOptions = { readonly call: AwsCall; readonly clock: Clock; readonly instanceId: string };
 
@@ -33,9 +32,12 @@ export function ssmRunner({ call, clock, instanceId }: SsmRunnerOptions): Runner
     if (sent.kind !== 'output') return notSent(sent);
     const commandId = commandIdOf(sent.output);
     if (commandId === undefined) return { kind: 'notStarted', message: 'Systems Manager gave no id', own: true };
-    const outcome = await watch({ call, clock, deadlineMs }, { CommandId: commandId, InstanceId: instanceId });
-    if (outcome.kind === 'timedOut') await cancelled({ call, clock }, commandId);
-    return outcome;
+    const watched = await watch({ call, clock, deadlineMs }, { CommandId: commandId, InstanceId: instanceId });
+    if (watched.kind === 'ended') return watched.outcome;
+    await cancelled({ call, clock }, commandId);
+    return watched.hasBegun
+      ? { kind: 'timedOut', output: '' }
+      : { kind: 'notStarted', message: 'Run Command had not begun in time', own: true };
   };
 }
 
@@ -52,7 +54,7 @@ type NoOutput = Exclude<JsonAnswer, { readonly kind: 'output' }>;
 function notSent(answer: NoOutput): ExecOutcome {
   switch (answer.kind) {
     case 'tooLate':
-      return { kind: 'timedOut', output: '' };
+      return { kind: 'notStarted', message: 'Systems Manager did not answer in time', own: true };
     case 'unreachable':
       return { kind: 'notStarted', message: `Systems Manager out of reach: ${answer.message}`, own: true };
     case 'error':
@@ -71,18 +73,22 @@ const isPassing = ({ code, status }: Extract<NoOutput, { readonly kind: 'error' 
 
 type Watching = { readonly call: AwsCall; readonly clock: Clock; readonly deadlineMs: number };
 
-async function watch(
-  { call, clock, deadlineMs }: Watching,
-  input: Readonly<Record<string, string>>,
-): Promise<ExecOutcome> {
+/** `hasBegun`: it was seen to run; of one that was not, nothing is known of the target when time is up. */
+type Watched =
+  | { readonly kind: 'ended'; readonly outcome: ExecOutcome }
+  | { readonly kind: 'tooLate'; readonly hasBegun: boolean };
+
+async function watch({ call, clock, deadlineMs }: Watching, input: Readonly<Record<string, string>>): Promise<Watched> {
+  let hasBegun = false;
   for (let pauseMs = firstLookMs; ; pauseMs = lookAgainMs) {
     const leftMs = deadlineMs - clock.monotonicMs();
-    if (leftMs <= 0) return { kind: 'timedOut', output: '' };
+    if (leftMs <= 0) return { kind: 'tooLate', hasBegun };
     await sleep(clock, Math.min(pauseMs, leftMs));
     const request = { service: 'ssm', target: 'AmazonSSM.GetCommandInvocation', input } as const;
     const answer = await awsJson(call, request, deadlineMs);
+    if (answer.kind === 'output') hasBegun ||= answer.output.Status === 'InProgress';
     const outcome = answer.kind === 'output' ? endOf(answer.output) : lookEnd(answer);
-    if (outcome) return outcome;
+    if (outcome) return { kind: 'ended', outcome };
   }
 }
 
@@ -107,7 +113,7 @@ function endOf(invocation: Readonly<Record<string, unknown>>): ExecOutcome | und
         return { kind: 'exited', exitCode, output: outputOf(invocation) };
       break;
     case 'TimedOut':
-      // Of the execution: the delivery's own time-out is longer than any probe's that is still waiting.
+      // What was not delivered in time has not begun.
       if (details === 'Execution Timed Out' || details === 'ExecutionTimedOut')
         return { kind: 'timedOut', output: outputOf(invocation) };
       break;

@@ -77,6 +77,17 @@ describe('a call of a service without a client', () => {
     assert.deepEqual(await asked, { kind: 'tooLate' });
   });
 
+  test('is not held up by hundreds of others that hang', async (context) => {
+    const { call, clock, server, soon } = await world(context, ({ body }) =>
+      body.includes('hanging') ? 'silence' : { body: {} },
+    );
+    const hanging = Array.from({ length: 300 }, () => awsJson(call, { ...parameter, input: 'hanging' }, soon()));
+    while (server.calls.length < hanging.length) await new Promise(setImmediate);
+    assert.equal((await awsJson(call, parameter, soon())).kind, 'output');
+    clock.end();
+    await Promise.all(hanging);
+  });
+
   test('that finds nobody says so', async (context) => {
     const { call, server, soon } = await world(context, () => 'silence');
     await server.close();

@@ -42,11 +42,16 @@ describe('a wrong prop is refused by its name and with what is allowed', () => {
     [{ mode: 'loop' }, 'mode: is "loop"; allowed: auto, resident or tick'],
     [{ stage: 'a b' }, 'stage: is "a b"; allowed: 1 to 64 letters, digits, dots, dashes or underscores'],
     [{ allowCidrs: ['10.0.0.0'] }, 'allowCidrs: is ["10.0.0.0"]; allowed: ranges like 10.0.0.0/8'],
-    [{ canaries: ['example.com'] }, 'canaries: is ["example.com"]; allowed: one to ten of host:port'],
-    [
-      { removalPolicy: 'keep' },
-      'removalPolicy: is "keep"; allowed: destroy, retain, snapshot, retain-on-update-or-delete',
-    ],
+    ...['example.com', 'h:0', 'h:99999', '[1:2]:443', 'a,b:443', 'a b:443'].map((canary): [object, string] => [
+      { canaries: [canary] },
+      `canaries: is ["${canary}"]; allowed: one to ten of host:port`,
+    ]),
+    ...['keep', RemovalPolicy.SNAPSHOT, RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE].map(
+      (removalPolicy): [object, string] => [
+        { removalPolicy },
+        `removalPolicy: is "${removalPolicy}"; allowed: destroy, retain`,
+      ],
+    ),
     [{ logRetention: 31 }, 'logRetention: is 31; allowed: one of RetentionDays'],
     [{ tracing: 'yes' }, 'tracing: is "yes"; allowed: true or false'],
     [{ budget: -1 }, 'budget: is -1; allowed: a number of US dollars above 0'],

@@ -12,8 +12,8 @@ const instanceId = 'i-0123456789abcdef0';
 /** Run Command as the API reference has it; `looks` are what GetCommandInvocation says, the last one for ever. */
 async function world(
   context: TestContext,
-  looks: readonly Answer[],
-  sent: Answer = { body: { Command: { CommandId: 'c1' } } },
+  looks: readonly (Answer | 'silence')[],
+  sent: Answer | 'silence' = { body: { Command: { CommandId: 'c1' } } },
 ) {
   let looked = 0;
   const server = await awsServer(({ target }: Call) => {
@@ -89,11 +89,31 @@ describe('a command on an instance', () => {
     assert.equal(JSON.parse(calls('CancelCommand')[0]?.body ?? '').CommandId, 'c1');
   });
 
+  const notBegun: readonly (readonly [name: string, looks: readonly (Answer | 'silence')[]])[] = [
+    ['waits', [look('Pending')]],
+    ['is delayed', [look('Delayed')]],
+    ['cannot be looked at', ['silence']],
+    ['is not known yet', [unknown]],
+  ];
+  for (const [name, looks] of notBegun)
+    test(`that ${name} until the time is up says nothing of the target, and is cancelled`, async (context) => {
+      const { run, calls } = await world(context, looks);
+      const message = 'Run Command had not begun in time';
+      assert.deepEqual(await run(['x'], 900), { kind: 'notStarted', message, own: true });
+      assert.equal(calls('CancelCommand').length, 1);
+    });
+
+  test('whose sending is not answered says nothing of the target', async (context) => {
+    const { run } = await world(context, [], 'silence');
+    const message = 'Systems Manager did not answer in time';
+    assert.deepEqual(await run(['x'], 300), { kind: 'notStarted', message, own: true });
+  });
+
   test('ends with the run that asked for it', async (context) => {
     const { run, clock } = await world(context, [look('InProgress')]);
     const asked = run(['sleep', '9'], 60_000);
     setTimeout(clock.end, 100);
-    assert.equal((await asked).kind, 'timedOut');
+    assert.equal((await asked).kind, 'notStarted');
   });
 
   const ends: readonly (readonly [name: string, answer: Answer, expected: object])[] = [

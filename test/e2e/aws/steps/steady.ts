@@ -1,6 +1,7 @@
 /**
- * What a fleet costs that is steady, by what the store adapters count: beats, claims, checkpoints and the schedule included. It begins with
- * a take-over, of which there is one a slot: ten minutes are counted as they come, of fewer ones each counts its part of the take-over.
+ * What a fleet costs that is steady, by what the store adapters count: beats, claims, checkpoints and the schedule included. There is one
+ * take-over a slot. Ten minutes are counted as they come and with one take-over, which is more than their part of it: that of a slot that
+ * begins in between, or else the one that they begin with, after a kill. Of fewer minutes each counts its part of a take-over.
  */
 import { residentSlotMs } from '../../../../shared/core/slots.ts';
 import { atLeast, atMost, exactly, type Figure, judged } from '../../../support/figures.ts';
@@ -81,8 +82,10 @@ function reportsIn(lines: readonly LogLine[]): Reports {
 type Units = 'ReadUnits' | 'WriteUnits';
 type Counted = Reports & { readonly schedule: readonly LogLine[] };
 
-const asCounted = ({ takeOvers, steady, ends, schedule }: Counted, name: Units): number =>
-  sum([...takeOvers, ...steady, ...ends, ...schedule], name) / probesIn([...takeOvers, ...steady, ...ends]);
+function asCounted({ takeOvers, steady, ends, schedule }: Counted, name: Units): number {
+  const all = [...takeOvers.slice(-1), ...steady, ...ends];
+  return sum([...all, ...schedule], name) / probesIn(all);
+}
 
 function byMinute({ takeOvers, steady, schedule }: Counted, name: Units): number {
   const minute = sum(steady, name) / steady.length;
