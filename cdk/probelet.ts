@@ -1,17 +1,108 @@
-/** The product as a construct: what it keeps and where it tells of changes. Everything is a prop; nothing is read from context or environment. */
-import { EventBus } from 'aws-cdk-lib/aws-events';
+/** The product as a construct. Everything is a prop; nothing is read from context or environment. */
+import { Annotations, Names, Stack } from 'aws-cdk-lib';
+import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
+import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { type EventBus, type IRuleTarget, Rule } from 'aws-cdk-lib/aws-events';
+import type { IGrantable } from 'aws-cdk-lib/aws-iam';
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import { TargetTable, type TargetTableProps } from './table.ts';
+import type { FunctionName } from '../functions/bundling.ts';
+import { emulatorStage } from '../functions/lambda/environment.ts';
+import { type DetailType, eventSource } from '../shared/bus/events.ts';
+import { Alarms } from './alarms.ts';
+import { dashboard } from './dashboard.ts';
+import { engine } from './engine.ts';
+import { warnOfCost } from './estimate.ts';
+import { TargetBus } from './event-bus.ts';
+import { allowServices } from './key-policy.ts';
+import type { NodeFunction } from './node-function.ts';
+import type { ProbeletProps } from './props.ts';
+import { TargetTable } from './table.ts';
+import type { TargetApi } from './target-api.ts';
+import { memorySizeDefault, modeDefault, requireValidProps } from './validate-props.ts';
 
-export type ProbeletProps = TargetTableProps;
+export type UpdateRule = {
+  readonly detailType: DetailType | readonly DetailType[];
+  /** Of the event's detail, in EventBridge's pattern language. Default: all. */
+  readonly pattern?: { readonly [field: string]: unknown };
+  /** What is called. Give it a dead-letter queue: after a day the bus gives up. */
+  readonly target: IRuleTarget;
+};
 
 export class Probelet extends Construct {
-  readonly table: TargetTable['table'];
+  readonly table: TableV2;
   readonly bus: EventBus;
+  readonly api: HttpApi;
+  readonly apiUrl: string;
+  readonly functions: { readonly [name in FunctionName]: LambdaFunction };
+  readonly #api: TargetApi;
 
   constructor(scope: Construct, id: string, props: ProbeletProps = {}) {
     super(scope, id);
+    requireValidProps(props, Stack.of(this));
+    const { encryptionKey, mode = modeDefault, memorySize = memorySizeDefault } = props;
+    const stage = props.stage ?? Names.uniqueResourceName(this, { maxLength: stageLengthMax });
+    allowServices(this, encryptionKey);
     this.table = new TargetTable(this, 'Table', props).table;
-    this.bus = new EventBus(this, 'Bus', { description: 'Changes of probed targets' });
+    const eventBus = new TargetBus(this, 'Bus', { encryptionKey });
+    this.bus = eventBus.bus;
+    const { parts, api, deadLetters, queues } = engine(this, {
+      props: { ...props, mode, memorySize },
+      stage,
+      table: this.table,
+      bus: this.bus,
+    });
+    this.#api = api;
+    this.api = api.api;
+    this.apiUrl = api.url;
+    this.functions = functionsOf(parts);
+    const annotations = Annotations.of(this);
+    if (stage === emulatorStage)
+      annotations.addWarningV2(
+        'probelet:emulator',
+        'stage: emulator is for an emulator only; anywhere else the bus would lack its policy and its schemas',
+      );
+    else {
+      const { prober, ...others } = parts;
+      eventBus.guard({ prober: prober.role, others: Object.values(others).map(({ role }) => role) });
+      eventBus.describeEvents();
+    }
+    const watched = { stage, functions: this.functions, deadLetters };
+    const { alarms } = new Alarms(this, 'Alarms', watched, props.alarmTopic);
+    dashboard(this, 'Dashboard', { ...watched, alarms, queues });
+    warnOfCost(annotations, { ...props, mode, memorySize, alarms: alarms.length });
+  }
+
+  /** May register, report, trigger and remove targets through the API, and read them. With IAM as authorizer only. */
+  grantRegister(grantee: IGrantable): void {
+    this.#api.grantRegister(grantee);
+  }
+
+  /** May read targets and their status through the API. With IAM as authorizer only. */
+  grantReadStatus(grantee: IGrantable): void {
+    this.#api.grantReadStatus(grantee);
+  }
+
+  /** Calls the target with each event of this kind. At least once, in any order. */
+  onUpdate(id: string, { detailType, pattern, target }: UpdateRule): Rule {
+    return new Rule(this, id, {
+      eventBus: this.bus,
+      eventPattern: {
+        source: [eventSource],
+        detailType: typeof detailType === 'string' ? [detailType] : [...detailType],
+        ...(pattern && { detail: pattern }),
+      },
+      targets: [target],
+    });
   }
 }
+
+/** Of a dimension, as the functions take it. */
+const stageLengthMax = 64;
+
+const functionsOf = (made: { readonly [name in FunctionName]: NodeFunction }) => ({
+  schedule: made.schedule.function,
+  prober: made.prober.function,
+  'status-sync': made['status-sync'].function,
+  api: made.api.function,
+});

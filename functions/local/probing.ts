@@ -1,13 +1,12 @@
 /** This machine's network and commands, as the probers of one process use them. */
 import type { AllowList } from '../../shared/exec/allow-list.ts';
 import { localRunner } from '../../shared/exec/local.ts';
-import { type Clock, endingClock } from '../../shared/lib/clock.ts';
-import type { Canary, Ports } from '../../shared/manager/ports.ts';
-import { guardedDialer } from '../../shared/net/dialer.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
+import type { Canary } from '../../shared/manager/ports.ts';
 import type { DialPolicy } from '../../shared/net/net.ts';
 import { dialPolicy } from '../../shared/net/policy.ts';
 import { resolver } from '../../shared/net/resolver.ts';
-import { proberRegistry } from '../../shared/prober/registry.ts';
+import { type RunProbing, runProbing } from '../run-probing.ts';
 import { localCanaries } from './canaries.ts';
 import { environmentSecret } from './environment-secret.ts';
 
@@ -20,9 +19,10 @@ export type ProbingOptions = {
   readonly wayOut?: readonly Canary[];
 };
 
-export type Probing = Pick<Ports, 'resolve' | 'canaries'> & {
+export type Probing = {
+  readonly canaries: readonly Canary[];
   /** What each run has for itself, so that it can end what it began. */
-  readonly forRun: () => Pick<Ports, 'dial' | 'probers' | 'abandon'>;
+  readonly forRun: () => RunProbing;
   close(): Promise<void>;
 };
 
@@ -31,15 +31,18 @@ export function localProbing({ clock, allowExec, network, wayOut = [] }: Probing
   const policy = network?.policy ?? dialPolicy({ mode: 'local' });
   const canaries = localCanaries({ clock, resolve, wayOut });
   return {
-    resolve,
     canaries: canaries.list,
-    forRun() {
-      const own = endingClock(clock);
-      const dial = guardedDialer({ resolve, policy, clock: own });
-      const run = localRunner({ clock: own, ...(allowExec && { allows: allowExec }) });
-      const probers = proberRegistry({ dial, clock: own, run, resolveSecret: environmentSecret });
-      return { dial, probers, abandon: own.end };
-    },
+    forRun: () =>
+      runProbing({
+        clock,
+        policy,
+        // All runs share what it remembers.
+        resolveOn: () => resolve,
+        outside: (own) => ({
+          run: localRunner({ clock: own, ...(allowExec && { allows: allowExec }) }),
+          resolveSecret: environmentSecret,
+        }),
+      }),
     close: () => canaries.close(),
   };
 }

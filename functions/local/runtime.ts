@@ -53,11 +53,8 @@ export function startRuntime(
     unknownProbes: () => unknownProbes(viewed(shard)),
   });
   subscribeStatusSync(bus, { store, bus, clock, random, log });
-  const { resolve, canaries, forRun } = probing;
-  const shard = hostShard(
-    { clock, random, log, store, bus, resolve, canaries, forRun, metrics: metrics.probes },
-    options.mode,
-  );
+  const { canaries, forRun } = probing;
+  const shard = hostShard({ clock, random, log, store, bus, canaries, forRun, metrics: metrics.probes }, options.mode);
   const app = apiApp({
     store,
     bus,

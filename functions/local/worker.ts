@@ -33,8 +33,8 @@ export function startWorker(options: Omit<WorkerOptions, 'aws'>, ports: WorkerPo
     quarantinedItems: () => sumOf(held(), ({ quarantined }) => quarantined.length),
     unknownProbes: () => unknownProbes(held()),
   });
-  const { resolve, canaries } = probing;
-  const shared = { clock, random, log, store, bus, resolve, canaries, metrics: metrics.probes };
+  const { canaries } = probing;
+  const shared = { clock, random, log, store, bus, canaries, metrics: metrics.probes };
   const memory: ShardMemory = new Map();
   const room = probeRoom();
   const stop = new AbortController();

@@ -1,6 +1,7 @@
 /** The API as one function from Request to Response. It knows no server: Node's and the HTTP API of AWS both call `fetch`. */
-import { OpenAPIHono, z } from '@hono/zod-openapi';
-import type { Context } from 'hono';
+import { OpenAPIRegistry } from '@asteasolutions/zod-to-openapi';
+import { type Context, Hono } from 'hono';
+import * as z from 'zod';
 import { StoreUnavailable } from '../store/store.ts';
 import { bearerToken } from './bearer-token.ts';
 import type { ApiDeps } from './deps.ts';
@@ -32,11 +33,12 @@ const routes = (): readonly Route[] => [
 ];
 
 export function apiApp(deps: ApiDeps): ApiApp {
-  const app = new OpenAPIHono();
-  const described: readonly Route[] = [...routes(), openApiRoute(() => openApiDocument(app))];
+  const app = new Hono();
+  const registry = new OpenAPIRegistry();
+  const described: readonly Route[] = [...routes(), openApiRoute(() => openApiDocument(registry))];
   const refuse = deps.token === undefined ? () => undefined : bearerToken(deps.token);
   for (const route of described) {
-    document(app, route);
+    document(registry, route);
     app.on(route.method.toUpperCase(), honoPath(route), async (context) => {
       const refused = route.anonymous ? undefined : refuse(context.req.raw);
       return refused ? problemResponse(refused) : route.handle(apiRequest(context), deps);

@@ -1,7 +1,6 @@
 /** The body of a request: read up to a limit, decoded by its media type. */
 import { parseJson } from './json-text.ts';
 import { type Checked, ok, type Problem, problem } from './problem.ts';
-import { parseYaml } from './yaml-text.ts';
 
 export const bodyBytesMax = 64 * 1024;
 
@@ -26,8 +25,14 @@ export async function readBody(request: Request, mediaTypes: MediaTypes): Promis
   if (!syntax) return unsupported(request, mediaTypes);
   const text = await readText(request);
   if (text.kind === 'problem') return text;
-  const parsed = syntax === 'json' ? parseJson(text.value) : parseYaml(text.value);
+  const parsed = syntax === 'json' ? parseJson(text.value) : await parsedYaml(text.value);
   return parsed.kind === 'parsed' ? ok(parsed.value) : problem(400, 'malformed-body', parsed.reason);
+}
+
+/** Loaded when it is needed: a function's cold start does not wait for a parser that few requests ask for. */
+async function parsedYaml(text: string) {
+  const { parseYaml } = await import('./yaml-text.ts');
+  return parseYaml(text);
 }
 
 /** As `readBody`, but a request without any body is an empty object. */

@@ -1,5 +1,6 @@
 /** The shape of a target as clients write it: types and known fields. What the values may be is decided by the core. */
-import { z } from '@hono/zod-openapi';
+import './zod-openapi.ts';
+import * as z from 'zod';
 
 const whole = z.int();
 const texts = z.record(z.string(), z.string());

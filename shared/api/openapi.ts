@@ -1,5 +1,7 @@
 /** The OpenAPI 3.1 document, made from the routes and their zod schemas. */
-import { type OpenAPIHono, z } from '@hono/zod-openapi';
+import './zod-openapi.ts';
+import { type OpenAPIRegistry, OpenApiGeneratorV31 } from '@asteasolutions/zod-to-openapi';
+import * as z from 'zod';
 import { type ProblemStatus, problemMediaType, problemTitles } from './problem.ts';
 import type { Answer, Route } from './route.ts';
 
@@ -24,9 +26,9 @@ const problemSchema = z
 const anyRoute: readonly ProblemStatus[] = [500, 503];
 
 /** Writes one route into the document. */
-export function document(app: OpenAPIHono, route: Route): void {
+export function document(registry: OpenAPIRegistry, route: Route): void {
   const { params, query, headers, body } = route;
-  app.openAPIRegistry.registerPath({
+  registry.registerPath({
     method: route.method,
     path: route.path,
     summary: route.summary,
@@ -73,9 +75,9 @@ function problemsOf({ problems, anonymous, answers }: Route) {
 }
 
 /** The whole document, once every route is in it. */
-export function openApiDocument(app: OpenAPIHono) {
-  app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' });
-  return app.getOpenAPI31Document({
+export function openApiDocument(registry: OpenAPIRegistry) {
+  registry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' });
+  return new OpenApiGeneratorV31(registry.definitions).generateDocument({
     openapi: '3.1.0',
     info: { title: 'probelet', version: '1', description: 'Register targets and read what their probes say.' },
   });

@@ -1,5 +1,6 @@
 /** Query parameters: decoded, or a 400 that names the wrong one. */
-import { z } from '@hono/zod-openapi';
+import './zod-openapi.ts';
+import * as z from 'zod';
 import { type Checked, invalidParameters, ok } from './problem.ts';
 
 export const dryRunParam = z

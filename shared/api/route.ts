@@ -1,5 +1,6 @@
 /** A route of the API: what it answers, and all that its documentation says of it. */
-import { z } from '@hono/zod-openapi';
+import './zod-openapi.ts';
+import * as z from 'zod';
 import type { TargetName } from './decode-manifest.ts';
 import type { ApiDeps } from './deps.ts';
 import type { ProblemStatus } from './problem.ts';

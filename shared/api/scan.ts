@@ -1,5 +1,6 @@
 /** Reading many targets in the order of the table: bucket by bucket, a bounded page at a time. */
-import { bucketCount, bucketName, bucketPk, changesPk, prefixEnd } from '../store/keys.ts';
+import { bucketCount } from '../core/slots.ts';
+import { bucketName, bucketPk, changesPk, prefixEnd } from '../store/keys.ts';
 import type { Item } from '../store/store.ts';
 import type { ApiDeps } from './deps.ts';
 import { type StoredTarget, storedOf } from './stored-target.ts';

@@ -1,5 +1,5 @@
 /** Decoding with zod: each issue becomes a field problem with its JSON Pointer and a sentence. */
-import type { z } from '@hono/zod-openapi';
+import type * as z from 'zod';
 import { at, type FieldProblem } from '../core/field-problem.ts';
 import { type Checked, invalidFields, ok } from './problem.ts';
 

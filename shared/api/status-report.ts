@@ -1,5 +1,6 @@
 /** What a reporter says of a target's containers: the body of `PUT …/status`, shaped like a Pod's status. */
-import { z } from '@hono/zod-openapi';
+import './zod-openapi.ts';
+import * as z from 'zod';
 import { isOwned } from '../core/condition-owners.ts';
 import { at, type FieldProblem, unique, unless } from '../core/field-problem.ts';
 import { isQualifiedName } from '../core/names.ts';

@@ -1,5 +1,6 @@
 /** A target as the API shows it: pod-shaped, times in RFC 3339. */
-import { z } from '@hono/zod-openapi';
+import './zod-openapi.ts';
+import * as z from 'zod';
 
 export const probeType = z.enum(['liveness', 'readiness', 'startup']);
 export const result = z.enum(['success', 'failure', 'unknown']);

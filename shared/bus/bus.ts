@@ -9,6 +9,11 @@ export type PublishOutcome = {
   readonly failed: readonly number[];
 };
 
+export type PublishOptions = {
+  /** Aborted: what is not on the bus yet has failed. */
+  readonly signal?: AbortSignal;
+};
+
 export interface Bus {
-  publish(events: readonly BusEvent[]): Promise<PublishOutcome>;
+  publish(events: readonly BusEvent[], options?: PublishOptions): Promise<PublishOutcome>;
 }

@@ -12,7 +12,7 @@ import {
 import { type Clock, sleep } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
-import type { Bus } from './bus.ts';
+import type { Bus, PublishOptions } from './bus.ts';
 import { type BusEvent, eventSource } from './events.ts';
 
 export type EventBridgeBusOptions = {
@@ -33,6 +33,8 @@ const entryOverheadBytes = 64;
 const attemptsMax = 5;
 const firstRetryMs = 100;
 const callTimeoutMs = 3_000;
+/** Nothing is sent again later than this: whoever publishes has to end, and what is not acked is published anew. */
+const retriedMsMax = 6_000;
 
 type Entry = { readonly index: number; readonly entry: PutEventsRequestEntry; readonly bytes: number };
 type Sent = { readonly taken: true } | { readonly taken: false; readonly code: string; readonly again: boolean };
@@ -40,24 +42,27 @@ type Sent = { readonly taken: true } | { readonly taken: false; readonly code: s
 export function eventBridgeBus(options: EventBridgeBusOptions): Bus {
   const { clock, random, log, busName } = options;
   return {
-    publish: async (events) => {
+    publish: async (events, { signal }: PublishOptions = {}) => {
+      const startedMs = clock.monotonicMs();
+      const isOver = () => signal?.aborted || clock.monotonicMs() - startedMs > retriedMsMax;
       let pending = events.map((event, index) => entryOf(event, index, busName));
       const failed: number[] = [];
       for (let attempt = 1; pending.length > 0; attempt += 1) {
         const refused: Entry[] = [];
         for (const call of calls(pending)) {
-          const answers = await put(options, call);
+          const answers = signal?.aborted ? [] : await put(options, call, signal);
           call.forEach((sent, place) => {
             const answer = answers[place];
             if (answer?.taken) return;
-            const again = (answer?.again ?? true) && attempt < attemptsMax;
+            const again = (answer?.again ?? true) && attempt < attemptsMax && !isOver();
             if (again) refused.push(sent);
             else failed.push(sent.index);
             if (!again) log.error('event not taken by the bus', { index: sent.index, code: answer?.code, attempt });
           });
         }
         pending = refused;
-        if (pending.length > 0) await sleep(clock, firstRetryMs * 2 ** (attempt - 1) * (0.5 + random.next() / 2));
+        if (pending.length > 0)
+          await sleep(clock, firstRetryMs * 2 ** (attempt - 1) * (0.5 + random.next() / 2), signal);
       }
       return { failed: failed.sort((a, b) => a - b) };
     },
@@ -95,12 +100,17 @@ function calls(entries: readonly Entry[]): readonly (readonly Entry[])[] {
 }
 
 /** One call; one answer for each entry, in order. */
-async function put(options: EventBridgeBusOptions, call: readonly Entry[]): Promise<readonly Sent[]> {
+async function put(
+  options: EventBridgeBusOptions,
+  call: readonly Entry[],
+  signal: AbortSignal | undefined,
+): Promise<readonly Sent[]> {
   const timeout = new AbortController();
+  const abortSignal = signal ? AbortSignal.any([timeout.signal, signal]) : timeout.signal;
   const cancel = options.clock.setTimer(callTimeoutMs, () => timeout.abort());
   try {
     const command = new PutEventsCommand({ Entries: call.map((each) => each.entry) });
-    const answer = await options.client.send(command, { abortSignal: timeout.signal });
+    const answer = await options.client.send(command, { abortSignal });
     const entries = answer.Entries ?? [];
     // Entries come back in the order in which they were sent; a missing one was not taken as far as anybody knows.
     return call.map((_, place) => sentOf(entries[place]));

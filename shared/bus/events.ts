@@ -1,5 +1,5 @@
 /** The events on the bus: one zod schema each, from which the TypeScript types and the published JSON Schemas come. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 export const schemaVersion = 1;
 

@@ -5,6 +5,8 @@
  *
  * A shard is named by its first bucket, so its name, its slots and its message group stay while its range grows or shrinks.
  */
+import { descriptorsMax } from './room.ts';
+import { bucketCount } from './slots.ts';
 import { type BucketWeight, isHigherMode, type ShardMode, sumOf } from './weight.ts';
 
 /** The first bucket and one past the last. */
@@ -36,14 +38,24 @@ export type Capacity = { readonly cpu: number; readonly sockets: number };
 export type LayoutContext = {
   readonly nowMs: number;
   readonly capacity: Capacity;
-  /** `auto`: as the periods ask for it; `resident`: always held, also without targets. */
+  /** `auto`: as the periods ask for it, or resident where that costs less; `resident`: always held, also without targets. */
   readonly mode: 'auto' | 'tick' | 'resident';
 };
 
-const bucketCount = 256;
+/** Of a Lambda function's memory that is one vCPU. */
+const vcpuMb = 1_769;
 
-/** A Lambda function of 256 MB on arm64 (1,769 MB are one vCPU), and 700 of its 1,024 descriptors. */
-export const functionCapacity: Capacity = { cpu: 256 / 1_769, sockets: 700 };
+/** Of a Lambda function on arm64. */
+export const capacityOf = (megabytes: number): Capacity => ({ cpu: megabytes / vcpuMb, sockets: descriptorsMax });
+
+/** The smallest that a deployment has by default. */
+export const functionCapacity: Capacity = capacityOf(256);
+
+/**
+ * A tick's claims, two write units a minute for each bucket with targets, cost more than a small function that is always there when a
+ * shard has more targets than this (cdk/cost.ts, at 256 MB).
+ */
+export const tickTargetsMax = 128;
 
 /** Shares of the capacity. What was just put together is well below what is split. */
 export const splitAbove = 0.7;
@@ -136,10 +148,10 @@ const hasPassed = (sinceMs: number | undefined, nowMs: number): boolean =>
   sinceMs !== undefined && nowMs - sinceMs >= patienceMs;
 
 function modeOf({ from, to }: BucketRange, buckets: readonly BucketWeight[], { mode }: LayoutContext): ShardMode {
-  const wanted = sumOf(buckets.slice(from, to)).mode;
+  const { mode: wanted, targets } = sumOf(buckets.slice(from, to));
   switch (mode) {
     case 'auto':
-      return wanted;
+      return wanted === 'tick' && targets > tickTargetsMax ? 'resident' : wanted;
     case 'tick':
       return isHigherMode(wanted, 'tick') ? 'tick' : wanted;
     case 'resident':

@@ -57,7 +57,7 @@ const clockJumpMs = 2_000;
 /** Wall time that moved against monotonic time by more than anybody corrects it on the way. */
 export const isClockJump = (jumpMs: number): boolean => Math.abs(jumpMs) > clockJumpMs;
 
-/** Where a probe goes, and so which canaries can speak for its way; an exec probe goes nowhere. */
+/** Where a probe goes, and so which canaries can speak for its way; a command on this machine goes nowhere. */
 export type Reach = 'loopback' | 'network' | 'none';
 
 /** What a canary said: undefined when it answered. */

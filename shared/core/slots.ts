@@ -14,7 +14,8 @@ export const residentLeadMs = 4 * 60_000;
 export const tickLeadMs = tickSlotMs / 2;
 
 const minuteMs = 60_000;
-const bucketCount = 256;
+/** A target's bucket is the first byte of its hash. */
+export const bucketCount = 256;
 
 /** What of a shard decides its slots. */
 export type SlottedShard = {

@@ -28,7 +28,7 @@ export type TickProbe = {
 };
 
 /** Begun one after the other, they take a tenth of a vCPU: what `splitAbove` leaves to a shard of a function (core/layout.ts). */
-const paceFactor = 10;
+export const paceFactor = 10;
 /** Before its slot ends a run has begun everything, however many there are: for what they still need. */
 const paceReserveMs = 15_000;
 /** Of two runs that are equally far from where a probe without an instant is due, the later one has it. */

@@ -17,3 +17,10 @@ export type Runner = (request: ExecRequest) => Promise<ExecOutcome>;
 
 /** kubelet's maxReadLength. More is read and dropped, so that the command can go on. */
 export const outputBytesMax = 10_240;
+
+/** At most `outputBytesMax`, and not in the middle of a character. */
+export function cut(output: string): string {
+  const bytes = Buffer.from(output);
+  if (bytes.length <= outputBytesMax) return output;
+  return new TextDecoder().decode(bytes.subarray(0, outputBytesMax), { stream: true });
+}

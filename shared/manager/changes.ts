@@ -2,9 +2,11 @@
  * How a holder learns of changed targets without reading them: whoever writes TARGET, REPORT or the containers of STATUS adds one to
  * the counter of the target's slice before and after the write. The holder reads the counters of its buckets and reloads what moved.
  */
+
+import { bucketCount } from '../core/slots.ts';
 import { changeCounted } from '../store/items.ts';
 import type { Bucket, TargetAddress } from '../store/keys.ts';
-import { bucketCount, bucketName, changesPk } from '../store/keys.ts';
+import { bucketName, changesPk } from '../store/keys.ts';
 import type { Item, Store } from '../store/store.ts';
 import type { WritePorts } from './write.ts';
 import { writeSurely } from './write.ts';

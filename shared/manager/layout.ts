@@ -3,10 +3,11 @@
  * ever touches.
  */
 import { isWhole, type Layout, type LayoutContext, planLayout } from '../core/layout.ts';
+import { bucketCount } from '../core/slots.ts';
 import { type BucketWeight, noWeight } from '../core/weight.ts';
 import type { Log } from '../lib/log.ts';
 import { decodeLayout, encodeLayout, generationAttribute, updateTo } from '../store/items.ts';
-import { bucketCount, layoutKey } from '../store/keys.ts';
+import { layoutKey } from '../store/keys.ts';
 import { type Condition, type Item, type Operation, StoreUnavailable } from '../store/store.ts';
 import { readWeights, type WeightPorts } from './weights.ts';
 import { writeSurely } from './write.ts';

@@ -1,5 +1,6 @@
 /** What a run needs from the world. The same code runs in Lambda, in one process and in simulation: only these differ. */
 import type { Bus } from '../bus/bus.ts';
+import type { Reach } from '../core/self-health.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
@@ -24,6 +25,8 @@ export type Ports = {
   readonly canaries: readonly Canary[];
   /** One attempt of a probe, per kind; they dial and resolve with the same ports. */
   readonly probers: Probers;
+  /** What lies between this process and who runs the commands of exec probes; absent: nothing, they run on this machine. */
+  readonly execReach?: Reach;
   readonly metrics: ProbeMetrics;
   /** Ends the time of this run's probers: what they still wait for is over at once, and its sockets and commands with it. */
   readonly abandon: () => void;

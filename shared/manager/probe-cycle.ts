@@ -90,7 +90,8 @@ async function believed(
   const { worker, record, spec } = probe;
   const changes = worker.lastResult !== 'failure' || record.result !== 'failure' || worker.onHold;
   const confirms = record.result === 'success' && !worker.onHold;
-  const judged = await watched.judge(report, { reach: reachOfProbe(spec, held.target.spec.host), changes, confirms });
+  const reach = reachOfProbe(holder, spec, held.target.spec.host);
+  const judged = await watched.judge(report, { reach, changes, confirms });
   if (judged.conclusion.kind === 'error' || judged.conclusion.result !== 'failure') return judged;
   const step = reduce(probe.workerSpec, worker, 'failure');
   const turns = record.result !== 'failure' && step.actions.length > 0;
@@ -98,8 +99,8 @@ async function believed(
   return voided(judged, 'too many targets turn unhealthy at once');
 }
 
-function reachOfProbe({ exec, httpGet, tcpSocket }: HeldProbe['spec'], host: string): Reach {
-  return exec ? 'none' : reachOf(httpGet?.host ?? tcpSocket?.host ?? host);
+function reachOfProbe({ run }: Holder, { exec, httpGet, tcpSocket }: HeldProbe['spec'], host: string): Reach {
+  return exec ? (run.ports.execReach ?? 'none') : reachOf(httpGet?.host ?? tcpSocket?.host ?? host);
 }
 
 /** Nothing was seen of the target. */

@@ -4,14 +4,19 @@ import type { Run } from './run.ts';
 
 export type Publisher = {
   publish(events: readonly BusEvent[]): void;
+  /** Ends with what is under way, or when there has been time enough: a run has to be over when its invocation is. */
   drained(): Promise<void>;
 };
+
+/** What is not on the bus by then is published by whoever holds the shard next. */
+const drainMs = 5_000;
 
 /** Events beyond this wait for the republication of what is not acked. */
 const waitingMax = 10_000;
 
 export function publisherOf(run: Run): Publisher {
-  const { bus, log } = run.ports;
+  const { bus, log, clock } = run.ports;
+  const over = new AbortController();
   let waiting: readonly BusEvent[] = [];
   let pumping: Promise<void> | undefined;
 
@@ -23,7 +28,7 @@ export function publisherOf(run: Run): Publisher {
         // A fenced run tells nothing more; its successor publishes what is not acked.
         run.inForce();
         if (run.ended()?.kind === 'fenced' || run.ended()?.kind === 'doubt') return;
-        const { failed } = await bus.publish(batch);
+        const { failed } = await bus.publish(batch, { signal: over.signal });
         if (failed.length > 0) log.warn('events not taken by the bus', { count: failed.length });
       }
     } catch (cause) {
@@ -41,7 +46,10 @@ export function publisherOf(run: Run): Publisher {
       pumping ??= Promise.resolve().then(pump);
     },
     async drained() {
+      if (pumping === undefined) return;
+      const cancel = clock.setTimer(drainMs, () => over.abort());
       while (pumping !== undefined) await pumping;
+      cancel();
     },
   };
 }

@@ -3,10 +3,12 @@
  * anew when its change counters have moved, which they do before and after each change. So a lost answer, a repetition or a second
  * schedule can make a weight late, never wrong for good.
  */
+
+import { bucketCount } from '../core/slots.ts';
 import { type BucketWeight, noWeight, weightFormula, weightOf } from '../core/weight.ts';
 import type { Log } from '../lib/log.ts';
 import { decodeTarget, decodeWeight, encodeWeight, type WeightRecord } from '../store/items.ts';
-import { type Bucket, bucketCount, bucketName, bucketPk, weightsPk } from '../store/keys.ts';
+import { type Bucket, bucketName, bucketPk, weightsPk } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
 import { changesTotal, readChanges } from './changes.ts';
 import { type WritePorts, writeSurely } from './write.ts';

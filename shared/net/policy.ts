@@ -7,7 +7,7 @@ export type DialPolicyOptions = {
   readonly mode: 'aws' | 'local';
   /** Opens private and special ranges on AWS (`10.0.0.0/8`), never loopback, link-local, unspecified or multicast. */
   readonly allowCidrs?: readonly string[];
-  /** `local` only: may loopback be dialed? Default true. */
+  /** May loopback be dialed? Default: in `local` yes, in `aws` no; there only a deployment on an emulator says so. */
   readonly allowLoopback?: boolean;
 };
 
@@ -41,7 +41,7 @@ function isAllowed(text: string, options: DialPolicyOptions, allowed: readonly C
   if (address === undefined) return false;
   const range = address.range();
   if (neverDialed.has(range) || isCloudMetadata(address)) return false;
-  if (range === 'loopback') return options.mode === 'local' && options.allowLoopback !== false;
+  if (range === 'loopback') return options.allowLoopback ?? options.mode === 'local';
   if (options.mode === 'local' || range === 'unicast') return true;
   return allowed.some((cidr) => address.kind() === cidr[0].kind() && address.match(cidr));
 }

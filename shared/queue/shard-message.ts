@@ -1,6 +1,6 @@
 /** A shard message as text: what a queue carries is decoded once, here, and typed ever after. */
-import { z } from 'zod';
-import { bucketCount } from '../store/keys.ts';
+import * as z from 'zod';
+import { bucketCount } from '../core/slots.ts';
 import type { ShardMessage } from './queue.ts';
 
 /** Ours have some 200; what is longer is not ours, and not worth parsing. */

@@ -6,7 +6,7 @@
  * would delete its successor's message. So an acknowledgement deletes the message itself, by its handle, which a FIFO queue refuses when
  * it is old; only what that has deleted is left unnamed.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Received } from './queue.ts';
 import { heldBy, type SqsOptions } from './sqs-call.ts';
 

@@ -3,8 +3,6 @@ import { createHash } from 'node:crypto';
 import type { ProbeName } from '../core/spec.ts';
 import type { Key } from './store.ts';
 
-export const bucketCount = 256;
-
 /** Two lower-case hex digits. */
 export type Bucket = string;
 

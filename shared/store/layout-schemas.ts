@@ -1,8 +1,8 @@
 /** The shapes of the records that only the schedule writes; see record-schemas.ts. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Layout, LayoutShard } from '../core/layout.ts';
+import { bucketCount } from '../core/slots.ts';
 import type { BucketWeight, ShardMode } from '../core/weight.ts';
-import { bucketCount } from './keys.ts';
 import { instantMs, type RecordSchema } from './record-schemas.ts';
 import { count } from './spec-schemas.ts';
 

@@ -2,7 +2,7 @@
  * The shapes of the stored records, checked on every read. Attributes a newer release has added are dropped, not refused; what this
  * release needs and does not find makes the one item poison.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type {
   EventRecord,
   Incarnation,

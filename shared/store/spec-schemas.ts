@@ -1,5 +1,5 @@
 /** The shape of a stored spec, checked on every read. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ContainerSpec, Probe, TargetSpec } from '../core/spec.ts';
 
 export const count = z.int().min(0);

@@ -2,13 +2,18 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { EventBridgeClient } from '@aws-sdk/client-eventbridge';
 import { eventBridgeBus } from '../../shared/bus/eventbridge.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
 import { immediateClock } from '../support/immediate-clock.ts';
 import { recordingLog } from '../support/recording-log.ts';
 import { type Answer, putEventsServer, taken } from './put-events-server.ts';
 import { syncRequested } from './sample-event.ts';
 
-async function world(context: TestContext, script: readonly Answer[]) {
+async function world(
+  context: TestContext,
+  script: readonly Answer[],
+  paced: (clock: Clock) => Clock = (clock) => clock,
+) {
   const server = await putEventsServer(script);
   const client = new EventBridgeClient({
     endpoint: server.endpoint,
@@ -22,7 +27,7 @@ async function world(context: TestContext, script: readonly Answer[]) {
   });
   const clock = immediateClock();
   const log = recordingLog();
-  const bus = eventBridgeBus({ client, busName: 'probes', clock, random: systemRandom, log });
+  const bus = eventBridgeBus({ client, busName: 'probes', clock: paced(clock), random: systemRandom, log });
   const sentIds = () => server.calls.map((call) => call.map((entry): string => JSON.parse(entry.Detail).id));
   return { bus, clock, log, calls: server.calls, sentIds };
 }
@@ -114,4 +119,23 @@ test('a call stays below the size that the bus takes', async (context) => {
     calls.map((call) => call.length),
     [2, 2, 1],
   );
+});
+
+test('nothing is sent again after six seconds', async (context) => {
+  let calls: readonly unknown[] = [];
+  const eachTakes = (own: Clock): Clock => ({ ...own, monotonicMs: () => own.monotonicMs() + calls.length * 3_500 });
+  const slow = await world(context, [refusing(0)], eachTakes);
+  calls = slow.calls;
+  assert.deepEqual(await slow.bus.publish(events(1)), { failed: [0] });
+  assert.equal(calls.length, 2);
+});
+
+test('told to end, it gives up the call under way and begins no other', async (context) => {
+  const { bus, calls } = await world(context, [taken, { kind: 'silence' }]);
+  const end = new AbortController();
+  const publishing = bus.publish(events(25), { signal: end.signal });
+  while (calls.length < 2) await new Promise(setImmediate);
+  end.abort();
+  assert.deepEqual(await publishing, { failed: Array.from({ length: 15 }, (_, index) => index + 10) });
+  assert.equal(calls.length, 2);
 });

@@ -7,7 +7,9 @@ export type SentEntry = { readonly DetailType: string; readonly Detail: string; 
 export type Answer =
   | { readonly kind: 'entries'; readonly errorCodes: { readonly [place: number]: string } }
   | { readonly kind: 'error'; readonly status: number; readonly type: string }
-  | { readonly kind: 'cut' };
+  | { readonly kind: 'cut' }
+  /** Says nothing. */
+  | { readonly kind: 'silence' };
 
 export const taken: Answer = { kind: 'entries', errorCodes: {} };
 
@@ -20,6 +22,7 @@ export async function putEventsServer(script: readonly Answer[]) {
     const entries: readonly SentEntry[] = JSON.parse(body).Entries;
     const answer = script[Math.min(calls.length, script.length - 1)] ?? taken;
     calls.push(entries);
+    if (answer.kind === 'silence') return;
     if (answer.kind === 'cut') {
       response.socket?.destroy();
       return;

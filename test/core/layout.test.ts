@@ -11,6 +11,7 @@ import {
   patienceMs,
   planLayout,
   splitAbove,
+  tickTargetsMax,
 } from '../../shared/core/layout.ts';
 import { type BucketWeight, noWeight, sumOf, weightOf } from '../../shared/core/weight.ts';
 import { specOf, tcpProbe } from '../support/pods.ts';
@@ -129,6 +130,15 @@ describe('a layout', () => {
     assert.deepEqual(shape(gone), shape(resident));
     assert.equal(planLayout(gone, fast, context(13 * minuteMs)).shards[0]?.generation, 3);
     assert.deepEqual(shape(afterMinutes(gone, empty, 1, 13 * minuteMs)), [['00', 0, 256, 'idle']]);
+  });
+
+  test('with more targets than a tick pays for is held all the time, unless it is told otherwise', () => {
+    const modeWith = (targets: number, more: Partial<LayoutContext> = {}) =>
+      planLayout(nothing, withBucket(empty, 7, { targets, mode: 'tick' }), context(0, more)).shards[0]?.mode;
+    assert.deepEqual(
+      [modeWith(tickTargetsMax), modeWith(tickTargetsMax + 1), modeWith(tickTargetsMax + 1, { mode: 'tick' })],
+      ['tick', 'resident', 'tick'],
+    );
   });
 
   test('is held all the time, or never more than once a minute, if it is told so', () => {

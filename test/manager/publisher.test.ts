@@ -35,3 +35,19 @@ test('nothing is left lying that is published when the bus has just taken the la
     assert.deepEqual(taken, ['first', 'second'], `after ${steps} steps`);
   }
 });
+
+test('a run does not end later for a bus that hangs', async () => {
+  const world = shardWorld();
+  const run = world.bareRun(1);
+  const bus: Bus = {
+    publish: (events, { signal } = {}) =>
+      new Promise((resolve) => {
+        signal?.addEventListener('abort', () => resolve({ failed: events.map((_, index) => index) }));
+      }),
+  };
+  const publisher = publisherOf({ ...run, ports: { ...run.ports, bus } });
+  publisher.publish([eventOf('first')]);
+  const beganMs = world.clock.monotonicMs();
+  await world.clock.runUntil(publisher.drained());
+  assert.equal(world.clock.monotonicMs() - beganMs, 5_000);
+});

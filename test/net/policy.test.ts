@@ -102,6 +102,12 @@ describe('the dial policy', () => {
     assert.deepEqual(['127.0.0.1', '::1', '::ffff:127.0.0.1', '10.0.0.1'].filter(policy), ['10.0.0.1']);
   });
 
+  test('loopback can be opened on an emulator of AWS, and nothing else with it', () => {
+    const policy = dialPolicy({ mode: 'aws', allowLoopback: true });
+    const addresses = ['127.0.0.1', '::1', '::ffff:127.0.0.1', '10.0.0.1', '169.254.169.254', '0.0.0.0'];
+    assert.deepEqual(addresses.filter(policy), ['127.0.0.1', '::1', '::ffff:127.0.0.1']);
+  });
+
   test('a malformed range is refused when the policy is made', () => {
     assert.throws(() => dialPolicy({ mode: 'aws', allowCidrs: ['10.0.0.0'] }), RangeError);
   });

@@ -23,7 +23,9 @@ export type Fault =
   /** The service does it at once and answers late. */
   | { readonly kind: 'delayResponse'; readonly delayMs: number }
   /** `applied`: the service has done it, but this is answered. */
-  | { readonly kind: 'answer'; readonly answer: Answer; readonly applied?: boolean };
+  | { readonly kind: 'answer'; readonly answer: Answer; readonly applied?: boolean }
+  /** The service's own answer, changed on its way. */
+  | { readonly kind: 'edit'; readonly edit: (answer: Answer) => Answer };
 
 export type ProxiedCall = {
   /** Counts from 0 since the last script. */
@@ -135,6 +137,8 @@ async function inflict(fault: Fault, { outgoing, forward }: Exchange): Promise<v
     case 'answer':
       if (fault.applied) await forward();
       return answered(outgoing, fault.answer);
+    case 'edit':
+      return answered(outgoing, fault.edit(await forward()));
   }
 }
 

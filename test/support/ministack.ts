@@ -28,12 +28,17 @@ const outputCharactersMax = 10_000;
 /** Any key will do, without a prefix that looks real. */
 const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
 
+type Options = {
+  /** A folder whose programs come before all others, `node` for one, which runs its functions. */
+  readonly programs?: string;
+};
+
 /** Stop it in `after`; it also ends with this process, however that ends. */
-export async function startMinistack(): Promise<Ministack> {
+export async function startMinistack({ programs }: Options = {}): Promise<Ministack> {
   requireMinistack();
   for (let attempt = 1; ; attempt += 1) {
     const port = await freePort();
-    const server = spawnServer(port);
+    const server = spawnServer(port, programs);
     try {
       await answering(server, port);
       return { port, endpoint: `http://127.0.0.1:${port}`, stop: () => stopped(server) };
@@ -69,23 +74,28 @@ export function requireMinistack(): void {
   execFileSync(join(environment, 'bin/pip'), ['install', '--quiet', '--requirement', requirements], options);
 }
 
-/** The server dies with whoever holds its standard input, also when that is killed: the shell waits for the end of it. */
-const guard = 'exec 3<&0; "$@" </dev/null & child=$!; (cat <&3 >/dev/null; kill -9 $child 2>/dev/null) & wait $child';
+/**
+ * The server dies with whoever holds its standard input, also when that is killed: the shell waits for the end of it. With it go the
+ * functions that it runs, which have a group of processes to themselves.
+ */
+const guard = 'exec 3<&0; "$@" </dev/null & child=$!; (cat <&3 >/dev/null; kill -9 0) & wait $child';
 
 type Server = { readonly child: ChildProcess; readonly output: () => string; readonly folder: string };
 
 /** It gets an environment of its own, so that no setting or key of this machine reaches it. */
-function spawnServer(port: number): Server {
+function spawnServer(port: number, programs: string | undefined): Server {
   const folder = mkdtempSync(join(tmpdir(), 'probelet-ministack-'));
   const env = {
-    PATH: [dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(delimiter),
+    PATH: [...(programs ? [programs] : []), dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(
+      delimiter,
+    ),
     HOME: folder,
     TMPDIR: folder,
     BIND_HOST: '127.0.0.1',
     GATEWAY_PORT: String(port),
     IOT_MTLS_ENABLED: '0',
   };
-  const child = spawn('/bin/sh', ['-c', guard, 'sh', program], { cwd: folder, env, stdio: ['pipe', 'pipe', 'pipe'] });
+  const child = spawn('/bin/sh', ['-c', guard, 'sh', program], { cwd: folder, env, stdio: 'pipe', detached: true });
   let text = '';
   const collect = (chunk: Buffer): void => {
     text = `${text}${chunk}`.slice(-outputCharactersMax);

@@ -157,7 +157,7 @@ export function shardWorld({ wrapStore = (store: Store) => store } = {}) {
         startedAtMs: clock.monotonicMs(),
         release: '',
       }),
-    async run(more: Partial<ShardMessage> = {}): Promise<ShardRun> {
+    async run(more: Partial<ShardMessage> = {}, otherPorts: Partial<Ports> = {}): Promise<ShardRun> {
       let alive = true;
       let view: (() => RunView) | undefined;
       const stop = new AbortController();
@@ -169,7 +169,7 @@ export function shardWorld({ wrapStore = (store: Store) => store } = {}) {
       const onLoaded = (look: () => RunView) => {
         view = look;
       };
-      const own = ports({ alive: () => alive });
+      const own = { ...ports({ alive: () => alive }), ...otherPorts };
       const ended = runShard(own, given, given.slotEndMs, { stop: stop.signal, onLoaded });
       await clock.advance(0);
       return {

@@ -1,5 +1,6 @@
 /** The desired set of a namespace: kubelet's CleanupPods. What is not in it is removed, as DELETE does. */
-import { z } from '@hono/zod-openapi';
+import '../zod-openapi.ts';
+import * as z from 'zod';
 import { targetAddress } from '../../store/keys.ts';
 import { manifestMediaTypes, readBody } from '../body.ts';
 import { changeTarget } from '../change-target.ts';

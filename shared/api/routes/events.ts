@@ -1,5 +1,6 @@
 /** The story of a target: its last recorded events and transitions, each with the attempts behind it. */
-import { z } from '@hono/zod-openapi';
+import '../zod-openapi.ts';
+import * as z from 'zod';
 import type { EventRecord } from '../../core/records.ts';
 import { decodeEvent } from '../../store/items.ts';
 import { prefixEnd, targetAddress } from '../../store/keys.ts';

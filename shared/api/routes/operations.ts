@@ -1,5 +1,6 @@
 /** What operates the service: health and metrics. */
-import { z } from '@hono/zod-openapi';
+import '../zod-openapi.ts';
+import * as z from 'zod';
 import { jsonResponse, problem, problemResponse } from '../problem.ts';
 import type { Handler, Route } from '../route.ts';
 

@@ -1,5 +1,6 @@
 /** The manual trigger. */
-import { z } from '@hono/zod-openapi';
+import '../zod-openapi.ts';
+import * as z from 'zod';
 import type { FieldProblem } from '../../core/field-problem.ts';
 import { type ProbeName, specProbes } from '../../core/spec.ts';
 import { targetAddress } from '../../store/keys.ts';

@@ -1,5 +1,5 @@
 /** The status report: whoever runs the containers of a target with lifecycle `reported` says how they are. */
-import { z } from '@hono/zod-openapi';
+import * as z from 'zod';
 import { targetAddress } from '../../store/keys.ts';
 import { answerChange, targetAnswer } from '../answer-target.ts';
 import { manifestMediaTypes, readBody } from '../body.ts';

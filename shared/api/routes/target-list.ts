@@ -1,5 +1,6 @@
 /** The list of targets, in the order of the table. */
-import { z } from '@hono/zod-openapi';
+import '../zod-openapi.ts';
+import * as z from 'zod';
 import { targetAddress } from '../../store/keys.ts';
 import { continueToken, readContinueToken } from '../continue-token.ts';
 import type { ApiDeps } from '../deps.ts';

@@ -1,5 +1,6 @@
 /** One target: register or replace, read, patch, remove. */
-import { z } from '@hono/zod-openapi';
+import '../zod-openapi.ts';
+import * as z from 'zod';
 import { gracePeriodSecondsMax } from '../../core/limits.ts';
 import { targetAddress } from '../../store/keys.ts';
 import { answerChange, answerTarget, targetAnswer } from '../answer-target.ts';

@@ -1,5 +1,5 @@
 /** Events as they happen, as server-sent events. A client that comes back reads the state again: events are hints. */
-import { z } from '@hono/zod-openapi';
+import * as z from 'zod';
 import type { EventEnvelope } from '../../bus/envelope.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { WatchSource } from '../deps.ts';

@@ -1,0 +1,124 @@
+/** What a person has to look at. docs/operating.md, Alarms, says what each means and what to do. */
+import { Duration } from 'aws-cdk-lib';
+import { Alarm, ComparisonOperator, type IMetric, Metric, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import type { FunctionName } from '../functions/bundling.ts';
+import { type MetricName, metricsNamespace } from '../functions/lambda/metrics.ts';
+
+export type Watched = {
+  readonly stage: string;
+  readonly functions: { readonly [name in FunctionName]: LambdaFunction };
+  readonly deadLetters: { readonly [name: string]: Queue };
+};
+
+type Rule = {
+  readonly id: string;
+  readonly metric: IMetric;
+  readonly description: string;
+  /** Of so many periods. */
+  readonly periods: number;
+  readonly of: number;
+  /** Whether no data is as bad as bad data. */
+  readonly missing: TreatMissingData;
+};
+
+/** A metric that the functions write into their logs. */
+export const productMetric = (
+  stage: string,
+  name: MetricName,
+  functionName: FunctionName,
+  statistic: string = Stats.MAXIMUM,
+) =>
+  new Metric({
+    namespace: metricsNamespace,
+    metricName: name,
+    dimensionsMap: { Stage: stage, Function: functionName },
+    statistic,
+    period: Duration.minutes(1),
+  });
+
+export class Alarms extends Construct {
+  readonly alarms: readonly Alarm[];
+
+  constructor(scope: Construct, id: string, watched: Watched, topic: ITopic | undefined) {
+    super(scope, id);
+    const rules = [...functionRules(watched), ...deadLetterRules(watched), ...proberRules(watched)];
+    this.alarms = rules.map((rule) => alarmOf(this, rule));
+    if (topic === undefined) return;
+    const action = new SnsAction(topic);
+    for (const alarm of this.alarms) {
+      alarm.addAlarmAction(action);
+      alarm.addOkAction(action);
+    }
+  }
+}
+
+const alarmOf = (scope: Construct, { id, metric, description, periods, of, missing }: Rule): Alarm =>
+  new Alarm(scope, id, {
+    metric,
+    alarmDescription: description,
+    comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+    threshold: 1,
+    datapointsToAlarm: periods,
+    evaluationPeriods: of,
+    treatMissingData: missing,
+  });
+
+const once = { periods: 1, of: 1, missing: TreatMissingData.NOT_BREACHING } as const;
+const fiveMinutes = { period: Duration.minutes(5), statistic: Stats.SUM } as const;
+
+/** The handlers answer what goes wrong and do not throw, so a single error is a bug or an outage. */
+const functionRules = ({ functions }: Watched): readonly Rule[] =>
+  Object.entries(functions).flatMap(([name, one]) => [
+    {
+      id: `Errors ${name}`,
+      metric: one.metricErrors(fiveMinutes),
+      description: `${name} failed: a bug, or a service out of reach`,
+      ...once,
+    },
+    {
+      id: `Throttles ${name}`,
+      metric: one.metricThrottles(fiveMinutes),
+      description: `${name} found no room in the concurrency of the account or in its own`,
+      ...once,
+    },
+  ]);
+
+const deadLetterRules = ({ deadLetters }: Watched): readonly Rule[] =>
+  Object.entries(deadLetters).map(([name, queue]) => ({
+    id: `DeadLetters ${name}`,
+    metric: queue.metricApproximateNumberOfMessagesVisible({ period: Duration.minutes(1), statistic: Stats.MAXIMUM }),
+    description: `What ${name} could not do waits in its dead-letter queue`,
+    ...once,
+  }));
+
+const proberRules = ({ stage }: Watched): readonly Rule[] => [
+  {
+    id: 'ShardWithoutHolder',
+    metric: productMetric(stage, 'ShardsWithoutHolder', 'schedule'),
+    description: 'Targets are not probed: nobody has held their shard for over a minute, or the schedule does not run',
+    periods: 3,
+    of: 4,
+    missing: TreatMissingData.BREACHING,
+  },
+  {
+    id: 'ProberDegraded',
+    metric: productMetric(stage, 'ShardsDegraded', 'prober'),
+    description: 'A prober doubts its own network or clock, so it commits no failure',
+    periods: 2,
+    of: 3,
+    missing: TreatMissingData.NOT_BREACHING,
+  },
+  {
+    id: 'StaleTargets',
+    metric: productMetric(stage, 'ProbesLate', 'prober'),
+    description: 'Probes have not been done for too long; their results show as Unknown',
+    periods: 3,
+    of: 5,
+    missing: TreatMissingData.NOT_BREACHING,
+  },
+];

@@ -1,0 +1,182 @@
+/**
+ * What a fleet costs a month, from the work that the product does for it: how often a holder beats, reads and is invoked, times the
+ * published prices. Pure. Not in it: data transfer, NAT, calls of the API, and what a change of many targets at once costs.
+ */
+import { capacityOf } from '../shared/core/layout.ts';
+import { bucketCount } from '../shared/core/slots.ts';
+import {
+  type Fleet,
+  type FleetLayout,
+  type FleetMode,
+  type FleetShard,
+  fleetLayout,
+  probeCpuMs,
+  probesPerSecond,
+  targetsOf,
+} from './fleet.ts';
+import { prices } from './prices.ts';
+
+export type CostInput = {
+  readonly fleet: Fleet;
+  readonly mode: FleetMode;
+  /** MB of the prober. */
+  readonly memorySize: number;
+  /** Made by the stack, whatever the fleet. */
+  readonly alarms: number;
+  readonly metrics: number;
+};
+
+export type CostLine = { readonly what: string; readonly usd: number };
+
+export type CostEstimate = {
+  readonly layout: FleetLayout;
+  readonly lines: readonly CostLine[];
+  readonly usd: number;
+};
+
+const monthSeconds = 730 * 3_600;
+const monthMinutes = monthSeconds / 60;
+
+/** As in shared/manager and shared/core: one place there, so a test compares. */
+export const cadence = {
+  beatSeconds: 5,
+  changesSeconds: 1.5,
+  reloadSeconds: 600,
+  residentSlotSeconds: 780,
+  /** A tick run probes for this many times its CPU. */
+  tickPace: 10,
+} as const;
+
+/** Bytes and counts that were measured or are bounds; each is a round number on the high side. */
+const readUnitBytes = 4_096;
+/** TARGET, STATUS and PROBE of a target with one probe. */
+const targetBytes = 3_000;
+const changesItemBytes = 40;
+const changesSliceBytes = 8;
+const slicesMax = 256;
+const layoutShardBytes = 150;
+/** A message is sent, received, its visibility set now and then, deleted. */
+const requestsPerMessage = 5;
+/** Lambda polls a queue with five long polls of 20 s. */
+const pollsPerMonth = (5 * monthSeconds) / 20;
+const tickStartSeconds = 2;
+const scheduleSeconds = 1.5;
+const scheduleGb = 0.25;
+const logBytesPerInvocation = 1_000;
+/** A result and a status changed: commit with fence and event, status with outbox, written, published, cleared, acked. */
+const changesPerTargetPerDay = 1;
+const perChange = { writes: 12, reads: 8, events: 3, messages: 4, gbSeconds: 0.05 } as const;
+
+/** What is counted of every shard. */
+type Work = {
+  readonly gbSeconds: number;
+  readonly invocations: number;
+  readonly fifoRequests: number;
+  readonly writes: number;
+  readonly reads: number;
+};
+
+export function estimateCost(input: CostInput): CostEstimate {
+  const layout = fleetLayout(input.fleet, input);
+  const work = layout.shards.map((shard) => shardWork(shard, layout, input));
+  const total = (of: keyof Work) => work.reduce((sum, one) => sum + one[of], 0);
+  const changes = targetsOf(input.fleet) * changesPerTargetPerDay * (monthSeconds / 86_400);
+  const schedule = scheduleWork(layout, input.fleet);
+  const invocations = total('invocations') + monthMinutes + changes;
+  const gbSeconds = total('gbSeconds') + schedule.gbSeconds + changes * perChange.gbSeconds;
+  const lines: readonly CostLine[] = [
+    { what: 'Lambda', usd: gbSeconds * prices.lambdaGbSecond.usd + invocations * prices.lambdaRequest.usd },
+    {
+      what: 'DynamoDB',
+      usd:
+        (total('writes') + changes * perChange.writes) * prices.dynamodbWrite.usd +
+        (total('reads') + schedule.reads + changes * perChange.reads) * prices.dynamodbRead.usd,
+    },
+    {
+      what: 'SQS',
+      usd:
+        (total('fifoRequests') + pollsPerMonth) * prices.sqsFifoRequest.usd +
+        (changes * perChange.messages + pollsPerMonth) * prices.sqsRequest.usd,
+    },
+    { what: 'EventBridge', usd: changes * perChange.events * prices.event.usd },
+    {
+      what: 'CloudWatch',
+      usd:
+        prices.dashboard.usd +
+        input.alarms * prices.alarm.usd +
+        input.metrics * prices.customMetric.usd +
+        (invocations * logBytesPerInvocation * prices.logGb.usd) / 1e9,
+    },
+  ];
+  return { layout, lines, usd: lines.reduce((sum, { usd }) => sum + usd, 0) };
+}
+
+function shardWork(shard: FleetShard, layout: FleetLayout, input: CostInput): Work {
+  switch (shard.mode) {
+    case 'idle':
+      return { gbSeconds: 0, invocations: 0, fifoRequests: 0, writes: 0, reads: 0 };
+    case 'resident':
+      return residentWork(shard, layout, input);
+    case 'tick':
+      return tickWork(shard, layout, input);
+  }
+}
+
+function residentWork(shard: FleetShard, layout: FleetLayout, { fleet, memorySize }: CostInput): Work {
+  const beats = monthSeconds / cadence.beatSeconds;
+  const slots = monthSeconds / cadence.residentSlotSeconds;
+  return {
+    gbSeconds: (memorySize / 1_024) * monthSeconds,
+    invocations: slots,
+    fifoRequests: beats + slots * requestsPerMessage,
+    // A claim writes the EPOCH of each bucket in a transaction.
+    writes: beats + slots * shard.buckets * 2,
+    reads:
+      beats * (layoutUnits(layout) / 2) +
+      (monthSeconds / cadence.changesSeconds) * (changesUnits(shard.buckets, fleet) / 2) +
+      (slots + monthSeconds / cadence.reloadSeconds) * loadUnits(shard, fleet),
+  };
+}
+
+/**
+ * Each tick claims the buckets that have targets, in transactions. A process that had the same shard last need not load it again; several
+ * shards take turns in the same process, and each finds another's memory.
+ */
+function tickWork(shard: FleetShard, layout: FleetLayout, { fleet, memorySize }: CostInput): Work {
+  const share = shard.buckets / bucketCount;
+  const loads = layout.shards.length > 1 ? monthMinutes : monthSeconds / cadence.reloadSeconds;
+  const claimed = Math.min(bucketCount, targetsOf(fleet)) * share;
+  const onceAMinute = fleet.map((part) => ({ ...part, periodSeconds: Math.max(60, part.periodSeconds) }));
+  const cpuSeconds = onceAMinute.reduce(
+    (sum, part) => sum + (probesPerSecond(part) * probeCpuMs[part.probe ?? 'http']) / 1_000,
+    0,
+  );
+  const pace = Math.max(cadence.tickPace, 1 / capacityOf(memorySize).cpu);
+  const runSeconds = Math.min(60, tickStartSeconds + 60 * cpuSeconds * share * pace);
+  return {
+    gbSeconds: (memorySize / 1_024) * runSeconds * monthMinutes,
+    invocations: monthMinutes,
+    fifoRequests: monthMinutes * requestsPerMessage,
+    writes: monthMinutes * (3 + claimed * 2),
+    reads:
+      monthMinutes * (layoutUnits(layout) + changesUnits(shard.buckets, fleet) + 2) + loads * loadUnits(shard, fleet),
+  };
+}
+
+/** Each minute it reads what all shards and buckets have. */
+function scheduleWork({ shards }: FleetLayout, fleet: Fleet) {
+  const reads = layoutUnits({ shards }) + shards.length + 2 * changesUnits(bucketCount, fleet);
+  return { gbSeconds: scheduleGb * scheduleSeconds * monthMinutes, reads: reads * monthMinutes };
+}
+
+const units = (bytes: number): number => Math.ceil(bytes / readUnitBytes);
+
+const layoutUnits = ({ shards }: Pick<FleetLayout, 'shards'>): number => units(shards.length * layoutShardBytes);
+
+function changesUnits(buckets: number, fleet: Fleet): number {
+  const slices = Math.min(slicesMax, targetsOf(fleet) / bucketCount);
+  return units(buckets * (changesItemBytes + slices * changesSliceBytes));
+}
+
+const loadUnits = (shard: FleetShard, fleet: Fleet): number =>
+  units((targetsOf(fleet) * shard.buckets * targetBytes) / bucketCount);

@@ -1,0 +1,95 @@
+/** What works: the queue of shards, the four functions and what wakes them, all of one release. */
+import { createHash } from 'node:crypto';
+import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import type { EventBus } from 'aws-cdk-lib/aws-events';
+import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
+import type { Construct } from 'constructs';
+import type { FunctionName } from '../functions/bundling.ts';
+import { execEnvironment } from './exec-runner.ts';
+import { type NodeFunction, productVersion } from './node-function.ts';
+import { ProberFleet, ShardQueue } from './prober-fleet.ts';
+import type { ProbeletProps } from './props.ts';
+import { ShardSchedule } from './shard-schedule.ts';
+import { StatusSync } from './status-sync.ts';
+import { TargetApi } from './target-api.ts';
+
+type Options = {
+  readonly props: ProbeletProps & Required<Pick<ProbeletProps, 'mode' | 'memorySize'>>;
+  readonly stage: string;
+  readonly table: TableV2;
+  readonly bus: EventBus;
+};
+
+export type Engine = {
+  readonly parts: { readonly [name in FunctionName]: NodeFunction };
+  readonly api: TargetApi;
+  readonly deadLetters: { readonly [of: string]: Queue };
+  /** What may wait somewhere. */
+  readonly queues: readonly Queue[];
+};
+
+export function engine(scope: Construct, { props, stage, table, bus }: Options): Engine {
+  const { encryptionKey, logRetention = RetentionDays.ONE_MONTH, tracing = false, vpc } = props;
+  const shards = new ShardQueue(scope, 'Shards', { encryptionKey }).queue;
+  const common = { PROBELET_TABLE: table.tableName, PROBELET_BUS: bus.eventBusName, PROBELET_STAGE: stage };
+  const withVariables = (environment: Variables) => ({
+    table,
+    bus,
+    settings: { encryptionKey, logRetention, tracing, environment },
+  });
+  /** Two know of shards. */
+  const withShards = (more: Variables) => ({
+    shards,
+    ...withVariables({ ...common, PROBELET_SHARD_QUEUE_URL: shards.queueUrl, ...more }),
+  });
+  const { prober } = new ProberFleet(scope, 'ProberFleet', {
+    ...props,
+    ...withShards({ ...dialEnvironment(props), ...execEnvironment(scope, props.execRunner) }),
+    network: vpc && { vpc, vpcSubnets: props.vpcSubnets, securityGroups: props.securityGroups },
+  });
+  const capacity = { PROBELET_MODE: props.mode, PROBELET_CAPACITY_MB: String(props.memorySize) };
+  const { schedule, deadLetters: unscheduled } = new ShardSchedule(scope, 'ShardSchedule', withShards(capacity));
+  const { statusSync, queue, deadLetters: unsynced } = new StatusSync(scope, 'StatusSync', withVariables(common));
+  const api = new TargetApi(scope, 'Api', { ...withVariables(common), authorizer: props.authorizer });
+  release(releaseOf(prober, props), { schedule, prober });
+  return {
+    parts: { schedule, prober, 'status-sync': statusSync, api: api.handler },
+    api,
+    deadLetters: { schedule: unscheduled, 'status-sync': unsynced },
+    queues: [shards, queue, unscheduled, unsynced],
+  };
+}
+
+type Variables = { readonly [name: string]: string };
+
+/** The schedule asks for its own release, so what can run it has to be there first. */
+function release(
+  name: string,
+  { schedule, prober }: { readonly schedule: NodeFunction; readonly prober: NodeFunction },
+) {
+  for (const one of [prober, schedule]) one.function.addEnvironment('PROBELET_RELEASE', name);
+  schedule.function.node.addDependency(prober.function);
+}
+
+/** What may be dialed, and what shows that the prober's own network is all right. */
+function dialEnvironment({ allowCidrs, allowLoopback, canaries }: ProbeletProps): Variables {
+  return {
+    ...(allowCidrs && { PROBELET_ALLOW_CIDRS: allowCidrs.join(',') }),
+    ...(allowLoopback && { PROBELET_ALLOW_LOOPBACK: '1' }),
+    ...(canaries && { PROBELET_CANARIES: canaries.join(',') }),
+  };
+}
+
+/** Changes with what a run does: its code, and what it may dial and use. A new one makes all runs hand over. */
+function releaseOf(
+  { codeHash }: NodeFunction,
+  { allowCidrs, canaries, memorySize, execRunner }: ProbeletProps,
+): string {
+  const { functions = {}, instances } = execRunner ?? {};
+  const parts = [codeHash, allowCidrs, canaries, memorySize, Object.keys(functions), instances];
+  const hash = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+  return `${productVersion}-${hash.slice(0, releaseHashLength)}`;
+}
+
+const releaseHashLength = 12;

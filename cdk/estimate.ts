@@ -1,0 +1,58 @@
+/** What the deployment will cost, said at synth. */
+import type { Annotations } from 'aws-cdk-lib';
+import { metricsOf } from '../functions/lambda/metrics.ts';
+import { type CostEstimate, estimateCost } from './cost.ts';
+import type { Fleet, FleetMode, FleetPart } from './fleet.ts';
+import { pricesReadIn, pricesRegion } from './prices.ts';
+
+type Input = {
+  readonly fleet?: Fleet;
+  readonly mode: FleetMode;
+  readonly memorySize: number;
+  readonly alarms: number;
+  readonly budget?: number;
+  readonly reservedConcurrency?: number;
+  readonly maxConcurrency?: number;
+};
+
+/** What is estimated when nobody says what there will be. */
+const fleetDefault: Fleet = [{ targets: 100, periodSeconds: 10 }];
+
+/** Metrics in the functions' logs, each for one stage and one function. */
+export const metricCount = Object.values(metricsOf).flat().length;
+
+/** An information with the estimate, and a warning above the budget or beyond what the shards can hold. */
+export function warnOfCost(annotations: Annotations, { budget, fleet, ...input }: Input): void {
+  if (!fleet && (input.reservedConcurrency ?? input.maxConcurrency) !== undefined)
+    annotations.addInfo('fleet: is not given, so the limits of concurrency were held against one shard');
+  const estimate = estimateCost({ ...input, fleet: fleet ?? fleetDefault, metrics: metricCount });
+  annotations.addInfo(describeEstimate(estimate, fleet, input));
+  const dollars = Math.ceil(estimate.usd);
+  if (budget !== undefined && estimate.usd > budget)
+    annotations.addWarningV2('probelet:budget', `budget: about $${dollars} a month is above the budget of $${budget}`);
+  if (estimate.layout.load > 1)
+    annotations.addWarningV2(
+      'probelet:capacity',
+      `memorySize: ${input.memorySize} MB are too few for this fleet, even in ${estimate.layout.shards.length} shards; allowed: at least ${Math.ceil(input.memorySize * estimate.layout.load)} MB`,
+    );
+}
+
+export function describeEstimate(
+  { lines, usd, layout: { shards } }: CostEstimate,
+  fleet: Fleet | undefined,
+  { memorySize }: Pick<Input, 'memorySize'>,
+): string {
+  const parts = lines.map((line) => `${line.what} ${dollars(line.usd)}`).join(', ');
+  const assumed = fleet ? '' : ' (the prop fleet says what there really is)';
+  const mode = shards[0]?.mode ?? 'idle';
+  return (
+    `About $${dollars(usd)} a month for ${(fleet ?? fleetDefault).map(described).join(' and ')}${assumed}, ` +
+    `${mode}, ${shards.length} ${shards.length === 1 ? 'shard' : 'shards'} of ${memorySize} MB: ${parts}. ` +
+    `Prices of ${pricesRegion}, read in ${pricesReadIn}, without free tiers, data transfer and NAT.`
+  );
+}
+
+const described = ({ targets, periodSeconds, probe = 'http', probesPerTarget = 1 }: FleetPart): string =>
+  `${targets.toLocaleString('en')} targets with ${probesPerTarget} ${probe} ${probesPerTarget === 1 ? 'probe' : 'probes'} each ${periodSeconds} s`;
+
+const dollars = (usd: number): string => usd.toFixed(2);

@@ -1,0 +1,73 @@
+/** What `exec` probes may run: functions that are named at deploy time, and commands on instances with a tag. */
+import { Stack, Validations } from 'aws-cdk-lib';
+import { type IRole, Policy, type PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { Construct } from 'constructs';
+import type { ExecRunner } from './props.ts';
+import { allow } from './statement.ts';
+
+/** A policy of its own, so that nothing else of the role is excused with it. */
+export function grantExec(scope: Construct, role: IRole, runner: ExecRunner | undefined): void {
+  if (!runner) return;
+  const policy = new Policy(scope, 'ExecPolicy', { roles: [role], statements: [...execStatements(scope, runner)] });
+  if (runner.instances)
+    for (const resource of ['*', ...instanceArns(Stack.of(scope))])
+      Validations.of(policy).acknowledge({
+        id: `AwsSolutions-IAM5[Resource::${written(Stack.of(scope), resource)}]`,
+        reason:
+          'Instances come and go, so they are named by a tag, which a condition asks for; the output of a command is asked for by its id, which no resource stands for.',
+      });
+}
+
+/** Those of EC2, and others that Systems Manager manages. */
+const instanceArns = (stack: Stack): readonly string[] => [
+  stack.formatArn({ service: 'ec2', resource: 'instance', resourceName: '*' }),
+  stack.formatArn({ service: 'ssm', resource: 'managed-instance', resourceName: '*' }),
+];
+
+/** As cdk-nag writes an ARN that is not known before it is deployed. */
+function written(stack: Stack, arn: string): string {
+  const resolved: string | { readonly 'Fn::Join': readonly [string, readonly (string | { readonly Ref: string })[]] } =
+    stack.resolve(arn);
+  if (typeof resolved === 'string') return resolved;
+  return resolved['Fn::Join'][1].map((part) => (typeof part === 'string' ? part : `<${part.Ref}>`)).join('');
+}
+
+function execStatements(scope: Construct, runner: ExecRunner): readonly PolicyStatement[] {
+  const { functions = {}, instances } = runner;
+  const arns = Object.values(functions).map(({ functionArn }) => functionArn);
+  return [
+    ...(arns.length > 0 ? [allow('ExecFunctions', ['lambda:InvokeFunction'], arns)] : []),
+    ...(instances ? commandStatements(Stack.of(scope), instances) : []),
+  ];
+}
+
+function commandStatements(
+  stack: Stack,
+  { tagKey, tagValue }: NonNullable<ExecRunner['instances']>,
+): readonly PolicyStatement[] {
+  const document = stack.formatArn({
+    service: 'ssm',
+    account: '',
+    resource: 'document',
+    resourceName: 'AWS-RunShellScript',
+  });
+  return [
+    allow('ExecDocument', ['ssm:SendCommand'], [document]),
+    allow('ExecInstances', ['ssm:SendCommand'], instanceArns(stack), {
+      StringEquals: { [`ssm:resourceTag/${tagKey}`]: tagValue },
+    }),
+    allow('ExecOutput', ['ssm:CancelCommand', 'ssm:GetCommandInvocation'], ['*']),
+  ];
+}
+
+/** As the functions read it; see functions/lambda/environment.ts. */
+export function execEnvironment(scope: Construct, runner: ExecRunner | undefined): { readonly [name: string]: string } {
+  const { functions, instances } = runner ?? {};
+  const arns = Object.fromEntries(
+    Object.entries(functions ?? {}).map(([name, { functionArn }]) => [name, functionArn]),
+  );
+  return {
+    ...(functions && { PROBELET_EXEC_FUNCTIONS: Stack.of(scope).toJsonString(arns) }),
+    ...(instances && { PROBELET_EXEC_SSM: '1' }),
+  };
+}

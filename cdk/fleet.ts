@@ -1,0 +1,79 @@
+/** What is to be probed, in round numbers, and the shards that the product's own layout makes of it. Pure. */
+import { capacityOf, planLayout, splitAbove } from '../shared/core/layout.ts';
+import { bucketCount } from '../shared/core/slots.ts';
+import { type BucketWeight, execCpuMs, grpcCpuMs, httpCpuMs, httpsCpuMs, tcpCpuMs } from '../shared/core/weight.ts';
+
+export type FleetProbe = 'http' | 'https' | 'tcp' | 'grpc' | 'exec';
+
+export type FleetPart = {
+  readonly targets: number;
+  readonly periodSeconds: number;
+  /** Default `http`. */
+  readonly probe?: FleetProbe;
+  /** Default 1. */
+  readonly probesPerTarget?: number;
+};
+
+export type Fleet = readonly FleetPart[];
+
+export type FleetMode = 'auto' | 'resident' | 'tick';
+
+export type FleetShard = {
+  readonly mode: 'idle' | 'resident' | 'tick';
+  /** Number of buckets. */
+  readonly buckets: number;
+};
+
+export type FleetLayout = {
+  readonly shards: readonly FleetShard[];
+  /** Share of what one holder should have at most; above 1 there are no smaller shards, so only more memory helps. */
+  readonly load: number;
+};
+
+/** CPU of one probe, ms of one vCPU. */
+export const probeCpuMs: { readonly [probe in FleetProbe]: number } = {
+  http: httpCpuMs,
+  https: httpsCpuMs,
+  tcp: tcpCpuMs,
+  grpc: grpcCpuMs,
+  exec: execCpuMs,
+};
+
+const tickPeriodSecondsMin = 60;
+const timeoutSeconds = 1;
+
+export const targetsOf = (fleet: Fleet): number => fleet.reduce((sum, { targets }) => sum + targets, 0);
+
+/** Of one kind of target: probes a second. */
+export const probesPerSecond = ({ targets, periodSeconds, probesPerTarget = 1 }: FleetPart): number =>
+  (targets * probesPerTarget) / periodSeconds;
+
+export function fleetLayout(
+  fleet: Fleet,
+  options: { readonly mode: FleetMode; readonly memorySize: number },
+): FleetLayout {
+  const bucket = bucketWeight(fleet);
+  const capacity = capacityOf(options.memorySize);
+  const context = { nowMs: 0, capacity, mode: options.mode };
+  const { shards } = planLayout({ version: 0, shards: [] }, Array(bucketCount).fill(bucket), context);
+  const heaviest = Math.max(...shards.map(({ from, to }) => to - from));
+  const load = (heaviest * Math.max(bucket.cpu / capacity.cpu, bucket.sockets / capacity.sockets)) / splitAbove;
+  return { shards: shards.map(({ mode, from, to }) => ({ mode, buckets: to - from })), load };
+}
+
+/** Targets are spread over the buckets by a hash, so evenly. */
+function bucketWeight(fleet: Fleet): BucketWeight {
+  const sum = (of: (part: FleetPart) => number) => fleet.reduce((total, part) => total + of(part), 0) / bucketCount;
+  return {
+    targets: targetsOf(fleet) / bucketCount,
+    cpu: sum((part) => (probesPerSecond(part) * probeCpuMs[part.probe ?? 'http']) / 1_000),
+    sockets: sum((part) => probesPerSecond(part) * timeoutSeconds),
+    mode: fleetMode(fleet),
+  };
+}
+
+function fleetMode(fleet: Fleet): BucketWeight['mode'] {
+  const parts = fleet.filter(({ targets }) => targets > 0);
+  if (parts.length === 0) return 'idle';
+  return parts.some(({ periodSeconds }) => periodSeconds < tickPeriodSecondsMin) ? 'resident' : 'tick';
+}

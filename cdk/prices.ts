@@ -1,0 +1,24 @@
+/**
+ * Published prices of us-east-1, US dollars, without free tiers. Read in 2026 from the pages named; a price that moves is changed here
+ * and nowhere else.
+ */
+export type Price = { readonly usd: number; readonly source: string };
+
+export const pricesReadIn = '2026';
+export const pricesRegion = 'us-east-1';
+
+const million = 1_000_000;
+
+export const prices = {
+  lambdaGbSecond: { usd: 0.0000133334, source: 'https://aws.amazon.com/lambda/pricing/' },
+  lambdaRequest: { usd: 0.2 / million, source: 'https://aws.amazon.com/lambda/pricing/' },
+  dynamodbWrite: { usd: 0.625 / million, source: 'https://aws.amazon.com/dynamodb/pricing/on-demand/' },
+  dynamodbRead: { usd: 0.125 / million, source: 'https://aws.amazon.com/dynamodb/pricing/on-demand/' },
+  sqsFifoRequest: { usd: 0.5 / million, source: 'https://aws.amazon.com/sqs/pricing/' },
+  sqsRequest: { usd: 0.4 / million, source: 'https://aws.amazon.com/sqs/pricing/' },
+  event: { usd: 1 / million, source: 'https://aws.amazon.com/eventbridge/pricing/' },
+  customMetric: { usd: 0.3, source: 'https://aws.amazon.com/cloudwatch/pricing/' },
+  alarm: { usd: 0.1, source: 'https://aws.amazon.com/cloudwatch/pricing/' },
+  dashboard: { usd: 3, source: 'https://aws.amazon.com/cloudwatch/pricing/' },
+  logGb: { usd: 0.5, source: 'https://aws.amazon.com/cloudwatch/pricing/' },
+} as const satisfies { readonly [what: string]: Price };

@@ -1,0 +1,101 @@
+/** The queue of shards and the function that holds them: one message, one shard, one slot. */
+import { Duration, Validations } from 'aws-cdk-lib';
+import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import type { EventBus } from 'aws-cdk-lib/aws-events';
+import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
+import { Queue } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import { encryptionOf } from './dead-letters.ts';
+import { grantExec } from './exec-runner.ts';
+import { type FunctionNetwork, type FunctionSettings, NodeFunction } from './node-function.ts';
+import type { ExecRunner } from './props.ts';
+import { secretStatements } from './secrets.ts';
+import { allow, useKey } from './statement.ts';
+
+/** Lambda's limit: a slot of 13 min, and what its start and end take. */
+const timeout = Duration.minutes(15);
+/** A mapping wants at least the function's time-out. A run sets its own, much shorter one first thing. */
+const visibility = Duration.minutes(16);
+const retention = Duration.hours(1);
+
+/** The queue of shards, before anything that names it in its environment. */
+export class ShardQueue extends Construct {
+  readonly queue: Queue;
+
+  constructor(scope: Construct, id: string, { encryptionKey }: Pick<FunctionSettings, 'encryptionKey'>) {
+    super(scope, id);
+    this.queue = new Queue(this, 'Resource', {
+      fifo: true,
+      visibilityTimeout: visibility,
+      retentionPeriod: retention,
+      enforceSSL: true,
+      ...encryptionOf(encryptionKey),
+    });
+    Validations.of(this.queue).acknowledge({
+      id: 'AwsSolutions-SQS3',
+      reason:
+        'A failed receipt is how a run hands its shard over, so nothing here is a dead letter; malformed messages are logged and dropped, and the next minute sends what is missing.',
+    });
+  }
+}
+
+type Props = {
+  readonly settings: FunctionSettings;
+  readonly table: TableV2;
+  readonly bus: EventBus;
+  readonly shards: Queue;
+  readonly memorySize: number;
+  readonly network?: FunctionNetwork | undefined;
+  readonly execRunner?: ExecRunner | undefined;
+  readonly secrets?: readonly string[] | undefined;
+  readonly reservedConcurrency?: number | undefined;
+  readonly maxConcurrency?: number | undefined;
+};
+
+export class ProberFleet extends Construct {
+  readonly prober: NodeFunction;
+
+  constructor(scope: Construct, id: string, props: Props) {
+    super(scope, id);
+    const { settings, table, bus, shards, memorySize, network, execRunner, reservedConcurrency, maxConcurrency } =
+      props;
+    this.prober = new NodeFunction(this, 'Prober', {
+      ...settings,
+      name: 'prober',
+      description: 'Holds one shard for one slot: probes its targets and commits what changes',
+      memorySize,
+      timeout,
+      network,
+      reservedConcurrency,
+    });
+    this.prober.allow(
+      allow(
+        'Shards',
+        ['sqs:ChangeMessageVisibility', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:ReceiveMessage'],
+        [shards.queueArn],
+      ),
+      allow(
+        'Table',
+        [
+          'dynamodb:ConditionCheckItem',
+          'dynamodb:GetItem',
+          'dynamodb:PutItem',
+          'dynamodb:Query',
+          'dynamodb:UpdateItem',
+        ],
+        [table.tableArn],
+      ),
+      allow('Bus', ['events:PutEvents'], [bus.eventBusArn]),
+      ...useKey(settings.encryptionKey),
+      ...secretStatements(this, props.secrets),
+    );
+    grantExec(this, this.prober.role, execRunner);
+    new EventSourceMapping(this, 'Mapping', {
+      target: this.prober.function,
+      eventSourceArn: shards.queueArn,
+      batchSize: 1,
+      reportBatchItemFailures: true,
+      ...(maxConcurrency !== undefined && { maxConcurrency }),
+    });
+  }
+}

@@ -1,0 +1,39 @@
+/** Which secrets the prober may read for the headers of its probes: those that the deployment names, and no others. */
+import { ArnFormat, Stack } from 'aws-cdk-lib';
+import type { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { Construct } from 'constructs';
+import { secretPrefix } from '../shared/aws/secrets.ts';
+import { secretReference } from '../shared/core/secret-reference.ts';
+import { allow } from './statement.ts';
+
+/** The functions ask for nothing outside their prefix. */
+export function isGrantable(text: string): boolean {
+  const reference = secretReference(text);
+  if (reference?.source === 'ssm') return reference.name.startsWith(`/${secretPrefix}`);
+  return reference?.source === 'secretsmanager' && reference.name.startsWith(secretPrefix);
+}
+
+export function secretStatements(scope: Construct, secrets: readonly string[] = []): readonly PolicyStatement[] {
+  const stack = Stack.of(scope);
+  const names = (source: 'ssm' | 'secretsmanager') =>
+    secrets.flatMap((text) => {
+      const reference = secretReference(text);
+      return reference?.source === source ? [reference.name] : [];
+    });
+  const parameters = names('ssm').map((name) =>
+    stack.formatArn({ service: 'ssm', resource: 'parameter', resourceName: name.slice(1) }),
+  );
+  // Secrets Manager puts six characters of its own behind the name.
+  const kept = names('secretsmanager').map((name) =>
+    stack.formatArn({
+      service: 'secretsmanager',
+      resource: 'secret',
+      resourceName: `${name}-??????`,
+      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+    }),
+  );
+  return [
+    ...(parameters.length > 0 ? [allow('Parameters', ['ssm:GetParameter'], parameters)] : []),
+    ...(kept.length > 0 ? [allow('Secrets', ['secretsmanager:GetSecretValue'], kept)] : []),
+  ];
+}

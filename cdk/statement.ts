@@ -1,0 +1,38 @@
+/** What a role may do, each statement named after what for. */
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+
+type Conditions = NonNullable<ConstructorParameters<typeof PolicyStatement>[0]>['conditions'];
+
+export const allow = (
+  sid: string,
+  actions: readonly string[],
+  resources: readonly string[],
+  conditions?: Conditions,
+): PolicyStatement =>
+  new PolicyStatement({
+    sid,
+    actions: [...actions],
+    resources: [...resources],
+    ...(conditions && { conditions }),
+  });
+
+/** Table, queues and environment are encrypted with it. */
+export const useKey = (key: IKey | undefined): readonly PolicyStatement[] =>
+  key === undefined
+    ? []
+    : [
+        allow(
+          'UseKey',
+          [
+            'kms:Decrypt',
+            'kms:DescribeKey',
+            'kms:Encrypt',
+            'kms:GenerateDataKey',
+            'kms:GenerateDataKeyWithoutPlaintext',
+            'kms:ReEncryptFrom',
+            'kms:ReEncryptTo',
+          ],
+          [key.keyArn],
+        ),
+      ];

@@ -1,0 +1,75 @@
+/** From a hint on the bus to the status of a target: rule, queue, function. */
+import { Duration } from 'aws-cdk-lib';
+import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { type EventBus, Rule } from 'aws-cdk-lib/aws-events';
+import { SqsQueue } from 'aws-cdk-lib/aws-events-targets';
+import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
+import { Queue } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import { type DetailType, eventSource } from '../shared/bus/events.ts';
+import { deadLetterQueue, encryptionOf } from './dead-letters.ts';
+import { type FunctionSettings, NodeFunction } from './node-function.ts';
+import { allow, useKey } from './statement.ts';
+
+const memorySize = 256;
+const timeout = Duration.seconds(30);
+/** AWS's advice for mappings: six time-outs. */
+const visibility = Duration.seconds(180);
+const receivesMax = 5;
+const batchSize = 10;
+/** A flood of changes leaves the account's concurrency to the probers. */
+const concurrencyMax = 5;
+
+/** What changes a status. */
+const wakeners: readonly DetailType[] = ['Probe Result Changed', 'Target Sync Requested'];
+
+type Props = { readonly settings: FunctionSettings; readonly table: TableV2; readonly bus: EventBus };
+
+export class StatusSync extends Construct {
+  readonly statusSync: NodeFunction;
+  readonly queue: Queue;
+  readonly rule: Rule;
+  readonly deadLetters: Queue;
+
+  constructor(scope: Construct, id: string, { settings, table, bus }: Props) {
+    super(scope, id);
+    const { encryptionKey } = settings;
+    this.deadLetters = deadLetterQueue(this, encryptionKey);
+    this.queue = new Queue(this, 'Queue', {
+      visibilityTimeout: visibility,
+      enforceSSL: true,
+      deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: receivesMax },
+      ...encryptionOf(encryptionKey),
+    });
+    this.rule = new Rule(this, 'Wakeners', {
+      description: 'What changes the status of a target',
+      eventBus: bus,
+      eventPattern: { source: [eventSource], detailType: [...wakeners] },
+      targets: [new SqsQueue(this.queue, { deadLetterQueue: this.deadLetters })],
+    });
+    this.statusSync = new NodeFunction(this, 'StatusSync', {
+      ...settings,
+      name: 'status-sync',
+      description: 'Computes the whole status of a target from what is stored, and tells what changed',
+      memorySize,
+      timeout,
+    });
+    this.statusSync.allow(
+      allow('Hints', ['sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:ReceiveMessage'], [this.queue.queueArn]),
+      allow(
+        'Table',
+        ['dynamodb:DeleteItem', 'dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query', 'dynamodb:UpdateItem'],
+        [table.tableArn],
+      ),
+      allow('Bus', ['events:PutEvents'], [bus.eventBusArn]),
+      ...useKey(encryptionKey),
+    );
+    new EventSourceMapping(this, 'Mapping', {
+      target: this.statusSync.function,
+      eventSourceArn: this.queue.queueArn,
+      batchSize,
+      reportBatchItemFailures: true,
+      maxConcurrency: concurrencyMax,
+    });
+  }
+}

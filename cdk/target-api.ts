@@ -1,0 +1,166 @@
+/** The HTTP API: its routes one by one, who may call them, and the function behind all of them. */
+import { Duration, RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
+import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
+import {
+  HttpApi,
+  HttpMethod,
+  HttpNoneAuthorizer,
+  HttpStage,
+  type IHttpRouteAuthorizer,
+  LogGroupLogDestination,
+} from 'aws-cdk-lib/aws-apigatewayv2';
+import { HttpIamAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
+import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
+import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import type { EventBus } from 'aws-cdk-lib/aws-events';
+import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+import { type FunctionSettings, NodeFunction } from './node-function.ts';
+import { allow, useKey } from './statement.ts';
+
+/** `anyone`: nobody is asked who they are. */
+type Access = 'register' | 'read' | 'anyone';
+
+type ApiRoute = { readonly method: HttpMethod; readonly path: string; readonly access: Access };
+
+const target = '/v1/namespaces/{namespace}/targets/{name}';
+
+/** What the app serves and can be served here: an HTTP API cannot stream `/v1/watch`, and CloudWatch has what `/metrics` would say. */
+export const apiRoutes: readonly ApiRoute[] = [
+  { method: HttpMethod.GET, path: '/healthz', access: 'anyone' },
+  { method: HttpMethod.GET, path: '/openapi.json', access: 'read' },
+  { method: HttpMethod.GET, path: '/v1/targets', access: 'read' },
+  { method: HttpMethod.GET, path: target, access: 'read' },
+  { method: HttpMethod.GET, path: `${target}/events`, access: 'read' },
+  { method: HttpMethod.PUT, path: target, access: 'register' },
+  { method: HttpMethod.PATCH, path: target, access: 'register' },
+  { method: HttpMethod.DELETE, path: target, access: 'register' },
+  { method: HttpMethod.PUT, path: `${target}/status`, access: 'register' },
+  { method: HttpMethod.POST, path: `${target}/probe`, access: 'register' },
+  { method: HttpMethod.PUT, path: '/v1/namespaces/{namespace}/desired', access: 'register' },
+];
+
+/** More memory is more CPU: the first answer after a start comes sooner. */
+const memorySize = 512;
+/** The HTTP API gives up after 30 s. */
+const timeout = Duration.seconds(29);
+/** Requests a second: what a registry of targets needs, and too few to take the account's concurrency from the probers. */
+const throttle = { rateLimit: 50, burstLimit: 100 } as const;
+
+type Props = {
+  readonly settings: FunctionSettings;
+  readonly table: TableV2;
+  readonly bus: EventBus;
+  readonly authorizer?: IHttpRouteAuthorizer | undefined;
+};
+
+export class TargetApi extends Construct {
+  readonly api: HttpApi;
+  readonly url: string;
+  readonly handler: NodeFunction;
+  readonly #isIam: boolean;
+
+  constructor(scope: Construct, id: string, { settings, table, bus, authorizer = new HttpIamAuthorizer() }: Props) {
+    super(scope, id);
+    this.#isIam = authorizer instanceof HttpIamAuthorizer;
+    this.handler = apiFunction(this, { settings, table, bus });
+    this.api = new HttpApi(this, 'Resource', {
+      description: 'Targets and their status',
+      createDefaultStage: false,
+      defaultAuthorizer: authorizer,
+    });
+    const integration = new HttpLambdaIntegration('Integration', this.handler.function, {
+      scopePermissionToRoute: false,
+    });
+    for (const { method, path, access } of apiRoutes) {
+      const open = access === 'anyone' ? { authorizer: new HttpNoneAuthorizer() } : {};
+      const [route] = this.api.addRoutes({ path, methods: [method], integration, ...open });
+      if (access === 'anyone' && route) Validations.of(route).acknowledge(openRoute);
+    }
+    this.url = defaultStage(this, this.api, settings).url;
+  }
+
+  /** May register, report, trigger and remove targets, and read them. */
+  grantRegister(grantee: IGrantable): void {
+    this.#grant(grantee, ['register', 'read']);
+  }
+
+  /** May read targets and their status. */
+  grantReadStatus(grantee: IGrantable): void {
+    this.#grant(grantee, ['read']);
+  }
+
+  /** CDK's own grant of a route opens all paths that begin as it does. */
+  #routeArn({ method, path }: ApiRoute): string {
+    const resourceName = `*/${method}${path.replaceAll(/\{\w+\}/g, '*')}`;
+    return Stack.of(this).formatArn({ service: 'execute-api', resource: this.api.apiId, resourceName });
+  }
+
+  #grant(grantee: IGrantable, accesses: readonly Access[]): void {
+    if (!this.#isIam)
+      throw new RangeError('authorizer: grants are for IAM; with another authorizer it decides who may call');
+    const routes = apiRoutes.filter(({ access }) => accesses.includes(access));
+    const resourceArns = routes.map((route) => this.#routeArn(route));
+    Grant.addToPrincipal({ grantee, actions: ['execute-api:Invoke'], resourceArns });
+  }
+}
+
+const openRoute = {
+  id: 'AwsSolutions-APIG4',
+  reason: 'It says whether the service works and nothing else, for load balancers and uptime monitors.',
+} as const;
+
+function apiFunction(scope: Construct, { settings, table, bus }: Props): NodeFunction {
+  const handler = new NodeFunction(scope, 'Api', {
+    ...settings,
+    name: 'api',
+    description: 'Registers targets and answers what their status is',
+    memorySize,
+    timeout,
+  });
+  handler.allow(
+    allow(
+      'Table',
+      ['dynamodb:ConditionCheckItem', 'dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query', 'dynamodb:UpdateItem'],
+      [table.tableArn],
+    ),
+    allow('Bus', ['events:PutEvents'], [bus.eventBusArn]),
+    ...useKey(settings.encryptionKey),
+  );
+  return handler;
+}
+
+function defaultStage(
+  scope: Construct,
+  httpApi: HttpApi,
+  { logRetention, encryptionKey }: FunctionSettings,
+): HttpStage {
+  const logGroup = new LogGroup(scope, 'AccessLogs', {
+    retention: logRetention,
+    removalPolicy: RemovalPolicy.DESTROY,
+    ...(encryptionKey && { encryptionKey }),
+  });
+  return new HttpStage(scope, 'Stage', {
+    httpApi,
+    stageName: '$default',
+    autoDeploy: true,
+    throttle,
+    accessLogSettings: { destination: new LogGroupLogDestination(logGroup), format: accessLogFormat },
+  });
+}
+
+/** Who asked for what, and what came of it. Never a header or a body. */
+const accessLogFormat = AccessLogFormat.custom(
+  JSON.stringify({
+    requestId: '$context.requestId',
+    time: '$context.requestTime',
+    ip: '$context.identity.sourceIp',
+    caller: '$context.identity.userArn',
+    route: '$context.routeKey',
+    path: '$context.path',
+    status: '$context.status',
+    latencyMs: '$context.responseLatency',
+    error: '$context.integrationErrorMessage',
+  }),
+);

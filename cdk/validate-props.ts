@@ -1,0 +1,169 @@
+/** Wrong props fail at synth, all of them at once, each by its name and with what is allowed. */
+import { RemovalPolicy, type Stack, Token } from 'aws-cdk-lib';
+import { HttpNoneAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2';
+import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+import ipaddr from 'ipaddr.js';
+import { z } from 'zod';
+import { canaryOf, emulatorStage } from '../functions/lambda/environment.ts';
+import { secretPrefix } from '../shared/aws/secrets.ts';
+import { fleetLayout } from './fleet.ts';
+import type { ProbeletProps } from './props.ts';
+import { isGrantable } from './secrets.ts';
+
+export const modeDefault = 'auto';
+export const memorySizeDefault = 256;
+
+type Rule = { readonly allowed: string; readonly schema: z.ZodType };
+
+const construct = (allowed: string): Rule => ({ allowed, schema: z.custom((value) => Construct.isConstruct(value)) });
+const wholeNumber = (min: number, max: number): Rule => ({
+  allowed: `a whole number from ${min} to ${max}`,
+  schema: z.int().min(min).max(max),
+});
+const flag: Rule = { allowed: 'true or false', schema: z.boolean() };
+const name = z.string().regex(/^[\w-]{1,64}$/);
+
+/** Whether it answers is seen when it runs. */
+const hostAndPort = z.string().refine((value) => canaryOf(value) !== undefined);
+
+const fleetPart = z.strictObject({
+  targets: z.int().min(0).max(10_000_000),
+  periodSeconds: z.int().min(1).max(3_600),
+  probe: z.enum(['http', 'https', 'tcp', 'grpc', 'exec']).optional(),
+  probesPerTarget: z.int().min(1).max(60).optional(),
+});
+
+/** A function of this stack or of another; only what is used of it. */
+const lambdaFunction = z.custom((value) => Construct.isConstruct(value) && 'functionArn' in value);
+
+/** Of a table: there are no snapshots of one. */
+const removalPolicies = [RemovalPolicy.DESTROY, RemovalPolicy.RETAIN] as const;
+
+const rules: { readonly [prop in keyof ProbeletProps]-?: Rule } = {
+  stage: {
+    allowed: '1 to 64 letters, digits, dots, dashes or underscores',
+    schema: z.string().regex(/^[\w.-]{1,64}$/),
+  },
+  encryptionKey: construct('a KMS key'),
+  removalPolicy: {
+    allowed: removalPolicies.join(', '),
+    schema: z.enum(removalPolicies),
+  },
+  vpc: construct('a VPC'),
+  vpcSubnets: { allowed: 'a selection of subnets', schema: z.looseObject({}) },
+  securityGroups: {
+    allowed: 'one to five security groups',
+    schema: z
+      .array(z.custom((value) => Construct.isConstruct(value)))
+      .min(1)
+      .max(5),
+  },
+  allowCidrs: {
+    allowed: 'ranges like 10.0.0.0/8',
+    schema: z.array(z.string().refine((value) => ipaddr.isValidCIDR(value))),
+  },
+  allowLoopback: flag,
+  canaries: { allowed: 'one to ten of host:port', schema: z.array(hostAndPort).min(1).max(10) },
+  execRunner: {
+    allowed:
+      '{functions: {name: function}, instances: {tagKey, tagValue}}, at least one of both; names of 1 to 64 letters, digits, - and _',
+    schema: z
+      .strictObject({
+        functions: z.record(name, lambdaFunction).optional(),
+        instances: z.strictObject({ tagKey: z.string().min(1).max(128), tagValue: z.string().max(256) }).optional(),
+      })
+      .refine(({ functions, instances }) => functions !== undefined || instances !== undefined),
+  },
+  secrets: {
+    allowed: `references like ssm:/${secretPrefix}token or secretsmanager:${secretPrefix}token`,
+    schema: z.array(z.string().refine(isGrantable)).min(1).max(50),
+  },
+  mode: { allowed: 'auto, resident or tick', schema: z.enum(['auto', 'resident', 'tick']) },
+  memorySize: wholeNumber(128, 10_240),
+  authorizer: {
+    allowed: 'an authorizer of HTTP APIs: IAM, JWT or Lambda, never none',
+    schema: z.custom(
+      (value) =>
+        typeof value === 'object' && value !== null && 'bind' in value && !(value instanceof HttpNoneAuthorizer),
+    ),
+  },
+  alarmTopic: construct('an SNS topic'),
+  logRetention: { allowed: 'one of RetentionDays', schema: z.enum(RetentionDays) },
+  reservedConcurrency: wholeNumber(1, 1_000),
+  maxConcurrency: wholeNumber(2, 1_000),
+  tracing: flag,
+  fleet: {
+    allowed: 'a list of {targets, periodSeconds: 1 to 3600, probe: http, https, tcp, grpc or exec, probesPerTarget}',
+    schema: z.array(fleetPart).min(1).max(100),
+  },
+  budget: { allowed: 'a number of US dollars above 0', schema: z.number().positive() },
+};
+
+/** All there are. */
+export const propNames: readonly string[] = Object.keys(rules);
+
+/** @throws RangeError naming every wrong prop. */
+export function requireValidProps(props: ProbeletProps, stack: Stack): void {
+  const single = Object.entries(props).flatMap(([prop, value]) => propProblem(prop, value));
+  const problems = single.length > 0 ? single : crossProblems(props, stack);
+  if (problems.length > 0)
+    throw new RangeError(`wrong props of Probelet\n${problems.map((one) => `  ${one}`).join('\n')}`);
+}
+
+function propProblem(prop: string, value: unknown): readonly string[] {
+  if (!isProp(prop)) return [`${prop}: there is no such prop; allowed: ${propNames.join(', ')}`];
+  const { allowed, schema } = rules[prop];
+  if (value === undefined || schema.safeParse(value).success) return [];
+  return [`${prop}: is ${shown(value)}; allowed: ${allowed}`];
+}
+
+const isProp = (prop: string): prop is keyof typeof rules => Object.hasOwn(rules, prop);
+
+/** Constructs are circular and of no use to a reader. */
+function shown(value: unknown): string {
+  if (typeof value === 'object' && value !== null && 'bind' in value) return value.constructor.name;
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return 'something else';
+  }
+}
+
+/** What depends on another prop. */
+function crossProblems(props: ProbeletProps, stack: Stack): readonly string[] {
+  const { vpc, vpcSubnets, securityGroups, allowLoopback, stage, reservedConcurrency, maxConcurrency } = props;
+  const least = leastConcurrency(props);
+  const reason = `2 × ${shardsOf(props)} shards + 2, so that a hand-over and a rescue find room`;
+  return [
+    ...(props.encryptionKey && Token.isUnresolved(stack.region)
+      ? [
+          'encryptionKey: allowed: only in a stack with a region (env), since the table wants the key of each of its regions',
+        ]
+      : []),
+    ...(vpcSubnets && !vpc ? ['vpcSubnets: allowed: only together with vpc'] : []),
+    ...(securityGroups && !vpc ? ['securityGroups: allowed: only together with vpc'] : []),
+    ...(allowLoopback && stage !== emulatorStage
+      ? [
+          `allowLoopback: is true; allowed: only with stage ${emulatorStage}, since on AWS nothing of ours listens there`,
+        ]
+      : []),
+    ...tooFew('reservedConcurrency', reservedConcurrency, { least, reason }),
+    ...tooFew('maxConcurrency', maxConcurrency, { least, reason }),
+    ...(reservedConcurrency !== undefined && maxConcurrency !== undefined && maxConcurrency > reservedConcurrency
+      ? [`maxConcurrency: is ${maxConcurrency}; allowed: at most reservedConcurrency, ${reservedConcurrency}`]
+      : []),
+  ];
+}
+
+type Least = { readonly least: number; readonly reason: string };
+
+const tooFew = (prop: string, value: number | undefined, { least, reason }: Least): readonly string[] =>
+  value !== undefined && value < least ? [`${prop}: is ${value}; allowed: at least ${least} (${reason})`] : [];
+
+const leastConcurrency = (props: ProbeletProps): number => 2 * shardsOf(props) + 2;
+
+/** Without a fleet: one. */
+function shardsOf({ fleet, mode = modeDefault, memorySize = memorySizeDefault }: ProbeletProps): number {
+  return fleet ? fleetLayout(fleet, { mode, memorySize }).shards.length : 1;
+}

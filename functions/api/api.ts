@@ -1,0 +1,50 @@
+/**
+ * The API behind an HTTP API. Who calls was asked in front of it, by IAM unless the deployment says otherwise; a route where nobody was
+ * asked is refused here as well, so that a door left open in front is no way in.
+ */
+import { apiApp } from '../../shared/api/app.ts';
+import type { Poison } from '../../shared/api/deps.ts';
+import { problem, problemResponse } from '../../shared/api/problem.ts';
+import type { InvocationContext } from '../lambda/context.ts';
+import type { FunctionPorts } from '../lambda/ports.ts';
+import { decodeHttpEvent, encodeResponse, type HttpAnswer } from './http-event.ts';
+
+export type ApiFunctionPorts = FunctionPorts & {
+  /** On an emulator, which asks nobody. */
+  readonly anonymous: boolean;
+};
+
+/** Answers whoever asks. */
+const anonymousPath = '/healthz';
+const readingMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+export function apiFunction(ports: ApiFunctionPorts) {
+  const { metrics, anonymous, ...deps } = ports;
+  const { log } = ports;
+  const onPoison = ({ key, detail }: Poison) => log.error('item cannot be read', { key, detail });
+  const app = apiApp({ ...deps, health: () => ({ ok: true, quarantined: [] }), onPoison });
+
+  const answer = async (event: unknown): Promise<Response> => {
+    const decoded = decodeHttpEvent(event);
+    if (decoded.kind === 'malformed') {
+      log.error('malformed event', { detail: decoded.detail });
+      metrics.emit({ EventsMalformed: 1 });
+      return problemResponse(problem(400, 'malformed-event', 'This is not an event of an HTTP API.'));
+    }
+    const { request, caller } = decoded;
+    const { pathname: path } = new URL(request.url);
+    if (caller === undefined && !anonymous && path !== anonymousPath)
+      return problemResponse(problem(401, 'unauthorized', 'Nobody has asked who you are.'));
+    const response = await app.fetch(request);
+    metrics.emit();
+    // Whoever changes something leaves a trace; whoever reads does not.
+    if (!readingMethods.has(request.method))
+      log.info('request', { method: request.method, path, status: response.status, caller });
+    return response;
+  };
+
+  return async (event: unknown, context: InvocationContext): Promise<HttpAnswer> => {
+    log.begin(context);
+    return encodeResponse(await answer(event));
+  };
+}

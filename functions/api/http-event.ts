@@ -1,0 +1,81 @@
+/**
+ * An event of an HTTP API (payload format 2.0) as a Request, and a Response as what it expects. Its own few lines: hono's adapter is on its
+ * way out of hono, and takes a malformed event for one of another service. Source: "Create AWS Lambda proxy integrations for HTTP APIs".
+ */
+import * as z from 'zod';
+
+const eventSchema = z.object({
+  version: z.literal('2.0'),
+  rawPath: z.string().startsWith('/'),
+  rawQueryString: z.string().default(''),
+  headers: z.record(z.string(), z.string()).default({}),
+  body: z.string().optional(),
+  isBase64Encoded: z.boolean().default(false),
+  requestContext: z.object({
+    domainName: z.string().default('localhost'),
+    http: z.object({ method: z.string().min(1) }),
+    authorizer: z
+      .object({
+        iam: z.object({ userArn: z.string().nullish(), callerId: z.string().nullish() }).nullish(),
+        jwt: z.object({ claims: z.record(z.string(), z.unknown()).nullish() }).nullish(),
+        lambda: z.unknown(),
+      })
+      .partial()
+      .nullish(),
+  }),
+});
+
+type HttpEvent = z.infer<typeof eventSchema>;
+
+export type DecodedHttpEvent =
+  /** `caller`: who API Gateway has found it to be; absent: nobody was asked. */
+  | { readonly kind: 'request'; readonly request: Request; readonly caller?: string }
+  | { readonly kind: 'malformed'; readonly detail: string };
+
+export function decodeHttpEvent(event: unknown): DecodedHttpEvent {
+  const parsed = eventSchema.safeParse(event);
+  if (!parsed.success) return { kind: 'malformed', detail: z.prettifyError(parsed.error) };
+  try {
+    const caller = callerOf(parsed.data);
+    return { kind: 'request', request: requestOf(parsed.data), ...(caller !== undefined && { caller }) };
+  } catch (error) {
+    // A header or a method that HTTP does not know.
+    return { kind: 'malformed', detail: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function requestOf({ rawPath, rawQueryString, headers, body, isBase64Encoded, requestContext }: HttpEvent): Request {
+  const { domainName, http } = requestContext;
+  const query = rawQueryString === '' ? '' : `?${rawQueryString}`;
+  const hasBody = body !== undefined && http.method !== 'GET' && http.method !== 'HEAD';
+  const url = new URL(`https://${domainName}${rawPath}${query}`);
+  // What is served has to be what was allowed in front: `..`, `?` and `#` in a decoded path would make another one of it.
+  if (url.pathname !== rawPath && url.pathname !== encodeURI(rawPath))
+    throw new Error(`the path ${rawPath} is not normal`);
+  return new Request(url, {
+    method: http.method,
+    headers,
+    ...(hasBody && { body: Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8') }),
+  });
+}
+
+/** By IAM, by a token, or by an authorizer function of the deployment's own. */
+function callerOf({ requestContext }: HttpEvent): string | undefined {
+  const { iam, jwt, lambda } = requestContext.authorizer ?? {};
+  if (iam) return iam.userArn ?? iam.callerId ?? 'iam';
+  if (jwt) return String(jwt.claims?.sub ?? jwt.claims?.client_id ?? 'jwt');
+  return lambda === undefined || lambda === null ? undefined : 'authorizer';
+}
+
+export type HttpAnswer = {
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly isBase64Encoded: false;
+};
+
+/** The API's answers are text, and set no cookies. */
+export async function encodeResponse(response: Response): Promise<HttpAnswer> {
+  const body = await response.text();
+  return { statusCode: response.status, headers: Object.fromEntries(response.headers), body, isBase64Encoded: false };
+}

@@ -1,0 +1,36 @@
+/** The ports that all functions have in common, on the table and the bus of the deployment. */
+import { EventBridgeClient } from '@aws-sdk/client-eventbridge';
+import type { Bus } from '../../shared/bus/bus.ts';
+import { eventBridgeBus } from '../../shared/bus/eventbridge.ts';
+import { type Clock, systemClock } from '../../shared/lib/clock.ts';
+import { type Random, systemRandom } from '../../shared/lib/random.ts';
+import { dynamodbStore } from '../../shared/store/dynamodb.ts';
+import { dynamodbClient } from '../../shared/store/dynamodb-client.ts';
+import type { Store } from '../../shared/store/store.ts';
+import type { FunctionName } from '../bundling.ts';
+import type { Environment } from './environment.ts';
+import { type FunctionLog, functionLog } from './log.ts';
+import { type FunctionMetrics, functionMetrics } from './metrics.ts';
+
+export type FunctionPorts = {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: FunctionLog;
+  readonly metrics: FunctionMetrics;
+  readonly store: Store;
+  readonly bus: Bus;
+};
+
+/** Region, keys and endpoints are the SDK's to find. */
+export function functionPorts(
+  service: FunctionName,
+  { table, bus: busName, stage }: Pick<Environment, 'table' | 'bus' | 'stage'>,
+): FunctionPorts {
+  const [clock, random] = [systemClock, systemRandom];
+  const log = functionLog({ service, nowMs: clock.nowMs });
+  const metrics = functionMetrics({ service, stage, clock });
+  const store = dynamodbStore({ client: dynamodbClient(), tableName: table, clock, random, onCall: metrics.onCall });
+  // The bus retries by itself.
+  const bus = eventBridgeBus({ client: new EventBridgeClient({ maxAttempts: 1 }), busName, clock, random, log });
+  return { clock, random, log, metrics, store, bus };
+}

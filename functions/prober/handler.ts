@@ -1,0 +1,39 @@
+/** The entry of the prober function: a message of the queue of shards a call. */
+import { awsCall } from '../../shared/aws/aws-call.ts';
+import { awsSecret } from '../../shared/aws/secrets.ts';
+import { reachOf } from '../../shared/core/self-health.ts';
+import { lambdaRunner } from '../../shared/exec/lambda.ts';
+import { namedRunner } from '../../shared/exec/named.ts';
+import { ssmRunner } from '../../shared/exec/ssm.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
+import { dialPolicy } from '../../shared/net/policy.ts';
+import { sqsClient } from '../../shared/queue/sqs-client.ts';
+import { readEnvironment, serviceEndpoint } from '../lambda/environment.ts';
+import { functionPorts } from '../lambda/ports.ts';
+import { proberFunction } from './prober.ts';
+
+const { table, bus, stage, region, shardQueueUrl, release, canaries, ...given } = readEnvironment([
+  ...(['table', 'bus', 'stage', 'region', 'shardQueueUrl', 'release', 'canaries'] as const),
+  ...(['allowCidrs', 'allowLoopback', 'execFunctions', 'execSsm'] as const),
+]);
+const client = sqsClient();
+
+function outside(clock: Clock) {
+  const call = awsCall({ client, clock, endpointOf: (service) => serviceEndpoint(service, region) });
+  const lambda = [...given.execFunctions].map(
+    ([name, functionArn]) => [name, lambdaRunner({ call, clock, functionArn })] as const,
+  );
+  const ssm = (instanceId: string) => ssmRunner({ call, clock, instanceId });
+  const run = namedRunner({ lambda: new Map(lambda), ...(given.execSsm && { ssm }) });
+  return { run, resolveSecret: awsSecret({ call, clock }) };
+}
+
+export const handler = proberFunction({
+  ...functionPorts('prober', { table, bus, stage }),
+  queue: { client, queueUrl: shardQueueUrl },
+  policy: dialPolicy({ mode: 'aws', allowCidrs: given.allowCidrs, allowLoopback: given.allowLoopback }),
+  canaries,
+  release,
+  outside,
+  execReach: reachOf(new URL(serviceEndpoint('lambda', region)).hostname),
+});

@@ -1,0 +1,105 @@
+/**
+ * The prober: an event of the queue's mapping is one message, one shard for one slot, and the function holds the shard for as long as it
+ * may. It never throws, since that would cut the concurrency of the whole mapping, and when it returns nothing of it is left pending:
+ * Lambda freezes that and thaws it in the next invocation.
+ */
+import type { Reach } from '../../shared/core/self-health.ts';
+import { settleReceived } from '../../shared/manager/host.ts';
+import type { Canary, Ports } from '../../shared/manager/ports.ts';
+import { runReceived } from '../../shared/manager/receipt.ts';
+import { probeRoom, type Room } from '../../shared/manager/room.ts';
+import type { RunView, ShardMemory } from '../../shared/manager/run-shard.ts';
+import type { DialPolicy } from '../../shared/net/net.ts';
+import { resolver } from '../../shared/net/resolver.ts';
+import type { ProberPorts } from '../../shared/prober/registry.ts';
+import type { Lease, Received } from '../../shared/queue/queue.ts';
+import type { SqsOptions } from '../../shared/queue/sqs-call.ts';
+import { decodeSqsEvent, type SqsEventBatch } from '../../shared/queue/sqs-event.ts';
+import type { InvocationContext } from '../lambda/context.ts';
+import type { FunctionPorts } from '../lambda/ports.ts';
+import { runProbing } from '../run-probing.ts';
+import { type Deadline, invocationDeadline } from './deadline.ts';
+import { onlyOf } from './memory.ts';
+import { countedProbes, keepReporting, type ReportedProbes } from './probe-metrics.ts';
+
+export type ProberFunctionPorts = FunctionPorts & {
+  readonly queue: Pick<SqsOptions, 'client' | 'queueUrl'>;
+  readonly policy: DialPolicy;
+  readonly canaries: readonly Canary[];
+  readonly release: string;
+  /** On the clock of a run, which ends with it. */
+  readonly outside: (clock: ProberPorts['clock']) => Pick<ProberPorts, 'run' | 'resolveSecret'>;
+  /** Commands run elsewhere: what their way there is. */
+  readonly execReach: Reach;
+};
+
+type Answer = ReturnType<SqsEventBatch['answer']>;
+
+export function proberFunction(ports: ProberFunctionPorts) {
+  /** What a warm process knows of the shards that it held last. */
+  const memory: ShardMemory = new Map();
+  const probes = countedProbes();
+  const room = probeRoom();
+  return async (event: unknown, context: InvocationContext): Promise<Answer> => {
+    const { clock, random, log, metrics, queue } = ports;
+    log.begin(context);
+    const decoded = decodeSqsEvent(event, { ...queue, clock, random });
+    if (decoded.kind === 'malformed') {
+      log.error('malformed event dropped', { detail: decoded.detail });
+      metrics.emit({ EventsMalformed: 1 });
+      return { batchItemFailures: [] };
+    }
+    const deadline = invocationDeadline(clock, context);
+    const { received } = decoded.batch;
+    await Promise.all(received.map((each) => hold(ports, each, { memory, probes, room, deadline })));
+    deadline.cancel();
+    return decoded.batch.answer();
+  };
+}
+
+type Held = {
+  readonly memory: ShardMemory;
+  readonly probes: ReportedProbes;
+  readonly room: Room;
+  readonly deadline: Deadline;
+};
+
+/** The message is settled by how its run ends; one that the deadline ends is visible again at once. */
+async function hold(
+  ports: ProberFunctionPorts,
+  received: Received,
+  { memory, probes, room, deadline }: Held,
+): Promise<void> {
+  const { clock, log, metrics, release } = ports;
+  let view: (() => RunView) | undefined;
+  const onLoaded = (look: () => RunView) => {
+    view = look;
+  };
+  let inDoubt = 0;
+  const reporting = keepReporting({ clock, metrics, probes, view: () => view?.() });
+  const settled = await settleReceived(
+    {
+      clock,
+      log,
+      stop: deadline.signal,
+      portsFor: (lease) => runPorts(ports, lease, probes),
+      optionsFor: ({ shard }) => ({ release, memory: onlyOf(memory, shard), room, onLoaded }),
+      async runShard(...run) {
+        const end = await runReceived(...run);
+        inDoubt = end.kind === 'doubt' ? 1 : 0;
+        log.info('run over', { shard: run[1].shard, slot: run[1].slot, end });
+        return end;
+      },
+    },
+    received,
+  );
+  await reporting.end({ RunsInDoubt: inDoubt });
+  if (settled !== 'acknowledged') log.info('message not deleted', { settled, receiveCount: received.receiveCount });
+}
+
+function runPorts(ports: ProberFunctionPorts, lease: Lease, metrics: Ports['metrics']): Ports {
+  const { clock, random, log, store, bus, policy, canaries, outside, execReach } = ports;
+  // It remembers for the run alone: between two the function may have been frozen for long.
+  const probing = runProbing({ clock, policy, outside, resolveOn: (own) => resolver({ clock: own }) });
+  return { clock, random, log, store, bus, lease, metrics, canaries, execReach, ...probing };
+}

@@ -1,0 +1,23 @@
+/** What one run probes with, on a machine as on AWS: all of it waits by a clock of the run's own, and ends with it. */
+import { type Clock, type EndingClock, endingClock } from '../shared/lib/clock.ts';
+import type { Ports } from '../shared/manager/ports.ts';
+import { guardedDialer } from '../shared/net/dialer.ts';
+import type { DialPolicy, Resolve } from '../shared/net/net.ts';
+import { type ProberPorts, proberRegistry } from '../shared/prober/registry.ts';
+
+export type RunProbing = Pick<Ports, 'dial' | 'resolve' | 'probers' | 'abandon'>;
+
+type Options = {
+  readonly clock: Clock;
+  readonly policy: DialPolicy;
+  readonly resolveOn: (clock: EndingClock) => Resolve;
+  /** Who runs commands and knows secrets. */
+  readonly outside: (clock: EndingClock) => Pick<ProberPorts, 'run' | 'resolveSecret'>;
+};
+
+export function runProbing({ clock, policy, resolveOn, outside }: Options): RunProbing {
+  const own = endingClock(clock);
+  const resolve = resolveOn(own);
+  const dial = guardedDialer({ resolve, policy, clock: own });
+  return { dial, resolve, probers: proberRegistry({ dial, clock: own, ...outside(own) }), abandon: own.end };
+}

@@ -1,0 +1,20 @@
+/** The entry of the schedule function: called each minute. */
+import { sqsQueue } from '../../shared/queue/sqs.ts';
+import { sqsClient } from '../../shared/queue/sqs-client.ts';
+import { readEnvironment } from '../lambda/environment.ts';
+import { functionPorts } from '../lambda/ports.ts';
+import { scheduleFunction } from './schedule.ts';
+
+const { table, bus, stage, shardQueueUrl, release, mode, capacityMb } = readEnvironment([
+  ...(['table', 'bus', 'stage', 'shardQueueUrl', 'release', 'mode', 'capacityMb'] as const),
+]);
+const ports = functionPorts('schedule', { table, bus, stage });
+const { clock, random } = ports;
+
+export const handler = scheduleFunction({
+  ...ports,
+  queue: sqsQueue({ client: sqsClient(), queueUrl: shardQueueUrl, clock, random }),
+  release,
+  mode,
+  capacityMb,
+});

@@ -1,0 +1,31 @@
+/**
+ * The schedule: called once a minute, perhaps late, twice or not at all. It keeps nothing and all that it does may be done twice, so it does
+ * not look at its event. What keeps it from its work is thrown: the function's errors are watched, and the next minute tries again.
+ */
+import { capacityOf } from '../../shared/core/layout.ts';
+import { runSchedule } from '../../shared/manager/schedule.ts';
+import type { QueueSender } from '../../shared/queue/queue.ts';
+import type { InvocationContext } from '../lambda/context.ts';
+import type { Environment } from '../lambda/environment.ts';
+import type { FunctionPorts } from '../lambda/ports.ts';
+
+export type ScheduleFunctionPorts = FunctionPorts &
+  Pick<Environment, 'release' | 'mode' | 'capacityMb'> & { readonly queue: QueueSender };
+
+export function scheduleFunction(ports: ScheduleFunctionPorts) {
+  const { log, metrics, release, mode } = ports;
+  const capacity = capacityOf(ports.capacityMb);
+  return async (_: unknown, context: InvocationContext): Promise<void> => {
+    log.begin(context);
+    try {
+      const { layout, notSent, noHolder } = await runSchedule(ports, { desiredRelease: release, capacity, mode });
+      if (noHolder.length > 0) log.error('shards without a holder', { shards: noHolder });
+      const told = { Shards: layout.length, ShardsWithoutHolder: noHolder.length, MessagesNotSent: notSent };
+      metrics.emit(told);
+    } catch (cause) {
+      log.error('the schedule failed', { cause });
+      metrics.emit();
+      throw cause;
+    }
+  };
+}

@@ -1,0 +1,75 @@
+/**
+ * status-sync: a batch of the bus' events from its queue. An event is a hint to look at a target, so several of one target are one look.
+ * What fails is reported alone and comes again; what no repetition cures ends in the queue's dead-letter queue.
+ */
+import { type SyncOutcome, syncTarget, type TargetName } from '../../shared/manager/status-sync.ts';
+import { StoreUnavailable } from '../../shared/store/store.ts';
+import type { InvocationContext } from '../lambda/context.ts';
+import type { FunctionPorts } from '../lambda/ports.ts';
+import { decodeBatch, type Hint } from './batch.ts';
+
+export type StatusSyncAnswer = { readonly batchItemFailures: readonly { readonly itemIdentifier: string }[] };
+
+/** Targets whose status is computed at the same time. */
+const concurrency = 4;
+/** Nothing is begun any more when so little time is left: a status takes a few reads and writes, each with its repetitions. */
+const marginMs = 12_000;
+const marginPart = 1 / 3;
+
+export function statusSyncFunction(ports: FunctionPorts) {
+  const { log, metrics } = ports;
+  return async (event: unknown, context: InvocationContext): Promise<StatusSyncAnswer> => {
+    log.begin(context);
+    const { hints, malformed } = decodeBatch(event);
+    for (const { detail, isFirst, messageId } of malformed)
+      if (isFirst) log.error('malformed event left to the dead-letter queue', { messageId, detail });
+    const margin = Math.min(marginMs, context.getRemainingTimeInMillis() * marginPart);
+    const hasTime = () => context.getRemainingTimeInMillis() > margin;
+    const failed = await syncAll(ports, [...byTarget(hints).values()], hasTime);
+    const all = [...malformed.map(({ messageId }) => messageId), ...failed].filter((id) => id !== undefined);
+    metrics.emit({ EventsMalformed: malformed.filter(({ isFirst }) => isFirst).length });
+    return { batchItemFailures: all.map((itemIdentifier) => ({ itemIdentifier })) };
+  };
+}
+
+type Look = { readonly target: TargetName; readonly messageIds: readonly string[] };
+
+function byTarget(hints: readonly Hint[]): ReadonlyMap<string, Look> {
+  const looks = new Map<string, Look>();
+  for (const { target, messageId } of hints) {
+    const key = `${target.namespace}/${target.name}`;
+    const { messageIds = [] } = looks.get(key) ?? {};
+    looks.set(key, { target, messageIds: [...messageIds, messageId] });
+  }
+  return looks;
+}
+
+/** The messages whose targets could not be settled. */
+async function syncAll(
+  ports: FunctionPorts,
+  looks: readonly Look[],
+  hasTime: () => boolean,
+): Promise<readonly string[]> {
+  const waiting = [...looks];
+  const failed: string[] = [];
+  const lane = async () => {
+    for (let look = waiting.shift(); look; look = waiting.shift()) {
+      const isDone = hasTime() && (await synced(ports, look.target));
+      if (!isDone) failed.push(...look.messageIds);
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, lane));
+  return failed;
+}
+
+/** Whether the message is done: what is incomplete is in the outbox, and the holder asks again. */
+async function synced(ports: FunctionPorts, target: TargetName): Promise<boolean> {
+  try {
+    const outcome: SyncOutcome = await syncTarget(ports, target);
+    if (outcome === 'incomplete') ports.log.warn('status not settled', { ...target });
+    return true;
+  } catch (cause) {
+    ports.log[cause instanceof StoreUnavailable ? 'warn' : 'error']('status not computed', { ...target, cause });
+    return false;
+  }
+}

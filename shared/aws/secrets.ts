@@ -1,0 +1,49 @@
+/**
+ * Secrets of probe headers on AWS: parameters of Systems Manager and secrets of Secrets Manager, those alone that are meant for it. Whoever
+ * registers a target chooses where the value goes, so nothing else may be named, whatever else the function's role may read.
+ */
+import type { SecretReference } from '../core/secret-reference.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { ResolveSecret } from '../prober/secret-headers.ts';
+import { type AwsCall, awsJson, type JsonRequest } from './aws-call.ts';
+
+/** The deployment grants no others either. */
+export const secretPrefix = 'probelet/';
+
+const timeoutMs = 1_500;
+
+export function awsSecret({ call, clock }: { readonly call: AwsCall; readonly clock: Clock }): ResolveSecret {
+  return async (reference) => {
+    const asked = requestOf(reference);
+    if (!asked) return undefined;
+    const answer = await awsJson(call, asked.request, clock.monotonicMs() + timeoutMs);
+    return answer.kind === 'output' ? asked.valueIn(answer.output) : undefined;
+  };
+}
+
+type Output = Readonly<Record<string, unknown>>;
+type Asked = { readonly request: JsonRequest; readonly valueIn: (output: Output) => string | undefined };
+
+function requestOf({ source, name }: SecretReference): Asked | undefined {
+  switch (source) {
+    case 'env':
+      return undefined;
+    case 'ssm':
+      if (!name.startsWith(`/${secretPrefix}`)) return undefined;
+      return {
+        request: { service: 'ssm', target: 'AmazonSSM.GetParameter', input: { Name: name, WithDecryption: true } },
+        valueIn: ({ Parameter: parameter }) => textIn(parameter, 'Value'),
+      };
+    case 'secretsmanager':
+      if (!name.startsWith(secretPrefix)) return undefined;
+      return {
+        request: { service: 'secretsmanager', target: 'secretsmanager.GetSecretValue', input: { SecretId: name } },
+        valueIn: (output) => textIn(output, 'SecretString'),
+      };
+  }
+}
+
+function textIn(value: unknown, name: string): string | undefined {
+  const found = typeof value === 'object' && value !== null ? new Map(Object.entries(value)).get(name) : undefined;
+  return typeof found === 'string' ? found : undefined;
+}

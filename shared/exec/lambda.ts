@@ -1,0 +1,70 @@
+/**
+ * Runs the commands of exec probes by a Lambda function that the deployment has named. Such a function gets the command and whose it is,
+ * and answers with its exit code and output; what it does in between (a task of ECS, a shell, a query) is its own.
+ */
+import { type AwsAnswer, type AwsCall, jsonObject } from '../aws/aws-call.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { ExecRequest } from '../prober/prober.ts';
+import { cut, type ExecOutcome, type Runner } from './exec.ts';
+
+/** What the function gets. */
+export type ExecPayload = {
+  readonly command: readonly string[];
+  readonly container: string;
+  readonly target: ExecRequest['target'];
+  /** When nobody waits for its answer any more. */
+  readonly timeoutMs: number;
+};
+
+export type LambdaRunnerOptions = {
+  readonly call: AwsCall;
+  readonly clock: Clock;
+  readonly functionArn: string;
+};
+
+export function lambdaRunner({ call, clock, functionArn }: LambdaRunnerOptions): Runner {
+  const path = `/2015-03-31/functions/${encodeURIComponent(functionArn)}/invocations`;
+  const headers = { 'content-type': 'application/json', 'x-amz-invocation-type': 'RequestResponse' };
+  return async ({ command, container, target, timeoutMs }) => {
+    const payload: ExecPayload = { command, container, target, timeoutMs };
+    const request = { service: 'lambda', path, headers, body: JSON.stringify(payload) } as const;
+    return outcomeOf(await call(request, clock.monotonicMs() + timeoutMs));
+  };
+}
+
+function outcomeOf(answer: AwsAnswer): ExecOutcome {
+  switch (answer.kind) {
+    case 'tooLate':
+      return { kind: 'timedOut', output: '' };
+    case 'unreachable':
+      return { kind: 'notStarted', message: `Lambda out of reach: ${answer.message}`, own: true };
+    case 'answer':
+      return answer.status === okStatus ? ranOutcome(answer) : refusedOutcome(answer);
+  }
+}
+
+const okStatus = 200;
+const tooManyRequests = 429;
+const serverErrorFrom = 500;
+
+type Answered = Extract<AwsAnswer, { readonly kind: 'answer' }>;
+
+/** Throttled or broken is Lambda's trouble; anything else is wrong with the deployment. */
+function refusedOutcome({ status, body }: Answered): ExecOutcome {
+  const own = status === tooManyRequests || status >= serverErrorFrom;
+  const message = jsonObject(body)?.message ?? jsonObject(body)?.Message ?? '';
+  return { kind: 'notStarted', message: `Lambda refused the call with ${status}: ${message}`, own };
+}
+
+/** A function that failed has not said how its command ended. */
+function ranOutcome({ headers, body }: Answered): ExecOutcome {
+  const answer = jsonObject(body);
+  if (headers['x-amz-function-error'] !== undefined)
+    return notRun(`the function failed: ${answer?.errorMessage ?? 'without a message'}`);
+  const { exitCode, output = '' } = answer ?? {};
+  if (typeof exitCode !== 'number' || !Number.isInteger(exitCode) || typeof output !== 'string')
+    return notRun('the function has to answer {"exitCode": integer, "output": string}');
+  return { kind: 'exited', exitCode, output: cut(output) };
+}
+
+const notRun = (message: string): ExecOutcome => ({ kind: 'notStarted', message, own: false });

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
+import { type CostInput, cadence, estimateCost } from '../../cdk/cost.ts';
+import { metricCount } from '../../cdk/estimate.ts';
+import type { FleetProbe } from '../../cdk/fleet.ts';
+import { prices } from '../../cdk/prices.ts';
+import { propNames } from '../../cdk/validate-props.ts';
+import { tickTargetsMax } from '../../shared/core/layout.ts';
+import { residentSlotMs } from '../../shared/core/slots.ts';
+import { paceFactor } from '../../shared/core/tick-plan.ts';
+import { beatIntervalMs } from '../../shared/manager/beat.ts';
+import { changesIntervalMs } from '../../shared/manager/changes.ts';
+import { fullReloadIntervalMs } from '../../shared/manager/load.ts';
+import { constructed } from '../support/synthesized.ts';
+
+const https = (targets: number, periodSeconds = 10): CostInput => ({
+  fleet: [{ targets, periodSeconds, probe: 'https' }],
+  mode: 'auto',
+  memorySize: 256,
+  alarms: 13,
+  metrics: metricCount,
+});
+
+const usd = (input: CostInput): number => estimateCost(input).usd;
+
+describe('the estimate', () => {
+  /** What the design reckons with for HTTPS each 10 s, by 256 MB or, beyond 256 shards of that, by what is needed. */
+  const reckoned: readonly [number, number, number][] = [
+    [1_000, 256, 39],
+    [10_000, 256, 249],
+    [1_000_000, 2_048, 24_000],
+  ];
+  for (const [targets, memorySize, expected] of reckoned)
+    test(`of ${targets} HTTPS targets each 10 s is about $${expected} a month`, () => {
+      const ratio = usd({ ...https(targets), memorySize }) / expected;
+      assert.ok(ratio > 0.65 && ratio < 1.5, `ratio ${ratio}`);
+    });
+
+  test('has the layout that the product makes', () => {
+    const shardsOf = (targets: number) => estimateCost(https(targets)).layout.shards.length;
+    assert.deepEqual([1, 500, 1_000, 10_000].map(shardsOf), [1, 1, 2, 32]);
+  });
+
+  test('grows with targets, and falls with the period', () => {
+    assert.ok(usd(https(20_000)) > usd(https(10_000)));
+    assert.ok(usd(https(1_000, 30)) < usd(https(1_000, 10)));
+  });
+
+  test('is a fraction when a tick a minute is enough', () => {
+    const lambda = (input: CostInput) => estimateCost(input).lines.find(({ what }) => what === 'Lambda')?.usd ?? 0;
+    assert.equal(estimateCost(https(100, 60)).layout.shards[0]?.mode, 'tick');
+    assert.ok(lambda(https(100, 60)) < lambda(https(100, 59)) / 2);
+    assert.ok(lambda({ ...https(1_000), mode: 'tick' }) < lambda(https(1_000)));
+  });
+
+  test('is never more than that of the other mode: a tick for few targets, held all the time for more', () => {
+    for (const targets of [1, 50, tickTargetsMax, tickTargetsMax + 50, 1_000, 5_000]) {
+      const [auto, ...forced] = (['auto', 'tick', 'resident'] as const).map((mode) =>
+        usd({ ...https(targets, 60), mode }),
+      );
+      assert.ok((auto ?? 0) <= Math.min(...forced) * 1.01, `${targets}: ${auto}, ${forced.join(', ')}`);
+    }
+  });
+
+  test('without targets is alarms, metrics, dashboard and the schedule', () => {
+    const { lines, layout } = estimateCost(https(0));
+    assert.equal(layout.shards[0]?.mode, 'idle');
+    const rest = lines.filter(({ what }) => what !== 'CloudWatch').reduce((sum, one) => sum + one.usd, 0);
+    assert.ok(rest < 1, `${rest}`);
+  });
+
+  test('of one shard that is always held is mostly its 256 MB', () => {
+    const { lines } = estimateCost(https(100));
+    const lambda = lines.find(({ what }) => what === 'Lambda')?.usd ?? 0;
+    const memory = 0.25 * 730 * 3_600 * prices.lambdaGbSecond.usd;
+    assert.ok(lambda > memory && lambda < memory + 0.5, `${lambda} of ${memory}`);
+  });
+
+  test('sums up its lines', () => {
+    const { lines, usd: total } = estimateCost(https(1_000));
+    assert.equal(
+      total,
+      lines.reduce((sum, one) => sum + one.usd, 0),
+    );
+  });
+
+  test('reckons with the cadence of the product', () => {
+    assert.deepEqual(cadence, {
+      beatSeconds: beatIntervalMs / 1_000,
+      changesSeconds: changesIntervalMs / 1_000,
+      reloadSeconds: fullReloadIntervalMs / 1_000,
+      residentSlotSeconds: residentSlotMs / 1_000,
+      tickPace: paceFactor,
+    });
+  });
+
+  test('names where each price is from', () => {
+    for (const { usd: price, source } of Object.values(prices)) {
+      assert.ok(price > 0);
+      assert.match(source, /^https:\/\/aws\.amazon\.com\/\w+\/pricing\//);
+    }
+  });
+});
+
+describe('synth', () => {
+  const said = (props: object) => {
+    const { app } = constructed(props);
+    const { messages } = app.synth().getStackByName('Probelet');
+    return messages.map(({ level, entry }) => `${level} ${String(entry.data)}`);
+  };
+
+  test('says what the fleet will cost', () => {
+    const [info, ...others] = said({ fleet: [{ targets: 1_000, periodSeconds: 10, probe: 'https' }], budget: 100 });
+    assert.match(
+      info ?? '',
+      /^info About \$\d+\.\d\d a month for 1,000 targets with 1 https probe each 10 s, resident, 2 shards of 256 MB: Lambda \d/,
+    );
+    assert.deepEqual(others, []);
+  });
+
+  test('warns above the budget', () => {
+    const [, warning] = said({ budget: 5 });
+    assert.match(warning ?? '', /^warning budget: about \$\d+ a month is above the budget of \$5 /);
+  });
+
+  test('warns of a fleet that no number of shards of this size can hold', () => {
+    const [, warning] = said({ fleet: [{ targets: 1_000_000, periodSeconds: 10, probe: 'https' }] });
+    assert.match(
+      warning ?? '',
+      /^warning memorySize: 256 MB are too few .*, even in 256 shards; allowed: at least \d+ MB/,
+    );
+  });
+});
+
+describe('docs/operating.md', () => {
+  const text = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8');
+
+  test('has the estimates as they are', () => {
+    const rows = [...text.matchAll(/^\| (\d+) \| (https?) \| (\d+) s \| (\d+) MB \| (.*) \|$/gm)];
+    assert.ok(rows.length > 3);
+    for (const [, targets, probe, periodSeconds, memorySize, rest] of rows) {
+      const fleet = [{ targets: Number(targets), periodSeconds: Number(periodSeconds), probe: probe as FleetProbe }];
+      const input = { fleet, mode: 'auto', memorySize: Number(memorySize), alarms: 13, metrics: metricCount } as const;
+      const { layout, lines, usd: all } = estimateCost(input);
+      const shown = [...lines.map((line) => line.usd), all].map((one) => one.toFixed(2));
+      assert.equal(rest, [layout.shards.length, ...shown].join(' | '));
+    }
+  });
+
+  test('explains every alarm and every prop', () => {
+    const { probelet } = constructed();
+    const alarms = probelet.node.findAll().flatMap((one) => (one instanceof Alarm ? [one.node.id] : []));
+    const rows = [...text.matchAll(/^\| `([\w -]+?)( …)?` \|/gm)].map(([, name = '', more]) => ({ name, more }));
+    const isExplained = (id: string) =>
+      rows.some(({ name, more }) => id === name || (more && id.startsWith(`${name} `)));
+    assert.deepEqual(
+      alarms.filter((id) => !isExplained(id)),
+      [],
+    );
+    assert.equal(alarms.length, 13);
+    assert.deepEqual(
+      propNames.filter((prop) => !text.includes(`\`${prop}\``)),
+      [],
+    );
+  });
+});

@@ -1,0 +1,95 @@
+/** AWS's own list of good habits for a deployment: nothing is found that is not acknowledged here with its reason. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { Validations } from 'aws-cdk-lib';
+import { Key } from 'aws-cdk-lib/aws-kms';
+import { Topic } from 'aws-cdk-lib/aws-sns';
+import { Queue } from 'aws-cdk-lib/aws-sqs';
+import { AwsSolutionsChecks } from 'cdk-nag';
+import { constructed, type Deployment, type Synthesized, someVpc } from '../support/synthesized.ts';
+
+type Finding = { readonly ruleName: string };
+
+/** Names of the rules that the pack finds broken. */
+function findings({ app }: Synthesized): readonly string[] {
+  Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
+  const { exitCode } = process;
+  try {
+    app.synth();
+  } catch {
+    // It fails when it has found something; the report says what.
+  } finally {
+    process.exitCode = exitCode;
+  }
+  const report = JSON.parse(readFileSync(join(app.outdir, 'validation-report.json'), 'utf8'));
+  return report.pluginReports.flatMap(({ violations }: { readonly violations: readonly Finding[] }) =>
+    violations.map(({ ruleName }) => ruleName),
+  );
+}
+
+/** Path in the construct and rule of each acknowledgement; its reason has to be there. */
+function acknowledged({ probelet }: Synthesized): readonly string[] {
+  const key = Validations.ACKNOWLEDGED_RULES_METADATA_KEY;
+  return probelet.node
+    .findAll()
+    .flatMap(({ node }) =>
+      node.metadata
+        .filter(({ type }) => type === key)
+        .flatMap(({ data }) => Object.entries(data).map(([id, reason]) => excused(node.path, id, reason))),
+    );
+}
+
+function excused(path: string, id: string, reason: unknown): string {
+  assert.match(String(reason), /\w+ \w+ \w+/, `${id} of ${path} is explained`);
+  return `${path.replace('Probelet/Probelet/', '')}: ${id.replace('Annotation::', '')}`;
+}
+
+const onInstances: Deployment = () => ({ execRunner: { instances: { tagKey: 'probelet', tagValue: 'exec' } } });
+
+const everything: Deployment = (stack) => ({
+  vpc: someVpc(stack),
+  tracing: true,
+  secrets: ['ssm:/probelet/token', 'secretsmanager:probelet/token'],
+  execRunner: { instances: { tagKey: 'probelet', tagValue: 'exec' } },
+  encryptionKey: new Key(stack, 'Key', { enableKeyRotation: true }),
+  alarmTopic: new Topic(stack, 'Topic', { enforceSSL: true }),
+});
+
+describe('cdk-nag’s AwsSolutions', () => {
+  test('finds nothing in a deployment', () => assert.deepEqual(findings(constructed()), []));
+
+  test('finds nothing in one with a key, a topic, a VPC, secrets and runners of its own', () => {
+    assert.deepEqual(findings(constructed(everything, { region: 'eu-central-1' })), []);
+    assert.deepEqual(findings(constructed(onInstances)), []);
+  });
+
+  test('looks', () => {
+    const made = constructed();
+    new Queue(made.stack, 'Careless');
+    assert.deepEqual(findings(made), ['AwsSolutions-SQS3', 'AwsSolutions-SQS4']);
+  });
+
+  test('is told of these exceptions and of no others', () => {
+    const always = [
+      'Shards/Resource: AwsSolutions-SQS3',
+      'ShardSchedule/DeadLetters: AwsSolutions-SQS3',
+      'Api/Resource/GET--healthz: AwsSolutions-APIG4',
+    ];
+    assert.deepEqual(acknowledged(constructed()), always);
+    assert.deepEqual(
+      acknowledged(constructed(everything, { region: 'eu-central-1' })).toSorted(),
+      [
+        ...always,
+        'ProberFleet/Prober/Role: AwsSolutions-IAM5[Resource::*]',
+        'ProberFleet/ExecPolicy: AwsSolutions-IAM5[Resource::*]',
+        'ProberFleet/ExecPolicy: AwsSolutions-IAM5[Resource::arn:aws:ec2:eu-central-1:<AWS::AccountId>:instance/*]',
+        'ProberFleet/ExecPolicy: AwsSolutions-IAM5[Resource::arn:aws:ssm:eu-central-1:<AWS::AccountId>:managed-instance/*]',
+        'ShardSchedule/Schedule/Role: AwsSolutions-IAM5[Resource::*]',
+        'StatusSync/StatusSync/Role: AwsSolutions-IAM5[Resource::*]',
+        'Api/Api/Role: AwsSolutions-IAM5[Resource::*]',
+      ].toSorted(),
+    );
+  });
+});

@@ -1,0 +1,201 @@
+/** Who may do what, statement by statement. A statement more, less or wider fails here before anybody can deploy it. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { HttpNoneAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2';
+import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
+import { AccountRootPrincipal, PolicyStatement, Role } from 'aws-cdk-lib/aws-iam';
+import { Key } from 'aws-cdk-lib/aws-kms';
+import { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import {
+  openRoutes,
+  resourceStatements,
+  roleStatements,
+  rolesWithMore,
+  type Statements,
+  wildcards,
+} from '../support/statements.ts';
+import { constructed, someVpc, synthesized, templateOf } from '../support/synthesized.ts';
+
+const prober = 'ProbeletProberFleetProberRole';
+const schedule = 'ProbeletShardScheduleRole';
+const statusSync = 'ProbeletStatusSyncRole';
+const api = 'ProbeletApiRole';
+
+const readWrite = 'dynamodb:GetItem dynamodb:PutItem dynamodb:Query dynamodb:UpdateItem';
+const bus = 'Bus Allow events:PutEvents on {ProbeletBus.Arn}';
+const logs = (of: string) => `WriteLogs Allow logs:CreateLogStream logs:PutLogEvents on {${of}.Arn}`;
+
+const ownStatements: Statements = {
+  [prober]: [
+    logs('ProbeletProberFleetProberLogs'),
+    'Shards Allow sqs:ChangeMessageVisibility sqs:DeleteMessage sqs:GetQueueAttributes sqs:ReceiveMessage on {ProbeletShards.Arn}',
+    `Table Allow dynamodb:ConditionCheckItem ${readWrite} on {ProbeletTable.Arn}`,
+    bus,
+  ],
+  [schedule]: [
+    logs('ProbeletShardScheduleLogs'),
+    `Table Allow ${readWrite} on {ProbeletTable.Arn}`,
+    'Shards Allow sqs:SendMessage on {ProbeletShards.Arn}',
+    bus,
+    'DeadLetters Allow sqs:SendMessage on {ProbeletShardScheduleDeadLetters.Arn}',
+  ],
+  [statusSync]: [
+    logs('ProbeletStatusSyncLogs'),
+    'Hints Allow sqs:DeleteMessage sqs:GetQueueAttributes sqs:ReceiveMessage on {ProbeletStatusSyncQueue.Arn}',
+    `Table Allow dynamodb:DeleteItem ${readWrite} on {ProbeletTable.Arn}`,
+    bus,
+  ],
+  [api]: [logs('ProbeletApiLogs'), `Table Allow dynamodb:ConditionCheckItem ${readWrite} on {ProbeletTable.Arn}`, bus],
+};
+
+const overTls = (queue: string) =>
+  `- Deny sqs:* on {${queue}.Arn} by {"AWS":"*"} if {"Bool":{"aws:SecureTransport":"false"}}`;
+const fromRule = (rule: string) =>
+  `by {"Service":"events.amazonaws.com"} if {"ArnEquals":{"aws:SourceArn":"{${rule}.Arn}"}}`;
+const exceptFor = (...roles: readonly string[]) =>
+  `"ArnNotEquals":{"aws:PrincipalArn":[${roles.map((role) => `"{${role}.Arn}"`).join(',')}]}`;
+
+const othersStatements: Statements = {
+  '{ProbeletShards}': [overTls('ProbeletShards')],
+  '{ProbeletShardScheduleDeadLetters}': [
+    overTls('ProbeletShardScheduleDeadLetters'),
+    `AllowEventRuleProbeletShardScheduleEachMinute1F6C1872 Allow sqs:SendMessage on {ProbeletShardScheduleDeadLetters.Arn} ${fromRule('ProbeletShardScheduleEachMinute')}`,
+  ],
+  '{ProbeletStatusSyncDeadLetters}': [
+    overTls('ProbeletStatusSyncDeadLetters'),
+    `AllowEventRuleProbeletStatusSyncWakenersC3DA250F Allow sqs:SendMessage on {ProbeletStatusSyncDeadLetters.Arn} ${fromRule('ProbeletStatusSyncWakeners')}`,
+  ],
+  '{ProbeletStatusSyncQueue}': [
+    overTls('ProbeletStatusSyncQueue'),
+    `- Allow sqs:GetQueueAttributes sqs:GetQueueUrl sqs:SendMessage on {ProbeletStatusSyncQueue.Arn} ${fromRule('ProbeletStatusSyncWakeners')}`,
+  ],
+  'cdk-OnlyProbeletSpeaksAsProbelet': [
+    `cdk-OnlyProbeletSpeaksAsProbelet Deny events:PutEvents on {ProbeletBus.Arn} by {"AWS":"*"} if {"StringEquals":{"events:source":"probelet"},${exceptFor(prober, schedule, statusSync, api)}}`,
+  ],
+  'cdk-OnlyTheProberTellsResults': [
+    `cdk-OnlyTheProberTellsResults Deny events:PutEvents on {ProbeletBus.Arn} by {"AWS":"*"} if {"StringEquals":{"events:detail-type":"Probe Result Changed"},${exceptFor(prober)}}`,
+  ],
+  '{ProbeletShardScheduleFunction.Arn}': [
+    'lambda:InvokeFunction by events.amazonaws.com from {ProbeletShardScheduleEachMinute.Arn}',
+  ],
+  '{ProbeletApiFunction.Arn}': [
+    'lambda:InvokeFunction by apigateway.amazonaws.com from arn:{AWS::Partition}:execute-api:{AWS::Region}:{AWS::AccountId}:{ProbeletApi}/*/*/*',
+  ],
+};
+
+describe('by default', () => {
+  const template = synthesized();
+
+  test('each function has a role of its own with these statements', () => {
+    assert.deepEqual(roleStatements(template), ownStatements);
+    assert.deepEqual(rolesWithMore(template), []);
+  });
+
+  test('others may do this and nothing else', () => assert.deepEqual(resourceStatements(template), othersStatements));
+
+  test('no role has a wildcard', () => assert.deepEqual(wildcards(template), []));
+
+  test('only /healthz asks nobody who they are', () => assert.deepEqual(openRoutes(template), ['GET /healthz']));
+});
+
+describe('what the tests above look for is found', () => {
+  test('a wildcard that somebody adds', () => {
+    const made = constructed();
+    made.probelet.functions.api.addToRolePolicy(new PolicyStatement({ actions: ['dynamodb:*'], resources: ['*'] }));
+    assert.deepEqual(wildcards(templateOf(made)), [`${api}: - Allow dynamodb:* on *`]);
+  });
+
+  test('a route without authorizer that somebody adds', () => {
+    const made = constructed();
+    const { api: httpApi, functions } = made.probelet;
+    const integration = new HttpLambdaIntegration('Other', functions.api);
+    httpApi.addRoutes({ path: '/open', integration, authorizer: new HttpNoneAuthorizer() });
+    assert.deepEqual(openRoutes(templateOf(made)), ['GET /healthz', 'ANY /open']);
+  });
+});
+
+/** What a prop adds to the prober's role. */
+const addedTo = (role: string, template: ReturnType<typeof synthesized>): readonly string[] =>
+  (roleStatements(template)[role] ?? []).filter((one) => !ownStatements[role]?.includes(one));
+
+describe('a prop adds what it is for', () => {
+  const attach =
+    'ec2:AssignPrivateIpAddresses ec2:CreateNetworkInterface ec2:DeleteNetworkInterface ec2:DescribeNetworkInterfaces ec2:DescribeSubnets ec2:UnassignPrivateIpAddresses on *';
+
+  test('vpc: Lambda may make network interfaces, which EC2 knows no resource for, and the code may not', () => {
+    const template = synthesized((stack) => ({ vpc: someVpc(stack) }));
+    assert.deepEqual(addedTo(prober, template), [
+      `LambdaAttachesToVpc Allow ${attach}`,
+      `CodeDoesNot Deny ${attach} if {"Null":{"lambda:SourceFunctionArn":"false"}}`,
+    ]);
+  });
+
+  test('tracing: each function may send traces, which X-Ray knows no resource for', () => {
+    const template = synthesized({ tracing: true });
+    for (const role of [prober, schedule, statusSync, api])
+      assert.deepEqual(addedTo(role, template), ['- Allow xray:PutTelemetryRecords xray:PutTraceSegments on *']);
+  });
+
+  test('execRunner: the functions that are named, and commands on instances with the tag', () => {
+    const template = synthesized((stack) => ({
+      execRunner: {
+        functions: {
+          migrate: LambdaFunction.fromFunctionArn(
+            stack,
+            'Migrate',
+            'arn:aws:lambda:us-east-1:111122223333:function:migrate',
+          ),
+        },
+        instances: { tagKey: 'probelet', tagValue: 'exec' },
+      },
+    }));
+    assert.deepEqual(addedTo(prober, template), [
+      'ExecFunctions Allow lambda:InvokeFunction on arn:aws:lambda:us-east-1:111122223333:function:migrate',
+      'ExecDocument Allow ssm:SendCommand on arn:{AWS::Partition}:ssm:{AWS::Region}::document/AWS-RunShellScript',
+      'ExecInstances Allow ssm:SendCommand on arn:{AWS::Partition}:ec2:{AWS::Region}:{AWS::AccountId}:instance/* arn:{AWS::Partition}:ssm:{AWS::Region}:{AWS::AccountId}:managed-instance/* if {"StringEquals":{"ssm:resourceTag/probelet":"exec"}}',
+      'ExecOutput Allow ssm:CancelCommand ssm:GetCommandInvocation on *',
+    ]);
+  });
+
+  test('secrets: those that are named', () => {
+    const template = synthesized({ secrets: ['ssm:/probelet/shop/token', 'secretsmanager:probelet/password'] });
+    assert.deepEqual(addedTo(prober, template), [
+      'Parameters Allow ssm:GetParameter on arn:{AWS::Partition}:ssm:{AWS::Region}:{AWS::AccountId}:parameter/probelet/shop/token',
+      'Secrets Allow secretsmanager:GetSecretValue on arn:{AWS::Partition}:secretsmanager:{AWS::Region}:{AWS::AccountId}:secret:probelet/password-??????',
+    ]);
+  });
+
+  test('encryptionKey: its use, and nothing else', () => {
+    const template = synthesized((stack) => ({ encryptionKey: new Key(stack, 'Key') }), { region: 'eu-central-1' });
+    const use =
+      'UseKey Allow kms:Decrypt kms:DescribeKey kms:Encrypt kms:GenerateDataKey kms:GenerateDataKeyWithoutPlaintext kms:ReEncryptFrom kms:ReEncryptTo on {Key.Arn}';
+    for (const role of [prober, schedule, statusSync, api]) assert.deepEqual(addedTo(role, template), [use]);
+  });
+});
+
+describe('grants', () => {
+  const target = 'v1/namespaces/*/targets/*';
+  const read = ['GET/openapi.json', 'GET/v1/targets', `GET/${target}`, `GET/${target}/events`];
+  const write = [
+    `PUT/${target}`,
+    `PATCH/${target}`,
+    `DELETE/${target}`,
+    `PUT/${target}/status`,
+    `POST/${target}/probe`,
+    'PUT/v1/namespaces/*/desired',
+  ];
+
+  const grantedBy = (grant: 'grantRegister' | 'grantReadStatus') => {
+    const made = constructed();
+    const role = new Role(made.stack, 'Client', { assumedBy: new AccountRootPrincipal() });
+    made.probelet[grant](role);
+    return (roleStatements(templateOf(made)).Client ?? [])
+      .flatMap((one) => [...one.matchAll(/execute-api:[^ /]*\/\*\/(\S+)/g)].map(([, route]) => route))
+      .toSorted();
+  };
+
+  test('grantReadStatus opens what reads', () => assert.deepEqual(grantedBy('grantReadStatus'), read.toSorted()));
+
+  test('grantRegister opens what writes too', () =>
+    assert.deepEqual(grantedBy('grantRegister'), [...read, ...write].toSorted()));
+});

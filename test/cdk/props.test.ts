@@ -1,0 +1,249 @@
+/** What each prop changes, and what is said of wrong ones. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { RemovalPolicy } from 'aws-cdk-lib';
+import { HttpNoneAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2';
+import { HttpJwtAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
+import { SqsQueue } from 'aws-cdk-lib/aws-events-targets';
+import { AccountRootPrincipal, Role } from 'aws-cdk-lib/aws-iam';
+import { Key } from 'aws-cdk-lib/aws-kms';
+import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { Topic } from 'aws-cdk-lib/aws-sns';
+import { Queue } from 'aws-cdk-lib/aws-sqs';
+import { openRoutes } from '../support/statements.ts';
+import {
+  constructed,
+  type NamedResource,
+  resourcesOf,
+  short,
+  someVpc,
+  synthesized,
+  templateOf,
+} from '../support/synthesized.ts';
+
+/** What synth says of these props; props from a context are as unknown as these. */
+function refusal(props: object): string {
+  try {
+    constructed(props);
+  } catch (error) {
+    assert.ok(error instanceof RangeError, String(error));
+    return error.message.replace(/^wrong props of Probelet\n {2}/, '');
+  }
+  return 'nothing';
+}
+
+describe('a wrong prop is refused by its name and with what is allowed', () => {
+  const fleetOf = (targets: number) => [{ targets, periodSeconds: 10, probe: 'https' }];
+  const room = 'so that a hand-over and a rescue find room';
+  const rows: readonly [object, string][] = [
+    [{ memorySize: 64 }, 'memorySize: is 64; allowed: a whole number from 128 to 10240'],
+    [{ memorySize: 256.5 }, 'memorySize: is 256.5; allowed: a whole number from 128 to 10240'],
+    [{ memorySize: '256' }, 'memorySize: is "256"; allowed: a whole number from 128 to 10240'],
+    [{ mode: 'loop' }, 'mode: is "loop"; allowed: auto, resident or tick'],
+    [{ stage: 'a b' }, 'stage: is "a b"; allowed: 1 to 64 letters, digits, dots, dashes or underscores'],
+    [{ allowCidrs: ['10.0.0.0'] }, 'allowCidrs: is ["10.0.0.0"]; allowed: ranges like 10.0.0.0/8'],
+    ...['example.com', 'h:0', 'h:99999', '[1:2]:443', 'a,b:443', 'a b:443'].map((canary): [object, string] => [
+      { canaries: [canary] },
+      `canaries: is ["${canary}"]; allowed: one to ten of host:port`,
+    ]),
+    ...['keep', RemovalPolicy.SNAPSHOT, RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE].map(
+      (removalPolicy): [object, string] => [
+        { removalPolicy },
+        `removalPolicy: is "${removalPolicy}"; allowed: destroy, retain`,
+      ],
+    ),
+    [{ logRetention: 31 }, 'logRetention: is 31; allowed: one of RetentionDays'],
+    [{ tracing: 'yes' }, 'tracing: is "yes"; allowed: true or false'],
+    [{ budget: -1 }, 'budget: is -1; allowed: a number of US dollars above 0'],
+    [{ vpc: 'vpc-1' }, 'vpc: is "vpc-1"; allowed: a VPC'],
+    [{ encryptionKey: 'alias/mine' }, 'encryptionKey: is "alias/mine"; allowed: a KMS key'],
+    [{ alarmTopic: 'arn' }, 'alarmTopic: is "arn"; allowed: an SNS topic'],
+    [
+      { secrets: ['ssm:/shop/token'] },
+      'secrets: is ["ssm:/shop/token"]; allowed: references like ssm:/probelet/token or secretsmanager:probelet/token',
+    ],
+    [
+      { execRunner: {} },
+      'execRunner: is {}; allowed: {functions: {name: function}, instances: {tagKey, tagValue}}, at least one of both; names of 1 to 64 letters, digits, - and _',
+    ],
+    [
+      { fleet: [{ targets: 5 }] },
+      'fleet: is [{"targets":5}]; allowed: a list of {targets, periodSeconds: 1 to 3600, probe: http, https, tcp, grpc or exec, probesPerTarget}',
+    ],
+    [
+      { authorizer: new HttpNoneAuthorizer() },
+      'authorizer: is HttpNoneAuthorizer; allowed: an authorizer of HTTP APIs: IAM, JWT or Lambda, never none',
+    ],
+    [
+      { allowLoopback: true },
+      'allowLoopback: is true; allowed: only with stage emulator, since on AWS nothing of ours listens there',
+    ],
+    [
+      { allowLoopback: true, stage: 'production' },
+      'allowLoopback: is true; allowed: only with stage emulator, since on AWS nothing of ours listens there',
+    ],
+    [{ vpcSubnets: {} }, 'vpcSubnets: allowed: only together with vpc'],
+    [{ reservedConcurrency: 3 }, `reservedConcurrency: is 3; allowed: at least 4 (2 × 1 shards + 2, ${room})`],
+    [{ maxConcurrency: 3 }, `maxConcurrency: is 3; allowed: at least 4 (2 × 1 shards + 2, ${room})`],
+    [
+      { reservedConcurrency: 5, fleet: fleetOf(1_000) },
+      `reservedConcurrency: is 5; allowed: at least 6 (2 × 2 shards + 2, ${room})`,
+    ],
+    [{ reservedConcurrency: 6, maxConcurrency: 8 }, 'maxConcurrency: is 8; allowed: at most reservedConcurrency, 6'],
+  ];
+  for (const [props, message] of rows)
+    test(
+      Object.entries(props)
+        .map(([prop, value]) => `${prop}: ${short(value)}`)
+        .join(', ')
+        .slice(0, 80),
+      () => assert.equal(refusal(props), message),
+    );
+
+  test('one that there is not, with those that there are', () => {
+    assert.match(
+      refusal({ memorysize: 512 }),
+      /^memorysize: there is no such prop; allowed: stage, encryptionKey, .*, budget$/,
+    );
+  });
+
+  test('all at once', () => {
+    assert.deepEqual(
+      refusal({ memorySize: 1, mode: 'x' })
+        .split('\n')
+        .map((one) => one.trim().split(':')[0]),
+      ['memorySize', 'mode'],
+    );
+  });
+
+  test('a key without a region', () => {
+    assert.throws(() => constructed((stack) => ({ encryptionKey: new Key(stack, 'Key') })), {
+      name: 'RangeError',
+      message: /encryptionKey: allowed: only in a stack with a region/,
+    });
+  });
+});
+
+const named = (part: string, resources: readonly NamedResource[]) => {
+  const [found] = resources.filter(({ id }) => id.includes(part));
+  assert.ok(found);
+  return found.Properties;
+};
+const prober = (resources: readonly NamedResource[]) => named('ProberFleet', resources);
+
+describe('a right prop', () => {
+  test('of what may be dialed reaches the functions', () => {
+    const template = synthesized({
+      stage: 'emulator',
+      allowLoopback: true,
+      allowCidrs: ['10.0.0.0/8', 'fd12::/16'],
+      canaries: ['example.com:443', '[2001:db8::1]:53'],
+      mode: 'tick',
+      memorySize: 512,
+    });
+    const { Environment, MemorySize } = prober(resourcesOf(template, 'AWS::Lambda::Function'));
+    const { PROBELET_ALLOW_LOOPBACK, PROBELET_ALLOW_CIDRS, PROBELET_CANARIES } = Environment.Variables;
+    assert.deepEqual(
+      [PROBELET_ALLOW_LOOPBACK, PROBELET_ALLOW_CIDRS, PROBELET_CANARIES, MemorySize],
+      ['1', '10.0.0.0/8,fd12::/16', 'example.com:443,[2001:db8::1]:53', 512],
+    );
+    const schedule = named('ShardSchedule', resourcesOf(template, 'AWS::Lambda::Function'));
+    const { PROBELET_MODE, PROBELET_CAPACITY_MB } = schedule.Environment.Variables;
+    assert.deepEqual([PROBELET_MODE, PROBELET_CAPACITY_MB], ['tick', '512']);
+  });
+
+  test('of the network is the prober’s alone', () => {
+    const functions = resourcesOf(
+      synthesized((stack) => ({ vpc: someVpc(stack) })),
+      'AWS::Lambda::Function',
+    );
+    assert.deepEqual(prober(functions).VpcConfig.SubnetIds, ['subnet-0123456789abcdef0']);
+    assert.equal(functions.filter(({ Properties }) => Properties.VpcConfig).length, 1);
+  });
+
+  test('of concurrency bounds the prober and its queue', () => {
+    const template = synthesized({ reservedConcurrency: 8, maxConcurrency: 6 });
+    assert.equal(prober(resourcesOf(template, 'AWS::Lambda::Function')).ReservedConcurrentExecutions, 8);
+    const mapping = prober(resourcesOf(template, 'AWS::Lambda::EventSourceMapping'));
+    assert.deepEqual(mapping.ScalingConfig, { MaximumConcurrency: 6 });
+  });
+
+  test('of the emulator leaves out what it does not know', () => {
+    const template = synthesized({ stage: 'emulator' });
+    for (const type of ['AWS::Events::EventBusPolicy', 'AWS::EventSchemas::Registry', 'AWS::EventSchemas::Schema'])
+      assert.deepEqual(resourcesOf(template, type), []);
+  });
+
+  test('encrypts table, queues, bus, logs and environment with the key', () => {
+    const template = synthesized((stack) => ({ encryptionKey: new Key(stack, 'Key') }), { region: 'eu-central-1' });
+    const arn = '{Key.Arn}';
+    const keysOf = (type: string, key: string) =>
+      resourcesOf(template, type).map(({ Properties }) => short(Properties[key]));
+    assert.deepEqual(new Set(keysOf('AWS::SQS::Queue', 'KmsMasterKeyId')), new Set([arn]));
+    assert.deepEqual(new Set(keysOf('AWS::Logs::LogGroup', 'KmsKeyId')), new Set([arn]));
+    assert.deepEqual(new Set(keysOf('AWS::Lambda::Function', 'KmsKeyArn')), new Set([arn]));
+    assert.deepEqual(keysOf('AWS::Events::EventBus', 'KmsKeyIdentifier'), [arn]);
+    const [table] = resourcesOf(template, 'AWS::DynamoDB::GlobalTable');
+    assert.equal(short(table?.Properties.Replicas[0].SSESpecification.KMSMasterKeyId), arn);
+  });
+
+  test('of alarms tells the topic, also when all is well again', () => {
+    const template = synthesized((stack) => ({ alarmTopic: new Topic(stack, 'Topic') }));
+    for (const { Properties } of resourcesOf(template, 'AWS::CloudWatch::Alarm')) {
+      assert.deepEqual(Properties.AlarmActions.map(short), ['{Topic}']);
+      assert.deepEqual(Properties.OKActions.map(short), ['{Topic}']);
+    }
+  });
+
+  test('of logs keeps them for so long', () => {
+    for (const { Properties } of resourcesOf(
+      synthesized({ logRetention: RetentionDays.ONE_WEEK }),
+      'AWS::Logs::LogGroup',
+    ))
+      assert.equal(Properties.RetentionInDays, 7);
+  });
+
+  test('may be undefined', () => {
+    // As from JavaScript, or from a type without exactOptionalPropertyTypes.
+    assert.equal(refusal({ memorySize: undefined, vpc: undefined, removalPolicy: RemovalPolicy.DESTROY }), 'nothing');
+  });
+});
+
+describe('another authorizer', () => {
+  const jwt = () => new HttpJwtAuthorizer('Jwt', 'https://issuer.example.com', { jwtAudience: ['probelet'] });
+
+  test('guards all routes but /healthz', () => {
+    const template = synthesized({ authorizer: jwt() });
+    assert.deepEqual(openRoutes(template), ['GET /healthz']);
+    const kinds = resourcesOf(template, 'AWS::ApiGatewayV2::Route').map(
+      ({ Properties }) => Properties.AuthorizationType,
+    );
+    assert.deepEqual(new Set(kinds), new Set(['NONE', 'JWT']));
+  });
+
+  test('leaves nothing to grant', () => {
+    const { probelet, stack } = constructed({ authorizer: jwt() });
+    const role = new Role(stack, 'Client', { assumedBy: new AccountRootPrincipal() });
+    assert.throws(() => probelet.grantRegister(role), {
+      name: 'RangeError',
+      message: /^authorizer: grants are for IAM/,
+    });
+  });
+});
+
+test('onUpdate calls the target with the events that fit', () => {
+  const made = constructed();
+  made.probelet.onUpdate('Restarts', {
+    detailType: 'Container Restart Requested',
+    pattern: { target: { namespace: ['shop'] } },
+    target: new SqsQueue(new Queue(made.stack, 'Inbox')),
+  });
+  const [rule] = resourcesOf(templateOf(made), 'AWS::Events::Rule').filter(({ id }) => id.includes('Restarts'));
+  assert.deepEqual(rule?.Properties.EventPattern, {
+    source: ['probelet'],
+    'detail-type': ['Container Restart Requested'],
+    detail: { target: { namespace: ['shop'] } },
+  });
+  assert.equal(short(rule?.Properties.EventBusName), '{ProbeletBus}');
+  assert.equal(short(rule?.Properties.Targets[0].Arn), '{Inbox.Arn}');
+});

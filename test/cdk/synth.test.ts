@@ -1,0 +1,82 @@
+/** The command that a user types, with the real bundles; everything else about the template is tested without them. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { goldenTemplate, normalisedTemplate } from '../support/write-template.ts';
+
+const root = join(import.meta.dirname, '../..');
+const output = mkdtempSync(join(tmpdir(), 'probelet-synth-'));
+after(() => rmSync(output, { recursive: true, force: true }));
+
+/** What it tells of itself stays out of the template, and nothing is asked of the network. */
+const plain = ['--no-notices', '--no-version-reporting', '--no-path-metadata', '--no-asset-metadata'];
+
+/** Without credentials: they are for the deploy. */
+function cdk(...options: readonly string[]) {
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [join(root, 'node_modules/aws-cdk/bin/cdk'), ...options, ...plain, '--output', output],
+    {
+      cwd: root,
+      encoding: 'utf8',
+      env: {
+        PATH: [join(root, 'node_modules/.bin'), process.env.PATH].join(delimiter),
+        HOME: output,
+        TMPDIR: tmpdir(),
+        CDK_DISABLE_CLI_TELEMETRY: 'true',
+        AWS_EC2_METADATA_DISABLED: 'true',
+      },
+    },
+  );
+  return { status, text: stdout + stderr };
+}
+
+describe('cdk synth', () => {
+  const { status, text } = cdk('synth', '--strict', '--quiet');
+
+  test('is clean, and says what it will cost', () => {
+    assert.equal(status, 0, text);
+    assert.match(text, /INFO About \$\d+\.\d\d a month for 100 targets/);
+    assert.doesNotMatch(text, /WARN|ERROR/);
+  });
+
+  test('makes the golden template', () => {
+    const template = JSON.parse(readFileSync(join(output, 'Probelet.template.json'), 'utf8'));
+    assert.deepEqual(normalisedTemplate(template), JSON.parse(readFileSync(goldenTemplate, 'utf8')));
+  });
+
+  test('makes four bundles, small and with their source maps', () => {
+    const { files } = JSON.parse(readFileSync(join(output, 'Probelet.assets.json'), 'utf8')) as {
+      readonly files: {
+        readonly [hash: string]: { readonly source: { readonly path: string; readonly packaging: string } };
+      };
+    };
+    const folders = Object.values(files).filter(({ source }) => source.packaging === 'zip');
+    assert.equal(folders.length, 4);
+    for (const { source } of folders) {
+      const file = join(output, source.path, 'index.mjs');
+      assert.ok(statSync(file).size < bundleBytesMax, `${statSync(file).size} bytes`);
+      const code = readFileSync(file, 'utf8');
+      assert.match(code, /export\{\w+ as handler\};\n\/\/# sourceMappingURL=index\.mjs\.map\n$/);
+      const { sources } = JSON.parse(readFileSync(`${file}.map`, 'utf8')) as { readonly sources: readonly string[] };
+      assert.ok(sources.some((path) => /^functions\/[a-z-]+\/handler\.ts$/.test(path)));
+      // Or the hash, and with it the release, would change with the folder that it is made in.
+      assert.deepEqual(
+        sources.filter((path) => !/^(functions|shared|node_modules)\//.test(path)),
+        [],
+      );
+    }
+  });
+});
+
+const bundleBytesMax = 1_200_000;
+
+test('a wrong prop in the context is named', () => {
+  const { status, text } = cdk('synth', '--quiet', '-c', 'probelet={"memorySize":64,"retention":7}');
+  assert.notEqual(status, 0);
+  assert.match(text, /memorySize: is 64; allowed: a whole number from 128 to 10240/);
+  assert.match(text, /retention: there is no such prop; allowed: stage, /);
+});

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { RemovalPolicy } from 'aws-cdk-lib';
+import { tableDefinition } from '../../shared/store/dynamodb-table.ts';
+import { resourcesOf, synthesized } from '../support/synthesized.ts';
+
+const tableOf = (template: ReturnType<typeof synthesized>) => {
+  const [table, ...others] = resourcesOf(template, 'AWS::DynamoDB::GlobalTable');
+  assert.ok(table && others.length === 0, 'one table');
+  return table;
+};
+
+describe('the table', () => {
+  const { DeletionPolicy, Properties } = tableOf(synthesized());
+
+  test('has the shape that the store expects', () => {
+    const { KeySchema, AttributeDefinitions, BillingMode } = tableDefinition;
+    assert.deepEqual(Properties.KeySchema, KeySchema);
+    assert.deepEqual(Properties.AttributeDefinitions, AttributeDefinitions);
+    assert.equal(Properties.BillingMode, BillingMode);
+    assert.deepEqual(Properties.TimeToLiveSpecification, { AttributeName: 'expiresAt', Enabled: true });
+  });
+
+  test('outlives its stack, cannot be deleted by mistake, and can be taken back to any second', () => {
+    const [replica] = Properties.Replicas;
+    assert.equal(DeletionPolicy, 'Retain');
+    assert.equal(replica.DeletionProtectionEnabled, true);
+    assert.deepEqual(replica.PointInTimeRecoverySpecification, { PointInTimeRecoveryEnabled: true });
+  });
+
+  test('goes with its stack when it is told to', () => {
+    const table = tableOf(synthesized({ removalPolicy: RemovalPolicy.DESTROY }));
+    assert.equal(table.DeletionPolicy, 'Delete');
+    assert.equal(table.Properties.Replicas[0].DeletionProtectionEnabled, false);
+  });
+});

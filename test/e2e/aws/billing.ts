@@ -1,0 +1,56 @@
+/**
+ * The emulator counts each read as one item of 4 KB at most, and a condition check not at all. A proxy in front of its tables says in each
+ * answer what AWS would bill, so that what the store adapter counts is what a deployment pays.
+ */
+import { type Attributes, unmarshalled } from '../../../shared/store/dynamodb-value.ts';
+import { itemBytes, readUnits, writeUnits } from '../../../shared/store/item-size.ts';
+import { type Answer, type FaultProxy, type ProxiedCall, startFaultProxy } from '../../support/fault-proxy.ts';
+
+export async function billedTable(emulator: { readonly port: number }): Promise<FaultProxy> {
+  const proxy = await startFaultProxy(emulator);
+  proxy.play((call) => ({ kind: 'edit', edit: (answer) => billed(call, answer) }));
+  return proxy;
+}
+
+type Output = {
+  readonly Item?: Attributes;
+  readonly Items?: readonly Attributes[];
+  readonly ConsumedCapacity?: Consumed | readonly Consumed[];
+};
+
+type Consumed = { readonly CapacityUnits: number };
+
+type Input = {
+  readonly ConsistentRead?: boolean;
+  readonly TransactItems?: readonly { readonly ConditionCheck?: unknown }[];
+};
+
+function billed({ operation, body }: ProxiedCall, answer: Answer): Answer {
+  if (answer.status !== 200) return answer;
+  const output: Output = JSON.parse(answer.body);
+  if (output.ConsumedCapacity === undefined) return answer;
+  const ConsumedCapacity = consumed(operation, JSON.parse(body), output);
+  return { ...answer, body: JSON.stringify({ ...output, ConsumedCapacity }) };
+}
+
+function consumed(operation: string, input: Input, output: Output): Output['ConsumedCapacity'] {
+  switch (operation) {
+    case 'GetItem':
+      return { CapacityUnits: unitsOf(output.Item ? [output.Item] : [], input) };
+    case 'Query':
+      return { CapacityUnits: unitsOf(output.Items ?? [], input) };
+    case 'TransactWriteItems':
+      return [...[output.ConsumedCapacity ?? []].flat(), { CapacityUnits: checks(input) * writeUnits(0, true) }];
+    default:
+      return output.ConsumedCapacity;
+  }
+}
+
+const unitsOf = (items: readonly Attributes[], { ConsistentRead = false }: Input): number =>
+  readUnits(
+    items.reduce((bytes, item) => bytes + itemBytes(unmarshalled(item)), 0),
+    !ConsistentRead,
+  );
+
+const checks = ({ TransactItems = [] }: Input): number =>
+  TransactItems.filter(({ ConditionCheck }) => ConditionCheck !== undefined).length;

@@ -1,0 +1,97 @@
+/** The CDK's command line, as a user runs it, with the emulator for AWS. */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+
+export type Cdk = {
+  bootstrap(): Promise<void>;
+  /** The stack's outputs. */
+  deploy(app: App): Promise<Readonly<Record<string, string>>>;
+  destroy(app: App): Promise<void>;
+  /** Ends what is going on. */
+  stop(): void;
+};
+
+export type App = {
+  readonly stack: string;
+  /** Default: the project's own. */
+  readonly command?: string;
+  readonly context: Readonly<Record<string, string>>;
+};
+
+const root = join(import.meta.dirname, '../../..');
+const outputCharactersMax = 20_000;
+
+/** Any will do; the CLI remembers which account it belongs to, so each emulator has its own. */
+export type Keys = { readonly accessKeyId: string; readonly secretAccessKey: string };
+
+export function cdkCli(endpoint: string, keys: Keys): Cdk {
+  const folder = mkdtempSync(join(tmpdir(), 'probelet-cdk-'));
+  const environment = environmentOf({ endpoint, folder, keys });
+  const over = new AbortController();
+  const run = (...args: readonly string[]) => runCdk([...args, '--no-notices', '--ci'], environment, over.signal);
+  const appArgs = ({ stack, command, context }: App): readonly string[] => [
+    stack,
+    ...(command ? ['--app', command] : []),
+    ...['--output', join(folder, stack)],
+    ...Object.entries(context).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+  ];
+  return {
+    // By account, so that no app is needed.
+    bootstrap: () => run('bootstrap', `aws://${account}/${region}`, '--app', ''),
+    async deploy(app) {
+      const outputs = join(folder, `${app.stack}.json`);
+      await run('deploy', ...appArgs(app), '--require-approval', 'never', '--outputs-file', outputs);
+      return JSON.parse(readFileSync(outputs, 'utf8'))[app.stack] ?? {};
+    },
+    destroy: (app) => run('destroy', ...appArgs(app), '--force'),
+    stop() {
+      over.abort();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export const account = '000000000000';
+export const region = 'us-east-1';
+
+type Place = { readonly endpoint: string; readonly folder: string; readonly keys: Keys };
+
+/** Of its own: no account of whoever runs this can be meant by mistake. */
+const environmentOf = ({ endpoint, folder, keys }: Place) => ({
+  PATH: [dirname(process.execPath), join(root, 'node_modules/.bin'), '/usr/local/bin', '/usr/bin', '/bin'].join(
+    delimiter,
+  ),
+  HOME: folder,
+  TMPDIR: folder,
+  AWS_ENDPOINT_URL: endpoint,
+  AWS_ENDPOINT_URL_S3: endpoint,
+  AWS_ACCESS_KEY_ID: keys.accessKeyId,
+  AWS_SECRET_ACCESS_KEY: keys.secretAccessKey,
+  AWS_REGION: region,
+  AWS_EC2_METADATA_DISABLED: 'true',
+  CDK_DEFAULT_ACCOUNT: account,
+  CDK_DISABLE_CLI_TELEMETRY: 'true',
+  CDK_DISABLE_VERSION_CHECK: '1',
+});
+
+/** In a group of processes of its own: the CLI runs the app in a shell. */
+async function runCdk(args: readonly string[], env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  const child = spawn('cdk', args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  let said = '';
+  const collect = (chunk: Buffer) => {
+    said = `${said}${chunk}`.slice(-outputCharactersMax);
+  };
+  child.stdout.on('data', collect);
+  child.stderr.on('data', collect);
+  const kill = () => child.pid !== undefined && process.kill(-child.pid, 'SIGKILL');
+  signal.addEventListener('abort', kill);
+  const code = await new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  signal.removeEventListener('abort', kill);
+  if (code !== 0) throw new Error(`cdk ${args.join(' ')} ended with ${code}:\n${said}`);
+}

@@ -1,0 +1,85 @@
+/** What the steps play with: a deployment that runs, its user's API, and what its subscriber was told. */
+import type { TargetView } from '../../../shared/api/target-schema.ts';
+import type { TargetSpecInput } from '../../../shared/core/spec-input.ts';
+import { conditionOf } from '../stage.ts';
+import type { WorldEvent } from '../world.ts';
+import type { App, Cdk } from './cdk.ts';
+import type { Emulator } from './emulator.ts';
+import type { Inbox, Told } from './inbox.ts';
+import type { Api, Send } from './requests.ts';
+import { until } from './wait.ts';
+
+export type Cloud = {
+  readonly emulator: Emulator;
+  readonly cdk: Cdk;
+  /** As the owner of the account. */
+  readonly send: Send;
+  /** As somebody who was given keys. */
+  readonly api: Api;
+  readonly inbox: Inbox;
+  /** The name of the bus. */
+  readonly bus: string;
+  /** Is closed with the deployment. */
+  readonly use: (stop: () => Promise<void>) => void;
+};
+
+/** Parts of the names that the functions get. */
+export const functionParts = { prober: 'ProberFunction', schedule: 'ScheduleFunction' } as const;
+
+/** The project's own app, for this machine; the table goes with the stack. */
+export function probeletApp(props: Readonly<Record<string, unknown>> = {}): App {
+  const given = { stage: 'emulator', allowLoopback: true, removalPolicy: 'destroy', ...props };
+  return { stack: 'Probelet', context: { probelet: JSON.stringify(given) } };
+}
+
+export const subscriberApp = (bus: string): App => ({
+  stack: 'Subscriber',
+  command: 'node test/e2e/aws/subscriber/app.ts',
+  context: { bus },
+});
+
+export const pathOf = (namespace: string, name: string): string => `/v1/namespaces/${namespace}/targets/${name}`;
+
+type Place = { readonly namespace: string; readonly name: string };
+
+export async function register({ api }: Cloud, { namespace, name }: Place, spec: TargetSpecInput): Promise<void> {
+  const { status, body } = await api('PUT', pathOf(namespace, name), { spec: { host: '127.0.0.1', ...spec } });
+  if (status !== 201) throw new Error(`${name} was not registered: ${status} ${JSON.stringify(body)}`);
+}
+
+/** undefined: there is none. */
+export async function viewOf({ api }: Cloud, { namespace, name }: Place): Promise<TargetView | undefined> {
+  const { status, body } = await api('GET', pathOf(namespace, name));
+  if (status === 404) return undefined;
+  if (status !== 200) throw new Error(`${name} was not read: ${status} ${JSON.stringify(body)}`);
+  return body as TargetView;
+}
+
+export async function untilReady(cloud: Cloud, place: Place, status: 'True' | 'False', withinMs: number) {
+  return until(`Ready of ${place.name} is ${status}`, withinMs, async () => {
+    const view = await viewOf(cloud, place);
+    return view && conditionOf(view, 'Ready')?.status === status && view;
+  });
+}
+
+export const untilGone = (cloud: Cloud, place: Place, withinMs: number) =>
+  until(`${place.name} is gone`, withinMs, async () => (await viewOf(cloud, place)) === undefined);
+
+type Typed<Type extends WorldEvent['detail-type']> = Told & {
+  readonly event: Extract<WorldEvent, { 'detail-type': Type }>;
+};
+
+/** Of one target, or of all. */
+export function toldOf<Type extends WorldEvent['detail-type']>(
+  { inbox }: Pick<Cloud, 'inbox'>,
+  type: Type,
+  name?: string,
+): readonly Typed<Type>[] {
+  const isIt = (one: Told): one is Typed<Type> => {
+    const { detail } = one.event;
+    return (
+      one.event['detail-type'] === type && (name === undefined || ('target' in detail && detail.target.name === name))
+    );
+  };
+  return inbox.told.filter(isIt);
+}

@@ -1,0 +1,62 @@
+/**
+ * `npm run e2e [-- --steady] [-- --help]`: the product deployed for real, by the CDK's command line on an emulator of AWS, used as its
+ * users do, and removed. Prints each step with its time and ends with `N passed, N failed`.
+ */
+import { parseArgs } from 'node:util';
+import { scoreLine } from '../../support/figures.ts';
+import { requireMinistack } from '../../support/ministack.ts';
+import { play } from './play.ts';
+import { stepRunner } from './runner.ts';
+import { fullMinutes } from './steps/steady.ts';
+
+const help = `npm run e2e [-- --steady]
+
+Deploys probelet on an emulator of AWS, uses it as its users do, and removes it.
+
+  --steady  measures the steady state for 10 min instead of 3, and counts what a take-over costs as it comes
+`;
+
+const { values } = parseArgs({
+  options: { steady: { type: 'boolean', default: false }, help: { type: 'boolean', default: false } },
+});
+const say = (line: string) => process.stdout.write(`${line}\n`);
+if (values.help) {
+  say(help);
+  process.exit(0);
+}
+
+try {
+  requireMinistack();
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+}
+
+/** Of steady targets, so that all of it stays below 10 min. */
+const minutes = 3;
+
+const stops: (() => Promise<void> | void)[] = [];
+/** What was started last ends first. What cannot be ended is said, and does not keep the rest. */
+const stopAll = async () => {
+  for (let stop = stops.pop(); stop; stop = stops.pop())
+    await (async () => stop())().catch((error: unknown) => say(`not ended: ${String(error)}`));
+};
+let interruptedBy: NodeJS.Signals | undefined;
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => {
+    interruptedBy = signal;
+    void stopAll().finally(() => process.exit(1));
+  });
+
+const runner = stepRunner(say);
+// A step that failed has said so.
+await play(runner, { use: (stop) => stops.push(stop), minutes: values.steady ? fullMinutes : minutes }).catch(
+  () => undefined,
+);
+// Then the steps have failed because of it, and whoever was told of it ends this process.
+if (interruptedBy === undefined) {
+  await stopAll();
+  const score = runner.score();
+  say(scoreLine(score));
+  process.exit(score.failed === 0 ? 0 : 1);
+}

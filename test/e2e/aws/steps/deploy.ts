@@ -1,0 +1,65 @@
+/** A fresh emulator with two stacks on it: the product, and a subscriber who has nothing to do with it. */
+import assert from 'node:assert/strict';
+import { sqsClient } from '../../../../shared/queue/sqs-client.ts';
+import { cdkCli, type Keys, region } from '../cdk.ts';
+import { type Cloud, probeletApp, subscriberApp } from '../cloud.ts';
+import { startEmulator } from '../emulator.ts';
+import { readInbox } from '../inbox.ts';
+import { deployedApi, type Send, signedSend } from '../requests.ts';
+import type { Runner } from '../runner.ts';
+
+export type Use = (stop: () => Promise<void> | void) => void;
+
+export async function deployAll({ step }: Runner, use: Use): Promise<Cloud> {
+  const emulator = await step('starts an emulator of AWS', startEmulator);
+  use(emulator.stop);
+  const { endpoint } = emulator;
+  const owner: Keys = { accessKeyId: `E2E${crypto.randomUUID().slice(0, 8)}`, secretAccessKey: 'local' };
+  const cdk = cdkCli(endpoint, owner);
+  use(cdk.stop);
+  const client = clientOf(endpoint, owner);
+  use(() => client.destroy());
+  const send = signedSend(client);
+  await step('cdk bootstrap', cdk.bootstrap);
+  const outputs = await step('cdk deploy', () => cdk.deploy(probeletApp()));
+  const url = apiUrl(endpoint, outputs.ApiUrl);
+  const bus = outputs.BusName ?? '';
+  const subscriber = await step('a stack of somebody else subscribes to the bus', () => cdk.deploy(subscriberApp(bus)));
+  const inbox = readInbox(client, subscriber.InboxUrl ?? '');
+  use(inbox.stop);
+  const user = clientOf(endpoint, await step('an operator gets keys', () => operatorKeys(send, endpoint)));
+  use(() => user.destroy());
+  const api = deployedApi(signedSend(user), url);
+  await step('the API refuses whoever does not sign, but for its health', () => refused(url));
+  return { emulator, cdk, send, api, inbox, bus, use };
+}
+
+const clientOf = (endpoint: string, credentials: Keys) => sqsClient({ endpoint, region, credentials });
+
+/** The emulator serves all APIs below its own address. */
+function apiUrl(endpoint: string, output = ''): string {
+  const [apiId] = new URL(output).hostname.split('.');
+  return `${endpoint}/_aws/execute-api/${apiId}/$default`;
+}
+
+async function operatorKeys(send: Send, endpoint: string): Promise<Keys> {
+  const iam = async (action: string) => {
+    const body = new URLSearchParams({ Action: action, UserName: 'operator', Version: '2010-05-08' }).toString();
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const { status, text } = await send({ service: 'iam', method: 'POST', url: `${endpoint}/`, headers, body });
+    assert.equal(status, 200, text);
+    return text;
+  };
+  await iam('CreateUser');
+  const made = await iam('CreateAccessKey');
+  const [accessKeyId = '', secretAccessKey = ''] = ['AccessKeyId', 'SecretAccessKey'].map(
+    (name) => new RegExp(`<${name}>([^<]+)<`).exec(made)?.[1],
+  );
+  assert.ok(accessKeyId !== '' && secretAccessKey !== '', made);
+  return { accessKeyId, secretAccessKey };
+}
+
+async function refused(url: string): Promise<void> {
+  for (const path of ['/v1/targets', '/openapi.json']) assert.equal((await fetch(url + path)).status, 403, path);
+  assert.equal((await fetch(`${url}/healthz`)).status, 200);
+}

@@ -1,0 +1,31 @@
+/** The process that runs the prober is killed. Nothing of it can say goodbye: its message comes again when the visibility ends. */
+import assert from 'node:assert/strict';
+import { type Figure, told } from '../../../support/figures.ts';
+import { type Cloud, functionParts, toldOf } from '../cloud.ts';
+import type { WebServer } from '../servers.ts';
+import { until } from '../wait.ts';
+
+/** The rest of the lease, 15 s at most, then start, claim and load. */
+const resumedMsMax = 30_000;
+/** What was on its way to the server when the prober was killed. */
+const inFlightMs = 200;
+
+export async function proberKilled(cloud: Cloud, { seen }: Pick<WebServer, 'seen'>): Promise<readonly Figure[]> {
+  const pid = cloud.emulator.pid(functionParts.prober);
+  process.kill(pid, 'SIGKILL');
+  const killedMs = Date.now();
+  const resumed = await until('targets are probed again', resumedMsMax, () =>
+    seen.find(({ atMs }) => atMs > killedMs + inFlightMs),
+  );
+  assert.notEqual(cloud.emulator.pid(functionParts.prober), pid);
+  requireNoFailures(cloud, killedMs);
+  return [told('not probed after SIGKILL', `${((resumed.atMs - killedMs) / 1_000).toFixed(1)} s`)];
+}
+
+/** No target has failed, so nobody may be told that one has. */
+export function requireNoFailures(cloud: Cloud, sinceMs: number): void {
+  const failures = toldOf(cloud, 'Probe Result Changed').filter(
+    ({ receivedAtMs, event }) => receivedAtMs > sinceMs && event.detail.result !== 'success',
+  );
+  assert.deepEqual(failures, []);
+}

@@ -1,0 +1,105 @@
+/**
+ * What a fleet costs that is steady, by what the store adapters count: beats, claims, checkpoints and the schedule included. There is one
+ * take-over a slot. Ten minutes are counted as they come and with one take-over, which is more than their part of it: that of a slot that
+ * begins in between, or else the one that they begin with, after a kill. Of fewer minutes each counts its part of a take-over.
+ */
+import { residentSlotMs } from '../../../../shared/core/slots.ts';
+import { atLeast, atMost, exactly, type Figure, judged } from '../../../support/figures.ts';
+import { type Cloud, functionParts } from '../cloud.ts';
+import type { LogLine } from '../emulator.ts';
+import { until } from '../wait.ts';
+import { fleetPeriodSeconds, fleetTargets } from './fleet.ts';
+
+export const fullMinutes = 10;
+
+const minuteMs = 60_000;
+const slotMinutes = residentSlotMs / minuteMs;
+/** Units per probe. */
+const writesMax = 0.04;
+const readsMax = 0.15;
+/** A run says when it is over, and what becomes of its message. */
+const otherLinesMax = 4;
+/** Of the probes that are due in a minute. */
+const probesMin = 0.98 * fleetTargets * (60 / fleetPeriodSeconds);
+/** A slot may end in between. */
+const moreMinutes = 4;
+
+export type Mark = { readonly prober: number; readonly schedule: number; readonly told: number };
+
+/** Where the logs and the inbox end now. */
+export const markOf = ({ emulator, inbox }: Cloud): Mark => ({
+  prober: emulator.log(functionParts.prober).length,
+  schedule: emulator.log(functionParts.schedule).length,
+  told: inbox.told.length,
+});
+
+type Options = { readonly since: Mark; readonly minutes: number };
+
+export async function measureSteady(cloud: Cloud, { since, minutes }: Options): Promise<readonly Figure[]> {
+  const { emulator, inbox } = cloud;
+  const proberLines = () => emulator.log(functionParts.prober).slice(since.prober);
+  const found = await until(`reports of ${minutes} min`, (minutes + moreMinutes) * minuteMs, () => {
+    const reports = reportsIn(proberLines());
+    return reports.steady.length >= minutes && reports;
+  });
+  const schedule = emulator.log(functionParts.schedule).slice(since.schedule).filter(isReport);
+  const perProbe = minutes >= fullMinutes ? asCounted : byMinute;
+  const unit = (name: Units, limit: number) => {
+    const measured = perProbe({ ...found, schedule }, name);
+    return judged(`${name} per probe`, measured.toFixed(4), { limit: `≤ ${limit}`, holds: measured <= limit });
+  };
+  const all = [...found.takeOvers, ...found.steady, ...found.ends];
+  const others = proberLines().filter((line) => !isReport(line) && line.message !== undefined);
+  return [
+    atLeast('probes a minute', probesIn(found.steady) / found.steady.length, { limit: probesMin }),
+    exactly('probes without success', sum(all, 'ProbesFailed') + sum(all, 'ProbesUnknown'), 0),
+    unit('WriteUnits', writesMax),
+    unit('ReadUnits', readsMax),
+    exactly('events', inbox.told.length - since.told, 0),
+    atMost('lines in the prober’s log besides its metrics', others.length, { limit: otherLinesMax }),
+  ];
+}
+
+/** Reports come once a minute of a run, the first of which has its take-over in it, and at its end. */
+type Reports = {
+  readonly takeOvers: readonly LogLine[];
+  readonly steady: readonly LogLine[];
+  readonly ends: readonly LogLine[];
+};
+
+function reportsIn(lines: readonly LogLine[]): Reports {
+  const found = { takeOvers: [] as LogLine[], steady: [] as LogLine[], ends: [] as LogLine[] };
+  let next: keyof Reports = 'takeOvers';
+  for (const line of lines) {
+    if (line.message === 'run over') next = 'ends';
+    if (!isReport(line)) continue;
+    found[next].push(line);
+    next = next === 'ends' ? 'takeOvers' : 'steady';
+  }
+  return found;
+}
+
+type Units = 'ReadUnits' | 'WriteUnits';
+type Counted = Reports & { readonly schedule: readonly LogLine[] };
+
+function asCounted({ takeOvers, steady, ends, schedule }: Counted, name: Units): number {
+  const all = [...takeOvers.slice(-1), ...steady, ...ends];
+  return sum([...all, ...schedule], name) / probesIn(all);
+}
+
+function byMinute({ takeOvers, steady, schedule }: Counted, name: Units): number {
+  const minute = sum(steady, name) / steady.length;
+  const takeOver = Math.max(...takeOvers.map((line) => numberIn(line, name))) - minute;
+  const scheduled = sum(schedule, name) / schedule.length;
+  return (minute + takeOver / slotMinutes + scheduled) / (probesIn(steady) / steady.length);
+}
+
+const isReport = (line: LogLine): boolean => line._aws !== undefined;
+
+const probesIn = (lines: readonly LogLine[]): number => sum(lines, 'ProbesSuccessful');
+
+const sum = (lines: readonly LogLine[], name: string): number =>
+  lines.reduce((total, line) => total + numberIn(line, name), 0);
+
+/** A report leaves out what it has not counted. */
+const numberIn = (line: LogLine, name: string): number => Number(line[name] ?? 0);

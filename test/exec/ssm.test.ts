@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { describe, type TestContext, test } from 'node:test';
+import { awsCall } from '../../shared/aws/aws-call.ts';
+import { ssmRunner } from '../../shared/exec/ssm.ts';
+import { endingClock, systemClock } from '../../shared/lib/clock.ts';
+import { sqsClient } from '../../shared/queue/sqs-client.ts';
+import { type Answer, awsServer, type Call, serverKeys } from '../support/aws-json-server.ts';
+
+const instanceId = 'i-0123456789abcdef0';
+
+/** Run Command as the API reference has it; `looks` are what GetCommandInvocation says, the last one for ever. */
+async function world(
+  context: TestContext,
+  looks: readonly (Answer | 'silence')[],
+  sent: Answer | 'silence' = { body: { Command: { CommandId: 'c1' } } },
+) {
+  let looked = 0;
+  const server = await awsServer(({ target }: Call) => {
+    if (target === 'AmazonSSM.SendCommand') return sent;
+    if (target === 'AmazonSSM.CancelCommand') return { body: {} };
+    looked += 1;
+    return looks[Math.min(looked, looks.length) - 1] ?? 'silence';
+  });
+  const client = sqsClient({ region: 'us-east-1', credentials: serverKeys });
+  context.after(async () => {
+    client.destroy();
+    await server.close();
+  });
+  const clock = endingClock(systemClock);
+  const run = ssmRunner({ call: awsCall({ client, clock, endpointOf: () => server.endpoint }), clock, instanceId });
+  const target = { namespace: 'default', name: 'checkout', uid: 'u' };
+  return {
+    clock,
+    calls: (name: string) => server.calls.filter((call) => call.target === `AmazonSSM.${name}`),
+    run: (command: readonly string[], timeoutMs = 5_000) =>
+      run({ kind: 'exec', command, target, container: 'main', timeoutMs }),
+  };
+}
+
+const look = (Status: string, more: object = {}): Answer => ({
+  body: { Status, StatusDetails: Status, ResponseCode: -1, ...more },
+});
+const unknown: Answer = { status: 400, body: { __type: 'InvocationDoesNotExist' } };
+const throttled: Answer = { status: 400, body: { __type: 'ThrottlingException', message: 'slow down' } };
+
+describe('a command on an instance', () => {
+  test('is sent once and looked at until it has ended', async (context) => {
+    const output = { StandardOutputContent: 'fine\n', StandardErrorContent: 'warn' };
+    const { run, calls } = await world(context, [
+      unknown,
+      throttled,
+      look('InProgress'),
+      look('Success', { ResponseCode: 0, ...output }),
+    ]);
+    assert.deepEqual(await run(['cat', '/tmp/healthy']), { kind: 'exited', exitCode: 0, output: 'fine\nwarn' });
+    assert.equal(calls('SendCommand').length, 1);
+    assert.deepEqual(JSON.parse(calls('SendCommand')[0]?.body ?? ''), {
+      DocumentName: 'AWS-RunShellScript',
+      InstanceIds: [instanceId],
+      TimeoutSeconds: 30,
+      Parameters: { commands: ["'cat' '/tmp/healthy'"], executionTimeout: ['5'] },
+    });
+    assert.equal(calls('CancelCommand').length, 0);
+  });
+
+  test('gets its arguments as they are, whatever a shell would make of them', async (context) => {
+    const { run, calls } = await world(context, [look('Success', { ResponseCode: 0 })]);
+    const command = ['printf', '%s|', "it's", '$(id)', 'a b', '', '"', '\\', '`x`', 'ü\n'];
+    await run(command);
+    const [line] = JSON.parse(calls('SendCommand')[0]?.body ?? '').Parameters.commands;
+    assert.equal(
+      execFileSync('/bin/sh', ['-c', line], { encoding: 'utf8' }),
+      command
+        .slice(2)
+        .map((word) => `${word}|`)
+        .join(''),
+    );
+  });
+
+  test('that fails has its exit code', async (context) => {
+    const { run } = await world(context, [look('Failed', { ResponseCode: 7, StandardErrorContent: 'no' })]);
+    assert.deepEqual(await run(['false']), { kind: 'exited', exitCode: 7, output: 'no' });
+  });
+
+  test('that takes too long is cancelled', async (context) => {
+    const { run, calls } = await world(context, [look('InProgress')]);
+    assert.deepEqual(await run(['sleep', '9'], 900), { kind: 'timedOut', output: '' });
+    assert.equal(JSON.parse(calls('CancelCommand')[0]?.body ?? '').CommandId, 'c1');
+  });
+
+  const notBegun: readonly (readonly [name: string, looks: readonly (Answer | 'silence')[]])[] = [
+    ['waits', [look('Pending')]],
+    ['is delayed', [look('Delayed')]],
+    ['cannot be looked at', ['silence']],
+    ['is not known yet', [unknown]],
+  ];
+  for (const [name, looks] of notBegun)
+    test(`that ${name} until the time is up says nothing of the target, and is cancelled`, async (context) => {
+      const { run, calls } = await world(context, looks);
+      const message = 'Run Command had not begun in time';
+      assert.deepEqual(await run(['x'], 900), { kind: 'notStarted', message, own: true });
+      assert.equal(calls('CancelCommand').length, 1);
+    });
+
+  test('whose sending is not answered says nothing of the target', async (context) => {
+    const { run } = await world(context, [], 'silence');
+    const message = 'Systems Manager did not answer in time';
+    assert.deepEqual(await run(['x'], 300), { kind: 'notStarted', message, own: true });
+  });
+
+  test('ends with the run that asked for it', async (context) => {
+    const { run, clock } = await world(context, [look('InProgress')]);
+    const asked = run(['sleep', '9'], 60_000);
+    setTimeout(clock.end, 100);
+    assert.equal((await asked).kind, 'notStarted');
+  });
+
+  const ends: readonly (readonly [name: string, answer: Answer, expected: object])[] = [
+    [
+      'ended by its own time-out',
+      look('TimedOut', { StatusDetails: 'Execution Timed Out' }),
+      { kind: 'timedOut', output: '' },
+    ],
+    [
+      'not delivered',
+      look('TimedOut', { StatusDetails: 'Delivery Timed Out' }),
+      { kind: 'notStarted', message: 'Run Command ended as Delivery Timed Out', own: false },
+    ],
+    [
+      'cancelled by somebody',
+      look('Cancelled'),
+      { kind: 'notStarted', message: 'Run Command ended as Cancelled', own: false },
+    ],
+    [
+      'failed without an exit code',
+      look('Failed'),
+      { kind: 'notStarted', message: 'Run Command ended as Failed', own: false },
+    ],
+    [
+      'forbidden to look at',
+      { status: 400, body: { __type: 'AccessDeniedException', message: 'no' } },
+      { kind: 'notStarted', message: 'Systems Manager: AccessDeniedException no', own: false },
+    ],
+  ];
+  for (const [name, answer, expected] of ends)
+    test(`${name} is ${JSON.stringify(expected)}`, async (context) => {
+      const { run } = await world(context, [answer]);
+      assert.deepEqual(await run(['x']), expected);
+    });
+
+  const refusals: readonly (readonly [name: string, answer: Answer, own: boolean])[] = [
+    ['an instance that is not there', { status: 400, body: { __type: 'InvalidInstanceId', message: 'gone' } }, false],
+    ['throttling', throttled, true],
+    ['a service that is down', { status: 500, body: { __type: 'InternalServerError' } }, true],
+    ['an answer without an id', { body: {} }, true],
+  ];
+  for (const [name, answer, own] of refusals)
+    test(`${name}: the command was not started`, async (context) => {
+      const { run, calls } = await world(context, [], answer);
+      const outcome = await run(['x']);
+      assert.equal(outcome.kind, 'notStarted');
+      assert.equal(outcome.kind === 'notStarted' && outcome.own, own);
+      assert.equal(calls('GetCommandInvocation').length, 0);
+    });
+});

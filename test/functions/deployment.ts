@@ -1,0 +1,110 @@
+/** A deployment on an emulator of AWS: table, bus, queues and rule, and the environment that a stack would give its functions. */
+import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
+import {
+  CreateEventBusCommand,
+  EventBridgeClient,
+  PutRuleCommand,
+  PutTargetsCommand,
+} from '@aws-sdk/client-eventbridge';
+import {
+  CreateQueueCommand,
+  GetQueueAttributesCommand,
+  type Message,
+  ReceiveMessageCommand,
+} from '@aws-sdk/client-sqs';
+import { awsCall, awsJson } from '../../shared/aws/aws-call.ts';
+import { systemClock } from '../../shared/lib/clock.ts';
+import { systemRandom } from '../../shared/lib/random.ts';
+import { dynamodbStore } from '../../shared/store/dynamodb.ts';
+import { dynamodbClient } from '../../shared/store/dynamodb-client.ts';
+import { tableDefinition } from '../../shared/store/dynamodb-table.ts';
+import { createQueue, type Ministack, ministackSqs, startMinistack } from '../support/ministack.ts';
+import { createExecFunction } from './exec-function.ts';
+
+export type Deployment = Awaited<ReturnType<typeof deployed>>;
+
+/** A parameter that probes may send. */
+export const secretName = '/probelet/token';
+
+const names = { table: 'targets', bus: 'probes' };
+
+/** Sets the variables of this process: a handler reads them when it is imported, which has to be after this. */
+export async function deployed() {
+  const ministack: Ministack = await startMinistack();
+  const keys = { AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local', AWS_REGION: 'us-east-1' };
+  Object.assign(process.env, keys, { AWS_ENDPOINT_URL: ministack.endpoint });
+  const [sqs, dynamodb, events] = [ministackSqs(ministack.endpoint), dynamodbClient(), new EventBridgeClient({})];
+  await dynamodb.send(new CreateTableCommand({ ...tableDefinition, TableName: names.table }));
+  const shardQueueUrl = await createQueue(sqs, 'shards');
+  const { QueueUrl: syncQueueUrl = '' } = await sqs.send(new CreateQueueCommand({ QueueName: 'status-sync' }));
+  await events.send(new CreateEventBusCommand({ Name: names.bus }));
+  await ruleTo(syncQueueUrl);
+  const call = awsCall({ client: sqs, clock: systemClock, endpointOf: () => ministack.endpoint });
+  const input = { Name: secretName, Value: 'Bearer token', Type: 'SecureString' };
+  await awsJson(call, { service: 'ssm', target: 'AmazonSSM.PutParameter', input }, performance.now() + 10_000);
+  Object.assign(process.env, {
+    PROBELET_EXEC_FUNCTIONS: JSON.stringify({ default: await createExecFunction(call) }),
+    PROBELET_TABLE: names.table,
+    PROBELET_BUS: names.bus,
+    PROBELET_SHARD_QUEUE_URL: shardQueueUrl,
+    PROBELET_RELEASE: 'r1',
+    PROBELET_MODE: 'auto',
+    PROBELET_CAPACITY_MB: '256',
+    PROBELET_STAGE: 'emulator',
+    PROBELET_ALLOW_LOOPBACK: '1',
+  });
+
+  async function ruleTo(queueUrl: string): Promise<void> {
+    const asked = { QueueUrl: queueUrl, AttributeNames: ['QueueArn' as const] };
+    const { Attributes = {} } = await sqs.send(new GetQueueAttributesCommand(asked));
+    const pattern = { source: ['probelet'], 'detail-type': ['Probe Result Changed', 'Target Sync Requested'] };
+    const rule = { Name: 'to-status-sync', EventBusName: names.bus };
+    await events.send(new PutRuleCommand({ ...rule, EventPattern: JSON.stringify(pattern) }));
+    const target = { Id: 'queue', Arn: Attributes.QueueArn };
+    await events.send(new PutTargetsCommand({ Rule: rule.Name, EventBusName: names.bus, Targets: [target] }));
+  }
+
+  /** What a mapping does: it receives, and puts what it got into an event. */
+  async function received(queueUrl: string, visibilitySeconds: number) {
+    const { Messages = [] } = await sqs.send(
+      new ReceiveMessageCommand({
+        QueueUrl: queueUrl,
+        MaxNumberOfMessages: queueUrl === shardQueueUrl ? 1 : 10,
+        VisibilityTimeout: visibilitySeconds,
+        WaitTimeSeconds: 1,
+        MessageSystemAttributeNames: ['All'],
+      }),
+    );
+    return { Records: Messages.map(recordOf) };
+  }
+
+  return {
+    ministack,
+    sqs,
+    shardQueueUrl,
+    store: dynamodbStore({ client: dynamodb, tableName: names.table, clock: systemClock, random: systemRandom }),
+    shardEvent: (visibilitySeconds = 60) => received(shardQueueUrl, visibilitySeconds),
+    syncEvent: () => received(syncQueueUrl, 60),
+    async stop() {
+      sqs.destroy();
+      await ministack.stop();
+    },
+  };
+}
+
+const recordOf = ({ MessageId, ReceiptHandle, Body, Attributes }: Message) => ({
+  messageId: MessageId ?? '',
+  receiptHandle: ReceiptHandle ?? '',
+  body: Body ?? '',
+  attributes: Attributes ?? {},
+  messageAttributes: {},
+  eventSource: 'aws:sqs',
+  eventSourceARN: 'arn:aws:sqs:us-east-1:000000000000:queue',
+  awsRegion: 'us-east-1',
+});
+
+/** An invocation that has so much time. */
+export function context(forMs: number) {
+  const endsAtMs = performance.now() + forMs;
+  return { awsRequestId: 'request-1', getRemainingTimeInMillis: () => endsAtMs - performance.now() };
+}
