@@ -1,6 +1,7 @@
 /** What has to hold whatever was killed when. Each rule returns what breaks it. */
 import { sameValue } from '../../../shared/core/equality.ts';
 import type { EventRecord, ProbeRecord, StatusRecord } from '../../../shared/core/records.ts';
+import { residentSlotMs, slotAt } from '../../../shared/core/slots.ts';
 import { type Kept, restoredRun, type Snapshot } from './snapshot.ts';
 import { type Cast, flapping, stableFamilies } from './targets.ts';
 
@@ -126,14 +127,19 @@ const checkpointMs = 60_000;
  * A life that was too short for a checkpoint leaves what it found.
  */
 export function countsHold(before: readonly Count[], after: readonly Count[], life: Life): Faults {
-  const livedMs = life.killedMs - (life.readyMs ?? life.killedMs);
-  const sinceCheckpointMs = livedMs < checkpointMs ? livedMs : livedMs % checkpointMs;
+  const { readyMs = life.killedMs, killedMs } = life;
+  // A slot that ended in this life ended its run, with a checkpoint, and the next run counts its own minutes.
+  const slotBeganMs = slotAt({ from: 0, mode: 'resident' }, killedMs).endMs - residentSlotMs;
+  const isOtherRun = slotBeganMs > readyMs && killedMs > slotBeganMs + promptMs;
+  const livedMs = killedMs - (isOtherRun ? slotBeganMs : readyMs);
+  const hasCheckpoint = livedMs >= checkpointMs || isOtherRun;
+  const sinceCheckpointMs = livedMs % checkpointMs;
   return after.flatMap(({ target, streak, run, answered }) => {
     const earlier = before.find((count) => count.target === target);
     if (!earlier || earlier.streak !== streak) return [`${target}: its streak changed`];
     const probed = answered - earlier.answered;
     const most = earlier.run + probed;
-    const least = livedMs < checkpointMs ? earlier.run : most - Math.ceil(sinceCheckpointMs / 1000) - checkpointSlack;
+    const least = hasCheckpoint ? most - Math.ceil(sinceCheckpointMs / 1000) - checkpointSlack : earlier.run;
     return run > most || run < least ? [`${target}: run ${run}, not within ${least} to ${most}`] : [];
   });
 }
