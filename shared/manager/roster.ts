@@ -81,7 +81,7 @@ function reconcileWorkers(holder: Holder, held: HeldTarget, checkpoints: Checkpo
     const probe = held.probes.get(entry.name);
     if (probe) updateWorker(holder, held, { probe, entry });
     else startWorker(holder, held, entry, checkpoints);
-    passOnRequests(holder, held, entry.name);
+    passOnRequests(holder, held, entry.name, probe ? 'known' : 'loaded');
   }
   for (const [name, record] of held.records) {
     if (!wanted.has(name) && !record.ended) stopWorker(holder, held, name);
@@ -185,11 +185,16 @@ function firstTicker({ record, owed, phased, nowMs, unheldSinceMs, isTick }: Fir
     : takenOverTicker(nowMs, phased, unheldSinceMs);
 }
 
-function passOnRequests(holder: Holder, held: HeldTarget, name: ProbeName): void {
+function passOnRequests(holder: Holder, held: HeldTarget, name: ProbeName, since: 'known' | 'loaded'): void {
   const probe = held.probes.get(name);
   if (!probe) return;
   const requests = held.target.probeRequests[name] ?? 0;
-  if (requests > probe.requestsSeen) trigger(holder, held, name);
+  if (requests > probe.requestsSeen) {
+    // Whoever held it before may have passed it on already: it is owed a probe, and keeps its phase.
+    if (since === 'loaded' && !probe.ticker.resting)
+      probe.ticker = owedTicker(holder.run.ports.clock.nowMs(), phasedOf(held.target, probe));
+    else trigger(holder, held, name);
+  }
   probe.requestsSeen = Math.max(probe.requestsSeen, requests);
   holder.schedule(held, probe);
 }

@@ -251,4 +251,13 @@ describe('a readiness trigger', () => {
     };
     assert.deepEqual([wakes(0), wakes(1), wakes(1), wakes(2)], [[], ['trigger'], [], ['trigger']]);
   });
+
+  test('that whoever loads it may be the second to pass on is a probe at once, which leaves the phase as it is', () => {
+    const target = { probeRequests: { 'app#readiness': 1 } };
+    const held = adoptTarget(idleHolder(), read({ probes: { 'app#readiness': failingTwice() }, target }), {});
+    const probe = held.probes.get('app#readiness');
+    assert.ok(probe);
+    assert.deepEqual(readyWakes(probe.ticker), ['tick']);
+    assert.ok(probe.ticker.returningTo);
+  });
 });

@@ -13,7 +13,7 @@ import type { Length, Step } from './step.ts';
 
 const targets = 120;
 const periodSeconds = 2;
-const stops: Readonly<Record<Length, number>> = { full: 3, slice: 1 };
+const stops: Readonly<Record<Length, number>> = { full: 3, slice: 2 };
 const stallMs = 40_000;
 /** Between two, and until everything is as it was. */
 const betweenMs = 30_000;
