@@ -3,7 +3,6 @@
  * anew when its change counters have moved, which they do before and after each change. So a lost answer, a repetition or a second
  * schedule can make a weight late, never wrong for good.
  */
-
 import { bucketCount } from '../core/slots.ts';
 import { type BucketWeight, noWeight, weightFormula, weightOf } from '../core/weight.ts';
 import type { Log } from '../lib/log.ts';

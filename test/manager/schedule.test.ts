@@ -425,6 +425,16 @@ describe('a holder whose clock is wrong', () => {
   });
 });
 
+/** A world with one shard that nobody has held for two minutes, which has been told. */
+async function unheldWorld() {
+  const world = scheduleWorld({ capacity: tiny });
+  await world.register(nameIn('10'), hanging);
+  await world.tick();
+  await world.advance(2 * minuteMs);
+  await world.tick();
+  return world;
+}
+
 describe('of a shard that nobody holds', () => {
   const told = (world: ScheduleWorld) => world.takeEvents().map(({ detailType, detail }) => [detailType, detail.id]);
 
@@ -488,11 +498,7 @@ describe('of a shard that nobody holds', () => {
   });
 
   test('a new layout alone is no recovery: somebody has to beat in every part of the range', async () => {
-    const world = scheduleWorld({ capacity: tiny });
-    await world.register(nameIn('10'), hanging);
-    await world.tick();
-    await world.advance(2 * minuteMs);
-    await world.tick();
+    const world = await unheldWorld();
     assert.deepEqual(
       told(world).map(([detailType]) => detailType),
       ['Prober Degraded'],
@@ -520,11 +526,7 @@ describe('of a shard that nobody holds', () => {
   });
 
   test('in a new layout a holder whose clock is wrong is one all the same', async () => {
-    const world = scheduleWorld({ capacity: tiny });
-    await world.register(nameIn('10'), hanging);
-    await world.tick();
-    await world.advance(2 * minuteMs);
-    await world.tick();
+    const world = await unheldWorld();
     await world.register(nameIn('90'), hanging);
     const { layout } = await world.tick();
     world.takeEvents();

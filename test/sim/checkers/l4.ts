@@ -2,25 +2,20 @@
  * L4: between two probes of a worker lies at most the period and 25 s after one crash, and 5 s where nothing went wrong, a planned hand-over
  * included. A new target's second probe comes when its phase says, and what was triggered is off its phase until the next load (record 17).
  */
-import { changesIntervalMs } from '../../../shared/manager/changes.ts';
 import type { Endpoint } from '../network.ts';
 import { aftermathMs, type Checker, lockAftermathMs, type ProbeStart } from './checker.ts';
 
 const crashMs = 25_000;
 const plannedMs = 5_000;
 
-/** A disturbance triggers a probe within this: at the second look at the counters, where the first read was an old one. */
-const triggerMs = 2 * changesIntervalMs + 500;
+/** A disturbance triggers a probe within this. */
+const triggerMs = 2_000;
 
 type Last = {
   readonly start: ProbeStart;
-  /** When the probe before it began. */
+  /** When the probe before it began, and the first one of its process, which takes its tickers from run to run. */
   readonly earlierMs: number;
-  /**
-   * When the probe before the first one of its process began. A process takes its tickers from run to run, and what triggered the last
-   * probe of the one before may have triggered its first one again.
-   */
-  readonly beforeLifeMs: number;
+  readonly firstMs: number;
 };
 
 export const l4: Checker = ({ ledger, faults }, violated) => {
@@ -30,15 +25,12 @@ export const l4: Checker = ({ ledger, faults }, violated) => {
   const follow = (start: ProbeStart) => {
     const before = last.get(start.endpoint);
     const isSame = before !== undefined && lifeOf(before.start) === lifeOf(start);
-    last.set(start.endpoint, {
-      start,
-      earlierMs: before?.start.startMs ?? Number.NEGATIVE_INFINITY,
-      beforeLifeMs: isSame ? before.beforeLifeMs : (before ?? { start }).start.startMs,
-    });
+    const firstMs = isSame ? before.firstMs : start.startMs;
+    last.set(start.endpoint, { start, earlierMs: before?.start.startMs ?? Number.NEGATIVE_INFINITY, firstMs });
     const probed = ledger.probedAt(start.endpoint);
     if (!before || !probed) return undefined;
     const isSameRun = before.start.prober === start.prober;
-    const sinceMs = isSameRun ? before.earlierMs : Math.min(before.beforeLifeMs, before.earlierMs);
+    const sinceMs = isSameRun ? before.earlierMs : Math.min(before.firstMs, before.earlierMs);
     return ledger.disturbedMs(probed.uid) >= sinceMs - triggerMs
       ? undefined
       : { beganMs: before.start.startMs, probed };
