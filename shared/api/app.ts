@@ -10,7 +10,7 @@ import { jsonResponse, type Problem, problem, problemResponse } from './problem.
 import type { Route } from './route.ts';
 import { desiredRoutes } from './routes/desired.ts';
 import { eventRoutes } from './routes/events.ts';
-import { operationsRoutes } from './routes/operations.ts';
+import { healthRoute, metricsRoute } from './routes/operations.ts';
 import { probeRoutes } from './routes/probe.ts';
 import { statusRoutes } from './routes/status.ts';
 import { targetRoutes } from './routes/target.ts';
@@ -21,24 +21,26 @@ export type ApiApp = { readonly fetch: (request: Request) => Promise<Response> }
 
 const openApiPath = '/openapi.json';
 
-const routes = (): readonly Route[] => [
-  ...operationsRoutes,
+const routes = ({ metrics, watch }: ApiDeps): readonly Route[] => [
+  healthRoute,
+  ...(metrics ? [metricsRoute(metrics)] : []),
   ...targetListRoutes,
   ...targetRoutes,
   ...statusRoutes,
   ...probeRoutes,
   ...desiredRoutes,
   ...eventRoutes,
-  watchRoute(),
+  ...(watch ? [watchRoute(watch)] : []),
 ];
 
 export function apiApp(deps: ApiDeps): ApiApp {
   const app = new Hono();
   const registry = new OpenAPIRegistry();
-  const described: readonly Route[] = [...routes(), openApiRoute(() => openApiDocument(registry))];
+  const asks = deps.token !== undefined;
+  const described: readonly Route[] = [...routes(deps), openApiRoute(() => openApiDocument(registry, asks))];
   const refuse = deps.token === undefined ? () => undefined : bearerToken(deps.token);
   for (const route of described) {
-    document(registry, route);
+    document(registry, route, asks);
     app.on(route.method.toUpperCase(), honoPath(route), async (context) => {
       const refused = route.anonymous ? undefined : refuse(context.req.raw);
       return refused ? problemResponse(refused) : route.handle(apiRequest(context), deps);

@@ -25,14 +25,16 @@ const problemSchema = z
 
 const anyRoute: readonly ProblemStatus[] = [500, 503];
 
-/** Writes one route into the document. */
-export function document(registry: OpenAPIRegistry, route: Route): void {
+const bearerScheme = 'bearer';
+
+/** Writes one route into the document. `asks`: whether it is the app that asks who calls; else whoever is in front of it does. */
+export function document(registry: OpenAPIRegistry, route: Route, asks: boolean): void {
   const { params, query, headers, body } = route;
   registry.registerPath({
     method: route.method,
     path: route.path,
     summary: route.summary,
-    security: route.anonymous ? [] : [{ bearer: [] }],
+    ...(asks && { security: route.anonymous ? [] : [{ [bearerScheme]: [] }] }),
     request: {
       ...(params && { params }),
       ...(query && { query }),
@@ -75,8 +77,8 @@ function problemsOf({ problems, anonymous, answers }: Route) {
 }
 
 /** The whole document, once every route is in it. */
-export function openApiDocument(registry: OpenAPIRegistry) {
-  registry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' });
+export function openApiDocument(registry: OpenAPIRegistry, asks: boolean) {
+  if (asks) registry.registerComponent('securitySchemes', bearerScheme, { type: 'http', scheme: 'bearer' });
   return new OpenApiGeneratorV31(registry.definitions).generateDocument({
     openapi: '3.1.0',
     info: { title: 'probelet', version: '1', description: 'Register targets and read what their probes say.' },

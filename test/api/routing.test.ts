@@ -3,7 +3,10 @@ import { describe, test } from 'node:test';
 import { StoreUnavailable } from '../../shared/store/store.ts';
 import { apiWorld, manifest, targetPath, testToken } from './world.ts';
 
-type Document = { readonly paths: { readonly [path: string]: { readonly [method: string]: unknown } } };
+type Document = { readonly paths: { readonly [path: string]: { readonly [method: string]: object } } };
+
+/** What only one process has. */
+const ofOneProcess = { metrics: async () => 'up 1\n', watch: () => () => undefined };
 
 const concrete = (path: string) => path.replace('{namespace}', 'default').replace('{name}', 'checkout');
 
@@ -15,7 +18,7 @@ async function documented(world: ReturnType<typeof apiWorld>, headers = {}) {
 }
 
 test('the routes are these', async () => {
-  const routes = await documented(apiWorld());
+  const routes = await documented(apiWorld(ofOneProcess));
   assert.deepEqual(routes.map(({ method, path }) => `${method} ${path}`).sort(), [
     'DELETE /v1/namespaces/default/targets/checkout',
     'GET /healthz',
@@ -37,12 +40,19 @@ describe('with a token', () => {
   const authorization = `Bearer ${testToken}`;
 
   test('every route but /healthz asks for it', async () => {
-    const world = apiWorld({ token: testToken });
+    const world = apiWorld({ ...ofOneProcess, token: testToken });
     for (const { method, path } of await documented(world, { authorization })) {
       const response = await world.request(method, path);
       assert.equal(response.status === 401, path !== '/healthz', `${method} ${path}`);
       if (response.status === 401) assert.equal(response.headers.get('www-authenticate'), 'Bearer');
     }
+  });
+
+  test('the document says so, and nothing of it where another asks', async () => {
+    const read = async (world: ReturnType<typeof apiWorld>, headers = {}) =>
+      JSON.stringify(await (await world.request('GET', '/openapi.json', { headers })).json());
+    assert.match(await read(apiWorld({ token: testToken }), { authorization }), /"security":\[\{"bearer":\[\]\}\]/);
+    assert.doesNotMatch(await read(apiWorld()), /bearer|"security"/);
   });
 
   test('a wrong one is refused before anything of the request is looked at', async () => {
@@ -150,13 +160,16 @@ describe('/healthz', () => {
 
 describe('/metrics', () => {
   test('is what the process has', async () => {
-    const response = await apiWorld({ metrics: async () => 'up 1\n' }).request('GET', '/metrics');
+    const response = await apiWorld(ofOneProcess).request('GET', '/metrics');
     assert.equal(response.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
     assert.equal(await response.text(), 'up 1\n');
   });
 
-  test('is 501 where they are shown elsewhere', async () =>
-    assert.equal((await apiWorld().request('GET', '/metrics')).status, 501));
+  test('is no route where they are shown elsewhere', async () => {
+    const world = apiWorld();
+    assert.equal((await world.request('GET', '/metrics')).status, 404);
+    assert.ok(!(await documented(world)).some(({ path }) => path === '/metrics'));
+  });
 });
 
 describe('what goes wrong inside', () => {

@@ -92,8 +92,8 @@ describe('GET /v1/watch', () => {
     assert.equal(events.subscribers.size, 0);
   });
 
-  test('is 501 where there is nothing to watch, and 400 for a time that is not valid', async () => {
-    assert.equal((await apiWorld().request('GET', '/v1/watch')).status, 501);
+  test('is no route where there is nothing to watch, and 400 for a time that is not valid', async () => {
+    assert.equal((await apiWorld().request('GET', '/v1/watch')).status, 404);
     const world = apiWorld({ watch: source().watch });
     assert.equal((await world.request('GET', '/v1/watch?timeoutSeconds=0')).status, 400);
   });

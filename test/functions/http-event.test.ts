@@ -136,7 +136,7 @@ describe('the API behind an HTTP API', () => {
     const { call } = api(true);
     const { statusCode, headers, isBase64Encoded } = await call(httpEvent('PUT', target, { body: '{' }));
     assert.deepEqual([statusCode, headers['content-type'], isBase64Encoded], [400, 'application/problem+json', false]);
-    assert.equal((await call(httpEvent('GET', '/metrics'))).statusCode, 501);
-    assert.equal((await call(httpEvent('GET', '/v1/watch'))).statusCode, 501);
+    assert.equal((await call(httpEvent('GET', '/metrics'))).statusCode, 404);
+    assert.equal((await call(httpEvent('GET', '/v1/watch'))).statusCode, 404);
   });
 });

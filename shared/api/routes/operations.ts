@@ -1,7 +1,7 @@
 /** What operates the service: health and metrics. */
 import '../zod-openapi.ts';
 import * as z from 'zod';
-import { jsonResponse, problem, problemResponse } from '../problem.ts';
+import { jsonResponse } from '../problem.ts';
 import type { Handler, Route } from '../route.ts';
 
 const healthSchema = z
@@ -22,30 +22,24 @@ const healthz: Handler = async (_, deps) => {
 
 const metricsMediaType = 'text/plain; version=0.0.4; charset=utf-8';
 
-const metrics: Handler = async (_, deps) => {
-  if (!deps.metrics) return problemResponse(problem(501, 'no-metrics', 'This deployment shows its metrics elsewhere.'));
-  return new Response(await deps.metrics(), { headers: { 'content-type': metricsMediaType } });
+export const healthRoute: Route = {
+  method: 'get',
+  path: '/healthz',
+  summary: 'Whether this process works',
+  answers: {
+    200: { description: 'It works.', schema: healthSchema },
+    503: { description: 'It does not, or not yet.', schema: healthSchema },
+  },
+  problems: [],
+  anonymous: true,
+  handle: healthz,
 };
 
-export const operationsRoutes: readonly Route[] = [
-  {
-    method: 'get',
-    path: '/healthz',
-    summary: 'Whether this process works',
-    answers: {
-      200: { description: 'It works.', schema: healthSchema },
-      503: { description: 'It does not, or not yet.', schema: healthSchema },
-    },
-    problems: [],
-    anonymous: true,
-    handle: healthz,
-  },
-  {
-    method: 'get',
-    path: '/metrics',
-    summary: 'Metrics under kubelet’s names, in Prometheus’ text format',
-    answers: { 200: { description: 'The metrics.', mediaType: 'text/plain', schema: z.string() } },
-    problems: [501],
-    handle: metrics,
-  },
-];
+export const metricsRoute = (text: () => Promise<string>): Route => ({
+  method: 'get',
+  path: '/metrics',
+  summary: 'Metrics under kubelet’s names, in Prometheus’ text format',
+  answers: { 200: { description: 'The metrics.', mediaType: 'text/plain', schema: z.string() } },
+  problems: [],
+  handle: async () => new Response(await text(), { headers: { 'content-type': metricsMediaType } }),
+});

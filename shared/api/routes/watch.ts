@@ -27,11 +27,9 @@ type Watch = {
   readonly onEnd: () => void;
 };
 
-function watchHandler(): Handler {
+function watchHandler(source: WatchSource): Handler {
   let watchers = 0;
   return async ({ raw, query }, deps) => {
-    if (!deps.watch)
-      return problemResponse(problem(501, 'no-watch', 'This deployment has a bus to subscribe to instead.'));
     const timeout = readWhole(query, 'timeoutSeconds', timeoutRange);
     if (timeout.kind === 'problem') return problemResponse(timeout);
     if (raw.method === 'HEAD') return new Response(null, { headers });
@@ -39,7 +37,7 @@ function watchHandler(): Handler {
       return problemResponse(problem(503, 'too-many-watchers', `There are ${watchersMax} watchers already.`));
     watchers += 1;
     const stream = watchStream({
-      source: deps.watch,
+      source,
       clock: deps.clock,
       wants: wanted(query),
       timeoutMs: (timeout.value ?? timeoutSecondsDefault) * 1000,
@@ -107,7 +105,7 @@ const eventText = (event: EventEnvelope): string =>
   `id: ${event.id}\nevent: ${event['detail-type']}\ndata: ${JSON.stringify(event)}\n\n`;
 
 /** A fresh route for each app, since it counts its watchers. */
-export const watchRoute = (): Route => ({
+export const watchRoute = (source: WatchSource): Route => ({
   method: 'get',
   path: '/v1/watch',
   summary: 'Events as they happen, as server-sent events; in one process only',
@@ -117,6 +115,6 @@ export const watchRoute = (): Route => ({
     timeoutSeconds: wholeParam(timeoutRange, `How long the stream lasts; ${timeoutSecondsDefault} by default.`),
   }),
   answers: { 200: { description: 'The stream.', mediaType: 'text/event-stream', schema: z.string() } },
-  problems: [400, 501],
-  handle: watchHandler(),
+  problems: [400],
+  handle: watchHandler(source),
 });
