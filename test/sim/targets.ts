@@ -118,7 +118,11 @@ const rows: readonly Row[] = [
   {
     lifecycle: 'static',
     fate: 'isRecreated',
-    placed: one({ startup: every(10, { failureThreshold: 3 }), readiness: every(15) }),
+    placed: (chance) => ({
+      containers: [
+        container(0, chance.happens(0.1) ? {} : { startup: every(10, { failureThreshold: 3 }), readiness: every(15) }),
+      ],
+    }),
   },
   { lifecycle: 'static', fate: 'changes', placed: (chance) => changing(chance) },
   { lifecycle: 'static', fate: 'changes', placed: (chance) => changing(chance) },
