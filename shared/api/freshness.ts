@@ -3,7 +3,7 @@
  * target's bucket. Source: docs/architecture.md, Freshness.
  */
 import { staleAfterMs } from '../core/freshness.ts';
-import { decodeEpoch, decodeRun, type EpochRecord, type RunRecord } from '../store/items.ts';
+import { decodeEpoch, decodeRun, type RunRecord } from '../store/items.ts';
 import { type Bucket, epochKey, runKey } from '../store/keys.ts';
 import type { ApiDeps } from './deps.ts';
 
@@ -31,8 +31,6 @@ export function isStale({ observedAtMs = 0, isLate, tick }: Freshness, shown: Sh
   return isLate(shown.name) || ageMs > staleAfterMs(shown.periodSeconds, tick);
 }
 
-const noneLate = () => false;
-
 export type ReadFreshness = (bucket: Bucket) => Promise<Freshness>;
 
 /** Reads each bucket's EPOCH and each shard's RUN once. */
@@ -50,25 +48,18 @@ export function freshnessReader({ store, onPoison }: Pick<ApiDeps, 'store' | 'on
     const item = await store.get(epochKey(bucket), { eventuallyConsistent: true });
     const decoded = item && decodeEpoch(item);
     if (decoded?.kind === 'poison') onPoison?.(decoded);
-    if (decoded?.kind !== 'ok') return { observedAtMs: undefined, degraded: false, tick: false, isLate: noneLate };
-    const epoch = decoded.record;
-    const run = await once(runs, epoch.shard, readRun);
-    return freshnessOf(epoch, run);
+    const run = decoded?.kind === 'ok' ? await once(runs, decoded.record.shard, readRun) : undefined;
+    return run ? freshnessOf(run) : unobserved;
   };
   return (bucket) => once(buckets, bucket, read);
 }
 
-/** While the tokens differ somebody has claimed the bucket and not beaten yet, or the reverse. */
-function freshnessOf(epoch: EpochRecord, run: RunRecord | undefined): Freshness {
-  const tick = run?.tick === true;
-  return run?.token === epoch.token
-    ? { observedAtMs: run.observedAtMs, degraded: run.degraded, tick, isLate: isLateIn(run) }
-    : { observedAtMs: epoch.claimedAtMs, degraded: false, tick, isLate: noneLate };
-}
+const unobserved: Freshness = { observedAtMs: undefined, degraded: false, tick: false, isLate: () => false };
 
-function isLateIn({ late, lateOverflow }: RunRecord): (name: string) => boolean {
+/** Also while RUN and EPOCH have different tokens: whoever claims one goes on from what the run before had observed. */
+function freshnessOf({ observedAtMs, degraded, tick = false, late, lateOverflow }: RunRecord): Freshness {
   const names = new Set(late);
-  return (name) => lateOverflow || names.has(name);
+  return { observedAtMs, degraded, tick, isLate: (name) => lateOverflow || names.has(name) };
 }
 
 function once<Name, Value>(known: Map<Name, Promise<Value>>, name: Name, read: (name: Name) => Promise<Value>) {

@@ -22,6 +22,8 @@ export type BeatState = {
   readonly observedAtMs: number;
   readonly late: readonly string[];
   readonly lateOverflow: boolean;
+  /** What subscribers were last told. */
+  readonly degradedTold: boolean;
   /** Set while the prober doubts itself. */
   readonly doubt?: Doubt;
 };
@@ -85,8 +87,8 @@ export async function writeBeat(
   more: { readonly doneSlot?: number },
 ): Promise<boolean> {
   const beatAtMs = run.ports.clock.nowMs();
-  const { observedAtMs, late, lateOverflow, doubt } = state;
-  const observed = { observedAtMs, degraded: doubt !== undefined, late, lateOverflow };
+  const { observedAtMs, late, lateOverflow, degradedTold, doubt } = state;
+  const observed = { observedAtMs, degraded: doubt !== undefined, degradedTold, late, lateOverflow };
   const outcome = await run.ports.store.write(
     [
       {
@@ -122,7 +124,7 @@ const isAnnounced = ({ version, announced }: Item): boolean =>
   typeof version !== 'number' || (typeof announced === 'number' && announced >= version);
 
 /** A run lives this long at least, or a release that never comes would keep all shards handing over. */
-const handoverEarliestMs = 60_000;
+const handoverEarliestMs = 45_000;
 /** A deployment may not start every run anew at the same moment; within a minute all have moved on. */
 const staggerMaxMs = 45_000;
 

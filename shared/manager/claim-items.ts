@@ -3,7 +3,7 @@ import type { Condition, Operation } from '../store/store.ts';
 import type { Run } from './run.ts';
 import { writeKnown } from './write.ts';
 
-type ClaimItem = Pick<Extract<Operation, { kind: 'update' }>, 'key' | 'set'>;
+export type ClaimItem = Pick<Extract<Operation, { kind: 'update' }>, 'key' | 'set'>;
 
 /**
  * All of them in one transaction; false: a higher token is there.

@@ -3,13 +3,14 @@
  * stands. Every later write of the run is conditional on that token, so whatever happens only the highest token can commit.
  */
 import type { ShardMessage } from '../queue/queue.ts';
-import { decodeRun, encodeEpoch, encodeRun, generationAttribute, type RunRecord, updateTo } from '../store/items.ts';
+import { encodeEpoch, encodeRun, generationAttribute, type RunRecord, updateTo } from '../store/items.ts';
 import type { Bucket } from '../store/keys.ts';
 import { layoutKey, runKey } from '../store/keys.ts';
-import type { Condition, Item } from '../store/store.ts';
-import { claimItems } from './claim-items.ts';
+import type { Condition } from '../store/store.ts';
+import { type ClaimItem, claimItems } from './claim-items.ts';
 import { doneSlotOf } from './done-slot.ts';
 import type { Ports } from './ports.ts';
+import { type Inherited, inheritedFrom, predecessorsOf, runOf } from './predecessors.ts';
 import type { Run } from './run.ts';
 import { writeKnown, writeSurely } from './write.ts';
 
@@ -46,9 +47,6 @@ export type Claimed =
     }
   | { readonly kind: 'refused' };
 
-/** What the run before knew not to be known: a hand-over makes nothing fresh. */
-export type Inherited = Pick<RunRecord, 'degraded' | 'late' | 'lateOverflow'>;
-
 /**
  * Sets RUN to the run's token, first where `keptToken`, this process's last, still stands: whoever claims does so here before anywhere
  * else. Refused: a higher token is there, or this slot has been done already.
@@ -58,28 +56,27 @@ export async function claimRun(run: Run, keptToken: number | undefined): Promise
   const item = await ports.store.get(runKey(message.shard));
   const doneSlot = doneSlotOf(item, message);
   if (doneSlot >= message.slot) return { kind: 'refused' };
-  const before = recordOf(item);
-  const inherited = inheritedOf(before);
-  const nowMs = ports.clock.nowMs();
   const { generation, slot, mode } = message;
-  const begun = {
-    beat: 0,
-    beatAtMs: nowMs,
-    beganAtMs: nowMs,
-    observedAtMs: nowMs,
-    tick: mode === 'tick',
-    ...inherited,
-  };
+  const last = runOf(item);
+  const before = last?.generation === generation ? last : undefined;
+  const inherited = inheritedFrom(before ? [before] : await predecessorsOf(run));
+  const nowMs = ports.clock.nowMs();
+  const begun = { beat: 0, beatAtMs: nowMs, beganAtMs: nowMs, tick: mode === 'tick', ...inherited };
   const record = { token, generation, slot, doneSlot, ...begun };
-  const comparable = before?.generation === generation ? before : undefined;
-  const claim = updateTo(encodeRun(message.shard, record));
+  const claim = claimOf(updateTo(encodeRun(message.shard, record)), before);
   if (keptToken !== undefined) {
     const same: Condition = { kind: 'equals', attribute: 'token', value: keptToken };
     const outcome = await writeSurely(ports, [{ ...claim, if: [same] }]);
-    if (outcome.kind === 'written') return { kind: 'warm', inherited, before: comparable };
+    if (outcome.kind === 'written') return { kind: 'warm', inherited, before };
   }
   if (!(await claimItems(run, [claim]))) return { kind: 'refused' };
-  return { kind: 'cold', inherited, before: comparable, unheldSinceMs: unheldSince(item, message, nowMs) };
+  return { kind: 'cold', inherited, before, unheldSinceMs: unheldSince(inherited, before, nowMs) };
+}
+
+/** The run before may end its slot in this moment: what it says of that stays. */
+function claimOf({ key, set }: ClaimItem, before: RunRecord | undefined): ClaimItem & { readonly kind: 'update' } {
+  const { doneSlot, ...rest } = set ?? {};
+  return { kind: 'update', key, set: before ? rest : { ...rest, doneSlot } };
 }
 
 /** Clocks of two processes differ by that much. */
@@ -87,22 +84,9 @@ const clockSkewMs = 2_000;
 /** A new generation begins when the schedule says so, and its predecessors end within two beats. */
 const handoverMs = 10_000;
 
-/** When the run before had last begun all that was due. Of another generation's shard nothing is known but that it has just ended. */
-function unheldSince(before: Item | undefined, { generation }: ShardMessage, nowMs: number): number {
-  const observedAtMs = before?.generation === generation ? before.observedAtMs : undefined;
-  return (typeof observedAtMs === 'number' ? Math.min(observedAtMs, nowMs) : nowMs - handoverMs) - clockSkewMs;
-}
-
-/** One that cannot be read is none: it is written anew. */
-function recordOf(item: Item | undefined): RunRecord | undefined {
-  const decoded = item && decodeRun(item);
-  return decoded?.kind === 'ok' ? decoded.record : undefined;
-}
-
-function inheritedOf(before: RunRecord | undefined): Inherited {
-  if (!before) return { degraded: false, late: [], lateOverflow: false };
-  const { degraded, late, lateOverflow } = before;
-  return { degraded, late, lateOverflow };
+/** When whoever held it before had last begun all that was due; in another layout they may have done so each at another time. */
+function unheldSince({ observedAtMs }: Inherited, before: RunRecord | undefined, nowMs: number): number {
+  return Math.min(observedAtMs, before ? nowMs : nowMs - handoverMs) - clockSkewMs;
 }
 
 /** Sets the EPOCH of these buckets to the run's token; false: a higher token is there, the run is fenced. */

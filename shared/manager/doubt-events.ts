@@ -8,16 +8,33 @@ import type { Holder } from './holder.ts';
 
 type Shard = Pick<ShardMessage, 'shard' | 'buckets'>;
 
-/**
- * Told of every beat that was written: first RUN says it, then the event, so that the run after a crash knows what is to be taken back.
- * `wasDegraded`: the run before had told of a doubt.
- */
-export function doubtTeller({ run, publisher }: Holder, wasDegraded: boolean): (state: BeatState) => void {
-  let told = wasDegraded;
-  return ({ doubt }) => {
-    if ((doubt !== undefined) === told) return;
-    told = doubt !== undefined;
-    publisher.publish([doubt ? degraded(run.message, doubt) : recovered(run.message, run.ports.clock.nowMs())]);
+export type DoubtTeller = {
+  /** What subscribers were last told: the next run goes on from there. */
+  told(): boolean;
+  /** To be called with every beat that was written: first RUN says it, then the event. */
+  written(state: BeatState): void;
+};
+
+/** An event that the bus did not take is published again after the next beat. `wasTold`: the run before had told of a doubt. */
+export function doubtTeller({ run, publisher }: Holder, wasTold: boolean): DoubtTeller {
+  let told = wasTold;
+  let isUnderWay = false;
+  /** The same for every try. */
+  let recoveredAtMs: number | undefined;
+  return {
+    told: () => told,
+    written({ doubt }) {
+      const isDegraded = doubt !== undefined;
+      if (isDegraded || !told) recoveredAtMs = undefined;
+      if (isDegraded === told || isUnderWay) return;
+      isUnderWay = true;
+      if (!doubt) recoveredAtMs ??= run.ports.clock.nowMs();
+      const event = doubt ? degraded(run.message, doubt) : recovered(run.message, recoveredAtMs ?? 0);
+      publisher.publish([event], (isTaken) => {
+        isUnderWay = false;
+        if (isTaken) told = isDegraded;
+      });
+    },
   };
 }
 

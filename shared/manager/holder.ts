@@ -1,11 +1,17 @@
 /** The parts of a run that its steps share. */
 import type { CommitQueue } from './commit.ts';
 import type { HeldProbe, HeldTarget } from './held.ts';
-import type { InheritedLate } from './late.ts';
+import type { Inherited } from './predecessors.ts';
 import type { Publisher } from './publisher.ts';
 import type { Run } from './run.ts';
 import type { SelfWatch } from './self-health.ts';
 import type { Velocity } from './velocity.ts';
+
+export type TakenOver = {
+  /** Since then (wall time) nobody may have probed the shard. */
+  readonly unheldSinceMs: number;
+  readonly inherited: Inherited;
+};
 
 export type Holder = {
   readonly run: Run;
@@ -13,10 +19,8 @@ export type Holder = {
   readonly publisher: Publisher;
   readonly self: SelfWatch;
   readonly velocity: Velocity;
-  /** Probes that the run before had not done for too long. */
-  readonly inheritedLate: InheritedLate;
-  /** While a shard is taken over: since when (wall time) nobody may have probed it. undefined: its loop runs. */
-  unheldSinceMs: number | undefined;
+  /** While a shard is taken over; undefined: its loop runs. */
+  takenOver: TakenOver | undefined;
   /** By the prefix of their keys. */
   readonly targets: Map<string, HeldTarget>;
   /** Puts the probe where its ticker says, unless it is in flight. */

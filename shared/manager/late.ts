@@ -14,9 +14,12 @@ export function lateProbes(targets: Iterable<HeldTarget>, { nowMs, tick }: Look)
   return boundedLate(names);
 }
 
-export type InheritedLate = { has(held: Pick<HeldTarget, 'target'>, probe: string): boolean };
-
-export function inheritedLate({ late, lateOverflow }: Late): InheritedLate {
-  const names = new Set(late);
-  return { has: ({ target }, probe) => lateOverflow || names.has(lateName(target, probe)) };
+/** When a probe that is taken over was last done, as far as the run before knew. `nowMs`: wall time. */
+export function inheritedSeenAtMs(
+  { observedAtMs, late, lateOverflow }: Late & { readonly observedAtMs: number },
+  { target }: Pick<HeldTarget, 'target'>,
+  { probe, nowMs }: { readonly probe: string; readonly nowMs: number },
+): number {
+  if (lateOverflow || late.includes(lateName(target, probe))) return Number.NEGATIVE_INFINITY;
+  return Math.min(nowMs, Math.max(observedAtMs, target.creationTimestampMs));
 }

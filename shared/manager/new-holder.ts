@@ -1,11 +1,9 @@
 /** A run's holder: its parts put together, and how it reads a target anew. */
 import { sleep } from '../lib/clock.ts';
 import { StoreUnavailable } from '../store/store.ts';
-import type { Inherited } from './claim.ts';
 import { commitQueue } from './commit.ts';
 import type { HeldTarget } from './held.ts';
-import type { Holder } from './holder.ts';
-import { inheritedLate } from './late.ts';
+import type { Holder, TakenOver } from './holder.ts';
 import type { Loop } from './loop.ts';
 import { publisherOf } from './publisher.ts';
 import { type ReadTarget, readTarget } from './read-target.ts';
@@ -14,10 +12,10 @@ import type { Run } from './run.ts';
 import { selfWatch } from './self-health.ts';
 import { velocityOf } from './velocity.ts';
 
-type Begun = Pick<Holder, 'targets' | 'unheldSinceMs'> & { readonly inherited: Inherited };
+type Begun = Pick<Holder, 'targets'> & { readonly takenOver: TakenOver | undefined; readonly inDoubt: boolean };
 
 /** The holder of a run, with nothing under way yet. */
-export function holderOf(run: Run, loop: Loop, { targets, inherited, unheldSinceMs }: Begun): Holder {
+export function holderOf(run: Run, loop: Loop, { targets, takenOver, inDoubt }: Begun): Holder {
   const reread = async (held: HeldTarget) => {
     const read = await readUntilEnded(run, held);
     if (held.gone || run.ended()) return;
@@ -28,10 +26,9 @@ export function holderOf(run: Run, loop: Loop, { targets, inherited, unheldSince
     run,
     commits: commitQueue(run),
     publisher: publisherOf(run),
-    self: selfWatch(run, inherited.degraded),
+    self: selfWatch(run, inDoubt),
     velocity: velocityOf(run.ports.clock),
-    inheritedLate: inheritedLate(inherited),
-    unheldSinceMs,
+    takenOver,
     targets,
     schedule: loop.schedule,
     scheduleTarget: loop.scheduleTarget,
@@ -41,10 +38,17 @@ export function holderOf(run: Run, loop: Loop, { targets, inherited, unheldSince
       if (held.gone || run.ended()) return;
       // Only now: a target that was dropped and could not be read would be nobody's until the next full reload.
       dropTarget(holder, held);
-      if (read) adoptTarget(holder, read, requestsPassedOn(held));
+      if (read) keepSeen(held, adoptTarget(holder, read, requestsPassedOn(held)));
     },
   };
   return holder;
+}
+
+/** What had not been done for too long still has not. */
+function keepSeen(before: HeldTarget, held: HeldTarget): void {
+  if (held.target.uid !== before.target.uid) return;
+  for (const [name, probe] of held.probes)
+    probe.seenAtMs = Math.min(probe.seenAtMs, before.probes.get(name)?.seenAtMs ?? probe.seenAtMs);
 }
 
 /** After a read that failed. */

@@ -3,10 +3,15 @@ import type { BusEvent } from '../bus/events.ts';
 import type { Run } from './run.ts';
 
 export type Publisher = {
-  publish(events: readonly BusEvent[]): void;
+  /** `settled`: whether the bus took all of them; not called when the run is over before. */
+  publish(events: readonly BusEvent[], settled?: Settled): void;
   /** Ends with what is under way, or when there has been time enough: a run has to be over when its invocation is. */
   drained(): Promise<void>;
 };
+
+type Settled = (isTaken: boolean) => void;
+
+type Waiting = { readonly event: BusEvent; readonly settled: Settled | undefined };
 
 /** What is not on the bus by then is published by whoever holds the shard next. */
 const drainMs = 5_000;
@@ -17,22 +22,28 @@ const waitingMax = 10_000;
 export function publisherOf(run: Run): Publisher {
   const { bus, log, clock } = run.ports;
   const over = new AbortController();
-  let waiting: readonly BusEvent[] = [];
+  let waiting: readonly Waiting[] = [];
   let pumping: Promise<void> | undefined;
 
   async function pump(): Promise<void> {
+    let batch: readonly Waiting[] = [];
     try {
       while (waiting.length > 0) {
-        const batch = waiting;
+        batch = waiting;
         waiting = [];
         // A fenced run tells nothing more; its successor publishes what is not acked.
         run.inForce();
         if (run.ended()?.kind === 'fenced' || run.ended()?.kind === 'doubt') return;
-        const { failed } = await bus.publish(batch, { signal: over.signal });
+        const { failed } = await bus.publish(
+          batch.map(({ event }) => event),
+          { signal: over.signal },
+        );
         if (failed.length > 0) log.warn('events not taken by the bus', { count: failed.length });
+        tell(batch, new Set(failed));
       }
     } catch (cause) {
       log.error('publishing failed', { cause });
+      tell(batch, new Set(batch.keys()));
     } finally {
       // At once, not in a later microtask: what is published in between would find a pump that looks no more.
       pumping = undefined;
@@ -40,9 +51,11 @@ export function publisherOf(run: Run): Publisher {
   }
 
   return {
-    publish(events) {
+    publish(events, settled) {
       if (events.length === 0) return;
-      waiting = [...waiting, ...events].slice(0, waitingMax);
+      const all = [...waiting, ...events.map((event) => ({ event, settled }))];
+      waiting = all.slice(0, waitingMax);
+      if (all.length > waitingMax) settled?.(false);
       pumping ??= Promise.resolve().then(pump);
     },
     async drained() {
@@ -52,4 +65,12 @@ export function publisherOf(run: Run): Publisher {
       cancel();
     },
   };
+}
+
+/** Of each publication: whether none of its events failed. */
+function tell(batch: readonly Waiting[], failed: ReadonlySet<number>): void {
+  const taken = new Map<Settled, boolean>();
+  for (const [at, { settled }] of batch.entries())
+    if (settled) taken.set(settled, (taken.get(settled) ?? true) && !failed.has(at));
+  for (const [settled, isTaken] of taken) settled(isTaken);
 }

@@ -20,6 +20,7 @@ import { probeKey } from '../store/keys.ts';
 import { trigger } from './commit-change.ts';
 import { containerStatus, type HeldProbe, type HeldTarget, refreshView, unackedOf, workerSpecOf } from './held.ts';
 import type { Holder } from './holder.ts';
+import { inheritedSeenAtMs } from './late.ts';
 import type { ReadTarget } from './read-target.ts';
 import { storedWorker, withoutRun } from './stored-worker.ts';
 import { isNewer } from './transition.ts';
@@ -153,14 +154,16 @@ function workerOf(holder: Holder, held: HeldTarget, { entry, record, checkpoints
       owed,
       phased,
       nowMs,
-      unheldSinceMs: holder.unheldSinceMs ?? nowMs,
+      unheldSinceMs: holder.takenOver?.unheldSinceMs ?? nowMs,
       isTick: holder.run.message.mode === 'tick',
     }),
     wake: 0,
     inFlight: false,
     manners: 'new',
     owed: false,
-    seenAtMs: holder.inheritedLate.has(held, entry.name) ? Number.NEGATIVE_INFINITY : nowMs,
+    seenAtMs: holder.takenOver
+      ? inheritedSeenAtMs(holder.takenOver.inherited, held, { probe: entry.name, nowMs })
+      : nowMs,
     isVoid: false,
     stopping: false,
     attempts: [],

@@ -9,7 +9,7 @@ import { QueueUnavailable, type ShardMessage } from '../queue/queue.ts';
 import { StoreUnavailable } from '../store/store.ts';
 import { type BeatState, type Beats, keepBeating, lastBeat, visibilityMs, writeBeat } from './beat.ts';
 import { checkpointEntries, checkpointIntervalMs, writeCheckpoints } from './checkpoint.ts';
-import { type Claimed, claimRun, type Inherited, takeToken } from './claim.ts';
+import { type Claimed, claimRun, takeToken } from './claim.ts';
 import { doubtTeller } from './doubt-events.ts';
 import type { Holder } from './holder.ts';
 import { lateProbes } from './late.ts';
@@ -17,6 +17,7 @@ import { type Loaded, type Loader, shardLoader } from './load.ts';
 import { type Loop, startLoop } from './loop.ts';
 import { holderOf } from './new-holder.ts';
 import type { Ports } from './ports.ts';
+import type { Inherited } from './predecessors.ts';
 import { probeCycle } from './probe-cycle.ts';
 import type { Poison } from './read-target.ts';
 import type { Room } from './room.ts';
@@ -102,9 +103,12 @@ async function hold(run: Run, deadlineMs: number, options: RunOptions): Promise<
   }
   const warm = claimed.kind === 'warm' ? kept : undefined;
   const loop = startLoop(run, options.room);
-  const unheldSinceMs = claimed.kind === 'cold' ? claimed.unheldSinceMs : undefined;
   const { inherited } = claimed;
-  const holder = holderOf(run, loop, { targets: warm?.targets ?? new Map(), inherited, unheldSinceMs });
+  const holder = holderOf(run, loop, {
+    targets: warm?.targets ?? new Map(),
+    takenOver: claimed.kind === 'cold' ? { unheldSinceMs: claimed.unheldSinceMs, inherited } : undefined,
+    inDoubt: inherited.degraded,
+  });
   const loader = shardLoader(holder, warm?.loaded);
   const checkpoints = checkpointer(holder, loader);
   const beats = beatsOf(holder, loop, inherited);
@@ -112,7 +116,7 @@ async function hold(run: Run, deadlineMs: number, options: RunOptions): Promise<
   // The beat begins before the load: a large shard takes longer to load than its lease lasts.
   const background = [guarded(run, keepBeating(run, beats))];
   if (await (warm ? loader.catchUp() : loader.loadAll())) {
-    holder.unheldSinceMs = undefined;
+    holder.takenOver = undefined;
     options.onLoaded?.(() => viewOf({ holder, loop, loader, beats }));
     loop.start({
       cycle: (held, probe) => probeCycle(holder, held, probe),
@@ -217,22 +221,26 @@ function guarded(run: Run, work: Promise<void>): Promise<void> {
   });
 }
 
-/** `observedAtMs` stands still while something due has not begun, and what has not been done for too long is named. */
-function beatsOf(holder: Holder, loop: Loop, { degraded }: Inherited): Beats {
+/**
+ * `observedAtMs` stands still while something due has not begun, and what has not been done for too long is named; while the shard is
+ * loaded it is as the run before left it.
+ */
+function beatsOf(holder: Holder, loop: Loop, inherited: Inherited): Beats {
   const { clock } = holder.run.ports;
   const tick = holder.run.message.mode === 'tick';
-  let observedAtMs = clock.nowMs();
+  const teller = doubtTeller(holder, inherited.degradedTold);
+  let { observedAtMs } = inherited;
+  const late = () =>
+    holder.takenOver
+      ? { late: inherited.late, lateOverflow: inherited.lateOverflow }
+      : lateProbes(holder.targets.values(), { nowMs: clock.nowMs(), tick });
   const observe = (): BeatState => {
-    if (!loop.behind()) observedAtMs = clock.nowMs();
+    if (!holder.takenOver && !loop.behind()) observedAtMs = clock.nowMs();
     const health = holder.self.health();
     const doubt = health.kind === 'doubtful' && { reason: health.reason, sinceMs: health.sinceMs };
-    return {
-      observedAtMs,
-      ...lateProbes(holder.targets.values(), { nowMs: clock.nowMs(), tick }),
-      ...(doubt && { doubt }),
-    };
+    return { observedAtMs, ...late(), degradedTold: teller.told(), ...(doubt && { doubt }) };
   };
-  return { observe, written: doubtTeller(holder, degraded) };
+  return { observe, written: teller.written };
 }
 
 function checkpointer(holder: Holder, loader: Loader) {

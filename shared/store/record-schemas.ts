@@ -52,6 +52,8 @@ export type RunRecord = {
   readonly tick?: boolean;
   /** The prober doubts itself: nothing that it saw since counts. */
   readonly degraded: boolean;
+  /** What subscribers were last told of that; absent: the same. */
+  readonly degradedTold?: boolean;
   /** Probes that have not been done for too long; `lateOverflow`: they are more than are listed. */
   readonly late: readonly string[];
   readonly lateOverflow: boolean;
@@ -283,6 +285,7 @@ export const runSchema: RecordSchema<RunRecord> = z.object({
   beganAtMs: instantMs.exactOptional(),
   tick: z.boolean().exactOptional(),
   degraded: z.boolean(),
+  degradedTold: z.boolean().exactOptional(),
   late: z.array(z.string()),
   lateOverflow: z.boolean(),
 });

@@ -1,6 +1,8 @@
 /** A shard of many targets, held by one run after another under a clock that the test moves; what they answer is the test's to say. */
 import { apiApp } from '../../shared/api/app.ts';
+import type { Bus } from '../../shared/bus/bus.ts';
 import type { EventEnvelope } from '../../shared/bus/envelope.ts';
+import type { BusEvent } from '../../shared/bus/events.ts';
 import { inProcessBus } from '../../shared/bus/in-process.ts';
 import type { Attempt, FailureClass } from '../../shared/core/types.ts';
 import { endingClock, sleep } from '../../shared/lib/clock.ts';
@@ -9,6 +11,7 @@ import type { Ports } from '../../shared/manager/ports.ts';
 import { type RunView, runShard, type ShardMemory } from '../../shared/manager/run-shard.ts';
 import { syncTarget } from '../../shared/manager/status-sync.ts';
 import type { DialFailure } from '../../shared/net/net.ts';
+import type { ShardMessage } from '../../shared/queue/queue.ts';
 import { decodeRun, type RunRecord } from '../../shared/store/items.ts';
 import { runKey } from '../../shared/store/keys.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';
@@ -24,6 +27,9 @@ export type ShardWorldOptions = {
   readonly probe?: object;
   readonly answer?: (port: number) => Answer;
 };
+
+/** `cold`: by a process that remembers nothing. */
+type Holding = { readonly cold?: boolean; readonly message?: Partial<ShardMessage> };
 
 /** Of a target as the API shows it, what is looked at here. */
 type ShownTarget = {
@@ -61,6 +67,18 @@ export async function shardWorld({ targets, probe = {}, answer = () => healthy }
   };
   /** `isDoubted`: the canaries are silent, though all targets answer. */
   const network = { isCut: false, isDoubted: false, answer };
+  /** `refuses`: the bus takes none of these. */
+  const trouble = { refuses: (_: BusEvent): boolean => false };
+  const refusingBus: Bus = {
+    async publish(events, options) {
+      const refused = [...events.keys()].filter((at) => trouble.refuses(events[at] as BusEvent));
+      await bus.publish(
+        events.filter((_, at) => !refused.includes(at)),
+        options,
+      );
+      return { failed: refused };
+    },
+  };
 
   for (let port = 1; port <= targets; port += 1) {
     const readinessProbe = { tcpSocket: { port }, periodSeconds: 10, ...probe };
@@ -86,7 +104,7 @@ export async function shardWorld({ targets, probe = {}, answer = () => healthy }
       random,
       log,
       store,
-      bus,
+      bus: refusingBus,
       lease: { extend: async () => true },
       dial,
       resolve: async (host) => ({ kind: 'resolved', addresses: [host] }),
@@ -99,13 +117,13 @@ export async function shardWorld({ targets, probe = {}, answer = () => healthy }
 
   let slot = 0;
   const memory: ShardMemory = new Map();
-  /** Begins a run; `end` lets it end in order, and says how it did. */
-  const hold = async ({ cold = false } = {}) => {
+  /** Begins a run, of the whole layout or of what `message` says; `end` lets it end in order, and says how it did. */
+  const hold = async ({ cold = false, message: other = {} }: Holding = {}) => {
     slot += 1;
     const stop = new AbortController();
     let look: (() => RunView) | undefined;
     const slotEndMs = clock.nowMs() + slotMs;
-    const message = shardMessage({ shard, slot, slotEndMs, buckets: { from: 0, to: 256 } });
+    const message = shardMessage({ shard, slot, slotEndMs, buckets: { from: 0, to: 256 }, ...other });
     const options = {
       stop: stop.signal,
       memory: cold ? new Map() : memory,
@@ -129,12 +147,13 @@ export async function shardWorld({ targets, probe = {}, answer = () => healthy }
     log,
     store,
     network,
+    trouble,
     hold,
     api,
     /** Events of a kind, as they were published. */
     published: (detailType: string) => published.filter((event) => event['detail-type'] === detailType),
-    async run(): Promise<RunRecord> {
-      const item = await store.get(runKey(shard));
+    async run(name = shard): Promise<RunRecord> {
+      const item = await store.get(runKey(name));
       const decoded = item && decodeRun(item);
       if (decoded?.kind !== 'ok') throw new Error('no RUN');
       return decoded.record;

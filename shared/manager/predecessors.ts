@@ -1,0 +1,62 @@
+/**
+ * What is known of a shard when its run begins: what the run before knew, or, in another layout, all who held some of its buckets. A
+ * hand-over makes nothing fresh.
+ */
+import { boundedLate } from '../core/freshness.ts';
+import { decodeEpoch, decodeRun, type RunRecord } from '../store/items.ts';
+import { type Bucket, epochKey, runKey } from '../store/keys.ts';
+import type { Item, Key } from '../store/store.ts';
+import { readChanges } from './changes.ts';
+import type { Run } from './run.ts';
+
+export type Inherited = Pick<RunRecord, 'observedAtMs' | 'degraded' | 'late' | 'lateOverflow'> & {
+  /** Subscribers were last told of a doubt. */
+  readonly degradedTold: boolean;
+};
+
+/** Nobody has held it. */
+const nothing: Inherited = { observedAtMs: 0, degraded: false, degradedTold: false, late: [], lateOverflow: false };
+
+/** Of these runs; undefined: one whose RUN cannot be read, so that nothing is known of what it did. */
+export function inheritedFrom(runs: readonly (RunRecord | undefined)[]): Inherited {
+  if (runs.length === 0) return nothing;
+  const known = runs.filter((run) => run !== undefined);
+  const { late, lateOverflow } = boundedLate([...new Set(known.flatMap((run) => run.late))]);
+  return {
+    observedAtMs: Math.min(...runs.map((run) => run?.observedAtMs ?? 0)),
+    degraded: known.some(({ degraded }) => degraded),
+    degradedTold: known.some(({ degraded, degradedTold = degraded }) => degradedTold),
+    late,
+    lateOverflow: lateOverflow || known.some((run) => run.lateOverflow),
+  };
+}
+
+/** Items read at the same time. */
+const readsAtOnce = 25;
+
+/**
+ * Who held the buckets of the run's shard, before it claims them.
+ * @throws StoreUnavailable
+ */
+export async function predecessorsOf({ ports, message }: Run): Promise<readonly (RunRecord | undefined)[]> {
+  const { store } = ports;
+  const used: readonly Bucket[] = [...(await readChanges(store, message.buckets, false)).keys()];
+  const read = async (keys: readonly Key[]) => {
+    const items: (Item | undefined)[] = [];
+    for (let at = 0; at < keys.length; at += readsAtOnce)
+      items.push(...(await Promise.all(keys.slice(at, at + readsAtOnce).map((key) => store.get(key)))));
+    return items;
+  };
+  const shards = new Set<string>();
+  for (const item of await read(used.map(epochKey))) {
+    const epoch = item && decodeEpoch(item);
+    if (epoch?.kind === 'ok') shards.add(epoch.record.shard);
+  }
+  return (await read([...shards].map(runKey))).map(runOf);
+}
+
+/** One that cannot be read is none: it is written anew. */
+export function runOf(item: Item | undefined): RunRecord | undefined {
+  const decoded = item && decodeRun(item);
+  return decoded?.kind === 'ok' ? decoded.record : undefined;
+}

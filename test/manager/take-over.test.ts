@@ -1,0 +1,172 @@
+/** What a run knows of its shard before it has probed anything: no more than the runs before it did. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { lastBeat, writeBeat } from '../../shared/manager/beat.ts';
+import { claimRun } from '../../shared/manager/claim.ts';
+import { encodeRun, generationAttribute } from '../../shared/store/items.ts';
+import { layoutKey, runKey } from '../../shared/store/keys.ts';
+import type { Store } from '../../shared/store/store.ts';
+import { shardWorld as shardWorldOfOne } from '../support/shard-world.ts';
+import { failing, healthy, shardWorld } from './shard-world.ts';
+
+type World = Awaited<ReturnType<typeof shardWorld>>;
+
+const hourMs = 3_600_000;
+/** One that answers only after all of these tests. */
+const never = { outcome: 'success', ms: 10 * hourMs } as const;
+
+async function shown({ api }: World, name = 'target-1') {
+  const { status } = await api('GET', `/v1/namespaces/default/targets/${name}`);
+  return status.probes.map(({ result, reason }) => [result, reason]);
+}
+
+const beatState = { observedAtMs: 0, late: [], lateOverflow: false, degradedTold: false };
+
+const stale = [['unknown', 'ProbeStale']];
+const known = [['success', undefined]];
+
+/** LAYOUT as it is when two shards have taken the place of one. */
+async function split(store: Store, generation: number): Promise<void> {
+  const set = Object.fromEntries(['00-7f', '80-ff'].map((name) => [generationAttribute(name), generation]));
+  await store.write([{ kind: 'update', key: layoutKey, set }], { token: `generation ${generation}` });
+}
+
+const halves = [
+  { shard: '00-7f', buckets: { from: 0, to: 128 } },
+  { shard: '80-ff', buckets: { from: 128, to: 256 } },
+];
+
+/** 20 targets that were ready when they were last probed. */
+async function readyWorld(probe = {}) {
+  const world = await shardWorld({ targets: 20, probe });
+  const run = await world.hold();
+  await world.clock.advance(30_000);
+  assert.deepEqual(await shown(world), known);
+  return { world, run };
+}
+
+describe('after an hour without a holder', () => {
+  test('what was known before is not known until it is probed', async () => {
+    const { world, run } = await readyWorld();
+    await run.end();
+    await world.clock.advance(hourMs);
+    assert.deepEqual(await shown(world), stale);
+    world.network.answer = () => never;
+    const next = await world.hold({ cold: true });
+    for (let seconds = 0; seconds < 10; seconds += 1) {
+      await world.clock.advance(1_000);
+      assert.deepEqual(await shown(world), stale, `after ${seconds} s`);
+    }
+    await next.end();
+    world.network.answer = () => healthy;
+    const last = await world.hold({ cold: true });
+    await world.clock.advance(10_000);
+    assert.deepEqual(await shown(world), known);
+    assert.deepEqual((await world.run()).late, []);
+    await last.end();
+  });
+
+  test('that ends in another layout, every probe is made at once, however long its period', async () => {
+    const { world, run } = await readyWorld({ periodSeconds: 300, failureThreshold: 1 });
+    await run.end();
+    await world.clock.advance(hourMs);
+    world.network.answer = () => failing;
+    await split(world.store, 2);
+    const next = await Promise.all(halves.map((half) => world.hold({ message: { ...half, generation: 2 } })));
+    await world.clock.advance(10_000);
+    for (let number = 1; number <= 20; number += 1)
+      assert.deepEqual(await shown(world, `target-${number}`), [['failure', undefined]], `target-${number}`);
+    for (const half of next) await half.end();
+  });
+});
+
+describe('another layout', () => {
+  test('takes nothing as fresh that the one before had not observed', async () => {
+    const { world, run } = await readyWorld({ periodSeconds: 10 });
+    const before = await world.run();
+    await run.end();
+    const observedAtMs = world.clock.nowMs() - 60_000;
+    const late = ['default/target-1#main#readiness'];
+    const item = encodeRun('00', { ...before, observedAtMs, late, degraded: true, degradedTold: true });
+    await world.store.write([{ kind: 'put', item }], { token: 'as it was left' });
+    await split(world.store, 2);
+    world.network.isDoubted = true;
+    const next = await Promise.all(halves.map((half) => world.hold({ message: { ...half, generation: 2 } })));
+    await world.clock.advance(2_000);
+    for (const { shard } of halves) {
+      const { degraded, degradedTold, ...rest } = await world.run(shard);
+      assert.deepEqual([degraded, degradedTold, rest.late, rest.observedAtMs], [true, true, late, observedAtMs], shard);
+    }
+    world.network.isDoubted = false;
+    await world.clock.advance(20_000);
+    assert.deepEqual(
+      world.published('Prober Recovered').map(({ detail }) => 'hashRange' in detail && detail.hashRange),
+      ['00-7f', '80-ff'],
+    );
+    for (const half of next) await half.end();
+  });
+});
+
+test('a slot that the run before ends while it is claimed stays done', async () => {
+  const world = shardWorldOfOne();
+  const [before, next] = [world.bareRun(1), world.bareRun(2)];
+  await claimRun(before, undefined);
+  const { store } = next.ports;
+  const get: Store['get'] = async (key, options) => {
+    const item = await store.get(key, options);
+    await writeBeat(before, lastBeat, beatState, { doneSlot: before.message.slot - 1 });
+    return item;
+  };
+  const claimed = await claimRun({ ...next, ports: { ...next.ports, store: { ...store, get } } }, undefined);
+  assert.equal(claimed.kind, 'cold');
+  const item = await store.get(runKey(next.message.shard));
+  assert.deepEqual([item?.token, item?.doneSlot], [2, before.message.slot - 1]);
+});
+
+describe('what subscribers are told of a doubt', () => {
+  const told = (world: World) =>
+    [...world.published('Prober Degraded'), ...world.published('Prober Recovered')].map(({ id: _, ...event }) => [
+      event['detail-type'],
+      event.detail,
+    ]);
+
+  test('is told again until the bus has taken it, with the same id', async () => {
+    const { world, run } = await readyWorld();
+    const tries: string[] = [];
+    world.trouble.refuses = ({ detailType, detail }) => {
+      if (!detailType.startsWith('Prober ')) return false;
+      tries.push(detail.id);
+      return true;
+    };
+    world.network.isCut = true;
+    await world.clock.advance(60_000);
+    assert.ok(tries.length > 5, `${tries.length} tries`);
+    assert.equal(new Set(tries).size, 1);
+    assert.deepEqual([(await world.run()).degraded, (await world.run()).degradedTold], [true, false]);
+    world.trouble.refuses = () => false;
+    await world.clock.advance(10_000);
+    assert.equal((await world.run()).degradedTold, true);
+    assert.equal(told(world).length, 1);
+    await run.end();
+  });
+
+  test('is told by the next run where its own could not', async () => {
+    const { world, run } = await readyWorld();
+    world.network.isCut = true;
+    await world.clock.advance(60_000);
+    world.trouble.refuses = ({ detailType }) => detailType === 'Prober Recovered';
+    world.network.isCut = false;
+    await world.clock.advance(30_000);
+    assert.deepEqual([(await world.run()).degraded, (await world.run()).degradedTold], [false, true]);
+    await run.end();
+    world.trouble.refuses = () => false;
+    const next = await world.hold({ cold: true });
+    await world.clock.advance(10_000);
+    assert.deepEqual(
+      told(world).map(([type]) => type),
+      ['Prober Degraded', 'Prober Recovered'],
+    );
+    assert.equal((await world.run()).degradedTold, false);
+    await next.end();
+  });
+});
