@@ -5,8 +5,10 @@ import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
-import { canaryOf, emulatorStage } from '../functions/lambda/environment.ts';
+import { canaryOf } from '../functions/canary.ts';
+import { emulatorStage } from '../functions/lambda/environment.ts';
 import { secretPrefix } from '../shared/aws/secrets.ts';
+import { reachOf } from '../shared/core/self-health.ts';
 import { fleetLayout } from './fleet.ts';
 import type { ProbeletProps } from './props.ts';
 import { isGrantable } from './secrets.ts';
@@ -132,7 +134,8 @@ function shown(value: unknown): string {
 
 /** What depends on another prop. */
 function crossProblems(props: ProbeletProps, stack: Stack): readonly string[] {
-  const { vpc, vpcSubnets, securityGroups, allowLoopback, stage, reservedConcurrency, maxConcurrency } = props;
+  const { vpc, vpcSubnets, securityGroups, allowLoopback, canaries, stage, reservedConcurrency, maxConcurrency } =
+    props;
   const least = leastConcurrency(props);
   const reason = `2 × ${shardsOf(props)} shards + 2, so that a hand-over and a rescue find room`;
   return [
@@ -147,6 +150,9 @@ function crossProblems(props: ProbeletProps, stack: Stack): readonly string[] {
       ? [
           `allowLoopback: is true; allowed: only with stage ${emulatorStage}, since on AWS nothing of ours listens there`,
         ]
+      : []),
+    ...(canaries && !allowLoopback && canaries.every((value) => reachOf(canaryOf(value)?.host ?? '') === 'loopback')
+      ? ['canaries: are all on loopback, which says nothing of the network; allowed: at least one beyond it']
       : []),
     ...tooFew('reservedConcurrency', reservedConcurrency, { least, reason }),
     ...tooFew('maxConcurrency', maxConcurrency, { least, reason }),

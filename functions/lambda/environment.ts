@@ -2,9 +2,9 @@
  * What the deployment tells its functions: the one place on AWS that reads the environment. Read once, when a function starts; what is
  * wrong or missing is an error that names every such variable, and then the function does not start at all.
  */
-import { isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { Canary } from '../../shared/manager/ports.ts';
+import { canaryOf } from '../canary.ts';
 
 export type Environment = {
   readonly table: string;
@@ -151,18 +151,6 @@ function canaries(variables: Variables): readonly Canary[] {
     const { hostname, port, protocol } = new URL(serviceEndpoint(service, region, variables));
     return { host: hostname, port: Number(port) || (protocol === 'http:' ? 80 : 443) };
   });
-}
-
-const portMax = 65_535;
-
-/** undefined: it is none. An app looks at its props with it. */
-export function canaryOf(value: string): Canary | undefined {
-  const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^\s,:[\]]+)):(\d{1,5})$/.exec(value) ?? [];
-  const host = bracketed ?? plain;
-  const number = Number(port);
-  const isHost = bracketed === undefined || isIPv6(bracketed);
-  if (host === undefined || !isHost || number < 1 || number > portMax) return undefined;
-  return { host, port: number };
 }
 
 function requiredCanary(value: string): Canary {

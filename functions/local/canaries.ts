@@ -1,10 +1,13 @@
 /**
- * What tells a machine whether its own network is all right, without being told: a listener of its own on loopback, which always
- * answers, and whoever is on its way out, its DNS servers by default. Those count once they have answered: not every one does over TCP.
+ * What tells a machine whether its own network is all right: a listener of its own on loopback, which always answers, and whoever is on
+ * its way out: those that it was told of, or else its DNS servers. These count once they have answered: not every one does over TCP.
  */
 import { getServers } from 'node:dns';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { reachOf } from '../../shared/core/self-health.ts';
 import { type Clock, endingClock } from '../../shared/lib/clock.ts';
+import type { Log } from '../../shared/lib/log.ts';
 import type { Canary } from '../../shared/manager/ports.ts';
 import { guardedDialer } from '../../shared/net/dialer.ts';
 import type { Resolve } from '../../shared/net/net.ts';
@@ -23,13 +26,23 @@ export type LocalCanaries = {
 export type LocalCanaryPorts = {
   readonly clock: Clock;
   readonly resolve: Resolve;
-  readonly wayOut: readonly Canary[];
+  readonly log: Log;
+  readonly wayOut: WayOut;
 };
 
-export function localCanaries({ clock, resolve, wayOut }: LocalCanaryPorts): LocalCanaries {
+/** What is beyond this machine, and answers for as long as the way there is open. */
+export type WayOut =
+  /** It does, so somebody has said. */
+  | { readonly kind: 'named'; readonly canaries: readonly Canary[] }
+  /** It may. */
+  | { readonly kind: 'found'; readonly canaries: readonly Canary[] }
+  /** No probe goes there, or nobody wants to know. */
+  | { readonly kind: 'none' };
+
+export function localCanaries({ clock, resolve, log, wayOut }: LocalCanaryPorts): LocalCanaries {
   const own = endingClock(clock);
   const dial = guardedDialer({ clock: own, resolve, policy: () => true });
-  const list: Canary[] = [];
+  const list: Canary[] = wayOut.kind === 'named' ? [...wayOut.canaries] : [];
   let closed = false;
   let cancel = (): void => undefined;
 
@@ -57,7 +70,11 @@ export function localCanaries({ clock, resolve, wayOut }: LocalCanaryPorts): Loc
     if (dialed.kind === 'connected') dialed.socket.destroy();
     return dialed.kind === 'connected';
   };
-  const trying = tryOut(wayOut);
+  const findWayOut = async (candidates: readonly Canary[]) => {
+    await tryOut(candidates);
+    if (!closed && !candidates.some((candidate) => list.includes(candidate))) log.warn(noWayOut);
+  };
+  const trying = wayOut.kind === 'found' ? findWayOut(wayOut.canaries) : Promise.resolve();
 
   return {
     list,
@@ -74,11 +91,32 @@ export function localCanaries({ clock, resolve, wayOut }: LocalCanaryPorts): Loc
   };
 }
 
-/** `address`, `address:port` or `[address]:port`, as c-ares has them. One on loopback is a forwarder: it says nothing of the way out. */
-export function dnsServers(): readonly Canary[] {
-  return getServers().flatMap((server) => {
-    const [, bracketed, plain] = /^(?:\[(.+)\](?::\d+)?|([^:]+)(?::\d+)?|.+)$/.exec(server) ?? [];
-    const host = bracketed ?? plain ?? server;
-    return /^(127\.|::1$)/.test(host) ? [] : [{ host, port: dnsPort }];
-  });
+const noWayOut =
+  'no canary beyond this machine: if its own network fails, its targets seem to; name what always answers with --canary HOST:PORT';
+
+/** What systemd-resolved, which itself is on loopback, asks. */
+const forwardedPath = '/run/systemd/resolve/resolv.conf';
+
+/** The DNS servers beyond this machine: its own, or those that the forwarder on it asks, where that tells. */
+export function dnsServers(own: readonly string[] = getServers(), forwarded = readForwarded): readonly Canary[] {
+  const beyond = own.flatMap(beyondLoopback);
+  return beyond.length > 0 ? beyond : nameservers(forwarded()).flatMap(beyondLoopback);
+}
+
+/** `address`, `address:port` or `[address]:port`, as c-ares has them. */
+function beyondLoopback(server: string): readonly Canary[] {
+  const [, bracketed, plain] = /^(?:\[(.+)\](?::\d+)?|([^:]+)(?::\d+)?|.+)$/.exec(server) ?? [];
+  const host = bracketed ?? plain ?? server;
+  return reachOf(host) === 'loopback' ? [] : [{ host, port: dnsPort }];
+}
+
+const nameservers = (resolvConf: string): readonly string[] =>
+  [...resolvConf.matchAll(/^nameserver\s+(\S+)/gm)].flatMap(([, server]) => (server === undefined ? [] : [server]));
+
+function readForwarded(): string {
+  try {
+    return readFileSync(forwardedPath, 'utf8');
+  } catch {
+    return '';
+  }
 }

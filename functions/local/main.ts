@@ -3,9 +3,10 @@ import { serve } from '@hono/node-server';
 import { pino } from 'pino';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
+import type { Canary } from '../../shared/manager/ports.ts';
 import type { AwsOptions } from './aws-options.ts';
 import { type AwsServices, awsServices } from './aws-services.ts';
-import { dnsServers } from './canaries.ts';
+import { dnsServers, type WayOut } from './canaries.ts';
 import { startControl } from './control.ts';
 import { jsonLog } from './json-log.ts';
 import { type LocalOptions, parseOptions, type ServerOptions, usage } from './options.ts';
@@ -48,7 +49,7 @@ switch (parsed.kind) {
   case 'worker': {
     const { options } = parsed;
     const services = await servicesOrExit(options.aws);
-    const worker = startWorker(options, { ...ports, services, wayOut: dnsServers() });
+    const worker = startWorker(options, { ...ports, services, wayOut: wayOutOf(options) });
     process.stderr.write(`probelet works for ${options.aws.queueUrl}, table ${options.aws.table}\n`);
     run(worker, {
       listening: '',
@@ -57,6 +58,10 @@ switch (parsed.kind) {
       ...(options.server && { server: options.server }),
     });
   }
+}
+
+function wayOutOf({ canaries }: { readonly canaries?: readonly Canary[] }): WayOut {
+  return canaries ? { kind: 'named', canaries } : { kind: 'found', canaries: dnsServers() };
 }
 
 type Piece = {
@@ -105,7 +110,7 @@ function listen({ fetch }: Piece, options: ServerOptions, listening: string): Re
 /** A file that cannot be used is the caller's to mend: a message, not a stack. */
 function runtimeOrExit(options: LocalOptions): Runtime {
   try {
-    return startRuntime(options, { ...ports, wayOut: dnsServers() });
+    return startRuntime(options, { ...ports, wayOut: wayOutOf(options) });
   } catch (error) {
     process.stderr.write(`probelet: ${error instanceof Error ? error.message : String(error)}\n`);
     return process.exit(exitFailed);

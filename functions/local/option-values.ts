@@ -2,7 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import type { LayoutContext } from '../../shared/core/layout.ts';
+import { reachOf } from '../../shared/core/self-health.ts';
 import { type AllowList, parseAllowList } from '../../shared/exec/allow-list.ts';
+import type { Canary } from '../../shared/manager/ports.ts';
+import { canaryOf } from '../canary.ts';
 
 /** The message names the option and says what is wrong with it. */
 export class InvalidOption extends Error {}
@@ -37,6 +40,14 @@ export function validShardMode(text: string): LayoutContext['mode'] {
   const mode = shardModes.find((name) => name === text);
   if (mode === undefined) throw new InvalidOption(`--mode: ${text} is none of ${shardModes.join(', ')}`);
   return mode;
+}
+
+export function validCanary(text: string): Canary {
+  const canary = canaryOf(text);
+  if (canary === undefined) throw new InvalidOption(`--canary: ${text} is not HOST:PORT`);
+  if (reachOf(canary.host) === 'loopback')
+    throw new InvalidOption(`--canary: ${text} is on this machine, so it says nothing of its network`);
+  return canary;
 }
 
 export function validUrl(option: string, text: string): string {

@@ -3,11 +3,13 @@ import { type ParseArgsConfig, parseArgs } from 'node:util';
 import type { LayoutContext } from '../../shared/core/layout.ts';
 import { descriptorsMax } from '../../shared/core/room.ts';
 import type { AllowList } from '../../shared/exec/allow-list.ts';
+import type { Canary } from '../../shared/manager/ports.ts';
 import { type AwsOptions, awsOptions } from './aws-options.ts';
 import {
   InvalidOption,
   readAllowList,
   readToken,
+  validCanary,
   validCount,
   validHost,
   validPort,
@@ -23,6 +25,8 @@ export type LocalOptions = ServerOptions & {
   readonly mode?: LayoutContext['mode'];
   /** Absent: exec probes are refused. */
   readonly allowExec?: AllowList;
+  /** Absent: the machine's DNS servers, those that answer. */
+  readonly canaries?: readonly Canary[];
 };
 
 export type ControlOptions = ServerOptions & {
@@ -39,6 +43,8 @@ export type WorkerOptions = {
   /** Shards held at most. */
   readonly concurrency: number;
   readonly allowExec?: AllowList;
+  /** Absent: the machine's DNS servers, those that answer. */
+  readonly canaries?: readonly Canary[];
   /** Absent: the worker does not listen. */
   readonly server?: ServerOptions;
 };
@@ -62,6 +68,8 @@ Everything in one process, kept in a file:
   --data-dir FOLDER   where the targets and their results are kept (default .probelet)
   --token-file FILE   the bearer token that every request but /healthz has to carry
   --allow-exec FILE   the commands that exec probes may run, one a line: an absolute path, or a JSON array that must match exactly
+  --canary HOST:PORT  what answers while this machine's own network is all right: while none of them does, no failure counts and
+                      results are Unknown; may be repeated (default: its DNS servers, those that answer over TCP)
   --mode MODE         resident: probes at all times; tick: once a minute, then nothing runs until the next; auto: tick while no
                       period is below 60 s, and nothing at all without targets (default resident; with --control: auto)
   --help              this text
@@ -69,7 +77,7 @@ Everything in one process, kept in a file:
 Several processes, on one machine or many, that share a DynamoDB table and an SQS queue:
 
   --control           one process: the API and the schedule; probes nothing (with --port, --host, --token-file, --mode)
-  --worker            as many as you like: probe what they receive (with --allow-exec; with --port, --host and --token-file
+  --worker            as many as you like: probe what they receive (with --allow-exec, --canary; with --port, --host and --token-file
                       one serves /healthz and /metrics)
   --table NAME        the table: keys pk and sk, both strings; expiresAt for its time to live
   --queue-url URL     the queue: FIFO
@@ -88,6 +96,7 @@ const declared = {
   'data-dir': { type: 'string' },
   'token-file': { type: 'string' },
   'allow-exec': { type: 'string' },
+  canary: { type: 'string', multiple: true },
   mode: { type: 'string' },
   control: { type: 'boolean', default: false },
   worker: { type: 'boolean', default: false },
@@ -108,6 +117,7 @@ type Mode = 'alone' | 'control' | 'worker';
 const modesOf: { readonly [option in Option]?: readonly Mode[] } = {
   'data-dir': ['alone'],
   'allow-exec': ['alone', 'worker'],
+  canary: ['alone', 'worker'],
   mode: ['alone', 'control'],
   table: ['control', 'worker'],
   'queue-url': ['control', 'worker'],
@@ -154,13 +164,13 @@ function refuseOthers(given: Given, mode: Mode): void {
 function optionsOf(given: Given, mode: Mode): ParsedOptions {
   const { release = '', concurrency = concurrencyDefault } = given;
   const allowExec = given['allow-exec'] === undefined ? undefined : readAllowList(given['allow-exec']);
-  const exec = allowExec && { allowExec };
+  const probing = { ...(allowExec && { allowExec }), ...(given.canary && { canaries: given.canary.map(validCanary) }) };
   const shards = given.mode !== undefined && { mode: validShardMode(given.mode) };
   switch (mode) {
     case 'alone':
       return {
         kind: mode,
-        options: { ...serverOptions(given), dataDir: given['data-dir'] ?? '.probelet', ...exec, ...shards },
+        options: { ...serverOptions(given), dataDir: given['data-dir'] ?? '.probelet', ...probing, ...shards },
       };
     case 'control':
       return {
@@ -174,7 +184,7 @@ function optionsOf(given: Given, mode: Mode): ParsedOptions {
           aws: awsOptions(given, '--worker'),
           release,
           concurrency: validCount('concurrency', concurrency, concurrencyMax),
-          ...exec,
+          ...probing,
           ...(listens(given) && { server: serverOptions(given) }),
         },
       };

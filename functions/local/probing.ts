@@ -2,21 +2,22 @@
 import type { AllowList } from '../../shared/exec/allow-list.ts';
 import { localRunner } from '../../shared/exec/local.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
+import type { Log } from '../../shared/lib/log.ts';
 import type { Canary } from '../../shared/manager/ports.ts';
 import type { DialPolicy } from '../../shared/net/net.ts';
 import { dialPolicy } from '../../shared/net/policy.ts';
 import { resolver } from '../../shared/net/resolver.ts';
 import { type RunProbing, runProbing } from '../run-probing.ts';
-import { localCanaries } from './canaries.ts';
+import { localCanaries, type WayOut } from './canaries.ts';
 import { environmentSecret } from './environment-secret.ts';
 
 export type ProbingOptions = {
   readonly clock: Clock;
+  readonly log: Log;
   readonly allowExec?: AllowList;
   /** What may be dialed and who is asked for names; default: what a single machine allows, and its own DNS servers. */
   readonly network?: { readonly policy: DialPolicy; readonly dnsServers: readonly string[] };
-  /** Whoever is on the machine's way out to its targets, and answers for as long as that is there. */
-  readonly wayOut?: readonly Canary[];
+  readonly wayOut?: WayOut;
 };
 
 export type Probing = {
@@ -26,10 +27,10 @@ export type Probing = {
   close(): Promise<void>;
 };
 
-export function localProbing({ clock, allowExec, network, wayOut = [] }: ProbingOptions): Probing {
+export function localProbing({ clock, log, allowExec, network, wayOut = { kind: 'none' } }: ProbingOptions): Probing {
   const resolve = resolver({ clock, ...(network && { servers: network.dnsServers }) });
   const policy = network?.policy ?? dialPolicy({ mode: 'local' });
-  const canaries = localCanaries({ clock, resolve, wayOut });
+  const canaries = localCanaries({ clock, resolve, log, wayOut });
   return {
     canaries: canaries.list,
     forRun: () =>

@@ -36,6 +36,15 @@ test('how shards are held is asked of one process alone and of the control proce
   );
 });
 
+test('canaries are those that are named', () => {
+  const parsed = parseOptions(['--canary', '192.0.2.1:443', '--canary', '[2001:db8::1]:53']);
+  assert.deepEqual(parsed.kind === 'alone' && parsed.options.canaries, [
+    { host: '192.0.2.1', port: 443 },
+    { host: '2001:db8::1', port: 53 },
+  ]);
+  assert.ok(!('canaries' in (parseOptions([]) as { readonly options: object }).options));
+});
+
 test('an endpoint is of all services, or of the one that is named', () => {
   const parsed = parseOptions([
     ...worker,
@@ -58,6 +67,11 @@ describe('a message names the option', () => {
       ['--control', '--table', 'probelet'],
       [...worker, '--queue-url', 'https://127.0.0.1/queue'],
       [...worker, '--queue-url', 'shards.fifo'],
+    ],
+    '--canary': [
+      ['--canary', 'gateway'],
+      ['--canary', '127.0.0.1:443'],
+      ['--control', ...shared, '--canary', '192.0.2.1:443'],
     ],
     '--worker': [['--worker', '--control', ...shared]],
     '--mode': [

@@ -1,0 +1,14 @@
+/** A canary as a deployment or a command line names it. */
+import { isIPv6 } from 'node:net';
+import { portMax } from '../shared/core/limits.ts';
+import type { Canary } from '../shared/manager/ports.ts';
+
+/** `host:port` or `[address]:port`; undefined: it is neither. */
+export function canaryOf(value: string): Canary | undefined {
+  const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^\s,:[\]]+)):(\d{1,5})$/.exec(value) ?? [];
+  const host = bracketed ?? plain;
+  const number = Number(port);
+  const isHost = bracketed === undefined || isIPv6(bracketed);
+  if (host === undefined || !isHost || number < 1 || number > portMax) return undefined;
+  return { host, port: number };
+}
