@@ -51,3 +51,43 @@ describe('a target that somebody else has purged meanwhile', () => {
     assert.notEqual(outcome, 'purged');
   });
 });
+
+test('a target whose first report comes in this moment leaves nothing of it', async () => {
+  const world = apiWorld();
+  const spec = { ...manifest().spec, lifecycle: 'reported' };
+  assert.equal((await world.request('PUT', path, { body: { spec } })).status, 201);
+  assert.equal((await world.request('DELETE', `${path}?gracePeriodSeconds=0`)).status, 202);
+  const report = async () => {
+    const status = {
+      containerStatuses: [
+        {
+          name: 'main',
+          state: { running: { startedAt: '2026-01-01T11:59:00Z' } },
+          containerID: 'c://1',
+          restartCount: 0,
+        },
+      ],
+    };
+    assert.equal((await world.request('PUT', `${path}/status`, { body: { status } })).status, 200);
+  };
+  let reported = false;
+  const store: Store = {
+    ...world.store,
+    async write(operations, options) {
+      const isPurge = operations.some(({ kind }) => kind === 'delete');
+      if (isPurge && !reported) {
+        reported = true;
+        await report();
+      }
+      return world.store.write(operations, options);
+    },
+  };
+  const clock = { ...immediateClock(), nowMs: world.clock.nowMs };
+  const ports = { bus: world.bus, clock, random: systemRandom, log: world.log, store };
+  assert.equal(await syncTarget(ports, { namespace: 'default', name: 'worker' }), 'purged');
+  assert.ok(reported);
+  assert.deepEqual(
+    (await world.items('worker')).filter(({ kind }) => kind !== 'EVENT'),
+    [],
+  );
+});
