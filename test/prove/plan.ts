@@ -1,17 +1,28 @@
 /** What is proved, in which order: what measures lateness alone, then what computes all the time beside what mostly waits. */
 import type { Job } from './job.ts';
 
+/** The seeds that ever failed, in full: a test run has time for their first hour only. */
+export const keptJob: Job = { name: 'sim kept', script: 'sim', args: ['--kept'], givesWay: true };
+
 export type Extent = {
   readonly seeds: number;
   readonly kills: number;
   readonly handovers: number;
   readonly mutants: readonly string[];
   readonly faults: readonly string[];
+  readonly kept: readonly Job[];
 };
 
-export const full: Extent = { seeds: 200, kills: 100, handovers: 1_000, mutants: [], faults: [] };
+export const full: Extent = { seeds: 200, kills: 100, handovers: 1_000, mutants: [], faults: [], kept: [keptJob] };
 /** For every change. */
-export const slice: Extent = { seeds: 20, kills: 10, handovers: 100, mutants: ['--singles'], faults: ['--slice'] };
+export const slice: Extent = {
+  seeds: 20,
+  kills: 10,
+  handovers: 100,
+  mutants: ['--singles'],
+  faults: ['--slice'],
+  kept: [],
+};
 
 /** Simulated, a seed. */
 export const hours = 24;
@@ -43,6 +54,7 @@ export function planOf(extent: Extent, chance: () => number): Plan {
       sim('sim', firstSeed, extent.seeds),
       againJob,
       sim('sim by chance', Math.floor(chance() * 2 ** 31), chanceSeeds),
+      ...extent.kept,
       { name: 'mutants', script: 'sim:mutants', args: extent.mutants, givesWay: true },
     ],
     waiting: [

@@ -1,14 +1,14 @@
 /**
  * `npm run sim -- --seeds N --hours H [--seed FIRST] [--jobs J] [--replay FILE] [--output json] [--crashpoints]`: so many worlds, each
- * with another seed, J at a time. Ends with 1 when any invariant was violated; such a seed is kept in seeds.json, and every later test
- * run tries it again. `--replay` writes the trace of a single seed, line by line, to a file.
+ * with another seed, J at a time. Ends with 1 when any invariant was violated; such a seed is kept in seeds.json, every later test run
+ * tries its first hour again, and `--kept` all of them in full. `--replay` writes the trace of a single seed, line by line, to a file.
  */
 import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
-import { keepSeed } from './kept-seeds.ts';
+import { keepSeed, keptSeeds } from './kept-seeds.ts';
 import { type Options, optionsOf } from './options.ts';
 import { crashPointLines, json, repeatCommand, seedLine, table, violationLines } from './report.ts';
-import { simulateAll } from './seed-threads.ts';
+import { type SeedOrder, simulateAll } from './seed-threads.ts';
 import { type Outcome, simulate } from './simulate.ts';
 import { countViolations, newTotal, type Total } from './total.ts';
 
@@ -21,9 +21,10 @@ const { options } = asked;
 /** Seeds go where they are in nobody's way. */
 const say = options.output === 'json' ? console.error : console.log;
 const total = newTotal();
+const orders = options.kept ? keptSeeds() : firstSeeds(options);
 
 if (options.replay !== undefined) take(await replayed(options, options.replay));
-else await simulateAll(orders(options), { jobs: options.jobs, onOutcome: take, onProgress: showProgress });
+else await simulateAll(orders, { jobs: options.jobs, onOutcome: take, onProgress: showProgress });
 
 const cpu = process.cpuUsage();
 const cpuSeconds = (cpu.user + cpu.system) / 1e6;
@@ -32,7 +33,7 @@ else for (const line of ['', ...table(total, cpuSeconds)]) console.log(line);
 if (options.crashpoints) for (const line of crashPointLines(total)) say(line);
 process.exitCode = total.violations === 0 ? 0 : 1;
 
-function orders({ seeds, first, hours }: Options) {
+function firstSeeds({ seeds, first, hours }: Options): readonly SeedOrder[] {
   return Array.from({ length: seeds }, (_, index) => ({ seed: first + index, hours }));
 }
 
@@ -61,9 +62,9 @@ function showProgress(done: number): void {
   process.stderr.write(progressOf(total, done, options));
 }
 
-function progressOf({ violations }: Total, done: number, { seeds, hours, jobs }: Options): string {
-  const minutes = (process.uptime() / 60 / done) * (seeds - done);
-  return `${done} of ${seeds} seeds of ${hours} h, ${jobs} at a time, ${violations} violations, ${minutes.toFixed(0)} min left`;
+function progressOf({ violations }: Total, done: number, { jobs }: Options): string {
+  const minutes = (process.uptime() / 60 / done) * (orders.length - done);
+  return `${done} of ${orders.length} seeds, ${jobs} at a time, ${violations} violations, ${minutes.toFixed(0)} min left`;
 }
 
 function clearProgress(): void {

@@ -11,6 +11,7 @@ const bad: readonly (readonly [option: string, args: readonly string[]])[] = [
   ['--jobs', ['--jobs', '0']],
   ['--output', ['--output', 'xml']],
   ['--replay', ['--replay', 'trace.txt', '--seeds', '2']],
+  ['--seeds', ['--kept', '--seeds', '3']],
   ['--sedes', ['--sedes', '1']],
 ];
 

@@ -13,6 +13,8 @@ export type Options = {
   /** The file that the trace of a single seed goes to. */
   readonly replay?: string;
   readonly crashpoints: boolean;
+  /** The seeds that ever failed, each for its hours, in place of `seeds` from `first` on. */
+  readonly kept: boolean;
 };
 
 /** A refusal names the option. */
@@ -39,25 +41,29 @@ function read(args: readonly string[]): Options {
     args: [...args],
     options: {
       seeds: { type: 'string' },
-      hours: { type: 'string', default: '24' },
-      seed: { type: 'string', default: '1' },
+      hours: { type: 'string' },
+      seed: { type: 'string' },
       jobs: { type: 'string', default: String(Math.min(jobsMax, availableParallelism())) },
       output: { type: 'string', default: 'table' },
       replay: { type: 'string' },
       crashpoints: { type: 'boolean', default: false },
+      kept: { type: 'boolean', default: false },
     },
   });
-  const { output, replay, crashpoints } = values;
+  const { output, replay, crashpoints, kept } = values;
+  const other = (['seeds', 'hours', 'seed', 'replay'] as const).find((name) => kept && values[name] !== undefined);
+  if (other) throw new Error(`--${other}: not with --kept, which knows its seeds and hours`);
   const seeds = wholeNumber('seeds', values.seeds ?? (replay === undefined ? '10' : '1'), [1, seedsMax]);
   if (replay !== undefined && seeds !== 1) throw new Error('--replay wants a single seed: --seeds 1');
   if (output !== 'table' && output !== 'json') throw new Error(`--output wants table or json, not '${output}'`);
   return {
     seeds,
-    hours: wholeNumber('hours', values.hours, [1, hoursMax]),
-    first: wholeNumber('seed', values.seed, [0, seedMax]),
-    jobs: Math.min(seeds, wholeNumber('jobs', values.jobs, [1, jobsMax])),
+    hours: wholeNumber('hours', values.hours ?? '24', [1, hoursMax]),
+    first: wholeNumber('seed', values.seed ?? '1', [0, seedMax]),
+    jobs: Math.min(kept ? jobsMax : seeds, wholeNumber('jobs', values.jobs, [1, jobsMax])),
     output,
     crashpoints,
+    kept,
     ...(replay !== undefined && { replay }),
   };
 }

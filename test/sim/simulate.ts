@@ -93,7 +93,7 @@ export async function simulate({
 }
 
 /** Rules that read wall clocks hold while those differ by a few seconds. */
-const readsWallClocks: ReadonlySet<string> = new Set(['S3', 'S4', 'S7', 'L1', 'L2', 'L3', 'L4', 'L5', 'L6']);
+const readsWallClocks: ReadonlySet<string> = new Set(['S3', 'S4', 'S7', 'L1', 'L2', 'L3', 'L4', 'L5', 'L6', 'Fresh']);
 const smallSkewMs = 2_000;
 const largeSkewMs = 300_000;
 

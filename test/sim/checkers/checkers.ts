@@ -1,5 +1,6 @@
-/** All checkers, by the invariant's name; beside those of the design one for what subscribers are told. */
+/** All checkers, by the invariant's name; beside those of the design one for what subscribers are told, and one for what the API shows. */
 import type { Checker } from './checker.ts';
+import { fresh } from './fresh.ts';
 import { l1 } from './l1.ts';
 import { l2 } from './l2.ts';
 import { l3 } from './l3.ts';
@@ -34,4 +35,5 @@ export const checkers: { readonly [invariant: string]: Checker } = {
   L5: l5,
   L6: l6,
   NoHolder: noHolder,
+  Fresh: fresh,
 };

@@ -1,0 +1,59 @@
+/**
+ * Fresh: whoever asks the API is shown no result whose probe was last done too long ago; it says Unknown instead. Beside the rule of
+ * docs/architecture.md, Freshness, a holder may have died just before it would have probed again.
+ */
+import { staleAfterMs } from '../../../shared/core/freshness.ts';
+import type { EpochRecord, RunRecord } from '../../../shared/store/items.ts';
+import { epochKey, runKey, type TargetAddress } from '../../../shared/store/keys.ts';
+import type { Endpoint } from '../network.ts';
+import { type Checker, type Facts, isProbed } from './checker.ts';
+
+/** A probe's own time, a beat, and clocks that differ. */
+const slackMs = 20_000;
+
+type View = {
+  readonly metadata: { readonly uid: string };
+  readonly status: {
+    readonly probes: readonly {
+      readonly container: string;
+      readonly probeType: string;
+      readonly result?: string;
+      readonly reason?: string;
+    }[];
+  };
+};
+
+export const fresh: Checker = (facts, violated) => {
+  const { ledger } = facts;
+  const doneMs = new Map<Endpoint, number>();
+  return {
+    probeSeen({ endpoint, endMs }) {
+      doneMs.set(endpoint, Math.max(endMs, doneMs.get(endpoint) ?? 0));
+    },
+    answered({ asked, answer, sentMs }) {
+      if (asked.method !== 'GET' || answer.status !== 200 || asked.path.includes('?')) return;
+      const { metadata, status } = answer.body as View;
+      const target = ledger.targetOf(metadata.uid);
+      if (!target) return;
+      for (const { probed, item } of ledger.probesOf(target)) {
+        const { container, probe, probeType } = probed.probe;
+        const shown = status.probes.find(
+          (one) => one.container === container.spec.name && one.probeType === probeType && one.reason === undefined,
+        );
+        const endpoint = ledger.endpointOf(probed.key);
+        if (shown?.result === undefined || endpoint === undefined || !isProbed(facts, probed, item)) continue;
+        const sinceMs = Math.max(doneMs.get(endpoint) ?? 0, ledger.disturbedMs(probed.uid));
+        const periodMs = probe.periodSeconds * 1000;
+        const allowedMs = staleAfterMs(probe.periodSeconds, isTick(facts, probed.address)) + periodMs + slackMs;
+        if (sentMs - sinceMs > allowedMs)
+          violated(`${endpoint} was last probed at ${sinceMs}, and shown as ${shown.result} at ${sentMs}`);
+      }
+    },
+  };
+};
+
+function isTick({ table }: Facts, { bucket }: TargetAddress): boolean {
+  const epoch = table.get(epochKey(bucket)) as EpochRecord | undefined;
+  const run = epoch && (table.get(runKey(epoch.shard)) as RunRecord | undefined);
+  return run?.tick === true;
+}
