@@ -1,7 +1,8 @@
 /** What a person has to look at. docs/operating.md, Alarms, says what each means and what to do. */
-import { Duration } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
 import { Alarm, ComparisonOperator, type IMetric, Metric, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
@@ -49,6 +50,7 @@ export class Alarms extends Construct {
     const rules = [...functionRules(watched), ...deadLetterRules(watched), ...proberRules(watched)];
     this.alarms = rules.map((rule) => alarmOf(this, rule));
     if (topic === undefined) return;
+    topic.addToResourcePolicy(alarmsMayTell(topic, Stack.of(this).account));
     const action = new SnsAction(topic);
     for (const alarm of this.alarms) {
       alarm.addAlarmAction(action);
@@ -56,6 +58,16 @@ export class Alarms extends Construct {
     }
   }
 }
+
+/** A topic with a policy of its own, as `enforceSSL` gives it one, lets nobody in whom it does not name. */
+const alarmsMayTell = ({ topicArn }: ITopic, account: string): PolicyStatement =>
+  new PolicyStatement({
+    sid: 'AlarmsMayTell',
+    principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+    actions: ['sns:Publish'],
+    resources: [topicArn],
+    conditions: { StringEquals: { 'aws:SourceAccount': account } },
+  });
 
 const alarmOf = (scope: Construct, { id, metric, description, periods, of, missing }: Rule): Alarm =>
   new Alarm(scope, id, {
@@ -100,7 +112,8 @@ const proberRules = ({ stage }: Watched): readonly Rule[] => [
   {
     id: 'ShardWithoutHolder',
     metric: productMetric(stage, 'ShardsWithoutHolder', 'schedule'),
-    description: 'Targets are not probed: nobody has held their shard for over a minute, or the schedule does not run',
+    description:
+      'Targets are not probed: nobody has held their shard for over a minute (four in tick mode), or the schedule does not run',
     periods: 3,
     of: 4,
     missing: TreatMissingData.BREACHING,

@@ -50,6 +50,20 @@ describe('PUT …/desired', () => {
     for (const name of ['a', 'b', 'c']) assert.equal(await isTerminating(world, name), false);
   });
 
+  test('that takes too long says how far it came, and goes on when it is sent again', async () => {
+    const world = await withTargets();
+    let elapsedMs = 0;
+    const slow = { ...world.clock, monotonicMs: () => (elapsedMs += 9_000) };
+    const within = apiWorld({ clock: slow, store: world.store });
+    const response = await within.request('PUT', path, { body: { names: [] } });
+    assert.equal(response.status, 503);
+    assert.equal(response.headers.get('retry-after'), '1');
+    assert.match(((await response.json()) as { detail: string }).detail, /^[12] targets were removed/);
+    const { removed, terminating } = await put(world, []);
+    assert.equal((removed?.length ?? 0) + (terminating?.length ?? 0), 3);
+    assert.ok(terminating?.length);
+  });
+
   test('with a body that is not valid is refused and removes nothing', async () => {
     const world = await withTargets();
     for (const body of [{}, { names: 'a' }, { names: [1] }, { names: [], extra: true }, []])

@@ -156,6 +156,25 @@ describe('GET /v1/targets', () => {
     assert.deepEqual(names(await list(world)).sort(), inBucket.sort());
   });
 
+  test('ends a page before it is larger than a function may answer', async () => {
+    const world = apiWorld();
+    const annotations = { note: 'x'.repeat(8_000) };
+    const wanted = Array.from({ length: 450 }, (_, index) => `large-${index}`);
+    for (const name of wanted)
+      await world.request('PUT', targetPath(name), { body: { ...manifest(), metadata: { annotations } } });
+    const found: string[] = [];
+    for (let query = '?limit=500'; query !== ''; ) {
+      const response = await world.request('GET', `/v1/targets${query}`);
+      const text = await response.text();
+      assert.ok(text.length < 3_100_000, `${text.length} characters`);
+      const page = JSON.parse(text) as Parameters<typeof names>[0];
+      found.push(...names(page));
+      const { continue: token } = page.metadata;
+      query = token === undefined ? '' : `?limit=500&continue=${token}`;
+    }
+    assert.deepEqual(found.sort(), wanted.sort());
+  });
+
   test('with a parameter that is not valid is 400', async () => {
     const world = apiWorld();
     for (const query of [

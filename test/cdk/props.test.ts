@@ -57,6 +57,10 @@ describe('a wrong prop is refused by its name and with what is allowed', () => {
     [{ budget: -1 }, 'budget: is -1; allowed: a number of US dollars above 0'],
     [{ vpc: 'vpc-1' }, 'vpc: is "vpc-1"; allowed: a VPC'],
     [{ encryptionKey: 'alias/mine' }, 'encryptionKey: is "alias/mine"; allowed: a KMS key'],
+    [
+      { canaries: ['127.0.0.1:443', 'localhost:80'] },
+      'canaries: are all on loopback, which says nothing of the network; allowed: at least one beyond it',
+    ],
     [{ alarmTopic: 'arn' }, 'alarmTopic: is "arn"; allowed: an SNS topic'],
     [
       { secrets: ['ssm:/shop/token'] },
@@ -193,6 +197,24 @@ describe('a right prop', () => {
       assert.deepEqual(Properties.AlarmActions.map(short), ['{Topic}']);
       assert.deepEqual(Properties.OKActions.map(short), ['{Topic}']);
     }
+  });
+
+  test('of alarms lets them tell a topic that has a policy of its own', () => {
+    const template = synthesized((stack) => ({ alarmTopic: new Topic(stack, 'Topic', { enforceSSL: true }) }));
+    const [policy] = resourcesOf(template, 'AWS::SNS::TopicPolicy');
+    const statements = policy?.Properties.PolicyDocument.Statement as readonly Record<string, unknown>[];
+    assert.deepEqual(
+      statements
+        .filter(({ Effect }) => Effect === 'Allow')
+        .map(({ Principal, Action, Condition }) => [Principal, Action, Condition]),
+      [
+        [
+          { Service: 'cloudwatch.amazonaws.com' },
+          'sns:Publish',
+          { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
+        ],
+      ],
+    );
   });
 
   test('of logs keeps them for so long', () => {

@@ -5,7 +5,7 @@ import { targetAddress } from '../../store/keys.ts';
 import { manifestMediaTypes, readBody } from '../body.ts';
 import { changeTarget } from '../change-target.ts';
 import type { ApiDeps } from '../deps.ts';
-import { jsonResponse, problemResponse } from '../problem.ts';
+import { type Checked, jsonResponse, ok, type Problem, problem, problemResponse } from '../problem.ts';
 import { dryRunParam, readFlag } from '../query-params.ts';
 import { type Handler, namespaceParams, type Route } from '../route.ts';
 import { scanTargets } from '../scan.ts';
@@ -24,6 +24,9 @@ const cleanedSchema = z
 
 type CleanedUp = z.infer<typeof cleanedSchema>;
 
+/** Whoever is in front of the API gives up after 30 s, and nobody would learn how far it came. */
+const cleanupMsMax = 20_000;
+
 type Cleanup = { readonly namespace: string; readonly names: ReadonlySet<string>; readonly dryRun: boolean };
 
 const putDesired: Handler = async (request, deps) => {
@@ -35,12 +38,15 @@ const putDesired: Handler = async (request, deps) => {
   if (desired.kind === 'problem') return problemResponse(desired);
   const names = new Set(desired.value.names);
   const namespace = request.params.namespace ?? '';
-  return jsonResponse(200, await cleanUp(deps, { namespace, names, dryRun: dryRun.value }));
+  const cleaned = await cleanUp(deps, { namespace, names, dryRun: dryRun.value });
+  return cleaned.kind === 'problem' ? problemResponse(cleaned) : jsonResponse(200, cleaned.value);
 };
 
-async function cleanUp(deps: ApiDeps, cleanup: Cleanup): Promise<CleanedUp> {
+async function cleanUp(deps: ApiDeps, cleanup: Cleanup): Promise<Checked<CleanedUp>> {
   const done: CleanedUp = { kept: [], removed: [], terminating: [] };
+  const endMs = deps.clock.monotonicMs() + cleanupMsMax;
   for await (const { stored } of scanTargets(deps)) {
+    if (deps.clock.monotonicMs() > endMs) return unfinished(done);
     const { namespace, name, deletionTimestampMs } = stored.target;
     if (namespace !== cleanup.namespace) continue;
     if (deletionTimestampMs !== undefined) done.terminating.push(name);
@@ -48,8 +54,18 @@ async function cleanUp(deps: ApiDeps, cleanup: Cleanup): Promise<CleanedUp> {
     else if (await remove(deps, { namespace, name, uid: stored.target.uid, dryRun: cleanup.dryRun }))
       done.removed.push(name);
   }
-  return done;
+  return ok(done);
 }
+
+/** What was removed terminates already, so it costs the next request no time. */
+const unfinished = ({ removed }: CleanedUp): Problem => ({
+  ...problem(
+    503,
+    'unfinished',
+    `${removed.length} targets were removed in the time there is; send the same again to go on.`,
+  ),
+  headers: { 'retry-after': '1' },
+});
 
 type Removal = { readonly namespace: string; readonly name: string; readonly uid: string; readonly dryRun: boolean };
 

@@ -18,6 +18,8 @@ const limitRange = { min: 1, max: 500 };
 const limitDefault = 100;
 /** Targets looked at for one answer; a selector that matches few gets a short page and a token. */
 const scannedMax = 5_000;
+/** Bytes of JSON: Lambda answers with 6 MB at most, in which every quotation mark counts twice. */
+const pageBytesMax = 3_000_000;
 
 type ListQuery = {
   readonly matches: (stored: StoredTarget) => boolean;
@@ -29,8 +31,10 @@ const list: Handler = async (request, deps) => {
   const query = readListQuery(request.query);
   if (query.kind === 'problem') return problemResponse(query);
   const page = await readPage(deps, query.value);
-  const items = await viewsOf(deps, page.found);
-  const metadata = page.more ? { continue: continueToken(page.more) } : {};
+  const views = await viewsOf(deps, page.found);
+  const items = views.slice(0, fitting(views));
+  const more = items.length < views.length ? page.found[items.length - 1]?.position : page.more;
+  const metadata = more ? { continue: continueToken(more) } : {};
   return jsonResponse(200, { apiVersion: 'probelet.dev/v1', kind: 'TargetList', metadata, items });
 };
 
@@ -64,6 +68,16 @@ async function readPage(deps: ApiDeps, { matches, limit, from }: ListQuery): Pro
     if (scanned >= scannedMax) return { found, more: each.position };
   }
   return { found, more: undefined };
+}
+
+/** How many of them one answer has room for, at least one. */
+function fitting(views: readonly TargetView[]): number {
+  let bytes = 0;
+  const beyond = views.findIndex((view, at) => {
+    bytes += Buffer.byteLength(JSON.stringify(view));
+    return at > 0 && bytes > pageBytesMax;
+  });
+  return beyond < 0 ? views.length : beyond;
 }
 
 function viewsOf(deps: ApiDeps, found: readonly ScannedTarget[]): Promise<readonly TargetView[]> {
