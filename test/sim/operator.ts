@@ -1,7 +1,7 @@
 /** Who registers, changes and removes the targets of a simulated world, and looks at them. */
 import type { BusEvent } from '../../shared/bus/events.ts';
 import type { Chance } from './chance.ts';
-import type { Client } from './client.ts';
+import type { ApiAnswer, Client } from './client.ts';
 import type { Scheduler } from './clock.ts';
 import { type ContainerRuntime, containerRuntime } from './container-runtime.ts';
 import type { Network } from './network.ts';
@@ -112,11 +112,22 @@ async function change(own: Own, incarnation: number): Promise<void> {
   }
 }
 
-/** Looks at this and that. */
+/** Looks at one target after another when the API answers again. */
+const looksAgain = 15;
+
+/** Looks at this and that; whoever got no answer tries again soon, and then looks around. */
 async function look({ client, chance }: OperatorPorts): Promise<void> {
+  let curious = 0;
   for (let looks = 0; ; looks += 1) {
-    await client.sleep(chance.between(40_000, 200_000));
-    if (looks % 20 === 19) await client.ask({ method: 'GET', path: '/v1/targets?limit=500' });
-    else await client.ask({ method: 'GET', path: pathOf(chance.pick(scriptedTargets)) });
+    await client.sleep(curious > 0 ? chance.between(300, 1_500) : chance.between(40_000, 200_000));
+    const isList = curious === 0 && looks % 20 === 19;
+    const path = isList ? '/v1/targets?limit=500' : pathOf(chance.pick(scriptedTargets));
+    curious = Math.max(0, curious - 1);
+    while (!isAnswered(await client.ask({ method: 'GET', path }))) {
+      curious = looksAgain;
+      await client.sleep(chance.between(5_000, 15_000));
+    }
   }
 }
+
+const isAnswered = (answer: ApiAnswer | undefined): boolean => answer !== undefined && answer.status < 500;
