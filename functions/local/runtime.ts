@@ -50,7 +50,7 @@ export function startRuntime(
   const quarantined = () => met.with(shard.view()?.quarantined ?? []);
   const metrics = localMetrics({
     quarantinedItems: () => quarantined().length,
-    unknownProbes: () => unknownProbes(viewed(shard)),
+    unknownProbes: () => unknownProbes(lastViewed(shard)),
   });
   subscribeStatusSync(bus, { store, bus, clock, random, log });
   const { canaries, forRun } = probing;
@@ -84,8 +84,8 @@ export function startRuntime(
   };
 }
 
-function viewed(shard: ShardHost): readonly RunView[] {
-  const view = shard.view();
+function lastViewed(shard: ShardHost): readonly RunView[] {
+  const view = shard.lastView();
   return view ? [view] : [];
 }
 

@@ -22,8 +22,10 @@ const unlimited: Capacity = { cpu: Number.POSITIVE_INFINITY, sockets: Number.POS
 export type ShardHost = {
   /** Resolves when the first run has loaded every target. */
   readonly loaded: Promise<void>;
-  /** Of the shard as it was held last; in tick mode that is up to a minute ago. */
+  /** Of the shard as it was held last; in tick mode that is up to a minute ago. undefined: it is not held. */
   view(): RunView | undefined;
+  /** The same, and while nobody holds it what has become of the last run's probes since: later and later. */
+  lastView(): RunView | undefined;
   /** Whether the shard is held when it should be. */
   isWell(): boolean;
   stop(): Promise<void>;
@@ -44,6 +46,7 @@ export function hostShard(ports: HostedPorts, mode: LayoutContext['mode'] = 'res
   const room = probeRoom();
   const { promise: loaded, resolve: onFirstLoad } = Promise.withResolvers<void>();
   let view: (() => RunView) | undefined;
+  let lastView: typeof view;
 
   const runs = hostShards({
     clock,
@@ -57,6 +60,7 @@ export function hostShard(ports: HostedPorts, mode: LayoutContext['mode'] = 'res
       const onLoaded = (look: () => RunView) => {
         own = look;
         view = look;
+        lastView = look;
         onFirstLoad();
         // The minutes of a shard in tick mode are the schedule's own: each would begin when the last one's run has loaded.
         if (message.mode !== 'tick') schedule.wake();
@@ -72,6 +76,7 @@ export function hostShard(ports: HostedPorts, mode: LayoutContext['mode'] = 'res
   return {
     loaded,
     view: () => view?.(),
+    lastView: () => lastView?.(),
     isWell: () => view !== undefined || (mode !== 'resident' && schedule.succeeds()),
     async stop() {
       stop.abort();

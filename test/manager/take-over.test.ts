@@ -66,6 +66,14 @@ describe('after an hour without a holder', () => {
     await last.end();
   });
 
+  test('the last run’s own view says so too', async () => {
+    const { world, run } = await readyWorld();
+    await run.end();
+    assert.equal(run.view()?.beat.late.length, 0);
+    await world.clock.advance(hourMs);
+    assert.equal(run.view()?.beat.late.length, 20);
+  });
+
   test('that ends in another layout, every probe is made at once, however long its period', async () => {
     const { world, run } = await readyWorld({ periodSeconds: 300, failureThreshold: 1 });
     await run.end();
