@@ -7,19 +7,15 @@ type Outcome = Extract<TestEvent, { type: 'test:pass' | 'test:fail' }>['data'];
 
 export default async function* reporter(source: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const totals: Totals = { passed: 0, failed: 0 };
-  const files = new Map<string, Totals>();
   for await (const event of source) {
     if (event.type === 'test:stderr') yield event.data.message;
     if (event.type !== 'test:pass' && event.type !== 'test:fail') {
-      if (event.type === 'test:summary' && event.data.file) yield fileLine(event.data.file, files.get(event.data.file));
+      // Its own counts: of a shared contract each test names the contract's file.
+      if (event.type === 'test:summary' && event.data.file) yield fileLine(event.data.file, event.data.counts);
       continue;
     }
     if (isSuite(event.data)) continue;
-    const count = event.type === 'test:pass' ? 'passed' : 'failed';
-    totals[count] += 1;
-    const file = files.get(event.data.file ?? '') ?? { passed: 0, failed: 0 };
-    file[count] += 1;
-    files.set(event.data.file ?? '', file);
+    totals[event.type === 'test:pass' ? 'passed' : 'failed'] += 1;
     if (event.type === 'test:fail') yield failure(event.data);
   }
   yield `${totals.passed} passed, ${totals.failed} failed\n`;
@@ -27,8 +23,15 @@ export default async function* reporter(source: AsyncIterable<TestEvent>): Async
 
 const isSuite = (outcome: Outcome): boolean => outcome.details.type === 'suite';
 
-const fileLine = (file: string, totals: Totals = { passed: 0, failed: 0 }): string =>
-  `${totals.failed > 0 ? 'FAIL' : 'ok  '} ${relative(process.cwd(), file)}  ${totals.passed} passed${totals.failed > 0 ? `, ${totals.failed} failed` : ''}\n`;
+type Counts = Pick<
+  Extract<TestEvent, { type: 'test:summary' }>['data']['counts'],
+  'tests' | 'passed' | 'skipped' | 'todo'
+>;
+
+function fileLine(file: string, { tests, passed, skipped, todo }: Counts): string {
+  const failed = tests - passed - skipped - todo;
+  return `${failed > 0 ? 'FAIL' : 'ok  '} ${relative(process.cwd(), file)}  ${passed} passed${failed > 0 ? `, ${failed} failed` : ''}\n`;
+}
 
 function failure({ name, file, line, details }: Extract<TestEvent, { type: 'test:fail' }>['data']): string {
   const cause = details.error.cause instanceof Error ? details.error.cause : details.error;
