@@ -5,6 +5,7 @@
 import { staleAfterMs } from '../core/freshness.ts';
 import { decodeEpoch, decodeRun, type RunRecord } from '../store/items.ts';
 import { type Bucket, epochKey, runKey } from '../store/keys.ts';
+import { type ObservedRun, observedFor } from '../store/run-of-epoch.ts';
 import type { ApiDeps } from './deps.ts';
 
 export type Freshness = {
@@ -49,15 +50,16 @@ export function freshnessReader({ store, onPoison }: Pick<ApiDeps, 'store' | 'on
     const decoded = item && decodeEpoch(item);
     if (decoded?.kind === 'poison') onPoison?.(decoded);
     const run = decoded?.kind === 'ok' ? await once(runs, decoded.record.shard, readRun) : undefined;
-    return run ? freshnessOf(run) : unobserved;
+    const observed = run && decoded?.kind === 'ok' ? observedFor(decoded.record, run) : undefined;
+    return observed ? freshnessOf(observed) : unobserved;
   };
   return (bucket) => once(buckets, bucket, read);
 }
 
 const unobserved: Freshness = { observedAtMs: undefined, degraded: false, tick: false, isLate: () => false };
 
-/** Also while RUN and EPOCH have different tokens: whoever claims one goes on from what the run before had observed. */
-function freshnessOf({ observedAtMs, degraded, tick = false, late, lateOverflow }: RunRecord): Freshness {
+/** Also while RUN and EPOCH have different tokens: whoever claims goes on from what the run before had observed. */
+function freshnessOf({ observedAtMs, degraded, tick = false, late, lateOverflow }: ObservedRun): Freshness {
   const names = new Set(late);
   return { observedAtMs, degraded, tick, isLate: (name) => lateOverflow || names.has(name) };
 }

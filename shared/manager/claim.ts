@@ -6,6 +6,7 @@ import type { ShardMessage } from '../queue/queue.ts';
 import { encodeEpoch, encodeRun, generationAttribute, type RunRecord, updateTo } from '../store/items.ts';
 import type { Bucket } from '../store/keys.ts';
 import { layoutKey, runKey } from '../store/keys.ts';
+import { pastOf } from '../store/run-of-epoch.ts';
 import type { Condition } from '../store/store.ts';
 import { type ClaimItem, claimItems } from './claim-items.ts';
 import { doneSlotOf } from './done-slot.ts';
@@ -62,7 +63,8 @@ export async function claimRun(run: Run, keptToken: number | undefined): Promise
   const inherited = inheritedFrom(before ? [before] : await predecessorsOf(run));
   const nowMs = ports.clock.nowMs();
   const begun = { beat: 0, beatAtMs: nowMs, beganAtMs: nowMs, tick: mode === 'tick', ...inherited };
-  const record = { token, generation, slot, doneSlot, ...begun };
+  const first = before ? {} : { sinceToken: token, previous: pastOf(last) };
+  const record = { token, generation, slot, doneSlot, ...begun, ...first };
   const claim = claimOf(updateTo(encodeRun(message.shard, record)), before);
   if (keptToken !== undefined) {
     const same: Condition = { kind: 'equals', attribute: 'token', value: keptToken };

@@ -5,6 +5,7 @@
 import { boundedLate } from '../core/freshness.ts';
 import { decodeEpoch, decodeRun, type RunRecord } from '../store/items.ts';
 import { type Bucket, epochKey, runKey } from '../store/keys.ts';
+import { type ObservedRun, observedFor } from '../store/run-of-epoch.ts';
 import type { Item, Key } from '../store/store.ts';
 import { readChanges } from './changes.ts';
 import type { Run } from './run.ts';
@@ -17,8 +18,8 @@ export type Inherited = Pick<RunRecord, 'observedAtMs' | 'degraded' | 'late' | '
 /** Nobody has held it. */
 const nothing: Inherited = { observedAtMs: 0, degraded: false, degradedTold: false, late: [], lateOverflow: false };
 
-/** Of these runs; undefined: one whose RUN cannot be read, so that nothing is known of what it did. */
-export function inheritedFrom(runs: readonly (RunRecord | undefined)[]): Inherited {
+/** Of these runs; undefined: one whose RUN cannot be read, or is another's, so that nothing is known of what it did. */
+export function inheritedFrom(runs: readonly (ObservedRun | undefined)[]): Inherited {
   if (runs.length === 0) return nothing;
   const known = runs.filter((run) => run !== undefined);
   const { late, lateOverflow } = boundedLate([...new Set(known.flatMap((run) => run.late))]);
@@ -35,10 +36,10 @@ export function inheritedFrom(runs: readonly (RunRecord | undefined)[]): Inherit
 const readsAtOnce = 25;
 
 /**
- * Who held the buckets of the run's shard, before it claims them.
+ * What those did who held the buckets of the run's shard, before it claims them.
  * @throws StoreUnavailable
  */
-export async function predecessorsOf({ ports, message }: Run): Promise<readonly (RunRecord | undefined)[]> {
+export async function predecessorsOf({ ports, message }: Run): Promise<readonly (ObservedRun | undefined)[]> {
   const { store } = ports;
   const used: readonly Bucket[] = [...(await readChanges(store, message.buckets, false)).keys()];
   const read = async (keys: readonly Key[]) => {
@@ -47,12 +48,17 @@ export async function predecessorsOf({ ports, message }: Run): Promise<readonly 
       items.push(...(await Promise.all(keys.slice(at, at + readsAtOnce).map((key) => store.get(key)))));
     return items;
   };
-  const shards = new Set<string>();
-  for (const item of await read(used.map(epochKey))) {
+  const epochs = (await read(used.map(epochKey))).flatMap((item) => {
     const epoch = item && decodeEpoch(item);
-    if (epoch?.kind === 'ok') shards.add(epoch.record.shard);
-  }
-  return (await read([...shards].map(runKey))).map(runOf);
+    return epoch?.kind === 'ok' ? [epoch.record] : [];
+  });
+  const shards = [...new Set(epochs.map((epoch) => epoch.shard))];
+  const items = await read(shards.map(runKey));
+  const runs = new Map(shards.map((shard, at) => [shard, runOf(items[at])] as const));
+  return epochs.map((epoch) => {
+    const run = runs.get(epoch.shard);
+    return run && observedFor(epoch, run);
+  });
 }
 
 /** One that cannot be read is none: it is written anew. */

@@ -44,7 +44,14 @@ import {
 import type { Item, Key, Operation } from './store.ts';
 
 export type { LayoutRecord, NoHolder, NoHolderRecord, WeightRecord } from './layout-schemas.ts';
-export type { ChangesRecord, CheckpointEntry, CheckpointRecord, EpochRecord, RunRecord } from './record-schemas.ts';
+export type {
+  ChangesRecord,
+  CheckpointEntry,
+  CheckpointRecord,
+  EpochRecord,
+  PastRun,
+  RunRecord,
+} from './record-schemas.ts';
 
 /** Additive changes keep it; a release refuses what is higher. */
 export const itemSchemaVersion = 1;

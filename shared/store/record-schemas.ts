@@ -57,7 +57,15 @@ export type RunRecord = {
   /** Probes that have not been done for too long; `lateOverflow`: they are more than are listed. */
   readonly late: readonly string[];
   readonly lateOverflow: boolean;
+  /** The first token of this generation: buckets whose EPOCH has an older one are not its own yet. */
+  readonly sinceToken?: number;
+  /** Of the generation before it. */
+  readonly previous?: PastRun;
 };
+
+/** What a RUN said before another layout's shard took its name: its buckets may be claimed later. */
+export type PastRun = Required<Pick<RunRecord, 'sinceToken' | 'tick' | 'degradedTold'>> &
+  Pick<RunRecord, 'observedAtMs' | 'degraded' | 'lateOverflow'>;
 
 /** CHANGES of one bucket: how often the targets of each slice changed. */
 export type ChangesRecord = { readonly [slice: string]: number };
@@ -274,6 +282,15 @@ export const checkpointSchema: RecordSchema<CheckpointRecord> = z.object({
   entries: z.record(z.string(), checkpointEntry),
 });
 
+const pastRun: RecordSchema<PastRun> = z.object({
+  sinceToken: count,
+  observedAtMs: instantMs,
+  tick: z.boolean(),
+  degraded: z.boolean(),
+  degradedTold: z.boolean(),
+  lateOverflow: z.boolean(),
+});
+
 export const runSchema: RecordSchema<RunRecord> = z.object({
   token: count,
   generation: count,
@@ -288,4 +305,6 @@ export const runSchema: RecordSchema<RunRecord> = z.object({
   degradedTold: z.boolean().exactOptional(),
   late: z.array(z.string()),
   lateOverflow: z.boolean(),
+  sinceToken: count.exactOptional(),
+  previous: pastRun.exactOptional(),
 });

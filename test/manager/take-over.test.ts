@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { lastBeat, writeBeat } from '../../shared/manager/beat.ts';
 import { claimRun } from '../../shared/manager/claim.ts';
 import { encodeRun, generationAttribute } from '../../shared/store/items.ts';
-import { layoutKey, runKey } from '../../shared/store/keys.ts';
+import { layoutKey, runKey, targetAddress } from '../../shared/store/keys.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { shardWorld as shardWorldOfOne } from '../support/shard-world.ts';
 import { failing, healthy, shardWorld } from './shard-world.ts';
@@ -26,8 +26,8 @@ const stale = [['unknown', 'ProbeStale']];
 const known = [['success', undefined]];
 
 /** LAYOUT as it is when two shards have taken the place of one. */
-async function split(store: Store, generation: number): Promise<void> {
-  const set = Object.fromEntries(['00-7f', '80-ff'].map((name) => [generationAttribute(name), generation]));
+async function split(store: Store, generation: number, names = ['00-7f', '80-ff']): Promise<void> {
+  const set = Object.fromEntries(names.map((name) => [generationAttribute(name), generation]));
   await store.write([{ kind: 'update', key: layoutKey, set }], { token: `generation ${generation}` });
 }
 
@@ -112,6 +112,59 @@ describe('another layout', () => {
       ['00-7f', '80-ff'],
     );
     for (const half of next) await half.end();
+  });
+});
+
+describe('another layout, of whose shards one has the name of the one before', () => {
+  const names = ['00', '80'];
+  const lower = { shard: '00', buckets: { from: 0, to: 128 }, generation: 2 };
+  const upper = { shard: '80', buckets: { from: 128, to: 256 }, generation: 2 };
+  const inUpper = (name: string) => targetAddress('default', name).bucket >= '80';
+  const targets = Array.from({ length: 20 }, (_, at) => `target-${at + 1}`);
+
+  /** The lower half is held, the upper one not yet. */
+  async function halfHeld() {
+    const { world, run } = await readyWorld({ periodSeconds: 300, failureThreshold: 1 });
+    await run.end();
+    await split(world.store, 2, names);
+    const next = await world.hold({ message: lower });
+    return { world, next };
+  }
+  const shownOf = async (world: World, isOne: (name: string) => boolean) =>
+    new Set((await Promise.all(targets.filter(isOne).map((name) => shown(world, name)))).map(String));
+
+  test('what the other has not claimed yet is as fresh as it was left', async () => {
+    const { world, next } = await halfHeld();
+    await world.clock.advance(800_000);
+    assert.deepEqual(await shownOf(world, inUpper), new Set([String(known[0])]));
+    await world.clock.advance(200_000);
+    assert.deepEqual(await shownOf(world, inUpper), new Set([String(stale[0])]));
+    assert.deepEqual(await shownOf(world, (name) => !inUpper(name)), new Set([String(known[0])]));
+    await next.end();
+  });
+
+  test('and is probed at once when it has been left for long', async () => {
+    const { world, next } = await halfHeld();
+    await world.clock.advance(hourMs / 2);
+    world.network.answer = () => failing;
+    const other = await world.hold({ message: upper });
+    await world.clock.advance(10_000);
+    assert.deepEqual(await shownOf(world, inUpper), new Set([String(['failure', undefined])]));
+    await next.end();
+    await other.end();
+  });
+
+  test('and nothing is known of what a third layout finds unclaimed', async () => {
+    const { world, next } = await halfHeld();
+    // As old as a result may be: what is younger is not older than its target.
+    await world.clock.advance(880_000);
+    assert.deepEqual(await shownOf(world, inUpper), new Set([String(known[0])]));
+    await next.end();
+    await split(world.store, 3, names);
+    const third = await world.hold({ message: { ...lower, generation: 3 } });
+    await world.clock.advance(10_000);
+    assert.deepEqual(await shownOf(world, inUpper), new Set([String(stale[0])]));
+    await third.end();
   });
 });
 
