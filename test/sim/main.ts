@@ -21,7 +21,7 @@ const { options } = asked;
 /** Seeds go where they are in nobody's way. */
 const say = options.output === 'json' ? console.error : console.log;
 const total = newTotal();
-const orders = options.kept ? keptSeeds() : firstSeeds(options);
+const orders = options.kept ? keptSeeds().filter(({ seed }) => seed >= options.first) : firstSeeds(options);
 
 if (options.replay !== undefined) take(await replayed(options, options.replay));
 else await simulateAll(orders, { jobs: options.jobs, onOutcome: take, onProgress: showProgress });

@@ -13,7 +13,7 @@ export type Options = {
   /** The file that the trace of a single seed goes to. */
   readonly replay?: string;
   readonly crashpoints: boolean;
-  /** The seeds that ever failed, each for its hours, in place of `seeds` from `first` on. */
+  /** The seeds from `first` on that ever failed, each for its hours. */
   readonly kept: boolean;
 };
 
@@ -51,8 +51,8 @@ function read(args: readonly string[]): Options {
     },
   });
   const { output, replay, crashpoints, kept } = values;
-  const other = (['seeds', 'hours', 'seed', 'replay'] as const).find((name) => kept && values[name] !== undefined);
-  if (other) throw new Error(`--${other}: not with --kept, which knows its seeds and hours`);
+  const other = (['seeds', 'hours', 'replay'] as const).find((name) => kept && values[name] !== undefined);
+  if (other) throw new Error(`--${other}: not with --kept, which knows its seeds and their hours`);
   const seeds = wholeNumber('seeds', values.seeds ?? (replay === undefined ? '10' : '1'), [1, seedsMax]);
   if (replay !== undefined && seeds !== 1) throw new Error('--replay wants a single seed: --seeds 1');
   if (output !== 'table' && output !== 'json') throw new Error(`--output wants table or json, not '${output}'`);

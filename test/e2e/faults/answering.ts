@@ -4,7 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { slowMs } from './slow-answers.ts';
 
 /** Paths that answer 500 from now on, and those that answer 200 again: all do at first. `/slow/…` takes its time. */
-export type Told = { readonly break?: readonly string[]; readonly mend?: readonly string[] };
+export type Told = {
+  readonly break?: readonly string[];
+  readonly mend?: readonly string[];
+  /** `hold`: `/slow/…` answers no more; `release`: now it does, also whoever waits. */
+  readonly slow?: 'hold' | 'release';
+};
 
 export type Answered = {
   readonly port: number;
@@ -25,6 +30,8 @@ const broken = new Set<string>();
 let asked: Record<string, number[]> = {};
 let stalls: Stall[] = [];
 let open = 0;
+/** Answers that wait; undefined: none has to. */
+let held: (() => void)[] | undefined;
 
 const server = createServer({ keepAlive: false }, (request, response) => {
   const path = request.url ?? '';
@@ -36,7 +43,7 @@ const server = createServer({ keepAlive: false }, (request, response) => {
     open -= 1;
   });
   const answer = () => response.writeHead(broken.has(path) ? 500 : 200, { connection: 'close' }).end();
-  if (path.startsWith('/slow/')) setTimeout(answer, slowMs);
+  if (path.startsWith('/slow/')) setTimeout(() => (held ? held.push(answer) : answer()), slowMs);
   else answer();
 });
 
@@ -59,6 +66,11 @@ server.listen(0, '127.0.0.1', 4_096, tell);
 process.on('message', (told: Told) => {
   for (const path of told.break ?? []) broken.add(path);
   for (const path of told.mend ?? []) broken.delete(path);
+  if (told.slow === 'hold') held ??= [];
+  if (told.slow === 'release') {
+    for (const answer of held ?? []) answer();
+    held = undefined;
+  }
   tell();
 });
 process.on('disconnect', () => process.exit());

@@ -4,7 +4,7 @@ import { sleep, systemClock } from '../../../shared/lib/clock.ts';
 import { atLeast, atMost, exactly, type Figure, told } from '../../support/figures.ts';
 import { type RealWorld, startRealWorld } from '../real-world.ts';
 import type { WorldEvent } from '../world.ts';
-import type { Answered, Stall } from './answering.ts';
+import type { Answered, Stall, Told } from './answering.ts';
 import { answerOf, forkBeside } from './children.ts';
 import { isWell, listTargets, register, untilAll } from './listed.ts';
 import { changesSince, type Failure, readResults } from './results.ts';
@@ -18,6 +18,8 @@ const stallMs = 40_000;
 /** Between two, and until everything is as it was. */
 const betweenMs = 30_000;
 const settleMsMax = 180_000;
+/** From then on a slow target answers again: sooner than a probe that begins when the process goes on would give up. */
+const releaseMs = 300;
 /** L4: what a crash may cost. */
 const gapMsMax = periodSeconds * 1_000 + 25_000;
 
@@ -28,7 +30,7 @@ export const stallStep: Step = {
     const servers = forkBeside('answering.ts', import.meta.url);
     try {
       const { port } = (await answerOf(servers)) as Answered;
-      const ask = async () => (await answerOf(servers, {})) as Answered;
+      const ask = async (told: Told = {}) => (await answerOf(servers, told)) as Answered;
       const world = await startRealWorld();
       const resume = () => process.kill(world.pid(), 'SIGCONT');
       return await measure(world, { port, ask, count: stops[length] }).finally(() => {
@@ -41,7 +43,7 @@ export const stallStep: Step = {
   },
 };
 
-type Measuring = { readonly port: number; readonly ask: () => Promise<Answered>; readonly count: number };
+type Measuring = { readonly port: number; readonly ask: (told?: Told) => Promise<Answered>; readonly count: number };
 
 async function measure(world: RealWorld, { port, ask, count }: Measuring): Promise<readonly Figure[]> {
   for (let at = 0; at < targets; at += 1) await register(world.api, `target-${at}`, specOf(at, port));
@@ -115,18 +117,22 @@ type Round = {
 
 async function stopAndGoOn(world: RealWorld, ask: Measuring['ask']): Promise<Round> {
   process.kill(world.pid(), 'SIGSTOP');
-  const stopped = await ask();
+  // Whose answer waits is a success to a process that reads before it looks at its timers; whose does not could be none.
+  const stopped = await ask({ slow: 'hold' });
   await sleep(systemClock, stallMs);
   const stood = await ask();
   const resumedAtMs = Date.now();
   process.kill(world.pid(), 'SIGCONT');
-  await sleep(systemClock, betweenMs);
+  await sleep(systemClock, releaseMs);
+  const released = await ask({ slow: 'release' });
+  await sleep(systemClock, betweenMs - releaseMs);
   const after = await ask();
-  const first = Object.values(after.asked).map((times) => (times[0] ?? Number.POSITIVE_INFINITY) - resumedAtMs);
+  const asked = { ...after.asked, ...released.asked };
+  const first = Object.values(asked).map((times) => (times[0] ?? Number.POSITIVE_INFINITY) - resumedAtMs);
   return {
     open: stopped.open,
     againMs: first.length === targets ? Math.max(...first) : Number.POSITIVE_INFINITY,
-    stalls: [...stopped.stalls, ...stood.stalls, ...after.stalls],
+    stalls: [stopped, stood, released, after].flatMap(({ stalls }) => stalls),
   };
 }
 
