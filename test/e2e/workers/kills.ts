@@ -132,9 +132,13 @@ async function holder({ pair, roles, probed }: Room): Promise<Held> {
 
 const healthyOf = (roles: readonly Role[]): readonly Role[] => roles.filter(({ family }) => family === 'healthy');
 
-function lastHold({ holds }: Pair): Held | undefined {
+function lastHold({ holds, lefts }: Pair): Held | undefined {
   const held = holds.at(-1);
-  return held?.worker.process().alive() ? held : undefined;
+  if (!held?.worker.process().alive()) return undefined;
+  const { worker, shard, timeMs } = held;
+  return lefts.some((left) => left.worker === worker && left.shard === shard && left.timeMs >= timeMs)
+    ? undefined
+    : held;
 }
 
 async function killHolder(room: Room, inWeather: boolean): Promise<void> {
@@ -147,9 +151,10 @@ async function killHolder(room: Room, inWeather: boolean): Promise<void> {
 async function killEarly(room: Room, inWeather: boolean): Promise<void> {
   const { pair, random } = room;
   const { worker } = await holder(room);
-  await wait(between(random, 0, aliveMsMax));
   const next = pair.other(worker);
+  // From now on: a run that ends in doubt meanwhile leaves the message to the other one before it is told to leave.
   const received = next.receivedAtMs.length;
+  await wait(between(random, 0, aliveMsMax));
   worker.process().signal('SIGTERM');
   let receivedAgain = Number.POSITIVE_INFINITY;
   const leaving = worker.process().ended.then(async (code) => {

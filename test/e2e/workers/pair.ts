@@ -24,6 +24,7 @@ export type Held = {
 };
 
 export type Left = {
+  readonly worker: Worker;
   readonly shard: string;
   readonly kind: string;
   /** Of a doubt. */
@@ -93,7 +94,7 @@ export async function startPair({ services, name, concurrency }: PairOptions): P
     if (line.msg === 'shard held') holds.push({ worker, shard, token: Number(line.token), timeMs: line.timeMs });
     if (line.msg === 'shard left') {
       const { kind, reason } = line.end as { readonly kind: string; readonly reason?: string };
-      lefts.push({ shard, kind, reason, timeMs: line.timeMs });
+      lefts.push({ worker, shard, kind, reason, timeMs: line.timeMs });
     }
   };
   const proxies: { readonly service: 'dynamodb' | 'sqs'; readonly proxy: FaultProxy }[] = [];
