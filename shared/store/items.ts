@@ -35,23 +35,16 @@ import {
   eventSchema,
   probeSchema,
   type RecordSchema,
-  type RunRecord,
   reportSchema,
-  runSchema,
   statusSchema,
   targetSchema,
 } from './record-schemas.ts';
+import { type RunRecord, runSchema } from './run-schema.ts';
 import type { Item, Key, Operation } from './store.ts';
 
 export type { LayoutRecord, NoHolder, NoHolderRecord, WeightRecord } from './layout-schemas.ts';
-export type {
-  ChangesRecord,
-  CheckpointEntry,
-  CheckpointRecord,
-  EpochRecord,
-  PastRun,
-  RunRecord,
-} from './record-schemas.ts';
+export type { ChangesRecord, CheckpointEntry, CheckpointRecord, EpochRecord } from './record-schemas.ts';
+export type { PastRun, RunRecord } from './run-schema.ts';
 
 /** Additive changes keep it; a release refuses what is higher. */
 export const itemSchemaVersion = 1;

@@ -34,39 +34,6 @@ export type CheckpointEntry = {
 /** CHECKPOINT: run lengths of a bucket's probes, by the sort keys of their PROBE items. */
 export type CheckpointRecord = { readonly entries: { readonly [probeSk: string]: CheckpointEntry } };
 
-/** RUN: a shard's beat. */
-export type RunRecord = {
-  readonly token: number;
-  /** Of the shard, as the run's message has it; slots of different generations cannot be compared. */
-  readonly generation: number;
-  readonly slot: number;
-  readonly doneSlot: number;
-  readonly beat: number;
-  /** When the shard was last known to be held, by the run's own clock. */
-  readonly beatAtMs: number;
-  /** When the loop had last completed every due probe. */
-  readonly observedAtMs: number;
-  /** When the run was claimed, by its own clock. */
-  readonly beganAtMs?: number;
-  /** It beats once a minute, and probes no more often. */
-  readonly tick?: boolean;
-  /** The prober doubts itself: nothing that it saw since counts. */
-  readonly degraded: boolean;
-  /** What subscribers were last told of that; absent: the same. */
-  readonly degradedTold?: boolean;
-  /** Probes that have not been done for too long; `lateOverflow`: they are more than are listed. */
-  readonly late: readonly string[];
-  readonly lateOverflow: boolean;
-  /** The first token of this generation: buckets whose EPOCH has an older one are not its own yet. */
-  readonly sinceToken?: number;
-  /** Of the generation before it. */
-  readonly previous?: PastRun;
-};
-
-/** What a RUN said before another layout's shard took its name: its buckets may be claimed later. */
-export type PastRun = Required<Pick<RunRecord, 'sinceToken' | 'tick' | 'degradedTold'>> &
-  Pick<RunRecord, 'observedAtMs' | 'degraded' | 'lateOverflow'>;
-
 /** CHANGES of one bucket: how often the targets of each slice changed. */
 export type ChangesRecord = { readonly [slice: string]: number };
 
@@ -280,31 +247,4 @@ const checkpointEntry: z.ZodType<CheckpointEntry> = z.object({
 
 export const checkpointSchema: RecordSchema<CheckpointRecord> = z.object({
   entries: z.record(z.string(), checkpointEntry),
-});
-
-const pastRun: RecordSchema<PastRun> = z.object({
-  sinceToken: count,
-  observedAtMs: instantMs,
-  tick: z.boolean(),
-  degraded: z.boolean(),
-  degradedTold: z.boolean(),
-  lateOverflow: z.boolean(),
-});
-
-export const runSchema: RecordSchema<RunRecord> = z.object({
-  token: count,
-  generation: count,
-  slot: z.int(),
-  doneSlot: z.int(),
-  beat: z.int(),
-  beatAtMs: instantMs,
-  observedAtMs: instantMs,
-  beganAtMs: instantMs.exactOptional(),
-  tick: z.boolean().exactOptional(),
-  degraded: z.boolean(),
-  degradedTold: z.boolean().exactOptional(),
-  late: z.array(z.string()),
-  lateOverflow: z.boolean(),
-  sinceToken: count.exactOptional(),
-  previous: pastRun.exactOptional(),
 });

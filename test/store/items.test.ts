@@ -42,10 +42,10 @@ import {
   probeSchema,
   type RecordSchema,
   reportSchema,
-  runSchema,
   statusSchema,
   targetSchema,
 } from '../../shared/store/record-schemas.ts';
+import { runSchema } from '../../shared/store/run-schema.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';
 import type { Item } from '../../shared/store/store.ts';
 import { arbitraryOf } from '../support/arbitrary-of.ts';
