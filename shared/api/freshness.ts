@@ -49,8 +49,9 @@ export function freshnessReader({ store, onPoison }: Pick<ApiDeps, 'store' | 'on
     const item = await store.get(epochKey(bucket), { eventuallyConsistent: true });
     const decoded = item && decodeEpoch(item);
     if (decoded?.kind === 'poison') onPoison?.(decoded);
-    const run = decoded?.kind === 'ok' ? await once(runs, decoded.record.shard, readRun) : undefined;
-    const observed = run && decoded?.kind === 'ok' ? observedFor(decoded.record, run) : undefined;
+    if (decoded?.kind !== 'ok') return unobserved;
+    const run = await once(runs, decoded.record.shard, readRun);
+    const observed = run && observedFor(decoded.record, run);
     return observed ? freshnessOf(observed) : unobserved;
   };
   return (bucket) => once(buckets, bucket, read);

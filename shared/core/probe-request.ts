@@ -1,6 +1,7 @@
 /** From a probe's handler to what a prober is asked: kubelet's `runProbe`, without running anything (pkg/kubelet/prober/prober.go). */
 import { atoi, type ParsedInteger } from './go-text.ts';
 import { probeUrl } from './go-url.ts';
+import { portMax } from './limits.ts';
 import type { ContainerPort, EnvVar, HttpHeader, PortRef } from './spec.ts';
 
 export type HttpRequest = {
@@ -107,8 +108,6 @@ function httpRequest(
   const hostOverride = headers.find(([name]) => name === 'Host')?.[1] ?? '';
   return resolved({ kind: 'http', url: built.url, headers, hostOverride, timeoutMs });
 }
-
-const portMax = 65_535;
 
 /** A name is looked up in the container's ports first, then read as a decimal number (probe.ResolveContainerPort). */
 function resolvePort(port: PortRef, ports: readonly ContainerPort[]): ParsedInteger {

@@ -3,7 +3,7 @@ import type { BusEvent } from '../bus/events.ts';
 import type { Run } from './run.ts';
 
 export type Publisher = {
-  /** `settled`: whether the bus took all of them; not called when the run is over before. */
+  /** `settled`: for each of them, whether the bus took it; not called when the run is over before. */
   publish(events: readonly BusEvent[], settled?: Settled): void;
   /** Ends with what is under way, or when there has been time enough: a run has to be over when its invocation is. */
   drained(): Promise<void>;
@@ -39,11 +39,12 @@ export function publisherOf(run: Run): Publisher {
           { signal: over.signal },
         );
         if (failed.length > 0) log.warn('events not taken by the bus', { count: failed.length });
-        tell(batch, new Set(failed));
+        const refused = new Set(failed);
+        tell(batch, (at) => !refused.has(at));
       }
     } catch (cause) {
       log.error('publishing failed', { cause });
-      tell(batch, new Set(batch.keys()));
+      tell(batch, () => false);
     } finally {
       // At once, not in a later microtask: what is published in between would find a pump that looks no more.
       pumping = undefined;
@@ -55,7 +56,7 @@ export function publisherOf(run: Run): Publisher {
       if (events.length === 0) return;
       const all = [...waiting, ...events.map((event) => ({ event, settled }))];
       waiting = all.slice(0, waitingMax);
-      if (all.length > waitingMax) settled?.(false);
+      tell(all.slice(waitingMax), () => false);
       pumping ??= Promise.resolve().then(pump);
     },
     async drained() {
@@ -67,10 +68,6 @@ export function publisherOf(run: Run): Publisher {
   };
 }
 
-/** Of each publication: whether none of its events failed. */
-function tell(batch: readonly Waiting[], failed: ReadonlySet<number>): void {
-  const taken = new Map<Settled, boolean>();
-  for (const [at, { settled }] of batch.entries())
-    if (settled) taken.set(settled, (taken.get(settled) ?? true) && !failed.has(at));
-  for (const [settled, isTaken] of taken) settled(isTaken);
+function tell(batch: readonly Waiting[], isTaken: (at: number) => boolean): void {
+  for (const [at, { settled }] of batch.entries()) settled?.(isTaken(at));
 }

@@ -1,5 +1,6 @@
 /** The one way to a socket: resolve, hold every address against the policy, dial the address that was held, look at the peer again. */
 import { Socket } from 'node:net';
+import { portMax } from '../core/limits.ts';
 import type { Clock } from '../lib/clock.ts';
 import { connectFailure, connectTimeout, deniedDial, dialFailure } from './dial-failure.ts';
 import type { Dial, Dialed, DialFailure, DialPolicy, DialRequest, Resolve } from './net.ts';
@@ -16,7 +17,6 @@ export type DialerOptions = {
 const inFlightMaxDefault = 750;
 /** Of a name with many addresses no more are tried. */
 const addressesMax = 8;
-const portMax = 65_535;
 
 type Outcome = Dialed | DialFailure;
 
