@@ -4,10 +4,10 @@
  */
 import { sleep } from '../lib/clock.ts';
 import { QueueUnavailable } from '../queue/queue.ts';
-import { generationAttribute } from '../store/items.ts';
-import { layoutKey, runKey, targetHash } from '../store/keys.ts';
-import { type Item, StoreUnavailable } from '../store/store.ts';
+import { runKey } from '../store/keys.ts';
+import { StoreUnavailable } from '../store/store.ts';
 import { beatConditions } from './fence.ts';
+import { layoutFollower } from './follow-layout.ts';
 import type { Run } from './run.ts';
 
 export const beatIntervalMs = 5_000;
@@ -39,8 +39,8 @@ export type Beats = {
 /** Beats until the run ends. A beat that failed is tried again soon: two in a row may not cost the lease. */
 export async function keepBeating(run: Run, { observe, written }: Beats): Promise<void> {
   const { clock } = run.ports;
+  const lookForLeave = layoutFollower(run, beatIntervalMs);
   let pauseMs = beatIntervalMs;
-  let releaseMovedAtMs: number | undefined;
   for (let beat = 1; !run.ended(); beat += 1) {
     await sleep(clock, pauseMs, run.signal);
     if (!run.inForce()) return;
@@ -50,9 +50,13 @@ export async function keepBeating(run: Run, { observe, written }: Beats): Promis
     if (beaten) {
       written(state);
       run.confirm(startedAtMs);
-      releaseMovedAtMs = await layoutFollowed(run, releaseMovedAtMs);
     }
     pauseMs = beaten ? beatIntervalMs : retryMs;
+    const leave = beaten && (await lookForLeave());
+    if (!leave) continue;
+    await sleep(clock, leave.inMs, run.signal);
+    run.leave(leave.as);
+    pauseMs -= leave.inMs;
   }
 }
 
@@ -66,16 +70,6 @@ async function beatOnce(run: Run, beat: number, state: BeatState): Promise<boole
     if (!(error instanceof StoreUnavailable) && !(error instanceof QueueUnavailable)) throw error;
     run.ports.log.warn('beat not written', { shard: run.message.shard, cause: error.message });
     return false;
-  }
-}
-
-/** LAYOUT out of reach is no reason to stop: the token says who may commit. */
-async function layoutFollowed(run: Run, releaseMovedAtMs: number | undefined): Promise<number | undefined> {
-  try {
-    return await followLayout(run, releaseMovedAtMs);
-  } catch (error) {
-    if (!(error instanceof StoreUnavailable)) throw error;
-    return releaseMovedAtMs;
   }
 }
 
@@ -103,29 +97,3 @@ export async function writeBeat(
   // A beat in doubt harms nothing: the next one follows, and the self-fence counts.
   return outcome.kind !== 'refused' || outcome.refusals.some((refusal) => refusal.kind === 'conflict');
 }
-
-/** A new generation of the shard ends the run, and so does another release, in order and not all shards together. */
-async function followLayout(run: Run, releaseMovedAtMs: number | undefined): Promise<number | undefined> {
-  const item = await run.ports.store.get(layoutKey, { eventuallyConsistent: true });
-  if (item === undefined) return releaseMovedAtMs;
-  const isMoved = item[generationAttribute(run.message.shard)] !== run.message.generation;
-  if (isMoved && isAnnounced(item)) run.leave({ kind: 'moved' });
-  const desired = item.desiredRelease;
-  if (typeof desired !== 'string' || desired === '' || desired === run.release) return undefined;
-  const nowMs = run.ports.clock.monotonicMs();
-  const sinceMs = releaseMovedAtMs ?? nowMs;
-  const dueMs = Math.max(run.startedAtMs + handoverEarliestMs, sinceMs + staggerMs(run.message.shard));
-  if (nowMs >= dueMs) run.leave({ kind: 'handover' });
-  return sinceMs;
-}
-
-/** Nobody could come after a run that leaves earlier. */
-const isAnnounced = ({ version, announced }: Item): boolean =>
-  typeof version !== 'number' || (typeof announced === 'number' && announced >= version);
-
-/** A run lives this long at least, or a release that never comes would keep all shards handing over. */
-const handoverEarliestMs = 45_000;
-/** A deployment may not start every run anew at the same moment; within a minute all have moved on. */
-const staggerMaxMs = 45_000;
-
-const staggerMs = (shard: string): number => Number.parseInt(targetHash('shard', shard).slice(0, 8), 16) % staggerMaxMs;

@@ -48,7 +48,8 @@ export async function announceLayout(ports: LayoutPorts, { version, announced }:
   if (announced === version) return;
   const sameLayout: Condition = { kind: 'equals', attribute: 'version', value: version };
   try {
-    await writeSurely(ports, [{ kind: 'update', key: layoutKey, set: { announced: version }, if: [sameLayout] }]);
+    const set = { announced: version, announcedAtMs: ports.clock.nowMs() };
+    await writeSurely(ports, [{ kind: 'update', key: layoutKey, set, if: [sameLayout] }]);
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;
     ports.log.warn('layout not announced', { version, cause: error.message });

@@ -12,6 +12,8 @@ export type LayoutRecord = Layout & {
   readonly desiredRelease: string;
   /** The newest version all of whose messages the queue has taken; until then holders of what is no more stay. */
   readonly announced?: number;
+  /** When that was said: holders of what is no more leave a beat later, all together. */
+  readonly announcedAtMs?: number;
 };
 
 /** WEIGHT: what the targets of a bucket ask of their holder. */
@@ -53,6 +55,7 @@ export const layoutSchema: RecordSchema<LayoutRecord> = z.object({
   version: count,
   desiredRelease: z.string(),
   announced: count.exactOptional(),
+  announcedAtMs: instantMs.exactOptional(),
   shards: z.array(layoutShard),
 });
 

@@ -46,4 +46,23 @@ describe('the holder of a shard that has another generation', () => {
     assert.equal(hasEnded(), true);
     assert.equal((await run.ended).kind, 'moved');
   });
+
+  test('leaves a beat after that was said, whenever its own beat is: others whose shard becomes the same go then', async () => {
+    for (const sinceBeatMs of [200, 2_400, 4_700]) {
+      const { clock, write, version, hasEnded } = await movedWorld();
+      await clock.advance(sinceBeatMs);
+      await write({ announced: version, announcedAtMs: clock.nowMs() });
+      await clock.advance(4_900);
+      assert.equal(hasEnded(), false, `${sinceBeatMs} ms after its beat`);
+      await clock.advance(600);
+      assert.equal(hasEnded(), true, `${sinceBeatMs} ms after its beat`);
+    }
+  });
+
+  test('waits for a beat at most where the clock of the schedule is fast', async () => {
+    const { clock, write, version, hasEnded } = await movedWorld();
+    await write({ announced: version, announcedAtMs: clock.nowMs() + 300_000 });
+    await clock.advance(10_500);
+    assert.equal(hasEnded(), true);
+  });
 });

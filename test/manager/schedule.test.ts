@@ -87,6 +87,7 @@ describe('a layout', () => {
     await world.advance(minuteMs);
     await world.tick();
     assert.deepEqual([(await world.layout()).version, await announced()], [version, version]);
+    assert.equal((await world.store.get(layoutKey))?.announcedAtMs, world.clock.nowMs());
   });
 
   test('that somebody else has written since is not announced by who sent the one before', async () => {
