@@ -3,15 +3,21 @@ import type { Condition, Operation } from '../store/store.ts';
 import type { Run } from './run.ts';
 import { writeKnown } from './write.ts';
 
-export type ClaimItem = Pick<Extract<Operation, { kind: 'update' }>, 'key' | 'set'>;
+/** `if`: what has to hold beside. */
+export type ClaimItem = Pick<Extract<Operation, { kind: 'update' }>, 'key' | 'set' | 'if'>;
 
 /**
- * All of them in one transaction; false: a higher token is there.
+ * All of them in one transaction; false: a higher token is there, or what has to hold beside does not.
  * @throws StoreUnavailable also when nobody knows: the claim may be repeated, but its message must not be acknowledged.
  */
 export async function claimItems(run: Run, claims: readonly ClaimItem[]): Promise<boolean> {
   const operations = claims.map(
-    ({ key, set }): Operation => ({ kind: 'update', key, ...(set && { set }), if: lowerToken(run.token) }),
+    ({ key, set, if: also = [] }): Operation => ({
+      kind: 'update',
+      key,
+      ...(set && { set }),
+      if: [...lowerToken(run.token), ...also],
+    }),
   );
   const outcome = await writeKnown(run.ports, operations);
   if (outcome.kind === 'written') return true;

@@ -9,7 +9,7 @@ import { layoutKey, runKey } from '../store/keys.ts';
 import { pastOf } from '../store/run-of-epoch.ts';
 import type { Condition } from '../store/store.ts';
 import { type ClaimItem, claimItems } from './claim-items.ts';
-import { doneSlotOf } from './done-slot.ts';
+import { doneSlotOf, isPassed, notPassed } from './done-slot.ts';
 import type { Ports } from './ports.ts';
 import { type Inherited, inheritedFrom, predecessorsOf, runOf } from './predecessors.ts';
 import type { Run } from './run.ts';
@@ -50,13 +50,13 @@ export type Claimed =
 
 /**
  * Sets RUN to the run's token, first where `keptToken`, this process's last, still stands: whoever claims does so here before anywhere
- * else. Refused: a higher token is there, or this slot has been done already.
+ * else. Refused: a higher token is there, or this slot has been done already, or a later one begun.
  */
 export async function claimRun(run: Run, keptToken: number | undefined): Promise<Claimed> {
   const { message, token, ports } = run;
   const item = await ports.store.get(runKey(message.shard));
   const doneSlot = doneSlotOf(item, message);
-  if (doneSlot >= message.slot) return { kind: 'refused' };
+  if (doneSlot >= message.slot || isPassed(item, message)) return { kind: 'refused' };
   const { generation, slot, mode } = message;
   const last = runOf(item);
   const before = last?.generation === generation ? last : undefined;
@@ -71,7 +71,7 @@ export async function claimRun(run: Run, keptToken: number | undefined): Promise
     const outcome = await writeSurely(ports, [{ ...claim, if: [same] }]);
     if (outcome.kind === 'written') return { kind: 'warm', inherited, before };
   }
-  if (!(await claimItems(run, [claim]))) return { kind: 'refused' };
+  if (!(await claimItems(run, [{ ...claim, if: notPassed(message) }]))) return { kind: 'refused' };
   return { kind: 'cold', inherited, before, unheldSinceMs: unheldSince(inherited, before, nowMs) };
 }
 

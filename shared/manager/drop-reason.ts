@@ -5,7 +5,7 @@ import { generationAttribute } from '../store/items.ts';
 import { layoutKey, runKey } from '../store/keys.ts';
 import type { Item, Store } from '../store/store.ts';
 import { lastBeat } from './beat.ts';
-import { doneSlotOf } from './done-slot.ts';
+import { doneSlotOf, isPassed } from './done-slot.ts';
 
 /** Longer than a beat and its first repetition take. */
 export const lookAgainMs = 6_000;
@@ -28,17 +28,14 @@ export async function reasonToDrop(
   if (layout?.[generationAttribute(message.shard)] !== message.generation) return 'otherGeneration';
   const run = await store.get(runKey(message.shard));
   if (doneSlotOf(run, message) >= message.slot) return 'slotDone';
-  if (message.kind === 'slot') return isPassed(run, message) ? 'slotPassed' : undefined;
+  if (isPassed(run, message)) return 'slotPassed';
+  if (message.kind === 'slot') return undefined;
   // Handed over: there is no holder to wait for.
   if (redelivered && run?.beat === lastBeat) return undefined;
   const reason = await reasonToLeave(ports, message, run);
   // What was taken up before lay with a holder since then.
   return reason === 'rescueTooOld' && redelivered ? undefined : reason;
 }
-
-/** A later slot has begun: its message comes again if need be, while it would be lost if this one's run fenced its. */
-const isPassed = (run: Item | undefined, { generation, slot }: ShardMessage): boolean =>
-  typeof run?.slot === 'number' && run.generation === generation && run.slot > slot;
 
 /** By the number of the beat, not by its time: clocks differ. A new token is a new holder. */
 async function reasonToLeave(

@@ -184,6 +184,44 @@ test('a slot that the run before ends while it is claimed stays done', async () 
   assert.deepEqual([item?.token, item?.doneSlot], [2, before.message.slot - 1]);
 });
 
+describe('a shard whose later slot has begun, its message having come first', () => {
+  const later = async () => {
+    const world = shardWorldOfOne();
+    const [one, earlier] = [world.bareRun(1), world.bareRun(2)];
+    const first = { ...one, message: { ...one.message, slot: one.message.slot + 1 } };
+    const holder = async () => (await earlier.ports.store.get(runKey(earlier.message.shard)))?.token;
+    return { first, earlier, holder };
+  };
+
+  test('is not taken from it by the earlier one', async () => {
+    const { first, earlier, holder } = await later();
+    await claimRun(first, undefined);
+    assert.deepEqual(await claimRun(earlier, undefined), { kind: 'refused' });
+    assert.equal(await holder(), 1);
+  });
+
+  test('nor when it begins between a look and the claim', async () => {
+    const { first, earlier, holder } = await later();
+    const { store } = earlier.ports;
+    const get: Store['get'] = async (key, options) => {
+      const item = await store.get(key, options);
+      await claimRun(first, undefined);
+      return item;
+    };
+    const claimed = await claimRun({ ...earlier, ports: { ...earlier.ports, store: { ...store, get } } }, undefined);
+    assert.deepEqual([claimed, await holder()], [{ kind: 'refused' }, 1]);
+  });
+
+  test('is taken from it by a rescue, and by whoever has another generation', async () => {
+    for (const message of [{ kind: 'rescue' }, { generation: 7 }] as const) {
+      const { first, earlier, holder } = await later();
+      await claimRun(first, undefined);
+      const claimed = await claimRun({ ...earlier, message: { ...earlier.message, ...message } }, undefined);
+      assert.deepEqual([claimed.kind, await holder()], ['cold', 2]);
+    }
+  });
+});
+
 describe('what subscribers are told of a doubt', () => {
   const told = (world: World) =>
     [...world.published('Prober Degraded'), ...world.published('Prober Recovered')].map(({ id: _, ...event }) => [
