@@ -8,6 +8,8 @@ export type FaultLog = {
   calmSinceMs(): number | undefined;
   /** When a message group was last locked by somebody who had died before the first heartbeat: a new layout may put any shard behind it. */
   lockedMs(): number;
+  /** When the queue last gave a message of a group beside another that somebody held. */
+  doubledMs(): number;
 };
 
 const keptMs = 1_800_000;
@@ -17,7 +19,7 @@ const longMs = keptMs / 3;
 /** What happens in good health, too. */
 const planned: ReadonlySet<FaultKind> = new Set(['layout change', 'release change', 'forged event']);
 
-export function faultLog(faults: Faults, lockedMs: () => number): FaultLog {
+export function faultLog(faults: Faults, queue: Pick<FaultLog, 'lockedMs' | 'doubledMs'>): FaultLog {
   let done: DoneFault[] = [];
   const long: DoneFault[] = [];
   faults.onDone((fault) => {
@@ -39,7 +41,8 @@ export function faultLog(faults: Faults, lockedMs: () => number): FaultLog {
       return found;
     },
     calmSinceMs: faults.calmSinceMs,
-    lockedMs,
+    lockedMs: queue.lockedMs,
+    doubledMs: queue.doubledMs,
   };
 }
 

@@ -32,6 +32,8 @@ export type SimQueue = {
   duplicate(laterByMs: number): boolean;
   /** Some message was given to somebody who has never said how long it wants it. */
   isLocked(): boolean;
+  /** When a message was last given beside another of its group, which is a copy's doing: who holds by the first is fenced unprepared. */
+  doubledMs(): number;
 };
 
 export type QueuePorts = {
@@ -73,6 +75,7 @@ export function simQueue({ scheduler, chance, faults, visibilityMs }: QueuePorts
   const groups = new Map<string, Message[]>();
   const sent = new Map<string, number>();
   const waiters = new Set<Waiter>();
+  let doubledMs = Number.NEGATIVE_INFINITY;
 
   const heads = (): Message[] => {
     const nowMs = scheduler.nowMs();
@@ -118,6 +121,7 @@ export function simQueue({ scheduler, chance, faults, visibilityMs }: QueuePorts
     message.receiveCount += 1;
     scheduler.trace(`${scheduler.nowMs()} queue gives ${message.body} to ${caller.life.name}`);
     const receipt = message.receiveCount;
+    if (heads().some((other) => other !== message && isBeside(other, message))) doubledMs = scheduler.nowMs();
     message.unheldSinceMs = scheduler.nowMs();
     visibleAt(message, scheduler.nowMs() + visibilityMs);
     const isHeld = () => !message.done && message.receiveCount === receipt && scheduler.nowMs() < message.visibleAtMs;
@@ -175,6 +179,7 @@ export function simQueue({ scheduler, chance, faults, visibilityMs }: QueuePorts
       receive: (waitMs, signal) => caller.call('receive', (reply) => wait(caller, reply, { waitMs, signal })),
     }),
     isLocked: () => heads().some(isLocked),
+    doubledMs: () => doubledMs,
     duplicate(laterByMs) {
       const inFlight = heads().filter(({ visibleAtMs }) => visibleAtMs > scheduler.nowMs());
       if (inFlight.length === 0) return false;
@@ -186,6 +191,10 @@ export function simQueue({ scheduler, chance, faults, visibilityMs }: QueuePorts
       return true;
     },
   };
+
+  function isBeside({ group, receiveCount, visibleAtMs }: Message, given: Message): boolean {
+    return group === given.group && receiveCount > 0 && visibleAtMs > scheduler.nowMs();
+  }
 
   function isLocked({ unheldSinceMs, visibleAtMs }: Message): boolean {
     const nowMs = scheduler.nowMs();

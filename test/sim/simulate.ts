@@ -53,7 +53,7 @@ export async function simulate({
     network,
     profile,
     nowMs: scheduler.nowMs,
-    faults: faultLog(world.faults, () => lockedMs),
+    faults: faultLog(world.faults, { lockedMs: () => lockedMs, doubledMs: world.queue.doubledMs }),
   };
   const watches = Object.entries(checkers)
     .filter(([invariant]) => !readsWallClocks.has(invariant) || profile.skewMsMax <= smallSkewMs)
