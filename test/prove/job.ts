@@ -1,6 +1,9 @@
-/** One command of the project as a job: its output kept, its last line at hand for whoever waits. */
+/** One command of the project as a job: its output kept, in a file too, its last line at hand for whoever waits. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { appendFileSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 export type Job = {
   readonly name: string;
@@ -26,6 +29,11 @@ const running = new Map<Job, { readonly child: ChildProcess; output: string }>()
 export const commandOf = ({ script, args }: Job): string =>
   `npm run ${script}${args.length === 0 ? '' : ` -- ${args.join(' ')}`}`;
 
+const folder = mkdtempSync(join(tmpdir(), 'probelet-prove-'));
+
+/** What the job has said so far: a failure in its first minute need not wait for its last. */
+export const outputFile = ({ name }: Job): string => join(folder, `${name.replaceAll(' ', '-')}.log`);
+
 export async function run(job: Job): Promise<Done> {
   const startedMs = performance.now();
   const npm = ['npm', 'run', '--silent', job.script, '--', ...job.args];
@@ -35,6 +43,7 @@ export async function run(job: Job): Promise<Done> {
   running.set(job, entry);
   const collect = (text: string) => {
     entry.output += text;
+    appendFileSync(outputFile(job), text);
   };
   child.stdout.setEncoding('utf8').on('data', collect);
   child.stderr.setEncoding('utf8').on('data', collect);

@@ -4,7 +4,7 @@
  */
 import { parseArgs } from 'node:util';
 import { exactly, type Figure, figureLines, figuresIn, scoreLine, scoreOf } from '../support/figures.ts';
-import { commandOf, type Done, endAll, type Job, progress, run } from './job.ts';
+import { commandOf, type Done, endAll, type Job, outputFile, progress, run } from './job.ts';
 import { againJob, full, hours, keptJob, type Plan, planOf, slice } from './plan.ts';
 import { repeatFigure, simFigures } from './sim-figures.ts';
 
@@ -17,7 +17,7 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 const minutes = () => `${((performance.now() - startedMs) / 60_000).toFixed(1).padStart(5)} min`;
 
 async function runTold(job: Job): Promise<Done> {
-  say(`${minutes()}  ${job.name} begins: ${commandOf(job)}`);
+  say(`${minutes()}  ${job.name} begins: ${commandOf(job)} (its output: ${outputFile(job)})`);
   const done = await run(job);
   say(`${minutes()}  ${job.name} ends: exit ${done.exitCode} after ${done.minutes.toFixed(1)} min`);
   return done;
