@@ -8,6 +8,7 @@ import { StoreUnavailable } from '../store/store.ts';
 import { visibilityMs } from './beat.ts';
 import { reasonToDrop } from './drop-reason.ts';
 import type { Ports } from './ports.ts';
+import type { RunEnd } from './run.ts';
 import { runShard } from './run-shard.ts';
 
 /** `runShard` for a message as it comes from a queue: one that is worth nothing ends as stale. Never throws. */
@@ -16,10 +17,12 @@ export const runReceived: typeof runShard = async (ports, message, deadlineMs, o
     // A crash from here on costs this long, not the queue's own visibility.
     if (!(await firstLease(ports))) return { kind: 'doubt', reason: 'the lease was refused' };
     const reason = await reasonToDrop(ports, message, options);
-    if (reason === undefined) return await runShard(ports, message, deadlineMs, options);
+    const end: RunEnd = reason ? { kind: 'stale' } : await runShard(ports, message, deadlineMs, options);
     const { kind, shard, generation, slot } = message;
-    ports.log.info('message dropped', { reason, kind, shard, generation, slot });
-    return { kind: 'stale' };
+    // What became worth nothing since it was judged is dropped as well, and its shard waits for the next one.
+    if (end.kind === 'stale')
+      ports.log.info('message dropped', { reason: reason ?? 'overtaken', kind, shard, generation, slot });
+    return end;
   } catch (cause) {
     const isOutage = cause instanceof StoreUnavailable || cause instanceof QueueUnavailable;
     ports.log[isOutage ? 'warn' : 'error']('message not judged', { shard: message.shard, cause });

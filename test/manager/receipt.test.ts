@@ -127,6 +127,17 @@ describe('a received message', () => {
     assert.equal((await store.get({ pk: 'LAYOUT', sk: 'LAYOUT' }))?.token, 0);
   });
 
+  test('that became worth nothing between its judgement and its run is said to be dropped as well', async () => {
+    const { store, clock, log, message } = await world();
+    const lease = { extend: async () => true };
+    // Judged just before the end of its slot, and run at it.
+    const ends = [message.slotEndMs - 1, message.slotEndMs];
+    const late = { ...clock, nowMs: () => ends.shift() ?? message.slotEndMs };
+    const end = await runReceived(portsOf({ store, clock: late, log, lease }), message, message.slotEndMs);
+    const [line] = log.lines.filter(({ message: text }) => text === 'message dropped');
+    assert.deepEqual([end, line?.fields?.reason], [{ kind: 'stale' }, 'overtaken']);
+  });
+
   test('whose lease cannot be set at first is not left to the queue’s own visibility', async () => {
     const { store, clock, log, message } = await world();
     let tries = 0;

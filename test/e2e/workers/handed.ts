@@ -22,6 +22,22 @@ export function handedAt({ holds, lefts, drops }: Pair, { shard, timeMs }: Held,
   return isDropped ? undefined : left.timeMs;
 }
 
+const storyMs = 15_000;
+
+/** What the logs say of a shard around an instant, in seconds from it: why a gap was long. */
+export function storyOf({ holds, lefts, drops }: Pair, shard: string, atMs: number): string {
+  const told = [
+    ...holds.map(({ worker, token, ...each }) => ({ ...each, what: `held by ${worker.name} with ${token}` })),
+    ...lefts.map(({ worker, kind, ...each }) => ({ ...each, what: `left by ${worker.name}: ${kind}` })),
+    ...drops.map(({ reason, ...each }) => ({ ...each, what: `message dropped: ${reason}` })),
+  ];
+  return told
+    .filter((each) => each.shard === shard && Math.abs(each.timeMs - atMs) < storyMs)
+    .toSorted((one, other) => one.timeMs - other.timeMs)
+    .map(({ timeMs, what }) => `${((timeMs - atMs) / 1_000).toFixed(1)} ${what}`)
+    .join(', ');
+}
+
 /** Before and after a doubt: what began in it is void as well. */
 const doubtSlackMs = 2_000;
 

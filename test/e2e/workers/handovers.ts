@@ -11,8 +11,8 @@ import { systemClock } from '../../../shared/lib/clock.ts';
 import { systemRandom } from '../../../shared/lib/random.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { recordingLog } from '../../support/recording-log.ts';
-import { type Api, type Family, type Role, register } from './cast.ts';
-import { bucketIndex, doubtedIn, handedAt, handoverTo, isIn } from './handed.ts';
+import { type Api, type Family, periodMs, type Role, register } from './cast.ts';
+import { bucketIndex, doubtedIn, handedAt, handoverTo, isIn, storyOf } from './handed.ts';
 import { bucketsPerShard, type EightShards, eightShards, shardCount, shardNames } from './layout-of-eight.ts';
 import { between, type CourseOptions, type Pair, startPair } from './pair.ts';
 import type { Probed } from './probed.ts';
@@ -46,6 +46,8 @@ export type HandoversOutcome = {
     readonly blocks: number;
     /** The longest that a probe was without an arrival around each hand-over, ascending. */
     readonly gapsMs: readonly number[];
+    /** What happened around those that are longer than they may be. */
+    readonly longGaps: readonly string[];
     readonly probes: Probes;
     /** Why runs ended in doubt: no hand-over in order, and the queue's redelivery comes before the next one. */
     readonly doubts: readonly string[];
@@ -65,6 +67,9 @@ export type Harm = {
 };
 
 export type HandoversOptions = CourseOptions & { readonly handovers: number };
+
+/** At a hand-over in order. */
+export const plannedGapMsMax = periodMs + 5_000;
 
 const families: readonly Family[] = ['healthy', 'edge-ready', 'edge-live', 'counting', 'on-hold', 'starting'];
 /** An answer that was given but not taken in changes nothing of these. */
@@ -216,18 +221,21 @@ type Begun = { readonly settled: Settled; readonly sinceMs: number };
 async function clearSky(room: Room, settled: Settled, sinceMs: number): Promise<HandoversOutcome['clear']> {
   const { pair, roles, probed } = room;
   const due = roles.filter(({ family }) => family !== 'on-hold' && family !== 'starting');
-  const gapsMs = pair.holds.flatMap((held, index) => {
+  const gaps = pair.holds.flatMap((held, index) => {
     if (held.timeMs < sinceMs) return [];
     const atMs = handedAt(pair, held, index);
     const gapMs = atMs === undefined ? undefined : gapAround(due.filter(isIn(held.shard)), probed, atMs);
-    return gapMs === undefined ? [] : [gapMs];
+    return atMs === undefined || gapMs === undefined ? [] : [{ shard: held.shard, atMs, gapMs }];
   });
   const probes = probesOf(due, probed, sinceMs);
   return {
     ...(await harmTo(room, roles, { settled, sinceMs })),
     miscounted: await miscounted({ store: pair.store, roles }, { probed, doubted: doubtedIn(pair) }),
     blocks: blocksOf(roles, probed),
-    gapsMs: ascending(gapsMs),
+    gapsMs: ascending(gaps.map(({ gapMs }) => gapMs)),
+    longGaps: gaps
+      .filter(({ gapMs }) => gapMs > plannedGapMsMax)
+      .map(({ shard, atMs, gapMs }) => `${gapMs} ms in ${shard}: ${storyOf(pair, shard, atMs)}`),
     doubts: pair.lefts.flatMap(({ shard, kind, reason, timeMs }) =>
       kind === 'doubt' && timeMs >= sinceMs ? [`${shard}: ${reason}`] : [],
     ),

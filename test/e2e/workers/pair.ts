@@ -32,6 +32,8 @@ export type Left = {
   readonly timeMs: number;
 };
 
+export type Dropped = { readonly shard: string; readonly reason: string; readonly timeMs: number };
+
 /** What the log says of a prober's own health. */
 export type SelfHealthLine = { readonly shard: string; readonly kind: string; readonly timeMs: number };
 
@@ -55,7 +57,7 @@ export type Pair = {
   readonly lefts: readonly Left[];
   readonly selfHealth: readonly SelfHealthLine[];
   /** Messages that were worth nothing any more. */
-  readonly drops: readonly Pick<Left, 'shard' | 'timeMs'>[];
+  readonly drops: readonly Dropped[];
   other(worker: Worker): Worker;
   /** What happens to calls from now on. */
   play(weather: Weather | undefined): void;
@@ -83,14 +85,14 @@ export async function startPair({ services, name, concurrency }: PairOptions): P
   const holds: Held[] = [];
   const lefts: Left[] = [];
   const selfHealth: SelfHealthLine[] = [];
-  const drops: Pick<Left, 'shard' | 'timeMs'>[] = [];
+  const drops: Dropped[] = [];
   const note = (worker: Worker, line: Line) => {
     const shard = String(line.shard);
     if (line.msg === 'self-health changed') {
       const { kind } = line.health as { readonly kind: string };
       selfHealth.push({ shard, kind, timeMs: line.timeMs });
     }
-    if (line.msg === 'message dropped') drops.push({ shard, timeMs: line.timeMs });
+    if (line.msg === 'message dropped') drops.push({ shard, reason: String(line.reason), timeMs: line.timeMs });
     if (line.msg === 'shard held') holds.push({ worker, shard, token: Number(line.token), timeMs: line.timeMs });
     if (line.msg === 'shard left') {
       const { kind, reason } = line.end as { readonly kind: string; readonly reason?: string };

@@ -1,15 +1,13 @@
 /** The figures of both parts, beside their limits, and what is to be told of them line by line. */
 import { atMost, exactly, type Figure, quantileOf, told } from '../../support/figures.ts';
 import { periodMs } from './cast.ts';
-import type { HandoversOutcome, Harm } from './handovers.ts';
+import { type HandoversOutcome, type Harm, plannedGapMsMax } from './handovers.ts';
 import type { Gap, KillsOutcome } from './kills.ts';
 
 export type Report = { readonly figures: readonly Figure[]; readonly lines: readonly string[] };
 
 /** After a crash, the queue's own redelivery included. */
 const crashGapSecondsMax = periodMs / 1_000 + 25;
-/** A hand-over in order. */
-const plannedGapSecondsMax = periodMs / 1_000 + 5;
 
 export function killReport(outcomes: readonly KillsOutcome[]): Report {
   const all = <Value>(of: (outcome: KillsOutcome) => readonly Value[]): readonly Value[] => outcomes.flatMap(of);
@@ -62,6 +60,7 @@ export function handoverReport({ clear, whole, ...outcome }: HandoversOutcome): 
   return {
     lines: [
       ...faultLines([...faults, ...outcome.unfenced]),
+      ...clear.longGaps.map((gap) => `without an arrival for ${gap}`),
       ...clear.doubts.map((doubt) => `in doubt under a clear sky: ${doubt}`),
       ...weatherLines('hand-overs', weather),
     ],
@@ -83,7 +82,7 @@ export function handoverReport({ clear, whole, ...outcome }: HandoversOutcome): 
       exactly('commits after a higher token, or without one, at hand-overs', outcome.unfenced.length, 0),
       told('runs that ended in doubt under a clear sky', `${clear.doubts.length}`),
       told('gap at a hand-over: times, p50, p99', `${clear.gapsMs.length}, ${quantilesOf(clear.gapsMs)}`),
-      atMost('gap at a hand-over: max', longestSeconds, { limit: plannedGapSecondsMax, unit: 's' }),
+      atMost('gap at a hand-over: max', longestSeconds, { limit: plannedGapMsMax / 1_000, unit: 's' }),
       told('probes', `${arrived}, ${duplicates} within 0.9 period of the one before`),
       weatherFigure('hand-overs', weather),
     ],
