@@ -13,13 +13,11 @@ export function handoverTo(pair: Pair, held: Held, index: number): Handover {
   return { isOther: before?.worker !== held.worker, tookMs: atMs === undefined ? undefined : held.timeMs - atMs };
 }
 
-/** When the run before ended; undefined: not in order, or a message was dropped meanwhile, and the next one not sent at once. */
-export function handedAt({ holds, lefts, drops }: Pair, { shard, timeMs }: Held, index: number): number | undefined {
+/** When the run before ended; undefined: not in order. */
+export function handedAt({ holds, lefts }: Pair, { shard, timeMs }: Held, index: number): number | undefined {
   const before = holds.slice(0, index).findLast((held) => held.shard === shard);
   const left = lefts.findLast((each) => each.shard === shard && each.timeMs <= timeMs);
-  if (!before || !left || left.kind === 'doubt' || left.timeMs < before.timeMs) return undefined;
-  const isDropped = drops.some((drop) => drop.shard === shard && drop.timeMs >= left.timeMs && drop.timeMs <= timeMs);
-  return isDropped ? undefined : left.timeMs;
+  return !before || !left || left.kind === 'doubt' || left.timeMs < before.timeMs ? undefined : left.timeMs;
 }
 
 const storyMs = 15_000;

@@ -82,7 +82,7 @@ const movedMs = 8_000;
 const aheadEach = 4;
 /** Until then whoever has left waits for a message again, like all others. */
 const anybodyMs = 150;
-/** A message that came too late for its slot is dropped, and then nobody leaves it. */
+/** Nobody begins with a message later than this. */
 const lateMs = 3_000;
 const replaceEachMs = 20_000;
 /** The others are in bad weather. */
@@ -154,18 +154,19 @@ function nameIn(shard: number, family: Family): string {
   }
 }
 
-/** One message after the other, each when the run of the one before has begun or ended. */
+/** One message after the other, each when the run of the one before has begun or ended, or was not worth a run any more. */
 async function keepSending(room: Room, shard: string): Promise<void> {
   const { pair, shards, random, stop } = room;
   const begun = () => pair.holds.filter((held) => held.shard === shard).length;
   // What is handed over goes on with the same message.
   const ended = () => pair.lefts.filter((left) => left.shard === shard && left.kind !== 'handover').length;
+  const dropped = () => pair.drops.filter((drop) => drop.shard === shard).length;
   for (let slot = 1; !stop.aborted; slot += 1) {
     const isMoved = slot % movedEach === 0;
     const slotEndMs = Math.round(Date.now() + (isMoved ? movedMs : between(random, slotMs.min, slotMs.max)));
-    const [begunBefore, endedBefore] = [begun(), ended()];
+    const [begunBefore, endedBefore, droppedBefore] = [begun(), ended(), dropped()];
     await shards.send(shard, { slot, slotEndMs });
-    const isOver = () => stop.aborted || Date.now() > slotEndMs + lateMs;
+    const isOver = () => stop.aborted || dropped() > droppedBefore || Date.now() > slotEndMs + lateMs;
     while (begun() === begunBefore && !isOver()) await wait(pollMs);
     if (isMoved) await shards.move(shard);
     else if (slot % aheadEach === 0) continue;
