@@ -9,7 +9,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Runtime, startRuntime } from '../../functions/local/runtime.ts';
-import { residentSlotMs } from '../../shared/core/slots.ts';
+import { slotAt } from '../../shared/core/slots.ts';
 import { sleep, systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
 import type { Store } from '../../shared/store/store.ts';
@@ -22,6 +22,8 @@ const measuredMs = 60_000;
 const settleMsMax = 360_000;
 /** Nothing has been written but the beat for so long; the last look of the timekeeper at a target comes 10 s after its last change. */
 const quietMs = 12_000;
+/** The one that holds them all. */
+const shard = { from: 0, mode: 'resident' } as const;
 /** What a run that has just begun took over is gone from the checkpoints a minute later. */
 const takeOverMs = 75_000;
 
@@ -63,7 +65,7 @@ async function register(runtime: Runtime, name: string, port: number): Promise<v
 const ask = (runtime: Runtime, path: string, init?: RequestInit) =>
   runtime.fetch(new Request(`http://127.0.0.1${path}`, init));
 
-/** Every result is there and told of, and the slot has longer to go than the measurement takes. */
+/** Every result is there and told of, and the slot is past its take-over and has longer to go than the measurement takes. */
 async function settled(runtime: Runtime, counts: () => StoreCounts): Promise<void> {
   const endMs = Date.now() + settleMsMax;
   for (let before = changes(counts()), quietSinceMs = Date.now(); Date.now() < endMs; ) {
@@ -71,9 +73,10 @@ async function settled(runtime: Runtime, counts: () => StoreCounts): Promise<voi
     const now = changes(counts());
     if (now !== before || (await probesDone(runtime)) < targets) quietSinceMs = Date.now();
     before = now;
-    const slotMs = Date.now() % residentSlotMs;
-    const isWithin = slotMs > takeOverMs && residentSlotMs - slotMs > 2 * quietMs + measuredMs;
-    if (Date.now() - quietSinceMs > quietMs && isWithin) return;
+    const nowMs = Date.now();
+    const slot = slotAt(shard, nowMs);
+    const isWithin = nowMs - slot.beginMs > takeOverMs && slot.endMs - nowMs > 2 * quietMs + measuredMs;
+    if (nowMs - quietSinceMs > quietMs && isWithin) return;
   }
   throw new Error('the targets did not settle');
 }

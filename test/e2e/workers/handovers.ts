@@ -223,10 +223,11 @@ async function clearSky(room: Room, settled: Settled, sinceMs: number): Promise<
   const { pair, roles, probed } = room;
   const due = roles.filter(({ family }) => family !== 'on-hold' && family !== 'starting');
   const gaps = pair.holds.flatMap((held, index) => {
-    if (held.timeMs < sinceMs) return [];
-    const atMs = handedAt(pair, held, index);
-    const gapMs = atMs === undefined ? undefined : gapAround(due.filter(isIn(held.shard)), probed, atMs);
-    return atMs === undefined || gapMs === undefined ? [] : [{ shard: held.shard, atMs, gapMs }];
+    const { shard } = held;
+    const atMs = held.timeMs < sinceMs ? undefined : handedAt(pair, held, index);
+    if (atMs === undefined) return [];
+    const gapMs = gapAround(due.filter(isIn(shard)), probed, atMs);
+    return gapMs === undefined ? [] : [{ shard, atMs, gapMs }];
   });
   const probes = probesOf(due, probed, sinceMs);
   return {
