@@ -1,7 +1,8 @@
 /**
  * What a fleet costs that is steady, by what the store adapters count: beats, claims, checkpoints and the schedule included. There is one
  * take-over a slot. Ten minutes are counted as they come and with one take-over, which is more than their part of it: that of a slot that
- * begins in between, or else the one that they begin with, after a kill. Of fewer minutes each counts its part of a take-over.
+ * begins in between, or else the one that they begin with, after a kill. Of fewer minutes each counts its part of a take-over. The schedule
+ * weighs what has been registered some buckets a minute, so it is steady from its first minute without a write on.
  */
 import { residentSlotMs } from '../../../../shared/core/slots.ts';
 import { atLeast, atMost, exactly, type Figure, judged } from '../../../support/figures.ts';
@@ -39,13 +40,13 @@ export async function measureSteady(cloud: Cloud, { since, minutes }: Options): 
   const { emulator, inbox } = cloud;
   const proberLines = () => emulator.log(functionParts.prober).slice(since.prober);
   const found = await until(`reports of ${minutes} min`, (minutes + moreMinutes) * minuteMs, () => {
+    const schedule = weighed(emulator.log(functionParts.schedule).slice(since.schedule));
     const reports = reportsIn(proberLines());
-    return reports.steady.length >= minutes && reports;
+    return reports.steady.length >= minutes && schedule.length > 0 && { ...reports, schedule };
   });
-  const schedule = emulator.log(functionParts.schedule).slice(since.schedule).filter(isReport);
   const perProbe = minutes >= fullMinutes ? asCounted : byMinute;
   const unit = (name: Units, limit: number) => {
-    const measured = perProbe({ ...found, schedule }, name);
+    const measured = perProbe(found, name);
     return judged(`${name} per probe`, measured.toFixed(4), { limit: `≤ ${limit}`, holds: measured <= limit });
   };
   const all = [...found.takeOvers, ...found.steady, ...found.ends];
@@ -77,6 +78,13 @@ function reportsIn(lines: readonly LogLine[]): Reports {
     next = next === 'ends' ? 'takeOvers' : 'steady';
   }
   return found;
+}
+
+/** What the schedule reports once the weights of all buckets are known. */
+function weighed(lines: readonly LogLine[]): readonly LogLine[] {
+  const reports = lines.filter(isReport);
+  const steadyFrom = reports.findIndex((line) => numberIn(line, 'WriteUnits') === 0);
+  return steadyFrom < 0 ? [] : reports.slice(steadyFrom);
 }
 
 type Units = 'ReadUnits' | 'WriteUnits';
