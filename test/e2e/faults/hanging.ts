@@ -22,27 +22,39 @@ const deadNames = {
   settleMs: 5_000,
 };
 
+/** A prober with nothing in its way that is so late says that the machine was busy with something else: then all is measured again. */
+const busyMs = deadNameMsMax;
+const measurementsMax = 3;
+
 export const hangingStep: Step = {
   name: 'hanging',
   alone: true,
   title: '1,500 hanging targets at 1,024 descriptors, and four dead names',
   async run(length) {
-    const options = { measuredMs: measuredMs[length] };
-    const [crowd, names, without] = await Promise.all([
-      measureHanging({ ...hanging, ...options }),
-      measureHanging({ ...deadNames, ...options }),
-      measureHanging({ ...deadNames, dead: 0, ...options }),
-    ]);
-    return [...crowdFigures(crowd), ...nameFigures(names, without)];
+    for (let count = 1; ; count += 1) {
+      const { crowd, names, without } = await measureAll({ measuredMs: measuredMs[length] });
+      if (maxOf(without) > busyMs && count < measurementsMax) continue;
+      const counted = told('measurements, all but the last on a busy machine', `${count}`);
+      return [counted, ...crowdFigures(crowd), ...nameFigures(names, without)];
+    }
   },
 };
+
+async function measureAll(options: Pick<Measuring, 'measuredMs'>) {
+  const [crowd, names, without] = await Promise.all([
+    measureHanging({ ...hanging, ...options }),
+    measureHanging({ ...deadNames, ...options }),
+    measureHanging({ ...deadNames, dead: 0, ...options }),
+  ]);
+  return { crowd, names, without };
+}
 
 function crowdFigures(measured: Measured): readonly Figure[] {
   const { latenessesMs } = measured;
   const what = `healthy targets beside ${hanging.hanging} that hang and ${hanging.dead} dead names`;
   return [
     told(what, `${hanging.healthy}, ${latenessesMs.length} probes`),
-    atMost('lateness p99', quantileOf(latenessesMs, 0.99), { limit: lateMsMax, unit: 'ms' }),
+    atMost('lateness p99', p99Of(measured), { limit: lateMsMax, unit: 'ms' }),
     told('lateness p50, p99, max', delays(measured)),
     ...soundness('hanging', measured, hanging),
   ];
@@ -52,24 +64,27 @@ function crowdFigures(measured: Measured): readonly Figure[] {
 function nameFigures(measured: Measured, without: Measured): readonly Figure[] {
   const { latenessesMs } = measured;
   const what = `healthy targets beside ${deadNames.dead} dead names, half of them known by name`;
-  const p99 = quantileOf(latenessesMs, 0.99);
-  return [
-    told(what, `${deadNames.healthy + deadNames.named}, ${latenessesMs.length} probes`),
-    atMost('delay p99 beside dead names', p99, { limit: deadNameMsMax, unit: 'ms' }),
-    told('delay p50, p99, max beside dead names', delays(measured)),
-    told('delay p50, p99, max without dead names', delays(without)),
-    atMost('max, beyond that without dead names', maxOf(measured) - maxOf(without), {
+  const beyond = (part: string, of: (measured: Measured) => number) =>
+    atMost(`delay ${part} beside dead names, beyond that without`, of(measured) - of(without), {
       limit: deadNameMsMax,
       unit: 'ms',
-    }),
+    });
+  return [
+    told(what, `${deadNames.healthy + deadNames.named}, ${latenessesMs.length} probes`),
+    told('delay p50, p99, max beside dead names', delays(measured)),
+    told('delay p50, p99, max without dead names', delays(without)),
+    beyond('p99', p99Of),
+    beyond('max', maxOf),
     ...soundness('dead names', measured, deadNames),
   ];
 }
 
+const p99Of = ({ latenessesMs }: Measured): number => quantileOf(latenessesMs, 0.99);
+
 const maxOf = ({ latenessesMs }: Measured): number => latenessesMs.at(-1) ?? Number.POSITIVE_INFINITY;
 
 const delays = (measured: Measured): string =>
-  `${quantileOf(measured.latenessesMs, 0.5)} ms, ${quantileOf(measured.latenessesMs, 0.99)} ms, ${maxOf(measured)} ms`;
+  `${quantileOf(measured.latenessesMs, 0.5)} ms, ${p99Of(measured)} ms, ${maxOf(measured)} ms`;
 
 /** A prober that crashed has told nothing, and the step has failed before. */
 function soundness(
