@@ -1,5 +1,6 @@
 /** Where what could not be delivered or done waits for a person; an alarm looks at each. */
-import { Duration } from 'aws-cdk-lib';
+import { Duration, Stack, Validations } from 'aws-cdk-lib';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
@@ -9,6 +10,25 @@ const retention = Duration.days(14);
 
 export const deadLetterQueue = (scope: Construct, encryptionKey: IKey | undefined): Queue =>
   new Queue(scope, 'DeadLetters', { retentionPeriod: retention, enforceSSL: true, ...encryptionOf(encryptionKey) });
+
+/** Of a bus whose events a customer key encrypts: they come as they are, encrypted, and above all when that key cannot be used. */
+export function busDeadLetters(scope: Construct): Queue {
+  const queue = deadLetterQueue(scope, undefined);
+  Validations.of(queue).acknowledge({
+    id: 'AwsSolutions-SQS3',
+    reason: 'It is the dead-letter queue of the bus, which is not a queue.',
+  });
+  queue.addToResourcePolicy(
+    new PolicyStatement({
+      sid: 'EventsOfThisAccount',
+      principals: [new ServicePrincipal('events.amazonaws.com')],
+      actions: ['sqs:SendMessage'],
+      resources: [queue.queueArn],
+      conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(scope).account } },
+    }),
+  );
+  return queue;
+}
 
 export const encryptionOf = (encryptionKey: IKey | undefined) =>
   encryptionKey

@@ -4,9 +4,11 @@ import { EventBus } from 'aws-cdk-lib/aws-events';
 import { CfnRegistry, CfnSchema } from 'aws-cdk-lib/aws-eventschemas';
 import { AnyPrincipal, Effect, type IRole, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { z } from 'zod';
 import { type DetailType, eventSchemas, eventSource, schemaVersion } from '../shared/bus/events.ts';
+import { busDeadLetters } from './dead-letters.ts';
 
 export type Publishers = {
   /** The only one that tells of results. */
@@ -18,12 +20,16 @@ const resultChanged: DetailType = 'Probe Result Changed';
 
 export class TargetBus extends Construct {
   readonly bus: EventBus;
+  /** What could not be encrypted or decrypted; without a customer key nothing of the kind happens. */
+  readonly deadLetters: Queue | undefined;
 
   constructor(scope: Construct, id: string, { encryptionKey }: { readonly encryptionKey?: IKey | undefined }) {
     super(scope, id);
+    this.deadLetters = encryptionKey && busDeadLetters(this);
     this.bus = new EventBus(this, 'Resource', {
       description: 'Changes of probed targets',
       ...(encryptionKey && { kmsKey: encryptionKey }),
+      ...(this.deadLetters && { deadLetterQueue: this.deadLetters }),
     });
   }
 

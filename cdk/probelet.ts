@@ -46,7 +46,7 @@ export class Probelet extends Construct {
     this.table = new TargetTable(this, 'Table', props).table;
     const eventBus = new TargetBus(this, 'Bus', { encryptionKey });
     this.bus = eventBus.bus;
-    const { parts, api, deadLetters, queues } = engine(this, {
+    const { parts, api, ...made } = engine(this, {
       props: { ...props, mode, memorySize },
       stage,
       table: this.table,
@@ -67,6 +67,9 @@ export class Probelet extends Construct {
       eventBus.guard({ prober: prober.role, others: Object.values(others).map(({ role }) => role) });
       eventBus.describeEvents();
     }
+    const { deadLetters: bus } = eventBus;
+    const deadLetters = { ...made.deadLetters, ...(bus && { bus }) };
+    const queues = [...made.queues, ...(bus ? [bus] : [])];
     const watched = { stage, functions: this.functions, deadLetters };
     const { alarms } = new Alarms(this, 'Alarms', watched, props.alarmTopic);
     dashboard(this, 'Dashboard', { ...watched, alarms, queues });

@@ -82,6 +82,7 @@ describe('cdk-nag’s AwsSolutions', () => {
       acknowledged(constructed(everything, { region: 'eu-central-1' })).toSorted(),
       [
         ...always,
+        'Bus/DeadLetters: AwsSolutions-SQS3',
         'ProberFleet/Prober/Role: AwsSolutions-IAM5[Resource::*]',
         'ProberFleet/ExecPolicy: AwsSolutions-IAM5[Resource::*]',
         'ProberFleet/ExecPolicy: AwsSolutions-IAM5[Resource::arn:aws:ec2:eu-central-1:<AWS::AccountId>:instance/*]',

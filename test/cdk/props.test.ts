@@ -14,6 +14,7 @@ import { openRoutes } from '../support/statements.ts';
 import {
   constructed,
   type NamedResource,
+  nameOf,
   resourcesOf,
   short,
   someVpc,
@@ -183,12 +184,34 @@ describe('a right prop', () => {
     const arn = '{Key.Arn}';
     const keysOf = (type: string, key: string) =>
       resourcesOf(template, type).map(({ Properties }) => short(Properties[key]));
-    assert.deepEqual(new Set(keysOf('AWS::SQS::Queue', 'KmsMasterKeyId')), new Set([arn]));
+    const queues = resourcesOf(template, 'AWS::SQS::Queue').filter(({ id }) => nameOf(id) !== 'ProbeletBusDeadLetters');
+    assert.deepEqual(
+      queues.map(({ Properties }) => short(Properties.KmsMasterKeyId)),
+      queues.map(() => arn),
+    );
     assert.deepEqual(new Set(keysOf('AWS::Logs::LogGroup', 'KmsKeyId')), new Set([arn]));
     assert.deepEqual(new Set(keysOf('AWS::Lambda::Function', 'KmsKeyArn')), new Set([arn]));
     assert.deepEqual(keysOf('AWS::Events::EventBus', 'KmsKeyIdentifier'), [arn]);
     const [table] = resourcesOf(template, 'AWS::DynamoDB::GlobalTable');
     assert.equal(short(table?.Properties.Replicas[0].SSESpecification.KMSMasterKeyId), arn);
+  });
+
+  test('keeps what a customer key could not decrypt, in a queue that does not need the key', () => {
+    const template = synthesized((stack) => ({ encryptionKey: new Key(stack, 'Key') }), { region: 'eu-central-1' });
+    const [bus] = resourcesOf(template, 'AWS::Events::EventBus');
+    assert.equal(short(bus?.Properties.DeadLetterConfig.Arn), '{ProbeletBusDeadLetters.Arn}');
+    const queue = resourcesOf(template, 'AWS::SQS::Queue').find(({ id }) => nameOf(id) === 'ProbeletBusDeadLetters');
+    assert.deepEqual(queue?.Properties, { MessageRetentionPeriod: 1_209_600, SqsManagedSseEnabled: true });
+    const statements = resourcesOf(template, 'AWS::SQS::QueuePolicy').flatMap(({ id, Properties }) =>
+      nameOf(id) === 'ProbeletBusDeadLettersPolicy' ? Properties.PolicyDocument.Statement : [],
+    );
+    assert.deepEqual(statements.find(({ Effect }) => Effect === 'Allow')?.Condition, {
+      StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } },
+    });
+    const watched = resourcesOf(template, 'AWS::CloudWatch::Alarm').map(({ Properties }) =>
+      short(Properties.Dimensions?.[0].Value),
+    );
+    assert.ok(watched.includes('{ProbeletBusDeadLetters.QueueName}'));
   });
 
   test('of alarms tells the topic, also when all is well again', () => {
