@@ -4,7 +4,7 @@
  */
 import type { SecretReference } from '../core/secret-reference.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { ResolveSecret } from '../prober/secret-headers.ts';
+import type { ResolveSecret, Secret } from '../prober/secret-headers.ts';
 import { type AwsCall, awsJson, type JsonRequest } from './aws-call.ts';
 
 /** The deployment grants no others either. */
@@ -12,30 +12,47 @@ export const secretPrefix = 'probelet/';
 
 const timeoutMs = 1_500;
 
+const services = { ssm: 'Systems Manager', secretsmanager: 'Secrets Manager' } as const;
+
 export function awsSecret({ call, clock }: { readonly call: AwsCall; readonly clock: Clock }): ResolveSecret {
   return async (reference) => {
     const asked = requestOf(reference);
-    if (!asked) return undefined;
+    if (typeof asked === 'string') return none(asked);
     const answer = await awsJson(call, asked.request, clock.monotonicMs() + timeoutMs);
-    return answer.kind === 'output' ? asked.valueIn(answer.output) : undefined;
+    const service = services[asked.request.service];
+    switch (answer.kind) {
+      case 'output': {
+        const value = asked.valueIn(answer.output);
+        return value === undefined ? none('it is no text') : { kind: 'value', value };
+      }
+      case 'error':
+        return none(`${service}: ${answer.code}`);
+      case 'tooLate':
+        return none(`no answer of ${service} within ${timeoutMs} ms`);
+      case 'unreachable':
+        return none(`${service} cannot be reached: ${answer.message}`);
+    }
   };
 }
+
+const none = (why: string): Secret => ({ kind: 'none', why });
 
 type Output = Readonly<Record<string, unknown>>;
 type Asked = { readonly request: JsonRequest; readonly valueIn: (output: Output) => string | undefined };
 
-function requestOf({ source, name }: SecretReference): Asked | undefined {
+/** A text says why it may not be asked for. */
+function requestOf({ source, name }: SecretReference): Asked | string {
   switch (source) {
     case 'env':
-      return undefined;
+      return 'on AWS secrets are ssm: or secretsmanager:';
     case 'ssm':
-      if (!name.startsWith(`/${secretPrefix}`)) return undefined;
+      if (!name.startsWith(`/${secretPrefix}`)) return `its name has to begin with /${secretPrefix}`;
       return {
         request: { service: 'ssm', target: 'AmazonSSM.GetParameter', input: { Name: name, WithDecryption: true } },
         valueIn: ({ Parameter: parameter }) => textIn(parameter, 'Value'),
       };
     case 'secretsmanager':
-      if (!name.startsWith(secretPrefix)) return undefined;
+      if (!name.startsWith(secretPrefix)) return `its name has to begin with ${secretPrefix}`;
       return {
         request: { service: 'secretsmanager', target: 'secretsmanager.GetSecretValue', input: { SecretId: name } },
         valueIn: (output) => textIn(output, 'SecretString'),

@@ -86,16 +86,23 @@ describe('on an emulator of AWS', () => {
     for (const Name of ['probelet/token', 'other/token'])
       await put('secretsmanager', 'secretsmanager.CreateSecret', { Name, SecretString: `value of ${Name}` });
     const resolve = awsSecret({ call, clock });
-    assert.equal(await resolve({ source: 'ssm', name: '/probelet/token' }), 'value of /probelet/token');
-    assert.equal(await resolve({ source: 'secretsmanager', name: 'probelet/token' }), 'value of probelet/token');
-    for (const name of ['/other/token', '/probelet/none', 'probelet/token', '/probelet'])
-      assert.equal(await resolve({ source: 'ssm', name }), undefined, name);
-    for (const name of [
-      'other/token',
-      'probelet/none',
-      'arn:aws:secretsmanager:us-east-1:000000000000:secret:other/token',
-    ])
-      assert.equal(await resolve({ source: 'secretsmanager', name }), undefined, name);
-    assert.equal(await resolve({ source: 'env', name: 'AWS_SECRET_ACCESS_KEY' }), undefined);
+    const found = (value: string) => ({ kind: 'value', value });
+    assert.deepEqual(await resolve({ source: 'ssm', name: '/probelet/token' }), found('value of /probelet/token'));
+    assert.deepEqual(
+      await resolve({ source: 'secretsmanager', name: 'probelet/token' }),
+      found('value of probelet/token'),
+    );
+    const otherArn = 'arn:aws:secretsmanager:us-east-1:000000000000:secret:other/token';
+    const refused = [
+      [{ source: 'ssm', name: '/probelet/none' }, 'Systems Manager: ParameterNotFound'],
+      [{ source: 'ssm', name: '/other/token' }, 'its name has to begin with /probelet/'],
+      [{ source: 'ssm', name: 'probelet/token' }, 'its name has to begin with /probelet/'],
+      [{ source: 'ssm', name: '/probelet' }, 'its name has to begin with /probelet/'],
+      [{ source: 'secretsmanager', name: 'probelet/none' }, 'Secrets Manager: ResourceNotFoundException'],
+      [{ source: 'secretsmanager', name: 'other/token' }, 'its name has to begin with probelet/'],
+      [{ source: 'secretsmanager', name: otherArn }, 'its name has to begin with probelet/'],
+      [{ source: 'env', name: 'AWS_SECRET_ACCESS_KEY' }, 'on AWS secrets are ssm: or secretsmanager:'],
+    ] as const;
+    for (const [reference, why] of refused) assert.deepEqual(await resolve(reference), { kind: 'none', why });
   });
 });

@@ -239,7 +239,7 @@ describe('the functions of a deployment', { concurrency: false }, () => {
       release: 'r1',
       outside: () => ({
         run: async () => ({ kind: 'denied', message: 'none' }),
-        resolveSecret: async () => undefined,
+        resolveSecret: async () => ({ kind: 'none', why: 'there are none' }),
       }),
       execReach: 'network',
     });

@@ -25,7 +25,12 @@ function proberOfRun(): { readonly probers: Probers; readonly abandon: () => voi
   });
   const run = localRunner({ clock: own, allows: () => true });
   return {
-    probers: proberRegistry({ dial, clock: own, run, resolveSecret: async () => undefined }),
+    probers: proberRegistry({
+      dial,
+      clock: own,
+      run,
+      resolveSecret: async () => ({ kind: 'none', why: 'there are none' }),
+    }),
     abandon: own.end,
   };
 }

@@ -20,7 +20,8 @@ function prober(secrets: { readonly [name: string]: string }) {
       clock: immediateClock(),
       resolveSecret: async (reference) => {
         asked.push(reference);
-        return secrets[reference.name];
+        const value = secrets[reference.name];
+        return value === undefined ? { kind: 'none', why: 'there is none' } : { kind: 'value', value };
       },
     },
   );
@@ -50,8 +51,19 @@ test('a secret that cannot be resolved is a prober error, and nothing is sent', 
   const { sent, probe } = prober({});
   const attempt = await probe(request('ssm:/app/token'));
   assert.equal(attempt.failureClass, 'PROBER');
-  assert.match(attempt.error ?? '', /header Authorization: the secret ssm:\/app\/token cannot be resolved/);
+  assert.match(
+    attempt.error ?? '',
+    /header Authorization: the secret ssm:\/app\/token cannot be resolved: there is none$/,
+  );
   assert.deepEqual(sent, []);
+});
+
+test('what was thrown while a secret was asked for is not told', async () => {
+  const resolveSecret = () => Promise.reject(new Error('s3cret is not what I expected'));
+  const probe = withSecretHeaders(async () => healthy, { clock: immediateClock(), resolveSecret });
+  const { outcome, error } = await probe(request('env:TOKEN'));
+  assert.equal(outcome, 'unknown');
+  assert.equal(error, 'header Authorization: the secret env:TOKEN cannot be resolved: asking for it failed');
 });
 
 test('a literal value passes as it is', async () => {
