@@ -25,7 +25,7 @@ export type Engine = {
   readonly parts: { readonly [name in FunctionName]: NodeFunction };
   readonly api: TargetApi;
   readonly deadLetters: { readonly [of: string]: Queue };
-  /** What may wait somewhere. */
+  /** What waits to be done. */
   readonly queues: readonly Queue[];
 };
 
@@ -57,7 +57,7 @@ export function engine(scope: Construct, { props, stage, table, bus }: Options):
     parts: { schedule, prober, 'status-sync': statusSync, api: api.handler },
     api,
     deadLetters: { schedule: unscheduled, 'status-sync': unsynced },
-    queues: [shards, queue, unscheduled, unsynced],
+    queues: [shards, queue],
   };
 }
 

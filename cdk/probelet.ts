@@ -69,7 +69,7 @@ export class Probelet extends Construct {
     }
     const { deadLetters: bus } = eventBus;
     const deadLetters = { ...made.deadLetters, ...(bus && { bus }) };
-    const queues = [...made.queues, ...(bus ? [bus] : [])];
+    const queues = [...made.queues, ...Object.values(deadLetters)];
     const watched = { stage, functions: this.functions, deadLetters };
     const { alarms } = new Alarms(this, 'Alarms', watched, props.alarmTopic);
     dashboard(this, 'Dashboard', { ...watched, alarms, queues });

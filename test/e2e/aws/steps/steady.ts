@@ -1,8 +1,8 @@
 /**
  * What a fleet costs that is steady, by what the store adapters count: beats, claims, checkpoints and the schedule included. There is one
  * take-over a slot. Ten minutes are counted as they come and with one take-over, which is more than their part of it: that of a slot that
- * begins in between, or else the one that they begin with, after a kill. Of fewer minutes each counts its part of a take-over. The schedule
- * weighs what has been registered some buckets a minute, so it is steady from its first minute without a write on.
+ * begins in between, or else the one that they begin with, after a kill. Of fewer minutes each counts its part of a take-over, and the
+ * schedule, which weighs what has been registered some buckets a minute, counts from its first minute without a write on.
  */
 import { residentSlotMs } from '../../../../shared/core/slots.ts';
 import { atLeast, atMost, exactly, type Figure, judged } from '../../../support/figures.ts';
@@ -40,9 +40,9 @@ export async function measureSteady(cloud: Cloud, { since, minutes }: Options): 
   const { emulator, inbox } = cloud;
   const proberLines = () => emulator.log(functionParts.prober).slice(since.prober);
   const found = await until(`reports of ${minutes} min`, (minutes + moreMinutes) * minuteMs, () => {
-    const schedule = weighed(emulator.log(functionParts.schedule).slice(since.schedule));
+    const schedule = emulator.log(functionParts.schedule).slice(since.schedule).filter(isReport);
     const reports = reportsIn(proberLines());
-    return reports.steady.length >= minutes && schedule.length > 0 && { ...reports, schedule };
+    return reports.steady.length >= minutes && weighed(schedule).length > 0 && { ...reports, schedule };
   });
   const perProbe = minutes >= fullMinutes ? asCounted : byMinute;
   const unit = (name: Units, limit: number) => {
@@ -81,8 +81,7 @@ function reportsIn(lines: readonly LogLine[]): Reports {
 }
 
 /** What the schedule reports once the weights of all buckets are known. */
-function weighed(lines: readonly LogLine[]): readonly LogLine[] {
-  const reports = lines.filter(isReport);
+function weighed(reports: readonly LogLine[]): readonly LogLine[] {
   const steadyFrom = reports.findIndex((line) => numberIn(line, 'WriteUnits') === 0);
   return steadyFrom < 0 ? [] : reports.slice(steadyFrom);
 }
@@ -98,7 +97,8 @@ function asCounted({ takeOvers, steady, ends, schedule }: Counted, name: Units):
 function byMinute({ takeOvers, steady, schedule }: Counted, name: Units): number {
   const minute = sum(steady, name) / steady.length;
   const takeOver = Math.max(...takeOvers.map((line) => numberIn(line, name))) - minute;
-  const scheduled = sum(schedule, name) / schedule.length;
+  const weighedSchedule = weighed(schedule);
+  const scheduled = sum(weighedSchedule, name) / weighedSchedule.length;
   return (minute + takeOver / slotMinutes + scheduled) / (probesIn(steady) / steady.length);
 }
 
