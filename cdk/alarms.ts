@@ -7,7 +7,7 @@ import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import type { FunctionName } from '../functions/bundling.ts';
+import { type FunctionName, functionNames } from '../functions/bundling.ts';
 import { type MetricName, metricsNamespace } from '../functions/lambda/metrics.ts';
 
 export type Watched = {
@@ -84,21 +84,32 @@ const once = { periods: 1, of: 1, missing: TreatMissingData.NOT_BREACHING } as c
 const fiveMinutes = { period: Duration.minutes(5), statistic: Stats.SUM } as const;
 
 /** The handlers answer what goes wrong and do not throw, so a single error is a bug or an outage. */
-const functionRules = ({ functions }: Watched): readonly Rule[] =>
-  Object.entries(functions).flatMap(([name, one]) => [
-    {
-      id: `Errors ${name}`,
-      metric: one.metricErrors(fiveMinutes),
-      description: `${name} failed: a bug, or a service out of reach`,
-      ...once,
-    },
-    {
-      id: `Throttles ${name}`,
-      metric: one.metricThrottles(fiveMinutes),
-      description: `${name} found no room in the concurrency of the account or in its own`,
-      ...once,
-    },
-  ]);
+const functionRules = ({ functions, stage }: Watched): readonly Rule[] =>
+  functionNames.flatMap((name) => functionAlarms(stage, name, functions[name]));
+
+const functionAlarms = (stage: string, name: FunctionName, one: LambdaFunction): readonly Rule[] => [
+  {
+    id: `Errors ${name}`,
+    metric: one.metricErrors(fiveMinutes),
+    description: `${name} failed: a bug, or a service out of reach`,
+    ...once,
+  },
+  {
+    id: `Throttles ${name}`,
+    metric: one.metricThrottles(fiveMinutes),
+    description: `${name} found no room in the concurrency of the account or in its own`,
+    ...once,
+  },
+  {
+    id: `AccessDenied ${name}`,
+    metric: productMetric(stage, 'AccessDenied', name, Stats.SUM),
+    description: `${name} was refused by IAM or by the policy of a key: its log says for which request`,
+    // What is denied is asked for again after half a minute; this bridges the minutes in which nothing needs it.
+    periods: 1,
+    of: 5,
+    missing: TreatMissingData.NOT_BREACHING,
+  },
+];
 
 const deadLetterRules = ({ deadLetters }: Watched): readonly Rule[] =>
   Object.entries(deadLetters).map(([name, queue]) => ({

@@ -5,6 +5,7 @@ import type { EventBus } from 'aws-cdk-lib/aws-events';
 import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
+import { busActions, mappingActions, shardActions, tableActions } from '../functions/rights.ts';
 import { encryptionOf } from './dead-letters.ts';
 import { grantExec } from './exec-runner.ts';
 import { type FunctionNetwork, type FunctionSettings, NodeFunction } from './node-function.ts';
@@ -69,23 +70,9 @@ export class ProberFleet extends Construct {
       reservedConcurrency,
     });
     this.prober.allow(
-      allow(
-        'Shards',
-        ['sqs:ChangeMessageVisibility', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:ReceiveMessage'],
-        [shards.queueArn],
-      ),
-      allow(
-        'Table',
-        [
-          'dynamodb:ConditionCheckItem',
-          'dynamodb:GetItem',
-          'dynamodb:PutItem',
-          'dynamodb:Query',
-          'dynamodb:UpdateItem',
-        ],
-        [table.tableArn],
-      ),
-      allow('Bus', ['events:PutEvents'], [bus.eventBusArn]),
+      allow('Shards', [...new Set([...shardActions.prober, ...mappingActions])], [shards.queueArn]),
+      allow('Table', tableActions.prober, [table.tableArn]),
+      allow('Bus', busActions, [bus.eventBusArn]),
       ...useKey(settings.encryptionKey),
       ...secretStatements(this, props.secrets),
     );

@@ -6,6 +6,7 @@ import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { EventInvokeConfig } from 'aws-cdk-lib/aws-lambda';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
+import { busActions, shardActions, tableActions } from '../functions/rights.ts';
 import { deadLetterQueue } from './dead-letters.ts';
 import { type FunctionSettings, NodeFunction } from './node-function.ts';
 import { allow, useKey } from './statement.ts';
@@ -44,13 +45,9 @@ export class ShardSchedule extends Construct {
       timeout,
     });
     this.schedule.allow(
-      allow(
-        'Table',
-        ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query', 'dynamodb:UpdateItem'],
-        [table.tableArn],
-      ),
-      allow('Shards', ['sqs:SendMessage'], [shards.queueArn]),
-      allow('Bus', ['events:PutEvents'], [bus.eventBusArn]),
+      allow('Table', tableActions.schedule, [table.tableArn]),
+      allow('Shards', shardActions.schedule, [shards.queueArn]),
+      allow('Bus', busActions, [bus.eventBusArn]),
       allow('DeadLetters', ['sqs:SendMessage'], [this.deadLetters.queueArn]),
       ...useKey(encryptionKey),
     );

@@ -6,6 +6,7 @@ import { SqsQueue } from 'aws-cdk-lib/aws-events-targets';
 import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
+import { busActions, mappingActions, tableActions } from '../functions/rights.ts';
 import { type DetailType, eventSource } from '../shared/bus/events.ts';
 import { deadLetterQueue, encryptionOf } from './dead-letters.ts';
 import { type FunctionSettings, NodeFunction } from './node-function.ts';
@@ -55,13 +56,9 @@ export class StatusSync extends Construct {
       timeout,
     });
     this.statusSync.allow(
-      allow('Hints', ['sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:ReceiveMessage'], [this.queue.queueArn]),
-      allow(
-        'Table',
-        ['dynamodb:DeleteItem', 'dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query', 'dynamodb:UpdateItem'],
-        [table.tableArn],
-      ),
-      allow('Bus', ['events:PutEvents'], [bus.eventBusArn]),
+      allow('Hints', mappingActions, [this.queue.queueArn]),
+      allow('Table', tableActions['status-sync'], [table.tableArn]),
+      allow('Bus', busActions, [bus.eventBusArn]),
       ...useKey(encryptionKey),
     );
     new EventSourceMapping(this, 'Mapping', {

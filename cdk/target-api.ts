@@ -16,6 +16,7 @@ import type { EventBus } from 'aws-cdk-lib/aws-events';
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import { busActions, tableActions } from '../functions/rights.ts';
 import { type FunctionSettings, NodeFunction } from './node-function.ts';
 import { allow, useKey } from './statement.ts';
 
@@ -120,12 +121,8 @@ function apiFunction(scope: Construct, { settings, table, bus }: Props): NodeFun
     timeout,
   });
   handler.allow(
-    allow(
-      'Table',
-      ['dynamodb:ConditionCheckItem', 'dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query', 'dynamodb:UpdateItem'],
-      [table.tableArn],
-    ),
-    allow('Bus', ['events:PutEvents'], [bus.eventBusArn]),
+    allow('Table', tableActions.api, [table.tableArn]),
+    allow('Bus', busActions, [bus.eventBusArn]),
     ...useKey(settings.encryptionKey),
   );
   return handler;

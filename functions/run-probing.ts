@@ -1,11 +1,11 @@
 /** What one run probes with, on a machine as on AWS: all of it waits by a clock of the run's own, and ends with it. */
-import { type Clock, type EndingClock, endingClock } from '../shared/lib/clock.ts';
+import { type Clock, type EndingClock, endingClock, systemCpuMs } from '../shared/lib/clock.ts';
 import type { Ports } from '../shared/manager/ports.ts';
 import { guardedDialer } from '../shared/net/dialer.ts';
 import type { DialPolicy, Resolve } from '../shared/net/net.ts';
 import { type ProberPorts, proberRegistry } from '../shared/prober/registry.ts';
 
-export type RunProbing = Pick<Ports, 'dial' | 'resolve' | 'probers' | 'abandon'>;
+export type RunProbing = Pick<Ports, 'dial' | 'resolve' | 'probers' | 'abandon' | 'cpuMs'>;
 
 type Options = {
   readonly clock: Clock;
@@ -19,5 +19,6 @@ export function runProbing({ clock, policy, resolveOn, outside }: Options): RunP
   const own = endingClock(clock);
   const resolve = resolveOn(own);
   const dial = guardedDialer({ resolve, policy, clock: own });
-  return { dial, resolve, probers: proberRegistry({ dial, clock: own, ...outside(own) }), abandon: own.end };
+  const probers = proberRegistry({ dial, clock: own, ...outside(own) });
+  return { dial, resolve, probers, abandon: own.end, cpuMs: systemCpuMs };
 }

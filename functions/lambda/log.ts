@@ -3,6 +3,8 @@
  * one knows the other. Its own few lines, since Powertools' logger costs 5 ms of each cold start and its tracer 50.
  */
 import type { Log, LogFields } from '../../shared/lib/log.ts';
+import { QueueDenied } from '../../shared/queue/queue.ts';
+import { StoreDenied } from '../../shared/store/store.ts';
 import { traceHeader } from './environment.ts';
 import { sourceStack } from './stack.ts';
 
@@ -30,6 +32,7 @@ export function functionLog({ service, write = writeLine, nowMs }: Options): Fun
   const at =
     (level: Level) =>
     (message: string, fields: LogFields = {}) => {
+      if (isDenied(fields)) return;
       const timestamp = new Date(nowMs()).toISOString();
       write(jsonLine({ ...fields, level, message, timestamp, service, ...invocation, ...trace() }));
     };
@@ -43,6 +46,10 @@ export function functionLog({ service, write = writeLine, nowMs }: Options): Fun
     },
   };
 }
+
+/** What fails for want of a right was logged where it was denied, once; nothing that fails because of it is a line of its own. */
+const isDenied = ({ cause, error }: LogFields): boolean =>
+  [cause, error].some((each) => each instanceof StoreDenied || each instanceof QueueDenied);
 
 /** Written at once, whatever becomes of the process: Lambda's runtime only decorates what goes through the console. */
 export const writeLine = (line: string): void => {

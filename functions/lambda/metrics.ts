@@ -30,6 +30,8 @@ const metricUnits = {
   MessagesNotSent: 'Count',
   /** What could not be decoded. */
   EventsMalformed: 'Count',
+  /** Requests that AWS refused for want of a right. Told only when there were some. */
+  AccessDenied: 'Count',
   /** Capacity units of the table. */
   ReadUnits: 'Count',
   WriteUnits: 'Count',
@@ -39,7 +41,7 @@ export type MetricName = keyof typeof metricUnits;
 
 /** Which function tells which: each is one metric to pay for, whatever the fleet. */
 export const metricsOf = {
-  schedule: ['Shards', 'ShardsWithoutHolder', 'MessagesNotSent', 'ReadUnits', 'WriteUnits'],
+  schedule: ['Shards', 'ShardsWithoutHolder', 'MessagesNotSent', 'AccessDenied', 'ReadUnits', 'WriteUnits'],
   prober: [
     'ProbesSuccessful',
     'ProbesFailed',
@@ -51,11 +53,12 @@ export const metricsOf = {
     'ItemsQuarantined',
     'RunsInDoubt',
     'EventsMalformed',
+    'AccessDenied',
     'ReadUnits',
     'WriteUnits',
   ],
-  'status-sync': ['EventsMalformed', 'ReadUnits', 'WriteUnits'],
-  api: ['EventsMalformed', 'ReadUnits', 'WriteUnits'],
+  'status-sync': ['EventsMalformed', 'AccessDenied', 'ReadUnits', 'WriteUnits'],
+  api: ['EventsMalformed', 'AccessDenied', 'ReadUnits', 'WriteUnits'],
 } as const satisfies { readonly [name in FunctionName]: readonly MetricName[] };
 
 export type MetricValues = { readonly [Name in MetricName]?: number };
@@ -65,6 +68,8 @@ export type FunctionMetrics = {
   emit(values?: MetricValues): void;
   /** For the store. */
   readonly onCall: (call: StoreCall) => void;
+  /** For whatever asks AWS. */
+  readonly onDenied: () => void;
 };
 
 type Options = {
@@ -76,13 +81,18 @@ type Options = {
 
 export function functionMetrics({ stage, service, clock, write = writeLine }: Options): FunctionMetrics {
   let units = { ReadUnits: 0, WriteUnits: 0 };
+  let denials = 0;
   return {
     emit(values = {}) {
-      const all: MetricValues = { ...values, ...units };
+      const all: MetricValues = { ...values, ...units, ...(denials > 0 && { AccessDenied: denials }) };
       const unknown = names(all).filter((name) => !isOf(service, name));
       if (unknown.length > 0) throw new Error(`${service} tells no ${unknown.join(', ')}`);
       units = { ReadUnits: 0, WriteUnits: 0 };
+      denials = 0;
       write(JSON.stringify({ ...embedded(all, Math.floor(clock.nowMs())), Stage: stage, Function: service, ...all }));
+    },
+    onDenied() {
+      denials += 1;
     },
     onCall({ readUnits, writeUnits }) {
       units = { ReadUnits: units.ReadUnits + readUnits, WriteUnits: units.WriteUnits + writeUnits };

@@ -1,5 +1,6 @@
 /** The ports that all functions have in common, on the table and the bus of the deployment. */
 import { EventBridgeClient } from '@aws-sdk/client-eventbridge';
+import { type Access, access } from '../../shared/aws/access.ts';
 import type { Bus } from '../../shared/bus/bus.ts';
 import { eventBridgeBus } from '../../shared/bus/eventbridge.ts';
 import { type Clock, systemClock } from '../../shared/lib/clock.ts';
@@ -21,16 +22,24 @@ export type FunctionPorts = {
   readonly bus: Bus;
 };
 
+export type NewStore = {
+  /** The same table once more, through sockets of its own. */
+  readonly newStore: () => Store;
+};
+
 /** Region, keys and endpoints are the SDK's to find. */
 export function functionPorts(
   service: FunctionName,
   { table, bus: busName, stage }: Pick<Environment, 'table' | 'bus' | 'stage'>,
-): FunctionPorts {
+): FunctionPorts & NewStore & { readonly access: Access } {
   const [clock, random] = [systemClock, systemRandom];
   const log = functionLog({ service, nowMs: clock.nowMs });
   const metrics = functionMetrics({ service, stage, clock });
-  const store = dynamodbStore({ client: dynamodbClient(), tableName: table, clock, random, onCall: metrics.onCall });
+  const own = access({ clock, log, onDenied: metrics.onDenied });
+  const ports = { clock, random, log, access: own };
+  const newStore = () =>
+    dynamodbStore({ ...ports, client: dynamodbClient(), tableName: table, onCall: metrics.onCall });
   // The bus retries by itself.
-  const bus = eventBridgeBus({ client: new EventBridgeClient({ maxAttempts: 1 }), busName, clock, random, log });
-  return { clock, random, log, metrics, store, bus };
+  const bus = eventBridgeBus({ ...ports, client: new EventBridgeClient({ maxAttempts: 1 }), busName });
+  return { ...ports, metrics, store: newStore(), newStore, bus };
 }

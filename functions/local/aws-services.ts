@@ -1,6 +1,7 @@
 /** The services that several processes share, opened as the options name them. */
 import { EventBridgeClient } from '@aws-sdk/client-eventbridge';
 import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
+import { access } from '../../shared/aws/access.ts';
 import type { Bus } from '../../shared/bus/bus.ts';
 import { eventBridgeBus } from '../../shared/bus/eventbridge.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
@@ -17,6 +18,8 @@ import type { AwsOptions, AwsService } from './aws-options.ts';
 
 export type AwsServices = {
   readonly store: Store;
+  /** The same table through sockets of its own: what a holder beats, claims and commits with. */
+  readonly fencedStore: Store;
   readonly queue: SqsQueue;
   /** Absent: no bus was named. */
   readonly bus?: Bus;
@@ -28,7 +31,9 @@ export type AwsServices = {
 type ServicePorts = { readonly clock: Clock; readonly random: Random; readonly log: Log };
 
 /** What a process is given that works on these services with others. */
-export type ServedPorts = ServicePorts & { readonly services: Pick<AwsServices, 'store' | 'queue' | 'bus'> };
+export type ServedPorts = ServicePorts & {
+  readonly services: Pick<AwsServices, 'store' | 'queue' | 'bus'> & Partial<Pick<AwsServices, 'fencedStore'>>;
+};
 
 export function awsServices(options: AwsOptions, ports: ServicePorts): AwsServices {
   const { table: tableName, queueUrl, bus: busName } = options;
@@ -36,16 +41,21 @@ export function awsServices(options: AwsOptions, ports: ServicePorts): AwsServic
     const endpoint = options.endpoints[service];
     return { ...(options.region && { region: options.region }), ...(endpoint && { endpoint }) };
   };
-  const dynamodb = dynamodbClient(config('dynamodb'));
+  const dynamodb = [dynamodbClient(config('dynamodb')), dynamodbClient(config('dynamodb'))] as const;
   const sqs = sqsClient(config('sqs'));
   const eventBridge = new EventBridgeClient({ ...config('eventbridge'), maxAttempts: 1 });
-  const store = dynamodbStore({ ...ports, client: dynamodb, tableName });
+  const given = { ...ports, access: access(ports) };
+  const [store, fencedStore] = dynamodb.map((client) => dynamodbStore({ ...given, client, tableName })) as [
+    Store,
+    Store,
+  ];
   const look = { QueueUrl: queueUrl, AttributeNames: ['FifoQueue' as const] };
   return {
     store,
+    fencedStore,
     // The queue's own visibility may be a function's time-out: whoever crashes at once would lock the shard for as long.
-    queue: sqsQueue({ ...ports, client: sqs, queueUrl, visibilityMs }),
-    ...(busName !== undefined && { bus: eventBridgeBus({ ...ports, client: eventBridge, busName }) }),
+    queue: sqsQueue({ ...given, client: sqs, queueUrl, visibilityMs }),
+    ...(busName !== undefined && { bus: eventBridgeBus({ ...given, client: eventBridge, busName }) }),
     fault: async () =>
       (await regionFault(sqs.config.region)) ??
       (await faultOf(() => store.get(layoutKey), `--table: there is no table ${tableName}`)) ??
@@ -54,7 +64,7 @@ export function awsServices(options: AwsOptions, ports: ServicePorts): AwsServic
         `--queue-url: there is no queue ${queueUrl}`,
       )),
     close() {
-      for (const client of [dynamodb, sqs, eventBridge]) client.destroy();
+      for (const client of [...dynamodb, sqs, eventBridge]) client.destroy();
     },
   };
 }

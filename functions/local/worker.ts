@@ -1,10 +1,12 @@
 /** `npm start -- --worker`: holds the shards that it receives, as many as it may, and hands them over when it is stopped. */
 import { bearerToken } from '../../shared/api/bearer-token.ts';
 import { problem, problemResponse } from '../../shared/api/problem.ts';
+import { type Clock, sleep } from '../../shared/lib/clock.ts';
 import { hostShards } from '../../shared/manager/host.ts';
 import { runReceived } from '../../shared/manager/receipt.ts';
 import { probeRoom } from '../../shared/manager/room.ts';
-import type { RunView, ShardMemory } from '../../shared/manager/run-shard.ts';
+import type { RunView } from '../../shared/manager/run-shard.ts';
+import { forgetOld, type ShardMemory } from '../../shared/manager/shard-memory.ts';
 import type { ServedPorts } from './aws-services.ts';
 import { localMetrics, unknownProbes } from './metrics.ts';
 import type { WorkerOptions } from './options.ts';
@@ -22,7 +24,7 @@ export type Worker = {
 
 export function startWorker(options: Omit<WorkerOptions, 'aws'>, ports: WorkerPorts): Worker {
   const { clock, random, log, services } = ports;
-  const { store, queue } = services;
+  const { store, fencedStore, queue } = services;
   const { release, concurrency, allowExec } = options;
   const bus = syncedBus({ clock, random, log, store }, services.bus);
   const probing = localProbing({ ...ports, ...(allowExec && { allowExec }) });
@@ -34,11 +36,14 @@ export function startWorker(options: Omit<WorkerOptions, 'aws'>, ports: WorkerPo
     unknownProbes: () => unknownProbes(held()),
   });
   const { canaries } = probing;
-  const shared = { clock, random, log, store, bus, canaries, metrics: metrics.probes };
+  const fenced = fencedStore && { fencedStore };
+  const shared = { clock, random, log, store, ...fenced, bus, canaries, metrics: metrics.probes };
   const memory: ShardMemory = new Map();
   const room = probeRoom();
   const stop = new AbortController();
 
+  const forget = () => forgetOld(memory, { metrics: metrics.probes, nowMs: clock.monotonicMs() });
+  const forgetting = forgetRegularly(clock, forget, stop.signal);
   const runs = hostShards({
     clock,
     log,
@@ -65,12 +70,21 @@ export function startWorker(options: Omit<WorkerOptions, 'aws'>, ports: WorkerPo
     fetch: operations({ held, metrics: metrics.text, token: options.server?.token }),
     async stop() {
       stop.abort();
-      await runs;
+      await Promise.all([runs, forgetting]);
       await queue.settled();
       await probing.close();
       await bus.settled();
     },
   };
+}
+
+const forgetIntervalMs = 30_000;
+
+async function forgetRegularly(clock: Clock, forget: () => void, stop: AbortSignal): Promise<void> {
+  while (!stop.aborted) {
+    await sleep(clock, forgetIntervalMs, stop);
+    forget();
+  }
 }
 
 type Operated = {

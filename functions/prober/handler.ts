@@ -17,9 +17,11 @@ const { table, bus, stage, region, shardQueueUrl, release, canaries, ...given } 
   ...(['allowCidrs', 'allowLoopback', 'execFunctions', 'execSsm'] as const),
 ]);
 const client = sqsClient();
+const ports = functionPorts('prober', { table, bus, stage });
+const { access } = ports;
 
 function outside(clock: Clock) {
-  const call = awsCall({ client, clock, endpointOf: (service) => serviceEndpoint(service, region) });
+  const call = awsCall({ client, clock, access, endpointOf: (service) => serviceEndpoint(service, region) });
   const lambda = [...given.execFunctions].map(
     ([name, functionArn]) => [name, lambdaRunner({ call, clock, functionArn })] as const,
   );
@@ -29,8 +31,8 @@ function outside(clock: Clock) {
 }
 
 export const handler = proberFunction({
-  ...functionPorts('prober', { table, bus, stage }),
-  queue: { client, queueUrl: shardQueueUrl },
+  ...ports,
+  queue: { client, queueUrl: shardQueueUrl, access },
   policy: dialPolicy({ mode: 'aws', allowCidrs: given.allowCidrs, allowLoopback: given.allowLoopback }),
   canaries,
   release,

@@ -8,30 +8,35 @@ import { settleReceived } from '../../shared/manager/host.ts';
 import type { Canary, Ports } from '../../shared/manager/ports.ts';
 import { runReceived } from '../../shared/manager/receipt.ts';
 import { probeRoom, type Room } from '../../shared/manager/room.ts';
-import type { RunView, ShardMemory } from '../../shared/manager/run-shard.ts';
+import type { RunView } from '../../shared/manager/run-shard.ts';
+import type { ShardMemory } from '../../shared/manager/shard-memory.ts';
 import type { DialPolicy } from '../../shared/net/net.ts';
 import { resolver } from '../../shared/net/resolver.ts';
 import type { ProberPorts } from '../../shared/prober/registry.ts';
 import type { Lease, Received } from '../../shared/queue/queue.ts';
 import type { SqsOptions } from '../../shared/queue/sqs-call.ts';
 import { decodeSqsEvent, type SqsEventBatch } from '../../shared/queue/sqs-event.ts';
+import type { Store } from '../../shared/store/store.ts';
 import type { InvocationContext } from '../lambda/context.ts';
-import type { FunctionPorts } from '../lambda/ports.ts';
+import type { FunctionPorts, NewStore } from '../lambda/ports.ts';
 import { runProbing } from '../run-probing.ts';
 import { type Deadline, invocationDeadline } from './deadline.ts';
 import { onlyOf } from './memory.ts';
 import { countedProbes, keepReporting, type ReportedProbes } from './probe-metrics.ts';
 
-export type ProberFunctionPorts = FunctionPorts & {
-  readonly queue: Pick<SqsOptions, 'client' | 'queueUrl'>;
-  readonly policy: DialPolicy;
-  readonly canaries: readonly Canary[];
-  readonly release: string;
-  /** On the clock of a run, which ends with it. */
-  readonly outside: (clock: ProberPorts['clock']) => Pick<ProberPorts, 'run' | 'resolveSecret'>;
-  /** Commands run elsewhere: what their way there is. */
-  readonly execReach: Reach;
-};
+export type ProberFunctionPorts = FunctionPorts &
+  NewStore & {
+    readonly queue: Pick<SqsOptions, 'client' | 'queueUrl' | 'access'>;
+    readonly policy: DialPolicy;
+    readonly canaries: readonly Canary[];
+    readonly release: string;
+    /** On the clock of a run, which ends with it. */
+    readonly outside: (clock: ProberPorts['clock']) => Pick<ProberPorts, 'run' | 'resolveSecret'>;
+    /** Commands run elsewhere: what their way there is. */
+    readonly execReach: Reach;
+    /** Absent: a run probes over the network of its machine. */
+    readonly runProbing?: typeof runProbing;
+  };
 
 type Answer = ReturnType<SqsEventBatch['answer']>;
 
@@ -40,6 +45,7 @@ export function proberFunction(ports: ProberFunctionPorts) {
   const memory: ShardMemory = new Map();
   const probes = countedProbes();
   const room = probeRoom();
+  const fencedStore = ports.newStore();
   return async (event: unknown, context: InvocationContext): Promise<Answer> => {
     const { clock, random, log, metrics, queue } = ports;
     log.begin(context);
@@ -51,7 +57,7 @@ export function proberFunction(ports: ProberFunctionPorts) {
     }
     const deadline = invocationDeadline(clock, context);
     const { received } = decoded.batch;
-    await Promise.all(received.map((each) => hold(ports, each, { memory, probes, room, deadline })));
+    await Promise.all(received.map((each) => hold(ports, each, { memory, probes, room, fencedStore, deadline })));
     deadline.cancel();
     return decoded.batch.answer();
   };
@@ -61,6 +67,7 @@ type Held = {
   readonly memory: ShardMemory;
   readonly probes: ReportedProbes;
   readonly room: Room;
+  readonly fencedStore: Store;
   readonly deadline: Deadline;
 };
 
@@ -68,7 +75,7 @@ type Held = {
 async function hold(
   ports: ProberFunctionPorts,
   received: Received,
-  { memory, probes, room, deadline }: Held,
+  { memory, probes, room, fencedStore, deadline }: Held,
 ): Promise<void> {
   const { clock, log, metrics, release } = ports;
   let view: (() => RunView) | undefined;
@@ -82,7 +89,7 @@ async function hold(
       clock,
       log,
       stop: deadline.signal,
-      portsFor: (lease) => runPorts(ports, lease, probes),
+      portsFor: (lease) => ({ ...runPorts(ports, lease, probes), fencedStore }),
       optionsFor: ({ shard }) => ({ release, memory: onlyOf(memory, shard), room, onLoaded }),
       async runShard(...run) {
         const end = await runReceived(...run);
@@ -99,7 +106,8 @@ async function hold(
 
 function runPorts(ports: ProberFunctionPorts, lease: Lease, metrics: Ports['metrics']): Ports {
   const { clock, random, log, store, bus, policy, canaries, outside, execReach } = ports;
+  const begin = ports.runProbing ?? runProbing;
   // It remembers for the run alone: between two the function may have been frozen for long.
-  const probing = runProbing({ clock, policy, outside, resolveOn: (own) => resolver({ clock: own }) });
+  const probing = begin({ clock, policy, outside, resolveOn: (own) => resolver({ clock: own }) });
   return { clock, random, log, store, bus, lease, metrics, canaries, execReach, ...probing };
 }

@@ -9,11 +9,11 @@ const { table, bus, stage, shardQueueUrl, release, mode, capacityMb } = readEnvi
   ...(['table', 'bus', 'stage', 'shardQueueUrl', 'release', 'mode', 'capacityMb'] as const),
 ]);
 const ports = functionPorts('schedule', { table, bus, stage });
-const { clock, random } = ports;
+const { clock, random, access } = ports;
 
 export const handler = scheduleFunction({
   ...ports,
-  queue: sqsQueue({ client: sqsClient(), queueUrl: shardQueueUrl, clock, random }),
+  queue: sqsQueue({ client: sqsClient(), queueUrl: shardQueueUrl, clock, random, access }),
   release,
   mode,
   capacityMb,

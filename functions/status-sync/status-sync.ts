@@ -3,10 +3,11 @@
  * What fails is reported alone and comes again; what no repetition cures ends in the queue's dead-letter queue.
  */
 import { type SyncOutcome, syncTarget, type TargetName } from '../../shared/manager/status-sync.ts';
-import { StoreUnavailable } from '../../shared/store/store.ts';
+import { StoreDenied, StoreUnavailable } from '../../shared/store/store.ts';
 import type { InvocationContext } from '../lambda/context.ts';
 import type { FunctionPorts } from '../lambda/ports.ts';
 import { decodeBatch, type Hint } from './batch.ts';
+import { type DeniedTargets, deniedTargets } from './denied-targets.ts';
 
 export type StatusSyncAnswer = { readonly batchItemFailures: readonly { readonly itemIdentifier: string }[] };
 
@@ -18,6 +19,7 @@ const marginPart = 1 / 3;
 
 export function statusSyncFunction(ports: FunctionPorts) {
   const { log, metrics } = ports;
+  const denied = deniedTargets(ports);
   return async (event: unknown, context: InvocationContext): Promise<StatusSyncAnswer> => {
     log.begin(context);
     const { hints, malformed } = decodeBatch(event);
@@ -25,12 +27,14 @@ export function statusSyncFunction(ports: FunctionPorts) {
       if (isFirst) log.error('malformed event left to the dead-letter queue', { messageId, detail });
     const margin = Math.min(marginMs, context.getRemainingTimeInMillis() * marginPart);
     const hasTime = () => context.getRemainingTimeInMillis() > margin;
-    const failed = await syncAll(ports, [...byTarget(hints).values()], hasTime);
+    const failed = await syncAll({ ...ports, denied }, [...byTarget(hints).values()], hasTime);
     const all = [...malformed.map(({ messageId }) => messageId), ...failed].filter((id) => id !== undefined);
     metrics.emit({ EventsMalformed: malformed.filter(({ isFirst }) => isFirst).length });
     return { batchItemFailures: all.map((itemIdentifier) => ({ itemIdentifier })) };
   };
 }
+
+type SyncPorts = FunctionPorts & { readonly denied: DeniedTargets };
 
 type Look = { readonly target: TargetName; readonly messageIds: readonly string[] };
 
@@ -45,11 +49,7 @@ function byTarget(hints: readonly Hint[]): ReadonlyMap<string, Look> {
 }
 
 /** The messages whose targets could not be settled. */
-async function syncAll(
-  ports: FunctionPorts,
-  looks: readonly Look[],
-  hasTime: () => boolean,
-): Promise<readonly string[]> {
+async function syncAll(ports: SyncPorts, looks: readonly Look[], hasTime: () => boolean): Promise<readonly string[]> {
   const waiting = [...looks];
   const failed: string[] = [];
   const lane = async () => {
@@ -63,12 +63,18 @@ async function syncAll(
 }
 
 /** Whether the message is done: what is incomplete is in the outbox, and the holder asks again. */
-async function synced(ports: FunctionPorts, target: TargetName): Promise<boolean> {
+async function synced(ports: SyncPorts, target: TargetName): Promise<boolean> {
+  if (ports.denied.has(target)) return true;
   try {
     const outcome: SyncOutcome = await syncTarget(ports, target);
+    if (outcome === 'denied') ports.denied.add(target);
     if (outcome === 'incomplete') ports.log.warn('status not settled', { ...target });
     return true;
   } catch (cause) {
+    if (cause instanceof StoreDenied) {
+      ports.denied.add(target);
+      return true;
+    }
     ports.log[cause instanceof StoreUnavailable ? 'warn' : 'error']('status not computed', { ...target, cause });
     return false;
   }

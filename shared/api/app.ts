@@ -2,7 +2,8 @@
 import { OpenAPIRegistry } from '@asteasolutions/zod-to-openapi';
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
-import { StoreUnavailable } from '../store/store.ts';
+import { deniedForMs } from '../aws/access.ts';
+import { StoreDenied, StoreUnavailable } from '../store/store.ts';
 import { bearerToken } from './bearer-token.ts';
 import type { ApiDeps } from './deps.ts';
 import { document, openApiDocument } from './openapi.ts';
@@ -67,6 +68,11 @@ function methodNotAllowed(described: readonly Route[], path: string): Problem {
 
 /** The API's edge: what was thrown is a store out of reach, or a bug. */
 function failure({ log }: ApiDeps, error: Error): Problem {
+  if (error instanceof StoreDenied)
+    return {
+      ...problem(503, 'store-unavailable', 'The service lacks a right to its store; its log says which.'),
+      headers: { 'retry-after': String(deniedForMs / 1_000) },
+    };
   if (error instanceof StoreUnavailable) {
     log.warn('request not served: store unavailable', { cause: error.message });
     return {

@@ -91,5 +91,6 @@ async function wakeStatusSync(deps: ApiDeps, { target }: StoredTarget, reason: s
       detail: { schemaVersion: 1, id: deps.random.uuid(), target: { namespace, name, uid }, reason },
     },
   ]);
-  if (outcome.failed.length > 0) deps.log.warn('Target Sync Requested not published', { namespace, name, reason });
+  if (outcome.failed.length > 0 && !outcome.denied)
+    deps.log.warn('Target Sync Requested not published', { namespace, name, reason });
 }

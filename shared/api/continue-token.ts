@@ -3,14 +3,18 @@ import type { Position } from './scan.ts';
 
 const version = 1;
 
-export const continueToken = ({ bucket, after }: Position): string =>
-  Buffer.from(JSON.stringify([version, bucket, after])).toString('base64url');
+/** `of`: what alone it goes on with; empty: with any request. */
+export const continueToken = ({ bucket, after }: Position, of = ''): string =>
+  Buffer.from(JSON.stringify([version, bucket, after, of])).toString('base64url');
 
-/** undefined: not a token of this release. */
-export function readContinueToken(token: string): Position | undefined {
+/** undefined: not a token of this release, or of another request. */
+export function readContinueToken(token: string, of = ''): Position | undefined {
   try {
-    const [tokenVersion, bucket, after]: unknown[] = JSON.parse(Buffer.from(token, 'base64url').toString());
-    const valid = tokenVersion === version && typeof bucket === 'string' && /^[0-9a-f]{2}$/.test(bucket);
+    const [tokenVersion, bucket, after, tokenOf = '']: unknown[] = JSON.parse(
+      Buffer.from(token, 'base64url').toString(),
+    );
+    const valid =
+      tokenVersion === version && tokenOf === of && typeof bucket === 'string' && /^[0-9a-f]{2}$/.test(bucket);
     return valid && typeof after === 'string' && after !== '' ? { bucket, after } : undefined;
   } catch {
     return undefined;

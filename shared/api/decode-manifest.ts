@@ -79,8 +79,10 @@ function kindProblems({ apiVersion, kind }: Manifest): readonly FieldProblem[] {
 }
 
 function identityProblems({ metadata }: Manifest, name: TargetName): readonly FieldProblem[] {
+  // Kubernetes takes an empty namespace, but no empty name, for that of the path.
+  const given = { namespace: metadata?.namespace || undefined, name: metadata?.name };
   return (['namespace', 'name'] as const)
-    .filter((field) => metadata?.[field] !== undefined && metadata[field] !== name[field])
+    .filter((field) => given[field] !== undefined && given[field] !== name[field])
     .map((field) => ({
       pointer: `/metadata/${field}`,
       detail: `must be ${JSON.stringify(name[field])}, as in the path`,
@@ -110,7 +112,10 @@ function specInput({ spec }: Manifest, host: string | undefined): TargetSpecInpu
 
 /** Kubernetes nests a rule's operator and values under `exitCodes`, the only criterion there is. */
 function containerInput(container: ContainerManifest) {
-  const rules = container.restartPolicyRules?.map(({ action, exitCodes }) => ({ action, ...exitCodes }));
+  const rules = container.restartPolicyRules?.map(({ action, exitCodes }) => {
+    const { operator, values = [] } = exitCodes;
+    return { action, operator, values };
+  });
   return { ...container, restartPolicyRules: rules };
 }
 

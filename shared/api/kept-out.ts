@@ -3,7 +3,7 @@
  * Source: PodSpec, Container, ObjectMeta and PodStatus of the Kubernetes API, v1.36.
  */
 export type KeptOut = {
-  /** Without the fields kept out and without nulls, which Kubernetes reads as absent. */
+  /** Without the fields kept out and without nulls, which Kubernetes reads as absent, or in a list as the zero of its type. */
   readonly value: unknown;
   /** Paths of the fields kept out, list places as `[]`; each once. */
   readonly ignored: readonly string[];
@@ -14,9 +14,16 @@ type Shape = {
   readonly drop?: ReadonlySet<string>;
   readonly only?: ReadonlySet<string>;
   readonly into?: { readonly [field: string]: Shape };
+  /** What a null in this list, or in this object of texts, stands for: the zero of its type, as in Go. Absent: a null field is absent. */
+  readonly nullIs?: string | number;
 };
 
 const names = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
+
+const texts: Shape = { nullIs: '' };
+const probe: Shape = { into: { exec: { into: { command: texts } } } };
+
+const probes = { startupProbe: probe, readinessProbe: probe, livenessProbe: probe };
 
 const container: Shape = {
   drop: names(`args command envFrom image imagePullPolicy lifecycle resizePolicy resources securityContext stdin stdinOnce
@@ -24,6 +31,8 @@ const container: Shape = {
   into: {
     ports: { drop: names('hostIP hostPort protocol') },
     env: { drop: names('valueFrom') },
+    restartPolicyRules: { into: { exitCodes: { into: { values: { nullIs: 0 } } } } },
+    ...probes,
   },
 };
 
@@ -32,6 +41,7 @@ const pod: Shape = {
     metadata: {
       drop: names(`creationTimestamp deletionGracePeriodSeconds deletionTimestamp finalizers generateName generation managedFields
         ownerReferences resourceVersion selfLink uid`),
+      into: { labels: texts, annotations: texts },
     },
     spec: {
       drop: names(`activeDeadlineSeconds affinity automountServiceAccountToken dnsConfig dnsPolicy enableServiceLinks
@@ -39,7 +49,7 @@ const pod: Shape = {
         nodeSelector os overhead preemptionPolicy priority priorityClassName resourceClaims resources runtimeClassName schedulerName
         schedulingGates schedulingGroup securityContext serviceAccount serviceAccountName setHostnameAsFQDN shareProcessNamespace
         subdomain tolerations topologySpreadConstraints volumes workloadRef`),
-      into: { containers: container, initContainers: container },
+      into: { containers: container, initContainers: container, ...probes },
     },
     status: { only: names('podIP') },
   },
@@ -77,19 +87,28 @@ export const keptOutOfReport = (body: unknown): KeptOut => keptOut(body, report)
 function keptOut(root: unknown, shape: Shape): KeptOut {
   const ignored = new Set<string>();
   const walk = (value: unknown, at: Shape, path: string): unknown => {
-    if (Array.isArray(value)) return value.map((element) => walk(element, at, `${path}[]`));
-    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value))
+      return value.map((element) => (element === null ? (at.nullIs ?? null) : walk(element, at, `${path}[]`)));
+    return typeof value === 'object' && value !== null ? walkObject(value, at, path) : value;
+  };
+  const walkObject = (object: object, at: Shape, path: string): unknown => {
     const kept: [string, unknown][] = [];
-    for (const [field, member] of Object.entries(value)) {
+    for (const [field, member] of Object.entries(object)) {
       const memberPath = path === '' ? field : `${path}.${field}`;
-      if (member === null) continue;
-      if (at.drop?.has(field) || (at.only && !at.only.has(field))) ignored.add(memberPath);
-      else kept.push([field, walk(member, at.into?.[field] ?? {}, memberPath)]);
+      if (isKeptOut(field, at)) {
+        if (member !== null) ignored.add(memberPath);
+        continue;
+      }
+      // A null is absent, but still there by name: an unknown field is one also when it is null.
+      kept.push([field, member === null ? at.nullIs : walk(member, at.into?.[field] ?? {}, memberPath)]);
     }
     return Object.fromEntries(kept);
   };
   return { value: walk(root, shape, ''), ignored: [...ignored] };
 }
+
+const isKeptOut = (field: string, { drop, only }: Shape): boolean =>
+  Boolean(drop?.has(field)) || (only !== undefined && !only.has(field));
 
 const warningCharsMax = 4_000;
 

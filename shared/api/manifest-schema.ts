@@ -13,8 +13,8 @@ const httpGet = z.strictObject({
   path: z.string().optional(),
   port: portRef,
   host: z.string().optional(),
-  scheme: z.enum(['HTTP', 'HTTPS']).optional(),
-  httpHeaders: z.array(z.strictObject({ name: z.string(), value: z.string() })).optional(),
+  scheme: z.enum(['HTTP', 'HTTPS', '']).optional().openapi({ description: 'Empty: absent.' }),
+  httpHeaders: z.array(z.strictObject({ name: z.string(), value: z.string().optional() })).optional(),
 });
 
 const probe = z
@@ -48,7 +48,7 @@ const container = z
       .array(
         z.strictObject({
           action: z.enum(['Restart', 'RestartAllContainers']),
-          exitCodes: z.strictObject({ operator: z.enum(['In', 'NotIn']), values: z.array(whole) }),
+          exitCodes: z.strictObject({ operator: z.enum(['In', 'NotIn']), values: z.array(whole).optional() }),
         }),
       )
       .optional(),
@@ -61,7 +61,10 @@ const spec = z
     host: z.string().optional().openapi({
       description: 'The default address of every probe; else status.podIP, else the annotation probelet.dev/host.',
     }),
-    restartPolicy: restartPolicy.optional(),
+    restartPolicy: z
+      .enum([...restartPolicy.options, ''])
+      .optional()
+      .openapi({ description: 'Empty: absent.' }),
     lifecycle: z.enum(['static', 'reported']).optional().openapi({
       description: 'Who knows the container state: probelet itself (static, the default), or whoever reports it.',
     }),

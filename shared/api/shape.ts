@@ -54,7 +54,7 @@ function fieldProblems(issue: z.core.$ZodIssue, root: unknown): readonly FieldPr
     case 'invalid_union':
       return [{ pointer, detail: isAbsent(root, path) ? 'is required' : 'must be a whole number or a string' }];
     case 'invalid_value':
-      return [{ pointer, detail: isAbsent(root, path) ? 'is required' : `must be one of ${issue.values.join(', ')}` }];
+      return [{ pointer, detail: isAbsent(root, path) ? 'is required' : `must be one of ${named(issue.values)}` }];
     case 'too_big':
     case 'too_small':
       return [{ pointer, detail: 'must be a whole number that is not that large' }];
@@ -62,6 +62,9 @@ function fieldProblems(issue: z.core.$ZodIssue, root: unknown): readonly FieldPr
       return [{ pointer, detail: issue.message }];
   }
 }
+
+/** An empty text may stand for an absent field, but it is nothing to propose. */
+const named = (values: readonly z.core.util.Primitive[]): string => values.filter((value) => value !== '').join(', ');
 
 const expectedTypes: { readonly [expected: string]: string } = {
   string: 'a string',

@@ -5,6 +5,7 @@
 import { text } from 'node:stream/consumers';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { Clock } from '../lib/clock.ts';
+import { type Access, isDenial } from './access.ts';
 
 export type AwsService = 'lambda' | 'ssm' | 'secretsmanager';
 
@@ -14,14 +15,20 @@ export type AwsRequest = {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** On what, where rights are given by it and the path does not say. */
+  readonly resource?: string;
 };
 
 export type AwsAnswer =
   | { readonly kind: 'answer'; readonly status: number; readonly headers: Headers; readonly body: string }
   /** Nothing came until the deadline; what was asked for may have been done. */
   | { readonly kind: 'tooLate' }
+  /** The caller lacks a right. */
+  | { readonly kind: 'denied' }
   /** No connection, no keys, or one that broke. */
   | { readonly kind: 'unreachable'; readonly message: string };
+
+type Answered = Extract<AwsAnswer, { readonly kind: 'answer' }>;
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -33,17 +40,27 @@ export type AwsCallOptions = {
   readonly client: SQSClient;
   readonly clock: Clock;
   readonly endpointOf: (service: AwsService) => string;
+  /** Remembers what is denied; absent: it is sent, and denied, each time. */
+  readonly access?: Access;
 };
 
-export function awsCall({ client, clock, endpointOf }: AwsCallOptions): AwsCall {
+export function awsCall({ client, clock, endpointOf, access }: AwsCallOptions): AwsCall {
   return async (request, deadlineMs) => {
+    const name = requestName(request);
+    if (access?.isDenied(name)) return { kind: 'denied' };
     const timeout = new AbortController();
     const cancel = clock.setTimer(Math.max(0, deadlineMs - clock.monotonicMs()), () => timeout.abort());
     try {
       const signed = await signedRequest(client, request, new URL(endpointOf(request.service)));
       const { response } = await client.config.requestHandler.handle(signed, { abortSignal: timeout.signal });
-      const { statusCode: status, headers, body } = response;
-      return { kind: 'answer', status, headers, body: await bodyText(body, timeout.signal) };
+      const { statusCode: status, headers, body: stream } = response;
+      const body = await bodyText(stream, timeout.signal);
+      if (status !== okStatus && isDenial(errorCode({ status, headers, body }))) {
+        access?.denied(name, body);
+        return { kind: 'denied' };
+      }
+      access?.granted(name);
+      return { kind: 'answer', status, headers, body };
     } catch (error) {
       if (timeout.signal.aborted) return { kind: 'tooLate' };
       return { kind: 'unreachable', message: error instanceof Error ? error.message : String(error) };
@@ -52,6 +69,10 @@ export function awsCall({ client, clock, endpointOf }: AwsCallOptions): AwsCall 
     }
   };
 }
+
+/** Rights are by operation and resource; a path of REST names both. */
+const requestName = ({ service, path, headers, resource = '' }: AwsRequest): string =>
+  `${service}: ${headers['x-amz-target'] ?? path} ${resource}`.trimEnd();
 
 type Handled = Parameters<SQSClient['config']['requestHandler']['handle']>[0];
 
@@ -94,19 +115,27 @@ export type JsonRequest = {
   /** As the service calls it: `AmazonSSM.GetParameter`. */
   readonly target: string;
   readonly input: unknown;
+  /** On what, where rights are given by it. */
+  readonly resource?: string;
 };
 
 /** A call of a service that speaks AWS JSON 1.1. Source: Smithy, "AWS JSON 1.1 protocol". */
 export async function awsJson(call: AwsCall, request: JsonRequest, deadlineMs: number): Promise<JsonAnswer> {
-  const { service, target, input } = request;
+  const { service, target, input, resource } = request;
   const headers = { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': target };
-  const answer = await call({ service, path: '/', headers, body: JSON.stringify(input) }, deadlineMs);
+  const body = JSON.stringify(input);
+  const answer = await call({ service, path: '/', headers, body, ...(resource && { resource }) }, deadlineMs);
   if (answer.kind !== 'answer') return answer;
   const output = jsonObject(answer.body);
   if (answer.status === okStatus && output) return { kind: 'output', output };
-  const named = String(output?.__type ?? answer.headers['x-amzn-errortype'] ?? `status ${answer.status}`);
   const message = String(output?.message ?? output?.Message ?? '');
-  return { kind: 'error', code: named.replace(/^.*#/, '').replace(/:.*$/, ''), message, status: answer.status };
+  return { kind: 'error', code: errorCode(answer), message, status: answer.status };
+}
+
+/** The service's name of the error, without its namespace. */
+function errorCode({ status, headers, body }: Pick<Answered, 'status' | 'headers' | 'body'>): string {
+  const named = String(jsonObject(body)?.__type ?? headers['x-amzn-errortype'] ?? `status ${status}`);
+  return named.replace(/^.*#/, '').replace(/:.*$/, '');
 }
 
 const okStatus = 200;

@@ -27,6 +27,8 @@ export function awsSecret({ call, clock }: { readonly call: AwsCall; readonly cl
       }
       case 'error':
         return none(`${service}: ${answer.code}`);
+      case 'denied':
+        return none(`the prober has no right to read it from ${service}`);
       case 'tooLate':
         return none(`no answer of ${service} within ${timeoutMs} ms`);
       case 'unreachable':
@@ -48,13 +50,23 @@ function requestOf({ source, name }: SecretReference): Asked | string {
     case 'ssm':
       if (!name.startsWith(`/${secretPrefix}`)) return `its name has to begin with /${secretPrefix}`;
       return {
-        request: { service: 'ssm', target: 'AmazonSSM.GetParameter', input: { Name: name, WithDecryption: true } },
+        request: {
+          service: 'ssm',
+          target: 'AmazonSSM.GetParameter',
+          input: { Name: name, WithDecryption: true },
+          resource: name,
+        },
         valueIn: ({ Parameter: parameter }) => textIn(parameter, 'Value'),
       };
     case 'secretsmanager':
       if (!name.startsWith(secretPrefix)) return `its name has to begin with ${secretPrefix}`;
       return {
-        request: { service: 'secretsmanager', target: 'secretsmanager.GetSecretValue', input: { SecretId: name } },
+        request: {
+          service: 'secretsmanager',
+          target: 'secretsmanager.GetSecretValue',
+          input: { SecretId: name },
+          resource: name,
+        },
         valueIn: (output) => textIn(output, 'SecretString'),
       };
   }

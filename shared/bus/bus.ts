@@ -7,6 +7,8 @@ import type { BusEvent } from './events.ts';
 export type PublishOutcome = {
   /** Indices of the events that the bus did not take after bounded retries. Empty: all are on the bus. */
   readonly failed: readonly number[];
+  /** Some failed because the caller lacks a right, which the adapter has logged. */
+  readonly denied?: true;
 };
 
 export type PublishOptions = {

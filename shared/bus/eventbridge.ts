@@ -9,6 +9,7 @@ import {
   type PutEventsRequestEntry,
   type PutEventsResultEntry,
 } from '@aws-sdk/client-eventbridge';
+import { type Access, access, isDenial } from '../aws/access.ts';
 import { type Clock, sleep } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
@@ -22,6 +23,8 @@ export type EventBridgeBusOptions = {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** Remembers what is denied. Default: one of its own. */
+  readonly access?: Access;
 };
 
 /** PutEvents' limits. */
@@ -30,6 +33,9 @@ const requestBytesMax = 256 * 1024;
 /** Time (14), source, detail-type and detail count; the rest is room for what the API adds. */
 const entryOverheadBytes = 64;
 
+/** One after the other, calls of some 25 ms carry 400 events a second; a surge has more. */
+const callsAtOnce = 8;
+
 const attemptsMax = 5;
 const firstRetryMs = 100;
 const callTimeoutMs = 3_000;
@@ -37,9 +43,13 @@ const callTimeoutMs = 3_000;
 const retriedMsMax = 6_000;
 
 type Entry = { readonly index: number; readonly entry: PutEventsRequestEntry; readonly bytes: number };
-type Sent = { readonly taken: true } | { readonly taken: false; readonly code: string; readonly again: boolean };
+type Sent =
+  | { readonly kind: 'taken' }
+  | { readonly kind: 'refused'; readonly code: string; readonly again: boolean }
+  | { readonly kind: 'denied' };
 
-export function eventBridgeBus(options: EventBridgeBusOptions): Bus {
+export function eventBridgeBus(given: EventBridgeBusOptions): Bus {
+  const options = { ...given, access: given.access ?? access(given) };
   const { clock, random, log, busName } = options;
   return {
     publish: async (events, { signal }: PublishOptions = {}) => {
@@ -47,27 +57,37 @@ export function eventBridgeBus(options: EventBridgeBusOptions): Bus {
       const isOver = () => signal?.aborted || clock.monotonicMs() - startedMs > retriedMsMax;
       let pending = events.map((event, index) => entryOf(event, index, busName));
       const failed: number[] = [];
+      let denied: true | undefined;
       for (let attempt = 1; pending.length > 0; attempt += 1) {
         const refused: Entry[] = [];
-        for (const call of calls(pending)) {
+        const putOne = async (call: readonly Entry[]) => {
           const answers = signal?.aborted ? [] : await put(options, call, signal);
           call.forEach((sent, place) => {
-            const answer = answers[place];
-            if (answer?.taken) return;
-            const again = (answer?.again ?? true) && attempt < attemptsMax && !isOver();
-            if (again) refused.push(sent);
-            else failed.push(sent.index);
-            if (!again) log.error('event not taken by the bus', { index: sent.index, code: answer?.code, attempt });
+            const answer = answers[place] ?? unsent;
+            if (answer.kind === 'taken') return;
+            if (answer.kind === 'refused' && answer.again && attempt < attemptsMax && !isOver()) {
+              refused.push(sent);
+              return;
+            }
+            failed.push(sent.index);
+            if (answer.kind === 'denied') denied = true;
+            else log.error('event not taken by the bus', { index: sent.index, code: answer.code, attempt });
           });
-        }
+        };
+        const groups = calls(pending);
+        for (let at = 0; at < groups.length; at += callsAtOnce)
+          await Promise.all(groups.slice(at, at + callsAtOnce).map(putOne));
         pending = refused;
         if (pending.length > 0)
           await sleep(clock, firstRetryMs * 2 ** (attempt - 1) * (0.5 + random.next() / 2), signal);
       }
-      return { failed: failed.sort((a, b) => a - b) };
+      return { failed: failed.sort((a, b) => a - b), ...(denied && { denied }) };
     },
   };
 }
+
+/** The caller gave up before this call began. */
+const unsent: Sent = { kind: 'refused', code: 'Aborted', again: true };
 
 function entryOf(event: BusEvent, index: number, busName: string): Entry {
   const detail = JSON.stringify(event.detail);
@@ -99,12 +119,16 @@ function calls(entries: readonly Entry[]): readonly (readonly Entry[])[] {
   return groups;
 }
 
+const putEvents = 'EventBridge: PutEvents';
+
 /** One call; one answer for each entry, in order. */
 async function put(
-  options: EventBridgeBusOptions,
+  options: Required<EventBridgeBusOptions>,
   call: readonly Entry[],
   signal: AbortSignal | undefined,
 ): Promise<readonly Sent[]> {
+  const { access: own, log } = options;
+  if (own.isDenied(putEvents)) return call.map(() => ({ kind: 'denied' }));
   const timeout = new AbortController();
   const abortSignal = signal ? AbortSignal.any([timeout.signal, signal]) : timeout.signal;
   const cancel = options.clock.setTimer(callTimeoutMs, () => timeout.abort());
@@ -113,14 +137,15 @@ async function put(
     const answer = await options.client.send(command, { abortSignal });
     const entries = answer.Entries ?? [];
     // Entries come back in the order in which they were sent; a missing one was not taken as far as anybody knows.
-    return call.map((_, place) => sentOf(entries[place]));
+    const sent = call.map((_, place) => sentOf(entries[place]));
+    if (sent.some(({ kind }) => kind === 'denied')) own.denied(putEvents, answer);
+    else own.granted(putEvents);
+    return sent;
   } catch (error) {
-    options.log.warn('PutEvents failed', { error });
-    const refusal: Sent = {
-      taken: false,
-      code: error instanceof Error ? error.name : 'Unknown',
-      again: isPassing(error),
-    };
+    const code = error instanceof Error ? error.name : 'Unknown';
+    if (isDenial(code)) own.denied(putEvents, error);
+    else log.warn('PutEvents failed', { error });
+    const refusal: Sent = isDenial(code) ? { kind: 'denied' } : { kind: 'refused', code, again: isPassing(error) };
     return call.map(() => refusal);
   } finally {
     cancel();
@@ -132,15 +157,20 @@ const permanentCodes: ReadonlySet<string> = new Set([
   'InvalidArgument',
   'MalformedDetail',
   'RedactionFailure',
-  'NotAuthorizedForSourceException',
-  'NotAuthorizedForDetailTypeException',
   'InvalidAccountIdException',
 ]);
 
+/** Entry codes of a bus whose policy does not let the caller say this. */
+const unauthorizedCodes: ReadonlySet<string> = new Set([
+  'NotAuthorizedForSourceException',
+  'NotAuthorizedForDetailTypeException',
+]);
+
 function sentOf(entry: PutEventsResultEntry | undefined): Sent {
-  if (entry?.EventId) return { taken: true };
+  if (entry?.EventId) return { kind: 'taken' };
   const code = entry?.ErrorCode ?? 'NoAnswer';
-  return { taken: false, code, again: !permanentCodes.has(code) };
+  if (unauthorizedCodes.has(code) || isDenial(code)) return { kind: 'denied' };
+  return { kind: 'refused', code, again: !permanentCodes.has(code) };
 }
 
 /** Whether a failed call may succeed later: no answer, a fault of the service, or throttling. */

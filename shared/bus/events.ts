@@ -101,6 +101,16 @@ export const eventSchemas = {
     hashRange: z.string(),
     since: instant,
   }),
+  'Probe Surge Detected': z.object({
+    schemaVersion: z.literal(schemaVersion),
+    id: z.string(),
+    shard: z.string(),
+    hashRange: z.string(),
+    /** Targets that turned unhealthy within a minute, or would have, when the surge was detected; of so many. */
+    turning: z.int().min(1),
+    targets: z.int().min(1),
+    since: instant,
+  }),
   'Target Sync Requested': z.object({ ...common, reason: z.string() }),
 } as const;
 

@@ -1,4 +1,4 @@
-/** The defaults of a spec, Kubernetes' where it has one (pkg/apis/core/v1/defaults.go). */
+/** The defaults of a spec, Kubernetes' where it has one (pkg/apis/core/v1/defaults.go): there zeros and empty texts are absent too. */
 import type { ContainerSpec, HttpGetAction, Probe, TargetSpec } from './spec.ts';
 import type { ContainerInput, HttpGetInput, ProbeInput, TargetSpecInput } from './spec-input.ts';
 
@@ -6,18 +6,24 @@ import type { ContainerInput, HttpGetInput, ProbeInput, TargetSpecInput } from '
 export function defaultTargetSpec(input: TargetSpecInput): TargetSpec {
   return {
     host: input.host ?? '',
-    restartPolicy: input.restartPolicy ?? 'Always',
+    restartPolicy: input.restartPolicy || 'Always',
     lifecycle: input.lifecycle ?? 'static',
-    terminationGracePeriodSeconds: input.terminationGracePeriodSeconds ?? 30,
+    terminationGracePeriodSeconds: gracePeriod(input.terminationGracePeriodSeconds),
     readinessGates: input.readinessGates ?? [],
     initContainers: (input.initContainers ?? []).map(defaultContainer),
     containers: (input.containers ?? []).map(defaultContainer),
   };
 }
 
+/** Kubernetes takes a negative one for the shortest that is not 0 (pkg/registry/core/pod, strategy.go). */
+const gracePeriod = (seconds = 30): number => (seconds < 0 ? 1 : seconds);
+
 function defaultContainer(input: ContainerInput): ContainerSpec {
   const { name, restartPolicy, restartPolicyRules } = input;
-  const ports = input.ports?.map((port) => ({ ...given({ name: port.name }), containerPort: port.containerPort }));
+  const ports = input.ports?.map((port) => ({
+    ...given({ name: port.name || undefined }),
+    containerPort: port.containerPort,
+  }));
   const env = input.env?.map((variable) => ({ name: variable.name, value: variable.value ?? '' }));
   const probes = {
     startupProbe: input.startupProbe && defaultProbe(input.startupProbe),
@@ -37,16 +43,17 @@ function defaultProbe(input: ProbeInput): Probe {
       grpc: grpc && { port: grpc.port, ...given({ service: grpc.service }) },
     }),
     initialDelaySeconds: input.initialDelaySeconds ?? 0,
-    periodSeconds: input.periodSeconds ?? 10,
-    timeoutSeconds: input.timeoutSeconds ?? 1,
-    successThreshold: input.successThreshold ?? 1,
-    failureThreshold: input.failureThreshold ?? 3,
+    periodSeconds: input.periodSeconds || 10,
+    timeoutSeconds: input.timeoutSeconds || 1,
+    successThreshold: input.successThreshold || 1,
+    failureThreshold: input.failureThreshold || 3,
     ...given({ terminationGracePeriodSeconds }),
   };
 }
 
 function defaultHttpGet({ path, port, host, scheme, httpHeaders }: HttpGetInput): HttpGetAction {
-  return { path: path || '/', port, scheme: scheme ?? 'HTTP', ...given({ host, httpHeaders }) };
+  const headers = httpHeaders?.map(({ name, value = '' }) => ({ name, value }));
+  return { path: path || '/', port, scheme: scheme || 'HTTP', ...given({ host, httpHeaders: headers }) };
 }
 
 type Given<Fields> = { readonly [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };

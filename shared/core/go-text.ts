@@ -25,6 +25,24 @@ export function goQuote(text: string): string {
   return `"${quoted.join('')}"`;
 }
 
+const asciiSpaces: ReadonlySet<number> = new Set([0x20, 0x09, 0x0d, 0x0a]);
+
+/**
+ * textproto.TrimString: without spaces, tabs and line ends at either side. `trim` would also take a no-break space. It looks at each
+ * character once, where `/[ \t]+$/` starts again at every blank inside the text.
+ */
+export function trimAscii(text: string): string {
+  let from = 0;
+  while (asciiSpaces.has(text.charCodeAt(from))) from += 1;
+  return trimAsciiEnd(from === 0 ? text : text.slice(from));
+}
+
+export function trimAsciiEnd(text: string): string {
+  let to = text.length;
+  while (to > 0 && asciiSpaces.has(text.charCodeAt(to - 1))) to -= 1;
+  return text.slice(0, to);
+}
+
 export type ParsedInteger =
   | { readonly kind: 'integer'; readonly value: number }
   | { readonly kind: 'error'; readonly error: string };

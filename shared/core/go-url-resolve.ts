@@ -1,20 +1,21 @@
 /** Where a redirect leads: Go's `URL.Parse`, which resolves a reference against the URL that it was found at (RFC 3986, section 5.2). */
-import { decode, escaped, parseReference, type Reference, toBytes, toText, write, writePart } from './go-url.ts';
+import { decode, escaped, parseReference, type Reference, write, writePart } from './go-url.ts';
 
 export type ResolvedUrl = {
+  /** Bytes, one character each: a query keeps those that are no UTF-8. */
   readonly url: string;
   /** The reference had a scheme of its own. */
   readonly isAbsolute: boolean;
 };
 
-/** `reference`: one character per byte, as it came over the wire. Undefined: it does not parse. */
+/** Both one character per byte, the reference as it came over the wire. Undefined: it does not parse. */
 export function resolveUrl(base: string, reference: string): ResolvedUrl | undefined {
-  const from = parseReference(toBytes(base));
+  const from = parseReference(base);
   const to = parseReference(reference);
   if (from === undefined || to === undefined) return undefined;
   const resolved = resolve(from, to);
   const authority = escaped(resolved.authority ?? '', 'host');
-  return { url: toText(write(resolved.scheme ?? '', authority, resolved)), isAbsolute: Boolean(to.scheme) };
+  return { url: write(resolved.scheme ?? '', authority, resolved), isAbsolute: Boolean(to.scheme) };
 }
 
 function resolve(from: Reference, to: Reference): Reference {
@@ -46,18 +47,19 @@ function joined(base: string, relative: string): string {
 /** Removes `.` and `..` as Go does it, which keeps some empty elements and not others. Begins with a slash. */
 function withoutDots(path: string): string {
   const elements = path.split('/');
-  let kept = '';
-  let isFirst = true;
+  const kept: string[] = [];
   for (const element of elements) {
-    if (element === '..') {
-      kept = kept.slice(0, Math.max(0, kept.lastIndexOf('/')));
-      isFirst = kept === '';
-    } else {
-      if (element !== '.') kept += isFirst ? element : `/${element}`;
-      isFirst = false;
-    }
+    if (element === '..') dropLast(kept);
+    else if (element !== '.') kept.push(element);
+    else if (kept.length === 0) kept.push('');
   }
   const last = elements.at(-1);
-  const rest = last === '.' || last === '..' ? `${kept}/` : kept;
+  const rest = last === '.' || last === '..' ? `${kept.join('/')}/` : kept.join('/');
   return rest.startsWith('/') ? rest : `/${rest}`;
+}
+
+/** An empty element that is left alone is nothing. */
+function dropLast(kept: string[]): void {
+  kept.pop();
+  if (kept.length === 1 && kept[0] === '') kept.pop();
 }

@@ -40,20 +40,14 @@ export function probeUrl(parts: UrlParts): ProbeUrl {
   const host = toBytes(parts.host);
   const authority = escaped(`${host.includes(':') ? `[${host}]` : host}:${parts.port}`, 'host');
   const url = toText(write(toBytes(parts.scheme), authority, reference));
-  const refusal = refusedScheme(parts.scheme) ?? (reference.opaque ? undefined : refusedAuthority(authority));
+  const isOpaque = Boolean(reference.opaque) || parts.scheme.includes(':');
+  const refusal = refusedScheme(parts.scheme) ?? (isOpaque ? undefined : refusedAuthority(authority));
   if (refusal === undefined) return { kind: 'url', url };
   return { kind: 'error', error: `parse ${goQuote(cut(url, '#')[0])}: ${refusal}` };
 }
 
-/**
- * Why a path should not be registered, although the prober would take it: user info is a secret in the open, and an opaque text
- * (`mailto:x`) leaves a URL without a host.
- */
-export function pathRefusal(path: string): string | undefined {
-  const reference = parseReference(toBytes(path));
-  if (reference?.userinfo) return 'must not contain user info';
-  return reference?.opaque ? 'must not begin with a scheme' : undefined;
-}
+/** User info in a path would be sent as credentials. It is a secret in the open, so no such path is registered. */
+export const hasUserinfo = (path: string): boolean => parseReference(toBytes(path))?.userinfo !== undefined;
 
 /** Decoded text, and how it was written where that differs from Go's own escaping. */
 type Part = { readonly text: string; readonly written?: string };
@@ -150,8 +144,9 @@ function refusedBrackets(authority: string): string | undefined {
 const refusedPort = (colonPort: string): string | undefined =>
   /^(:\d*)?$/.test(colonPort) ? undefined : `invalid port ${goQuote(toText(colonPort))} after host`;
 
+/** A colon ends the scheme, and what follows has no authority then: `http:` is a scheme, of a URL without a host. */
 const refusedScheme = (scheme: string): string | undefined =>
-  /^[A-Za-z][A-Za-z0-9+.-]*$/.test(scheme) ? undefined : 'first path segment in URL cannot contain colon';
+  /^[A-Za-z][A-Za-z0-9+.-]*(:|$)/.test(scheme) ? undefined : 'first path segment in URL cannot contain colon';
 
 /** The URL as Go writes it; `authority` is escaped already. */
 export function write(scheme: string, authority: string, reference: Reference): string {

@@ -14,8 +14,9 @@ export const portsMax = 100;
 export const envMax = 100;
 export const readinessGatesMax = 20;
 export const restartPolicyRulesMax = 20;
+/** What Kubernetes keeps a whole number in. */
+export const int32 = { min: -(2 ** 31), max: 2 ** 31 - 1 };
 export const exitCodesMax = 255;
-export const exitCodeMax = 255;
 
 export const portMin = 1;
 export const portMax = 65_535;

@@ -27,10 +27,11 @@ export const isLabelValue = (text: string): boolean =>
 export const isPortName = (text: string): boolean =>
   text.length <= portNameLengthMax && dnsLabel.test(text) && /[a-z]/.test(text) && !text.includes('--');
 
-export const isEnvName = (text: string): boolean => /^[-._a-zA-Z][-._a-zA-Z0-9]*$/.test(text);
+/** Printable ASCII but for `=`, which ends a name where variables are listed. */
+export const isEnvName = (text: string): boolean => /^[ -<>-~]+$/.test(text);
 
-/** A token of RFC 9110. */
-export const isHeaderName = (text: string): boolean => /^[A-Za-z0-9!#$%&'*+\-.^_`|~]+$/.test(text);
+/** Narrower than RFC 9110: servers tell `X_Y` and `X-Y` apart, or do not. */
+export const isHeaderName = (text: string): boolean => /^[-A-Za-z0-9]+$/.test(text);
 
 /** A host name, where underscores are taken as resolvers do, or an address literal without brackets. What may be dialed is decided later. */
 export function isHost(text: string): boolean {

@@ -7,6 +7,16 @@ import type { OutboxEvent } from './records.ts';
 /** Of an item's 400 KB; status and requests need their part too. */
 export const outboxBytesMax = 128 * 1024;
 
+/** An event that was written so recently is published by its writer; another sync that published it too would repeat it. */
+export const writersOwnMs = 5_000;
+
+/** Where clocks differ by more than that, an event counts as old: its writer may be gone. */
+export const isWritersOwn = ({ timeMs }: OutboxEvent, nowMs: number): boolean =>
+  Math.abs(nowMs - timeMs) < writersOwnMs;
+
+/** A restart request that is due again has the same id and another time. */
+export const entryName = ({ id, timeMs }: OutboxEvent): string => `${id}@${timeMs}`;
+
 /** The same events, or fewer: what was kept out is told by what is kept. */
 export function boundedOutbox(events: readonly OutboxEvent[]): readonly OutboxEvent[] {
   if (events.length === 0) return events;

@@ -136,7 +136,12 @@ function canonicalHeaderName(name: string): string {
 /** `$(NAME)` from the static env, `$$` for a dollar; an unknown name stays as it is. Values are not expanded again. */
 function expandVariables(text: string, env: readonly EnvVar[]): string {
   const values = new Map(env.map(({ name, value }) => [name, value]));
-  return text.replace(/\$(?:\$|\(([^)]*)\))/g, (whole, name?: string) =>
-    name === undefined ? '$' : (values.get(name) ?? whole),
-  );
+  // Behind the last parenthesis nothing can close a `$(`; to look for it from each of them would take quadratic time.
+  const end = text.lastIndexOf(')') + 1;
+  const expanded = text
+    .slice(0, end)
+    .replace(/\$(?:\$|\(([^)]*)\))/g, (whole, name?: string) =>
+      name === undefined ? '$' : (values.get(name) ?? whole),
+    );
+  return expanded + text.slice(end).replaceAll('$$', '$');
 }

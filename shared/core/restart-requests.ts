@@ -5,7 +5,7 @@ import { observe } from './observed.ts';
 import type { Incarnation, OutboxEvent, RestartRequest, StatusRecord, TargetRecord, TargetState } from './records.ts';
 import { containerShouldRestart } from './restart-policy.ts';
 import { type PlacedContainer, placedContainers, probeOf } from './spec.ts';
-import { restarts, staticContainerID } from './static-lifecycle.ts';
+import { clockSkewMsMax, restarts, staticContainerID } from './static-lifecycle.ts';
 import type { ContainerStatus, ProbeType } from './types.ts';
 
 /** A restart request is published again after this, then doubling up to the maximum, until the containerID changes. */
@@ -48,7 +48,7 @@ export function advanceRequests({ state, failing, incarnations, nowMs }: Advance
     if (open[name] === undefined && isWaiting) open[name] = request;
   }
   for (const [name, request] of Object.entries(open)) {
-    if (request.nextAtMs > nowMs) continue;
+    if (!isRequestDue(request, nowMs)) continue;
     outbox.push(requestEvent(target, name, request, nowMs));
     open[name] = { ...request, published: request.published + 1, nextAtMs: nowMs + againAfterMs(request.published) };
     if (answered(target, name, request, incarnations)) delete open[name];
@@ -77,6 +77,10 @@ function isHalfDone(state: TargetState, name: string, { containerID, probeType }
       return false;
   }
 }
+
+/** Also where its time lies so far ahead that only a wrong clock can have set it. */
+export const isRequestDue = ({ nextAtMs }: RestartRequest, nowMs: number): boolean =>
+  nextAtMs <= nowMs || nextAtMs > nowMs + requestAgainMaxMs + clockSkewMsMax;
 
 const againAfterMs = (published: number): number =>
   Math.min(requestAgainMaxMs, requestAgainFirstMs * 2 ** Math.min(published, 10));

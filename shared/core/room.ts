@@ -12,8 +12,14 @@ export const descriptorsMax = 700;
 /** Which part of them may be held by probes of these manners and worse. */
 const partOf: Readonly<Record<Manners, number>> = { steady: 1, new: 0.75, hanging: 0.5 };
 
-/** From the best manners to the worst: in this order they get what becomes free. */
-export const mannersInOrder: readonly Manners[] = ['steady', 'new', 'hanging'];
+/** From the best manners to the worst: each may hold what those after it may, and more. */
+const mannersInOrder: readonly Manners[] = ['steady', 'new', 'hanging'];
+
+/**
+ * What becomes free goes to the probe of the first group that has waited longest. New probes do not come after steady ones: where there are
+ * more probes than the process can serve, the steady ones, due again and again, would take every place, and no new one would begin.
+ */
+export const servedInOrder: readonly (readonly Manners[])[] = [['steady', 'new'], ['hanging']];
 
 export type Taken = { readonly [manners in Manners]: number };
 

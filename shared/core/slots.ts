@@ -58,6 +58,13 @@ export function slotOf(shard: Pick<SlottedShard, 'from' | 'mode'>, slot: number)
   return { slot, beginMs, endMs: beginMs + lengthMs, sendFromMs: beginMs - leadMs(shard.mode) };
 }
 
+/** Clocks that differ by more are wrong. */
+export const aheadMsMax = 10_000;
+
+/** Whether the slot's message can have been sent. A slot that has not come was made up by a clock that is ahead. */
+export const hasCome = (shard: Pick<SlottedShard, 'from' | 'mode'>, slot: number, nowMs: number): boolean =>
+  slotOf(shard, slot).sendFromMs <= nowMs + aheadMsMax;
+
 /** How a message goes through a FIFO queue. */
 export type Routing = { readonly group: string; readonly deduplicationId: string };
 

@@ -7,9 +7,13 @@ type Optional<Fields> = { readonly [Name in keyof Fields]?: Fields[Name] | undef
 export type HttpGetInput = { readonly port: PortRef } & Optional<{
   path: string;
   host: string;
-  scheme: 'HTTP' | 'HTTPS';
-  httpHeaders: readonly HttpHeader[];
+  /** Empty: absent. */
+  scheme: 'HTTP' | 'HTTPS' | '';
+  httpHeaders: readonly HeaderInput[];
 }>;
+
+/** A header without a value has an empty one. */
+type HeaderInput = Pick<HttpHeader, 'name'> & Optional<Pick<HttpHeader, 'value'>>;
 
 export type ProbeInput = Optional<{
   exec: { readonly command: readonly string[] };
@@ -30,6 +34,7 @@ export type ProbesInput = Optional<{
   livenessProbe: ProbeInput;
 }>;
 
+/** An empty name is none. */
 export type PortInput = { readonly containerPort: number } & Optional<Pick<Required<ContainerPort>, 'name'>>;
 
 /** A variable without a value is empty. */
@@ -44,8 +49,13 @@ export type ContainerInput = { readonly name: string } & ProbesInput &
   }>;
 
 export type TargetSpecInput = ProbesInput &
-  Optional<Omit<TargetSpec, 'containers' | 'initContainers'>> &
-  Optional<{ containers: readonly ContainerInput[]; initContainers: readonly ContainerInput[] }>;
+  Optional<Omit<TargetSpec, 'containers' | 'initContainers' | 'restartPolicy'>> &
+  Optional<{
+    containers: readonly ContainerInput[];
+    initContainers: readonly ContainerInput[];
+    /** Empty: absent. A container's own cannot be empty. */
+    restartPolicy: RestartPolicy | '';
+  }>;
 
 /** The name of the one container that the short form stands for. */
 const shorthandContainer = 'main';

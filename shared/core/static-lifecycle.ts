@@ -50,6 +50,16 @@ export function restarted(incarnation: Incarnation, nowMs: number): Incarnation 
   return { ...rest, restartCount: rest.restartCount + 1, startedAtMs: nowMs, backoffMs };
 }
 
+/** Clocks of two processes that differ by more are wrong. */
+export const clockSkewMsMax = 60_000;
+
+/**
+ * Whether the back-off is over. One that would last longer than it can was begun by a clock that was ahead: to wait for that would leave
+ * the container down for as long.
+ */
+export const isBackoffOver = ({ restartAtMs, backoffMs }: Incarnation, nowMs: number): boolean =>
+  restartAtMs !== undefined && (restartAtMs <= nowMs || restartAtMs > nowMs + backoffMs + clockSkewMsMax);
+
 export const restarts = ({ target, container }: Placed): boolean =>
   container.kind === 'restartableInit' ||
   containerShouldRestart(container.spec, target.spec.restartPolicy, killedExitCode);

@@ -5,12 +5,19 @@
  */
 import { sameValue } from './equality.ts';
 import { composeStatus, observe } from './observed.ts';
-import { boundedOutbox } from './outbox.ts';
-import type { EventRecord, Incarnation, StatusRecord, TargetRecord, TargetState } from './records.ts';
-import { advanceRequests, type Failing, killMessage } from './restart-requests.ts';
+import { boundedOutbox, entryName, isWritersOwn } from './outbox.ts';
+import type { EventRecord, Incarnation, OutboxEvent, StatusRecord, TargetRecord, TargetState } from './records.ts';
+import { advanceRequests, type Failing, isRequestDue, killMessage } from './restart-requests.ts';
 import type { PlacedContainer } from './spec.ts';
 import { placedContainers, probeName, probeOf } from './spec.ts';
-import { backoffMessage, killed, restarted, staticContainerID, withSpecContainers } from './static-lifecycle.ts';
+import {
+  backoffMessage,
+  isBackoffOver,
+  killed,
+  restarted,
+  staticContainerID,
+  withSpecContainers,
+} from './static-lifecycle.ts';
 import { statusChangedEvent } from './status-changed.ts';
 import type { ProbeType } from './types.ts';
 
@@ -21,15 +28,19 @@ export type SyncPlan =
   | { readonly kind: 'settled' }
   | {
       readonly kind: 'write';
-      /** To be written on condition of the version read; its outbox is to be published, then cleared together with acking. */
+      /** To be written on condition of the version read. */
       readonly record: StatusRecord;
+      /** The part of its outbox to publish after that; the rest is for those who wrote it. */
+      readonly publish: readonly OutboxEvent[];
+      /** Counts once the outbox is empty. */
       readonly acked: StatusRecord['acked'];
       readonly events: readonly EventRecord[];
       /** A static container began, waits or ended: the holder has to read it. */
       readonly containersChanged: boolean;
     };
 
-export function planSync(state: TargetState, nowMs: number): SyncPlan {
+/** `published`: entries of the outbox, by name, that the caller has published and not removed yet. */
+export function planSync(state: TargetState, nowMs: number, published: ReadonlySet<string> = new Set()): SyncPlan {
   const { target, status: old } = state;
   if (graceEnded(target, nowMs)) return { kind: 'purge' };
   const failing = failingContainers(state);
@@ -44,13 +55,19 @@ export function planSync(state: TargetState, nowMs: number): SyncPlan {
   };
   const status = composeStatus({ ...state, status: next }, nowMs);
   const changed = statusChangedEvent({ target, version: old.version + 1, before: old.status, after: status, nowMs });
-  const outbox = boundedOutbox([...old.outbox, ...requests.outbox, ...changed]);
+  const kept = old.outbox.filter((event) => !published.has(entryName(event)));
+  const outbox = boundedOutbox([...kept, ...requests.outbox, ...changed]);
+  const others = new Set(kept.filter((event) => isWritersOwn(event, nowMs)).map(entryName));
+  const publish = outbox.filter((event) => !others.has(entryName(event)));
   const record: StatusRecord = { ...next, status, outbox };
   const acked = Object.fromEntries(Object.entries(state.probes).map(([name, probe]) => [name, probe.version]));
-  if (sameValue(record, old) && sameValue(acked, old.acked) && record.outbox.length === 0) return { kind: 'settled' };
+  // While others have something to publish, so have they to ack.
+  const isAcked = sameValue(acked, old.acked) || outbox.length > 0;
+  if (sameValue(record, old) && isAcked && publish.length === 0) return { kind: 'settled' };
   return {
     kind: 'write',
     record: { ...record, version: old.version + 1 },
+    publish,
     acked,
     events: lifecycle.events.map(withId),
     containersChanged: !sameValue(record.incarnations, old.incarnations),
@@ -60,7 +77,7 @@ export function planSync(state: TargetState, nowMs: number): SyncPlan {
 type SyncInput = Pick<TargetState, 'target' | 'status'> & { readonly report?: TargetState['report'] | undefined };
 
 /** When this target needs status-sync next although nothing happens to it, ms since the epoch; undefined: never. */
-export function nextSyncMs(state: SyncInput): number | undefined {
+export function nextSyncMs(state: SyncInput, nowMs: number): number | undefined {
   const { target, report, status } = state;
   const behind =
     status.outbox.length > 0 ||
@@ -69,9 +86,15 @@ export function nextSyncMs(state: SyncInput): number | undefined {
   const instants = [
     ...(behind ? [0] : []),
     ...(target.deletionTimestampMs === undefined
-      ? Object.values(status.incarnations).flatMap(({ restartAtMs }) => restartAtMs ?? [])
+      ? Object.values(status.incarnations).flatMap((incarnation) =>
+          isBackoffOver(incarnation, nowMs)
+            ? Math.min(incarnation.restartAtMs ?? nowMs, nowMs)
+            : (incarnation.restartAtMs ?? []),
+        )
       : [target.deletionTimestampMs]),
-    ...Object.values(status.restartRequests).map((request) => request.nextAtMs),
+    ...Object.values(status.restartRequests).map((request) =>
+      isRequestDue(request, nowMs) ? Math.min(request.nextAtMs, nowMs) : request.nextAtMs,
+    ),
   ];
   return instants.length === 0 ? undefined : Math.min(...instants);
 }
@@ -132,10 +155,7 @@ type Advance = {
 function advanceIncarnation({ target, container, incarnation, failing, nowMs }: Advance): Incarnation {
   if (failing.some((entry) => entry.container.spec.name === container.spec.name))
     return killed({ target, container }, incarnation, nowMs);
-  const due =
-    incarnation.restartAtMs !== undefined &&
-    incarnation.restartAtMs <= nowMs &&
-    target.deletionTimestampMs === undefined;
+  const due = isBackoffOver(incarnation, nowMs) && target.deletionTimestampMs === undefined;
   return due ? restarted(incarnation, nowMs) : incarnation;
 }
 

@@ -28,11 +28,16 @@ export function metadataProblems({ namespace, name, labels = {}, annotations = {
   return [
     ...unless(isDnsLabel(namespace), '/metadata/namespace', labelLike),
     ...unless(isDnsSubdomain(name), '/metadata/name', nameLike),
-    ...textsProblems(labels, '/metadata/labels', { entriesMax: labelsMax, bytesMax: labelsBytesMax }),
+    ...textsProblems(labels, '/metadata/labels', {
+      isKey: isQualifiedName,
+      entriesMax: labelsMax,
+      bytesMax: labelsBytesMax,
+    }),
     ...Object.entries(labels).flatMap(([key, value]) =>
       unless(isLabelValue(value), at('/metadata/labels', key), 'must be a label value of at most 63 characters'),
     ),
     ...textsProblems(annotations, '/metadata/annotations', {
+      isKey: isAnnotationKey,
       entriesMax: annotationsMax,
       bytesMax: annotationsBytesMax,
     }),
@@ -45,19 +50,22 @@ export function sizeProblems(target: { readonly metadata: MetadataInput; readonl
   return unless(bytesOf(JSON.stringify(target)) <= bytesMax, '', `must be at most ${bytesMax} bytes of JSON`);
 }
 
-function textsProblems(
-  texts: Texts,
-  pointer: string,
-  { entriesMax, bytesMax }: { readonly entriesMax: number; readonly bytesMax: number },
-): Problems {
+/** Kubernetes looks at an annotation's key in lower case, so that its prefix may have capitals, which a label's may not. */
+const isAnnotationKey = (key: string): boolean => isQualifiedName(key.toLowerCase());
+
+type TextsRules = {
+  readonly isKey: (key: string) => boolean;
+  readonly entriesMax: number;
+  readonly bytesMax: number;
+};
+
+function textsProblems(texts: Texts, pointer: string, { isKey, entriesMax, bytesMax }: TextsRules): Problems {
   const keys = Object.keys(texts);
   const bytes = bytesOf(Object.entries(texts).flat().join(''));
   return [
     ...atMost(keys.length, entriesMax, pointer),
     ...unless(bytes <= bytesMax, pointer, `must be at most ${bytesMax} bytes, keys and values together`),
-    ...keys.flatMap((key) =>
-      unless(isQualifiedName(key), at(pointer, key), 'must be a qualified name, like example.com/team'),
-    ),
+    ...keys.flatMap((key) => unless(isKey(key), at(pointer, key), 'must be a qualified name, like example.com/team')),
   ];
 }
 

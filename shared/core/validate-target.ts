@@ -4,9 +4,9 @@ import { at, atMost, type FieldProblem, inRange, unique, unless } from './field-
 import {
   containersMax,
   envMax,
-  exitCodeMax,
   exitCodesMax,
   gracePeriodSecondsMax,
+  int32,
   portMax,
   portMin,
   portsMax,
@@ -58,14 +58,19 @@ const asShorthand = ({ pointer, detail }: FieldProblem): FieldProblem => ({
 });
 
 function specProblems(spec: TargetSpecInput): Problems {
-  const graceRange = { min: 0, max: gracePeriodSecondsMax };
   return [
     ...hostProblems(spec),
-    ...inRange(spec.terminationGracePeriodSeconds, graceRange, '/spec/terminationGracePeriodSeconds'),
+    ...gracePeriodProblems(spec.terminationGracePeriodSeconds),
     ...gatesProblems(spec.readinessGates ?? []),
     ...topProbes(spec).map((field) => ({ pointer: at('/spec', field), detail: 'must not be set beside containers' })),
     ...containersProblems(spec),
   ];
+}
+
+/** Kubernetes takes a negative one for 1. */
+function gracePeriodProblems(seconds: number | undefined): Problems {
+  const valid = seconds === undefined || seconds <= gracePeriodSecondsMax;
+  return unless(valid, '/spec/terminationGracePeriodSeconds', `must be at most ${gracePeriodSecondsMax}`);
 }
 
 /** A target is something with an address, also when its probes happen to name hosts of their own. */
@@ -124,10 +129,9 @@ function containerProblems({ container, pointer, init }: PlacedInput): Problems 
 const probeFields = { startupProbe: 'startup', readinessProbe: 'readiness', livenessProbe: 'liveness' } as const;
 
 function probesProblems(container: ContainerInput, pointer: string): Problems {
-  const { ports } = container;
   const problemsOf = (field: keyof typeof probeFields, probeType: ProbeType) => {
     const probe = container[field];
-    return probe ? probeProblems(probe, { probeType, ports, pointer: at(pointer, field) }) : [];
+    return probe ? probeProblems(probe, { probeType, pointer: at(pointer, field) }) : [];
   };
   return topProbes(container).flatMap((field) => problemsOf(field, probeFields[field]));
 }
@@ -139,7 +143,7 @@ const initProbesProblems = (container: ContainerInput, pointer: string): Problem
   }));
 
 function portsProblems(ports: readonly PortInput[], pointer: string): Problems {
-  const named = ports.flatMap(({ name }, index) => (name === undefined ? [] : [{ name, index }]));
+  const named = ports.flatMap(({ name }, index) => (name ? [{ name, index }] : []));
   const nameAt = (index: number) => at(at(pointer, index), 'name');
   return [
     ...atMost(ports.length, portsMax, pointer),
@@ -158,13 +162,11 @@ function portsProblems(ports: readonly PortInput[], pointer: string): Problems {
 
 function envProblems(env: readonly EnvInput[], pointer: string): Problems {
   const nameAt = (index: number) => at(at(pointer, index), 'name');
-  const names = env.map(({ name }) => name);
   return [
     ...atMost(env.length, envMax, pointer),
-    ...names.flatMap((name, index) =>
-      unless(isEnvName(name), nameAt(index), 'must be letters, digits, -, _ and ., not beginning with a digit'),
+    ...env.flatMap(({ name }, index) =>
+      unless(isEnvName(name), nameAt(index), 'must be printable ASCII characters other than ='),
     ),
-    ...unique(names, nameAt),
   ];
 }
 
@@ -177,10 +179,10 @@ function rulesProblems({ restartPolicy, restartPolicyRules = [] }: ContainerInpu
   ];
 }
 
+/** A code that no process ends with, or none at all, matches nothing; Kubernetes takes it. */
 function ruleProblems({ values }: RestartPolicyRule, pointer: string): Problems {
   return [
-    ...unless(values.length > 0, pointer, 'must have at least one exit code'),
     ...atMost(values.length, exitCodesMax, pointer),
-    ...values.flatMap((value, index) => inRange(value, { min: 0, max: exitCodeMax }, at(pointer, index))),
+    ...values.flatMap((value, index) => inRange(value, int32, at(pointer, index))),
   ];
 }

@@ -38,6 +38,8 @@ function outcomeOf(answer: AwsAnswer): ExecOutcome {
       return { kind: 'timedOut', output: '' };
     case 'unreachable':
       return { kind: 'notStarted', message: `Lambda out of reach: ${answer.message}`, own: true };
+    case 'denied':
+      return notRun('the prober has no right to invoke this function');
     case 'answer':
       return answer.status === okStatus ? ranOutcome(answer) : refusedOutcome(answer);
   }

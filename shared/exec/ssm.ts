@@ -28,7 +28,8 @@ export function ssmRunner({ call, clock, instanceId }: SsmRunnerOptions): Runner
         executionTimeout: [String(Math.ceil(timeoutMs / 1_000))],
       },
     };
-    const sent = await awsJson(call, { service: 'ssm', target: 'AmazonSSM.SendCommand', input }, deadlineMs);
+    const asked = { service: 'ssm', target: 'AmazonSSM.SendCommand', input, resource: instanceId } as const;
+    const sent = await awsJson(call, asked, deadlineMs);
     if (sent.kind !== 'output') return notSent(sent);
     const commandId = commandIdOf(sent.output);
     if (commandId === undefined) return { kind: 'notStarted', message: 'Systems Manager gave no id', own: true };
@@ -57,6 +58,8 @@ function notSent(answer: NoOutput): ExecOutcome {
       return { kind: 'notStarted', message: 'Systems Manager did not answer in time', own: true };
     case 'unreachable':
       return { kind: 'notStarted', message: `Systems Manager out of reach: ${answer.message}`, own: true };
+    case 'denied':
+      return { kind: 'notStarted', message: 'the prober has no right to run commands on this instance', own: false };
     case 'error':
       return {
         kind: 'notStarted',
@@ -94,6 +97,7 @@ async function watch({ call, clock, deadlineMs }: Watching, input: Readonly<Reco
 
 /** A command that was just sent is not known at once, and one look that fails is not the end. */
 function lookEnd(answer: NoOutput): ExecOutcome | undefined {
+  if (answer.kind === 'denied') return notSent(answer);
   if (answer.kind === 'error' && answer.code !== 'InvocationDoesNotExist' && !isPassing(answer)) return notSent(answer);
   return undefined;
 }

@@ -68,6 +68,12 @@ export function endingClock(clock: Clock): EndingClock {
   };
 }
 
+/** CPU time that this process has used, in all of its threads. */
+export function systemCpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}
+
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
   monotonicMs: () => performance.now(),

@@ -8,6 +8,7 @@ import { runKey } from '../store/keys.ts';
 import { StoreUnavailable } from '../store/store.ts';
 import { beatConditions } from './fence.ts';
 import { layoutFollower } from './follow-layout.ts';
+import { fencedPorts } from './ports.ts';
 import type { Run } from './run.ts';
 
 export const beatIntervalMs = 5_000;
@@ -60,30 +61,38 @@ export async function keepBeating(run: Run, { observe, written }: Beats): Promis
   }
 }
 
-/** true: the lease and the token are still the run's. */
+/** true: the lease and the token are still the run's. false: they are not, or it is not known. */
 async function beatOnce(run: Run, beat: number, state: BeatState): Promise<boolean> {
   try {
     if (!(await run.ports.lease.extend(visibilityMs))) run.end({ kind: 'doubt', reason: 'the lease was refused' });
-    else if (run.inForce() && !(await writeBeat(run, beat, state, {}))) run.end({ kind: 'fenced' });
-    return !run.ended();
+    if (!run.inForce()) return false;
+    const beaten = await writeBeat(run, beat, state, {});
+    if (beaten === 'fenced') run.end({ kind: 'fenced' });
+    return beaten === 'written' && !run.ended();
   } catch (error) {
     if (!(error instanceof StoreUnavailable) && !(error instanceof QueueUnavailable)) throw error;
-    run.ports.log.warn('beat not written', { shard: run.message.shard, cause: error.message });
+    run.ports.log.warn('beat not written', { shard: run.message.shard, cause: error });
     return false;
   }
 }
 
-/** false: another token stands in RUN. */
+/**
+ * `fenced`: another token stands in RUN. `unknown`: the write is in doubt, or lost a conflict. It confirms nothing, so it is repeated,
+ * and the run's self-fence keeps counting from the last beat that was written.
+ */
+export type Beaten = 'written' | 'fenced' | 'unknown';
+
 export async function writeBeat(
   run: Run,
   beat: number,
   state: BeatState,
   more: { readonly doneSlot?: number },
-): Promise<boolean> {
+): Promise<Beaten> {
   const beatAtMs = run.ports.clock.nowMs();
   const { observedAtMs, late, lateOverflow, degradedTold, doubt } = state;
   const observed = { observedAtMs, degraded: doubt !== undefined, degradedTold, late, lateOverflow };
-  const outcome = await run.ports.store.write(
+  const { store, random } = fencedPorts(run.ports);
+  const outcome = await store.write(
     [
       {
         kind: 'update',
@@ -92,8 +101,9 @@ export async function writeBeat(
         if: beatConditions(run),
       },
     ],
-    { token: run.ports.random.uuid() },
+    { token: random.uuid() },
   );
-  // A beat in doubt harms nothing: the next one follows, and the self-fence counts.
-  return outcome.kind !== 'refused' || outcome.refusals.some((refusal) => refusal.kind === 'conflict');
+  if (outcome.kind === 'written') return 'written';
+  const isFenced = outcome.kind === 'refused' && outcome.refusals.every((refusal) => refusal.kind === 'condition');
+  return isFenced ? 'fenced' : 'unknown';
 }

@@ -1,22 +1,23 @@
 /**
  * Run lengths below their threshold are the only thing a crash may lose. Once a minute, and at the end of a run, those that differ from
- * what their PROBE item holds are written, one CHECKPOINT item a bucket; an entry counts only for the same uid and streak.
+ * what their PROBE item holds are written to the CHECKPOINT items of their bucket; an entry counts only for the same uid and streak.
  */
 import { isOwedAtHandover } from '../core/ticker.ts';
-import type { CheckpointEntry, CheckpointRecord } from '../store/items.ts';
+import type { CheckpointEntry } from '../store/items.ts';
 import { encodeCheckpoint } from '../store/items.ts';
 import type { Bucket } from '../store/keys.ts';
 import { probeKey } from '../store/keys.ts';
+import { type Item, StoreUnavailable } from '../store/store.ts';
+import { type CheckpointEntries, checkpointParts } from './checkpoint-items.ts';
 import { epochCheck } from './fence.ts';
 import type { HeldTarget } from './held.ts';
+import { fencedPorts } from './ports.ts';
 import { phasedOf } from './roster.ts';
 import type { Run } from './run.ts';
 import { saturatedRun } from './transition.ts';
 import { writeSurely } from './write.ts';
 
 export const checkpointIntervalMs = 60_000;
-
-export type CheckpointEntries = CheckpointRecord['entries'];
 
 /**
  * What of these targets a reader could not know from their PROBE items. `endsAtMs` (wall time): the run ends then, so what is off its phase
@@ -52,26 +53,47 @@ export function checkpointEntries(
   return buckets;
 }
 
-/** Writes the buckets whose entries differ from what `written` says stands there, and brings `written` up to date. */
+/** The text of each bucket's CHECKPOINT items as they stand in the store. */
+export type WrittenCheckpoints = Map<Bucket, readonly string[]>;
+
+/**
+ * Writes the items whose entries differ from what `written` says stands there, and brings `written` up to date. One that cannot be stored is
+ * logged and left: it costs run lengths, as a crash would, and is no reason to end a run that beats.
+ * @throws StoreUnavailable
+ */
 export async function writeCheckpoints(
   run: Run,
   entries: ReadonlyMap<Bucket, CheckpointEntries>,
-  written: Map<Bucket, string>,
+  written: WrittenCheckpoints,
 ): Promise<void> {
   // A bucket whose last target has left has no entries any more, and its old ones go.
   for (const bucket of new Set([...written.keys(), ...entries.keys()])) {
-    const bucketEntries = entries.get(bucket) ?? {};
-    const text = JSON.stringify(bucketEntries);
-    if (text === (written.get(bucket) ?? '{}')) continue;
-    if (!run.inForce()) return;
-    const outcome = await writeSurely(run.ports, [
-      epochCheck(run, bucket),
-      { kind: 'put', item: encodeCheckpoint(bucket, { entries: bucketEntries }) },
-    ]);
-    if (outcome.kind === 'written') written.set(bucket, text);
-    else if (outcome.kind === 'refused' && outcome.refusals.some((refusal) => refusal.kind === 'condition')) {
-      run.end({ kind: 'fenced' });
-      return;
+    const parts = checkpointParts(entries.get(bucket) ?? {});
+    const texts = [...(written.get(bucket) ?? [])];
+    const items = Math.max(parts.length, texts.length);
+    for (let part = 0; part < items; part += 1) {
+      const own = parts[part] ?? {};
+      const text = JSON.stringify(own);
+      if (text === (texts[part] ?? '{}')) continue;
+      if (!run.inForce()) return;
+      if (await isWritten(run, encodeCheckpoint(bucket, { entries: own }, part), bucket)) texts[part] = text;
     }
+    written.set(
+      bucket,
+      Array.from(texts, (text) => text ?? '{}'),
+    );
+  }
+}
+
+async function isWritten(run: Run, item: Item, bucket: Bucket): Promise<boolean> {
+  try {
+    const outcome = await writeSurely(fencedPorts(run.ports), [epochCheck(run, bucket), { kind: 'put', item }]);
+    if (outcome.kind === 'refused' && outcome.refusals.some((refusal) => refusal.kind === 'condition'))
+      run.end({ kind: 'fenced' });
+    return outcome.kind === 'written';
+  } catch (cause) {
+    if (cause instanceof StoreUnavailable) throw cause;
+    run.ports.log.error('checkpoint not stored', { key: { pk: item.pk, sk: item.sk }, cause });
+    return false;
   }
 }

@@ -1,5 +1,6 @@
 /** A claim sets a token where a lower one stands, and nowhere else: whoever claims twice, late or out of turn takes nothing back. */
 import type { Condition, Operation } from '../store/store.ts';
+import { fencedPorts } from './ports.ts';
 import type { Run } from './run.ts';
 import { writeKnown } from './write.ts';
 
@@ -19,7 +20,7 @@ export async function claimItems(run: Run, claims: readonly ClaimItem[]): Promis
       if: [...lowerToken(run.token), ...also],
     }),
   );
-  const outcome = await writeKnown(run.ports, operations);
+  const outcome = await writeKnown(fencedPorts(run.ports), operations);
   if (outcome.kind === 'written') return true;
   // A claim repeated with one's own token has succeeded before; claim the others again without it.
   const own = new Set(

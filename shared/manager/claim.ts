@@ -9,8 +9,8 @@ import { layoutKey, runKey } from '../store/keys.ts';
 import { pastOf } from '../store/run-of-epoch.ts';
 import type { Condition } from '../store/store.ts';
 import { type ClaimItem, claimItems } from './claim-items.ts';
-import { doneSlotOf, isPassed, notPassed } from './done-slot.ts';
-import type { Ports } from './ports.ts';
+import { doneSlotOf, isAhead, isPassed, notPassed } from './done-slot.ts';
+import { fencedPorts, type Ports } from './ports.ts';
 import { type Inherited, inheritedFrom, predecessorsOf, runOf } from './predecessors.ts';
 import type { Run } from './run.ts';
 import { writeKnown, writeSurely } from './write.ts';
@@ -18,12 +18,15 @@ import { writeKnown, writeSurely } from './write.ts';
 /** Buckets whose EPOCH is set in one transaction. */
 const bucketsPerWrite = 25;
 
+/** A fresh token, greater than any before it, and the version of the layout that it was taken from. */
+export type Taken = Pick<Run, 'token' | 'layoutVersion'>;
+
 /**
- * A fresh token, greater than any before it; undefined: the shard's generation has moved on (or there is no such shard).
+ * undefined: the shard's generation has moved on (or there is no such shard).
  * @throws StoreUnavailable also when nobody knows which token was taken, if any.
  */
-export async function takeToken(ports: Ports, message: ShardMessage): Promise<number | undefined> {
-  const outcome = await writeKnown(ports, [
+export async function takeToken(ports: Ports, message: ShardMessage): Promise<Taken | undefined> {
+  const outcome = await writeKnown(fencedPorts(ports), [
     {
       kind: 'update',
       key: layoutKey,
@@ -31,8 +34,8 @@ export async function takeToken(ports: Ports, message: ShardMessage): Promise<nu
       if: [{ kind: 'equals', attribute: generationAttribute(message.shard), value: message.generation }],
     },
   ]);
-  const token = outcome.kind === 'written' ? outcome.item?.token : undefined;
-  return typeof token === 'number' ? token : undefined;
+  const item = outcome.kind === 'written' ? outcome.item : undefined;
+  return typeof item?.token === 'number' ? { token: item.token, layoutVersion: Number(item.version ?? 0) } : undefined;
 }
 
 /** `warm`: nobody has held the shard since this process did, so what it remembers of it is what is stored. */
@@ -54,31 +57,35 @@ export type Claimed =
  */
 export async function claimRun(run: Run, keptToken: number | undefined): Promise<Claimed> {
   const { message, token, ports } = run;
-  const item = await ports.store.get(runKey(message.shard));
-  const doneSlot = doneSlotOf(item, message);
-  if (doneSlot >= message.slot || isPassed(item, message)) return { kind: 'refused' };
+  const fenced = fencedPorts(ports);
+  const item = await fenced.store.get(runKey(message.shard));
+  const nowMs = ports.clock.nowMs();
+  const scheduleMs = nowMs - run.aheadMs;
+  const doneSlot = doneSlotOf(item, message, scheduleMs);
+  if (doneSlot >= message.slot || isPassed(item, message, scheduleMs)) return { kind: 'refused' };
   const { generation, slot, mode } = message;
   const last = runOf(item);
   const before = last?.generation === generation ? last : undefined;
-  const inherited = inheritedFrom(before ? [before] : await predecessorsOf(run));
-  const nowMs = ports.clock.nowMs();
+  const known = inheritedFrom(before ? [before] : await predecessorsOf(run));
+  const inherited = { ...known, observedAtMs: Math.min(known.observedAtMs, nowMs) };
   const begun = { beat: 0, beatAtMs: nowMs, beganAtMs: nowMs, tick: mode === 'tick', ...inherited };
   const first = before ? {} : { sinceToken: token, previous: pastOf(last) };
   const record = { token, generation, slot, doneSlot, ...begun, ...first };
-  const claim = claimOf(updateTo(encodeRun(message.shard, record)), before);
+  const keepsDone = before !== undefined && !isAhead(item, message, scheduleMs);
+  const claim = claimOf(updateTo(encodeRun(message.shard, record)), keepsDone);
   if (keptToken !== undefined) {
     const same: Condition = { kind: 'equals', attribute: 'token', value: keptToken };
-    const outcome = await writeSurely(ports, [{ ...claim, if: [same] }]);
+    const outcome = await writeSurely(fenced, [{ ...claim, if: [same] }]);
     if (outcome.kind === 'written') return { kind: 'warm', inherited, before };
   }
-  if (!(await claimItems(run, [{ ...claim, if: notPassed(message) }]))) return { kind: 'refused' };
+  if (!(await claimItems(run, [{ ...claim, if: notPassed(item, message, scheduleMs) }]))) return { kind: 'refused' };
   return { kind: 'cold', inherited, before, unheldSinceMs: unheldSince(inherited, before, nowMs) };
 }
 
 /** The run before may end its slot in this moment: what it says of that stays. */
-function claimOf({ key, set }: ClaimItem, before: RunRecord | undefined): ClaimItem & { readonly kind: 'update' } {
+function claimOf({ key, set }: ClaimItem, keepsDone: boolean): ClaimItem & { readonly kind: 'update' } {
   const { doneSlot, ...rest } = set ?? {};
-  return { kind: 'update', key, set: before ? rest : { ...rest, doneSlot } };
+  return { kind: 'update', key, set: keepsDone ? rest : { ...rest, doneSlot } };
 }
 
 /** Clocks of two processes differ by that much. */

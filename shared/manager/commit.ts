@@ -1,14 +1,13 @@
 /**
- * The one queue through which everything a holder decides becomes durable: grouped into transactions, at most four a second, each
- * fenced by the EPOCH of every bucket it touches. A commit that somebody else has overtaken is dropped alone; a lost fence ends the run.
+ * The one queue through which everything a holder decides becomes durable: grouped into transactions over disjoint buckets, each fenced
+ * by the EPOCH of every bucket it touches. A commit that another writer has overtaken is dropped alone; a lost fence ends the run.
  */
-import { probeName } from '../core/spec.ts';
 import { sleep } from '../lib/clock.ts';
-import type { Bucket } from '../store/keys.ts';
-import { operationsMax, type Refusal } from '../store/store.ts';
+import type { Refusal } from '../store/store.ts';
 import { type Commit, type CommitPlan, planCommits } from './commit-plan.ts';
 import { writeFenced } from './fenced-write.ts';
 import type { Run } from './run.ts';
+import { waitingCommits } from './waiting-commits.ts';
 
 /** `superseded`: the item is no longer what it was, or gone: read it again. `void`: the run has ended, nothing was written. */
 export type CommitResult = 'committed' | 'superseded' | 'void';
@@ -19,8 +18,19 @@ export type CommitQueue = {
   drained(): Promise<void>;
 };
 
-/** Four transactions a second: what one holder may cost at most, however much changes. */
-const writeIntervalMs = 250;
+/**
+ * What one holder may cost, however much changes: 32 transactions a second of at most 100 operations. A thousand commits a second fit:
+ * where each is in another bucket it takes three operations, its item, its event and the fence, so 33 of them make a transaction.
+ */
+const transactionsPerSecondMax = 32;
+const writeIntervalMs = 1_000 / transactionsPerSecondMax;
+/** Transactions under way at the same time, none of which share a bucket: at 32 a second enough for answers that take 250 ms. */
+const inFlightMax = 8;
+/**
+ * A transaction that takes longer shows that the store, or this process, has too much to do, and the beat has to come through as well. Each
+ * one halves how many there may be at the same time, and a faster one adds one: at worst there is one at a time, four a second.
+ */
+const slowMs = 500;
 const conflictJitterMs = 100;
 const conflictsMax = 20;
 
@@ -28,16 +38,35 @@ type Entry = { readonly commit: Commit; readonly settle: (result: CommitResult) 
 
 export function commitQueue(run: Run): CommitQueue {
   const { clock } = run.ports;
-  let waiting: Entry[] = [];
-  let pumping: Promise<void> | undefined;
-  let lastWriteAt = Number.NEGATIVE_INFINITY;
+  const waiting = waitingCommits<Entry>();
+  let inFlight = 0;
+  let atOnce = inFlightMax;
+  let beganAtMs = Number.NEGATIVE_INFINITY;
+  let cancelTimer: (() => void) | undefined;
+  let onIdle: (() => void)[] = [];
 
-  async function pump(): Promise<void> {
-    while (waiting.length > 0) {
-      const pauseMs = lastWriteAt + writeIntervalMs - clock.monotonicMs();
-      if (pauseMs > 0) await sleep(clock, pauseMs, run.signal);
-      lastWriteAt = clock.monotonicMs();
-      const group = takeGroup();
+  /** Begins as many transactions as may begin now, and comes back when the next one may. */
+  function pump(): void {
+    cancelTimer?.();
+    cancelTimer = undefined;
+    while (inFlight < atOnce) {
+      const nowMs = clock.monotonicMs();
+      const intervalMs = (writeIntervalMs * inFlightMax) / atOnce;
+      const inMs = Math.max(beganAtMs + intervalMs, waiting.readyAtMs()) - nowMs;
+      if (inMs === Number.POSITIVE_INFINITY) return;
+      if (inMs > 0) {
+        cancelTimer = clock.setTimer(inMs, pump);
+        return;
+      }
+      beganAtMs = nowMs;
+      begin(waiting.take(nowMs));
+    }
+  }
+
+  function begin(group: readonly Entry[]): void {
+    inFlight += 1;
+    const startedAtMs = clock.monotonicMs();
+    const write = async () => {
       try {
         await writeGroup(run, group);
       } catch (cause) {
@@ -45,50 +74,46 @@ export function commitQueue(run: Run): CommitQueue {
         run.end({ kind: 'doubt', reason: 'a commit failed' });
         settleAll(group, 'void');
       }
-    }
-    // At once, not in a later microtask: what is submitted in between would find a pump that looks no more.
-    pumping = undefined;
+      inFlight -= 1;
+      const isSlow = clock.monotonicMs() - startedAtMs > slowMs;
+      atOnce = isSlow ? Math.max(1, Math.floor(atOnce / 2)) : Math.min(inFlightMax, atOnce + 1);
+      waiting.written(group, clock.monotonicMs());
+      pump();
+      rest();
+    };
+    void write();
   }
 
-  function takeGroup(): readonly Entry[] {
-    const buckets = new Set<Bucket>();
-    const probes = new Set<string>();
-    let operations = 0;
-    let count = 0;
-    for (const { commit } of waiting) {
-      const probe = probeOf(commit);
-      const fence = buckets.has(commit.address.bucket) ? 0 : 1;
-      const size = fence + 1 + commit.events.length;
-      if (count > 0 && operations + size > operationsMax) break;
-      // A transaction touches each item once: the next one decides whether this still holds.
-      if (probes.has(probe)) break;
-      probes.add(probe);
-      buckets.add(commit.address.bucket);
-      operations += size;
-      count += 1;
-    }
-    const group = waiting.slice(0, count);
-    waiting = waiting.slice(count);
-    return group;
-  }
+  const isIdle = () => inFlight === 0 && waiting.isEmpty();
+  const rest = () => {
+    if (!isIdle()) return;
+    const resolved = onIdle;
+    onIdle = [];
+    for (const resolve of resolved) resolve();
+  };
+
+  run.signal.addEventListener('abort', () => {
+    cancelTimer?.();
+    settleAll(waiting.clear(), 'void');
+    rest();
+  });
 
   return {
     submit(commit) {
       if (run.ended()) return Promise.resolve('void');
       return new Promise((settle) => {
-        waiting.push({ commit, settle });
-        pumping ??= pump();
+        waiting.add({ commit, settle });
+        pump();
       });
     },
-    async drained() {
-      while (pumping !== undefined) await pumping;
-    },
+    drained: () =>
+      isIdle()
+        ? Promise.resolve()
+        : new Promise((resolve) => {
+            onIdle.push(resolve);
+          }),
   };
 }
-
-/** While a target is read anew, the worker before and the one after may both have something to commit of one probe. */
-const probeOf = ({ address, before }: Commit): string =>
-  `${address.prefix}#${probeName(before.container, before.probeType)}`;
 
 /** Writes a group until each of its entries is settled. */
 async function writeGroup(run: Run, group: readonly Entry[]): Promise<void> {

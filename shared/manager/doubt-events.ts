@@ -2,32 +2,43 @@
 import type { BusEvent } from '../bus/events.ts';
 import { schemaVersion } from '../bus/events.ts';
 import type { ShardMessage } from '../queue/queue.ts';
-import { bucketName } from '../store/keys.ts';
+import { hashRangeOf } from '../store/keys.ts';
 import type { BeatState, Doubt } from './beat.ts';
 import type { Holder } from './holder.ts';
 
 type Shard = Pick<ShardMessage, 'shard' | 'buckets'>;
 
 export type DoubtTeller = {
-  /** What subscribers were last told: the next run goes on from there. */
-  told(): boolean;
+  /** Whether the next run has to take back what subscribers were told. */
+  told(isDegraded: boolean): boolean;
   /** To be called with every beat that was written: first RUN says it, then the event. */
   written(state: BeatState): void;
 };
 
-/** An event that the bus did not take is published again after the next beat. `wasTold`: the run before had told of a doubt. */
-export function doubtTeller({ run, publisher }: Holder, wasTold: boolean): DoubtTeller {
-  let told = wasTold;
+/** What the previous run left behind. */
+type Inherited = { readonly degraded: boolean; readonly degradedTold: boolean };
+
+/**
+ * An event that the bus did not take is published again after the next beat. The previous run may have published its doubt after its last
+ * beat, so a RUN that is degraded and not yet told may have been told: then the next state is published, whichever it is.
+ */
+export function doubtTeller(
+  { run, publisher }: Holder,
+  { degraded: wasDegraded, degradedTold }: Inherited,
+): DoubtTeller {
+  let told: boolean | undefined = wasDegraded && !degradedTold ? undefined : degradedTold;
   let isUnderWay = false;
   /** The same for every try. */
   let recoveredAtMs: number | undefined;
   return {
-    told: () => told,
+    told: (isDegraded) => told ?? !isDegraded,
     written({ doubt }) {
       const isDegraded = doubt !== undefined;
-      if (isDegraded || !told) recoveredAtMs = undefined;
+      if (isDegraded || told === false) recoveredAtMs = undefined;
       if (isDegraded === told || isUnderWay) return;
       isUnderWay = true;
+      // The bus may take it without an answer: from here on it counts as perhaps told.
+      if (doubt) told = undefined;
       if (!doubt) recoveredAtMs ??= run.ports.clock.nowMs();
       const event = doubt ? degraded(run.message, doubt) : recovered(run.message, recoveredAtMs ?? 0);
       publisher.publish([event], (isTaken) => {
@@ -54,6 +65,6 @@ const detailOf = ({ shard, buckets }: Shard, what: string, sinceMs: number) => (
   schemaVersion: schemaVersion as typeof schemaVersion,
   id: `shard-${shard}#${what}#${sinceMs}`,
   shard,
-  hashRange: `${bucketName(buckets.from)}-${bucketName(buckets.to - 1)}`,
+  hashRange: hashRangeOf(buckets),
   since: new Date(sinceMs).toISOString(),
 });

@@ -5,7 +5,7 @@ import { generationAttribute } from '../store/items.ts';
 import { layoutKey, runKey } from '../store/keys.ts';
 import type { Item, Store } from '../store/store.ts';
 import { lastBeat } from './beat.ts';
-import { doneSlotOf, isPassed } from './done-slot.ts';
+import { doneSlotOf, isAhead, isPassed } from './done-slot.ts';
 
 /** Longer than a beat and its first repetition take. */
 export const lookAgainMs = 6_000;
@@ -16,35 +16,39 @@ export type DropReason = 'slotEnded' | 'otherGeneration' | 'slotDone' | 'slotPas
 
 type ReceiptPorts = { readonly store: Store; readonly clock: Clock };
 
-/** undefined: it is to be run. `redelivered`: somebody else has received the message before. @throws StoreUnavailable */
+/**
+ * undefined: it is to be run. `redelivered`: the message has been received before. `aheadMs`: how far this process's clock is ahead of
+ * the schedule's. @throws StoreUnavailable
+ */
 export async function reasonToDrop(
   ports: ReceiptPorts,
   message: ShardMessage,
-  { redelivered = false } = {},
+  { redelivered = false, aheadMs = 0 } = {},
 ): Promise<DropReason | undefined> {
   const { store, clock } = ports;
-  if (clock.nowMs() >= message.slotEndMs) return 'slotEnded';
+  const nowMs = clock.nowMs() - aheadMs;
+  if (nowMs >= message.slotEndMs) return 'slotEnded';
   const layout = await store.get(layoutKey);
   if (layout?.[generationAttribute(message.shard)] !== message.generation) return 'otherGeneration';
   const run = await store.get(runKey(message.shard));
-  if (doneSlotOf(run, message) >= message.slot) return 'slotDone';
-  if (isPassed(run, message)) return 'slotPassed';
-  if (message.kind === 'slot') return undefined;
-  // Handed over: there is no holder to wait for.
-  if (redelivered && run?.beat === lastBeat) return undefined;
-  const reason = await reasonToLeave(ports, message, run);
+  if (doneSlotOf(run, message, nowMs) >= message.slot) return 'slotDone';
+  if (isPassed(run, message, nowMs)) return 'slotPassed';
+  if (message.kind === 'slot' && !isAhead(run, message, nowMs)) return undefined;
+  // Handed over, or begun by a clock that was ahead and ended: there is no holder to wait for.
+  if (run?.beat === lastBeat && (redelivered || message.kind === 'slot')) return undefined;
+  if (await isHeld(ports, message, run)) return 'holderAlive';
+  const isOld = clock.nowMs() - aheadMs - message.sentAtMs > rescueAgeMsMax;
   // What was taken up before lay with a holder since then.
-  return reason === 'rescueTooOld' && redelivered ? undefined : reason;
+  return message.kind === 'rescue' && isOld && !redelivered ? 'rescueTooOld' : undefined;
 }
 
 /** By the number of the beat, not by its time: clocks differ. A new token is a new holder. */
-async function reasonToLeave(
+async function isHeld(
   { store, clock }: ReceiptPorts,
-  { shard, sentAtMs }: ShardMessage,
+  { shard }: Pick<ShardMessage, 'shard'>,
   before: Item | undefined,
-): Promise<DropReason | undefined> {
+): Promise<boolean> {
   await sleep(clock, lookAgainMs);
   const after = await store.get(runKey(shard));
-  if (after?.beat !== before?.beat || after?.token !== before?.token) return 'holderAlive';
-  return clock.nowMs() - sentAtMs > rescueAgeMsMax ? 'rescueTooOld' : undefined;
+  return after?.beat !== before?.beat || after?.token !== before?.token;
 }

@@ -6,6 +6,7 @@
 import { generationAttribute } from '../store/items.ts';
 import { layoutKey, targetHash } from '../store/keys.ts';
 import { type Item, StoreUnavailable } from '../store/store.ts';
+import { fencedPorts } from './ports.ts';
 import type { Run, RunEnd } from './run.ts';
 
 /** A run lives this long at least, or a release that never comes would keep all shards handing over. */
@@ -17,11 +18,12 @@ const staggerMaxMs = 45_000;
 export type Leave = { readonly inMs: number; readonly as: RunEnd };
 
 /**
- * A look into LAYOUT, which every holder takes each `intervalMs`; undefined: the run stays. LAYOUT out of reach is no reason to stop: the
- * token says who may commit.
+ * A look into LAYOUT, which every holder takes each `intervalMs`; undefined: the run stays. The read is eventually consistent, so a
+ * version older than the claim's is ignored: the shard's previous generation would end a run that has just begun. LAYOUT out of reach is
+ * no reason to stop: the token says who may commit.
  */
 export function layoutFollower(run: Run, intervalMs: number): () => Promise<Leave | undefined> {
-  const { store, clock } = run.ports;
+  const { store, clock } = fencedPorts(run.ports);
   let releaseMovedAtMs: number | undefined;
 
   /** Monotonic; undefined: this release may stay. */
@@ -40,13 +42,16 @@ export function layoutFollower(run: Run, intervalMs: number): () => Promise<Leav
 
   return async () => {
     const item = await orUndefined(store.get(layoutKey, { eventuallyConsistent: true }));
-    if (item === undefined) return undefined;
+    if (item === undefined || versionOf(item) < run.layoutVersion) return undefined;
     const isMoved = item[generationAttribute(run.message.shard)] !== run.message.generation;
-    if (isMoved && isAnnounced(item)) return { inMs: untilAllKnowMs(item), as: { kind: 'moved' } };
+    if (isMoved && versionOf(item) > run.layoutVersion && isAnnounced(item))
+      return { inMs: untilAllKnowMs(item), as: { kind: 'moved' } };
     const dueMs = handoverDueMs(item);
     return dueMs !== undefined && clock.monotonicMs() >= dueMs ? { inMs: 0, as: { kind: 'handover' } } : undefined;
   };
 }
+
+const versionOf = ({ version }: Item): number => (typeof version === 'number' ? version : 0);
 
 async function orUndefined(read: Promise<Item | undefined>): Promise<Item | undefined> {
   try {

@@ -38,6 +38,8 @@ export type HeldProbe = {
   manners: Manners;
   /** It could not run when it was due, or what it found is void: it runs first thing, and its next tick keeps its distance. */
   owed: boolean;
+  /** When (monotonic) this container was first seen running, where its start lies in the future. */
+  runningSeen?: { readonly containerID: string; readonly atMs: number };
   /** When it last had nothing open: probed, or nothing to probe. Wall time. */
   seenAtMs: number;
   /** What it found last is void: it was the prober's own trouble. */

@@ -19,6 +19,8 @@ export type Holder = {
   readonly publisher: Publisher;
   readonly self: SelfWatch;
   readonly velocity: Velocity;
+  /** Publishes a surge that the bus has not taken yet. */
+  publishSurge(): void;
   /** While a shard is taken over; undefined: its loop runs. */
   takenOver: TakenOver | undefined;
   /** By the prefix of their keys. */
@@ -27,8 +29,8 @@ export type Holder = {
   schedule(held: HeldTarget, probe: HeldProbe): void;
   /** The timekeeper looks at the target then. */
   scheduleTarget(held: HeldTarget, dueMs: number): void;
-  /** Reads the target again and takes in what others wrote. */
-  reread(held: HeldTarget): Promise<void>;
+  /** Reads these targets of one bucket again and takes in what others wrote. */
+  reread(held: readonly HeldTarget[]): Promise<void>;
   /** Something else has changed what only the holder writes: forgets what is in memory and reads again. */
   reload(held: HeldTarget): Promise<void>;
 };

@@ -9,13 +9,14 @@ import { decodeShardMessage } from '../queue/shard-message.ts';
 import type { Ports } from './ports.ts';
 import type { RunEnd } from './run.ts';
 import type { RunOptions, runShard } from './run-shard.ts';
+import { aheadOfScheduleMs } from './schedule-time.ts';
 
 export type Host = {
   readonly clock: Clock;
   readonly log: Log;
   readonly portsFor: (lease: Lease) => Ports;
   readonly runShard: typeof runShard;
-  readonly optionsFor?: (message: ShardMessage) => Omit<RunOptions, 'stop' | 'redelivered'>;
+  readonly optionsFor?: (message: ShardMessage) => Omit<RunOptions, 'stop' | 'redelivered' | 'aheadMs'>;
   /** Hands over all that runs, and receives nothing more. */
   readonly stop: AbortSignal;
 };
@@ -81,10 +82,12 @@ export async function settleReceived(
   }
 }
 
-async function runOne(host: Host, { lease, receiveCount }: Received, message: ShardMessage): Promise<RunEnd> {
+async function runOne(host: Host, received: Received, message: ShardMessage): Promise<RunEnd> {
   if (host.stop.aborted) return { kind: 'handover' };
-  const options = { ...host.optionsFor?.(message), stop: host.stop, redelivered: receiveCount > 1 };
-  return host.runShard(host.portsFor(lease), message, message.slotEndMs, options);
+  const { lease, receiveCount } = received;
+  const aheadMs = aheadOfScheduleMs(host.clock, message, received);
+  const options = { ...host.optionsFor?.(message), stop: host.stop, redelivered: receiveCount > 1, aheadMs };
+  return host.runShard(host.portsFor(lease), message, message.slotEndMs + aheadMs, options);
 }
 
 /** A late success of a paused run would delete its successor's message: so whoever is in doubt leaves it alone. */

@@ -9,7 +9,7 @@ import type { Log } from '../lib/log.ts';
 import { decodeLayout, encodeLayout, generationAttribute, updateTo } from '../store/items.ts';
 import { layoutKey } from '../store/keys.ts';
 import { type Condition, type Item, type Operation, StoreUnavailable } from '../store/store.ts';
-import { readWeights, type WeightPorts } from './weights.ts';
+import { readWeights, WeighingTooSlow, type WeightPorts } from './weights.ts';
 import { writeSurely } from './write.ts';
 
 export type LayoutPorts = WeightPorts & { readonly log: Log };
@@ -19,17 +19,25 @@ export type LayoutOptions = Pick<LayoutContext, 'capacity' | 'mode'> & {
   readonly desiredRelease: string;
 };
 
-type StoredLayout = StandingLayout & { readonly desiredRelease: string; readonly item?: Item };
+export type StoredLayout = StandingLayout & { readonly desiredRelease: string; readonly item?: Item };
 
 /** `announced`: see LayoutRecord. */
 export type StandingLayout = Layout & { readonly announced?: number };
 
+/** Reads the layout and brings it up to date. */
+export async function currentLayout(ports: LayoutPorts, options: LayoutOptions): Promise<StandingLayout> {
+  return nextLayout(ports, await readLayout(ports), options);
+}
+
 /**
- * The layout that stands, after what the registered weights ask for was written. Of two schedules at once one writes; the other goes by
+ * Weighs the targets and writes the layout that they ask for, if it is another one. Of two schedules at once one writes; the other returns
  * what it finds.
  */
-export async function currentLayout(ports: LayoutPorts, options: LayoutOptions): Promise<StandingLayout> {
-  const stored = await readLayout(ports);
+export async function nextLayout(
+  ports: LayoutPorts,
+  stored: StoredLayout,
+  options: LayoutOptions,
+): Promise<StandingLayout> {
   const wanted = await wantedLayout(ports, stored, options);
   const isSame = wanted === stored && stored.desiredRelease === options.desiredRelease;
   if (isSame) return stored;
@@ -52,7 +60,7 @@ export async function announceLayout(ports: LayoutPorts, { version, announced }:
     await writeSurely(ports, [{ kind: 'update', key: layoutKey, set, if: [sameLayout] }]);
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;
-    ports.log.warn('layout not announced', { version, cause: error.message });
+    ports.log.warn('layout not announced', { version, cause: error });
   }
 }
 
@@ -62,8 +70,9 @@ async function wantedLayout(ports: LayoutPorts, stored: StoredLayout, options: L
     const weights = needsWeights(options) ? await readWeights(ports) : noWeights;
     return planLayout(stored, weights, { ...options, nowMs: ports.clock.nowMs() });
   } catch (error) {
-    if (!(error instanceof StoreUnavailable) || stored.shards.length === 0) throw error;
-    ports.log.warn('weights not read', { cause: error.message });
+    const isExpected = error instanceof StoreUnavailable || error instanceof WeighingTooSlow;
+    if (!isExpected || stored.shards.length === 0) throw error;
+    ports.log.warn('weights not read', { cause: error });
     return stored;
   }
 }
@@ -74,7 +83,7 @@ const needsWeights = ({ capacity, mode }: LayoutOptions): boolean =>
 
 const noWeights: readonly BucketWeight[] = Array.from({ length: bucketCount }, () => noWeight);
 
-async function readLayout({ store, log }: LayoutPorts): Promise<StoredLayout> {
+export async function readLayout({ store, log }: LayoutPorts): Promise<StoredLayout> {
   const item = await store.get(layoutKey);
   if (!item) return { version: 0, shards: [], desiredRelease: '' };
   const decoded = decodeLayout(item);

@@ -1,24 +1,31 @@
 /** Loading the targets of a shard: all of its buckets at the start, afterwards the slices whose counter moved. */
 import { sleep } from '../lib/clock.ts';
-import { decodeCheckpoint } from '../store/items.ts';
-import { type Bucket, bucketPk, checkpointKey, prefixEnd } from '../store/keys.ts';
+import { pacer } from '../lib/pace.ts';
+import { type Bucket, bucketPk, prefixEnd } from '../store/keys.ts';
 import type { Item } from '../store/store.ts';
 import { StoreUnavailable } from '../store/store.ts';
 import { type ChangeCounters, changesIntervalMs, movedSlices, readChanges, type Slice } from './changes.ts';
+import type { WrittenCheckpoints } from './checkpoint.ts';
+import { storedCheckpoint } from './checkpoint-items.ts';
 import { claimBuckets } from './claim.ts';
 import type { Holder } from './holder.ts';
-import { assembleTargets, type Poison } from './read-target.ts';
+import { assembleTarget, groupedByTarget, type Poison } from './read-target.ts';
 import { adoptTarget, type Checkpoints, dropTarget } from './roster.ts';
 
 /** What no counter told of is found at the latest by reading everything again. */
 export const fullReloadIntervalMs = 600_000;
 
+/**
+ * Of CPU in one turn of the event loop. Adopting a target takes up to 0.6 ms, and a bucket of them in one turn would delay every answer that
+ * arrives meanwhile, by seconds on a small function.
+ */
+const adoptSliceMs = 5;
+
 /** What a loader knows of its shard besides the targets; a warm start goes on with it. */
 export type Loaded = {
   readonly checkpoints: Map<Bucket, Checkpoints>;
   readonly poisoned: Map<string, readonly Poison[]>;
-  /** The text of each CHECKPOINT item as it stands in the store. */
-  readonly written: Map<Bucket, string>;
+  readonly written: WrittenCheckpoints;
   counters: ChangeCounters;
   /** When everything was last read, monotonic. */
   loadedAtMs: number;
@@ -48,6 +55,7 @@ export function shardLoader(holder: Holder, loaded: Loaded = nothingLoaded()): L
   const { run } = holder;
   const { clock, store, log } = run.ports;
   const { checkpoints, poisoned } = loaded;
+  const pace = pacer(clock, adoptSliceMs);
 
   async function loadAll(): Promise<boolean> {
     // A bucket's first target touches its counter before it is written, so whoever reads the counters first misses none.
@@ -76,27 +84,40 @@ export function shardLoader(holder: Holder, loaded: Loaded = nothingLoaded()): L
     for (const bucket of buckets) {
       const items = await store.query({ pk: bucketPk(bucket) });
       if (run.ended()) return false;
-      if (!checkpoints.has(bucket)) rememberCheckpoint(bucket, checkpointsOf(items));
-      adopt(bucket, '', items);
+      if (!checkpoints.has(bucket)) rememberCheckpoint(bucket, items);
+      await adopt(bucket, '', items);
     }
-    return true;
+    return !run.ended();
   }
 
-  function rememberCheckpoint(bucket: Bucket, entries: Checkpoints): void {
+  function rememberCheckpoint(bucket: Bucket, items: readonly Item[]): void {
+    const { entries, written } = storedCheckpoint(items);
     checkpoints.set(bucket, entries);
-    loaded.written.set(bucket, JSON.stringify(entries));
+    loaded.written.set(bucket, written);
   }
 
   /** `prefix`: what all the keys that were read begin with; held targets of it that were not read are gone. */
-  function adopt(bucket: Bucket, prefix: string, items: readonly Item[]): void {
-    const { targets, poison } = assembleTargets(items);
-    quarantine(bucket + prefix, poison);
-    const found = new Set(targets.map((read) => read.address.prefix));
+  async function adopt(bucket: Bucket, prefix: string, items: readonly Item[]): Promise<void> {
+    const groups = groupedByTarget(items);
     for (const held of holder.targets.values()) {
       const inRange = held.address.bucket === bucket && held.address.prefix.startsWith(prefix);
-      if (inRange && !found.has(held.address.prefix)) dropTarget(holder, held);
+      if (inRange && !groups.has(held.address.prefix)) dropTarget(holder, held);
     }
-    for (const read of targets) adoptTarget(holder, read, checkpoints.get(bucket) ?? {});
+    const poison: Poison[] = [];
+    for (const [address, group] of groups) {
+      await pace();
+      if (run.ended()) return;
+      const read = assembleTarget(group);
+      poison.push(...read.poison);
+      if (read.target) adoptTarget(holder, read.target, checkpoints.get(bucket) ?? {});
+      else dropHeld(address);
+    }
+    quarantine(bucket + prefix, poison);
+  }
+
+  function dropHeld(prefix: string): void {
+    const held = holder.targets.get(prefix);
+    if (held) dropTarget(holder, held);
   }
 
   function quarantine(range: string, poison: readonly Poison[]): void {
@@ -108,7 +129,7 @@ export function shardLoader(holder: Holder, loaded: Loaded = nothingLoaded()): L
 
   async function loadSlice({ bucket, slice }: Slice): Promise<void> {
     const prefix = bucket + slice;
-    adopt(bucket, prefix, await store.query({ pk: bucketPk(bucket), from: prefix, to: prefix + prefixEnd }));
+    await adopt(bucket, prefix, await store.query({ pk: bucketPk(bucket), from: prefix, to: prefix + prefixEnd }));
   }
 
   async function followOnce(eventuallyConsistent: boolean): Promise<boolean> {
@@ -130,7 +151,7 @@ export function shardLoader(holder: Holder, loaded: Loaded = nothingLoaded()): L
         else await followOnce(true);
       } catch (error) {
         if (!(error instanceof StoreUnavailable)) throw error;
-        log.warn('changes not read', { shard: run.message.shard, cause: error.message });
+        log.warn('changes not read', { shard: run.message.shard, cause: error });
       }
     }
   }
@@ -142,11 +163,4 @@ export function shardLoader(holder: Holder, loaded: Loaded = nothingLoaded()): L
     follow,
     quarantined: () => [...poisoned.values()].flat(),
   };
-}
-
-function checkpointsOf(items: readonly Item[]): Checkpoints {
-  const item = items.find(({ sk }) => sk === checkpointKey('').sk);
-  const decoded = item && decodeCheckpoint(item);
-  // A checkpoint that cannot be read costs run lengths, as a crash would: later detection, never a false trip.
-  return decoded?.kind === 'ok' ? decoded.record.entries : {};
 }

@@ -2,17 +2,23 @@
  * The loop of a run: one heap of what is due, one timer. A probe is in flight at most once; what its ticker holds meanwhile comes right
  * after. Targets are in the same heap: the holder is their timekeeper.
  */
-import { descriptorsOf, type Manners, mannersInOrder } from '../core/room.ts';
+import { descriptorsOf, type Manners, servedInOrder } from '../core/room.ts';
 import { isClockJump } from '../core/self-health.ts';
 import { dueMs, oweTick, passTime, readyWakes, restTicker, spaceOut, takeWake } from '../core/ticker.ts';
 import { dueHeap } from '../lib/heap.ts';
 import { StoreUnavailable } from '../store/store.ts';
 import type { HeldProbe, HeldTarget } from './held.ts';
-import { probeRoom, type Room } from './room.ts';
+import { type Place, probeRoom, type Room } from './room.ts';
 import type { Run } from './run.ts';
+import { tendLanes } from './tend-lanes.ts';
 
 /** The timer never sleeps longer, so that a wall clock that jumped is seen. */
 const timerMaxMs = 1_000;
+/**
+ * Of CPU for beginning probes in one turn of the event loop: after a restart hundreds are due at once, and while they begin the
+ * answers to those that have begun are not read.
+ */
+const beginSliceMs = 5;
 /** After a look at a target that failed. */
 const tendAgainMs = 2_000;
 /** Something that has been due for longer than this holds up the shard's observation. */
@@ -22,9 +28,13 @@ type Entry =
   | { readonly kind: 'probe'; readonly held: HeldTarget; readonly probe: HeldProbe; readonly wake: number }
   | { readonly kind: 'target'; readonly held: HeldTarget; readonly wake: number };
 
+/** `again`: the cycle gave its place back while it waited for a commit and has still to probe, so it begins anew. */
+export type CycleEnd = 'over' | 'again';
+
 export type Steps = {
-  readonly cycle: (held: HeldTarget, probe: HeldProbe) => Promise<void>;
-  readonly tend: (held: HeldTarget) => Promise<void>;
+  readonly cycle: (held: HeldTarget, probe: HeldProbe, place: Place) => Promise<CycleEnd>;
+  /** Looks at targets of one bucket that are due. */
+  readonly tend: (due: readonly HeldTarget[]) => Promise<void>;
   /** Wall time moved by so much against monotonic time: what was set by it is to be set anew. */
   readonly jumped: (jumpMs: number) => void;
 };
@@ -58,6 +68,7 @@ export function startLoop(run: Run, room: Room = probeRoom()): Loop {
   let offsetMs = clock.nowMs() - clock.monotonicMs();
   let stopping = false;
   let leaveRoom = (): void => undefined;
+  let cancelLetIn: (() => void) | undefined;
 
   /** Every look at the wall clock is held against the monotonic one first, or a jump would make everything due at once, or nothing. */
   const wallMs = (): number => {
@@ -90,10 +101,13 @@ export function startLoop(run: Run, room: Room = probeRoom()): Loop {
     cancelTimer = undefined;
     timerAtMs = Number.POSITIVE_INFINITY;
     const nowMs = wallMs();
+    const sliceEndMs = clock.monotonicMs() + beginSliceMs;
     for (let next = heap.peek(); next && next.dueMs <= nowMs && !stopping; next = heap.peek()) {
       heap.pop();
       begin(next.entry, nowMs);
+      if (clock.monotonicMs() >= sliceEndMs) break;
     }
+    lanes.begin();
     arm();
   };
 
@@ -101,7 +115,7 @@ export function startLoop(run: Run, room: Room = probeRoom()): Loop {
     if (entry.held.gone || run.ended() || !isCurrent(entry)) return;
     switch (entry.kind) {
       case 'target':
-        return track(tend(entry.held));
+        return lanes.add(entry.held);
       case 'probe':
         return beginProbe(entry.held, entry.probe, nowMs);
     }
@@ -109,59 +123,84 @@ export function startLoop(run: Run, room: Room = probeRoom()): Loop {
 
   const beginProbe = (held: HeldTarget, probe: HeldProbe, nowMs: number) => {
     if (probe.inFlight) return;
+    const hasRoom = room.hasFor(probe.manners, descriptorsOf(probe.spec));
+    if (hasRoom && (lines.isEmpty() || !servedBefore(probe.manners).some(nextOf)))
+      return startProbe(held, probe, nowMs);
+    probe.owed = true;
+    lines.join(held, probe);
+    if (hasRoom) armLetIn();
+  };
+
+  const startProbe = (held: HeldTarget, probe: HeldProbe, nowMs: number) => {
     const ticker = passTime(probe.ticker, nowMs);
     const wake = readyWakes(ticker).at(-1);
     if (!wake) return schedule(held, probe);
-    const { manners } = probe;
-    const descriptors = descriptorsOf(probe.spec);
-    if (!room.hasFor(manners, descriptors)) {
-      probe.owed = true;
-      lines.join(held, probe);
-      return;
-    }
     const next = takeWake(ticker, wake, nowMs);
     probe.ticker = isTick ? restTicker(next, nowMs) : probe.owed ? spaceOut(next, nowMs) : next;
     probe.owed = false;
     probe.inFlight = true;
     lines.leave(probe);
     probing.add(probe);
-    track(cycle(held, probe, room.take(manners, descriptors)));
+    track(cycle(held, probe, room.take(probe.manners, descriptorsOf(probe.spec))));
   };
 
-  const cycle = async (held: HeldTarget, probe: HeldProbe, release: () => void) => {
+  const cycle = async (held: HeldTarget, probe: HeldProbe, place: Place) => {
     try {
-      await steps?.cycle(held, probe);
+      if ((await steps?.cycle(held, probe, place)) === 'again') owe(probe);
     } finally {
       probe.inFlight = false;
       probing.delete(probe);
       // Also after a cycle that threw: the worker goes on.
       schedule(held, probe);
-      release();
+      place.leave();
     }
   };
 
-  /** A look that failed is taken again soon: nobody else knows that something of the target is open. */
-  const tend = async (held: HeldTarget) => {
+  const owe = (probe: HeldProbe) => {
+    probe.owed = true;
+    probe.ticker = oweTick(probe.ticker);
+  };
+
+  /** After a look that failed another follows soon: no other process knows that something is open. */
+  const tend = async (due: readonly HeldTarget[]) => {
     try {
-      await steps?.tend(held);
+      await steps?.tend(due);
     } catch (cause) {
-      scheduleTarget(held, clock.nowMs() + tendAgainMs);
+      const againAtMs = clock.nowMs() + tendAgainMs;
+      for (const held of due) scheduleTarget(held, againAtMs);
       throw cause;
     }
   };
 
-  /** Of those that wait for room the best-mannered first, and of these who has waited longest. */
+  /**
+   * Not at once, as one place is given back after the other: with as many probes in flight as there are places, each of them waits for all
+   * others in every turn of the event loop, and on a slow machine that alone takes longer than their time-outs.
+   */
+  const armLetIn = () => {
+    cancelLetIn ??= clock.setTimer(0, letIn);
+  };
+
+  /** Begins what there is room for, one slice of it in this turn. */
   const letIn = () => {
-    for (const manners of mannersInOrder) {
-      for (let first = lines.first(manners); first && !stopping; first = lines.first(manners)) {
-        const [probe, held] = first;
-        const gone = held.gone || probe.inFlight || held.probes.get(probe.name) !== probe;
-        if (!gone && !room.hasFor(manners, descriptorsOf(probe.spec))) break;
-        lines.leave(probe);
-        if (!gone && !run.ended()) beginProbe(held, probe, wallMs());
+    cancelLetIn = undefined;
+    const sliceEndMs = clock.monotonicMs() + beginSliceMs;
+    for (const group of servedInOrder) {
+      for (let next = nextOf(group); next && !stopping; next = nextOf(group)) {
+        if (clock.monotonicMs() >= sliceEndMs) return armLetIn();
+        lines.leave(next.probe);
+        if (!isGone(next) && !run.ended()) startProbe(next.held, next.probe, wallMs());
       }
     }
   };
+
+  const nextOf = (group: readonly Manners[]) =>
+    group
+      .flatMap((manners) => lines.first(manners) ?? [])
+      .filter((waiting) => isGone(waiting) || room.hasFor(waiting.probe.manners, descriptorsOf(waiting.probe.spec)))
+      .reduce<Waiting | undefined>(
+        (first, other) => (first && first.arrival < other.arrival ? first : other),
+        undefined,
+      );
 
   const track = (work: Promise<void>) => {
     // A panic inside one probe is logged and swallowed; the worker goes on (pkg/kubelet/prober/worker.go).
@@ -172,6 +211,8 @@ export function startLoop(run: Run, room: Room = probeRoom()): Loop {
       .finally(() => working.delete(tracked));
     working.add(tracked);
   };
+
+  const lanes = tendLanes({ tend, track, isOver: () => stopping || run.ended() !== undefined });
 
   const schedule = (held: HeldTarget, probe: HeldProbe) => {
     if (held.gone || probe.inFlight || stopping || held.probes.get(probe.name) !== probe) return;
@@ -191,7 +232,7 @@ export function startLoop(run: Run, room: Room = probeRoom()): Loop {
   return {
     start(given) {
       steps = given;
-      leaveRoom = room.onFree(letIn);
+      leaveRoom = room.onFree(armLetIn);
       arm();
     },
     schedule,
@@ -208,14 +249,12 @@ export function startLoop(run: Run, room: Room = probeRoom()): Loop {
     async stopped() {
       stopping = true;
       leaveRoom();
+      cancelLetIn?.();
       cancelTimer?.();
       while (working.size > 0) await Promise.all(working);
     },
     abandon() {
-      for (const probe of probing) {
-        probe.owed = true;
-        probe.ticker = oweTick(probe.ticker);
-      }
+      for (const probe of probing) owe(probe);
     },
   };
 }
@@ -223,17 +262,34 @@ export function startLoop(run: Run, room: Room = probeRoom()): Loop {
 const isCurrent = (entry: Entry): boolean =>
   (entry.kind === 'probe' ? entry.probe.wake : entry.held.wake) === entry.wake;
 
+/** Groups whose probes that wait come before one that is due only now. */
+const servedBefore = (manners: Manners): readonly (readonly Manners[])[] =>
+  servedInOrder.slice(0, servedInOrder.findIndex((group) => group.includes(manners)) + 1);
+
+type Waiting = { readonly held: HeldTarget; readonly probe: HeldProbe; readonly arrival: number };
+
+const isGone = ({ held, probe }: Waiting): boolean =>
+  held.gone || probe.inFlight || held.probes.get(probe.name) !== probe;
+
 /** Probes that found no room, in the order in which they came. */
 function linesOf() {
-  const lines: { readonly [manners in Manners]: Map<HeldProbe, HeldTarget> } = {
+  let arrivals = 0;
+  const lines: { readonly [manners in Manners]: Map<HeldProbe, Waiting> } = {
     steady: new Map(),
     new: new Map(),
     hanging: new Map(),
   };
   return {
-    /** Who waits already keeps its place. */
-    join: (held: HeldTarget, probe: HeldProbe) => void lines[probe.manners].set(probe, held),
-    first: (manners: Manners) => lines[manners].entries().next().value,
+    /** A probe that waits already keeps its place. */
+    join(held: HeldTarget, probe: HeldProbe) {
+      const line = lines[probe.manners];
+      if (line.has(probe)) return;
+      arrivals += 1;
+      line.set(probe, { held, probe, arrival: arrivals });
+    },
+    /** Almost always; it spares each probe that begins the search through the lines. */
+    isEmpty: () => lines.steady.size + lines.new.size + lines.hanging.size === 0,
+    first: (manners: Manners) => lines[manners].values().next().value,
     leave: (probe: HeldProbe) => void lines[probe.manners].delete(probe),
   };
 }

@@ -6,35 +6,44 @@ import type { HeldTarget } from './held.ts';
 import type { Holder, TakenOver } from './holder.ts';
 import type { Loop } from './loop.ts';
 import { publisherOf } from './publisher.ts';
-import { type ReadTarget, readTarget } from './read-target.ts';
+import { readAgain } from './read-again.ts';
+import { readTarget } from './read-target.ts';
 import { adoptTarget, dropTarget, requestsPassedOn } from './roster.ts';
 import type { Run } from './run.ts';
 import { selfWatch } from './self-health.ts';
+import { surgePublisher } from './surge-events.ts';
 import { velocityOf } from './velocity.ts';
 
 type Begun = Pick<Holder, 'targets'> & { readonly takenOver: TakenOver | undefined; readonly inDoubt: boolean };
 
 /** The holder of a run, with nothing under way yet. */
 export function holderOf(run: Run, loop: Loop, { targets, takenOver, inDoubt }: Begun): Holder {
-  const reread = async (held: HeldTarget) => {
-    const read = await readUntilEnded(run, held);
-    if (held.gone || run.ended()) return;
-    if (read) adoptTarget(holder, read, {});
-    else dropTarget(holder, held);
+  const reread = async (due: readonly HeldTarget[]) => {
+    const read = await untilRead(run, () => readAgain(run, due, holder.targets.values()));
+    for (const held of due) {
+      if (held.gone || run.ended()) continue;
+      const found = read?.get(held.address.prefix);
+      if (found) adoptTarget(holder, found, {});
+      else dropTarget(holder, held);
+    }
   };
+  const publisher = publisherOf(run);
+  const velocity = velocityOf(run.ports.clock, () => publishSurge());
+  const publishSurge = surgePublisher(run.message, publisher, velocity.surge);
   const holder: Holder = {
     run,
     commits: commitQueue(run),
-    publisher: publisherOf(run),
+    publisher,
     self: selfWatch(run, inDoubt),
-    velocity: velocityOf(run.ports.clock),
+    velocity,
+    publishSurge,
     takenOver,
     targets,
     schedule: loop.schedule,
     scheduleTarget: loop.scheduleTarget,
     reread,
     async reload(held) {
-      const read = await readUntilEnded(run, held);
+      const read = await untilRead(run, () => readTarget(run.ports.store, held.address));
       if (held.gone || run.ended()) return;
       // Only now: a target that was dropped and could not be read would be nobody's until the next full reload.
       dropTarget(holder, held);
@@ -54,11 +63,11 @@ function keepSeen(before: HeldTarget, held: HeldTarget): void {
 /** After a read that failed. */
 const readAgainMs = 1_000;
 
-/** A target that has to be read again is, however long the store is out of reach; undefined: it is gone, or the run has ended. */
-async function readUntilEnded(run: Run, { address }: HeldTarget): Promise<ReadTarget | undefined> {
+/** What has to be read is, however long the store is out of reach; undefined: there is nothing to read, or the run has ended. */
+async function untilRead<Answer>(run: Run, read: () => Promise<Answer>): Promise<Answer | undefined> {
   while (!run.ended()) {
     try {
-      return await readTarget(run.ports.store, address);
+      return await read();
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
       await sleep(run.ports.clock, readAgainMs, run.signal);

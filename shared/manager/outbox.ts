@@ -7,14 +7,15 @@ import type { Log } from '../lib/log.ts';
 
 export type OutboxPorts = { readonly bus: Bus; readonly log: Log };
 
-/** true: the bus has taken every event. Only then may the outbox be cleared. */
+/** Only when the bus has taken every event may the outbox be cleared. */
 export async function publishOutbox(
   ports: OutboxPorts,
   target: TargetRecord,
   outbox: readonly OutboxEvent[],
-): Promise<boolean> {
-  const { failed } = await ports.bus.publish(outbox.flatMap((event) => busEvent(ports, target, event)));
-  return failed.length === 0;
+): Promise<'published' | 'incomplete' | 'denied'> {
+  const { failed, denied } = await ports.bus.publish(outbox.flatMap((event) => busEvent(ports, target, event)));
+  if (failed.length === 0) return 'published';
+  return denied ? 'denied' : 'incomplete';
 }
 
 /** An outbox entry that no longer has the form of its event is dropped, or it would block all that follow. */

@@ -15,6 +15,11 @@ export type Ports = {
   readonly random: Random;
   readonly log: Log;
   readonly store: Store;
+  /**
+   * The same table for claims, beats, commits and checkpoints, with sockets of its own: reads of thousands of targets must not delay a
+   * beat. Absent: `store`, which has no sockets that could run out.
+   */
+  readonly fencedStore?: Store;
   readonly bus: Bus;
   /** The run's own message: its visibility is the lease. */
   readonly lease: Lease;
@@ -28,8 +33,19 @@ export type Ports = {
   /** What lies between this process and who runs the commands of exec probes; absent: nothing, they run on this machine. */
   readonly execReach?: Reach;
   readonly metrics: ProbeMetrics;
+  /** CPU time that this process has used; absent: not known. */
+  readonly cpuMs?: () => number;
   /** Ends the time of this run's probers: what they still wait for is over at once, and its sockets and commands with it. */
   readonly abandon: () => void;
 };
+
+/** What claims, beats, commits and checkpoints go through. */
+export const fencedPorts = ({ store, fencedStore = store, clock, random }: FencedPorts) => ({
+  store: fencedStore,
+  clock,
+  random,
+});
+
+type FencedPorts = Pick<Ports, 'store' | 'clock' | 'random'> & { readonly fencedStore?: Store | undefined };
 
 export type Canary = { readonly host: string; readonly port: number };

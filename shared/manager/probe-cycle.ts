@@ -6,42 +6,59 @@ import { productEra } from '../core/observed.ts';
 import type { ProbeReport } from '../core/probe-report.ts';
 import type { EventRecord, ProbeRecord } from '../core/records.ts';
 import { mannersAfter } from '../core/room.ts';
-import { type Reach, reachOf, voided } from '../core/self-health.ts';
+import { type Reach, reachOf } from '../core/self-health.ts';
 import { decideGate, type PodView, reduce, type Step, type Worker } from '../core/worker.ts';
 import { probe as runProbe, type TimedAttempt } from '../prober/probe.ts';
 import { outputOf } from '../prober/stored-output.ts';
 import { commitEvents, commitRecord } from './commit-change.ts';
 import { type HeldProbe, type HeldTarget, podView } from './held.ts';
 import type { Holder } from './holder.ts';
+import type { CycleEnd } from './loop.ts';
 import { ownTrouble } from './own-trouble.ts';
 import { rationed, recordedEvent } from './probe-events.ts';
+import type { Place } from './room.ts';
 import type { Watched } from './self-health.ts';
 import { endedRecord, isDenied, mustCommit, withAction, withAttempts, withWorker } from './transition.ts';
 
-/** Runs the cycle to its end; afterwards the worker is as committed. A run that ended meanwhile leaves everything as it was. */
-export async function probeCycle(holder: Holder, held: HeldTarget, probe: HeldProbe): Promise<void> {
-  if (probe.stopping) return endWorker(holder, held, probe, '');
+/** A probe that is due, with its place among the sockets. */
+export type Due = { readonly probe: HeldProbe; readonly place: Place };
+
+/**
+ * Runs the cycle to its end; afterwards the worker is as committed. A run that ended meanwhile leaves everything as it was. The place is
+ * left before every commit: what waits for the store must not keep others from probing.
+ */
+export async function probeCycle(holder: Holder, held: HeldTarget, { probe, place }: Due): Promise<CycleEnd> {
+  if (probe.stopping) return endWorker(holder, held, { probe, place, specDigest: '' });
   const pod = podView(held, probe.container.spec.name);
-  const gate = decideGate(probe.workerSpec, probe.worker, pod, gateTimeMs(holder, pod), productEra);
-  if (!(await applyStep(holder, held, { probe, step: gate }))) return;
+  const gate = decideGate(probe.workerSpec, probe.worker, pod, gateTimeMs(holder, probe, pod), productEra);
+  if (!(await applyStep(holder, held, { probe, place, step: gate }))) return 'over';
   switch (gate.kind) {
     case 'skip':
       probe.seenAtMs = holder.run.ports.clock.nowMs();
-      return;
+      return 'over';
     case 'stop':
-      return endWorker(holder, held, probe, probe.specDigest);
+      return endWorker(holder, held, { probe, place, specDigest: probe.specDigest });
     case 'probe':
-      return askProber(holder, held, probe);
+      if (place.hasLeft()) return 'again';
+      await askProber(holder, held, { probe, place });
+      return 'over';
   }
 }
 
-/** Whose clock set the start is not known: a start in the future counts as now. */
-function gateTimeMs(holder: Holder, { container }: PodView): number {
-  const nowMs = holder.run.ports.clock.nowMs();
-  return container?.state?.kind === 'running' ? Math.max(nowMs, container.state.startedAtMs) : nowMs;
+/**
+ * Another process set the start by its own clock. A start in the future is counted from when this run first saw the container: the clock
+ * that set it may have been ahead by a day.
+ */
+function gateTimeMs({ run }: Holder, probe: HeldProbe, { container }: PodView): number {
+  const { clock } = run.ports;
+  const nowMs = clock.nowMs();
+  if (container?.state?.kind !== 'running' || container.state.startedAtMs <= nowMs) return nowMs;
+  const { containerID } = container;
+  if (probe.runningSeen?.containerID !== containerID) probe.runningSeen = { containerID, atMs: clock.monotonicMs() };
+  return container.state.startedAtMs + clock.monotonicMs() - probe.runningSeen.atMs;
 }
 
-async function askProber(holder: Holder, held: HeldTarget, probe: HeldProbe): Promise<void> {
+async function askProber(holder: Holder, held: HeldTarget, { probe, place }: Due): Promise<void> {
   const { clock, probers, metrics } = holder.run.ports;
   const startedAt = clock.monotonicMs();
   const watched = holder.self.watch();
@@ -56,8 +73,9 @@ async function askProber(holder: Holder, held: HeldTarget, probe: HeldProbe): Pr
       handler: probe.spec,
       probeType: probe.probeType,
       containerKind: probe.container.kind,
+      permit: place,
     },
-  );
+  ).finally(place.leave);
   const durationMs = clock.monotonicMs() - startedAt;
   probe.manners = mannersAfter(durationMs, probe.spec.timeoutSeconds * 1000);
   const report = await believed(holder, held, { probe, report: tried, watched }).finally(watched.done);
@@ -72,7 +90,8 @@ async function askProber(holder: Holder, held: HeldTarget, probe: HeldProbe): Pr
   if (probe.specDigest !== specDigest) return;
   if (report.conclusion.kind === 'error') return tellError(holder, held, { probe, report, isStanding });
   const step = reduce(probe.workerSpec, probe.worker, report.conclusion.result);
-  await applyStep(holder, held, { probe, step, report });
+  if (isHeldBack(holder, held, { probe, step })) return;
+  await applyStep(holder, held, { probe, place, step, report });
 }
 
 type Believing = {
@@ -81,8 +100,8 @@ type Believing = {
   readonly watched: Watched;
 };
 
-/** The report, or a prober error where it may be the prober's own doing, or where too many targets turn at once for it to count now. */
-async function believed(
+/** The report, or a prober error where it may be the prober's own doing. */
+function believed(
   holder: Holder,
   held: HeldTarget,
   { probe, report, watched }: Believing,
@@ -91,12 +110,22 @@ async function believed(
   const changes = worker.lastResult !== 'failure' || record.result !== 'failure' || worker.onHold;
   const confirms = record.result === 'success' && !worker.onHold;
   const reach = reachOfProbe(holder, spec, held.target.spec.host);
-  const judged = await watched.judge(report, { reach, changes, confirms });
-  if (judged.conclusion.kind === 'error' || judged.conclusion.result !== 'failure') return judged;
-  const step = reduce(probe.workerSpec, worker, 'failure');
-  const turns = record.result !== 'failure' && step.actions.length > 0;
-  if (!turns || holder.velocity.ask(held.address.prefix, holder.targets.size)) return judged;
-  return voided(judged, 'too many targets turn unhealthy at once');
+  return watched.judge(report, { reach, changes, confirms });
+}
+
+type Turning = { readonly probe: HeldProbe; readonly step: Step };
+
+/**
+ * Whether this failure would turn its target unhealthy while too many others turn. The target has been seen all the same; only its run of
+ * failures stays one short of the threshold, so that the next probe asks again.
+ */
+function isHeldBack(holder: Holder, held: HeldTarget, { probe, step }: Turning): boolean {
+  const turns =
+    probe.record.result !== 'failure' &&
+    step.actions.some((action) => action.kind === 'set' && action.result === 'failure');
+  if (!turns) return false;
+  const periodMs = probe.spec.periodSeconds * 1_000;
+  return !holder.velocity.ask({ target: held.address.prefix, periodMs, targets: holder.targets.size });
 }
 
 function reachOfProbe({ run }: Holder, { exec, httpGet, tcpSocket }: HeldProbe['spec'], host: string): Reach {
@@ -113,10 +142,10 @@ function metricResult({ conclusion }: ProbeReport): 'successful' | 'failed' | 'u
   return conclusion.result === 'success' ? 'successful' : 'failed';
 }
 
-type Applied = { readonly probe: HeldProbe; readonly step: Step; readonly report?: ProbeReport<TimedAttempt> };
+type Applied = Due & { readonly step: Step; readonly report?: ProbeReport<TimedAttempt> };
 
-/** Makes durable what the step changed and tells of it; false: the commit did not go through and the cycle is over. */
-async function applyStep(holder: Holder, held: HeldTarget, { probe, step, report }: Applied): Promise<boolean> {
+/** Makes durable what the step changed and publishes it; false: the commit did not go through and the cycle is over. */
+async function applyStep(holder: Holder, held: HeldTarget, { probe, place, step, report }: Applied): Promise<boolean> {
   const nowMs = holder.run.ports.clock.nowMs();
   if (report) countAttempts(probe, step.worker, report);
   const told = eventsOf(probe, report, nowMs);
@@ -126,6 +155,7 @@ async function applyStep(holder: Holder, held: HeldTarget, { probe, step, report
     probe.worker = step.worker;
     return told.length === 0 || commitEvents(holder, held, probe, told);
   }
+  place.leave();
   for (const after of records) {
     const committed = await commitRecord(holder, held, {
       probe,
@@ -146,27 +176,29 @@ function countAttempts(probe: HeldProbe, next: Worker, report: ProbeReport<Timed
   probe.attempts = withAttempts(probe.attempts, sameRun, report.attempts);
 }
 
-/** The records to commit one after the other: one for each change of the results cache, the last with the worker's state. */
+/**
+ * The records to commit one after the other, one for each change of the results cache. Each carries the worker's state: the run may end
+ * between two commits, and a hold left behind by the old container would keep the new one from ever being probed.
+ */
 function changedRecords(
   probe: HeldProbe,
   step: Step,
   now: { readonly nowMs: number; readonly report?: ProbeReport<TimedAttempt> },
 ): readonly ProbeRecord[] {
   const versions: ProbeRecord[] = [];
-  let record = probe.record;
+  let record = withWorker(probe.record, step.worker, probe);
   for (const action of step.actions) {
     const next = withAction(record, action, now.nowMs);
-    if (next !== record) versions.push(withoutReport(next, true));
+    if (next !== record) versions.push(withoutReport(next));
     record = next;
   }
-  const told = now.report ? withReport(record, now.report) : withoutReport(record, record !== probe.record);
-  const last = withWorker(told, step.worker, probe);
+  const isChanged = versions.length > 0;
+  const last = now.report ? withReport(record, now.report) : isChanged ? withoutReport(record) : record;
   return mustCommit(probe.record, last) ? [...versions.slice(0, -1), last] : [];
 }
 
 /** A result that no probe gave (a new container, one that does not run) carries none of the old one's output. */
-function withoutReport(record: ProbeRecord, changed: boolean): ProbeRecord {
-  if (!changed) return record;
+function withoutReport(record: ProbeRecord): ProbeRecord {
   const { failureClass: _, ...rest } = record;
   return { ...rest, output: '' };
 }
@@ -213,11 +245,17 @@ async function tellError(holder: Holder, held: HeldTarget, { probe, report, isSt
 }
 
 /** Ends the worker: its cached result and its series go, the item stays and says so. */
-async function endWorker(holder: Holder, held: HeldTarget, probe: HeldProbe, specDigest: string): Promise<void> {
+async function endWorker(
+  holder: Holder,
+  held: HeldTarget,
+  { probe, place, specDigest }: Due & { readonly specDigest: string },
+): Promise<CycleEnd> {
+  place.leave();
   const after = endedRecord(probe.record, holder.run.ports.clock.nowMs(), specDigest);
-  if (!(await commitRecord(holder, held, { probe, after, told: [], attempts: [] }))) return;
+  if (!(await commitRecord(holder, held, { probe, after, told: [], attempts: [] }))) return 'over';
   held.probes.delete(probe.name);
   holder.run.ports.metrics.remove(probe.labels);
   // While it ended its probe may have come back into the spec, or its container with another ID.
-  await holder.reread(held);
+  await holder.reread([held]);
+  return 'over';
 }

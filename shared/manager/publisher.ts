@@ -1,5 +1,5 @@
 /** Events of a run on their way to the bus, in order, none left pending when the run returns. */
-import type { BusEvent } from '../bus/events.ts';
+import type { BusEvent, DetailType } from '../bus/events.ts';
 import type { Run } from './run.ts';
 
 export type Publisher = {
@@ -16,7 +16,7 @@ type Waiting = { readonly event: BusEvent; readonly settled: Settled | undefined
 /** What is not on the bus by then is published by whoever holds the shard next. */
 const drainMs = 5_000;
 
-/** Events beyond this wait for the republication of what is not acked. */
+/** Events beyond this are dropped, by what their loss costs. */
 const waitingMax = 10_000;
 
 export function publisherOf(run: Run): Publisher {
@@ -34,11 +34,11 @@ export function publisherOf(run: Run): Publisher {
         // A fenced run tells nothing more; its successor publishes what is not acked.
         run.inForce();
         if (run.ended()?.kind === 'fenced' || run.ended()?.kind === 'doubt') return;
-        const { failed } = await bus.publish(
+        const { failed, denied } = await bus.publish(
           batch.map(({ event }) => event),
           { signal: over.signal },
         );
-        if (failed.length > 0) log.warn('events not taken by the bus', { count: failed.length });
+        if (failed.length > 0 && !denied) log.warn('events not taken by the bus', { count: failed.length });
         const refused = new Set(failed);
         tell(batch, (at) => !refused.has(at));
       }
@@ -54,9 +54,10 @@ export function publisherOf(run: Run): Publisher {
   return {
     publish(events, settled) {
       if (events.length === 0) return;
-      const all = [...waiting, ...events.map((event) => ({ event, settled }))];
-      waiting = all.slice(0, waitingMax);
-      tell(all.slice(waitingMax), () => false);
+      const { kept, dropped } = bounded([...waiting, ...events.map((event) => ({ event, settled }))]);
+      waiting = kept;
+      if (dropped.length > 0) log.warn('events dropped: too many wait for the bus', { count: dropped.length });
+      tell(dropped, () => false);
       pumping ??= Promise.resolve().then(pump);
     },
     async drained() {
@@ -70,4 +71,33 @@ export function publisherOf(run: Run): Publisher {
 
 function tell(batch: readonly Waiting[], isTaken: (at: number) => boolean): void {
   for (const [at, { settled }] of batch.entries()) settled?.(isTaken(at));
+}
+
+/**
+ * What the loss of an event costs. The timekeeper publishes `repeated` events again until they are acked. A `recorded` one is published
+ * once, but its EVENT item stays. Subscribers that miss a `doubt` believe every other event of the shard.
+ */
+const worth: { readonly [detailType in DetailType]: 'repeated' | 'recorded' | 'doubt' } = {
+  'Probe Result Changed': 'repeated',
+  'Target Sync Requested': 'repeated',
+  'Target Status Changed': 'repeated',
+  'Container Restart Requested': 'repeated',
+  'Container Unhealthy': 'recorded',
+  'Container Probe Warning': 'recorded',
+  'Prober Degraded': 'doubt',
+  'Prober Recovered': 'doubt',
+  'Probe Surge Detected': 'doubt',
+};
+
+/** At most `waitingMax` of them, in their order: the newest of what is repeated anyway is dropped first, a doubt never. */
+function bounded(all: readonly Waiting[]): { readonly kept: readonly Waiting[]; readonly dropped: readonly Waiting[] } {
+  const excess = all.length - waitingMax;
+  if (excess <= 0) return { kept: all, dropped: [] };
+  const newestFirst = all.toReversed();
+  const worthOf = ({ event }: Waiting) => worth[event.detailType];
+  const order = (['repeated', 'recorded'] as const).flatMap((kind) =>
+    newestFirst.filter((one) => worthOf(one) === kind),
+  );
+  const dropped = new Set(order.slice(0, excess));
+  return { kept: all.filter((one) => !dropped.has(one)), dropped: [...dropped] };
 }

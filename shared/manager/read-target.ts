@@ -18,15 +18,38 @@ export async function readTarget(store: Store, address: TargetAddress): Promise<
   return assembleTargets(items).targets[0];
 }
 
+/** These targets of one bucket, in one query from the first of them to the last; by the prefix of their keys. */
+export async function readTargets(
+  store: Store,
+  addresses: readonly TargetAddress[],
+): Promise<ReadonlyMap<string, ReadTarget>> {
+  const prefixes = addresses.map(({ prefix }) => prefix).toSorted();
+  const [first, last] = [prefixes[0], prefixes.at(-1)];
+  if (first === undefined || last === undefined) return new Map();
+  const items = await store.query({ pk: addresses[0]?.pk ?? '', from: first, to: last + prefixEnd });
+  const wanted = new Set(prefixes);
+  // Decoding costs far more than reading: what lies in between is left as it is.
+  const { targets } = assembleTargets(items.filter(({ sk }) => wanted.has(targetPrefix(sk) ?? '')));
+  return new Map(targets.map((read) => [read.address.prefix, read]));
+}
+
 /** What was read of a partition, as targets. */
 export function assembleTargets(items: readonly Item[]): ReadTargets {
+  const read = [...groupedByTarget(items).values()].map(assembleTarget);
+  return { targets: read.flatMap(({ target }) => target ?? []), poison: read.flatMap(({ poison }) => poison) };
+}
+
+/** The items of each target, by its prefix; decoding them is the expensive part and left to the caller. */
+export function groupedByTarget(items: readonly Item[]): ReadonlyMap<string, readonly Item[]> {
   const groups = new Map<string, Item[]>();
   for (const item of items) {
     const prefix = targetPrefix(item.sk);
-    if (prefix !== undefined) groups.set(prefix, [...(groups.get(prefix) ?? []), item]);
+    if (prefix === undefined) continue;
+    const group = groups.get(prefix);
+    if (group) group.push(item);
+    else groups.set(prefix, [item]);
   }
-  const read = [...groups.values()].map(assembleTarget);
-  return { targets: read.flatMap(({ target }) => target ?? []), poison: read.flatMap(({ poison }) => poison) };
+  return groups;
 }
 
 /** `<hash>#<namespace>/<name>#`; EPOCH and CHECKPOINT have none. */
@@ -35,7 +58,10 @@ function targetPrefix(sk: string): string | undefined {
   return end < 0 ? undefined : sk.slice(0, end + 1);
 }
 
-function assembleTarget(items: readonly Item[]): { readonly target?: ReadTarget; readonly poison: readonly Poison[] } {
+export function assembleTarget(items: readonly Item[]): {
+  readonly target?: ReadTarget;
+  readonly poison: readonly Poison[];
+} {
   const poison: Poison[] = [];
   const accept = <Record>(decoded: Decoded<Record>): Record | undefined => {
     if (decoded.kind === 'ok') return decoded.record;

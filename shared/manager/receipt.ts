@@ -3,7 +3,7 @@
  * dropped here, before it takes a token and so ends the run that holds the shard. Safety does not hang on it: the claim asks again.
  */
 import { sleep } from '../lib/clock.ts';
-import { QueueUnavailable } from '../queue/queue.ts';
+import { QueueDenied, QueueUnavailable } from '../queue/queue.ts';
 import { StoreUnavailable } from '../store/store.ts';
 import { visibilityMs } from './beat.ts';
 import { reasonToDrop } from './drop-reason.ts';
@@ -40,7 +40,8 @@ async function firstLease({ lease, clock }: Pick<Ports, 'lease' | 'clock'>): Pro
     try {
       return await lease.extend(visibilityMs);
     } catch (error) {
-      if (!(error instanceof QueueUnavailable) || tries === leaseTriesMax) throw error;
+      const mayPass = error instanceof QueueUnavailable && !(error instanceof QueueDenied);
+      if (!mayPass || tries === leaseTriesMax) throw error;
       await sleep(clock, leaseAgainMs);
     }
   }

@@ -1,11 +1,21 @@
-/** The descriptors that a process has for its probes, shared by all of its runs: the limit is the process's. */
+/**
+ * The socket budget of a process, shared by all of its runs, because the limit of descriptors is the process's. A probe gets its place
+ * before it begins and gives it back once its last socket has closed, so the places taken are the descriptors in use.
+ */
 import { hasRoom, type Manners, nothingTaken, type Taken } from '../core/room.ts';
+import type { SocketPermit } from '../net/net.ts';
+
+export type Place = SocketPermit & {
+  /** The probe opens no more sockets: its place is given back as soon as none is open. Idempotent. */
+  leave(): void;
+  hasLeft(): boolean;
+};
 
 export type Room = {
   hasFor(manners: Manners, descriptors: number): boolean;
-  /** What is returned gives them back and lets in who waits. To be asked for only where there is room. */
-  take(manners: Manners, descriptors: number): () => void;
-  /** Called whenever some are given back; what is returned ends it. */
+  /** To be asked for only where there is room. */
+  take(manners: Manners, descriptors: number): Place;
+  /** `letIn` is called whenever a place is given back, until the returned function is called. */
   onFree(letIn: () => void): () => void;
 };
 
@@ -26,14 +36,34 @@ export function probeRoom(): Room {
     hasFor: (manners, descriptors) => hasRoom(taken, manners, descriptors),
     take(manners, descriptors) {
       add(manners, descriptors);
-      return () => {
+      return placeOf(() => {
         add(manners, -descriptors);
         letIn();
-      };
+      });
     },
     onFree(callback) {
       waiting.add(callback);
       return () => void waiting.delete(callback);
     },
   };
+}
+
+function placeOf(giveBack: () => void): Place {
+  let hasLeft = false;
+  let open: PromiseWithResolvers<void> | undefined;
+  const leave = () => {
+    if (hasLeft) return;
+    hasLeft = true;
+    if (!open) giveBack();
+  };
+  const opened = () => {
+    const socket = Promise.withResolvers<void>();
+    open = socket;
+    return () => {
+      open = undefined;
+      socket.resolve();
+      if (hasLeft) giveBack();
+    };
+  };
+  return { leave, hasLeft: () => hasLeft, closing: () => open?.promise, opened };
 }

@@ -8,27 +8,28 @@ import { sleep, within } from '../lib/clock.ts';
 import { QueueUnavailable, type ShardMessage } from '../queue/queue.ts';
 import { StoreUnavailable } from '../store/store.ts';
 import { type BeatState, type Beats, keepBeating, lastBeat, visibilityMs, writeBeat } from './beat.ts';
-import { checkpointEntries, checkpointIntervalMs, writeCheckpoints } from './checkpoint.ts';
+import { beatsOf } from './beats-of.ts';
+import { checkpointer } from './checkpointer.ts';
 import { type Claimed, claimRun, takeToken } from './claim.ts';
-import { doubtTeller } from './doubt-events.ts';
 import type { Holder } from './holder.ts';
-import { lateProbes } from './late.ts';
 import { type Loaded, type Loader, shardLoader } from './load.ts';
 import { type Loop, startLoop } from './loop.ts';
 import { holderOf } from './new-holder.ts';
 import type { Ports } from './ports.ts';
-import type { Inherited } from './predecessors.ts';
 import { probeCycle } from './probe-cycle.ts';
 import type { Poison } from './read-target.ts';
 import type { Room } from './room.ts';
 import { type Run, type RunEnd, startRun } from './run.ts';
-import { coveredBy, tickOnce } from './tick.ts';
-import { tendTarget } from './timekeeper.ts';
+import { type Kept, removeSeries, type ShardMemory } from './shard-memory.ts';
+import { coveredBy, shifted, tickOnce } from './tick.ts';
+import { tendTargets } from './timekeeper.ts';
 
 /** Probes in flight at the end of a run have this long; the rest are void and run again first thing in the next one. */
 const drainMs = 2_000;
 /** What was abandoned answers within this. */
 const abandonMs = 500;
+/** More than the store takes at most to answer or to give up. */
+const openCallsMs = 10_000;
 
 export type RunView = {
   readonly token: number;
@@ -38,17 +39,6 @@ export type RunView = {
   /** As the next beat will say it. */
   readonly beat: BeatState;
   readonly quarantined: readonly Poison[];
-};
-
-/** What a process remembers of the shards that it held last; whether it may go on with it is decided at the claim. */
-export type ShardMemory = Map<string, Kept>;
-
-type Kept = {
-  readonly token: number;
-  /** Of another generation's range some buckets are somebody else's by now. */
-  readonly generation: number;
-  readonly targets: Holder['targets'];
-  readonly loaded: Loaded;
 };
 
 export type RunOptions = {
@@ -61,6 +51,8 @@ export type RunOptions = {
   readonly stop?: AbortSignal;
   /** The message was received before, as far as the queue knows. */
   readonly redelivered?: boolean;
+  /** How far this process's wall clock is ahead of the schedule's; absent: they agree. */
+  readonly aheadMs?: number;
   /** Called once, when every target is loaded, with a look into the run. */
   readonly onLoaded?: (view: () => RunView) => void;
 };
@@ -77,13 +69,15 @@ export async function runShard(
   try {
     if (ports.clock.nowMs() >= deadlineMs) return { kind: 'stale' };
     const startedAtMs = ports.clock.monotonicMs();
+    const left = { deadlineMs, endsAtMs: startedAtMs + deadlineMs - ports.clock.nowMs() };
     if (!(await ports.lease.extend(visibilityMs))) return { kind: 'doubt', reason: 'the lease was refused' };
-    const token = await takeToken(ports, message);
-    if (token === undefined) return { kind: 'stale' };
-    const run = startRun({ ports, message, token, startedAtMs, release: options.release ?? '' });
+    const taken = await takeToken(ports, message);
+    if (taken === undefined) return { kind: 'stale' };
+    const { release = '', aheadMs = 0 } = options;
+    const run = startRun({ ports, message, ...taken, startedAtMs, release, aheadMs });
     // What already runs in the background has to end with it.
     const onThrow = () => run.end({ kind: 'doubt', reason: 'the run failed' });
-    return await hold(run, deadlineMs, options).finally(onThrow);
+    return await hold(run, left, options).finally(onThrow);
   } catch (cause) {
     const outOfReach = cause instanceof StoreUnavailable || cause instanceof QueueUnavailable;
     ports.log[outOfReach ? 'warn' : 'error']('run failed', { shard: message.shard, cause });
@@ -91,21 +85,57 @@ export async function runShard(
   }
 }
 
-async function hold(run: Run, deadlineMs: number, options: RunOptions): Promise<RunEnd> {
+/** The end of the run by both clocks: the wall clock may be set while it goes on. */
+type Left = { readonly deadlineMs: number; readonly endsAtMs: number };
+
+/** Workers that are not kept for the next run end here, with their metric series. */
+async function hold(run: Run, left: Left, options: RunOptions): Promise<RunEnd> {
   const { shard, generation } = run.message;
-  const remembered = options.memory?.get(shard);
+  const { metrics, clock } = run.ports;
+  const { memory } = options;
+  const remembered = memory?.get(shard);
+  memory?.delete(shard);
   const kept = remembered?.generation === generation ? remembered : undefined;
-  options.memory?.delete(shard);
-  const claimed = await claimRun(run, kept?.token);
-  if (claimed.kind === 'refused') {
-    run.end({ kind: 'stale' });
-    return { kind: 'stale' };
+  let targets = remembered?.targets ?? new Map();
+  let isKept = false;
+  try {
+    const claimed = await claimRun(run, kept?.token);
+    if (claimed.kind === 'refused') {
+      run.end({ kind: 'stale' });
+      return { kind: 'stale' };
+    }
+    const warm = claimed.kind === 'warm' ? kept : undefined;
+    if (!warm) {
+      removeSeries(metrics, targets);
+      targets = new Map();
+    }
+    const { end, loaded } = await holdClaimed(run, { claimed, warm, targets, left, options });
+    if (memory && loaded) {
+      memory.set(shard, { generation, token: run.token, targets, loaded, keptAtMs: clock.monotonicMs() });
+      isKept = true;
+    }
+    return end;
+  } finally {
+    if (!isKept) removeSeries(metrics, targets);
   }
-  const warm = claimed.kind === 'warm' ? kept : undefined;
+}
+
+type Holding = {
+  readonly claimed: Exclude<Claimed, { readonly kind: 'refused' }>;
+  readonly warm: Kept | undefined;
+  readonly targets: Holder['targets'];
+  readonly left: Left;
+  readonly options: RunOptions;
+};
+
+/** `loaded`: what the next run may go on with. */
+type Held = { readonly end: RunEnd; readonly loaded?: Loaded };
+
+async function holdClaimed(run: Run, { claimed, warm, targets, left, options }: Holding): Promise<Held> {
   const loop = startLoop(run, options.room);
   const { inherited } = claimed;
   const holder = holderOf(run, loop, {
-    targets: warm?.targets ?? new Map(),
+    targets,
     takenOver: claimed.kind === 'cold' ? { unheldSinceMs: claimed.unheldSinceMs, inherited } : undefined,
     inDoubt: inherited.degraded,
   });
@@ -119,13 +149,13 @@ async function hold(run: Run, deadlineMs: number, options: RunOptions): Promise<
     holder.takenOver = undefined;
     options.onLoaded?.(() => viewOf({ holder, loop, loader, beats }));
     loop.start({
-      cycle: (held, probe) => probeCycle(holder, held, probe),
-      tend: (held) => tendTarget(holder, held),
+      cycle: (held, probe, place) => probeCycle(holder, held, { probe, place }),
+      tend: (due) => tendTargets(holder, due),
       jumped: (jumpMs) => shiftAll(holder, jumpMs),
     });
     if (warm) scheduleAll(holder);
     background.push(guarded(run, loader.follow()), guarded(run, checkpoints.keep()));
-    isCovered = await untilDone({ holder, loop, claimed, deadlineMs }, options.stop);
+    isCovered = await untilDone({ holder, loop, claimed, ...left }, options.stop);
   }
   const idle = await drained(holder, loop);
   await holder.commits.drained();
@@ -137,10 +167,10 @@ async function hold(run: Run, deadlineMs: number, options: RunOptions): Promise<
   run.end(wish);
   await Promise.all(background);
   await holder.publisher.drained();
+  // A function is frozen when it returns: an answer that is still to come would be read in the middle of its next invocation.
+  await within(run.ports.clock, loop.stopped(), openCallsMs);
   const end = run.ended() ?? { kind: 'slotDone' };
-  if (idle && end.kind === 'slotDone')
-    options.memory?.set(shard, { generation, token: run.token, targets: holder.targets, loaded: loader.loaded() });
-  return end;
+  return { end, ...(idle && end.kind === 'slotDone' && { loaded: loader.loaded() }) };
 }
 
 /** Whoever goes on with a rescue would look for a beat first. */
@@ -150,7 +180,7 @@ const tellsItsEnd = ({ message }: Run, { kind }: RunEnd): boolean =>
 async function beatLast(run: Run, beats: Beats, isCovered: boolean): Promise<void> {
   const state = beats.observe();
   const done = isCovered ? { doneSlot: run.message.slot } : {};
-  if (await writeBeat(run, lastBeat, state, done)) beats.written(state);
+  if ((await writeBeat(run, lastBeat, state, done)) === 'written') beats.written(state);
 }
 
 /** After a warm start every worker goes on where its ticker is, and every target is looked at once. */
@@ -165,8 +195,15 @@ function scheduleAll(holder: Holder): void {
 function shiftAll(holder: Holder, jumpMs: number): void {
   const nowMs = holder.run.ports.clock.nowMs();
   holder.run.ports.log.warn('wall time jumped', { shard: holder.run.message.shard, jumpMs });
-  for (const held of holder.targets.values())
-    for (const probe of held.probes.values()) probe.ticker = shiftTicker(probe.ticker, jumpMs, nowMs);
+  for (const held of holder.targets.values()) {
+    for (const probe of held.probes.values()) {
+      probe.ticker = shiftTicker(probe.ticker, jumpMs, nowMs);
+      probe.seenAtMs += jumpMs;
+    }
+    held.syncAskedAtMs += jumpMs;
+    for (const [name, unacked] of held.unacked)
+      held.unacked.set(name, { ...unacked, publishedAtMs: unacked.publishedAtMs + jumpMs });
+  }
   scheduleAll(holder);
   holder.self.jumped(jumpMs);
 }
@@ -182,35 +219,35 @@ async function drained({ run, self }: Holder, loop: Loop): Promise<boolean> {
   return loop.inFlight() === 0;
 }
 
-type Held = {
+type Underway = {
   readonly holder: Holder;
   readonly loop: Loop;
   readonly claimed: Exclude<Claimed, { readonly kind: 'refused' }>;
-  readonly deadlineMs: number;
-};
+} & Left;
 
 /** Until the slot is over or, in tick mode, done, the run has ended or wants to, or the host stops; false: it is to be done again. */
-async function untilDone(held: Held, stop: AbortSignal | undefined): Promise<boolean> {
+async function untilDone(held: Underway, stop: AbortSignal | undefined): Promise<boolean> {
   const { run } = held.holder;
   const onStop = () => run.leave({ kind: 'handover' });
   if (stop?.aborted) onStop();
   stop?.addEventListener('abort', onStop);
   try {
-    return await (run.message.mode === 'tick' ? ticked(held) : untilDeadline(run, held.deadlineMs));
+    return await (run.message.mode === 'tick' ? ticked(held) : untilDeadline(run, held.endsAtMs));
   } finally {
     stop?.removeEventListener('abort', onStop);
   }
 }
 
-async function untilDeadline({ ports, leaving }: Run, deadlineMs: number): Promise<boolean> {
-  await sleep(ports.clock, deadlineMs - ports.clock.nowMs(), leaving);
+async function untilDeadline({ ports, leaving }: Run, endsAtMs: number): Promise<boolean> {
+  await sleep(ports.clock, endsAtMs - ports.clock.monotonicMs(), leaving);
   return true;
 }
 
-function ticked({ holder, loop, claimed, deadlineMs }: Held): Promise<boolean> {
-  const { ports, message } = holder.run;
+function ticked({ holder, loop, claimed, deadlineMs }: Underway): Promise<boolean> {
+  const { ports, message, aheadMs } = holder.run;
   const unheldSinceMs = claimed.kind === 'cold' ? claimed.unheldSinceMs : ports.clock.nowMs();
-  return tickOnce(holder, loop, { covered: coveredBy(message, claimed.before, unheldSinceMs), deadlineMs });
+  const covered = coveredBy(message, claimed.before, unheldSinceMs - aheadMs);
+  return tickOnce(holder, loop, { covered: shifted(covered, aheadMs), deadlineMs });
 }
 
 /** A part of the run that throws ends the run: half a run would keep a false beat. */
@@ -219,48 +256,6 @@ function guarded(run: Run, work: Promise<void>): Promise<void> {
     run.ports.log.error('a part of the run failed', { shard: run.message.shard, cause });
     run.end({ kind: 'doubt', reason: 'a part of the run failed' });
   });
-}
-
-/**
- * `observedAtMs` stands still while something due has not begun, and what has not been done for too long is named; while the shard is
- * loaded it is as the run before left it.
- */
-function beatsOf(holder: Holder, loop: Loop, inherited: Inherited): Beats {
-  const { clock } = holder.run.ports;
-  const tick = holder.run.message.mode === 'tick';
-  const teller = doubtTeller(holder, inherited.degradedTold);
-  let { observedAtMs } = inherited;
-  const late = () =>
-    holder.takenOver
-      ? { late: inherited.late, lateOverflow: inherited.lateOverflow }
-      : lateProbes(holder.targets.values(), { nowMs: clock.nowMs(), tick });
-  const observe = (): BeatState => {
-    if (!holder.takenOver && !loop.behind()) observedAtMs = clock.nowMs();
-    const health = holder.self.health();
-    const doubt = health.kind === 'doubtful' && { reason: health.reason, sinceMs: health.sinceMs };
-    return { observedAtMs, ...late(), degradedTold: teller.told(), ...(doubt && { doubt }) };
-  };
-  return { observe, written: teller.written };
-}
-
-function checkpointer(holder: Holder, loader: Loader) {
-  const { run } = holder;
-  const write = async (endsAtMs?: number) => {
-    try {
-      await writeCheckpoints(run, checkpointEntries(holder.targets.values(), endsAtMs), loader.loaded().written);
-    } catch (error) {
-      // What is not written costs run lengths, as a crash would: no reason to end a run that beats.
-      if (!(error instanceof StoreUnavailable)) throw error;
-      run.ports.log.warn('checkpoints not written', { shard: run.message.shard, cause: error.message });
-    }
-  };
-  const keep = async () => {
-    while (!run.ended()) {
-      await sleep(run.ports.clock, checkpointIntervalMs, run.signal);
-      if (run.inForce()) await write();
-    }
-  };
-  return { write, keep };
 }
 
 type Viewed = { readonly holder: Holder; readonly loop: Loop; readonly loader: Loader; readonly beats: Beats };

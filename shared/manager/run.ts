@@ -21,9 +21,13 @@ export type Run = {
   readonly ports: Ports;
   readonly message: ShardMessage;
   readonly token: number;
+  /** The version of LAYOUT under which the token was taken: an older one says nothing about this run. */
+  readonly layoutVersion: number;
   /** When the lease was first set, monotonic. */
   readonly startedAtMs: number;
   readonly release: string;
+  /** How far this process's wall clock is ahead of the schedule's, whose slots they are. */
+  readonly aheadMs: number;
   /** Aborted when the run has ended: every wait of the run listens to it. */
   readonly signal: AbortSignal;
   ended(): RunEnd | undefined;
@@ -47,9 +51,12 @@ export type Run = {
 /** After this long without a successful beat (counted from its start) nothing more is written or published. */
 const selfFenceMs = 12_000;
 
-export type RunStart = Pick<Run, 'ports' | 'message' | 'token' | 'startedAtMs' | 'release'>;
+export type RunStart = Pick<
+  Run,
+  'ports' | 'message' | 'token' | 'layoutVersion' | 'startedAtMs' | 'release' | 'aheadMs'
+>;
 
-export function startRun({ ports, message, token, startedAtMs, release }: RunStart): Run {
+export function startRun({ ports, message, token, layoutVersion, startedAtMs, release, aheadMs }: RunStart): Run {
   const { clock, log } = ports;
   const abort = new AbortController();
   let confirmedAtMs = startedAtMs;
@@ -68,8 +75,10 @@ export function startRun({ ports, message, token, startedAtMs, release }: RunSta
     ports,
     message,
     token,
+    layoutVersion,
     startedAtMs,
     release,
+    aheadMs,
     signal: abort.signal,
     ended: () => ended,
     end,

@@ -1,7 +1,8 @@
 /**
- * The schedule: once a minute, perhaps late, twice or not at all. It lays out the shards, sends each its next message, sends again what
- * nobody has begun, sends for help where a beat has stopped, and tells of shards that nobody holds. It keeps nothing in memory, and all
- * it sends may come twice: the queue knows the ids, the receiver the slot, the table the tokens.
+ * The schedule: once a minute, perhaps late, twice or not at all. For the layout that stands it sends each shard its next message, repeats
+ * the current one until a run has begun it, sends a rescue where beats have stopped, and publishes which shards have no holder. Only then
+ * does it weigh the targets and lay out the shards anew: weighing may take long, and holding the shards must not wait for it. It keeps
+ * nothing in memory, and everything that it sends may come twice: the queue knows the ids, the receiver the slot, the table the tokens.
  */
 import type { Bus } from '../bus/bus.ts';
 import { type Capacity, functionCapacity, type LayoutContext, type LayoutShard } from '../core/layout.ts';
@@ -11,9 +12,16 @@ import { decodeRun, type RunRecord } from '../store/items.ts';
 import { runKey } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
 import { lookAgainMs } from './drop-reason.ts';
-import { announceLayout, currentLayout, type LayoutPorts } from './layout.ts';
+import { announceLayout, type LayoutPorts, nextLayout, readLayout, type StandingLayout } from './layout.ts';
 import { isUnheld, tellNoHolder } from './no-holder.ts';
-import { isDoubtful, lookedAgain, messagesFor, type Outgoing, type ScheduledShard } from './shard-messages.ts';
+import {
+  isDoubtful,
+  lookedAgain,
+  type Outgoing,
+  rescueMessage,
+  type ScheduledShard,
+  slotMessages,
+} from './shard-messages.ts';
 
 export type SchedulePorts = LayoutPorts & { readonly queue: QueueSender; readonly bus: Bus };
 
@@ -37,34 +45,61 @@ export type ScheduleOutcome = {
 /** @throws StoreUnavailable when LAYOUT or RUN cannot be read. */
 export async function runSchedule(ports: SchedulePorts, options: ScheduleOptions = {}): Promise<ScheduleOutcome> {
   const { desiredRelease = '', capacity = functionCapacity, mode = 'auto', repeatCurrent = false } = options;
-  const layout = await currentLayout(ports, { desiredRelease, capacity, mode });
-  const scheduled = await scheduledShards(ports, layout.shards);
-  const nowMs = Math.floor(ports.clock.nowMs());
-  const outgoing = scheduled.flatMap((each) => messagesFor(each, { nowMs, repeatCurrent }));
-  const sent = await inChunks(outgoing, (each) => send(ports, each));
-  if (sent.every(Boolean)) await announceLayout(ports, layout);
-  // Who has just started may have been away for long; that it was nobody's is told once somebody could have begun it.
-  if (!repeatCurrent) await tellNoHolder(ports, scheduled, nowMs);
+  const standing = await readLayout(ports);
+  const first = await serve(ports, standing, repeatCurrent);
+  const layout = await nextLayout(ports, standing, { desiredRelease, capacity, mode });
+  const isNew = layout.version !== standing.version;
+  const more = isNew ? (await sendSlots(ports, layout, repeatCurrent)).sent : [];
+  const sent = [...first.sent, ...more];
   return {
     layout: layout.shards,
     sent: sent.filter(Boolean).length,
     notSent: sent.filter((isSent) => !isSent).length,
-    noHolder: scheduled.filter((each) => isUnheld(each, nowMs)).map(({ shard }) => shard.shard),
+    noHolder: first.noHolder,
   };
 }
 
-/** Those whose last beat looks old are looked at again: a holder whose clock is wrong is one all the same. */
-async function scheduledShards(
+type Served = { readonly sent: readonly boolean[]; readonly noHolder: readonly string[] };
+
+/**
+ * Everything that a layout needs to stay held. Slot messages do not wait for the second look at beats that seem old, which takes seconds: a
+ * process that starts after a pause would begin that much later.
+ */
+async function serve(ports: SchedulePorts, layout: StandingLayout, repeatCurrent: boolean): Promise<Served> {
+  const { scheduled, sent } = await sendSlots(ports, layout, repeatCurrent);
+  const judged = await lookAgain(ports, scheduled);
+  const nowMs = Math.floor(ports.clock.nowMs());
+  const rescues = await sendAll(
+    ports,
+    judged.flatMap((each) => rescueMessage(each, nowMs)),
+  );
+  // A schedule that has just started cannot tell an outage of the shard from its own absence.
+  if (!repeatCurrent) await tellNoHolder(ports, judged, nowMs);
+  const noHolder = judged.filter((each) => isUnheld(each, nowMs)).map(({ shard }) => shard.shard);
+  return { sent: [...sent, ...rescues], noHolder };
+}
+
+async function sendSlots(ports: SchedulePorts, layout: StandingLayout, repeatCurrent: boolean) {
+  const scheduled = await inChunks(layout.shards, (shard) => scheduledShard(ports.store, shard));
+  const nowMs = Math.floor(ports.clock.nowMs());
+  const sent = await sendAll(
+    ports,
+    scheduled.flatMap((each) => slotMessages(each, { nowMs, repeatCurrent })),
+  );
+  if (layout.shards.length > 0 && sent.every(Boolean)) await announceLayout(ports, layout);
+  return { scheduled, sent };
+}
+
+/** A holder whose clock is wrong is told from a dead one by the number of its beat, some seconds later. */
+async function lookAgain(
   { store, clock }: SchedulePorts,
-  shards: readonly LayoutShard[],
+  first: readonly ScheduledShard[],
 ): Promise<readonly ScheduledShard[]> {
-  const read = (shard: LayoutShard) => scheduledShard(store, shard);
-  const first = await inChunks(shards, read);
   const doubtful = new Set(first.filter((each) => isDoubtful(each, clock.nowMs())));
   if (doubtful.size === 0) return first;
   await sleep(clock, lookAgainMs);
   return inChunks(first, async (each) =>
-    doubtful.has(each) ? lookedAgain(each, await read(each.shard), clock.nowMs()) : each,
+    doubtful.has(each) ? lookedAgain(each, await scheduledShard(store, each.shard), clock.nowMs()) : each,
   );
 }
 
@@ -76,6 +111,9 @@ async function scheduledShard(store: Store, shard: LayoutShard): Promise<Schedul
   return { shard, ...(run && { run }) };
 }
 
+const sendAll = (ports: SchedulePorts, outgoing: readonly Outgoing[]): Promise<readonly boolean[]> =>
+  inChunks(outgoing, (each) => send(ports, each));
+
 async function send({ queue, log }: SchedulePorts, { message, routing }: Outgoing): Promise<boolean> {
   try {
     await queue.send(message, routing);
@@ -83,7 +121,7 @@ async function send({ queue, log }: SchedulePorts, { message, routing }: Outgoin
     return true;
   } catch (error) {
     if (!(error instanceof QueueUnavailable)) throw error;
-    log.warn('shard message not sent', { shard: message.shard, kind: message.kind, cause: error.message });
+    log.warn('shard message not sent', { shard: message.shard, kind: message.kind, cause: error });
     return false;
   }
 }

@@ -30,8 +30,8 @@ export type SelfWatch = Pick<Examiner, 'health' | 'doubtedSince' | 'jumped' | 's
 
 /** `inDoubt`: whoever held the shard before was, and said so. */
 export function selfWatch(run: Run, inDoubt: boolean): SelfWatch {
-  const { clock } = run.ports;
-  const stalls = stallWatch(clock);
+  const { clock, cpuMs } = run.ports;
+  const stalls = stallWatch(clock, cpuMs);
   const examiner = examinerOf(run, { stalls, inDoubt });
   return {
     health: examiner.health,

@@ -1,6 +1,8 @@
 /** What the schedule has to send to one shard now. Pure. */
 import type { LayoutShard } from '../core/layout.ts';
 import {
+  aheadMsMax,
+  hasCome,
   isOlder,
   type Routing,
   repeatedRouting,
@@ -28,19 +30,17 @@ const rescueAfterMs: { readonly [mode in Active['mode']]: number } = { resident:
 
 export type Sending = { readonly nowMs: number; readonly repeatCurrent: boolean };
 
-/** In the order in which they go into the shard's group. */
-export function messagesFor(scheduled: ScheduledShard, sending: Sending): readonly Outgoing[] {
-  const { shard, run } = scheduled;
+/**
+ * The current slot's message, while no run has begun the slot, and the next one's, if it is time: in the order in which they go into the
+ * shard's group.
+ */
+export function slotMessages({ shard, run }: ScheduledShard, { nowMs, repeatCurrent }: Sending): readonly Outgoing[] {
   if (!isActive(shard)) return [];
-  const isSilent = silentMs(scheduled, sending.nowMs) > rescueAfterMs[shard.mode];
-  return [...slotMessages(shard, run, sending), ...(isSilent ? [rescue(shard, sending.nowMs)] : [])];
-}
-
-/** The current slot's, if nobody has begun it, and the next one's, if it is time. */
-function slotMessages(shard: Active, run: RunRecord | undefined, { nowMs, repeatCurrent }: Sending) {
   const current = slotAt(shard, nowMs);
   const next = slotAfter(shard, current);
-  const isBehind = ({ slot }: Slot) => isOlder(run, { generation: shard.generation, slot });
+  // A slot that has not come was begun by a clock that was ahead: it says nothing about the present one.
+  const shown = run && hasCome(shard, run.slot, nowMs) ? run : undefined;
+  const isBehind = ({ slot }: Slot) => isOlder(shown, { generation: shard.generation, slot });
   const send = ({ slot, endMs }: Slot, routing: Routing): Outgoing => ({
     message: messageOf(shard, { kind: 'slot', slot, slotEndMs: endMs, sentAtMs: nowMs }),
     routing,
@@ -49,6 +49,13 @@ function slotMessages(shard: Active, run: RunRecord | undefined, { nowMs, repeat
     ...(isBehind(current) || repeatCurrent ? [send(current, repeatedRouting(shard, current.slot, nowMs))] : []),
     ...(nowMs >= next.sendFromMs && isBehind(next) ? [send(next, slotRouting(shard, next.slot))] : []),
   ];
+}
+
+/** A rescue, if the shard has not been heard of for too long. */
+export function rescueMessage(scheduled: ScheduledShard, nowMs: number): readonly Outgoing[] {
+  const { shard } = scheduled;
+  if (!isActive(shard)) return [];
+  return silentMs(scheduled, nowMs) > rescueAfterMs[shard.mode] ? [rescue(shard, nowMs)] : [];
 }
 
 /** A rescue holds the shard for as long as a slot lasts: the group of the shard may be locked beyond the end of this one. */
@@ -72,9 +79,6 @@ const messageOf = (
   ...(mode === 'tick' && { mode }),
 });
 
-/** Clocks that differ by more are wrong. */
-const aheadMsMax = 10_000;
-
 /**
  * Whether the time of its last beat asks for help, or makes no sense here. It is by the holder's clock: where that is wrong only the number
  * of the beat can tell. (Of a shard in tick mode it could tell nothing within a minute.)
@@ -96,6 +100,8 @@ export function lookedAgain(before: ScheduledShard, after: ScheduledShard, nowMs
   return { shard, run: { ...run, beatAtMs } };
 }
 
-/** How long nobody has been heard of; a shard that is new has its beginning for a beat. */
-export const silentMs = ({ shard, run }: ScheduledShard, nowMs: number): number =>
-  nowMs - Math.max(shard.sinceMs, run?.beatAtMs ?? 0);
+/** Time since the last heartbeat; for a new shard, since its creation, unless the clock that noted it was ahead. */
+export const silentMs = ({ shard, run }: ScheduledShard, nowMs: number): number => {
+  if (shard.sinceMs > nowMs + aheadMsMax) return run ? nowMs - run.beatAtMs : 0;
+  return nowMs - Math.max(shard.sinceMs, run?.beatAtMs ?? 0);
+};

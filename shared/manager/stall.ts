@@ -1,11 +1,19 @@
 /**
- * Whether the event loop stood still while a probe waited: a process that is stopped, frozen or starved reads every answer after its
+ * Whether the event loop was late while a probe waited: a process that is stopped, frozen, starved or busy reads every answer after its
  * time-out, and the time-out was its own. One ticker for all probes, which runs only while any of them is in flight.
+ *
+ * A late loop voids the failures of the probes that it overlaps, whatever made it late. It is a sign of an unsound prober only if the process
+ * stood still: one that used the CPU was at work of its own, for longer than it should have, and goes on.
  */
 import { isStall } from '../core/self-health.ts';
 import type { Clock } from '../lib/clock.ts';
 
 const tickMs = 50;
+/**
+ * Share of a stall that the process spent on the CPU, from which on it was at work. The smallest function has 7 % of a core, and a process that
+ * stands still has next to nothing.
+ */
+const atWorkShareMin = 0.05;
 /** How long a stall is remembered, for whether there were several. */
 const recentMs = 10_000;
 
@@ -14,19 +22,22 @@ export type StallWatch = {
   watch(): () => void;
   /** Did the loop stand still at any time since then (monotonic)? */
   stalledSince(sinceMs: number): boolean;
-  /** Stalls of the last 10 s. */
+  /** Stalls of the last 10 s in which the process stood still. */
   recent(): number;
 };
 
-export function stallWatch(clock: Clock): StallWatch {
+/** `cpuMs`: CPU time that the process has used; absent: a late loop always counts as one that stood still. */
+export function stallWatch(clock: Clock, cpuMs: () => number = () => 0): StallWatch {
   let watchers = 0;
   let dueMs = Number.POSITIVE_INFINITY;
+  let armedCpuMs = 0;
   let cancel = (): void => undefined;
   let stalls: readonly number[] = [];
   let lastMs = Number.NEGATIVE_INFINITY;
 
   const arm = () => {
     dueMs = clock.monotonicMs() + tickMs;
+    armedCpuMs = cpuMs();
     cancel = clock.setTimer(tickMs, tick);
   };
   const tick = () => {
@@ -37,8 +48,9 @@ export function stallWatch(clock: Clock): StallWatch {
     const nowMs = clock.monotonicMs();
     if (!isStall(nowMs - dueMs)) return;
     lastMs = nowMs;
-    stalls = [...stalls.filter((atMs) => nowMs - atMs < recentMs), nowMs];
+    if (stoodStill(nowMs)) stalls = [...stalls.filter((atMs) => nowMs - atMs < recentMs), nowMs];
   };
+  const stoodStill = (nowMs: number) => cpuMs() - armedCpuMs < atWorkShareMin * (nowMs - dueMs + tickMs);
   /** After a pause a probe's own timer may come before this one's. */
   const isLate = () => isStall(clock.monotonicMs() - dueMs);
 
@@ -58,6 +70,10 @@ export function stallWatch(clock: Clock): StallWatch {
       };
     },
     stalledSince: (sinceMs) => isLate() || lastMs > sinceMs,
-    recent: () => stalls.filter((atMs) => clock.monotonicMs() - atMs < recentMs).length + (isLate() ? 1 : 0),
+    recent() {
+      const nowMs = clock.monotonicMs();
+      const isStanding = isLate() && stoodStill(nowMs);
+      return stalls.filter((atMs) => nowMs - atMs < recentMs).length + (isStanding ? 1 : 0);
+    },
   };
 }

@@ -17,26 +17,36 @@ export type StatusSyncPorts = WritePorts & OutboxPorts & { readonly store: Store
 
 export type TargetName = { readonly namespace: string; readonly name: string };
 
-/** `incomplete`: some event could not be published; the outbox keeps it and the holder asks again. */
-export type SyncOutcome = 'settled' | 'written' | 'purged' | 'unknownTarget' | 'incomplete';
+/**
+ * `settled`: nothing to do, or only what another sync is about to publish. `incomplete`: some event could not be published; `denied`: the
+ * function may not publish it. The outbox keeps all of them, and the holder asks again while it is not empty.
+ */
+export type SyncOutcome = 'settled' | 'written' | 'purged' | 'unknownTarget' | 'incomplete' | 'denied';
 
 /** A status that keeps changing under us is somebody else's to settle; the holder asks again. */
 const racesMax = 8;
 
-/** @throws StoreUnavailable when the store stays out of reach; the caller delivers the event again. */
+/** @throws StoreUnavailable when the store stays out of reach: the caller delivers the event again, unless it is a StoreDenied. */
 export async function syncTarget(ports: StatusSyncPorts, name: TargetName): Promise<SyncOutcome> {
   const address = targetAddress(name.namespace, name.name);
+  const published = new Set<string>();
   for (let race = 0; race < racesMax; race += 1) {
     const state = await readTarget(ports.store, address);
     if (!state) return 'unknownTarget';
-    const plan = planSync(state, ports.clock.nowMs());
-    const outcome = await carryOut(ports, state, plan);
+    const plan = planSync(state, ports.clock.nowMs(), published);
+    const outcome = await carryOut(ports, state, { plan, published });
     if (outcome !== 'raced') return outcome;
   }
   return 'incomplete';
 }
 
-function carryOut(ports: StatusSyncPorts, state: ReadTarget, plan: SyncPlan): Promise<SyncOutcome | 'raced'> {
+type Planned = { readonly plan: SyncPlan; readonly published: Set<string> };
+
+function carryOut(
+  ports: StatusSyncPorts,
+  state: ReadTarget,
+  { plan, published }: Planned,
+): Promise<SyncOutcome | 'raced'> {
   switch (plan.kind) {
     case 'settled':
       return Promise.resolve('settled');
@@ -44,8 +54,8 @@ function carryOut(ports: StatusSyncPorts, state: ReadTarget, plan: SyncPlan): Pr
       return withChange(ports, state.address, () => purge(ports, state));
     case 'write':
       return plan.containersChanged
-        ? withChange(ports, state.address, () => writeStatus(ports, state, plan))
-        : writeStatus(ports, state, plan);
+        ? withChange(ports, state.address, () => writeStatus(ports, state, { ...plan, published }))
+        : writeStatus(ports, state, { ...plan, published });
   }
 }
 

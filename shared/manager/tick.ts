@@ -48,6 +48,13 @@ export function coveredBy(
   return { fromMs: endMs, toMs, ...(beganAtMs !== undefined && { before: { slotBeginMs: beginMs, beganAtMs } }) };
 }
 
+/** The same instants by a wall clock that is so far ahead of the schedule's. */
+export const shifted = ({ fromMs, toMs, before }: Covered, aheadMs: number): Covered => ({
+  fromMs: fromMs + aheadMs,
+  toMs: toMs + aheadMs,
+  ...(before && { before: { ...before, slotBeginMs: before.slotBeginMs + aheadMs } }),
+});
+
 /** Resolves when the slot is done, over, or the run is to end; false: the prober doubted itself all the time, the slot is not done. */
 export async function tickOnce(holder: Holder, loop: Loop, { covered, deadlineMs }: Ticking): Promise<boolean> {
   const { leaving, ports } = holder.run;

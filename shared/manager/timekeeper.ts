@@ -9,26 +9,40 @@ import type { Holder } from './holder.ts';
 import { syncRequested } from './probe-events.ts';
 import { againIntervalMs, publishAgain } from './republish.ts';
 
-/** Looks at one target: with something open it is read again first, so that nothing is asked for that is done already. */
-export async function tendTarget(holder: Holder, held: HeldTarget): Promise<void> {
-  const { clock } = holder.run.ports;
-  const openAtMs = openMs(held);
-  if (openAtMs === undefined) return;
-  if (openAtMs > clock.nowMs()) return holder.scheduleTarget(held, openAtMs);
-  await holder.reread(held);
+/**
+ * Looks at targets of one bucket. Those with something open are read again first, so that nothing is asked for that is done already.
+ */
+export async function tendTargets(holder: Holder, due: readonly HeldTarget[]): Promise<void> {
+  const open = due.filter((held) => isOpen(holder, held));
+  if (open.length === 0) return;
+  await holder.reread(open);
+  for (const held of open) await tendOpen(holder, held);
+}
+
+/** Something of the target is open now; what is open later is looked at then. */
+function isOpen(holder: Holder, held: HeldTarget): boolean {
+  const nowMs = holder.run.ports.clock.nowMs();
+  const openAtMs = openMs(held, nowMs);
+  if (openAtMs === undefined) return false;
+  if (openAtMs <= nowMs) return true;
+  holder.scheduleTarget(held, openAtMs);
+  return false;
+}
+
+async function tendOpen(holder: Holder, held: HeldTarget): Promise<void> {
   if (held.gone || holder.run.ended()) return;
-  const nowMs = clock.nowMs();
+  const nowMs = holder.run.ports.clock.nowMs();
   dropAcked(held);
   await publishAgain(holder, held, nowMs);
   if (held.gone || holder.run.ended()) return;
   askForSync(holder, held, nowMs);
-  const next = openMs(held);
+  const next = openMs(held, nowMs);
   if (next !== undefined) holder.scheduleTarget(held, next);
 }
 
 /** When something of this target has to be looked at; undefined: nothing is open. */
-function openMs(held: HeldTarget): number | undefined {
-  const sync = nextSyncMs(held);
+function openMs(held: HeldTarget, nowMs: number): number | undefined {
+  const sync = nextSyncMs(held, nowMs);
   const instants = [
     ...(sync === undefined ? [] : [Math.max(sync, held.syncAskedAtMs + againIntervalMs)]),
     ...[...held.unacked.values()].map(({ publishedAtMs }) => publishedAtMs + againIntervalMs),
@@ -43,7 +57,7 @@ function dropAcked(held: HeldTarget): void {
 }
 
 function askForSync(holder: Holder, held: HeldTarget, nowMs: number): void {
-  const sync = nextSyncMs(held);
+  const sync = nextSyncMs(held, nowMs);
   if (sync === undefined || sync > nowMs || nowMs - held.syncAskedAtMs < againIntervalMs) return;
   held.syncAskedAtMs = nowMs;
   holder.publisher.publish([syncRequested(held.target, 'Due', nowMs)]);

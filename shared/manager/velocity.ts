@@ -1,36 +1,59 @@
-/** How fast the targets of a run turn unhealthy: who asked in the last minute, and who was let through in the last second. */
+/** The surge limit of one run: which targets turned unhealthy in the last minute, or would have, and since when that is a surge. */
 import { isSurge, mayTurn, surgeWindowMs } from '../core/velocity.ts';
 import type { Clock } from '../lib/clock.ts';
 
-export type Velocity = {
-  /**
-   * May this target turn unhealthy now, of so many that the shard has? false: the probe that says so is to count for nothing, so that
-   * the next one decides, and asks again.
-   */
-  ask(target: string, targets: number): boolean;
+/** As it was when it began. */
+export type Surge = { readonly sinceMs: number; readonly turning: number; readonly targets: number };
+
+export type Asking = {
+  readonly target: string;
+  readonly periodMs: number;
+  /** Targets of the shard. */
+  readonly targets: number;
 };
 
-const secondMs = 1_000;
+export type Velocity = {
+  /** May this target turn unhealthy now? If not, the result waits for the next probe, which asks again. */
+  ask(asking: Asking): boolean;
+  /** The surge that goes on, or the last one. */
+  surge(): Surge | undefined;
+};
 
-export function velocityOf(clock: Clock): Velocity {
+/** `onSurge`: called when a surge begins. */
+export function velocityOf(clock: Clock, onSurge: () => void): Velocity {
   /** By target, when it last asked; the longest ago comes first. */
   const asked = new Map<string, number>();
-  let granted: readonly number[] = [];
+  let surge: Surge | undefined;
+  /** Monotonic; undefined: no surge. */
+  let beganAtMs: number | undefined;
+  let turned = 0;
 
+  const turning = (target: string, nowMs: number): number => {
+    for (const [name, atMs] of asked) {
+      if (nowMs - atMs <= surgeWindowMs) break;
+      asked.delete(name);
+    }
+    asked.delete(target);
+    asked.set(target, nowMs);
+    return asked.size;
+  };
+  const begin = (nowMs: number, counts: Omit<Surge, 'sinceMs'>) => {
+    beganAtMs = nowMs;
+    turned = 0;
+    surge = { sinceMs: clock.nowMs(), ...counts };
+    onSurge();
+  };
   return {
-    ask(target, targets) {
+    ask({ target, periodMs, targets }) {
       const nowMs = clock.monotonicMs();
-      for (const [name, atMs] of asked) {
-        if (nowMs - atMs <= surgeWindowMs) break;
-        asked.delete(name);
-      }
-      asked.delete(target);
-      asked.set(target, nowMs);
-      granted = granted.filter((atMs) => nowMs - atMs < secondMs);
-      const turning = asked.size;
-      if (!mayTurn({ turning, targets, grantedInSecond: granted.length })) return false;
-      if (isSurge(turning, targets)) granted = [...granted, nowMs];
-      return true;
+      const counts = { turning: turning(target, nowMs), targets };
+      if (!isSurge(counts.turning, targets)) beganAtMs = undefined;
+      else if (beganAtMs === undefined) begin(nowMs, counts);
+      const surgeMs = nowMs - (beganAtMs ?? nowMs);
+      const may = mayTurn({ ...counts, surgeMs, turned, periodMs });
+      if (may) turned += 1;
+      return may;
     },
+    surge: () => surge,
   };
 }

@@ -4,7 +4,8 @@
  * schedule can make a weight late, never wrong for good.
  */
 import { bucketCount } from '../core/slots.ts';
-import { type BucketWeight, noWeight, weightFormula, weightOf } from '../core/weight.ts';
+import { type BucketWeight, noWeight, sumOf, weightFormula, weightOf } from '../core/weight.ts';
+import { within } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { decodeTarget, decodeWeight, encodeWeight, type WeightRecord } from '../store/items.ts';
 import { type Bucket, bucketName, bucketPk, weightsPk } from '../store/keys.ts';
@@ -16,24 +17,79 @@ export type WeightPorts = WritePorts & { readonly store: Store; readonly log: Lo
 
 /** Buckets weighed anew in one minute. With more than that on the move the layout follows some minutes later. */
 const bucketsPerMinuteMax = 64;
+/**
+ * What weighing may take of a schedule, which as a function has 50 s and spends up to 6 s on its second look at beats. Each weight is stored
+ * as soon as it is known, so the next schedule goes on with the buckets that are left.
+ */
+const weighingMsMax = 20_000;
 
-/** The weight of every bucket, in order. */
-export async function readWeights(ports: WeightPorts): Promise<readonly BucketWeight[]> {
-  const counters = await readChanges(ports.store, { from: 0, to: bucketCount }, false);
-  const known = await storedWeights(ports.store);
-  const totals = new Map([...counters].map(([bucket, item]) => [bucket, changesTotal(item)]));
-  for (const bucket of moved(totals, known, ports.clock.nowMs()))
-    known.set(bucket, await weigh(ports, bucket, totals.get(bucket) ?? 0));
-  return Array.from({ length: bucketCount }, (_, index) => known.get(bucketName(index)) ?? noWeight);
+export class WeighingTooSlow extends Error {
+  override readonly name = 'WeighingTooSlow';
 }
 
-/** One that cannot be read, or was weighed in another way, is missing: it is weighed anew. */
-async function storedWeights(store: Store): Promise<Map<Bucket, WeightRecord>> {
+/**
+ * The weight of every bucket, in order, as far as there is time to weigh.
+ * @throws WeighingTooSlow when not even the stored weights could be read in time.
+ */
+export async function readWeights(ports: WeightPorts): Promise<readonly BucketWeight[]> {
+  const over = new AbortController();
+  const weighing: Weighing = { known: new Map(), signal: over.signal };
+  const failed: { cause?: unknown } = {};
+  const working = weighAll(ports, weighing).catch((cause: unknown) => {
+    failed.cause = cause;
+  });
+  await within(ports.clock, working, weighingMsMax);
+  over.abort();
+  if (failed.cause !== undefined) throw failed.cause;
+  const { known, registered } = weighing;
+  if (!registered) throw new WeighingTooSlow('the stored weights were not read in time');
+  const rest = registered.filter((bucket) => !known.has(bucket)).length;
+  if (rest > 0) ports.log.warn('buckets not weighed in time', { buckets: rest });
+  const unknown = unknownWeight([...known.values()]);
+  return Array.from({ length: bucketCount }, (_, index) => {
+    const bucket = bucketName(index);
+    return known.get(bucket) ?? (registered.includes(bucket) ? unknown : noWeight);
+  });
+}
+
+type Weighing = {
+  readonly known: Map<Bucket, WeightRecord>;
+  readonly signal: AbortSignal;
+  /** Every bucket that has ever had a target, once that is known. */
+  registered?: readonly Bucket[];
+};
+
+/** Fills in what is stored, then weighs one bucket after the other until the time is over. */
+async function weighAll(ports: WeightPorts, weighing: Weighing): Promise<void> {
+  const { known, signal } = weighing;
+  const counters = await readChanges(ports.store, { from: 0, to: bucketCount }, false);
+  for (const [bucket, record] of await storedWeights(ports.store)) known.set(bucket, record);
+  const totals = new Map([...counters].map(([bucket, item]) => [bucket, changesTotal(item)]));
+  weighing.registered = [...totals.keys()];
+  for (const bucket of moved(totals, known, ports.clock.nowMs())) {
+    if (signal.aborted) return;
+    const record = await weigh(ports, bucket, totals.get(bucket) ?? 0);
+    if (!signal.aborted) known.set(bucket, record);
+  }
+}
+
+/**
+ * For a bucket whose targets have not been weighed yet: what the others weigh on average, and resident. With no weight at all it would count
+ * as empty, and shards would be merged or left idle because of it.
+ */
+function unknownWeight(known: readonly BucketWeight[]): BucketWeight {
+  const { cpu, sockets } = sumOf(known);
+  const count = Math.max(1, known.length);
+  return { targets: 1, cpu: cpu / count, sockets: sockets / count, mode: 'resident' };
+}
+
+/** One that cannot be read is missing. One of another formula is used until its bucket has been weighed anew. */
+async function storedWeights(store: Store): Promise<ReadonlyMap<Bucket, WeightRecord>> {
   const items = await store.query({ pk: weightsPk, limit: bucketCount });
   return new Map(
     items.flatMap((item): readonly [Bucket, WeightRecord][] => {
       const decoded = decodeWeight(item);
-      return decoded.kind === 'ok' && decoded.record.formula === weightFormula ? [[item.sk, decoded.record]] : [];
+      return decoded.kind === 'ok' ? [[item.sk, decoded.record]] : [];
     }),
   );
 }
@@ -44,9 +100,11 @@ function moved(
   known: ReadonlyMap<Bucket, WeightRecord>,
   nowMs: number,
 ): readonly Bucket[] {
-  const stale = [...totals.keys()].filter((bucket) => known.get(bucket)?.changes !== totals.get(bucket));
-  const never = stale.filter((bucket) => !known.has(bucket));
-  const again = stale.filter((bucket) => known.has(bucket));
+  const never = [...totals.keys()].filter((bucket) => !known.has(bucket));
+  const again = [...totals].flatMap(([bucket, changes]) => {
+    const weight = known.get(bucket);
+    return weight && (weight.changes !== changes || weight.formula !== weightFormula) ? [bucket] : [];
+  });
   const turn = Math.floor(nowMs / 60_000) * bucketsPerMinuteMax;
   const at = again.length > bucketsPerMinuteMax ? turn % again.length : 0;
   return [...never, ...[...again.slice(at), ...again.slice(0, at)].slice(0, bucketsPerMinuteMax)];

@@ -1,4 +1,5 @@
-/** A computed status becomes durable, and what it has to tell is told. */
+/** A computed status becomes durable, and its events are published. */
+import { entryName } from '../core/outbox.ts';
 import type { SyncPlan } from '../core/sync.ts';
 import { encodeEvent } from '../store/items.ts';
 import type { Operation } from '../store/store.ts';
@@ -7,23 +8,29 @@ import type { ReadTarget } from './read-target.ts';
 import { statusUpdate } from './status-update.ts';
 import { type WritePorts, writeSurely } from './write.ts';
 
-/** The safe way: write, publish, clear, ack. */
+/**
+ * The safe way: write, publish, clear, ack. What was published is added to `published`, for a caller that has to clear it later because
+ * another sync has written in between.
+ */
 export async function writeStatus(
   ports: WritePorts & OutboxPorts,
   state: ReadTarget,
-  plan: Extract<SyncPlan, { kind: 'write' }>,
-): Promise<'written' | 'incomplete' | 'raced'> {
+  { published, ...plan }: Extract<SyncPlan, { kind: 'write' }> & { readonly published: Set<string> },
+): Promise<'written' | 'incomplete' | 'denied' | 'raced'> {
   const { address, target, status: old } = state;
-  const { record, acked } = plan;
+  const { record, publish, acked } = plan;
   const quiet = record.outbox.length === 0;
   const first = quiet ? { ...record, acked } : record;
   const events = plan.events.map((event): Operation => ({ kind: 'put', item: encodeEvent(address, event) }));
   const written = await writeSurely(ports, [statusUpdate(state, first, old.version), ...events]);
   if (written.kind !== 'written') return 'raced';
-  if (quiet) return 'written';
+  if (publish.length === 0) return 'written';
 
-  if (!(await publishOutbox(ports, target, record.outbox))) return 'incomplete';
-  const cleared = { ...record, version: record.version + 1, outbox: [], acked };
+  const outcome = await publishOutbox(ports, target, publish);
+  if (outcome !== 'published') return outcome;
+  for (const event of publish) published.add(entryName(event));
+  const outbox = record.outbox.filter((event) => !published.has(entryName(event)));
+  const cleared = { ...record, version: record.version + 1, outbox, ...(outbox.length === 0 && { acked }) };
   const clearing = await writeSurely(ports, [statusUpdate(state, cleared, record.version)]);
   return clearing.kind === 'written' ? 'written' : 'raced';
 }

@@ -1,7 +1,7 @@
 /** One write with the bounded patience that the protocol wants: conflicts and an unreachable store are tried again, with jitter. */
 import { sleep } from '../lib/clock.ts';
 import type { Operation, WriteOutcome } from '../store/store.ts';
-import { StoreUnavailable } from '../store/store.ts';
+import { StoreDenied, StoreUnavailable } from '../store/store.ts';
 import type { Ports } from './ports.ts';
 
 const attemptsMax = 5;
@@ -48,7 +48,8 @@ async function writeOnce(
   try {
     return await ports.store.write(operations, { token: ports.random.uuid() });
   } catch (error) {
-    if (error instanceof StoreUnavailable && attempt < attemptsMax) return 'unavailable';
+    const mayPass = error instanceof StoreUnavailable && !(error instanceof StoreDenied);
+    if (mayPass && attempt < attemptsMax) return 'unavailable';
     throw error;
   }
 }

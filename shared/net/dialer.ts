@@ -1,7 +1,7 @@
 /** The one way to a socket: resolve, hold every address against the policy, dial the address that was held, look at the peer again. */
 import { Socket } from 'node:net';
 import { portMax } from '../core/limits.ts';
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, within } from '../lib/clock.ts';
 import { connectFailure, connectTimeout, deniedDial, dialFailure } from './dial-failure.ts';
 import type { Dial, Dialed, DialFailure, DialPolicy, DialRequest, Resolve } from './net.ts';
 
@@ -9,30 +9,23 @@ export type DialerOptions = {
   readonly resolve: Resolve;
   readonly policy: DialPolicy;
   readonly clock: Clock;
-  /** Sockets open at once. Lambda has 1,024 descriptors, and the store, the bus and DNS need some. */
-  readonly inFlightMax?: number;
 };
 
-/** A little more than what probes may hold at once: a socket that was destroyed is closed a moment later. */
-const inFlightMaxDefault = 750;
 /** Of a name with many addresses no more are tried. */
 const addressesMax = 8;
 
 type Outcome = Dialed | DialFailure;
 
-/** A dialer that never throws and never dials what `policy` denies. A socket counts as in flight until it has closed. */
+/** A dialer that never throws and never dials what `policy` denies. It counts no sockets: it tells the request's permit of each. */
 export function guardedDialer(options: DialerOptions): Dial {
-  const { clock, inFlightMax = inFlightMaxDefault } = options;
-  let inFlight = 0;
-  const release = () => {
-    inFlight -= 1;
-  };
-  const connect: Connect = (address, request, untilMs) => {
-    if (inFlight >= inFlightMax && !request.own)
-      return Promise.resolve(dialFailure('PROBER', `more than ${inFlightMax} sockets in flight`));
-    inFlight += 1;
-    const endpoint = { address, port: request.port, untilMs };
-    return connectGuarded(newSocket(release), endpoint, { clock, policy: policyFor(request, options) });
+  const { clock } = options;
+  const connect: Connect = async (address, request, untilMs) => {
+    const { permit, port } = request;
+    const closing = permit?.closing();
+    if (closing) await within(clock, closing, untilMs - clock.monotonicMs());
+    if (permit?.closing()) return dialFailure('PROBER', 'the previous socket of the probe has not closed');
+    const socket = newSocket(permit?.opened() ?? ignore);
+    return connectGuarded(socket, { address, port, untilMs }, { clock, policy: policyFor(request, options) });
   };
   return async (request) => {
     if (!(request.port >= 0 && request.port <= portMax)) return invalidPort(request.port);

@@ -13,7 +13,7 @@ const fileBytesMax = 1024 * 1024;
 const entriesMax = 65_536;
 const nothing: Names = new Map();
 
-/** Looks `name` up in the file at `path`, read again when its time or size changed. A missing or oversized file is empty. */
+/** Looks `name` (lower case) up in the file at `path`, read again when its time or size changed. A missing or oversized file is empty. */
 export function hostsFile(path: string, clock: Clock): HostsFile {
   let names = nothing;
   let stamp = '';
@@ -30,7 +30,7 @@ export function hostsFile(path: string, clock: Clock): HostsFile {
       lookAtMs = nowMs + ageMaxMs;
       refresh();
     }
-    return names.get(name);
+    return names.get(hostsKey(name));
   };
 }
 
@@ -49,16 +49,22 @@ function readNames(path: string): Names {
   }
 }
 
-/** The names of a hosts file, lower case without a trailing dot, each with its addresses in the file's order. */
+/** The names of a hosts file, in lower case, each with its addresses in the file's order. */
 export function parsedHosts(text: string): Names {
   const names = new Map<string, string[]>();
   for (const line of text.split('\n')) {
     const [address = '', ...aliases] = line.replace(/#.*/, '').trim().split(/\s+/);
     if (isIP(address) === 0) continue;
-    for (const alias of aliases) addName(names, alias.toLowerCase().replace(/\.$/, ''), address);
+    for (const alias of aliases) addName(names, hostsKey(alias.toLowerCase()), address);
   }
   return names;
 }
+
+/**
+ * Go's absDomainName: the dot at the end of a name makes no difference, unless it is the only one. `localhost.` is asked of DNS, even where
+ * the file knows `localhost`.
+ */
+const hostsKey = (name: string): string => (name.includes('.') && !name.endsWith('.') ? `${name}.` : name);
 
 function addName(names: Map<string, string[]>, name: string, address: string): void {
   const addresses = names.get(name);

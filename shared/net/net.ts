@@ -12,8 +12,21 @@ export type DialRequest = {
   readonly port: number;
   /** On the clock's monotonic time. */
   readonly deadlineMs: number;
-  /** The prober's own, to an endpoint that its operator named: neither the dial policy nor the shortage of sockets is in its way. */
+  /** The prober's own, to an endpoint that its operator named: the dial policy does not apply to it. */
   readonly own?: boolean;
+  /** Absent: the socket is not counted. */
+  readonly permit?: SocketPermit;
+};
+
+/**
+ * Permission to have one socket open at a time. A destroyed socket closes a turn of the event loop later and counts until then, so the
+ * next dial under the same permit waits for it. Permits come from the process's socket budget (shared/manager/room.ts).
+ */
+export type SocketPermit = {
+  /** Resolves once the permit's socket has closed; undefined: none is open. */
+  closing(): Promise<void> | undefined;
+  /** Called when a socket is created; the returned function is called when it has closed. */
+  opened(): () => void;
 };
 
 /** Why there is no connection. `code` is the system's (`ECONNREFUSED`), for the text that kubelet would show. */

@@ -1,7 +1,8 @@
-/** Names to address literals: literals in any spelling, the hosts file, `localhost`, then DNS with a small cache. */
+/** Names to address literals, as Go's resolver on kubelet's machine: the hosts file, then DNS with a small cache. */
+import { isIP } from 'node:net';
 import type { Clock } from '../lib/clock.ts';
-import { addressLiteral } from './address.ts';
 import { type DnsAnswer, dns, dnsTimeoutMs } from './dns.ts';
+import { isDomainName, withoutRootDot } from './domain-name.ts';
 import { hostsFile } from './hosts-file.ts';
 import type { Resolution, Resolve } from './net.ts';
 
@@ -17,26 +18,20 @@ export type ResolverOptions = {
 const cachedMaxMs = 30_000;
 const cacheEntriesMax = 10_000;
 
-/** A resolver that never throws. Nobody's dead name delays another's: every lookup is on its own and ends after 500 ms. */
+/** A resolver that never throws. A dead name does not delay others: each lookup is on its own and ends after 500 ms. */
 export function resolver(options: ResolverOptions): Resolve {
   const hosts = hostsFile(options.hostsPath ?? '/etc/hosts', options.clock);
   const lookUp = cachedDns(options);
   return async (host, deadlineMs) => {
-    const literal = addressLiteral(host);
-    if (literal !== undefined) return { kind: 'resolved', addresses: [literal] };
-    if (host === '') return noName;
-    const name = host.toLowerCase().replace(/\.$/, '');
-    const addresses = hosts(name) ?? localhostAddresses(name);
-    return addresses === undefined ? lookUp(name, deadlineMs) : { kind: 'resolved', addresses };
+    if (isIP(host) !== 0) return { kind: 'resolved', addresses: [host] };
+    const name = host.toLowerCase();
+    const addresses = hosts(name);
+    if (addresses !== undefined) return { kind: 'resolved', addresses };
+    return isDomainName(name) ? lookUp(withoutRootDot(name), deadlineMs) : noName;
   };
 }
 
 const noName: Resolution = { kind: 'notFound', message: 'no such host' };
-
-/** RFC 6761: names under `localhost` are loopback and are never asked of a server; c-ares alone says ENOTFOUND. */
-function localhostAddresses(name: string): readonly string[] | undefined {
-  return name === 'localhost' || name.endsWith('.localhost') ? ['127.0.0.1', '::1'] : undefined;
-}
 
 type CacheEntry = { readonly resolution: Resolution; readonly untilMs: number };
 

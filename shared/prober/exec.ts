@@ -1,5 +1,4 @@
 /** kubelet's exec probe: what the exit code of a command says. Source: pkg/probe/exec. */
-
 import { goQuote } from '../core/go-text.ts';
 import type { Attempt, FailureClass } from '../core/types.ts';
 import type { ExecOutcome, Runner } from '../exec/exec.ts';
@@ -12,10 +11,14 @@ export type ExecProberOptions = { readonly run: Runner; readonly clock: Clock };
 export function execProber({ run, clock }: ExecProberOptions): Prober<ExecRequest> {
   return async (request) => {
     const startMs = clock.monotonicMs();
-    const outcome = await run(request);
+    const outcome = request.command.some(hasNul) ? unrunnable : await run(request);
     return { ...verdict(request, outcome), timings: { totalMs: clock.monotonicMs() - startMs } };
   };
 }
+
+/** Kubernetes registers such a command, no system runs it, and a shell would drop the byte and run another one. */
+const hasNul = (word: string): boolean => word.includes('\0');
+const unrunnable: ExecOutcome = { kind: 'notStarted', message: 'a word of the command contains NUL', own: false };
 
 type Verdict = Omit<Attempt, 'timings'>;
 

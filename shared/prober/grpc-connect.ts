@@ -1,6 +1,6 @@
 /** A gRPC connection by the deadline: dialed, and greeted by the server. Until then every failure is followed by another try. */
 import { type Clock, sleep } from '../lib/clock.ts';
-import type { Dial, DialFailure } from '../net/net.ts';
+import type { Dial, DialFailure, SocketPermit } from '../net/net.ts';
 import { isProbersOwn } from './failed-dial.ts';
 import { openSession, type Session } from './grpc-session.ts';
 
@@ -18,7 +18,7 @@ export type NotConnected =
   | { readonly kind: 'own'; readonly failure: DialFailure };
 
 type Endpoint = { readonly host: string; readonly port: number };
-type ConnectOptions = { readonly dial: Dial; readonly clock: Clock };
+type ConnectOptions = { readonly dial: Dial; readonly clock: Clock; readonly permit: SocketPermit | undefined };
 
 /** The longest that one try may take, grpc-go's minimum connect time-out. */
 const tryMsMax = 20_000;
@@ -47,9 +47,9 @@ export async function connectUntil(
 export async function connectOnce(
   { host, port }: Endpoint,
   untilMs: number,
-  { dial, clock }: ConnectOptions,
+  { dial, clock, permit }: ConnectOptions,
 ): Promise<Connected | NotConnected> {
-  const dialed = await dial({ host, port, deadlineMs: untilMs });
+  const dialed = await dial({ host, port, deadlineMs: untilMs, ...(permit && { permit }) });
   if (dialed.kind === 'failed') return { kind: isProbersOwn(dialed) ? 'own' : 'late', failure: dialed };
   const session = await openSession(dialed.socket, clock, untilMs);
   if (session === undefined) return { kind: 'late' };

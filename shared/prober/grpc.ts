@@ -9,7 +9,7 @@ import { userAgent } from '../core/probe-request.ts';
 import type { Attempt, FailureClass, PhaseTimings } from '../core/types.ts';
 import type { Clock } from '../lib/clock.ts';
 import { hostPort } from '../net/dial-failure.ts';
-import type { Dial, DialFailure } from '../net/net.ts';
+import type { Dial, DialFailure, SocketPermit } from '../net/net.ts';
 import { failedDial } from './failed-dial.ts';
 import { codeName, serving, servingStatusName } from './grpc-codec.ts';
 import { type Connected, connectOnce, connectUntil, type NotConnected } from './grpc-connect.ts';
@@ -21,10 +21,10 @@ export type GrpcProberOptions = { readonly dial: Dial; readonly clock: Clock };
 
 /** Only SERVING succeeds. Whatever goes wrong is a failure with kubelet's text; a denied dial and the prober's own trouble are prober errors. */
 export function grpcProber(options: GrpcProberOptions): Prober<GrpcRequest> {
-  return async (request) => {
+  return async (request, permit) => {
     const startMs = options.clock.monotonicMs();
     const deadlineMs = startMs + request.timeoutMs;
-    const asked = await ask(request, deadlineMs, options);
+    const asked = await ask(request, deadlineMs, { ...options, permit });
     const totalMs = options.clock.monotonicMs() - startMs;
     if (asked.kind === 'own') return failedDial(asked.failure, totalMs);
     if (asked.kind === 'late') return notConnected(request, asked.failure, totalMs);
@@ -42,7 +42,9 @@ export function grpcProber(options: GrpcProberOptions): Prober<GrpcRequest> {
 
 type Asked = { readonly kind: 'answered'; readonly connected: Connected; readonly outcome: CallOutcome } | NotConnected;
 
-async function ask(request: GrpcRequest, deadlineMs: number, options: GrpcProberOptions): Promise<Asked> {
+type Asking = GrpcProberOptions & { readonly permit: SocketPermit | undefined };
+
+async function ask(request: GrpcRequest, deadlineMs: number, options: Asking): Promise<Asked> {
   const { host, port, service } = request;
   const call = { authority: hostPort(host, port), service, userAgent, deadlineMs };
   const connected = await connectUntil(request, deadlineMs, options);

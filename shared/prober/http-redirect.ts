@@ -1,5 +1,6 @@
 /** Which redirects kubelet follows: those that stay on the first URL's host name, nine of them. Sources: pkg/probe/http, Go's net/http. */
 import { goQuote } from '../core/go-text.ts';
+import { toText } from '../core/go-url.ts';
 import { resolveUrl } from '../core/go-url-resolve.ts';
 import { type HttpUrl, httpUrl, withoutPassword, withoutUserinfo } from './http-url.ts';
 import { type Headers, headerValue, type RequestHead } from './http1-request.ts';
@@ -28,7 +29,7 @@ const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 /** `location`: one character per byte. */
 export function nextStep(hop: Hop, status: number, location: string): NextStep {
   if (location === '' || !redirects.has(status)) return stay;
-  const text = Buffer.from(location, 'latin1').toString();
+  const text = toText(location);
   const resolved = resolveUrl(hop.url.text, location);
   if (resolved === undefined)
     return failed(withoutPassword(hop.url), `failed to parse Location header ${goQuote(text)}`);

@@ -1,28 +1,33 @@
-/** The parts of a probe's URL as Go's client uses them. The text is one that Go's net/url wrote, so it needs splitting, not judging. */
-import { domainToASCII } from 'node:url';
+/**
+ * The parts of a probe's URL as Go's client uses them. The text is one that Go's net/url wrote, so it needs splitting, not judging. URLs
+ * are UTF-8 bytes, one character each, because a redirect's query may hold bytes that are no UTF-8, and Go sends them as they came.
+ */
+import { toText } from '../core/go-url.ts';
+import { lookupName } from './host-name.ts';
 
 export type HttpUrl = {
+  /** Bytes. */
   readonly text: string;
   readonly scheme: string;
-  /** Decoded, for `Authorization`; absent: none. */
+  /** Decoded bytes, for `Authorization`; absent: none. */
   readonly userinfo?: { readonly name: string; readonly password?: string };
-  /** What `Host` says: `name:port`, as written. */
+  /** What `Host` is made of: `name:port`, as written. */
   readonly host: string;
-  /** For the dialer: without brackets, in ASCII. */
+  /** For the dialer: without brackets, in ASCII if there is such a form. */
   readonly dialHost: string;
   /** For comparing where a redirect leads: without brackets, as written. */
   readonly hostname: string;
   readonly port: number;
-  /** What the request line says. */
+  /** What the request line says, in bytes. */
   readonly target: string;
 };
 
 const absoluteUrl = /^([a-z][a-z0-9+.-]*):(?:\/\/(?:([^/?#]*)@)?([^/?#]*)([^?#]*))?(\?[^#]*)?/s;
 
-/** Splits an absolute URL; a text that is none has no host, and whoever dials it says so. */
+/** Splits an absolute URL; a text that is none has no host, which the caller finds out before it dials. */
 export function httpUrl(text: string): HttpUrl {
   const [, scheme = '', userinfo, authority = '', path = '', query = ''] = absoluteUrl.exec(text) ?? [];
-  const host = authority.includes('%') ? decoded(authority) : authority;
+  const host = toText(unescapedBytes(authority));
   const [hostname, port] = splitPort(host);
   return {
     text,
@@ -30,7 +35,7 @@ export function httpUrl(text: string): HttpUrl {
     ...(userinfo !== undefined && { userinfo: splitUserinfo(userinfo) }),
     host,
     hostname,
-    dialHost: isAscii(hostname) ? hostname : domainToASCII(hostname),
+    dialHost: lookupName(hostname),
     port: port === '' ? defaultPort(scheme) : Number(port),
     target: (path || '/') + query,
   };
@@ -48,24 +53,17 @@ function splitPort(host: string): readonly [hostname: string, port: string] {
 
 function splitUserinfo(text: string): NonNullable<HttpUrl['userinfo']> {
   const colon = text.indexOf(':');
-  if (colon < 0) return { name: decoded(text) };
-  return { name: decoded(text.slice(0, colon)), password: decoded(text.slice(colon + 1)) };
+  if (colon < 0) return { name: unescapedBytes(text) };
+  return { name: unescapedBytes(text.slice(0, colon)), password: unescapedBytes(text.slice(colon + 1)) };
 }
 
-/** Go escapes bytes, which need not be UTF-8; then the text stays as written. */
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
+const unescapedBytes = (text: string): string =>
+  text.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 
 /** As a log or an event may show it. */
 export const withoutPassword = ({ text, userinfo }: HttpUrl): string =>
-  userinfo?.password === undefined ? text : text.replace(/:\/\/([^:@/]*):[^@/]*@/, '://$1:***@');
+  toText(userinfo?.password === undefined ? text : text.replace(/:\/\/([^:@/]*):[^@/]*@/, '://$1:***@'));
 
+/** In bytes. */
 export const withoutUserinfo = ({ text, userinfo }: HttpUrl): string =>
   userinfo === undefined ? text : text.replace(/:\/\/[^@/]*@/, '://');
-
-export const isAscii = (text: string): boolean => !/[\u0080-\uffff]/.test(text);

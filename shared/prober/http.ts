@@ -2,9 +2,10 @@
 import { isUtf8 } from 'node:buffer';
 import type { Socket } from 'node:net';
 import { goQuote } from '../core/go-text.ts';
+import { toBytes } from '../core/go-url.ts';
 import type { Attempt, FailureClass, PhaseTimings } from '../core/types.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Dial } from '../net/net.ts';
+import type { Dial, SocketPermit } from '../net/net.ts';
 import { type Deadline, startDeadline } from './deadline.ts';
 import { isProbersOwn } from './failed-dial.ts';
 import { awaitingHeadTimeout, type Exchange } from './http-exchange.ts';
@@ -30,8 +31,8 @@ const redirectBodyBytesMax = 2 * 1024;
  * goes wrong in the body is an error. The output of a success or warning carries the body, one character per byte if it is not UTF-8.
  */
 export function httpProber(options: HttpProberOptions): Prober<HttpRequest> {
-  return async (request) => {
-    const attempt = startAttempt(options, request);
+  return async (request, permit) => {
+    const attempt = startAttempt(options, request, permit);
     const verdict = await probe(attempt, request);
     attempt.deadline.cancel();
     const totalMs = options.clock.monotonicMs() - attempt.startMs;
@@ -45,12 +46,16 @@ type Verdict = Omit<Attempt, 'timings'>;
 type Running = HttpProberOptions & {
   readonly startMs: number;
   readonly deadline: Deadline;
+  readonly permit: SocketPermit | undefined;
   readonly timings: { -readonly [Phase in keyof Omit<PhaseTimings, 'totalMs'>]?: number };
 };
 
-function startAttempt(options: HttpProberOptions, { timeoutMs }: HttpRequest): Running {
-  const { clock, dial } = options;
-  return { clock, dial, startMs: clock.monotonicMs(), deadline: startDeadline(clock, timeoutMs), timings: {} };
+function startAttempt(
+  { clock, dial }: HttpProberOptions,
+  { timeoutMs }: HttpRequest,
+  permit: SocketPermit | undefined,
+): Running {
+  return { clock, dial, permit, startMs: clock.monotonicMs(), deadline: startDeadline(clock, timeoutMs), timings: {} };
 }
 
 const addTiming = ({ timings }: Running, phase: keyof Running['timings'], ms: number) => {
@@ -58,7 +63,8 @@ const addTiming = ({ timings }: Running, phase: keyof Running['timings'], ms: nu
 };
 
 async function probe(running: Running, { url, headers, hostOverride }: HttpRequest): Promise<Verdict> {
-  let hop = firstHop({ url: httpUrl(url), headers, hostOverride });
+  const fields = headers.map(([name, value]) => [toBytes(name), toBytes(value)] as const);
+  let hop = firstHop({ url: httpUrl(toBytes(url)), headers: fields, hostOverride });
   // Bounded: nextStep leads on at most nine times.
   for (;;) {
     const answer = await ask(running, hop);
@@ -108,9 +114,9 @@ function refusedRequest({ url, headers }: Hop): string | undefined {
 type Connection = { readonly kind: 'connected'; readonly socket: Socket; readonly exchange: Exchange };
 
 async function connect(running: Running, hop: Hop): Promise<Connection | Extract<Answer, { kind: 'verdict' }>> {
-  const { clock, deadline, dial } = running;
+  const { clock, deadline, dial, permit } = running;
   const { dialHost: host, port, scheme } = hop.url;
-  const dialed = await dial({ host, port, deadlineMs: deadline.atMs });
+  const dialed = await dial({ host, port, deadlineMs: deadline.atMs, ...(permit && { permit }) });
   if (dialed.dnsMs !== undefined) addTiming(running, 'dnsMs', dialed.dnsMs);
   if (dialed.kind === 'failed') {
     if (isProbersOwn(dialed)) return proberError(dialed.message, dialed.failureClass);

@@ -1,9 +1,13 @@
 /** The body of an HTTP/1 response, up to a limit. What breaks here is a prober error, so Go's words are kept. */
+import { trimAsciiEnd } from '../core/go-text.ts';
 import { type Framing, parseFields } from './http1-head.ts';
 
 export type BodyReader = {
-  /** Takes what arrived and says whether the body is complete (or as much of it as is wanted). */
-  readonly take: (bytes: Buffer) => BodyProgress;
+  /**
+   * Takes what arrived and says whether the body is complete (or as much of it as is wanted). `before`: how many bytes arrived in the same
+   * piece ahead of these, as the rest of the head.
+   */
+  readonly take: (bytes: Buffer, before?: number) => BodyProgress;
   /** The peer has ended its side. */
   readonly end: () => Exclude<BodyProgress, 'more'>;
   readonly body: () => Buffer;
@@ -64,7 +68,7 @@ function plainReader(bytesMax: number, atEnd: Exclude<BodyProgress, 'more'>): Bo
   return { take, end: () => atEnd, body };
 }
 
-/** Go reads chunk lines and trailers through a buffer of this size. */
+/** Go reads through a buffer of this size, which it fills when it is empty. A chunk line or trailer has to fit into it. */
 const lineBytesMax = 4096;
 /** Overhead beyond 16 bytes a chunk and twice its content: a sender of nothing but chunk heads is cut off here. */
 const excessBytesMax = 16 * 1024;
@@ -72,8 +76,8 @@ const excessBytesMax = 16 * 1024;
 type ChunkState = 'size' | 'content' | 'contentEnd' | 'trailer';
 
 /**
- * Go's chunkedReader: chunk lines end in CRLF and nothing else; extensions are dropped. When the limit falls on the end of a chunk, what
- * is already here of the next chunk's head is still judged, but not waited for.
+ * Go's chunkedReader: chunk lines end in CRLF and nothing else; extensions are dropped. When the limit falls on the end of a chunk, the
+ * next chunk line is still judged if Go's buffer holds all of it, but it is not waited for.
  */
 function chunkedReader(bytesMax: number): BodyReader {
   const content = gathered(bytesMax);
@@ -81,7 +85,15 @@ function chunkedReader(bytesMax: number): BodyReader {
   let pending: Buffer = nothing;
   let remaining = 0;
   let excess = 0;
+  /** Of the newest piece, whatever its bytes were. */
+  let pieceBytes = 0;
 
+  /** What Go can look at without reading: all that is here while content is wanted, and then the rest of its buffer. */
+  const inSight = (): Buffer => {
+    if (!content.isFull()) return pending;
+    const read = pieceBytes - pending.length;
+    return pending.subarray(0, (lineBytesMax - (read % lineBytesMax)) % lineBytesMax);
+  };
   const beginChunk = (line: string): BodyProgress => {
     const size = chunkSize(line);
     if (typeof size === 'string') return broken(size);
@@ -95,7 +107,7 @@ function chunkedReader(bytesMax: number): BodyReader {
   const step = (): BodyProgress | undefined => {
     switch (state) {
       case 'size': {
-        const line = chunkLine(pending);
+        const line = chunkLine(inSight());
         if (typeof line !== 'string') return line;
         pending = pending.subarray(line.length + 2);
         return beginChunk(line);
@@ -110,7 +122,7 @@ function chunkedReader(bytesMax: number): BodyReader {
         return 'more';
       }
       case 'contentEnd':
-        if (pending.length < 2) return undefined;
+        if (inSight().length < 2) return undefined;
         if (pending.toString('latin1', 0, 2) !== '\r\n') return broken('malformed chunked encoding');
         pending = pending.subarray(2);
         state = 'size';
@@ -119,7 +131,8 @@ function chunkedReader(bytesMax: number): BodyReader {
         return readTrailer(pending);
     }
   };
-  const take = (bytes: Buffer): BodyProgress => {
+  const take = (bytes: Buffer, before = 0): BodyProgress => {
+    pieceBytes = before + bytes.length;
     pending = pending.length === 0 ? bytes : Buffer.concat([pending, bytes]);
     for (;;) {
       const progress = step();
@@ -146,7 +159,7 @@ function chunkLine(pending: Buffer): string | ReturnType<typeof broken> | undefi
 const hexDigitsMax = 16;
 
 function chunkSize(line: string): number | string {
-  const [size = ''] = line.replace(/[ \t]+$/, '').split(';', 1);
+  const [size = ''] = trimAsciiEnd(line).split(';', 1);
   if (size === '') return 'empty hex number for chunk length';
   if (!/^[0-9a-fA-F]+$/.test(size)) return 'invalid byte in chunk length';
   return size.length > hexDigitsMax ? 'http chunk length too large' : Number.parseInt(size, 16);

@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import { hostPort } from '../net/dial-failure.ts';
 import { awaitingHeadTimeout, type Exchange, type ExchangeFailure, readingBodyTimeout } from './http-exchange.ts';
-import { requestHead1 } from './http1-request.ts';
+import { requestHead1, sentHost } from './http1-request.ts';
 import { type Progress, responseReader } from './http1-response.ts';
 
 type Outcome = Exclude<Progress, 'more'>;
@@ -34,8 +34,10 @@ export const exchangeHttp1: Exchange = (socket, request, { clock, deadline, body
     socket.on('close', () => settle(reader.end()));
     deadline.whenOver(() => settle(timedOut(reader.end(readingBodyTimeout)), 'TIMEOUT'));
     // A peer can be gone before anybody listened for it; then no event would come.
-    if (socket.destroyed) settle(reader.end());
-    else socket.write(requestHead1(request));
+    if (socket.destroyed) return settle(reader.end());
+    const host = sentHost(request);
+    if (host.kind === 'refused') settle({ kind: 'broken', message: host.message });
+    else socket.write(requestHead1(request, host.host), 'latin1');
   });
 
 /** Go says which wait it was. */

@@ -3,7 +3,7 @@
  * fields and a space before the colon pass; a missing colon, a control character or an odd length do not. Sources: Go's
  * net/http (response.go, transfer.go) and net/textproto. Texts here are one character per byte.
  */
-import { atoi, goQuote } from '../core/go-text.ts';
+import { atoi, goQuote, trimAscii } from '../core/go-text.ts';
 
 /** Where the body ends. */
 export type Framing =
@@ -96,7 +96,7 @@ export function parseFields(block: string): Fields | string {
     const line = lineOf(block, from, lineFeed);
     if (isBlank(line.charCodeAt(0))) {
       if (from === 0) return `malformed MIME header initial line: ${goQuote(line)}`;
-      if (folding !== undefined) folding.push(`${folding.pop()} ${trimmed(line)}`);
+      if (folding !== undefined) folding.push(unfolded(folding.pop() ?? '', trimAscii(line)));
     } else {
       const colon = line.indexOf(':');
       if (colon < 0) return `malformed MIME header: missing colon: ${goQuote(line)}`;
@@ -108,6 +108,10 @@ export function parseFields(block: string): Fields | string {
   return fields;
 }
 
+/** A value with its continuation. Blanks before a value do not count, so an empty first line leaves no space. */
+const unfolded = (value: string, continuation: string): string =>
+  value === '' ? continuation : `${value} ${continuation}`;
+
 /** The values that a continuation line of this field belongs to; undefined: nobody asks for it. */
 function addField(fields: Map<string, string[]>, line: string, colon: number): string[] | undefined {
   if (colon < decisiveLengthMin || colon > decisiveLengthMax) return undefined;
@@ -115,13 +119,11 @@ function addField(fields: Map<string, string[]>, line: string, colon: number): s
   if (!decisive.has(name)) return undefined;
   const values = fields.get(name) ?? [];
   fields.set(name, values);
-  values.push(trimmed(line.slice(colon + 1)));
+  values.push(trimAscii(line.slice(colon + 1)));
   return values;
 }
 
 const isBlank = (code: number): boolean => code === space || code === tab;
-
-const trimmed = (text: string): string => text.replace(/^[ \t]+|[ \t]+$/g, '');
 
 /** Go's readTransfer: every length is read before the status says that there is no body, so a bad one fails even a 204. */
 function framingOf(line: StatusLine, fields: Fields): Framing | string {
@@ -149,19 +151,23 @@ function chunkedOf({ major, minor }: StatusLine, encodings: readonly string[] | 
 
 /** The largest that Go takes; above, a number is no length. */
 const lengthMax = 2n ** 63n - 1n;
+/** Leading zeros aside. */
+const lengthDigitsMax = `${lengthMax}`.length;
 
 function lengthOf(values: readonly string[] | undefined): number | string | undefined {
-  const first = values?.[0]?.trim();
+  const first = values?.[0];
   if (values === undefined || first === undefined) return undefined;
-  if (values.some((value) => value.trim() !== first))
+  const wanted = trimAscii(first);
+  if (values.some((value) => trimAscii(value) !== wanted))
     return 'http: message cannot contain multiple Content-Length headers';
-  if (first === '') return `invalid empty Content-Length ${goQuote(first)}`;
-  if (!/^\d+$/.test(first) || BigInt(first) > lengthMax) return `bad Content-Length ${goQuote(first)}`;
-  return Number(first);
+  if (wanted === '') return `invalid empty Content-Length ${goQuote(wanted)}`;
+  const digits = wanted.replace(/^0+(?=\d)/, '');
+  const isLength = /^\d+$/.test(digits) && digits.length <= lengthDigitsMax && BigInt(digits) <= lengthMax;
+  return isLength ? Number(digits) : `bad Content-Length ${goQuote(wanted)}`;
 }
 
 function namesFraming(trailer: string): boolean {
-  return trailer.split(',').some((name) => /^(transfer-encoding|trailer|content-length)$/i.test(name.trim()));
+  return trailer.split(',').some((name) => /^(transfer-encoding|trailer|content-length)$/i.test(trimAscii(name)));
 }
 
 function isProtocolSwitch(fields: Fields): boolean {
@@ -170,5 +176,5 @@ function isProtocolSwitch(fields: Fields): boolean {
 
 /** Is `token` (lower case) an element of one of these comma-separated lists? */
 export function hasListedToken(values: readonly string[], token: string): boolean {
-  return values.some((value) => value.split(',').some((element) => trimmed(element).toLowerCase() === token));
+  return values.some((value) => value.split(',').some((element) => trimAscii(element).toLowerCase() === token));
 }

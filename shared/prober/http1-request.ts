@@ -1,8 +1,11 @@
-/** The head of a probe's request, with the fields that Go's client would send. Source: net/http, request.go and transport.go. */
-
-import { domainToASCII } from 'node:url';
-import { goQuote } from '../core/go-text.ts';
-import { type HttpUrl, isAscii } from './http-url.ts';
+/**
+ * The head of a probe's request, with the fields that Go's client would send. Names and values are UTF-8 bytes, one character each.
+ * Source: net/http, request.go and transport.go.
+ */
+import { goQuote, trimAscii } from '../core/go-text.ts';
+import { toText } from '../core/go-url.ts';
+import { type HostField, hostField } from './host-name.ts';
+import type { HttpUrl } from './http-url.ts';
 import { hasListedToken } from './http1-head.ts';
 
 export type Headers = readonly (readonly [name: string, value: string])[];
@@ -10,7 +13,7 @@ export type Headers = readonly (readonly [name: string, value: string])[];
 export type RequestHead = {
   readonly url: HttpUrl;
   readonly headers: Headers;
-  /** Sent as Host; empty: the URL's. */
+  /** Sent as Host; empty: the URL's. A text, not bytes. */
   readonly hostOverride: string;
 };
 
@@ -22,16 +25,16 @@ const forbiddenInValue = /[\0-\x08\x0a-\x1f\x7f]/;
 /** Why Go would not send these headers; undefined: it would. */
 export function headersTrouble(headers: Headers): string | undefined {
   for (const [name, value] of headers) {
-    if (!token.test(name)) return `net/http: invalid header field name ${goQuote(name)}`;
-    if (forbiddenInValue.test(value)) return `net/http: invalid header field value for ${goQuote(name)}`;
+    if (!token.test(name)) return `net/http: invalid header field name ${goQuote(toText(name))}`;
+    if (forbiddenInValue.test(value)) return `net/http: invalid header field value for ${goQuote(toText(name))}`;
   }
   return undefined;
 }
 
-/** The head as HTTP/1.1 has it on the wire, the empty line included. */
-export function requestHead1(request: RequestHead): string {
+/** The head as HTTP/1.1 has it on the wire, the empty line included. `host`: what the Host field says. */
+export function requestHead1(request: RequestHead, host: string): string {
   const { url, headers } = request;
-  let head = `GET ${url.target} HTTP/1.1\r\nHost: ${sentHost(request)}\r\n`;
+  let head = `GET ${url.target} HTTP/1.1\r\nHost: ${host}\r\n`;
   for (const [name, value] of sentFields(request)) head += `${name}: ${value}\r\n`;
   return `${head}${closes(headers) ? 'Connection: close\r\n' : ''}\r\n`;
 }
@@ -45,7 +48,7 @@ export function sentFields({ url, headers }: RequestHead): Headers {
   let agentSeen = false;
   for (const [name, value] of headers) {
     if (notCopied.has(name)) continue;
-    const text = trimmed(value);
+    const text = trimAscii(value);
     if (name === 'User-Agent') {
       if (!agentSeen && value !== '') sent.push([name, text]);
       agentSeen = true;
@@ -56,31 +59,13 @@ export function sentFields({ url, headers }: RequestHead): Headers {
 }
 
 function withBasicAuth(sent: Headers, { name, password = '' }: NonNullable<HttpUrl['userinfo']>): Headers {
-  const credentials = Buffer.from(`${name}:${password}`).toString('base64');
+  const credentials = Buffer.from(`${name}:${password}`, 'latin1').toString('base64');
   return [...sent.filter(([field]) => field !== 'Authorization'), ['Authorization', `Basic ${credentials}`]];
 }
 
-const space = 0x20;
-
-function trimmed(value: string): string {
-  const isPlain = value.charCodeAt(0) > space && value.charCodeAt(value.length - 1) > space;
-  return isPlain ? value : value.replace(/^[ \t]+|[ \t]+$/g, '');
-}
-
-const hostCharacters = /^[\w!$%&()*+,\-.:;=[\]'~]*$/;
-
-/** A host that cannot stand in the field is sent as an empty one, which is valid; an IPv6 zone is nobody else's business. */
-export function sentHost({ url, hostOverride }: RequestHead): string {
-  const host = asciiHost(hostOverride === '' ? url.host : hostOverride);
-  if (!hostCharacters.test(host)) return '';
-  return host.startsWith('[') ? host.replace(/%[^\]]*\]/, ']') : host;
-}
-
-function asciiHost(host: string): string {
-  if (isAscii(host)) return host;
-  const [, name = '', port = ''] = /^(.*?)(:\d+)?$/s.exec(host) ?? [];
-  return domainToASCII(name) + port;
-}
+/** What the Host field says, or why Go would not send the request. */
+export const sentHost = ({ url, hostOverride }: RequestHead): HostField =>
+  hostField(hostOverride === '' ? url.host : hostOverride);
 
 /** Every probe has its own connection and says so, unless the headers already do or ask for another protocol. */
 function closes(headers: Headers): boolean {

@@ -37,25 +37,26 @@ export function responseReader(bodyBytesMax: (head: Head) => number): ResponseRe
     const error = bodyError === undefined ? undefined : { bodyError };
     return { kind: 'response', response: { status, location, body: body?.body() ?? nothing, ...error } };
   };
-  const takeBody = (reader: BodyReader, bytes: Buffer): Progress => {
-    const progress = reader.take(bytes);
+  const takeBody = (reader: BodyReader, bytes: Buffer, before = 0): Progress => {
+    const progress = reader.take(bytes, before);
     if (progress === 'more') return 'more';
     return progress === 'done' ? finished() : finished(progress.message);
   };
-  const begin = (found: Head, rest: Buffer): Progress => {
+  const begin = (found: Head, rest: Buffer, before: number): Progress => {
     head = found;
     // Asked for a head without a body too: the answer also decides what becomes of the response.
     const wanted = bodyBytesMax(found);
     if (found.framing.kind === 'none' || wanted === 0) return finished();
     body = bodyReader(found.framing, wanted);
-    return rest.length === 0 ? 'more' : takeBody(body, rest);
+    return rest.length === 0 ? 'more' : takeBody(body, rest, before);
   };
   return {
     take: (bytes) => {
       if (body !== undefined) return takeBody(body, bytes);
       const scanned = heads.take(bytes);
       if (scanned === 'more' || scanned.kind === 'broken') return scanned;
-      return begin(scanned.head, bytes.subarray(bytes.length - scanned.restBytes));
+      const before = bytes.length - scanned.restBytes;
+      return begin(scanned.head, bytes.subarray(before), before);
     },
     end: (cause) => {
       if (body === undefined) return { kind: 'broken', message: heads.end(cause) };
@@ -83,34 +84,28 @@ type HeadScanner = {
  * megabytes in small pieces costs no more than its length.
  */
 function headScanner(): HeadScanner {
-  let earlier = '';
+  const earlier = unfinishedHead();
   let bytesTaken = 0;
-  let statusLineIsFine = false;
 
   const notYet = (piece: string): Scanned => {
-    earlier += piece;
-    if (!statusLineIsFine && piece.includes('\n')) {
-      const trouble = statusLineTrouble(earlier);
-      if (trouble !== undefined) return broken(trouble);
-      statusLineIsFine = true;
-    }
+    const trouble = earlier.add(piece);
+    if (trouble !== undefined) return broken(trouble);
     return bytesTaken >= headBytesMax ? tooLong : 'more';
   };
   /** One head, whatever its status. */
   const scan = (piece: string): (HeadOutcome & { readonly rest: string }) | undefined => {
-    const overlap = earlier.slice(-2);
-    const end = endOfHead(overlap + piece);
+    const tail = earlier.tail();
+    const end = endOfHead(tail + piece);
     if (end === undefined) return undefined;
-    const text = earlier + piece;
-    const windowAt = earlier.length - overlap.length;
-    earlier = '';
-    statusLineIsFine = false;
-    return { ...parseHead(text.slice(0, windowAt + end.from)), rest: text.slice(windowAt + end.to) };
+    const text = earlier.finish(piece);
+    const searchedFrom = text.length - piece.length - tail.length;
+    return { ...parseHead(text.slice(0, searchedFrom + end.from)), rest: text.slice(searchedFrom + end.to) };
   };
   const scanAll = (piece: string): Scanned => {
     for (let rest = piece; ; ) {
       const scanned = scan(rest);
       if (scanned === undefined) return notYet(rest);
+      if (bytesTaken - scanned.rest.length > headBytesMax) return tooLong;
       if (scanned.kind === 'malformed') return broken(scanned.message);
       rest = scanned.rest;
       if (!isInformational(scanned.head.status)) return { kind: 'head', head: scanned.head, restBytes: rest.length };
@@ -128,6 +123,41 @@ function headScanner(): HeadScanner {
   };
 }
 
+type UnfinishedHead = {
+  /** What is wrong with its first line, said once, as soon as all of that line is here. */
+  readonly add: (piece: string) => string | undefined;
+  /** Its last characters, in which the empty line may have begun. */
+  readonly tail: () => string;
+  /** All of it, `piece` being the last, and then it is empty again. */
+  readonly finish: (piece: string) => string;
+};
+
+const tailLength = 2;
+
+/** A head whose end has not come. To join or slice its text at each piece would copy all of it each time. */
+function unfinishedHead(): UnfinishedHead {
+  let pieces: string[] = [];
+  let tail = '';
+  let firstLineIsHere = false;
+  return {
+    add: (piece) => {
+      pieces.push(piece);
+      tail = (tail + piece.slice(-tailLength)).slice(-tailLength);
+      if (firstLineIsHere || !piece.includes('\n')) return undefined;
+      firstLineIsHere = true;
+      return statusLineTrouble(pieces.join(''));
+    },
+    tail: () => tail,
+    finish: (piece) => {
+      const text = pieces.length === 0 ? piece : pieces.join('') + piece;
+      pieces = [];
+      tail = '';
+      firstLineIsHere = false;
+      return text;
+    },
+  };
+}
+
 const transportBroken = 'net/http: HTTP/1.x transport connection broken: ';
 
 const broken = (message: string) => ({ kind: 'broken', message: transportBroken + message }) as const;
@@ -140,9 +170,10 @@ const tooLong = {
 /** 101 is an answer: it ends the exchange. */
 const isInformational = (status: number): boolean => status >= 100 && status <= 199 && status !== 101;
 
-/** A peer that speaks another protocol and then waits is told apart at its first line. */
+/** A peer that speaks another protocol and then waits is recognised by its first line. */
 function statusLineTrouble(text: string): string | undefined {
-  const parsed = parseStatusLine(text.slice(0, text.indexOf('\n')).replace(/\r$/, ''));
+  const line = text.slice(0, text.indexOf('\n'));
+  const parsed = parseStatusLine(line.endsWith('\r') ? line.slice(0, -1) : line);
   return typeof parsed === 'string' ? parsed : undefined;
 }
 

@@ -18,13 +18,15 @@ const headerPairsMax = 10_000;
 export const exchangeHttp2: Exchange = (socket, request, options) => {
   const refusal = refusedInHttp2(request);
   if (refusal !== undefined) return Promise.resolve(unsent(socket, refusal));
+  const host = sentHost(request);
+  if (host.kind === 'refused') return Promise.resolve(unsent(socket, `http2: ${host.message}`));
   const session = connect('https://localhost', {
     createConnection: () => socket,
     maxHeaderListPairs: headerPairsMax,
     settings: { enablePush: false, maxHeaderListSize: headerListBytesMax },
   });
   try {
-    return readResponse(session, session.request(headers2(request), { endStream: true }), options);
+    return readResponse(session, session.request(headers2(request, host.host), { endStream: true }), options);
   } catch (error) {
     // Node judges some fields (`TE`) before it sends them, by throwing.
     return Promise.resolve(unsent(socket, `http2: ${error instanceof Error ? error.message : String(error)}`));
@@ -109,12 +111,12 @@ function refusedInHttp2({ headers }: RequestHead): string | undefined {
 /** Hop-by-hop fields, which HTTP/2 has no place for. */
 const notInHttp2: ReadonlySet<string> = new Set(['connection', 'proxy-connection', 'keep-alive', 'upgrade']);
 
-function headers2(request: RequestHead): OutgoingHttpHeaders {
+function headers2(request: RequestHead, host: string): OutgoingHttpHeaders {
   const headers: OutgoingHttpHeaders = {
     ':method': 'GET',
     ':path': request.url.target,
     ':scheme': 'https',
-    ':authority': sentHost(request),
+    ':authority': host,
   };
   for (const [name, value] of sentFields(request)) {
     const field = name.toLowerCase();

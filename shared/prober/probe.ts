@@ -3,6 +3,7 @@ import { type ProbeReport, type Reported, reportOf, shouldRetry } from '../core/
 import { type Handler, type ProbeRequest, type ProbeSubject, resolveProbeRequest } from '../core/probe-request.ts';
 import type { Attempt } from '../core/types.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { SocketPermit } from '../net/net.ts';
 import type { Probers } from './prober.ts';
 
 /** An attempt and when it began, wall time. */
@@ -15,6 +16,7 @@ export type ProbeOrder = ProbeSubject & {
   readonly handler?: Handler;
   readonly probeType: Reported['probeType'];
   readonly containerKind: Reported['containerKind'];
+  readonly permit?: SocketPermit;
 };
 
 /** Never throws: a prober that does is a prober error of class `PROBER`. */
@@ -24,36 +26,32 @@ export async function probe(ports: ProbePorts, order: ProbeOrder): Promise<Probe
   return reportOf(attempts, { probeType, containerKind, container: order.container.name });
 }
 
-async function attemptsOf(
-  ports: ProbePorts,
-  handler: Handler,
-  subject: ProbeSubject,
-): Promise<readonly TimedAttempt[]> {
-  const resolved = resolveProbeRequest(handler, subject);
+async function attemptsOf(ports: ProbePorts, handler: Handler, order: ProbeOrder): Promise<readonly TimedAttempt[]> {
+  const resolved = resolveProbeRequest(handler, order);
   const nowMs = () => ports.clock.nowMs();
   if (resolved.kind === 'error') return [{ timeMs: nowMs(), ...erred(resolved.error, 'HANDLER') }];
   const attempts: TimedAttempt[] = [];
-  do attempts.push({ timeMs: nowMs(), ...(await attempt(ports.probers, resolved.request)) });
+  do attempts.push({ timeMs: nowMs(), ...(await attempt(ports.probers, resolved.request, order.permit)) });
   while (shouldRetry(attempts));
   return attempts;
 }
 
-async function attempt(probers: Probers, request: ProbeRequest): Promise<Attempt> {
+async function attempt(probers: Probers, request: ProbeRequest, permit?: SocketPermit): Promise<Attempt> {
   try {
-    return await ask(probers, request);
+    return await ask(probers, request, permit);
   } catch (error) {
     return erred(`prober threw: ${error instanceof Error ? error.message : String(error)}`, 'PROBER');
   }
 }
 
-function ask(probers: Probers, request: ProbeRequest): Promise<Attempt> {
+function ask(probers: Probers, request: ProbeRequest, permit: SocketPermit | undefined): Promise<Attempt> {
   switch (request.kind) {
     case 'http':
-      return probers.http(request);
+      return probers.http(request, permit);
     case 'tcp':
-      return probers.tcp(request);
+      return probers.tcp(request, permit);
     case 'grpc':
-      return probers.grpc(request);
+      return probers.grpc(request, permit);
     case 'exec':
       return probers.exec(request);
   }

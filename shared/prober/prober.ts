@@ -5,10 +5,15 @@
  */
 import type { ProbeRequest } from '../core/probe-request.ts';
 import type { Attempt } from '../core/types.ts';
+import type { SocketPermit } from '../net/net.ts';
 
 export type { ExecRequest, GrpcRequest, HttpRequest, ProbeRequest, TcpRequest } from '../core/probe-request.ts';
 
-export type Prober<Request extends ProbeRequest = ProbeRequest> = (request: Request) => Promise<Attempt>;
+/** `permit`: for every socket of the attempt, one after the other. */
+export type Prober<Request extends ProbeRequest = ProbeRequest> = (
+  request: Request,
+  permit?: SocketPermit,
+) => Promise<Attempt>;
 
 /** One prober for each kind of request. */
 export type Probers = { readonly [Kind in ProbeRequest['kind']]: Prober<Extract<ProbeRequest, { kind: Kind }>> };

@@ -35,15 +35,15 @@ export function withSecretHeaders(prober: Prober<HttpRequest>, { resolveSecret, 
     return secret;
   };
 
-  return async (request) => {
-    if (!request.headers.some(([, value]) => secretReference(value))) return prober(request);
+  return async (request, permit) => {
+    if (!request.headers.some(([, value]) => secretReference(value))) return prober(request, permit);
     const headers: (readonly [string, string])[] = [];
     for (const [name, value] of request.headers) {
       const secret = await secretOf(value);
       if (secret.kind === 'none') return unresolved(name, value, secret.why);
       headers.push([name, secret.value]);
     }
-    return prober({ ...request, headers });
+    return prober({ ...request, headers }, permit);
   };
 }
 

@@ -21,8 +21,8 @@ function mapped<Request extends ProbeRequest>(
   prober: Prober<Request>,
   map: (attempt: Attempt) => Attempt,
 ): Prober<Request> {
-  return async (request) => {
-    const attempt = map(await prober(request));
+  return async (request, permit) => {
+    const attempt = map(await prober(request, permit));
     return {
       ...attempt,
       output: cutOutput(attempt.output),

@@ -9,9 +9,9 @@ export type TcpProberOptions = { readonly dial: Dial; readonly clock: Clock };
 
 /** Success as soon as the connection is established; whatever prevents that is a failure with its text. */
 export function tcpProber({ dial, clock }: TcpProberOptions): Prober<TcpRequest> {
-  return async ({ host, port, timeoutMs }): Promise<Attempt> => {
+  return async ({ host, port, timeoutMs }, permit): Promise<Attempt> => {
     const startMs = clock.monotonicMs();
-    const dialed = await dial({ host, port, deadlineMs: startMs + timeoutMs });
+    const dialed = await dial({ host, port, deadlineMs: startMs + timeoutMs, ...(permit && { permit }) });
     const totalMs = clock.monotonicMs() - startMs;
     if (dialed.kind === 'failed') return failedDial(dialed, totalMs);
     dialed.socket.destroy();

@@ -76,6 +76,7 @@ export function inProcessQueue(options: InProcessQueueOptions): QueueSender & Qu
 
   const received = (message: Message): Received => {
     const { body, group, receiveCount } = message;
+    const waitedMs = clock.monotonicMs() - message.sentAtMs;
     /** A handle counts for one receipt and ends with its visibility, whether or not somebody else has the message yet. */
     const isHeld = (nowMs: number): boolean => {
       expire(nowMs);
@@ -86,6 +87,7 @@ export function inProcessQueue(options: InProcessQueueOptions): QueueSender & Qu
       body,
       group,
       receiveCount,
+      waitedMs,
       lease: {
         async extend(forMs) {
           const nowMs = clock.monotonicMs();

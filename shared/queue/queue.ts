@@ -45,6 +45,8 @@ export type Received = {
   readonly body: string;
   readonly group: string;
   readonly receiveCount: number;
+  /** How long it lay in the queue, by the queue's own clock; absent: not known. */
+  readonly waitedMs?: number;
   readonly lease: Lease;
   /**
    * Deletes the message; false: the handle is refused. Never throws for a handle that is too old.
@@ -63,5 +65,10 @@ export interface QueueReceiver {
 
 /** The queue cannot be reached or refuses service. */
 export class QueueUnavailable extends Error {
-  override readonly name = 'QueueUnavailable';
+  override readonly name: string = 'QueueUnavailable';
+}
+
+/** The caller may not do this. Asking again is pointless until its rights are mended. */
+export class QueueDenied extends QueueUnavailable {
+  override readonly name = 'QueueDenied';
 }

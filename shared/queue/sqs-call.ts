@@ -1,8 +1,9 @@
 /** Calls of SQS: each with its time-out, retried within bounds, and what is done with a receipt handle. */
 import { ChangeMessageVisibilityCommand, DeleteMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import type { Access } from '../aws/access.ts';
 import { type Clock, sleep } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
-import { QueueUnavailable, type Received } from './queue.ts';
+import { QueueDenied, QueueUnavailable, type Received } from './queue.ts';
 import { sqsFailure } from './sqs-failure.ts';
 
 export type SqsOptions = {
@@ -13,6 +14,8 @@ export type SqsOptions = {
   readonly random: Random;
   /** Of one request; a long poll has its wait in addition. */
   readonly requestTimeoutMs?: number;
+  /** Remembers what is denied; absent: it is sent, and denied, each time. */
+  readonly access?: Access;
 };
 
 /** A heartbeat comes every 5 s and may have to be tried again. */
@@ -24,23 +27,32 @@ const deletesMax = 4;
 const pauseMs = 25;
 
 type Limits = {
+  /** The operation, as SQS calls it. */
+  readonly request: string;
   readonly sendsMax: number;
   readonly waitMs?: number;
   /** Aborted: what is under way comes to its end, and is not sent again. */
   readonly last?: AbortSignal | undefined;
 };
 
-/** @throws QueueUnavailable after `sendsMax` sends, or when the service refuses for good. */
+/** @throws QueueUnavailable after `sendsMax` sends, or when the service refuses for good; QueueDenied when a right is missing. */
 export async function callSqs<Answer>(
-  { clock, random, requestTimeoutMs = requestTimeoutMsDefault }: SqsOptions,
+  { clock, random, requestTimeoutMs = requestTimeoutMsDefault, access }: SqsOptions,
   send: (abortSignal: AbortSignal) => Promise<Answer>,
-  { sendsMax, waitMs = 0, last }: Limits,
+  { request, sendsMax, waitMs = 0, last }: Limits,
 ): Promise<Answer> {
+  if (access?.isDenied(request)) throw new QueueDenied(`no right for ${request}`);
   const timeoutMs = waitMs + requestTimeoutMs;
   for (let sends = 1; ; sends += 1) {
     try {
-      return await timed(clock, send, timeoutMs);
+      const answer = await timed(clock, send, timeoutMs);
+      access?.granted(request);
+      return answer;
     } catch (cause) {
+      if (sqsFailure(cause) === 'denied') {
+        access?.denied(request, cause);
+        throw new QueueDenied(`no right for ${request}`, { cause });
+      }
       if (sqsFailure(cause) !== 'passing' || sends === sendsMax || last?.aborted)
         throw new QueueUnavailable('SQS cannot be reached or refuses service', { cause });
     }
@@ -71,13 +83,13 @@ export function heldBy(options: SqsOptions, receiptHandle: string): Pick<Receive
       extend(visibilityMs) {
         const command = new ChangeMessageVisibilityCommand({ ...named, VisibilityTimeout: secondsOf(visibilityMs) });
         const send = (abortSignal: AbortSignal) => client.send(command, { abortSignal });
-        return unlessRefused(callSqs(options, send, { sendsMax: extendsMax }));
+        return unlessRefused(callSqs(options, send, { request: 'SQS: ChangeMessageVisibility', sendsMax: extendsMax }));
       },
     },
     acknowledge() {
       const command = new DeleteMessageCommand(named);
       const send = (abortSignal: AbortSignal) => client.send(command, { abortSignal });
-      return unlessRefused(callSqs(options, send, { sendsMax: deletesMax }));
+      return unlessRefused(callSqs(options, send, { request: 'SQS: DeleteMessage', sendsMax: deletesMax }));
     },
   };
 }

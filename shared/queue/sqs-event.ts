@@ -8,6 +8,7 @@
  */
 import * as z from 'zod';
 import type { Received } from './queue.ts';
+import { waitOf } from './sqs-attributes.ts';
 import { heldBy, type SqsOptions } from './sqs-call.ts';
 
 /** What a mapping hands over at most. */
@@ -23,6 +24,8 @@ const eventSchema = z.object({
         attributes: z.object({
           MessageGroupId: z.string(),
           ApproximateReceiveCount: z.string().regex(/^\d+$/),
+          SentTimestamp: z.string().optional(),
+          ApproximateFirstReceiveTimestamp: z.string().optional(),
         }),
       }),
     )
@@ -62,6 +65,7 @@ function receivedOf(options: SqsOptions, record: EventRecord, onAcknowledged: ()
     body: record.body,
     group: record.attributes.MessageGroupId,
     receiveCount: Number(record.attributes.ApproximateReceiveCount),
+    ...waitOf(record.attributes),
     lease,
     async acknowledge() {
       const deleted = await acknowledge();

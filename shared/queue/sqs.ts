@@ -5,6 +5,7 @@
 import { type Message, ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import type { QueueReceiver, QueueSender, Received } from './queue.ts';
 import { encodeShardMessage } from './shard-message.ts';
+import { waitAttributes, waitOf } from './sqs-attributes.ts';
 import { callSqs, heldBy, type SqsOptions, secondsOf } from './sqs-call.ts';
 
 type Options = SqsOptions & {
@@ -57,7 +58,10 @@ export function sqsQueue(options: Options): SqsQueue {
         MessageGroupId: group,
         MessageDeduplicationId: deduplicationId,
       });
-      await callSqs(options, (abortSignal) => options.client.send(command, { abortSignal }), { sendsMax });
+      await callSqs(options, (abortSignal) => options.client.send(command, { abortSignal }), {
+        request: 'SQS: SendMessage',
+        sendsMax,
+      });
     },
     async receive(waitMs, signal) {
       const untilMs = options.clock.monotonicMs() + waitMs;
@@ -96,10 +100,10 @@ async function poll(options: Options, waitMs: number, last: AbortSignal | undefi
     MaxNumberOfMessages: 1,
     WaitTimeSeconds: waitSeconds,
     ReceiveRequestAttemptId: random.uuid(),
-    MessageSystemAttributeNames: ['MessageGroupId', 'ApproximateReceiveCount'],
+    MessageSystemAttributeNames: ['MessageGroupId', 'ApproximateReceiveCount', ...waitAttributes],
     ...(visibilityMs !== undefined && { VisibilityTimeout: secondsOf(visibilityMs) }),
   });
-  const limits = { sendsMax: receivesMax, waitMs: waitSeconds * 1_000, last };
+  const limits = { request: 'SQS: ReceiveMessage', sendsMax: receivesMax, waitMs: waitSeconds * 1_000, last };
   const send = (abortSignal: AbortSignal) => client.send(command, { abortSignal });
   return (await callSqs(options, send, limits)).Messages?.[0];
 }
@@ -110,6 +114,7 @@ function receivedOf(options: Options, message: Message): Received {
     body: Body,
     group: Attributes.MessageGroupId ?? '',
     receiveCount: Number(Attributes.ApproximateReceiveCount ?? 1),
+    ...waitOf(Attributes),
     ...heldBy(options, ReceiptHandle),
   };
 }

@@ -5,6 +5,7 @@ import {
   DynamoDBServiceException,
   TransactionCanceledException,
 } from '@aws-sdk/client-dynamodb';
+import { isDenial } from '../aws/access.ts';
 import type { Attributes } from './dynamodb-value.ts';
 
 /** A refusal with the item as DynamoDB returns it. */
@@ -14,6 +15,8 @@ export type RawRefusal =
 
 export type Failure =
   | { readonly kind: 'refused'; readonly refusals: readonly RawRefusal[] }
+  /** Nothing was applied, since the caller lacks a right. */
+  | { readonly kind: 'denied'; readonly cause: unknown }
   /** Nothing was applied. `retry`: it may be worth another send. */
   | { readonly kind: 'unapplied'; readonly retry: boolean; readonly cause: unknown }
   /** Applied or not, now or later. */
@@ -42,6 +45,22 @@ const unconnectedCodes: ReadonlySet<string> = new Set([
   'ENETUNREACH',
 ]);
 
+class IncompleteAnswer extends Error {
+  override readonly name = 'IncompleteAnswer';
+}
+
+type Whole<Answer, Part extends keyof Answer> = Answer & { readonly [name in Part]-?: NonNullable<Answer[Part]> };
+
+/**
+ * An answer that has this part, as every answer of its kind does. A page without items, taken for an empty partition, would drop every target
+ * of a bucket; an update without its item would be a claim without a token.
+ * @throws IncompleteAnswer, which means that the answer was lost: something on its way has cut it.
+ */
+export function whole<Answer, Part extends keyof Answer & string>(answer: Answer, part: Part): Whole<Answer, Part> {
+  if (answer[part] === undefined) throw new IncompleteAnswer(`an answer without ${part}`);
+  return answer as Whole<Answer, Part>;
+}
+
 /** @throws the error itself when it is a bug. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof ConditionalCheckFailedException)
@@ -56,13 +75,14 @@ function serviceFailure(error: DynamoDBServiceException): Failure {
     return { kind: 'refused', refusals: [{ index: 0, kind: 'conflict' }] };
   /** An earlier send of the same token is still at work: what becomes of it is not known yet. */
   if (error.name === 'TransactionInProgressException') return { kind: 'ambiguous', cause: error };
+  if (isDenial(error.name)) return { kind: 'denied', cause: error };
   if (bugNames.has(error.name)) throw error;
   return byStatus(error, { status: error.$metadata.httpStatusCode ?? 0, throttled: throttlingNames.has(error.name) });
 }
 
 const tooManyRequests = 429;
 
-/** AWS: an internal server error may have been applied. The other client errors (access, no such table) refuse service. */
+/** AWS: an internal server error may have been applied. The other client errors (no such table, expired keys) refuse service. */
 function byStatus(cause: unknown, { status, throttled }: { status: number; throttled: boolean }): Failure {
   if (throttled || status === tooManyRequests) return { kind: 'unapplied', retry: true, cause };
   if (status >= 400 && status < 500) return { kind: 'unapplied', retry: false, cause };
@@ -74,7 +94,8 @@ function transportFailure(error: unknown): Failure {
   if (error.name === 'CredentialsProviderError') return { kind: 'unapplied', retry: false, cause: error };
   if ('code' in error && unconnectedCodes.has(String(error.code)))
     return { kind: 'unapplied', retry: true, cause: error };
-  if (error.name === 'TimeoutError' || 'code' in error) return { kind: 'ambiguous', cause: error };
+  if (error instanceof IncompleteAnswer || error.name === 'TimeoutError' || 'code' in error)
+    return { kind: 'ambiguous', cause: error };
   const status = answeredStatus(error);
   if (status === undefined) throw error;
   return byStatus(error, { status, throttled: false });

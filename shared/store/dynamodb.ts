@@ -7,9 +7,10 @@
  * meanwhile somebody else has written the item, the answer is `inDoubt`, and an unconditional put or add may have been done twice.
  */
 import { type ConsumedCapacity, type DynamoDBClient, GetItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
+import type { Access } from '../aws/access.ts';
 import { type Clock, sleep } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
-import { type Failure, failureOf, type RawRefusal } from './dynamodb-failure.ts';
+import { type Failure, failureOf, type RawRefusal, whole } from './dynamodb-failure.ts';
 import { keyOf, writeCommand } from './dynamodb-request.ts';
 import { type Attributes, unmarshalled } from './dynamodb-value.ts';
 import { itemBytes, type StoreCall, writeUnits } from './item-size.ts';
@@ -20,6 +21,7 @@ import {
   type Operation,
   type Query,
   type Store,
+  StoreDenied,
   StoreUnavailable,
   type WriteOutcome,
 } from './store.ts';
@@ -31,6 +33,8 @@ type Options = {
   readonly clock: Clock;
   readonly random: Random;
   readonly onCall?: (call: StoreCall) => void;
+  /** Remembers what is denied; absent: it is sent, and denied, each time. */
+  readonly access?: Access;
 };
 
 /** With 1.5 s a call a write takes at most 9 s and the pauses: less than the 12 s of a run's self-fence. */
@@ -50,7 +54,7 @@ type Sent = { readonly kind: 'applied'; readonly item: Attributes | undefined } 
 export function dynamodbStore(options: Options): Store {
   return {
     get: async (key, { eventuallyConsistent = false } = {}) => {
-      const item = await read(options, () => getItem(options, key, eventuallyConsistent));
+      const item = await read(options, 'DynamoDB: get', () => getItem(options, key, eventuallyConsistent));
       return item && itemOf(item);
     },
     query: (query) => queryPages(options, query),
@@ -76,8 +80,8 @@ async function queryPages(options: Options, query: Query): Promise<readonly Item
   for (let page = 0; page < pagesMax; page += 1) {
     const from = next;
     const limit = query.limit === undefined ? undefined : query.limit - items.length;
-    const answer = await read(options, () => queryPage(options, { ...query, limit }, from));
-    for (const item of answer.Items ?? []) items.push(itemOf(item));
+    const answer = await read(options, 'DynamoDB: query', () => queryPage(options, { ...query, limit }, from));
+    for (const item of answer.Items) items.push(itemOf(item));
     next = answer.LastEvaluatedKey;
     if (next === undefined || (query.limit !== undefined && items.length >= query.limit)) return items;
   }
@@ -108,16 +112,20 @@ async function queryPage(options: Options, query: Page, next: Attributes | undef
     }),
   );
   counted(options, 'query', [answer.ConsumedCapacity]);
-  return answer;
+  return whole(answer, 'Items');
 }
 
 /** @throws StoreUnavailable after `readsMax` tries. */
-async function read<Answer>(options: Options, send: () => Promise<Answer>): Promise<Answer> {
+async function read<Answer>(options: Options, request: string, send: () => Promise<Answer>): Promise<Answer> {
+  requireAccess(options, request);
   for (let tries = 1; ; tries += 1) {
     try {
-      return await send();
+      const answer = await send();
+      options.access?.granted(request);
+      return answer;
     } catch (error) {
       const failure = failureOf(error);
+      if (failure.kind === 'denied') throw denied(options, request, error);
       const lasting = failure.kind === 'unapplied' && !failure.retry;
       if (lasting || tries === readsMax) throw unavailable(error);
     }
@@ -126,13 +134,17 @@ async function read<Answer>(options: Options, send: () => Promise<Answer>): Prom
 }
 
 async function writeUntilKnown(options: Options, write: Write): Promise<WriteOutcome> {
+  const request = requestName(write);
+  requireAccess(options, request);
   let answerLost = false;
   for (let sends = 1; ; sends += 1) {
     const sent = await send(options, write);
+    if (sent.kind !== 'denied') options.access?.granted(request);
+    else if (!answerLost) throw denied(options, request, sent.cause);
     const outcome = outcomeOf(write, sent, answerLost);
     if (outcome) return outcome;
     answerLost ||= sent.kind === 'ambiguous';
-    const lasting = sent.kind === 'unapplied' && !sent.retry;
+    const lasting = sent.kind === 'denied' || (sent.kind === 'unapplied' && !sent.retry);
     if (lasting || sends === sendsMax) return givenUp(options, write, { sent, answerLost });
     await pause(options, sends);
   }
@@ -146,7 +158,7 @@ async function send(options: Options, write: Write): Promise<Sent> {
       case 'put':
         return applied(options, request.kind, await client.send(request.command));
       case 'update':
-        return applied(options, request.kind, await client.send(request.command));
+        return applied(options, request.kind, whole(await client.send(request.command), 'Attributes'));
       case 'transaction':
         return applied(options, request.kind, await client.send(request.command));
     }
@@ -175,6 +187,7 @@ function outcomeOf(write: Write, sent: Sent, answerLost: boolean): WriteOutcome 
     case 'refused':
       return refusedOutcome(write, sent.refusals, answerLost);
     case 'unapplied':
+    case 'denied':
     case 'ambiguous':
       return undefined;
   }
@@ -221,13 +234,31 @@ async function readBack(options: Options, write: Write): Promise<WriteOutcome> {
   const stored = write.operations.find((operation) => operation.kind === 'put' || operation.kind === 'update');
   if (!stored) return { kind: 'inDoubt' };
   try {
-    const item = await read(options, () => getItem(options, operationKey(stored), false));
+    const item = await read(options, 'DynamoDB: get', () => getItem(options, operationKey(stored), false));
     return isOwn(write, item) ? written(write, item) : { kind: 'inDoubt' };
   } catch (error) {
     if (error instanceof StoreUnavailable) return { kind: 'inDoubt' };
     throw error;
   }
 }
+
+/** As IAM sees it: a transaction is denied for the kinds of its operations. */
+function requestName(write: Write): string {
+  const kinds = [...new Set(write.operations.map(({ kind }) => kind))].sort().join(', ');
+  return writeKind(write) === 'single' ? `DynamoDB: ${kinds}` : `DynamoDB: transaction of ${kinds}`;
+}
+
+/** @throws StoreDenied for what was denied a short while ago. */
+function requireAccess({ access }: Options, request: string): void {
+  if (access?.isDenied(request)) throw new StoreDenied(deniedMessage(request));
+}
+
+function denied({ access }: Options, request: string, cause: unknown): StoreDenied {
+  access?.denied(request, cause);
+  return new StoreDenied(deniedMessage(request), { cause });
+}
+
+const deniedMessage = (request: string): string => `no right for ${request}`;
 
 const pause = ({ clock, random }: Options, tries: number): Promise<void> =>
   sleep(clock, random.next() * pauseMs * 2 ** tries);

@@ -112,8 +112,8 @@ export function encodeLayout(record: LayoutRecord): Item {
   return { ...encode('LAYOUT', layoutKey, record), ...Object.fromEntries(generations) };
 }
 
-export const encodeCheckpoint = (bucket: Bucket, record: CheckpointRecord): Item =>
-  encode('CHECKPOINT', checkpointKey(bucket), record);
+export const encodeCheckpoint = (bucket: Bucket, record: CheckpointRecord, part = 0): Item =>
+  encode('CHECKPOINT', checkpointKey(bucket, part), record);
 
 /** Tells the holder of the bucket that a target changed. Once before and once after the change, also for a repetition. */
 export const changeCounted = (at: TargetAddress): Operation & { readonly kind: 'update' } => ({

@@ -1,6 +1,7 @@
 /** The keys of the one table. Key order is shard order: see docs/architecture.md, Table. */
 import { createHash } from 'node:crypto';
 import type { ProbeName } from '../core/spec.ts';
+import { skBytesMax } from './operation.ts';
 import type { Key } from './store.ts';
 
 /** Two lower-case hex digits. */
@@ -19,6 +20,10 @@ export const bucketOf = (hash: string): Bucket => hash.slice(0, 2);
 export const sliceOf = (hash: string): string => hash.slice(2, 4);
 
 export const bucketName = (index: number): Bucket => index.toString(16).padStart(2, '0');
+
+/** How events name the buckets in [from, to). */
+export const hashRangeOf = ({ from, to }: { readonly from: number; readonly to: number }): string =>
+  `${bucketName(from)}-${bucketName(to - 1)}`;
 
 export const bucketPk = (bucket: Bucket): string => `B#${bucket}`;
 
@@ -49,12 +54,44 @@ export function targetAddress(namespace: string, name: string): TargetAddress {
 export const targetKey = (at: TargetAddress): Key => ({ pk: at.pk, sk: `${at.prefix}TARGET` });
 export const reportKey = (at: TargetAddress): Key => ({ pk: at.pk, sk: `${at.prefix}REPORT` });
 export const statusKey = (at: TargetAddress): Key => ({ pk: at.pk, sk: `${at.prefix}STATUS` });
-export const probeKey = (at: TargetAddress, probe: ProbeName): Key => ({ pk: at.pk, sk: `${at.prefix}PROBE#${probe}` });
+export const probeKey = (at: TargetAddress, probe: ProbeName): Key => ({
+  pk: at.pk,
+  sk: boundedSortKey(`${at.prefix}PROBE#`, probe),
+});
 /** `id` sorts by time. */
-export const eventKey = (at: TargetAddress, id: string): Key => ({ pk: at.eventsPk, sk: `${at.prefix}EVENT#${id}` });
+export const eventKey = (at: TargetAddress, id: string): Key => ({
+  pk: at.eventsPk,
+  sk: boundedSortKey(`${at.prefix}EVENT#`, id),
+});
+
+/**
+ * What clients write, an id of a container for one, may be longer than a sort key has room for. Then the key has the beginning of it, by
+ * which it sorts, and a digest of all of it, by which it is unique.
+ */
+function boundedSortKey(prefix: string, rest: string): string {
+  const whole = prefix + rest;
+  if (Buffer.byteLength(whole) <= skBytesMax) return whole;
+  const digest = `~${createHash('sha256').update(rest).digest('base64url')}`;
+  const room = skBytesMax - Buffer.byteLength(prefix + digest);
+  // As a stream: a character that is cut is left out.
+  const beginning = new TextDecoder().decode(Buffer.from(rest).subarray(0, room), { stream: true });
+  return prefix + beginning + digest;
+}
 
 export const epochKey = (bucket: Bucket): Key => ({ pk: bucketPk(bucket), sk: 'EPOCH' });
-export const checkpointKey = (bucket: Bucket): Key => ({ pk: bucketPk(bucket), sk: 'CHECKPOINT' });
+/** Several items where one cannot hold all entries of the bucket. */
+export const checkpointKey = (bucket: Bucket, part = 0): Key => ({
+  pk: bucketPk(bucket),
+  sk: part === 0 ? 'CHECKPOINT' : `CHECKPOINT#${String(part).padStart(checkpointPartDigits, '0')}`,
+});
+const checkpointPartDigits = 4;
+const checkpointPattern = /^CHECKPOINT(?:#(\d{4}))?$/;
+
+/** Which of the bucket's checkpoints has this sort key; undefined: none. */
+export function checkpointPartOf(sk: string): number | undefined {
+  const match = checkpointPattern.exec(sk);
+  return match ? Number(match[1] ?? 0) : undefined;
+}
 export const runKey = (shard: string): Key => ({ pk: `RUN#${shard}`, sk: 'RUN' });
 export const layoutKey: Key = { pk: 'LAYOUT', sk: 'LAYOUT' };
 /** Beside LAYOUT, but not in it: a crisis that it tells of must not stand in the way of the layout. */

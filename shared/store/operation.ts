@@ -10,7 +10,7 @@ export const expiryAttribute = 'expiresAt';
 
 /** DynamoDB's limits for keys, UTF-8. */
 const pkBytesMax = 2048;
-const skBytesMax = 1024;
+export const skBytesMax = 1024;
 
 /** DynamoDB allows 32 levels of nesting; the item itself is the first. */
 const depthMax = 31;

@@ -21,9 +21,9 @@ const schema = `
 
 /** @throws Error for a file of a newer schema or one that is no store; StoreUnavailable when it cannot be opened. */
 export function openDatabase(path: string): DatabaseSync {
-  const database = withUnavailable(() => new DatabaseSync(path, { timeout: busyTimeoutMs }));
+  const database = withUnavailable(path, () => new DatabaseSync(path, { timeout: busyTimeoutMs }));
   try {
-    withUnavailable(() => prepareFile(database, path));
+    withUnavailable(path, () => prepareFile(database, path));
     return database;
   } catch (error) {
     database.close();
@@ -61,22 +61,36 @@ function requireKnownVersion(database: DatabaseSync, path: string): number {
 }
 
 /** SQLite's primary result codes (sqlite.org/rescode.html). */
+const ioError = 10;
 const notADatabase = 26;
-/** BUSY, LOCKED, READONLY, IOERR, FULL, CANTOPEN: the file, not the statement. */
-const unavailableCodes: ReadonlySet<number> = new Set([5, 6, 8, 10, 13, 14]);
+
+/** What is wrong with the file, not with the statement, and what a person can do about it. */
+const problems: ReadonlyMap<number, (path: string) => string> = new Map([
+  [5, (path) => `${path} is locked by another process (SQLITE_BUSY): stop that process`],
+  [6, (path) => `${path} is locked (SQLITE_LOCKED)`],
+  [8, (path) => `${path} is read-only (SQLITE_READONLY): give this process the rights to write it and its folder`],
+  [ioError, (path) => `${path} cannot be read or written (SQLITE_IOERR): check its disk`],
+  [11, (path) => `${path} is damaged (SQLITE_CORRUPT): stop this process and restore the file from a backup`],
+  [13, (path) => `the disk is full, ${path} cannot grow (SQLITE_FULL): free some space`],
+  [14, (path) => `${path} cannot be opened (SQLITE_CANTOPEN): check that its folder is there and may be written`],
+  [notADatabase, (path) => `${path} is damaged (SQLITE_NOTADB): stop this process and restore the file from a backup`],
+]);
+
+/** A commit that failed so may be in the file all the same, for the next process that opens it. */
+export const isIoError = (error: unknown): boolean => primaryCode(error) === ioError;
 
 function primaryCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error)) return undefined;
   return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
 }
 
-/** Runs `body`; trouble with the file becomes StoreUnavailable. A transaction that fails is rolled back, so nothing was applied. */
-export function withUnavailable<Answer>(body: () => Answer): Answer {
+/** Runs `body`; a problem with the file becomes StoreUnavailable. A transaction that fails is rolled back, so nothing was applied. */
+export function withUnavailable<Answer>(path: string, body: () => Answer): Answer {
   try {
     return body();
   } catch (error) {
-    const code = primaryCode(error);
-    if (code === undefined || !unavailableCodes.has(code)) throw error;
-    throw new StoreUnavailable(`SQLite result code ${code}`, { cause: error });
+    const problem = problems.get(primaryCode(error) ?? 0);
+    if (!problem) throw error;
+    throw new StoreUnavailable(problem(path), { cause: error });
   }
 }

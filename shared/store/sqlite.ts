@@ -12,7 +12,7 @@ import {
   plainAttributes,
   requireValidWrite,
 } from './operation.ts';
-import { openDatabase, withUnavailable } from './sqlite-file.ts';
+import { isIoError, openDatabase, withUnavailable } from './sqlite-file.ts';
 import type { Item, Key, Operation, Query, Refusal, Store, WriteOutcome } from './store.ts';
 
 export type SqliteStore = Store & {
@@ -52,7 +52,8 @@ type Context = {
  * @throws Error for a file of a newer schema or one that is no store.
  */
 export function sqliteStore(options: Options): SqliteStore {
-  const database = openDatabase(options.path);
+  const { path } = options;
+  const database = openDatabase(path);
   const context: Context = {
     database,
     statements: prepareStatements(database),
@@ -61,14 +62,14 @@ export function sqliteStore(options: Options): SqliteStore {
   };
   return {
     get: async (key, { eventuallyConsistent = false } = {}) =>
-      withUnavailable(() => get(context, key, eventuallyConsistent)),
-    query: async (query) => withUnavailable(() => select(context, query)),
+      withUnavailable(path, () => get(context, key, eventuallyConsistent)),
+    query: async (query) => withUnavailable(path, () => select(context, query)),
     write: async (operations, { token }) => {
       requireValidWrite(operations, token);
-      return withUnavailable(() => write(context, operations, token));
+      return withUnavailable(path, () => write(context, operations, token));
     },
     sweep: (nowMs, limit) =>
-      withUnavailable(() => Number(context.statements.sweep.run(Math.floor(nowMs / 1000), limit).changes)),
+      withUnavailable(path, () => Number(context.statements.sweep.run(Math.floor(nowMs / 1000), limit).changes)),
     close: () => database.close(),
   };
 }
@@ -114,16 +115,32 @@ function select(context: Context, query: Query): readonly Item[] {
 function write(context: Context, operations: readonly Operation[], token: string): WriteOutcome {
   const { database, recentWrites } = context;
   const digest = digestOf(operations);
+  // A rollback that failed is made up for: without it every later write would fail as well.
+  if (database.isTransaction) database.exec('ROLLBACK');
   database.exec('BEGIN IMMEDIATE');
+  let outcome: WriteOutcome;
   try {
-    const outcome = writeInTransaction(context, operations, { token, digest });
-    database.exec('COMMIT');
-    if (outcome.kind === 'written') recentWrites.remember(token, digest);
-    return outcome;
+    outcome = writeInTransaction(context, operations, { token, digest });
   } catch (error) {
-    if (database.isTransaction) database.exec('ROLLBACK');
+    rollBack(database);
     throw error;
   }
+  try {
+    database.exec('COMMIT');
+  } catch (error) {
+    rollBack(database);
+    if (isIoError(error)) return { kind: 'inDoubt' };
+    throw error;
+  }
+  if (outcome.kind === 'written') recentWrites.remember(token, digest);
+  return outcome;
+}
+
+/** What made it necessary is what the caller is to hear of, also where the rollback fails. */
+function rollBack(database: DatabaseSync): void {
+  try {
+    if (database.isTransaction) database.exec('ROLLBACK');
+  } catch {}
 }
 
 type Name = { readonly token: string; readonly digest: string };

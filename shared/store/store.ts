@@ -12,7 +12,8 @@
  *   a transaction is exact.
  * - A write that no store could do throws a plain Error: a bug. The rules are in operation.ts.
  * - Expected outcomes are values: see `WriteOutcome`. A store that cannot be reached or refuses service throws `StoreUnavailable`, and
- *   then nothing of the write was applied.
+ *   then nothing of the write was applied. When it refuses because the caller lacks a right, that is a `StoreDenied`: callers do not
+ *   retry it and do not log it, since the adapter has logged it.
  */
 import type { Json } from '../lib/json.ts';
 
@@ -82,5 +83,10 @@ export const operationsMax = 100;
 
 /** The store cannot be reached, throttles, or refuses service; nothing of the request was applied. */
 export class StoreUnavailable extends Error {
-  override readonly name = 'StoreUnavailable';
+  override readonly name: string = 'StoreUnavailable';
+}
+
+/** The caller may not do this. Asking again is pointless until its rights are mended. */
+export class StoreDenied extends StoreUnavailable {
+  override readonly name = 'StoreDenied';
 }

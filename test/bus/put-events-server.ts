@@ -13,14 +13,18 @@ export type Answer =
 
 export const taken: Answer = { kind: 'entries', errorCodes: {} };
 
+/** What the server says to these entries: for a test whose calls may arrive in any order. */
+export type AnswerTo = (entries: readonly SentEntry[]) => Answer;
+
 /** A listener that speaks PutEvents' JSON protocol and answers from a script (its last answer for ever). */
-export async function putEventsServer(script: readonly Answer[]) {
+export async function putEventsServer(script: readonly Answer[] | AnswerTo) {
   const calls: (readonly SentEntry[])[] = [];
   const server = createServer(async (request, response) => {
     let body = '';
     for await (const chunk of request) body += chunk;
     const entries: readonly SentEntry[] = JSON.parse(body).Entries;
-    const answer = script[Math.min(calls.length, script.length - 1)] ?? taken;
+    const scripted = typeof script === 'function' ? script(entries) : script[Math.min(calls.length, script.length - 1)];
+    const answer = scripted ?? taken;
     calls.push(entries);
     if (answer.kind === 'silence') return;
     if (answer.kind === 'cut') {

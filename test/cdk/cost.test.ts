@@ -19,7 +19,7 @@ const https = (targets: number, periodSeconds = 10): CostInput => ({
   fleet: [{ targets, periodSeconds, probe: 'https' }],
   mode: 'auto',
   memorySize: 256,
-  alarms: 13,
+  alarms: 17,
   metrics: metricCount,
 });
 
@@ -142,7 +142,7 @@ describe('docs/operating.md', () => {
     assert.ok(rows.length > 3);
     for (const [, targets, probe, periodSeconds, memorySize, rest] of rows) {
       const fleet = [{ targets: Number(targets), periodSeconds: Number(periodSeconds), probe: probe as FleetProbe }];
-      const input = { fleet, mode: 'auto', memorySize: Number(memorySize), alarms: 13, metrics: metricCount } as const;
+      const input = { fleet, mode: 'auto', memorySize: Number(memorySize), alarms: 17, metrics: metricCount } as const;
       const { layout, lines, usd: all } = estimateCost(input);
       const shown = [...lines.map((line) => line.usd), all].map((one) => one.toFixed(2));
       assert.equal(rest, [layout.shards.length, ...shown].join(' | '));
@@ -159,7 +159,7 @@ describe('docs/operating.md', () => {
       alarms.filter((id) => !isExplained(id)),
       [],
     );
-    assert.equal(alarms.length, 13);
+    assert.equal(alarms.length, 17);
     assert.deepEqual(
       propNames.filter((prop) => !text.includes(`\`${prop}\``)),
       [],

@@ -19,7 +19,7 @@ test('these kinds of resources, so many of each', () => {
     'AWS::Events::EventBusPolicy': 2,
     'AWS::Events::Rule': 2,
     'AWS::EventSchemas::Registry': 1,
-    'AWS::EventSchemas::Schema': 8,
+    'AWS::EventSchemas::Schema': 9,
     'AWS::SQS::Queue': 4,
     'AWS::SQS::QueuePolicy': 4,
     'AWS::IAM::Role': 4,
@@ -33,7 +33,7 @@ test('these kinds of resources, so many of each', () => {
     'AWS::ApiGatewayV2::Integration': 1,
     'AWS::ApiGatewayV2::Route': 11,
     'AWS::ApiGatewayV2::Stage': 1,
-    'AWS::CloudWatch::Alarm': 13,
+    'AWS::CloudWatch::Alarm': 17,
     'AWS::CloudWatch::Dashboard': 1,
   });
 });
@@ -258,11 +258,13 @@ describe('alarms', () => {
         ].join(', '),
     );
     const once = '1 of 1, notBreaching';
-    const functions = ['ShardSchedule', 'ProberFleetProber', 'StatusSync', 'Api'];
+    const services = { ShardSchedule: 'schedule', ProberFleetProber: 'prober', StatusSync: 'status-sync', Api: 'api' };
+    const functions = Object.keys(services) as (keyof typeof services)[];
     assert.deepEqual(rows, [
       ...functions.flatMap((name) => [
         `AWS/Lambda Errors, {Probelet${name}Function}, ${once}`,
         `AWS/Lambda Throttles, {Probelet${name}Function}, ${once}`,
+        `probelet AccessDenied, ${services[name]} ProbeletF12B7E4C, 1 of 5, notBreaching`,
       ]),
       `AWS/SQS ApproximateNumberOfMessagesVisible, {ProbeletShardScheduleDeadLetters.QueueName}, ${once}`,
       `AWS/SQS ApproximateNumberOfMessagesVisible, {ProbeletStatusSyncDeadLetters.QueueName}, ${once}`,

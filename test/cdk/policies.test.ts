@@ -42,7 +42,7 @@ const ownStatements: Statements = {
   [statusSync]: [
     logs('ProbeletStatusSyncLogs'),
     'Hints Allow sqs:DeleteMessage sqs:GetQueueAttributes sqs:ReceiveMessage on {ProbeletStatusSyncQueue.Arn}',
-    `Table Allow dynamodb:DeleteItem ${readWrite} on {ProbeletTable.Arn}`,
+    `Table Allow dynamodb:ConditionCheckItem dynamodb:DeleteItem ${readWrite} on {ProbeletTable.Arn}`,
     bus,
   ],
   [api]: [logs('ProbeletApiLogs'), `Table Allow dynamodb:ConditionCheckItem ${readWrite} on {ProbeletTable.Arn}`, bus],

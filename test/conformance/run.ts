@@ -4,11 +4,13 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { runConditions } from './conditions.ts';
 import { runManager } from './manager.ts';
+import { runPods } from './pods.ts';
 import { runProber } from './prober.ts';
 import { runResults } from './results.ts';
 import { runRunloop } from './runloop.ts';
-import type { Vector, VectorRunner } from './runner.ts';
+import type { Finding, Vector, VectorRunner } from './runner.ts';
 import { runStatusManager } from './status-manager.ts';
+import { isTimeCritical } from './time-critical.ts';
 import { runUpdatePodStatus } from './update-pod-status.ts';
 import { runWireGrpc } from './wire-grpc.ts';
 import { runWireHttp } from './wire-http.ts';
@@ -17,18 +19,25 @@ import { runWorker } from './worker.ts';
 
 export type FileReport = {
   readonly file: string;
+  /** Equal to what was recorded. */
   readonly passed: number;
+  /** Vectors that differ on purpose, by the numbers of docs/semantics.md that say so. */
+  readonly byRules: readonly (readonly number[])[];
   readonly failures: readonly { readonly vector: string; readonly difference: string }[];
+  /** Vectors of a file that no family claims. They prove nothing, so they count neither as passed nor as failed. */
+  readonly notRun: number;
 };
 
-type Family = {
+export type Family = {
   readonly run: VectorRunner;
   /** Vectors at once: those on sockets mostly wait. */
   readonly concurrency: number;
+  /** Vectors that run after the others, one at a time, because a busy machine would decide them. */
+  readonly runsAlone?: (vector: Vector) => boolean;
 };
 
 const pure = (run: VectorRunner): Family => ({ run, concurrency: 1 });
-const wire = (run: VectorRunner): Family => ({ run, concurrency: 16 });
+const wire = (run: VectorRunner): Family => ({ run, concurrency: 16, runsAlone: isTimeCritical });
 
 /** By the file's base name; a suffix (`worker-random`) does not matter, the longest name wins. */
 const families: Readonly<Record<string, Family>> = {
@@ -36,6 +45,7 @@ const families: Readonly<Record<string, Family>> = {
   results: pure(runResults),
   runloop: pure(runRunloop),
   manager: pure(runManager),
+  pods: pure(runPods),
   prober: pure(runProber),
   'update-pod-status': pure(runUpdatePodStatus),
   conditions: pure(runConditions),
@@ -54,30 +64,54 @@ export function vectorFiles(folder: string): readonly string[] {
     .sort();
 }
 
-/** Runs every file of the folder; `told` hears of each as soon as it is done. */
-export async function runFolder(folder: string, told: (report: FileReport) => void): Promise<readonly FileReport[]> {
+/** Runs every file of the folder, and calls `onReport` as soon as one is done. */
+export async function runFolder(
+  folder: string,
+  onReport: (report: FileReport) => void,
+): Promise<readonly FileReport[]> {
   const reports: FileReport[] = [];
   for (const file of vectorFiles(folder)) {
     const report = await runFile(folder, file);
-    told(report);
+    onReport(report);
     reports.push(report);
   }
   return reports;
 }
 
-/** A file that no family claims fails with each of its vectors. */
 export async function runFile(folder: string, file: string): Promise<FileReport> {
   const vectors = readVectors(join(folder, file));
-  const family = familyOf(file.replace(suffix, '')) ?? pure(() => 'no runner for this file name');
-  const differences = await mapBounded(vectors, family.concurrency, (vector) => difference(family.run, vector));
-  const failures = vectors.flatMap((vector, index) => {
-    const found = differences[index];
-    return found === undefined ? [] : [{ vector: vector.name, difference: found }];
+  const family = familyOf(file.replace(suffix, ''));
+  if (family === undefined) return { file, passed: 0, byRules: [], failures: [], notRun: vectors.length };
+  const findings = await runVectors(vectors, family);
+  const failures = vectors.flatMap((vector) => {
+    const found = findings.get(vector);
+    return typeof found === 'string' ? [{ vector: vector.name, difference: found }] : [];
   });
-  return { file, passed: vectors.length - failures.length, failures };
+  const byRules = [...findings.values()].flatMap((found) => (typeof found === 'object' ? [found.rules] : []));
+  return { file, passed: vectors.length - findings.size, byRules, failures, notRun: 0 };
 }
 
-function familyOf(base: string): Family | undefined {
+/** What differed, by vector; an equal one is absent. */
+export async function runVectors(
+  vectors: readonly Vector[],
+  { run, concurrency, runsAlone = () => false }: Family,
+): Promise<ReadonlyMap<Vector, NonNullable<Finding>>> {
+  const findings = new Map<Vector, NonNullable<Finding>>();
+  const keep = async (vector: Vector) => {
+    const found = await finding(run, vector);
+    if (found !== undefined) findings.set(vector, found);
+  };
+  await forEachBounded(
+    vectors.filter((vector) => !runsAlone(vector)),
+    concurrency,
+    keep,
+  );
+  await forEachBounded(vectors.filter(runsAlone), 1, keep);
+  return findings;
+}
+
+/** `base`: a file's name without its suffix. */
+export function familyOf(base: string): Family | undefined {
   const names = Object.keys(families).filter((name) => new RegExp(`^${name}($|[-_.0-9])`).test(base));
   const longest = names.sort((a, b) => b.length - a.length)[0];
   return longest === undefined ? undefined : families[longest];
@@ -92,7 +126,7 @@ function readVectors(path: string): readonly Vector[] {
     .map((line) => JSON.parse(line) as Vector);
 }
 
-async function difference(run: VectorRunner, vector: Vector): Promise<string | undefined> {
+async function finding(run: VectorRunner, vector: Vector): Promise<Finding> {
   try {
     return await run(vector);
   } catch (error) {
@@ -100,16 +134,14 @@ async function difference(run: VectorRunner, vector: Vector): Promise<string | u
   }
 }
 
-async function mapBounded<From, To>(
-  items: readonly From[],
+async function forEachBounded<Item>(
+  items: readonly Item[],
   concurrency: number,
-  map: (item: From) => Promise<To>,
-): Promise<readonly To[]> {
-  const mapped: To[] = [];
-  const waiting = items.entries();
+  act: (item: Item) => Promise<void>,
+): Promise<void> {
+  const waiting = items.values();
   const lane = async () => {
-    for (const [index, item] of waiting) mapped[index] = await map(item);
+    for (const item of waiting) await act(item);
   };
   await Promise.all(Array.from({ length: concurrency }, lane));
-  return mapped;
 }

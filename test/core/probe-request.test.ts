@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { probeUrl } from '../../shared/core/go-url.ts';
 import { isIpv6, whyNotIpv6 } from '../../shared/core/ip-literal.ts';
 import { type Handler, resolveProbeRequest } from '../../shared/core/probe-request.ts';
+import type { EnvVar } from '../../shared/core/spec.ts';
 
 /** What Go 1.26's url.Parse, URL.String and http.NewRequest made of these paths and hosts. */
 const urls: readonly (readonly [host: string, path: string, url: string])[] = [
@@ -80,5 +81,29 @@ describe('a handler', () => {
     const resolved = resolveProbeRequest({ exec: { command: ['$(A) $(X) $$(A) $( $'] }, timeoutSeconds: 1 }, subject);
     assert.ok(resolved.kind === 'request' && resolved.request.kind === 'exec');
     assert.deepEqual(resolved.request.command, ['$(B) $(X) $(A) $( $']);
+  });
+
+  const expanded = (word: string, env: readonly EnvVar[]): string => {
+    const container = { ...subject.container, env };
+    const resolved = resolveProbeRequest({ exec: { command: [word] }, timeoutSeconds: 1 }, { ...subject, container });
+    if (resolved.kind === 'error' || resolved.request.kind !== 'exec') assert.fail('no command');
+    return resolved.request.command[0] ?? '';
+  };
+
+  test('takes the last of several variables of one name, and any name of printable ASCII', () => {
+    const env = [
+      { name: 'A', value: 'first' },
+      { name: '1 {a}/$b?', value: 'odd' },
+      { name: 'A', value: 'last' },
+    ];
+    assert.equal(expanded('$(A) $(1 {a}/$b?) $$(A) $$$(A)', env), 'last odd $(A) $last');
+  });
+
+  test('takes time in proportion to a word, also where nothing closes', () => {
+    const before = process.cpuUsage();
+    const word = '$('.repeat(500_000);
+    assert.equal(expanded(word, []), word);
+    const { user } = process.cpuUsage(before);
+    assert.ok(user < 2_000_000, `${user} µs`);
   });
 });

@@ -41,7 +41,7 @@ const asked = (record: StatusRecord | undefined) =>
 function later(state: TargetState, nowMs: number) {
   const plan = planSync(state, nowMs);
   const record = plan.kind === 'write' ? plan.record : undefined;
-  const next = record && nextSyncMs({ ...state, status: { ...record, outbox: [] } });
+  const next = record && nextSyncMs({ ...state, status: { ...record, outbox: [] } }, nowMs);
   return { asked: asked(record), again: next !== undefined };
 }
 

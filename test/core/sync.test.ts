@@ -172,7 +172,7 @@ describe('status-sync is level-triggered', () => {
     const state = withResult(started(registered()), 'readiness', 'success');
     const settled = afterwards(state, written(state, 1_000));
     assert.deepEqual(planSync(settled, 2_000), { kind: 'settled' });
-    assert.equal(nextSyncMs(settled), undefined);
+    assert.equal(nextSyncMs(settled, 0), undefined);
   });
 
   test('a version not taken in yet is acked with the write', () => {
@@ -184,7 +184,7 @@ describe('status-sync is level-triggered', () => {
     const plan = written(withResult(registered(), 'startup', 'success'), 1_000);
     const unpublished = { ...registered(), status: plan.record };
     assert.notEqual(plan.record.outbox.length, 0);
-    assert.equal(nextSyncMs(unpublished), 0);
+    assert.equal(nextSyncMs(unpublished, 0), 0);
     assert.deepEqual(written(unpublished, 2_000).record.outbox[0], plan.record.outbox[0]);
   });
 });
@@ -196,7 +196,7 @@ describe('a restart request', () => {
     const plan = written(second, 6_000);
     assert.equal(requestDetail(plan)?.notBeforeMs, 16_000);
     assert.equal(appStatus(plan)?.state?.kind, 'waiting');
-    assert.equal(nextSyncMs(afterwards(second, plan)), 16_000);
+    assert.equal(nextSyncMs(afterwards(second, plan), 0), 16_000);
     const due = written(afterwards(second, plan), 16_000);
     assert.equal(appStatus(due)?.restartCount, 2);
   });
@@ -232,7 +232,7 @@ describe('a restart request', () => {
       const plan = written(state, nowMs);
       ids.add(requests(plan.record)[0]?.id);
       state = afterwards(state, plan);
-      const next = nextSyncMs(state) ?? Number.NaN;
+      const next = nextSyncMs(state, nowMs) ?? Number.NaN;
       assert.deepEqual(planSync(state, next - 1), { kind: 'settled' });
       pauses.push((next - nowMs) / 1000);
       nowMs = next;
@@ -268,7 +268,7 @@ describe('a terminating target', () => {
   test('is purged when its grace period ends, and the timekeeper knows when', () => {
     const state = terminating(registered(), 60_000);
     const settled = afterwards(state, written(state, 59_999));
-    assert.equal(nextSyncMs(settled), 60_000);
+    assert.equal(nextSyncMs(settled, 0), 60_000);
     assert.deepEqual(planSync(settled, 60_000), { kind: 'purge' });
   });
 });

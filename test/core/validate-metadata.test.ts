@@ -14,6 +14,7 @@ const refused: readonly (readonly [name: string, fields: object, ...pointers: st
   ['a name of 254 characters', { name: `${'a.'.repeat(126)}ab` }, '/metadata/name'],
   ['a label key with two slashes', { labels: { 'a/b/c': '' } }, '/metadata/labels/a~1b~1c'],
   ['a label value with a space', { labels: { a: 'b c' } }, '/metadata/labels/a'],
+  ['a label key whose prefix has capitals', { labels: { 'Example.com/a': '' } }, '/metadata/labels/Example.com~1a'],
   ['65 labels', { labels: texts(65, '') }, '/metadata/labels'],
   ['an annotation key with a space', { annotations: { 'a b': '' } }, '/metadata/annotations/a b'],
   ['too large annotations', { annotations: texts(3, 'x'.repeat(3_000)) }, '/metadata/annotations'],
@@ -33,6 +34,7 @@ describe('metadata is refused for', () => {
 test('metadata as Kubernetes takes it is accepted', () => {
   const labels = { 'example.com/team': 'shop', app: 'Checkout_1.x', empty: '' };
   assert.deepEqual(metadataProblems({ ...good, labels, annotations: { note: 'anything at all\n' } }), []);
+  assert.deepEqual(metadataProblems({ ...good, annotations: { 'EXAMPLE.COM/X': '', X: '' } }), []);
 });
 
 test('a target that would not fit its item is refused', () => {

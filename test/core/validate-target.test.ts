@@ -30,8 +30,8 @@ const refused: readonly (readonly [name: string, spec: TargetSpecInput, ...point
   ['a host in brackets', { host: '[::1]', containers: [{ name: 'app' }] }, '/spec/host'],
   ['a host with a port', { host: 'x:80', containers: [{ name: 'app' }] }, '/spec/host'],
   [
-    'a negative grace period',
-    { ...container({}), terminationGracePeriodSeconds: -1 },
+    'a grace period over a day',
+    { ...container({}), terminationGracePeriodSeconds: 86_401 },
     '/spec/terminationGracePeriodSeconds',
   ],
   [
@@ -64,37 +64,36 @@ const refused: readonly (readonly [name: string, spec: TargetSpecInput, ...point
     container({ ports: many(2, (i) => ({ name: 'web', containerPort: 80 + i })) }),
     '/spec/containers/0/ports/1/name',
   ],
-  [
-    'a variable used twice',
-    container({ env: many(2, () => ({ name: 'A', value: '' })) }),
-    '/spec/containers/0/env/1/name',
-  ],
   ['a variable with =', container({ env: [{ name: 'A=B' }] }), '/spec/containers/0/env/0/name'],
+  ['a variable that is not ASCII', container({ env: [{ name: 'é' }] }), '/spec/containers/0/env/0/name'],
+  ['a variable without a name', container({ env: [{ name: '' }] }), '/spec/containers/0/env/0/name'],
   [
     'rules without an own policy',
     container({ restartPolicyRules: [{ action: 'Restart', operator: 'In', values: [1] }] }),
     '/spec/containers/0/restartPolicyRules',
   ],
   [
-    'a rule without exit codes',
-    container({ restartPolicy: 'Never', restartPolicyRules: [{ action: 'Restart', operator: 'In', values: [] }] }),
-    '/spec/containers/0/restartPolicyRules/0/values',
+    'a rule with an exit code beyond 32 bits',
+    container({
+      restartPolicy: 'Never',
+      restartPolicyRules: [{ action: 'Restart', operator: 'In', values: [2 ** 31] }],
+    }),
+    '/spec/containers/0/restartPolicyRules/0/values/0',
   ],
   ['no handler', readiness({}), probeAt],
   ['two handlers', readiness({ ...tcp, grpc: { port: 1 } }), `${probeAt}/grpc`],
   ['an empty command', readiness({ exec: { command: [] } }), `${probeAt}/exec/command`],
-  ['NUL in a command', readiness({ exec: { command: ['a', 'b\0'] } }), `${probeAt}/exec/command/1`],
   ['a port out of range', readiness({ tcpSocket: { port: 65_536 } }), `${probeAt}/tcpSocket/port`],
-  ['a port that no container port has', readiness({ tcpSocket: { port: 'web' } }), `${probeAt}/tcpSocket/port`],
+  ['a port name with capitals', readiness({ tcpSocket: { port: 'Web' } }), `${probeAt}/tcpSocket/port`],
   ['a port as digits', readiness({ tcpSocket: { port: '80' } }), `${probeAt}/tcpSocket/port`],
   ['a gRPC port of 0', readiness({ grpc: { port: 0 } }), `${probeAt}/grpc/port`],
-  ['a period of 0', readiness({ ...tcp, periodSeconds: 0 }), `${probeAt}/periodSeconds`],
+  ['a negative period', readiness({ ...tcp, periodSeconds: -1 }), `${probeAt}/periodSeconds`],
   ['a period over an hour', readiness({ ...tcp, periodSeconds: 3_601 }), `${probeAt}/periodSeconds`],
   ['a period that is no whole number', readiness({ ...tcp, periodSeconds: 1.5 }), `${probeAt}/periodSeconds`],
   ['a time-out over a minute', readiness({ ...tcp, timeoutSeconds: 61 }), `${probeAt}/timeoutSeconds`],
   ['a negative initial delay', readiness({ ...tcp, initialDelaySeconds: -1 }), `${probeAt}/initialDelaySeconds`],
   ['a failure threshold of 10,001', readiness({ ...tcp, failureThreshold: 10_001 }), `${probeAt}/failureThreshold`],
-  ['a success threshold of 0', readiness({ ...tcp, successThreshold: 0 }), `${probeAt}/successThreshold`],
+  ['a negative success threshold', readiness({ ...tcp, successThreshold: -1 }), `${probeAt}/successThreshold`],
   [
     'a liveness success threshold of 2',
     container({ livenessProbe: { ...tcp, successThreshold: 2 } }),
@@ -119,8 +118,7 @@ const refused: readonly (readonly [name: string, spec: TargetSpecInput, ...point
   ['a line break in a path', httpGet({ path: '/a\r\nb' }), `${probeAt}/httpGet/path`],
   ['user info in a path', httpGet({ path: '//user:secret@host/x' }), `${probeAt}/httpGet/path`],
   ['user info in a whole URL', httpGet({ path: 'http://user@host/x' }), `${probeAt}/httpGet/path`],
-  ['a path that is opaque', httpGet({ path: 'mailto:x' }), `${probeAt}/httpGet/path`],
-  ['a handler’s host in brackets', httpGet({ host: '[::1]' }), `${probeAt}/httpGet/host`],
+  ['a handler’s host of 254 characters', httpGet({ host: 'a'.repeat(254) }), `${probeAt}/httpGet/host`],
   [
     '21 headers',
     httpGet({ httpHeaders: many(21, () => ({ name: 'X', value: '' })) }),
@@ -128,7 +126,7 @@ const refused: readonly (readonly [name: string, spec: TargetSpecInput, ...point
   ],
   ['a header of more than 1 KiB', header('X', 'é'.repeat(512)), headerAt],
   ['a header name with a space', header('a b', ''), `${headerAt}/name`],
-  ['a line break in a header', header('X', 'a\r\nY: b'), `${headerAt}/value`],
+  ['a header name with an underscore', header('X_Y', ''), `${headerAt}/name`],
   ['a hop-by-hop header', header('connection', 'close'), `${headerAt}/name`],
   ['a proxy header', header('Proxy-Authorization', 'env:A'), `${headerAt}/name`],
   ['a length header', header('Content-Length', '1'), `${headerAt}/name`],
@@ -137,7 +135,7 @@ const refused: readonly (readonly [name: string, spec: TargetSpecInput, ...point
   ['a literal X-Api-Key', header('X-API-Key', 'env:not a name'), `${headerAt}/value`],
   [
     'the short form’s own field',
-    { host: 'x', livenessProbe: { ...tcp, periodSeconds: 0 } },
+    { host: 'x', livenessProbe: { ...tcp, periodSeconds: -1 } },
     '/spec/livenessProbe/periodSeconds',
   ],
   [
@@ -160,6 +158,18 @@ const accepted: readonly (readonly [name: string, spec: TargetSpecInput])[] = [
   [
     'the bounds',
     readiness({ ...tcp, periodSeconds: 3_600, timeoutSeconds: 60, failureThreshold: 10_000, successThreshold: 10_000 }),
+  ],
+  ['a port name that no container port has', readiness({ tcpSocket: { port: 'web' } })],
+  ['a variable used twice', container({ env: many(2, () => ({ name: 'A', value: '' })) })],
+  ['a variable of printable ASCII', container({ env: [{ name: '1 {a}/$b?' }] })],
+  ['a command of an empty word', readiness({ exec: { command: [''] } })],
+  ['NUL in a command', readiness({ exec: { command: ['a', 'b\0'] } })],
+  ['a handler’s host that is none', httpGet({ host: '[::1]' })],
+  ['a path that is opaque', httpGet({ path: 'mailto:x' })],
+  ['control characters in a header', header('X', 'a\r\nY: b\0')],
+  [
+    'a rule without exit codes',
+    container({ restartPolicy: 'Never', restartPolicyRules: [{ action: 'Restart', operator: 'In', values: [] }] }),
   ],
   ['a path with a query', httpGet({ path: 'ready?full=1' })],
   ['a path that no URL parser takes', httpGet({ path: '/%zz' })],
@@ -206,6 +216,31 @@ describe('the defaults', () => {
         ],
       },
     });
+  });
+
+  test('stand for zeros, empty texts and absent values', () => {
+    const zeros = {
+      periodSeconds: 0,
+      timeoutSeconds: 0,
+      successThreshold: 0,
+      failureThreshold: 0,
+      initialDelaySeconds: 0,
+    };
+    const written = container({
+      ports: [{ name: '', containerPort: 80 }],
+      readinessProbe: { httpGet: { port: 80, path: '', scheme: '', httpHeaders: [{ name: 'X' }] }, ...zeros },
+    });
+    const absent = container({
+      ports: [{ containerPort: 80 }],
+      readinessProbe: { httpGet: { port: 80, httpHeaders: [{ name: 'X', value: '' }] } },
+    });
+    assert.deepEqual(validateTargetSpec({ ...written, restartPolicy: '' }), validateTargetSpec(absent));
+  });
+
+  test('take a negative grace period of the target for a second', () => {
+    const validated = validateTargetSpec({ ...container({}), terminationGracePeriodSeconds: -100 });
+    assert.ok(validated.kind === 'valid');
+    assert.equal(validated.spec.terminationGracePeriodSeconds, 1);
   });
 
   test('change nothing in a spec that has them', () => {

@@ -63,11 +63,12 @@ describe('docs/semantics.md', () => {
     );
   });
 
-  test('has the nine differences, each with its decision', () => {
-    const differences = rows.filter((row) => (row[2] ?? '').includes('](adr/'));
+  test('numbers the differences one after the other, each with its decision', () => {
+    const numbers = rows.filter((row) => (row[2] ?? '').includes('](adr/')).map(([number]) => Number(number));
+    assert.ok(numbers.length >= 10);
     assert.deepEqual(
-      differences.map(([number]) => number),
-      ['1', '2', '3', '4', '5', '6', '7', '8', '9'],
+      numbers,
+      numbers.map((_, at) => at + 1),
     );
   });
 });

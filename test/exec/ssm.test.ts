@@ -140,7 +140,7 @@ describe('a command on an instance', () => {
     [
       'forbidden to look at',
       { status: 400, body: { __type: 'AccessDeniedException', message: 'no' } },
-      { kind: 'notStarted', message: 'Systems Manager: AccessDeniedException no', own: false },
+      { kind: 'notStarted', message: 'the prober has no right to run commands on this instance', own: false },
     ],
   ];
   for (const [name, answer, expected] of ends)

@@ -26,6 +26,9 @@ export type Deployment = Awaited<ReturnType<typeof deployed>>;
 /** A parameter that probes may send. */
 export const secretName = '/probelet/token';
 
+/** An emulator that has just started takes its time. */
+const setUpMs = 30_000;
+
 const names = { table: 'targets', bus: 'probes' };
 
 /** Sets the variables of this process: a handler reads them when it is imported, which has to be after this. */
@@ -33,7 +36,8 @@ export async function deployed() {
   const ministack: Ministack = await startMinistack();
   const keys = { AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local', AWS_REGION: 'us-east-1' };
   Object.assign(process.env, keys, { AWS_ENDPOINT_URL: ministack.endpoint });
-  const [sqs, dynamodb, events] = [ministackSqs(ministack.endpoint), dynamodbClient(), new EventBridgeClient({})];
+  const dynamodb = dynamodbClient({ requestTimeoutMs: setUpMs });
+  const [sqs, events] = [ministackSqs(ministack.endpoint), new EventBridgeClient({})];
   await dynamodb.send(new CreateTableCommand({ ...tableDefinition, TableName: names.table }));
   const shardQueueUrl = await createQueue(sqs, 'shards');
   const { QueueUrl: syncQueueUrl = '' } = await sqs.send(new CreateQueueCommand({ QueueName: 'status-sync' }));

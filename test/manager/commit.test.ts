@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { newProbeRecord } from '../../shared/core/observed.ts';
 import type { EventRecord, ProbeRecord } from '../../shared/core/records.ts';
-import { sleep } from '../../shared/lib/clock.ts';
+import { type Clock, sleep } from '../../shared/lib/clock.ts';
 import { commitQueue } from '../../shared/manager/commit.ts';
 import type { Commit } from '../../shared/manager/commit-plan.ts';
 import { decodeProbe, encodeEpoch, encodeProbe } from '../../shared/store/items.ts';
 import { eventKey, probeKey, targetAddress } from '../../shared/store/keys.ts';
+import { operationKey } from '../../shared/store/operation.ts';
 import type { Operation, Store } from '../../shared/store/store.ts';
 import { operationsMax } from '../../shared/store/store.ts';
 import { shardWorld } from '../support/shard-world.ts';
@@ -16,7 +17,7 @@ const token = 7;
 type Write = { readonly atMs: number; readonly operations: readonly Operation[] };
 
 /** A queue over a store with this many probes, each of a target of its own. */
-async function queueOf(count: number, wrap: (store: Store) => Store = (store) => store) {
+async function queueOf(count: number, wrap: (store: Store) => Store = (store) => store, bucket?: string) {
   const writes: Write[] = [];
   const world = shardWorld({
     wrapStore: (store) => {
@@ -30,7 +31,7 @@ async function queueOf(count: number, wrap: (store: Store) => Store = (store) =>
       };
     },
   });
-  const commits = Array.from({ length: count }, (_, at) => commitOf(at));
+  const commits = commitsOf(count, bucket);
   for (const [at, { address, before }] of commits.entries()) {
     const epoch = encodeEpoch(address.bucket, { token, shard: '00', claimedAtMs: 0 });
     const items = [epoch, encodeProbe(address, before)];
@@ -41,6 +42,27 @@ async function queueOf(count: number, wrap: (store: Store) => Store = (store) =>
   const run = world.bareRun(token);
   return { world, run, commits, writes, queue: commitQueue(run) };
 }
+
+/** In this bucket alone, or in all. */
+function commitsOf(count: number, bucket: string | undefined) {
+  const commits: ReturnType<typeof commitOf>[] = [];
+  for (let at = 0; commits.length < count; at += 1) {
+    const commit = commitOf(at);
+    if (bucket === undefined || commit.address.bucket === bucket) commits.push(commit);
+  }
+  return commits;
+}
+
+/** A store whose answers to commits take so long. */
+const slow =
+  (clock: () => Clock, ms: number) =>
+  (store: Store): Store => ({
+    ...store,
+    async write(operations, options) {
+      if (!options.token.startsWith('setup')) await sleep(clock(), ms);
+      return store.write(operations, options);
+    },
+  });
 
 function commitOf(at: number): Commit & { readonly after: ProbeRecord } {
   const before = newProbeRecord(`u${at}`, {
@@ -70,7 +92,7 @@ async function versionOf(store: Store, { address }: Commit): Promise<number | un
 }
 
 describe('the commit queue', () => {
-  test('groups what waits into transactions of at most 100 operations, at most four a second', async () => {
+  test('groups what waits into transactions of at most 100 operations, at most 32 a second', async () => {
     const { world, commits, writes, queue } = await queueOf(300);
     const results = await world.clock.runUntil(Promise.all(commits.map(queue.submit)));
     assert.ok(results.every((result) => result === 'committed'));
@@ -79,9 +101,65 @@ describe('the commit queue', () => {
     assert.ok(writes.length <= most + 2, `${writes.length} transactions`);
     const gaps = writes.slice(1).map(({ atMs }, index) => atMs - (writes[index]?.atMs ?? 0));
     assert.ok(
-      gaps.every((gap) => gap >= 250),
+      gaps.every((gap) => gap >= 1_000 / 32),
       `${gaps}`,
     );
+  });
+
+  test('commits a thousand a second where an answer takes 100 ms', async () => {
+    const { world, commits, queue } = await queueOf(
+      3_000,
+      slow(() => world.clock, 100),
+    );
+    const beganAtMs = world.clock.nowMs();
+    const withEvent = commits.map((commit) => ({ ...commit, events: [eventOf(commit.before.uid)] }));
+    await world.clock.runUntil(Promise.all(withEvent.map(queue.submit)));
+    const tookMs = world.clock.nowMs() - beganAtMs;
+    assert.ok(tookMs <= 3_000 + 200, `${tookMs} ms`);
+  });
+
+  test('slows down to one at a time, four a second, where answers take long, and goes on as before after that', async () => {
+    let ms = 1_000;
+    const { world, commits, writes, queue } = await queueOf(3_000, (store) => ({
+      ...store,
+      write: (operations, options) => slow(() => world.clock, ms)(store).write(operations, options),
+    }));
+    const settled = Promise.all(commits.map(queue.submit));
+    await world.clock.advance(10_000);
+    const inLateSeconds = writes.filter(({ atMs }) => atMs > world.clock.nowMs() - 5_000).length;
+    assert.ok(inLateSeconds <= 6, `${inLateSeconds} transactions in 5 s`);
+    ms = 20;
+    const beganAtMs = world.clock.nowMs();
+    await world.clock.runUntil(settled);
+    assert.ok(world.clock.nowMs() - beganAtMs < 5_000, 'the rest takes seconds');
+  });
+
+  test('has no bucket in two transactions at the same time', async () => {
+    const underWay = new Set<string>();
+    const watched = (store: Store): Store => ({
+      ...store,
+      async write(operations, options) {
+        const buckets = operations.filter(({ kind }) => kind === 'check').map((check) => operationKey(check).pk);
+        for (const bucket of buckets) assert.ok(!underWay.has(bucket), bucket);
+        for (const bucket of buckets) underWay.add(bucket);
+        const outcome = await store.write(operations, options);
+        for (const bucket of buckets) underWay.delete(bucket);
+        return outcome;
+      },
+    });
+    const { world, commits, queue } = await queueOf(1_000, (store) => watched(slow(() => world.clock, 100)(store)));
+    const results = await world.clock.runUntil(Promise.all(commits.map(queue.submit)));
+    assert.ok(results.every((result) => result === 'committed'));
+  });
+
+  test('leaves the partition of a bucket half of the write units that DynamoDB has for it', async () => {
+    const { world, commits, writes, queue } = await queueOf(500, undefined, 'a7');
+    await world.clock.runUntil(Promise.all(commits.map(queue.submit)));
+    const inBucket = ({ operations }: Write) => operations.filter((one) => operationKey(one).pk === 'B#a7').length;
+    const units = writes.map((write) => 2 * inBucket(write));
+    const lastMs = (writes.at(-1)?.atMs ?? 0) - (writes[0]?.atMs ?? 0);
+    const all = units.reduce((sum, one) => sum + one, 0) - (units.at(-1) ?? 0);
+    assert.ok((all * 1_000) / lastMs <= 500, `${all} units in ${lastMs} ms`);
   });
 
   test('holds each bucket of a group against the fence once', async () => {

@@ -27,7 +27,10 @@ function world() {
   let ids = 0;
   const send = (shard: string, slot: number) => {
     ids += 1;
-    return queue.send(shardMessage({ shard, slot }), { group: shard, deduplicationId: `id-${ids}` });
+    return queue.send(shardMessage({ shard, slot, sentAtMs: clock.nowMs() }), {
+      group: shard,
+      deduplicationId: `id-${ids}`,
+    });
   };
   /** A process: hosts until stopped, and writes down what it runs. */
   const process = (name: string, run: RunOfScript, concurrency = 1) => {

@@ -4,7 +4,7 @@ import { descriptorsMax } from '../../shared/core/room.ts';
 import { loadedTicker, newTargetTicker, readyWakes, shiftTicker } from '../../shared/core/ticker.ts';
 import { sleep } from '../../shared/lib/clock.ts';
 import type { HeldProbe, HeldTarget } from '../../shared/manager/held.ts';
-import { startLoop } from '../../shared/manager/loop.ts';
+import { type Steps, startLoop } from '../../shared/manager/loop.ts';
 import { probeRoom } from '../../shared/manager/room.ts';
 import type { Run } from '../../shared/manager/run.ts';
 import { StoreUnavailable } from '../../shared/store/store.ts';
@@ -26,7 +26,8 @@ function loopOfOne() {
     manners: 'new',
     spec: {},
   } as unknown as HeldProbe;
-  const held = { gone: false, wake: 0, probes: new Map([[probe.name, probe]]) } as unknown as HeldTarget;
+  const address = { bucket: '00' };
+  const held = { gone: false, wake: 0, address, probes: new Map([[probe.name, probe]]) } as unknown as HeldTarget;
   return { clock, log, held, probe, loop: startLoop(run) };
 }
 
@@ -54,7 +55,7 @@ test('a target is looked at again after a look that failed because the store was
     looks += 1;
     if (looks < 3) throw new StoreUnavailable('for a while');
   };
-  loop.start({ cycle: async () => undefined, tend, jumped });
+  loop.start({ cycle: async () => 'over', tend, jumped });
   loop.scheduleTarget(held, clock.nowMs());
   await clock.advance(60_000);
   assert.equal(looks, 3);
@@ -64,20 +65,27 @@ test('a target is looked at again after a look that failed because the store was
   );
 });
 
-/** A loop over probes of a 10 s period; those named `hanging-…` take as long as their time-out, the others no time. */
-function loopOfMany(names: readonly string[], timeoutMs: number, { clock = standingClock(), room = probeRoom() } = {}) {
+/** A loop over probes; those named `hanging-…` take as long as their time-out, the others `answerMs`; to begin costs `beginMs` of CPU. */
+function loopOfMany(
+  names: readonly string[],
+  timeoutMs: number,
+  { clock = standingClock(), room = probeRoom(), periodMs = 10_000, answerMs = 0, beginMs = 0 } = {},
+) {
   const run = { ports: { clock, log: recordingLog() }, message: {}, ended: () => undefined } as unknown as Run;
   const loop = startLoop(run, room);
   const held = { gone: false, wake: 0, probes: new Map<string, HeldProbe>() } as unknown as HeldTarget;
   const begun: { readonly name: string; readonly atMs: number }[] = [];
-  const cycle = async (_: HeldTarget, probe: HeldProbe) => {
+  const cycle: Steps['cycle'] = async (_, probe) => {
     begun.push({ name: probe.name, atMs: clock.nowMs() });
+    if (beginMs > 0) clock.stand(beginMs);
     const isHanging = probe.name.startsWith('hanging');
     if (isHanging) await sleep(clock, timeoutMs);
+    else if (answerMs > 0) await sleep(clock, answerMs);
     probe.manners = isHanging ? 'hanging' : 'steady';
+    return 'over';
   };
   const probes = names.map((name, at) => {
-    const phased = { phaseMs: Math.floor((at * 10_000) / names.length), periodMs: 10_000 };
+    const phased = { phaseMs: Math.floor((at * periodMs) / names.length), periodMs };
     const ticker = loadedTicker(clock.nowMs(), phased);
     const probe = { name, ticker, wake: 0, inFlight: false, owed: false, manners: 'new', spec: {} };
     held.probes.set(name, probe as unknown as HeldProbe);
@@ -160,6 +168,14 @@ test('targets that hang take turns with what room they have', async () => {
   assert.ok(most - least <= 2, `between ${least} and ${most} times`);
 });
 
+test('probes that were never begun do not starve behind those that are due again', async () => {
+  const names = Array.from({ length: 10_000 }, (_, at) => `healthy-${at}`);
+  const { clock, begun, start } = loopOfMany(names, 1_000, { periodMs: 1_000, answerMs: 250 });
+  start();
+  await clock.advance(5_000);
+  assert.equal(new Set(begun.map(({ name }) => name)).size, 10_000, 'probes begun within 5 s');
+});
+
 test('a probe that had to wait for room keeps 0.9 period to the next one', async () => {
   const { clock, begun, start, beginsOf } = loopOfMany(mixed(1_000, 10), 15_000);
   start();
@@ -202,4 +218,52 @@ test('what is in flight when the run ends is owed', async () => {
     ],
   );
   await clock.runUntil(stopped);
+});
+
+test('hundreds of probes that are due at once begin over several turns of the event loop', async () => {
+  const clock = standingClock();
+  const names = Array.from({ length: 500 }, (_, at) => `healthy-${at}`);
+  const { begun, probes, start } = loopOfMany(names, 1_000, { clock, beginMs: 1 });
+  for (const probe of probes) probe.ticker = { ...probe.ticker, tickHeld: true };
+  const begunByTurn = [0];
+  const turn = () => {
+    begunByTurn.push(begun.length);
+    if (begun.length < names.length) clock.setTimer(0, turn);
+  };
+  start();
+  clock.setTimer(0, turn);
+  await clock.advance(100);
+  const most = Math.max(...begunByTurn.map((count, at) => count - (begunByTurn[at - 1] ?? 0)));
+  assert.ok(most <= 6, `${most} begun in one turn`);
+});
+
+test('thousands of probes that each leave their place at once begin without exhausting the stack', async () => {
+  const waiting = 5_000;
+  const room = probeRoom();
+  const first = room.take('steady', descriptorsMax);
+  const clock = virtualClock();
+  const log = recordingLog();
+  const run = { ports: { clock, log }, message: {}, ended: () => undefined } as unknown as Run;
+  const loop = startLoop(run, room);
+  const probes = Array.from({ length: waiting }, (_, at): [string, HeldProbe] => {
+    const ticker = newTargetTicker(clock.nowMs(), { phaseMs: 0, periodMs: 10_000 });
+    const probe = { name: `app-${at}`, ticker, wake: 0, inFlight: false, owed: false, manners: 'new', spec: {} };
+    return [probe.name, probe as unknown as HeldProbe];
+  });
+  const held = { gone: false, wake: 0, probes: new Map(probes) } as unknown as HeldTarget;
+  const begun = new Set<string>();
+  // As a cycle does whose gate has something to commit: it needs no socket meanwhile.
+  const cycle: Steps['cycle'] = async (_, probe, place) => {
+    begun.add(probe.name);
+    place.leave();
+    return 'over';
+  };
+  loop.start({ cycle, tend: async () => undefined, jumped });
+  for (const [, probe] of probes) loop.schedule(held, probe);
+  await clock.advance(1_000);
+  assert.equal(begun.size, 0, 'all places are taken');
+  first.leave();
+  await clock.advance(1_000);
+  assert.deepEqual(log.lines, []);
+  assert.equal(begun.size, waiting);
 });

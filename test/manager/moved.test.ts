@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { generationAttribute } from '../../shared/store/items.ts';
 import { layoutKey } from '../../shared/store/keys.ts';
+import type { Item, Store } from '../../shared/store/store.ts';
+import { shardWorld as runWorld } from '../support/shard-world.ts';
 import { shardWorld } from './shard-world.ts';
 
 /** A held shard whose layout is then written anew, as by a schedule that dies before it sends a message. */
@@ -65,4 +67,44 @@ describe('the holder of a shard that has another generation', () => {
     await clock.advance(10_500);
     assert.equal(hasEnded(), true);
   });
+});
+
+/** A shard whose generation has just become 2; for 10 s eventually consistent reads still show the layout before. */
+async function justMovedWorld() {
+  let old: Item | undefined;
+  const lagging = (store: Store): Store => ({
+    get: async (key, options) =>
+      options?.eventuallyConsistent && old && key.sk === layoutKey.sk ? old : store.get(key, options),
+    query: (query) => store.query(query),
+    write: (operations, options) => store.write(operations, options),
+  });
+  const world = runWorld({ wrapStore: lagging });
+  await world.put('checkout', { readinessProbe: { tcpSocket: { port: 80 } } });
+  await (await world.run()).stop();
+  const version = Number((await world.store.get(layoutKey))?.version);
+  const write = (set: { readonly [attribute: string]: number }) =>
+    world.store.write([{ kind: 'update', key: layoutKey, set }], { token: crypto.randomUUID() });
+  await write({ announced: version });
+  const before = await world.store.get(layoutKey);
+  await write({ version: version + 1, announced: version + 1, [generationAttribute('00')]: 2 });
+  old = before;
+  const run = await world.run({ generation: 2 });
+  return {
+    ...world,
+    run,
+    catchUp: () => {
+      old = undefined;
+    },
+  };
+}
+
+test('a run that has just begun does not leave for a layout older than the one that it was claimed under', async () => {
+  const { clock, run, probes, catchUp } = await justMovedWorld();
+  await clock.advance(10_000);
+  catchUp();
+  const before = probes();
+  await clock.advance(60_000);
+  assert.equal(await Promise.race([run.ended.then(({ kind }) => kind), 'goes on']), 'goes on');
+  assert.ok(probes() > before);
+  await run.stop();
 });

@@ -1,10 +1,14 @@
 /** What a message is still worth when it is received. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { residentLeadMs } from '../../shared/core/slots.ts';
 import type { Ports } from '../../shared/manager/ports.ts';
 import { runReceived } from '../../shared/manager/receipt.ts';
+import { aheadOfScheduleMs } from '../../shared/manager/schedule-time.ts';
 import { QueueUnavailable } from '../../shared/queue/queue.ts';
+import { runKey } from '../../shared/store/keys.ts';
 import { StoreUnavailable } from '../../shared/store/store.ts';
+import { shardWorld } from '../support/shard-world.ts';
 import { scheduleWorld } from './schedule-world.ts';
 
 /** One resident shard of generation 1, and a message for its current slot. */
@@ -51,12 +55,63 @@ describe('a slot message', () => {
 });
 
 test('a message of a slot that another has followed already does not take the shard from it', async () => {
-  const { judge, message, beat, shard } = await world();
+  const { judge, message, beat, shard, advance, clock } = await world();
+  await advance(message.slotEndMs - message.sentAtMs - residentLeadMs);
   await beat(shard, { slot: message.slot + 1 });
   assert.equal(await judge(message), 'slotPassed');
-  assert.equal(await judge({ ...message, kind: 'rescue' }), undefined, 'nobody may hold it');
+  const rescue = { ...message, kind: 'rescue' as const, sentAtMs: clock.nowMs() };
+  assert.equal(await judge(rescue), undefined, 'nobody may hold it');
   await beat(shard, { slot: message.slot + 1, generation: shard.generation - 1 });
   assert.equal(await judge(message), undefined);
+});
+
+describe('where a clock is wrong', () => {
+  const hourMs = 3_600_000;
+
+  test('what its own clock says of the slot does not count: the queue knows how long the message waited', async () => {
+    const { judgeNow, message } = await world();
+    assert.equal(await judgeNow(message), undefined);
+    assert.equal(await judgeNow({ ...message, slotEndMs: message.sentAtMs }), 'slotEnded');
+    for (const aheadMs of [hourMs, -hourMs]) {
+      const now = message.sentAtMs + aheadMs;
+      const clock = { nowMs: () => now };
+      assert.equal(aheadOfScheduleMs(clock, message, { waitedMs: 0 }), aheadMs);
+      assert.equal(aheadOfScheduleMs(clock, message, { waitedMs: aheadMs }), 0, 'it waited that long');
+      assert.equal(aheadOfScheduleMs(clock, message, {}), 0, 'not known');
+    }
+    const elsewhere = { ...message, sentAtMs: message.sentAtMs + hourMs, slotEndMs: message.slotEndMs + hourMs };
+    assert.equal(await judgeNow(elsewhere, { aheadMs: -hourMs }), undefined);
+    const before = { ...message, sentAtMs: message.sentAtMs - hourMs, slotEndMs: message.slotEndMs - hourMs };
+    assert.equal(await judgeNow(before), 'slotEnded');
+    assert.equal(await judgeNow(before, { aheadMs: hourMs }), undefined);
+  });
+
+  for (const attribute of ['slot', 'doneSlot'] as const)
+    test(`a ${attribute} that has not come is not believed, unless its holder is alive`, async () => {
+      const { judge, judgeNow, advance, clock, message, beat, shard } = await world();
+      await beat(shard, { slot: message.slot + 100, [attribute]: message.slot + 100 });
+      assert.equal(await judge(message), undefined);
+      const judged = judgeNow(message);
+      await advance(0);
+      await beat(shard, { slot: message.slot + 100, beat: 7 });
+      assert.equal(await clock.runUntil(judged), 'holderAlive');
+    });
+
+  test('a slot that has not come is claimed over, and forgotten', async () => {
+    const world = shardWorld();
+    await world.put('checkout', { readinessProbe: { tcpSocket: { port: 80 } } });
+    const { slot, slotEndMs } = world.message();
+    const ahead = await world.run({ slot: slot + 100, slotEndMs: slotEndMs + 100 * 780_000 });
+    await world.clock.advance(10_000);
+    await ahead.stop();
+    const set = { doneSlot: slot + 100 };
+    await world.store.write([{ kind: 'update', key: runKey('00'), set }], { token: 'as if it had ended' });
+    const run = await world.run();
+    await world.clock.advance(10_000);
+    const shown = await world.store.get(runKey('00'));
+    assert.deepEqual([shown?.slot, shown?.doneSlot], [slot, -1]);
+    assert.equal((await run.stop()).kind, 'handover');
+  });
 });
 
 describe('a rescue', () => {

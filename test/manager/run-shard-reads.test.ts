@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Ports } from '../../shared/manager/ports.ts';
-import { runShard, type ShardMemory } from '../../shared/manager/run-shard.ts';
+import { runShard } from '../../shared/manager/run-shard.ts';
+import type { ShardMemory } from '../../shared/manager/shard-memory.ts';
 import type { ShardMessage } from '../../shared/queue/queue.ts';
 import { encodeLayout } from '../../shared/store/items.ts';
 import { epochKey, targetAddress } from '../../shared/store/keys.ts';

@@ -158,6 +158,29 @@ test('a checkpoint from before a hold does not count against the next container'
   assert.equal(world.probes() - before, 10);
 });
 
+test('a crash between the two commits of a new container that waits leaves no hold of the old one', async () => {
+  const world = shardWorld();
+  await world.put(name, { lifecycle: 'reported', containers: [{ name: 'app', livenessProbe: { ...tcp } }] });
+  await world.report(name, runningAs('test://1', world.clock));
+  world.answer(failure);
+  const run = await world.run();
+  const probe = () => world.probe(name, 'app#liveness');
+  await world.until('on hold', async () => (await probe()).onHold);
+  world.bus.subscribe({ 'detail-type': ['Probe Result Changed'] }, ({ detail }) => {
+    if ('containerID' in detail && detail.containerID === 'test://2') run.crash();
+  });
+  const waiting = [{ name: 'app', containerID: 'test://2', state: { waiting: { reason: 'ContainerCreating' } } }];
+  await world.report(name, { containerStatuses: waiting });
+  await world.until('the new container is known', async () => (await probe()).containerID === 'test://2');
+  const { result, onHold } = await probe();
+  assert.deepEqual({ result, onHold }, { result: 'success', onHold: false }, 'the first of the two commits');
+  await world.report(name, runningAs('test://2', world.clock));
+  const before = world.probes();
+  await world.run();
+  await world.clock.advance(60_000);
+  assert.ok(world.probes() > before, 'the new container is probed');
+});
+
 /** The story of the target, oldest first. */
 const storyOf = async (world: ShardWorld) => {
   const { eventsPk, prefix } = targetAddress('default', name);

@@ -8,13 +8,16 @@ import type { Attempt, FailureClass } from '../../shared/core/types.ts';
 import { endingClock, sleep } from '../../shared/lib/clock.ts';
 import { currentLayout } from '../../shared/manager/layout.ts';
 import type { Ports } from '../../shared/manager/ports.ts';
-import { type RunView, runShard, type ShardMemory } from '../../shared/manager/run-shard.ts';
+import type { Room } from '../../shared/manager/room.ts';
+import { type RunView, runShard } from '../../shared/manager/run-shard.ts';
+import type { ShardMemory } from '../../shared/manager/shard-memory.ts';
 import { syncTarget } from '../../shared/manager/status-sync.ts';
 import type { DialFailure } from '../../shared/net/net.ts';
 import type { ShardMessage } from '../../shared/queue/queue.ts';
 import { decodeRun, type RunRecord } from '../../shared/store/items.ts';
 import { runKey } from '../../shared/store/keys.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';
+import type { Store } from '../../shared/store/store.ts';
 import { recordingLog } from '../support/recording-log.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { shardMessage } from '../support/shard-messages.ts';
@@ -26,6 +29,9 @@ export type ShardWorldOptions = {
   readonly targets: number;
   readonly probe?: object;
   readonly answer?: (port: number) => Answer;
+  readonly room?: Room;
+  /** The store as runs see it. */
+  readonly wrapStore?: (store: Store) => Store;
 };
 
 /** `cold`: by a process that remembers nothing. */
@@ -40,7 +46,13 @@ const canary = { host: '10.255.0.1', port: 443 };
 const shard = '00';
 const unlimited = { cpu: Number.POSITIVE_INFINITY, sockets: Number.POSITIVE_INFINITY };
 
-export async function shardWorld({ targets, probe = {}, answer = () => healthy }: ShardWorldOptions) {
+export async function shardWorld({
+  targets,
+  probe = {},
+  answer = () => healthy,
+  room,
+  wrapStore = (store) => store,
+}: ShardWorldOptions) {
   const clock = standingClock();
   const random = seededRandom(1);
   const log = recordingLog();
@@ -103,7 +115,7 @@ export async function shardWorld({ targets, probe = {}, answer = () => healthy }
       clock,
       random,
       log,
-      store,
+      store: wrapStore(store),
       bus: refusingBus,
       lease: { extend: async () => true },
       dial,
@@ -127,6 +139,7 @@ export async function shardWorld({ targets, probe = {}, answer = () => healthy }
     const options = {
       stop: stop.signal,
       memory: cold ? new Map() : memory,
+      ...(room && { room }),
       onLoaded(view: () => RunView) {
         look = view;
       },

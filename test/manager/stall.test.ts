@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { systemClock } from '../../shared/lib/clock.ts';
+import { describe, test } from 'node:test';
+import { systemClock, systemCpuMs } from '../../shared/lib/clock.ts';
 import { stallWatch } from '../../shared/manager/stall.ts';
 import { standingClock } from '../support/standing-clock.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
@@ -59,4 +59,33 @@ test('a real event loop that is blocked', async () => {
   for (const startMs = performance.now(); performance.now() - startMs < 300; );
   assert.equal(stalls.stalledSince(beganAtMs), true);
   unwatch();
+});
+
+describe('a late loop whose process', () => {
+  const pauses: readonly (readonly [what: string, cpuShare: number, recent: number])[] = [
+    ['used the CPU all the time was at work', 1, 0],
+    ['used the 7 % of a core that the smallest function has was at work', 0.07, 0],
+    ['used next to no CPU stood still', 0.01, 1],
+  ];
+  for (const [what, cpuShare, recent] of pauses)
+    test(`${what}, and voids what it overlapped`, async () => {
+      const clock = standingClock();
+      const cpu = { ms: 0 };
+      const stalls = stallWatch(clock, () => cpu.ms);
+      const unwatch = stalls.watch();
+      await clock.advance(500);
+      clock.stand(2_000);
+      cpu.ms += 2_000 * cpuShare;
+      assert.equal(stalls.recent(), recent, 'before the next tick');
+      await clock.advance(100);
+      assert.equal(stalls.recent(), recent);
+      assert.equal(stalls.stalledSince(100), true);
+      unwatch();
+    });
+});
+
+test('the CPU time of this process grows with its work', () => {
+  const before = systemCpuMs();
+  for (const startMs = performance.now(); performance.now() - startMs < 50; );
+  assert.ok(systemCpuMs() > before);
 });

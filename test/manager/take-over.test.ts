@@ -249,6 +249,21 @@ describe('what subscribers are told of a doubt', () => {
     await run.end();
   });
 
+  test('is taken back by the next run where its own was fenced before the beat that follows the event', async () => {
+    const { world } = await readyWorld();
+    world.network.isCut = true;
+    for (let step = 0; step < 600 && told(world).length === 0; step += 1) await world.clock.advance(100);
+    assert.deepEqual([(await world.run()).degraded, (await world.run()).degradedTold], [true, false]);
+    world.network.isCut = false;
+    const next = await world.hold({ cold: true });
+    await world.clock.advance(15_000);
+    assert.deepEqual(
+      told(world).map(([type]) => type),
+      ['Prober Degraded', 'Prober Recovered'],
+    );
+    await next.end();
+  });
+
   test('is told by the next run where its own could not', async () => {
     const { world, run } = await readyWorld();
     world.network.isCut = true;

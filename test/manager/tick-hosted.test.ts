@@ -6,8 +6,8 @@ import { functionCapacity } from '../../shared/core/layout.ts';
 import { hostShards } from '../../shared/manager/host.ts';
 import { runReceived } from '../../shared/manager/receipt.ts';
 import type { RunEnd } from '../../shared/manager/run.ts';
-import type { ShardMemory } from '../../shared/manager/run-shard.ts';
 import { runSchedule } from '../../shared/manager/schedule.ts';
+import type { ShardMemory } from '../../shared/manager/shard-memory.ts';
 import { inProcessQueue } from '../../shared/queue/in-process.ts';
 import { minuteMs, tcp, tickWorld } from './tick-world.ts';
 

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import type { Attempt } from '../../shared/core/types.ts';
 import { sleep } from '../../shared/lib/clock.ts';
 import type { Ports } from '../../shared/manager/ports.ts';
-import type { ShardMemory } from '../../shared/manager/run-shard.ts';
+import type { ShardMemory } from '../../shared/manager/shard-memory.ts';
 import { minuteMs, type TickWorld, tcp, tickWorld } from './tick-world.ts';
 
 const failure = () => 'failure' as const;

@@ -7,7 +7,7 @@ import { currentLayout } from '../../shared/manager/layout.ts';
 import type { Ports } from '../../shared/manager/ports.ts';
 import { runReceived } from '../../shared/manager/receipt.ts';
 import type { RunEnd } from '../../shared/manager/run.ts';
-import type { ShardMemory } from '../../shared/manager/run-shard.ts';
+import type { ShardMemory } from '../../shared/manager/shard-memory.ts';
 import type { ShardMessage } from '../../shared/queue/queue.ts';
 import { decodeRun, type RunRecord } from '../../shared/store/items.ts';
 import { layoutKey, runKey } from '../../shared/store/keys.ts';

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { systemClock } from '../../shared/lib/clock.ts';
+import { probeRoom } from '../../shared/manager/room.ts';
 import { type DialerOptions, guardedDialer } from '../../shared/net/dialer.ts';
-import type { Dialed, DialFailure, Resolution } from '../../shared/net/net.ts';
+import type { Dialed, DialFailure, Resolution, SocketPermit } from '../../shared/net/net.ts';
 import { dialPolicy } from '../../shared/net/policy.ts';
 import { startTcpServer, type TcpServerKind } from '../support/tcp-server.ts';
 
@@ -22,8 +23,13 @@ function dialer(addresses: readonly string[], options: Partial<DialerOptions> = 
     clock: systemClock,
     ...options,
   });
-  return (port: number, timeoutMs = farMs) =>
-    dial({ host: 'name.test', port, deadlineMs: systemClock.monotonicMs() + timeoutMs });
+  return (port: number, timeoutMs = farMs, permit?: SocketPermit) =>
+    dial({
+      host: 'name.test',
+      port,
+      deadlineMs: systemClock.monotonicMs() + timeoutMs,
+      ...(permit && { permit }),
+    });
 }
 
 function peerOf(t: TestContext, outcome: Dialed | DialFailure): string | undefined {
@@ -101,29 +107,30 @@ describe('the guarded dialer', () => {
     });
   }
 
-  test('counts a socket until it has closed, and refuses one too many', async (t) => {
+  test('a second dial under a permit waits until the first socket has closed', async (t) => {
     const port = await listener(t, 'accept-silent');
-    const dial = dialer(['127.0.0.1'], { inFlightMax: 1 });
-    const first = await dial(port);
+    const dial = dialer(['127.0.0.1']);
+    const place = probeRoom().take('steady', 1);
+    const first = await dial(port, farMs, place);
     if (first.kind === 'failed') assert.fail(first.message);
-    assert.equal(failureOf(await dial(port))[0], 'PROBER');
-    const closed = new Promise((resolve) => first.socket.once('close', resolve));
+    const second = dial(port, farMs, place);
     first.socket.destroy();
-    await closed;
-    peerOf(t, await dial(port));
+    peerOf(t, await second);
+    assert.equal(first.socket.closed, true);
   });
 
-  test('a dial that failed is not counted any more', async (t) => {
-    const [closed, open] = [await listener(t, 'closed'), await listener(t, 'accept-silent')];
-    const dial = dialer(['127.0.0.1'], { inFlightMax: 1 });
-    assert.equal(failureOf(await dial(closed))[0], 'CONNECT_REFUSED');
-    let next = await dial(open);
-    // A closed socket gives its place back when the loop has come round.
-    for (let turn = 0; turn < 10 && next.kind === 'failed'; turn += 1) {
-      await new Promise((resolve) => setImmediate(resolve));
-      next = await dial(open);
-    }
-    peerOf(t, next);
+  test('a dial that waits for another socket of its permit ends with its deadline, as a prober error', async (t) => {
+    const port = await listener(t, 'accept-silent');
+    const dial = dialer(['127.0.0.1']);
+    const place = probeRoom().take('steady', 1);
+    peerOf(t, await dial(port, farMs, place));
+    const failure = failureOf(await dial(port, 50, place));
+    assert.deepEqual(failure, ['PROBER', 'dial tcp: the previous socket of the probe has not closed']);
+  });
+
+  test('the next address is dialed under the same permit', async (t) => {
+    const port = await listener(t, 'accept-silent', '::1');
+    assert.equal(peerOf(t, await dialer(['127.0.0.1', '::1'])(port, farMs, probeRoom().take('steady', 1))), '::1');
   });
 
   test('an error after the dial does not end the process', async (t) => {

@@ -11,7 +11,18 @@ describe('the hosts file', () => {
     const names = parsedHosts(
       '127.0.0.1\tLocalHost me. # mine\n# 1.1.1.1 no\n::1  localhost\nnonsense me\n\n10.0.0.1\n',
     );
-    assert.deepEqual(Object.fromEntries(names), { localhost: ['127.0.0.1', '::1'], me: ['127.0.0.1'] });
+    assert.deepEqual(Object.fromEntries(names), { localhost: ['127.0.0.1', '::1'], 'me.': ['127.0.0.1'] });
+  });
+
+  test('knows a name of several labels with and without its last dot, and one of a single label as it is written', (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'hosts-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const path = join(folder, 'hosts');
+    writeFileSync(path, '10.0.0.1 a.test b.test. localhost\n');
+    const hosts = hostsFile(path, virtualClock());
+    for (const name of ['a.test', 'a.test.', 'b.test', 'b.test.', 'localhost'])
+      assert.deepEqual(hosts(name), ['10.0.0.1'], name);
+    assert.equal(hosts('localhost.'), undefined);
   });
 
   test('is read again when it changed, and looked at every 5 s', async (t) => {

@@ -20,14 +20,28 @@ async function start(t: TestContext, reply: (name: string) => DnsReply | undefin
 }
 
 describe('the resolver', () => {
-  test('never asks for a literal, in any spelling, nor for localhost', async (t) => {
+  test('never asks for an address literal', async (t) => {
     const { server, resolve } = await start(t, () => addresses(['10.0.0.1']));
-    assert.deepEqual(await resolve('2130706433'), { kind: 'resolved', addresses: ['127.0.0.1'] });
-    assert.deepEqual(await resolve('::1'), { kind: 'resolved', addresses: ['::1'] });
-    for (const name of ['localhost', 'LOCALHOST', 'localhost.', 'a.localhost']) {
-      assert.deepEqual(await resolve(name), { kind: 'resolved', addresses: ['127.0.0.1', '::1'] });
-    }
+    for (const literal of ['127.0.0.1', '::1', 'fe80::1%eth0', '::ffff:127.0.0.1'])
+      assert.deepEqual(await resolve(literal), { kind: 'resolved', addresses: [literal] });
     assert.deepEqual(server.questions, []);
+  });
+
+  test('takes other spellings of an address for names, and those of digits alone for none', async (t) => {
+    const { server, resolve } = await start(t, () => undefined);
+    for (const name of ['127.1', '127.0.0.01', '2130706433', '0', '0x7f.0.0.1', '0x7f000001'])
+      assert.equal((await resolve(name)).kind, 'notFound', name);
+    assert.deepEqual(server.questions.toSorted(), [
+      ...['0x7f.0.0.1 A', '0x7f.0.0.1 AAAA', '0x7f000001 A', '0x7f000001 AAAA'],
+    ]);
+  });
+
+  test('asks for every name under localhost that the hosts file does not have', async (t) => {
+    const { server, resolve } = await start(t, () => undefined);
+    for (const name of ['localhost.', 'a.localhost']) assert.equal((await resolve(name)).kind, 'notFound', name);
+    assert.deepEqual(server.questions.toSorted(), [
+      ...['a.localhost A', 'a.localhost AAAA', 'localhost A', 'localhost AAAA'],
+    ]);
   });
 
   test('merges both families, IPv4 first', async (t) => {
@@ -52,7 +66,8 @@ describe('the resolver', () => {
 
   test('a name that cannot exist is not found without asking', async (t) => {
     const { server, resolve } = await start(t, () => addresses(['10.0.0.1']));
-    for (const name of ['', 'a..b', `${'x'.repeat(64)}.test`]) assert.equal((await resolve(name)).kind, 'notFound');
+    for (const name of ['', '.', 'a..b', '-a.b', 'a-.b', 'é.test', 'a b', `${'x'.repeat(64)}.test`])
+      assert.equal((await resolve(name)).kind, 'notFound');
     assert.deepEqual(server.questions, []);
   });
 

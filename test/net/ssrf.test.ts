@@ -17,8 +17,7 @@ import { type DnsReply, startDnsServer } from '../support/dns-server.ts';
 
 /** As they stand in a probe's `host`, where an IPv6 address has no brackets. */
 const spellings = [
-  ...['localhost', 'LOCALHOST', 'localhost.', 'a.localhost', '127.0.0.1', '127.0.0.2', '127.1', '127.0.1'],
-  ...['2130706433', '0x7f000001', '0X7F.0.0.1', '017700000001', '0177.0.0.1', '0x7f.1', '0', '0.0.0.0', '0x0'],
+  ...['localhost', 'LOCALHOST', '127.0.0.1', '127.0.0.2', '0.0.0.0'],
   ...[
     '::1',
     '0:0:0:0:0:0:0:1',
@@ -31,7 +30,23 @@ const spellings = [
   ],
   ...['64:ff9b::7f00:1', '64:ff9b::127.0.0.1', '64:ff9b:1::7f00:1', '2002:7f00:1::', '2002:7f00:1::1'],
   ...['2001:0:7f00:1::', '2001:0:4136:e378:8000:63bf:80ff:fffe', 'fe80::1', 'fd00:ec2::254', '169.254.169.254'],
-  ...['2852039166', '0xa9fea9fe', '::ffff:169.254.169.254', '64:ff9b::a9fe:a9fe'],
+  ...['::ffff:169.254.169.254', '64:ff9b::a9fe:a9fe'],
+];
+
+/** Addresses to the C library, names to Go and to this product. */
+const namesLikeAddresses = [
+  ...[
+    'localhost.',
+    'a.localhost',
+    '127.1',
+    '127.0.1',
+    '127.0.0.01',
+    '2130706433',
+    '0x7f000001',
+    '0X7F.0.0.1',
+    '0x7f.1',
+  ],
+  ...['017700000001', '0177.0.0.1', '0', '0x0', '2852039166', '0xa9fea9fe', '1２7.1', '１２７.0.0.01'],
 ];
 
 /** What names of ours lead to. */
@@ -105,6 +120,30 @@ describe('on AWS nothing of this machine is reached', () => {
       assert.equal(reached(), 0);
     });
   }
+});
+
+describe('a name that looks like an address of this machine', () => {
+  const policy = dialPolicy({ mode: 'aws' });
+
+  test('is looked up and never read as that address', async (t) => {
+    const { port, reached } = await victim(t);
+    const dial = await guarded(t, () => undefined, policy);
+    for (const host of namesLikeAddresses) {
+      assert.equal((await httpProbe(dial, { host, port })).failureClass, 'DNS', `http ${host}`);
+      assert.equal((await httpProbe(dial, { host, port, scheme: 'HTTPS' })).failureClass, 'DNS', `https ${host}`);
+      const tcp = await tcpProber({ dial, clock })({ kind: 'tcp', host, port, timeoutMs });
+      assert.deepEqual([tcp.outcome, tcp.failureClass], ['failure', 'DNS'], `tcp ${host}`);
+    }
+    assert.equal(reached(), 0);
+  });
+
+  test('is denied where DNS gives it that address', async (t) => {
+    const { port, reached } = await victim(t);
+    const dial = await guarded(t, () => ({ kind: 'addresses', a: ['127.0.0.1'], aaaa: ['::1'] }), policy);
+    for (const host of ['localhost.', 'a.localhost', '0x7f000001', '0X7F.0.0.1', '0x7f.1', '0xa9fea9fe'])
+      assertDenied(await httpProbe(dial, { host, port }), host);
+    assert.equal(reached(), 0);
+  });
 });
 
 /** A name that leads to ::1, which the test allows, until it was asked once, and to 127.0.0.1 ever after. */

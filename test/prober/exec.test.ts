@@ -53,6 +53,13 @@ describe('what an exec probe makes of', () => {
   }
 });
 
+test('a command with NUL reaches no runner, where a shell might run another one', async () => {
+  const run = () => assert.fail('was run');
+  const attempt = await execProber({ run, clock: systemClock })({ ...request, command: ['rm', 'a\0b'] });
+  const [error, failureClass] = ['a word of the command contains NUL', 'EXEC_START'];
+  assert.deepEqual(verdict(attempt), { outcome: 'unknown', output: '', error, failureClass });
+});
+
 test('an exec probe runs a real command', async () => {
   const run = localRunner({ clock: systemClock, allows: () => true });
   const attempt = await execProber({ run, clock: systemClock })(request);

@@ -113,3 +113,33 @@ describe('a response', () => {
     );
   });
 });
+
+/** Processor time, which other processes of the machine do not lengthen. */
+function spentMs(work: () => void): number {
+  const before = process.cpuUsage();
+  work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
+
+describe('a hostile response costs no more than its length:', () => {
+  /** Far above what these take, and far below what they took when each piece or blank was looked at again. */
+  const linearMs = 2000;
+  const mib = 1024 * 1024;
+
+  test('a head in a great many pieces', () => {
+    const piece = Buffer.from('y'.repeat(100));
+    const pieces = [Buffer.from(`${ok}X: `), ...Array.from({ length: mib / piece.length }, () => piece)];
+    assert.ok(spentMs(() => read(pieces)) < linearMs);
+  });
+
+  for (const [what, field] of [
+    ['blanks inside a value', `Location: x${' '.repeat(mib)}x`],
+    ['blanks inside a list', `Connection: x${' '.repeat(mib)}x`],
+    ['a length of many zeros', `Content-Length: ${'0'.repeat(mib)}x`],
+    ['a length of many digits', `Content-Length: ${'9'.repeat(mib)}`],
+    ['a value of many folds', `Location: x\r\n${' y\r\n'.repeat(mib / 4)} z`],
+  ] as const) {
+    test(what, () => assert.ok(spentMs(() => whole(`${ok}${field}\r\n\r\n`)) < linearMs));
+  }
+});

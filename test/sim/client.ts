@@ -26,6 +26,7 @@ export type Client = {
   insist(asked: Asked, isMoot?: () => boolean): Promise<ApiAnswer | undefined>;
   sleep(ms: number): Promise<void>;
   onAnswer(listener: (seen: SeenAnswer) => void): void;
+  onAsked(listener: (asked: Asked, sentMs: number) => void): void;
 };
 
 export type ApiProcesses = ReadonlyMap<Life, ApiApp>;
@@ -34,6 +35,7 @@ const timeoutMs = 30_000;
 
 export function clientOf(scheduler: Scheduler, chance: Chance, apps: ApiProcesses): Client {
   const listeners: ((seen: SeenAnswer) => void)[] = [];
+  const askedListeners: ((asked: Asked, sentMs: number) => void)[] = [];
 
   const sleep = (ms: number) =>
     new Promise<void>((resolve) => {
@@ -43,6 +45,7 @@ export function clientOf(scheduler: Scheduler, chance: Chance, apps: ApiProcesse
   const ask = (asked: Asked) =>
     new Promise<ApiAnswer | undefined>((resolve) => {
       const sentMs = scheduler.nowMs();
+      for (const listener of askedListeners) listener(asked, sentMs);
       const alive = [...apps].filter(([life]) => life.alive);
       const cancel = scheduler.after(timeoutMs, { label: 'client waits no longer', deliver: () => resolve(undefined) });
       if (alive.length === 0) return;
@@ -80,6 +83,7 @@ export function clientOf(scheduler: Scheduler, chance: Chance, apps: ApiProcesse
     },
     sleep,
     onAnswer: (listener) => void listeners.push(listener),
+    onAsked: (listener) => void askedListeners.push(listener),
   };
 }
 

@@ -6,6 +6,8 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { Random } from '../../shared/lib/random.ts';
+import { turnCostMs } from './cpu.ts';
+import type { EventLoop } from './event-loop.ts';
 
 /** One life of a process: from its start to its crash. What it waits for comes only while it lives and is not paused. */
 export type Life = {
@@ -18,6 +20,17 @@ export type Life = {
   timersFirst: boolean;
   /** What the process's wall clock is ahead of the true time. */
   skewMs: number;
+  /** What the clock of its machine was set by, besides. */
+  readonly stepMs?: () => number;
+  /** Absent: its steps take no time. */
+  readonly loop?: EventLoop;
+  /** Set: a function's container between two invocations. */
+  frozenSinceMs?: number | undefined;
+  /** By what its monotonic clock lies behind the world's time: it may stand still while the container is frozen. */
+  monotonicLagMs?: number;
+  readonly clockStopsFrozen?: boolean;
+  /** Called once when it dies. */
+  onDeath?: (() => void) | undefined;
 };
 
 export type Happening = {
@@ -40,6 +53,11 @@ export type Scheduler = {
   /** Adds to the trace. */
   trace(line: string): void;
   runUntil(untilMs: number): Promise<void>;
+  /** From now on nothing of this process goes on; what comes meanwhile, its timers included, comes after it is thawed. */
+  freeze(life: Life): void;
+  thaw(life: Life): void;
+  /** The labels of what this process has set or still waits for. */
+  pendingOf(life: Life): readonly string[];
   traceHash(): string;
   events(): number;
 };
@@ -54,6 +72,7 @@ const eventsPerTurn = 512;
 
 export function startScheduler(random: Pick<Random, 'next'>, onLine?: (line: string) => void): Scheduler {
   const heap: Entry[] = [];
+  const frozen = new Map<Life, Entry[]>();
   const hash = createHash('sha256');
   let text = '';
   let nowMs = 0;
@@ -79,6 +98,20 @@ export function startScheduler(random: Pick<Random, 'next'>, onLine?: (line: str
     heapPush(heap, entry);
   };
 
+  /** Neither a paused nor a frozen process learns of it now. */
+  const isHeldBack = (entry: Entry, happening: Happening, life: Life): boolean => {
+    const frozenEntries = life.frozenSinceMs === undefined ? undefined : frozen.get(life);
+    const { effect: _, ...rest } = happening;
+    if (frozenEntries) {
+      entry.happening = rest;
+      frozenEntries.push(entry);
+      return true;
+    }
+    if (life.pausedUntilMs <= nowMs) return false;
+    postpone(entry, happening, life);
+    return true;
+  };
+
   const happen = (entry: Entry) => {
     const { happening } = entry;
     if (!happening) return;
@@ -89,9 +122,35 @@ export function startScheduler(random: Pick<Random, 'next'>, onLine?: (line: str
       return happening.deliver?.();
     }
     if (!life.alive || !happening.deliver) return;
-    if (life.pausedUntilMs > nowMs) return postpone(entry, happening, life);
+    if (isHeldBack(entry, happening, life)) return;
+    if (life.loop) return runInLoop(entry, life, life.loop);
     trace(`${nowMs} ${life.name} ${happening.label}`);
     happening.deliver();
+  };
+
+  /** At once if the loop is free, else when what came before has had its turn. */
+  const runInLoop = (entry: Entry, life: Life, loop: EventLoop) => {
+    loop.enqueue(() => {
+      const { happening } = entry;
+      if (!happening || !life.alive || isHeldBack(entry, happening, life)) return;
+      trace(`${nowMs} ${life.name} ${happening.label}`);
+      loop.spend(turnCostMs);
+      happening.deliver?.();
+    });
+    if (loop.turning) return;
+    if (loop.freeAtMs() <= nowMs) loop.next()?.();
+    turnLater(life, loop);
+  };
+
+  const turnLater = (life: Life, loop: EventLoop) => {
+    if (loop.waiting === 0) return;
+    loop.turning = true;
+    const turn = () => {
+      loop.turning = false;
+      if (loop.freeAtMs() <= nowMs) loop.next()?.();
+      turnLater(life, loop);
+    };
+    after(loop.freeAtMs() - nowMs, { label: 'turn', life, effect: turn });
   };
 
   /** The next one that nobody has cancelled, at its time. */
@@ -107,17 +166,19 @@ export function startScheduler(random: Pick<Random, 'next'>, onLine?: (line: str
     return undefined;
   };
 
+  function after(delayMs: number, happening: Happening): () => void {
+    order += 1;
+    const dueMs = nowMs + Math.max(0, Math.ceil(delayMs));
+    const entry: Entry = { dueMs, tie: random.next(), order, happening };
+    heapPush(heap, entry);
+    return () => {
+      entry.happening = undefined;
+    };
+  }
+
   return {
     nowMs: () => nowMs,
-    after(delayMs, happening) {
-      order += 1;
-      const dueMs = nowMs + Math.max(0, Math.ceil(delayMs));
-      const entry: Entry = { dueMs, tie: random.next(), order, happening };
-      heapPush(heap, entry);
-      return () => {
-        entry.happening = undefined;
-      };
-    },
+    after,
     trace,
     runUntil: (untilMs) =>
       new Promise((resolve, reject) => {
@@ -141,6 +202,22 @@ export function startScheduler(random: Pick<Random, 'next'>, onLine?: (line: str
         };
         turn();
       }),
+    freeze(life) {
+      life.frozenSinceMs = nowMs;
+      frozen.set(life, []);
+    },
+    thaw(life) {
+      if (life.frozenSinceMs === undefined) return;
+      if (life.clockStopsFrozen) life.monotonicLagMs = (life.monotonicLagMs ?? 0) + nowMs - life.frozenSinceMs;
+      life.frozenSinceMs = undefined;
+      for (const entry of frozen.get(life) ?? []) {
+        entry.dueMs = nowMs;
+        heapPush(heap, entry);
+      }
+      frozen.delete(life);
+    },
+    pendingOf: (life) =>
+      heap.flatMap(({ happening }) => (happening?.life === life && happening.deliver ? [happening.label] : [])),
     traceHash() {
       hash.update(text, 'latin1');
       text = '';
@@ -152,11 +229,12 @@ export function startScheduler(random: Pick<Random, 'next'>, onLine?: (line: str
 
 /** The clock that a process sees. */
 export function clockOf(scheduler: Scheduler, life: Life): Clock {
+  const aheadMs = () => life.loop?.aheadMs() ?? 0;
   return {
-    nowMs: () => worldStartMs + scheduler.nowMs() + life.skewMs,
-    monotonicMs: () => scheduler.nowMs(),
+    nowMs: () => worldStartMs + Math.floor(scheduler.nowMs() + aheadMs()) + life.skewMs + (life.stepMs?.() ?? 0),
+    monotonicMs: () => scheduler.nowMs() + aheadMs() - (life.monotonicLagMs ?? 0),
     setTimer: (delayMs, callback) =>
-      scheduler.after(delayMs, { label: 'timer', life, kind: 'timer', deliver: callback }),
+      scheduler.after(delayMs + aheadMs(), { label: 'timer', life, kind: 'timer', deliver: callback }),
   };
 }
 

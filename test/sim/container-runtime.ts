@@ -1,14 +1,13 @@
 /**
- * Who runs the containers of a `reported` target: it starts them, reports them until the report is taken, restarts them when it is asked
- * to, and now and then one ends by itself.
+ * Runs the containers of a `reported` target: starts them, repeats each report until it is taken, restarts containers on request, and
+ * now and then ends one. A new container may first be reported as waiting or terminated, as by a runtime that reports what it finds.
  */
 import type { BusEvent } from '../../shared/bus/events.ts';
 import type { Chance } from './chance.ts';
 import type { Client } from './client.ts';
 import { type Scheduler, worldStartMs } from './clock.ts';
-import { namespace } from './targets.ts';
 
-type Container = { name: string; id: string; count: number; startedAtMs: number | undefined };
+type Container = { name: string; id: string; count: number; startedAtMs: number | undefined; isWaiting: boolean };
 
 export type ContainerRuntime = {
   /** What the bus brings. */
@@ -19,19 +18,28 @@ export type ContainerRuntime = {
 export type RuntimePorts = { readonly scheduler: Scheduler; readonly chance: Chance; readonly client: Client };
 
 const meanLifeMs = 2 * 3_600_000;
+/** How a new container is first reported, each as often as it stands here. */
+const firstStates = ['running', 'running', 'waiting', 'waiting', 'terminated'] as const;
 
 /** `incarnation`: of the target, which is told by its uid only to those who ask the API. */
 export function containerRuntime(
   { scheduler, chance, client }: RuntimePorts,
-  target: { readonly name: string; readonly incarnation: number; readonly containers: readonly string[] },
+  target: {
+    readonly namespace: string;
+    readonly name: string;
+    readonly incarnation: number;
+    readonly containers: readonly string[];
+  },
 ): ContainerRuntime {
-  const path = `/v1/namespaces/${namespace}/targets/${target.name}/status`;
+  const path = `/v1/namespaces/${target.namespace}/targets/${target.name}/status`;
   let stopped = false;
   let version = 0;
   let reporting = false;
 
   const idOf = (name: string, count: number) => `sim://${target.name}-${target.incarnation}-${name}-${count}`;
-  const containers = target.containers.map((name): Container => ({ name, id: '', count: -1, startedAtMs: undefined }));
+  const containers = target.containers.map(
+    (name): Container => ({ name, id: '', count: -1, startedAtMs: undefined, isWaiting: false }),
+  );
 
   const report = async (): Promise<void> => {
     version += 1;
@@ -51,9 +59,20 @@ export function containerRuntime(
     if (stopped || container.startedAtMs !== undefined) return;
     container.count += 1;
     container.id = idOf(container.name, container.count);
+    const { id } = container;
+    const first = chance.pick(firstStates);
+    container.isWaiting = first === 'waiting';
+    if (first !== 'running') void report();
+    if (first === 'terminated') startAgain(container);
+    else if (first === 'running') run(container, id);
+    else scheduler.after(chance.between(500, 8_000), { label: `${id} runs`, deliver: () => run(container, id) });
+  };
+
+  const run = (container: Container, id: string) => {
+    if (stopped || container.id !== id) return;
+    container.isWaiting = false;
     container.startedAtMs = worldStartMs + scheduler.nowMs();
     void report();
-    const { id } = container;
     scheduler.after(chance.wait(meanLifeMs), { label: `${id} ends`, deliver: () => end(container, id) });
   };
 
@@ -61,10 +80,12 @@ export function containerRuntime(
     if (stopped || container.id !== id || container.startedAtMs === undefined) return;
     container.startedAtMs = undefined;
     if (chance.happens(0.5)) void report();
-    scheduler.after(chance.between(200, 8_000), {
-      label: `${container.name} starts again`,
-      deliver: () => start(container),
-    });
+    startAgain(container);
+  };
+
+  const startAgain = (container: Container): void => {
+    const label = `${container.name} starts again`;
+    scheduler.after(chance.between(200, 8_000), { label, deliver: () => start(container) });
   };
 
   for (const container of containers)
@@ -86,20 +107,22 @@ export function containerRuntime(
 }
 
 function statusOf(containers: readonly Container[]) {
-  const instant = (ms: number) => new Date(ms).toISOString();
   return {
     status: {
       containerStatuses: containers
         .filter(({ id }) => id !== '')
-        .map(({ name, id, count, startedAtMs }) => ({
-          name,
-          containerID: id,
-          restartCount: count,
-          state:
-            startedAtMs === undefined
-              ? { terminated: { exitCode: 1, reason: 'Error' } }
-              : { running: { startedAt: instant(startedAtMs) } },
+        .map((container) => ({
+          name: container.name,
+          containerID: container.id,
+          restartCount: container.count,
+          state: stateOf(container),
         })),
     },
   };
+}
+
+function stateOf({ startedAtMs, isWaiting }: Container) {
+  if (startedAtMs !== undefined) return { running: { startedAt: new Date(startedAtMs).toISOString() } };
+  if (isWaiting) return { waiting: { reason: 'ContainerCreating' } };
+  return { terminated: { exitCode: 1, reason: 'Error' } };
 }

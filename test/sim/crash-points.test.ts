@@ -6,7 +6,14 @@ function worldOf() {
   let nowMs = 0;
   let struck: string[] = [];
   const life = { name: 'w-1.1', role: 'w', alive: true, pausedUntilMs: 0, timersFirst: true, skewMs: 0 };
-  const process = { name: 'w-1', role: 'w', life: () => life, crash: () => undefined, pause: () => undefined };
+  const process = {
+    name: 'w-1',
+    role: 'w',
+    life: () => life,
+    crash: () => undefined,
+    pause: () => undefined,
+    stepClock: () => undefined,
+  };
   const points = crashPoints({ nowMs: () => nowMs }, { pick: (items) => items[0] as (typeof items)[number] });
   return {
     points,

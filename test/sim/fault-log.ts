@@ -8,6 +8,8 @@ export type FaultLog = {
   calmSinceMs(): number | undefined;
   /** When a message group was last locked by somebody who had died before the first heartbeat: a new layout may put any shard behind it. */
   lockedMs(): number;
+  /** When groups were locked so in the last while. */
+  locksSinceMs(): Iterable<number>;
   /** When the queue last gave a message of a group beside another that somebody held. */
   doubledMs(): number;
 };
@@ -19,7 +21,7 @@ const longMs = keptMs / 3;
 /** What happens in good health, too. */
 const planned: ReadonlySet<FaultKind> = new Set(['layout change', 'release change', 'forged event']);
 
-export function faultLog(faults: Faults, queue: Pick<FaultLog, 'lockedMs' | 'doubledMs'>): FaultLog {
+export function faultLog(faults: Faults, queue: Pick<FaultLog, 'lockedMs' | 'locksSinceMs' | 'doubledMs'>): FaultLog {
   let done: DoneFault[] = [];
   const long: DoneFault[] = [];
   faults.onDone((fault) => {
@@ -42,6 +44,7 @@ export function faultLog(faults: Faults, queue: Pick<FaultLog, 'lockedMs' | 'dou
     },
     calmSinceMs: faults.calmSinceMs,
     lockedMs: queue.lockedMs,
+    locksSinceMs: queue.locksSinceMs,
     doubledMs: queue.doubledMs,
   };
 }

@@ -5,6 +5,7 @@
 import type { BusFault, BusFaults, DeliveryFault } from './bus.ts';
 import type { Chance } from './chance.ts';
 import type { Life, Scheduler } from './clock.ts';
+import { stepClocks } from './clock-steps.ts';
 import type { CrashPoints } from './crash-points.ts';
 import type { Caller, Population, Process } from './process.ts';
 import type { QueueFault, QueueFaults } from './queue.ts';
@@ -24,6 +25,8 @@ export type Profile = {
   readonly queueVisibilityMs: number;
   /** One outage of the store of this length, in the middle; 0: none. */
   readonly outageMs: number;
+  /** Wall clocks are set by an hour or a day, among other faults or alone; absent: never. */
+  readonly clockSteps?: 'some' | 'only';
 };
 
 export type FaultKind =
@@ -53,6 +56,7 @@ export type FaultKind =
   | 'tick twice'
   | 'tick late'
   | 'clock jump'
+  | 'clock step'
   | 'forged event'
   | 'layout change'
   | 'release change';
@@ -161,14 +165,17 @@ export function planFaults({ scheduler, chance, profile }: Ports): Faults {
       delivery.open({ kind, process: undefined, ms: withinStorm(5 * ms), probability: chance.pick([0.1, 0.5, 1]) });
     const onTick = (kind: TickKind) => () =>
       tick.open({ kind, process: undefined, ms: withinStorm(chance.between(60_000, 240_000)), probability: 0.7 });
+    // A container that is frozen is at no call: it ends where it stands. Armed, it would end at the first call of its next invocation.
+    const isFrozen = process.life()?.frozenSinceMs !== undefined;
+    const crash = () => {
+      if (!isStorm()) return;
+      done('crash', process.name);
+      process.crash(withinStorm(chance.between(200, chance.pick([2_000, 20_000, 90_000]))));
+    };
     return {
-      crash: () =>
-        crashPoints.arm(process, () => {
-          if (!isStorm()) return;
-          done('crash', process.name);
-          process.crash(withinStorm(chance.between(200, chance.pick([2_000, 20_000, 90_000]))));
-        }),
+      crash: () => (isFrozen ? crash() : crashPoints.arm(process, crash)),
       pause: () => {
+        if (isFrozen) return;
         const forMs = chance.pick([1, 4, 12, 16, 30, 120]) * chance.between(500, 1_500);
         crashPoints.arm(process, () => {
           if (!isStorm()) return;
@@ -219,6 +226,11 @@ export function planFaults({ scheduler, chance, profile }: Ports): Faults {
       'tick twice': onTick('tick twice'),
       'tick late': onTick('tick late'),
       'clock jump': () => jump(process),
+      'clock step': () => {
+        if (!profile.clockSteps) return;
+        const stepMs = withinStorm(chance.between(60_000, 1_200_000));
+        for (const name of stepClocks(ports, parts.population, stepMs)) done('clock step', name, stepMs);
+      },
       'forged event': () => {
         parts.forgeEvent();
         done('forged event');
@@ -235,7 +247,9 @@ export function planFaults({ scheduler, chance, profile }: Ports): Faults {
   };
 
   function strike(parts: FaultParts): void {
-    strikes(parts, chance.pick(parts.population.processes))[chance.pick(menu)]();
+    strikes(parts, chance.pick(parts.population.processes))[
+      profile.clockSteps === 'only' ? 'clock step' : chance.pick(menu)
+    ]();
   }
 
   function outage(ms: number): void {
@@ -365,6 +379,7 @@ const menu: readonly FaultKind[] = [
   'tick twice',
   'tick late',
   'clock jump',
+  'clock step',
   'forged event',
   'layout change',
   'layout change',

@@ -1,12 +1,12 @@
 import type { BusEvent } from '../../shared/bus/events.ts';
 import type { Chance } from './chance.ts';
 import { worldStartMs } from './clock.ts';
-import { namespace, scriptedTargets } from './targets.ts';
+import { namespace, type ScriptedTarget } from './targets.ts';
 
 /** An event that nobody of the product made: of a target that may not exist, with a result that nobody saw. */
-export function forgedEvent(chance: Chance, nowMs: number): BusEvent {
-  const name = chance.happens(0.8) ? chance.pick(scriptedTargets).name : 'nobody';
-  const target = { namespace, name, uid: chance.random().uuid() };
+export function forgedEvent(chance: Chance, targets: readonly ScriptedTarget[], nowMs: number): BusEvent {
+  const named = chance.happens(0.8) ? chance.pick(targets) : { namespace, name: 'nobody' };
+  const target = { namespace: named.namespace, name: named.name, uid: chance.random().uuid() };
   const id = `forged/${nowMs}`;
   const timeMs = worldStartMs + nowMs;
   if (chance.happens(0.5))

@@ -1,5 +1,5 @@
 /**
- * `npm run sim -- --seeds N --hours H [--seed FIRST] [--jobs J] [--replay FILE] [--output json] [--crashpoints]`: so many worlds, each
+ * `npm run sim -- --seeds N --hours H [--world small|functions|tick|large] [--seed FIRST] [--jobs J] [--replay FILE] [--output json] [--crashpoints]`: so many worlds, each
  * with another seed, J at a time. Ends with 1 when any invariant was violated; such a seed is kept in seeds.json, every later test run
  * tries its first hour again, and `--kept` all of them in full. `--replay` writes the trace of a single seed, line by line, to a file.
  */
@@ -33,8 +33,8 @@ else for (const line of ['', ...table(total, cpuSeconds)]) console.log(line);
 if (options.crashpoints) for (const line of crashPointLines(total)) say(line);
 process.exitCode = total.violations === 0 ? 0 : 1;
 
-function firstSeeds({ seeds, first, hours }: Options): readonly SeedOrder[] {
-  return Array.from({ length: seeds }, (_, index) => ({ seed: first + index, hours }));
+function firstSeeds({ seeds, first, hours, world }: Options): readonly SeedOrder[] {
+  return Array.from({ length: seeds }, (_, index) => ({ seed: first + index, hours, world }));
 }
 
 function take(outcome: Outcome): void {
@@ -45,12 +45,13 @@ function take(outcome: Outcome): void {
   const trouble = violationLines(outcome);
   for (const line of trouble) say(line);
   say(`  repeat: ${repeatCommand(outcome)}`);
-  keepSeed({ seed: outcome.seed, hours: outcome.hours, found: trouble[0]?.trim().split('\n')[0] ?? '' });
+  const { seed, hours, world } = outcome;
+  keepSeed({ seed, hours, ...(world !== 'small' && { world }), found: trouble[0]?.trim().split('\n')[0] ?? '' });
 }
 
-async function replayed({ first: seed, hours }: Options, file: string): Promise<Outcome> {
+async function replayed({ first: seed, hours, world }: Options, file: string): Promise<Outcome> {
   const lines = createWriteStream(file);
-  const outcome = await simulate({ seed, hours, onLine: (line) => void lines.write(`${line}\n`) });
+  const outcome = await simulate({ seed, hours, world, onLine: (line) => void lines.write(`${line}\n`) });
   lines.end();
   await finished(lines);
   return outcome;

@@ -6,7 +6,7 @@ import type { Attempt } from '../../shared/core/types.ts';
 import type { Dial, Dialed, DialFailure, DialRequest, Resolve } from '../../shared/net/net.ts';
 import type { ProbeRequest, Probers } from '../../shared/prober/prober.ts';
 import type { Chance } from './chance.ts';
-import type { Scheduler } from './clock.ts';
+import { clockOf, type Scheduler } from './clock.ts';
 import type { Caller } from './process.ts';
 
 /** `errs`: a prober error, in the middle of the body. `slow`: answers just in time. */
@@ -42,6 +42,8 @@ export type Network = {
   cut(processName: string, ms: number): void;
   onStarted(listener: (probe: Pick<SeenProbe, 'endpoint' | 'prober' | 'startMs'>) => void): void;
   onSeen(listener: (probe: SeenProbe) => void): void;
+  /** Its run ended first: nobody looks at the answer. */
+  onAbandoned(listener: (probe: Pick<SeenProbe, 'endpoint' | 'prober'>) => void): void;
 };
 
 /** A canary, somewhere on the way to the targets. */
@@ -61,6 +63,7 @@ export function network(scheduler: Scheduler, chance: Chance): Network {
   const cuts = new Map<string, number>();
   const started: ((probe: Pick<SeenProbe, 'endpoint' | 'prober' | 'startMs'>) => void)[] = [];
   const seen: ((probe: SeenProbe) => void)[] = [];
+  const abandonedBy: ((probe: Pick<SeenProbe, 'endpoint' | 'prober'>) => void)[] = [];
 
   const isCut = ({ life }: Caller, forMs = 0): boolean =>
     (cuts.get(life.name.slice(0, life.name.lastIndexOf('.'))) ?? 0) > scheduler.nowMs() + forMs;
@@ -75,26 +78,36 @@ export function network(scheduler: Scheduler, chance: Chance): Network {
     const cut = isCut(caller);
     const meant = cut ? cutAnswer(chance, request.timeoutMs) : answerOf(chance, health, request.timeoutMs);
     const isAnswered = await caller.call<boolean>(`probe ${request.kind}`, (reply) => {
-      const abandon = () => reply(0, () => false);
+      let cancel = (): void => undefined;
+      const abandon = () => {
+        cancel();
+        reply(0, () => false);
+      };
       open.add(abandon);
-      reply(meant.ms, () => open.delete(abandon));
+      cancel = reply(meant.ms, () => open.delete(abandon));
     });
     const endMs = scheduler.nowMs();
-    if (!isAnswered) return abandoned(endMs - startMs);
+    if (!isAnswered) {
+      for (const listener of abandonedBy) listener({ endpoint, prober });
+      return abandoned(endMs - startMs);
+    }
     // The process stood still: its own deadline is what it looks at first.
     const stalled = endMs - startMs > request.timeoutMs + slackMs;
     const outcome = stalled ? 'failure' : meant.outcome;
     // Of a network that comes back within a moment no canary can tell that it had been away.
-    const isGenuine = !stalled && !(cut && isCut(caller, canaryMs));
+    // Where computing takes time most answers are read late: a target that failed has failed all the same.
+    const isOwn = caller.life.loop !== undefined && meant.outcome === 'failure';
+    const isGenuine = (!stalled || isOwn) && !(cut && (stalled || isCut(caller, canaryMs)));
     for (const listener of seen) listener({ endpoint, prober, startMs, endMs, outcome, truth: health, isGenuine });
     return attemptOf(outcome, stalled || meant.ms >= request.timeoutMs, endMs - startMs);
   };
 
   const dial = async (caller: Caller, { deadlineMs }: DialRequest): Promise<Dialed | DialFailure> => {
-    const restMs = Math.max(0, deadlineMs - scheduler.nowMs());
+    const clock = clockOf(scheduler, caller.life);
+    const restMs = Math.max(0, deadlineMs - clock.monotonicMs());
     const cut = isCut(caller);
     await caller.call('dial', (reply) => reply(cut ? restMs : chance.between(1, 20), () => undefined));
-    const late = cut || scheduler.nowMs() > deadlineMs + slackMs;
+    const late = cut || clock.monotonicMs() > deadlineMs + slackMs;
     // A refusal comes from the other end: it is as good an answer as any.
     if (!late) return { kind: 'failed', failureClass: 'CONNECT_REFUSED', code: 'ECONNREFUSED', message: 'refused' };
     return { kind: 'failed', failureClass: 'CONNECT_TIMEOUT', message: 'timed out' };
@@ -122,6 +135,7 @@ export function network(scheduler: Scheduler, chance: Chance): Network {
     cut: (processName, ms) => void cuts.set(processName, scheduler.nowMs() + ms),
     onStarted: (listener) => void started.push(listener),
     onSeen: (listener) => void seen.push(listener),
+    onAbandoned: (listener) => void abandonedBy.push(listener),
   };
 }
 

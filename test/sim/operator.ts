@@ -5,7 +5,8 @@ import type { ApiAnswer, Client } from './client.ts';
 import type { Scheduler } from './clock.ts';
 import { type ContainerRuntime, containerRuntime } from './container-runtime.ts';
 import type { Network } from './network.ts';
-import { endpointsOf, namespace, type ScriptedTarget, scriptedTargets } from './targets.ts';
+import type { Setting } from './setting.ts';
+import { endpointsOf, type ScriptedTarget } from './targets.ts';
 import { endpointLife } from './truth.ts';
 
 export type OperatorPorts = {
@@ -14,6 +15,7 @@ export type OperatorPorts = {
   readonly client: Client;
   readonly network: Network;
   readonly isCalm: () => boolean;
+  readonly setting: Pick<Setting, 'targets' | 'registrationMs'>;
 };
 
 export type Operator = { hear(event: BusEvent): void };
@@ -26,12 +28,15 @@ const restMs: Readonly<Record<ScriptedTarget['fate'], number>> = {
 };
 
 export function operate(ports: OperatorPorts): Operator {
-  const { scheduler, chance } = ports;
+  const { scheduler, chance, setting } = ports;
   const runtimes = new Map<string, ContainerRuntime>();
 
-  for (const target of scriptedTargets) {
+  for (const target of setting.targets) {
     const own: Own = { ...ports, target, chance: chance.fork(target.name), runtimes };
-    scheduler.after(chance.between(0, 20_000), { label: `${target.name} is wanted`, deliver: () => void live(own) });
+    scheduler.after(chance.between(0, setting.registrationMs), {
+      label: `${target.name} is wanted`,
+      deliver: () => void live(own),
+    });
   }
   void look({ ...ports, chance: chance.fork('looks') });
   return {
@@ -44,21 +49,22 @@ export function operate(ports: OperatorPorts): Operator {
 
 type Own = OperatorPorts & { readonly target: ScriptedTarget; readonly runtimes: Map<string, ContainerRuntime> };
 
-const pathOf = ({ name }: Pick<ScriptedTarget, 'name'>): string => `/v1/namespaces/${namespace}/targets/${name}`;
+const pathOf = ({ namespace, name }: Pick<ScriptedTarget, 'namespace' | 'name'>): string =>
+  `/v1/namespaces/${namespace}/targets/${name}`;
 
 /** Incarnation after incarnation. */
 async function live(own: Own): Promise<void> {
   const { target, chance, client, network, scheduler, runtimes } = own;
   for (let incarnation = 0; ; incarnation += 1) {
     const spec = target.spec(incarnation, chance);
-    const lives = endpointsOf(target, incarnation, spec).map((endpoint) => {
+    const lives = endpointsOf(spec).map((endpoint) => {
       network.set(endpoint, 'healthy');
       return endpointLife({ scheduler, network, chance: chance.fork(endpoint) }, endpoint);
     });
     await registered(own, spec);
     if (target.lifecycle === 'reported') {
       const containers = (spec.containers ?? []).map(({ name }) => name);
-      const named = { name: target.name, incarnation, containers };
+      const named = { namespace: target.namespace, name: target.name, incarnation, containers };
       runtimes.set(
         target.name,
         containerRuntime({ scheduler, client, chance: chance.fork(`runtime ${incarnation}`) }, named),
@@ -116,12 +122,12 @@ async function change(own: Own, incarnation: number): Promise<void> {
 const looksAgain = 15;
 
 /** Looks at this and that; whoever got no answer tries again soon, and then looks around. */
-async function look({ client, chance }: OperatorPorts): Promise<void> {
+async function look({ client, chance, setting }: OperatorPorts): Promise<void> {
   let curious = 0;
   for (let looks = 0; ; looks += 1) {
     await client.sleep(curious > 0 ? chance.between(300, 1_500) : chance.between(40_000, 200_000));
     const isList = curious === 0 && looks % 20 === 19;
-    const path = isList ? '/v1/targets?limit=500' : pathOf(chance.pick(scriptedTargets));
+    const path = isList ? '/v1/targets?limit=500' : pathOf(chance.pick(setting.targets));
     curious = Math.max(0, curious - 1);
     while (!isAnswered(await client.ask({ method: 'GET', path }))) {
       curious = looksAgain;

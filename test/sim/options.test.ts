@@ -12,6 +12,8 @@ const bad: readonly (readonly [option: string, args: readonly string[]])[] = [
   ['--output', ['--output', 'xml']],
   ['--replay', ['--replay', 'trace.txt', '--seeds', '2']],
   ['--seeds', ['--kept', '--seeds', '3']],
+  ['--world', ['--world', 'huge']],
+  ['--world', ['--kept', '--world', 'large']],
   ['--sedes', ['--sedes', '1']],
 ];
 

@@ -1,10 +1,12 @@
 /** What `npm run sim` is asked for. */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
+import { isWorldName, type WorldName } from './setting.ts';
 
 export type Options = {
   readonly seeds: number;
   readonly hours: number;
+  readonly world: WorldName;
   /** The first seed. */
   readonly first: number;
   /** Seeds at the same time, each in a thread of its own. */
@@ -24,6 +26,14 @@ export type Asked =
 
 const jobsMax = 64;
 const seedsMax = 1_000_000;
+/** What a large world does in an hour is a small one's day. */
+const hoursDefault: Readonly<Record<WorldName, string>> = {
+  small: '24',
+  functions: '1',
+  tick: '1',
+  large: '1',
+  crowded: '1',
+};
 const hoursMax = 10_000;
 /** A seed is 32 bits. */
 const seedMax = 2 ** 32 - 1;
@@ -42,6 +52,7 @@ function read(args: readonly string[]): Options {
     options: {
       seeds: { type: 'string' },
       hours: { type: 'string' },
+      world: { type: 'string' },
       seed: { type: 'string' },
       jobs: { type: 'string', default: String(Math.min(jobsMax, availableParallelism())) },
       output: { type: 'string', default: 'table' },
@@ -51,14 +62,17 @@ function read(args: readonly string[]): Options {
     },
   });
   const { output, replay, crashpoints, kept } = values;
-  const other = (['seeds', 'hours', 'replay'] as const).find((name) => kept && values[name] !== undefined);
-  if (other) throw new Error(`--${other}: not with --kept, which knows its seeds and their hours`);
+  const other = (['seeds', 'hours', 'world', 'replay'] as const).find((name) => kept && values[name] !== undefined);
+  if (other) throw new Error(`--${other}: not with --kept, which knows its seeds, their worlds and hours`);
   const seeds = wholeNumber('seeds', values.seeds ?? (replay === undefined ? '10' : '1'), [1, seedsMax]);
   if (replay !== undefined && seeds !== 1) throw new Error('--replay wants a single seed: --seeds 1');
   if (output !== 'table' && output !== 'json') throw new Error(`--output wants table or json, not '${output}'`);
+  const world = values.world ?? 'small';
+  if (!isWorldName(world)) throw new Error(`--world wants small, functions, tick, large or crowded, not '${world}'`);
   return {
     seeds,
-    hours: wholeNumber('hours', values.hours ?? '24', [1, hoursMax]),
+    world,
+    hours: wholeNumber('hours', values.hours ?? hoursDefault[world], [1, hoursMax]),
     first: wholeNumber('seed', values.seed ?? '1', [0, seedMax]),
     jobs: Math.min(kept ? jobsMax : seeds, wholeNumber('jobs', values.jobs, [1, jobsMax])),
     output,

@@ -7,22 +7,25 @@ import type { Log } from '../../shared/lib/log.ts';
 import type { Random } from '../../shared/lib/random.ts';
 import type { Chance } from './chance.ts';
 import { clockOf, type Life, type Scheduler } from './clock.ts';
+import { type CpuModel, costlyCaller } from './cpu.ts';
+import { eventLoop } from './event-loop.ts';
 
 export type Moment = 'before' | 'after';
 
 /** Asked at every crash point; may crash or pause the life. */
 export type AtCrashPoint = (life: Life, site: string, moment: Moment) => void;
 
+/** Returns what takes it back. */
 export type Reply<Answer> = (
   delayMs: number,
   /** Evaluated then, whatever becomes of the caller; what it throws is thrown to the caller. */
   evaluate: () => Answer,
-) => void;
+) => () => void;
 
 export type Caller = {
   readonly life: Life;
   /** `send` is run when the request leaves: at once, or after a pause. */
-  call<Answer>(site: string, send: (reply: Reply<Answer>) => void): Promise<Answer>;
+  call<Answer>(site: string, send: (reply: Reply<Answer>) => unknown): Promise<Answer>;
 };
 
 export type Env = {
@@ -38,7 +41,7 @@ export type Env = {
 const never = () => new Promise<never>(() => undefined);
 
 export function callerOf(scheduler: Scheduler, life: Life, atCrashPoint: AtCrashPoint): Caller {
-  const call = <Answer>(site: string, send: (reply: Reply<Answer>) => void): Promise<Answer> => {
+  const call = <Answer>(site: string, send: (reply: Reply<Answer>) => unknown): Promise<Answer> => {
     if (!life.alive) return never();
     atCrashPoint(life, site, 'before');
     if (!life.alive) return never();
@@ -64,9 +67,9 @@ export function callerOf(scheduler: Scheduler, life: Life, atCrashPoint: AtCrash
             deliver: settle,
           });
         };
-        scheduler.after(delayMs, { label: site, life, kind: 'answer', effect, deliver });
+        return scheduler.after(delayMs, { label: site, life, kind: 'answer', effect, deliver });
       };
-      if (life.pausedUntilMs <= scheduler.nowMs()) return send(reply);
+      if (life.pausedUntilMs <= scheduler.nowMs()) return void send(reply);
       // Stopped between the decision and the write: the request leaves when the process goes on.
       const leave = () => send(reply);
       scheduler.after(life.pausedUntilMs - scheduler.nowMs(), { label: `${site} leaves`, life, deliver: leave });
@@ -82,6 +85,8 @@ export type Process = {
   /** Ends its life now; it starts again after `downMs`. */
   crash(downMs: number): void;
   pause(ms: number): void;
+  /** Sets the wall clock of its machine; later lives have it too. */
+  stepClock(byMs: number): void;
 };
 
 /** `ends`: the process has come to its own end, and starts anew. */
@@ -101,6 +106,8 @@ type PopulationPorts = {
   readonly skewMs: (chance: Chance) => number;
   readonly log: (life: Life) => Log;
   readonly onTrouble: (life: Life, cause: unknown) => void;
+  /** Absent: computing takes no time. */
+  readonly cpu?: CpuModel | undefined;
 };
 
 export function population(ports: PopulationPorts): Population {
@@ -111,6 +118,7 @@ export function population(ports: PopulationPorts): Population {
     const name = `${role}-${number}`;
     let lives = 0;
     let life: Life | undefined;
+    let stepMs = 0;
     const begin = () => {
       lives += 1;
       const own = chance.fork(`${name}/${lives}`);
@@ -121,15 +129,18 @@ export function population(ports: PopulationPorts): Population {
         pausedUntilMs: 0,
         timersFirst: true,
         skewMs: ports.skewMs(own),
+        stepMs: () => stepMs,
+        ...(ports.cpu && { loop: eventLoop(scheduler.nowMs, ports.cpu.vcpus), clockStopsFrozen: own.happens(0.5) }),
       };
       life = born;
+      const caller = callerOf(scheduler, born, ports.atCrashPoint);
       const env: Env = {
         life: born,
         clock: clockOf(scheduler, born),
         random: own.random(),
         chance: own,
         log: ports.log(born),
-        caller: callerOf(scheduler, born, ports.atCrashPoint),
+        caller: ports.cpu ? costlyCaller(caller) : caller,
       };
       void main(env).then(
         (ending) => {
@@ -144,9 +155,14 @@ export function population(ports: PopulationPorts): Population {
       life: () => life,
       crash(downMs) {
         if (!life) return;
+        const dying = life;
         life.alive = false;
         life = undefined;
+        dying.onDeath?.();
         scheduler.after(downMs, { label: `${name} starts`, deliver: begin });
+      },
+      stepClock(byMs) {
+        stepMs += byMs;
       },
       pause(ms) {
         if (!life) return;

@@ -27,14 +27,21 @@ export type QueueFaults = {
 
 export type SimQueue = {
   /** The queue as a process sees it. */
-  of(caller: Caller): QueueSender & QueueReceiver;
+  of(
+    caller: Caller,
+  ): QueueSender & { receive(...asked: Parameters<QueueReceiver['receive']>): Promise<SimReceived | undefined> };
   /** A message that is in flight is delivered once more, so much later, whatever its handle is worth then; false: none is in flight. */
   duplicate(laterByMs: number): boolean;
-  /** Some message was given to somebody who has never said how long it wants it. */
+  /** Some message was given to a process that has never said how long it wants it. */
   isLocked(): boolean;
+  /** When each such message that still locks its group was given. */
+  locksSinceMs(): readonly number[];
   /** When a message was last given beside another of its group, which is a copy's doing: who holds by the first is fenced unprepared. */
   doubledMs(): number;
 };
+
+/** `by`: as another process holds it, to which it was handed over. */
+export type SimReceived = Received & { readonly by: (caller: Caller) => Received };
 
 export type QueuePorts = {
   readonly scheduler: Scheduler;
@@ -69,7 +76,7 @@ const newMessage = (sent: Pick<Message, 'body' | 'group' | 'sentAtMs' | 'visible
   unheldSinceMs: undefined,
 });
 
-type Waiter = { readonly caller: Caller; readonly give: (received: Received | undefined) => void };
+type Waiter = { readonly caller: Caller; readonly give: (received: SimReceived | undefined) => void };
 
 export function simQueue({ scheduler, chance, faults, visibilityMs }: QueuePorts): SimQueue {
   const groups = new Map<string, Message[]>();
@@ -117,7 +124,7 @@ export function simQueue({ scheduler, chance, faults, visibilityMs }: QueuePorts
     });
   };
 
-  const receivedBy = (caller: Caller, message: Message): Received => {
+  const receivedBy = (caller: Caller, message: Message): SimReceived => {
     message.receiveCount += 1;
     scheduler.trace(`${scheduler.nowMs()} queue gives ${message.body} to ${caller.life.name}`);
     const receipt = message.receiveCount;
@@ -125,24 +132,29 @@ export function simQueue({ scheduler, chance, faults, visibilityMs }: QueuePorts
     message.unheldSinceMs = scheduler.nowMs();
     visibleAt(message, scheduler.nowMs() + visibilityMs);
     const isHeld = () => !message.done && message.receiveCount === receipt && scheduler.nowMs() < message.visibleAtMs;
-    const ask = (site: string, act: () => void) =>
-      called(caller, site, () => {
-        if (!isHeld()) return false;
-        message.unheldSinceMs = undefined;
-        act();
-        return true;
-      });
-    return {
-      body: message.body,
-      group: message.group,
-      receiveCount: receipt,
-      lease: { extend: (forMs) => ask('extend', () => visibleAt(message, scheduler.nowMs() + forMs)) },
-      acknowledge: () =>
-        ask('acknowledge', () => {
-          message.done = true;
-          scheduler.after(0, { label: 'group free', deliver });
-        }),
+    const waitedMs = scheduler.nowMs() - message.sentAtMs;
+    const by = (holder: Caller): Received => {
+      const ask = (site: string, act: () => void) =>
+        called(holder, site, () => {
+          if (!isHeld()) return false;
+          message.unheldSinceMs = undefined;
+          act();
+          return true;
+        });
+      return {
+        body: message.body,
+        group: message.group,
+        receiveCount: receipt,
+        waitedMs,
+        lease: { extend: (forMs) => ask('extend', () => visibleAt(message, scheduler.nowMs() + forMs)) },
+        acknowledge: () =>
+          ask('acknowledge', () => {
+            message.done = true;
+            scheduler.after(0, { label: 'group free', deliver });
+          }),
+      };
     };
+    return { ...by(caller), by };
   };
 
   const called = <Answer>(caller: Caller, site: string, evaluate: () => Answer): Promise<Answer> =>
@@ -150,7 +162,7 @@ export function simQueue({ scheduler, chance, faults, visibilityMs }: QueuePorts
       const fault = faults.next(caller)?.kind;
       if (!fault) return reply(chance.between(3, 30), evaluate);
       if (fault === 'answerLost') evaluate();
-      reply(chance.between(1_500, 1_600), unavailable);
+      return reply(chance.between(1_500, 1_600), unavailable);
     });
 
   const send = (message: Message, deduplicationId: string) => {
@@ -179,6 +191,10 @@ export function simQueue({ scheduler, chance, faults, visibilityMs }: QueuePorts
       receive: (waitMs, signal) => caller.call('receive', (reply) => wait(caller, reply, { waitMs, signal })),
     }),
     isLocked: () => heads().some(isLocked),
+    locksSinceMs: () =>
+      heads()
+        .filter(isLocked)
+        .map(({ unheldSinceMs }) => unheldSinceMs ?? 0),
     doubledMs: () => doubledMs,
     duplicate(laterByMs) {
       const inFlight = heads().filter(({ visibleAtMs }) => visibleAtMs > scheduler.nowMs());
@@ -203,14 +219,14 @@ export function simQueue({ scheduler, chance, faults, visibilityMs }: QueuePorts
 
   function wait(
     caller: Caller,
-    reply: Reply<Received | undefined>,
+    reply: Reply<SimReceived | undefined>,
     { waitMs, signal }: { readonly waitMs: number; readonly signal: AbortSignal | undefined },
   ): void {
     if (faults.next(caller)) {
       reply(1_500, unavailable);
       return;
     }
-    const give = (received: Received | undefined) => {
+    const give = (received: SimReceived | undefined) => {
       waiters.delete(waiter);
       cancel();
       signal?.removeEventListener('abort', giveUp);

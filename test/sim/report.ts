@@ -20,8 +20,8 @@ export function violationLines({ violations, troubles }: Outcome): readonly stri
 }
 
 /** The one command that repeats a seed, line by line of its trace. */
-export const repeatCommand = ({ seed, hours }: Pick<Outcome, 'seed' | 'hours'>): string =>
-  `npm run sim -- --seeds 1 --hours ${hours} --seed ${seed}`;
+export const repeatCommand = ({ seed, hours, world }: Pick<Outcome, 'seed' | 'hours' | 'world'>): string =>
+  `npm run sim -- --seeds 1 --hours ${hours}${world === 'small' ? '' : ` --world ${world}`} --seed ${seed}`;
 
 /** Over many seeds there are none; over few the table stays one screen. */
 const neverMax = 10;

@@ -15,9 +15,14 @@ export type Waking = {
   readonly chance: Chance;
   readonly schedules: Schedules;
   readonly wanted: Wanted;
+  readonly mode: 'auto' | 'tick';
   /** After which delays the tick of this minute comes, one for each time. */
   readonly ticks: () => readonly number[];
+  readonly onWoken: (woken: WokenSchedule) => void;
 };
+
+/** A tick reached a process. */
+export type WokenSchedule = { readonly timeMs: number; readonly process: string };
 
 const minuteMs = 60_000;
 
@@ -31,14 +36,16 @@ export function wakeSchedules(waking: Waking): void {
 }
 
 /** Any of the processes, so that two ticks may be in two of them at once. */
-function wakeOne({ scheduler, chance, schedules, wanted }: Waking): void {
+function wakeOne({ scheduler, chance, schedules, wanted, mode, onWoken }: Waking): void {
   for (const life of schedules.keys()) if (!life.alive) schedules.delete(life);
   if (schedules.size === 0) return;
   const [life, ports] = chance.pick([...schedules]);
   const { release: desiredRelease, capacity } = wanted;
-  const run = () =>
-    runSchedule(ports, { desiredRelease, capacity }).catch((cause: unknown) =>
+  const run = () => {
+    onWoken({ timeMs: scheduler.nowMs(), process: life.name });
+    return runSchedule(ports, { desiredRelease, capacity, mode }).catch((cause: unknown) =>
       ports.log.warn('tick failed', { cause }),
     );
+  };
   scheduler.after(0, { label: 'schedule', life, deliver: () => void run() });
 }

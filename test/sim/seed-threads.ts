@@ -1,9 +1,10 @@
 /** Seeds in parallel: each thread takes the next one when it is done; outcomes come in the order of the seeds. */
 import { Worker } from 'node:worker_threads';
 import { newMeasured } from './measure.ts';
+import type { WorldName } from './setting.ts';
 import type { Outcome } from './simulate.ts';
 
-export type SeedOrder = { readonly seed: number; readonly hours: number };
+export type SeedOrder = { readonly seed: number; readonly hours: number; readonly world?: WorldName };
 
 export type Threads = {
   readonly jobs: number;
@@ -68,6 +69,7 @@ function askOf(thread: Worker, order: SeedOrder): Promise<Answer> {
 
 const deadOutcome = (order: SeedOrder, why: string): Outcome => ({
   ...order,
+  world: order.world ?? 'small',
   violations: [],
   troubles: [`the simulation died: ${why}`],
   faults: new Map(),

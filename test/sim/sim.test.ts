@@ -3,14 +3,15 @@ import { describe, test } from 'node:test';
 import { keptSeeds } from './kept-seeds.ts';
 import { repeatCommand, violationLines } from './report.ts';
 import { simulateAll } from './seed-threads.ts';
+import type { WorldName } from './setting.ts';
 import { type Outcome, simulate } from './simulate.ts';
 
 /** A seed that failed once after many hours is tried for its first ones here, and in full by `npm run sim`. */
 const hoursMax = 1;
 
-async function assertHolds(seed: number, hours: number): Promise<string> {
-  const outcome = await simulate({ seed, hours });
-  assert.deepEqual(violationLines(outcome), [], repeatCommand({ seed, hours }));
+async function assertHolds(seed: number, hours: number, world: WorldName = 'small'): Promise<string> {
+  const outcome = await simulate({ seed, hours, world });
+  assert.deepEqual(violationLines(outcome), [], repeatCommand(outcome));
   return outcome.traceHash;
 }
 
@@ -25,8 +26,13 @@ describe('the simulated product', () => {
     assert.notEqual(await assertHolds(3, 1), hash);
   });
 
-  for (const { seed, hours } of keptSeeds())
+  for (const world of ['functions', 'tick'] as const)
+    test(`keeps them as it is deployed, in the world ${world}`, async () => {
+      await assertHolds(1, 1, world);
+    });
+
+  for (const { seed, hours, world } of keptSeeds())
     test(`keeps them for seed ${seed}, which once failed`, async () => {
-      await assertHolds(seed, Math.min(hours, hoursMax));
+      await assertHolds(seed, Math.min(hours, hoursMax), world);
     });
 });

@@ -1,13 +1,14 @@
 /** One seed: a world, its checkers, and what came of it. */
 import type { Item } from '../../shared/store/store.ts';
 import { chanceOf } from './chance.ts';
-import type { Watch } from './checkers/checker.ts';
+import type { Facts, Watch } from './checkers/checker.ts';
 import { checkers } from './checkers/checkers.ts';
 import type { CrashPoint } from './crash-points.ts';
 import { faultLog } from './fault-log.ts';
 import type { FaultKind, Profile } from './faults.ts';
 import { ledgerOf } from './ledger.ts';
 import { type Measured, measure } from './measure.ts';
+import { settings, type WorldName } from './setting.ts';
 import { buildWorld } from './world.ts';
 
 export type Violation = { readonly invariant: string; readonly timeMs: number; readonly detail: string };
@@ -15,6 +16,7 @@ export type Violation = { readonly invariant: string; readonly timeMs: number; r
 export type Outcome = {
   readonly seed: number;
   readonly hours: number;
+  readonly world: WorldName;
   readonly violations: readonly Violation[];
   /** Exceptions that nobody expected. */
   readonly troubles: readonly string[];
@@ -27,36 +29,50 @@ export type Outcome = {
 export type SimulateOptions = {
   readonly seed: number;
   readonly hours: number;
+  readonly world?: WorldName;
   readonly onLine?: (line: string) => void;
   /** Instead of what the seed decides. */
   readonly profile?: Profile;
+  /** Ends with the minute of the first violation instead of with its hour. */
+  readonly untilViolated?: boolean;
 };
 
 const hourMs = 3_600_000;
+const minuteMs = 60_000;
 const violationsMax = 20;
 const tickMs = 10_000;
+/** The longest visibility of a message, and what follows it. */
+const locksKeptMs = 1_800_000;
 
 export async function simulate({
   seed,
   hours,
+  world: worldName = 'small',
   onLine,
-  profile = profileOf(seed, hours),
+  profile = profileOf(seed, hours, worldName),
+  untilViolated = false,
 }: SimulateOptions): Promise<Outcome> {
   const violations: Violation[] = [];
-  const world = buildWorld({ seed, profile, ...(onLine && { onLine }) });
+  const world = buildWorld({ seed, profile, setting: settings[worldName], ...(onLine && { onLine }) });
   const { scheduler, table, network } = world;
   const ledger = ledgerOf(table, scheduler.nowMs);
   let lockedMs = Number.NEGATIVE_INFINITY;
-  const facts = {
+  const locksSinceMs = new Set<number>();
+  const facts: Facts = {
     ledger,
     table,
     network,
     profile,
     nowMs: scheduler.nowMs,
-    faults: faultLog(world.faults, { lockedMs: () => lockedMs, doubledMs: world.queue.doubledMs }),
+    faults: faultLog(world.faults, {
+      lockedMs: () => lockedMs,
+      locksSinceMs: () => locksSinceMs,
+      doubledMs: world.queue.doubledMs,
+    }),
+    computingTakesTime: settings[worldName].cpu !== undefined,
   };
   const watches = Object.entries(checkers)
-    .filter(([invariant]) => !readsWallClocks.has(invariant) || profile.skewMsMax <= smallSkewMs)
+    .filter(([invariant]) => !readsWallClocks.has(invariant) || hasGoodClocks(profile))
     .map(
       ([invariant, checker]): Watch =>
         checker(facts, (detail) => {
@@ -70,11 +86,17 @@ export async function simulate({
   const ticks = watches.flatMap(({ ticked }) => ticked ?? []);
   const tick = () => {
     if (world.queue.isLocked()) lockedMs = scheduler.nowMs();
+    for (const sinceMs of world.queue.locksSinceMs()) locksSinceMs.add(sinceMs);
+    for (const sinceMs of locksSinceMs) if (sinceMs < scheduler.nowMs() - locksKeptMs) locksSinceMs.delete(sinceMs);
     for (const ticked of ticks) ticked();
     scheduler.after(tickMs, { label: 'checkers', deliver: tick });
   };
   tick();
+  const isFailed = () => violations.length > 0 || world.troubles.length > 0;
   for (let hour = 1; hour <= hours; hour += 1) {
+    for (let minute = 1; untilViolated && minute < 60 && !isFailed(); minute += 1)
+      await scheduler.runUntil((hour - 1) * hourMs + minute * minuteMs);
+    if (untilViolated && isFailed()) break;
     // The last moment of the calm: with the next one the storm of the next hour begins.
     await scheduler.runUntil(hour * hourMs - 1);
     if (world.faults.isCalm()) for (const { settled } of watches) settled?.();
@@ -83,6 +105,7 @@ export async function simulate({
   return {
     seed,
     hours,
+    world: worldName,
     violations,
     troubles: world.troubles,
     faults: world.faults.counts(),
@@ -93,14 +116,35 @@ export async function simulate({
 }
 
 /** Rules that read wall clocks hold while those differ by a few seconds. */
-const readsWallClocks: ReadonlySet<string> = new Set(['S3', 'S4', 'S7', 'L1', 'L2', 'L3', 'L4', 'L5', 'L6', 'Fresh']);
+const readsWallClocks: ReadonlySet<string> = new Set([
+  'S3',
+  'S4',
+  'S7',
+  'L1',
+  'L2',
+  'L3',
+  'L4',
+  'L5',
+  'L6',
+  'L7',
+  'Fresh',
+  'Early',
+  'Restarts',
+  'Purges',
+  'Told',
+]);
 const smallSkewMs = 2_000;
 const largeSkewMs = 300_000;
 
-function profileOf(seed: number, hours: number): Profile {
+const hasGoodClocks = ({ skewMsMax, clockSteps }: Profile): boolean => skewMsMax <= smallSkewMs && !clockSteps;
+
+function profileOf(seed: number, hours: number, world: WorldName): Profile {
   const chance = chanceOf(seed, 'profile');
+  // An hour of a large world is dear: one in which half of the rules cannot be held is the small world's.
+  const skewMsMax = chance.happens(0.6) || world !== 'small' ? smallSkewMs : largeSkewMs;
   return {
-    skewMsMax: chance.happens(0.6) ? smallSkewMs : largeSkewMs,
+    skewMsMax,
+    ...(skewMsMax === largeSkewMs && { clockSteps: 'some' as const }),
     faultEveryMs: chance.pick([20_000, 40_000, 75_000]),
     stormMs: 40 * 60_000,
     selfDoubt: true,
@@ -128,10 +172,16 @@ function tellAll(
   world.table.onApplied(each((watch) => watch.applied));
   world.bus.onPublished(each((watch) => watch.published));
   world.client.onAnswer(each((watch) => watch.answered));
+  const askedOf = watches.flatMap(({ asked }) => asked ?? []);
+  world.client.onAsked((asked, sentMs) => {
+    for (const listener of askedOf) listener(asked, sentMs);
+  });
   world.network.onStarted(each((watch) => watch.probeStarted));
   world.network.onSeen(each((watch) => watch.probeSeen));
+  world.network.onAbandoned(each((watch) => watch.probeAbandoned));
   world.faults.onDone(each((watch) => watch.faultDone));
   world.onRun(each((watch) => watch.runStarted));
+  world.onWoken(each((watch) => watch.scheduleWoken));
 }
 
 /** What of an item tells most. */

@@ -2,6 +2,8 @@
  * The store as one process sees it: shared/store/store.ts over a network and a service that have troubles. What the adapter of DynamoDB
  * makes of them is simulated with them: the same write sent again with its token, read back, and in doubt where that cannot tell.
  */
+import type { FunctionName } from '../../functions/bundling.ts';
+import { type TableAction, tableActions } from '../../functions/rights.ts';
 import { operationKey } from '../../shared/store/operation.ts';
 import {
   type Key,
@@ -40,8 +42,8 @@ export type StorePorts = {
 const requestTimeoutMs = 1_500;
 const writeSends = 4;
 const readSends = 2;
-/** An eventually consistent read is at most this old. */
-const staleMsMax = 1_000;
+/** DynamoDB promises no bound; a replica that is far behind is what a run has to bear. */
+const staleMsMax = 10_000;
 
 export function storeOf(ports: StorePorts, caller: Caller, writer: string): Store {
   return {
@@ -53,8 +55,32 @@ export function storeOf(ports: StorePorts, caller: Caller, writer: string): Stor
       const laterByMs = query.eventuallyConsistent ? staleness(ports.chance) : 0;
       return read(ports, caller, `query ${queryKind(query)}`, () => ports.table.query(query, laterByMs));
     },
-    write: (operations, { token }) => write(ports, caller, { operations, token, writer }),
+    write: (operations, { token }) => {
+      for (const { kind } of operations) requireRight(caller, actions[kind]);
+      return write(ports, caller, { operations, token, writer });
+    },
   };
+}
+
+/** Which function of a deployment a process is, by its role here. */
+const functions = new Map<string, FunctionName>([
+  ['worker', 'prober'],
+  ['schedule', 'schedule'],
+  ['sync', 'status-sync'],
+  ['api', 'api'],
+]);
+
+const actions: { readonly [kind in Operation['kind']]: TableAction } = {
+  check: 'dynamodb:ConditionCheckItem',
+  delete: 'dynamodb:DeleteItem',
+  put: 'dynamodb:PutItem',
+  update: 'dynamodb:UpdateItem',
+};
+
+/** A process sends nothing that the role of its function does not allow: what it throws is trouble of the seed. */
+function requireRight({ life }: Caller, action: TableAction): void {
+  const name = functions.get(life.role);
+  if (name && !tableActions[name].includes(action)) throw new Error(`the role of ${name} lacks ${action}`);
 }
 
 const staleness = (chance: Chance): number => (chance.happens(0.8) ? 0 : chance.between(1, staleMsMax));
@@ -167,7 +193,8 @@ function kindOf({ pk, sk }: Key): string {
   if (pk.startsWith('RUN#')) return 'RUN';
   if (pk === 'CHANGES' || pk === 'WEIGHT') return pk;
   if (pk.startsWith('E#')) return 'EVENT';
-  if (sk === 'EPOCH' || sk === 'CHECKPOINT') return sk;
+  if (sk === 'EPOCH') return sk;
+  if (sk.startsWith('CHECKPOINT')) return 'CHECKPOINT';
   const [, , kind = sk] = sk.split('#');
   return kind;
 }

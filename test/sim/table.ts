@@ -36,7 +36,7 @@ export type Table = {
 };
 
 /** How old what is read eventually consistent may be. */
-const historyMs = 2_000;
+const historyMs = 12_000;
 /** DynamoDB remembers a transaction's token for ten minutes. */
 const recentWritesMax = 1_000;
 

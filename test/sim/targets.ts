@@ -11,6 +11,7 @@ export const namespace = 'sim';
 
 export type ScriptedTarget = {
   readonly name: string;
+  readonly namespace: string;
   readonly index: number;
   readonly lifecycle: 'static' | 'reported';
   /** What is done to it beside being probed. */
@@ -25,15 +26,12 @@ const hostOf = (index: number, incarnation: number): string => `10.${index}.${in
 const portOf = (container: number, probeType: ProbeType): number => 8_000 + 10 * container + typeDigit[probeType];
 
 /** Every probe that the target's containers may have. */
-export function endpointsOf(
-  target: Pick<ScriptedTarget, 'index'>,
-  incarnation: number,
-  spec: TargetSpecInput,
-): readonly Endpoint[] {
-  const host = hostOf(target.index, incarnation);
-  const containers = [...(spec.containers ?? []), ...(spec.initContainers ?? [])].map(({ name }) =>
-    Number(name.slice(1)),
-  );
+export function endpointsOf({
+  host,
+  containers: ordinary = [],
+  initContainers = [],
+}: TargetSpecInput): readonly Endpoint[] {
+  const containers = [...ordinary, ...initContainers].map(({ name }) => Number.parseInt(name.slice(1), 10));
   return containers.flatMap((container) =>
     (['startup', 'readiness', 'liveness'] as const).map((probeType) => `${host}:${portOf(container, probeType)}`),
   );
@@ -52,7 +50,7 @@ function handler(number: number, port: number): Pick<ProbeInput, 'httpGet' | 'tc
   return number % 3 === 1 ? { httpGet: { port, path: '/' } } : { grpc: { port } };
 }
 
-function container(number: number, probed: Probed, more: Partial<ContainerInput> = {}): ContainerInput {
+export function container(number: number, probed: Probed, more: Partial<ContainerInput> = {}): ContainerInput {
   const probe = (probeType: ProbeType): ProbeInput | undefined => {
     const timing = probed[probeType];
     return timing && { ...handler(number + typeDigit[probeType], portOf(number, probeType)), ...timing };
@@ -67,11 +65,11 @@ function container(number: number, probed: Probed, more: Partial<ContainerInput>
   };
 }
 
-type Placed = Omit<TargetSpecInput, 'host' | 'lifecycle'>;
+export type Placed = Omit<TargetSpecInput, 'host' | 'lifecycle'>;
 
 type Row = Pick<ScriptedTarget, 'lifecycle' | 'fate'> & { readonly placed: (chance: Chance) => Placed };
 
-const every = (periodSeconds: number, more: Timing = {}): Timing => ({ periodSeconds, ...more });
+export const every = (periodSeconds: number, more: Timing = {}): Timing => ({ periodSeconds, ...more });
 const one =
   (probed: Probed, more: Placed = {}) =>
   (): Placed => ({ containers: [container(0, probed)], ...more });
@@ -161,6 +159,7 @@ function changing(chance: Chance): Placed {
 
 export const scriptedTargets: readonly ScriptedTarget[] = rows.map(({ lifecycle, fate, placed }, index) => ({
   name: `t${index}`,
+  namespace,
   index,
   lifecycle,
   fate,

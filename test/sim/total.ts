@@ -9,7 +9,7 @@ import type { Outcome } from './simulate.ts';
 export type Total = {
   seeds: number;
   hours: number;
-  readonly failing: { readonly seed: number; readonly hours: number }[];
+  readonly failing: Pick<Outcome, 'seed' | 'hours' | 'world'>[];
   violations: number;
   probes: number;
   commits: number;
@@ -53,7 +53,7 @@ function addOutcome(total: Total, outcome: Outcome): void {
   total.seeds += 1;
   total.hours += simulatedHours(outcome);
   total.violations += violations;
-  if (violations > 0) total.failing.push({ seed: outcome.seed, hours: outcome.hours });
+  if (violations > 0) total.failing.push({ seed: outcome.seed, hours: outcome.hours, world: outcome.world });
   total.probes += measured.probes;
   total.commits += measured.commits;
   total.duplicates += measured.duplicates;

@@ -1,5 +1,8 @@
 /** One simulated world: every process of the product on one table, one queue, one bus and one network, all of one seed. */
 
+import type { FunctionPorts } from '../../functions/lambda/ports.ts';
+import { proberFunction } from '../../functions/prober/prober.ts';
+import { type StatusSyncAnswer, statusSyncFunction } from '../../functions/status-sync/status-sync.ts';
 import type { ApiApp } from '../../shared/api/app.ts';
 import { apiApp } from '../../shared/api/app.ts';
 import type { BusEvent } from '../../shared/bus/events.ts';
@@ -7,22 +10,29 @@ import type { Log, LogFields } from '../../shared/lib/log.ts';
 import { hostShards } from '../../shared/manager/host.ts';
 import type { Ports } from '../../shared/manager/ports.ts';
 import { runReceived } from '../../shared/manager/receipt.ts';
-import type { ShardMemory } from '../../shared/manager/run-shard.ts';
+import type { ShardMemory } from '../../shared/manager/shard-memory.ts';
 import { syncTarget } from '../../shared/manager/status-sync.ts';
 import type { ProbeMetrics } from '../../shared/prober/metrics.ts';
 import type { Lease } from '../../shared/queue/queue.ts';
+import type { Store } from '../../shared/store/store.ts';
 import { type SimBus, simBus } from './bus.ts';
 import { type Chance, chanceOf } from './chance.ts';
 import { type Client, clientOf } from './client.ts';
 import { type Life, type Scheduler, startScheduler } from './clock.ts';
+import { costlyStore } from './cpu.ts';
 import { type CrashPoints, crashPoints } from './crash-points.ts';
 import { type Faults, type Profile, planFaults } from './faults.ts';
 import { forgedEvent } from './forgery.ts';
+import { simFunction } from './function.ts';
 import { canary, type Network, network } from './network.ts';
 import { operate } from './operator.ts';
-import { type Env, type Population, population } from './process.ts';
+import { pooledStore } from './pooled-store.ts';
+import { type ProberAnswer, type ProberMapping, proberMapping } from './prober-mapping.ts';
+import { callerOf, type Env, type Population, population } from './process.ts';
 import { type SimQueue, simQueue } from './queue.ts';
-import { type Schedules, type Wanted, wakeSchedules } from './schedule.ts';
+import { type Schedules, type Wanted, type WokenSchedule, wakeSchedules } from './schedule.ts';
+import type { Setting } from './setting.ts';
+import { statusSyncQueue } from './status-sync-queue.ts';
 import { storeOf } from './store.ts';
 import { type Table, table } from './table.ts';
 
@@ -41,6 +51,7 @@ export type World = {
   readonly troubles: readonly string[];
   /** A run of this prober began, with this message's shard. */
   onRun(listener: (run: StartedRun) => void): void;
+  onWoken(listener: (woken: WokenSchedule) => void): void;
 };
 
 export type StartedRun = { readonly timeMs: number; readonly prober: string; readonly life: Life };
@@ -48,24 +59,26 @@ export type StartedRun = { readonly timeMs: number; readonly prober: string; rea
 export type WorldOptions = {
   readonly seed: number;
   readonly profile: Profile;
+  readonly setting: Setting;
   /** Sees every line of the trace. */
   readonly onLine?: (line: string) => void;
 };
 
-/** Room for twice the shards that there ever are: a fleet has room. */
-const workers = 4;
-const shardsPerWorker = 3;
-/** All targets together have some 2.5 probes in flight while none is answered: two shards or three, one to four with layouts that change. */
-const socketsPerShard = 2.8;
+/** Of the functions, as deployed. */
+const proberTimeoutMs = 900_000;
+const syncTimeoutMs = 30_000;
+/** Until a container that was killed has a successor. */
+const killedMs = 500;
 /** A delivery that was not acknowledged comes again. */
 const redeliveryMs = 20_000;
 const deliveriesMax = 5;
 
-export function buildWorld({ seed, profile, onLine }: WorldOptions): World {
+export function buildWorld({ seed, profile, setting, onLine }: WorldOptions): World {
   const chance = chanceOf(seed);
   const scheduler = startScheduler(chance.fork('order'), onLine);
   const troubles: string[] = [];
   const onRun: ((run: StartedRun) => void)[] = [];
+  const onWoken: ((woken: WokenSchedule) => void)[] = [];
   const points = crashPoints(scheduler, chance.fork('crash points'));
   const faults = planFaults({ scheduler, chance: chance.fork('faults'), profile });
   const net = network(scheduler, chance.fork('network'));
@@ -84,24 +97,35 @@ export function buildWorld({ seed, profile, onLine }: WorldOptions): World {
     skewMs: (own) => own.between(-profile.skewMsMax, profile.skewMsMax),
     log: (life) => logOf(scheduler, life, troubles),
     onTrouble: (life, cause) => troubles.push(`${life.name}: ${String(cause)}`),
+    cpu: setting.cpu,
   });
   const storePorts = { table: tab, scheduler, chance: chance.fork('store'), faults: faults.store };
-  const wanted: Wanted = { release: 'r1', capacity: { cpu: 1, sockets: socketsPerShard } };
-  const stops = new Map<Life, AbortController>();
-  const own = { storePorts, bus, queue, net, scheduler, wanted, stops };
+  const wanted: Wanted = { release: 'r1', capacity: setting.capacity };
+  const own: Own = { storePorts, bus, queue, net, scheduler, wanted, setting };
 
-  for (let number = 1; number <= workers; number += 1)
-    people.start('worker', number, (env) => worker(own, env, (run) => void onRun.map((listener) => listener(run))));
+  const onTrouble = (what: string) => void troubles.push(what);
+  const tellRun = (run: StartedRun) => void onRun.map((listener) => listener(run));
+  const replaceWorkers = setting.functions
+    ? deployedWorkers({ own, people, chance: chance.fork('invocations'), onTrouble }, tellRun)
+    : workers(own, people, { chance, tellRun });
   const schedules: Schedules = new Map();
   for (let number = 1; number <= 2; number += 1)
     people.start('schedule', number, async ({ caller, clock, random, log, life }) => {
-      const store = storeOf(storePorts, caller, life.name);
+      const store = processStore(own, { caller, life }, life.name);
       schedules.set(life, { store, queue: queue.of(caller), bus: bus.of(caller, life.name), clock, random, log });
       return 'serves';
     });
-  wakeSchedules({ scheduler, chance: chance.fork('ticks'), schedules, wanted, ticks: faults.ticks });
-  const syncs = syncers(own, people, chance.fork('deliveries'));
-  bus.subscribe(syncs.deliver);
+  wakeSchedules({
+    scheduler,
+    chance: chance.fork('ticks'),
+    schedules,
+    wanted,
+    mode: setting.mode,
+    ticks: faults.ticks,
+    onWoken: (woken) => void onWoken.map((listener) => listener(woken)),
+  });
+  const syncing: Deploying = { own, people, chance: chance.fork('deliveries'), onTrouble };
+  bus.subscribe(setting.functions ? deployedSyncers(syncing) : syncers(syncing));
   const apps = new Map<Life, ApiApp>();
   for (let number = 1; number <= 2; number += 1)
     people.start('api', number, async (env) => {
@@ -110,19 +134,31 @@ export function buildWorld({ seed, profile, onLine }: WorldOptions): World {
       return 'serves';
     });
   const client = clientOf(scheduler, chance.fork('client'), apps);
-  const operator = operate({ scheduler, chance: chance.fork('operator'), client, network: net, isCalm: faults.isCalm });
+  const operator = operate({
+    scheduler,
+    chance: chance.fork('operator'),
+    client,
+    network: net,
+    isCalm: faults.isCalm,
+    setting,
+  });
   bus.subscribe(operator.hear);
   faults.start({
     population: people,
     crashPoints: points,
     duplicateMessage: queue.duplicate,
-    forgeEvent: () => bus.forge(forgedEvent(chance, scheduler.nowMs())),
+    forgeEvent: () => bus.forge(forgedEvent(chance, setting.targets, scheduler.nowMs())),
     cutNetwork: net.cut,
     whenProbing: probeWatch({ scheduler, chance: chance.fork('probe watch'), net }),
     changeLayout: () => {
-      wanted.capacity = { cpu: 1, sockets: socketsPerShard * chance.pick([0.6, 1, 1, 1.5, 4]) };
+      const { cpu, sockets } = setting.capacity;
+      const factor = chance.pick(setting.capacityFactors);
+      wanted.capacity = { cpu: cpu * factor, sockets: sockets * factor };
     },
-    changeRelease: () => deploy({ scheduler, chance, wanted, stops }),
+    changeRelease() {
+      wanted.release = `r${Number(wanted.release.slice(1)) + 1}`;
+      replaceWorkers();
+    },
   });
   return {
     scheduler,
@@ -137,6 +173,7 @@ export function buildWorld({ seed, profile, onLine }: WorldOptions): World {
     client,
     troubles,
     onRun: (listener) => void onRun.push(listener),
+    onWoken: (listener) => void onWoken.push(listener),
   };
 }
 
@@ -147,8 +184,18 @@ type Own = {
   readonly net: Network;
   readonly scheduler: Scheduler;
   readonly wanted: Wanted;
-  readonly stops: Map<Life, AbortController>;
+  readonly setting: Setting;
 };
+
+/** The store as this process sees it; what it computes for it takes its time where the world says so. */
+function processStore(
+  { storePorts, setting }: Own,
+  { caller, life }: Pick<Env, 'caller' | 'life'>,
+  writer: string,
+): Store {
+  const store = storeOf(storePorts, caller, writer);
+  return setting.cpu ? costlyStore(pooledStore(store, caller), life) : store;
+}
 
 /** Lets something happen in a moment in which a process has a probe in flight. */
 function probeWatch({ scheduler, chance, net }: Pick<Own, 'scheduler' | 'net'> & { readonly chance: Chance }) {
@@ -163,24 +210,30 @@ function probeWatch({ scheduler, chance, net }: Pick<Own, 'scheduler' | 'net'> &
   return (processName: string, act: () => void) => void armed.set(processName, act);
 }
 
-/** Another release is wanted, and the workers are replaced one after the other. */
-function deploy({
-  scheduler,
-  chance,
-  wanted,
-  stops,
-}: Pick<Own, 'scheduler' | 'wanted' | 'stops'> & { readonly chance: Chance }): void {
-  wanted.release = `r${Number(wanted.release.slice(1)) + 1}`;
-  for (const [life, stop] of stops) {
-    if (!life.alive) stops.delete(life);
-    else scheduler.after(chance.between(0, 180_000), { label: 'worker is stopped', life, deliver: () => stop.abort() });
-  }
+/** Processes that poll for shards. Returns what replaces them one after the other. */
+function workers(
+  own: Own,
+  people: Population,
+  { chance, tellRun }: { readonly chance: Chance; readonly tellRun: (run: StartedRun) => void },
+): () => void {
+  const stops = new Map<Life, AbortController>();
+  for (let number = 1; number <= own.setting.workers; number += 1)
+    people.start('worker', number, (env) => worker(own, env, { stops, onRun: tellRun }));
+  return () => {
+    for (const [life, stop] of stops) {
+      const deliver = () => stop.abort();
+      if (!life.alive) stops.delete(life);
+      else own.scheduler.after(chance.between(0, 180_000), { label: 'worker is stopped', life, deliver });
+    }
+  };
 }
 
 const noMetrics: ProbeMetrics = { observe: () => undefined, remove: () => undefined };
 
-async function worker(own: Own, env: Env, onRun: (run: StartedRun) => void): Promise<'ends'> {
-  const { storePorts, bus, queue, net, scheduler, wanted, stops } = own;
+type Polling = { readonly stops: Map<Life, AbortController>; readonly onRun: (run: StartedRun) => void };
+
+async function worker(own: Own, env: Env, { stops, onRun }: Polling): Promise<'ends'> {
+  const { bus, queue, net, scheduler, wanted, setting } = own;
   const { caller, clock, log, random, life } = env;
   const memory: ShardMemory = new Map();
   const { release } = wanted;
@@ -196,7 +249,7 @@ async function worker(own: Own, env: Env, onRun: (run: StartedRun) => void): Pro
       random,
       log,
       lease,
-      store: storeOf(storePorts, caller, prober),
+      store: processStore(own, env, prober),
       bus: bus.of(caller, prober),
       dial: net.dialOf(caller),
       resolve: net.resolveOf(caller),
@@ -213,16 +266,17 @@ async function worker(own: Own, env: Env, onRun: (run: StartedRun) => void): Pro
     optionsFor: () => ({ memory, release }),
     stop: stop.signal,
     receiver: queue.of(caller),
-    concurrency: shardsPerWorker,
+    concurrency: setting.shardsPerWorker,
   });
   return 'ends';
 }
 
-function api({ storePorts, bus }: Own, { caller, clock, random, log, life }: Env): ApiApp {
-  const store = storeOf(storePorts, caller, life.name);
+function api(own: Own, env: Env): ApiApp {
+  const { caller, clock, random, log, life } = env;
+  const store = processStore(own, env, life.name);
   return apiApp({
     store,
-    bus: bus.of(caller, life.name),
+    bus: own.bus.of(caller, life.name),
     clock,
     random,
     log,
@@ -230,14 +284,119 @@ function api({ storePorts, bus }: Own, { caller, clock, random, log, life }: Env
   });
 }
 
-/** status-sync: an event goes to one of its processes, and again to one when it was not acknowledged in time. */
-function syncers({ storePorts, bus, scheduler }: Own, people: Population, chance: Chance) {
+type Deploying = {
+  readonly own: Own;
+  readonly people: Population;
+  readonly chance: Chance;
+  readonly onTrouble: (what: string) => void;
+};
+
+const killerOf = (people: Population) => (life: Life) =>
+  people.processes.find((process) => process.life() === life)?.crash(killedMs);
+
+/** The prober as it is deployed. Returns what replaces its containers. */
+function deployedWorkers({ own, people, chance, onTrouble }: Deploying, onRun: (run: StartedRun) => void): () => void {
+  const { scheduler, setting, queue } = own;
+  const life: Life = { name: 'lambda.1', role: 'lambda', alive: true, pausedUntilMs: 0, timersFirst: true, skewMs: 0 };
+  const poller = callerOf(scheduler, life, () => undefined);
+  const timeoutMs = proberTimeoutMs;
+  const prober = simFunction<ProberAnswer>({ scheduler, chance, timeoutMs, kill: killerOf(people), onTrouble });
+  const mapping = proberMapping({ scheduler, poller, queue, prober, concurrency: setting.workers });
+  for (let number = 1; number <= setting.workers; number += 1)
+    people.start('worker', number, async (env) => {
+      prober.serve(env.life, proberContainer(own, env, { mapping, onRun }));
+      return 'serves';
+    });
+  return prober.replaceAll;
+}
+
+type Mapped = { readonly mapping: ProberMapping; readonly onRun: (run: StartedRun) => void };
+
+/** A container has one run at a time: what it writes and publishes is the latest one's. */
+function proberContainer(own: Own, env: Env, { mapping, onRun }: Mapped) {
+  const { net, scheduler, wanted } = own;
+  const { caller, life } = env;
+  const common = functionPorts(own, env);
+  let runs = 0;
+  let writer = life.name;
+  let { bus } = common;
+  /** What it writes is the present run's; each has sockets of its own. */
+  const newStore = (): Store => {
+    const stores = new Map<string, Store>();
+    const present = (): Store => {
+      const store = stores.get(writer) ?? processStore(own, env, writer);
+      stores.clear();
+      stores.set(writer, store);
+      return store;
+    };
+    return {
+      get: (key, options) => present().get(key, options),
+      query: (query) => present().query(query),
+      write: (operations, options) => present().write(operations, options),
+    };
+  };
+  const beginRun = () => {
+    runs += 1;
+    const prober = `${life.name}/${runs}`;
+    onRun({ timeMs: scheduler.nowMs(), prober, life });
+    writer = prober;
+    bus = own.bus.of(caller, prober);
+    return { dial: net.dialOf(caller), resolve: net.resolveOf(caller), ...net.probersOf(caller, prober) };
+  };
+  return proberFunction({
+    ...common,
+    store: newStore(),
+    newStore,
+    bus: { publish: (events) => bus.publish(events) },
+    queue: { client: mapping.clientOf(caller), queueUrl: 'http://queue.test/' },
+    policy: () => true,
+    canaries: [canary],
+    release: wanted.release,
+    outside: () => ({
+      run: async () => ({ kind: 'denied', message: 'nothing is run' }),
+      resolveSecret: async () => ({ kind: 'none', why: 'there are none' }),
+    }),
+    execReach: 'network',
+    runProbing: beginRun,
+  });
+}
+
+/** status-sync as it is deployed. */
+function deployedSyncers({ own, people, chance, onTrouble }: Deploying): (event: BusEvent) => void {
+  const { scheduler, setting } = own;
+  const kill = killerOf(people);
+  const statusSync = simFunction<StatusSyncAnswer>({ scheduler, chance, timeoutMs: syncTimeoutMs, kill, onTrouble });
+  for (let number = 1; number <= setting.syncs; number += 1)
+    people.start('sync', number, async (env) => {
+      statusSync.serve(env.life, statusSyncFunction(functionPorts(own, env)));
+      return 'serves';
+    });
+  return statusSyncQueue({ scheduler, chance, statusSync }).deliver;
+}
+
+function functionPorts(own: Own, env: Env): FunctionPorts {
+  const { caller, clock, random, log, life } = env;
+  const metrics = { emit: () => undefined, onCall: () => undefined, onDenied: () => undefined };
+  return {
+    clock,
+    random,
+    log: { ...log, begin: () => undefined },
+    metrics,
+    store: processStore(own, env, life.name),
+    bus: own.bus.of(caller, life.name),
+  };
+}
+
+/** status-sync in the processes of a machine: an event goes to one of them, and again to one when it was not acknowledged in time. */
+function syncers({ own, people, chance }: Deploying): (event: BusEvent) => void {
+  const { bus, scheduler, setting } = own;
   const handlers = new Map<Life, (event: BusEvent) => Promise<void>>();
-  for (let number = 1; number <= 2; number += 1)
-    people.start('sync', number, async ({ caller, clock, random, log, life }) => {
+  for (let number = 1; number <= setting.syncs; number += 1)
+    people.start('sync', number, async (env) => {
+      const { caller, clock, random, log, life } = env;
       for (const other of handlers.keys()) if (!other.alive) handlers.delete(other);
       const ports = {
-        store: storeOf(storePorts, caller, life.name),
+        store: processStore(own, env, life.name),
         bus: bus.of(caller, life.name),
         clock,
         random,
@@ -261,7 +420,7 @@ function syncers({ storePorts, bus, scheduler }: Own, people: Population, chance
     const deliverNow = () => void handle(event).then(cancel, () => undefined);
     scheduler.after(0, { label: `sync ${event.detail.id}`, life, deliver: deliverNow });
   };
-  return { deliver: (event: BusEvent) => deliver(event) };
+  return deliver;
 }
 
 function logOf(scheduler: Scheduler, life: Life, troubles: string[]): Log {

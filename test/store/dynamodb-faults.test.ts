@@ -204,7 +204,7 @@ const setBack: readonly NamedFault[] = [
     name: 'a transaction cancelled by exceeded throughput',
     of: ofTransactions((call) => cancelledFor('ProvisionedThroughputExceeded', call)),
   },
-  { name: 'access denied', of: always(answer(accessDenied)), setback: 'StoreUnavailable' },
+  { name: 'access denied', of: always(answer(accessDenied)), setback: 'StoreDenied' },
   { name: 'ValidationException', of: always(answer(validationError)), setback: 'ValidationException' },
   {
     name: 'a transaction cancelled by an item collection’s size',

@@ -18,6 +18,8 @@ export type Fault =
   | { readonly kind: 'dropRequest' }
   /** The service has done it, the connection breaks before the answer. */
   | { readonly kind: 'dropResponse' }
+  /** The service has done it, the connection breaks in the middle of the answer. */
+  | { readonly kind: 'cutResponse' }
   /** The service sees the request late; who has given up waiting does not learn of it. */
   | { readonly kind: 'delayRequest'; readonly delayMs: number }
   /** The service does it at once and answers late. */
@@ -33,6 +35,8 @@ export type ProxiedCall = {
   /** `PutItem`, `TransactWriteItems` … */
   readonly operation: string;
   readonly body: string;
+  readonly path: string;
+  readonly headers: IncomingMessage['headers'];
 };
 
 /** A call that the service has answered, whatever the caller was told. */
@@ -82,7 +86,8 @@ export async function startFaultProxy(
   const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const body = await bodyOf(incoming);
     const operation = String(incoming.headers['x-amz-target'] ?? '').replace(/^.*\./, '');
-    const call = { index: calls.length, operation, body: body.toString() };
+    const { url: path = '', headers } = incoming;
+    const call = { index: calls.length, operation, body: body.toString(), path, headers };
     calls.push(call);
     const forward = async () => {
       const sentAtMs = performance.now();
@@ -126,6 +131,8 @@ async function inflict(fault: Fault, { outgoing, forward }: Exchange): Promise<v
       await forward();
       outgoing.destroy();
       return;
+    case 'cutResponse':
+      return cut(outgoing, await forward());
     case 'delayRequest':
       await passed(fault.delayMs);
       return answered(outgoing, await forward());
@@ -149,6 +156,16 @@ async function answered(outgoing: ServerResponse, answer: Answer): Promise<void>
   if (outgoing.destroyed) return;
   outgoing.writeHead(answer.status, { ...answer.headers, 'content-length': String(Buffer.byteLength(answer.body)) });
   outgoing.end(answer.body);
+}
+
+function cut(outgoing: ServerResponse, { status, headers, body }: Answer): Promise<void> {
+  outgoing.writeHead(status, { ...headers, 'content-length': String(Buffer.byteLength(body)) });
+  return new Promise((resolve) => {
+    outgoing.write(body.slice(0, body.length >> 1), () => {
+      outgoing.destroy();
+      resolve();
+    });
+  });
 }
 
 async function bodyOf(message: IncomingMessage): Promise<Buffer> {

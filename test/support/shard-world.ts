@@ -154,8 +154,10 @@ export function shardWorld({ wrapStore = (store: Store) => store } = {}) {
         ports: ports({ alive: () => true }),
         message: message(),
         token,
+        layoutVersion: 0,
         startedAtMs: clock.monotonicMs(),
         release: '',
+        aheadMs: 0,
       }),
     async run(more: Partial<ShardMessage> = {}, otherPorts: Partial<Ports> = {}): Promise<ShardRun> {
       let alive = true;

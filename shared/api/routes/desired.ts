@@ -1,24 +1,35 @@
 /** The desired set of a namespace: kubelet's CleanupPods. What is not in it is removed, as DELETE does. */
 import '../zod-openapi.ts';
+import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { targetAddress } from '../../store/keys.ts';
 import { manifestMediaTypes, readBody } from '../body.ts';
 import { changeTarget } from '../change-target.ts';
+import { continueToken, readContinueToken } from '../continue-token.ts';
 import type { ApiDeps } from '../deps.ts';
-import { type Checked, jsonResponse, ok, type Problem, problem, problemResponse } from '../problem.ts';
+import { invalidParameters, jsonResponse, problemResponse } from '../problem.ts';
 import { dryRunParam, readFlag } from '../query-params.ts';
 import { type Handler, namespaceParams, type Route } from '../route.ts';
-import { scanTargets } from '../scan.ts';
+import { type Position, scanTargets } from '../scan.ts';
 import { decodeShape } from '../shape.ts';
+import type { StoredTarget } from '../stored-target.ts';
 import { planDelete } from '../target-plans.ts';
 
-const desiredSchema = z.strictObject({ names: z.array(z.string()) }).openapi('DesiredSet');
+const desiredSchema = z
+  .strictObject({ names: z.array(z.string()) })
+  .openapi('DesiredSet', { description: 'As JSON at most 1 MiB, as YAML at most 64 KiB.' });
+
+const bodyBytesMax = 1024 * 1024;
 
 const cleanedSchema = z
   .object({
     kept: z.array(z.string()),
     removed: z.array(z.string()).openapi({ description: 'They terminate now.' }),
     terminating: z.array(z.string()).openapi({ description: 'They terminated already.' }),
+    continue: z
+      .string()
+      .optional()
+      .openapi({ description: 'With 202: send the same body with it to go on. Absent: this is all.' }),
   })
   .openapi('CleanedUp');
 
@@ -26,46 +37,77 @@ type CleanedUp = z.infer<typeof cleanedSchema>;
 
 /** Whoever is in front of the API gives up after 30 s, and nobody would learn how far it came. */
 const cleanupMsMax = 20_000;
+/** Names in one answer: Lambda answers with 6 MB at most, in which every quotation mark counts twice. */
+const answerBytesMax = 3_000_000;
+/** Of one name: quotation marks, their escapes and a comma. */
+const nameOverheadBytes = 5;
 
-type Cleanup = { readonly namespace: string; readonly names: ReadonlySet<string>; readonly dryRun: boolean };
+type Cleanup = {
+  readonly namespace: string;
+  readonly names: ReadonlySet<string>;
+  readonly dryRun: boolean;
+  readonly from: Position | undefined;
+};
 
 const putDesired: Handler = async (request, deps) => {
   const dryRun = readFlag(request.query, 'dryRun');
   if (dryRun.kind === 'problem') return problemResponse(dryRun);
-  const body = await readBody(request.raw, manifestMediaTypes);
+  const body = await readBody(request.raw, manifestMediaTypes, bodyBytesMax);
   if (body.kind === 'problem') return problemResponse(body);
   const desired = decodeShape(desiredSchema, body.value);
   if (desired.kind === 'problem') return problemResponse(desired);
   const names = new Set(desired.value.names);
   const namespace = request.params.namespace ?? '';
-  const cleaned = await cleanUp(deps, { namespace, names, dryRun: dryRun.value });
-  return cleaned.kind === 'problem' ? problemResponse(cleaned) : jsonResponse(200, cleaned.value);
+  const of = digestOf({ namespace, names, dryRun: dryRun.value });
+  const token = request.query.get('continue') ?? '';
+  const from = token === '' ? undefined : readContinueToken(token, of);
+  if (token !== '' && !from) return problemResponse(foreignToken);
+  const { done, more } = await cleanUp(deps, { namespace, names, dryRun: dryRun.value, from });
+  return more ? jsonResponse(202, { ...done, continue: continueToken(more, of) }) : jsonResponse(200, done);
 };
 
-async function cleanUp(deps: ApiDeps, cleanup: Cleanup): Promise<Checked<CleanedUp>> {
-  const done: CleanedUp = { kept: [], removed: [], terminating: [] };
-  const endMs = deps.clock.monotonicMs() + cleanupMsMax;
-  for await (const { stored } of scanTargets(deps)) {
-    if (deps.clock.monotonicMs() > endMs) return unfinished(done);
-    const { namespace, name, deletionTimestampMs } = stored.target;
-    if (namespace !== cleanup.namespace) continue;
-    if (deletionTimestampMs !== undefined) done.terminating.push(name);
-    else if (cleanup.names.has(name)) done.kept.push(name);
-    else if (await remove(deps, { namespace, name, uid: stored.target.uid, dryRun: cleanup.dryRun }))
-      done.removed.push(name);
-  }
-  return ok(done);
+const foreignToken = invalidParameters([
+  { parameter: 'continue', detail: 'must be a token from an answer to the same request' },
+]);
+
+/** Another set of names would be applied to a part of the targets only. */
+function digestOf({ namespace, names, dryRun }: Omit<Cleanup, 'from'>): string {
+  const text = JSON.stringify([namespace, dryRun, [...names].sort()]);
+  return createHash('sha256').update(text).digest('base64url');
 }
 
-/** What was removed terminates already, so it costs the next request no time. */
-const unfinished = ({ removed }: CleanedUp): Problem => ({
-  ...problem(
-    503,
-    'unfinished',
-    `${removed.length} targets were removed in the time there is; send the same again to go on.`,
-  ),
-  headers: { 'retry-after': '1' },
-});
+/** `more`: there was no time or no room in the answer for what comes after it. */
+type Cleaned = { readonly done: CleanedUp; readonly more: Position | undefined };
+
+async function cleanUp(deps: ApiDeps, { from, ...cleanup }: Cleanup): Promise<Cleaned> {
+  const done: CleanedUp = { kept: [], removed: [], terminating: [] };
+  const endMs = deps.clock.monotonicMs() + cleanupMsMax;
+  let bytes = 0;
+  let last: Position | undefined;
+  for await (const { stored, position } of scanTargets(deps, from)) {
+    // After at least one target, so that every request comes further.
+    if (last && (deps.clock.monotonicMs() > endMs || bytes > answerBytesMax)) return { done, more: last };
+    last = position;
+    const { namespace, name } = stored.target;
+    if (namespace !== cleanup.namespace) continue;
+    bytes += name.length + nameOverheadBytes;
+    await settle(deps, { stored, cleanup, done });
+  }
+  return { done, more: undefined };
+}
+
+type Settling = {
+  readonly stored: StoredTarget;
+  readonly cleanup: Omit<Cleanup, 'from'>;
+  readonly done: CleanedUp;
+};
+
+async function settle(deps: ApiDeps, { stored, cleanup, done }: Settling): Promise<void> {
+  const { namespace, name, uid, deletionTimestampMs } = stored.target;
+  if (deletionTimestampMs !== undefined) done.terminating.push(name);
+  else if (cleanup.names.has(name)) done.kept.push(name);
+  else if (await remove(deps, { namespace, name, uid, dryRun: cleanup.dryRun })) done.removed.push(name);
+}
 
 type Removal = { readonly namespace: string; readonly name: string; readonly uid: string; readonly dryRun: boolean };
 
@@ -82,15 +124,23 @@ async function remove(deps: ApiDeps, { namespace, name, uid, dryRun }: Removal):
   return outcome.kind === 'ok';
 }
 
+const continueParam = z.string().optional().openapi({ description: 'From an answer 202 to the same body.' });
+
 export const desiredRoutes: readonly Route[] = [
   {
     method: 'put',
     path: '/v1/namespaces/{namespace}/desired',
     summary: 'Removes every target of the namespace that is not named. Idempotent',
     params: namespaceParams,
-    query: z.object({ dryRun: dryRunParam }),
+    query: z.object({ dryRun: dryRunParam, continue: continueParam }),
     body: { mediaTypes: Object.keys(manifestMediaTypes), schema: desiredSchema, required: true },
-    answers: { 200: { description: 'What was done.', schema: cleanedSchema } },
+    answers: {
+      200: { description: 'What was done.', schema: cleanedSchema },
+      202: {
+        description: 'What was done so far: the same body, sent with `continue`, goes on.',
+        schema: cleanedSchema,
+      },
+    },
     problems: [400, 413, 415, 422],
     handle: putDesired,
   },

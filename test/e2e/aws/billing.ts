@@ -4,13 +4,8 @@
  */
 import { type Attributes, unmarshalled } from '../../../shared/store/dynamodb-value.ts';
 import { itemBytes, readUnits, writeUnits } from '../../../shared/store/item-size.ts';
-import { type Answer, type FaultProxy, type ProxiedCall, startFaultProxy } from '../../support/fault-proxy.ts';
-
-export async function billedTable(emulator: { readonly port: number }): Promise<FaultProxy> {
-  const proxy = await startFaultProxy(emulator);
-  proxy.play((call) => ({ kind: 'edit', edit: (answer) => billed(call, answer) }));
-  return proxy;
-}
+import type { Answer, ProxiedCall } from '../../support/fault-proxy.ts';
+import { signedBy } from '../../support/iam.ts';
 
 type Output = {
   readonly Item?: Attributes;
@@ -25,8 +20,9 @@ type Input = {
   readonly TransactItems?: readonly { readonly ConditionCheck?: unknown }[];
 };
 
-function billed({ operation, body }: ProxiedCall, answer: Answer): Answer {
-  if (answer.status !== 200) return answer;
+export function billed(call: ProxiedCall, answer: Answer): Answer {
+  const { operation, body } = call;
+  if (answer.status !== 200 || signedBy(call).service !== 'dynamodb') return answer;
   const output: Output = JSON.parse(answer.body);
   if (output.ConsumedCapacity === undefined) return answer;
   const ConsumedCapacity = consumed(operation, JSON.parse(body), output);

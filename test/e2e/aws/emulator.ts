@@ -3,12 +3,15 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startMinistack } from '../../support/ministack.ts';
-import { billedTable } from './billing.ts';
+import { billed } from './billing.ts';
+import { type Guard, guardFunctions } from './rights.ts';
 
 export type LogLine = Readonly<Record<string, unknown>>;
 
 export type Emulator = {
   readonly endpoint: string;
+  /** Between the functions and the services that they call. */
+  readonly guard: Pick<Guard, 'enforce' | 'refused'>;
   /** What the function whose name has this in it has logged so far, line by line. */
   log(part: string): readonly LogLine[];
   /** The process that last began to run this function. */
@@ -17,10 +20,14 @@ export type Emulator = {
 };
 
 /**
- * Stands where the emulator looks for `node`: notes which process runs which function, copies what that logs, and says where its table is.
+ * Stands where the emulator looks for `node`: notes which process runs which function, copies what that logs, and sends its calls to the proxy that knows its role.
  */
-const watchedNode = (folder: string, table: string): string => `#!/bin/bash
-export AWS_ENDPOINT_URL_DYNAMODB='${table}'
+const watchedNode = (folder: string, endpoint: string): string => `#!/bin/bash
+export AWS_ENDPOINT_URL='${endpoint}' AWS_ACCESS_KEY_ID="$AWS_LAMBDA_FUNCTION_NAME"
+if [ -n "$PROBELET_SHARD_QUEUE_URL" ]; then
+  rest="\${PROBELET_SHARD_QUEUE_URL#http://}"
+  export PROBELET_SHARD_QUEUE_URL="${endpoint}/\${rest#*/}"
+fi
 name="${folder}/\${AWS_LAMBDA_FUNCTION_NAME:-none}"
 echo $$ >>"$name.pid"
 exec '${process.execPath}' "$@" 2> >(exec tee -a "$name.log" >&2)
@@ -29,14 +36,15 @@ exec '${process.execPath}' "$@" 2> >(exec tee -a "$name.log" >&2)
 export async function startEmulator(): Promise<Emulator> {
   const folder = mkdtempSync(join(tmpdir(), 'probelet-emulator-'));
   const ministack = await startMinistack({ programs: folder });
-  const table = await billedTable(ministack);
-  writeFileSync(join(folder, 'node'), watchedNode(folder, table.endpoint), { mode: 0o755 });
+  const guard = await guardFunctions(ministack, billed);
+  writeFileSync(join(folder, 'node'), watchedNode(folder, guard.endpoint), { mode: 0o755 });
   const textOf = (part: string, extension: string): string => {
     const name = readdirSync(folder).find((file) => file.includes(part) && file.endsWith(extension));
     return name === undefined ? '' : readFileSync(join(folder, name), 'utf8');
   };
   return {
     endpoint: ministack.endpoint,
+    guard,
     log: (part) => textOf(part, '.log').split('\n').slice(0, -1).map(lineOf),
     pid(part) {
       const pid = Number(textOf(part, '.pid').trimEnd().split('\n').at(-1));
@@ -45,7 +53,7 @@ export async function startEmulator(): Promise<Emulator> {
     },
     async stop() {
       await ministack.stop();
-      await table.close();
+      await guard.close();
       rmSync(folder, { recursive: true, force: true });
     },
   };

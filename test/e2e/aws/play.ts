@@ -1,4 +1,5 @@
 /** The steps, in the order in which they are played. */
+import assert from 'node:assert/strict';
 import type { Runner } from './runner.ts';
 import { triggeredByHand, updatedInPlace } from './steps/change.ts';
 import { deployAll, type Use } from './steps/deploy.ts';
@@ -32,5 +33,6 @@ export async function play(runner: Runner, { use, minutes }: Options): Promise<v
   const since = markOf(cloud);
   await measured('the prober is killed', () => proberKilled(cloud, fleet));
   await measured(`${minutes} min of steady targets`, () => measureSteady(cloud, { since, minutes }));
+  await tried('no function was refused anything', async () => assert.deepEqual(cloud.emulator.guard.refused, []));
   await step('cdk destroy, and nothing is left', () => destroyed(cloud, fleet));
 }

@@ -6,11 +6,13 @@ import { parseArgs } from 'node:util';
 import { type Figure, figureLines, judged, scoreLine, scoreOf } from '../../support/figures.ts';
 import { eventsStep } from './events/step.ts';
 import { hangingStep } from './hanging.ts';
+import { massStep } from './mass.ts';
 import { networkStep } from './network/step.ts';
+import { reloadStep } from './reload.ts';
 import { stallStep } from './stall.ts';
 import type { Length, Step } from './step.ts';
 
-const steps: readonly Step[] = [networkStep, hangingStep, eventsStep, stallStep];
+const steps: readonly Step[] = [networkStep, hangingStep, reloadStep, massStep, eventsStep, stallStep];
 const names = steps.map(({ name }) => name);
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, slice: { type: 'boolean', default: false } } });

@@ -3,11 +3,12 @@ import type { ProbeRecord, ReportRecord, StatusRecord } from '../../../shared/co
 import { probeName } from '../../../shared/core/spec.ts';
 import { reportKey, statusKey } from '../../../shared/store/keys.ts';
 import type { Published } from '../bus.ts';
-import type { SeenAnswer } from '../client.ts';
+import type { Asked, SeenAnswer } from '../client.ts';
 import type { FaultLog } from '../fault-log.ts';
 import type { DoneFault, Profile } from '../faults.ts';
 import type { Ledger, Probed } from '../ledger.ts';
 import type { Network, SeenProbe } from '../network.ts';
+import type { WokenSchedule } from '../schedule.ts';
 import type { AppliedWrite, Table } from '../table.ts';
 import type { StartedRun } from '../world.ts';
 
@@ -17,10 +18,13 @@ export type Watch = {
   readonly applied?: (write: AppliedWrite) => void;
   readonly published?: (published: Published) => void;
   readonly answered?: (answer: SeenAnswer) => void;
+  readonly asked?: (asked: Asked, sentMs: number) => void;
   readonly probeStarted?: (start: ProbeStart) => void;
   readonly probeSeen?: (probe: SeenProbe) => void;
+  readonly probeAbandoned?: (probe: Pick<SeenProbe, 'endpoint' | 'prober'>) => void;
   readonly faultDone?: (fault: DoneFault) => void;
   readonly runStarted?: (run: StartedRun) => void;
+  readonly scheduleWoken?: (woken: WokenSchedule) => void;
   /** Every ten seconds. */
   readonly ticked?: () => void;
   /** It has been calm for a third of an hour. */
@@ -34,6 +38,8 @@ export type Facts = {
   readonly profile: Profile;
   readonly nowMs: () => number;
   readonly faults: FaultLog;
+  /** Computing takes time in this world, so a prober may be late by its own load. */
+  readonly computingTakesTime: boolean;
 };
 
 export type Checker = (facts: Facts, violated: (detail: string) => void) => Watch;

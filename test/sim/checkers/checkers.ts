@@ -1,13 +1,18 @@
 /** All checkers, by the invariant's name; beside those of the design one for what subscribers are told, and one for what the API shows. */
 import type { Checker } from './checker.ts';
+import { early } from './early.ts';
 import { fresh } from './fresh.ts';
+import { holdOwner } from './hold-owner.ts';
 import { l1 } from './l1.ts';
 import { l2 } from './l2.ts';
 import { l3 } from './l3.ts';
 import { l4 } from './l4.ts';
 import { l5 } from './l5.ts';
 import { l6 } from './l6.ts';
+import { l7 } from './l7.ts';
 import { noHolder } from './no-holder.ts';
+import { purges } from './purges.ts';
+import { restarts } from './restarts.ts';
 import { s1 } from './s1.ts';
 import { s2 } from './s2.ts';
 import { s3 } from './s3.ts';
@@ -17,6 +22,9 @@ import { s6 } from './s6.ts';
 import { s7 } from './s7.ts';
 import { s8 } from './s8.ts';
 import { s9 } from './s9.ts';
+import { sockets } from './sockets.ts';
+import { told } from './told.ts';
+import { wrongClocks } from './wrong-clocks.ts';
 
 export const checkers: { readonly [invariant: string]: Checker } = {
   S1: s1,
@@ -34,6 +42,14 @@ export const checkers: { readonly [invariant: string]: Checker } = {
   L4: l4,
   L5: l5,
   L6: l6,
+  L7: l7,
   NoHolder: noHolder,
   Fresh: fresh,
+  HoldOwner: holdOwner,
+  WrongClocks: wrongClocks,
+  Early: early,
+  Restarts: restarts,
+  Purges: purges,
+  Told: told,
+  Sockets: sockets,
 };

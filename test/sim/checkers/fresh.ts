@@ -2,11 +2,10 @@
  * Fresh: whoever asks the API is shown no result whose probe was last done too long ago; it says Unknown instead. Beside the rule of
  * docs/architecture.md, Freshness, a holder may have died just before it would have probed again.
  */
-import { staleAfterMs } from '../../../shared/core/freshness.ts';
-import type { EpochRecord, RunRecord } from '../../../shared/store/items.ts';
-import { epochKey, runKey, type TargetAddress } from '../../../shared/store/keys.ts';
 import type { Endpoint } from '../network.ts';
-import { type Checker, type Facts, isProbed } from './checker.ts';
+import { shownForMs } from '../oracle/timing.ts';
+import { type Checker, isProbed } from './checker.ts';
+import { isTick } from './tick.ts';
 
 /** A probe's own time, a beat, and clocks that differ. */
 const slackMs = 20_000;
@@ -27,7 +26,11 @@ export const fresh: Checker = (facts, violated) => {
   const { ledger } = facts;
   const doneMs = new Map<Endpoint, number>();
   return {
-    probeSeen({ endpoint, endMs }) {
+    probeSeen({ endpoint, endMs, outcome, isGenuine, prober }) {
+      // A failure that is the prober's own says nothing about the target, and neither does a run that somebody has replaced.
+      const isVoid = outcome === 'failure' && !isGenuine;
+      const bucket = ledger.probedAt(endpoint)?.address.bucket;
+      if (isVoid || bucket === undefined || ledger.tokenOf(prober) !== ledger.epochOf(bucket)) return;
       doneMs.set(endpoint, Math.max(endMs, doneMs.get(endpoint) ?? 0));
     },
     answered({ asked, answer, sentMs }) {
@@ -44,16 +47,10 @@ export const fresh: Checker = (facts, violated) => {
         if (shown?.result === undefined || endpoint === undefined || !isProbed(facts, probed, item)) continue;
         const sinceMs = Math.max(doneMs.get(endpoint) ?? 0, ledger.disturbedMs(probed.uid));
         const periodMs = probe.periodSeconds * 1000;
-        const allowedMs = staleAfterMs(probe.periodSeconds, isTick(facts, probed.address)) + periodMs + slackMs;
+        const allowedMs = shownForMs(probe.periodSeconds, isTick(facts, probed.address)) + periodMs + slackMs;
         if (sentMs - sinceMs > allowedMs)
           violated(`${endpoint} was last probed at ${sinceMs}, and shown as ${shown.result} at ${sentMs}`);
       }
     },
   };
 };
-
-function isTick({ table }: Facts, { bucket }: TargetAddress): boolean {
-  const epoch = table.get(epochKey(bucket)) as EpochRecord | undefined;
-  const run = epoch && (table.get(runKey(epoch.shard)) as RunRecord | undefined);
-  return run?.tick === true;
-}

@@ -3,8 +3,10 @@
  * meanwhile, as long as the store was there and nothing kept the worker from probing.
  */
 import { worldStartMs } from '../clock.ts';
+import type { Probed } from '../ledger.ts';
 import type { Endpoint, Health } from '../network.ts';
-import { type Checker, type Facts, isProbed } from './checker.ts';
+import { type Checker, type Facts, isProbed, lockAftermathMs } from './checker.ts';
+import { isTick, spacingMs } from './tick.ts';
 
 const slackMs = 240_000;
 
@@ -22,10 +24,12 @@ export const l3: Checker = (facts, violated) => {
     const probed = ledger.probedAt(endpoint);
     const item = probed && ledger.probeItem(probed);
     if (!wanted || !probed || !item || item.result === wanted || !isProbed(facts, probed, item)) return;
-    const { periodSeconds, failureThreshold, successThreshold, initialDelaySeconds, timeoutSeconds } =
-      probed.probe.probe;
+    const { failureThreshold, successThreshold, initialDelaySeconds, timeoutSeconds } = probed.probe.probe;
+    // A probe that may hang for longer than its period waits for sockets that others like it hold: how long depends on how many there are.
+    if (timeoutSeconds > probed.probe.probe.periodSeconds) return;
     const threshold = wanted === 'failure' ? failureThreshold : successThreshold;
-    const needMs = (threshold * Math.max(periodSeconds, timeoutSeconds) + initialDelaySeconds) * 1000;
+    const eachMs = Math.max(spacingMs(facts, probed), rescuedMs(facts, probed), timeoutSeconds * 1000);
+    const needMs = threshold * eachMs + initialDelaySeconds * 1000;
     // What was detected and then taken back is wrong since then; whether it may have been, other invariants say.
     const wrongSinceMs = Math.max(sinceMs, item.sinceMs - worldStartMs);
     const fromMs = Math.max(wrongSinceMs, ledger.disturbedMs(probed.uid), lastOutageMs(facts));
@@ -43,6 +47,17 @@ export const l3: Checker = (facts, violated) => {
     },
   };
 };
+
+/**
+ * While a group is locked by a receiver that died before its first lease a tick's shard is held by rescues alone, one after three minutes of
+ * silence; the lock lasts for the queue's own visibility.
+ */
+const rescueEveryMs = 300_000;
+
+function rescuedMs(facts: Facts, { address }: Probed): number {
+  const isLocked = facts.faults.lockedMs() > facts.nowMs() - facts.profile.queueVisibilityMs - lockAftermathMs;
+  return isLocked && isTick(facts, address) ? rescueEveryMs : 0;
+}
 
 const outageLookMs = 1_500_000;
 

@@ -7,6 +7,7 @@ import { decodeLayout } from '../../../shared/store/items.ts';
 import { epochKey, layoutKey, runKey, targetAddress } from '../../../shared/store/keys.ts';
 import { keyKind } from '../store.ts';
 import { aftermathMs, type Checker, type Facts, lockAftermathMs, recoveryMs } from './checker.ts';
+import { touchedMs } from './touched.ts';
 
 /** A beat every 5 s, what it takes, and the drain and the claim of a hand-over. */
 const beatMs = 12_000;
@@ -29,7 +30,8 @@ export const l5: Checker = (facts, violated) => {
     const sinceMs = beats.get(shard) ?? 0;
     const unheldMs = nowMs() - sinceMs;
     if (unheldMs <= beatMs || told.get(shard) === sinceMs) return;
-    if (unheldMs <= (modeOf(facts, shard) === 'tick' ? tickModeMs : allowedMs(facts, sinceMs))) return;
+    const leastMs = modeOf(facts, shard) === 'tick' ? tickModeMs : 0;
+    if (unheldMs <= Math.max(leastMs, allowedMs(facts, sinceMs))) return;
     told.set(shard, sinceMs);
     violated(`shard ${shard} with bucket ${bucket} has had no beat for ${unheldMs} ms, since ${sinceMs}`);
   };
@@ -51,12 +53,14 @@ function modeOf({ table }: Facts, name: string): string | undefined {
   return layout?.kind === 'ok' ? layout.record.shards.find(({ shard }) => shard === name)?.mode : undefined;
 }
 
-function allowedMs({ faults, nowMs }: Facts, sinceMs: number): number {
+function allowedMs(facts: Facts, sinceMs: number): number {
+  const { faults, nowMs } = facts;
   const felt = faults.during(sinceMs - aftermathMs, nowMs());
   const isLocked = faults.lockedMs() > sinceMs - lockAftermathMs;
   const calmMs = faults.calmSinceMs();
   if (felt.length === 0 && !isLocked) return beatMs;
   if (calmMs !== undefined && nowMs() - calmMs > recoveryMs) return isLocked ? lockedMs : crashMs + beatMs;
   const isOneCrash = felt.length === 1 && felt[0]?.kind === 'crash' && !isLocked;
-  return isOneCrash ? crashMs + beatMs : Number.POSITIVE_INFINITY;
+  const touchedByMs = touchedMs(facts, { fromMs: sinceMs, toMs: nowMs() });
+  return isOneCrash ? crashMs + beatMs : crashMs + beatMs + touchedByMs;
 }

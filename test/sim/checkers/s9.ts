@@ -7,14 +7,21 @@ import { keyKind } from '../store.ts';
 import type { Change } from '../table.ts';
 import type { Checker } from './checker.ts';
 
+/** From when its message is sent to its end. */
+const slotMs = 17 * 60_000;
+
 type Done = { readonly generation: unknown; readonly slot: number; readonly timeMs: number };
 
-export const s9: Checker = (_, violated) => {
+export const s9: Checker = ({ faults }, violated) => {
   const owners = new Map<number, string>();
   /** When the message of a run was received. */
   const begun = new Map<string, number>();
   /** By RUN item. */
   const done = new Map<string, Done>();
+
+  /** A clock that was ahead made slots that have not come: once it is set back, those before them are begun. */
+  const werePutBack = (doneMs: number, toMs: number) =>
+    faults.during(doneMs - slotMs, toMs).some(({ kind }) => kind === 'clock step');
 
   const followSlot = (writer: string, timeMs: number, { key, before, after }: Change) => {
     if (!after) return;
@@ -23,7 +30,8 @@ export const s9: Checker = (_, violated) => {
     const isClaim = after.token !== before?.token;
     // Whoever had its message before then may have looked before then.
     const knew = last !== undefined && (begun.get(writer) ?? 0) > last.timeMs;
-    if (isClaim && knew && last.generation === generation && Number(after.slot) <= last.slot)
+    const isAgain = isClaim && knew && last.generation === generation && Number(after.slot) <= last.slot;
+    if (isAgain && !werePutBack(last.timeMs, timeMs))
       violated(`${writer} began slot ${after.slot} of ${key.pk} again, which was done at ${last.timeMs}`);
     const slot = Number(after.doneSlot ?? -1);
     if (!isClaim && slot > Number(before?.doneSlot ?? -1)) done.set(key.pk, { generation, slot, timeMs });

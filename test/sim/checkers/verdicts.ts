@@ -10,7 +10,7 @@ export type Verdict = { readonly before: ProbeRecord; readonly after: ProbeRecor
 /** One seen probe, and whether its result was surely recorded: its run went on to the next probe, nothing speaking against it. */
 export type Evidence = SeenProbe & { isRecorded: boolean };
 
-type Evidences = {
+export type Evidences = {
   started(start: ProbeStart): void;
   seen(probe: SeenProbe): void;
   /** A hold, or another spec: what was seen before counts no more. */
@@ -48,7 +48,7 @@ const keptMax = 200;
 /** A process that doubts itself throws results away, and for a while after. */
 const doubtMs = 40_000;
 
-function evidences({ ledger, faults }: Facts): Evidences {
+export function evidences({ ledger, faults }: Facts): Evidences {
   const all = new Map<Endpoint, Evidence[]>();
   return {
     started({ endpoint, prober, startMs }) {

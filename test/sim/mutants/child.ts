@@ -21,7 +21,13 @@ async function tryOut({ mutant, removed, seeds, hours }: Trial): Promise<Tried> 
   let simulatedHours = 0;
   let found: Found | undefined;
   for (const seed of seeds) {
-    const outcome = await simulate({ seed, hours, profile: world.profile });
+    const outcome = await simulate({
+      seed,
+      hours,
+      profile: world.profile,
+      world: world.setting ?? 'small',
+      untilViolated: true,
+    });
     found = foundIn(outcome);
     simulatedHours += found ? Math.max(1, Math.ceil(found.timeMs / hourMs)) : hours;
     if (found) break;

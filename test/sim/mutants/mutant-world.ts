@@ -3,11 +3,14 @@ import type * as crashPoints from '../crash-points.ts';
 import type * as faults from '../faults.ts';
 import type { FaultKind, Profile } from '../faults.ts';
 import type { Process } from '../process.ts';
+import type { WorldName } from '../setting.ts';
 import type * as truth from '../truth.ts';
 import { type Replacement, replacementIn } from './replacement.ts';
 
 export type MutantWorld = {
   readonly profile: Profile;
+  /** Absent: the small one. */
+  readonly setting?: WorldName;
   /** Of all that can go wrong only this, each as often as the others. */
   readonly kinds?: readonly FaultKind[];
   /** Faults of a process strike these only. */
@@ -16,14 +19,23 @@ export type MutantWorld = {
   readonly site?: string;
   /** Endpoints that turn often: means, ms. */
   readonly flapping?: { readonly wellMs: number; readonly illMs: number };
+  /** Endpoints that all hang from then on. */
+  readonly hangingFromMs?: number;
 };
 
 /** What has to be replaced of the simulator's own for it. */
-export function worldReplacements({ kinds, roles, site, flapping }: MutantWorld): readonly Replacement[] {
+export function worldReplacements({
+  kinds,
+  roles,
+  site,
+  flapping,
+  hangingFromMs,
+}: MutantWorld): readonly Replacement[] {
   return [
     ...(kinds || roles ? [chosenFaults(kinds, roles)] : []),
     ...(site === undefined ? [] : [chosenSite(site)]),
     ...(flapping ? [flappingLife(flapping)] : []),
+    ...(hangingFromMs === undefined ? [] : [hangingLife(hangingFromMs)]),
   ];
 }
 
@@ -79,6 +91,23 @@ const flappingLife = ({ wellMs, illMs }: NonNullable<MutantWorld['flapping']>) =
           cancel = scheduler.after(forMs, { label: `${endpoint} turns`, deliver: () => become(!isWell) });
         };
         become(true);
+        return () => {
+          cancel();
+          network.forget(endpoint);
+        };
+      },
+  );
+
+const hangingLife = (fromMs: number) =>
+  replacementIn<typeof truth>()(
+    'test/sim/truth.ts',
+    'endpointLife',
+    (_, removed) =>
+      ({ scheduler, network }, endpoint) => {
+        removed();
+        network.set(endpoint, 'healthy');
+        const hang = () => network.set(endpoint, 'hanging');
+        const cancel = scheduler.after(fromMs - scheduler.nowMs(), { label: `${endpoint} hangs`, deliver: hang });
         return () => {
           cancel();
           network.forget(endpoint);

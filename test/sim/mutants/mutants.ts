@@ -1,6 +1,7 @@
 /** Every mutant: which protections it lacks, and the world that has to kill it. */
 import type { MutantWorld } from './mutant-world.ts';
 import type { Protection } from './removals.ts';
+import { stormy } from './worlds.ts';
 
 export type Mutant = {
   readonly name: string;
@@ -14,15 +15,6 @@ export type Mutant = {
   /** Of a pair: either is killed alone, too, elsewhere if not here. Otherwise what kills it must not do so with one of them. */
   readonly aloneToo?: true;
 };
-
-const stormy = {
-  skewMsMax: 2_000,
-  faultEveryMs: 20_000,
-  stormMs: 40 * 60_000,
-  selfDoubt: true,
-  queueVisibilityMs: 30_000,
-  outageMs: 0,
-} as const;
 
 /** One after the other, until one kills it. */
 const seeds: readonly number[] = Array.from({ length: 10 }, (_, index) => index + 1);
@@ -99,6 +91,17 @@ const crashes: MutantWorld = {
   flapping: { wellMs: 60_000, illMs: 25_000 },
 };
 
+/** Holders die before their first lease while ticks are missing, and their messages stay locked for long. */
+const lockedGroups: MutantWorld = {
+  profile: { ...stormy, queueVisibilityMs: 900_000, faultEveryMs: 15_000 },
+  kinds: ['crash', 'tick missing'],
+  roles: ['worker'],
+  site: 'extend',
+};
+
+/** The crowd hangs, and nothing else goes wrong. */
+const hangingOnly: MutantWorld = { profile: { ...stormy, stormMs: 0 }, setting: 'crowded', hangingFromMs: 150_000 };
+
 const pair = (one: Protection, other: Protection, more: Partial<Mutant> = {}): Mutant => ({
   name: `${one} + ${other}`,
   removed: [one, other],
@@ -130,6 +133,18 @@ export const mutants: readonly Mutant[] = [
   single('no reconcile', { world: lostEvents }),
   single('no canary', { world: lostNetworks }),
   single('no stall detector', { world: pausedProbes }),
+  single('readiness taken for liveness'),
+  single('purged at once'),
+  single('no back-off'),
+  single('requests told once'),
+  single('initial delay ignored'),
+  single('stale ten times later'),
+  single('no holder never told', { world: lockedGroups }),
+  single('doubt never told'),
+  single('no socket limit', { world: hangingOnly, seeds: [1] }),
+  single('no late probes', { world: hangingOnly, seeds: [1] }),
+  single('nothing owed at hand-over', { world: deployments }),
+  single('rescues refused', { world: lockedGroups }),
   pair('no self-fence', 'no fence', { world: lostQueue }),
   pair('stale message accepted', 'doneSlot ignored', { world: skewedQueue }),
   pair('claims that add', 'no self-fence', { world: doubtfulStore, aloneToo: true }),

@@ -21,6 +21,7 @@ import type * as storedWorker from '../../../shared/manager/stored-worker.ts';
 import type * as transition from '../../../shared/manager/transition.ts';
 import type * as writeStatus from '../../../shared/manager/write-status.ts';
 import type { Condition, Operation, Store } from '../../../shared/store/store.ts';
+import { decisionRemovals } from './decision-removals.ts';
 import { type Replacement, replacementIn } from './replacement.ts';
 
 /** What holds as long as there is anything. */
@@ -179,8 +180,8 @@ export const removals = {
     'publishOutbox',
     (original, removed) =>
       async (...args) => {
-        if (!(await original(...args))) removed();
-        return true;
+        if ((await original(...args)) !== 'published') removed();
+        return 'published';
       },
   ),
   /** Before anybody knows what became of it. */
@@ -191,7 +192,7 @@ export const removals = {
       async (...args) => {
         removed();
         void original(...args);
-        return true;
+        return 'published';
       },
   ),
   /** The status is written as if nothing were to be told, and what there is to tell is tried once. */
@@ -199,12 +200,12 @@ export const removals = {
     'shared/manager/write-status.ts',
     'writeStatus',
     (original, removed) => async (ports, state, plan) => {
-      const { outbox } = plan.record;
-      const written = await original(ports, state, { ...plan, record: { ...plan.record, outbox: [] } });
-      if (written !== 'written' || outbox.length === 0) return written;
+      const { publish } = plan;
+      const written = await original(ports, state, { ...plan, record: { ...plan.record, outbox: [] }, publish: [] });
+      if (written !== 'written' || publish.length === 0) return written;
       removed();
       const { publishOutbox } = await import('../../../shared/manager/outbox.ts');
-      await publishOutbox(ports, state.target, outbox);
+      await publishOutbox(ports, state.target, publish);
       return written;
     },
   ),
@@ -234,6 +235,7 @@ export const removals = {
     },
     recent: () => 0,
   })),
+  ...decisionRemovals,
 } as const satisfies { readonly [protection: string]: Replacement };
 
 export type Protection = keyof typeof removals;

@@ -6,6 +6,7 @@ import { type Cloud, probeletApp, subscriberApp } from '../cloud.ts';
 import { startEmulator } from '../emulator.ts';
 import { readInbox } from '../inbox.ts';
 import { deployedApi, type Send, signedSend } from '../requests.ts';
+import { deployedRights } from '../rights.ts';
 import type { Runner } from '../runner.ts';
 
 export type Use = (stop: () => Promise<void> | void) => void;
@@ -22,6 +23,9 @@ export async function deployAll({ step }: Runner, use: Use): Promise<Cloud> {
   const send = signedSend(client);
   await step('cdk bootstrap', cdk.bootstrap);
   const outputs = await step('cdk deploy', () => cdk.deploy(probeletApp()));
+  await step('the functions may do what their roles allow, and nothing else', async () =>
+    emulator.guard.enforce(await deployedRights(send, endpoint)),
+  );
   const url = apiUrl(endpoint, outputs.ApiUrl);
   const bus = outputs.BusName ?? '';
   const subscriber = await step('a stack of somebody else subscribes to the bus', () => cdk.deploy(subscriberApp(bus)));

@@ -1,0 +1,30 @@
+/**
+ * Targets whose status could not be computed for want of a right. Their holder asks for each again and again; for a while the hints are
+ * taken without a look, so that they keep no lane from targets that can be served and end in no dead-letter queue.
+ */
+import { deniedForMs } from '../../shared/aws/access.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
+import type { TargetName } from '../../shared/manager/status-sync.ts';
+
+export type DeniedTargets = {
+  has(target: TargetName): boolean;
+  add(target: TargetName): void;
+};
+
+/** Beyond it the one denied longest ago is looked at again. */
+const targetsMax = 10_000;
+
+export function deniedTargets({ clock }: { readonly clock: Pick<Clock, 'monotonicMs'> }): DeniedTargets {
+  const untilMs = new Map<string, number>();
+  return {
+    has: (target) => clock.monotonicMs() < (untilMs.get(keyOf(target)) ?? Number.NEGATIVE_INFINITY),
+    add(target) {
+      untilMs.delete(keyOf(target));
+      untilMs.set(keyOf(target), clock.monotonicMs() + deniedForMs);
+      const [oldest] = untilMs.keys();
+      if (oldest !== undefined && untilMs.size > targetsMax) untilMs.delete(oldest);
+    },
+  };
+}
+
+const keyOf = ({ namespace, name }: TargetName): string => `${namespace}/${name}`;

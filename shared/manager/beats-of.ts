@@ -1,0 +1,33 @@
+/** What the beats of a run say of its probes. */
+import type { BeatState, Beats } from './beat.ts';
+import { doubtTeller } from './doubt-events.ts';
+import type { Holder } from './holder.ts';
+import { lateProbes } from './late.ts';
+import type { Loop } from './loop.ts';
+import type { Inherited } from './predecessors.ts';
+
+/**
+ * `observedAtMs` stands still while a due probe has not begun, and probes that have not been made for too long are named. Until the shard
+ * is loaded both are as the run before left them.
+ */
+export function beatsOf(holder: Holder, loop: Loop, inherited: Inherited): Beats {
+  const { clock } = holder.run.ports;
+  const tick = holder.run.message.mode === 'tick';
+  const teller = doubtTeller(holder, inherited);
+  let { observedAtMs } = inherited;
+  const late = () =>
+    holder.takenOver
+      ? { late: inherited.late, lateOverflow: inherited.lateOverflow }
+      : lateProbes(holder.targets.values(), { nowMs: clock.nowMs(), tick });
+  const observe = (): BeatState => {
+    if (!holder.takenOver && !loop.behind()) observedAtMs = clock.nowMs();
+    const health = holder.self.health();
+    const doubt = health.kind === 'doubtful' && { reason: health.reason, sinceMs: health.sinceMs };
+    return { observedAtMs, ...late(), degradedTold: teller.told(doubt !== false), ...(doubt && { doubt }) };
+  };
+  const written = (state: BeatState) => {
+    teller.written(state);
+    holder.publishSurge();
+  };
+  return { observe, written };
+}

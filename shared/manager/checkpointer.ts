@@ -1,0 +1,26 @@
+/** The checkpoints of a run: once a minute, and at its end. */
+import { sleep } from '../lib/clock.ts';
+import { StoreUnavailable } from '../store/store.ts';
+import { checkpointEntries, checkpointIntervalMs, writeCheckpoints } from './checkpoint.ts';
+import type { Holder } from './holder.ts';
+import type { Loader } from './load.ts';
+
+export function checkpointer(holder: Holder, loader: Loader) {
+  const { run } = holder;
+  const write = async (endsAtMs?: number) => {
+    try {
+      await writeCheckpoints(run, checkpointEntries(holder.targets.values(), endsAtMs), loader.loaded().written);
+    } catch (error) {
+      // What is not written costs run lengths, as a crash would: no reason to end a run that beats.
+      if (!(error instanceof StoreUnavailable)) throw error;
+      run.ports.log.warn('checkpoints not written', { shard: run.message.shard, cause: error });
+    }
+  };
+  const keep = async () => {
+    while (!run.ended()) {
+      await sleep(run.ports.clock, checkpointIntervalMs, run.signal);
+      if (run.inForce()) await write();
+    }
+  };
+  return { write, keep };
+}

@@ -1,0 +1,39 @@
+/**
+ * What a process remembers of the shards that it held last, so that their next run begins warm. A shard whose next run goes elsewhere is
+ * forgotten, and so are the metric series of its workers: a process that holds one shard after the other would fill with all of them.
+ */
+import type { ProbeMetrics } from '../prober/metrics.ts';
+import type { Holder } from './holder.ts';
+import type { Loaded } from './load.ts';
+
+/** By shard; whether a run may go on with it is decided at the claim. */
+export type ShardMemory = Map<string, Kept>;
+
+export type Kept = {
+  readonly token: number;
+  /** Of another generation's range some buckets are somebody else's by now. */
+  readonly generation: number;
+  readonly targets: Holder['targets'];
+  readonly loaded: Loaded;
+  /** Monotonic. */
+  readonly keptAtMs: number;
+};
+
+/** A shard's next run begins at once, or in tick mode with the next minute, which may be late. */
+const keptMs = 150_000;
+
+type Forgetting = { readonly metrics: ProbeMetrics; readonly nowMs: number };
+
+/** Forgets what is too old; `nowMs`: monotonic. */
+export function forgetOld(memory: ShardMemory, { metrics, nowMs }: Forgetting): void {
+  for (const [shard, { keptAtMs, targets }] of memory) {
+    if (nowMs - keptAtMs < keptMs) continue;
+    memory.delete(shard);
+    removeSeries(metrics, targets);
+  }
+}
+
+/** The workers of these targets have ended in this process. */
+export function removeSeries(metrics: ProbeMetrics, targets: Holder['targets']): void {
+  for (const { probes } of targets.values()) for (const { labels } of probes.values()) metrics.remove(labels);
+}

@@ -1,0 +1,70 @@
+/**
+ * `npm run bench:restart`: how soon a process that is started on many settled targets holds them and has probed each of them, and how
+ * many prober errors that makes. `-- --targets 1000,10000 --periods 1,10 --restarts 8 --down 0`; `--down`: seconds between the end of one
+ * process and the start of the next. Ends with `N passed, N failed`.
+ */
+import { parseArgs } from 'node:util';
+import { sleep, systemClock } from '../../../shared/lib/clock.ts';
+import { probesBy, type RestartWorld, startLife, startRestartWorld } from './world.ts';
+
+const probedMsMax = 8_000;
+const measuredMsMax = 90_000;
+const pollMs = 100;
+/** What a process does after every target has been probed once: errors come late, too. */
+const afterMs = 2_000;
+
+const { values } = parseArgs({
+  options: {
+    targets: { type: 'string', default: '1000,10000' },
+    periods: { type: 'string', default: '1,10' },
+    restarts: { type: 'string', default: '8' },
+    down: { type: 'string', default: '0' },
+  },
+});
+const numbers = (list: string): readonly number[] => list.split(',').map(Number);
+const say = (cells: readonly (string | number)[]) =>
+  process.stdout.write(`${cells.map((cell) => String(cell).padStart(12)).join('')}\n`);
+
+type Restart = { readonly healthyMs: number; readonly probedMs: number; readonly errors: number };
+
+const judge = ({ probedMs, errors }: Restart): boolean => errors === 0 && probedMs <= probedMsMax;
+
+async function restart(world: RestartWorld): Promise<Restart> {
+  await world.requested('reset');
+  const life = await startLife(world);
+  const healthyAtMs = Date.now();
+  const endMs = healthyAtMs + measuredMsMax;
+  let seen = await world.requested();
+  for (; seen.paths < world.targets && Date.now() < endMs; seen = await world.requested())
+    await sleep(systemClock, pollMs);
+  await sleep(systemClock, afterMs);
+  const errors = await probesBy('unknown', life);
+  await life.stop();
+  const probedMs = seen.paths < world.targets ? Number.POSITIVE_INFINITY : seen.lastAtMs - healthyAtMs;
+  return { healthyMs: life.healthyMs, probedMs, errors };
+}
+
+async function measure(targets: number, periodSeconds: number): Promise<readonly Restart[]> {
+  const world = await startRestartWorld(targets, periodSeconds);
+  try {
+    const measured: Restart[] = [];
+    for (let count = 0; count < Number(values.restarts); count += 1) {
+      await sleep(systemClock, Number(values.down) * 1_000);
+      const one = await restart(world);
+      measured.push(one);
+      const { healthyMs, probedMs, errors } = one;
+      say([targets, periodSeconds, Math.round(healthyMs), Math.round(probedMs), errors, judge(one) ? 'yes' : 'NO']);
+    }
+    return measured;
+  } finally {
+    world.close();
+  }
+}
+
+say(['targets', 'period s', 'healthy ms', 'probed ms', 'errors', 'holds']);
+const all: Restart[] = [];
+for (const targets of numbers(values.targets))
+  for (const periodSeconds of numbers(values.periods)) all.push(...(await measure(targets, periodSeconds)));
+const failed = all.filter((one) => !judge(one)).length;
+process.stdout.write(`${all.length - failed} passed, ${failed} failed\n`);
+process.exitCode = failed === 0 ? 0 : 1;

@@ -1,0 +1,141 @@
+/** A data folder with many settled targets, and processes of the product that are started on it one after the other. */
+import assert from 'node:assert/strict';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { sleep, systemClock } from '../../../shared/lib/clock.ts';
+import { systemRandom } from '../../../shared/lib/random.ts';
+import { changeCounted } from '../../../shared/store/items.ts';
+import { prefixEnd, targetAddress } from '../../../shared/store/keys.ts';
+import { sqliteStore } from '../../../shared/store/sqlite.ts';
+import type { Item, Operation } from '../../../shared/store/store.ts';
+import type { Requested } from './server.ts';
+
+export type RestartWorld = {
+  readonly dataDir: string;
+  readonly targets: number;
+  readonly requested: (ask?: 'look' | 'reset') => Promise<Requested>;
+  close(): void;
+};
+
+const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+
+export async function startRestartWorld(targets: number, periodSeconds: number): Promise<RestartWorld> {
+  const server = fork(path('server.ts'));
+  const [port] = (await once(server, 'message')) as [number];
+  const dataDir = mkdtempSync(join(tmpdir(), 'probelet-restart-'));
+  await settleFirst(dataDir, { httpGet: { path: `/${firstName}`, port }, periodSeconds });
+  await multiply(dataDir, targets);
+  return {
+    dataDir,
+    targets,
+    async requested(ask = 'look') {
+      const answer = once(server, 'message');
+      server.send(ask);
+      const [requested] = (await answer) as [Requested];
+      return requested;
+    },
+    close() {
+      server.disconnect();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+const firstName = 'target-0';
+const settleMsMax = 60_000;
+
+/** One target as the product itself leaves it: registered, probed, its status taken in. */
+async function settleFirst(dataDir: string, readinessProbe: object): Promise<void> {
+  const life = await startLife({ dataDir });
+  const target = `${life.url}/v1/namespaces/default/targets/${firstName}`;
+  const body = JSON.stringify({ spec: { host: '127.0.0.1', readinessProbe } });
+  const { status } = await fetch(target, { method: 'PUT', headers: { 'content-type': 'application/json' }, body });
+  assert.equal(status, 201);
+  const endMs = performance.now() + settleMsMax;
+  while (!(await (await fetch(target)).text()).includes('"ready":true')) {
+    if (performance.now() > endMs) throw new Error('the first target does not become ready');
+    await sleep(systemClock, pollMs);
+  }
+  await sleep(systemClock, pollMs);
+  await life.stop();
+}
+
+/** The others are copies of its items under their own names, as thousands of registrations and first results take minutes. */
+async function multiply(dataDir: string, targets: number): Promise<void> {
+  const store = sqliteStore({ path: join(dataDir, 'probelet.sqlite') });
+  const first = targetAddress('default', firstName);
+  const items = await store.query({ pk: first.pk, from: first.prefix, to: first.prefix + prefixEnd });
+  const uid = String(items.find(({ kind }) => kind === 'TARGET')?.uid);
+  for (let at = 1; at < targets; at += 1) {
+    const address = targetAddress('default', `target-${at}`);
+    const own = systemRandom.uuid();
+    const copies = items.map((item): Operation => {
+      const text = JSON.stringify(item).replaceAll(uid, own).replaceAll(firstName, `target-${at}`);
+      const sk = item.sk.replace(first.prefix, address.prefix);
+      return { kind: 'put', item: { ...(JSON.parse(text) as Item), pk: address.pk, sk } };
+    });
+    await store.write([...copies, changeCounted(address)], { token: systemRandom.uuid() });
+  }
+  store.close();
+}
+
+export type Life = {
+  /** From the start of the process until `/healthz` says that it holds its shard. */
+  readonly healthyMs: number;
+  readonly url: string;
+  stop(): Promise<void>;
+};
+
+const pollMs = 25;
+const healthyMsMax = 60_000;
+
+export async function startLife({ dataDir }: Pick<RestartWorld, 'dataDir'>): Promise<Life> {
+  const startedAtMs = performance.now();
+  const args = [path('../../../functions/local/main.ts'), '--data-dir', dataDir, '--port', '0'];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  const url = await listeningUrl(child);
+  while (!(await isHealthy(url))) {
+    if (performance.now() - startedAtMs > healthyMsMax) throw new Error('the process does not become healthy');
+    await sleep(systemClock, pollMs);
+  }
+  return { healthyMs: performance.now() - startedAtMs, url, stop: () => stopped(child) };
+}
+
+/** What the process says once it listens. */
+async function listeningUrl(child: ChildProcess): Promise<string> {
+  let said = '';
+  for await (const piece of child.stderr ?? []) {
+    said += String(piece);
+    const url = /listens on (\S+?),/.exec(said)?.[1];
+    if (url !== undefined) {
+      child.stderr?.resume();
+      return url;
+    }
+  }
+  throw new Error(`the process ended: ${said}`);
+}
+
+async function isHealthy(url: string): Promise<boolean> {
+  const response = await fetch(`${url}/healthz`).catch(() => undefined);
+  await response?.arrayBuffer();
+  return response?.ok === true;
+}
+
+async function stopped(child: ChildProcess): Promise<void> {
+  const exit = once(child, 'exit');
+  child.kill('SIGTERM');
+  await exit;
+}
+
+/** Probes by result, from kubelet's own metric. */
+export async function probesBy(result: 'successful' | 'failed' | 'unknown', { url }: Life): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const lines = text
+    .split('\n')
+    .filter((line) => line.startsWith('prober_probe_total{') && line.includes(`"${result}"`));
+  return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
+}

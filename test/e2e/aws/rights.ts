@@ -1,0 +1,70 @@
+/**
+ * The emulator lets everybody do everything. A proxy in front of what its functions call evaluates their roles as they were deployed: it
+ * knows by the access key which function calls, and answers what the role does not allow as AWS does.
+ */
+import assert from 'node:assert/strict';
+import { type Answer, type FaultProxy, type ProxiedCall, startFaultProxy } from '../../support/fault-proxy.ts';
+import { asksOf, askText, isAllowed, refusal, type Statement, signedBy } from '../../support/iam.ts';
+import type { Send } from './requests.ts';
+
+/** The statements of each function's role, by the function's name. */
+export type Rights = ReadonlyMap<string, readonly Statement[]>;
+
+export type Guard = Pick<FaultProxy, 'endpoint' | 'close'> & {
+  /** Until then everything is allowed: roles are there once they are deployed. */
+  enforce(rights: Rights): void;
+  readonly refused: readonly string[];
+};
+
+/** `edit`: what becomes of the emulator's answer to an allowed call. */
+export async function guardFunctions(
+  emulator: { readonly port: number },
+  edit: (call: ProxiedCall, answer: Answer) => Answer,
+): Promise<Guard> {
+  let rights: Rights | undefined;
+  const refused: string[] = [];
+  const { play, endpoint, close } = await startFaultProxy(emulator);
+  play((call) => {
+    const { key } = signedBy(call);
+    const denied = rights && asksOf(call).find((ask) => !isAllowed(rights?.get(key) ?? [], ask));
+    if (!denied) return { kind: 'edit', edit: (answer) => edit(call, answer) };
+    refused.push(`${key}: ${askText(denied)}`);
+    return { kind: 'answer', answer: refusal(signedBy(call), key, denied) };
+  });
+  return {
+    endpoint,
+    close,
+    refused,
+    enforce(deployed) {
+      rights = deployed;
+    },
+  };
+}
+
+type DeployedFunction = { readonly FunctionName: string; readonly Role: string };
+
+export async function deployedRights(send: Send, endpoint: string): Promise<Rights> {
+  const { text } = await send({ service: 'lambda', method: 'GET', url: `${endpoint}/2015-03-31/functions` });
+  const functions: readonly DeployedFunction[] = JSON.parse(text).Functions;
+  const entries = functions.map(async ({ FunctionName, Role }) => {
+    const role = Role.split('/').at(-1) ?? '';
+    return [FunctionName, await roleStatements(send, endpoint, role)] as const;
+  });
+  return new Map(await Promise.all(entries));
+}
+
+async function roleStatements(send: Send, endpoint: string, RoleName: string): Promise<readonly Statement[]> {
+  const iam = async (input: Readonly<Record<string, string>>) => {
+    const body = new URLSearchParams({ ...input, RoleName, Version: '2010-05-08' }).toString();
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const { status, text } = await send({ service: 'iam', method: 'POST', url: `${endpoint}/`, headers, body });
+    assert.equal(status, 200, text);
+    return text;
+  };
+  const names = [...(await iam({ Action: 'ListRolePolicies' })).matchAll(/<member>([^<]+)<\/member>/g)];
+  const documents = names.map(async ([, PolicyName = '']) => {
+    const [, document = ''] = /<PolicyDocument>([^<]+)</.exec(await iam({ Action: 'GetRolePolicy', PolicyName })) ?? [];
+    return JSON.parse(decodeURIComponent(document)).Statement as readonly Statement[];
+  });
+  return (await Promise.all(documents)).flat();
+}

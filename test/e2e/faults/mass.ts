@@ -1,0 +1,142 @@
+/**
+ * All targets of a shard go down at once under a holder that has 0.15 of a core and the 50 sockets of a DynamoDB client. STATUS takes none
+ * of it in, so all of it stays due, and another holder takes it over.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { sleep, systemClock } from '../../../shared/lib/clock.ts';
+import { systemRandom } from '../../../shared/lib/random.ts';
+import { currentLayout } from '../../../shared/manager/layout.ts';
+import { dynamodbStore } from '../../../shared/store/dynamodb.ts';
+import { runKey } from '../../../shared/store/keys.ts';
+import type { Store } from '../../../shared/store/store.ts';
+import { createTable, localClient, startDynamodbLocal } from '../../support/dynamodb-local.ts';
+import { atMost, exactly, type Figure } from '../../support/figures.ts';
+import { recordingLog } from '../../support/recording-log.ts';
+import { writeSettled } from '../../support/settled-targets.ts';
+import { shardMessage } from '../../support/shard-messages.ts';
+import { answerOf, forkBeside } from './children.ts';
+import type { MassOrders, MassReport } from './mass-prober.ts';
+import type { Step } from './step.ts';
+import { throttle } from './throttle.ts';
+
+const targets = 4_000;
+const periodSeconds = 10;
+const tableName = 'mass';
+const shard = '00';
+const slotMs = 3_600_000;
+/** What the test itself reads and writes may take longer than what a holder does. */
+const patientTimeoutMs = 60_000;
+/** Every probe is back in its phase. */
+const settleMs = 25_000;
+const publishedMsMax = 240_000;
+/** The timekeeper looks at everything that is not acked each 10 s. */
+const watchedMs = 25_000;
+const lookMs = 200;
+/** A run without a beat for so long ends. */
+const beatGapMsMax = 12_000;
+
+export const massStep: Step = {
+  name: 'mass',
+  alone: true,
+  title: `${targets} targets down at once, then a take-over, with 0.15 of a core`,
+  async run() {
+    const local = await startDynamodbLocal();
+    const listener = fork(new URL('../../support/listener.ts', import.meta.url).pathname);
+    try {
+      const [port] = (await once(listener, 'message')) as [number];
+      const store = await writtenTable(local.endpoint, port);
+      return await measure(store, local.endpoint, () => listener.send('down'));
+    } finally {
+      listener.disconnect();
+      await local.stop();
+    }
+  },
+};
+
+async function writtenTable(endpoint: string, port: number): Promise<Store> {
+  const client = localClient(endpoint, patientTimeoutMs);
+  await createTable(client, tableName);
+  const store = dynamodbStore({ client, tableName, clock: systemClock, random: systemRandom });
+  await writeSettled(store, { targets, port, periodSeconds });
+  const unlimited = { cpu: Number.POSITIVE_INFINITY, sockets: Number.POSITIVE_INFINITY };
+  const ports = { store, clock: systemClock, random: systemRandom, log: recordingLog() };
+  await currentLayout(ports, { capacity: unlimited, mode: 'resident', desiredRelease: '' });
+  return store;
+}
+
+async function measure(store: Store, endpoint: string, down: () => void): Promise<readonly Figure[]> {
+  const slotEndMs = Date.now() + slotMs;
+  const message = shardMessage({ shard, slot: 1, slotEndMs, buckets: { from: 0, to: 256 } });
+  const orders = { endpoint, tableName, message };
+  const first = await hold(orders);
+  await until(first, ({ loaded }) => loaded);
+  await sleep(systemClock, settleMs);
+  const held = throttle(first.child);
+  const firstBeats = watchBeats(store);
+  down();
+  await until(first, ({ published }) => published === targets);
+  await sleep(systemClock, watchedMs);
+  const firstFigures = figuresOf('the holder', first.report(), await firstBeats.end());
+  held.end();
+  first.child.kill('SIGKILL');
+  const second = await hold(orders);
+  const alsoHeld = throttle(second.child);
+  const secondBeats = watchBeats(store);
+  await until(second, ({ published }) => published === targets);
+  await sleep(systemClock, watchedMs);
+  const secondFigures = figuresOf('the next holder', second.report(), await secondBeats.end());
+  alsoHeld.end();
+  second.child.kill('SIGKILL');
+  return [...firstFigures, ...secondFigures];
+}
+
+const figuresOf = (name: string, { published, ended }: MassReport, gapMs: number): readonly Figure[] => [
+  exactly(`targets that ${name} published`, published, targets),
+  exactly(`runs of ${name} that ended`, ended ? 1 : 0, 0),
+  atMost(`longest time between beats of ${name}`, gapMs / 1_000, { limit: beatGapMsMax / 1_000, unit: 's' }),
+];
+
+type Holder = { readonly child: ChildProcess; readonly report: () => MassReport };
+
+async function hold(orders: MassOrders): Promise<Holder> {
+  const child = forkBeside('mass-prober.ts', import.meta.url);
+  await answerOf(child);
+  let report: MassReport = { loaded: false, published: 0, ended: undefined };
+  child.on('message', (told: MassReport) => {
+    report = told;
+  });
+  child.send(orders);
+  return { child, report: () => report };
+}
+
+async function until({ report }: Holder, holds: (report: MassReport) => boolean): Promise<void> {
+  const endMs = performance.now() + publishedMsMax;
+  while (!holds(report()) && !report().ended && performance.now() < endMs) await sleep(systemClock, lookMs);
+}
+
+/** The longest time for which RUN showed the same beat of the same run, as read from outside. */
+function watchBeats(store: Store) {
+  let isOver = false;
+  let gapMs = 0;
+  const watch = async () => {
+    for (let seen = '', atMs = performance.now(); !isOver; await sleep(systemClock, lookMs)) {
+      const run = await store.get(runKey(shard));
+      const [beat, token] = [run?.beat, run?.token];
+      const now = `${token} ${beat}`;
+      // How long the shard has no holder is not the holder's beat.
+      if (seen.split(' ')[0] !== `${token}`) atMs = performance.now();
+      gapMs = Math.max(gapMs, performance.now() - atMs);
+      if (now !== seen) atMs = performance.now();
+      seen = now;
+    }
+  };
+  const watching = watch();
+  return {
+    async end() {
+      isOver = true;
+      await watching;
+      return gapMs;
+    },
+  };
+}

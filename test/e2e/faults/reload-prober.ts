@@ -1,0 +1,110 @@
+/** The prober of `reload.ts`: the whole product with all of its targets in one bucket, which it is told to read anew. */
+import { startRuntime } from '../../../functions/local/runtime.ts';
+import { systemClock } from '../../../shared/lib/clock.ts';
+import { systemRandom } from '../../../shared/lib/random.ts';
+import { bucketOf, changesPk, targetHash } from '../../../shared/store/keys.ts';
+import type { Store } from '../../../shared/store/store.ts';
+import { recordingLog } from '../../support/recording-log.ts';
+
+export type Orders = {
+  readonly targets: number;
+  readonly flapping: number;
+  readonly port: number;
+  readonly rounds: number;
+};
+
+export type Reloaded = {
+  /** Why it doubted itself, each time that it was looked at while it did. */
+  readonly doubts: readonly string[];
+  readonly degraded: number;
+  readonly errors: readonly object[];
+  /** Turns of the event loop in which the process used the CPU for longer than a slice may take, longest first. */
+  readonly turnsMs: readonly number[];
+};
+
+const bucket = '00';
+const periodSeconds = 10;
+const roundMs = 5_000;
+
+let store: Store | undefined;
+const log = recordingLog();
+const runtime = startRuntime(
+  { dataDir: ':memory:' },
+  {
+    clock: systemClock,
+    random: systemRandom,
+    log,
+    wrapStore(inner) {
+      store = inner;
+      return inner;
+    },
+  },
+);
+await runtime.shard.loaded;
+
+let degraded = 0;
+runtime.bus.subscribe({ 'detail-type': ['Prober Degraded'] }, () => {
+  degraded += 1;
+});
+
+async function register({ targets, flapping, port }: Orders): Promise<void> {
+  for (let number = 0, at = 0; at < targets; number += 1) {
+    const name = `target-${number}`;
+    if (bucketOf(targetHash('default', name)) !== bucket) continue;
+    const path = at < flapping ? `/flapping-${at}` : '/healthy';
+    const readinessProbe = { httpGet: { path, port }, periodSeconds };
+    const { status } = await runtime.fetch(
+      new Request(`http://127.0.0.1/v1/namespaces/default/targets/${name}`, {
+        method: 'PUT',
+        body: JSON.stringify({ spec: { host: '127.0.0.1', readinessProbe } }),
+        headers: { 'content-type': 'application/json' },
+      }),
+    );
+    if (status !== 201) throw new Error(`PUT ${name}: ${status}`);
+    at += 1;
+  }
+}
+
+/** As if every target had changed: the holder reads all of them again. */
+async function moveCounters(): Promise<void> {
+  const slices = Array.from({ length: 256 }, (_, slice) => [slice.toString(16).padStart(2, '0'), 1] as const);
+  await store?.write([{ kind: 'update', key: { pk: changesPk, sk: bucket }, add: Object.fromEntries(slices) }], {
+    token: systemRandom.uuid(),
+  });
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const turnMsMin = 20;
+
+/** CPU between two turns of the event loop; wall time says nothing where the process is stopped in between. */
+function watchTurns(): () => readonly number[] {
+  const turnsMs: number[] = [];
+  let before = process.cpuUsage();
+  const timer = setInterval(() => {
+    const { user, system } = process.cpuUsage(before);
+    before = process.cpuUsage();
+    const usedMs = (user + system) / 1_000;
+    if (usedMs >= turnMsMin) turnsMs.push(Math.round(usedMs));
+  }, 1);
+  return () => {
+    clearInterval(timer);
+    return turnsMs.sort((a, b) => b - a);
+  };
+}
+
+process.once('message', async (orders: Orders) => {
+  await register(orders);
+  process.send?.('registered');
+  process.once('message', async () => {
+    const doubts: string[] = [];
+    const turns = watchTurns();
+    for (let round = 0; round < orders.rounds; round += 1) {
+      await moveCounters();
+      for (const endMs = Date.now() + roundMs; Date.now() < endMs; await pause(100))
+        doubts.push(...(runtime.shard.view()?.beat.doubt ? [runtime.shard.view()?.beat.doubt?.reason ?? ''] : []));
+    }
+    const errors = log.lines.filter(({ level }) => level === 'error');
+    process.send?.({ doubts, degraded, errors, turnsMs: turns().slice(0, 10) } satisfies Reloaded);
+  });
+});
+process.send?.('ready');

@@ -1,0 +1,132 @@
+/** One machine whose wall clock is set while it runs: by an hour or a day, ahead or back, with a restart or without. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { hostShard } from '../../functions/local/shard-host.ts';
+import { apiApp } from '../../shared/api/app.ts';
+import { inProcessBus } from '../../shared/bus/in-process.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
+import { syncTarget } from '../../shared/manager/status-sync.ts';
+import { sqliteStore } from '../../shared/store/sqlite.ts';
+import { recordingLog } from '../support/recording-log.ts';
+import { seededRandom } from '../support/seeded-random.ts';
+import { virtualClock } from '../support/virtual-clock.ts';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+const periodSeconds = 5;
+/** Within this, beside its period, every target is probed again. */
+const resumesMs = 60_000;
+/** The longest back-off of a crash loop, and how long its timekeeper takes to notice that it is over. */
+const backoffMaxMs = 300_000 + 20_000;
+
+/** `port` 1 answers, 2 answers and has an initial delay, 3 refuses and so is restarted again and again. */
+const spec = (port: number) => {
+  const probe = { tcpSocket: { port }, periodSeconds };
+  if (port === 3) return { host: '10.0.0.1', livenessProbe: { ...probe, failureThreshold: 1 } };
+  return { host: '10.0.0.1', readinessProbe: { ...probe, ...(port === 2 && { initialDelaySeconds: 5 }) } };
+};
+
+function steppedWorld() {
+  const virtual = virtualClock();
+  let stepMs = 0;
+  const clock: Clock = { ...virtual, nowMs: () => virtual.nowMs() + stepMs };
+  const random = seededRandom(1);
+  const log = recordingLog();
+  const store = sqliteStore({ path: ':memory:' });
+  const bus = inProcessBus({ clock, random, log });
+  bus.subscribe({ 'detail-type': ['Probe Result Changed', 'Target Sync Requested'] }, async ({ detail }) => {
+    if ('target' in detail) await syncTarget({ store, bus, clock, random, log }, detail.target);
+  });
+  const app = apiApp({ store, bus, clock, random, log, health: () => ({ ok: true, quarantined: [] }) });
+  /** By port, monotonic. */
+  const probed = new Map<number, number>();
+  const gaps = new Map<number, number>();
+  const lookAt = (port: number) => {
+    const nowMs = virtual.monotonicMs();
+    gaps.set(port, Math.max(gaps.get(port) ?? 0, nowMs - (probed.get(port) ?? nowMs)));
+    return nowMs;
+  };
+  const tcp = async ({ port }: { readonly port: number }) => {
+    probed.set(port, lookAt(port));
+    const timings = { totalMs: 1 };
+    return port === 3
+      ? { outcome: 'failure' as const, output: 'refused', failureClass: 'CONNECT_REFUSED' as const, timings }
+      : { outcome: 'success' as const, output: '', timings };
+  };
+  const unused = () => Promise.reject(new Error('no such probe here'));
+  const forRun = () => ({
+    dial: unused,
+    resolve: unused,
+    probers: { tcp, http: unused, grpc: unused, exec: unused },
+    abandon: () => undefined,
+  });
+  const metrics = { observe: () => undefined, remove: () => undefined };
+  const start = () => hostShard({ clock, random, log, store, bus, canaries: [], forRun, metrics });
+  let host = start();
+  return {
+    log,
+    advance: virtual.advance,
+    async register(port: number) {
+      const body = JSON.stringify({ spec: spec(port) });
+      const headers = { 'content-type': 'application/json' };
+      const url = `http://probelet.test/v1/namespaces/default/targets/target-${port}`;
+      const response = await app.fetch(new Request(url, { method: 'PUT', body, headers }));
+      assert.equal(response.status, 201);
+    },
+    step: (ms: number) => {
+      stepMs = ms;
+    },
+    async restart() {
+      await virtual.runUntil(host.stop());
+      host = start();
+      await virtual.advance(0);
+    },
+    stop: () => virtual.runUntil(host.stop()),
+    /** The longest time that a port was not probed since the last look, by port. */
+    takeGaps() {
+      for (const port of probed.keys()) lookAt(port);
+      const taken = [...gaps].toSorted();
+      gaps.clear();
+      for (const port of probed.keys()) probed.set(port, virtual.monotonicMs());
+      return taken;
+    },
+  };
+}
+
+const gapMax = (port: number): number => periodSeconds * 1_000 + (port === 3 ? backoffMaxMs : resumesMs);
+
+for (const [name, stepMs] of [
+  ['an hour ahead', hourMs],
+  ['a day ahead', dayMs],
+  ['an hour behind', -hourMs],
+  ['a day behind', -dayMs],
+] as const)
+  for (const isRestarted of [false, true])
+    describe(`a wall clock that is ${name} for 20 minutes${isRestarted ? ', and a restart at each step' : ''}`, () => {
+      test('costs a minute of probing at most, as it is set and as it is set back', async () => {
+        const world = steppedWorld();
+        await world.register(1);
+        await world.advance(3 * minuteMs);
+        for (const ms of [stepMs, 0]) {
+          world.takeGaps();
+          world.step(ms);
+          if (isRestarted) await world.restart();
+          await world.advance(2 * minuteMs);
+          if (ms === stepMs) for (const port of [2, 3]) await world.register(port);
+          await world.advance(ms === stepMs ? 20 * minuteMs : 40 * minuteMs);
+          const gaps = world.takeGaps();
+          assert.deepEqual(
+            gaps.map(([port]) => port),
+            [1, 2, 3],
+          );
+          for (const [port, gapMs] of gaps)
+            assert.ok(gapMs <= gapMax(port), `port ${port} was not probed for ${gapMs / 1_000} s at ${ms}`);
+        }
+        await world.stop();
+        assert.deepEqual(
+          world.log.lines.filter(({ level }) => level === 'error'),
+          [],
+        );
+      });
+    });

@@ -1,0 +1,104 @@
+/** Checkpoints of buckets that are too large for one item, and of those that cannot be stored at all. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { writeCheckpoints } from '../../shared/manager/checkpoint.ts';
+import { type CheckpointEntries, storedCheckpoint } from '../../shared/manager/checkpoint-items.ts';
+import { itemBytes, itemBytesMax } from '../../shared/store/item-size.ts';
+import { encodeEpoch } from '../../shared/store/items.ts';
+import { bucketPk, checkpointKey } from '../../shared/store/keys.ts';
+import type { Store } from '../../shared/store/store.ts';
+import { longestEntries } from '../support/longest-entries.ts';
+import { shardWorld } from '../support/shard-world.ts';
+
+const bucket = '3c';
+
+async function checkpointWorld(wrapStore?: (store: Store) => Store) {
+  const world = shardWorld(wrapStore && { wrapStore });
+  const run = world.bareRun(1);
+  const epoch = encodeEpoch(bucket, { token: 1, shard: '00', claimedAtMs: 0 });
+  await world.store.write([{ kind: 'put', item: epoch }], { token: 'epoch' });
+  const written = new Map<string, readonly string[]>();
+  return {
+    ...world,
+    run,
+    written,
+    write: (entries: CheckpointEntries) =>
+      world.clock.runUntil(writeCheckpoints(run, new Map([[bucket, entries]]), written)),
+    items: () => world.store.query({ pk: bucketPk(bucket) }),
+  };
+}
+
+test('the checkpoint of 20,000 targets of one bucket with the longest names is stored, and read again', async () => {
+  const { write, items, written, run } = await checkpointWorld();
+  const entries = longestEntries(bucket, 20_000);
+  await write(entries);
+  const stored = await items();
+  assert.ok(stored.length > 20, `${stored.length} items`);
+  for (const item of stored) assert.ok(itemBytes(item) <= itemBytesMax, `${item.sk} has ${itemBytes(item)} bytes`);
+  const read = storedCheckpoint(stored);
+  assert.deepEqual(read.entries, entries);
+  assert.deepEqual(read.written, written.get(bucket));
+  assert.equal(run.ended(), undefined);
+});
+
+test('items that are not needed any more lose their entries, and what stayed the same is not written again', async () => {
+  let writes = 0;
+  const counting = (store: Store): Store => ({
+    get: (key, options) => store.get(key, options),
+    query: (query) => store.query(query),
+    write(operations, options) {
+      writes += 1;
+      return store.write(operations, options);
+    },
+  });
+  const { write, items } = await checkpointWorld(counting);
+  const entries = longestEntries(bucket, 2_000);
+  await write(entries);
+  const { length } = await items();
+  assert.ok(length > 3);
+  writes = 0;
+  await write(entries);
+  assert.equal(writes, 0);
+  const few = Object.fromEntries(Object.entries(entries).toSorted().slice(0, 3));
+  await write(few);
+  assert.deepEqual(storedCheckpoint(await items()).entries, few);
+});
+
+test('an entry that a crash left in two items counts as it was written last', () => {
+  const [[sk, entry] = ['', undefined]] = Object.entries(longestEntries(bucket, 1));
+  assert.ok(entry);
+  const grown = { ...entry, resultRun: entry.resultRun + 1 };
+  const itemOf = (part: number, own: typeof entry) => ({
+    ...checkpointKey(bucket, part),
+    kind: 'CHECKPOINT',
+    schemaVersion: 1,
+    entries: { [sk]: own },
+  });
+  for (const [first, second] of [
+    [entry, grown],
+    [grown, entry],
+  ] as const)
+    assert.deepEqual(storedCheckpoint([itemOf(0, first), itemOf(2, second)]).entries, { [sk]: grown });
+});
+
+describe('a checkpoint that cannot be stored', () => {
+  test('is logged; the others are written, and the run goes on', async () => {
+    const refusing = (store: Store): Store => ({
+      get: (key, options) => store.get(key, options),
+      query: (query) => store.query(query),
+      async write(operations, options) {
+        const isRefused = operations.some(
+          ({ kind, ...rest }) => kind === 'put' && JSON.stringify(rest).includes('#0001"'),
+        );
+        if (isRefused) throw new Error('no store could do that');
+        return store.write(operations, options);
+      },
+    });
+    const { write, items, run, log } = await checkpointWorld(refusing);
+    await write(longestEntries(bucket, 2_000));
+    const parts = (await items()).map(({ sk }) => sk);
+    assert.ok(parts.includes('CHECKPOINT') && !parts.includes('CHECKPOINT#0001') && parts.includes('CHECKPOINT#0002'));
+    assert.equal(run.ended(), undefined);
+    assert.equal(log.lines.filter(({ level }) => level === 'error').length, 1);
+  });
+});

@@ -1,0 +1,107 @@
+/** The schedule holds shards first and weighs afterwards, for as long as there is time. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { slotAt } from '../../shared/core/slots.ts';
+import { noWeight, weightFormula } from '../../shared/core/weight.ts';
+import { changeCounted, encodeWeight } from '../../shared/store/items.ts';
+import { bucketName, targetAddress } from '../../shared/store/keys.ts';
+import type { Query } from '../../shared/store/store.ts';
+import { minuteMs, nameIn, type ScheduleWorld, scheduleWorld } from './schedule-world.ts';
+
+/** A world whose only shard has a holder that has just died, a minute into a slot that nobody has begun. */
+async function deserted(): Promise<ScheduleWorld> {
+  const world = scheduleWorld();
+  await world.register('checkout');
+  await world.tick();
+  const [shard] = (await world.layout()).shards;
+  assert.ok(shard);
+  await world.beat(shard, { slot: slotAt({ from: 0, mode: 'resident' }, world.clock.nowMs()).slot - 1 });
+  await world.advance(2 * minuteMs);
+  await world.register('cart', { periodSeconds: 5 });
+  world.takeSent();
+  return world;
+}
+
+/** Queries that match take so long to be answered. */
+function delayQueries(world: ScheduleWorld, isSlow: (query: Query) => boolean, delayMs: number): void {
+  const { query } = world.store;
+  Object.assign(world.store, {
+    query: async (asked: Query) => {
+      if (isSlow(asked)) await new Promise<void>((resolve) => world.clock.setTimer(delayMs, resolve));
+      return query(asked);
+    },
+  });
+}
+
+const kinds = (world: ScheduleWorld) => world.takeSent().map(({ message }) => message.kind);
+
+describe('a schedule whose weighing takes for ever', () => {
+  const reads: { readonly [what: string]: (query: Query) => boolean } = {
+    targets: ({ pk }) => pk.startsWith('B#'),
+    'stored weights': ({ pk }) => pk === 'WEIGHT',
+    'change counters': ({ pk }) => pk === 'CHANGES',
+  };
+  for (const [what, isSlow] of Object.entries(reads))
+    test(`sends messages and rescues although reading ${what} never ends`, async () => {
+      const world = await deserted();
+      delayQueries(world, isSlow, 100 * minuteMs);
+      const startedAtMs = world.clock.nowMs();
+      const ticked = world.ticks();
+      await world.advance(7_000);
+      assert.deepEqual(kinds(world), ['slot', 'rescue']);
+      const { noHolder } = await world.clock.runUntil(ticked);
+      assert.deepEqual(noHolder, ['00']);
+      assert.ok(world.clock.nowMs() - startedAtMs < 45_000, 'a function that runs the schedule has 50 s');
+    });
+});
+
+test('a process that starts after a pause sends its shard the message at once', async () => {
+  const world = await deserted();
+  const ticked = world.ticks({ repeatCurrent: true });
+  await world.advance(100);
+  assert.deepEqual(kinds(world), ['slot']);
+  await world.clock.runUntil(ticked);
+});
+
+describe('weighing', () => {
+  const registered = Array.from({ length: 100 }, (_, index) => bucketName(index));
+
+  test('goes on in the next minute where there was no time for all buckets', async () => {
+    const world = scheduleWorld();
+    for (const bucket of registered.slice(0, 50)) await world.register(nameIn(bucket));
+    delayQueries(world, ({ pk }) => pk.startsWith('B#'), 1_000);
+    const weighed: number[] = [];
+    for (let minute = 0; minute < 4; minute += 1) {
+      await world.tick();
+      weighed.push((await world.store.query({ pk: 'WEIGHT' })).length);
+      await world.advance(minuteMs);
+    }
+    assert.equal(weighed.at(-1), 50);
+    assert.ok((weighed[0] ?? 0) >= 15 && (weighed[0] ?? 50) < 50, `weighed by each minute: ${weighed.join(', ')}`);
+  });
+
+  test('leaves no shard idle that has targets it has not weighed yet', async () => {
+    const world = scheduleWorld();
+    await world.register('checkout');
+    delayQueries(world, ({ pk }) => pk.startsWith('B#'), 100 * minuteMs);
+    await world.tick();
+    assert.deepEqual(kinds(world), ['slot']);
+  });
+
+  test('of another formula counts until its bucket has been weighed anew, a part of them each minute', async () => {
+    const world = scheduleWorld();
+    const stored = { ...noWeight, targets: 1, cpu: 0.001, sockets: 0.1, mode: 'resident' as const };
+    for (const bucket of registered) {
+      await world.write([changeCounted(targetAddress('default', nameIn(bucket)))]);
+      const record = { ...stored, changes: 1, formula: weightFormula - 1 };
+      await world.write([{ kind: 'put', item: encodeWeight(bucket, record) }]);
+    }
+    const weighings = () => world.queries.splice(0).filter(({ pk }) => pk.startsWith('B#')).length;
+    const { layout } = await world.tick();
+    assert.deepEqual([layout.length, layout[0]?.mode], [1, 'resident']);
+    assert.equal(weighings(), 64);
+    await world.advance(minuteMs);
+    await world.tick();
+    assert.equal(weighings(), 36);
+  });
+});

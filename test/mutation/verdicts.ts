@@ -1,0 +1,17 @@
+/** What is known of mutants that no test notices, so that a later run tells of new ones only. */
+import { readFileSync } from 'node:fs';
+import type { Mutant } from './mutant.ts';
+
+export type Verdict = Pick<Mutant, 'file' | 'operator' | 'code' | 'original' | 'replacement'> & {
+  readonly verdict: 'equivalent' | 'masked' | 'accepted';
+  /** Why nothing can notice it, which layer makes up for it, or why nobody needs to notice it. */
+  readonly why: string;
+};
+
+const file = new URL('./verdicts.json', import.meta.url);
+
+export const knownVerdicts = (): readonly Verdict[] => JSON.parse(readFileSync(file, 'utf8'));
+
+/** By its text, wherever its line has moved. */
+export const isOf = (mutant: Mutant, verdict: Verdict): boolean =>
+  (['file', 'operator', 'code', 'original', 'replacement'] as const).every((name) => mutant[name] === verdict[name]);

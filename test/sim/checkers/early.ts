@@ -1,0 +1,86 @@
+/**
+ * Early: no probe begins before its container has run for the initial delay, by the clock of the process that probes, and readiness and
+ * liveness not before the listener of the startup probe has answered with success since the container began.
+ */
+import type { ReportRecord, StatusRecord, TargetRecord } from '../../../shared/core/records.ts';
+import { probeName } from '../../../shared/core/spec.ts';
+import { probeKey, reportKey, statusKey } from '../../../shared/store/keys.ts';
+import { type Life, worldStartMs } from '../clock.ts';
+import { processOf } from '../fault-log.ts';
+import type { Probed } from '../ledger.ts';
+import type { Endpoint } from '../network.ts';
+import { isTooEarly } from '../oracle/timing.ts';
+import { keyKind } from '../store.ts';
+import type { Checker, Facts } from './checker.ts';
+
+/** How long a holder may still go by an earlier spec. */
+const specLagMs = 120_000;
+/** A clock that has just jumped was asked before it did. */
+const jumpLagMs = 5_000;
+
+export const early: Checker = (facts, violated) => {
+  const { ledger, faults } = facts;
+  const lives = new Map<string, Life>();
+  /** By startup probe, whatever endpoint its spec named then: a success outlives a change of the spec. */
+  const succeeded = new Map<string, number>();
+  const specified = new Map<string, number>();
+  return {
+    runStarted: ({ prober, life }) => void lives.set(prober, life),
+    applied({ timeMs, changes }) {
+      for (const { key, before, after } of changes)
+        if (keyKind(key) === 'TARGET' && before && after) specified.set(String(after.uid), timeMs);
+    },
+    probeSeen({ endpoint, outcome, endMs }) {
+      const probed = outcome === 'success' && ledger.probedAt(endpoint);
+      if (probed && probed.probe.probeType === 'startup') succeeded.set(startupName(probed), endMs);
+    },
+    probeStarted({ endpoint, prober, startMs }) {
+      const probed = ledger.probedAt(endpoint);
+      const life = lives.get(prober);
+      const item = probed && ledger.probeItem(probed);
+      if (!probed || !life || !item || item.uid !== probed.uid) return;
+      // Whoever has been replaced may not know the container; it cannot commit what it sees.
+      if (ledger.tokenOf(prober) !== ledger.epochOf(probed.address.bucket)) return;
+      const startedAtMs = startOf(facts, probed, item.containerID);
+      const isNewSpec = (specified.get(probed.uid) ?? Number.NEGATIVE_INFINITY) > startMs - specLagMs;
+      if (startedAtMs === undefined) return;
+      const isJumping = faults
+        .during(startMs - jumpLagMs, startMs, processOf(prober))
+        .some(({ kind }) => kind === 'clock jump' || kind === 'pause' || kind === 'probe pause');
+      const wallMs = worldStartMs + startMs + life.skewMs;
+      const { initialDelaySeconds } = probed.probe.probe;
+      if (!isNewSpec && !isJumping && isTooEarly(Math.min(startedAtMs, wallMs), initialDelaySeconds, wallMs))
+        violated(
+          `${prober} probed ${endpoint} ${wallMs - startedAtMs} ms after its container began, of ${initialDelaySeconds} s`,
+        );
+      const startup = startupOf(facts, probed);
+      const sinceMs = startedAtMs - worldStartMs - 2 * 2_000;
+      if (startup && !isNewSpec && (succeeded.get(startupName(probed)) ?? -1) < sinceMs)
+        violated(`${prober} probed ${endpoint} although ${startup} has not answered since ${sinceMs}`);
+    },
+  };
+};
+
+const startupName = ({ uid, probe }: Probed): string => `${uid}#${probe.container.spec.name}`;
+
+/** The endpoint of the startup probe that this one waits for. */
+function startupOf({ ledger }: Facts, { address, uid, probe }: Probed): Endpoint | undefined {
+  const { container, probeType } = probe;
+  if (probeType === 'startup' || !container.spec.startupProbe) return undefined;
+  // The startup worker of a terminating target has ended: without one a container that runs counts as started.
+  if (ledger.targetOf(uid)?.deletionTimestampMs !== undefined) return undefined;
+  return ledger.endpointOf(probeKey(address, probeName(container.spec.name, 'startup')));
+}
+
+/** When the container of this ID began, as its report or its status says; undefined: it is not the current one, or does not run. */
+function startOf({ table, ledger }: Facts, { address, uid, probe }: Probed, containerID: string): number | undefined {
+  const target: TargetRecord | undefined = ledger.targetOf(uid);
+  const { name } = probe.container.spec;
+  const source =
+    target?.spec.lifecycle === 'reported'
+      ? (table.get(reportKey(address)) as ReportRecord | undefined)
+      : (table.get(statusKey(address)) as StatusRecord | undefined)?.status;
+  const all = [...(source?.containerStatuses ?? []), ...(source?.initContainerStatuses ?? [])];
+  const found = all.find((one) => one.name === name && one.containerID === containerID);
+  return found?.state?.kind === 'running' ? found.state.startedAtMs : undefined;
+}

@@ -1,0 +1,73 @@
+/**
+ * L7: a holder takes up what has changed: in good health the results of a container that began so long ago are of that container, and a
+ * terminating target's liveness and startup probes have ended.
+ */
+import type { ProbeRecord, ReportRecord, StatusRecord, TargetRecord } from '../../../shared/core/records.ts';
+import { reportKey, statusKey } from '../../../shared/store/keys.ts';
+import type { Probed } from '../ledger.ts';
+import { keyKind } from '../store.ts';
+import { type Checker, type Facts, recoveryMs } from './checker.ts';
+import { spacingMs } from './tick.ts';
+
+/** Two looks at the change counters, the reload, and a commit. */
+const takenUpMs = 30_000;
+
+export const l7: Checker = (facts, violated) => {
+  const { ledger, faults, nowMs } = facts;
+  /** When what its workers have to know of it last changed, by uid. */
+  const changed = new Map<string, number>();
+  const look = (target: TargetRecord, calmMs: number) => {
+    const sinceMs = Math.max(changed.get(target.uid) ?? 0, calmMs + recoveryMs);
+    if (nowMs() - sinceMs < takenUpMs) return;
+    for (const { probed, item } of ledger.probesOf(target)) {
+      const wrong = missedBy(facts, { target, probed, item });
+      if (wrong === undefined || nowMs() - sinceMs < allowedMs(facts, probed)) continue;
+      changed.set(target.uid, nowMs());
+      violated(`${probed.address.prefix}${probed.name} ${wrong}, changed at ${sinceMs} at the latest`);
+    }
+  };
+  return {
+    applied({ timeMs, changes }) {
+      for (const { key, before, after } of changes) {
+        const kind = keyKind(key);
+        const isNews =
+          kind === 'TARGET' || kind === 'REPORT' || (kind === 'STATUS' && containersOf(before) !== containersOf(after));
+        if (isNews && after) changed.set(String(after.uid), timeMs);
+      }
+    },
+    ticked() {
+      const calmMs = faults.calmSinceMs();
+      if (calmMs === undefined) return;
+      for (const target of ledger.targets()) look(target, calmMs);
+    },
+  };
+};
+
+/** A worker takes another container up with its next probe, up to a period after the change was seen. */
+const allowedMs = (facts: Facts, probed: Probed): number => takenUpMs + spacingMs(facts, probed);
+
+const containersOf = (status: unknown): string =>
+  JSON.stringify((status as StatusRecord | undefined)?.status.containerStatuses.map(({ containerID }) => containerID));
+
+type Looked = { readonly target: TargetRecord; readonly probed: Probed; readonly item: ProbeRecord };
+
+function missedBy({ table }: Facts, { target, probed, item }: Looked): string | undefined {
+  const { address, probe } = probed;
+  const status = table.get(statusKey(address)) as StatusRecord | undefined;
+  const isOver = status?.status.phase === 'Failed' || status?.status.phase === 'Succeeded';
+  const isTerminating = target.deletionTimestampMs !== undefined;
+  if (isOver || item.uid !== target.uid) return undefined;
+  const source =
+    target.spec.lifecycle === 'reported' ? (table.get(reportKey(address)) as ReportRecord | undefined) : status?.status;
+  const all = [...(source?.containerStatuses ?? []), ...(source?.initContainerStatuses ?? [])];
+  const current = all.find(({ name }) => name === probe.container.spec.name);
+  if (current?.state?.kind !== 'running') return undefined;
+  if (isTerminating) {
+    const goesOn = probe.probeType === 'readiness' || probe.container.kind === 'restartableInit';
+    return goesOn || item.ended ? undefined : 'has not ended with its target';
+  }
+  if (item.ended) return 'has ended';
+  return item.containerID === current.containerID
+    ? undefined
+    : `is of ${item.containerID}, not of ${current.containerID}`;
+}

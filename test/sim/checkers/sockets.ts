@@ -1,0 +1,23 @@
+/** Sockets: a process never has more probes in flight than it has descriptors for, and hanging targets never hold all of them. */
+import type { Checker } from './checker.ts';
+
+/** Of one process, and what hanging targets may hold of it: docs/adr/0026. */
+const descriptorsMax = 700;
+
+export const sockets: Checker = (_, violated) => {
+  const inFlight = new Map<string, number>();
+  const lifeOf = (prober: string): string => prober.slice(0, prober.indexOf('/'));
+  const count = (prober: string, more: number): number => {
+    const now = (inFlight.get(lifeOf(prober)) ?? 0) + more;
+    inFlight.set(lifeOf(prober), now);
+    return now;
+  };
+  return {
+    probeStarted({ prober, startMs }) {
+      const now = count(prober, 1);
+      if (now === descriptorsMax + 1) violated(`${lifeOf(prober)} had ${now} probes in flight at ${startMs}`);
+    },
+    probeSeen: ({ prober }) => void count(prober, -1),
+    probeAbandoned: ({ prober }) => void count(prober, -1),
+  };
+};

@@ -1,0 +1,22 @@
+/** Tick mode, as RUN shows it. */
+import type { EpochRecord, RunRecord } from '../../../shared/store/items.ts';
+import { epochKey, runKey, type TargetAddress } from '../../../shared/store/keys.ts';
+import type { Probed } from '../ledger.ts';
+import type { Facts } from './checker.ts';
+
+const minuteMs = 60_000;
+
+export function isTick({ table }: Pick<Facts, 'table'>, { bucket }: TargetAddress): boolean {
+  const epoch = table.get(epochKey(bucket)) as EpochRecord | undefined;
+  const run = epoch && (table.get(runKey(epoch.shard)) as RunRecord | undefined);
+  return run?.tick === true;
+}
+
+/** A minute's run begins when its schedule does, and a container that has not held the shard before loads it first. */
+const beginsWithinMs = 10_000;
+
+/** Between two probes of a worker: its period, and in tick mode, where probes begin once a minute, the next whole minute. */
+export function spacingMs(facts: Pick<Facts, 'table'>, { address, probe }: Probed): number {
+  const periodMs = probe.probe.periodSeconds * 1000;
+  return isTick(facts, address) ? Math.ceil(periodMs / minuteMs) * minuteMs + beginsWithinMs : periodMs;
+}

@@ -1,0 +1,161 @@
+/**
+ * Told: subscribers learn of a prober that doubts itself when its process has lost the network, and only when a process has been cut off,
+ * stood still or had its clock set; and of a shard without a holder as soon as a schedule that nothing disturbs could see it. What was
+ * told is taken back when it is over.
+ */
+import type { Published } from '../bus.ts';
+import { processOf } from '../fault-log.ts';
+import type { DoneFault, FaultKind } from '../faults.ts';
+import type { SeenProbe } from '../network.ts';
+import { noHolderAfterMs } from '../oracle/timing.ts';
+import { keyKind } from '../store.ts';
+import type { Checker, Facts } from './checker.ts';
+import { bucketsIn, type Shard, shardsOf } from './shards.ts';
+
+/** What makes a prober doubt itself, and for how long a run may go on with the doubt of the one before it. */
+const ownFaults: ReadonlySet<FaultKind> = new Set(['network loss', 'pause', 'probe pause', 'clock jump']);
+const inheritedMs = 300_000;
+/** A failed probe, two examinations, a beat, the bus. */
+const tellingMs = 30_000;
+/** Both clocks, and what lies between the two looks of a schedule. */
+const lookingMs = 12_000;
+/** In which a schedule that was woken has told, and the faults that keep it from that. */
+const scheduleMs = 20_000;
+
+type Due = {
+  readonly dueMs: number;
+  readonly sinceMs: number;
+  readonly what: string;
+  readonly buckets: readonly number[];
+};
+
+export const told: Checker = (facts, violated) => {
+  const { faults, nowMs } = facts;
+  /** By what is told, the buckets of which subscribers believe it. */
+  const believed = { doubt: new Set<number>(), noHolder: new Set<number>() };
+  /** By what is told and bucket, the time of the latest recovery: events are unordered, so an older doubt that arrives later is over. */
+  const recoveries = new Map<string, number>();
+  const ids = new Set<string>();
+  const cuts = new Map<string, DoneFault>();
+  let due: readonly Due[] = [];
+  const beats = new Map<string, number>();
+  let laidOutMs = 0;
+
+  const degraded = ({ event, publisher, timeMs }: Published) => {
+    if (event.detailType !== 'Prober Degraded') return;
+    const { hashRange, reason } = event.detail;
+    const isNoHolder = reason === 'NoHolder';
+    const kind = isNoHolder ? 'noHolder' : 'doubt';
+    for (const bucket of bucketsIn(hashRange))
+      if (event.timeMs >= (recoveries.get(`${kind} ${bucket}`) ?? 0)) believed[kind].add(bucket);
+    ids.add(event.detail.id);
+    due = due.filter(({ what, buckets }) => what !== kind || !buckets.some((bucket) => believed[kind].has(bucket)));
+    const isOwn = faults.during(timeMs - inheritedMs, timeMs).some((fault) => ownFaults.has(fault.kind));
+    const isLoaded = facts.computingTakesTime && reason === 'EventLoopStalled';
+    if (!isNoHolder && !isOwn && !isLoaded)
+      violated(`${publisher} told of ${reason} although nothing was wrong with any prober`);
+  };
+  const recovered = ({ event, publisher, timeMs }: Published) => {
+    if (event.detailType !== 'Prober Recovered') return;
+    const { hashRange, id } = event.detail;
+    const kind = id.includes('#held-again#') ? 'noHolder' : 'doubt';
+    const range = bucketsIn(hashRange);
+    // It is told again where the bus's answer was lost, and for safety where nobody knows whether the doubt was told.
+    const mayBeTold =
+      ids.has(id) || faults.during(timeMs - inheritedMs, timeMs).some((fault) => ownFaults.has(fault.kind));
+    if (!mayBeTold && !range.some((bucket) => believed[kind].has(bucket)))
+      violated(`${publisher} told of the recovery ${id} of ${hashRange}, of which nothing else was told`);
+    ids.add(id);
+    for (const bucket of range) {
+      believed[kind].delete(bucket);
+      recoveries.set(`${kind} ${bucket}`, Math.max(event.timeMs, recoveries.get(`${kind} ${bucket}`) ?? 0));
+    }
+  };
+
+  /** A run that is in force saw a failure that its own network made. */
+  const cutOff = ({ prober, endpoint, endMs, outcome, isGenuine }: SeenProbe) => {
+    const process = processOf(prober);
+    const cut = cuts.get(process);
+    const bucket = facts.ledger.probedAt(endpoint)?.address.bucket;
+    if (outcome !== 'failure' || isGenuine || !cut || bucket === undefined || cut.untilMs < endMs + tellingMs) return;
+    if (facts.ledger.tokenOf(prober) !== facts.ledger.epochOf(bucket)) return;
+    const number = Number.parseInt(bucket, 16);
+    if (!believed.doubt.has(number) && !due.some(({ buckets }) => buckets.includes(number)))
+      due = [...due, { dueMs: endMs + tellingMs, sinceMs: endMs, what: 'doubt', buckets: [number] }];
+  };
+
+  const woken = (process: string, timeMs: number) => {
+    const silent = shardsOf(facts).filter(({ name, mode }) => {
+      const sinceMs = Math.max(beats.get(name) ?? 0, laidOutMs);
+      return mode === 'resident' && timeMs - sinceMs > noHolderAfterMs(false) + lookingMs;
+    });
+    if (silent.length > 0) pendingLooks.push({ process: processOf(process), timeMs, silent });
+  };
+  const pendingLooks: { readonly process: string; readonly timeMs: number; readonly silent: readonly Shard[] }[] = [];
+
+  const settleLooks = () => {
+    while (pendingLooks[0] && pendingLooks[0].timeMs < nowMs() - scheduleMs) {
+      const { process, timeMs, silent } = pendingLooks.shift() as (typeof pendingLooks)[number];
+      if (laidOutMs > timeMs || hindered(facts, process, timeMs)) continue;
+      for (const { name, from, to } of silent) {
+        const isBack = (beats.get(name) ?? 0) > timeMs;
+        if (isBack || believed.noHolder.has(from) || believed.noHolder.has(to - 1)) continue;
+        violated(`nobody holds shard ${name} since ${beats.get(name)}, ${process} looked at ${timeMs} and told nobody`);
+      }
+    }
+  };
+
+  const settleDue = () => {
+    const over = due.filter(({ dueMs }) => dueMs <= nowMs());
+    due = due.filter(({ dueMs }) => dueMs > nowMs());
+    for (const { sinceMs, dueMs, buckets } of over) {
+      const [bucket = 0] = buckets;
+      if (isUndisturbed(facts, bucket, sinceMs, dueMs))
+        violated(`the holder of bucket ${bucket} was cut off at ${sinceMs}, and told nobody`);
+    }
+  };
+
+  return {
+    published(seen) {
+      degraded(seen);
+      recovered(seen);
+    },
+    faultDone(fault) {
+      if (fault.kind === 'network loss' && fault.process !== undefined) cuts.set(fault.process, fault);
+    },
+    probeSeen: cutOff,
+    scheduleWoken: ({ process, timeMs }) => woken(process, timeMs),
+    applied({ timeMs, changes }) {
+      for (const { key, before, after } of changes) {
+        const kind = keyKind(key);
+        if (kind === 'LAYOUT' && before?.version !== after?.version) laidOutMs = timeMs;
+        if (kind === 'RUN') beats.set(key.pk.slice('RUN#'.length), timeMs);
+      }
+    },
+    ticked() {
+      settleDue();
+      settleLooks();
+    },
+    settled() {
+      for (const [kind, buckets] of Object.entries(believed))
+        for (const { name, from, to } of shardsOf(facts)) {
+          const bucket = [...buckets].find((one) => one >= from && one < to);
+          if (bucket !== undefined)
+            violated(`it was told, ${kind}, of bucket ${bucket} in ${name}, and never taken back`);
+        }
+    },
+  };
+};
+
+const ofSchedule = /^(store|bus|queue|crash|pause|partition|clock)/;
+
+/** Something may have kept this schedule from telling. */
+const hindered = ({ faults }: Facts, process: string, timeMs: number): boolean =>
+  faults.during(timeMs - scheduleMs, timeMs + scheduleMs, process).some(({ kind }) => ofSchedule.test(kind));
+
+/** One run held the bucket all the while, and nothing else happened to any worker. */
+function isUndisturbed(facts: Facts, _bucket: number, sinceMs: number, dueMs: number): boolean {
+  return !facts.faults
+    .during(sinceMs - tellingMs, dueMs)
+    .some(({ kind, process }) => ofSchedule.test(kind) && (process === undefined || process.startsWith('worker')));
+}

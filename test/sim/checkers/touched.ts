@@ -1,0 +1,77 @@
+/**
+ * How much of a span of time faults in force can have cost a shard its holder. Each fault touches the span from its begin to its end and
+ * an aftermath: the time that the product needs from then on, derived in docs/reliability.md. What no fault touches is the product's own.
+ */
+import type { DoneFault, FaultKind } from '../faults.ts';
+import type { Facts } from './checker.ts';
+
+/** A lease runs out (15 s), another process receives the message, claims and loads: after one crash all of it takes 25 s at most. */
+const takeOverMs = 25_000;
+/** A tick is a minute; a rescue follows a beat that is 30 s old with the next tick, and looks for 6 s before it takes the shard. */
+const tickMs = 60_000;
+const rescueMs = tickMs + 30_000 + 6_000 + takeOverMs;
+/**
+ * After a claim that comes late, of a process that stood still or a request that was under way: it fences the holder, whose message is
+ * acknowledged, and then finds its own lease gone. The rescue of the next tick takes the shard.
+ */
+const lateClaimMs = rescueMs;
+/** The longest delay of a message in the simulated queue. */
+const queueDelayMs = 150_000;
+
+const aftermathMs: { readonly [kind in FaultKind]?: number } = {
+  crash: takeOverMs,
+  pause: lateClaimMs,
+  'store throttled': takeOverMs,
+  'store slow': takeOverMs,
+  'store answer lost': takeOverMs,
+  'store in doubt': lateClaimMs,
+  'store late write': lateClaimMs,
+  'store conflict': takeOverMs,
+  'store outage': rescueMs,
+  partition: lateClaimMs,
+  'queue unreachable': takeOverMs,
+  'queue answer lost': takeOverMs,
+  'queue duplicate': lateClaimMs,
+  'queue delay': queueDelayMs + takeOverMs,
+  'clock jump': takeOverMs,
+  'probe pause': lateClaimMs,
+  'tick missing': tickMs + takeOverMs,
+  'tick late': tickMs + takeOverMs,
+};
+
+type Span = { readonly fromMs: number; readonly toMs: number };
+
+/** The part of the span that some fault, or its aftermath, touches. */
+export function touchedMs({ faults }: Pick<Facts, 'faults'>, { fromMs, toMs }: Span): number {
+  const longestMs = Math.max(...Object.values(aftermathMs));
+  const spans = faults.during(fromMs - longestMs, toMs).flatMap(spanOf);
+  // A group that is locked by a process that died before its first heartbeat is waited for by a rescue.
+  const locked = [...faults.locksSinceMs()].map((sinceMs) => ({ fromMs: sinceMs, toMs: sinceMs + rescueMs }));
+  const within = [...spans, ...locked]
+    .map((span) => ({ fromMs: Math.max(fromMs, span.fromMs), toMs: Math.min(toMs, span.toMs) }))
+    .filter((span) => span.toMs > span.fromMs)
+    .sort((one, other) => one.fromMs - other.fromMs);
+  return unionMs(within);
+}
+
+function spanOf({ kind, timeMs, untilMs, process }: DoneFault): readonly Span[] {
+  const afterMs = aftermathMs[kind];
+  // What strikes the API, or status-sync, takes no shard from its holder.
+  const isElsewhere = process !== undefined && !/^(worker|schedule)/.test(process);
+  // A schedule that dies or stands still has not sent what its tick was for: the next one does.
+  const lostTickMs = process?.startsWith('schedule') ? rescueMs : 0;
+  return afterMs === undefined || isElsewhere
+    ? []
+    : [{ fromMs: timeMs, toMs: untilMs + Math.max(afterMs, lostTickMs) }];
+}
+
+/** Of spans in the order of their begin. */
+function unionMs(spans: readonly Span[]): number {
+  let sumMs = 0;
+  let coveredMs = Number.NEGATIVE_INFINITY;
+  for (const { fromMs, toMs } of spans) {
+    sumMs += Math.max(0, toMs - Math.max(coveredMs, fromMs));
+    coveredMs = Math.max(coveredMs, toMs);
+  }
+  return sumMs;
+}

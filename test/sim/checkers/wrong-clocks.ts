@@ -1,0 +1,51 @@
+/**
+ * WrongClocks: whatever the wall clocks were set to, and set back to, every probe that has its turn is made within a minute beside its
+ * period. Held where clock steps are the only fault; docs/reliability.md (Known weaknesses) says what was seen among others.
+ */
+import type { ProbeRecord } from '../../../shared/core/records.ts';
+import type { Probed } from '../ledger.ts';
+import { type Checker, isProbed } from './checker.ts';
+
+const resumesMs = 60_000;
+/** How often it is looked. */
+const tickMs = 10_000;
+
+/** When the probe was last not to be made, and when it was last made. */
+type Followed = { idleMs: number; probedMs: number };
+
+export const wrongClocks: Checker = (facts, violated) => {
+  const { ledger, profile, nowMs } = facts;
+  /** By PROBE item. */
+  let all = new Map<string, Followed>();
+
+  const dueMs = ({ probe }: Probed, { idleMs, probedMs }: Followed): number => {
+    const { periodSeconds, initialDelaySeconds } = probe.probe;
+    const waitMs = periodSeconds * 1_000 + initialDelaySeconds * 1_000 + resumesMs + tickMs;
+    return Math.max(idleMs, probedMs) + waitMs;
+  };
+
+  const look = (probed: Probed, item: ProbeRecord, followed: Followed) => {
+    if (!isProbed(facts, probed, item)) followed.idleMs = nowMs();
+    if (nowMs() <= dueMs(probed, followed)) return;
+    violated(`${probed.key.sk} was not probed since ${followed.probedMs}`);
+    followed.idleMs = nowMs();
+  };
+
+  return {
+    probeStarted({ endpoint, startMs }) {
+      const followed = all.get(ledger.probedAt(endpoint)?.key.sk ?? '');
+      if (followed) followed.probedMs = startMs;
+    },
+    ticked() {
+      if (profile.clockSteps !== 'only') return;
+      const before = all;
+      all = new Map();
+      for (const target of ledger.targets())
+        for (const { probed, item } of ledger.probesOf(target)) {
+          const followed = before.get(probed.key.sk) ?? { idleMs: nowMs(), probedMs: Number.NEGATIVE_INFINITY };
+          all.set(probed.key.sk, followed);
+          look(probed, item, followed);
+        }
+    },
+  };
+};

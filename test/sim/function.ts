@@ -1,0 +1,98 @@
+/**
+ * A function of Lambda: containers that serve one invocation at a time and are frozen in between. Nothing of a frozen container goes on: a
+ * timer that it left set and an answer that it still waited for come in the middle of its next invocation. So a function must leave nothing.
+ */
+import type { InvocationContext } from '../../functions/lambda/context.ts';
+import type { Chance } from './chance.ts';
+import type { Life, Scheduler } from './clock.ts';
+
+type Handler<Answer> = (event: unknown, context: InvocationContext) => Promise<Answer>;
+
+export type SimFunction<Answer> = {
+  /** A container has started. */
+  serve(life: Life, handler: Handler<Answer>): void;
+  hasFree(): boolean;
+  /** To be called only when a container is free. Resolves with undefined when it died, or was killed at the time-out. */
+  invoke(event: unknown): Promise<Answer | undefined>;
+  /** Another version is deployed: every container ends once it serves no invocation. */
+  replaceAll(): void;
+};
+
+export type FunctionOptions = {
+  readonly scheduler: Scheduler;
+  readonly chance: Chance;
+  readonly timeoutMs: number;
+  /** Ends a container: it has used up its time. */
+  readonly kill: (life: Life) => void;
+  readonly onTrouble: (what: string) => void;
+};
+
+export function simFunction<Answer>({
+  scheduler,
+  chance,
+  timeoutMs,
+  kill,
+  onTrouble,
+}: FunctionOptions): SimFunction<Answer> {
+  const containers = new Map<Life, Handler<Answer>>();
+  const busy = new Set<Life>();
+  const replaced = new Set<Life>();
+  let invocations = 0;
+
+  const free = (): readonly Life[] => {
+    for (const life of containers.keys()) if (!life.alive) containers.delete(life);
+    return [...containers.keys()].filter((life) => !busy.has(life));
+  };
+
+  const returned = (life: Life) => {
+    const left = scheduler.pendingOf(life);
+    if (left.length > 0) onTrouble(`${life.name} returned and left pending: ${left.join(', ')}`);
+    scheduler.freeze(life);
+  };
+
+  return {
+    serve(life, handler) {
+      containers.set(life, handler);
+      scheduler.freeze(life);
+    },
+    hasFree: () => free().length > 0,
+    replaceAll() {
+      for (const life of containers.keys()) {
+        if (busy.has(life)) replaced.add(life);
+        else if (life.alive) kill(life);
+      }
+    },
+    invoke(event) {
+      const life = chance.pick(free());
+      const handler = containers.get(life);
+      busy.add(life);
+      invocations += 1;
+      const awsRequestId = `invocation-${invocations}`;
+      const endMs = scheduler.nowMs() + timeoutMs;
+      const context = { awsRequestId, getRemainingTimeInMillis: () => endMs - scheduler.nowMs() };
+      return new Promise((resolve) => {
+        const settle = (answer: Answer | undefined) => {
+          cancel();
+          busy.delete(life);
+          life.onDeath = undefined;
+          if (replaced.delete(life) && life.alive) kill(life);
+          resolve(answer);
+        };
+        const cancel = scheduler.after(timeoutMs, { label: 'invocation times out', deliver: () => kill(life) });
+        life.onDeath = () => settle(undefined);
+        scheduler.thaw(life);
+        const answer = (given: Answer) => {
+          if (!life.alive) return;
+          returned(life);
+          settle(given);
+        };
+        const invoked = () =>
+          void handler?.(event, context).then(answer, (cause: unknown) => {
+            onTrouble(`${life.name} threw: ${String(cause)}`);
+            answer(undefined as Answer);
+          });
+        scheduler.after(chance.between(1, 10), { label: `begins ${awsRequestId}`, life, deliver: invoked });
+      });
+    },
+  };
+}

@@ -1,0 +1,165 @@
+/** Decisions of the product that are made wrongly, one exported function each; see removals.ts. */
+import type * as freshness from '../../../shared/core/freshness.ts';
+import type { ProbeRecord } from '../../../shared/core/records.ts';
+import type * as restartRequests from '../../../shared/core/restart-requests.ts';
+import type * as room from '../../../shared/core/room.ts';
+import type * as staticLifecycle from '../../../shared/core/static-lifecycle.ts';
+import type * as sync from '../../../shared/core/sync.ts';
+import type * as ticker from '../../../shared/core/ticker.ts';
+import type * as velocity from '../../../shared/core/velocity.ts';
+import type * as worker from '../../../shared/core/worker.ts';
+import type * as changes from '../../../shared/manager/changes.ts';
+import type * as doubtEvents from '../../../shared/manager/doubt-events.ts';
+import type * as dropReason from '../../../shared/manager/drop-reason.ts';
+import type * as late from '../../../shared/manager/late.ts';
+import type * as noHolder from '../../../shared/manager/no-holder.ts';
+import type * as predecessors from '../../../shared/manager/predecessors.ts';
+import type * as runOfEpoch from '../../../shared/store/run-of-epoch.ts';
+import { type Replacement, replacementIn } from './replacement.ts';
+
+const never = Number.MAX_SAFE_INTEGER;
+
+export const decisionRemovals = {
+  /** A container whose readiness probe fails is restarted. */
+  'readiness taken for liveness': replacementIn<typeof sync>()(
+    'shared/core/sync.ts',
+    'planSync',
+    (original, removed) => (state, nowMs) => {
+      removed();
+      return original({ ...state, probes: readinessAsLiveness(state.probes) }, nowMs);
+    },
+  ),
+  /** A deleted target does not get its grace period. */
+  'purged at once': replacementIn<typeof sync>()(
+    'shared/core/sync.ts',
+    'planSync',
+    (original, removed) => (state, nowMs) => {
+      const { target } = state;
+      if (target.deletionTimestampMs === undefined) return original(state, nowMs);
+      removed();
+      return original({ ...state, target: { ...target, deletionTimestampMs: 0 } }, nowMs);
+    },
+  ),
+  'no back-off': replacementIn<typeof staticLifecycle>()(
+    'shared/core/static-lifecycle.ts',
+    'killed',
+    (original, removed) => (placed, incarnation, nowMs) => {
+      removed();
+      return original(placed, { ...incarnation, backoffMs: 0 }, nowMs);
+    },
+  ),
+  /** A restart request is published once, whatever becomes of it. */
+  'requests told once': replacementIn<typeof restartRequests>()(
+    'shared/core/restart-requests.ts',
+    'advanceRequests',
+    (original, removed) => (input) => {
+      const { open, outbox } = original(input);
+      if (outbox.length > 0) removed();
+      const once = Object.entries(open).map(([name, request]) => [name, { ...request, nextAtMs: never }]);
+      return { open: Object.fromEntries(once), outbox };
+    },
+  ),
+  'initial delay ignored': replacementIn<typeof worker>()(
+    'shared/core/worker.ts',
+    'decideGate',
+    (original, removed) =>
+      (spec, ...rest) => {
+        if (spec.initialDelaySeconds > 0) removed();
+        return original({ ...spec, initialDelaySeconds: 0 }, ...rest);
+      },
+  ),
+  'stale ten times later': replacementIn<typeof freshness>()(
+    'shared/core/freshness.ts',
+    'staleAfterMs',
+    (original, removed) =>
+      (...args) => {
+        removed();
+        return 10 * original(...args);
+      },
+  ),
+  'no holder never told': replacementIn<typeof noHolder>()(
+    'shared/manager/no-holder.ts',
+    'tellNoHolder',
+    (_, removed) => async () => removed(),
+  ),
+  'doubt never told': replacementIn<typeof doubtEvents>()(
+    'shared/manager/doubt-events.ts',
+    'doubtTeller',
+    (_, removed) => () => ({
+      told: () => false,
+      written: ({ doubt }) => {
+        if (doubt) removed();
+      },
+    }),
+  ),
+  'no surge limit': replacementIn<typeof velocity>()('shared/core/velocity.ts', 'mayTurn', (_, removed) => () => {
+    removed();
+    return true;
+  }),
+  'no socket limit': replacementIn<typeof room>()('shared/core/room.ts', 'hasRoom', (_, removed) => () => {
+    removed();
+    return true;
+  }),
+  'no late probes': replacementIn<typeof late>()('shared/manager/late.ts', 'lateProbes', (_, removed) => () => {
+    removed();
+    return { late: [], lateOverflow: false };
+  }),
+  /** A run begins as if everything had been done before it. */
+  'doubt and delay not inherited': replacementIn<typeof predecessors>()(
+    'shared/manager/predecessors.ts',
+    'inheritedFrom',
+    (original, removed) => (runs) => {
+      removed();
+      return { ...original(runs), degraded: false, late: [], lateOverflow: false };
+    },
+  ),
+  /** Of two shards that had one name the later one speaks for the buckets of both. */
+  'RUN of another layout believed': replacementIn<typeof runOfEpoch>()(
+    'shared/store/run-of-epoch.ts',
+    'observedFor',
+    (_, removed) => (_epoch, run) => {
+      removed();
+      return run;
+    },
+  ),
+  'nothing owed at hand-over': replacementIn<typeof ticker>()(
+    'shared/core/ticker.ts',
+    'isOwedAtHandover',
+    (_, removed) => () => {
+      removed();
+      return false;
+    },
+  ),
+  /** A holder that looks between the count and the write sees nothing of it. */
+  'changes counted once': replacementIn<typeof changes>()(
+    'shared/manager/changes.ts',
+    'withChange',
+    (_, removed) => async (ports, address, write) => {
+      removed();
+      const { touchChanges } = await import('../../../shared/manager/changes.ts');
+      await touchChanges(ports, address);
+      return write();
+    },
+  ),
+  'rescues refused': replacementIn<typeof dropReason>()(
+    'shared/manager/drop-reason.ts',
+    'reasonToDrop',
+    (original, removed) =>
+      async (...args) => {
+        if (args[1].kind !== 'rescue') return original(...args);
+        removed();
+        return 'rescueTooOld';
+      },
+  ),
+} as const satisfies { readonly [protection: string]: Replacement };
+
+type Probes = { readonly [probe: string]: ProbeRecord };
+
+function readinessAsLiveness(probes: Probes): Probes {
+  const swapped = Object.entries(probes).map(([name, probe]) => {
+    const readiness = probes[`${probe.container}#readiness`];
+    if (probe.probeType !== 'liveness' || !readiness?.result) return [name, probe];
+    return [name, { ...probe, result: readiness.result, containerID: readiness.containerID }];
+  });
+  return Object.fromEntries(swapped);
+}

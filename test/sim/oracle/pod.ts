@@ -1,0 +1,113 @@
+/**
+ * What the status of a target should say, restated from docs/semantics.md: UpdatePodStatus, the phase, and the conditions. It imports
+ * nothing of the product, and knows what the simulated targets have: ordinary containers and restartable init containers (sidecars).
+ */
+
+export type ProbeType = 'startup' | 'readiness' | 'liveness';
+
+/** One container of the spec, and what is known of it. */
+export type SeenContainer = {
+  readonly name: string;
+  readonly isSidecar: boolean;
+  readonly containerID: string;
+  readonly state: State;
+  /** How it ended last, if it has ended; undefined: it has not. */
+  readonly lastExitCode?: number;
+  readonly restarts: boolean;
+  /** The probes that the spec has for it. */
+  readonly probes: ReadonlyMap<ProbeType, SeenProbe>;
+};
+
+export type State = 'unknown' | 'waiting' | 'running' | 'terminated';
+
+/** `result` of the container that `containerID` names; undefined: there is none. */
+export type SeenProbe = { readonly hasWorker: boolean; readonly result?: string; readonly containerID: string };
+
+export type Phase = 'Pending' | 'Running' | 'Succeeded' | 'Failed';
+
+/** `before`: what the status said until now, as far as it stays. */
+export type SeenPod = {
+  readonly containers: readonly SeenContainer[];
+  readonly before: { readonly phase: string; readonly wasInitialized: boolean };
+};
+
+export type ExpectedContainer = { readonly name: string; readonly started: boolean; readonly ready: boolean };
+
+export type ExpectedCondition = { readonly status: 'True' | 'False'; readonly reason?: string };
+
+export type ExpectedPod = {
+  readonly phase: Phase;
+  readonly containers: readonly ExpectedContainer[];
+  readonly conditions: { readonly [type in 'Initialized' | 'ContainersReady' | 'Ready']: ExpectedCondition };
+};
+
+export function expectedPod(pod: SeenPod): ExpectedPod {
+  const containers = pod.containers.map(expectedContainer);
+  const phase = expectedPhase(pod, containers);
+  const ready = readyCondition(phase, containers);
+  return {
+    phase,
+    containers,
+    conditions: { Initialized: initialized(pod, phase, containers), ContainersReady: ready, Ready: ready },
+  };
+}
+
+/** UpdatePodStatus: `started` by the startup probe of this containerID, `ready` by the readiness probe once started. */
+function expectedContainer({ name, containerID, state, probes }: SeenContainer): ExpectedContainer {
+  const resultOf = (type: ProbeType) => {
+    const probe = probes.get(type);
+    return probe?.containerID === containerID ? probe.result : undefined;
+  };
+  const hasWorker = (type: ProbeType) => probes.get(type)?.hasWorker ?? false;
+  const startup = resultOf('startup');
+  const started = state === 'running' && (startup === undefined ? !hasWorker('startup') : startup === 'success');
+  const ready = started && (resultOf('readiness') === 'success' || !hasWorker('readiness'));
+  return { name, started, ready };
+}
+
+const hasEnded = ({ state, lastExitCode }: SeenContainer): boolean =>
+  state === 'terminated' || (state === 'waiting' && lastExitCode !== undefined);
+
+/** kubelet's getPhase; a terminal phase is not left. */
+function expectedPhase({ containers, before }: SeenPod, expected: readonly ExpectedContainer[]): Phase {
+  if (before.phase === 'Failed' || before.phase === 'Succeeded') return before.phase;
+  const ordinary = containers.filter(({ isSidecar }) => !isSidecar);
+  const sidecars = containers.filter(({ isSidecar }) => isSidecar);
+  const isStarted = ({ name }: SeenContainer) => expected.some((one) => one.name === name && one.started);
+  const awaitsSidecar = sidecars.some((one) => (one.state === 'running' ? !isStarted(one) : !hasEnded(one)));
+  const hasRun = ordinary.some((one) => one.state === 'running' || hasEnded(one));
+  if (awaitsSidecar && !hasRun) return 'Pending';
+  const isAwaited = (one: SeenContainer) => one.state !== 'running' && !hasEnded(one);
+  if (ordinary.some(isAwaited) || sidecars.some(isAwaited)) return 'Pending';
+  if (containers.some(({ state }) => state === 'running')) return 'Running';
+  if (ordinary.some(({ restarts }) => restarts)) return 'Running';
+  return ordinary.every(({ state, lastExitCode }) => state === 'terminated' && lastExitCode === 0)
+    ? 'Succeeded'
+    : 'Failed';
+}
+
+function readyCondition(phase: Phase, containers: readonly ExpectedContainer[]): ExpectedCondition {
+  if (phase === 'Succeeded') return { status: 'False', reason: 'PodCompleted' };
+  if (phase === 'Failed') return { status: 'False', reason: 'PodFailed' };
+  return containers.every(({ ready }) => ready)
+    ? { status: 'True' }
+    : { status: 'False', reason: 'ContainersNotReady' };
+}
+
+/** True once every sidecar has started or an ordinary container has run, and from then on. */
+function initialized(
+  { containers, before }: SeenPod,
+  phase: Phase,
+  expected: readonly ExpectedContainer[],
+): ExpectedCondition {
+  if (phase === 'Succeeded') return { status: 'True', reason: 'PodCompleted' };
+  const isDone = containers
+    .filter(({ isSidecar }) => isSidecar)
+    .every(({ name }) => expected.some((one) => one.name === name && one.started));
+  const hasRun = containers.some(
+    ({ isSidecar, state }) => !isSidecar && (state === 'running' || state === 'terminated'),
+  );
+  return isDone || hasRun || before.wasInitialized
+    ? { status: 'True' }
+    : { status: 'False', reason: 'ContainersNotInitialized' };
+}

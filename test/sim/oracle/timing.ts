@@ -1,0 +1,38 @@
+/**
+ * When things are due, restated from docs/semantics.md and docs/architecture.md in plain arithmetic. Nothing of the product is imported
+ * here: a checker that asked the product what is right would agree with every bug in it.
+ */
+
+const secondMs = 1_000;
+const tickSlotMs = 60_000;
+
+/** Freshness: a result is shown for 40 s and for three periods of its probe; in tick mode no probe is done more often than once a minute. */
+export function shownForMs(periodSeconds: number, isTick: boolean): number {
+  const periodMs = isTick ? Math.max(periodSeconds * secondMs, tickSlotMs) : periodSeconds * secondMs;
+  return Math.max(40 * secondMs, 3 * periodMs);
+}
+
+/** Worker, rule 7: running for less than the initial delay, in whole seconds, is too early for a probe. */
+export function isTooEarly(startedAtMs: number, initialDelaySeconds: number, nowMs: number): boolean {
+  return Math.trunc((nowMs - startedAtMs) / secondMs) < initialDelaySeconds;
+}
+
+/** A container that ran this long starts its back-off anew. */
+export const backoffForgottenMs = 600 * secondMs;
+const backoffFirstMs = 10 * secondMs;
+const backoffMaxMs = 300 * secondMs;
+
+/** Difference 9: the first restart comes at once, the second after 10 s, each later one after twice as long, 300 s at most. */
+export const backoffAfterMs = (waitedMs: number): number =>
+  waitedMs === 0 ? backoffFirstMs : Math.min(backoffMaxMs, 2 * waitedMs);
+
+const requestFirstMs = 10 * secondMs;
+/** The longest time between two publications of one restart request. */
+export const requestMaxMs = 300 * secondMs;
+
+/** A restart request that was published so many times is published again after this. */
+export const requestAgainMs = (published: number): number =>
+  Math.min(requestMaxMs, requestFirstMs * 2 ** (published - 1));
+
+/** Subscribers learn that no process holds a shard when its beat is older than this. */
+export const noHolderAfterMs = (isTick: boolean): number => (isTick ? 240 : 60) * secondMs;

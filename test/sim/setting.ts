@@ -1,0 +1,84 @@
+/** How large a simulated world is: its targets, its processes, and whether their work takes time. */
+import type { Capacity } from '../../shared/core/layout.ts';
+import type { CpuModel } from './cpu.ts';
+import { crowdedTargets } from './crowded-targets.ts';
+import { largeTargets, tickTargets } from './large-targets.ts';
+import { type ScriptedTarget, scriptedTargets } from './targets.ts';
+
+export type WorldName = 'small' | 'functions' | 'tick' | 'large' | 'crowded';
+
+export type Setting = {
+  readonly name: WorldName;
+  readonly targets: readonly ScriptedTarget[];
+  /** The time over which the targets are first registered. */
+  readonly registrationMs: number;
+  readonly workers: number;
+  readonly shardsPerWorker: number;
+  readonly syncs: number;
+  /** Of one holder, as the schedule knows it. */
+  readonly capacity: Capacity;
+  /** What a layout change multiplies the capacity with: one of these. */
+  readonly capacityFactors: readonly number[];
+  readonly mode: 'auto' | 'tick';
+  /** Processes are functions of Lambda: status-sync gets batches of a queue, and containers are frozen between invocations. */
+  readonly functions: boolean;
+  /** Absent: computing takes no time. */
+  readonly cpu?: CpuModel;
+};
+
+/** All 14 targets together have some 2.5 probes in flight while none is answered: two or three shards, one to four as layouts change. */
+const smallSocketsPerShard = 2.8;
+
+const small: Setting = {
+  name: 'small',
+  targets: scriptedTargets,
+  registrationMs: 20_000,
+  // Capacity for twice the shards that there ever are.
+  workers: 4,
+  shardsPerWorker: 3,
+  syncs: 2,
+  capacity: { cpu: 1, sockets: smallSocketsPerShard },
+  capacityFactors: [0.6, 1, 1, 1.5, 4],
+  mode: 'auto',
+  functions: false,
+};
+
+/** The part of a vCPU that Lambda gives a function of 256 MB, the deployment's default: 1,769 MB are one vCPU (AWS Lambda Developer Guide). */
+const functionCpu = 256 / 1_769;
+
+/** The sockets of a process, as in shared/core/room.ts. */
+const processSockets = 700;
+
+const large: Setting = {
+  name: 'large',
+  targets: largeTargets,
+  registrationMs: 90_000,
+  workers: 6,
+  shardsPerWorker: 1,
+  syncs: 6,
+  capacity: { cpu: functionCpu, sockets: processSockets },
+  // One shard mostly; at the smaller capacities two or four.
+  capacityFactors: [0.2, 0.4, 1, 1, 1],
+  mode: 'auto',
+  functions: true,
+  cpu: { vcpus: functionCpu },
+};
+
+/** As deployed, with so few targets that an hour costs seconds. */
+const functions: Setting = { ...large, name: 'functions', targets: largeTargets.slice(0, 60) };
+
+const tick: Setting = { ...large, name: 'tick', targets: tickTargets, mode: 'tick' };
+
+/** One shard with more targets than a process has sockets. */
+const crowded: Setting = {
+  ...small,
+  name: 'crowded',
+  targets: crowdedTargets,
+  workers: 3,
+  capacity: { cpu: 100, sockets: 100_000 },
+  capacityFactors: [1],
+};
+
+export const settings: Readonly<Record<WorldName, Setting>> = { small, functions, tick, large, crowded };
+
+export const isWorldName = (text: string): text is WorldName => Object.hasOwn(settings, text);
