@@ -28,6 +28,8 @@ export type Outgoing = { readonly message: ShardMessage; readonly routing: Routi
 /** A beat is written every 5 s, in tick mode every minute. */
 const rescueAfterMs: { readonly [mode in Active['mode']]: number } = { resident: 30_000, tick: 180_000 };
 
+const rescueSlots = 2;
+
 export type Sending = { readonly nowMs: number; readonly repeatCurrent: boolean };
 
 /**
@@ -58,10 +60,13 @@ export function rescueMessage(scheduled: ScheduledShard, nowMs: number): readonl
   return silentMs(scheduled, nowMs) > rescueAfterMs[shard.mode] ? [rescue(shard, nowMs)] : [];
 }
 
-/** A rescue holds the shard for as long as a slot lasts: the group of the shard may be locked beyond the end of this one. */
+/**
+ * A rescue may hold the shard for two slots: a message that nobody ever extended locks the shard's group for the queue's own visibility, up
+ * to 15 min, and the next slot's message waits behind it. Where a function has to end before, it hands the rescue over.
+ */
 function rescue(shard: Active, nowMs: number): Outgoing {
   const { slot } = slotAt(shard, nowMs);
-  const slotEndMs = nowMs + slotLengthMs(shard.mode);
+  const slotEndMs = nowMs + rescueSlots * slotLengthMs(shard.mode);
   return {
     message: messageOf(shard, { kind: 'rescue', slot, slotEndMs, sentAtMs: nowMs }),
     routing: rescueRouting(shard, nowMs),

@@ -385,7 +385,7 @@ describe('a rescue', () => {
     const sent = rescues(world);
     assert.deepEqual([...new Set(names(sent))], [`rescue/00/${minute}`]);
     assert.deepEqual([...new Set(sent.map(({ group }) => group))], [`rescue/00/${minute}`]);
-    assert.equal((sent.at(-1)?.message.slotEndMs ?? 0) - world.clock.nowMs(), residentSlotMs);
+    assert.equal((sent.at(-1)?.message.slotEndMs ?? 0) - world.clock.nowMs(), 2 * residentSlotMs);
   });
 
   test('waits for three minutes where only ticks are needed, and is not sent to a shard that is new', async () => {

@@ -1,6 +1,8 @@
 /** The faults of the last while, for checkers whose rule depends on how many there were. */
 import type { DoneFault, FaultKind, Faults } from './faults.ts';
 
+export type Span = { readonly fromMs: number; readonly toMs: number };
+
 export type FaultLog = {
   /** Those whose effect touches this time, of this process or of all; `undefined`: of any. */
   during(fromMs: number, toMs: number, process?: string): readonly DoneFault[];
@@ -8,8 +10,8 @@ export type FaultLog = {
   calmSinceMs(): number | undefined;
   /** When a message group was last locked by somebody who had died before the first heartbeat: a new layout may put any shard behind it. */
   lockedMs(): number;
-  /** When groups were locked so in the last while. */
-  locksSinceMs(): Iterable<number>;
+  /** The times in the last while for which groups were locked so, from their begin to when that was last seen, 10 s apart. */
+  locks(): readonly Span[];
   /** When the queue last gave a message of a group beside another that somebody held. */
   doubledMs(): number;
 };
@@ -21,7 +23,7 @@ const longMs = keptMs / 3;
 /** What happens in good health, too. */
 const planned: ReadonlySet<FaultKind> = new Set(['layout change', 'release change', 'forged event']);
 
-export function faultLog(faults: Faults, queue: Pick<FaultLog, 'lockedMs' | 'locksSinceMs' | 'doubledMs'>): FaultLog {
+export function faultLog(faults: Faults, queue: Pick<FaultLog, 'lockedMs' | 'locks' | 'doubledMs'>): FaultLog {
   let done: DoneFault[] = [];
   const long: DoneFault[] = [];
   faults.onDone((fault) => {
@@ -44,7 +46,7 @@ export function faultLog(faults: Faults, queue: Pick<FaultLog, 'lockedMs' | 'loc
     },
     calmSinceMs: faults.calmSinceMs,
     lockedMs: queue.lockedMs,
-    locksSinceMs: queue.locksSinceMs,
+    locks: queue.locks,
     doubledMs: queue.doubledMs,
   };
 }

@@ -57,7 +57,8 @@ export async function simulate({
   const { scheduler, table, network } = world;
   const ledger = ledgerOf(table, scheduler.nowMs);
   let lockedMs = Number.NEGATIVE_INFINITY;
-  const locksSinceMs = new Set<number>();
+  /** By when a lock began, when it was last seen. */
+  const locks = new Map<number, number>();
   const facts: Facts = {
     ledger,
     table,
@@ -66,7 +67,7 @@ export async function simulate({
     nowMs: scheduler.nowMs,
     faults: faultLog(world.faults, {
       lockedMs: () => lockedMs,
-      locksSinceMs: () => locksSinceMs,
+      locks: () => [...locks].map(([fromMs, toMs]) => ({ fromMs, toMs })),
       doubledMs: world.queue.doubledMs,
     }),
     computingTakesTime: settings[worldName].cpu !== undefined,
@@ -86,8 +87,8 @@ export async function simulate({
   const ticks = watches.flatMap(({ ticked }) => ticked ?? []);
   const tick = () => {
     if (world.queue.isLocked()) lockedMs = scheduler.nowMs();
-    for (const sinceMs of world.queue.locksSinceMs()) locksSinceMs.add(sinceMs);
-    for (const sinceMs of locksSinceMs) if (sinceMs < scheduler.nowMs() - locksKeptMs) locksSinceMs.delete(sinceMs);
+    for (const sinceMs of world.queue.locksSinceMs()) locks.set(sinceMs, scheduler.nowMs());
+    for (const sinceMs of locks.keys()) if (sinceMs < scheduler.nowMs() - locksKeptMs) locks.delete(sinceMs);
     for (const ticked of ticks) ticked();
     scheduler.after(tickMs, { label: 'checkers', deliver: tick });
   };

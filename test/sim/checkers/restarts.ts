@@ -3,7 +3,7 @@
  * row as the threshold says; the same request comes again after 10 s, 20 s … 300 s until the container is another; and a container that
  * is restarted again waits for its back-off.
  */
-import type { ReportRecord, StatusRecord, TargetRecord } from '../../../shared/core/records.ts';
+import type { ProbeRecord, ReportRecord, StatusRecord, TargetRecord } from '../../../shared/core/records.ts';
 import { probeName } from '../../../shared/core/spec.ts';
 import { probeKey, targetAddress } from '../../../shared/store/keys.ts';
 import type { Published } from '../bus.ts';
@@ -15,7 +15,13 @@ import { smallSkewMs } from './skew.ts';
 import { type Incarnations, staticRestarts } from './static-restarts.ts';
 import { type Evidence, evidences } from './verdicts.ts';
 
-type Requested = { readonly count: number; readonly wallMs: number; readonly timeMs: number };
+type Requested = {
+  readonly count: number;
+  readonly wallMs: number;
+  readonly timeMs: number;
+  /** Of the probe whose failure asked first. */
+  readonly probeType: string;
+};
 
 /** What an event takes from when it is due to the bus: the timekeeper's 10 s, a delivery, a sync. */
 const publishingMs = 60_000;
@@ -56,7 +62,12 @@ export const restarts: Checker = (facts, violated) => {
       violated(
         `${publisher} asked for a restart of ${containerID} again after ${event.timeMs - known.wallMs} of ${againMs} ms`,
       );
-    requested.set(containerID, { count: (known?.count ?? 0) + 1, wallMs: event.timeMs, timeMs });
+    requested.set(containerID, {
+      count: (known?.count ?? 0) + 1,
+      wallMs: event.timeMs,
+      timeMs,
+      probeType: known?.probeType ?? probeType,
+    });
   };
 
   const followStatus = ({ before, after }: Change, timeMs: number) => {
@@ -78,6 +89,12 @@ export const restarts: Checker = (facts, violated) => {
       if (state?.kind !== 'running') stopped.add(containerID);
       if (!begun.has(containerID)) begun.set(containerID, timeMs);
     }
+  };
+
+  /** Its container was reported to run only after it had been asked for: the request has ended, and another failure begins anew. */
+  const followProbe = (item: ProbeRecord | undefined) => {
+    if (item && item.result !== 'failure' && requested.get(item.containerID)?.probeType === item.probeType)
+      requested.delete(item.containerID);
   };
 
   /** A reported container that has failed and runs on is asked for again and again. */
@@ -104,6 +121,7 @@ export const restarts: Checker = (facts, violated) => {
         // Another spec or another report may end a request, and the same container begin it anew.
         if (kind === 'TARGET') for (const id of idsOf(facts, change)) requested.delete(id);
         if (kind === 'REPORT') followReport(change, timeMs);
+        if (kind === 'PROBE') followProbe(change.after as ProbeRecord | undefined);
       }
     },
     ticked() {

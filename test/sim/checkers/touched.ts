@@ -2,6 +2,7 @@
  * How much of a span of time faults in force can have cost a shard its holder. Each fault touches the span from its begin to its end and
  * an aftermath: the time that the product needs from then on, derived in docs/reliability.md. What no fault touches is the product's own.
  */
+import type { Span } from '../fault-log.ts';
 import type { DoneFault, FaultKind } from '../faults.ts';
 import type { Facts } from './checker.ts';
 
@@ -39,14 +40,18 @@ const aftermathMs: { readonly [kind in FaultKind]?: number } = {
   'tick late': tickMs + takeOverMs,
 };
 
-type Span = { readonly fromMs: number; readonly toMs: number };
-
 /** The part of the span that some fault, or its aftermath, touches. */
 export function touchedMs({ faults }: Pick<Facts, 'faults'>, { fromMs, toMs }: Span): number {
   const longestMs = Math.max(...Object.values(aftermathMs));
-  const spans = faults.during(fromMs - longestMs, toMs).flatMap(spanOf);
+  const locks = faults.locks();
+  // Whoever loses a shard whose group is locked is followed by a rescue: no message of the shard can be received.
+  const isLocked = ({ timeMs, untilMs }: DoneFault) =>
+    locks.some((lock) => lock.fromMs <= untilMs && timeMs <= lock.toMs);
+  const spans = faults
+    .during(fromMs - longestMs, toMs)
+    .flatMap((fault) => spanOf(fault, isLocked(fault) ? rescueMs : 0));
   // A group that is locked by a process that died before its first heartbeat is waited for by a rescue.
-  const locked = [...faults.locksSinceMs()].map((sinceMs) => ({ fromMs: sinceMs, toMs: sinceMs + rescueMs }));
+  const locked = locks.map((lock) => ({ fromMs: lock.fromMs, toMs: lock.fromMs + rescueMs }));
   const within = [...spans, ...locked]
     .map((span) => ({ fromMs: Math.max(fromMs, span.fromMs), toMs: Math.min(toMs, span.toMs) }))
     .filter((span) => span.toMs > span.fromMs)
@@ -54,7 +59,7 @@ export function touchedMs({ faults }: Pick<Facts, 'faults'>, { fromMs, toMs }: S
   return unionMs(within);
 }
 
-function spanOf({ kind, timeMs, untilMs, process }: DoneFault): readonly Span[] {
+function spanOf({ kind, timeMs, untilMs, process }: DoneFault, leastMs: number): readonly Span[] {
   const afterMs = aftermathMs[kind];
   // What strikes the API, or status-sync, takes no shard from its holder.
   const isElsewhere = process !== undefined && !/^(worker|schedule)/.test(process);
@@ -62,7 +67,7 @@ function spanOf({ kind, timeMs, untilMs, process }: DoneFault): readonly Span[] 
   const lostTickMs = process?.startsWith('schedule') ? rescueMs : 0;
   return afterMs === undefined || isElsewhere
     ? []
-    : [{ fromMs: timeMs, toMs: untilMs + Math.max(afterMs, lostTickMs) }];
+    : [{ fromMs: timeMs, toMs: untilMs + Math.max(afterMs, lostTickMs, leastMs) }];
 }
 
 /** Of spans in the order of their begin. */
