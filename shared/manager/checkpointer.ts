@@ -7,6 +7,9 @@ import type { Loader } from './load.ts';
 
 export function checkpointer(holder: Holder, loader: Loader) {
   const { run } = holder;
+  /** One write after the other: of two at a time the older one might reach the store last. */
+  let written: Promise<void> = Promise.resolve();
+  let isOver = false;
   const write = async (endsAtMs?: number) => {
     try {
       await writeCheckpoints(run, checkpointEntries(holder.targets.values(), endsAtMs), loader.loaded().written);
@@ -17,10 +20,18 @@ export function checkpointer(holder: Holder, loader: Loader) {
     }
   };
   const keep = async () => {
-    while (!run.ended()) {
+    while (!isOver && !run.ended()) {
       await sleep(run.ports.clock, checkpointIntervalMs, run.signal);
-      if (run.inForce()) await write();
+      if (isOver || !run.inForce()) continue;
+      written = write();
+      await written;
     }
   };
-  return { write, keep };
+  /** `endsAtMs`: see `checkpointEntries`. Only this one says what the next run owes, so none follows it. */
+  const writeLast = async (endsAtMs?: number) => {
+    isOver = true;
+    await written;
+    if (run.inForce()) await write(endsAtMs);
+  };
+  return { writeLast, keep };
 }

@@ -160,7 +160,7 @@ async function holdClaimed(run: Run, { claimed, warm, targets, left, options }: 
   const idle = await drained(holder, loop);
   await holder.commits.drained();
   const isTick = run.message.mode === 'tick';
-  if (run.inForce()) await checkpoints.write(isTick ? undefined : run.ports.clock.nowMs());
+  await checkpoints.writeLast(isTick ? undefined : run.ports.clock.nowMs());
   // A slot that was left early is not done: whoever comes next goes on with it.
   const wish = run.wish() ?? { kind: 'slotDone' };
   if (run.inForce() && tellsItsEnd(run, wish)) await beatLast(run, beats, isCovered && wish.kind === 'slotDone');

@@ -1,14 +1,16 @@
 /** Checkpoints of buckets that are too large for one item, and of those that cannot be stored at all. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { writeCheckpoints } from '../../shared/manager/checkpoint.ts';
+import { sleep } from '../../shared/lib/clock.ts';
+import { checkpointIntervalMs, writeCheckpoints } from '../../shared/manager/checkpoint.ts';
 import { type CheckpointEntries, storedCheckpoint } from '../../shared/manager/checkpoint-items.ts';
 import { itemBytes, itemBytesMax } from '../../shared/store/item-size.ts';
 import { encodeEpoch } from '../../shared/store/items.ts';
-import { bucketPk, checkpointKey } from '../../shared/store/keys.ts';
+import { bucketPk, checkpointKey, targetAddress } from '../../shared/store/keys.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { longestEntries } from '../support/longest-entries.ts';
 import { shardWorld } from '../support/shard-world.ts';
+import { shardWorld as probedWorld } from './shard-world.ts';
 
 const bucket = '3c';
 
@@ -101,4 +103,40 @@ describe('a checkpoint that cannot be stored', () => {
     assert.equal(run.ended(), undefined);
     assert.equal(log.lines.filter(({ level }) => level === 'error').length, 1);
   });
+});
+
+/** Of 20 targets, those that a run which is ended after so long says its successor owes; each write of a checkpoint takes its time. */
+async function owedAfter(runMs: number, writeMs: number): Promise<readonly string[]> {
+  const world = await probedWorld({
+    targets: 0,
+    wrapStore: (store) => ({
+      ...store,
+      async write(operations, options) {
+        const isCheckpoint = operations.some((each) => each.kind === 'put' && each.item.kind === 'CHECKPOINT');
+        if (isCheckpoint) await sleep(world.clock, writeMs);
+        return store.write(operations, options);
+      },
+    }),
+  });
+  const names = Array.from({ length: 20 }, (_, at) => `cart-${at}`);
+  const probe = { tcpSocket: { port: 1 }, periodSeconds: 30 };
+  // The readiness probe is triggered by the startup probe's success, and off its phase from then on.
+  const spec = { host: '10.0.0.1', startupProbe: { ...probe, periodSeconds: 1 }, readinessProbe: probe };
+  for (const name of names) await world.api('PUT', `/v1/namespaces/default/targets/${name}`, { spec });
+  const run = await world.hold({ cold: true });
+  await world.clock.advance(runMs);
+  await run.end();
+  const buckets = names.map((name) => targetAddress('default', name).bucket);
+  const stored = await Promise.all([...new Set(buckets)].map((each) => world.store.query({ pk: bucketPk(each) })));
+  const entries = stored.flatMap((items) => Object.entries(storedCheckpoint(items).entries));
+  return entries.flatMap(([key, { owed }]) => (owed ? [key] : [])).toSorted();
+}
+
+test('nothing overwrites the last checkpoint of a run, which alone says what its successor owes', async () => {
+  const writeMs = 40;
+  const owed = await owedAfter(checkpointIntervalMs / 2 - writeMs, writeMs);
+  assert.ok(owed.length > 10, `${owed.length} of 20`);
+  // The minute's write begins before the last one, and while it is under way. A period later everything is due as before.
+  for (const leadMs of [-writeMs / 2, writeMs / 2, writeMs, 10 * writeMs])
+    assert.deepEqual(await owedAfter(checkpointIntervalMs - leadMs, writeMs), owed, `${leadMs} ms before the minute`);
 });
