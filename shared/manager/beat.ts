@@ -34,7 +34,7 @@ export type Doubt = { readonly reason: string; readonly sinceMs: number };
 export type Beats = {
   readonly observe: () => BeatState;
   /** This has been written. */
-  readonly written: (state: BeatState) => void;
+  readonly written: (state: BeatState) => Promise<void>;
 };
 
 /** Beats until the run ends. A beat that failed is tried again soon: two in a row may not cost the lease. */
@@ -49,8 +49,8 @@ export async function keepBeating(run: Run, { observe, written }: Beats): Promis
     const state = observe();
     const beaten = await beatOnce(run, beat, state);
     if (beaten) {
-      written(state);
       run.confirm(startedAtMs);
+      await written(state);
     }
     pauseMs = beaten ? beatIntervalMs : retryMs;
     const leave = beaten && (await lookForLeave());

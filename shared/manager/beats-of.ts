@@ -25,9 +25,9 @@ export function beatsOf(holder: Holder, loop: Loop, inherited: Inherited): Beats
     const doubt = health.kind === 'doubtful' && { reason: health.reason, sinceMs: health.sinceMs };
     return { observedAtMs, ...late(), degradedTold: teller.told(doubt !== false), ...(doubt && { doubt }) };
   };
-  const written = (state: BeatState) => {
-    teller.written(state);
+  const written = async (state: BeatState) => {
     holder.publishSurge();
+    await teller.written(state);
   };
   return { observe, written };
 }

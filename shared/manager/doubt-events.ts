@@ -4,6 +4,7 @@ import { schemaVersion } from '../bus/events.ts';
 import type { ShardMessage } from '../queue/queue.ts';
 import { hashRangeOf } from '../store/keys.ts';
 import type { BeatState, Doubt } from './beat.ts';
+import { isInLayout } from './follow-layout.ts';
 import type { Holder } from './holder.ts';
 
 type Shard = Pick<ShardMessage, 'shard' | 'buckets'>;
@@ -12,7 +13,7 @@ export type DoubtTeller = {
   /** Whether the next run has to take back what subscribers were told. */
   told(isDegraded: boolean): boolean;
   /** To be called with every beat that was written: first RUN says it, then the event. */
-  written(state: BeatState): void;
+  written(state: BeatState): Promise<void>;
 };
 
 /** What the previous run left behind. */
@@ -21,6 +22,8 @@ type Inherited = { readonly degraded: boolean; readonly degradedTold: boolean };
 /**
  * An event that the bus did not take is published again after the next beat. The previous run may have published its doubt after its last
  * beat, so a RUN that is degraded and not yet told may have been told: then the next state is published, whichever it is.
+ * Of a shard that LAYOUT has divided or merged nothing is published: who holds its parts may have claimed them before this beat, and would
+ * not know what to take back.
  */
 export function doubtTeller(
   { run, publisher }: Holder,
@@ -32,11 +35,15 @@ export function doubtTeller(
   let recoveredAtMs: number | undefined;
   return {
     told: (isDegraded) => told ?? !isDegraded,
-    written({ doubt }) {
+    async written({ doubt }) {
       const isDegraded = doubt !== undefined;
       if (isDegraded || told === false) recoveredAtMs = undefined;
       if (isDegraded === told || isUnderWay) return;
       isUnderWay = true;
+      if (!(await isInLayout(run))) {
+        isUnderWay = false;
+        return;
+      }
       // The bus may take it without an answer: from here on it counts as perhaps told.
       if (doubt) told = undefined;
       if (!doubt) recoveredAtMs ??= run.ports.clock.nowMs();

@@ -51,6 +51,15 @@ export function layoutFollower(run: Run, intervalMs: number): () => Promise<Leav
   };
 }
 
+/**
+ * Whether LAYOUT, read consistently, still has the run's shard as the run holds it: whoever claims a part of it from now on reads what the
+ * run has written so far. false: it has not, or is out of reach.
+ */
+export async function isInLayout({ ports, message }: Run): Promise<boolean> {
+  const item = await orUndefined(fencedPorts(ports).store.get(layoutKey));
+  return item?.[generationAttribute(message.shard)] === message.generation;
+}
+
 const versionOf = ({ version }: Item): number => (typeof version === 'number' ? version : 0);
 
 async function orUndefined(read: Promise<Item | undefined>): Promise<Item | undefined> {

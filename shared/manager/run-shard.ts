@@ -180,7 +180,7 @@ const tellsItsEnd = ({ message }: Run, { kind }: RunEnd): boolean =>
 async function beatLast(run: Run, beats: Beats, isCovered: boolean): Promise<void> {
   const state = beats.observe();
   const done = isCovered ? { doneSlot: run.message.slot } : {};
-  if ((await writeBeat(run, lastBeat, state, done)) === 'written') beats.written(state);
+  if ((await writeBeat(run, lastBeat, state, done)) === 'written') await beats.written(state);
 }
 
 /** After a warm start every worker goes on where its ticker is, and every target is looked at once. */

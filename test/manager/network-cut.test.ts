@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { generationAttribute } from '../../shared/store/items.ts';
+import { layoutKey } from '../../shared/store/keys.ts';
 import { failing, healthy, shardWorld } from './shard-world.ts';
 
 type World = Awaited<ReturnType<typeof shardWorld>>;
@@ -92,6 +94,25 @@ describe('a network that is cut under 500 targets', () => {
 });
 
 describe('a prober in doubt', () => {
+  test('tells nobody of a shard that LAYOUT has divided: who holds its parts would not know what to take back', async () => {
+    const world = await shardWorld({ targets: 20 });
+    const { clock, network, published, store } = world;
+    const run = await world.hold();
+    await clock.advance(30_000);
+    const set = { [generationAttribute('00')]: 99 };
+    // Not announced yet, so the run stays.
+    await store.write([{ kind: 'update', key: layoutKey, set }], { token: 'divided' });
+    network.isCut = true;
+    await clock.advance(60_000);
+    assert.equal((await world.run()).degraded, true);
+    assert.equal(published('Prober Degraded').length, 0);
+    network.isCut = false;
+    await clock.advance(60_000);
+    assert.equal((await world.run()).degraded, false);
+    assert.equal(published('Prober Recovered').length, 0);
+    await run.end();
+  });
+
   test('still sees that a target is well, so failures around that do not add up', async () => {
     const world = await shardWorld({ targets: 1, probe: { failureThreshold: 3 } });
     const run = await world.hold();

@@ -52,7 +52,11 @@ export function touchedMs({ faults }: Pick<Facts, 'faults'>, { fromMs, toMs }: S
     .flatMap((fault) => spanOf(fault, isLocked(fault) ? rescueMs : 0));
   // A group that is locked by a process that died before its first heartbeat is waited for by a rescue.
   const locked = locks.map((lock) => ({ fromMs: lock.fromMs, toMs: lock.fromMs + rescueMs }));
-  const within = [...spans, ...locked]
+  // Who holds it meanwhile by a copy of a message, instead of that rescue, ends with the slot: another rescue has to come.
+  const isCopied = (lock: Span) =>
+    lock.toMs >= fromMs && faults.during(lock.fromMs, fromMs).some(({ kind }) => kind === 'queue duplicate');
+  const copied = locks.filter(isCopied).map(() => ({ fromMs, toMs: fromMs + rescueMs }));
+  const within = [...spans, ...locked, ...copied]
     .map((span) => ({ fromMs: Math.max(fromMs, span.fromMs), toMs: Math.min(toMs, span.toMs) }))
     .filter((span) => span.toMs > span.fromMs)
     .sort((one, other) => one.fromMs - other.fromMs);

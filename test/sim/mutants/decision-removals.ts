@@ -87,7 +87,7 @@ export const decisionRemovals = {
     'doubtTeller',
     (_, removed) => () => ({
       told: () => false,
-      written: ({ doubt }) => {
+      written: async ({ doubt }) => {
         if (doubt) removed();
       },
     }),
