@@ -37,28 +37,49 @@ export type Beats = {
   readonly written: (state: BeatState) => Promise<void>;
 };
 
-/** Beats until the run ends. A beat that failed is tried again soon: two in a row may not cost the lease. */
-export async function keepBeating(run: Run, { observe, written }: Beats): Promise<void> {
+export type Heartbeat = {
+  /** Beats until the run ends, or has written its last beat. A beat that failed is tried again soon: two in a row may not cost the lease. */
+  keep(): Promise<void>;
+  /** The last beat, which no other follows: its number says that the run has ended in order. `doneSlot`: that its slot is done. */
+  last(more: Done): Promise<void>;
+};
+
+type Done = { readonly doneSlot?: number };
+
+export function heartbeat(run: Run, { observe, written }: Beats): Heartbeat {
   const { clock } = run.ports;
   const lookForLeave = layoutFollower(run, beatIntervalMs);
-  let pauseMs = beatIntervalMs;
-  for (let beat = 1; !run.ended(); beat += 1) {
-    await sleep(clock, pauseMs, run.signal);
-    if (!run.inForce()) return;
-    const startedAtMs = clock.monotonicMs();
-    const state = observe();
-    const beaten = await beatOnce(run, beat, state);
-    if (beaten) {
-      run.confirm(startedAtMs);
-      await written(state);
+  let underWay: Promise<unknown> = Promise.resolve();
+  let isOver = false;
+  const keep = async () => {
+    let pauseMs = beatIntervalMs;
+    for (let beat = 1; !isOver && !run.ended(); beat += 1) {
+      await sleep(clock, pauseMs, run.signal);
+      if (isOver || !run.inForce()) return;
+      const startedAtMs = clock.monotonicMs();
+      const state = observe();
+      const beating = beatOnce(run, beat, state);
+      underWay = beating;
+      const beaten = await beating;
+      if (beaten) {
+        run.confirm(startedAtMs);
+        await written(state);
+      }
+      pauseMs = beaten ? beatIntervalMs : retryMs;
+      const leave = beaten && (await lookForLeave());
+      if (!leave) continue;
+      await sleep(clock, leave.inMs, run.signal);
+      run.leave(leave.as);
+      pauseMs -= leave.inMs;
     }
-    pauseMs = beaten ? beatIntervalMs : retryMs;
-    const leave = beaten && (await lookForLeave());
-    if (!leave) continue;
-    await sleep(clock, leave.inMs, run.signal);
-    run.leave(leave.as);
-    pauseMs -= leave.inMs;
-  }
+  };
+  const last = async (more: Done) => {
+    isOver = true;
+    await underWay;
+    const state = observe();
+    if (run.inForce() && (await writeBeat(run, lastBeat, state, more)) === 'written') await written(state);
+  };
+  return { keep, last };
 }
 
 /** true: the lease and the token are still the run's. false: they are not, or it is not known. */
@@ -82,12 +103,7 @@ async function beatOnce(run: Run, beat: number, state: BeatState): Promise<boole
  */
 export type Beaten = 'written' | 'fenced' | 'unknown';
 
-export async function writeBeat(
-  run: Run,
-  beat: number,
-  state: BeatState,
-  more: { readonly doneSlot?: number },
-): Promise<Beaten> {
+export async function writeBeat(run: Run, beat: number, state: BeatState, more: Done): Promise<Beaten> {
   const beatAtMs = run.ports.clock.nowMs();
   const { observedAtMs, late, lateOverflow, degradedTold, doubt } = state;
   const observed = { observedAtMs, degraded: doubt !== undefined, degradedTold, late, lateOverflow };
@@ -103,7 +119,10 @@ export async function writeBeat(
     ],
     { token: random.uuid() },
   );
-  if (outcome.kind === 'written') return 'written';
+  if (outcome.kind === 'written') {
+    if (outcome.item?.leave === run.token) run.leave({ kind: 'asked' });
+    return 'written';
+  }
   const isFenced = outcome.kind === 'refused' && outcome.refusals.every((refusal) => refusal.kind === 'condition');
   return isFenced ? 'fenced' : 'unknown';
 }

@@ -18,9 +18,9 @@ const staggerMaxMs = 45_000;
 export type Leave = { readonly inMs: number; readonly as: RunEnd };
 
 /**
- * A look into LAYOUT, which every holder takes each `intervalMs`; undefined: the run stays. The read is eventually consistent, so a
- * version older than the claim's is ignored: the shard's previous generation would end a run that has just begun. LAYOUT out of reach is
- * no reason to stop: the token says who may commit.
+ * A look into LAYOUT, which every holder takes each `intervalMs`; undefined: the run stays. A version older than the claim's says nothing
+ * about this run. LAYOUT out of reach is no reason to stop: the token says who may commit. The read is consistent: of holders that leave
+ * together, one that saw the layout a beat later would keep the others' targets waiting.
  */
 export function layoutFollower(run: Run, intervalMs: number): () => Promise<Leave | undefined> {
   const { store, clock } = fencedPorts(run.ports);
@@ -41,7 +41,7 @@ export function layoutFollower(run: Run, intervalMs: number): () => Promise<Leav
   };
 
   return async () => {
-    const item = await orUndefined(store.get(layoutKey, { eventuallyConsistent: true }));
+    const item = await orUndefined(store.get(layoutKey));
     if (item === undefined || versionOf(item) < run.layoutVersion) return undefined;
     const isMoved = item[generationAttribute(run.message.shard)] !== run.message.generation;
     if (isMoved && versionOf(item) > run.layoutVersion && isAnnounced(item))

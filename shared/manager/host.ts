@@ -100,6 +100,7 @@ async function settle(
     case 'slotDone':
     case 'stale':
     case 'moved':
+    case 'asked':
     case 'fenced':
       return acknowledged(received);
     case 'handover':

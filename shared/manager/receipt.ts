@@ -5,6 +5,7 @@
 import { sleep } from '../lib/clock.ts';
 import { QueueDenied, QueueUnavailable } from '../queue/queue.ts';
 import { StoreUnavailable } from '../store/store.ts';
+import { askToLeave } from './ask-to-leave.ts';
 import { visibilityMs } from './beat.ts';
 import { reasonToDrop } from './drop-reason.ts';
 import type { Ports } from './ports.ts';
@@ -12,11 +13,14 @@ import type { RunEnd } from './run.ts';
 import { runShard } from './run-shard.ts';
 
 /** `runShard` for a message as it comes from a queue: one that is worth nothing ends as stale. Never throws. */
-export const runReceived: typeof runShard = async (ports, message, deadlineMs, options) => {
+export const runReceived: typeof runShard = async (ports, message, deadlineMs, options = {}) => {
   try {
     // A crash from here on costs this long, not the queue's own visibility.
     if (!(await firstLease(ports))) return { kind: 'doubt', reason: 'the lease was refused' };
     const reason = await reasonToDrop(ports, message, options);
+    const { redelivered = false, aheadMs = 0, stop } = options;
+    if (!reason && message.kind === 'slot' && message.mode !== 'tick' && !redelivered)
+      await askToLeave(ports, message, { aheadMs, stop });
     const end: RunEnd = reason ? { kind: 'stale' } : await runShard(ports, message, deadlineMs, options);
     const { kind, shard, generation, slot } = message;
     // What became worth nothing since it was judged is dropped as well, and its shard waits for the next one.

@@ -7,7 +7,7 @@ import { shiftTicker } from '../core/ticker.ts';
 import { sleep, within } from '../lib/clock.ts';
 import { QueueUnavailable, type ShardMessage } from '../queue/queue.ts';
 import { StoreUnavailable } from '../store/store.ts';
-import { type BeatState, type Beats, keepBeating, lastBeat, visibilityMs, writeBeat } from './beat.ts';
+import { type BeatState, type Beats, heartbeat, visibilityMs } from './beat.ts';
 import { beatsOf } from './beats-of.ts';
 import { checkpointer } from './checkpointer.ts';
 import { type Claimed, claimRun, takeToken } from './claim.ts';
@@ -144,7 +144,8 @@ async function holdClaimed(run: Run, { claimed, warm, targets, left, options }: 
   const beats = beatsOf(holder, loop, inherited);
   let isCovered = false;
   // The beat begins before the load: a large shard takes longer to load than its lease lasts.
-  const background = [guarded(run, keepBeating(run, beats))];
+  const { keep, last } = heartbeat(run, beats);
+  const background = [guarded(run, keep())];
   if (await (warm ? loader.catchUp() : loader.loadAll())) {
     holder.takenOver = undefined;
     options.onLoaded?.(() => viewOf({ holder, loop, loader, beats }));
@@ -163,7 +164,8 @@ async function holdClaimed(run: Run, { claimed, warm, targets, left, options }: 
   await checkpoints.writeLast(isTick ? undefined : run.ports.clock.nowMs());
   // A slot that was left early is not done: whoever comes next goes on with it.
   const wish = run.wish() ?? { kind: 'slotDone' };
-  if (run.inForce() && tellsItsEnd(run, wish)) await beatLast(run, beats, isCovered && wish.kind === 'slotDone');
+  const isDone = isCovered && wish.kind === 'slotDone';
+  if (tellsItsEnd(run, wish)) await last(isDone ? { doneSlot: run.message.slot } : {});
   run.end(wish);
   await Promise.all(background);
   await holder.publisher.drained();
@@ -173,15 +175,9 @@ async function holdClaimed(run: Run, { claimed, warm, targets, left, options }: 
   return { end, ...(idle && end.kind === 'slotDone' && { loaded: loader.loaded() }) };
 }
 
-/** Whoever goes on with a rescue would look for a beat first. */
+/** Whoever goes on with a rescue, or has asked the run to leave, looks for a beat first. */
 const tellsItsEnd = ({ message }: Run, { kind }: RunEnd): boolean =>
-  kind === 'slotDone' || (kind === 'handover' && message.kind === 'rescue');
-
-async function beatLast(run: Run, beats: Beats, isCovered: boolean): Promise<void> {
-  const state = beats.observe();
-  const done = isCovered ? { doneSlot: run.message.slot } : {};
-  if ((await writeBeat(run, lastBeat, state, done)) === 'written') await beats.written(state);
-}
+  kind === 'slotDone' || kind === 'asked' || (kind === 'handover' && message.kind === 'rescue');
 
 /** After a warm start every worker goes on where its ticker is, and every target is looked at once. */
 function scheduleAll(holder: Holder): void {

@@ -10,6 +10,8 @@ export type RunEnd =
   | { readonly kind: 'stale' }
   /** The shard has another range by now; its new message is under way. The message is done. */
   | { readonly kind: 'moved' }
+  /** Its successor asked for it. The message is done. */
+  | { readonly kind: 'asked' }
   /** A higher token is there. The message is done, if its handle still counts. */
   | { readonly kind: 'fenced' }
   /** Left early and in order, for another process to go on with the same message at once. */

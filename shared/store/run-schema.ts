@@ -28,6 +28,8 @@ export type RunRecord = {
   readonly lateOverflow: boolean;
   /** The first token of this generation: buckets whose EPOCH has an older one are not its own yet. */
   readonly sinceToken?: number;
+  /** The token of a run that its successor has asked to leave. */
+  readonly leave?: number;
   /** Of the generation before it. */
   readonly previous?: PastRun;
 };
@@ -60,5 +62,6 @@ export const runSchema: RecordSchema<RunRecord> = z.object({
   late: z.array(z.string()),
   lateOverflow: z.boolean(),
   sinceToken: count.exactOptional(),
+  leave: count.exactOptional(),
   previous: pastRun.exactOptional(),
 });

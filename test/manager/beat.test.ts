@@ -1,6 +1,8 @@
 /** What a beat confirms, and what it does not. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { sleep } from '../../shared/lib/clock.ts';
+import { lastBeat } from '../../shared/manager/beat.ts';
 import { runKey } from '../../shared/store/keys.ts';
 import type { Operation, Store, WriteOutcome } from '../../shared/store/store.ts';
 import { shardWorld } from '../support/shard-world.ts';
@@ -65,3 +67,24 @@ for (const [name, outcome, isApplied] of unknown)
       assert.equal((await run.stop()).kind, 'handover');
     });
   });
+
+test('no beat follows the last one, whenever within the interval of two the slot ends', async () => {
+  const writeMs = 100;
+  const lasts: unknown[] = [];
+  for (let heldMs = 5_000; heldMs < 10_500; heldMs += writeMs) {
+    const slow = (store: Store): Store => ({
+      ...store,
+      get: (key, options) => store.get(key, options),
+      query: (query) => store.query(query),
+      async write(operations, options) {
+        if (isBeat(operations)) await sleep(world.clock, writeMs);
+        return store.write(operations, options);
+      },
+    });
+    const world = shardWorld({ wrapStore: slow });
+    const run = await world.run({ slotEndMs: world.clock.nowMs() + heldMs });
+    await world.clock.runUntil(run.ended);
+    lasts.push((await world.store.get(runKey('00')))?.beat);
+  }
+  assert.deepEqual([...new Set(lasts)], [lastBeat]);
+});

@@ -9,7 +9,7 @@ import { epochKey, probeKey, type TargetAddress, targetAddress } from '../../sha
 import type { Item, Key } from '../../shared/store/store.ts';
 import { worldStartMs } from './clock.ts';
 import type { Endpoint } from './network.ts';
-import { keyKind } from './store.ts';
+import { isOfRun, keyKind } from './store.ts';
 import type { AppliedWrite, Change, Table } from './table.ts';
 
 /** Whose probe an endpoint is. */
@@ -44,6 +44,8 @@ export type Ledger = {
   targets(): Iterable<TargetRecord>;
   targetOf(uid: string): TargetRecord | undefined;
   probesOf(target: TargetRecord): readonly { readonly probed: Probed; readonly item: ProbeRecord }[];
+  /** When LAYOUT last had another version. */
+  laidOutMs(): number;
   /** The true time, ms since the epoch. */
   wallMs(): number;
   /** When something last changed that decides whether the target is probed at all: spec, containers, a hold, a startup verdict. */
@@ -58,6 +60,7 @@ export function ledgerOf(table: Table, nowMs: () => number): Ledger {
   const probeWritten = new Map<string, number>();
   const targets = new Map<string, TargetRecord>();
   const disturbed = new Map<string, number>();
+  let laidOutMs = 0;
 
   const forget = (old: TargetRecord) => {
     targets.delete(old.uid);
@@ -91,10 +94,12 @@ export function ledgerOf(table: Table, nowMs: () => number): Ledger {
         const kind = keyKind(change.key);
         if (isDisturbance(kind, change)) disturbed.set(String((change.after ?? change.before)?.uid), timeMs);
         if (kind === 'TARGET') readTarget(change, timeMs);
+        if (kind === 'LAYOUT' && change.before?.version !== change.after?.version) laidOutMs = timeMs;
         if (kind === 'PROBE') probeWritten.set(change.key.sk, timeMs);
-        if (kind === 'RUN' && isRun(writer)) tokens.set(writer, Number(change.after?.token));
+        if (isOfRun(change) && isRun(writer)) tokens.set(writer, Number(change.after?.token));
       }
     },
+    laidOutMs: () => laidOutMs,
     tokenOf: (writer) => tokens.get(writer),
     epochOf: (bucket) => table.get(epochKey(bucket))?.token as number | undefined,
     probedAt: (endpoint) => endpoints.get(endpoint),

@@ -16,7 +16,7 @@ import {
 import type { Chance } from './chance.ts';
 import type { Scheduler } from './clock.ts';
 import type { Caller, Reply } from './process.ts';
-import type { Table, WriteRequest } from './table.ts';
+import type { Change, Table, WriteRequest } from './table.ts';
 
 /** What goes wrong with one call. `late`: the request reaches the table only so much after the caller has given up. */
 export type StoreFault =
@@ -188,6 +188,10 @@ export function keyKind(key: Key): string {
   if (latest?.key !== key) latest = { key, kind: kindOf(key) };
   return latest.kind;
 }
+
+/** A claim or a beat. Who asks a run to leave writes into its RUN, too. */
+export const isOfRun = ({ key, before, after }: Change): boolean =>
+  keyKind(key) === 'RUN' && (['token', 'beat', 'beatAtMs'] as const).some((name) => before?.[name] !== after?.[name]);
 
 function kindOf({ pk, sk }: Key): string {
   if (pk.startsWith('RUN#')) return 'RUN';

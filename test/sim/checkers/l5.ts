@@ -5,7 +5,7 @@
  */
 import { decodeLayout } from '../../../shared/store/items.ts';
 import { epochKey, layoutKey, runKey, targetAddress } from '../../../shared/store/keys.ts';
-import { keyKind } from '../store.ts';
+import { isOfRun } from '../store.ts';
 import { aftermathMs, type Checker, type Facts, lockAftermathMs, recoveryMs } from './checker.ts';
 import { touchedMs } from './touched.ts';
 
@@ -38,7 +38,7 @@ export const l5: Checker = (facts, violated) => {
 
   return {
     applied({ timeMs, changes }) {
-      for (const { key } of changes) if (keyKind(key) === 'RUN') beats.set(key.pk.slice('RUN#'.length), timeMs);
+      for (const change of changes) if (isOfRun(change)) beats.set(change.key.pk.slice('RUN#'.length), timeMs);
     },
     ticked() {
       const buckets = [...ledger.targets()].map(({ namespace, name }) => targetAddress(namespace, name).bucket);

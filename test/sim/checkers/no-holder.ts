@@ -1,7 +1,7 @@
 /** That nobody holds a range is told only when that was so a moment ago: a holder whose clock is wrong is one all the same. */
 import { decodeLayout } from '../../../shared/store/items.ts';
 import { layoutKey } from '../../../shared/store/keys.ts';
-import { keyKind } from '../store.ts';
+import { isOfRun } from '../store.ts';
 import type { Checker, Facts } from './checker.ts';
 
 /** From when a schedule looks to when it has told of it, where nothing goes wrong. */
@@ -15,13 +15,11 @@ const keptMs = 120_000;
 export const noHolder: Checker = (facts, violated) => {
   /** By shard, when its RUN was written lately. */
   const beats = new Map<string, readonly number[]>();
-  let laidOutMs = 0;
   return {
     applied({ timeMs, changes }) {
-      for (const { key, before, after } of changes) {
-        if (keyKind(key) === 'LAYOUT' && before?.version !== after?.version) laidOutMs = timeMs;
-        if (keyKind(key) !== 'RUN') continue;
-        const shard = key.pk.slice('RUN#'.length);
+      for (const change of changes) {
+        if (!isOfRun(change)) continue;
+        const shard = change.key.pk.slice('RUN#'.length);
         const recent = (beats.get(shard) ?? []).filter((atMs) => atMs > timeMs - keptMs);
         beats.set(shard, [...recent, timeMs]);
       }
@@ -36,7 +34,7 @@ export const noHolder: Checker = (facts, violated) => {
       };
       if (!shardsIn(facts, event.detail.hashRange).every(isBeating)) return;
       // A new layout alone ends no absence: in its shards nobody has beaten yet.
-      if (laidOutMs > lookedMs) return;
+      if (facts.ledger.laidOutMs() > lookedMs) return;
       // One beat that is late is all the silence that a schedule with another clock sees.
       if (facts.faults.during(lookedMs, timeMs).length > 0) return;
       violated(`${publisher} told that nobody holds ${event.detail.hashRange}, whose shards were beating`);

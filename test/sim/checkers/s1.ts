@@ -1,15 +1,16 @@
 /** S1: no commit with an epoch older than its bucket's. */
 import { isRun } from '../ledger.ts';
-import { keyKind } from '../store.ts';
+import { isOfRun, keyKind } from '../store.ts';
 import type { Change } from '../table.ts';
 import type { Checker } from './checker.ts';
 
 const ofTheHolder: ReadonlySet<string> = new Set(['PROBE', 'CHECKPOINT', 'EVENT']);
 
 export const s1: Checker = ({ ledger, table }, violated) => {
-  const check = (writer: string, token: number | undefined, { key, after }: Change) => {
+  const check = (writer: string, token: number | undefined, change: Change) => {
+    const { key, after } = change;
     const kind = keyKind(key);
-    if (kind === 'LAYOUT') return;
+    if (kind === 'LAYOUT' || (kind === 'RUN' && !isOfRun(change))) return;
     if (token === undefined) violated(`${writer} wrote ${kind} before it had claimed anything`);
     if (kind === 'RUN' && after?.token !== token)
       violated(`${writer} with ${token} beat in the run of ${after?.token}`);

@@ -3,7 +3,7 @@
  * again by whoever could know: its message would take the shard from the run of the next slot.
  */
 import { isRun } from '../ledger.ts';
-import { keyKind } from '../store.ts';
+import { isOfRun, keyKind } from '../store.ts';
 import type { Change } from '../table.ts';
 import type { Checker } from './checker.ts';
 
@@ -51,8 +51,8 @@ export const s9: Checker = ({ faults }, violated) => {
     applied({ writer, timeMs, changes }) {
       for (const change of changes) {
         const kind = keyKind(change.key);
-        if (kind === 'RUN') followSlot(writer, timeMs, change);
-        if (kind === 'EPOCH' || kind === 'RUN' || kind === 'LAYOUT') followToken(writer, change);
+        if (isOfRun(change)) followSlot(writer, timeMs, change);
+        if (isOfRun(change) || kind === 'EPOCH' || kind === 'LAYOUT') followToken(writer, change);
       }
     },
   };

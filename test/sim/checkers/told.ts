@@ -3,12 +3,13 @@
  * stood still or had its clock set; and of a shard without a holder as soon as a schedule that nothing disturbs could see it. What was
  * told is taken back when it is over.
  */
+import { bucketName } from '../../../shared/store/keys.ts';
 import type { Published } from '../bus.ts';
 import { processOf } from '../fault-log.ts';
 import type { DoneFault, FaultKind } from '../faults.ts';
 import type { SeenProbe } from '../network.ts';
 import { noHolderAfterMs } from '../oracle/timing.ts';
-import { keyKind } from '../store.ts';
+import { isOfRun } from '../store.ts';
 import type { Checker, Facts } from './checker.ts';
 import { bucketsIn, type Shard, shardsOf } from './shards.ts';
 
@@ -27,6 +28,8 @@ type Due = {
   readonly sinceMs: number;
   readonly what: string;
   readonly buckets: readonly number[];
+  /** Of the run that holds them: who comes after it has seen nothing yet. */
+  readonly token: number | undefined;
 };
 
 export const told: Checker = (facts, violated) => {
@@ -39,7 +42,6 @@ export const told: Checker = (facts, violated) => {
   const cuts = new Map<string, DoneFault>();
   let due: readonly Due[] = [];
   const beats = new Map<string, number>();
-  let laidOutMs = 0;
 
   const degraded = ({ event, publisher, timeMs }: Published) => {
     if (event.detailType !== 'Prober Degraded') return;
@@ -61,8 +63,9 @@ export const told: Checker = (facts, violated) => {
     const kind = id.includes('#held-again#') ? 'noHolder' : 'doubt';
     const range = bucketsIn(hashRange);
     // It is told again where the bus's answer was lost, and for safety where nobody knows whether the doubt was told.
+    const before = faults.during(timeMs - inheritedMs, timeMs);
     const mayBeTold =
-      ids.has(id) || faults.during(timeMs - inheritedMs, timeMs).some((fault) => ownFaults.has(fault.kind));
+      ids.has(id) || before.some((fault) => (kind === 'noHolder' ? struckSchedule(fault) : ownFaults.has(fault.kind)));
     if (!mayBeTold && !range.some((bucket) => believed[kind].has(bucket)))
       violated(`${publisher} told of the recovery ${id} of ${hashRange}, of which nothing else was told`);
     ids.add(id);
@@ -78,15 +81,16 @@ export const told: Checker = (facts, violated) => {
     const cut = cuts.get(process);
     const bucket = facts.ledger.probedAt(endpoint)?.address.bucket;
     if (outcome !== 'failure' || isGenuine || !cut || bucket === undefined || cut.untilMs < endMs + tellingMs) return;
-    if (facts.ledger.tokenOf(prober) !== facts.ledger.epochOf(bucket)) return;
+    const token = facts.ledger.tokenOf(prober);
+    if (token !== facts.ledger.epochOf(bucket)) return;
     const number = Number.parseInt(bucket, 16);
     if (!believed.doubt.has(number) && !due.some(({ buckets }) => buckets.includes(number)))
-      due = [...due, { dueMs: endMs + tellingMs, sinceMs: endMs, what: 'doubt', buckets: [number] }];
+      due = [...due, { dueMs: endMs + tellingMs, sinceMs: endMs, what: 'doubt', buckets: [number], token }];
   };
 
   const woken = (process: string, timeMs: number) => {
     const silent = shardsOf(facts).filter(({ name, mode }) => {
-      const sinceMs = Math.max(beats.get(name) ?? 0, laidOutMs);
+      const sinceMs = Math.max(beats.get(name) ?? 0, facts.ledger.laidOutMs());
       return mode === 'resident' && timeMs - sinceMs > noHolderAfterMs(false) + lookingMs;
     });
     if (silent.length > 0) pendingLooks.push({ process: processOf(process), timeMs, silent });
@@ -96,7 +100,7 @@ export const told: Checker = (facts, violated) => {
   const settleLooks = () => {
     while (pendingLooks[0] && pendingLooks[0].timeMs < nowMs() - scheduleMs) {
       const { process, timeMs, silent } = pendingLooks.shift() as (typeof pendingLooks)[number];
-      if (laidOutMs > timeMs || hindered(facts, process, timeMs)) continue;
+      if (facts.ledger.laidOutMs() > timeMs || hindered(facts, process, timeMs)) continue;
       for (const { name, from, to } of silent) {
         const isBack = (beats.get(name) ?? 0) > timeMs;
         if (isBack || believed.noHolder.has(from) || believed.noHolder.has(to - 1)) continue;
@@ -108,9 +112,10 @@ export const told: Checker = (facts, violated) => {
   const settleDue = () => {
     const over = due.filter(({ dueMs }) => dueMs <= nowMs());
     due = due.filter(({ dueMs }) => dueMs > nowMs());
-    for (const { sinceMs, dueMs, buckets } of over) {
+    for (const { sinceMs, dueMs, buckets, token } of over) {
       const [bucket = 0] = buckets;
-      if (isUndisturbed(facts, bucket, sinceMs, dueMs))
+      const isHeldYet = facts.ledger.epochOf(bucketName(bucket)) === token;
+      if (isHeldYet && isUndisturbed(facts, sinceMs, dueMs))
         violated(`the holder of bucket ${bucket} was cut off at ${sinceMs}, and told nobody`);
     }
   };
@@ -126,11 +131,7 @@ export const told: Checker = (facts, violated) => {
     probeSeen: cutOff,
     scheduleWoken: ({ process, timeMs }) => woken(process, timeMs),
     applied({ timeMs, changes }) {
-      for (const { key, before, after } of changes) {
-        const kind = keyKind(key);
-        if (kind === 'LAYOUT' && before?.version !== after?.version) laidOutMs = timeMs;
-        if (kind === 'RUN') beats.set(key.pk.slice('RUN#'.length), timeMs);
-      }
+      for (const change of changes) if (isOfRun(change)) beats.set(change.key.pk.slice('RUN#'.length), timeMs);
     },
     ticked() {
       settleDue();
@@ -147,14 +148,18 @@ export const told: Checker = (facts, violated) => {
   };
 };
 
+/** A schedule may have died between the mark that it tells and the telling. */
+const struckSchedule = ({ kind, process }: DoneFault): boolean =>
+  ofSchedule.test(kind) && (process === undefined || process.startsWith('schedule'));
+
 const ofSchedule = /^(store|bus|queue|crash|pause|partition|clock)/;
 
 /** Something may have kept this schedule from telling. */
 const hindered = ({ faults }: Facts, process: string, timeMs: number): boolean =>
   faults.during(timeMs - scheduleMs, timeMs + scheduleMs, process).some(({ kind }) => ofSchedule.test(kind));
 
-/** One run held the bucket all the while, and nothing else happened to any worker. */
-function isUndisturbed(facts: Facts, _bucket: number, sinceMs: number, dueMs: number): boolean {
+/** Nothing else happened to any worker. */
+function isUndisturbed(facts: Facts, sinceMs: number, dueMs: number): boolean {
   return !facts.faults
     .during(sinceMs - tellingMs, dueMs)
     .some(({ kind, process }) => ofSchedule.test(kind) && (process === undefined || process.startsWith('worker')));

@@ -16,6 +16,8 @@ const rescueMs = tickMs + 30_000 + 6_000 + takeOverMs;
  * acknowledged, and then finds its own lease gone. The rescue of the next tick takes the shard.
  */
 const lateClaimMs = rescueMs;
+/** Two beats: until all holders of a layout that is no more have left. */
+const leavingMs = 10_000;
 /** The longest delay of a message in the simulated queue. */
 const queueDelayMs = 150_000;
 
@@ -41,7 +43,7 @@ const aftermathMs: { readonly [kind in FaultKind]?: number } = {
 };
 
 /** The part of the span that some fault, or its aftermath, touches. */
-export function touchedMs({ faults }: Pick<Facts, 'faults'>, { fromMs, toMs }: Span): number {
+export function touchedMs({ faults, ledger }: Pick<Facts, 'faults' | 'ledger'>, { fromMs, toMs }: Span): number {
   const longestMs = Math.max(...Object.values(aftermathMs));
   const locks = faults.locks();
   // Whoever loses a shard whose group is locked is followed by a rescue: no message of the shard can be received.
@@ -52,11 +54,14 @@ export function touchedMs({ faults }: Pick<Facts, 'faults'>, { fromMs, toMs }: S
     .flatMap((fault) => spanOf(fault, isLocked(fault) ? rescueMs : 0));
   // A group that is locked by a process that died before its first heartbeat is waited for by a rescue.
   const locked = locks.map((lock) => ({ fromMs: lock.fromMs, toMs: lock.fromMs + rescueMs }));
-  // Who holds it meanwhile by a copy of a message, instead of that rescue, ends with the slot: another rescue has to come.
-  const isCopied = (lock: Span) =>
-    lock.toMs >= fromMs && faults.during(lock.fromMs, fromMs).some(({ kind }) => kind === 'queue duplicate');
-  const copied = locks.filter(isCopied).map(() => ({ fromMs, toMs: fromMs + rescueMs }));
-  const within = [...spans, ...locked, ...copied]
+  // Who holds it meanwhile by a copy of a message, instead of that rescue, ends with the slot, and who holds a shard of a layout that is no
+  // more leaves for a message that cannot be received: another rescue has to come.
+  const isLeft = (lock: Span) =>
+    lock.toMs >= fromMs &&
+    (ledger.laidOutMs() >= fromMs - leavingMs ||
+      faults.during(lock.fromMs, fromMs).some(({ kind }) => kind === 'queue duplicate'));
+  const left = locks.filter(isLeft).map(() => ({ fromMs, toMs: fromMs + rescueMs }));
+  const within = [...spans, ...locked, ...left]
     .map((span) => ({ fromMs: Math.max(fromMs, span.fromMs), toMs: Math.min(toMs, span.toMs) }))
     .filter((span) => span.toMs > span.fromMs)
     .sort((one, other) => one.fromMs - other.fromMs);
