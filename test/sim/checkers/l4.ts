@@ -13,6 +13,9 @@ const plannedMs = 5_000;
 /** A disturbance triggers a probe within this: two looks at the change counters, the first of which may be behind, and the reload. */
 const triggerMs = 3_500;
 
+/** Between two attempts of one probe, the shortest period being a second. */
+const attemptMs = 900;
+
 type Last = {
   readonly start: ProbeStart;
   /** When the probe before it began, and the first one of its process, which takes its tickers from run to run. */
@@ -27,6 +30,9 @@ export const l4: Checker = (facts, violated) => {
   /** The one before it, unless something has disturbed the worker since the one before that. */
   const follow = (start: ProbeStart) => {
     const before = last.get(start.endpoint);
+    // kubelet's attempts after a prober error are of one probe.
+    const isAttempt = before?.start.prober === start.prober && start.startMs - before.start.startMs < attemptMs;
+    if (before && isAttempt) return void last.set(start.endpoint, { ...before, start });
     const isSame = before !== undefined && lifeOf(before.start) === lifeOf(start);
     const firstMs = isSame ? before.firstMs : start.startMs;
     last.set(start.endpoint, { start, earlierMs: before?.start.startMs ?? Number.NEGATIVE_INFINITY, firstMs });
