@@ -17,10 +17,14 @@ import { writeSettled } from '../../support/settled-targets.ts';
 import { shardMessage } from '../../support/shard-messages.ts';
 import { answerOf, forkBeside } from './children.ts';
 import type { MassOrders, MassReport } from './mass-prober.ts';
-import type { Step } from './step.ts';
+import type { Length, Step } from './step.ts';
 import { throttle } from './throttle.ts';
 
-const targets = 4_000;
+/** 0.15 of a core probes 4,000 targets every 10 s and has little left: their failures take minutes to be committed. */
+const extents: Readonly<Record<Length, { readonly targets: number; readonly publishedMsMax: number }>> = {
+  full: { targets: 4_000, publishedMsMax: 480_000 },
+  slice: { targets: 1_000, publishedMsMax: 150_000 },
+};
 const periodSeconds = 10;
 const tableName = 'mass';
 const shard = '00';
@@ -29,7 +33,6 @@ const slotMs = 3_600_000;
 const patientTimeoutMs = 60_000;
 /** Every probe is back in its phase. */
 const settleMs = 25_000;
-const publishedMsMax = 240_000;
 /** The timekeeper looks at everything that is not acked each 10 s. */
 const watchedMs = 25_000;
 const lookMs = 200;
@@ -39,14 +42,15 @@ const beatGapMsMax = 12_000;
 export const massStep: Step = {
   name: 'mass',
   alone: true,
-  title: `${targets} targets down at once, then a take-over, with 0.15 of a core`,
-  async run() {
+  title: '4,000 targets (slice: 1,000) down at once, then a take-over, with 0.15 of a core',
+  async run(length) {
     const local = await startDynamodbLocal();
     const listener = fork(new URL('../../support/listener.ts', import.meta.url).pathname);
     try {
       const [port] = (await once(listener, 'message')) as [number];
-      const store = await writtenTable(local.endpoint, port);
-      return await measure(store, local.endpoint, () => listener.send('down'));
+      const extent = extents[length];
+      const store = await writtenTable(local.endpoint, port, extent.targets);
+      return await measure({ store, endpoint: local.endpoint, down: () => listener.send('down'), ...extent });
     } finally {
       listener.disconnect();
       await local.stop();
@@ -54,7 +58,7 @@ export const massStep: Step = {
   },
 };
 
-async function writtenTable(endpoint: string, port: number): Promise<Store> {
+async function writtenTable(endpoint: string, port: number, targets: number): Promise<Store> {
   const client = localClient(endpoint, patientTimeoutMs);
   await createTable(client, tableName);
   const store = dynamodbStore({ client, tableName, clock: systemClock, random: systemRandom });
@@ -65,33 +69,46 @@ async function writtenTable(endpoint: string, port: number): Promise<Store> {
   return store;
 }
 
-async function measure(store: Store, endpoint: string, down: () => void): Promise<readonly Figure[]> {
+type Measured = {
+  readonly store: Store;
+  readonly endpoint: string;
+  readonly targets: number;
+  readonly publishedMsMax: number;
+  readonly down: () => void;
+};
+
+async function measure({ store, endpoint, targets, publishedMsMax, down }: Measured): Promise<readonly Figure[]> {
   const slotEndMs = Date.now() + slotMs;
   const message = shardMessage({ shard, slot: 1, slotEndMs, buckets: { from: 0, to: 256 } });
   const orders = { endpoint, tableName, message };
   const first = await hold(orders);
-  await until(first, ({ loaded }) => loaded);
+  await until(first, ({ loaded }) => loaded, patientTimeoutMs);
   await sleep(systemClock, settleMs);
   const held = throttle(first.child);
   const firstBeats = watchBeats(store);
   down();
-  await until(first, ({ published }) => published === targets);
+  await until(first, ({ published }) => published === targets, publishedMsMax);
   await sleep(systemClock, watchedMs);
-  const firstFigures = figuresOf('the holder', first.report(), await firstBeats.end());
+  const firstFigures = figuresOf('the holder', targets, first.report(), await firstBeats.end());
   held.end();
   first.child.kill('SIGKILL');
   const second = await hold(orders);
   const alsoHeld = throttle(second.child);
   const secondBeats = watchBeats(store);
-  await until(second, ({ published }) => published === targets);
+  await until(second, ({ published }) => published === targets, publishedMsMax);
   await sleep(systemClock, watchedMs);
-  const secondFigures = figuresOf('the next holder', second.report(), await secondBeats.end());
+  const secondFigures = figuresOf('the next holder', targets, second.report(), await secondBeats.end());
   alsoHeld.end();
   second.child.kill('SIGKILL');
   return [...firstFigures, ...secondFigures];
 }
 
-const figuresOf = (name: string, { published, ended }: MassReport, gapMs: number): readonly Figure[] => [
+const figuresOf = (
+  name: string,
+  targets: number,
+  { published, ended }: MassReport,
+  gapMs: number,
+): readonly Figure[] => [
   exactly(`targets that ${name} published`, published, targets),
   exactly(`runs of ${name} that ended`, ended ? 1 : 0, 0),
   atMost(`longest time between beats of ${name}`, gapMs / 1_000, { limit: beatGapMsMax / 1_000, unit: 's' }),
@@ -110,8 +127,8 @@ async function hold(orders: MassOrders): Promise<Holder> {
   return { child, report: () => report };
 }
 
-async function until({ report }: Holder, holds: (report: MassReport) => boolean): Promise<void> {
-  const endMs = performance.now() + publishedMsMax;
+async function until({ report }: Holder, holds: (report: MassReport) => boolean, forMs: number): Promise<void> {
+  const endMs = performance.now() + forMs;
   while (!holds(report()) && !report().ended && performance.now() < endMs) await sleep(systemClock, lookMs);
 }
 
