@@ -7,8 +7,8 @@ import { isOfRun, keyKind } from '../store.ts';
 import type { Change } from '../table.ts';
 import type { Checker } from './checker.ts';
 
-/** From when its message is sent to its end. */
-const slotMs = 17 * 60_000;
+/** From when a message is sent to the end of its run: of a rescue, two slots and the time that it may wait. */
+const messageMs = 28 * 60_000;
 
 type Done = { readonly generation: unknown; readonly slot: number; readonly timeMs: number };
 
@@ -21,7 +21,7 @@ export const s9: Checker = ({ faults }, violated) => {
 
   /** A clock that was ahead made slots that have not come: once it is set back, those before them are begun. */
   const werePutBack = (doneMs: number, toMs: number) =>
-    faults.during(doneMs - slotMs, toMs).some(({ kind }) => kind === 'clock step');
+    faults.during(doneMs - messageMs, toMs).some(({ kind }) => kind === 'clock step');
 
   const followSlot = (writer: string, timeMs: number, { key, before, after }: Change) => {
     if (!after) return;
