@@ -8,7 +8,7 @@ import { mayTrust, needsExamination, type Reach, voided } from '../core/self-hea
 import type { Attempt } from '../core/types.ts';
 import { type Examiner, examinerOf } from './examiner.ts';
 import type { Run } from './run.ts';
-import { stallWatch } from './stall.ts';
+import { type StallWatch, stallWatch } from './stall.ts';
 
 /** A probe from its begin to its verdict. */
 export type Watched = {
@@ -46,7 +46,7 @@ export function selfWatch(run: Run, inDoubt: boolean): SelfWatch {
           if (confirms && isSuccess(report) && !examiner.isStopped()) return report;
           const isNeeded = needsExamination(report, changes);
           if (report.conclusion.kind === 'error' && !isNeeded) return report;
-          if (isNeeded && stalls.stalledSince(beganAtMs)) return voided(report, 'the prober stood still');
+          if (isOwnStall(report, { stalls, beganAtMs, isNeeded })) return voided(report, 'the prober stood still');
           if (isNeeded && mayTrust(examiner.health())) await examiner.examine(reach);
           const why = whyVoid(examiner, beganAtMs);
           return why === undefined ? report : voided(report, why);
@@ -55,6 +55,15 @@ export function selfWatch(run: Run, inDoubt: boolean): SelfWatch {
     },
   };
 }
+
+type Judged = { readonly stalls: StallWatch; readonly beganAtMs: number; readonly isNeeded: boolean };
+
+/**
+ * A failure that changes nothing would be shown as seen just now, so a stall makes it void, too; but a process that was at work has seen a
+ * target that is down, if late.
+ */
+const isOwnStall = (report: ProbeReport, { stalls, beganAtMs, isNeeded }: Judged): boolean =>
+  needsExamination(report, true) && (isNeeded ? stalls.stalledSince(beganAtMs) : stalls.stoodStillSince(beganAtMs));
 
 const isSuccess = ({ conclusion }: ProbeReport): boolean =>
   conclusion.kind === 'result' && conclusion.result === 'success';

@@ -22,6 +22,8 @@ export type StallWatch = {
   watch(): () => void;
   /** Did the loop stand still at any time since then (monotonic)? */
   stalledSince(sinceMs: number): boolean;
+  /** The same, of a process that was not at work. */
+  stoodStillSince(sinceMs: number): boolean;
   /** Stalls of the last 10 s in which the process stood still. */
   recent(): number;
 };
@@ -34,6 +36,7 @@ export function stallWatch(clock: Clock, cpuMs: () => number = () => 0): StallWa
   let cancel = (): void => undefined;
   let stalls: readonly number[] = [];
   let lastMs = Number.NEGATIVE_INFINITY;
+  let stoodMs = Number.NEGATIVE_INFINITY;
 
   const arm = () => {
     dueMs = clock.monotonicMs() + tickMs;
@@ -48,11 +51,14 @@ export function stallWatch(clock: Clock, cpuMs: () => number = () => 0): StallWa
     const nowMs = clock.monotonicMs();
     if (!isStall(nowMs - dueMs)) return;
     lastMs = nowMs;
-    if (stoodStill(nowMs)) stalls = [...stalls.filter((atMs) => nowMs - atMs < recentMs), nowMs];
+    if (!stoodStill(nowMs)) return;
+    stoodMs = nowMs;
+    stalls = [...stalls.filter((atMs) => nowMs - atMs < recentMs), nowMs];
   };
   const stoodStill = (nowMs: number) => cpuMs() - armedCpuMs < atWorkShareMin * (nowMs - dueMs + tickMs);
   /** After a pause a probe's own timer may come before this one's. */
   const isLate = () => isStall(clock.monotonicMs() - dueMs);
+  const standsStill = () => isLate() && stoodStill(clock.monotonicMs());
 
   return {
     watch() {
@@ -70,10 +76,10 @@ export function stallWatch(clock: Clock, cpuMs: () => number = () => 0): StallWa
       };
     },
     stalledSince: (sinceMs) => isLate() || lastMs > sinceMs,
+    stoodStillSince: (sinceMs) => standsStill() || stoodMs > sinceMs,
     recent() {
       const nowMs = clock.monotonicMs();
-      const isStanding = isLate() && stoodStill(nowMs);
-      return stalls.filter((atMs) => nowMs - atMs < recentMs).length + (isStanding ? 1 : 0);
+      return stalls.filter((atMs) => nowMs - atMs < recentMs).length + (standsStill() ? 1 : 0);
     },
   };
 }

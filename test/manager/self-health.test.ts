@@ -188,6 +188,16 @@ describe('a prober that stood still', () => {
     watched.done();
   });
 
+  test('has not seen a target again that was down before', async () => {
+    const { clock, self } = world();
+    const watched = self.watch();
+    await clock.advance(200);
+    clock.stand(3_000);
+    const judged = await watched.judge(failure, { reach: 'network', changes: false, confirms: false });
+    assert.equal(judged.conclusion.kind === 'error' && judged.conclusion.error, 'the prober stood still');
+    watched.done();
+  });
+
   test('counts what it was answered all the same', async () => {
     const { clock, self } = world();
     const watched = self.watch();

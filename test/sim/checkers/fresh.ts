@@ -7,8 +7,8 @@ import { shownForMs } from '../oracle/timing.ts';
 import { type Checker, isProbed } from './checker.ts';
 import { isTick } from './tick.ts';
 
-/** A probe's own time, a beat, and clocks that differ. */
-const slackMs = 20_000;
+/** A probe's own time, a beat, clocks that differ, and an eventually consistent read of RUN. */
+const slackMs = 30_000;
 
 type View = {
   readonly metadata: { readonly uid: string };

@@ -233,6 +233,7 @@ export const removals = {
       removed();
       return false;
     },
+    stoodStillSince: () => false,
     recent: () => 0,
   })),
   ...decisionRemovals,
