@@ -20,8 +20,9 @@ export type DoubtTeller = {
 type Inherited = { readonly degraded: boolean; readonly degradedTold: boolean };
 
 /**
- * An event that the bus did not take is published again after the next beat. The previous run may have published its doubt after its last
- * beat, so a RUN that is degraded and not yet told may have been told: then the next state is published, whichever it is.
+ * An event that the bus did not take is published again after the next beat. A run may be fenced between publishing an event and the beat
+ * that records it. So where RUN's state differs from what it records as published, the event may or may not have been published, and the
+ * next state is published, whichever it is.
  * Of a shard that LAYOUT has divided or merged nothing is published: who holds its parts may have claimed them before this beat, and would
  * not know what to take back.
  */
@@ -29,7 +30,7 @@ export function doubtTeller(
   { run, publisher }: Holder,
   { degraded: wasDegraded, degradedTold }: Inherited,
 ): DoubtTeller {
-  let told: boolean | undefined = wasDegraded && !degradedTold ? undefined : degradedTold;
+  let told: boolean | undefined = wasDegraded === degradedTold ? degradedTold : undefined;
   let isUnderWay = false;
   /** The same for every try. */
   let recoveredAtMs: number | undefined;

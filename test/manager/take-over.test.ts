@@ -264,6 +264,21 @@ describe('what subscribers are told of a doubt', () => {
     await next.end();
   });
 
+  test('is told by the next run, in doubt again, where its own was fenced right after the recovery was published', async () => {
+    const { world } = await readyWorld();
+    world.network.isCut = true;
+    await world.clock.advance(60_000);
+    world.network.isCut = false;
+    const isOver = () => world.published('Prober Recovered').length > 0;
+    for (let step = 0; step < 600 && !isOver(); step += 1) await world.clock.advance(100);
+    assert.deepEqual([(await world.run()).degraded, (await world.run()).degradedTold], [false, true]);
+    world.network.isCut = true;
+    const next = await world.hold({ cold: true });
+    await world.clock.advance(30_000);
+    assert.equal(world.published('Prober Degraded').length, 2);
+    await next.end();
+  });
+
   test('is told by the next run where its own could not', async () => {
     const { world, run } = await readyWorld();
     world.network.isCut = true;

@@ -28,8 +28,8 @@ type Due = {
   readonly sinceMs: number;
   readonly what: string;
   readonly buckets: readonly number[];
-  /** Of the run that holds them: who comes after it has seen nothing yet. */
-  readonly token: number | undefined;
+  /** The run that has to publish it. */
+  readonly token: number;
 };
 
 export const told: Checker = (facts, violated) => {
@@ -82,7 +82,7 @@ export const told: Checker = (facts, violated) => {
     const bucket = facts.ledger.probedAt(endpoint)?.address.bucket;
     if (outcome !== 'failure' || isGenuine || !cut || bucket === undefined || cut.untilMs < endMs + tellingMs) return;
     const token = facts.ledger.tokenOf(prober);
-    if (token !== facts.ledger.epochOf(bucket)) return;
+    if (token === undefined || token !== facts.ledger.epochOf(bucket)) return;
     const number = Number.parseInt(bucket, 16);
     if (!believed.doubt.has(number) && !due.some(({ buckets }) => buckets.includes(number)))
       due = [...due, { dueMs: endMs + tellingMs, sinceMs: endMs, what: 'doubt', buckets: [number], token }];
@@ -114,8 +114,9 @@ export const told: Checker = (facts, violated) => {
     due = due.filter(({ dueMs }) => dueMs > nowMs());
     for (const { sinceMs, dueMs, buckets, token } of over) {
       const [bucket = 0] = buckets;
-      const isHeldYet = facts.ledger.epochOf(bucketName(bucket)) === token;
-      if (isHeldYet && isUndisturbed(facts, sinceMs, dueMs))
+      // Whoever has taken it over meanwhile may reach its targets.
+      const isHeldStill = facts.ledger.epochOf(bucketName(bucket)) === token;
+      if (isHeldStill && isUndisturbed(facts, sinceMs, dueMs))
         violated(`the holder of bucket ${bucket} was cut off at ${sinceMs}, and told nobody`);
     }
   };
