@@ -7,8 +7,8 @@ import type { Loop } from './loop.ts';
 import type { Inherited } from './predecessors.ts';
 
 /**
- * `observedAtMs` stands still while a due probe has not begun, and probes that have not been made for too long are named. Until the shard
- * is loaded both are as the run before left them.
+ * `observedAtMs` stands still while a due probe has not begun, and while the prober doubts itself, since its probes are void then. Probes
+ * that have not been made for too long are named. Until the shard is loaded both are as the run before left them.
  */
 export function beatsOf(holder: Holder, loop: Loop, inherited: Inherited): Beats {
   const { clock } = holder.run.ports;
@@ -20,8 +20,8 @@ export function beatsOf(holder: Holder, loop: Loop, inherited: Inherited): Beats
       ? { late: inherited.late, lateOverflow: inherited.lateOverflow }
       : lateProbes(holder.targets.values(), { nowMs: clock.nowMs(), tick });
   const observe = (): BeatState => {
-    if (!holder.takenOver && !loop.behind()) observedAtMs = clock.nowMs();
     const health = holder.self.health();
+    if (!holder.takenOver && !loop.behind() && health.kind !== 'doubtful') observedAtMs = clock.nowMs();
     const doubt = health.kind === 'doubtful' && { reason: health.reason, sinceMs: health.sinceMs };
     return { observedAtMs, ...late(), degradedTold: teller.told(doubt !== false), ...(doubt && { doubt }) };
   };

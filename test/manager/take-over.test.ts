@@ -88,6 +88,23 @@ describe('after an hour without a holder', () => {
   });
 });
 
+describe('a hand-over while the prober doubts itself', () => {
+  test('makes nothing fresh that nobody has observed since the doubt began', async () => {
+    const { world, run } = await readyWorld({ periodSeconds: 30 });
+    world.network.isCut = true;
+    await world.clock.advance(60_000);
+    await run.end();
+    const next = await world.hold({ cold: true });
+    await world.clock.advance(60_000);
+    world.network.answer = () => never;
+    world.network.isCut = false;
+    await world.clock.advance(15_000);
+    assert.equal((await world.run()).degraded, false);
+    assert.deepEqual(await shown(world), stale);
+    await next.end();
+  });
+});
+
 describe('another layout', () => {
   test('takes nothing as fresh that the one before had not observed', async () => {
     const { world, run } = await readyWorld({ periodSeconds: 10 });
