@@ -1,5 +1,5 @@
 /**
- * `npm run sim -- --seeds N --hours H [--world small|functions|tick|large] [--seed FIRST] [--jobs J] [--replay FILE] [--output json] [--crashpoints]`: so many worlds, each
+ * `npm run sim -- --seeds N --hours H [--world NAME] [--seed FIRST] [--jobs J] [--replay FILE] [--output json] [--crashpoints]`: so many worlds, each
  * with another seed, J at a time. Ends with 1 when any invariant was violated; such a seed is kept in seeds.json, every later test run
  * tries its first hour again, and `--kept` all of them in full. `--replay` writes the trace of a single seed, line by line, to a file.
  */

@@ -7,7 +7,7 @@ import { type ContainerRuntime, containerRuntime } from './container-runtime.ts'
 import type { Network } from './network.ts';
 import type { Setting } from './setting.ts';
 import { endpointsOf, type ScriptedTarget } from './targets.ts';
-import { endpointLife } from './truth.ts';
+import { type CommonLife, commonLife, endpointLife } from './truth.ts';
 
 export type OperatorPorts = {
   readonly scheduler: Scheduler;
@@ -15,7 +15,7 @@ export type OperatorPorts = {
   readonly client: Client;
   readonly network: Network;
   readonly isCalm: () => boolean;
-  readonly setting: Pick<Setting, 'targets' | 'registrationMs'>;
+  readonly setting: Pick<Setting, 'targets' | 'sharesFate' | 'registrationMs' | 'looksAfterMs'>;
 };
 
 export type Operator = { hear(event: BusEvent): void };
@@ -30,9 +30,17 @@ const restMs: Readonly<Record<ScriptedTarget['fate'], number>> = {
 export function operate(ports: OperatorPorts): Operator {
   const { scheduler, chance, setting } = ports;
   const runtimes = new Map<string, ContainerRuntime>();
+  const { sharesFate = () => false } = setting;
+  const common = commonLife({ ...ports, chance: chance.fork('site') });
 
   for (const target of setting.targets) {
-    const own: Own = { ...ports, target, chance: chance.fork(target.name), runtimes };
+    const own: Own = {
+      ...ports,
+      target,
+      chance: chance.fork(target.name),
+      runtimes,
+      ...(sharesFate(target) && { common }),
+    };
     scheduler.after(chance.between(0, setting.registrationMs), {
       label: `${target.name} is wanted`,
       deliver: () => void live(own),
@@ -47,19 +55,24 @@ export function operate(ports: OperatorPorts): Operator {
   };
 }
 
-type Own = OperatorPorts & { readonly target: ScriptedTarget; readonly runtimes: Map<string, ContainerRuntime> };
+type Own = OperatorPorts & {
+  readonly target: ScriptedTarget;
+  readonly runtimes: Map<string, ContainerRuntime>;
+  /** The life that its endpoints share with those of other targets. */
+  readonly common?: CommonLife;
+};
 
 const pathOf = ({ namespace, name }: Pick<ScriptedTarget, 'namespace' | 'name'>): string =>
   `/v1/namespaces/${namespace}/targets/${name}`;
 
 /** Incarnation after incarnation. */
 async function live(own: Own): Promise<void> {
-  const { target, chance, client, network, scheduler, runtimes } = own;
+  const { target, chance, client, network, scheduler, runtimes, common } = own;
   for (let incarnation = 0; ; incarnation += 1) {
     const spec = target.spec(incarnation, chance);
     const lives = endpointsOf(spec).map((endpoint) => {
       network.set(endpoint, 'healthy');
-      return endpointLife({ scheduler, network, chance: chance.fork(endpoint) }, endpoint);
+      return common?.join(endpoint) ?? endpointLife({ scheduler, network, chance: chance.fork(endpoint) }, endpoint);
     });
     await registered(own, spec);
     if (target.lifecycle === 'reported') {
@@ -125,7 +138,7 @@ const looksAgain = 15;
 async function look({ client, chance, setting }: OperatorPorts): Promise<void> {
   let curious = 0;
   for (let looks = 0; ; looks += 1) {
-    await client.sleep(curious > 0 ? chance.between(300, 1_500) : chance.between(40_000, 200_000));
+    await client.sleep(curious > 0 ? chance.between(300, 1_500) : chance.between(...setting.looksAfterMs));
     const isList = curious === 0 && looks % 20 === 19;
     const path = isList ? '/v1/targets?limit=500' : pathOf(chance.pick(setting.targets));
     curious = Math.max(0, curious - 1);

@@ -1,7 +1,7 @@
 /** What `npm run sim` is asked for. */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { isWorldName, type WorldName } from './setting.ts';
+import { isWorldName, type WorldName, worldNames } from './setting.ts';
 
 export type Options = {
   readonly seeds: number;
@@ -29,10 +29,12 @@ const seedsMax = 1_000_000;
 /** What a large world does in an hour is a small one's day. */
 const hoursDefault: Readonly<Record<WorldName, string>> = {
   small: '24',
+  watched: '1',
   functions: '1',
   tick: '1',
   large: '1',
   crowded: '1',
+  site: '1',
 };
 const hoursMax = 10_000;
 /** A seed is 32 bits. */
@@ -68,7 +70,7 @@ function read(args: readonly string[]): Options {
   if (replay !== undefined && seeds !== 1) throw new Error('--replay wants a single seed: --seeds 1');
   if (output !== 'table' && output !== 'json') throw new Error(`--output wants table or json, not '${output}'`);
   const world = values.world ?? 'small';
-  if (!isWorldName(world)) throw new Error(`--world wants small, functions, tick, large or crowded, not '${world}'`);
+  if (!isWorldName(world)) throw new Error(`--world wants ${worldNames.join(', ')}, not '${world}'`);
   return {
     seeds,
     world,

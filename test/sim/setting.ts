@@ -3,13 +3,16 @@ import type { Capacity } from '../../shared/core/layout.ts';
 import type { CpuModel } from './cpu.ts';
 import { crowdedTargets } from './crowded-targets.ts';
 import { largeTargets, tickTargets } from './large-targets.ts';
+import { isAtSite, siteTargets } from './site-targets.ts';
 import { type ScriptedTarget, scriptedTargets } from './targets.ts';
 
-export type WorldName = 'small' | 'functions' | 'tick' | 'large' | 'crowded';
+export type WorldName = 'small' | 'watched' | 'functions' | 'tick' | 'large' | 'crowded' | 'site';
 
 export type Setting = {
   readonly name: WorldName;
   readonly targets: readonly ScriptedTarget[];
+  /** Of targets whose endpoints all fail and recover together; absent: there are none. */
+  readonly sharesFate?: (target: ScriptedTarget) => boolean;
   /** The time over which the targets are first registered. */
   readonly registrationMs: number;
   readonly workers: number;
@@ -20,6 +23,8 @@ export type Setting = {
   /** What a layout change multiplies the capacity with: one of these. */
   readonly capacityFactors: readonly number[];
   readonly mode: 'auto' | 'tick';
+  /** Somebody reads a target through the API after a random time between these. */
+  readonly looksAfterMs: readonly [number, number];
   /** Processes are functions of Lambda: status-sync gets batches of a queue, and containers are frozen between invocations. */
   readonly functions: boolean;
   /** Absent: computing takes no time. */
@@ -40,8 +45,12 @@ const small: Setting = {
   capacity: { cpu: 1, sockets: smallSocketsPerShard },
   capacityFactors: [0.6, 1, 1, 1.5, 4],
   mode: 'auto',
+  looksAfterMs: [40_000, 200_000],
   functions: false,
 };
+
+/** The small world with a reader that never rests: what the API shows for a few seconds only is seen. */
+const watched: Setting = { ...small, name: 'watched', looksAfterMs: [300, 1_500] };
 
 /** The part of a vCPU that Lambda gives a function of 256 MB, the deployment's default: 1,769 MB are one vCPU (AWS Lambda Developer Guide). */
 const functionCpu = 256 / 1_769;
@@ -60,6 +69,7 @@ const large: Setting = {
   // One shard mostly; at the smaller capacities two or four.
   capacityFactors: [0.2, 0.4, 1, 1, 1],
   mode: 'auto',
+  looksAfterMs: [40_000, 200_000],
   functions: true,
   cpu: { vcpus: functionCpu },
 };
@@ -79,6 +89,19 @@ const crowded: Setting = {
   capacityFactors: [1],
 };
 
-export const settings: Readonly<Record<WorldName, Setting>> = { small, functions, tick, large, crowded };
+/** One shard, most of whose targets fail at the same moment. */
+const site: Setting = {
+  ...small,
+  name: 'site',
+  targets: siteTargets,
+  sharesFate: isAtSite,
+  workers: 3,
+  capacity: { cpu: 100, sockets: 100_000 },
+  capacityFactors: [1],
+};
 
-export const isWorldName = (text: string): text is WorldName => Object.hasOwn(settings, text);
+export const settings: Readonly<Record<WorldName, Setting>> = { small, watched, functions, tick, large, crowded, site };
+
+export const worldNames: readonly string[] = Object.keys(settings);
+
+export const isWorldName = (text: string): text is WorldName => worldNames.includes(text);

@@ -23,6 +23,7 @@ import { s7 } from './s7.ts';
 import { s8 } from './s8.ts';
 import { s9 } from './s9.ts';
 import { sockets } from './sockets.ts';
+import { surge } from './surge.ts';
 import { told } from './told.ts';
 import { wrongClocks } from './wrong-clocks.ts';
 
@@ -52,4 +53,5 @@ export const checkers: { readonly [invariant: string]: Checker } = {
   Purges: purges,
   Told: told,
   Sockets: sockets,
+  Surge: surge,
 };
