@@ -6,18 +6,18 @@ import type { ProbeRecord, ReportRecord, StatusRecord, TargetRecord } from '../.
 import { reportKey, statusKey } from '../../../shared/store/keys.ts';
 import type { Probed } from '../ledger.ts';
 import { keyKind } from '../store.ts';
-import { type Checker, type Facts, recoveryMs } from './checker.ts';
+import { type Checker, type Facts, lockAftermathMs, recoveryMs } from './checker.ts';
 import { spacingMs } from './tick.ts';
 
 /** Two looks at the change counters, the reload, and a commit. */
 const takenUpMs = 30_000;
 
 export const l7: Checker = (facts, violated) => {
-  const { ledger, faults, nowMs } = facts;
+  const { ledger, nowMs } = facts;
   /** When what its workers have to know of it last changed, by uid. */
   const changed = new Map<string, number>();
-  const look = (target: TargetRecord, calmMs: number) => {
-    const sinceMs = Math.max(changed.get(target.uid) ?? 0, calmMs + recoveryMs);
+  const look = (target: TargetRecord, healthyMs: number) => {
+    const sinceMs = Math.max(changed.get(target.uid) ?? 0, healthyMs);
     if (nowMs() - sinceMs < takenUpMs) return;
     for (const { probed, item } of ledger.probesOf(target)) {
       const wrong = missedBy(facts, { target, probed, item });
@@ -36,12 +36,25 @@ export const l7: Checker = (facts, violated) => {
       }
     },
     ticked() {
-      const calmMs = faults.calmSinceMs();
-      if (calmMs === undefined) return;
-      for (const target of ledger.targets()) look(target, calmMs);
+      const healthyMs = healthySinceMs(facts);
+      if (nowMs() - healthyMs < takenUpMs) return;
+      for (const target of ledger.targets()) look(target, healthyMs);
     },
   };
 };
+
+const healthLookMs = 1_200_000;
+
+/** Since when holders are in good health again. What strikes status-sync, or the API, keeps no holder from reading. */
+function healthySinceMs({ faults, nowMs }: Facts): number {
+  const calmMs = faults.calmSinceMs();
+  if (calmMs !== undefined) return calmMs + recoveryMs;
+  if (faults.lockedMs() > nowMs() - lockAftermathMs) return nowMs();
+  const ofHolders = faults
+    .during(nowMs() - healthLookMs, nowMs())
+    .filter(({ process }) => process === undefined || /^(worker|schedule)/.test(process));
+  return Math.max(nowMs() - healthLookMs, ...ofHolders.map(({ untilMs }) => untilMs + recoveryMs));
+}
 
 /** A worker takes another container up with its next probe, up to a period after the change was seen. */
 const allowedMs = (facts: Facts, probed: Probed): number => takenUpMs + spacingMs(facts, probed);
