@@ -1,6 +1,6 @@
 /** L6: every restart request reaches the bus at least once. */
 import type { StatusRecord, TargetRecord } from '../../../shared/core/records.ts';
-import { staticContainerID } from '../../../shared/core/static-lifecycle.ts';
+import { staticContainerID } from '../oracle/container-id.ts';
 import { keyKind } from '../store.ts';
 import type { Change } from '../table.ts';
 import { type Checker, isProbed } from './checker.ts';
