@@ -11,9 +11,12 @@ import type * as worker from '../../../shared/core/worker.ts';
 import type * as changes from '../../../shared/manager/changes.ts';
 import type * as doubtEvents from '../../../shared/manager/doubt-events.ts';
 import type * as dropReason from '../../../shared/manager/drop-reason.ts';
+import type { HeldTarget } from '../../../shared/manager/held.ts';
 import type * as late from '../../../shared/manager/late.ts';
 import type * as noHolder from '../../../shared/manager/no-holder.ts';
 import type * as predecessors from '../../../shared/manager/predecessors.ts';
+import type * as readAgain from '../../../shared/manager/read-again.ts';
+import type { ReadTarget } from '../../../shared/manager/read-target.ts';
 import type * as runOfEpoch from '../../../shared/store/run-of-epoch.ts';
 import { type Replacement, replacementIn } from './replacement.ts';
 
@@ -141,6 +144,15 @@ export const decisionRemovals = {
       return write();
     },
   ),
+  /** A holder that looks at a target with something open goes by what it has in memory. */
+  'open targets not read again': replacementIn<typeof readAgain>()(
+    'shared/manager/read-again.ts',
+    'readAgain',
+    (_, removed) => async (_run, due) => {
+      removed();
+      return new Map(due.map((held) => [held.address.prefix, rememberedOf(held)]));
+    },
+  ),
   'rescues refused': replacementIn<typeof dropReason>()(
     'shared/manager/drop-reason.ts',
     'reasonToDrop',
@@ -152,6 +164,14 @@ export const decisionRemovals = {
       },
   ),
 } as const satisfies { readonly [protection: string]: Replacement };
+
+const rememberedOf = ({ address, target, report, status, records }: HeldTarget): ReadTarget => ({
+  address,
+  target,
+  status,
+  probes: Object.fromEntries(records),
+  ...(report && { report }),
+});
 
 type Probes = { readonly [probe: string]: ProbeRecord };
 

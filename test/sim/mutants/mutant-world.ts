@@ -43,20 +43,21 @@ const chosenFaults = (kinds: readonly FaultKind[] | undefined, roles: readonly s
   replacementIn<typeof faults>()('test/sim/faults.ts', 'planFaults', (original, removed) => (ports) => {
     const { chance } = ports;
     const isChosen = (kind: unknown) => kinds === undefined || kinds.some((one) => one === kind);
+    const isStruck = (item: unknown) => roles === undefined || roles.some((role) => roleOf(item) === role);
     const pick = <Item>(items: readonly Item[]): Item => {
-      if (!items.some((item) => item === 'release change')) return chance.pick(items);
-      removed();
-      return chance.pick([...new Set(items.filter(isChosen))]);
+      if (items.some((item) => item === 'release change')) {
+        removed();
+        return chance.pick([...new Set(items.filter(isChosen))]);
+      }
+      const struck = items.filter(isStruck);
+      // Faults of probes strike a worker, whatever the roles.
+      return chance.pick(struck.length === 0 ? items : struck);
     };
-    const planned = original({ ...ports, chance: { ...chance, pick } });
-    return {
-      ...planned,
-      start(parts) {
-        const processes = parts.population.processes.filter(({ role }) => roles?.includes(role) ?? true);
-        planned.start({ ...parts, population: { ...parts.population, processes } });
-      },
-    };
+    return original({ ...ports, chance: { ...chance, pick } });
   });
+
+const roleOf = (item: unknown): unknown =>
+  typeof item === 'object' && item !== null && 'role' in item ? item.role : undefined;
 
 const chosenSite = (chosen: string) =>
   replacementIn<typeof crashPoints>()('test/sim/crash-points.ts', 'crashPoints', (original, removed) => (...args) => {

@@ -99,6 +99,34 @@ const lockedGroups: MutantWorld = {
   site: 'extend',
 };
 
+/** Most workers are cut off from their targets most of the time, and the shards go from one to the next. */
+const cutOffDeployments: MutantWorld = {
+  profile: { ...stormy, faultEveryMs: 12_000 },
+  setting: 'watched',
+  kinds: ['network loss', 'release change'],
+  roles: ['worker'],
+};
+/** New layouts while nobody comes for some shards. */
+const unheldLayouts: MutantWorld = {
+  profile: { ...stormy, queueVisibilityMs: 900_000, faultEveryMs: 30_000 },
+  setting: 'watched',
+  kinds: ['crash', 'layout change'],
+  roles: ['worker'],
+  site: 'extend',
+};
+
+/** All targets of a shard fail together, and nothing else goes wrong. */
+const wholeSite: MutantWorld = { profile: { ...stormy, stormMs: 0 }, setting: 'site' };
+
+/** status-sync stands still between counting a change and writing it. */
+const pausedSyncs: MutantWorld = {
+  profile: { ...stormy, faultEveryMs: 15_000 },
+  kinds: ['pause'],
+  roles: ['sync'],
+  site: 'STATUS',
+  flapping: { wellMs: 40_000, illMs: 40_000 },
+};
+
 /** The crowd hangs, and nothing else goes wrong. */
 const hangingOnly: MutantWorld = { profile: { ...stormy, stormMs: 0 }, setting: 'crowded', hangingFromMs: 150_000 };
 
@@ -144,9 +172,15 @@ export const mutants: readonly Mutant[] = [
   single('no socket limit', { world: hangingOnly, seeds: [1] }),
   single('no late probes', { world: hangingOnly, seeds: [1] }),
   single('nothing owed at hand-over', { world: deployments }),
+  single('no surge limit', { world: wholeSite }),
+  single('doubt and delay not inherited', { world: cutOffDeployments }),
+  single('RUN of another layout believed', { world: unheldLayouts }),
+  single('changes counted once', { world: pausedSyncs, maskedBy: 'read again', seeds: seedsOfMasked }),
+  single('open targets not read again', { world: pausedSyncs }),
   single('rescues refused', { world: lockedGroups }),
   pair('no self-fence', 'no fence', { world: lostQueue }),
   pair('stale message accepted', 'doneSlot ignored', { world: skewedQueue }),
+  pair('changes counted once', 'open targets not read again', { world: pausedSyncs }),
   pair('claims that add', 'no self-fence', { world: doubtfulStore, aloneToo: true }),
   pair('no outbox', 'no reconcile', { world: brokenBus, aloneToo: true }),
 ];
