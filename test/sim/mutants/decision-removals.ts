@@ -20,8 +20,6 @@ import type { ReadTarget } from '../../../shared/manager/read-target.ts';
 import type * as runOfEpoch from '../../../shared/store/run-of-epoch.ts';
 import { type Replacement, replacementIn } from './replacement.ts';
 
-const never = Number.MAX_SAFE_INTEGER;
-
 export const decisionRemovals = {
   /** A container whose readiness probe fails is restarted. */
   'readiness taken for liveness': replacementIn<typeof sync>()(
@@ -56,10 +54,18 @@ export const decisionRemovals = {
     'shared/core/restart-requests.ts',
     'advanceRequests',
     (original, removed) => (input) => {
-      const { open, outbox } = original(input);
-      if (outbox.length > 0) removed();
-      const once = Object.entries(open).map(([name, request]) => [name, { ...request, nextAtMs: never }]);
-      return { open: Object.fromEntries(once), outbox };
+      const { state, nowMs } = input;
+      const { status } = state;
+      // Far from now it would be due at once, as the mark of a wrong clock.
+      const once = Object.entries(status.restartRequests).map(([name, request]) => {
+        if (request.published === 0) return [name, request];
+        removed();
+        return [name, { ...request, nextAtMs: nowMs + 60_000 }];
+      });
+      return original({
+        ...input,
+        state: { ...state, status: { ...status, restartRequests: Object.fromEntries(once) } },
+      });
     },
   ),
   'initial delay ignored': replacementIn<typeof worker>()(

@@ -164,7 +164,7 @@ export const mutants: readonly Mutant[] = [
   single('readiness taken for liveness'),
   single('purged at once'),
   single('no back-off'),
-  single('requests told once'),
+  single('requests told once', { world: lostEvents }),
   single('initial delay ignored'),
   single('stale ten times later'),
   single('no holder never told', { world: lockedGroups }),
