@@ -106,8 +106,10 @@ function believed(
   held: HeldTarget,
   { probe, report, watched }: Believing,
 ): Promise<ProbeReport<TimedAttempt>> {
-  const { worker, record, spec } = probe;
-  const changes = worker.lastResult !== 'failure' || record.result !== 'failure' || worker.onHold;
+  const { worker, record, spec, workerSpec } = probe;
+  // A run below the threshold goes on with the next container, whose result is not failure yet.
+  const counts = worker.lastResult !== 'failure' || worker.resultRun < workerSpec.failureThreshold;
+  const changes = counts || record.result !== 'failure' || worker.onHold;
   const confirms = record.result === 'success' && !worker.onHold;
   const reach = reachOfProbe(holder, spec, held.target.spec.host);
   return watched.judge(report, { reach, changes, confirms });

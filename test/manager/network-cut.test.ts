@@ -219,3 +219,18 @@ describe('the end of a run', () => {
     }
   });
 });
+
+test('a failure that counts towards a threshold is examined, also where the result is failure already', async () => {
+  const world = await shardWorld({
+    targets: 1,
+    probe: { periodSeconds: 10, failureThreshold: 3 },
+    answer: () => failing,
+  });
+  const run = await world.hold();
+  await world.clock.advance(1_000);
+  assert.equal((await world.run()).degraded, false);
+  world.network.isDoubted = true;
+  await world.clock.advance(29_000);
+  assert.equal((await world.run()).degraded, true);
+  await run.end();
+});
