@@ -26,8 +26,8 @@ describe('the simulated product', () => {
     assert.notEqual(await assertHolds(3, 1), hash);
   });
 
-  for (const world of ['functions', 'tick'] as const)
-    test(`keeps them as it is deployed, in the world ${world}`, async () => {
+  for (const world of ['functions', 'tick', 'watched', 'site'] as const)
+    test(`keeps them in the world ${world}`, async () => {
       await assertHolds(1, 1, world);
     });
 
