@@ -25,6 +25,10 @@ export function doneSlotOf(item: Item | undefined, message: Slotted, nowMs: numb
   return hasCome(slottedShard(message), done, nowMs) ? done : -1;
 }
 
+/** A rescue is not of a slot: it is sent where nobody beats, by a schedule whose clock may be behind the one that ended the slot. */
+export const isDone = (run: Item | undefined, message: ShardMessage, nowMs: number): boolean =>
+  message.kind === 'slot' && doneSlotOf(run, message, nowMs) >= message.slot;
+
 /**
  * A later slot has begun: its message comes again if need be, while it would be lost if this one's run fenced its. A rescue is not of a
  * slot: it may be the later one's run that has died.

@@ -136,6 +136,12 @@ describe('a rescue', () => {
     assert.equal(await during(async () => {}), undefined);
   });
 
+  test('goes on though its slot is done, where nobody beats: the clock that ended the slot may have been ahead', async () => {
+    const { during, beat, shard, rescue } = await rescued();
+    await beat(shard, { beat: -1, slot: rescue.slot, doneSlot: rescue.slot });
+    assert.equal(await during(async () => {}), undefined);
+  });
+
   test('gives way to a beat that moves, and to a new holder whose number is the same', async () => {
     const { during, beat, shard } = await rescued();
     await beat(shard, { beat: 7 });

@@ -10,14 +10,18 @@ import type { Checker } from './checker.ts';
 /** From when a message is sent to the end of its run: of a rescue, two slots and the time that it may wait. */
 const messageMs = 28 * 60_000;
 
+/** Nobody has beaten between two looks of a schedule: a rescue takes the shard from nobody, and holds that slot again. */
+const rescuedMs = 6_000;
+
 type Done = { readonly generation: unknown; readonly slot: number; readonly timeMs: number };
 
 export const s9: Checker = ({ faults }, violated) => {
   const owners = new Map<number, string>();
   /** When the message of a run was received. */
   const begun = new Map<string, number>();
-  /** By RUN item. */
+  /** By RUN item: a slot that is done, and when its run was last heard of. */
   const done = new Map<string, Done>();
+  const heardMs = new Map<string, number>();
 
   /** A clock that was ahead made slots that have not come: once it is set back, those before them are begun. */
   const werePutBack = (doneMs: number, toMs: number) =>
@@ -25,9 +29,11 @@ export const s9: Checker = ({ faults }, violated) => {
 
   const followSlot = (writer: string, timeMs: number, { key, before, after }: Change) => {
     if (!after) return;
+    const isClaim = after.token !== before?.token;
+    if (isClaim && timeMs - (heardMs.get(key.pk) ?? timeMs) >= rescuedMs) done.delete(key.pk);
+    heardMs.set(key.pk, timeMs);
     const last = done.get(key.pk);
     const { generation } = after;
-    const isClaim = after.token !== before?.token;
     // Whoever had its message before then may have looked before then.
     const knew = last !== undefined && (begun.get(writer) ?? 0) > last.timeMs;
     const isAgain = isClaim && knew && last.generation === generation && Number(after.slot) <= last.slot;

@@ -1,10 +1,10 @@
 /**
  * WrongClocks: whatever the wall clocks were set to, and set back to, every probe that has its turn is made within a minute beside its
- * period. Held where clock steps are the only fault; docs/reliability.md (Known weaknesses) says what was seen among others.
+ * period: always where clock steps are the only fault, and elsewhere in the calm, once what went wrong before has been recovered from.
  */
 import type { ProbeRecord } from '../../../shared/core/records.ts';
 import type { Probed } from '../ledger.ts';
-import { type Checker, isProbed } from './checker.ts';
+import { type Checker, isProbed, recoveryMs } from './checker.ts';
 
 const resumesMs = 60_000;
 /** How often it is looked. */
@@ -14,7 +14,7 @@ const tickMs = 10_000;
 type Followed = { idleMs: number; probedMs: number };
 
 export const wrongClocks: Checker = (facts, violated) => {
-  const { ledger, profile, nowMs } = facts;
+  const { ledger, profile, nowMs, faults } = facts;
   /** By PROBE item. */
   let all = new Map<string, Followed>();
 
@@ -24,8 +24,14 @@ export const wrongClocks: Checker = (facts, violated) => {
     return Math.max(idleMs, probedMs) + waitMs;
   };
 
+  const mayBeDisturbed = (): boolean => {
+    if (profile.clockSteps === 'only') return false;
+    const calmMs = faults.calmSinceMs();
+    return calmMs === undefined || nowMs() < Math.max(calmMs, faults.lockedMs()) + recoveryMs;
+  };
+
   const look = (probed: Probed, item: ProbeRecord, followed: Followed) => {
-    if (!isProbed(facts, probed, item)) followed.idleMs = nowMs();
+    if (mayBeDisturbed() || !isProbed(facts, probed, item)) followed.idleMs = nowMs();
     if (nowMs() <= dueMs(probed, followed)) return;
     violated(`${probed.key.sk} was not probed since ${followed.probedMs}`);
     followed.idleMs = nowMs();
@@ -37,7 +43,7 @@ export const wrongClocks: Checker = (facts, violated) => {
       if (followed) followed.probedMs = startMs;
     },
     ticked() {
-      if (profile.clockSteps !== 'only') return;
+      if (profile.clockSteps === undefined) return;
       const before = all;
       all = new Map();
       for (const target of ledger.targets())
