@@ -1,12 +1,15 @@
 /**
- * WrongClocks: whatever the wall clocks were set to, and set back to, every probe that has its turn is made within a minute beside its
- * period: always where clock steps are the only fault, and elsewhere in the calm, once what went wrong before has been recovered from.
+ * WrongClocks: whatever the wall clocks were set to, and set back to, every probe that has its turn is made again soon: within a minute
+ * beside its period where clock steps are the only fault, and elsewhere, in the calm and once what went wrong before has been recovered
+ * from, as soon as a rescue can come. There two schedules differ by minutes, and the one behind knows of no slot after one that is done.
  */
 import type { ProbeRecord } from '../../../shared/core/records.ts';
 import type { Probed } from '../ledger.ts';
 import { type Checker, isProbed, recoveryMs } from './checker.ts';
 
 const resumesMs = 60_000;
+/** A tick, a beat that is old enough only at the next one, the look of a rescue, and its claim. */
+const rescuedMs = 60_000 + 30_000 + 6_000 + 4_000;
 /** How often it is looked. */
 const tickMs = 10_000;
 
@@ -15,12 +18,13 @@ type Followed = { idleMs: number; probedMs: number };
 
 export const wrongClocks: Checker = (facts, violated) => {
   const { ledger, profile, nowMs, faults } = facts;
+  const laterMs = profile.clockSteps === 'only' ? resumesMs : rescuedMs;
   /** By PROBE item. */
   let all = new Map<string, Followed>();
 
   const dueMs = ({ probe }: Probed, { idleMs, probedMs }: Followed): number => {
     const { periodSeconds, initialDelaySeconds } = probe.probe;
-    const waitMs = periodSeconds * 1_000 + initialDelaySeconds * 1_000 + resumesMs + tickMs;
+    const waitMs = periodSeconds * 1_000 + initialDelaySeconds * 1_000 + laterMs + tickMs;
     return Math.max(idleMs, probedMs) + waitMs;
   };
 
