@@ -48,7 +48,9 @@ function survived({ maskedBy }: Mutant, verdict: Omit<Verdict, 'passed'>): Verdi
 
 /** A mutant that nobody met, or that broke by itself, proves nothing. */
 export function troubleOf({ calls, found }: Tried): string | undefined {
-  const never = Object.entries(calls).find(([, count]) => count === 0);
+  // What is noticed before the first fault needs nothing of its world.
+  const isNeeded = (replaced: string) => !found || !replaced.startsWith('test/sim/');
+  const never = Object.entries(calls).find(([replaced, count]) => count === 0 && isNeeded(replaced));
   if (never) return `${never[0]} was never called`;
   return found?.detail.includes(ownPath) ? `it broke by itself: ${found.detail}` : undefined;
 }

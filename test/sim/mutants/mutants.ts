@@ -50,6 +50,12 @@ const pausedCommits: MutantWorld = {
   site: 'PROBE',
   flapping: { wellMs: 40_000, illMs: 40_000 },
 };
+/** Targets turn, and are registered anew, while writes of those that stood still are under way. */
+const pausedAndLateCommits: MutantWorld = {
+  ...pausedCommits,
+  kinds: ['pause', 'store late write', 'queue duplicate'],
+  flapping: { wellMs: 15_000, illMs: 15_000 },
+};
 const pausedProbes: MutantWorld = {
   profile: { ...stormy, faultEveryMs: 5_000 },
   kinds: ['pause'],
@@ -147,7 +153,7 @@ export const mutants: readonly Mutant[] = [
   single('no self-fence', { world: lostQueue, maskedBy: 'fence', seeds: seedsOfMasked }),
   single('stale message accepted', { world: skewedQueue, maskedBy: 'doneSlot', seeds: seedsOfMasked }),
   single('doneSlot ignored', { world: skewedQueue }),
-  single('no CAS', { world: pausedCommits }),
+  single('no CAS', { world: pausedAndLateCommits }),
   single('no read-back', { world: { ...doubtfulStore, flapping: { wellMs: 40_000, illMs: 40_000 } } }),
   single('no checkpoint', { world: deployments }),
   single('thresholds reset at hand-over', { world: deployments }),
