@@ -88,15 +88,19 @@ export async function runShard(
 /** The end of the run by both clocks: the wall clock may be set while it goes on. */
 type Left = { readonly deadlineMs: number; readonly endsAtMs: number };
 
-/** Workers that are not kept for the next run end here, with their metric series. */
+/**
+ * Workers that are not kept for the next run end here, with their metric series; but where the run ends in doubt this process may well hold
+ * the shard again, and counts on.
+ */
 async function hold(run: Run, left: Left, options: RunOptions): Promise<RunEnd> {
   const { shard, generation } = run.message;
   const { metrics, clock } = run.ports;
   const { memory } = options;
   const remembered = memory?.get(shard);
   memory?.delete(shard);
-  const kept = remembered?.generation === generation ? remembered : undefined;
-  let targets = remembered?.targets ?? new Map();
+  const kept = remembered?.loaded && remembered.generation === generation ? remembered : undefined;
+  let before: Holder['targets'] = remembered?.targets ?? new Map();
+  let targets = before;
   let isKept = false;
   try {
     const claimed = await claimRun(run, kept?.token);
@@ -105,17 +109,19 @@ async function hold(run: Run, left: Left, options: RunOptions): Promise<RunEnd> 
       return { kind: 'stale' };
     }
     const warm = claimed.kind === 'warm' ? kept : undefined;
-    if (!warm) {
-      removeSeries(metrics, targets);
-      targets = new Map();
-    }
-    const { end, loaded } = await holdClaimed(run, { claimed, warm, targets, left, options });
-    if (memory && loaded) {
+    if (!warm) targets = new Map();
+    const onLoaded = () => {
+      removeSeries(metrics, before, targets);
+      before = targets;
+    };
+    const { end, loaded } = await holdClaimed(run, { claimed, warm, targets, left, options, onLoaded });
+    if (memory && (loaded || end.kind === 'doubt')) {
       memory.set(shard, { generation, token: run.token, targets, loaded, keptAtMs: clock.monotonicMs() });
       isKept = true;
     }
     return end;
   } finally {
+    removeSeries(metrics, before, targets);
     if (!isKept) removeSeries(metrics, targets);
   }
 }
@@ -126,12 +132,13 @@ type Holding = {
   readonly targets: Holder['targets'];
   readonly left: Left;
   readonly options: RunOptions;
+  readonly onLoaded: () => void;
 };
 
 /** `loaded`: what the next run may go on with. */
 type Held = { readonly end: RunEnd; readonly loaded?: Loaded };
 
-async function holdClaimed(run: Run, { claimed, warm, targets, left, options }: Holding): Promise<Held> {
+async function holdClaimed(run: Run, { claimed, warm, targets, left, options, onLoaded }: Holding): Promise<Held> {
   const loop = startLoop(run, options.room);
   const { inherited } = claimed;
   const holder = holderOf(run, loop, {
@@ -148,6 +155,7 @@ async function holdClaimed(run: Run, { claimed, warm, targets, left, options }: 
   const background = [guarded(run, keep())];
   if (await (warm ? loader.catchUp() : loader.loadAll())) {
     holder.takenOver = undefined;
+    onLoaded();
     options.onLoaded?.(() => viewOf({ holder, loop, loader, beats }));
     loop.start({
       cycle: (held, probe, place) => probeCycle(holder, held, { probe, place }),

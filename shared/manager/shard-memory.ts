@@ -14,7 +14,8 @@ export type Kept = {
   /** Of another generation's range some buckets are somebody else's by now. */
   readonly generation: number;
   readonly targets: Holder['targets'];
-  readonly loaded: Loaded;
+  /** undefined: the run ended in doubt. Its metric series are all that the next one goes on with. */
+  readonly loaded: Loaded | undefined;
   /** Monotonic. */
   readonly keptAtMs: number;
 };
@@ -33,7 +34,11 @@ export function forgetOld(memory: ShardMemory, { metrics, nowMs }: Forgetting): 
   }
 }
 
-/** The workers of these targets have ended in this process. */
-export function removeSeries(metrics: ProbeMetrics, targets: Holder['targets']): void {
-  for (const { probes } of targets.values()) for (const { labels } of probes.values()) metrics.remove(labels);
+/** The workers of these targets have ended in this process, but for those that it holds anew. */
+export function removeSeries(metrics: ProbeMetrics, targets: Holder['targets'], held?: Holder['targets']): void {
+  const kept = new Set(labelsOf(held ?? new Map()).map((labels) => JSON.stringify(labels)));
+  for (const labels of labelsOf(targets)) if (!kept.has(JSON.stringify(labels))) metrics.remove(labels);
 }
+
+const labelsOf = (targets: Holder['targets']) =>
+  [...targets.values()].flatMap(({ probes }) => [...probes.values()].map(({ labels }) => labels));

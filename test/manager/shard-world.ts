@@ -98,6 +98,8 @@ export async function shardWorld({
   }
   await clock.runUntil(currentLayout({ store, clock, random, log }, { ...layoutOptions, capacity: unlimited }));
 
+  /** The targets of the probes whose metric series were removed. */
+  const removedSeries: string[] = [];
   const portsOfRun = (): Ports => {
     const own = endingClock(clock);
     const tcp = async ({ port, timeoutMs }: { readonly port: number; readonly timeoutMs: number }) => {
@@ -122,7 +124,7 @@ export async function shardWorld({
       resolve: async (host) => ({ kind: 'resolved', addresses: [host] }),
       canaries: [canary],
       probers: { tcp, http: unused, grpc: unused, exec: unused },
-      metrics: { observe: () => undefined, remove: () => undefined },
+      metrics: { observe: () => undefined, remove: ({ pod }) => void removedSeries.push(pod) },
       abandon: own.end,
     };
   };
@@ -160,6 +162,7 @@ export async function shardWorld({
     log,
     store,
     network,
+    removedSeries,
     trouble,
     hold,
     api,
