@@ -91,11 +91,12 @@ export const removals = {
   ),
   'doneSlot ignored': replacementIn<typeof doneSlot>()(
     'shared/manager/done-slot.ts',
-    'doneSlotOf',
-    (_, removed) => () => {
-      removed();
-      return -1;
-    },
+    'isDone',
+    (original, removed) =>
+      (...args) => {
+        if (original(...args)) removed();
+        return false;
+      },
   ),
   'no CAS': replacementIn<typeof commitCondition>()(
     'shared/manager/commit-condition.ts',
