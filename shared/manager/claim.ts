@@ -9,7 +9,7 @@ import { layoutKey, runKey } from '../store/keys.ts';
 import { pastOf } from '../store/run-of-epoch.ts';
 import type { Condition } from '../store/store.ts';
 import { type ClaimItem, claimItems } from './claim-items.ts';
-import { doneSlotOf, isAhead, isDone, isPassed, notPassed } from './done-slot.ts';
+import { doneSlotOf, isAhead, isPassed, notPassed } from './done-slot.ts';
 import { fencedPorts, type Ports } from './ports.ts';
 import { type Inherited, inheritedFrom, predecessorsOf, runOf } from './predecessors.ts';
 import type { Run } from './run.ts';
@@ -62,7 +62,8 @@ export async function claimRun(run: Run, keptToken: number | undefined): Promise
   const nowMs = ports.clock.nowMs();
   const scheduleMs = nowMs - run.aheadMs;
   const doneSlot = doneSlotOf(item, message, scheduleMs);
-  if (isDone(item, message, scheduleMs) || isPassed(item, message, scheduleMs)) return { kind: 'refused' };
+  const isDone = message.kind === 'slot' && doneSlot >= message.slot;
+  if (isDone || isPassed(item, message, scheduleMs)) return { kind: 'refused' };
   const { generation, slot, mode } = message;
   const last = runOf(item);
   const before = last?.generation === generation ? last : undefined;

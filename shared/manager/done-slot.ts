@@ -19,15 +19,14 @@ function slotIn(item: Item | undefined, attribute: 'slot' | 'doneSlot', { genera
   return typeof value === 'number' && item?.generation === generation ? value : undefined;
 }
 
-/** The latest slot that is done; -1: none. `nowMs` here and below: the schedule's time. */
+/**
+ * The latest slot that is done; -1: none. It says nothing of a rescue, which is sent where nobody beats, perhaps by a schedule whose clock
+ * is behind the one that ended the slot. `nowMs` here and below: the schedule's time.
+ */
 export function doneSlotOf(item: Item | undefined, message: Slotted, nowMs: number): number {
   const done = slotIn(item, 'doneSlot', message) ?? -1;
   return hasCome(slottedShard(message), done, nowMs) ? done : -1;
 }
-
-/** A rescue is not of a slot: it is sent where nobody beats, by a schedule whose clock may be behind the one that ended the slot. */
-export const isDone = (run: Item | undefined, message: ShardMessage, nowMs: number): boolean =>
-  message.kind === 'slot' && doneSlotOf(run, message, nowMs) >= message.slot;
 
 /**
  * A later slot has begun: its message comes again if need be, while it would be lost if this one's run fenced its. A rescue is not of a

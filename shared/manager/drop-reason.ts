@@ -5,7 +5,7 @@ import { generationAttribute } from '../store/items.ts';
 import { layoutKey, runKey } from '../store/keys.ts';
 import type { Item, Store } from '../store/store.ts';
 import { lastBeat } from './beat.ts';
-import { isAhead, isDone, isPassed } from './done-slot.ts';
+import { doneSlotOf, isAhead, isPassed } from './done-slot.ts';
 
 /** Longer than a beat and its first repetition take. */
 export const lookAgainMs = 6_000;
@@ -31,7 +31,7 @@ export async function reasonToDrop(
   const layout = await store.get(layoutKey);
   if (layout?.[generationAttribute(message.shard)] !== message.generation) return 'otherGeneration';
   const run = await store.get(runKey(message.shard));
-  if (isDone(run, message, nowMs)) return 'slotDone';
+  if (message.kind === 'slot' && doneSlotOf(run, message, nowMs) >= message.slot) return 'slotDone';
   if (isPassed(run, message, nowMs)) return 'slotPassed';
   if (message.kind === 'slot' && !isAhead(run, message, nowMs)) return undefined;
   // Handed over, or begun by a clock that was ahead and ended: there is no holder to wait for.

@@ -54,7 +54,13 @@ export type World = {
   onWoken(listener: (woken: WokenSchedule) => void): void;
 };
 
-export type StartedRun = { readonly timeMs: number; readonly prober: string; readonly life: Life };
+export type StartedRun = {
+  readonly timeMs: number;
+  readonly prober: string;
+  readonly life: Life;
+  /** By a rescue, as far as that is known. */
+  readonly isRescue: boolean;
+};
 
 export type WorldOptions = {
   readonly seed: number;
@@ -240,10 +246,12 @@ async function worker(own: Own, env: Env, { stops, onRun }: Polling): Promise<'e
   const stop = new AbortController();
   stops.set(life, stop);
   let runs = 0;
+  /** Of the message that the next ports are for. */
+  let isRescue = false;
   const portsFor = (lease: Lease): Ports => {
     runs += 1;
     const prober = `${life.name}/${runs}`;
-    onRun({ timeMs: scheduler.nowMs(), prober, life });
+    onRun({ timeMs: scheduler.nowMs(), prober, life, isRescue });
     return {
       clock,
       random,
@@ -263,7 +271,10 @@ async function worker(own: Own, env: Env, { stops, onRun }: Polling): Promise<'e
     log,
     portsFor,
     runShard: runReceived,
-    optionsFor: () => ({ memory, release }),
+    optionsFor: ({ kind }) => {
+      isRescue = kind === 'rescue';
+      return { memory, release };
+    },
     stop: stop.signal,
     receiver: queue.of(caller),
     concurrency: setting.shardsPerWorker,
@@ -338,7 +349,7 @@ function proberContainer(own: Own, env: Env, { mapping, onRun }: Mapped) {
   const beginRun = () => {
     runs += 1;
     const prober = `${life.name}/${runs}`;
-    onRun({ timeMs: scheduler.nowMs(), prober, life });
+    onRun({ timeMs: scheduler.nowMs(), prober, life, isRescue: false });
     writer = prober;
     bus = own.bus.of(caller, prober);
     return { dial: net.dialOf(caller), resolve: net.resolveOf(caller), ...net.probersOf(caller, prober) };

@@ -10,18 +10,16 @@ import type { Checker } from './checker.ts';
 /** From when a message is sent to the end of its run: of a rescue, two slots and the time that it may wait. */
 const messageMs = 28 * 60_000;
 
-/** Nobody has beaten between two looks of a schedule: a rescue takes the shard from nobody, and holds that slot again. */
-const rescuedMs = 6_000;
-
 type Done = { readonly generation: unknown; readonly slot: number; readonly timeMs: number };
 
 export const s9: Checker = ({ faults }, violated) => {
   const owners = new Map<number, string>();
   /** When the message of a run was received. */
   const begun = new Map<string, number>();
-  /** By RUN item: a slot that is done, and when its run was last heard of. */
+  /** Runs by a rescue, which is not of a slot: it was sent where nobody had beaten. */
+  const rescues = new Set<string>();
+  /** By RUN item. */
   const done = new Map<string, Done>();
-  const heardMs = new Map<string, number>();
 
   /** A clock that was ahead made slots that have not come: once it is set back, those before them are begun. */
   const werePutBack = (doneMs: number, toMs: number) =>
@@ -30,13 +28,12 @@ export const s9: Checker = ({ faults }, violated) => {
   const followSlot = (writer: string, timeMs: number, { key, before, after }: Change) => {
     if (!after) return;
     const isClaim = after.token !== before?.token;
-    if (isClaim && timeMs - (heardMs.get(key.pk) ?? timeMs) >= rescuedMs) done.delete(key.pk);
-    heardMs.set(key.pk, timeMs);
     const last = done.get(key.pk);
     const { generation } = after;
     // Whoever had its message before then may have looked before then.
     const knew = last !== undefined && (begun.get(writer) ?? 0) > last.timeMs;
-    const isAgain = isClaim && knew && last.generation === generation && Number(after.slot) <= last.slot;
+    const isAgain =
+      isClaim && knew && !rescues.has(writer) && last.generation === generation && Number(after.slot) <= last.slot;
     if (isAgain && !werePutBack(last.timeMs, timeMs))
       violated(`${writer} began slot ${after.slot} of ${key.pk} again, which was done at ${last.timeMs}`);
     const slot = Number(after.doneSlot ?? -1);
@@ -53,7 +50,10 @@ export const s9: Checker = ({ faults }, violated) => {
   };
 
   return {
-    runStarted: ({ prober, timeMs }) => void begun.set(prober, timeMs),
+    runStarted({ prober, timeMs, isRescue }) {
+      begun.set(prober, timeMs);
+      if (isRescue) rescues.add(prober);
+    },
     applied({ writer, timeMs, changes }) {
       for (const change of changes) {
         const kind = keyKind(change.key);

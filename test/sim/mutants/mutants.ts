@@ -126,7 +126,7 @@ const wholeSite: MutantWorld = { profile: { ...stormy, stormMs: 0 }, setting: 's
 
 /** status-sync stands still between counting a change and writing it. */
 const pausedSyncs: MutantWorld = {
-  profile: { ...stormy, faultEveryMs: 15_000 },
+  profile: { ...stormy, faultEveryMs: 8_000 },
   kinds: ['pause'],
   roles: ['sync'],
   site: 'STATUS',
@@ -152,7 +152,7 @@ export const mutants: readonly Mutant[] = [
   single('unfenced beat'),
   single('no self-fence', { world: lostQueue, maskedBy: 'fence', seeds: seedsOfMasked }),
   single('stale message accepted', { world: skewedQueue, maskedBy: 'doneSlot', seeds: seedsOfMasked }),
-  single('doneSlot ignored', { world: skewedQueue }),
+  single('doneSlot ignored', { world: skewedQueue, maskedBy: 'end of the slot', seeds: seedsOfMasked }),
   single('no CAS', { world: pausedAndLateCommits }),
   single('no read-back', { world: { ...doubtfulStore, flapping: { wellMs: 40_000, illMs: 40_000 } } }),
   single('no checkpoint', { world: deployments }),

@@ -91,12 +91,11 @@ export const removals = {
   ),
   'doneSlot ignored': replacementIn<typeof doneSlot>()(
     'shared/manager/done-slot.ts',
-    'isDone',
-    (original, removed) =>
-      (...args) => {
-        if (original(...args)) removed();
-        return false;
-      },
+    'doneSlotOf',
+    (_, removed) => () => {
+      removed();
+      return -1;
+    },
   ),
   'no CAS': replacementIn<typeof commitCondition>()(
     'shared/manager/commit-condition.ts',
