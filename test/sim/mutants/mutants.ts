@@ -152,7 +152,7 @@ export const mutants: readonly Mutant[] = [
   single('unfenced beat'),
   single('no self-fence', { world: lostQueue, maskedBy: 'fence', seeds: seedsOfMasked }),
   single('stale message accepted', { world: skewedQueue, maskedBy: 'doneSlot', seeds: seedsOfMasked }),
-  single('doneSlot ignored', { world: skewedQueue, maskedBy: 'end of the slot', seeds: seedsOfMasked }),
+  single('doneSlot ignored', { world: skewedQueue, maskedBy: 'stale message', seeds: seedsOfMasked }),
   single('no CAS', { world: pausedAndLateCommits }),
   single('no read-back', { world: { ...doubtfulStore, flapping: { wellMs: 40_000, illMs: 40_000 } } }),
   single('no checkpoint', { world: deployments }),
