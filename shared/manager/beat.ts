@@ -46,6 +46,7 @@ export type Heartbeat = {
 
 type Done = { readonly doneSlot?: number };
 
+/** The beats of this run. A beat that store or queue did not take is tried again; `last` throws StoreUnavailable, and the run ends in doubt. */
 export function heartbeat(run: Run, { observe, written }: Beats): Heartbeat {
   const { clock } = run.ports;
   const lookForLeave = layoutFollower(run, beatIntervalMs);

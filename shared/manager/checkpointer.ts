@@ -5,6 +5,7 @@ import { checkpointEntries, checkpointIntervalMs, writeCheckpoints } from './che
 import type { Holder } from './holder.ts';
 import type { Loader } from './load.ts';
 
+/** The checkpoints of this holder, of what it has loaded. A store out of reach is logged and costs run lengths only. */
 export function checkpointer(holder: Holder, loader: Loader) {
   const { run } = holder;
   /** One write after the other: of two at a time the older one might reach the store last. */
