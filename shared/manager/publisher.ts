@@ -22,7 +22,7 @@ const waitingMax = 10_000;
 export function publisherOf(run: Run): Publisher {
   const { bus, log, clock } = run.ports;
   const over = new AbortController();
-  let waiting: readonly Waiting[] = [];
+  let waiting: Waiting[] = [];
   let pumping: Promise<void> | undefined;
 
   async function pump(): Promise<void> {
@@ -54,8 +54,7 @@ export function publisherOf(run: Run): Publisher {
   return {
     publish(events, settled) {
       if (events.length === 0) return;
-      const { kept, dropped } = bounded([...waiting, ...events.map((event) => ({ event, settled }))]);
-      waiting = kept;
+      const dropped = events.flatMap((event) => added(waiting, { event, settled }) ?? []);
       if (dropped.length > 0) log.warn('events dropped: too many wait for the bus', { count: dropped.length });
       tell(dropped, () => false);
       pumping ??= Promise.resolve().then(pump);
@@ -89,15 +88,16 @@ const worth: { readonly [detailType in DetailType]: 'repeated' | 'recorded' | 'd
   'Probe Surge Detected': 'doubt',
 };
 
-/** At most `waitingMax` of them, in their order: the newest of what is repeated anyway is dropped first, a doubt never. */
-function bounded(all: readonly Waiting[]): { readonly kept: readonly Waiting[]; readonly dropped: readonly Waiting[] } {
-  const excess = all.length - waitingMax;
-  if (excess <= 0) return { kept: all, dropped: [] };
-  const newestFirst = all.toReversed();
-  const worthOf = ({ event }: Waiting) => worth[event.detailType];
-  const order = (['repeated', 'recorded'] as const).flatMap((kind) =>
-    newestFirst.filter((one) => worthOf(one) === kind),
-  );
-  const dropped = new Set(order.slice(0, excess));
-  return { kept: all.filter((one) => !dropped.has(one)), dropped: [...dropped] };
+/**
+ * Adds one. Returns what goes for it where more than `waitingMax` would wait: the newest of what is repeated anyway, or else the newest that
+ * is recorded, never a doubt.
+ */
+function added(waiting: Waiting[], one: Waiting): Waiting | undefined {
+  waiting.push(one);
+  if (waiting.length <= waitingMax) return undefined;
+  for (const kind of ['repeated', 'recorded'] as const) {
+    const at = waiting.findLastIndex(({ event }) => worth[event.detailType] === kind);
+    if (at >= 0) return waiting.splice(at, 1)[0];
+  }
+  return undefined;
 }

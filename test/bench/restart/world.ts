@@ -29,7 +29,7 @@ export async function startRestartWorld(targets: number, periodSeconds: number):
   const dataDir = mkdtempSync(join(tmpdir(), 'probelet-restart-'));
   await settleFirst(dataDir, { httpGet: { path: `/${firstName}`, port }, periodSeconds });
   await multiply(dataDir, targets);
-  return {
+  const world: RestartWorld = {
     dataDir,
     targets,
     async requested(ask = 'look') {
@@ -43,6 +43,8 @@ export async function startRestartWorld(targets: number, periodSeconds: number):
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
+  await settleCopies(world);
+  return world;
 }
 
 const firstName = 'target-0';
@@ -81,6 +83,18 @@ async function multiply(dataDir: string, targets: number): Promise<void> {
     await store.write([...copies, changeCounted(address)], { token: systemRandom.uuid() });
   }
   store.close();
+}
+
+/** The path of each copy is its own, so its PROBE item is of another spec until a process has committed that, and then probed it. */
+async function settleCopies(world: RestartWorld): Promise<void> {
+  await world.requested('reset');
+  const life = await startLife(world);
+  const endMs = performance.now() + settleMsMax;
+  while ((await world.requested()).paths < world.targets) {
+    if (performance.now() > endMs) throw new Error('the copies are not all probed');
+    await sleep(systemClock, pollMs);
+  }
+  await life.stop();
 }
 
 export type Life = {
