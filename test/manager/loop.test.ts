@@ -77,6 +77,8 @@ function loopOfMany(
   const begun: { readonly name: string; readonly atMs: number }[] = [];
   const cycle: Steps['cycle'] = async (_, probe) => {
     begun.push({ name: probe.name, atMs: clock.nowMs() });
+    // As in a real cycle, where the gate comes first: what is dear comes after the loop has gone on to the next probe.
+    await undefined;
     if (beginMs > 0) clock.stand(beginMs);
     const isHanging = probe.name.startsWith('hanging');
     if (isHanging) await sleep(clock, timeoutMs);
@@ -234,7 +236,7 @@ test('hundreds of probes that are due at once begin over several turns of the ev
   clock.setTimer(0, turn);
   await clock.advance(100);
   const most = Math.max(...begunByTurn.map((count, at) => count - (begunByTurn[at - 1] ?? 0)));
-  assert.ok(most <= 6, `${most} begun in one turn`);
+  assert.ok(most <= 8, `${most} begun in one turn`);
 });
 
 test('thousands of probes that each leave their place at once begin without exhausting the stack', async () => {

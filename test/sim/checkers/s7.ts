@@ -1,6 +1,7 @@
 /**
- * S7: one run never has two probes of one worker in flight, and begins them at least 0.9 periods apart, but for first probes, triggers,
- * retries after a prober error, and where a fault made one late (a tick keeps its phase, so the next one comes sooner).
+ * S7: one run never has two probes of one worker in flight, and begins them at least 0.9 periods apart, but for first probes, triggers and
+ * retries after a prober error. Ticks keep their phase: after a probe that began late, because the one before took longer than the period
+ * or had to wait for its turn, the next one comes sooner by as much.
  */
 
 import { processOf } from '../fault-log.ts';
@@ -14,6 +15,8 @@ type Last = {
   readonly seen: SeenProbe | undefined;
   /** When the one before began; undefined: it is the first of its run. */
   readonly earlierMs: number | undefined;
+  /** How long after its tick it began, had the first one of the run begun with its own. */
+  readonly lateMs: number;
 };
 
 const gapMin = 0.9;
@@ -31,10 +34,13 @@ export const s7: Checker = ({ ledger, faults }, violated) => {
       const isSoon = gapMs < gapMin * periodMs;
       const isRetry = isSoon && before?.seen?.outcome === 'error';
       const beganMs = isRetry ? before.beganMs : start.startMs;
-      last.set(name, { start, beganMs, seen: undefined, earlierMs: before?.start.startMs });
+      const lateMs = isRetry ? before.lateMs : latenessMs(before, gapMs, periodMs);
+      last.set(name, { start, beganMs, seen: undefined, earlierMs: before?.start.startMs, lateMs });
       if (!before || !probed) return;
       if (!before.seen) violated(`${name} has two probes in flight`);
       if (!isSoon || isRetry || before.earlierMs === undefined) return;
+      const overdueMs = before.beganMs - before.earlierMs - periodMs;
+      if (gapMs + Math.max(before.lateMs, overdueMs) >= gapMin * periodMs) return;
       const sinceMs = before.earlierMs - 2 * periodMs;
       if (Math.max(ledger.disturbedMs(probed.uid), ledger.probeWrittenMs(probed)) >= sinceMs) return;
       if (faults.during(sinceMs, start.startMs, processOf(start.prober)).length > 0) return;
@@ -47,3 +53,8 @@ export const s7: Checker = ({ ledger, faults }, violated) => {
     },
   };
 };
+
+/** One tick at most is held while a probe runs or waits; those that came in between are lost, and the phase stays. */
+function latenessMs(before: Last | undefined, gapMs: number, periodMs: number): number {
+  return before && periodMs > 0 ? Math.max(0, before.lateMs + gapMs - periodMs) % periodMs : 0;
+}

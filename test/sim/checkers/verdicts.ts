@@ -56,7 +56,9 @@ export function evidences({ ledger, faults }: Facts): Evidences {
       if (!probed || ledger.tokenOf(prober) !== ledger.epochOf(probed.address.bucket)) return;
       const last = all.get(endpoint)?.findLast((one) => one.prober === prober);
       const process = prober.slice(0, prober.indexOf('.'));
-      if (last && faults.during(last.startMs - doubtMs, startMs, process).length === 0) last.isRecorded = true;
+      // A failure of the prober's own is void, and where computing takes time it needs no fault for one.
+      if (last?.isGenuine && faults.during(last.startMs - doubtMs, startMs, process).length === 0)
+        last.isRecorded = true;
     },
     seen(probe) {
       // A prober error moves no counter; hundreds of them would only push out what a verdict was backed by.
