@@ -3,7 +3,7 @@
  * included. A new target's second probe comes when its phase says, and what was triggered is off its phase until the next load (record 17).
  */
 import type { Endpoint } from '../network.ts';
-import { aftermathMs, type Checker, type Facts, lockAftermathMs, type ProbeStart } from './checker.ts';
+import { aftermathMs, type Checker, type Facts, lockAftermathMs, type ProbeStart, readAllMs } from './checker.ts';
 import { spacingMs } from './tick.ts';
 import { touchedMs } from './touched.ts';
 
@@ -68,8 +68,9 @@ export const l4: Checker = (facts, violated) => {
       // It may hold its socket for longer than its period; what waits for one is shown as stale, which Fresh looks at.
       if (timeoutSeconds > periodSeconds) return;
       const periodMs = spacingMs(facts, probed);
+      const loadMs = facts.computingTakesTime ? readAllMs : 0;
       const gapMs = start.startMs - beganMs;
-      if (gapMs <= periodMs + plannedMs) return;
+      if (gapMs <= periodMs + plannedMs + loadMs) return;
       const what = `${start.endpoint} was not probed for ${gapMs} ms of ${periodMs}, until ${start.prober}`;
       const untouchedMs = untouchedOf(facts, { fromMs: beganMs, toMs: start.startMs });
       if (untouchedMs > 2 * periodMs + plannedMs)
@@ -79,7 +80,7 @@ export const l4: Checker = (facts, violated) => {
       if (!only) return violated(what);
       if (mayBeOffPhase) return;
       const isOneCrash = more.length === 0 && only.kind === 'crash';
-      if (isOneCrash && gapMs > periodMs + crashMs)
+      if (isOneCrash && gapMs > periodMs + crashMs + loadMs)
         violated(`${what}, after a crash of ${only.process} at ${only.timeMs}`);
     },
   };

@@ -6,13 +6,11 @@ import type { ProbeRecord, ReportRecord, StatusRecord, TargetRecord } from '../.
 import { reportKey, statusKey } from '../../../shared/store/keys.ts';
 import type { Probed } from '../ledger.ts';
 import { keyKind } from '../store.ts';
-import { type Checker, type Facts, lockAftermathMs, recoveryMs } from './checker.ts';
+import { type Checker, type Facts, lockAftermathMs, readAllMs, recoveryMs } from './checker.ts';
 import { spacingMs } from './tick.ts';
 
 /** Two looks at the change counters, the reload, and a commit. */
 const takenUpMs = 30_000;
-/** Where computing takes time: to read 2,000 targets again takes the smallest function 9 s of its CPU, of which it has half for that. */
-const reloadMs = 20_000;
 
 export const l7: Checker = (facts, violated) => {
   const { ledger, nowMs } = facts;
@@ -60,7 +58,7 @@ function healthySinceMs({ faults, nowMs }: Facts): number {
 
 /** A worker takes another container up with its next probe, up to a period after the change was seen. */
 const allowedMs = (facts: Facts, probed: Probed): number =>
-  takenUpMs + (facts.computingTakesTime ? reloadMs : 0) + spacingMs(facts, probed);
+  takenUpMs + (facts.computingTakesTime ? readAllMs : 0) + spacingMs(facts, probed);
 
 const containersOf = (status: unknown): string =>
   JSON.stringify((status as StatusRecord | undefined)?.status.containerStatuses.map(({ containerID }) => containerID));

@@ -17,11 +17,20 @@ type Last = {
   readonly earlierMs: number | undefined;
   /** How long after its tick it began, had the first one of the run begun with its own. */
   readonly lateMs: number;
+  /** When the last ones began, but for the first of the run, oldest first. */
+  readonly begins: readonly number[];
 };
 
 const gapMin = 0.9;
 
-export const s7: Checker = ({ ledger, faults }, violated) => {
+/**
+ * Where computing takes time every tick may be taken late, by up to the period for which it is held; which, nobody sees from outside. Of four in
+ * a row the last is then two periods after the first.
+ */
+const inARow = 4;
+const inARowPeriodsMin = 2;
+
+export const s7: Checker = ({ ledger, faults, computingTakesTime }, violated) => {
   const last = new Map<string, Last>();
   const nameOf = ({ prober, endpoint }: { prober: string; endpoint: Endpoint }) => `${prober} ${endpoint}`;
   return {
@@ -35,12 +44,14 @@ export const s7: Checker = ({ ledger, faults }, violated) => {
       const isRetry = isSoon && before?.seen?.outcome === 'error';
       const beganMs = isRetry ? before.beganMs : start.startMs;
       const lateMs = isRetry ? before.lateMs : latenessMs(before, gapMs, periodMs);
-      last.set(name, { start, beganMs, seen: undefined, earlierMs: before?.start.startMs, lateMs });
+      const begins = isRetry ? before.begins : before ? [...before.begins.slice(1 - inARow), beganMs] : [];
+      last.set(name, { start, beganMs, seen: undefined, earlierMs: before?.start.startMs, lateMs, begins });
       if (!before || !probed) return;
       if (!before.seen) violated(`${name} has two probes in flight`);
       if (!isSoon || isRetry || before.earlierMs === undefined) return;
       const overdueMs = before.beganMs - before.earlierMs - periodMs;
       if (gapMs + Math.max(before.lateMs, overdueMs) >= gapMin * periodMs) return;
+      if (computingTakesTime && !isTooOften(begins, periodMs)) return;
       const sinceMs = before.earlierMs - 2 * periodMs;
       if (Math.max(ledger.disturbedMs(probed.uid), ledger.probeWrittenMs(probed)) >= sinceMs) return;
       if (faults.during(sinceMs, start.startMs, processOf(start.prober)).length > 0) return;
@@ -58,3 +69,6 @@ export const s7: Checker = ({ ledger, faults }, violated) => {
 function latenessMs(before: Last | undefined, gapMs: number, periodMs: number): number {
   return before && periodMs > 0 ? Math.max(0, before.lateMs + gapMs - periodMs) % periodMs : 0;
 }
+
+const isTooOften = (begins: readonly number[], periodMs: number): boolean =>
+  begins.length === inARow && (begins.at(-1) ?? 0) - (begins[0] ?? 0) < gapMin * inARowPeriodsMin * periodMs;
