@@ -9,6 +9,8 @@ export type DialerOptions = {
   readonly resolve: Resolve;
   readonly policy: DialPolicy;
   readonly clock: Clock;
+  /** Default: the system's TCP sockets. */
+  readonly newSocket?: () => Socket;
 };
 
 /** Of a name with many addresses no more are tried. */
@@ -18,13 +20,16 @@ type Outcome = Dialed | DialFailure;
 
 /** A dialer that never throws and never dials what `policy` denies. It counts no sockets: it tells the request's permit of each. */
 export function guardedDialer(options: DialerOptions): Dial {
-  const { clock } = options;
+  const { clock, newSocket = systemSocket } = options;
   const connect: Connect = async (address, request, untilMs) => {
     const { permit, port } = request;
     const closing = permit?.closing();
     if (closing) await within(clock, closing, untilMs - clock.monotonicMs());
     if (permit?.closing()) return dialFailure('PROBER', 'the previous socket of the probe has not closed');
-    const socket = newSocket(permit?.opened() ?? ignore);
+    const socket = newSocket();
+    // Stays for the socket's life: an error that nobody else awaits any more must not end the process.
+    socket.on('error', ignore);
+    socket.once('close', permit?.opened() ?? ignore);
     return connectGuarded(socket, { address, port, untilMs }, { clock, policy: policyFor(request, options) });
   };
   return async (request) => {
@@ -72,13 +77,7 @@ async function dialFirst(
   return first ?? deniedDial(request.host, request.port);
 }
 
-function newSocket(onClose: () => void): Socket {
-  const socket = new Socket();
-  // Stays for the socket's life: an error that nobody else awaits any more must not end the process.
-  socket.on('error', ignore);
-  socket.once('close', onClose);
-  return socket;
-}
+const systemSocket = (): Socket => new Socket();
 
 const ignore = () => undefined;
 

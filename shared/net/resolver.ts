@@ -1,7 +1,7 @@
 /** Names to address literals, as Go's resolver on kubelet's machine: the hosts file, then DNS with a small cache. */
 import { isIP } from 'node:net';
 import type { Clock } from '../lib/clock.ts';
-import { type DnsAnswer, dns, dnsTimeoutMs } from './dns.ts';
+import { type Dns, type DnsAnswer, dns, dnsTimeoutMs } from './dns.ts';
 import { isDomainName, withoutRootDot } from './domain-name.ts';
 import { hostsFile } from './hosts-file.ts';
 import type { Resolution, Resolve } from './net.ts';
@@ -10,6 +10,8 @@ export type ResolverOptions = {
   readonly clock: Clock;
   /** DNS servers, `address` or `address:port`; default: the machine's. */
   readonly servers?: readonly string[];
+  /** Who is asked for what the hosts file does not know; default: these servers. */
+  readonly ask?: Dns;
   /** Default `/etc/hosts`. */
   readonly hostsPath?: string;
 };
@@ -36,8 +38,7 @@ const noName: Resolution = { kind: 'notFound', message: 'no such host' };
 type CacheEntry = { readonly resolution: Resolution; readonly untilMs: number };
 
 /** Keeps answers for their TTL, and lets lookups of one name that are under way share one answer. */
-function cachedDns({ clock, servers }: ResolverOptions): Resolve {
-  const ask = dns(servers === undefined ? { clock } : { clock, servers });
+function cachedDns({ clock, servers, ask = dns({ clock, ...(servers && { servers }) }) }: ResolverOptions): Resolve {
   const cache = new Map<string, CacheEntry>();
   const underWay = new Map<string, Promise<Resolution>>();
   const keep = (name: string, { resolution, ttlMs }: DnsAnswer): Resolution => {

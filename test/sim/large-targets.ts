@@ -1,5 +1,6 @@
 /** The targets of the large worlds: many of few kinds, with long periods, high thresholds and names at their limits among them. */
 import { namespaceLengthMax, targetNameLengthMax } from '../../shared/core/limits.ts';
+import { nameOfAddress } from './network.ts';
 import { container, every, namespace, type Placed, type ScriptedTarget } from './targets.ts';
 
 const largeCount = 2_000;
@@ -131,4 +132,8 @@ function targetsOf(kinds: readonly Kind[], count: number): readonly ScriptedTarg
   });
 }
 
-const hostOf = (index: number, incarnation: number): string => `10.${index >> 8}.${index & 255}.${incarnation & 255}`;
+/** Every other target has a name, which DNS has to know. */
+function hostOf(index: number, incarnation: number): string {
+  const address = `10.${index >> 8}.${index & 255}.${incarnation & 255}`;
+  return index % 2 === 0 ? address : nameOfAddress(address);
+}

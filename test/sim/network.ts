@@ -3,11 +3,17 @@
  * beforehand, endpoint by endpoint; a prober may still see something else, when its own process stands still or its own network is gone.
  */
 import type { Attempt } from '../../shared/core/types.ts';
-import type { Dial, Dialed, DialFailure, DialRequest, Resolve } from '../../shared/net/net.ts';
-import type { ProbeRequest, Probers } from '../../shared/prober/prober.ts';
+import { endingClock } from '../../shared/lib/clock.ts';
+import { guardedDialer } from '../../shared/net/dialer.ts';
+import { type DnsAnswer, dnsTimeoutMs } from '../../shared/net/dns.ts';
+import type { Dial, Dialed, DialFailure, DialRequest, Resolve, SocketPermit } from '../../shared/net/net.ts';
+import { resolver } from '../../shared/net/resolver.ts';
+import type { ProbeRequest, Prober, Probers, TcpRequest } from '../../shared/prober/prober.ts';
+import { tcpProber } from '../../shared/prober/tcp.ts';
 import type { Chance } from './chance.ts';
 import { clockOf, type Scheduler } from './clock.ts';
 import type { Caller } from './process.ts';
+import { type DialAnswer, simSocket } from './sim-socket.ts';
 
 /** `errs`: a prober error, in the middle of the body. `slow`: answers just in time. */
 export type Health = 'healthy' | 'failing' | 'slow' | 'hanging' | 'errs';
@@ -31,6 +37,8 @@ export type SeenProbe = {
 
 export type Network = {
   probersOf(caller: Caller, prober: string): { readonly probers: Probers; readonly abandon: () => void };
+  /** The same with the product's own dialer and resolver: TCP probes and canaries open simulated sockets, names are asked of simulated DNS. */
+  diallingOf(caller: Caller, prober: string): Dialling;
   dialOf(caller: Caller): Dial;
   resolveOf(caller: Caller): Resolve;
   set(endpoint: Endpoint, health: Health): void;
@@ -46,6 +54,13 @@ export type Network = {
   onAbandoned(listener: (probe: Pick<SeenProbe, 'endpoint' | 'prober'>) => void): void;
 };
 
+export type Dialling = {
+  readonly dial: Dial;
+  readonly resolve: Resolve;
+  readonly probers: Probers;
+  readonly abandon: () => void;
+};
+
 /** A canary, somewhere on the way to the targets. */
 export const canary = { host: '10.255.255.1', port: 53 };
 
@@ -55,8 +70,25 @@ const slackMs = 20;
 /** In which a prober that sees a failure has asked its canaries. */
 const canaryMs = 200;
 
-/** `open`: what ends the attempts that are under way. */
-type Asking = { readonly caller: Caller; readonly prober: string; readonly open: Set<() => void> };
+/** `open`: what ends the attempts that are under way. `dialled`: who makes those of TCP, the product; absent: the network itself. */
+type Asking = {
+  readonly caller: Caller;
+  readonly prober: string;
+  readonly open: Set<() => void>;
+  readonly dialled?: Dialled;
+};
+
+type Dialled = {
+  readonly probe: Prober<TcpRequest>;
+  /** What the sockets to these endpoints come to. */
+  readonly meant: Map<Endpoint, Answer>;
+  isAbandoned: boolean;
+};
+
+/** `cut`: its prober had no network when it began. */
+type About = { readonly endpoint: Endpoint; readonly startMs: number; readonly cut: boolean; readonly meant: Answer };
+
+type Got = Pick<SeenProbe, 'outcome' | 'isGenuine'> & { readonly attempt: Attempt };
 
 export function network(scheduler: Scheduler, chance: Chance): Network {
   const truth = new Map<Endpoint, Truth>();
@@ -68,8 +100,8 @@ export function network(scheduler: Scheduler, chance: Chance): Network {
   const isCut = ({ life }: Caller, forMs = 0): boolean =>
     (cuts.get(life.name.slice(0, life.name.lastIndexOf('.'))) ?? 0) > scheduler.nowMs() + forMs;
 
-  const attempt = async (asking: Asking, request: ProbeRequest): Promise<Attempt> => {
-    const { caller, prober, open } = asking;
+  const attempt = async (asking: Asking, request: ProbeRequest, permit?: SocketPermit): Promise<Attempt> => {
+    const { caller, prober } = asking;
     const endpoint = endpointOf(request);
     const startMs = scheduler.nowMs();
     const health = truth.get(endpoint)?.health ?? 'failing';
@@ -77,6 +109,23 @@ export function network(scheduler: Scheduler, chance: Chance): Network {
     for (const listener of started) listener({ endpoint, prober, startMs });
     const cut = isCut(caller);
     const meant = cut ? cutAnswer(chance, request.timeoutMs) : answerOf(chance, health, request.timeoutMs);
+    const about: About = { endpoint, startMs, cut, meant };
+    // No dialer errs in the middle of a body.
+    const isDialled = asking.dialled && request.kind === 'tcp' && meant.outcome !== 'error';
+    const got = isDialled ? await askDialled(asking, request, { ...about, permit }) : await ask(asking, request, about);
+    const endMs = scheduler.nowMs();
+    if (!got) {
+      for (const listener of abandonedBy) listener({ endpoint, prober });
+      return abandoned(endMs - startMs);
+    }
+    const { outcome, isGenuine } = got;
+    for (const listener of seen) listener({ endpoint, prober, startMs, endMs, outcome, truth: health, isGenuine });
+    return got.attempt;
+  };
+
+  /** undefined: it was abandoned. */
+  const ask = async ({ caller, open }: Asking, request: ProbeRequest, about: About): Promise<Got | undefined> => {
+    const { startMs, cut, meant } = about;
     const isAnswered = await caller.call<boolean>(`probe ${request.kind}`, (reply) => {
       let cancel = (): void => undefined;
       const abandon = () => {
@@ -86,20 +135,70 @@ export function network(scheduler: Scheduler, chance: Chance): Network {
       open.add(abandon);
       cancel = reply(meant.ms, () => open.delete(abandon));
     });
-    const endMs = scheduler.nowMs();
-    if (!isAnswered) {
-      for (const listener of abandonedBy) listener({ endpoint, prober });
-      return abandoned(endMs - startMs);
-    }
+    if (!isAnswered) return undefined;
+    const tookMs = scheduler.nowMs() - startMs;
     // The process stood still: its own deadline is what it looks at first.
-    const stalled = endMs - startMs > request.timeoutMs + slackMs;
+    const stalled = tookMs > request.timeoutMs + slackMs;
     const outcome = stalled ? 'failure' : meant.outcome;
     // Of a network that comes back within a moment no canary can tell that it had been away.
     // Where computing takes time most answers are read late: a target that failed has failed all the same.
     const isOwn = caller.life.loop !== undefined && meant.outcome === 'failure';
     const isGenuine = (!stalled || isOwn) && !(cut && (stalled || isCut(caller, canaryMs)));
-    for (const listener of seen) listener({ endpoint, prober, startMs, endMs, outcome, truth: health, isGenuine });
-    return attemptOf(outcome, stalled || meant.ms >= request.timeoutMs, endMs - startMs);
+    return { attempt: attemptOf(outcome, stalled || meant.ms >= request.timeoutMs, tookMs), outcome, isGenuine };
+  };
+
+  const askDialled = async (
+    { caller, dialled }: Asking,
+    request: TcpRequest,
+    { endpoint, cut, meant, permit }: About & { readonly permit: SocketPermit | undefined },
+  ): Promise<Got | undefined> => {
+    if (!dialled) throw new Error('there is no dialer');
+    dialled.meant.set(endpoint, meant);
+    const answer = await dialled.probe(request, permit);
+    dialled.meant.delete(endpoint);
+    if (dialled.isAbandoned) return undefined;
+    const outcome = answer.outcome === 'success' || answer.outcome === 'failure' ? answer.outcome : 'error';
+    const isMeant = outcome !== 'failure' || meant.outcome === 'failure';
+    return { attempt: answer, outcome, isGenuine: isMeant && !(cut && isCut(caller, canaryMs)) };
+  };
+
+  const diallingOf = (caller: Caller, prober: string): Dialling => {
+    const { life } = caller;
+    const clock = endingClock(clockOf(scheduler, life));
+    const meant = new Map<Endpoint, Answer>();
+    const socketAnswer = (address: string, port: number): DialAnswer => {
+      if (address === canary.host)
+        return isCut(caller) ? silent : { kind: 'failed', ms: chance.between(1, 20), code: refused };
+      const known = meant.get(`${address}:${port}`) ?? meant.get(`${nameOfAddress(address)}:${port}`);
+      const { outcome, ms } = known ?? { outcome: 'failure', ms: 1 };
+      if (outcome === 'success') return { kind: 'accepted', ms };
+      return ms > refusedMsMax ? silent : { kind: 'failed', ms, code: refused };
+    };
+    const resolve = resolver({
+      clock,
+      hostsPath: '/dev/null',
+      ask: (name) =>
+        caller.call('resolve', (reply) =>
+          isCut(caller) ? reply(dnsTimeoutMs, () => noServer) : reply(chance.between(1, 20), () => dnsAnswerOf(name)),
+        ),
+    });
+    const newSocket = () => simSocket({ scheduler, caller, answer: socketAnswer });
+    const dial = guardedDialer({ resolve, policy: () => true, clock, newSocket });
+    const open = new Set<() => void>();
+    const dialled: Dialled = { probe: tcpProber({ dial, clock }), meant, isAbandoned: false };
+    const one = (request: ProbeRequest, permit?: SocketPermit) =>
+      attempt({ caller, prober, open, dialled }, request, permit);
+    return {
+      dial,
+      resolve,
+      probers: { http: one, tcp: one, grpc: one, exec: one },
+      abandon() {
+        dialled.isAbandoned = true;
+        clock.end();
+        for (const end of open) end();
+        open.clear();
+      },
+    };
   };
 
   const dial = async (caller: Caller, { deadlineMs }: DialRequest): Promise<Dialed | DialFailure> => {
@@ -114,6 +213,7 @@ export function network(scheduler: Scheduler, chance: Chance): Network {
   };
 
   return {
+    diallingOf,
     probersOf: (caller, prober) => {
       const open = new Set<() => void>();
       const one = (request: ProbeRequest) => attempt({ caller, prober, open }, request);
@@ -137,6 +237,22 @@ export function network(scheduler: Scheduler, chance: Chance): Network {
     onSeen: (listener) => void seen.push(listener),
     onAbandoned: (listener) => void abandonedBy.push(listener),
   };
+}
+
+const silent: DialAnswer = { kind: 'silent', ms: 0 };
+const refused = 'ECONNREFUSED';
+/** What fails later than that is nobody's answer: the time-out has to come first. */
+const refusedMsMax = 30;
+const noServer: DnsAnswer = { resolution: { kind: 'unavailable', message: 'server misbehaving' }, ttlMs: 0 };
+const ttlMs = 20_000;
+
+/** `h-10-1-2-3.test` is the name of 10.1.2.3. */
+export const nameOfAddress = (address: string): string => `h-${address.replaceAll('.', '-')}.test`;
+
+function dnsAnswerOf(name: string): DnsAnswer {
+  const address = /^h-(\d+)-(\d+)-(\d+)-(\d+)\.test$/.exec(name)?.slice(1).join('.');
+  if (address === undefined) return { resolution: { kind: 'notFound', message: 'no such host' }, ttlMs };
+  return { resolution: { kind: 'resolved', addresses: [address] }, ttlMs };
 }
 
 type Answer = { readonly outcome: SeenProbe['outcome']; readonly ms: number };

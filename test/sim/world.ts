@@ -352,12 +352,7 @@ function proberContainer(own: Own, env: Env, { mapping, onRun }: Mapped) {
     onRun({ timeMs: scheduler.nowMs(), prober, life, isRescue: false });
     writer = prober;
     bus = own.bus.of(caller, prober);
-    return {
-      dial: net.dialOf(caller),
-      resolve: net.resolveOf(caller),
-      ...net.probersOf(caller, prober),
-      ...(life.loop && { cpuMs: life.loop.usedMs }),
-    };
+    return { ...net.diallingOf(caller, prober), ...(life.loop && { cpuMs: life.loop.usedMs }) };
   };
   return proberFunction({
     ...common,

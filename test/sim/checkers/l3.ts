@@ -1,12 +1,14 @@
 /**
  * L3: what has really been so for failureThreshold (successThreshold) periods and 240 s more has been detected, whatever went wrong
- * meanwhile, as long as the store was there and nothing kept the worker from probing.
+ * meanwhile, as long as the store was there and nothing kept the worker from probing. A run that takes longer than a checkpoint is good for
+ * loses what came after the last one with each holder.
  */
 import { worldStartMs } from '../clock.ts';
 import type { Probed } from '../ledger.ts';
 import type { Endpoint, Health } from '../network.ts';
 import { type Checker, type Facts, isProbed, lockAftermathMs } from './checker.ts';
 import { isTick, spacingMs } from './tick.ts';
+import { strikesHolders } from './touched.ts';
 
 const slackMs = 240_000;
 
@@ -33,7 +35,8 @@ export const l3: Checker = (facts, violated) => {
     // What was detected and then taken back is wrong since then; whether it may have been, other invariants say.
     const wrongSinceMs = Math.max(sinceMs, item.sinceMs - worldStartMs);
     const fromMs = Math.max(wrongSinceMs, ledger.disturbedMs(probed.uid), lastOutageMs(facts));
-    const dueMs = fromMs + needMs + slackMs + missedMs(facts, fromMs);
+    const lostMs = needMs > checkpointMs ? strikes(facts, fromMs) * struckMs : 0;
+    const dueMs = fromMs + needMs + slackMs + missedMs(facts, fromMs) + lostMs;
     const name = `${endpoint} ${fromMs}`;
     if (nowMs() <= dueMs || told.has(name)) return;
     told.add(name);
@@ -57,6 +60,29 @@ const rescueEveryMs = 300_000;
 function rescuedMs(facts: Facts, { address }: Probed): number {
   const isLocked = facts.faults.lockedMs() > facts.nowMs() - facts.profile.queueVisibilityMs - lockAftermathMs;
   return isLocked && isTick(facts, address) ? rescueEveryMs : 0;
+}
+
+/** A run of results is as durable as the last checkpoint: whoever takes over from a holder that was struck goes on with that, 25 s later. */
+const checkpointMs = 60_000;
+const struckMs = checkpointMs + 25_000;
+/** A holder that is struck again within this has not been replaced yet. */
+const struckAgainMs = 30_000;
+
+/** How often since then faults may have ended a holder. */
+function strikes({ faults, nowMs }: Facts, fromMs: number): number {
+  const instants = faults
+    .during(fromMs, nowMs())
+    .filter(strikesHolders)
+    .map(({ timeMs }) => timeMs)
+    .sort((one, other) => one - other);
+  let count = 0;
+  let lastMs = Number.NEGATIVE_INFINITY;
+  for (const timeMs of instants) {
+    if (timeMs < lastMs + struckAgainMs) continue;
+    count += 1;
+    lastMs = timeMs;
+  }
+  return count;
 }
 
 const outageLookMs = 1_500_000;

@@ -5,6 +5,7 @@
  */
 
 import { processOf } from '../fault-log.ts';
+import type { Probed } from '../ledger.ts';
 import type { Endpoint, SeenProbe } from '../network.ts';
 import type { Checker, ProbeStart } from './checker.ts';
 
@@ -33,29 +34,34 @@ const inARowPeriodsMin = 2;
 export const s7: Checker = ({ ledger, faults, computingTakesTime }, violated) => {
   const last = new Map<string, Last>();
   const nameOf = ({ prober, endpoint }: { prober: string; endpoint: Endpoint }) => `${prober} ${endpoint}`;
+
+  /** Whether a probe that came soon after the one before is none too many. */
+  const isExpected = (before: Last, now: Last, probed: Probed): boolean => {
+    const periodMs = probed.probe.probe.periodSeconds * 1000;
+    const gapMs = now.beganMs - before.beganMs;
+    if (before.earlierMs === undefined || gapMs >= gapMin * periodMs) return true;
+    const overdueMs = before.beganMs - before.earlierMs - periodMs;
+    if (gapMs + Math.max(before.lateMs, overdueMs) >= gapMin * periodMs) return true;
+    if (computingTakesTime && !isTooOften(now.begins, periodMs)) return true;
+    const sinceMs = before.earlierMs - 2 * periodMs;
+    if (Math.max(ledger.disturbedMs(probed.uid), ledger.probeWrittenMs(probed)) >= sinceMs) return true;
+    return faults.during(sinceMs, now.beganMs, processOf(now.start.prober)).length > 0;
+  };
+
   return {
     probeStarted(start) {
       const name = nameOf(start);
       const before = last.get(name);
       const probed = ledger.probedAt(start.endpoint);
       const periodMs = (probed?.probe.probe.periodSeconds ?? 0) * 1000;
-      const gapMs = start.startMs - (before?.beganMs ?? Number.NEGATIVE_INFINITY);
-      const isSoon = gapMs < gapMin * periodMs;
-      const isRetry = isSoon && before?.seen?.outcome === 'error';
-      const beganMs = isRetry ? before.beganMs : start.startMs;
-      const lateMs = isRetry ? before.lateMs : latenessMs(before, gapMs, periodMs);
-      const begins = isRetry ? before.begins : before ? [...before.begins.slice(1 - inARow), beganMs] : [];
-      last.set(name, { start, beganMs, seen: undefined, earlierMs: before?.start.startMs, lateMs, begins });
-      if (!before || !probed) return;
-      if (!before.seen) violated(`${name} has two probes in flight`);
-      if (!isSoon || isRetry || before.earlierMs === undefined) return;
-      const overdueMs = before.beganMs - before.earlierMs - periodMs;
-      if (gapMs + Math.max(before.lateMs, overdueMs) >= gapMin * periodMs) return;
-      if (computingTakesTime && !isTooOften(begins, periodMs)) return;
-      const sinceMs = before.earlierMs - 2 * periodMs;
-      if (Math.max(ledger.disturbedMs(probed.uid), ledger.probeWrittenMs(probed)) >= sinceMs) return;
-      if (faults.during(sinceMs, start.startMs, processOf(start.prober)).length > 0) return;
-      violated(`${name} was probed again after ${gapMs} ms of ${periodMs}`);
+      if (before && probed && !before.seen) violated(`${name} has two probes in flight`);
+      const isRetry = before?.seen?.outcome === 'error' && start.startMs - before.beganMs < gapMin * periodMs;
+      const now = isRetry
+        ? { ...before, start, seen: undefined, earlierMs: before.start.startMs }
+        : next(before, start, periodMs);
+      last.set(name, now);
+      if (!before || !probed || isRetry || isExpected(before, now, probed)) return;
+      violated(`${name} was probed again after ${now.beganMs - before.beganMs} ms of ${periodMs}`);
     },
     probeSeen(seen) {
       const name = nameOf(seen);
@@ -64,6 +70,18 @@ export const s7: Checker = ({ ledger, faults, computingTakesTime }, violated) =>
     },
   };
 };
+
+function next(before: Last | undefined, start: ProbeStart, periodMs: number): Last {
+  const beganMs = start.startMs;
+  return {
+    start,
+    beganMs,
+    seen: undefined,
+    earlierMs: before?.start.startMs,
+    lateMs: latenessMs(before, beganMs - (before?.beganMs ?? beganMs), periodMs),
+    begins: before ? [...before.begins.slice(1 - inARow), beganMs] : [],
+  };
+}
 
 /** One tick at most is held while a probe runs or waits; those that came in between are lost, and the phase stays. */
 function latenessMs(before: Last | undefined, gapMs: number, periodMs: number): number {

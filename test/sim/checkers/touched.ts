@@ -42,6 +42,10 @@ const aftermathMs: { readonly [kind in FaultKind]?: number } = {
   'tick late': tickMs + takeOverMs,
 };
 
+/** Whether it may have cost a shard its holder. */
+export const strikesHolders = ({ kind, process }: DoneFault): boolean =>
+  aftermathMs[kind] !== undefined && (process === undefined || /^(worker|lambda)/.test(process));
+
 /** The part of the span that some fault, or its aftermath, touches. */
 export function touchedMs({ faults, ledger }: Pick<Facts, 'faults' | 'ledger'>, { fromMs, toMs }: Span): number {
   const longestMs = Math.max(...Object.values(aftermathMs));

@@ -1,0 +1,47 @@
+/** Sockets of the simulated network: as much of one as the product's dialer uses. Whoever is connected to does not say a word. */
+import { EventEmitter } from 'node:events';
+import type { Socket } from 'node:net';
+import { clockOf, type Scheduler } from './clock.ts';
+import type { Caller } from './process.ts';
+
+/** What a dial comes to. `silent`: nothing comes back, and the dialer's deadline has to end it. */
+export type DialAnswer =
+  | { readonly kind: 'accepted' | 'silent'; readonly ms: number }
+  | { readonly kind: 'failed'; readonly ms: number; readonly code: string };
+
+export type SimSocketPorts = {
+  readonly scheduler: Scheduler;
+  readonly caller: Caller;
+  readonly answer: (address: string, port: number) => DialAnswer;
+};
+
+export function simSocket({ scheduler, caller, answer }: SimSocketPorts): Socket {
+  const clock = clockOf(scheduler, caller.life);
+  const events = new EventEmitter();
+  let isDestroyed = false;
+  const socket = Object.assign(events, {
+    remoteAddress: undefined as string | undefined,
+    connect({ host, port }: { readonly host: string; readonly port: number }) {
+      void connect(host, port);
+      return socket;
+    },
+    destroy() {
+      if (isDestroyed) return socket;
+      isDestroyed = true;
+      // A turn of the event loop later, as a real one.
+      clock.setTimer(0, () => events.emit('close'));
+      return socket;
+    },
+  });
+  const connect = async (host: string, port: number) => {
+    const coming = answer(host, port);
+    if (coming.kind === 'silent') return;
+    await caller.call('probe tcp', (reply) => reply(coming.ms, () => undefined));
+    if (isDestroyed) return;
+    if (coming.kind === 'accepted') socket.remoteAddress = host;
+    const error = coming.kind === 'failed' && Object.assign(new Error(coming.code), { code: coming.code });
+    if (error) events.emit('error', error);
+    else events.emit('connect');
+  };
+  return socket as unknown as Socket;
+}
