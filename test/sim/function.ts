@@ -5,6 +5,7 @@
 import type { InvocationContext } from '../../functions/lambda/context.ts';
 import type { Chance } from './chance.ts';
 import type { Life, Scheduler } from './clock.ts';
+import { closing } from './sim-socket.ts';
 
 type Handler<Answer> = (event: unknown, context: InvocationContext) => Promise<Answer>;
 
@@ -45,7 +46,7 @@ export function simFunction<Answer>({
   };
 
   const returned = (life: Life) => {
-    const left = scheduler.pendingOf(life);
+    const left = scheduler.pendingOf(life).filter((label) => label !== closing);
     if (left.length > 0) onTrouble(`${life.name} returned and left pending: ${left.join(', ')}`);
     scheduler.freeze(life);
   };

@@ -1,7 +1,7 @@
 /** Sockets of the simulated network: as much of one as the product's dialer uses. Whoever is connected to does not say a word. */
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
-import { clockOf, type Scheduler } from './clock.ts';
+import type { Scheduler } from './clock.ts';
 import type { Caller } from './process.ts';
 
 /** What a dial comes to. `silent`: nothing comes back, and the dialer's deadline has to end it. */
@@ -15,10 +15,13 @@ export type SimSocketPorts = {
   readonly answer: (address: string, port: number) => DialAnswer;
 };
 
+/** What the trace calls the end of a destroyed socket, which no code waits for. */
+export const closing = 'socket closes';
+
 export function simSocket({ scheduler, caller, answer }: SimSocketPorts): Socket {
-  const clock = clockOf(scheduler, caller.life);
   const events = new EventEmitter();
   let isDestroyed = false;
+  let giveUp = (): void => undefined;
   const socket = Object.assign(events, {
     remoteAddress: undefined as string | undefined,
     connect({ host, port }: { readonly host: string; readonly port: number }) {
@@ -28,15 +31,18 @@ export function simSocket({ scheduler, caller, answer }: SimSocketPorts): Socket
     destroy() {
       if (isDestroyed) return socket;
       isDestroyed = true;
+      giveUp();
       // A turn of the event loop later, as a real one.
-      clock.setTimer(0, () => events.emit('close'));
+      scheduler.after(0, { label: closing, life: caller.life, deliver: () => events.emit('close') });
       return socket;
     },
   });
   const connect = async (host: string, port: number) => {
     const coming = answer(host, port);
     if (coming.kind === 'silent') return;
-    await caller.call('probe tcp', (reply) => reply(coming.ms, () => undefined));
+    await caller.call('probe tcp', (reply) => {
+      giveUp = reply(coming.ms, () => undefined);
+    });
     if (isDestroyed) return;
     if (coming.kind === 'accepted') socket.remoteAddress = host;
     const error = coming.kind === 'failed' && Object.assign(new Error(coming.code), { code: coming.code });
