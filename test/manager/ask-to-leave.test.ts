@@ -62,6 +62,17 @@ describe("the next slot's message", () => {
     await clock.runUntil(successor.ended);
   });
 
+  test('takes a shard at once whose holder has not beaten for 10 s', async () => {
+    const { clock, rescue, receive, run, next } = await rescuedWorld();
+    rescue.crash();
+    await clock.advance(11_000);
+    const successor = receive();
+    await clock.advance(500);
+    assert.equal((await run())?.slot, next.slot);
+    successor.stop();
+    await clock.runUntil(successor.ended);
+  });
+
   test('that comes again asks nobody: its holder has died', async () => {
     const { clock, receive, run, next } = await rescuedWorld();
     const successor = receive({ redelivered: true });

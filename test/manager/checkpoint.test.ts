@@ -3,7 +3,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { sleep } from '../../shared/lib/clock.ts';
 import { checkpointIntervalMs, writeCheckpoints } from '../../shared/manager/checkpoint.ts';
-import { type CheckpointEntries, storedCheckpoint } from '../../shared/manager/checkpoint-items.ts';
+import { type CheckpointEntries, checkpointParts, storedCheckpoint } from '../../shared/manager/checkpoint-items.ts';
+import { checkpointer } from '../../shared/manager/checkpointer.ts';
+import type { Holder } from '../../shared/manager/holder.ts';
+import type { Loader } from '../../shared/manager/load.ts';
 import { itemBytes, itemBytesMax } from '../../shared/store/item-size.ts';
 import { encodeEpoch } from '../../shared/store/items.ts';
 import { bucketPk, checkpointKey, targetAddress } from '../../shared/store/keys.ts';
@@ -37,6 +40,7 @@ test('the checkpoint of 20,000 targets of one bucket with the longest names is s
   const stored = await items();
   assert.ok(stored.length > 20, `${stored.length} items`);
   for (const item of stored) assert.ok(itemBytes(item) <= itemBytesMax, `${item.sk} has ${itemBytes(item)} bytes`);
+  for (const item of stored.slice(0, -1)) assert.ok(itemBytes(item) > itemBytesMax / 2, `${item.sk} is half empty`);
   const read = storedCheckpoint(stored);
   assert.deepEqual(read.entries, entries);
   assert.deepEqual(read.written, written.get(bucket));
@@ -66,10 +70,23 @@ test('items that are not needed any more lose their entries, and what stayed the
   assert.deepEqual(storedCheckpoint(await items()).entries, few);
 });
 
+test('entries lie in their items in the order of their keys, in whatever order they come', () => {
+  const entries = Object.entries(longestEntries(bucket, 500));
+  const keys = entries.map(([sk]) => sk).toSorted();
+  const shuffled = entries.toSorted(([one], [other]) => (one.split('').reverse().join('') < other ? -1 : 1));
+  for (const order of [entries, entries.toReversed(), shuffled]) {
+    const parts = checkpointParts(Object.fromEntries(order));
+    assert.ok(parts.length > 1);
+    assert.deepEqual(parts.flatMap(Object.keys), keys);
+  }
+});
+
 test('an entry that a crash left in two items counts as it was written last', () => {
   const [[sk, entry] = ['', undefined]] = Object.entries(longestEntries(bucket, 1));
   assert.ok(entry);
   const grown = { ...entry, resultRun: entry.resultRun + 1 };
+  const broken = { ...grown, streak: 8, resultRun: 9 };
+  const nextStreak = { ...broken, streak: 9, resultRun: 1 };
   const itemOf = (part: number, own: typeof entry) => ({
     ...checkpointKey(bucket, part),
     kind: 'CHECKPOINT',
@@ -78,9 +95,11 @@ test('an entry that a crash left in two items counts as it was written last', ()
   });
   for (const [first, second] of [
     [entry, grown],
-    [grown, entry],
-  ] as const)
-    assert.deepEqual(storedCheckpoint([itemOf(0, first), itemOf(2, second)]).entries, { [sk]: grown });
+    [broken, nextStreak],
+  ] as const) {
+    assert.deepEqual(storedCheckpoint([itemOf(0, first), itemOf(2, second)]).entries, { [sk]: second });
+    assert.deepEqual(storedCheckpoint([itemOf(0, second), itemOf(2, first)]).entries, { [sk]: second });
+  }
 });
 
 describe('a checkpoint that cannot be stored', () => {
@@ -131,6 +150,27 @@ async function owedAfter(runMs: number, writeMs: number): Promise<readonly strin
   const entries = stored.flatMap((items) => Object.entries(storedCheckpoint(items).entries));
   return entries.flatMap(([key, { owed }]) => (owed ? [key] : [])).toSorted();
 }
+
+test('what has changed is written once a minute', async () => {
+  const { clock, run, write, items, written } = await checkpointWorld();
+  await write(longestEntries(bucket, 1));
+  const holder = { run, targets: new Map() } as unknown as Holder;
+  const loader = { loaded: () => ({ written }) } as unknown as Loader;
+  const { keep } = checkpointer(holder, loader);
+  const kept = keep();
+  for (const [ms, targets] of [
+    [checkpointIntervalMs - 1_000, 1],
+    [2_000, 0],
+  ] as const) {
+    // As if it had beaten all the while.
+    run.confirm(clock.monotonicMs() + ms);
+    await clock.advance(ms);
+    const entries = Object.keys(storedCheckpoint(await items()).entries);
+    assert.equal(entries.length, 3 * targets, `after ${clock.monotonicMs()} ms`);
+  }
+  run.end({ kind: 'slotDone' });
+  await kept;
+});
 
 test('nothing overwrites the last checkpoint of a run, which alone says what its successor owes', async () => {
   const writeMs = 40;

@@ -235,6 +235,36 @@ describe('the commit queue', () => {
     assert.deepEqual(results, ['committed', 'committed']);
   });
 
+  test('waits between tries, and ends the run when conflicts do not end', async () => {
+    const { world, run, commits, writes, queue } = await queueOf(1, (store) => ({
+      ...store,
+      write: async (operations, options) => {
+        if (options.token.startsWith('setup')) return store.write(operations, options);
+        assert.ok(writes.length < 100, 'it goes on for ever');
+        return { kind: 'refused', refusals: [{ index: 0, kind: 'conflict' }] };
+      },
+    }));
+    const results = await world.clock.runUntil(Promise.all(commits.map(queue.submit)));
+    assert.deepEqual([results, run.ended()?.kind], [['void'], 'doubt']);
+    // The first one, and after each of 20 conflicts another.
+    assert.equal(writes.length, 21);
+    const gaps = writes.slice(1).map(({ atMs }, index) => atMs - (writes[index]?.atMs ?? 0));
+    assert.ok(
+      gaps.every((gap) => gap >= 50 && gap <= 150),
+      `${gaps}`,
+    );
+  });
+
+  test('waits with one timer, however many commits there are', async () => {
+    const { world, commits, queue } = await queueOf(200);
+    const before = world.clock.pending();
+    const settled = Promise.all(commits.map(queue.submit));
+    await world.clock.advance(0);
+    assert.equal(world.clock.pending() - before, 1);
+    await world.clock.runUntil(settled);
+    assert.equal(world.clock.pending(), before);
+  });
+
   test('ends the run when an answer is in doubt', async () => {
     const { world, run, commits, queue } = await queueOf(1, (store) => ({
       ...store,

@@ -314,6 +314,26 @@ describe('a process that is told to stop leaves nothing pending', () => {
     assert.deepEqual([runs.length, clock.monotonicMs(), clock.pending()], [1, 11_000, 0]);
   });
 
+  test('while its lanes rest, and asks the queue for nothing more, which may be deaf to the stop', async () => {
+    const { clock, queue, send, process } = world();
+    await send('a', 1);
+    const { start, stop } = process('p', forMs(10_000, { kind: 'handover' }), 3);
+    let receives = 0;
+    const counting: typeof queue = {
+      ...queue,
+      receive(waitMs, signal) {
+        receives += 1;
+        return queue.receive(waitMs, signal);
+      },
+    };
+    const hosting = start(counting);
+    await clock.advance(11_000);
+    const before = receives;
+    stop();
+    await clock.runUntil(hosting);
+    assert.equal(receives, before);
+  });
+
   test('while a receive is in flight, though the queue does not hear of the stop', async () => {
     const { clock, queue, send, process, received, runs } = world();
     const { start, stop } = process('p', untilStop, 2);

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { fullReloadIntervalMs } from '../../shared/manager/load.ts';
 import type { Ports } from '../../shared/manager/ports.ts';
 import { runShard } from '../../shared/manager/run-shard.ts';
 import type { ShardMemory } from '../../shared/manager/shard-memory.ts';
 import type { ShardMessage } from '../../shared/queue/queue.ts';
 import { encodeLayout } from '../../shared/store/items.ts';
-import { epochKey, targetAddress } from '../../shared/store/keys.ts';
-import type { Item } from '../../shared/store/store.ts';
+import { bucketPk, epochKey, targetAddress } from '../../shared/store/keys.ts';
+import type { Item, Store } from '../../shared/store/store.ts';
 import { apiWorld, manifest, targetPath } from '../api/world.ts';
 import { recordingLog } from '../support/recording-log.ts';
 import { seededRandom } from '../support/seeded-random.ts';
@@ -20,12 +21,20 @@ async function runsWorld(targets: readonly string[]) {
   for (const name of targets)
     assert.equal((await api.request('PUT', targetPath(name), { body: manifest() })).status, 201);
   const clock = virtualClock();
+  let bucketReads = 0;
+  const store: Store = {
+    ...api.store,
+    query(query) {
+      if (query.pk.startsWith(bucketPk('')) && query.from === undefined) bucketReads += 1;
+      return api.store.query(query);
+    },
+  };
   const healthy = async () => ({ outcome: 'success', output: 'ok', timings: { totalMs: 1 } }) as const;
   const ports: Ports = {
     clock,
     random: seededRandom(1),
     log: recordingLog(),
-    store: api.store,
+    store,
     bus: { publish: async () => ({ failed: [] }) },
     lease: { extend: async () => true },
     dial: async () => ({ kind: 'failed', failureClass: 'CONNECT_REFUSED', message: 'refused' }),
@@ -37,6 +46,13 @@ async function runsWorld(targets: readonly string[]) {
   };
   let slot = 0;
   return {
+    clock,
+    /** Queries of whole buckets since the last look. */
+    takeBucketReads() {
+      const reads = bucketReads;
+      bucketReads = 0;
+      return reads;
+    },
     put: (item: Item) => api.store.write([{ kind: 'put', item }], { token: ports.random.uuid() }),
     epochOf: async (name: string) => (await api.store.get(epochKey(targetAddress('default', name).bucket)))?.shard,
     async layout(
@@ -80,4 +96,19 @@ test('a process that starts warm claims no bucket that its shard had in another 
   assert.deepEqual(await world.run(lower, memory), { kind: 'slotDone' });
   assert.equal(await world.epochOf(low), '00');
   assert.equal(await world.epochOf(high), '80');
+});
+
+test('a process that starts warm reads no bucket in which nothing has changed, unless all was read long ago', async () => {
+  const world = await runsWorld(['one', 'two', 'three']);
+  const memory: ShardMemory = new Map();
+  await world.layout(1, [{ shard: '00', from: 0, to: 256 }]);
+  const whole = { shard: '00', generation: 1, buckets: { from: 0, to: 256 } };
+  const readsOfRun = async () => {
+    assert.deepEqual(await world.run(whole, memory), { kind: 'slotDone' });
+    return world.takeBucketReads();
+  };
+  assert.equal(await readsOfRun(), 3);
+  assert.equal(await readsOfRun(), 0);
+  await world.clock.advance(fullReloadIntervalMs);
+  assert.equal(await readsOfRun(), 3);
 });

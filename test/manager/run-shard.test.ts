@@ -6,7 +6,7 @@ import { sleep } from '../../shared/lib/clock.ts';
 import type { RunView } from '../../shared/manager/run-shard.ts';
 import { transitionId } from '../../shared/manager/transition.ts';
 import { decodeCheckpoint, decodeEvent } from '../../shared/store/items.ts';
-import { bucketPk, checkpointKey, prefixEnd, runKey, targetAddress } from '../../shared/store/keys.ts';
+import { bucketPk, changesPk, checkpointKey, prefixEnd, runKey, targetAddress } from '../../shared/store/keys.ts';
 import { type ShardWorld, shardWorld } from '../support/shard-world.ts';
 
 const tcp: ProbeInput = { tcpSocket: { port: 1 }, periodSeconds: 1 };
@@ -543,6 +543,26 @@ describe('a run', () => {
     world.answer(success);
     await run.stop();
     assert.equal(world.clock.pending(), before);
+  });
+
+  test('ends in doubt when a part of it throws, and does not go on without that part', async () => {
+    let isBroken = false;
+    const world = shardWorld({
+      wrapStore: (store) => ({
+        ...store,
+        query: (query) =>
+          isBroken && query.pk === changesPk ? Promise.reject(new Error('a bug')) : store.query(query),
+      }),
+    });
+    await world.put(name, { readinessProbe: tcp });
+    const run = await world.run();
+    await world.clock.advance(7_000);
+    isBroken = true;
+    await world.clock.advance(6_000);
+    const end = await Promise.race([run.ended, 'goes on']);
+    assert.deepEqual(end, { kind: 'doubt', reason: 'a part of the run failed' });
+    const [line] = world.log.lines.filter(({ level }) => level === 'error');
+    assert.equal((line?.fields?.cause as Error | undefined)?.message, 'a bug');
   });
 
   test('hands a slot over to the next without a gap', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ProbeReport } from '../../shared/core/probe-report.ts';
+import type { SelfHealth } from '../../shared/core/self-health.ts';
 import type { FailureClass } from '../../shared/core/types.ts';
 import type { Run } from '../../shared/manager/run.ts';
 import { selfWatch } from '../../shared/manager/self-health.ts';
@@ -32,7 +33,8 @@ function world({ canaries = ['10.0.0.1', '10.0.0.2'], inDoubt = false }: World =
       const isCut = cut.has(request.host);
       clock.setTimer(isCut ? 900 : 1, () => resolve(isCut ? dark : refused));
     });
-  const ports = { clock, log: recordingLog(), dial, canaries: canaries.map((host) => ({ host, port: 443 })) };
+  const log = recordingLog();
+  const ports = { clock, log, dial, canaries: canaries.map((host) => ({ host, port: 443 })) };
   const run = {
     ports,
     message: { shard: '00' },
@@ -43,6 +45,7 @@ function world({ canaries = ['10.0.0.1', '10.0.0.2'], inDoubt = false }: World =
   return {
     clock,
     self,
+    log,
     dialed,
     end: () => end.abort(),
     cutAll: () => {
@@ -175,6 +178,40 @@ describe('a prober whose network is gone', () => {
     await probe(errorOf('PROBER'));
     assert.equal(self.health().kind, 'suspect');
   });
+});
+
+test('a prober that has found nothing wrong before looks again by itself once it doubts, and no longer than that', async () => {
+  const { clock, self, probe, dialed, cutAll, restore } = world();
+  assert.equal(await probe(failure), 'counts');
+  const timers = clock.pending();
+  cutAll();
+  assert.equal(await probe(failure), 'the prober doubts itself');
+  await clock.advance(10_000);
+  assert.equal(self.health().kind, 'doubtful');
+  restore();
+  await clock.advance(10_000);
+  assert.equal(self.health().kind, 'sound');
+  const { length } = dialed;
+  await clock.advance(60_000);
+  assert.deepEqual([dialed.length, clock.pending()], [length, timers]);
+});
+
+test('self-health is logged when it changes, not with each examination', async () => {
+  const { clock, log, probe, cutAll, restore } = world();
+  await probe(failure);
+  await clock.advance(1_000);
+  await probe(failure);
+  assert.equal(log.lines.length, 0);
+  cutAll();
+  await probe(failure);
+  await clock.advance(30_000);
+  restore();
+  await clock.advance(30_000);
+  const healths = log.lines.map(({ fields }) => fields?.health as SelfHealth);
+  assert.deepEqual(
+    healths.map(({ kind }) => kind),
+    ['suspect', 'doubtful', 'sound'],
+  );
 });
 
 describe('a prober that stood still', () => {

@@ -201,6 +201,15 @@ test('a slot that the run before ends while it is claimed stays done', async () 
   assert.deepEqual([item?.token, item?.doneSlot], [2, before.message.slot - 1]);
 });
 
+test('a slot that is done is not claimed again, though no later one has begun', async () => {
+  const world = shardWorldOfOne();
+  const [before, again] = [world.bareRun(1), world.bareRun(2)];
+  await claimRun(before, undefined);
+  await writeBeat(before, lastBeat, beatState, { doneSlot: before.message.slot });
+  assert.deepEqual(await claimRun(again, undefined), { kind: 'refused' });
+  assert.equal((await world.store.get(runKey(again.message.shard)))?.token, 1);
+});
+
 describe('a shard whose later slot has begun, its message having come first', () => {
   const later = async () => {
     const world = shardWorldOfOne();
