@@ -48,7 +48,6 @@ export function commitQueue(run: Run): CommitQueue {
   /** Begins as many transactions as may begin now, and comes back when the next one may. */
   function pump(): void {
     cancelTimer?.();
-    cancelTimer = undefined;
     while (inFlight < atOnce) {
       const nowMs = clock.monotonicMs();
       const intervalMs = (writeIntervalMs * inFlightMax) / atOnce;
