@@ -24,12 +24,15 @@ const adoptSliceMs = 5;
 /** What a loader knows of its shard besides the targets; a warm start goes on with it. */
 export type Loaded = {
   readonly checkpoints: Map<Bucket, Checkpoints>;
-  readonly poisoned: Map<string, readonly Poison[]>;
+  poisoned: readonly Poison[];
   readonly written: WrittenCheckpoints;
   counters: ChangeCounters;
   /** When everything was last read, monotonic. */
   loadedAtMs: number;
 };
+
+/** Of a bucket, the keys that begin with the prefix. */
+type Range = { readonly bucket: Bucket; readonly prefix: string };
 
 export type Loader = {
   /** Claims and loads every bucket that has targets; false: fenced. */
@@ -45,7 +48,7 @@ export type Loader = {
 
 const nothingLoaded = (): Loaded => ({
   checkpoints: new Map(),
-  poisoned: new Map(),
+  poisoned: [],
   written: new Map(),
   counters: new Map(),
   loadedAtMs: Number.NEGATIVE_INFINITY,
@@ -54,7 +57,7 @@ const nothingLoaded = (): Loaded => ({
 export function shardLoader(holder: Holder, loaded: Loaded = nothingLoaded()): Loader {
   const { run } = holder;
   const { clock, store, log } = run.ports;
-  const { checkpoints, poisoned } = loaded;
+  const { checkpoints } = loaded;
   const pace = pacer(clock, adoptSliceMs);
 
   async function loadAll(): Promise<boolean> {
@@ -112,7 +115,7 @@ export function shardLoader(holder: Holder, loaded: Loaded = nothingLoaded()): L
       if (read.target) adoptTarget(holder, read.target, checkpoints.get(bucket) ?? {});
       else dropHeld(address);
     }
-    quarantine(bucket + prefix, poison);
+    quarantine({ bucket, prefix }, poison);
   }
 
   function dropHeld(prefix: string): void {
@@ -120,11 +123,13 @@ export function shardLoader(holder: Holder, loaded: Loaded = nothingLoaded()): L
     if (held) dropTarget(holder, held);
   }
 
-  function quarantine(range: string, poison: readonly Poison[]): void {
-    const before = new Set((poisoned.get(range) ?? []).map(({ key }) => key.sk));
+  /** What was read of a range is all that is poisoned in it. */
+  function quarantine({ bucket, prefix }: Range, poison: readonly Poison[]): void {
+    const isInRange = ({ key }: Poison) => key.pk === bucketPk(bucket) && key.sk.startsWith(prefix);
+    const before = new Set(loaded.poisoned.filter(isInRange).map(({ key }) => key.sk));
     for (const { key, detail } of poison)
       if (!before.has(key.sk)) log.error('poison item quarantined', { key, detail });
-    poisoned.set(range, poison);
+    loaded.poisoned = [...loaded.poisoned.filter((known) => !isInRange(known)), ...poison];
   }
 
   async function loadSlice({ bucket, slice }: Slice): Promise<void> {
@@ -161,6 +166,6 @@ export function shardLoader(holder: Holder, loaded: Loaded = nothingLoaded()): L
     catchUp,
     loaded: () => loaded,
     follow,
-    quarantined: () => [...poisoned.values()].flat(),
+    quarantined: () => loaded.poisoned,
   };
 }
