@@ -80,7 +80,8 @@ function digitsOf(delta: number, bias: number): string {
 
 const thresholdAt = (k: number, bias: number): number => Math.min(tMax, Math.max(tMin, k - bias));
 
-const digit = (value: number): string => 'abcdefghijklmnopqrstuvwxyz0123456789'.charAt(value);
+const digits36 = 'abcdefghijklmnopqrstuvwxyz0123456789';
+const digit = (value: number): string => digits36.charAt(value);
 
 function adapted(delta: number, points: number, isFirst: boolean): number {
   let rest = Math.trunc(delta / (isFirst ? damp : 2));
@@ -98,7 +99,7 @@ function decode(encoded: string): readonly number[] | undefined {
   let [at, place, bias] = [firstNonAscii, 0, initialBias];
   for (let first = digits.next(); !first.done; first = digits.next()) {
     const distance = distanceOf(first.value, digits, bias);
-    if (distance === undefined || place + distance > countMax || decoded.length >= codePointsMax) return undefined;
+    if (distance === undefined || decoded.length >= codePointsMax) return undefined;
     const points = decoded.length + 1;
     bias = adapted(distance, points, place === 0);
     at += Math.trunc((place + distance) / points);
@@ -107,11 +108,15 @@ function decode(encoded: string): readonly number[] | undefined {
     decoded.splice(place, 0, at);
     place += 1;
   }
-  return decoded;
+  return decoded.map((codePoint) => (isSurrogate(codePoint) ? replacement : codePoint));
 }
 
+/** No text of Go's holds one: its conversion to a string replaces it. */
+const isSurrogate = (codePoint: number): boolean => codePoint >= 0xd800 && codePoint <= 0xdfff;
+const replacement = 0xfffd;
+
 /** The number that begins with the digit `first`; undefined: it has a digit that is none, does not end, or is too large. */
-function distanceOf(first: number, rest: Iterator<number>, bias: number): number | undefined {
+function distanceOf(first: number, rest: Iterator<number, undefined>, bias: number): number | undefined {
   let [distance, weight] = [0, 1];
   let value: number | undefined = first;
   for (let k = base; ; k += base) {
@@ -121,11 +126,9 @@ function distanceOf(first: number, rest: Iterator<number>, bias: number): number
     if (distance > countMax) return undefined;
     if (value < threshold) return distance;
     weight *= base - threshold;
-    const next = rest.next();
-    value = next.done ? undefined : next.value;
+    value = rest.next().value;
   }
 }
 
-/** -1: no digit. */
-const digitValue = (c: string): number =>
-  '0123456789'.includes(c) ? Number(c) + 26 : 'abcdefghijklmnopqrstuvwxyz'.indexOf(c.toLowerCase());
+/** In either case of ASCII; -1: no digit. JavaScript's lower case of the Kelvin sign would be a k. */
+const digitValue = (c: string): number => digits36.indexOf(/^[A-Z]$/.test(c) ? c.toLowerCase() : c);
