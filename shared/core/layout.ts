@@ -119,7 +119,7 @@ function middle({ from, to }: BucketRange, loadOf: LoadOf): number {
     if (loadOf({ from, to: at }) < loadOf({ from: at, to })) low = at + 1;
     else high = at;
   }
-  return low > from + 1 && heavier(low - 1) < heavier(low) ? low - 1 : low;
+  return heavier(low - 1) < heavier(low) ? low - 1 : low;
 }
 
 /** The ranges with the lightest of the pairs that have long been light as one. */

@@ -21,15 +21,17 @@ export function podPhase(input: PhaseInput): Phase {
     ...sidecars.flatMap((container) => sidecarFate(input, container) ?? []),
     ...input.spec.containers.map((container) => regularFate(input, container)),
   ];
-  const sidecarStarts = sidecars.some((container) => isSidecarPending(input, container)) && !hasRun(input);
-  if (initFates.includes('pending') || sidecarStarts || fates.includes('waiting')) return 'Pending';
-  if (fates.includes('unknown')) return 'Pending';
+  // kubelet also says Pending while a sidecar starts and no regular container has run; a spec has one of those, and it is waiting then.
+  if (initFates.includes('pending') || fates.includes('waiting')) return 'Pending';
   if (fates.includes('running')) return 'Running';
   return stoppedPhase(input, fates);
 }
 
-/** What a container counts as. `restarting`: it has stopped and its policy starts it again. */
-type Fate = 'unknown' | 'waiting' | 'running' | 'restarting' | 'succeeded' | 'failed';
+/**
+ * What a container counts as. `waiting`: it has not started yet, or nothing is known of it; kubelet counts these apart and says Pending for
+ * both. `restarting`: it has stopped and its policy starts it again.
+ */
+type Fate = 'waiting' | 'running' | 'restarting' | 'succeeded' | 'failed';
 
 /** The reason of a container that stopped because all are restarted: it will be started whatever its policy says. */
 const restartingAllContainers = 'RestartingAllContainers';
@@ -63,21 +65,14 @@ function initFate(
 function sidecarFate({ initContainerStatuses }: PhaseInput, container: ContainerSpec): Fate | undefined {
   const status = find(initContainerStatuses, container);
   if (status?.state?.kind === 'running') return 'running';
-  if (lastEnd(status)) return undefined;
-  return status?.state?.kind === 'waiting' ? 'waiting' : 'unknown';
-}
-
-function isSidecarPending({ initContainerStatuses }: PhaseInput, container: ContainerSpec): boolean {
-  const status = find(initContainerStatuses, container);
-  if (!status) return false;
-  return status.state?.kind === 'running' ? status.started !== true : !lastEnd(status);
+  return lastEnd(status) ? undefined : 'waiting';
 }
 
 function regularFate({ spec, containerStatuses }: PhaseInput, container: ContainerSpec): Fate {
   const status = find(containerStatuses, container);
   if (status?.state?.kind === 'running') return 'running';
   const ended = lastEnd(status);
-  if (!ended) return status?.state?.kind === 'waiting' ? 'waiting' : 'unknown';
+  if (!ended) return 'waiting';
   if (restarts(spec, container, ended)) return 'restarting';
   // A container that waits after its end counts as stopped, but never as a success.
   return status?.state?.kind === 'terminated' && ended.exitCode === 0 ? 'succeeded' : 'failed';
@@ -96,17 +91,6 @@ function restarts(spec: PhaseInput['spec'], container: ContainerSpec, ended: Ter
   return (
     containerShouldRestart(container, spec.restartPolicy, ended.exitCode) || ended.reason === restartingAllContainers
   );
-}
-
-/**
- * A regular container has run, so a sidecar that starts again does not put the pod back to Pending. kubelet asks the runtime whether one
- * exists; a status that is not in its first wait says the same.
- */
-function hasRun({ spec, containerStatuses }: PhaseInput): boolean {
-  return spec.containers.some((container) => {
-    const status = find(containerStatuses, container);
-    return status?.state?.kind === 'running' || lastEnd(status) !== undefined;
-  });
 }
 
 const find = (statuses: readonly ContainerStatus[], container: ContainerSpec): ContainerStatus | undefined =>

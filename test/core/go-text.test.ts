@@ -11,6 +11,7 @@ describe('a text is quoted as Go quotes it', () => {
     ['\x00\x7f', '"\\x00\\x7f"'],
     ['zürich 水', '"zürich 水"'],
     ['\u00a0\u200b', '"\\u00a0\\u200b"'],
+    ['\uffff\u{1fffe}', '"\\uffff\\U0001fffe"'],
     ['\u{e0001}', '"\\U000e0001"'],
   ];
   for (const [text, quoted] of table) test(quoted, () => assert.equal(goQuote(text), quoted));

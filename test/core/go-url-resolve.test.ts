@@ -11,6 +11,10 @@ const table = `
   http://h:1/a/b?q=1   ?x=2              http://h:1/a/b?x=2
   http://h:1/a/b?q=1   #f                http://h:1/a/b?q=1#f
   http://h:1/a/b?      #f                http://h:1/a/b#f
+  http://h:1/a/b#f     #                 http://h:1/a/b#f
+  http://h:1/a/b#f     #g                http://h:1/a/b#g
+  http://h:1/a/b#f     ?x=2              http://h:1/a/b?x=2
+  http://h:1/a/b#f     c                 http://h:1/a/c
   http://h:1/a/b       ../c              http://h:1/c
   http://h:1/a/b       ../../../c        http://h:1/c
   http://h:1/a/b       ./                http://h:1/a/
@@ -24,6 +28,8 @@ const table = `
   http://h:1/          //k               http://k
   http://h:1/          HTTPS://K:2/x     https://K:2/x
   http://h:1/          http://v:w@h/     http://v:w@h/
+  http://h:1/          http://@h/        http://@h/
+  http://h:1/          http://v^:w@h/    -
   http://h:1/          /a[b]{c}          http://h:1/a%5Bb%5D%7Bc%7D
   http://h:1/          /é                http://h:1/%C3%A9
   http://h:1/          http:foo          http:foo

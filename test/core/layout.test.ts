@@ -75,6 +75,17 @@ describe('a layout', () => {
     );
   });
 
+  test('splits where the heavier part is lightest', () => {
+    const buckets = withBucket(withBucket(withBucket(empty, 19, { cpu: 0.2 }), 20, { cpu: 0.6 }), 30, { cpu: 0.05 });
+    assert.deepEqual(
+      planLayout(nothing, buckets, context(0)).shards.map(({ from, to }) => [from, to]),
+      [
+        [0, 20],
+        [20, 256],
+      ],
+    );
+  });
+
   test('splits by descriptors as well as by CPU', () => {
     const buckets = withBucket(withBucket(empty, 9, { targets: 1, sockets: 60 }), 200, { targets: 1, sockets: 50 });
     assert.equal(planLayout(nothing, buckets, context(0)).shards.length, 2);
@@ -99,6 +110,26 @@ describe('a layout', () => {
     const counts = Array.from({ length: 40 }, (_, minute) => afterMinutes(split, evenly(0.1), minute).shards.length);
     for (const [minute, count] of counts.entries()) assert.ok((counts[minute - 1] ?? count) - count <= 1);
     assert.ok((counts.at(-1) ?? 0) < split.shards.length);
+  });
+
+  test('merges a light pair also while the shards beside it are busy', () => {
+    const split = planLayout(nothing, evenly(2.6), context(0));
+    const half = evenly(2.6).map((bucket, index) => (index < 128 ? { ...bucket, cpu: 0.2 / 128 } : bucket));
+    assert.deepEqual(shape(afterMinutes(split, half, 10, minuteMs)), [
+      ['00', 0, 128, 'resident'],
+      ['80', 128, 192, 'resident'],
+      ['c0', 192, 256, 'resident'],
+    ]);
+  });
+
+  test('merges the lightest of several pairs first', () => {
+    const split = planLayout(nothing, evenly(2.6), context(0));
+    const falling = evenly(2.6).map((bucket, index) => ({ ...bucket, cpu: (index < 128 ? 0.2 : 0.05) / 64 }));
+    assert.deepEqual(shape(afterMinutes(split, falling, 10, minuteMs)), [
+      ['00', 0, 64, 'resident'],
+      ['40', 64, 128, 'resident'],
+      ['80', 128, 256, 'resident'],
+    ]);
   });
 
   test('does not merge what would soon be split again', () => {

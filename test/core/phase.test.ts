@@ -118,6 +118,13 @@ const rows: readonly Row[] = [
     terminal: true,
     phase: 'Failed',
   },
+  {
+    name: 'one of two ended with the pod, failed',
+    containers: two,
+    statuses: [a(exited(0)), b(exited(1))],
+    terminal: true,
+    phase: 'Failed',
+  },
   { name: 'ended with the pod in back-off', statuses: [crashed('app', 0)], terminal: true, phase: 'Failed' },
 
   { name: 'init container unknown', init, statuses: waitingApp, phase: 'Pending' },

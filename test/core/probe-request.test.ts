@@ -27,6 +27,7 @@ const urls: readonly (readonly [host: string, path: string, url: string])[] = [
   ['h', '//[::1/x', 'http://h:80//%5B::1/x'],
   ['', '/x', 'http://:80/x'],
   ['fe80::1%eth0', '/x', 'http://[fe80::1%25eth0]:80/x'],
+  ['fe80::1%a b"', '/x', 'http://[fe80::1%25a%20b"]:80/x'],
 ];
 
 describe('the URL is the one that Go builds', () => {
@@ -53,6 +54,18 @@ describe('an IPv6 literal', () => {
     test(`is ${good}`, () => assert.ok(isIpv6(good)));
   for (const bad of ['', ':', ':::', '1', '1.2.3.4', '1:2', '1::2::3', '12345::', '::1.2.3', '::01.2.3.4', '::1%'])
     test(`is not ${JSON.stringify(bad)}`, () => assert.notEqual(whyNotIpv6(bad), undefined));
+
+  // netip.ParseAddr of Go 1.26; url.Parse refuses an IPv4 address in brackets.
+  for (const [text, why] of [
+    ['1.2.3.4', 'invalid IP-literal'],
+    ['1.2.3', 'invalid host: ParseAddr("1.2.3"): IPv4 address too short'],
+    ['1.2.3.4.5', 'invalid host: ParseAddr("1.2.3.4.5"): IPv4 address too long'],
+    ['::1.2.3.4.5', 'invalid host: ParseAddr("::1.2.3.4.5"): IPv4 address too long'],
+    ['1.2.3.256', 'invalid host: ParseAddr("1.2.3.256"): IPv4 field has value >255'],
+    ['1.2..4', 'invalid host: ParseAddr("1.2..4"): IPv4 field must have at least one digit (at ".4")'],
+    ['%eth0', 'invalid host: ParseAddr("%eth0"): missing IPv6 address'],
+  ] as const)
+    test(`is not ${text}, for the reason that Go gives`, () => assert.equal(whyNotIpv6(text), why));
 });
 
 describe('a handler', () => {

@@ -161,6 +161,32 @@ describe('other updates', () => {
   });
 });
 
+test('a static container has run since its target was registered', () => {
+  const target = targetRecordOf({
+    creationTimestampMs: 7_000,
+    spec: specOf({ lifecycle: 'static', containers: [{ name: 'app' }] }),
+  });
+  const state = { target, status: initialStatus(target, 7_000), probes: {} };
+  const later = written({ ...state, target: { ...target, resourceVersion: 2 } }, 60_000);
+  assert.deepEqual(appStatus(later)?.state, { kind: 'running', startedAtMs: 7_000 });
+});
+
+test('a failed target stays failed although its containers run again, unless the reporter says otherwise', () => {
+  const never = registered({ lifecycle: 'reported', restartPolicy: 'Never' });
+  const ended = reported(containerStatusOf('app', { kind: 'terminated', exitCode: 1 }), never);
+  const plan = written(ended, 1_000);
+  assert.equal(plan.record.status.phase, 'Failed');
+  const { target } = ended;
+  // Now the container may be restarted.
+  const edited = { ...target, resourceVersion: 2, spec: { ...target.spec, restartPolicy: 'Always' } } as const;
+  const again = reported(containerStatusOf('app', running), { ...afterwards(ended, plan), target: edited });
+  const second = written(again, 2_000);
+  assert.deepEqual([second.record.status.phase, appStatus(second)?.state?.kind], ['Failed', 'running']);
+  assert.ok(again.report);
+  const told: TargetState = { ...again, report: { ...again.report, phase: 'Running' } };
+  assert.equal(written(told, 3_000).record.status.phase, 'Running');
+});
+
 test('a container is not ready while the item of its readiness probe cannot be read', () => {
   const ready = withResult(started(registered()), 'readiness', 'success');
   const { 'app#readiness': _unreadable, ...probes } = ready.probes;
