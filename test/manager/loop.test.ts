@@ -65,6 +65,22 @@ test('a target is looked at again after a look that failed because the store was
   );
 });
 
+test('a loop is quiet only when nothing is under way, and nothing due in this very moment', async () => {
+  const { clock, held, loop } = loopOfOne();
+  const look = Promise.withResolvers<void>();
+  loop.start({ cycle: async () => 'over', tend: () => look.promise, jumped });
+  assert.equal(loop.isQuiet(), true);
+  loop.scheduleTarget(held, clock.nowMs() + 100);
+  assert.equal(loop.isQuiet(), true, 'due later');
+  loop.scheduleTarget(held, clock.nowMs());
+  assert.equal(loop.isQuiet(), false, 'due now');
+  await clock.advance(1_000);
+  assert.equal(loop.isQuiet(), false, 'under way');
+  look.resolve();
+  await clock.advance(0);
+  assert.equal(loop.isQuiet(), true);
+});
+
 /** A loop over probes; those named `hanging-…` take as long as their time-out, the others `answerMs`; to begin costs `beginMs` of CPU. */
 function loopOfMany(
   names: readonly string[],

@@ -52,6 +52,20 @@ test('a run does not end later for a bus that hangs', async () => {
   assert.equal(world.clock.monotonicMs() - beganMs, 5_000);
 });
 
+for (const [what, answer, warnings] of [
+  ['takes everything is not worth a warning', { failed: [] }, 0],
+  ['does not take an event is worth a warning', { failed: [0] }, 1],
+  ['warns of a lack of rights itself', { failed: [0], denied: true }, 0],
+] as const)
+  test(`a bus that ${what}`, async () => {
+    const world = shardWorld();
+    const run = world.bareRun(1);
+    const publisher = publisherOf({ ...run, ports: { ...run.ports, bus: { publish: async () => answer } } });
+    publisher.publish([eventOf('first')]);
+    await publisher.drained();
+    assert.equal(world.log.lines.filter(({ level }) => level === 'warn').length, warnings);
+  });
+
 /** A bus that takes nothing until it is opened; what it took, by detail type. */
 function closedBus() {
   const { promise, resolve: open } = Promise.withResolvers<void>();

@@ -23,12 +23,18 @@ async function read(dueOf: (addresses: readonly TargetAddress[]) => readonly Tar
   });
   await writeSettled(world.store, { targets, port: 1, periodSeconds: 10 });
   const all = Array.from({ length: targets }, (_, at) => targetAddress('default', `mass-${at}`));
-  const bucket = all.filter((address) => address.bucket === all[0]?.bucket);
+  const bucket = largestBucket(all);
   const due = dueOf(bucket);
   const held = (addresses: readonly TargetAddress[]) => addresses.map((address) => ({ address }) as HeldTarget);
   queries.length = 0;
   const found = await readAgain({ ports: world.ports() }, held(due), held(all));
   return { due, found, queries };
+}
+
+/** Of 2,000 targets in 256 buckets it has more than eight. */
+function largestBucket(addresses: readonly TargetAddress[]): readonly TargetAddress[] {
+  const buckets = [...Map.groupBy(addresses, ({ bucket }) => bucket).values()];
+  return buckets.reduce((largest, other) => (other.length > largest.length ? other : largest), []);
 }
 
 test('many due targets of a bucket are read with one query, and only they', async () => {
@@ -44,6 +50,16 @@ test('the only due target of a bucket is read alone', async () => {
   assert.deepEqual(
     queries.map(({ from }) => from),
     [due[0]?.prefix],
+  );
+});
+
+test('two due targets of a bucket with more than eight are read alone, not with all that lie between them', async () => {
+  const { due, found, queries } = await read((bucket) => [bucket[0], bucket.at(-1)].flatMap((one) => one ?? []));
+  assert.equal(due.length, 2);
+  assert.deepEqual([...found.keys()].toSorted(), due.map(({ prefix }) => prefix).toSorted());
+  assert.deepEqual(
+    queries.map(({ from }) => from),
+    due.map(({ prefix }) => prefix),
   );
 });
 

@@ -17,7 +17,7 @@ const address = targetAddress('default', 'checkout');
 const staticID = 'probelet://u1/app/0';
 
 /** What adopting a target needs of a holder; nothing is probed, written or told. */
-function idleHolder(): Holder {
+function idleHolder(message: Partial<Holder['run']['message']> = {}): Holder {
   const unused = () => assert.fail('not needed to adopt a target');
   const observed: ProbeMetricLabels[] = [];
   const run = {
@@ -25,7 +25,7 @@ function idleHolder(): Holder {
       clock: { nowMs: () => nowMs },
       metrics: { observe: unused, remove: (labels: ProbeMetricLabels) => observed.push(labels) },
     },
-    message: {},
+    message,
   } as unknown as Holder['run'];
   return {
     run,
@@ -121,6 +121,14 @@ describe('a loaded worker', () => {
     );
   });
 
+  test('waits in tick mode for what the run plans, while a new one probes at once', () => {
+    const ofTick = (stored: ReadTarget) =>
+      adoptTarget(idleHolder({ mode: 'tick' }), stored, {}).probes.get('app#readiness')?.ticker;
+    const [loaded, fresh] = [ofTick(stored), ofTick(read({}))];
+    assert.ok(loaded?.resting);
+    assert.deepEqual(fresh && [fresh.resting, readyWakes(fresh)], [undefined, ['tick']]);
+  });
+
   test('probes at once when a hold has ended its streak, and not again much later than a period', () => {
     const record: Partial<ProbeRecord> = { containerID: staticID, result: 'unknown', version: 3 };
     const probes = { 'app#readiness': record };
@@ -145,6 +153,13 @@ describe('a changed spec', () => {
     const held = adoptTarget(holder, read(stricter), {});
     assert.deepEqual(workerOf(held), { containerID: staticID, resultRun: 0, onHold: false });
     assert.equal(held.records.get('app#readiness')?.result, 'success');
+  });
+
+  test('is not what another read of the same spec is: the counters go on', () => {
+    const holder = idleHolder();
+    const stored = read({ probes: { 'app#readiness': failingTwice() } });
+    adoptTarget(holder, stored, {});
+    assert.equal(workerOf(adoptTarget(holder, stored, {}))?.resultRun, 1);
   });
 
   test('is noticed as well when it changed while nobody held the target', () => {
@@ -250,6 +265,27 @@ describe('a readiness trigger', () => {
       return ready;
     };
     assert.deepEqual([wakes(0), wakes(1), wakes(1), wakes(2)], [[], ['trigger'], [], ['trigger']]);
+  });
+
+  test('comes for the first manual request of a target that has been read without any', () => {
+    const holder = idleHolder();
+    const probes = { 'app#readiness': failingTwice() };
+    adoptTarget(holder, read({ probes }), {});
+    const target = { probeRequests: { 'app#readiness': 1 } };
+    const probe = adoptTarget(holder, read({ probes, target }), {}).probes.get('app#readiness');
+    assert.deepEqual(probe && readyWakes(probe.ticker), ['trigger']);
+  });
+
+  test('of which a checkpoint says nothing has not been passed on, one that it counts has', () => {
+    const target = { probeRequests: { 'app#readiness': 1 } };
+    const stored = read({ probes: { 'app#readiness': failingTwice() }, target });
+    const wakes = (seen: { readonly requestsSeen?: number }) => {
+      const key = probeKey(address, 'app#readiness').sk;
+      const checkpoints = { [key]: { uid: 'u1', streak: 4, resultRun: 1, ...seen } };
+      const probe = adoptTarget(idleHolder(), stored, checkpoints).probes.get('app#readiness');
+      return probe && readyWakes(probe.ticker);
+    };
+    assert.deepEqual([wakes({}), wakes({ requestsSeen: 1 })], [['tick'], []]);
   });
 
   test('that whoever loads it may be the second to pass on is a probe at once, which leaves the phase as it is', () => {

@@ -27,3 +27,16 @@ test('a doubt ends no metric series of a shard that the process holds again, but
   assert.deepEqual(removedSeries, ['target-2']);
   await next.end();
 });
+
+test('a message of an earlier slot ends no metric series of a shard that the same process holds', async () => {
+  const world = await shardWorld({ targets: 2 });
+  const first = await world.hold();
+  assert.deepEqual(await world.clock.runUntil(first.ended), { kind: 'slotDone' });
+  const second = await world.hold();
+  await world.clock.advance(20_000);
+  const earlier = await world.hold({ message: { slot: 1 } });
+  assert.deepEqual(await world.clock.runUntil(earlier.ended), { kind: 'stale' });
+  assert.deepEqual(world.removedSeries, []);
+  assert.equal(second.view()?.targets, 2);
+  await second.end();
+});

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { velocityOf } from '../../shared/manager/velocity.ts';
+import { standingClock } from '../support/standing-clock.ts';
 import { failing, healthy, type ShardWorldOptions, shardWorld } from './shard-world.ts';
 
 type World = Awaited<ReturnType<typeof shardWorld>>;
@@ -100,6 +102,19 @@ describe('a surge', () => {
     await clock.advance(11_000);
     assert.equal(world.published('Probe Result Changed').length - before, 100);
     await run.end();
+  });
+
+  test('counts the targets of one minute', () => {
+    const surgeAfter = (pauseMs: number) => {
+      const clock = standingClock();
+      const velocity = velocityOf(clock, () => {});
+      const ask = (at: number) => velocity.ask({ target: `t${at}`, periodMs: 10_000, targets: 20 });
+      for (let at = 0; at < 10; at += 1) ask(at);
+      clock.stand(pauseMs);
+      ask(10);
+      return velocity.surge()?.turning;
+    };
+    assert.deepEqual([surgeAfter(59_000), surgeAfter(61_000)], [11, undefined]);
   });
 
   test('is not one of the few that fail by chance', async () => {

@@ -5,6 +5,8 @@ import type { Attempt } from '../../shared/core/types.ts';
 import { sleep } from '../../shared/lib/clock.ts';
 import type { Ports } from '../../shared/manager/ports.ts';
 import type { ShardMemory } from '../../shared/manager/shard-memory.ts';
+import { generationAttribute } from '../../shared/store/items.ts';
+import { layoutKey } from '../../shared/store/keys.ts';
 import { minuteMs, type TickWorld, tcp, tickWorld } from './tick-world.ts';
 
 const failure = () => 'failure' as const;
@@ -163,6 +165,23 @@ describe('from run to run', () => {
     );
   });
 
+  test('a probe that had to wait so long that its answer might come after the slot is left to the next run', async () => {
+    const world = tickWorld();
+    await world.put('a', { readinessProbe: tcp(60, { timeoutSeconds: 20 }) });
+    await world.toMinute(50_000);
+    await world.tick();
+    const { atMs: firstMs = 0 } = world.takeProbed()[0] ?? {};
+    // It may be probed again 44 s into this minute, and could take 20 s.
+    await world.toMinute();
+    assert.equal((await world.tick()).probes, 0);
+    await world.toMinute();
+    await world.tick();
+    assert.deepEqual(
+      world.takeProbed().map(({ atMs }) => atMs - firstMs),
+      [70_000],
+    );
+  });
+
   test('what was missed is made up for by the next run, once', async () => {
     const world = tickWorld();
     for (let at = 0; at < 20; at += 1) await world.put(`t${at}`, { readinessProbe: tcp(600) });
@@ -176,6 +195,32 @@ describe('from run to run', () => {
     }
     assert.equal(inFive + inTheOthers, 20);
     assert.ok(inFive > 0 && inTheOthers > 0);
+  });
+
+  test('in a new layout, what was missed is made up for also by a process whose clock is ahead', async () => {
+    /** What is probed after five minutes without a run. */
+    const probedAfter = async (aheadMs: number) => {
+      const world = tickWorld();
+      const containers = Array.from({ length: 20 }, (_, at) => ({
+        name: `c${at}`,
+        readinessProbe: { tcpSocket: { port: at + 1 }, periodSeconds: 600 },
+      }));
+      await world.put('a', { containers });
+      await world.tick(cold());
+      world.takeProbed();
+      await world.toMinute(0, 5);
+      const set = { [generationAttribute('00')]: 99 };
+      await world.store.write([{ kind: 'update', key: layoutKey, set }], { token: 'another layout' });
+      assert.equal((await world.tick({ ...cold(), aheadMs })).end.kind, 'slotDone');
+      return world.takeProbed().map(({ port }) => port);
+    };
+    const missed = await probedAfter(0);
+    assert.ok(missed.length > 4 && missed.length < 16, `${missed}`);
+    const probed = new Set(await probedAfter(3_600_000));
+    assert.deepEqual(
+      missed.filter((port) => !probed.has(port)),
+      [],
+    );
   });
 
   test('a target that is registered between two runs is probed by the next one, one that comes during a run at once', async () => {
@@ -223,6 +268,20 @@ describe('timekeeping lags a minute at most', () => {
       itemsAfter.map((count) => count > 0),
       [true, false, false],
     );
+  });
+
+  test('the end of a grace period in a minute in which nothing is probed', async () => {
+    const world = tickWorld();
+    await world.put('a', { readinessProbe: tcp(3_600) });
+    await world.tick();
+    await world.remove('a', 90);
+    await world.toMinute();
+    assert.equal((await world.tick()).probes, 0);
+    assert.notEqual((await world.itemsOf('a')).length, 0);
+    await world.toMinute();
+    assert.equal((await world.tick()).probes, 0);
+    await world.clock.advance(0);
+    assert.deepEqual(await world.itemsOf('a'), []);
   });
 
   test('the end of a back-off', async () => {

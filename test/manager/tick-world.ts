@@ -28,6 +28,8 @@ export type TickOptions = {
   readonly stop?: AbortSignal;
   readonly more?: Partial<ShardMessage>;
   readonly wrap?: (ports: Ports) => Ports;
+  /** How far the wall clock of the process is ahead of the schedule's. */
+  readonly aheadMs?: number;
 };
 
 export type Ticked = { readonly end: RunEnd; readonly tookMs: number; readonly probes: number };
@@ -58,10 +60,11 @@ export function tickWorld() {
     const buckets = { from: 0, to: 256 };
     return { kind: 'slot', shard: '00', generation, buckets, slot, slotEndMs: endMs, sentAtMs: nowMs, mode: 'tick' };
   };
-  const begin = async ({ memory = ownMemory, stop, more, wrap = (ports) => ports }: TickOptions = {}) => {
+  const begin = async ({ memory = ownMemory, stop, more, wrap = (ports) => ports, aheadMs = 0 }: TickOptions = {}) => {
     await lay();
     const given = { ...(await message()), ...more };
-    return runReceived(wrap(world.ports()), given, given.slotEndMs, { memory, ...(stop && { stop }) });
+    const ports = { ...world.ports(), clock: { ...clock, nowMs: () => clock.nowMs() + aheadMs } };
+    return runReceived(wrap(ports), given, given.slotEndMs + aheadMs, { memory, aheadMs, ...(stop && { stop }) });
   };
 
   return {

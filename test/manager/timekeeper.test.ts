@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { sleep } from '../../shared/lib/clock.ts';
+import { startLoop } from '../../shared/manager/loop.ts';
+import { holderOf } from '../../shared/manager/new-holder.ts';
+import { readTarget } from '../../shared/manager/read-target.ts';
+import { adoptTarget } from '../../shared/manager/roster.ts';
+import { syncTarget } from '../../shared/manager/status-sync.ts';
+import { tendTargets } from '../../shared/manager/timekeeper.ts';
+import { targetAddress } from '../../shared/store/keys.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { writeSettled } from '../support/settled-targets.ts';
 import { shardWorld } from '../support/shard-world.ts';
@@ -93,5 +100,45 @@ describe('hundreds of targets that STATUS has not taken in', () => {
     assert.ok(readsAtOnce() <= readsAtOnceMax, `${readsAtOnce()} reads at once`);
     // To load it, to look at it, twice at most, and what was committed of it.
     assert.ok(reads() <= 4 * targets, `${reads()} reads in 15 s`);
+  });
+});
+
+describe('a result that STATUS has not taken in', () => {
+  const readinessProbe = { tcpSocket: { port: 1 }, periodSeconds: 10, failureThreshold: 1 };
+
+  test('is published every 10 s, and no other sync is asked for', async () => {
+    const world = shardWorld();
+    await world.put('checkout', { readinessProbe });
+    await world.run();
+    await world.clock.advance(30_000);
+    world.sync(false);
+    world.published.length = 0;
+    world.answer(() => 'failure');
+    await world.clock.advance(60_000);
+    const published = world.published.map((event) => event['detail-type']);
+    assert.ok(published.filter((type) => type === 'Probe Result Changed').length >= 4, `${published}`);
+    assert.ok(!published.includes('Target Sync Requested'), `${published}`);
+  });
+
+  test('is all that a look publishes of a target with nothing else open', async () => {
+    const world = shardWorld();
+    await world.put('checkout', { readinessProbe });
+    await world.clock.advance(0);
+    const address = targetAddress('default', 'checkout');
+    await world.clock.runUntil(syncTarget(world, { namespace: 'default', name: 'checkout' }));
+    const read = await readTarget(world.store, address);
+    assert.ok(read);
+    const run = world.bareRun(1);
+    const holder = holderOf(run, startLoop(run), { targets: new Map(), takenOver: undefined, inDoubt: false });
+    const held = adoptTarget(holder, read, {});
+    held.unacked.set('main#readiness', { version: 7, publishedAtMs: Number.NEGATIVE_INFINITY });
+    world.published.length = 0;
+    await world.clock.runUntil(tendTargets(holder, [held]));
+    await world.clock.runUntil(holder.publisher.drained());
+    await world.clock.advance(0);
+    assert.deepEqual(
+      world.published.map((event) => event['detail-type']),
+      ['Probe Result Changed'],
+    );
   });
 });
