@@ -177,7 +177,7 @@ export function startLoop(run: Run, room: Room = probeRoom()): Loop {
    * others in every turn of the event loop, and on a slow machine that alone takes longer than their time-outs.
    */
   const armLetIn = () => {
-    cancelLetIn ??= clock.setTimer(0, letIn);
+    if (!lines.isEmpty()) cancelLetIn ??= clock.setTimer(0, letIn);
   };
 
   /** Begins what there is room for, one turn's worth. */

@@ -1,4 +1,5 @@
 /** What is proved, in which order: what measures lateness alone, then what computes all the time beside what mostly waits. */
+import type { WorldName } from '../sim/setting.ts';
 import type { Job } from './job.ts';
 
 const firstSeed = 1;
@@ -19,6 +20,8 @@ export type Extent = {
   readonly mutants: readonly string[];
   readonly faults: readonly string[];
   readonly kept: readonly Job[];
+  /** Seeds of the other worlds, an hour each. */
+  readonly worlds: Readonly<Partial<Record<WorldName, number>>>;
 };
 
 export const full: Extent = {
@@ -28,6 +31,7 @@ export const full: Extent = {
   mutants: [],
   faults: [],
   kept: [],
+  worlds: { large: 20, crowded: 4, functions: 40, tick: 20, watched: 40, site: 20 },
 };
 /** For every change: fewer seeds, and those that ever failed. */
 export const slice: Extent = {
@@ -37,6 +41,7 @@ export const slice: Extent = {
   mutants: ['--singles'],
   faults: ['--slice'],
   kept: [keptJob],
+  worlds: { large: 1, crowded: 1, functions: 4, tick: 2, watched: 4, site: 2 },
 };
 
 /** Simulated, a seed. */
@@ -59,6 +64,17 @@ export type Plan = {
   readonly waiting: readonly Job[];
 };
 
+/** Judged by their exit codes alone: what is figured of the small world is not comparable. */
+const worldJobs = (worlds: Extent['worlds']): readonly Job[] =>
+  Object.entries(worlds).map(([world, seeds]) => ({
+    name: `sim ${world}`,
+    script: 'sim',
+    args: ['--world', world, '--seeds', `${seeds}`, '--hours', '1'],
+    givesWay: true,
+  }));
+
+export const isOfOtherWorld = ({ args }: Job): boolean => args.includes('--world');
+
 export const againJob = sim('sim again', firstSeed, 1);
 
 export function planOf(extent: Extent, chance: () => number): Plan {
@@ -69,6 +85,7 @@ export function planOf(extent: Extent, chance: () => number): Plan {
       againJob,
       sim('sim by chance', Math.floor(chance() * 2 ** 31), chanceSeeds),
       ...extent.kept,
+      ...worldJobs(extent.worlds),
       { name: 'mutants', script: 'sim:mutants', args: extent.mutants, givesWay: true },
     ],
     waiting: [

@@ -10,6 +10,7 @@ import type { Log, LogFields } from '../../shared/lib/log.ts';
 import { hostShards } from '../../shared/manager/host.ts';
 import type { Ports } from '../../shared/manager/ports.ts';
 import { runReceived } from '../../shared/manager/receipt.ts';
+import { probeRoom } from '../../shared/manager/room.ts';
 import type { ShardMemory } from '../../shared/manager/shard-memory.ts';
 import { syncTarget } from '../../shared/manager/status-sync.ts';
 import type { ProbeMetrics } from '../../shared/prober/metrics.ts';
@@ -242,6 +243,7 @@ async function worker(own: Own, env: Env, { stops, onRun }: Polling): Promise<'e
   const { bus, queue, net, scheduler, wanted, setting } = own;
   const { caller, clock, log, random, life } = env;
   const memory: ShardMemory = new Map();
+  const room = probeRoom();
   const { release } = wanted;
   const stop = new AbortController();
   stops.set(life, stop);
@@ -273,7 +275,7 @@ async function worker(own: Own, env: Env, { stops, onRun }: Polling): Promise<'e
     runShard: runReceived,
     optionsFor: ({ kind }) => {
       isRescue = kind === 'rescue';
-      return { memory, release };
+      return { memory, release, room };
     },
     stop: stop.signal,
     receiver: queue.of(caller),
