@@ -173,7 +173,7 @@ async function holdClaimed(run: Run, { claimed, warm, targets, left, options, on
   // A slot that was left early is not done: whoever comes next goes on with it.
   const wish = run.wish() ?? { kind: 'slotDone' };
   const isDone = isCovered && wish.kind === 'slotDone';
-  if (tellsItsEnd(run, wish)) await last(isDone ? { doneSlot: run.message.slot } : {});
+  if (tellsItsEnd(wish)) await last(isDone ? { doneSlot: run.message.slot } : {});
   run.end(wish);
   await Promise.all(background);
   await holder.publisher.drained();
@@ -183,9 +183,8 @@ async function holdClaimed(run: Run, { claimed, warm, targets, left, options, on
   return { end, ...(idle && end.kind === 'slotDone' && { loaded: loader.loaded() }) };
 }
 
-/** Whoever goes on with a rescue, or has asked the run to leave, looks for a beat first. */
-const tellsItsEnd = ({ message }: Run, { kind }: RunEnd): boolean =>
-  kind === 'slotDone' || kind === 'asked' || (kind === 'handover' && message.kind === 'rescue');
+/** Whoever goes on with a rescue or with the next slot, or has asked the run to leave, looks for a beat first. */
+const tellsItsEnd = ({ kind }: RunEnd): boolean => kind === 'slotDone' || kind === 'asked' || kind === 'handover';
 
 /** After a warm start every worker goes on where its ticker is, and every target is looked at once. */
 function scheduleAll(holder: Holder): void {

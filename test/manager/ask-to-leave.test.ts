@@ -11,11 +11,11 @@ const probe = { tcpSocket: { port: 1 }, periodSeconds: 30 };
 const spec = { startupProbe: { ...probe, periodSeconds: 1 }, readinessProbe: probe };
 const names = Array.from({ length: 20 }, (_, at) => `cart-${at}`);
 
-/** A shard that a rescue holds, whose probes are next due in 10 s. */
-async function rescuedWorld() {
+/** A shard that a rescue holds, or a message of its slot, whose probes are next due in 10 s. */
+async function rescuedWorld(kind: 'rescue' | 'slot' = 'rescue') {
   const world = shardWorld();
   for (const name of names) await world.put(name, spec);
-  const rescue = await world.run({ kind: 'rescue' });
+  const rescue = await world.run({ kind });
   await world.clock.advance(20_000);
   const next = { ...world.message(), slot: world.message().slot + 1, slotEndMs: world.message().slotEndMs + 780_000 };
   const receive = (options: { readonly redelivered?: boolean } = {}) => {
@@ -48,6 +48,17 @@ describe("the next slot's message", () => {
     assert.notEqual(held?.token, token);
     successor.stop();
     assert.deepEqual(await clock.runUntil(successor.ended), { kind: 'handover' });
+  });
+
+  test('takes a shard at once that a process has left which was stopped as its slot ended', async () => {
+    const { clock, rescue: held, receive, run, next } = await rescuedWorld('slot');
+    assert.deepEqual(await held.stop(), { kind: 'handover' });
+    // The message that was handed over is not worth a run any more, so the next one is received, for the first time.
+    const successor = receive();
+    await clock.advance(500);
+    assert.equal((await run())?.slot, next.slot);
+    successor.stop();
+    await clock.runUntil(successor.ended);
   });
 
   test('takes a shard whose holder has died after 10 s', async () => {
