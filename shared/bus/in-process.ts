@@ -4,6 +4,7 @@
  */
 import { type Clock, sleep } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
+import { pacer } from '../lib/pace.ts';
 import type { Random } from '../lib/random.ts';
 import type { Bus } from './bus.ts';
 import { type EventEnvelope, envelopeJson, envelopeOf } from './envelope.ts';
@@ -37,6 +38,11 @@ export type InProcessBusOptions = {
 };
 
 const defaultQueueMax = 10_000;
+/**
+ * Of CPU in one turn of the event loop. A subscriber that waits for nothing but its own computing, as with a store in this process, would
+ * otherwise have its whole queue before anybody else has a turn.
+ */
+const sliceMs = 5;
 /** EventBridge tries for 24 h; here a restart reads the state again, so a few attempts are enough. */
 const attemptsMax = 4;
 const firstRetryMs = 100;
@@ -88,7 +94,11 @@ export function inProcessBus(options: InProcessBusOptions): InProcessBus {
     from.delivering += 1;
     // Delivery is asynchronous always, as over a network: a publisher never runs a subscriber's code.
     await Promise.resolve();
-    for (let event = from.queue.shift(); event; event = from.queue.shift()) await deliver(from, event);
+    const pace = pacer(clock, sliceMs);
+    for (let event = from.queue.shift(); event; event = from.queue.shift()) {
+      await pace();
+      await deliver(from, event);
+    }
     from.delivering -= 1;
     from.overflowing = false;
     settle();
