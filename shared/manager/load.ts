@@ -63,10 +63,11 @@ export function shardLoader(holder: Holder, loaded: Loaded = nothingLoaded()): L
   async function loadAll(): Promise<boolean> {
     // A bucket's first target touches its counter before it is written, so whoever reads the counters first misses none.
     const beganAtMs = clock.monotonicMs();
-    loaded.counters = await readChanges(store, run.message.buckets, false);
-    const isLoaded = await loadBuckets([...loaded.counters.keys()]);
-    if (isLoaded) loaded.loadedAtMs = beganAtMs;
-    return isLoaded;
+    const counters = await readChanges(store, run.message.buckets, false);
+    if (!(await loadBuckets([...counters.keys()]))) return false;
+    loaded.counters = counters;
+    loaded.loadedAtMs = beganAtMs;
+    return true;
   }
 
   const isOld = (): boolean => clock.monotonicMs() - loaded.loadedAtMs >= fullReloadIntervalMs;
@@ -143,6 +144,8 @@ export function shardLoader(holder: Holder, loaded: Loaded = nothingLoaded()): L
     const fresh = [...new Set(slices.map(({ bucket }) => bucket))].filter((bucket) => !checkpoints.has(bucket));
     if (fresh.length > 0 && !(await loadBuckets(fresh))) return false;
     for (const slice of slices) if (!fresh.includes(slice.bucket)) await loadSlice(slice);
+    // A run that ended meanwhile has not adopted what it read, and the next one goes on with these counters.
+    if (run.ended()) return false;
     loaded.counters = now;
     return true;
   }

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sleep } from '../../shared/lib/clock.ts';
+import { touchChanges } from '../../shared/manager/changes.ts';
 import { fullReloadIntervalMs } from '../../shared/manager/load.ts';
 import type { Ports } from '../../shared/manager/ports.ts';
 import { runShard } from '../../shared/manager/run-shard.ts';
@@ -21,12 +23,18 @@ async function runsWorld(targets: readonly string[]) {
   for (const name of targets)
     assert.equal((await api.request('PUT', targetPath(name), { body: manifest() })).status, 201);
   const clock = virtualClock();
-  let bucketReads = 0;
+  let [bucketReads, sliceReads, sliceMs] = [0, 0, 0];
   const store: Store = {
     ...api.store,
-    query(query) {
-      if (query.pk.startsWith(bucketPk('')) && query.from === undefined) bucketReads += 1;
-      return api.store.query(query);
+    async query(query) {
+      const isOfBucket = query.pk.startsWith(bucketPk(''));
+      if (isOfBucket && query.from === undefined) bucketReads += 1;
+      const items = await api.store.query(query);
+      // A single target is read by its whole name.
+      if (!isOfBucket || query.from === undefined || query.from.includes('#')) return items;
+      sliceReads += 1;
+      if (sliceMs > 0) await sleep(clock, sliceMs);
+      return items;
     },
   };
   const healthy = async () => ({ outcome: 'success', output: 'ok', timings: { totalMs: 1 } }) as const;
@@ -53,6 +61,14 @@ async function runsWorld(targets: readonly string[]) {
       bucketReads = 0;
       return reads;
     },
+    /** Queries of what has changed since the last look, and how long each takes from now on. */
+    takeSliceReads(ms: number) {
+      const reads = sliceReads;
+      [sliceReads, sliceMs] = [0, ms];
+      return reads;
+    },
+    /** Counted as a change, whatever it is. */
+    touch: (name: string) => touchChanges(ports, targetAddress('default', name)),
     put: (item: Item) => api.store.write([{ kind: 'put', item }], { token: ports.random.uuid() }),
     epochOf: async (name: string) => (await api.store.get(epochKey(targetAddress('default', name).bucket)))?.shard,
     async layout(
@@ -111,4 +127,18 @@ test('a process that starts warm reads no bucket in which nothing has changed, u
   assert.equal(await readsOfRun(), 0);
   await world.clock.advance(fullReloadIntervalMs);
   assert.equal(await readsOfRun(), 3);
+});
+
+test('what a run was reading when it ended is read again by the next one', async () => {
+  const world = await runsWorld(['one']);
+  const memory: ShardMemory = new Map();
+  await world.layout(1, [{ shard: '00', from: 0, to: 256 }]);
+  const whole = { shard: '00', generation: 1, buckets: { from: 0, to: 256 } };
+  assert.deepEqual(await world.run(whole, memory), { kind: 'slotDone' });
+  world.takeSliceReads(minuteMs);
+  world.clock.setTimer(minuteMs / 2, () => void world.touch('one'));
+  assert.deepEqual(await world.run(whole, memory), { kind: 'slotDone' });
+  assert.equal(world.takeSliceReads(0), 1);
+  assert.deepEqual(await world.run(whole, memory), { kind: 'slotDone' });
+  assert.equal(world.takeSliceReads(0), 1);
 });
