@@ -11,6 +11,7 @@ import { operationKey } from '../../shared/store/operation.ts';
 import type { Operation, Store } from '../../shared/store/store.ts';
 import { operationsMax } from '../../shared/store/store.ts';
 import { shardWorld } from '../support/shard-world.ts';
+import { unhealthyEvent } from '../support/unhealthy-event.ts';
 
 const token = 7;
 
@@ -73,18 +74,6 @@ function commitOf(at: number): Commit & { readonly after: ProbeRecord } {
   return { address: targetAddress('default', `target-${at}`), before, after, events: [] };
 }
 
-const eventOf = (uid: string): EventRecord => ({
-  id: '00000000000001#app#readiness#Unhealthy',
-  uid,
-  timeMs: 1,
-  kind: 'recorded',
-  type: 'Warning',
-  reason: 'Unhealthy',
-  message: 'Readiness probe failed: refused',
-  count: 1,
-  attempts: [],
-});
-
 async function versionOf(store: Store, { address }: Commit): Promise<number | undefined> {
   const item = await store.get(probeKey(address, 'app#readiness'));
   const decoded = item && decodeProbe(item);
@@ -112,7 +101,7 @@ describe('the commit queue', () => {
       slow(() => world.clock, 100),
     );
     const beganAtMs = world.clock.nowMs();
-    const withEvent = commits.map((commit) => ({ ...commit, events: [eventOf(commit.before.uid)] }));
+    const withEvent = commits.map((commit) => ({ ...commit, events: [unhealthyEvent(commit.before.uid)] }));
     await world.clock.runUntil(Promise.all(withEvent.map(queue.submit)));
     const tookMs = world.clock.nowMs() - beganAtMs;
     assert.ok(tookMs <= 3_000 + 200, `${tookMs} ms`);
@@ -201,7 +190,7 @@ describe('the commit queue', () => {
     const [other, twice] = commits;
     assert.ok(other && twice);
     // The first of all is written at once; what comes meanwhile would make one group.
-    const again: Commit = { address: twice.address, before: twice.before, events: [eventOf(twice.before.uid)] };
+    const again: Commit = { address: twice.address, before: twice.before, events: [unhealthyEvent(twice.before.uid)] };
     const results = await world.clock.runUntil(Promise.all([other, twice, again, twice].map(queue.submit)));
     assert.deepEqual(results, ['committed', 'committed', 'superseded', 'superseded']);
     assert.equal(run.ended(), undefined);
@@ -281,11 +270,12 @@ describe('the commit queue', () => {
     const [gone, there] = commits;
     assert.ok(gone && there);
     await world.store.write([{ kind: 'delete', key: probeKey(gone.address, 'app#readiness') }], { token: 'purge' });
-    const submit = ({ address, before }: Commit) => queue.submit({ address, before, events: [eventOf(before.uid)] });
+    const submit = ({ address, before }: Commit) =>
+      queue.submit({ address, before, events: [unhealthyEvent(before.uid)] });
     const results = await world.clock.runUntil(Promise.all([submit(gone), submit(there)]));
     assert.deepEqual(results, ['superseded', 'committed']);
     const stored = await Promise.all(
-      [gone, there].map(({ address }) => world.store.get(eventKey(address, eventOf('').id))),
+      [gone, there].map(({ address }) => world.store.get(eventKey(address, unhealthyEvent('').id))),
     );
     assert.deepEqual(
       stored.map((item) => item?.uid),

@@ -10,6 +10,7 @@ import { adoptTarget, dropTarget } from '../../shared/manager/roster.ts';
 import { encodeEpoch } from '../../shared/store/items.ts';
 import { targetAddress } from '../../shared/store/keys.ts';
 import { type ShardWorld, shardWorld } from '../support/shard-world.ts';
+import { unhealthyEvent } from '../support/unhealthy-event.ts';
 
 const address = targetAddress('default', 'checkout');
 const readMs = 100;
@@ -75,17 +76,7 @@ test('a target whose items are found gone when an event of it is to be written i
   const items = await world.clock.runUntil(world.itemsOf('checkout'));
   for (const { pk, sk } of items)
     await world.store.write([{ kind: 'delete', key: { pk, sk } }], { token: `purge ${sk}` });
-  const event = {
-    id: '00000000000001#main#readiness#Unhealthy',
-    uid: held.target.uid,
-    timeMs: 1,
-    kind: 'recorded',
-    type: 'Warning',
-    reason: 'Unhealthy',
-    message: 'Readiness probe failed: refused',
-    count: 1,
-    attempts: [],
-  } as const;
+  const event = unhealthyEvent(held.target.uid, 'main');
   assert.equal(await world.clock.runUntil(commitEvents(holder, held, probe, [event])), false);
   assert.equal(present(), undefined);
 });

@@ -5,18 +5,9 @@ import type { EventRecord } from '../../shared/core/records.ts';
 import type { Commit } from '../../shared/manager/commit-plan.ts';
 import { waitingCommits } from '../../shared/manager/waiting-commits.ts';
 import { targetAddress } from '../../shared/store/keys.ts';
+import { unhealthyEvent } from '../support/unhealthy-event.ts';
 
-const event: EventRecord = {
-  id: '00000000000001#app#readiness#Unhealthy',
-  uid: 'u1',
-  timeMs: 1,
-  kind: 'recorded',
-  type: 'Warning',
-  reason: 'Unhealthy',
-  message: 'Readiness probe failed: refused',
-  count: 1,
-  attempts: [],
-};
+const event = unhealthyEvent('u1');
 
 /** A commit of the only probe of a target. */
 function commitOf(number: number, bucket: string, events: readonly EventRecord[] = []): { readonly commit: Commit } {

@@ -101,7 +101,7 @@ export function network(scheduler: Scheduler, chance: Chance): Network {
     (cuts.get(life.name.slice(0, life.name.lastIndexOf('.'))) ?? 0) > scheduler.nowMs() + forMs;
 
   const attempt = async (asking: Asking, request: ProbeRequest, permit?: SocketPermit): Promise<Attempt> => {
-    const { caller, prober } = asking;
+    const { caller, prober, dialled } = asking;
     const endpoint = endpointOf(request);
     const startMs = scheduler.nowMs();
     const health = truth.get(endpoint)?.health ?? 'failing';
@@ -111,8 +111,10 @@ export function network(scheduler: Scheduler, chance: Chance): Network {
     const meant = cut ? cutAnswer(chance, request.timeoutMs) : answerOf(chance, health, request.timeoutMs);
     const about: About = { endpoint, startMs, cut, meant };
     // No dialer errs in the middle of a body.
-    const isDialled = asking.dialled && request.kind === 'tcp' && meant.outcome !== 'error';
-    const got = isDialled ? await askDialled(asking, request, { ...about, permit }) : await ask(asking, request, about);
+    const got =
+      dialled && request.kind === 'tcp' && meant.outcome !== 'error'
+        ? await askDialled({ caller, dialled }, request, { ...about, permit })
+        : await ask(asking, request, about);
     const endMs = scheduler.nowMs();
     if (!got) {
       for (const listener of abandonedBy) listener({ endpoint, prober });
@@ -148,11 +150,10 @@ export function network(scheduler: Scheduler, chance: Chance): Network {
   };
 
   const askDialled = async (
-    { caller, dialled }: Asking,
+    { caller, dialled }: Required<Pick<Asking, 'caller' | 'dialled'>>,
     request: TcpRequest,
     { endpoint, cut, meant, permit }: About & { readonly permit: SocketPermit | undefined },
   ): Promise<Got | undefined> => {
-    if (!dialled) throw new Error('there is no dialer');
     dialled.meant.set(endpoint, meant);
     const answer = await dialled.probe(request, permit);
     dialled.meant.delete(endpoint);
