@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { newProbeRecord } from '../../shared/core/observed.ts';
-import type { EventRecord, ProbeRecord } from '../../shared/core/records.ts';
+import type { ProbeRecord } from '../../shared/core/records.ts';
 import { type Clock, sleep } from '../../shared/lib/clock.ts';
 import { commitQueue } from '../../shared/manager/commit.ts';
 import type { Commit } from '../../shared/manager/commit-plan.ts';
