@@ -6,7 +6,7 @@ import type { Scheduler } from './clock.ts';
 import { type ContainerRuntime, containerRuntime } from './container-runtime.ts';
 import type { Network } from './network.ts';
 import type { Setting } from './setting.ts';
-import { endpointsOf, type ScriptedTarget } from './targets.ts';
+import { endpointsOf, restMsOf, type ScriptedTarget } from './targets.ts';
 import { type CommonLife, commonLife, endpointLife } from './truth.ts';
 
 export type OperatorPorts = {
@@ -19,13 +19,6 @@ export type OperatorPorts = {
 };
 
 export type Operator = { hear(event: BusEvent): void };
-
-/** How long a target that is re-created, or changed, is left alone. */
-const restMs: Readonly<Record<ScriptedTarget['fate'], number>> = {
-  stays: Number.POSITIVE_INFINITY,
-  isRecreated: 12 * 60_000,
-  changes: 8 * 60_000,
-};
 
 export function operate(ports: OperatorPorts): Operator {
   const { scheduler, chance, setting } = ports;
@@ -116,7 +109,7 @@ async function removed({ target, client, chance }: Own): Promise<void> {
 }
 
 async function restless({ target, client, chance, isCalm }: Own): Promise<void> {
-  await client.sleep(chance.wait(restMs[target.fate]));
+  await client.sleep(chance.wait(restMsOf(target.fate)));
   // In the calm nothing is asked for, so that all can settle.
   while (isCalm()) await client.sleep(chance.between(10_000, 60_000));
 }

@@ -19,6 +19,15 @@ export type ScriptedTarget = {
   readonly spec: (incarnation: number, chance: Chance) => TargetSpecInput;
 };
 
+const restMs: Readonly<Record<ScriptedTarget['fate'], number>> = {
+  stays: Number.POSITIVE_INFINITY,
+  isRecreated: 12 * 60_000,
+  changes: 8 * 60_000,
+};
+
+/** How long a target that is re-created, or changed, is left alone on the average. */
+export const restMsOf = (fate: ScriptedTarget['fate']): number => restMs[fate];
+
 const typeDigit: Readonly<Record<ProbeType, number>> = { startup: 1, readiness: 2, liveness: 3 };
 
 const hostOf = (index: number, incarnation: number): string => `10.${index}.${incarnation >> 8}.${incarnation & 255}`;

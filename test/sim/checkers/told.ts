@@ -64,8 +64,11 @@ export const told: Checker = (facts, violated) => {
     const range = bucketsIn(hashRange);
     // It is told again where the bus's answer was lost, and for safety where nobody knows whether the doubt was told.
     const before = faults.during(timeMs - inheritedMs, timeMs);
+    // What is held again is named as it was when nobody held it; another recovery may have taken back the same buckets since.
     const mayBeTold =
-      ids.has(id) || before.some((fault) => (kind === 'noHolder' ? struckSchedule(fault) : ownFaults.has(fault.kind)));
+      ids.has(id) ||
+      ids.has(id.replace('#held-again#', '#no-holder#')) ||
+      before.some((fault) => (kind === 'noHolder' ? struckSchedule(fault) : ownFaults.has(fault.kind)));
     if (!mayBeTold && !range.some((bucket) => believed[kind].has(bucket)))
       violated(`${publisher} told of the recovery ${id} of ${hashRange}, of which nothing else was told`);
     ids.add(id);

@@ -58,11 +58,13 @@ export function touchedMs({ faults, ledger }: Pick<Facts, 'faults' | 'ledger'>, 
     .flatMap((fault) => spanOf(fault, isLocked(fault) ? rescueMs : 0));
   // A group that is locked by a process that died before its first heartbeat is waited for by a rescue.
   const locked = locks.map((lock) => ({ fromMs: lock.fromMs, toMs: lock.fromMs + rescueMs }));
-  // Who holds it meanwhile by a copy of a message, instead of that rescue, ends with the slot, and who holds a shard of a layout that is no
-  // more leaves for a message that cannot be received: another rescue has to come.
+  // Who holds it meanwhile by a copy of a message, instead of that rescue, ends with the slot; a rescue that came for a lock before this one
+  // ends before this lock does; and who holds a shard of a layout that is no more leaves for a message that cannot be received: another
+  // rescue has to come.
   const isLeft = (lock: Span) =>
     lock.toMs >= fromMs &&
     (ledger.laidOutMs() >= fromMs - leavingMs ||
+      locks.some((earlier) => earlier.fromMs < lock.fromMs) ||
       faults.during(lock.fromMs, fromMs).some(({ kind }) => kind === 'queue duplicate'));
   const left = locks.filter(isLeft).map(() => ({ fromMs, toMs: fromMs + rescueMs }));
   const within = [...spans, ...locked, ...left]

@@ -4,6 +4,7 @@ import type * as faults from '../faults.ts';
 import type { FaultKind, Profile } from '../faults.ts';
 import type { Process } from '../process.ts';
 import type { WorldName } from '../setting.ts';
+import type * as targets from '../targets.ts';
 import type * as truth from '../truth.ts';
 import { type Replacement, replacementIn } from './replacement.ts';
 
@@ -19,6 +20,8 @@ export type MutantWorld = {
   readonly site?: string;
   /** Endpoints that turn often: means, ms. */
   readonly flapping?: { readonly wellMs: number; readonly illMs: number };
+  /** How long targets that are re-created, or changed, are left alone on the average. */
+  readonly restMs?: number;
   /** Endpoints that all hang from then on. */
   readonly hangingFromMs?: number;
 };
@@ -29,12 +32,14 @@ export function worldReplacements({
   roles,
   site,
   flapping,
+  restMs,
   hangingFromMs,
 }: MutantWorld): readonly Replacement[] {
   return [
     ...(kinds || roles ? [chosenFaults(kinds, roles)] : []),
     ...(site === undefined ? [] : [chosenSite(site)]),
     ...(flapping ? [flappingLife(flapping)] : []),
+    ...(restMs === undefined ? [] : [restlessOperator(restMs)]),
     ...(hangingFromMs === undefined ? [] : [hangingLife(hangingFromMs)]),
   ];
 }
@@ -98,6 +103,12 @@ const flappingLife = ({ wellMs, illMs }: NonNullable<MutantWorld['flapping']>) =
         };
       },
   );
+
+const restlessOperator = (restMs: number) =>
+  replacementIn<typeof targets>()('test/sim/targets.ts', 'restMsOf', (_, removed) => () => {
+    removed();
+    return restMs;
+  });
 
 const hangingLife = (fromMs: number) =>
   replacementIn<typeof truth>()(

@@ -55,6 +55,7 @@ const pausedAndLateCommits: MutantWorld = {
   ...pausedCommits,
   kinds: ['pause', 'store late write', 'queue duplicate'],
   flapping: { wellMs: 15_000, illMs: 15_000 },
+  restMs: 60_000,
 };
 const pausedProbes: MutantWorld = {
   profile: { ...stormy, faultEveryMs: 5_000 },
