@@ -47,9 +47,10 @@ const healthLookMs = 1_200_000;
 
 /** Since when holders are in good health again. What strikes status-sync, or the API, keeps no holder from reading. */
 function healthySinceMs({ faults, nowMs }: Facts): number {
+  // A group may be locked for longer than the calm takes to mend all else.
+  if (faults.lockedMs() > nowMs() - lockAftermathMs) return nowMs();
   const calmMs = faults.calmSinceMs();
   if (calmMs !== undefined) return calmMs + recoveryMs;
-  if (faults.lockedMs() > nowMs() - lockAftermathMs) return nowMs();
   const ofHolders = faults
     .during(nowMs() - healthLookMs, nowMs())
     .filter(({ process }) => process === undefined || /^(worker|schedule)/.test(process));
