@@ -115,7 +115,7 @@ const cutOffDeployments: MutantWorld = {
 };
 /** New layouts while nobody comes for some shards. */
 const unheldLayouts: MutantWorld = {
-  profile: { ...stormy, queueVisibilityMs: 900_000, faultEveryMs: 30_000 },
+  profile: { ...stormy, queueVisibilityMs: 900_000, faultEveryMs: 15_000 },
   setting: 'watched',
   kinds: ['crash', 'layout change'],
   roles: ['worker'],
