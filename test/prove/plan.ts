@@ -17,7 +17,6 @@ export type Extent = {
   readonly seeds: number;
   readonly kills: number;
   readonly handovers: number;
-  readonly mutants: readonly string[];
   readonly faults: readonly string[];
   readonly kept: readonly Job[];
   /** Seeds of the other worlds, an hour each. */
@@ -28,7 +27,6 @@ export const full: Extent = {
   seeds: fullSeeds,
   kills: 100,
   handovers: 1_000,
-  mutants: [],
   faults: [],
   kept: [],
   worlds: { large: 20, crowded: 4, functions: 40, tick: 20, watched: 40, site: 20 },
@@ -38,7 +36,6 @@ export const slice: Extent = {
   seeds: 20,
   kills: 10,
   handovers: 100,
-  mutants: ['--singles'],
   faults: ['--slice'],
   kept: [keptJob],
   worlds: { large: 1, crowded: 1, functions: 4, tick: 2, watched: 4, site: 2 },
@@ -86,7 +83,7 @@ export function planOf(extent: Extent, chance: () => number): Plan {
       sim('sim by chance', Math.floor(chance() * 2 ** 31), chanceSeeds),
       ...extent.kept,
       ...worldJobs(extent.worlds),
-      { name: 'mutants', script: 'sim:mutants', args: extent.mutants, givesWay: true },
+      { name: 'mutants', script: 'sim:mutants', args: [], givesWay: true },
     ],
     waiting: [
       {

@@ -1,5 +1,5 @@
 /**
- * `npm run sim:mutants -- [--only NAME] [--singles] [--output json]`: every mutant in worlds that have to kill it. Ends with 1 when one
+ * `npm run sim:mutants -- [--only NAME] [--output json]`: every mutant in worlds that have to kill it. Ends with 1 when one
  * survives that should not, was never called, or broke by itself.
  */
 import { availableParallelism } from 'node:os';
@@ -11,15 +11,11 @@ import { tableOf } from './verdict-table.ts';
 const { values } = parseArgs({
   options: {
     only: { type: 'string' },
-    singles: { type: 'boolean', default: false },
     output: { type: 'string', default: 'text' },
   },
 });
 
-const chosen = mutants.filter(
-  ({ name, removed }) =>
-    (values.only === undefined || name === values.only) && (!values.singles || removed.length === 1),
-);
+const chosen = mutants.filter(({ name }) => values.only === undefined || name === values.only);
 if (chosen.length === 0) {
   console.error(`there is no mutant '${values.only}'`);
   process.exit(2);

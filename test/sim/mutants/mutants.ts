@@ -78,6 +78,8 @@ const lostQueue: MutantWorld = {
   kinds: ['queue unreachable', 'queue answer lost'],
   flapping: { wellMs: 40_000, illMs: 40_000 },
 };
+/** In one layout for ever: who holds a shard of a new one claims it early, and only the fence keeps the old holder out. */
+const lostQueueOfOneLayout: MutantWorld = { ...lostQueue, setting: 'site' };
 
 /** Workers lose what lies between them and their targets. */
 const lostNetworks: MutantWorld = {
@@ -185,7 +187,7 @@ export const mutants: readonly Mutant[] = [
   single('changes counted once', { world: pausedSyncs, maskedBy: 'read again', seeds: seedsOfMasked }),
   single('open targets not read again', { world: pausedSyncs }),
   single('rescues refused', { world: lockedGroups }),
-  pair('no self-fence', 'no fence', { world: lostQueue }),
+  pair('no self-fence', 'no fence', { world: lostQueueOfOneLayout }),
   pair('stale message accepted', 'doneSlot ignored', { world: skewedQueue }),
   pair('changes counted once', 'open targets not read again', { world: pausedSyncs }),
   pair('claims that add', 'no self-fence', { world: doubtfulStore, aloneToo: true }),
