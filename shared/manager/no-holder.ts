@@ -17,7 +17,7 @@ const noHolderAfterMs = { resident: 60_000, tick: 240_000 } as const;
 /** Whoever marked a recovery tells of it well before then, or has died. */
 const tellerDeadAfterMs = 30_000;
 
-const forgetAttemptsMax = 3;
+const writeAttemptsMax = 3;
 
 type TellPorts = WritePorts & { readonly bus: Bus };
 
@@ -27,15 +27,28 @@ type Entry = readonly [shard: string, range: NoHolder];
 
 type Stored = { readonly ranges: Ranges; readonly item?: Item };
 
-/** @throws StoreUnavailable; the next minute begins anew. */
+/**
+ * Publishes only what is stored: the next schedule takes back what it finds there and nothing else. If other schedules keep changing it
+ * first, nothing is published until the next minute.
+ *
+ * @throws StoreUnavailable; the next minute begins anew.
+ */
 export async function tellNoHolder(ports: TellPorts, shards: readonly ScheduledShard[], nowMs: number): Promise<void> {
-  const stored = await readRanges(ports);
-  const next = nextRanges(stored.ranges, shards, nowMs);
-  const isMine = isSame(stored.ranges, next) || (await writeRanges(ports, stored, next));
+  for (let attempt = 1; attempt <= writeAttemptsMax; attempt += 1) {
+    const stored = await readRanges(ports);
+    const next = nextRanges(stored.ranges, shards, nowMs);
+    if (isSame(stored.ranges, next) || (await writeRanges(ports, stored, next)))
+      return publishRanges(ports, { before: stored.ranges, next }, nowMs);
+  }
+}
+
+async function publishRanges(
+  ports: TellPorts,
+  { before, next }: { readonly before: Ranges; readonly next: Ranges },
+  nowMs: number,
+): Promise<void> {
   const open = Object.entries(next).filter(([, { recoveredAtMs }]) => recoveredAtMs === undefined);
-  const toTell = Object.entries(next).filter(
-    ([shard, range]) => isMine && isToTell(stored.ranges[shard], range, nowMs),
-  );
+  const toTell = Object.entries(next).filter(([shard, range]) => isToTell(before[shard], range, nowMs));
   const events = [...open.map((entry) => degraded(entry, nowMs)), ...toTell.map((entry) => recovered(entry, nowMs))];
   if (events.length === 0) return;
   const { failed } = await ports.bus.publish(events);
@@ -107,7 +120,7 @@ const versionIs = (version: number | undefined): Condition =>
     : { kind: 'equals', attribute: 'version', value: version };
 
 async function forget(ports: TellPorts, told: readonly Entry[]): Promise<void> {
-  for (let attempt = 1; attempt <= forgetAttemptsMax; attempt += 1) {
+  for (let attempt = 1; attempt <= writeAttemptsMax; attempt += 1) {
     const stored = await readRanges(ports);
     const isTold = ([shard, range]: Entry) =>
       told.some(([name, { recoveredAtMs }]) => name === shard && recoveredAtMs === range.recoveredAtMs);
