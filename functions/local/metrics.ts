@@ -23,7 +23,7 @@ export type UnknownProbes = { readonly ProbeStale: number; readonly ProberDegrad
 /** What the API shows as unknown of these shards, counted. */
 export function unknownProbes(views: readonly RunView[]): UnknownProbes {
   const counts = views.map(({ probes, beat }) => ({
-    ProbeStale: beat.doubt ? 0 : beat.lateOverflow ? probes : beat.late.length,
+    ProbeStale: beat.doubt ? 0 : beat.late,
     ProberDegraded: beat.doubt ? probes : 0,
   }));
   const sum = (reason: keyof UnknownProbes) => counts.reduce((total, count) => total + count[reason], 0);

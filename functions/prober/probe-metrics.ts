@@ -70,9 +70,9 @@ export function keepReporting({ clock, metrics, probes, view }: Reporting) {
   };
 }
 
-const heldBy = ({ targets, probes, beat, quarantined }: RunView): MetricValues => ({
+const heldBy = ({ targets, beat, quarantined }: RunView): MetricValues => ({
   TargetsHeld: targets,
-  ProbesLate: beat.lateOverflow ? probes : beat.late.length,
+  ProbesLate: beat.late,
   ShardsDegraded: beat.doubt ? 1 : 0,
   ItemsQuarantined: quarantined.length,
 });

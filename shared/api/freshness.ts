@@ -2,21 +2,19 @@
  * How far what is shown of a target may be behind: nothing is written per probe, so a reader joins the beat of the run that holds the
  * target's bucket. Source: docs/architecture.md, Freshness.
  */
-import { staleAfterMs } from '../core/freshness.ts';
+import { type Observed, seenAtMsOf, staleAfterMs } from '../core/freshness.ts';
 import { decodeEpoch, decodeRun, type RunRecord } from '../store/items.ts';
 import { type Bucket, epochKey, runKey } from '../store/keys.ts';
 import { type ObservedRun, observedFor } from '../store/run-of-epoch.ts';
 import type { ApiDeps } from './deps.ts';
 
 export type Freshness = {
-  /** When every due probe of the bucket had last been done, as far as is known; undefined: nobody has claimed the bucket. */
-  readonly observedAtMs: number | undefined;
+  /** When the probes of the bucket had last been done, as far as is known; undefined: nobody has claimed the bucket. */
+  readonly observed: Observed | undefined;
   /** The prober doubts itself: nothing it says counts. */
   readonly degraded: boolean;
   /** The bucket is held once a minute. */
   readonly tick: boolean;
-  /** Whether the holder has not done this probe for too long, though it did others. */
-  readonly isLate: (name: string) => boolean;
 };
 
 /** Of a probe, what decides whether its result may be shown. `sinceMs`: nothing is older than the target itself. */
@@ -27,9 +25,10 @@ export type Shown = {
   readonly nowMs: number;
 };
 
-export function isStale({ observedAtMs = 0, isLate, tick }: Freshness, shown: Shown): boolean {
-  const ageMs = shown.nowMs - Math.max(observedAtMs, shown.sinceMs);
-  return isLate(shown.name) || ageMs > staleAfterMs(shown.periodSeconds, tick);
+export function isStale({ observed, tick }: Freshness, shown: Shown): boolean {
+  const seenAtMs = observed ? seenAtMsOf(observed, shown.name) : 0;
+  const ageMs = shown.nowMs - Math.max(seenAtMs, shown.sinceMs);
+  return ageMs > staleAfterMs(shown.periodSeconds, tick);
 }
 
 export type ReadFreshness = (bucket: Bucket) => Promise<Freshness>;
@@ -57,12 +56,11 @@ export function freshnessReader({ store, onPoison }: Pick<ApiDeps, 'store' | 'on
   return (bucket) => once(buckets, bucket, read);
 }
 
-const unobserved: Freshness = { observedAtMs: undefined, degraded: false, tick: false, isLate: () => false };
+const unobserved: Freshness = { observed: undefined, degraded: false, tick: false };
 
 /** Also while RUN and EPOCH have different tokens: whoever claims goes on from what the run before had observed. */
-function freshnessOf({ observedAtMs, degraded, tick = false, late, lateOverflow }: ObservedRun): Freshness {
-  const names = new Set(late);
-  return { observedAtMs, degraded, tick, isLate: (name) => lateOverflow || names.has(name) };
+function freshnessOf({ observedAtMs, degraded, tick = false, behind = {} }: ObservedRun): Freshness {
+  return { observed: { observedAtMs, behind }, degraded, tick };
 }
 
 function once<Name, Value>(known: Map<Name, Promise<Value>>, name: Name, read: (name: Name) => Promise<Value>) {

@@ -1,5 +1,5 @@
 /** From records to what the API shows. */
-import { lateName } from '../core/freshness.ts';
+import { probeLabel } from '../core/freshness.ts';
 import type { TargetRecord } from '../core/records.ts';
 import { type ContainerSpec, type SpecProbe, specProbes } from '../core/spec.ts';
 import type { Condition, ContainerState, ContainerStatus, PodStatus } from '../core/types.ts';
@@ -99,7 +99,7 @@ function probeStaleReason(target: TargetRecord, { name, probe }: SpecProbe, opti
   const { freshness, nowMs } = options;
   if (freshness.degraded) return 'ProberDegraded';
   const { periodSeconds } = probe;
-  const shown = { name: lateName(target, name), periodSeconds, sinceMs: target.creationTimestampMs, nowMs };
+  const shown = { name: probeLabel(target, name), periodSeconds, sinceMs: target.creationTimestampMs, nowMs };
   return isStale(freshness, shown) ? 'ProbeStale' : undefined;
 }
 

@@ -2,6 +2,7 @@
  * The beat of a run: every 5 s RUN says that the shard is held and how far its probes are, on condition of the run's token. A lost
  * token, a refused lease or 12 s without a successful beat ends the run: whoever is in doubt stops.
  */
+import type { Behind } from '../core/freshness.ts';
 import { sleep } from '../lib/clock.ts';
 import { QueueUnavailable } from '../queue/queue.ts';
 import { runKey } from '../store/keys.ts';
@@ -21,8 +22,9 @@ export const lastBeat = -1;
 export type BeatState = {
   /** When the loop last had no due probe left, ms since the epoch. */
   readonly observedAtMs: number;
-  readonly late: readonly string[];
-  readonly lateOverflow: boolean;
+  readonly behind: Behind;
+  /** How many probes have not been done for so long that their results are not shown any more. */
+  readonly late: number;
   /** What subscribers were last told. */
   readonly degradedTold: boolean;
   /** Set while the prober doubts itself. */
@@ -106,8 +108,8 @@ export type Beaten = 'written' | 'fenced' | 'unknown';
 
 export async function writeBeat(run: Run, beat: number, state: BeatState, more: Done): Promise<Beaten> {
   const beatAtMs = run.ports.clock.nowMs();
-  const { observedAtMs, late, lateOverflow, degradedTold, doubt } = state;
-  const observed = { observedAtMs, degraded: doubt !== undefined, degradedTold, late, lateOverflow };
+  const { observedAtMs, behind, degradedTold, doubt } = state;
+  const observed = { observedAtMs, degraded: doubt !== undefined, degradedTold, behind };
   const { store, random } = fencedPorts(run.ports);
   const outcome = await store.write(
     [

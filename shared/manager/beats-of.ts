@@ -2,28 +2,28 @@
 import type { BeatState, Beats } from './beat.ts';
 import { doubtTeller } from './doubt-events.ts';
 import type { Holder } from './holder.ts';
-import { lateProbes } from './late.ts';
 import type { Loop } from './loop.ts';
 import type { Inherited } from './predecessors.ts';
+import { observedNow } from './seen.ts';
 
 /**
  * `observedAtMs` stands still while a due probe has not begun, and while the prober doubts itself, since its probes are void then. Probes
- * that have not been made for too long are named. Until the shard is loaded both are as the run before left them.
+ * that have not been done for long are named with the time when they were. Until the shard is loaded both are as the run before left them.
  */
 export function beatsOf(holder: Holder, loop: Loop, inherited: Inherited): Beats {
   const { clock } = holder.run.ports;
   const tick = holder.run.message.mode === 'tick';
   const teller = doubtTeller(holder, inherited);
   let { observedAtMs } = inherited;
-  const late = () =>
+  const observed = () =>
     holder.takenOver
-      ? { late: inherited.late, lateOverflow: inherited.lateOverflow }
-      : lateProbes(holder.targets.values(), { nowMs: clock.nowMs(), tick });
+      ? { observedAtMs, behind: inherited.behind, late: 0 }
+      : observedNow(holder.targets.values(), { nowMs: clock.nowMs(), tick, observedAtMs });
   const observe = (): BeatState => {
     const health = holder.self.health();
     if (!holder.takenOver && !loop.behind() && health.kind !== 'doubtful') observedAtMs = clock.nowMs();
     const doubt = health.kind === 'doubtful' && { reason: health.reason, sinceMs: health.sinceMs };
-    return { observedAtMs, ...late(), degradedTold: teller.told(doubt !== false), ...(doubt && { doubt }) };
+    return { ...observed(), degradedTold: teller.told(doubt !== false), ...(doubt && { doubt }) };
   };
   const written = async (state: BeatState) => {
     holder.publishSurge();

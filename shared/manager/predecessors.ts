@@ -2,7 +2,7 @@
  * What is known of a shard when its run begins: what the run before knew, or, in another layout, all who held some of its buckets. A
  * hand-over makes nothing fresh.
  */
-import { boundedLate } from '../core/freshness.ts';
+import { boundedObserved, type Observed } from '../core/freshness.ts';
 import { decodeEpoch, decodeRun, type RunRecord } from '../store/items.ts';
 import { type Bucket, epochKey, runKey } from '../store/keys.ts';
 import { type ObservedRun, observedFor } from '../store/run-of-epoch.ts';
@@ -10,25 +10,31 @@ import type { Item, Key } from '../store/store.ts';
 import { readChanges } from './changes.ts';
 import type { Run } from './run.ts';
 
-export type Inherited = Pick<RunRecord, 'observedAtMs' | 'degraded' | 'late' | 'lateOverflow'> & {
+export type Inherited = Observed & {
+  readonly degraded: boolean;
   /** Subscribers were last told of a doubt. */
   readonly degradedTold: boolean;
 };
 
 /** Nobody has held it. */
-const nothing: Inherited = { observedAtMs: 0, degraded: false, degradedTold: false, late: [], lateOverflow: false };
+const nothing: Inherited = { observedAtMs: 0, degraded: false, degradedTold: false, behind: {} };
 
 /** Of these runs; undefined: one whose RUN cannot be read, or is another's, so that nothing is known of what it did. */
 export function inheritedFrom(runs: readonly (ObservedRun | undefined)[]): Inherited {
   if (runs.length === 0) return nothing;
   const known = runs.filter((run) => run !== undefined);
-  const { late, lateOverflow } = boundedLate([...new Set(known.flatMap((run) => run.late))]);
+  const observedAtMs = Math.min(...runs.map((run) => run?.observedAtMs ?? 0));
+  const behind = new Map<string, number>();
+  for (const [label, seenAtMs] of known.flatMap((run) => Object.entries(run.behind ?? {})))
+    behind.set(label, Math.min(seenAtMs, behind.get(label) ?? seenAtMs));
   return {
-    observedAtMs: Math.min(...runs.map((run) => run?.observedAtMs ?? 0)),
+    ...boundedObserved(
+      observedAtMs,
+      // How old is too old for each of them is not known here.
+      [...behind].map(([label, seenAtMs]) => ({ label, seenAtMs, isStale: true })),
+    ),
     degraded: known.some(({ degraded }) => degraded),
     degradedTold: known.some(({ degraded, degradedTold = degraded }) => degradedTold),
-    late,
-    lateOverflow: lateOverflow || known.some((run) => run.lateOverflow),
   };
 }
 

@@ -20,8 +20,8 @@ import { probeKey } from '../store/keys.ts';
 import { trigger } from './commit-change.ts';
 import { containerStatus, type HeldProbe, type HeldTarget, refreshView, unackedOf, workerSpecOf } from './held.ts';
 import type { Holder } from './holder.ts';
-import { inheritedSeenAtMs } from './late.ts';
 import type { ReadTarget } from './read-target.ts';
+import { inheritedSeenAtMs } from './seen.ts';
 import { storedWorker, withoutRun } from './stored-worker.ts';
 import { isNewer } from './transition.ts';
 

@@ -1,5 +1,6 @@
 /** The shape of RUN; see record-schemas.ts. */
 import * as z from 'zod';
+import type { Behind } from '../core/freshness.ts';
 import { instantMs, type RecordSchema } from './record-schemas.ts';
 import { count } from './spec-schemas.ts';
 
@@ -13,7 +14,7 @@ export type RunRecord = {
   readonly beat: number;
   /** When the shard was last known to be held, by the run's own clock. */
   readonly beatAtMs: number;
-  /** When the loop had last completed every due probe. */
+  /** When the loop had last completed every due probe but those that `behind` names. */
   readonly observedAtMs: number;
   /** When the run was claimed, by its own clock. */
   readonly beganAtMs?: number;
@@ -23,9 +24,8 @@ export type RunRecord = {
   readonly degraded: boolean;
   /** What subscribers were last told of that; absent: the same. */
   readonly degradedTold?: boolean;
-  /** Probes that have not been done for too long; `lateOverflow`: they are more than are listed. */
-  readonly late: readonly string[];
-  readonly lateOverflow: boolean;
+  /** When probes were last done of which `observedAtMs` does not hold; absent: there are none. */
+  readonly behind?: Behind;
   /** The first token of this generation: buckets whose EPOCH has an older one are not its own yet. */
   readonly sinceToken?: number;
   /** The token of a run that its successor has asked to leave. */
@@ -36,7 +36,7 @@ export type RunRecord = {
 
 /** What a RUN said before another layout's shard took its name: its buckets may be claimed later. */
 export type PastRun = Required<Pick<RunRecord, 'sinceToken' | 'tick' | 'degradedTold'>> &
-  Pick<RunRecord, 'observedAtMs' | 'degraded' | 'lateOverflow'>;
+  Pick<RunRecord, 'observedAtMs' | 'degraded'>;
 
 const pastRun: RecordSchema<PastRun> = z.object({
   sinceToken: count,
@@ -44,7 +44,6 @@ const pastRun: RecordSchema<PastRun> = z.object({
   tick: z.boolean(),
   degraded: z.boolean(),
   degradedTold: z.boolean(),
-  lateOverflow: z.boolean(),
 });
 
 export const runSchema: RecordSchema<RunRecord> = z.object({
@@ -59,8 +58,7 @@ export const runSchema: RecordSchema<RunRecord> = z.object({
   tick: z.boolean().exactOptional(),
   degraded: z.boolean(),
   degradedTold: z.boolean().exactOptional(),
-  late: z.array(z.string()),
-  lateOverflow: z.boolean(),
+  behind: z.record(z.string(), instantMs).exactOptional(),
   sinceToken: count.exactOptional(),
   leave: count.exactOptional(),
   previous: pastRun.exactOptional(),

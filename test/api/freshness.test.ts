@@ -26,8 +26,6 @@ async function shown(periodSeconds: number, afterMs: number, { epoch, run }: Joi
     beatAtMs: startMs,
     observedAtMs: startMs,
     degraded: false,
-    late: [],
-    lateOverflow: false,
     ...run,
   };
   if (run) await put(encodeRun('00-ff', running));
@@ -44,6 +42,17 @@ async function shown(periodSeconds: number, afterMs: number, { epoch, run }: Joi
 
 const fresh = ['False', 'ContainersNotReady', undefined, undefined];
 const stale = ['Unknown', 'ProbeStale', 'unknown', 'ProbeStale'];
+
+/** Times after the registration, ms: that of the last beat, and when the probe of each target that is behind was last done. */
+const beaten = (observedMs: number, behind: Readonly<Record<string, number>>): Joined => ({
+  epoch: {},
+  run: {
+    observedAtMs: startMs + observedMs,
+    behind: Object.fromEntries(
+      Object.entries(behind).map(([name, seenMs]) => [`default/${name}#main#readiness`, startMs + seenMs]),
+    ),
+  },
+});
 
 const rows: readonly (readonly [
   what: string,
@@ -74,15 +83,16 @@ const rows: readonly (readonly [
   ['claimed, and never beaten', 10, 60_000, { epoch: {} }, stale],
   ['never claimed', 10, 60_000, {}, stale],
   ['never claimed, but registered just now', 10, 1_000, {}, fresh],
+  ['its probe is late, others are not', 10, 60_000, beaten(59_000, { checkout: 10_000 }), stale],
+  ['another probe is late', 10, 60_000, beaten(59_000, { cart: 10_000 }), fresh],
+  ['its probe is behind, but not for too long yet', 10, 60_000, beaten(59_000, { checkout: 25_000 }), fresh],
   [
-    'its probe is late, others are not',
+    'its probe was behind when the beats ended, and is late by now',
     10,
-    1_000,
-    { epoch: {}, run: { late: ['default/checkout#main#readiness'] } },
+    60_000,
+    beaten(40_000, { checkout: 5_000 }),
     stale,
   ],
-  ['another probe is late', 10, 1_000, { epoch: {}, run: { late: ['default/cart#main#readiness'] } }, fresh],
-  ['more are late than are listed', 10, 1_000, { epoch: {}, run: { lateOverflow: true } }, stale],
   [
     'a prober that doubts itself',
     10,

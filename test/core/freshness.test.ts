@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { boundedLate, lateMax, staleAfterMs } from '../../shared/core/freshness.ts';
+import { describe, test } from 'node:test';
+import { behindMax, boundedObserved, isBehind, staleAfterMs } from '../../shared/core/freshness.ts';
 
 test('a result is stale after three periods, 40 s at least', () => {
   const staleAfter = [1, 10, 60].map((periodSeconds) => staleAfterMs(periodSeconds));
@@ -12,8 +12,41 @@ test('in tick mode a period is a minute at least', () => {
   assert.deepEqual(staleAfter, [180_000, 180_000, 360_000]);
 });
 
-test('a beat names so many late probes, and says when there are more', () => {
-  const names = Array.from({ length: lateMax + 1 }, (_, at) => `default/target-${at}#main#readiness`);
-  assert.deepEqual(boundedLate(names.slice(1)), { late: names.slice(1), lateOverflow: false });
-  assert.deepEqual(boundedLate(names), { late: names.slice(0, lateMax), lateOverflow: true });
+test('a probe is behind 20 s after its period, or after its time-out if that is longer', () => {
+  const rows = [
+    [10, 1, 30_000, false],
+    [10, 1, 30_001, true],
+    [10, 60, 80_000, false],
+    [10, 60, 80_001, true],
+  ] as const;
+  for (const [periodSeconds, timeoutSeconds, ageMs, expected] of rows)
+    assert.equal(
+      isBehind({ seenAtMs: 0, periodSeconds, timeoutSeconds }, { nowMs: ageMs, tick: false }),
+      expected,
+      `${ageMs}`,
+    );
+  assert.equal(isBehind({ seenAtMs: 0, periodSeconds: 10, timeoutSeconds: 1 }, { nowMs: 80_000, tick: true }), false);
+});
+
+describe('a beat names the probes that are behind', () => {
+  const nowMs = 1_000_000;
+  const behind = (count: number, isStale: boolean, sinceMs = 0) =>
+    Array.from({ length: count }, (_, at) => ({ label: `${isStale}-${at}`, seenAtMs: sinceMs + at, isStale }));
+
+  test('the stale ones first', () => {
+    const { observedAtMs, behind: named } = boundedObserved(nowMs, [
+      ...behind(behindMax, false),
+      ...behind(1, true, 500),
+    ]);
+    assert.equal(observedAtMs, nowMs);
+    assert.equal(Object.keys(named).length, behindMax);
+    assert.equal(named['true-0'], 500);
+    assert.equal(named[`false-${behindMax - 1}`], undefined, 'the one that was done last');
+  });
+
+  test('and nothing is fresher than the stale ones that it cannot name', () => {
+    const { observedAtMs, behind: named } = boundedObserved(nowMs, behind(behindMax + 2, true, 700));
+    assert.equal(observedAtMs, 700 + behindMax);
+    assert.equal(Object.keys(named).length, behindMax);
+  });
 });

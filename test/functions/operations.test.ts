@@ -98,7 +98,7 @@ describe('the metrics of a function', () => {
     namespace: 'default',
     podUid: 'u',
   } as const;
-  const view = { targets: 2, probes: 3, quarantined: [], beat: { observedAtMs: 0, late: ['x'], lateOverflow: false } };
+  const view = { targets: 2, probes: 3, quarantined: [], beat: { observedAtMs: 0, behind: {}, late: 1 } };
   const runView = (more: object = {}): RunView => ({ token: 1, inFlight: 0, ...view, ...more }) as unknown as RunView;
 
   function reporting(look: () => RunView | undefined) {
@@ -129,7 +129,7 @@ describe('the metrics of a function', () => {
   });
 
   test('of a short run tell at its end what it held', async () => {
-    const late = { late: [], lateOverflow: true, observedAtMs: 0, doubt: { reason: 'Network', sinceMs: 0 } };
+    const late = { behind: {}, late: 3, observedAtMs: 0, doubt: { reason: 'Network', sinceMs: 0 } };
     const { taken, reports } = reporting(() => runView({ beat: late }));
     await reports.end();
     const [only] = taken();

@@ -11,7 +11,7 @@ import { shardMessage } from '../support/shard-messages.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
 
 const startMs = Date.UTC(2030, 0, 1);
-const sound: BeatState = { observedAtMs: 0, late: [], lateOverflow: false, degradedTold: true };
+const sound: BeatState = { observedAtMs: 0, behind: {}, late: 0, degradedTold: true };
 const doubtful: BeatState = { ...sound, doubt: { reason: 'NetworkUnreachable', sinceMs: startMs - 7_000 } };
 
 /** Shard 00 of generation 1, whose last holder left this behind. */

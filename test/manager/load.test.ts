@@ -3,8 +3,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { residentSlotMs } from '../../shared/core/slots.ts';
 import type { ProbeInput } from '../../shared/core/spec-input.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
 import { touchChanges } from '../../shared/manager/changes.ts';
-import { fullReloadIntervalMs } from '../../shared/manager/load.ts';
+import type { HeldTarget } from '../../shared/manager/held.ts';
+import { fullReloadIntervalMs, shardLoader } from '../../shared/manager/load.ts';
+import { startLoop } from '../../shared/manager/loop.ts';
+import { holderOf } from '../../shared/manager/new-holder.ts';
 import { decodeCheckpoint } from '../../shared/store/items.ts';
 import { bucketPk, checkpointKey, statusKey, targetAddress } from '../../shared/store/keys.ts';
 import { type ShardWorld, shardWorld } from '../support/shard-world.ts';
@@ -98,4 +102,39 @@ test('a checkpoint that a dead run left is cleared once nothing of it holds any 
   await world.run();
   await world.clock.advance(70_000);
   assert.deepEqual(await entries(), []);
+});
+
+test('targets are adopted in turns of 5 ms of the event loop', async () => {
+  const world = shardWorld();
+  const targets = 100;
+  for (let at = 0; at < targets; at += 1) await world.put(`target-${at}`, { readinessProbe: tcp });
+  const run = world.bareRun(1);
+  // A small function: each target costs a millisecond of CPU, in which no time passes for anybody else.
+  let cpuMs = 0;
+  let turn = 0;
+  const clock: Clock = {
+    ...world.clock,
+    monotonicMs: () => world.clock.monotonicMs() + cpuMs,
+    setTimer(delayMs, callback) {
+      return world.clock.setTimer(delayMs, () => {
+        turn += 1;
+        callback();
+      });
+    },
+  };
+  const adoptedIn: number[] = [];
+  const held = new (class extends Map<string, HeldTarget> {
+    override set(name: string, target: HeldTarget) {
+      cpuMs += 1;
+      adoptedIn.push(turn);
+      return super.set(name, target);
+    }
+  })();
+  const onSlowMachine = { ...run, ports: { ...run.ports, clock } };
+  const holder = holderOf(onSlowMachine, startLoop(run), { targets: held, takenOver: undefined, inDoubt: false });
+  assert.equal(await world.clock.runUntil(shardLoader(holder).loadAll()), true);
+  assert.equal(held.size, targets);
+  const inTurn = Map.groupBy(adoptedIn, (at) => at);
+  const most = Math.max(...[...inTurn.values()].map(({ length }) => length));
+  assert.ok(most <= 5, `${most} in one turn`);
 });

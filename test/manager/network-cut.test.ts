@@ -36,8 +36,8 @@ describe('a network that is cut under 500 targets', () => {
       );
       network.isCut = false;
       await clock.advance(60_000);
-      const { degraded, late, lateOverflow } = await world.run();
-      assert.deepEqual([degraded, late, lateOverflow], [false, [], false]);
+      const { degraded, behind } = await world.run();
+      assert.deepEqual([degraded, behind], [false, {}]);
       assert.equal(published('Probe Result Changed').length, before);
       assert.equal(published('Container Unhealthy').length, 0);
       const told = [...published('Prober Degraded'), ...published('Prober Recovered')];

@@ -34,7 +34,7 @@ describe('a shard without a holder whose range changes', () => {
 
 const anyRun: RunRecord = {
   ...{ token: 1, generation: 1, slot: 1, doneSlot: 0, beat: 1, beatAtMs: 0, observedAtMs: 0 },
-  ...{ degraded: false, late: [], lateOverflow: false },
+  degraded: false,
 };
 
 const rangesOf = (events: readonly BusEvent[], detailType: BusEvent['detailType']): readonly string[] =>

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { inheritedFrom } from '../../shared/manager/predecessors.ts';
 import type { ObservedRun } from '../../shared/store/run-of-epoch.ts';
 
-const sound: ObservedRun = { observedAtMs: 5_000, degraded: false, degradedTold: false, late: [], lateOverflow: false };
+const sound: ObservedRun = { observedAtMs: 5_000, degraded: false, degradedTold: false, behind: {} };
 
 describe('what a run inherits of several', () => {
   test('is as old as the oldest of them', () => {
@@ -11,23 +11,24 @@ describe('what a run inherits of several', () => {
     assert.equal(inheritedFrom([sound, undefined]).observedAtMs, 0, 'of one that cannot be read nothing is known');
   });
 
-  test('names the probes that were late for any of them', () => {
-    const runs = [{ ...sound, late: ['a', 'b'] }, { ...sound, late: ['b', 'c'] }, undefined];
-    const { late, lateOverflow } = inheritedFrom(runs);
-    assert.deepEqual([late, lateOverflow], [['a', 'b', 'c'], false]);
+  test('names the probes that were behind for any of them, with the earlier time', () => {
+    const runs = [
+      { ...sound, behind: { a: 1_000, b: 2_000 } },
+      { ...sound, behind: { b: 1_500, c: 3_000 } },
+      undefined,
+    ];
+    assert.deepEqual(inheritedFrom(runs).behind, { a: 1_000, b: 1_500, c: 3_000 });
   });
 
-  test('is that more were late than can be named, if one of them said so', () => {
-    assert.equal(inheritedFrom([sound, { ...sound, lateOverflow: true }]).lateOverflow, true);
-    assert.equal(inheritedFrom([sound, sound]).lateOverflow, false);
-  });
-
-  test('is that more were late than can be named, if together they name too many', () => {
-    const runs = Array.from({ length: 100 }, (_, run) => ({
+  test('is older than all of them, if together they name too many', () => {
+    const runs = Array.from({ length: 2 }, (_, run) => ({
       ...sound,
-      late: Array.from({ length: 100 }, (_, probe) => `default/target-${run}-${probe}#main#readiness`),
+      behind: Object.fromEntries(
+        Array.from({ length: 100 }, (_, probe) => [`default/${run}-${probe}#main#readiness`, 1_000 + probe]),
+      ),
     }));
-    assert.equal(inheritedFrom(runs).lateOverflow, true);
+    const { observedAtMs, behind } = inheritedFrom(runs);
+    assert.deepEqual([observedAtMs, Object.keys(behind).length], [1_050, 100]);
   });
 
   test('is a doubt, if one of them was in doubt', () => {

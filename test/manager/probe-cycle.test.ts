@@ -71,24 +71,53 @@ describe('a probe with a time-out of 1 s that takes', () => {
     });
 });
 
-test('a worker whose probe has left the spec ends without another probe, and forgets the spec that it ended by', async () => {
+/** The worker of the one target's readiness probe, whose cycle the test runs. */
+async function bareWorker(probe: object = readinessProbe) {
   const world = shardWorldOfOne();
-  await world.put('checkout', { readinessProbe });
+  await world.put('checkout', { readinessProbe: probe });
   const run = world.bareRun(1);
   const holder = holderOf(run, startLoop(run), { targets: new Map(), takenOver: undefined, inDoubt: false });
   const read = await readTarget(world.store, targetAddress('default', 'checkout'));
   assert.ok(read);
   const held = adoptTarget(holder, read, {});
-  const probe = held.probes.get('main#readiness');
-  assert.ok(probe);
+  const worker = held.probes.get('main#readiness');
+  assert.ok(worker);
   const epoch = encodeEpoch(held.address.bucket, { token: 1, shard: '00', claimedAtMs: 0 });
   await world.store.write([{ kind: 'put', item: epoch }], { token: 'claim' });
-  probe.stopping = true;
+  return { world, holder, held, worker };
+}
+
+test('a worker whose probe has left the spec ends without another probe, and forgets the spec that it ended by', async () => {
+  const { world, holder, held, worker } = await bareWorker();
+  worker.stopping = true;
   const place = probeRoom().take('new', 1);
-  const end = await world.clock.runUntil(probeCycle(holder, held, { probe, place }));
+  const end = await world.clock.runUntil(probeCycle(holder, held, { probe: worker, place }));
   const { ended, specDigest, version } = await world.probe('checkout', 'main#readiness');
   assert.deepEqual({ end, ended, specDigest, version }, { end: 'over', ended: true, specDigest: '', version: 1 });
   assert.deepEqual([world.probes(), place.hasLeft()], [0, true]);
+});
+
+test('a target whose failure is held back in a surge has been seen', async () => {
+  const { world, holder, held, worker } = await bareWorker({ ...readinessProbe, failureThreshold: 1 });
+  world.answer(() => 'success');
+  const asked: boolean[] = [];
+  const cycle = async (mayTurn: boolean) => {
+    const ask = () => asked.push(mayTurn) > 0 && mayTurn;
+    const velocity = { ask, surge: () => undefined };
+    const due = { probe: worker, place: probeRoom().take('new', 1) };
+    return world.clock.runUntil(probeCycle({ ...holder, velocity }, held, due));
+  };
+  assert.deepEqual(
+    [await cycle(true), await cycle(true)],
+    ['again', 'over'],
+    'the new container, then its first probe',
+  );
+  assert.equal(worker.record.result, 'success');
+  await world.clock.advance(100_000);
+  world.answer(() => 'failure');
+  assert.equal(await cycle(false), 'over');
+  assert.deepEqual(asked, [false]);
+  assert.deepEqual([worker.record.result, worker.seenAtMs], ['success', world.clock.nowMs()]);
 });
 
 test('a denied dial is stored at once, and until a probe gets through', async () => {

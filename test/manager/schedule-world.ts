@@ -116,8 +116,7 @@ const runOf = (shard: LayoutShard, nowMs: number, fields: Partial<RunRecord>): R
     beatAtMs: nowMs,
     observedAtMs: nowMs,
     degraded: false,
-    late: [],
-    lateOverflow: false,
+    behind: {},
     ...fields,
   };
 };

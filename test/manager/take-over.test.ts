@@ -20,7 +20,7 @@ async function shown({ api }: World, name = 'target-1') {
   return status.probes.map(({ result, reason }) => [result, reason]);
 }
 
-const beatState = { observedAtMs: 0, late: [], lateOverflow: false, degradedTold: false };
+const beatState = { observedAtMs: 0, behind: {}, late: 0, degradedTold: false };
 
 const stale = [['unknown', 'ProbeStale']];
 const known = [['success', undefined]];
@@ -62,16 +62,16 @@ describe('after an hour without a holder', () => {
     const last = await world.hold({ cold: true });
     await world.clock.advance(10_000);
     assert.deepEqual(await shown(world), known);
-    assert.deepEqual((await world.run()).late, []);
+    assert.deepEqual((await world.run()).behind, {});
     await last.end();
   });
 
   test('the last run’s own view says so too', async () => {
     const { world, run } = await readyWorld();
     await run.end();
-    assert.equal(run.view()?.beat.late.length, 0);
+    assert.equal(run.view()?.beat.late, 0);
     await world.clock.advance(hourMs);
-    assert.equal(run.view()?.beat.late.length, 20);
+    assert.equal(run.view()?.beat.late, 20);
   });
 
   test('that ends in another layout, every probe is made at once, however long its period', async () => {
@@ -86,6 +86,18 @@ describe('after an hour without a holder', () => {
       assert.deepEqual(await shown(world, `target-${number}`), [['failure', undefined]], `target-${number}`);
     for (const half of next) await half.end();
   });
+});
+
+test('a probe that two holders in a row have not done is as old as both together', async () => {
+  const { world, run } = await readyWorld({ periodSeconds: 30 });
+  world.network.answer = () => never;
+  await world.clock.advance(55_000);
+  assert.equal(run.view()?.beat.late, 0, 'three periods are not over yet');
+  await run.end();
+  const next = await world.hold({ cold: true });
+  await world.clock.advance(55_000);
+  assert.deepEqual(await shown(world), stale);
+  await next.end();
 });
 
 describe('a hand-over while the prober doubts itself', () => {
@@ -111,8 +123,8 @@ describe('another layout', () => {
     const before = await world.run();
     await run.end();
     const observedAtMs = world.clock.nowMs() - 60_000;
-    const late = ['default/target-1#main#readiness'];
-    const item = encodeRun('00', { ...before, observedAtMs, late, degraded: true, degradedTold: true });
+    const behind = { 'default/target-1#main#readiness': observedAtMs - 30_000 };
+    const item = encodeRun('00', { ...before, observedAtMs, behind, degraded: true, degradedTold: true });
     await world.store.write([{ kind: 'put', item }], { token: 'as it was left' });
     await split(world.store, 2);
     world.network.isDoubted = true;
@@ -120,7 +132,11 @@ describe('another layout', () => {
     await world.clock.advance(2_000);
     for (const { shard } of halves) {
       const { degraded, degradedTold, ...rest } = await world.run(shard);
-      assert.deepEqual([degraded, degradedTold, rest.late, rest.observedAtMs], [true, true, late, observedAtMs], shard);
+      assert.deepEqual(
+        [degraded, degradedTold, rest.behind, rest.observedAtMs],
+        [true, true, behind, observedAtMs],
+        shard,
+      );
     }
     world.network.isDoubted = false;
     await world.clock.advance(20_000);

@@ -169,7 +169,7 @@ test('a target that asks for less than a minute makes its shard resident, unless
 });
 
 test('what is in tick mode is as fresh as its slots let it be', () => {
-  const freshness = { observedAtMs: 0, degraded: false, isLate: () => false };
+  const freshness = { observed: { observedAtMs: 0, behind: {} }, degraded: false };
   const shown = { name: 'a', periodSeconds: 10, sinceMs: 0, nowMs: 100_000 };
   assert.deepEqual(
     [true, false].map((tick) => isStale({ ...freshness, tick }, shown)),

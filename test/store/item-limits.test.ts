@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { lateMax } from '../../shared/core/freshness.ts';
+import { behindMax } from '../../shared/core/freshness.ts';
 import { containersMax, itemBytesMax as manifestBytesMax, probeItemsMax } from '../../shared/core/limits.ts';
 import { outboxBytesMax } from '../../shared/core/outbox.ts';
 import type { ContainerState } from '../../shared/core/types.ts';
@@ -92,7 +92,18 @@ const largestOf: { readonly [kind in ItemKind]: () => readonly { readonly [attri
     },
   ],
   EPOCH: () => [{ ...key, ...counters }],
-  RUN: () => [{ ...key, ...counters, late: Array(lateMax).fill(`${name}#${probeName}`) }],
+  RUN: () => [
+    {
+      ...key,
+      ...counters,
+      behind: Object.fromEntries(
+        Array.from({ length: behindMax }, (_, at) => [
+          `${name.slice(3)}${`${at}`.padStart(3, '0')}#${probeName}`,
+          Date.now(),
+        ]),
+      ),
+    },
+  ],
   CHECKPOINT: () =>
     checkpointParts(longestEntries('3c', 20_000)).map((entries, part) => encodeCheckpoint('3c', { entries }, part)),
   LAYOUT: () => [{ ...key, ...counters, shards: Array(bucketCount).fill(shard), ...perBucket(largest) }],

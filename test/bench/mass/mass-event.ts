@@ -97,7 +97,7 @@ function watchUnknown(shard: ShardHost) {
   let most = 0;
   const look = () => {
     const view = shard.lastView();
-    if (view) most = Math.max(most, view.beat.lateOverflow ? view.probes : view.beat.late.length);
+    if (view) most = Math.max(most, view.beat.late);
   };
   const timer = setInterval(look, lookMs);
   return {

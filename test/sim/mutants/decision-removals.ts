@@ -12,11 +12,11 @@ import type * as changes from '../../../shared/manager/changes.ts';
 import type * as doubtEvents from '../../../shared/manager/doubt-events.ts';
 import type * as dropReason from '../../../shared/manager/drop-reason.ts';
 import type { HeldTarget } from '../../../shared/manager/held.ts';
-import type * as late from '../../../shared/manager/late.ts';
 import type * as noHolder from '../../../shared/manager/no-holder.ts';
 import type * as predecessors from '../../../shared/manager/predecessors.ts';
 import type * as readAgain from '../../../shared/manager/read-again.ts';
 import type { ReadTarget } from '../../../shared/manager/read-target.ts';
+import type * as late from '../../../shared/manager/seen.ts';
 import type * as runOfEpoch from '../../../shared/store/run-of-epoch.ts';
 import { type Replacement, replacementIn } from './replacement.ts';
 
@@ -109,17 +109,22 @@ export const decisionRemovals = {
     removed();
     return true;
   }),
-  'no late probes': replacementIn<typeof late>()('shared/manager/late.ts', 'lateProbes', (_, removed) => () => {
-    removed();
-    return { late: [], lateOverflow: false };
-  }),
+  'no late probes': replacementIn<typeof late>()(
+    'shared/manager/seen.ts',
+    'observedNow',
+    (_, removed) =>
+      (_targets, { observedAtMs }) => {
+        removed();
+        return { observedAtMs, behind: {}, late: 0 };
+      },
+  ),
   /** A run begins as if everything had been done before it. */
   'doubt and delay not inherited': replacementIn<typeof predecessors>()(
     'shared/manager/predecessors.ts',
     'inheritedFrom',
     (original, removed) => (runs) => {
       removed();
-      return { ...original(runs), degraded: false, late: [], lateOverflow: false };
+      return { ...original(runs), degraded: false, behind: {} };
     },
   ),
   /** Of two shards that had one name the later one speaks for the buckets of both. */
