@@ -34,6 +34,8 @@ const selectors: readonly (readonly [selector: string, matches: boolean])[] = [
   ['empty=', true],
   ['empty in ()', true],
   ['in=x', false],
+  ['empty in (,)', true],
+  ['app in (cart,,shop)', true],
 ];
 
 describe('label selectors', () => {
@@ -57,6 +59,7 @@ describe('label selectors', () => {
     'a b',
     '!',
     'a in (b c)',
+    'a>1',
     'x/y/z',
     `a=${'v'.repeat(64)}`,
   ])
