@@ -9,6 +9,7 @@ import { type AwsServices, awsServices } from './aws-services.ts';
 import { dnsServers, type WayOut } from './canaries.ts';
 import { startControl } from './control.ts';
 import { jsonLog } from './json-log.ts';
+import { onlyLocalCallers } from './local-callers.ts';
 import { type LocalOptions, parseOptions, type ServerOptions, usage } from './options.ts';
 import { type Runtime, startRuntime } from './runtime.ts';
 import { startWorker } from './worker.ts';
@@ -93,8 +94,11 @@ function run(piece: Piece, { server: options, listening, close, stopMs = stopMax
   process.once('SIGINT', stop);
 }
 
-function listen({ fetch }: Piece, options: ServerOptions, listening: string): ReturnType<typeof serve> {
+function listen(piece: Piece, options: ServerOptions, listening: string): ReturnType<typeof serve> {
+  let { port: boundPort } = options;
+  const fetch = options.token === undefined ? onlyLocalCallers(piece.fetch, () => boundPort) : piece.fetch;
   const server = serve({ fetch, hostname: options.host, port: options.port }, ({ address, port }) => {
+    boundPort = port;
     const host = address.includes(':') ? `[${address}]` : address;
     process.stderr.write(`probelet listens on http://${host}:${port}${listening}\n`);
   });

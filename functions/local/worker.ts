@@ -1,6 +1,7 @@
 /** `npm start -- --worker`: holds the shards that it receives, as many as it may, and hands them over when it is stopped. */
 import { bearerToken } from '../../shared/api/bearer-token.ts';
-import { problem, problemResponse } from '../../shared/api/problem.ts';
+import { jsonResponse, problem, problemResponse } from '../../shared/api/problem.ts';
+import { metricsResponse } from '../../shared/api/routes/operations.ts';
 import { type Clock, sleep } from '../../shared/lib/clock.ts';
 import { hostShards } from '../../shared/manager/host.ts';
 import { runReceived } from '../../shared/manager/receipt.ts';
@@ -93,17 +94,15 @@ type Operated = {
   readonly token: string | undefined;
 };
 
-const metricsMediaType = 'text/plain; version=0.0.4; charset=utf-8';
-
 /** Whoever holds nothing is well: it waits for its turn. */
 function operations({ held, metrics, token }: Operated): Worker['fetch'] {
   const refuse = token === undefined ? () => undefined : bearerToken(token);
   return async (request) => {
     const path = new URL(request.url).pathname;
-    if (path === '/healthz') return Response.json(healthOf(held()));
+    if (path === '/healthz') return jsonResponse(200, healthOf(held()));
     const refused = refuse(request);
     if (refused) return problemResponse(refused);
-    if (path === '/metrics') return new Response(await metrics(), { headers: { 'content-type': metricsMediaType } });
+    if (path === '/metrics') return metricsResponse(await metrics());
     return problemResponse(problem(404, 'no-such-route', 'A worker has /healthz and /metrics.'));
   };
 }

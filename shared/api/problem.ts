@@ -17,6 +17,7 @@ export type Problem = {
 export const problemTitles = {
   400: 'Bad Request',
   401: 'Unauthorized',
+  403: 'Forbidden',
   404: 'Not Found',
   405: 'Method Not Allowed',
   409: 'Conflict',
@@ -52,6 +53,9 @@ export function invalidParameters(errors: readonly ParameterError[]): Problem {
 
 export const problemMediaType = 'application/problem+json';
 
+/** What a service says is for whoever asked, and of the type that it names. */
+export const everywhere = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const;
+
 export function problemResponse({ status, slug, detail, errors, headers }: Problem): Response {
   const body = {
     type: `urn:probelet:problem:${slug}`,
@@ -62,7 +66,7 @@ export function problemResponse({ status, slug, detail, errors, headers }: Probl
   };
   return new Response(`${JSON.stringify(body)}\n`, {
     status,
-    headers: { 'content-type': problemMediaType, 'cache-control': 'no-store', ...headers },
+    headers: { 'content-type': problemMediaType, ...everywhere, ...headers },
   });
 }
 
@@ -70,6 +74,6 @@ export function problemResponse({ status, slug, detail, errors, headers }: Probl
 export function jsonResponse(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Response {
   return new Response(`${JSON.stringify(body)}\n`, {
     status,
-    headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers },
+    headers: { 'content-type': 'application/json', ...everywhere, ...headers },
   });
 }

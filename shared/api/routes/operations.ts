@@ -1,7 +1,7 @@
 /** What operates the service: health and metrics. */
 import '../zod-openapi.ts';
 import * as z from 'zod';
-import { jsonResponse } from '../problem.ts';
+import { everywhere, jsonResponse } from '../problem.ts';
 import type { Handler, Route } from '../route.ts';
 
 const healthSchema = z
@@ -41,5 +41,9 @@ export const metricsRoute = (text: () => Promise<string>): Route => ({
   summary: 'Metrics under kubelet’s names, in Prometheus’ text format',
   answers: { 200: { description: 'The metrics.', mediaType: 'text/plain', schema: z.string() } },
   problems: [],
-  handle: async () => new Response(await text(), { headers: { 'content-type': metricsMediaType } }),
+  handle: async () => metricsResponse(await text()),
 });
+
+/** Of a text in Prometheus' format. */
+export const metricsResponse = (text: string): Response =>
+  new Response(text, { headers: { 'content-type': metricsMediaType, ...everywhere } });

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { EventEnvelope } from '../../bus/envelope.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { WatchSource } from '../deps.ts';
-import { problem, problemResponse } from '../problem.ts';
+import { everywhere, problem, problemResponse } from '../problem.ts';
 import { readWhole, wholeParam } from '../query-params.ts';
 import type { Handler, Route } from '../route.ts';
 
@@ -17,7 +17,7 @@ const timeoutSecondsDefault = 1_800;
 /** What an EventSource waits before it comes back. */
 const retryMs = 1_000;
 
-const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' };
+const headers = { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no', ...everywhere };
 
 type Watch = {
   readonly source: WatchSource;

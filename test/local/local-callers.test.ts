@@ -1,0 +1,109 @@
+/** What a web page can send to a process without a token, after DNS rebinding or not, and what a program of the machine can. */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type IncomingHttpHeaders, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+
+const main = new URL('../../functions/local/main.ts', import.meta.url).pathname;
+const token = 'a-token-of-sixteen-characters-or-more';
+const methods = ['GET', 'HEAD', 'PUT', 'POST', 'PATCH', 'DELETE', 'OPTIONS'];
+
+/** Where `npm start` with these options listens, from before the first test of the suite until after the last. */
+function served(options: (folder: string) => readonly string[]) {
+  const folder = mkdtempSync(join(tmpdir(), 'probelet-'));
+  let child: ChildProcess | undefined;
+  let port = 0;
+  before(
+    () =>
+      new Promise<void>((resolve) => {
+        const args = [main, '--port', '0', '--data-dir', join(folder, 'data'), ...options(folder)];
+        child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+        child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+          port = Number(/listens on http:\/\/127\.0\.0\.1:(\d+)/.exec(text)?.[1] ?? port);
+          if (port > 0) resolve();
+        });
+      }),
+  );
+  after(async () => {
+    const ended = new Promise((resolve) => child?.once('exit', resolve));
+    child?.kill('SIGTERM');
+    await ended;
+    rmSync(folder, { recursive: true });
+  });
+  return () => port;
+}
+
+type Answer = { readonly status: number | undefined; readonly headers: IncomingHttpHeaders; readonly body: string };
+
+function ask(port: number, headers: Record<string, string>, method = 'GET', path = '/healthz'): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const asked = request({ host: '127.0.0.1', port, method, path, headers }, (response) => {
+      let body = '';
+      response.setEncoding('utf8').on('data', (text: string) => {
+        body += text;
+      });
+      response.on('end', () => resolve({ status: response.statusCode, headers: response.headers, body }));
+    });
+    asked.on('error', reject).end();
+  });
+}
+
+describe('without a token', () => {
+  const port = served(() => []);
+
+  for (const name of ['127.0.0.1', '[::1]', 'localhost', 'LOCALHOST'])
+    test(`a request to ${name} is served`, async () => {
+      const { status, headers } = await ask(port(), { host: `${name}:${port()}` });
+      assert.deepEqual([status, headers['x-content-type-options']], [200, 'nosniff']);
+    });
+
+  const foreign: Readonly<Record<string, (port: number) => Record<string, string>>> = {
+    'another name': (at) => ({ host: `rebound.example:${at}` }),
+    'another name without a port': () => ({ host: 'rebound.example' }),
+    'no port': () => ({ host: 'localhost' }),
+    'another port': (at) => ({ host: `localhost:${at + 1}` }),
+    'a name below localhost': (at) => ({ host: `rebound.localhost:${at}` }),
+    'a final dot': (at) => ({ host: `localhost.:${at}` }),
+    'another address': (at) => ({ host: `127.0.0.2:${at}` }),
+    'another spelling': (at) => ({ host: `2130706433:${at}` }),
+    'user info': (at) => ({ host: `localhost:${at}@rebound.example` }),
+    'a foreign origin': (at) => ({ host: `localhost:${at}`, origin: 'http://page.example' }),
+    'the origin of another port': (at) => ({ host: `localhost:${at}`, origin: `http://localhost:${at + 1}` }),
+    'an origin of HTTPS': (at) => ({ host: `localhost:${at}`, origin: `https://localhost:${at}` }),
+    'the origin of a sandbox': (at) => ({ host: `localhost:${at}`, origin: 'null' }),
+    'an image of another site': (at) => ({ host: `localhost:${at}`, 'sec-fetch-site': 'cross-site' }),
+  };
+  for (const [what, headers] of Object.entries(foreign))
+    test(`${what} is refused, whatever the method and the path`, async () => {
+      for (const method of methods)
+        for (const path of ['/healthz', '/v1/targets', '/openapi.json', '/nothing']) {
+          const { status, body } = await ask(port(), headers(port()), method, path);
+          // What is no authority at all is refused before anybody asks whose it is.
+          assert.ok(status === 403 || (status === 400 && what === 'user info'), `${method} ${path}: ${status}`);
+          if (status === 403 && method !== 'HEAD') assert.match(body, /urn:probelet:problem:foreign-caller/);
+        }
+    });
+
+  test('a page of its own origin is served', async () => {
+    const own = { host: `localhost:${port()}`, origin: `http://localhost:${port()}`, 'sec-fetch-site': 'same-origin' };
+    assert.equal((await ask(port(), own)).status, 200);
+  });
+});
+
+describe('with a token', () => {
+  const port = served((folder) => {
+    const file = join(folder, 'token');
+    writeFileSync(file, token);
+    return ['--token-file', file];
+  });
+
+  test('any name and origin is served to whoever has it', async () => {
+    const elsewhere = { host: 'probelet.example', origin: 'http://page.example', 'sec-fetch-site': 'cross-site' };
+    assert.equal((await ask(port(), elsewhere, 'GET', '/v1/targets')).status, 401);
+    const { status } = await ask(port(), { ...elsewhere, authorization: `Bearer ${token}` }, 'GET', '/v1/targets');
+    assert.equal(status, 200);
+  });
+});
