@@ -47,6 +47,8 @@ export type ParsedInteger =
   | { readonly kind: 'integer'; readonly value: number }
   | { readonly kind: 'error'; readonly error: string };
 
+const integerDigitsMax = 19;
+
 /** strconv.Atoi on a 64-bit machine: an optional sign and decimal digits, nothing else. */
 export function atoi(text: string): ParsedInteger {
   const refuse = (why: string): ParsedInteger => ({
@@ -54,6 +56,9 @@ export function atoi(text: string): ParsedInteger {
     error: `strconv.Atoi: parsing ${goQuote(text)}: ${why}`,
   });
   if (!/^[+-]?\d+$/.test(text)) return refuse('invalid syntax');
-  const exact = BigInt(text.replace('+', ''));
+  // Leading zeros aside, so many digits are out of range; to read a megabyte of them would take seconds.
+  const digits = text.replace(/^[+-]?0*/, '');
+  if (digits.length > integerDigitsMax) return refuse('value out of range');
+  const exact = BigInt(`${text.startsWith('-') ? '-' : ''}${digits || '0'}`);
   return BigInt.asIntN(64, exact) === exact ? { kind: 'integer', value: Number(exact) } : refuse('value out of range');
 }

@@ -1,8 +1,8 @@
-/** A gRPC connection by the deadline: dialed, and greeted by the server. Until then every failure is followed by another try. */
+/** A gRPC connection by the deadline: dialed, greeted by the server, its call begun. Until then every failure is followed by another try. */
 import { type Clock, sleep } from '../lib/clock.ts';
 import type { Dial, DialFailure, SocketPermit } from '../net/net.ts';
 import { isProbersOwn } from './failed-dial.ts';
-import { openSession, type Session } from './grpc-session.ts';
+import { type Call, openSession, type Session } from './grpc-session.ts';
 
 export type Connected = {
   readonly kind: 'connected';
@@ -18,7 +18,14 @@ export type NotConnected =
   | { readonly kind: 'own'; readonly failure: DialFailure };
 
 type Endpoint = { readonly host: string; readonly port: number };
-type ConnectOptions = { readonly dial: Dial; readonly clock: Clock; readonly permit: SocketPermit | undefined };
+type ConnectOptions = {
+  readonly dial: Dial;
+  readonly clock: Clock;
+  readonly permit: SocketPermit | undefined;
+  readonly call: Call;
+  /** As in `SessionOptions`. */
+  readonly isEager: boolean;
+};
 
 /** The longest that one try may take, grpc-go's minimum connect time-out. */
 const tryMsMax = 20_000;
@@ -47,11 +54,11 @@ export async function connectUntil(
 export async function connectOnce(
   { host, port }: Endpoint,
   untilMs: number,
-  { dial, clock, permit }: ConnectOptions,
+  { dial, clock, permit, call, isEager }: ConnectOptions,
 ): Promise<Connected | NotConnected> {
   const dialed = await dial({ host, port, deadlineMs: untilMs, ...(permit && { permit }) });
   if (dialed.kind === 'failed') return { kind: isProbersOwn(dialed) ? 'own' : 'late', failure: dialed };
-  const session = await openSession(dialed.socket, clock, untilMs);
+  const session = await openSession(dialed.socket, { clock, untilMs, call, isEager });
   if (session === undefined) return { kind: 'late' };
   const { dnsMs, connectMs } = dialed;
   return { kind: 'connected', session, ...(dnsMs !== undefined && { dnsMs }), connectMs };

@@ -13,8 +13,9 @@ import type { Dial, DialFailure, SocketPermit } from '../net/net.ts';
 import { failedDial } from './failed-dial.ts';
 import { codeName, serving, servingStatusName } from './grpc-codec.ts';
 import { type Connected, connectOnce, connectUntil, type NotConnected } from './grpc-connect.ts';
-import { type RpcResult, rpcCode } from './grpc-reply.ts';
-import { type Call, type CallOutcome, callCheck } from './grpc-session.ts';
+import type { RpcResult } from './grpc-reply.ts';
+import type { CallOutcome } from './grpc-session.ts';
+import { rpcCode } from './grpc-status.ts';
 import type { GrpcRequest, Prober } from './prober.ts';
 
 export type GrpcProberOptions = { readonly dial: Dial; readonly clock: Clock };
@@ -47,19 +48,21 @@ type Asking = GrpcProberOptions & { readonly permit: SocketPermit | undefined };
 async function ask(request: GrpcRequest, deadlineMs: number, options: Asking): Promise<Asked> {
   const { host, port, service } = request;
   const call = { authority: hostPort(host, port), service, userAgent, deadlineMs };
-  const connected = await connectUntil(request, deadlineMs, options);
+  const connecting = { ...options, call, isEager: false };
+  const connected = await connectUntil(request, deadlineMs, connecting);
   if (connected.kind !== 'connected') return connected;
-  const outcome = await callOnce(connected, call, options.clock);
+  const outcome = await outcomeOf(connected);
   const answered: Asked = { kind: 'answered', connected, outcome };
   if (!outcome.unprocessed) return answered;
-  // grpc-go asks once more, without telling, when the server says that it did not begin; but it does not wait for a connection again.
-  const again = await connectOnce(request, deadlineMs, options);
+  // grpc-go asks once more, without telling, when the server says that it did not begin; but it does not wait for a connection again. Of
+  // a server that says goodbye as it greets it tries connection after connection, until a request happens to leave before the goodbye.
+  const again = await connectOnce(request, deadlineMs, { ...connecting, isEager: true });
   if (again.kind !== 'connected') return answered;
-  return { kind: 'answered', connected: again, outcome: await callOnce(again, call, options.clock) };
+  return { kind: 'answered', connected: again, outcome: await outcomeOf(again) };
 }
 
-async function callOnce({ session }: Connected, call: Call, clock: Clock): Promise<CallOutcome> {
-  const outcome = await callCheck(session, call, clock);
+async function outcomeOf({ session }: Connected): Promise<CallOutcome> {
+  const outcome = await session.outcome;
   session.close();
   return outcome;
 }

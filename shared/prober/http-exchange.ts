@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '../lib/clock.ts';
 import type { Deadline } from './deadline.ts';
+import type { Reserve } from './http1-fields.ts';
 import type { Head } from './http1-head.ts';
 import type { RequestHead } from './http1-request.ts';
 import type { HttpResponse } from './http1-response.ts';
@@ -14,6 +15,7 @@ export type ExchangeOptions = {
   readonly deadline: Deadline;
   /** How many bytes of the body are wanted, once the head is known. */
   readonly bodyBytesMax: (head: Head) => number;
+  readonly reserve: Reserve;
 };
 
 export type Exchanged =
@@ -23,8 +25,11 @@ export type Exchanged =
 /** No response: the head never came, or was none. */
 export type ExchangeFailure = {
   readonly kind: 'failed';
-  readonly failureClass: 'TIMEOUT' | 'CONNECT_RESET' | 'HTTP_PROTOCOL';
+  /** `PROBER`: there was no memory for the response. */
+  readonly failureClass: 'TIMEOUT' | 'CONNECT_RESET' | 'HTTP_PROTOCOL' | 'PROBER';
   readonly message: string;
+  /** The server says that it did not begin: Go's client asks once more, on another connection. */
+  readonly isRetried?: true;
 };
 
 export const awaitingHeadTimeout = 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)';

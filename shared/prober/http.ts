@@ -8,7 +8,13 @@ import type { Clock } from '../lib/clock.ts';
 import type { Dial, SocketPermit } from '../net/net.ts';
 import { type Deadline, startDeadline } from './deadline.ts';
 import { isProbersOwn } from './failed-dial.ts';
-import { awaitingHeadTimeout, type Exchange } from './http-exchange.ts';
+import {
+  awaitingHeadTimeout,
+  type Exchange,
+  type Exchanged,
+  type ExchangeFailure,
+  type ExchangeOptions,
+} from './http-exchange.ts';
 import { firstHop, type Hop, type NextStep, nextStep } from './http-redirect.ts';
 import { httpUrl, withoutPassword } from './http-url.ts';
 import { exchangeHttp1 } from './http1-exchange.ts';
@@ -16,10 +22,16 @@ import type { Head } from './http1-head.ts';
 import { headersTrouble } from './http1-request.ts';
 import type { HttpResponse } from './http1-response.ts';
 import { exchangeHttp2 } from './http2-exchange.ts';
+import { type KeptMemory, type KeptOfProbe, keptMemory } from './kept-memory.ts';
 import type { HttpRequest, Prober } from './prober.ts';
 import { secure } from './tls.ts';
 
-export type HttpProberOptions = { readonly dial: Dial; readonly clock: Clock };
+export type HttpProberOptions = {
+  readonly dial: Dial;
+  readonly clock: Clock;
+  /** Shared with the other probers of the process; absent: its own. */
+  readonly memory?: KeptMemory;
+};
 
 /** What kubelet reads of a body; a longer or endless one is cut and is no error. */
 export const bodyBytesMax = 10 * 1024;
@@ -30,11 +42,12 @@ const redirectBodyBytesMax = 2 * 1024;
  * A fresh connection for every request, one deadline over all of them. Whatever goes wrong before a head is complete is a failure; what
  * goes wrong in the body is an error. The output of a success or warning carries the body, one character per byte if it is not UTF-8.
  */
-export function httpProber(options: HttpProberOptions): Prober<HttpRequest> {
+export function httpProber({ memory = keptMemory(), ...options }: HttpProberOptions): Prober<HttpRequest> {
   return async (request, permit) => {
-    const attempt = startAttempt(options, request, permit);
+    const attempt = startAttempt({ ...options, memory }, request, permit);
     const verdict = await probe(attempt, request);
     attempt.deadline.cancel();
+    attempt.kept.close();
     const totalMs = options.clock.monotonicMs() - attempt.startMs;
     return { ...verdict, timings: { ...attempt.timings, totalMs } };
   };
@@ -43,19 +56,21 @@ export function httpProber(options: HttpProberOptions): Prober<HttpRequest> {
 type Verdict = Omit<Attempt, 'timings'>;
 
 /** What one attempt carries along; the phases of several hops add up. */
-type Running = HttpProberOptions & {
+type Running = Omit<HttpProberOptions, 'memory'> & {
   readonly startMs: number;
   readonly deadline: Deadline;
   readonly permit: SocketPermit | undefined;
+  readonly kept: KeptOfProbe;
   readonly timings: { -readonly [Phase in keyof Omit<PhaseTimings, 'totalMs'>]?: number };
 };
 
 function startAttempt(
-  { clock, dial }: HttpProberOptions,
+  { clock, dial, memory }: Required<HttpProberOptions>,
   { timeoutMs }: HttpRequest,
   permit: SocketPermit | undefined,
 ): Running {
-  return { clock, dial, permit, startMs: clock.monotonicMs(), deadline: startDeadline(clock, timeoutMs), timings: {} };
+  const startMs = clock.monotonicMs();
+  return { clock, dial, permit, startMs, deadline: startDeadline(clock, timeoutMs), kept: memory.open(), timings: {} };
 }
 
 const addTiming = ({ timings }: Running, phase: keyof Running['timings'], ms: number) => {
@@ -82,21 +97,40 @@ type Answer =
 
 /** One request on its own connection, up to the head and what is wanted of the body. */
 async function ask(running: Running, hop: Hop): Promise<Answer> {
-  const { clock, deadline } = running;
+  const { clock, deadline, kept } = running;
   const refusal = refusedRequest(hop);
   if (refusal !== undefined) return failedHop(hop, refusal, hop.requests === 1 ? 'HANDLER' : 'HTTP_REDIRECT');
   if (deadline.isOver()) return failedHop(hop, awaitingHeadTimeout, 'TIMEOUT');
-  const connection = await connect(running, hop);
-  if (connection.kind === 'verdict') return connection;
   let step: NextStep = { kind: 'stay' };
   const wanted = (head: Head): number => {
     step = nextStep(hop, head.status, head.location);
     return wantedBytes(step, head);
   };
-  const exchanged = await connection.exchange(connection.socket, hop, { clock, deadline, bodyBytesMax: wanted });
-  if (exchanged.kind === 'failed') return failedHop(hop, exchanged.message, exchanged.failureClass);
+  const exchanged = await exchange(running, hop, { clock, deadline, bodyBytesMax: wanted, reserve: kept.reserve });
+  if (exchanged.kind === 'verdict') return exchanged;
+  if (exchanged.kind === 'failed') return failedExchange(hop, exchanged);
   addTiming(running, 'firstByteMs', exchanged.firstByteMs);
   return { kind: 'answer', response: exchanged.response, step };
+}
+
+const failedExchange = (hop: Hop, { message, failureClass }: ExchangeFailure) =>
+  failureClass === 'PROBER' ? proberError(message, failureClass) : failedHop(hop, message, failureClass);
+
+/** Go's client asks again without end, and without a pause, while the server says that it did not begin. */
+const exchangesMax = 8;
+
+async function exchange(
+  running: Running,
+  hop: Hop,
+  options: ExchangeOptions,
+): Promise<Exchanged | Extract<Answer, { kind: 'verdict' }>> {
+  for (let exchanges = 1; ; exchanges += 1) {
+    const connection = await connect(running, hop);
+    if (connection.kind === 'verdict') return connection;
+    const exchanged = await connection.exchange(connection.socket, hop, options);
+    const isRetried = exchanged.kind === 'failed' && exchanged.isRetried && exchanges < exchangesMax;
+    if (!isRetried || options.deadline.isOver()) return exchanged;
+  }
 }
 
 function wantedBytes(step: NextStep, { framing }: Head): number {

@@ -1,6 +1,7 @@
 /** The body of an HTTP/1 response, up to a limit. What breaks here is a prober error, so Go's words are kept. */
 import { trimAsciiEnd } from '../core/go-text.ts';
-import { type Framing, parseFields } from './http1-head.ts';
+import { fieldReader, type Keeping } from './http1-fields.ts';
+import type { Framing } from './http1-head.ts';
 
 export type BodyReader = {
   /**
@@ -165,14 +166,16 @@ function chunkSize(line: string): number | string {
   return size.length > hexDigitsMax ? 'http chunk length too large' : Number.parseInt(size, 16);
 }
 
+const keepingNothing: Keeping = { kept: new Set(), reserve: () => false };
+
 /** An empty line, or fields and then an empty line; undefined: not all of it is here. */
 function readTrailer(pending: Buffer): BodyProgress | undefined {
   if (pending.length < 2) return undefined;
-  const text = pending.toString('latin1', 0, lineBytesMax);
-  if (text.startsWith('\r\n')) return 'done';
-  const end = text.indexOf('\r\n\r\n');
+  const inSight = pending.subarray(0, lineBytesMax);
+  if (inSight.indexOf('\r\n') === 0) return 'done';
+  const end = inSight.indexOf('\r\n\r\n');
   if (end < 0)
-    return text.length < lineBytesMax ? undefined : broken('http: suspiciously long trailer after chunked body');
-  const fields = parseFields(text.slice(0, end + 2));
-  return typeof fields === 'string' ? broken(fields) : 'done';
+    return inSight.length < lineBytesMax ? undefined : broken('http: suspiciously long trailer after chunked body');
+  const read = fieldReader(keepingNothing).take(inSight.subarray(0, end + 4), 0);
+  return read !== 'more' && read.kind === 'malformed' ? broken(read.message) : 'done';
 }

@@ -4,12 +4,13 @@ import { hostPort } from '../net/dial-failure.ts';
 import { awaitingHeadTimeout, type Exchange, type ExchangeFailure, readingBodyTimeout } from './http-exchange.ts';
 import { requestHead1, sentHost } from './http1-request.ts';
 import { type Progress, responseReader } from './http1-response.ts';
+import { keptMessage } from './kept-memory.ts';
 
 type Outcome = Exclude<Progress, 'more'>;
 
-export const exchangeHttp1: Exchange = (socket, request, { clock, deadline, bodyBytesMax }) =>
+export const exchangeHttp1: Exchange = (socket, request, { clock, deadline, bodyBytesMax, reserve }) =>
   new Promise((resolve) => {
-    const reader = responseReader(bodyBytesMax);
+    const reader = responseReader({ bodyBytesMax, reserve });
     const startMs = clock.monotonicMs();
     let firstByteMs: number | undefined;
     let isOpen = true;
@@ -18,6 +19,7 @@ export const exchangeHttp1: Exchange = (socket, request, { clock, deadline, body
       if (!isOpen) return;
       isOpen = false;
       socket.destroy();
+      if (outcome.kind === 'tooMuch') return resolve({ kind: 'failed', failureClass: 'PROBER', message: keptMessage });
       if (outcome.kind === 'broken') return resolve({ kind: 'failed', failureClass, message: outcome.message });
       resolve({ kind: 'response', response: outcome.response, firstByteMs: firstByteMs ?? 0 });
     };

@@ -1,9 +1,10 @@
 /**
- * The head of an HTTP/1 response, as lenient and as strict as Go's net/http client, which is what kubelet reads with: bare LF, folded
- * fields and a space before the colon pass; a missing colon, a control character or an odd length do not. Sources: Go's
- * net/http (response.go, transfer.go) and net/textproto. Texts here are one character per byte.
+ * The head of an HTTP/1 response, read as it arrives, as lenient and as strict as Go's net/http client, which is what kubelet reads with.
+ * Source: Go's net/http (response.go, transfer.go). Texts here are one character per byte.
  */
-import { atoi, goQuote, trimAscii } from '../core/go-text.ts';
+import { goQuote, trimAscii } from '../core/go-text.ts';
+import { type Fields, fieldReader, type Reserve } from './http1-fields.ts';
+import { type StatusLine, type StatusLineProgress, statusLineReader } from './http1-status-line.ts';
 
 /** Where the body ends. */
 export type Framing =
@@ -19,111 +20,52 @@ export type Head = {
   readonly framing: Framing;
 };
 
-export type HeadOutcome =
-  | { readonly kind: 'head'; readonly head: Head }
-  | { readonly kind: 'malformed'; readonly message: string };
+export type HeadProgress =
+  | 'more'
+  /** `end`: where what follows the head begins. */
+  | { readonly kind: 'head'; readonly head: Head; readonly end: number }
+  | { readonly kind: 'malformed'; readonly message: string }
+  /** There is no memory for what would have to be kept. */
+  | { readonly kind: 'tooMuch' };
 
-/** `text`: status line and fields, each with its line end, without the empty line that ends the head. */
-export function parseHead(text: string): HeadOutcome {
-  const lineEnd = text.indexOf('\n');
-  const statusLine = parseStatusLine(lineOf(text, 0, lineEnd));
-  if (typeof statusLine === 'string') return malformed(statusLine);
-  const fields = parseFields(lineEnd < 0 ? '' : text.slice(lineEnd + 1));
-  if (typeof fields === 'string') return malformed(fields);
-  const framing = framingOf(statusLine, fields);
-  if (typeof framing === 'string') return malformed(framing);
-  return { kind: 'head', head: { status: statusLine.status, location: fields.get('location')?.[0] ?? '', framing } };
-}
+export type HeadReader = {
+  /** Takes `bytes` from `from` on. */
+  readonly take: (bytes: Buffer, from: number) => HeadProgress;
+};
 
-const malformed = (message: string): HeadOutcome => ({ kind: 'malformed', message });
-
-/** Without its line end, which is LF with at most one CR before it. */
-function lineOf(text: string, from: number, lineFeed: number): string {
-  const end = lineFeed < 0 ? text.length : lineFeed;
-  return text.slice(from, end > from && text.charCodeAt(end - 1) === carriageReturn ? end - 1 : end);
-}
-
-const carriageReturn = 0x0d;
-const space = 0x20;
-const tab = 0x09;
-
-export type StatusLine = { readonly status: number; readonly major: number; readonly minor: number };
-
-/** The status line without its line end, or what is wrong with it. */
-export function parseStatusLine(line: string): StatusLine | string {
-  const gap = line.indexOf(' ');
-  if (gap < 0) return `malformed HTTP response ${goQuote(line)}`;
-  const rest = line.slice(gap).replace(/^ +/, '');
-  const code = rest.slice(0, rest.indexOf(' ') < 0 ? undefined : rest.indexOf(' '));
-  const status = code.length === 3 ? statusCode(code) : undefined;
-  if (status === undefined) return `malformed HTTP status code ${goQuote(code)}`;
-  const version = /^HTTP\/(\d)\.(\d)$/.exec(line.slice(0, gap));
-  if (version === null) return `malformed HTTP version ${goQuote(line.slice(0, gap))}`;
-  const [major, minor] = [Number(version[1]), Number(version[2])];
-  // Go takes 0.0 for a version that was not given.
-  return major === 0 && minor === 0 ? { status, major: 1, minor: 1 } : { status, major, minor };
-}
-
-/** Go's Atoi takes a sign, so `+20` is status 20. */
-function statusCode(code: string): number | undefined {
-  const parsed = atoi(code);
-  return parsed.kind === 'integer' && parsed.value >= 0 ? parsed.value : undefined;
-}
-
-/** The values of the fields that decide something, by lower-case name, in order. */
-type Fields = ReadonlyMap<string, readonly string[]>;
-
+/** The fields that decide something; nothing is kept of the others. */
 const decisive: ReadonlySet<string> = new Set([
   ...['content-length', 'transfer-encoding', 'trailer'],
   ...['connection', 'upgrade', 'location'],
 ]);
-const decisiveLengthMin = 7;
-const decisiveLengthMax = 17;
 
-/** A control character, or a CR that is no line end. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
-const forbidden = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)/;
-/** A space may stand in a name, because Go lets one stand before the colon; such a field is then none that it knows. */
-const fieldName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z ]+$/;
+export function headReader(reserve: Reserve): HeadReader {
+  const lines = statusLineReader();
+  const fields = fieldReader({ kept: decisive, reserve });
+  let statusLine: StatusLine | undefined;
 
-/** The fields of a block of lines, or what is wrong with it. */
-export function parseFields(block: string): Fields | string {
-  const fields = new Map<string, string[]>();
-  if (forbidden.test(block)) return 'malformed MIME header line';
-  let folding: string[] | undefined;
-  for (let from = 0; from < block.length; ) {
-    const lineFeed = block.indexOf('\n', from);
-    const line = lineOf(block, from, lineFeed);
-    if (isBlank(line.charCodeAt(0))) {
-      if (from === 0) return `malformed MIME header initial line: ${goQuote(line)}`;
-      if (folding !== undefined) folding.push(unfolded(folding.pop() ?? '', trimAscii(line)));
-    } else {
-      const colon = line.indexOf(':');
-      if (colon < 0) return `malformed MIME header: missing colon: ${goQuote(line)}`;
-      if (!fieldName.test(line.slice(0, colon))) return `malformed MIME header line: ${goQuote(line)}`;
-      folding = addField(fields, line, colon);
-    }
-    from = lineFeed < 0 ? block.length : lineFeed + 1;
-  }
-  return fields;
+  const begin = (bytes: Buffer, from: number): Exclude<StatusLineProgress, { readonly kind: 'line' }> | number => {
+    const read = lines.take(bytes, from);
+    if (read === 'more' || read.kind === 'malformed') return read;
+    statusLine = read.line;
+    return read.end;
+  };
+  return {
+    take: (bytes, from) => {
+      const begun = statusLine ? from : begin(bytes, from);
+      if (typeof begun !== 'number') return begun;
+      const read = fields.take(bytes, begun);
+      if (read === 'more' || read.kind !== 'end') return read;
+      return statusLine ? headOf(statusLine, fields.fields(), read.end) : 'more';
+    },
+  };
 }
 
-/** A value with its continuation. Blanks before a value do not count, so an empty first line leaves no space. */
-const unfolded = (value: string, continuation: string): string =>
-  value === '' ? continuation : `${value} ${continuation}`;
-
-/** The values that a continuation line of this field belongs to; undefined: nobody asks for it. */
-function addField(fields: Map<string, string[]>, line: string, colon: number): string[] | undefined {
-  if (colon < decisiveLengthMin || colon > decisiveLengthMax) return undefined;
-  const name = line.slice(0, colon).toLowerCase();
-  if (!decisive.has(name)) return undefined;
-  const values = fields.get(name) ?? [];
-  fields.set(name, values);
-  values.push(trimAscii(line.slice(colon + 1)));
-  return values;
+function headOf(line: StatusLine, fields: Fields, end: number): HeadProgress {
+  const framing = framingOf(line, fields);
+  if (typeof framing === 'string') return { kind: 'malformed', message: framing };
+  return { kind: 'head', head: { status: line.status, location: fields.get('location')?.[0] ?? '', framing }, end };
 }
-
-const isBlank = (code: number): boolean => code === space || code === tab;
 
 /** Go's readTransfer: every length is read before the status says that there is no body, so a bad one fails even a 204. */
 function framingOf(line: StatusLine, fields: Fields): Framing | string {

@@ -35,24 +35,22 @@ export function headersTrouble(headers: Headers): string | undefined {
 export function requestHead1(request: RequestHead, host: string): string {
   const { url, headers } = request;
   let head = `GET ${url.target} HTTP/1.1\r\nHost: ${host}\r\n`;
-  for (const [name, value] of sentFields(request)) head += `${name}: ${value}\r\n`;
+  for (const [name, value] of sentFields(request, notInHttp1)) head += `${name}: ${trimAscii(value)}\r\n`;
   return `${head}${closes(headers) ? 'Connection: close\r\n' : ''}\r\n`;
 }
 
 /** What Go writes by itself, or not at all for a request without a body. */
-const notCopied: ReadonlySet<string> = new Set(['Host', 'Content-Length', 'Transfer-Encoding', 'Trailer']);
+const notInHttp1: ReadonlySet<string> = new Set(['Host', 'Content-Length', 'Transfer-Encoding', 'Trailer']);
 
-/** The fields beside Host and Connection: of several user agents the first, and none when it is empty. */
-export function sentFields({ url, headers }: RequestHead): Headers {
+/** The fields to send, but those of `leftOut`: of several user agents the first, and none when it is empty. */
+export function sentFields({ url, headers }: RequestHead, leftOut: ReadonlySet<string>): Headers {
   const sent: (readonly [string, string])[] = [];
   let agentSeen = false;
   for (const [name, value] of headers) {
-    if (notCopied.has(name)) continue;
-    const text = trimAscii(value);
-    if (name === 'User-Agent') {
-      if (!agentSeen && value !== '') sent.push([name, text]);
-      agentSeen = true;
-    } else sent.push([name, text]);
+    if (leftOut.has(name)) continue;
+    const isLeftOut = name === 'User-Agent' && (agentSeen || value === '');
+    agentSeen ||= name === 'User-Agent';
+    if (!isLeftOut) sent.push([name, value]);
   }
   if (url.userinfo && !headerValue(headers, 'Authorization')) return withBasicAuth(sent, url.userinfo);
   return sent;

@@ -1,128 +1,219 @@
-/** HTTP/2 on a TLS socket that negotiated it. Source: Go's net/http, which checks what HTTP/2 forbids before it sends. */
-import { type ClientHttp2Session, type ClientHttp2Stream, connect, type OutgoingHttpHeaders } from 'node:http2';
-import type { Socket } from 'node:net';
+/**
+ * One GET over HTTP/2, on a TLS socket that negotiated it. It is as lenient and as strict as Go's client, which kubelet probes with:
+ * what ends the stream before its header block is a failure, what ends it in the body an error. Source:
+ * golang.org/x/net, http2/transport.go.
+ */
 import {
-  awaitingHeadTimeout,
-  type Exchange,
-  type Exchanged,
-  type ExchangeOptions,
-  readingBodyTimeout,
-} from './http-exchange.ts';
-import type { Head } from './http1-head.ts';
-import { headerValues, type RequestHead, sentFields, sentHost } from './http1-request.ts';
+  type ConnectionEvents,
+  clientGreeting,
+  connectHttp2,
+  type Lost,
+  settingsAck,
+  windowUpdate,
+} from '../http2/connection.ts';
+import { type ConnectionFault, errorCode, errorName, fault } from '../http2/frames.ts';
+import type { Block } from '../http2/header-block.ts';
+import type { Data } from '../http2/inbound-events.ts';
+import { type Settings, settingId, windowBytesMax } from '../http2/settings.ts';
+import type { Exchange, Exchanged } from './http-exchange.ts';
+import { sentHost } from './http1-request.ts';
+import { refusedInHttp2, requestFrames, streamId } from './http2-request.ts';
+import { headerListBytesMax, type ResponseStream, responseStream, unexpectedEnd } from './http2-response.ts';
 
-/** As generous as Go's client, which takes 10 MiB of header fields. */
-const headerListBytesMax = 10 * 1024 * 1024;
-const headerPairsMax = 10_000;
+/** What Go's client announces and grants. */
+const frameBytesMax = 16 * 1024;
+const streamWindowBytes = 4 * 1024 * 1024;
+const connectionWindowBytes = 1024 * 1024 * 1024;
+/** Windows before anybody has said otherwise. */
+const initialWindowBytes = 65_535;
+/** Padding is given back to the peer's window once it comes to so much. */
+const refundBytes = 64 * 1024;
+
+const greeting = clientGreeting({
+  settings: [
+    [settingId.enablePush, 0],
+    [settingId.initialWindowSize, streamWindowBytes],
+    [settingId.maxFrameSize, frameBytesMax],
+    [settingId.maxHeaderListSize, headerListBytesMax],
+  ],
+  windowBytes: connectionWindowBytes,
+});
 
 export const exchangeHttp2: Exchange = (socket, request, options) => {
   const refusal = refusedInHttp2(request);
-  if (refusal !== undefined) return Promise.resolve(unsent(socket, refusal));
   const host = sentHost(request);
-  if (host.kind === 'refused') return Promise.resolve(unsent(socket, `http2: ${host.message}`));
-  const session = connect('https://localhost', {
-    createConnection: () => socket,
-    maxHeaderListPairs: headerPairsMax,
-    settings: { enablePush: false, maxHeaderListSize: headerListBytesMax },
-  });
-  try {
-    return readResponse(session, session.request(headers2(request, host.host), { endStream: true }), options);
-  } catch (error) {
-    // Node judges some fields (`TE`) before it sends them, by throwing.
-    return Promise.resolve(unsent(socket, `http2: ${error instanceof Error ? error.message : String(error)}`));
+  const why = refusal ?? (host.kind === 'refused' ? `http2: ${host.message}` : undefined);
+  if (why !== undefined || host.kind === 'refused') {
+    socket.destroy();
+    return Promise.resolve({ kind: 'failed', failureClass: 'HTTP_PROTOCOL', message: why ?? '' });
   }
-};
-
-function unsent(socket: Socket, message: string): Exchanged {
-  socket.destroy();
-  return { kind: 'failed', failureClass: 'HTTP_PROTOCOL', message };
-}
-
-function readResponse(
-  session: ClientHttp2Session,
-  stream: ClientHttp2Stream,
-  { clock, deadline, bodyBytesMax }: ExchangeOptions,
-): Promise<Exchanged> {
   return new Promise((resolve) => {
-    const startMs = clock.monotonicMs();
-    const read = { chunks: [] as Buffer[], bytes: 0, bytesMax: 0, firstByteMs: 0 };
-    let head: Head | undefined;
-
-    const settle = (outcome: Exchanged) => {
-      session.destroy();
+    const startMs = options.clock.monotonicMs();
+    const stream = responseStream(options, () => options.clock.monotonicMs() - startMs);
+    const settle = (outcome: Exchanged | undefined) => {
+      if (outcome === undefined) return;
+      connection.close();
       resolve(outcome);
     };
-    /** `cause`: why it ends here; absent: the stream ended in order. */
-    const finish = (cause?: string) => {
-      const failureClass = deadline.isOver() ? 'TIMEOUT' : 'HTTP_PROTOCOL';
-      if (head === undefined) settle({ kind: 'failed', failureClass, message: cause ?? 'EOF' });
-      else settle(responseOf(head, read, cause));
-    };
-    const onError = (error: NodeJS.ErrnoException) => finish(`http2: ${error.code ?? error.message}`);
-    session.on('error', onError);
-    stream.on('error', onError);
-    stream.on('response', (fields) => {
-      read.firstByteMs = clock.monotonicMs() - startMs;
-      head = headOf(fields);
-      read.bytesMax = bodyBytesMax(head);
-      if (read.bytesMax === 0) finish();
-    });
-    stream.on('data', (chunk: Buffer) => {
-      read.chunks.push(chunk);
-      read.bytes += chunk.length;
-      if (read.bytes >= read.bytesMax) finish();
-    });
-    stream.on('end', () => finish());
-    stream.on('aborted', () => finish('unexpected EOF'));
-    stream.on('close', () => finish('EOF'));
-    deadline.whenOver(() => finish(head === undefined ? awaitingHeadTimeout : readingBodyTimeout));
+    const connection = connectHttp2(
+      socket,
+      {
+        ...eventsOf(stream, (frames) => connection.write(frames), {
+          settle,
+          soon: (act) => void options.clock.setTimer(0, act),
+        }),
+        lost: (lost) =>
+          settle(stream.broken(lostText(lost), lost.kind === 'socket' ? { failureClass: 'CONNECT_RESET' } : {})),
+      },
+      {
+        frameBytesMax,
+        listBytesMax: headerListBytesMax,
+        isWanted: (name) => name === 'location' || name === 'content-length',
+        reserve: stream.reserve,
+        onField: stream.field,
+      },
+    );
+    options.deadline.whenOver(() => settle(stream.late()));
+    // A peer can be gone before anybody listened for it; then no event would come.
+    if (socket.destroyed) settle(stream.broken('EOF'));
+    else connection.write(Buffer.concat([greeting, ...requestFrames(request, host.host)]));
   });
-}
+};
 
-type Read = { readonly chunks: readonly Buffer[]; readonly bytesMax: number; readonly firstByteMs: number };
+type Verdicts = {
+  /** Ends the exchange, unless there is no outcome. */
+  readonly settle: (outcome: Exchanged | undefined) => void;
+  /** Once what has arrived already has been read. */
+  readonly soon: (act: () => void) => void;
+};
 
-function responseOf(head: Head, { chunks, bytesMax, firstByteMs }: Read, bodyError: string | undefined): Exchanged {
-  const body = Buffer.concat(chunks).subarray(0, bytesMax);
-  const { status, location } = head;
-  const response = { status, location, body, ...(bodyError !== undefined && { bodyError }) };
-  return { kind: 'response', firstByteMs, response };
-}
+/** What the frames do to the connection; those of the stream go on to it. */
+function eventsOf(
+  stream: ResponseStream,
+  write: (frames: Uint8Array) => void,
+  { settle, soon }: Verdicts,
+): Omit<ConnectionEvents, 'lost'> {
+  let isGreeted = false;
+  let isAcknowledged = false;
+  let peerInitialWindow = initialWindowBytes;
+  /** What may be sent on the connection and on the stream. Nothing is: the request has no body. */
+  const sendWindow = { connection: initialWindowBytes, stream: initialWindowBytes };
+  /** What the peer may send. */
+  const receiveWindow = { connection: connectionWindowBytes + initialWindowBytes, stream: streamWindowBytes };
+  let paddingBytes = 0;
+  /** The server has reset the stream before its headers. */
+  let isReset = false;
 
-function headOf(fields: Readonly<Record<string, unknown>>): Head {
-  const length = Number(fields['content-length'] ?? Number.NaN);
-  const { location } = fields;
+  /** Any other frame than SETTINGS must not come first. */
+  const afterGreeting = (act: () => ConnectionFault | undefined): ConnectionFault | undefined =>
+    isGreeted ? act() : fault(errorCode.protocol, 'a frame before SETTINGS');
+  const ignore = () => afterGreeting(() => undefined);
+
+  const settings = (announced: Settings): ConnectionFault | undefined => {
+    isGreeted = true;
+    const { forbidden, initialWindowBytes: window } = announced;
+    if (forbidden)
+      return fault(forbidden.isWindow ? errorCode.flowControl : errorCode.protocol, 'a setting out of range');
+    if (window !== undefined) {
+      sendWindow.stream += window - peerInitialWindow;
+      peerInitialWindow = window;
+    }
+    write(settingsAck);
+    return undefined;
+  };
+  const settingsAcknowledged = (): ConnectionFault | undefined => {
+    isGreeted = true;
+    if (isAcknowledged) return fault(errorCode.protocol, 'SETTINGS acknowledged twice');
+    isAcknowledged = true;
+    return undefined;
+  };
+  const data = (received: Data): ConnectionFault | undefined => {
+    if (received.streamId !== streamId) return ofOtherStream(received);
+    if (!stream.takesData()) return void settle(stream.broken('protocol error: received DATA before a HEADERS frame'));
+    receiveWindow.connection -= received.payloadBytes;
+    receiveWindow.stream -= received.payloadBytes;
+    if (receiveWindow.connection < 0 || receiveWindow.stream < 0) return overflow;
+    settle(stream.data(received));
+    refund(received.payloadBytes - received.dataBytes);
+    return undefined;
+  };
+  const ofOtherStream = (received: Data): ConnectionFault | undefined => {
+    if (received.streamId > streamId + 1) return fault(errorCode.protocol, 'DATA of a stream that was never opened');
+    refund(received.payloadBytes, 'connection');
+    return undefined;
+  };
+  const refund = (bytes: number, of: 'both' | 'connection' = 'both') => {
+    paddingBytes += bytes;
+    if (paddingBytes < refundBytes) return;
+    write(windowUpdate(0, paddingBytes));
+    receiveWindow.connection += paddingBytes;
+    if (of === 'both') {
+      write(windowUpdate(streamId, paddingBytes));
+      receiveWindow.stream += paddingBytes;
+    }
+    paddingBytes = 0;
+  };
+  const widen = (of: number, increment: number): ConnectionFault | undefined => {
+    if (of === streamId) {
+      sendWindow.stream += increment;
+      if (sendWindow.stream > windowBytesMax) settle(stream.broken('FLOW_CONTROL_ERROR'));
+      return undefined;
+    }
+    if (of !== 0) return undefined;
+    sendWindow.connection += increment;
+    return sendWindow.connection > windowBytesMax ? overflow : undefined;
+  };
+  /**
+   * The server gives the stream up before its headers. Go's client reads on while it winds the stream up, so headers that are under way
+   * already still count.
+   */
+  const giveUp = (why: string, isRetried: boolean) => soon(() => settle(stream.broken(why, { isRetried })));
+  const goAway = ({ lastStreamId, code }: { readonly lastStreamId: number; readonly code: number }) => {
+    const why = `http2: Transport received GOAWAY from server ErrCode:${errorName(code)}`;
+    if (lastStreamId < streamId) giveUp(why, code === errorCode.noError);
+    return undefined;
+  };
+  const reset = ({ streamId: of, code }: { readonly streamId: number; readonly code: number }) => {
+    if (of !== streamId) return undefined;
+    const why = `stream error: stream ID ${of}; ${errorName(code)}; received from peer`;
+    if (stream.takesData()) settle(stream.broken(why));
+    else giveUp(why, code === errorCode.refusedStream || code === errorCode.protocol);
+    isReset = true;
+    return undefined;
+  };
+  const headers = (block: Block) => {
+    if (block.streamId !== streamId) return undefined;
+    const next = stream.headers(block);
+    if (next !== undefined && 'code' in next) return next;
+    settle(next ?? (isReset && stream.takesData() ? stream.broken('stream error: received from peer') : undefined));
+    return undefined;
+  };
+  const malformed = ({ streamId: of, message }: { readonly streamId: number; readonly message: string }) => {
+    if (of === streamId) settle(stream.broken(`stream error: stream ID ${of}; ${message}`));
+    return undefined;
+  };
+
   return {
-    status: Number(fields[':status'] ?? 0),
-    location: typeof location === 'string' ? location : '',
-    framing: Number.isInteger(length) ? { kind: 'length', bytes: length } : { kind: 'close' },
+    settings,
+    settingsAck: settingsAcknowledged,
+    headers: (block) => afterGreeting(() => headers(block)),
+    data: (received) => afterGreeting(() => data(received)),
+    reset: (given) => afterGreeting(() => reset(given)),
+    goAway: (away) => afterGreeting(() => goAway(away)),
+    windowUpdate: ({ streamId: of, increment }) => afterGreeting(() => widen(of, increment)),
+    pushPromise: () => fault(errorCode.protocol, 'a push that was refused'),
+    other: ignore,
+    pinged: ignore,
+    // Go does not ask here whether SETTINGS came first.
+    malformed,
+    dataWanted: stream.dataWanted,
   };
 }
 
-function refusedInHttp2({ headers }: RequestHead): string | undefined {
-  const upgrade = headerValues(headers, 'Upgrade');
-  if (upgrade[0] && upgrade[0] !== 'chunked')
-    return `http2: invalid Upgrade request header: ["${upgrade.join('" "')}"]`;
-  const connection = headerValues(headers, 'Connection');
-  const isFine =
-    connection.length === 0 || (connection.length === 1 && /^(|close|keep-alive)$/i.test(connection[0] ?? ''));
-  return isFine ? undefined : `http2: invalid Connection request header: ["${connection.join('" "')}"]`;
-}
+const overflow = fault(errorCode.flowControl, 'more than the window');
 
-/** Hop-by-hop fields, which HTTP/2 has no place for. */
-const notInHttp2: ReadonlySet<string> = new Set(['connection', 'proxy-connection', 'keep-alive', 'upgrade']);
-
-function headers2(request: RequestHead, host: string): OutgoingHttpHeaders {
-  const headers: OutgoingHttpHeaders = {
-    ':method': 'GET',
-    ':path': request.url.target,
-    ':scheme': 'https',
-    ':authority': host,
-  };
-  for (const [name, value] of sentFields(request)) {
-    const field = name.toLowerCase();
-    const known = headers[field];
-    if (notInHttp2.has(field)) continue;
-    headers[field] = known === undefined ? value : [known, value].flat().map(String);
-  }
-  return headers;
+function lostText(lost: Lost): string {
+  if (lost.kind === 'ended') return unexpectedEnd;
+  if (lost.kind === 'socket') return `read: ${lost.error.code ?? lost.error.message}`;
+  return `connection error: ${errorName(lost.fault.code)}: ${lost.fault.message}`;
 }

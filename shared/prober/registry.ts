@@ -5,6 +5,7 @@ import type { Dial } from '../net/net.ts';
 import { execProber } from './exec.ts';
 import { grpcProber } from './grpc.ts';
 import { httpProber } from './http.ts';
+import { type KeptMemory, keptMemory } from './kept-memory.ts';
 import type { Probers } from './prober.ts';
 import { type ResolveSecret, withSecretHeaders } from './secret-headers.ts';
 import { withStorableOutput } from './stored-output.ts';
@@ -16,12 +17,14 @@ export type ProberPorts = {
   /** Runs the commands of exec probes. */
   readonly run: Runner;
   readonly resolveSecret: ResolveSecret;
+  /** Of the process; absent: of these probers. */
+  readonly memory?: KeptMemory;
 };
 
 /** The probers of the product: their outputs may be stored, their requests may name secrets. */
-export function proberRegistry({ dial, clock, run, resolveSecret }: ProberPorts): Probers {
+export function proberRegistry({ dial, clock, run, resolveSecret, memory = keptMemory() }: ProberPorts): Probers {
   return withStorableOutput({
-    http: withSecretHeaders(httpProber({ dial, clock }), { resolveSecret, clock }),
+    http: withSecretHeaders(httpProber({ dial, clock, memory }), { resolveSecret, clock }),
     tcp: tcpProber({ dial, clock }),
     grpc: grpcProber({ dial, clock }),
     exec: execProber({ run, clock }),

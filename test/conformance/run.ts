@@ -13,6 +13,7 @@ import { runStatusManager } from './status-manager.ts';
 import { isTimeCritical } from './time-critical.ts';
 import { runUpdatePodStatus } from './update-pod-status.ts';
 import { runWireGrpc } from './wire-grpc.ts';
+import { runWireH2 } from './wire-h2.ts';
 import { runWireHttp } from './wire-http.ts';
 import { runWireTcp } from './wire-tcp.ts';
 import { runWorker } from './worker.ts';
@@ -53,6 +54,7 @@ const families: Readonly<Record<string, Family>> = {
   'wire-http': wire(runWireHttp),
   'wire-tcp': wire(runWireTcp),
   'wire-grpc': wire(runWireGrpc),
+  'wire-h2': wire(runWireH2),
 };
 
 const suffix = /\.jsonl(\.gz)?$/;

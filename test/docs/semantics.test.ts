@@ -27,7 +27,7 @@ function vectorNames(file: string): ReadonlySet<string> {
   );
 }
 
-const isFile = (code: string): boolean => /^test\/\S+\.ts$/.test(code) || /^[a-z-]+\.jsonl$/.test(code);
+const isFile = (code: string): boolean => /^test\/\S+\.ts$/.test(code) || /^[a-z0-9-]+\.jsonl$/.test(code);
 const exists = (file: string): boolean => existsSync(file.endsWith('.jsonl') ? vectorPath(file) : join(root, file));
 
 /** What is wrong with the last cell of a row. */
@@ -56,7 +56,7 @@ describe('docs/semantics.md', () => {
   test('names every file of vectors', () => {
     const named = new Set(rows.flatMap((row) => codeSpansOf(row.at(-1) ?? '')));
     const families = ['worker-named', 'worker-random', 'runloop', 'prober', 'update-pod-status', 'manager', 'results'];
-    const files = [...families, 'status-manager', 'conditions', 'wire-http', 'wire-tcp', 'wire-grpc'];
+    const files = [...families, 'status-manager', 'conditions', 'wire-http', 'wire-tcp', 'wire-grpc', 'wire-h2'];
     assert.deepEqual(
       files.filter((file) => !named.has(`${file}.jsonl`)),
       [],

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
   codeName,
-  decodeCheckResponse,
   decodeGrpcMessage,
   encodeCheckRequest,
   encodeTimeout,
@@ -21,29 +20,6 @@ describe('the request', () => {
     assert.deepEqual(request.subarray(0, 8), Buffer.from([0, 0, 0, 0, 203, 0x0a, 0xc8, 0x01]));
     assert.equal(request.length, 208);
   });
-});
-
-describe('the response', () => {
-  const table: readonly (readonly [what: string, bytes: readonly number[], status: number | undefined])[] = [
-    ['empty is UNKNOWN', [], 0],
-    ['SERVING', [0x08, 1], 1],
-    ['the last status wins', [0x08, 1, 0x08, 2], 2],
-    ['a negative enum takes ten bytes', [0x08, 0xfb, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01], -5],
-    [
-      'unknown fields are skipped',
-      [0x12, 2, 9, 9, 0x18, 7, 0x25, 1, 2, 3, 4, 0x29, 1, 2, 3, 4, 5, 6, 7, 8, 0x08, 1],
-      1,
-    ],
-    ['a cut varint is malformed', [0x08, 0x80], undefined],
-    ['a status of another wire type is not the status', [0x0a, 1, 1], 0],
-    ['a field longer than the message is malformed', [0x12, 9, 1], undefined],
-    ['a cut fixed field is malformed', [0x25, 1, 2], undefined],
-    ['field number zero is malformed', [0x00, 1], undefined],
-    ['a varint without end is malformed', Array.from({ length: 11 }, () => 0xff), undefined],
-  ];
-  for (const [what, bytes, status] of table) {
-    test(what, () => assert.equal(decodeCheckResponse(Uint8Array.from(bytes)), status));
-  }
 });
 
 test('a status outside of the enum is named by its number', () => {

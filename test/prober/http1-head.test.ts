@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type Head, parseHead } from '../../shared/prober/http1-head.ts';
+import { type Head, headReader } from '../../shared/prober/http1-head.ts';
 
 const ok = 'HTTP/1.1 200 OK\r\n';
 const none = { kind: 'none' } as const;
@@ -58,15 +58,19 @@ const malformed: readonly string[] = [
   'HTTP/1.1 204 None\r\nContent-Length: x\r\n',
 ];
 
+/** `text`: without the empty line. */
+const read = (text: string) => headReader(() => true).take(Buffer.from(`${text}\r\n`, 'latin1'), 0);
+
 describe('the head of a response', () => {
   for (const [text, head] of Object.entries(heads)) {
     test(`${JSON.stringify(text)} is taken`, () => {
-      assert.deepEqual(parseHead(text), { kind: 'head', head });
+      assert.deepEqual(read(text), { kind: 'head', head, end: text.length + 2 });
     });
   }
   for (const text of malformed) {
     test(`${JSON.stringify(text)} is refused`, () => {
-      assert.equal(parseHead(text).kind, 'malformed');
+      const progress = read(text);
+      assert.equal(progress === 'more' ? progress : progress.kind, 'malformed');
     });
   }
 });

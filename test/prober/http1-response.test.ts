@@ -2,22 +2,25 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { type Progress, responseReader } from '../../shared/prober/http1-response.ts';
+import { keptMemory } from '../../shared/prober/kept-memory.ts';
 
 const bodyBytesMax = 10;
+const reader = () => responseReader({ bodyBytesMax: () => bodyBytesMax, reserve: keptMemory().open().reserve });
 
 /** Gives the pieces to a reader, and the end if it still wants more. */
 function read(pieces: readonly Buffer[], cause?: string): Exclude<Progress, 'more'> {
-  const reader = responseReader(() => bodyBytesMax);
+  const { take, end } = reader();
   for (const piece of pieces) {
-    const progress = reader.take(piece);
+    const progress = take(piece);
     if (progress !== 'more') return progress;
   }
-  return reader.end(cause);
+  return end(cause);
 }
 
 const whole = (text: string, cause?: string) => shown(read([Buffer.from(text, 'latin1')], cause));
 
 function shown(progress: Exclude<Progress, 'more'>) {
+  if (progress.kind === 'tooMuch') return 'too much';
   if (progress.kind === 'broken')
     return progress.message.replace(/^net\/http: HTTP\/1\.x transport connection broken: /, '');
   const { status, body, bodyError } = progress.response;
@@ -71,25 +74,25 @@ describe('a response', () => {
   });
 
   test('of another protocol is told apart at its first line', () => {
-    const progress = responseReader(() => bodyBytesMax).take(Buffer.from('220 mail.test ESMTP\r\n'));
+    const progress = reader().take(Buffer.from('220 mail.test ESMTP\r\n'));
     assert.notEqual(progress, 'more');
   });
 
   test('with too long a head is given up', () => {
-    const reader = responseReader(() => bodyBytesMax);
+    const { take } = reader();
     const piece = Buffer.alloc(1024 * 1024, 'a');
-    assert.equal(reader.take(Buffer.from(`${ok}X: `)), 'more');
-    const answers = Array.from({ length: 10 }, () => reader.take(piece));
+    assert.equal(take(Buffer.from(`${ok}X: `)), 'more');
+    const answers = Array.from({ length: 10 }, () => take(piece));
     assert.deepEqual(answers.slice(0, 9), Array(9).fill('more'));
     assert.match(String(Object.values(answers[9] ?? {})), /exceeded/);
   });
 
   test('with endless informational heads is given up', () => {
-    const reader = responseReader(() => bodyBytesMax);
+    const { take } = reader();
     const piece = Buffer.from('HTTP/1.1 100 C\r\n\r\n'.repeat(60_000).concat('HTTP/1.1'));
     let answer: Progress = 'more';
     for (let at = 0; at < 20 && answer === 'more'; at += 1) {
-      answer = reader.take(at === 0 ? piece : Buffer.from(` 100 C\r\n\r\n${piece.toString()}`));
+      answer = take(at === 0 ? piece : Buffer.from(` 100 C\r\n\r\n${piece.toString()}`));
     }
     assert.match(String(Object.values(answer)), /exceeded/);
   });

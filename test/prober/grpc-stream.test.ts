@@ -1,19 +1,50 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type Reply, type RpcResult, readReply, rpcCode, type StreamEnd } from '../../shared/prober/grpc-reply.ts';
+import type { Block } from '../../shared/http2/header-block.ts';
+import { knownField } from '../../shared/http2/hpack-table.ts';
+import type { RpcResult } from '../../shared/prober/grpc-reply.ts';
+import { lostStatus, resetStatus, rpcCode } from '../../shared/prober/grpc-status.ts';
+import { callStream } from '../../shared/prober/grpc-stream.ts';
+
+type Fields = Readonly<Record<string, string | number>>;
+type End =
+  | { readonly kind: 'trailers'; readonly headers: Fields }
+  | { readonly kind: 'noTrailers' }
+  | { readonly kind: 'lost' }
+  | { readonly kind: 'reset'; readonly rstCode: number };
+/** What the server sends of a stream. `end`: absent while the stream goes on. */
+type Reply = { readonly headers: Fields | undefined; readonly body: Uint8Array; readonly end?: End };
 
 const grpc = { ':status': 200, 'content-type': 'application/grpc' };
 const serving = Buffer.from([0, 0, 0, 0, 2, 0x08, 1]);
 const none = Buffer.alloc(0);
-const trailers = (fields: Record<string, string>): StreamEnd => ({ kind: 'trailers', headers: fields });
+const trailers = (fields: Record<string, string>): End => ({ kind: 'trailers', headers: fields });
 const ok = trailers({ 'grpc-status': '0' });
 const status = (code: number, message: string): RpcResult => ({ kind: 'status', code, message });
 
 type Row = readonly [what: string, reply: Reply, result: RpcResult | undefined];
 
 function pin(rows: readonly Row[]): void {
-  for (const [what, reply, result] of rows) test(what, () => assert.deepEqual(readReply(reply), result));
+  for (const [what, reply, result] of rows) test(what, () => assert.deepEqual(resultOf(reply), result));
 }
+
+function resultOf({ headers, body, end }: Reply): RpcResult | undefined {
+  const stream = callStream();
+  const block = (fields: Fields, endStream: boolean): RpcResult | undefined => {
+    const pairs = Object.entries(fields).map(([name, value]) => [name, String(value)] as const);
+    for (const [name, value] of pairs) if (!name.startsWith(':')) stream.field(knownField(name, value));
+    return stream.headers({ ...anyBlock, endStream, pseudo: new Map(pairs.filter(([name]) => name.startsWith(':'))) });
+  };
+  const first = headers && block(headers, false);
+  if (first) return first;
+  const second = stream.data({ data: body, payloadBytes: body.length, endStream: end?.kind === 'noTrailers' });
+  if (second || !end) return second;
+  if (end.kind === 'trailers') return block(end.headers, true);
+  if (end.kind === 'noTrailers') return undefined;
+  return stream.fail(end.kind === 'lost' ? lostStatus('EOF') : resetStatus(end.rstCode));
+}
+
+const anyBlock: Block = { streamId: 1, endStream: false, pseudo: new Map(), isTruncated: false, listBytes: 0 };
 
 describe('a call is answered', () => {
   pin([
@@ -111,7 +142,7 @@ describe('an answer that breaks the protocol is told before its status, and at o
     [
       'a message that is too large',
       { headers: grpc, body: Buffer.from([0, 0xff, 0xff, 0xff, 0xff]) },
-      status(rpcCode.resourceExhausted, 'grpc: received message larger than max (4294967295 vs. 4096)'),
+      status(rpcCode.resourceExhausted, 'grpc: received message larger than max (4294967295 vs. 4194304)'),
     ],
     [
       'a compressed message without an encoding',
@@ -158,3 +189,45 @@ describe('an answer that is not gRPC is told by its HTTP status', () => {
     ],
   ]);
 });
+
+describe('a header block that breaks the protocol ends the call', () => {
+  const internal = rpcCode.internal;
+  const first = (fields: Fields): Reply => ({ headers: { ...grpc, ...fields }, body: none });
+  pin([
+    [
+      'a status that is no number, in the headers',
+      first({ 'grpc-status': 'x' }),
+      status(2, malformed('"x"', 'invalid syntax')),
+    ],
+    [
+      'binary metadata that is no base64',
+      first({ 'a-bin': '*' }),
+      status(internal, 'transport: malformed a-bin: illegal base64 data'),
+    ],
+    ['binary metadata in base64, padded or not', first({ 'a-bin': 'AQ', 'b-bin': 'AQ==' }), undefined],
+    [
+      'no HTTP status and no content type',
+      { headers: {}, body: none },
+      status(internal, 'malformed header: missing HTTP status; malformed header: missing HTTP content-type'),
+    ],
+    ['an informational response is none', { headers: { ':status': 103 }, body: none }, undefined],
+    [
+      'details that name another code',
+      { headers: grpc, body: serving, end: trailers({ 'grpc-status': '0', 'grpc-status-details-bin': 'CAU' }) },
+      status(internal, 'grpc-status-details-bin mismatch: grpc-status=0, grpc-message=""'),
+    ],
+  ]);
+  test('headers in the middle of the stream', () => {
+    const stream = callStream();
+    stream.field(knownField('content-type', 'application/grpc'));
+    assert.equal(stream.headers(anyBlock), undefined);
+    assert.deepEqual(
+      stream.headers(anyBlock),
+      status(internal, 'a HEADERS frame cannot appear in the middle of a stream'),
+    );
+  });
+});
+
+function malformed(text: string, why: string): string {
+  return `transport: malformed grpc-status: strconv.ParseInt: parsing ${text}: ${why}`;
+}

@@ -1,0 +1,129 @@
+/** Header blocks: fragments of HEADERS and CONTINUATION frames, decoded as they arrive and judged as Go's `Framer.readMetaFrame` does. */
+import { type ConnectionFault, errorCode, fault } from './frames.ts';
+import { hpackDecoder } from './hpack-decoder.ts';
+import { type Field, sizeOf } from './hpack-table.ts';
+
+export type BlockStart = { readonly streamId: number; readonly endStream: boolean };
+
+/** A block that is complete. Its regular fields were handed over one by one before. */
+export type Block = BlockStart & {
+  /** Pseudo-header fields by name. */
+  readonly pseudo: ReadonlyMap<string, string>;
+  /** The list was longer than the limit; the fields beyond it were dropped. */
+  readonly isTruncated: boolean;
+  /** By HTTP/2's count: the bytes of all names and values, and 32 a field. */
+  readonly listBytes: number;
+};
+
+export type BlockOptions = {
+  /** SETTINGS_MAX_HEADER_LIST_SIZE, also the limit of one string. */
+  readonly listBytesMax: number;
+  /** Which regular fields are handed over. */
+  readonly isWanted: (name: string) => boolean;
+  /** As in `HpackOptions`. */
+  readonly reserve: (bytes: number) => boolean;
+  /** A regular field that is wanted. It must have no effect before its block is complete. */
+  readonly onField: (field: Field) => void;
+};
+
+export type BlockEnd =
+  | { readonly kind: 'block'; readonly block: Block }
+  /** The fields break a rule of HTTP/2: the stream ends, not the connection. */
+  | { readonly kind: 'malformed'; readonly streamId: number; readonly message: string };
+
+export type BlockReader = {
+  readonly isOpen: () => boolean;
+  readonly begin: (start: BlockStart) => void;
+  /** A fragment of so many bytes begins. */
+  readonly beginFragment: (bytes: number) => void;
+  readonly take: (bytes: Uint8Array, from: number, to: number) => void;
+  /** The frame with the fragment is complete; `isLast`: so is the block. */
+  readonly endFragment: (isLast: boolean) => BlockEnd | ConnectionFault | undefined;
+};
+
+/** The only one that a response may have. */
+const statusField = ':status';
+const pseudoFields: ReadonlySet<string> = new Set([
+  ...[statusField, ':method', ':path', ':scheme', ':authority', ':protocol'],
+]);
+
+export function blockReader({ listBytesMax, isWanted, reserve, onField }: BlockOptions): BlockReader {
+  let start: BlockStart | undefined;
+  let pseudo = new Map<string, string>();
+  let sawRegular = false;
+  let isTruncated = false;
+  let listBytes = 0;
+  let remainingBytes = 0;
+  /** What is wrong with the fields, with their coding, and with the fragment that is being read. */
+  let malformed: string | undefined;
+  let pseudoTrouble: string | undefined;
+  let undecodable: string | undefined;
+  let isTooMuch = false;
+
+  const troubleOf = (field: Field, isPseudo: boolean): string | undefined => {
+    if (isPseudo) return sawRegular ? 'pseudo header field after regular' : undefined;
+    return field.isNameValid ? undefined : 'invalid header field name';
+  };
+  const take = (field: Field) => {
+    const isPseudo = field.name.startsWith(':');
+    malformed = troubleOf(field, isPseudo) ?? (field.isValueValid ? undefined : 'invalid header field value');
+    sawRegular ||= !isPseudo;
+    const bytes = sizeOf(field);
+    if (malformed === undefined && bytes > remainingBytes) {
+      isTruncated = true;
+      remainingBytes = 0;
+    }
+    if (malformed !== undefined || isTruncated) return decoder.ignoreRest();
+    remainingBytes -= bytes;
+    listBytes += bytes;
+    if (isPseudo) takePseudo(field);
+    else if (isWanted(field.name)) onField(field);
+  };
+  const takePseudo = ({ name, value = '' }: Field) => {
+    if (!pseudoFields.has(name)) pseudoTrouble ??= `invalid pseudo-header "${name}"`;
+    else if (pseudo.has(name)) pseudoTrouble ??= `duplicate pseudo-header "${name}"`;
+    else pseudo.set(name, value);
+  };
+  const decoder = hpackDecoder({
+    onField: take,
+    isWanted: (name) => name.startsWith(':') || isWanted(name),
+    stringBytesMax: listBytesMax,
+    reserve,
+  });
+
+  const endBlock = (begun: BlockStart): BlockEnd | ConnectionFault => {
+    start = undefined;
+    const cut = decoder.endBlock();
+    if (cut !== undefined) return fault(errorCode.compression, cut);
+    const isMixed = pseudo.has(statusField) && pseudo.size > 1;
+    const trouble = malformed ?? pseudoTrouble ?? (isMixed ? 'mix of request and response pseudo headers' : undefined);
+    if (trouble !== undefined) return { kind: 'malformed', streamId: begun.streamId, message: trouble };
+    return { kind: 'block', block: { ...begun, pseudo, isTruncated, listBytes } };
+  };
+
+  return {
+    isOpen: () => start !== undefined,
+    begin: (begun) => {
+      start = begun;
+      pseudo = new Map();
+      sawRegular = false;
+      isTruncated = false;
+      listBytes = 0;
+      remainingBytes = listBytesMax;
+      malformed = undefined;
+      pseudoTrouble = undefined;
+      undecodable = undefined;
+    },
+    beginFragment: (bytes) => {
+      isTooMuch = bytes > 2 * remainingBytes || malformed !== undefined;
+    },
+    take: (bytes, from, to) => {
+      if (!isTooMuch) undecodable ??= decoder.take(bytes, from, to);
+    },
+    endFragment: (isLast) => {
+      if (isTooMuch) return fault(errorCode.protocol, malformed ?? 'header list too large');
+      if (undecodable !== undefined) return fault(errorCode.compression, undecodable);
+      return isLast && start ? endBlock(start) : undefined;
+    },
+  };
+}

@@ -1,0 +1,147 @@
+/** The static and the dynamic table of HPACK (RFC 7541, section 2.3 and appendix A). */
+
+/** A field as the decoder hands it over. Strings hold one character per byte. */
+export type Field = {
+  /** Empty if it was too long to keep; see `nameBytes`. */
+  readonly name: string;
+  /** Undefined if nobody asked for it. */
+  readonly value: string | undefined;
+  readonly nameBytes: number;
+  readonly valueBytes: number;
+  /** Whether HTTP/2 allows these bytes in a name, and in a value. */
+  readonly isNameValid: boolean;
+  readonly isValueValid: boolean;
+};
+
+/** What a field adds to the size of a table or of a header list beside its bytes. */
+export const fieldOverheadBytes = 32;
+
+export const sizeOf = ({ nameBytes, valueBytes }: Field): number => nameBytes + valueBytes + fieldOverheadBytes;
+
+/** SETTINGS_HEADER_TABLE_SIZE, which this client leaves at its initial value. */
+export const tableBytesMax = 4096;
+
+const staticPairs: readonly (readonly [name: string, value: string])[] = [
+  [':authority', ''],
+  [':method', 'GET'],
+  [':method', 'POST'],
+  [':path', '/'],
+  [':path', '/index.html'],
+  [':scheme', 'http'],
+  [':scheme', 'https'],
+  [':status', '200'],
+  [':status', '204'],
+  [':status', '206'],
+  [':status', '304'],
+  [':status', '400'],
+  [':status', '404'],
+  [':status', '500'],
+  ['accept-charset', ''],
+  ['accept-encoding', 'gzip, deflate'],
+  ['accept-language', ''],
+  ['accept-ranges', ''],
+  ['accept', ''],
+  ['access-control-allow-origin', ''],
+  ['age', ''],
+  ['allow', ''],
+  ['authorization', ''],
+  ['cache-control', ''],
+  ['content-disposition', ''],
+  ['content-encoding', ''],
+  ['content-language', ''],
+  ['content-length', ''],
+  ['content-location', ''],
+  ['content-range', ''],
+  ['content-type', ''],
+  ['cookie', ''],
+  ['date', ''],
+  ['etag', ''],
+  ['expect', ''],
+  ['expires', ''],
+  ['from', ''],
+  ['host', ''],
+  ['if-match', ''],
+  ['if-modified-since', ''],
+  ['if-none-match', ''],
+  ['if-range', ''],
+  ['if-unmodified-since', ''],
+  ['last-modified', ''],
+  ['link', ''],
+  ['location', ''],
+  ['max-forwards', ''],
+  ['proxy-authenticate', ''],
+  ['proxy-authorization', ''],
+  ['range', ''],
+  ['referer', ''],
+  ['refresh', ''],
+  ['retry-after', ''],
+  ['server', ''],
+  ['set-cookie', ''],
+  ['strict-transport-security', ''],
+  ['transfer-encoding', ''],
+  ['user-agent', ''],
+  ['vary', ''],
+  ['via', ''],
+  ['www-authenticate', ''],
+];
+
+export const knownField = (name: string, value: string): Field => ({
+  name,
+  value,
+  nameBytes: name.length,
+  valueBytes: value.length,
+  isNameValid: true,
+  isValueValid: true,
+});
+
+const staticFields: readonly Field[] = staticPairs.map(([name, value]) => knownField(name, value));
+
+/** Index in the static table of the field itself, or of a field with its name; undefined: neither is there. */
+export function staticIndex(
+  name: string,
+  value: string,
+): { readonly index: number; readonly isWhole: boolean } | undefined {
+  const whole = staticPairs.findIndex((pair) => pair[0] === name && pair[1] === value);
+  const named = whole >= 0 ? whole : staticPairs.findIndex((pair) => pair[0] === name);
+  return named < 0 ? undefined : { index: named + 1, isWhole: whole >= 0 };
+}
+
+export type HeaderTable = {
+  /** By index, from 1 on: the static fields, then the dynamic ones, the latest first. */
+  readonly at: (index: number) => Field | undefined;
+  /** A field that is larger than the table empties it. */
+  readonly add: (field: Field) => void;
+  /** False: more than this side allows. */
+  readonly resize: (bytesMax: number) => boolean;
+  readonly isEmpty: () => boolean;
+};
+
+export function headerTable(): HeaderTable {
+  /** The oldest first. */
+  const fields: Field[] = [];
+  let bytes = 0;
+  let bytesMax = tableBytesMax;
+  const evict = () => {
+    while (bytes > bytesMax) {
+      const oldest = fields.shift();
+      if (oldest === undefined) return;
+      bytes -= sizeOf(oldest);
+    }
+  };
+  return {
+    at: (index) =>
+      index <= staticFields.length ? staticFields[index - 1] : fields[fields.length - (index - staticFields.length)],
+    add: (field) => {
+      fields.push(field);
+      bytes += sizeOf(field);
+      evict();
+    },
+    resize: (wanted) => {
+      if (wanted > tableBytesMax) return false;
+      bytesMax = wanted;
+      evict();
+      return true;
+    },
+    isEmpty: () => fields.length === 0,
+  };
+}

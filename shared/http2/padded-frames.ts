@@ -1,0 +1,137 @@
+/** Parsers of frames that carry data or a header block, with optional padding. */
+
+import { broken, type FrameParser, nothing, ofNoStream } from './frame-parser.ts';
+import { type ConnectionFault, errorCode, type FrameHeader, fault, flag, hasFlag } from './frames.ts';
+import type { BlockReader } from './header-block.ts';
+import type { InboundEvents } from './inbound-events.ts';
+
+/** A payload with optional padding: bytes in front, what it carries, padding. */
+type Padded = {
+  readonly begin: (header: FrameHeader, prefixBytes: number) => void;
+  /** Hands `[from, to)` of what is carried to `carried`. */
+  readonly take: (bytes: Uint8Array, from: number, to: number) => void;
+  readonly isBroken: () => boolean;
+  readonly isOverPadded: () => boolean;
+  readonly carriedBytes: () => number;
+};
+
+type PaddedEvents = {
+  /** What is in front has arrived: so many bytes are carried, fewer than none if the padding is too long. */
+  readonly begin: (carriedBytes: number) => void;
+  readonly carried: (bytes: Uint8Array, from: number, to: number) => void;
+};
+
+function padded({ begin, carried }: PaddedEvents): Padded {
+  let isPadded = false;
+  let prefixBytes = 0;
+  let payloadBytes = 0;
+  let seen = 0;
+  let paddingBytes = 0;
+  const carriedBytes = () => payloadBytes - prefixBytes - paddingBytes;
+  return {
+    begin: (header, otherBytes) => {
+      isPadded = hasFlag(header, flag.padded);
+      prefixBytes = otherBytes + (isPadded ? 1 : 0);
+      payloadBytes = header.payloadBytes;
+      seen = 0;
+      paddingBytes = 0;
+      if (prefixBytes === 0) begin(carriedBytes());
+    },
+    take: (bytes, from, to) => {
+      let at = from;
+      if (isPadded && seen === 0) paddingBytes = bytes[at] ?? 0;
+      if (seen < prefixBytes) {
+        const skipped = Math.min(prefixBytes - seen, to - at);
+        seen += skipped;
+        at += skipped;
+        if (seen === prefixBytes) begin(carriedBytes());
+      }
+      const end = Math.min(to, at + prefixBytes + carriedBytes() - seen);
+      if (end > at) carried(bytes, at, end);
+      seen += to - at;
+    },
+    isBroken: () => payloadBytes < prefixBytes,
+    isOverPadded: () => carriedBytes() < 0,
+    carriedBytes,
+  };
+}
+
+export function dataParser(events: InboundEvents): FrameParser {
+  let pieces: Uint8Array[] = [];
+  let wanted = 0;
+  const payload = padded({
+    begin: nothing,
+    carried: (bytes, from, to) => {
+      const end = Math.min(to, from + wanted);
+      if (end > from) pieces.push(bytes.subarray(from, end));
+      wanted -= end - from;
+    },
+  });
+  return {
+    begin: (header) => {
+      pieces = [];
+      wanted = events.dataWanted();
+      payload.begin(header, 0);
+    },
+    take: payload.take,
+    end: (header) => {
+      const { streamId, payloadBytes } = header;
+      if (streamId === 0) return ofNoStream;
+      if (payload.isBroken()) return broken;
+      if (payload.isOverPadded()) return fault(errorCode.protocol, 'pad size larger than data payload');
+      const [only] = pieces;
+      const data = pieces.length === 1 && only ? only : Buffer.concat(pieces);
+      const endStream = hasFlag(header, flag.endStream);
+      return events.data({ streamId, endStream, data, dataBytes: payload.carriedBytes(), payloadBytes });
+    },
+  };
+}
+
+const priorityBytes = 5;
+
+export function headersParser(events: InboundEvents, blocks: BlockReader): FrameParser {
+  let started: FrameHeader | undefined;
+  const payload = padded({
+    begin: (bytes) => {
+      if (bytes < 0 || started === undefined || started.streamId === 0) return;
+      blocks.begin({ streamId: started.streamId, endStream: hasFlag(started, flag.endStream) });
+      blocks.beginFragment(bytes);
+    },
+    carried: (bytes, from, to) => blocks.take(bytes, from, to),
+  });
+  return {
+    begin: (header) => {
+      started = header;
+      payload.begin(header, hasFlag(header, flag.priority) ? priorityBytes : 0);
+    },
+    take: payload.take,
+    end: (header) => {
+      const { streamId } = header;
+      if (streamId === 0) return ofNoStream;
+      if (payload.isBroken()) return broken;
+      if (payload.isOverPadded()) return events.malformed({ streamId, message: 'too much padding' });
+      return endFragment(events, blocks, header);
+    },
+  };
+}
+
+export function continuationParser(events: InboundEvents, blocks: BlockReader): FrameParser {
+  return {
+    begin: ({ payloadBytes }) => blocks.beginFragment(payloadBytes),
+    take: (bytes, from, to) => {
+      if (blocks.isOpen()) blocks.take(bytes, from, to);
+    },
+    end: (header) => {
+      if (header.streamId === 0) return ofNoStream;
+      return blocks.isOpen() ? endFragment(events, blocks, header) : events.other();
+    },
+  };
+}
+
+function endFragment(events: InboundEvents, blocks: BlockReader, header: FrameHeader): ConnectionFault | undefined {
+  const ended = blocks.endFragment(hasFlag(header, flag.endHeaders));
+  if (ended === undefined) return undefined;
+  if (!('kind' in ended)) return ended;
+  if (ended.kind === 'block') return events.headers(ended.block);
+  return events.malformed({ streamId: ended.streamId, message: ended.message });
+}

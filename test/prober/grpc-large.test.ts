@@ -1,0 +1,76 @@
+/** Answers that are longer than a health check needs: fields that the prober does not know, as a later version of the service may have. */
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http2';
+import { type TestContext, test } from 'node:test';
+import { systemClock as clock } from '../../shared/lib/clock.ts';
+import { grpcProber } from '../../shared/prober/grpc.ts';
+import { startHttp2Script } from '../support/http2-script-server.ts';
+import { loopbackDial as dial } from '../support/loopback-dial.ts';
+import { listenWith } from '../support/tcp-server.ts';
+
+const host = '127.0.0.1';
+const mib = 1024 * 1024;
+
+/** SERVING, and field 2 of so many bytes. */
+function answer(bytes: number): Buffer {
+  const length: number[] = [];
+  let rest = bytes;
+  for (; rest > 127; rest = Math.floor(rest / 128)) length.push((rest % 128) + 128);
+  const message = Buffer.concat([Buffer.from([0x08, 1, 0x12, ...length, rest]), Buffer.alloc(bytes)]);
+  const prefix = Buffer.alloc(5);
+  prefix.writeUInt32BE(message.length, 1);
+  return Buffer.concat([prefix, message]);
+}
+
+const probed = (port: number) =>
+  grpcProber({ dial, clock })({ kind: 'grpc', host, port, service: '', timeoutMs: 60_000 });
+
+/** A server that keeps to its window. */
+async function answering(t: TestContext, body: Buffer) {
+  const server = createServer();
+  server.on('stream', (stream) => {
+    stream.on('error', () => undefined);
+    stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
+    stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
+    stream.end(body);
+  });
+  const running = await listenWith(server, host);
+  t.after(() => running.close());
+  return probed(running.port);
+}
+
+for (const bytes of [10_000, 66_000, mib, 4 * mib - 20])
+  test(`an answer of ${bytes} bytes is taken`, async (t) => {
+    const { outcome, output } = await answering(t, answer(bytes));
+    assert.deepEqual([outcome, output], ['success', 'service healthy']);
+  });
+
+test('an answer of more than 4 MiB is refused', async (t) => {
+  const { outcome, output } = await answering(t, answer(4 * mib));
+  assert.equal(outcome, 'failure');
+  assert.match(output, /received message larger than max \(\d+ vs\. 4194304\)/);
+});
+
+test('a server that does not wait for its window fails, however soon it was granted', async (t) => {
+  const body = answer(100_000);
+  const header = (type: number, flags: number, length: number) =>
+    Buffer.from([length >> 16, (length >> 8) & 255, length & 255, type, flags, 0, 0, 0, type === 4 ? 0 : 1]);
+  // 200, and a literal field: content-type: application/grpc.
+  const block = Buffer.from([0x88, 0x0f, 0x10, 16, ...Buffer.from('application/grpc')]);
+  const frames: Uint8Array[] = [header(1, 4, block.length), block];
+  for (let at = 0; at < body.length; at += 16_384) {
+    const piece = body.subarray(at, at + 16_384);
+    frames.push(header(0, 0, piece.length), piece);
+  }
+  const trailers = Buffer.from([0x00, 11, ...Buffer.from('grpc-status'), 1, 0x30]);
+  frames.push(header(1, 5, trailers.length), trailers);
+  const { port, close } = await startHttp2Script(
+    {
+      hello: [{ sendBase64: header(4, 0, 0).toString('base64') }],
+      reply: [{ sendBase64: Buffer.concat(frames).toString('base64') }],
+    },
+    false,
+  );
+  t.after(close);
+  assert.equal((await probed(port)).outcome, 'failure');
+});

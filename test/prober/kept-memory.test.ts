@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import { systemClock as clock } from '../../shared/lib/clock.ts';
+import { httpProber } from '../../shared/prober/http.ts';
+import { keptMemory } from '../../shared/prober/kept-memory.ts';
+import { loopbackDial as dial } from '../support/loopback-dial.ts';
+import { startWireServer, type WireAction } from '../support/wire-server.ts';
+
+const kib = 1024;
+const mib = 1024 * kib;
+
+describe('what is kept of peers', () => {
+  test('is bounded for one probe', () => {
+    const kept = keptMemory().open();
+    assert.deepEqual([kept.reserve(mib - 1), kept.reserve(1), kept.reserve(1)], [true, true, false]);
+  });
+
+  test('is bounded for all together, but what each has of its own', () => {
+    const memory = keptMemory();
+    const greedy = Array.from({ length: 17 }, () => memory.open());
+    const had = greedy.map((probe) => probe.reserve(mib));
+    assert.deepEqual(had, [...Array(16).fill(true), false]);
+    assert.equal(greedy[16]?.reserve(256 * kib + 16 * kib), true, 'what 16 of them had of their own is left');
+    assert.equal(greedy[16]?.reserve(1), false);
+    const neighbour = memory.open();
+    assert.deepEqual([neighbour.reserve(16 * kib), neighbour.reserve(1)], [true, false]);
+  });
+
+  test('is free again once its probe is over', () => {
+    const memory = keptMemory();
+    for (let round = 0; round < 100; round += 1) {
+      const probe = memory.open();
+      assert.equal(probe.reserve(mib), true, `round ${round}`);
+      probe.close();
+      probe.close();
+    }
+  });
+});
+
+async function probed(t: TestContext, ...actions: readonly WireAction[]) {
+  const server = await startWireServer(
+    { kind: 'raw', routes: { '*': actions } },
+    { seen: () => undefined, fill: (text) => text },
+  );
+  t.after(() => server.close());
+  const url = `http://127.0.0.1:${server.port}/`;
+  return httpProber({ dial, clock })({ kind: 'http', url, headers: [], hostOverride: '', timeoutMs: 60_000 });
+}
+
+describe('a head', () => {
+  const end = { send: '\r\nContent-Length: 4\r\n\r\nfine' };
+
+  test('of nearly 10 MiB that decides nothing is read', async (t) => {
+    const { outcome, output } = await probed(
+      t,
+      { send: 'HTTP/1.1 200 OK\r\nX: ' },
+      { send: 'y'.repeat(mib), repeat: 9 },
+      end,
+    );
+    assert.deepEqual([outcome, output], ['success', 'fine']);
+  });
+
+  test('with a location of 2 MiB is a prober error', async (t) => {
+    const { outcome, failureClass, error } = await probed(
+      t,
+      { send: 'HTTP/1.1 200 OK\r\nLocation: ' },
+      { send: 'y'.repeat(mib), repeat: 2 },
+      end,
+    );
+    assert.deepEqual([outcome, failureClass, error], ['unknown', 'PROBER', 'what the peer sends is too large to keep']);
+  });
+});
