@@ -1,0 +1,38 @@
+/** The table of threats in SECURITY.md: every party that could attack has rows, and each row names a test that exists. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { tableRowsOf } from '../support/markdown.ts';
+import { namedTestProblems } from '../support/named-tests.ts';
+
+const security = readFileSync(join(import.meta.dirname, '../../SECURITY.md'), 'utf8');
+const section = /^## Threats\n([\s\S]*?)^## /m.exec(security)?.[1] ?? '';
+const rows = tableRowsOf(section);
+
+/** Who could attack a prober. */
+const parties = [
+  'a probed peer',
+  'an API caller without a token',
+  'an API caller with a token',
+  'a web page in an operator’s browser',
+  'another local user',
+  'another tenant of the AWS account',
+  'a writer on the event bus',
+];
+
+describe('the threats in SECURITY.md', () => {
+  test('have a row for every party, and none for another', () => {
+    assert.deepEqual(new Set(rows.map(([party]) => party)), new Set(parties));
+  });
+
+  test('say in each row what is tried and what prevents it', () => {
+    const wrong = rows.filter((row) => row.length !== 4 || row.some((cell) => cell === ''));
+    assert.deepEqual(wrong, []);
+  });
+
+  test('name in each row a test that exists', () => {
+    const wrong = rows.flatMap((row) => namedTestProblems(row[3] ?? '').map((problem) => `${row[1]}: ${problem}`));
+    assert.deepEqual(wrong, []);
+  });
+});
