@@ -3,12 +3,12 @@ import { RemovalPolicy, type Stack, Token } from 'aws-cdk-lib';
 import { HttpNoneAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { canaryOf } from '../functions/canary.ts';
 import { emulatorStage } from '../functions/lambda/environment.ts';
 import { secretPrefix } from '../shared/aws/secrets.ts';
 import { reachOf } from '../shared/core/self-health.ts';
+import { didYouMean, readCidr } from '../shared/net/cidr.ts';
 import { fleetLayout } from './fleet.ts';
 import type { ProbeletProps } from './props.ts';
 import { isGrantable } from './secrets.ts';
@@ -16,7 +16,8 @@ import { isGrantable } from './secrets.ts';
 export const modeDefault = 'auto';
 export const memorySizeDefault = 256;
 
-type Rule = { readonly allowed: string; readonly schema: z.ZodType };
+/** `meant`: what a refused value may have stood for, as the end of the sentence. */
+type Rule = { readonly allowed: string; readonly schema: z.ZodType; readonly meant?: (value: unknown) => string };
 
 const construct = (allowed: string): Rule => ({ allowed, schema: z.custom((value) => Construct.isConstruct(value)) });
 const wholeNumber = (min: number, max: number): Rule => ({
@@ -63,7 +64,8 @@ const rules: { readonly [prop in keyof ProbeletProps]-?: Rule } = {
   },
   allowCidrs: {
     allowed: 'ranges like 10.0.0.0/8',
-    schema: z.array(z.string().refine((value) => ipaddr.isValidCIDR(value))),
+    schema: z.array(z.string().refine((value) => readCidr(value).kind === 'range')),
+    meant: (value) => didYouMean(Array.isArray(value) ? value.map(String) : []),
   },
   allowLoopback: flag,
   canaries: { allowed: 'one to ten of host:port', schema: z.array(hostAndPort).min(1).max(10) },
@@ -115,9 +117,9 @@ export function requireValidProps(props: ProbeletProps, stack: Stack): void {
 
 function propProblem(prop: string, value: unknown): readonly string[] {
   if (!isProp(prop)) return [`${prop}: there is no such prop; allowed: ${propNames.join(', ')}`];
-  const { allowed, schema } = rules[prop];
+  const { allowed, schema, meant } = rules[prop];
   if (value === undefined || schema.safeParse(value).success) return [];
-  return [`${prop}: is ${shown(value)}; allowed: ${allowed}`];
+  return [`${prop}: is ${shown(value)}; allowed: ${allowed}${meant?.(value) ?? ''}`];
 }
 
 const isProp = (prop: string): prop is keyof typeof rules => Object.hasOwn(rules, prop);

@@ -2,8 +2,8 @@
  * What the deployment tells its functions: the one place on AWS that reads the environment. Read once, when a function starts; what is
  * wrong or missing is an error that names every such variable, and then the function does not start at all.
  */
-import ipaddr from 'ipaddr.js';
 import type { Canary } from '../../shared/manager/ports.ts';
+import { didYouMean, readCidr } from '../../shared/net/cidr.ts';
 import { canaryOf } from '../canary.ts';
 
 export type Environment = {
@@ -108,8 +108,8 @@ const listOf = (text: string | undefined): readonly string[] =>
   (text ?? '').split(',').flatMap((part) => part.trim() || []);
 
 function cidr(value: string): string {
-  if (!ipaddr.isValidCIDR(value)) throw wrong('PROBELET_ALLOW_CIDRS', value, 'ranges like 10.0.0.0/8, between commas');
-  return value;
+  if (readCidr(value).kind === 'range') return value;
+  throw wrong('PROBELET_ALLOW_CIDRS', value, `ranges like 10.0.0.0/8, between commas${didYouMean([value])}`);
 }
 
 const stageDefault = 'default';

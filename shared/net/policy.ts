@@ -1,23 +1,22 @@
 /** Which addresses may be dialed. Judged on the literal that is dialed, never on a name. See SECURITY.md. */
 import ipaddr from 'ipaddr.js';
+import { type Address, embeddedIpv4, parsedAddress } from './address.ts';
+import { type Cidr, didYouMean, readCidr } from './cidr.ts';
 import type { DialPolicy } from './net.ts';
 
 export type DialPolicyOptions = {
   /** `aws`: public unicast only. `local`: loopback and private ranges too, that is where one's own services are. */
   readonly mode: 'aws' | 'local';
-  /** Opens private and special ranges on AWS (`10.0.0.0/8`), never loopback, link-local, unspecified or multicast. */
+  /** Opens private and special ranges on AWS (`10.0.0.0/8`), never loopback, link-local, metadata, unspecified or multicast. */
   readonly allowCidrs?: readonly string[];
   /** May loopback be dialed? Default: in `local` yes, in `aws` no; there only a deployment on an emulator says so. */
   readonly allowLoopback?: boolean;
 };
 
-type Address = ReturnType<typeof ipaddr.parse>;
-type Cidr = ReturnType<typeof ipaddr.parseCIDR>;
-
 /** A verdict is a pure function of the address, so it is remembered: a probe asks twice for the same one. */
 const verdictsMax = 4096;
 
-/** The policy of a deployment. Throws a RangeError when one of `allowCidrs` is malformed; a text that is no address is denied. */
+/** The policy of a deployment. Throws a RangeError when one of `allowCidrs` is wrong; a text that is no address is denied. */
 export function dialPolicy(options: DialPolicyOptions): DialPolicy {
   const allowed = (options.allowCidrs ?? []).map(parsedCidr);
   const verdicts = new Map<string, boolean>();
@@ -32,8 +31,9 @@ export function dialPolicy(options: DialPolicyOptions): DialPolicy {
 }
 
 function parsedCidr(text: string): Cidr {
-  if (!ipaddr.isValidCIDR(text)) throw new RangeError(`not a CIDR: ${text}`);
-  return ipaddr.parseCIDR(text);
+  const read = readCidr(text);
+  if (read.kind === 'wrong') throw new RangeError(`${text} is no range${didYouMean([text])}`);
+  return read.cidr;
 }
 
 function isAllowed(text: string, options: DialPolicyOptions, allowed: readonly Cidr[]): boolean {
@@ -43,7 +43,7 @@ function isAllowed(text: string, options: DialPolicyOptions, allowed: readonly C
   if (neverDialed.has(range) || isCloudMetadata(address)) return false;
   if (range === 'loopback') return options.allowLoopback ?? options.mode === 'local';
   if (options.mode === 'local' || range === 'unicast') return true;
-  return allowed.some((cidr) => address.kind() === cidr[0].kind() && address.match(cidr));
+  return allowed.some((cidr) => isWithin(address, cidr));
 }
 
 /** Not services: this host unspecified, whole groups, and link-local, where clouds keep credentials (169.254.169.254, .170.2). */
@@ -57,25 +57,35 @@ const neverDialed: ReadonlySet<string> = new Set([
   ...['rfc6145', '6to4', 'teredo', 'rfc6052'],
 ]);
 
-/** fd00:ec2::/32 is to IPv6 what 169.254.0.0/16 is to IPv4 on AWS: metadata, DNS, time, credentials. */
-const cloudMetadata = ipaddr.parseCIDR('fd00:ec2::/32');
-const ipv4Compatible = ipaddr.parseCIDR('::/96');
-const nat64 = ipaddr.parseCIDR('64:ff9b::/96');
+/**
+ * Where clouds answer with credentials and settings of the machine, outside of link-local: AWS (fd00:ec2::/32 is to IPv6 what
+ * 169.254.0.0/16 is to IPv4), Alibaba, Oracle, Google, Azure, Scaleway. By each provider's documentation of its metadata service.
+ */
+const cloudMetadata: readonly Cidr[] = [
+  'fd00:ec2::/32',
+  '100.100.100.200/32',
+  ...['192.0.0.192/32', 'fd00:c1::a9fe:a9fe/128'],
+  'fd20:ce::254/128',
+  '168.63.129.16/32',
+  'fd00:42::42/128',
+].map((range) => ipaddr.parseCIDR(range));
 
-function isCloudMetadata(address: Address): boolean {
-  return address.kind() === 'ipv6' && address.match(cloudMetadata);
-}
+const isCloudMetadata = (address: Address): boolean => cloudMetadata.some((range) => isWithin(address, range));
+
+const isWithin = (address: Address, [network, prefix]: Cidr): boolean =>
+  address.kind() === network.kind() && address.match(network, prefix);
+
+const ipv4Compatible = ipaddr.IPv6.parseCIDR('::/96');
+const nat64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
 
 /**
  * The address that a literal really reaches: an IPv4 address inside an IPv6 one (mapped, NAT64) is judged as itself. The other forms
  * that carry one (IPv4-compatible, IPv4-translated, 6to4, Teredo, local NAT64 with its free layout) are denied: nobody serves there.
  */
 function judgedAddress(text: string): Address | undefined {
-  if (!ipaddr.isValid(text)) return undefined;
-  const address = ipaddr.parse(text);
+  const address = parsedAddress(text);
   if (!(address instanceof ipaddr.IPv6)) return address;
-  if (address.isIPv4MappedAddress()) return address.toIPv4Address();
-  if (address.match(nat64)) return new ipaddr.IPv4(address.toByteArray().slice(12));
+  if (address.isIPv4MappedAddress() || address.match(nat64)) return embeddedIpv4(address);
   if (address.range() !== 'loopback' && address.match(ipv4Compatible)) return undefined;
   return address;
 }

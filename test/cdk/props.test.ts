@@ -42,7 +42,16 @@ describe('a wrong prop is refused by its name and with what is allowed', () => {
     [{ memorySize: '256' }, 'memorySize: is "256"; allowed: a whole number from 128 to 10240'],
     [{ mode: 'loop' }, 'mode: is "loop"; allowed: auto, resident or tick'],
     [{ stage: 'a b' }, 'stage: is "a b"; allowed: 1 to 64 letters, digits, dots, dashes or underscores'],
-    [{ allowCidrs: ['10.0.0.0'] }, 'allowCidrs: is ["10.0.0.0"]; allowed: ranges like 10.0.0.0/8'],
+    [
+      { allowCidrs: ['10.0.0.0'] },
+      'allowCidrs: is ["10.0.0.0"]; allowed: ranges like 10.0.0.0/8 (did you mean 10.0.0.0/32?)',
+    ],
+    [
+      { allowCidrs: ['fc00::/7', '10/8', '::ffff:172.16.0.0/108'] },
+      'allowCidrs: is ["fc00::/7","10/8","::ffff:172.16.0.0/108"]; allowed: ranges like 10.0.0.0/8 (did you mean 10.0.0.0/8 and 172.16.0.0/12?)',
+    ],
+    [{ allowCidrs: ['private'] }, 'allowCidrs: is ["private"]; allowed: ranges like 10.0.0.0/8'],
+    [{ allowCidrs: '10.0.0.0/8' }, 'allowCidrs: is "10.0.0.0/8"; allowed: ranges like 10.0.0.0/8'],
     ...['example.com', 'h:0', 'h:99999', '[1:2]:443', 'a,b:443', 'a b:443'].map((canary): [object, string] => [
       { canaries: [canary] },
       `canaries: is ["${canary}"]; allowed: one to ten of host:port`,

@@ -85,6 +85,9 @@ describe('the environment of the functions', () => {
     ['PROBELET_CAPACITY_MB', 'much'],
     ['PROBELET_ALLOW_CIDRS', '10.0.0.0'],
     ['PROBELET_ALLOW_CIDRS', '10.0.0.0/8,private'],
+    ...['10/8', '10.1.2.3/8', '010.0.0.0/8', '::ffff:10.0.0.0/104'].map(
+      (range) => ['PROBELET_ALLOW_CIDRS', range] as const,
+    ),
     ['PROBELET_ALLOW_LOOPBACK', '1'],
     ['PROBELET_ALLOW_LOOPBACK', 'yes'],
     ['PROBELET_CANARIES', 'example.com'],
@@ -108,6 +111,13 @@ describe('the environment of the functions', () => {
         message: pattern,
       });
     });
+
+  test('a range that was meant otherwise is refused with what was meant', () => {
+    for (const range of ['10/8', '10.1.2.3/8', '010.0.0.0/8', '::ffff:10.0.0.0/104'])
+      assert.throws(() => readEnvironment(['allowCidrs'], { PROBELET_ALLOW_CIDRS: `fc00::/7,${range}` }), {
+        message: `PROBELET_ALLOW_CIDRS is "${range}": it has to be ranges like 10.0.0.0/8, between commas (did you mean 10.0.0.0/8?)`,
+      });
+  });
 
   test('a service is where its endpoint says, or in the region', () => {
     assert.equal(serviceEndpoint('ssm', 'us-east-1', {}), 'https://ssm.us-east-1.amazonaws.com');
