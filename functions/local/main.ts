@@ -17,10 +17,11 @@ import { startWorker } from './worker.ts';
 /** Exit codes of the command line: 1 it could not run, 2 it was called wrongly. */
 const exitFailed = 1;
 const exitUsage = 2;
-/** A stop that takes longer than this is cut short: everything that counts is durable already. */
-const stopMaxMs = 10_000;
-/** A worker has polls to wait for, or the queue would give to nobody what they still bring. */
-const workerStopMaxMs = 20_000;
+/**
+ * A stop that takes longer than this is cut short: everything that counts is durable already. Probes in flight have 2 s of it, the last
+ * polls of a worker 3 s, and whoever sent the signal is promised an end within 5 s.
+ */
+const stopMaxMs = 4_000;
 
 const log = jsonLog(pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }));
 const ports = { clock: systemClock, random: systemRandom, log };
@@ -54,7 +55,6 @@ switch (parsed.kind) {
     process.stderr.write(`probelet works for ${options.aws.queueUrl}, table ${options.aws.table}\n`);
     run(worker, {
       listening: '',
-      stopMs: workerStopMaxMs,
       close: services.close,
       ...(options.server && { server: options.server }),
     });
@@ -75,14 +75,13 @@ type Running = {
   /** Absent: it does not listen. */
   readonly server?: ServerOptions;
   readonly close?: () => void;
-  readonly stopMs?: number;
 };
 
 /** Until SIGTERM or SIGINT, then in order. */
-function run(piece: Piece, { server: options, listening, close, stopMs = stopMaxMs }: Running): void {
+function run(piece: Piece, { server: options, listening, close }: Running): void {
   const server = options && listen(piece, options, listening);
   const stop = () => {
-    setTimeout(() => process.exit(exitFailed), stopMs).unref();
+    setTimeout(() => process.exit(exitFailed), stopMaxMs).unref();
     server?.close();
     if (server && 'closeAllConnections' in server) server.closeAllConnections();
     void piece.stop().then(() => {

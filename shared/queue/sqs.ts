@@ -20,9 +20,10 @@ const sendsMax = 4;
 const receivesMax = 2;
 /**
  * SQS goes on with the poll of a process that has died and gives it what comes, which then nobody has until its visibility ends. A message
- * of the run that died with it comes free 10 s later at the earliest (visibility less beat): by then the poll is over.
+ * of the run that died with it comes free 10 s later at the earliest (visibility less beat): by then the poll is over. A process that stops
+ * waits for its polls, and has 4 s in all.
  */
-const pollMsMax = 8_000;
+const pollMsMax = 3_000;
 
 export type SqsQueue = QueueSender &
   QueueReceiver & {
