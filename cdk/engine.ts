@@ -6,8 +6,8 @@ import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import type { FunctionName } from '../functions/bundling.ts';
-import { execEnvironment } from './exec-runner.ts';
 import { type NodeFunction, productVersion } from './node-function.ts';
+import { proberEnvironment } from './prober-environment.ts';
 import { ProberFleet, ShardQueue } from './prober-fleet.ts';
 import type { ProbeletProps } from './props.ts';
 import { ShardSchedule } from './shard-schedule.ts';
@@ -45,7 +45,7 @@ export function engine(scope: Construct, { props, stage, table, bus }: Options):
   });
   const { prober } = new ProberFleet(scope, 'ProberFleet', {
     ...props,
-    ...withShards({ ...dialEnvironment(props), ...execEnvironment(scope, props.execRunner) }),
+    ...withShards(proberEnvironment(scope, props)),
     network: vpc && { vpc, vpcSubnets: props.vpcSubnets, securityGroups: props.securityGroups },
   });
   const capacity = { PROBELET_MODE: props.mode, PROBELET_CAPACITY_MB: String(props.memorySize) };
@@ -72,22 +72,13 @@ function release(
   schedule.function.node.addDependency(prober.function);
 }
 
-/** What may be dialed, and what shows that the prober's own network is all right. */
-function dialEnvironment({ allowCidrs, allowLoopback, canaries }: ProbeletProps): Variables {
-  return {
-    ...(allowCidrs && { PROBELET_ALLOW_CIDRS: allowCidrs.join(',') }),
-    ...(allowLoopback && { PROBELET_ALLOW_LOOPBACK: '1' }),
-    ...(canaries && { PROBELET_CANARIES: canaries.join(',') }),
-  };
-}
-
 /** Changes with what a run does: its code, and what it may dial and use. A new one makes all runs hand over. */
 function releaseOf(
   { codeHash }: NodeFunction,
-  { allowCidrs, canaries, memorySize, execRunner }: ProbeletProps,
+  { allowCidrs, canaries, memorySize, execRunner, secrets }: ProbeletProps,
 ): string {
   const { functions = {}, instances } = execRunner ?? {};
-  const parts = [codeHash, allowCidrs, canaries, memorySize, Object.keys(functions), instances];
+  const parts = [codeHash, allowCidrs, canaries, memorySize, Object.keys(functions), instances, secrets];
   const hash = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
   return `${productVersion}-${hash.slice(0, releaseHashLength)}`;
 }

@@ -9,7 +9,7 @@ import { busActions, mappingActions, shardActions, tableActions } from '../funct
 import { encryptionOf } from './dead-letters.ts';
 import { grantExec } from './exec-runner.ts';
 import { type FunctionNetwork, type FunctionSettings, NodeFunction } from './node-function.ts';
-import type { ExecRunner } from './props.ts';
+import type { ExecRunner, ProbeletProps } from './props.ts';
 import { secretStatements } from './secrets.ts';
 import { allow, useKey } from './statement.ts';
 
@@ -48,7 +48,7 @@ type Props = {
   readonly memorySize: number;
   readonly network?: FunctionNetwork | undefined;
   readonly execRunner?: ExecRunner | undefined;
-  readonly secrets?: readonly string[] | undefined;
+  readonly secrets?: ProbeletProps['secrets'];
   readonly reservedConcurrency?: number | undefined;
   readonly maxConcurrency?: number | undefined;
 };

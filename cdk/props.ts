@@ -4,6 +4,7 @@ import type { ISecurityGroup, IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2'
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import type { SecretHostTexts } from '../functions/secret-variable.ts';
 import type { Fleet } from './fleet.ts';
 import type { TargetTableProps } from './table.ts';
 
@@ -32,8 +33,11 @@ export type ProbeletProps = TargetTableProps & {
   readonly canaries?: readonly string[];
   /** Default: none, and exec probes are prober errors. */
   readonly execRunner?: ExecRunner;
-  /** What probe headers may refer to, as they do: `ssm:/probelet/…`, `secretsmanager:probelet/…`. Default: nothing. */
-  readonly secrets?: readonly string[];
+  /**
+   * What probe headers may refer to, as they do (`ssm:/probelet/…`, `secretsmanager:probelet/…`), and the hosts that each may be sent to:
+   * `host`, `*.host` or an address, with or without a port. Default: nothing.
+   */
+  readonly secrets?: SecretHostTexts;
   /** Default `auto`: tick for a shard of few targets (`tickTargetsMax`) whose periods are all a minute or more, else resident. */
   readonly mode?: 'auto' | 'resident' | 'tick';
   /** Of the prober, MB. More of it means fewer shards. */

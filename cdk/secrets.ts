@@ -1,7 +1,8 @@
-/** Which secrets the prober may read for the headers of its probes: those that the deployment names, and no others. */
+/** Which secrets the prober may read for the headers of its probes, and where they may go: as the deployment says, and no others. */
 import { ArnFormat, Stack } from 'aws-cdk-lib';
 import type { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
+import { type SecretHostTexts, secretVariable } from '../functions/secret-variable.ts';
 import { secretPrefix } from '../shared/aws/secrets.ts';
 import { secretReference } from '../shared/core/secret-reference.ts';
 import { allow } from './statement.ts';
@@ -13,10 +14,14 @@ export function isGrantable(text: string): boolean {
   return reference?.source === 'secretsmanager' && reference.name.startsWith(secretPrefix);
 }
 
-export function secretStatements(scope: Construct, secrets: readonly string[] = []): readonly PolicyStatement[] {
+/** As the prober reads it; see functions/lambda/environment.ts. */
+export const secretEnvironment = (secrets: SecretHostTexts | undefined): { readonly [name: string]: string } =>
+  secrets ? { PROBELET_SECRETS: secretVariable(secrets) } : {};
+
+export function secretStatements(scope: Construct, secrets: SecretHostTexts = {}): readonly PolicyStatement[] {
   const stack = Stack.of(scope);
   const names = (source: 'ssm' | 'secretsmanager') =>
-    secrets.flatMap((text) => {
+    Object.keys(secrets).flatMap((text) => {
       const reference = secretReference(text);
       return reference?.source === source ? [reference.name] : [];
     });

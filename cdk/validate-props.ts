@@ -7,9 +7,11 @@ import { z } from 'zod';
 import { canaryOf } from '../functions/canary.ts';
 import { emulatorStage } from '../functions/lambda/environment.ts';
 import { secretPrefix } from '../shared/aws/secrets.ts';
+import { secretHost } from '../shared/core/secret-hosts.ts';
 import { reachOf } from '../shared/core/self-health.ts';
 import { didYouMean, readCidr } from '../shared/net/cidr.ts';
 import { fleetLayout } from './fleet.ts';
+import { chosenBytes, chosenBytesMax } from './prober-environment.ts';
 import type { ProbeletProps } from './props.ts';
 import { isGrantable } from './secrets.ts';
 
@@ -26,6 +28,8 @@ const wholeNumber = (min: number, max: number): Rule => ({
 });
 const flag: Rule = { allowed: 'true or false', schema: z.boolean() };
 const name = z.string().regex(/^[\w-]{1,64}$/);
+
+const isSecretHost = (text: string) => secretHost(text) !== undefined;
 
 /** Whether it answers is seen when it runs. */
 const hostAndPort = z.string().refine((value) => canaryOf(value) !== undefined);
@@ -80,8 +84,10 @@ const rules: { readonly [prop in keyof ProbeletProps]-?: Rule } = {
       .refine(({ functions, instances }) => functions !== undefined || instances !== undefined),
   },
   secrets: {
-    allowed: `references like ssm:/${secretPrefix}token or secretsmanager:${secretPrefix}token`,
-    schema: z.array(z.string().refine(isGrantable)).min(1).max(50),
+    allowed: `1 to 50 references like ssm:/${secretPrefix}token or secretsmanager:${secretPrefix}token, each with 1 to 50 hosts that it may be sent to: {'ssm:/${secretPrefix}token': ['shop.test', '*.shop.test:443', '10.0.0.1']}`,
+    schema: z
+      .record(z.string().refine(isGrantable), z.array(z.string().refine(isSecretHost)).min(1).max(50))
+      .refine((secrets) => Object.keys(secrets).length >= 1 && Object.keys(secrets).length <= 50),
   },
   mode: { allowed: 'auto, resident or tick', schema: z.enum(['auto', 'resident', 'tick']) },
   memorySize: wholeNumber(128, 10_240),
@@ -156,11 +162,20 @@ function crossProblems(props: ProbeletProps, stack: Stack): readonly string[] {
     ...(canaries && !allowLoopback && canaries.every((value) => reachOf(canaryOf(value)?.host ?? '') === 'loopback')
       ? ['canaries: are all on loopback, which says nothing of the network; allowed: at least one beyond it']
       : []),
+    ...tooLargeEnvironment(props),
     ...tooFew('reservedConcurrency', reservedConcurrency, { least, reason }),
     ...tooFew('maxConcurrency', maxConcurrency, { least, reason }),
     ...(reservedConcurrency !== undefined && maxConcurrency !== undefined && maxConcurrency > reservedConcurrency
       ? [`maxConcurrency: is ${maxConcurrency}; allowed: at most reservedConcurrency, ${reservedConcurrency}`]
       : []),
+  ];
+}
+
+function tooLargeEnvironment(props: ProbeletProps): readonly string[] {
+  const bytes = chosenBytes(props);
+  if (bytes <= chosenBytesMax) return [];
+  return [
+    `secrets, allowCidrs, canaries, execRunner: take ${bytes} bytes of the prober's environment; allowed: ${chosenBytesMax} together, since Lambda takes 4096 and some are for names that AWS gives`,
   ];
 }
 

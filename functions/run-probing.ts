@@ -12,7 +12,7 @@ type Options = {
   readonly policy: DialPolicy;
   readonly resolveOn: (clock: EndingClock) => Resolve;
   /** Who runs commands and knows secrets. */
-  readonly outside: (clock: EndingClock) => Pick<ProberPorts, 'run' | 'resolveSecret'>;
+  readonly outside: (clock: EndingClock) => Pick<ProberPorts, 'run' | 'secrets'>;
 };
 
 export function runProbing({ clock, policy, resolveOn, outside }: Options): RunProbing {

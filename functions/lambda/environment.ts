@@ -2,9 +2,11 @@
  * What the deployment tells its functions: the one place on AWS that reads the environment. Read once, when a function starts; what is
  * wrong or missing is an error that names every such variable, and then the function does not start at all.
  */
+import type { SecretHosts } from '../../shared/core/secret-hosts.ts';
 import type { Canary } from '../../shared/manager/ports.ts';
 import { didYouMean, readCidr } from '../../shared/net/cidr.ts';
 import { canaryOf } from '../canary.ts';
+import { secretHostsOf } from '../secret-variable.ts';
 
 export type Environment = {
   readonly table: string;
@@ -19,6 +21,8 @@ export type Environment = {
   readonly allowLoopback: boolean;
   /** What answers for as long as the prober's own network is all right. */
   readonly canaries: readonly Canary[];
+  /** What probe headers may refer to, and where each of it may be sent. */
+  readonly secretHosts: SecretHosts;
   /** Functions that exec probes may name, by ARN. */
   readonly execFunctions: ReadonlyMap<string, string>;
   /** Whether exec probes may run commands on instances. */
@@ -78,6 +82,7 @@ const readers: { readonly [Name in keyof Environment]: (variables: Variables) =>
   allowCidrs: (variables) => listOf(variables.PROBELET_ALLOW_CIDRS).map(cidr),
   allowLoopback,
   canaries,
+  secretHosts: (variables) => secretHosts(variables.PROBELET_SECRETS),
   execFunctions: (variables) => execFunctions(variables.PROBELET_EXEC_FUNCTIONS || '{}'),
   execSsm: (variables) => flag(variables, 'PROBELET_EXEC_SSM'),
   capacityMb: (variables) => megabytes(required(variables, 'PROBELET_CAPACITY_MB')),
@@ -157,6 +162,12 @@ function requiredCanary(value: string): Canary {
   const canary = canaryOf(value);
   if (canary) return canary;
   throw wrong('PROBELET_CANARIES', value, 'host:port, several between commas');
+}
+
+function secretHosts(text = ''): SecretHosts {
+  const hosts = secretHostsOf(text);
+  if (hosts) return hosts;
+  throw wrong('PROBELET_SECRETS', text, 'references, each with its hosts behind it, between commas');
 }
 
 const functionArn = /^arn:aws[\w-]*:lambda:[a-z0-9-]+:\d{12}:function:[\w-]+(?::[\w$-]+)?$/;

@@ -2,10 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import type { LayoutContext } from '../../shared/core/layout.ts';
+import { type SecretHost, type SecretHosts, secretHost } from '../../shared/core/secret-hosts.ts';
+import { secretReference } from '../../shared/core/secret-reference.ts';
 import { reachOf } from '../../shared/core/self-health.ts';
 import { type AllowList, parseAllowList } from '../../shared/exec/allow-list.ts';
 import type { Canary } from '../../shared/manager/ports.ts';
 import { canaryOf } from '../canary.ts';
+import { secretPrefix } from './environment-secrets.ts';
 
 /** The message names the option and says what is wrong with it. */
 export class InvalidOption extends Error {}
@@ -48,6 +51,25 @@ export function validCanary(text: string): Canary {
   if (reachOf(canary.host) === 'loopback')
     throw new InvalidOption(`--canary: ${text} is on this machine, so it says nothing of its network`);
   return canary;
+}
+
+/** By reference. A variable may have several hosts. */
+export function validSecrets(texts: readonly string[]): SecretHosts {
+  const hosts = new Map<string, readonly SecretHost[]>();
+  for (const text of texts) {
+    const [, name = '', hostText = ''] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
+    const reference = `env:${name}`;
+    const host = secretHost(hostText);
+    // What stands behind the name may be the secret itself, given here by mistake.
+    if (!name.startsWith(secretPrefix) || secretReference(reference) === undefined)
+      throw new InvalidOption(`--secret: has to be NAME=HOST[:PORT], with a NAME that begins with ${secretPrefix}`);
+    if (host === undefined)
+      throw new InvalidOption(
+        `--secret: ${name} needs a HOST or HOST:PORT behind =: a name, *.NAME, or an IP address, one of IPv6 in brackets`,
+      );
+    hosts.set(reference, [...(hosts.get(reference) ?? []), host]);
+  }
+  return hosts;
 }
 
 export function validUrl(option: string, text: string): string {

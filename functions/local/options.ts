@@ -2,6 +2,7 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import type { LayoutContext } from '../../shared/core/layout.ts';
 import { descriptorsMax } from '../../shared/core/room.ts';
+import type { SecretHosts } from '../../shared/core/secret-hosts.ts';
 import type { AllowList } from '../../shared/exec/allow-list.ts';
 import type { Canary } from '../../shared/manager/ports.ts';
 import { type AwsOptions, awsOptions } from './aws-options.ts';
@@ -13,6 +14,7 @@ import {
   validCount,
   validHost,
   validPort,
+  validSecrets,
   validShardMode,
 } from './option-values.ts';
 
@@ -25,6 +27,8 @@ export type LocalOptions = ServerOptions & {
   readonly mode?: LayoutContext['mode'];
   /** Absent: exec probes are refused. */
   readonly allowExec?: AllowList;
+  /** Absent: none may be sent anywhere. */
+  readonly secretHosts?: SecretHosts;
   /** Absent: the machine's DNS servers, those that answer. */
   readonly canaries?: readonly Canary[];
 };
@@ -43,6 +47,8 @@ export type WorkerOptions = {
   /** Shards held at most. */
   readonly concurrency: number;
   readonly allowExec?: AllowList;
+  /** Absent: none may be sent anywhere. */
+  readonly secretHosts?: SecretHosts;
   /** Absent: the machine's DNS servers, those that answer. */
   readonly canaries?: readonly Canary[];
   /** Absent: the worker does not listen. */
@@ -68,6 +74,9 @@ Everything in one process, kept in a file:
   --data-dir FOLDER   where the targets and their results are kept (default .probelet)
   --token-file FILE   the bearer token that every request but /healthz has to carry
   --allow-exec FILE   the commands that exec probes may run, one a line: an absolute path, or a JSON array that must match exactly
+  --secret NAME=HOST[:PORT]
+                      a variable of the environment (PROBELET_SECRET_…) that probe headers may send as env:NAME, and where to: HOST is a
+                      name, *.NAME for all below it, or an IP address ([…] for IPv6); may be repeated (default: none is sent anywhere)
   --canary HOST:PORT  what answers while this machine's own network is all right: while none of them does, no failure counts and
                       results are Unknown; may be repeated (default: its DNS servers, those that answer over TCP)
   --mode MODE         resident: probes at all times; tick: once a minute, then nothing runs until the next; auto: tick while no
@@ -77,8 +86,8 @@ Everything in one process, kept in a file:
 Several processes, on one machine or many, that share a DynamoDB table and an SQS queue:
 
   --control           one process: the API and the schedule; probes nothing (with --port, --host, --token-file, --mode)
-  --worker            as many as you like: probe what they receive (with --allow-exec, --canary; with --port, --host and --token-file
-                      one serves /healthz and /metrics)
+  --worker            as many as you like: probe what they receive (with --allow-exec, --secret, --canary; with --port, --host and
+                      --token-file one serves /healthz and /metrics)
   --table NAME        the table: keys pk and sk, both strings; expiresAt for its time to live
   --queue-url URL     the queue: FIFO
   --bus NAME          the EventBridge bus that every event goes to (default: none)
@@ -96,6 +105,7 @@ const declared = {
   'data-dir': { type: 'string' },
   'token-file': { type: 'string' },
   'allow-exec': { type: 'string' },
+  secret: { type: 'string', multiple: true },
   canary: { type: 'string', multiple: true },
   mode: { type: 'string' },
   control: { type: 'boolean', default: false },
@@ -117,6 +127,7 @@ type Mode = 'alone' | 'control' | 'worker';
 const modesOf: { readonly [option in Option]?: readonly Mode[] } = {
   'data-dir': ['alone'],
   'allow-exec': ['alone', 'worker'],
+  secret: ['alone', 'worker'],
   canary: ['alone', 'worker'],
   mode: ['alone', 'control'],
   table: ['control', 'worker'],
@@ -164,7 +175,11 @@ function refuseOthers(given: Given, mode: Mode): void {
 function optionsOf(given: Given, mode: Mode): ParsedOptions {
   const { release = '', concurrency = concurrencyDefault } = given;
   const allowExec = given['allow-exec'] === undefined ? undefined : readAllowList(given['allow-exec']);
-  const probing = { ...(allowExec && { allowExec }), ...(given.canary && { canaries: given.canary.map(validCanary) }) };
+  const probing = {
+    ...(allowExec && { allowExec }),
+    ...(given.secret && { secretHosts: validSecrets(given.secret) }),
+    ...(given.canary && { canaries: given.canary.map(validCanary) }),
+  };
   const shards = given.mode !== undefined && { mode: validShardMode(given.mode) };
   switch (mode) {
     case 'alone':

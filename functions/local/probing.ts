@@ -1,4 +1,5 @@
 /** This machine's network and commands, as the probers of one process use them. */
+import type { SecretHosts } from '../../shared/core/secret-hosts.ts';
 import type { AllowList } from '../../shared/exec/allow-list.ts';
 import { localRunner } from '../../shared/exec/local.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
@@ -9,12 +10,14 @@ import { dialPolicy } from '../../shared/net/policy.ts';
 import { resolver } from '../../shared/net/resolver.ts';
 import { type RunProbing, runProbing } from '../run-probing.ts';
 import { localCanaries, type WayOut } from './canaries.ts';
-import { environmentSecret } from './environment-secret.ts';
+import { environmentSecrets } from './environment-secrets.ts';
 
 export type ProbingOptions = {
   readonly clock: Clock;
   readonly log: Log;
   readonly allowExec?: AllowList;
+  /** Where each secret may be sent; default: none anywhere. */
+  readonly secretHosts?: SecretHosts;
   /** What may be dialed and who is asked for names; default: what a single machine allows, and its own DNS servers. */
   readonly network?: { readonly policy: DialPolicy; readonly dnsServers: readonly string[] };
   readonly wayOut?: WayOut;
@@ -27,7 +30,14 @@ export type Probing = {
   close(): Promise<void>;
 };
 
-export function localProbing({ clock, log, allowExec, network, wayOut = { kind: 'none' } }: ProbingOptions): Probing {
+export function localProbing({
+  clock,
+  log,
+  allowExec,
+  secretHosts = new Map(),
+  network,
+  wayOut = { kind: 'none' },
+}: ProbingOptions): Probing {
   const resolve = resolver({ clock, ...(network && { servers: network.dnsServers }) });
   const policy = network?.policy ?? dialPolicy({ mode: 'local' });
   const canaries = localCanaries({ clock, resolve, log, wayOut });
@@ -41,7 +51,7 @@ export function localProbing({ clock, log, allowExec, network, wayOut = { kind: 
         resolveOn: () => resolve,
         outside: (own) => ({
           run: localRunner({ clock: own, ...(allowExec && { allows: allowExec }) }),
-          resolveSecret: environmentSecret,
+          secrets: environmentSecrets(secretHosts),
         }),
       }),
     close: () => canaries.close(),

@@ -36,7 +36,7 @@ export type Runtime = {
 };
 
 export function startRuntime(
-  options: Pick<LocalOptions, 'dataDir' | 'token' | 'allowExec' | 'mode'>,
+  options: Pick<LocalOptions, 'dataDir' | 'token' | 'allowExec' | 'secretHosts' | 'mode'>,
   ports: RuntimePorts,
 ): Runtime {
   const { clock, random, log } = ports;
@@ -45,7 +45,8 @@ export function startRuntime(
   const store = ports.wrapStore?.(sqlite) ?? sqlite;
   const inProcess = inProcessBus({ clock, random, log });
   const bus = ports.wrapBus?.(inProcess) ?? inProcess;
-  const probing = localProbing({ ...ports, ...(options.allowExec && { allowExec: options.allowExec }) });
+  const { allowExec, secretHosts } = options;
+  const probing = localProbing({ ...ports, ...(allowExec && { allowExec }), ...(secretHosts && { secretHosts }) });
   const met = poisonList(clock);
   const quarantined = () => met.with(shard.view()?.quarantined ?? []);
   const metrics = localMetrics({

@@ -26,9 +26,9 @@ export type Worker = {
 export function startWorker(options: Omit<WorkerOptions, 'aws'>, ports: WorkerPorts): Worker {
   const { clock, random, log, services } = ports;
   const { store, fencedStore, queue } = services;
-  const { release, concurrency, allowExec } = options;
+  const { release, concurrency, allowExec, secretHosts } = options;
   const bus = syncedBus({ clock, random, log, store }, services.bus);
-  const probing = localProbing({ ...ports, ...(allowExec && { allowExec }) });
+  const probing = localProbing({ ...ports, ...(allowExec && { allowExec }), ...(secretHosts && { secretHosts }) });
   /** By shard. */
   const views = new Map<string, () => RunView>();
   const held = (): readonly RunView[] => [...views.values()].map((view) => view());

@@ -1,6 +1,6 @@
 /** The entry of the prober function: a message of the queue of shards a call. */
 import { awsCall } from '../../shared/aws/aws-call.ts';
-import { awsSecret } from '../../shared/aws/secrets.ts';
+import { awsSecrets } from '../../shared/aws/secrets.ts';
 import { reachOf } from '../../shared/core/self-health.ts';
 import { lambdaRunner } from '../../shared/exec/lambda.ts';
 import { namedRunner } from '../../shared/exec/named.ts';
@@ -14,7 +14,7 @@ import { proberFunction } from './prober.ts';
 
 const { table, bus, stage, region, shardQueueUrl, release, canaries, ...given } = readEnvironment([
   ...(['table', 'bus', 'stage', 'region', 'shardQueueUrl', 'release', 'canaries'] as const),
-  ...(['allowCidrs', 'allowLoopback', 'execFunctions', 'execSsm'] as const),
+  ...(['allowCidrs', 'allowLoopback', 'execFunctions', 'execSsm', 'secretHosts'] as const),
 ]);
 const client = sqsClient();
 const ports = functionPorts('prober', { table, bus, stage });
@@ -27,7 +27,7 @@ function outside(clock: Clock) {
   );
   const ssm = (instanceId: string) => ssmRunner({ call, clock, instanceId });
   const run = namedRunner({ lambda: new Map(lambda), ...(given.execSsm && { ssm }) });
-  return { run, resolveSecret: awsSecret({ call, clock }) };
+  return { run, secrets: awsSecrets({ call, clock, hosts: given.secretHosts }) };
 }
 
 export const handler = proberFunction({

@@ -31,7 +31,7 @@ export type ProberFunctionPorts = FunctionPorts &
     readonly canaries: readonly Canary[];
     readonly release: string;
     /** On the clock of a run, which ends with it. */
-    readonly outside: (clock: ProberPorts['clock']) => Pick<ProberPorts, 'run' | 'resolveSecret'>;
+    readonly outside: (clock: ProberPorts['clock']) => Pick<ProberPorts, 'run' | 'secrets'>;
     /** Commands run elsewhere: what their way there is. */
     readonly execReach: Reach;
     /** Absent: a run probes over the network of its machine. */

@@ -1,10 +1,13 @@
 /**
- * Secrets of probe headers on AWS: parameters of Systems Manager and secrets of Secrets Manager, those alone that are meant for it. Whoever
- * registers a target chooses where the value goes, so nothing else may be named, whatever else the function's role may read.
+ * Secrets of probe headers on AWS: parameters of Systems Manager and secrets of Secrets Manager, those alone that are meant for it, for the
+ * hosts that the deployment names. Whoever registers a target names the secret, so nothing else may be named, whatever else the function's
+ * role may read.
  */
+import { type Destination, maySend, type SecretHosts } from '../core/secret-hosts.ts';
 import type { SecretReference } from '../core/secret-reference.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { ResolveSecret, Secret } from '../prober/secret-headers.ts';
+import { hostPort } from '../net/dial-failure.ts';
+import type { ResolveSecret, Secret, Secrets } from '../prober/secret-headers.ts';
 import { type AwsCall, awsJson, type JsonRequest } from './aws-call.ts';
 
 /** The deployment grants no others either. */
@@ -14,7 +17,25 @@ const timeoutMs = 1_500;
 
 const services = { ssm: 'Systems Manager', secretsmanager: 'Secrets Manager' } as const;
 
-export function awsSecret({ call, clock }: { readonly call: AwsCall; readonly clock: Clock }): ResolveSecret {
+export type AwsSecretOptions = { readonly call: AwsCall; readonly clock: Clock; readonly hosts: SecretHosts };
+
+export function awsSecrets({ call, clock, hosts }: AwsSecretOptions): Secrets {
+  return {
+    resolve: resolveWith(call, clock),
+    refusal(reference, to) {
+      const asked = requestOf(reference);
+      if (typeof asked === 'string') return asked;
+      return maySend(hosts, reference, to) ? undefined : notAllowed(reference, to);
+    },
+  };
+}
+
+function notAllowed({ source, name }: SecretReference, { host, port }: Destination): string {
+  const to = hostPort(host, port);
+  return `it may not be sent to ${to}; the deployment's secrets: { '${source}:${name}': ['${to}'] } would allow it`;
+}
+
+function resolveWith(call: AwsCall, clock: Clock): ResolveSecret {
   return async (reference) => {
     const asked = requestOf(reference);
     if (typeof asked === 'string') return none(asked);

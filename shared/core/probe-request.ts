@@ -4,11 +4,14 @@ import { probeUrl } from './go-url.ts';
 import { portMax } from './limits.ts';
 import type { ContainerPort, EnvVar, HttpHeader, PortRef } from './spec.ts';
 
+/** `secret`: the value is one, and leaves only for the scheme, host and port of the first request. */
+export type RequestHeader = readonly [name: string, value: string, kind?: 'secret'];
+
 export type HttpRequest = {
   readonly kind: 'http';
   readonly url: string;
   /** Canonical names, repeated ones repeatedly, in order; `Host` is among them but is sent only as `hostOverride`. */
-  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly headers: readonly RequestHeader[];
   /** Sent as Host instead of the URL's host; empty: none. */
   readonly hostOverride: string;
   readonly timeoutMs: number;

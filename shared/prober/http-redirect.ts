@@ -1,4 +1,7 @@
-/** Which redirects kubelet follows: those that stay on the first URL's host name, nine of them. Sources: pkg/probe/http, Go's net/http. */
+/**
+ * Which redirects kubelet follows: those that stay on the first URL's host name, nine of them; and what is sent again. Sources:
+ * pkg/probe/http, Go's net/http.
+ */
 import { goQuote } from '../core/go-text.ts';
 import { toText } from '../core/go-url.ts';
 import { resolveUrl } from '../core/go-url-resolve.ts';
@@ -9,7 +12,7 @@ import { type Headers, headerValue, type RequestHead } from './http1-request.ts'
 const requestsMax = 10;
 
 export type Hop = RequestHead & {
-  /** What the attempt began with: its host name binds every redirect, its headers are sent again. */
+  /** What the attempt began with: its host name binds every redirect, and its headers are sent again, less those dropped on the way. */
   readonly first: RequestHead;
   /** Requests sent so far, this one included. */
   readonly requests: number;
@@ -36,14 +39,15 @@ export function nextStep(hop: Hop, status: number, location: string): NextStep {
   const url = httpUrl(resolved.url);
   if (url.hostname !== hop.first.url.hostname) return stay;
   if (hop.requests >= requestsMax) return failed(text, `stopped after ${requestsMax} redirects`);
+  const first = fieldsSentOn(hop.first, url, status);
   return {
     kind: 'follow',
     hop: {
       url,
-      headers: redirectedHeaders(hop, url, status),
+      headers: redirectedHeaders(first, hop.url, url),
       // A Host of one's own belongs to the server that was asked, so it survives only where the answer names no other.
       hostOverride: resolved.isAbsolute ? '' : hop.hostOverride,
-      first: withoutBodyFields(hop.first, status),
+      first,
       requests: hop.requests + 1,
     },
   };
@@ -51,18 +55,27 @@ export function nextStep(hop: Hop, status: number, location: string): NextStep {
 
 const failed = (url: string, why: string): NextStep => ({ kind: 'failed', message: `Get ${goQuote(url)}: ${why}` });
 
-/** Once a redirect has turned the request into a plain GET, the fields that told of a body are gone for good. */
-function withoutBodyFields(first: RequestHead, status: number): RequestHead {
+/**
+ * Once a redirect has turned the request into a plain GET, the fields that told of a body are gone for good. So are secrets once it has
+ * left the first URL's scheme, host or port: who listens there was not asked for, and over HTTP anybody on the way could read them.
+ */
+function fieldsSentOn(first: RequestHead, to: HttpUrl, status: number): RequestHead {
   const keepsBody = status === 307 || status === 308;
-  return keepsBody ? first : { ...first, headers: first.headers.filter(([name]) => !bodyFields.has(name)) };
+  const keepsSecrets = isSameOrigin(first.url, to);
+  const headers = first.headers.filter(
+    ([name, , kind]) => (keepsBody || !bodyFields.has(name)) && (keepsSecrets || kind !== 'secret'),
+  );
+  return { ...first, headers };
 }
+
+const isSameOrigin = (one: HttpUrl, other: HttpUrl): boolean =>
+  one.scheme === other.scheme && one.hostname === other.hostname && one.port === other.port;
 
 const bodyFields: ReadonlySet<string> = new Set([
   ...['Content-Encoding', 'Content-Language', 'Content-Location', 'Content-Type'],
 ]);
 
-function redirectedHeaders({ first, url: from }: Hop, to: HttpUrl, status: number): Headers {
-  const { headers } = withoutBodyFields(first, status);
+function redirectedHeaders({ headers }: RequestHead, from: HttpUrl, to: HttpUrl): Headers {
   // What was fetched safely is not told where others listen (RFC 7231, section 5.5.2).
   if (from.scheme === 'https' && to.scheme === 'http') return headers;
   const referer = headerValue(headers, 'Referer') || withoutUserinfo(from);

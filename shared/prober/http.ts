@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Socket } from 'node:net';
 import { goQuote } from '../core/go-text.ts';
 import { toBytes } from '../core/go-url.ts';
+import type { RequestHeader } from '../core/probe-request.ts';
 import type { Attempt, FailureClass, PhaseTimings } from '../core/types.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Dial, SocketPermit } from '../net/net.ts';
@@ -78,7 +79,7 @@ const addTiming = ({ timings }: Running, phase: keyof Running['timings'], ms: nu
 };
 
 async function probe(running: Running, { url, headers, hostOverride }: HttpRequest): Promise<Verdict> {
-  const fields = headers.map(([name, value]) => [toBytes(name), toBytes(value)] as const);
+  const fields = headers.map(fieldOf);
   let hop = firstHop({ url: httpUrl(toBytes(url)), headers: fields, hostOverride });
   // Bounded: nextStep leads on at most nine times.
   for (;;) {
@@ -90,6 +91,9 @@ async function probe(running: Running, { url, headers, hostOverride }: HttpReque
     hop = step.hop;
   }
 }
+
+const fieldOf = ([name, value, kind]: RequestHeader): RequestHeader =>
+  kind === undefined ? [toBytes(name), toBytes(value)] : [toBytes(name), toBytes(value), kind];
 
 type Answer =
   | { readonly kind: 'verdict'; readonly verdict: Verdict }

@@ -4,11 +4,12 @@
  */
 import { goQuote, trimAscii } from '../core/go-text.ts';
 import { toText } from '../core/go-url.ts';
+import type { RequestHeader } from '../core/probe-request.ts';
 import { type HostField, hostField } from './host-name.ts';
 import type { HttpUrl } from './http-url.ts';
 import { hasListedToken } from './http1-head.ts';
 
-export type Headers = readonly (readonly [name: string, value: string])[];
+export type Headers = readonly RequestHeader[];
 
 export type RequestHead = {
   readonly url: HttpUrl;
@@ -22,11 +23,14 @@ const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
 const forbiddenInValue = /[\0-\x08\x0a-\x1f\x7f]/;
 
+/** May a header carry this value, in text or in bytes? */
+export const isHeaderValue = (value: string): boolean => !forbiddenInValue.test(value);
+
 /** Why Go would not send these headers; undefined: it would. */
 export function headersTrouble(headers: Headers): string | undefined {
   for (const [name, value] of headers) {
     if (!token.test(name)) return `net/http: invalid header field name ${goQuote(toText(name))}`;
-    if (forbiddenInValue.test(value)) return `net/http: invalid header field value for ${goQuote(toText(name))}`;
+    if (!isHeaderValue(value)) return `net/http: invalid header field value for ${goQuote(toText(name))}`;
   }
   return undefined;
 }

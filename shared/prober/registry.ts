@@ -7,7 +7,7 @@ import { grpcProber } from './grpc.ts';
 import { httpProber } from './http.ts';
 import { type KeptMemory, keptMemory } from './kept-memory.ts';
 import type { Probers } from './prober.ts';
-import { type ResolveSecret, withSecretHeaders } from './secret-headers.ts';
+import { type Secrets, withSecretHeaders } from './secret-headers.ts';
 import { withStorableOutput } from './stored-output.ts';
 import { tcpProber } from './tcp.ts';
 
@@ -16,15 +16,15 @@ export type ProberPorts = {
   readonly clock: Clock;
   /** Runs the commands of exec probes. */
   readonly run: Runner;
-  readonly resolveSecret: ResolveSecret;
+  readonly secrets: Secrets;
   /** Of the process; absent: of these probers. */
   readonly memory?: KeptMemory;
 };
 
 /** The probers of the product: their outputs may be stored, their requests may name secrets. */
-export function proberRegistry({ dial, clock, run, resolveSecret, memory = keptMemory() }: ProberPorts): Probers {
+export function proberRegistry({ dial, clock, run, secrets, memory = keptMemory() }: ProberPorts): Probers {
   return withStorableOutput({
-    http: withSecretHeaders(httpProber({ dial, clock, memory }), { resolveSecret, clock }),
+    http: withSecretHeaders(httpProber({ dial, clock, memory }), { secrets, clock }),
     tcp: tcpProber({ dial, clock }),
     grpc: grpcProber({ dial, clock }),
     exec: execProber({ run, clock }),

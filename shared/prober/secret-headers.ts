@@ -1,10 +1,16 @@
 /**
  * Probe headers whose value is a reference to a secret: resolved right before the request is sent, kept for five minutes, never stored,
- * logged or published. A reference that cannot be resolved is the prober's trouble, not the target's.
+ * logged or published. A reference that cannot be resolved, or whose secret may not go to the host that is dialled, is a prober error: it
+ * says nothing about the target.
  */
+import { toBytes } from '../core/go-url.ts';
+import type { RequestHeader } from '../core/probe-request.ts';
+import type { Destination } from '../core/secret-hosts.ts';
 import { type SecretReference, secretReference } from '../core/secret-reference.ts';
 import type { Attempt } from '../core/types.ts';
 import type { Clock } from '../lib/clock.ts';
+import { httpUrl } from './http-url.ts';
+import { isHeaderValue } from './http1-request.ts';
 import type { HttpRequest, Prober } from './prober.ts';
 
 /** What is behind a reference. `why`: there is no value, or this deployment does not give it; told to whoever reads the probe's error. */
@@ -14,41 +20,67 @@ export type Secret =
 
 export type ResolveSecret = (reference: SecretReference) => Promise<Secret>;
 
+/** Of a deployment. */
+export type Secrets = {
+  readonly resolve: ResolveSecret;
+  /** Why the secret may not be sent there, and what would allow it; undefined: it may. Asked for every request. */
+  readonly refusal: (reference: SecretReference, to: Destination) => string | undefined;
+};
+
 const cachedMs = 300_000;
 const cacheEntriesMax = 1_000;
 
-type Ports = { readonly resolveSecret: ResolveSecret; readonly clock: Clock };
+type Ports = { readonly secrets: Secrets; readonly clock: Clock };
 
 /** The same prober, whose requests may carry references. */
-export function withSecretHeaders(prober: Prober<HttpRequest>, { resolveSecret, clock }: Ports): Prober<HttpRequest> {
-  const cache = new Map<string, { readonly value: string; readonly untilMs: number }>();
-
-  const secretOf = async (text: string): Promise<Secret> => {
-    const reference = secretReference(text);
-    if (!reference) return { kind: 'value', value: text };
-    const known = cache.get(text);
-    if (known && known.untilMs > clock.monotonicMs()) return { kind: 'value', value: known.value };
-    const secret = await resolveSecret(reference).catch(notResolved);
-    if (secret.kind === 'none') return secret;
-    if (cache.size >= cacheEntriesMax) cache.clear();
-    cache.set(text, { value: secret.value, untilMs: clock.monotonicMs() + cachedMs });
-    return secret;
-  };
+export function withSecretHeaders(prober: Prober<HttpRequest>, { secrets, clock }: Ports): Prober<HttpRequest> {
+  const secretOf = cached(secrets.resolve, clock);
 
   return async (request, permit) => {
     if (!request.headers.some(([, value]) => secretReference(value))) return prober(request, permit);
-    const headers: (readonly [string, string])[] = [];
-    for (const [name, value] of request.headers) {
-      const secret = await secretOf(value);
-      if (secret.kind === 'none') return unresolved(name, value, secret.why);
-      headers.push([name, secret.value]);
+    const to = destinationOf(request);
+    const headers: RequestHeader[] = [];
+    for (const header of request.headers) {
+      const [name, text] = header;
+      const reference = secretReference(text);
+      const secret = reference && (refused(secrets.refusal(reference, to)) ?? (await secretOf(text, reference)));
+      if (secret?.kind === 'none') return unresolved(name, text, secret.why);
+      headers.push(secret ? [name, secret.value, 'secret'] : header);
     }
     return prober({ ...request, headers }, permit);
   };
 }
 
+/** A `Host` header chooses what a server answers, not where the request goes: the URL does. */
+function destinationOf({ url }: HttpRequest): Destination {
+  const { dialHost, port } = httpUrl(toBytes(url));
+  return { host: dialHost, port };
+}
+
+const refused = (why: string | undefined): Secret | undefined =>
+  why === undefined ? undefined : { kind: 'none', why };
+
+function cached(resolve: ResolveSecret, clock: Clock) {
+  const cache = new Map<string, { readonly value: string; readonly untilMs: number }>();
+  return async (text: string, reference: SecretReference): Promise<Secret> => {
+    const known = cache.get(text);
+    if (known && known.untilMs > clock.monotonicMs()) return { kind: 'value', value: known.value };
+    const secret = await resolve(reference).catch(notResolved);
+    if (secret.kind === 'none') return secret;
+    if (!isHeaderValue(secret.value)) return notSendable;
+    if (cache.size >= cacheEntriesMax) cache.clear();
+    cache.set(text, { value: secret.value, untilMs: clock.monotonicMs() + cachedMs });
+    return secret;
+  };
+}
+
 /** What was thrown may have the value in it. */
 const notResolved = (): Secret => ({ kind: 'none', why: 'asking for it failed' });
+
+const notSendable: Secret = {
+  kind: 'none',
+  why: 'its value has a line break or another control character, which no header can carry',
+};
 
 const unresolved = (name: string, reference: string, why: string): Attempt => ({
   outcome: 'unknown',

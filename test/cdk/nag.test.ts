@@ -51,7 +51,7 @@ const onInstances: Deployment = () => ({ execRunner: { instances: { tagKey: 'pro
 const everything: Deployment = (stack) => ({
   vpc: someVpc(stack),
   tracing: true,
-  secrets: ['ssm:/probelet/token', 'secretsmanager:probelet/token'],
+  secrets: { 'ssm:/probelet/token': ['shop.test'], 'secretsmanager:probelet/token': ['shop.test'] },
   execRunner: { instances: { tagKey: 'probelet', tagValue: 'exec' } },
   encryptionKey: new Key(stack, 'Key', { enableKeyRotation: true }),
   alarmTopic: new Topic(stack, 'Topic', { enforceSSL: true }),

@@ -158,7 +158,9 @@ describe('a prop adds what it is for', () => {
   });
 
   test('secrets: those that are named', () => {
-    const template = synthesized({ secrets: ['ssm:/probelet/shop/token', 'secretsmanager:probelet/password'] });
+    const template = synthesized({
+      secrets: { 'ssm:/probelet/shop/token': ['shop.test'], 'secretsmanager:probelet/password': ['*.shop.test:443'] },
+    });
     assert.deepEqual(addedTo(prober, template), [
       'Parameters Allow ssm:GetParameter on arn:{AWS::Partition}:ssm:{AWS::Region}:{AWS::AccountId}:parameter/probelet/shop/token',
       'Secrets Allow secretsmanager:GetSecretValue on arn:{AWS::Partition}:secretsmanager:{AWS::Region}:{AWS::AccountId}:secret:probelet/password-??????',

@@ -10,6 +10,7 @@ import { Key } from 'aws-cdk-lib/aws-kms';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
+import { readEnvironment } from '../../functions/lambda/environment.ts';
 import { openRoutes } from '../support/statements.ts';
 import {
   constructed,
@@ -72,9 +73,24 @@ describe('a wrong prop is refused by its name and with what is allowed', () => {
       'canaries: are all on loopback, which says nothing of the network; allowed: at least one beyond it',
     ],
     [{ alarmTopic: 'arn' }, 'alarmTopic: is "arn"; allowed: an SNS topic'],
+    ...[
+      ['ssm:/probelet/token'],
+      { 'ssm:/shop/token': ['shop.test'] },
+      { 'env:TOKEN': ['shop.test'] },
+      { 'ssm:/probelet/token': 'shop.test' },
+      { 'ssm:/probelet/token': [] },
+      { 'ssm:/probelet/token': ['https://shop.test'] },
+      { 'ssm:/probelet/token': ['shop.test,evil.test'] },
+      { 'ssm:/probelet/token': ['shop.test evil.test'] },
+      { 'ssm:/probelet/token': ['*'] },
+      {},
+    ].map((secrets): [object, string] => [
+      { secrets },
+      `secrets: is ${JSON.stringify(secrets)}; allowed: 1 to 50 references like ssm:/probelet/token or secretsmanager:probelet/token, each with 1 to 50 hosts that it may be sent to: {'ssm:/probelet/token': ['shop.test', '*.shop.test:443', '10.0.0.1']}`,
+    ]),
     [
-      { secrets: ['ssm:/shop/token'] },
-      'secrets: is ["ssm:/shop/token"]; allowed: references like ssm:/probelet/token or secretsmanager:probelet/token',
+      { secrets: { 'ssm:/probelet/token': Array(40).fill(`${'s'.repeat(80)}.test`) } },
+      "secrets, allowCidrs, canaries, execRunner: take 3482 bytes of the prober's environment; allowed: 3072 together, since Lambda takes 4096 and some are for names that AWS gives",
     ],
     [
       { execRunner: {} },
@@ -164,6 +180,26 @@ describe('a right prop', () => {
     const schedule = named('ShardSchedule', resourcesOf(template, 'AWS::Lambda::Function'));
     const { PROBELET_MODE, PROBELET_CAPACITY_MB } = schedule.Environment.Variables;
     assert.deepEqual([PROBELET_MODE, PROBELET_CAPACITY_MB], ['tick', '512']);
+  });
+
+  test('of secrets reaches the prober alone, as it reads it', () => {
+    const secrets = { 'ssm:/probelet/token': ['shop.test', '[2001:db8::1]:443'], 'secretsmanager:probelet/a': ['*.b'] };
+    const functions = resourcesOf(synthesized({ secrets }), 'AWS::Lambda::Function');
+    const { secretHosts } = readEnvironment(['secretHosts'], prober(functions).Environment.Variables);
+    assert.deepEqual(
+      [...secretHosts],
+      [
+        [
+          'ssm:/probelet/token',
+          [
+            { host: 'shop.test', isBelow: false },
+            { host: '2001:db8::1', isBelow: false, port: 443 },
+          ],
+        ],
+        ['secretsmanager:probelet/a', [{ host: 'b', isBelow: true }]],
+      ],
+    );
+    assert.ok(!('PROBELET_SECRETS' in named('ShardSchedule', functions).Environment.Variables));
   });
 
   test('of the network is the prober’s alone', () => {

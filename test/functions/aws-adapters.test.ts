@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type AwsCall, awsCall, awsJson } from '../../shared/aws/aws-call.ts';
-import { awsSecret } from '../../shared/aws/secrets.ts';
+import { awsSecrets } from '../../shared/aws/secrets.ts';
 import type { Runner } from '../../shared/exec/exec.ts';
 import { lambdaRunner } from '../../shared/exec/lambda.ts';
 import { ssmRunner } from '../../shared/exec/ssm.ts';
@@ -85,7 +85,11 @@ describe('on an emulator of AWS', () => {
       await put('ssm', 'AmazonSSM.PutParameter', { Name, Value: `value of ${Name}`, Type: 'SecureString' });
     for (const Name of ['probelet/token', 'other/token'])
       await put('secretsmanager', 'secretsmanager.CreateSecret', { Name, SecretString: `value of ${Name}` });
-    const resolve = awsSecret({ call, clock });
+    const { resolve, refusal } = awsSecrets({
+      call,
+      clock,
+      hosts: new Map([['ssm:/probelet/token', [{ host: 'shop.test', isBelow: false }]]]),
+    });
     const found = (value: string) => ({ kind: 'value', value });
     assert.deepEqual(await resolve({ source: 'ssm', name: '/probelet/token' }), found('value of /probelet/token'));
     assert.deepEqual(
@@ -104,5 +108,12 @@ describe('on an emulator of AWS', () => {
       [{ source: 'env', name: 'AWS_SECRET_ACCESS_KEY' }, 'on AWS secrets are ssm: or secretsmanager:'],
     ] as const;
     for (const [reference, why] of refused) assert.deepEqual(await resolve(reference), { kind: 'none', why });
+    const to = { host: 'shop.test', port: 443 };
+    assert.equal(refusal({ source: 'ssm', name: '/probelet/token' }, to), undefined);
+    assert.equal(
+      refusal({ source: 'secretsmanager', name: 'probelet/token' }, to),
+      "it may not be sent to shop.test:443; the deployment's secrets: { 'secretsmanager:probelet/token': ['shop.test:443'] } would allow it",
+    );
+    assert.equal(refusal({ source: 'ssm', name: '/other/token' }, to), 'its name has to begin with /probelet/');
   });
 });

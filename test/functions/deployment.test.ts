@@ -8,6 +8,7 @@ import { sqsQueue } from '../../shared/queue/sqs.ts';
 import { decodeLayout } from '../../shared/store/items.ts';
 import { layoutKey, runKey } from '../../shared/store/keys.ts';
 import { requireMinistack } from '../support/ministack.ts';
+import { noSecrets } from '../support/no-secrets.ts';
 import { context, type Deployment, deployed, secretName } from './deployment.ts';
 import { httpEvent } from './http-events.ts';
 
@@ -239,7 +240,7 @@ describe('the functions of a deployment', { concurrency: false }, () => {
       release: 'r1',
       outside: () => ({
         run: async () => ({ kind: 'denied', message: 'none' }),
-        resolveSecret: async () => ({ kind: 'none', why: 'there are none' }),
+        secrets: noSecrets,
       }),
       execReach: 'network',
     });

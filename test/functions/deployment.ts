@@ -56,6 +56,7 @@ export async function deployed() {
     PROBELET_CAPACITY_MB: '256',
     PROBELET_STAGE: 'emulator',
     PROBELET_ALLOW_LOOPBACK: '1',
+    PROBELET_SECRETS: `ssm:${secretName} 127.0.0.1,secretsmanager:probelet/password 127.0.0.1`,
   });
 
   async function ruleTo(queueUrl: string): Promise<void> {

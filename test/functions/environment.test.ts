@@ -15,7 +15,7 @@ const arn = 'arn:aws:lambda:eu-central-1:000000000000:function:check';
 
 const everything = [
   ...(['table', 'bus', 'shardQueueUrl', 'release', 'mode', 'allowCidrs', 'allowLoopback'] as const),
-  ...(['canaries', 'execFunctions', 'execSsm', 'capacityMb', 'stage', 'region'] as const),
+  ...(['canaries', 'secretHosts', 'execFunctions', 'execSsm', 'capacityMb', 'stage', 'region'] as const),
 ];
 
 describe('the environment of the functions', () => {
@@ -32,6 +32,7 @@ describe('the environment of the functions', () => {
         { host: 'dynamodb.eu-central-1.amazonaws.com', port: 443 },
         { host: 'sqs.eu-central-1.amazonaws.com', port: 443 },
       ],
+      secretHosts: new Map(),
       execFunctions: new Map(),
       execSsm: false,
       capacityMb: 256,
@@ -45,6 +46,7 @@ describe('the environment of the functions', () => {
       ...variables,
       PROBELET_ALLOW_CIDRS: '10.0.0.0/8, fd00::/8',
       PROBELET_CANARIES: 'example.com:443,[2001:db8::1]:53',
+      PROBELET_SECRETS: 'ssm:/probelet/token shop.test *.shop.test:443,secretsmanager:probelet/a=b [2001:db8::1]:8080',
       PROBELET_EXEC_FUNCTIONS: JSON.stringify({ default: arn }),
       PROBELET_EXEC_SSM: '1',
       PROBELET_STAGE: 'emulator',
@@ -55,6 +57,19 @@ describe('the environment of the functions', () => {
       { host: 'example.com', port: 443 },
       { host: '2001:db8::1', port: 53 },
     ]);
+    assert.deepEqual(
+      [...environment.secretHosts],
+      [
+        [
+          'ssm:/probelet/token',
+          [
+            { host: 'shop.test', isBelow: false },
+            { host: 'shop.test', isBelow: true, port: 443 },
+          ],
+        ],
+        ['secretsmanager:probelet/a=b', [{ host: '2001:db8::1', isBelow: false, port: 8080 }]],
+      ],
+    );
     assert.deepEqual([...environment.execFunctions], [['default', arn]]);
     assert.deepEqual([environment.execSsm, environment.allowLoopback, environment.stage], [true, true, 'emulator']);
   });
@@ -95,6 +110,10 @@ describe('the environment of the functions', () => {
     ['PROBELET_CANARIES', 'example.com:70000'],
     ['PROBELET_CANARIES', '[example.com]:443'],
     ['PROBELET_CANARIES', '::1:443'],
+    ['PROBELET_SECRETS', 'ssm:/probelet/token'],
+    ['PROBELET_SECRETS', 'token shop.test'],
+    ['PROBELET_SECRETS', 'ssm:/probelet/token shop.test,'],
+    ['PROBELET_SECRETS', 'ssm:/probelet/token shop.test/x'],
     ['PROBELET_EXEC_FUNCTIONS', '{'],
     ['PROBELET_EXEC_FUNCTIONS', '[]'],
     ['PROBELET_EXEC_FUNCTIONS', '{"check":"check"}'],

@@ -53,7 +53,7 @@ export function synthesizedRights(execFunctionArn: string): Rights {
       functions: { default: LambdaFunction.fromFunctionArn(stack, 'Exec', execFunctionArn) },
       instances: { tagKey: 'probelet', tagValue: 'exec' },
     },
-    secrets: [`ssm:${secretName}`, `secretsmanager:${secretManagerName}`],
+    secrets: { [`ssm:${secretName}`]: ['127.0.0.1'], [`secretsmanager:${secretManagerName}`]: ['127.0.0.1'] },
   }));
   const policies = resourcesOf(template, 'AWS::IAM::Policy');
   const statementsOf = (role: string) =>

@@ -45,6 +45,43 @@ test('canaries are those that are named', () => {
   assert.ok(!('canaries' in (parseOptions([]) as { readonly options: object }).options));
 });
 
+test('a secret may have several hosts, for one process alone and for a worker', () => {
+  const given = ['A=shop.test', 'B=[2001:DB8::1]:443', 'A=*.test:8443'].flatMap((each) => [
+    '--secret',
+    `PROBELET_SECRET_${each}`,
+  ]);
+  for (const parsed of [parseOptions(given), parseOptions([...worker, ...given])]) {
+    assert.ok(parsed.kind === 'alone' || parsed.kind === 'worker');
+    assert.deepEqual(
+      [...(parsed.options.secretHosts ?? [])],
+      [
+        [
+          'env:PROBELET_SECRET_A',
+          [
+            { host: 'shop.test', isBelow: false },
+            { host: 'test', isBelow: true, port: 8443 },
+          ],
+        ],
+        ['env:PROBELET_SECRET_B', [{ host: '2001:db8::1', isBelow: false, port: 443 }]],
+      ],
+    );
+  }
+});
+
+test('what stands at the wrong place of --secret may be one, and is not repeated', () => {
+  for (const slip of [
+    'hush',
+    'PROBELET_SECRET_A',
+    'PROBELET_SECRET_A=hush/hush',
+    'TOKEN=hush',
+    'PROBELET_SECRET_A =hush',
+  ]) {
+    const parsed = parseOptions(['--secret', slip]);
+    assert.ok(parsed.kind === 'invalid', slip);
+    assert.doesNotMatch(parsed.message, /hush/);
+  }
+});
+
 test('an endpoint is of all services, or of the one that is named', () => {
   const parsed = parseOptions([
     ...worker,
@@ -72,6 +109,14 @@ describe('a message names the option', () => {
       ['--canary', 'gateway'],
       ['--canary', '127.0.0.1:443'],
       ['--control', ...shared, '--canary', '192.0.2.1:443'],
+    ],
+    '--secret': [
+      ['--secret', 'TOKEN=shop.test'],
+      ['--secret', 'PROBELET_SECRET_A'],
+      ['--secret', 'PROBELET_SECRET_A='],
+      ['--secret', 'PROBELET_SECRET_A=http://shop.test'],
+      ['--secret', 'PROBELET_SECRET_A-B=shop.test'],
+      ['--control', ...shared, '--secret', 'PROBELET_SECRET_A=shop.test'],
     ],
     '--worker': [['--worker', '--control', ...shared]],
     '--mode': [
@@ -147,7 +192,16 @@ describe('the process', () => {
   test('shows every option with --help', async () => {
     const { code, stdout } = await ended(['--help']);
     assert.equal(code, 0);
-    for (const option of ['--control', '--worker', '--table', '--queue-url', '--bus', '--endpoint', '--concurrency'])
+    for (const option of [
+      '--secret',
+      '--control',
+      '--worker',
+      '--table',
+      '--queue-url',
+      '--bus',
+      '--endpoint',
+      '--concurrency',
+    ])
       assert.ok(stdout.includes(option), option);
   });
 });

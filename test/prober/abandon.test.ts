@@ -8,6 +8,7 @@ import { probe } from '../../shared/prober/probe.ts';
 import type { Probers } from '../../shared/prober/prober.ts';
 import { proberRegistry } from '../../shared/prober/registry.ts';
 import { startGrpcServer } from '../support/grpc-server.ts';
+import { noSecrets } from '../support/no-secrets.ts';
 import { startTcpServer } from '../support/tcp-server.ts';
 import { startWireServer } from '../support/wire-server.ts';
 
@@ -29,7 +30,7 @@ function proberOfRun(): { readonly probers: Probers; readonly abandon: () => voi
       dial,
       clock: own,
       run,
-      resolveSecret: async () => ({ kind: 'none', why: 'there are none' }),
+      secrets: noSecrets,
     }),
     abandon: own.end,
   };

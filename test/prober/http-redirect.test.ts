@@ -82,6 +82,24 @@ describe('a redirect', () => {
     assert.deepEqual(names(led(dropped, '/c', 308)), ['Referer']);
   });
 
+  test('keeps a secret only where it goes to the same scheme, host and port', () => {
+    const secret: Headers = [['X-A', 'hush', 'secret']];
+    const isKept = (hop: Hop) => hop.headers.some(([, value]) => value === 'hush');
+    const to = (url: string, location: string) => isKept(led(start(url, secret), location));
+    assert.deepEqual(
+      [
+        to('http://a/', 'http://a:80/'),
+        to('https://a:443/', 'https://a/'),
+        to('http://a/', '/b'),
+        to('http://a/', '//a'),
+      ],
+      [true, true, true, true],
+    );
+    assert.deepEqual([to('http://a/', 'http://a:81/'), to('http://a:443/', 'https://a/')], [false, false]);
+    const away = led(start('http://a/', secret), 'http://a:81/');
+    assert.equal(isKept(led(away, 'http://a/')), false);
+  });
+
   test('keeps the Host override while the Location has no scheme', () => {
     const first = start('http://a/', [], 'h.test');
     assert.equal(led(first, '/b').hostOverride, 'h.test');

@@ -9,6 +9,7 @@ import { dialPolicy } from '../../shared/net/policy.ts';
 import { probe } from '../../shared/prober/probe.ts';
 import { proberRegistry } from '../../shared/prober/registry.ts';
 import { type GrpcServerSpec, startGrpcServer } from '../support/grpc-server.ts';
+import { noSecrets } from '../support/no-secrets.ts';
 import { startTcpServer, type TcpServerKind } from '../support/tcp-server.ts';
 import { startWireServer, type WireServer } from '../support/wire-server.ts';
 
@@ -34,7 +35,7 @@ function watchedProbers() {
     dial,
     clock,
     run: async () => ({ kind: 'denied', message: 'not here' }),
-    resolveSecret: async () => ({ kind: 'none', why: 'there are none' }),
+    secrets: noSecrets,
   });
   return { probers, open, openAtDial };
 }

@@ -16,6 +16,7 @@ import { syncTarget } from '../../shared/manager/status-sync.ts';
 import type { ProbeMetrics } from '../../shared/prober/metrics.ts';
 import type { Lease } from '../../shared/queue/queue.ts';
 import type { Store } from '../../shared/store/store.ts';
+import { noSecrets } from '../support/no-secrets.ts';
 import { type SimBus, simBus } from './bus.ts';
 import { type Chance, chanceOf } from './chance.ts';
 import { type Client, clientOf } from './client.ts';
@@ -367,7 +368,7 @@ function proberContainer(own: Own, env: Env, { mapping, onRun }: Mapped) {
     release: wanted.release,
     outside: () => ({
       run: async () => ({ kind: 'denied', message: 'nothing is run' }),
-      resolveSecret: async () => ({ kind: 'none', why: 'there are none' }),
+      secrets: noSecrets,
     }),
     execReach: 'network',
     runProbing: beginRun,

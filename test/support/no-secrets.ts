@@ -1,0 +1,7 @@
+/** The secrets of a prober that has none. */
+import type { Secrets } from '../../shared/prober/secret-headers.ts';
+
+export const noSecrets: Secrets = {
+  refusal: () => 'there are none',
+  resolve: async () => ({ kind: 'none', why: 'there are none' }),
+};
