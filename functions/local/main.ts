@@ -1,4 +1,5 @@
 /** `npm start`: the whole product in one process, or one of the processes that share it. */
+import { Server } from 'node:http';
 import { serve } from '@hono/node-server';
 import { pino } from 'pino';
 import { systemClock } from '../../shared/lib/clock.ts';
@@ -7,7 +8,16 @@ import type { Canary } from '../../shared/manager/ports.ts';
 import type { AwsOptions } from './aws-options.ts';
 import { type AwsServices, awsServices } from './aws-services.ts';
 import { dnsServers, type WayOut } from './canaries.ts';
+import { boundConnections, connectionTimeouts } from './connections.ts';
 import { startControl } from './control.ts';
+import {
+  aloneNeeds,
+  controlNeeds,
+  type DescriptorShares,
+  descriptorLimit,
+  descriptorShares,
+  workerNeeds,
+} from './descriptors.ts';
 import { jsonLog } from './json-log.ts';
 import { onlyLocalCallers } from './local-callers.ts';
 import { type LocalOptions, parseOptions, type ServerOptions, usage } from './options.ts';
@@ -37,24 +47,28 @@ switch (parsed.kind) {
     break;
   case 'alone': {
     const { options } = parsed;
-    const runtime = runtimeOrExit(options);
-    run(runtime, { server: options, listening: `, data in ${options.dataDir}` });
+    const shares = descriptorShares(descriptorLimit(), aloneNeeds);
+    const runtime = runtimeOrExit(options, shares);
+    run(runtime, { server: options, shares, listening: `, data in ${options.dataDir}` });
     break;
   }
   case 'control': {
     const { options } = parsed;
     const services = await servicesOrExit(options.aws);
     const control = startControl(options, { ...ports, services });
-    run(control, { server: options, listening: `, table ${options.aws.table}`, close: services.close });
+    const shares = descriptorShares(descriptorLimit(), controlNeeds);
+    run(control, { server: options, shares, listening: `, table ${options.aws.table}`, close: services.close });
     break;
   }
   case 'worker': {
     const { options } = parsed;
     const services = await servicesOrExit(options.aws);
-    const worker = startWorker(options, { ...ports, services, wayOut: wayOutOf(options) });
+    const shares = descriptorShares(descriptorLimit(), workerNeeds);
+    const worker = startWorker(options, { ...ports, services, wayOut: wayOutOf(options), shares });
     process.stderr.write(`probelet works for ${options.aws.queueUrl}, table ${options.aws.table}\n`);
     run(worker, {
       listening: '',
+      shares,
       close: services.close,
       ...(options.server && { server: options.server }),
     });
@@ -74,12 +88,14 @@ type Running = {
   readonly listening: string;
   /** Absent: it does not listen. */
   readonly server?: ServerOptions;
+  readonly shares: DescriptorShares;
   readonly close?: () => void;
 };
 
 /** Until SIGTERM or SIGINT, then in order. */
-function run(piece: Piece, { server: options, listening, close }: Running): void {
-  const server = options && listen(piece, options, listening);
+function run(piece: Piece, running: Running): void {
+  const { server: options, close } = running;
+  const server = options && listen(piece, options, running);
   const stop = () => {
     setTimeout(() => process.exit(exitFailed), stopMaxMs).unref();
     server?.close();
@@ -93,14 +109,20 @@ function run(piece: Piece, { server: options, listening, close }: Running): void
   process.once('SIGINT', stop);
 }
 
-function listen(piece: Piece, options: ServerOptions, listening: string): ReturnType<typeof serve> {
+function listen(
+  piece: Piece,
+  options: ServerOptions,
+  { listening, shares }: Pick<Running, 'listening' | 'shares'>,
+): ReturnType<typeof serve> {
   let { port: boundPort } = options;
   const fetch = options.token === undefined ? onlyLocalCallers(piece.fetch, () => boundPort) : piece.fetch;
-  const server = serve({ fetch, hostname: options.host, port: options.port }, ({ address, port }) => {
+  const { host: hostname, port: askedPort } = options;
+  const server = serve({ fetch, hostname, port: askedPort, serverOptions: connectionTimeouts }, ({ address, port }) => {
     boundPort = port;
     const host = address.includes(':') ? `[${address}]` : address;
     process.stderr.write(`probelet listens on http://${host}:${port}${listening}\n`);
   });
+  if (server instanceof Server) boundConnections(server, shares.connectionsMax);
   server.on('error', (error: NodeJS.ErrnoException) => {
     process.stderr.write(
       `probelet: cannot listen on ${options.host}:${options.port} (${error.code}): choose another with --port\n`,
@@ -111,9 +133,9 @@ function listen(piece: Piece, options: ServerOptions, listening: string): Return
 }
 
 /** A file that cannot be used is the caller's to mend: a message, not a stack. */
-function runtimeOrExit(options: LocalOptions): Runtime {
+function runtimeOrExit(options: LocalOptions, shares: DescriptorShares): Runtime {
   try {
-    return startRuntime(options, { ...ports, wayOut: wayOutOf(options) });
+    return startRuntime(options, { ...ports, wayOut: wayOutOf(options), shares });
   } catch (error) {
     process.stderr.write(`probelet: ${error instanceof Error ? error.message : String(error)}\n`);
     return process.exit(exitFailed);

@@ -9,6 +9,7 @@ import type { RunView } from '../../shared/manager/run-shard.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { holdDataDir } from './data-dir.ts';
+import type { DescriptorShares } from './descriptors.ts';
 import { localMetrics, unknownProbes } from './metrics.ts';
 import type { LocalOptions } from './options.ts';
 import { poisonList } from './poison-list.ts';
@@ -25,6 +26,8 @@ export type RuntimePorts = Pick<ProbingOptions, 'network' | 'wayOut'> & {
   readonly wrapStore?: (store: Store) => Store;
   /** The bus as all pieces see it, for tests that lose what goes over it. */
   readonly wrapBus?: (bus: InProcessBus) => InProcessBus;
+  /** Absent: the process has descriptors enough. */
+  readonly shares?: DescriptorShares;
 };
 
 export type Runtime = {
@@ -55,7 +58,11 @@ export function startRuntime(
   });
   subscribeStatusSync(bus, { store, bus, clock, random, log });
   const { canaries, forRun } = probing;
-  const shard = hostShard({ clock, random, log, store, bus, canaries, forRun, metrics: metrics.probes }, options.mode);
+  const { shares } = ports;
+  const shard = hostShard(
+    { clock, random, log, store, bus, canaries, forRun, metrics: metrics.probes },
+    { ...(options.mode && { mode: options.mode }), ...(shares && { probesMax: shares.probesMax }) },
+  );
   const app = apiApp({
     store,
     bus,
@@ -66,6 +73,7 @@ export function startRuntime(
     onPoison: met.add,
     health: () => healthOf(shard, quarantined()),
     watch: (subscriber) => bus.subscribe({ source: ['probelet'] }, subscriber, { name: 'watch' }),
+    ...(shares && { watchersMax: shares.watchersMax }),
     ...(options.token !== undefined && { token: options.token }),
   });
   const stopSweeping = sweepRegularly({ clock, log, sweep: sqlite.sweep });

@@ -36,7 +36,14 @@ type OfRun = ReturnType<Probing['forRun']>;
 
 export type HostedPorts = Omit<Ports, 'lease' | keyof OfRun> & Pick<Probing, 'forRun'>;
 
-export function hostShard(ports: HostedPorts, mode: LayoutContext['mode'] = 'resident'): ShardHost {
+export type HostOptions = {
+  /** Default `resident`. */
+  readonly mode?: LayoutContext['mode'];
+  /** Descriptors that probes may hold; default: those of a function. */
+  readonly probesMax?: number;
+};
+
+export function hostShard(ports: HostedPorts, { mode = 'resident', probesMax }: HostOptions = {}): ShardHost {
   const { clock, log } = ports;
   const stop = new AbortController();
   const queue = inProcessQueue({ clock, visibilityMs, retentionMs });
@@ -44,7 +51,7 @@ export function hostShard(ports: HostedPorts, mode: LayoutContext['mode'] = 'res
   const options = { capacity: unlimited, mode, repeatCurrent: true };
   const schedule = keepSchedule({ ...ports, queue }, options, stop.signal);
   const memory: ShardMemory = new Map();
-  const room = probeRoom();
+  const room = probeRoom(probesMax);
   const { promise: loaded, resolve: onFirstLoad } = Promise.withResolvers<void>();
   let view: (() => RunView) | undefined;
   let lastView: typeof view;

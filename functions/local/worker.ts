@@ -9,12 +9,17 @@ import { probeRoom } from '../../shared/manager/room.ts';
 import type { RunView } from '../../shared/manager/run-shard.ts';
 import { forgetOld, type ShardMemory } from '../../shared/manager/shard-memory.ts';
 import type { ServedPorts } from './aws-services.ts';
+import type { DescriptorShares } from './descriptors.ts';
 import { localMetrics, unknownProbes } from './metrics.ts';
 import type { WorkerOptions } from './options.ts';
 import { localProbing, type ProbingOptions } from './probing.ts';
 import { syncedBus } from './status-sync.ts';
 
-export type WorkerPorts = ServedPorts & Pick<ProbingOptions, 'network' | 'wayOut'>;
+export type WorkerPorts = ServedPorts &
+  Pick<ProbingOptions, 'network' | 'wayOut'> & {
+    /** Absent: the process has descriptors enough. */
+    readonly shares?: DescriptorShares;
+  };
 
 export type Worker = {
   /** `/healthz` and `/metrics`. */
@@ -40,7 +45,7 @@ export function startWorker(options: Omit<WorkerOptions, 'aws'>, ports: WorkerPo
   const fenced = fencedStore && { fencedStore };
   const shared = { clock, random, log, store, ...fenced, bus, canaries, metrics: metrics.probes };
   const memory: ShardMemory = new Map();
-  const room = probeRoom();
+  const room = probeRoom(ports.shares?.probesMax);
   const stop = new AbortController();
 
   const forget = () => forgetOld(memory, { metrics: metrics.probes, nowMs: clock.monotonicMs() });

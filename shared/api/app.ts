@@ -22,7 +22,7 @@ export type ApiApp = { readonly fetch: (request: Request) => Promise<Response> }
 
 const openApiPath = '/openapi.json';
 
-const routes = ({ metrics, watch }: ApiDeps): readonly Route[] => [
+const routes = ({ metrics, watch, watchersMax }: ApiDeps): readonly Route[] => [
   healthRoute,
   ...(metrics ? [metricsRoute(metrics)] : []),
   ...targetListRoutes,
@@ -31,7 +31,7 @@ const routes = ({ metrics, watch }: ApiDeps): readonly Route[] => [
   ...probeRoutes,
   ...desiredRoutes,
   ...eventRoutes,
-  ...(watch ? [watchRoute(watch)] : []),
+  ...(watch ? [watchRoute(watch, watchersMax)] : []),
 ];
 
 export function apiApp(deps: ApiDeps): ApiApp {

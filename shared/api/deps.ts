@@ -18,6 +18,8 @@ export type ApiDeps = {
   readonly metrics?: () => Promise<string>;
   /** Events as they are published; absent: there is no `/v1/watch`. */
   readonly watch?: WatchSource;
+  /** Clients that may watch at the same time; default 100. */
+  readonly watchersMax?: number;
   /** Every route but `/healthz` asks for it as a bearer token; absent: whoever guards the door is in front. */
   readonly token?: string;
   /** Told of every item that cannot be read, each time it is met. */

@@ -25,12 +25,15 @@ export type Taken = { readonly [manners in Manners]: number };
 
 export const nothingTaken: Taken = { steady: 0, new: 0, hanging: 0 };
 
+/** `max`: what all probes together may hold. */
+type Asked = { readonly manners: Manners; readonly descriptors: number; readonly max: number };
+
 /** Is there room for one more probe of these manners, which needs so many descriptors? */
-export function hasRoom(taken: Taken, manners: Manners, descriptors: number): boolean {
+export function hasRoom(taken: Taken, { manners, descriptors, max }: Asked): boolean {
   const better = mannersInOrder.slice(0, mannersInOrder.indexOf(manners) + 1);
   return better.every((limit, at) => {
     const noBetter = mannersInOrder.slice(at);
-    return noBetter.reduce((sum, name) => sum + taken[name], descriptors) <= partOf[limit] * descriptorsMax;
+    return noBetter.reduce((sum, name) => sum + taken[name], descriptors) <= partOf[limit] * max;
   });
 }
 

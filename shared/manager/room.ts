@@ -2,7 +2,7 @@
  * The socket budget of a process, shared by all of its runs, because the limit of descriptors is the process's. A probe gets its place
  * before it begins and gives it back once its last socket has closed, so the places taken are the descriptors in use.
  */
-import { hasRoom, type Manners, nothingTaken, type Taken } from '../core/room.ts';
+import { descriptorsMax, hasRoom, type Manners, nothingTaken, type Taken } from '../core/room.ts';
 import type { SocketPermit } from '../net/net.ts';
 
 export type Place = SocketPermit & {
@@ -19,7 +19,8 @@ export type Room = {
   onFree(letIn: () => void): () => void;
 };
 
-export function probeRoom(): Room {
+/** `max`: descriptors that its probes may hold together; fewer where the process has fewer. */
+export function probeRoom(max: number = descriptorsMax): Room {
   let taken: Taken = nothingTaken;
   const waiting = new Set<() => void>();
 
@@ -33,7 +34,7 @@ export function probeRoom(): Room {
     taken = { ...taken, [manners]: taken[manners] + descriptors };
   };
   return {
-    hasFor: (manners, descriptors) => hasRoom(taken, manners, descriptors),
+    hasFor: (manners, descriptors) => hasRoom(taken, { manners, descriptors, max }),
     take(manners, descriptors) {
       add(manners, descriptors);
       return placeOf(() => {

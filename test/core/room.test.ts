@@ -14,7 +14,7 @@ import {
 function fill(before: Taken, manners: Manners, descriptors = 1): number {
   let taken = before;
   let count = 0;
-  for (; hasRoom(taken, manners, descriptors); count += 1)
+  for (; hasRoom(taken, { manners, descriptors, max: descriptorsMax }); count += 1)
     taken = { ...taken, [manners]: taken[manners] + descriptors };
   return count;
 }

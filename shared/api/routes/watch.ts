@@ -7,8 +7,8 @@ import { everywhere, problem, problemResponse } from '../problem.ts';
 import { readWhole, wholeParam } from '../query-params.ts';
 import type { Handler, Route } from '../route.ts';
 
-/** Clients at the same time; each holds a connection. */
-const watchersMax = 100;
+/** Clients at the same time, where the process has descriptors enough; each holds a connection. */
+const watchersMaxDefault = 100;
 /** Events that wait for one slow client; beyond it the stream ends and the client comes back. */
 const queuedMax = 1_000;
 const keepAliveMs = 15_000;
@@ -27,7 +27,7 @@ type Watch = {
   readonly onEnd: () => void;
 };
 
-function watchHandler(source: WatchSource): Handler {
+function watchHandler(source: WatchSource, watchersMax: number): Handler {
   let watchers = 0;
   return async ({ raw, query }, deps) => {
     const timeout = readWhole(query, 'timeoutSeconds', timeoutRange);
@@ -105,7 +105,7 @@ const eventText = (event: EventEnvelope): string =>
   `id: ${event.id}\nevent: ${event['detail-type']}\ndata: ${JSON.stringify(event)}\n\n`;
 
 /** A fresh route for each app, since it counts its watchers. */
-export const watchRoute = (source: WatchSource): Route => ({
+export const watchRoute = (source: WatchSource, watchersMax: number = watchersMaxDefault): Route => ({
   method: 'get',
   path: '/v1/watch',
   summary: 'Events as they happen, as server-sent events; in one process only',
@@ -116,5 +116,5 @@ export const watchRoute = (source: WatchSource): Route => ({
   }),
   answers: { 200: { description: 'The stream.', mediaType: 'text/event-stream', schema: z.string() } },
   problems: [400],
-  handle: watchHandler(source),
+  handle: watchHandler(source, watchersMax),
 });
