@@ -1,5 +1,7 @@
 /** `npm start -- --control`: the API and the schedule of several workers. It probes nothing and keeps nothing in memory. */
 import { apiApp } from '../../shared/api/app.ts';
+import type { ShardDoubt } from '../../shared/api/deps.ts';
+import type { ScheduleOutcome } from '../../shared/manager/schedule.ts';
 import type { ServedPorts } from './aws-services.ts';
 import { keepSchedule } from './keep-schedule.ts';
 import type { ControlOptions } from './options.ts';
@@ -33,7 +35,7 @@ export function startControl(
     random,
     log,
     onPoison: met.add,
-    health: () => ({ ok: schedule.succeeds(), quarantined: met.with([]) }),
+    health: () => ({ ok: schedule.succeeds(), quarantined: met.with([]), doubts: doubtsOf(schedule.outcome()) }),
     ...(token !== undefined && { token }),
   });
   return {
@@ -45,3 +47,9 @@ export function startControl(
     },
   };
 }
+
+/** As the last minute's schedule found it. Why a prober doubts itself its own process says, and `Prober Degraded`. */
+const doubtsOf = (outcome: ScheduleOutcome | undefined): readonly ShardDoubt[] => [
+  ...(outcome?.degraded ?? []).map((shard) => ({ shard, reason: 'ProberDegraded' })),
+  ...(outcome?.noHolder ?? []).map((shard) => ({ shard, reason: 'NoHolder' })),
+];

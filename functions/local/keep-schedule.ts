@@ -1,6 +1,11 @@
 /** The schedule in a process: at the start, each minute, and when it is woken. */
 import { sleep } from '../../shared/lib/clock.ts';
-import { runSchedule, type ScheduleOptions, type SchedulePorts } from '../../shared/manager/schedule.ts';
+import {
+  runSchedule,
+  type ScheduleOptions,
+  type ScheduleOutcome,
+  type SchedulePorts,
+} from '../../shared/manager/schedule.ts';
 
 const scheduleIntervalMs = 60_000;
 
@@ -8,6 +13,8 @@ export type KeptSchedule = {
   wake(): void;
   /** Whether it ran when it last should have. */
   succeeds(): boolean;
+  /** What it last found; undefined: it has not run yet. */
+  outcome(): ScheduleOutcome | undefined;
   /** Resolves after the stop. */
   readonly ended: Promise<void>;
 };
@@ -17,6 +24,7 @@ export function keepSchedule(ports: SchedulePorts, options: ScheduleOptions, sto
   const { clock, log } = ports;
   let waiting = new AbortController();
   let succeeded = false;
+  let outcome: ScheduleOutcome | undefined;
   const wake = () => waiting.abort();
   stop.addEventListener('abort', wake);
 
@@ -24,7 +32,7 @@ export function keepSchedule(ports: SchedulePorts, options: ScheduleOptions, sto
     for (let repeatCurrent = options.repeatCurrent ?? false; !stop.aborted; ) {
       waiting = new AbortController();
       try {
-        await runSchedule(ports, { ...options, repeatCurrent });
+        outcome = await runSchedule(ports, { ...options, repeatCurrent });
         repeatCurrent = false;
         succeeded = true;
       } catch (cause) {
@@ -34,5 +42,5 @@ export function keepSchedule(ports: SchedulePorts, options: ScheduleOptions, sto
       if (!stop.aborted) await sleep(clock, scheduleIntervalMs, waiting.signal);
     }
   }
-  return { wake, succeeds: () => succeeded, ended: keep() };
+  return { wake, succeeds: () => succeeded, outcome: () => outcome, ended: keep() };
 }

@@ -102,5 +102,6 @@ function lastViewed(shard: ShardHost): readonly RunView[] {
 function healthOf(shard: ShardHost, quarantined: readonly Poison[]) {
   const view = shard.view();
   const { targets = 0, probes = 0, inFlight = 0 } = view ?? {};
-  return { ok: shard.isWell(), quarantined, details: { targets, probes, inFlight } };
+  const doubts = view?.beat.doubt ? [view.beat.doubt] : [];
+  return { ok: shard.isWell(), quarantined, doubts, details: { targets, probes, inFlight } };
 }

@@ -1,7 +1,8 @@
 /** `npm start -- --worker`: holds the shards that it receives, as many as it may, and hands them over when it is stopped. */
 import { bearerToken } from '../../shared/api/bearer-token.ts';
+import type { Health } from '../../shared/api/deps.ts';
 import { jsonResponse, problem, problemResponse } from '../../shared/api/problem.ts';
-import { metricsResponse } from '../../shared/api/routes/operations.ts';
+import { healthView, metricsResponse } from '../../shared/api/routes/operations.ts';
 import { type Clock, sleep } from '../../shared/lib/clock.ts';
 import { hostShards } from '../../shared/manager/host.ts';
 import { runReceived } from '../../shared/manager/receipt.ts';
@@ -34,7 +35,6 @@ export function startWorker(options: Omit<WorkerOptions, 'aws'>, ports: WorkerPo
   const { release, concurrency, allowExec, secretHosts } = options;
   const bus = syncedBus({ clock, random, log, store }, services.bus);
   const probing = localProbing({ ...ports, ...(allowExec && { allowExec }), ...(secretHosts && { secretHosts }) });
-  /** By shard. */
   const views = new Map<string, () => RunView>();
   const held = (): readonly RunView[] => [...views.values()].map((view) => view());
   const metrics = localMetrics({
@@ -73,7 +73,7 @@ export function startWorker(options: Omit<WorkerOptions, 'aws'>, ports: WorkerPo
     },
   });
   return {
-    fetch: operations({ held, metrics: metrics.text, token: options.server?.token }),
+    fetch: operations({ views, metrics: metrics.text, token: options.server?.token }),
     async stop() {
       stop.abort();
       await Promise.all([runs, forgetting]);
@@ -93,18 +93,21 @@ async function forgetRegularly(clock: Clock, forget: () => void, stop: AbortSign
   }
 }
 
+/** By shard. */
+type Views = ReadonlyMap<string, () => RunView>;
+
 type Operated = {
-  readonly held: () => readonly RunView[];
+  readonly views: Views;
   readonly metrics: () => Promise<string>;
   readonly token: string | undefined;
 };
 
 /** Whoever holds nothing is well: it waits for its turn. */
-function operations({ held, metrics, token }: Operated): Worker['fetch'] {
+function operations({ views, metrics, token }: Operated): Worker['fetch'] {
   const refuse = token === undefined ? () => undefined : bearerToken(token);
   return async (request) => {
     const path = new URL(request.url).pathname;
-    if (path === '/healthz') return jsonResponse(200, healthOf(held()));
+    if (path === '/healthz') return jsonResponse(200, healthView(healthOf(views)));
     const refused = refuse(request);
     if (refused) return problemResponse(refused);
     if (path === '/metrics') return metricsResponse(await metrics());
@@ -112,14 +115,20 @@ function operations({ held, metrics, token }: Operated): Worker['fetch'] {
   };
 }
 
-const healthOf = (held: readonly RunView[]) => ({
-  status: 'ok',
-  shards: held.length,
-  targets: sumOf(held, ({ targets }) => targets),
-  probes: sumOf(held, ({ probes }) => probes),
-  inFlight: sumOf(held, ({ inFlight }) => inFlight),
-  quarantined: held.flatMap(({ quarantined }) => quarantined.map(({ key, detail }) => ({ ...key, detail }))),
-});
+function healthOf(views: Views): Health {
+  const named = [...views].map(([shard, view]) => ({ shard, ...view() }));
+  return {
+    ok: true,
+    quarantined: named.flatMap(({ quarantined }) => quarantined),
+    doubts: named.flatMap(({ shard, beat }) => (beat.doubt ? [{ shard, ...beat.doubt }] : [])),
+    details: {
+      shards: named.length,
+      targets: sumOf(named, ({ targets }) => targets),
+      probes: sumOf(named, ({ probes }) => probes),
+      inFlight: sumOf(named, ({ inFlight }) => inFlight),
+    },
+  };
+}
 
 const sumOf = (views: readonly RunView[], count: (view: RunView) => number): number =>
   views.reduce((sum, view) => sum + count(view), 0);

@@ -32,8 +32,13 @@ export type Health = {
   /** false: the process should not get traffic (503). One item that cannot be read is no reason. */
   readonly ok: boolean;
   readonly quarantined: readonly Poison[];
+  /** Why nothing counts that the prober sees now, or why nobody probes. The process works: a restart would help nobody. */
+  readonly doubts?: readonly ShardDoubt[];
   readonly details?: { readonly [name: string]: Json };
 };
+
+/** `shard`: absent where a process has only one. */
+export type ShardDoubt = { readonly reason: string; readonly sinceMs?: number; readonly shard?: string };
 
 /** Calls the subscriber with each event from now on; returns what ends it. */
 export type WatchSource = (subscriber: (event: EventEnvelope) => void) => () => void;

@@ -40,6 +40,8 @@ export type ScheduleOutcome = {
   /** Not taken by the queue; what matters of it is sent again in a minute. */
   readonly notSent: number;
   readonly noHolder: readonly string[];
+  /** Shards whose prober doubts itself. */
+  readonly degraded: readonly string[];
 };
 
 /** @throws StoreUnavailable when LAYOUT or RUN cannot be read. */
@@ -56,10 +58,11 @@ export async function runSchedule(ports: SchedulePorts, options: ScheduleOptions
     sent: sent.filter(Boolean).length,
     notSent: sent.filter((isSent) => !isSent).length,
     noHolder: first.noHolder,
+    degraded: first.degraded,
   };
 }
 
-type Served = { readonly sent: readonly boolean[]; readonly noHolder: readonly string[] };
+type Served = Pick<ScheduleOutcome, 'noHolder' | 'degraded'> & { readonly sent: readonly boolean[] };
 
 /**
  * Everything that a layout needs to stay held. Slot messages do not wait for the second look at beats that seem old, which takes seconds: a
@@ -76,7 +79,9 @@ async function serve(ports: SchedulePorts, layout: StandingLayout, repeatCurrent
   // A schedule that has just started cannot tell an outage of the shard from its own absence.
   if (!repeatCurrent) await tellNoHolder(ports, judged, nowMs);
   const noHolder = judged.filter((each) => isUnheld(each, nowMs)).map(({ shard }) => shard.shard);
-  return { sent: [...sent, ...rescues], noHolder };
+  const doubtful = judged.filter(({ run }) => run?.degraded).map(({ shard }) => shard.shard);
+  const degraded = doubtful.filter((shard) => !noHolder.includes(shard));
+  return { sent: [...sent, ...rescues], noHolder, degraded };
 }
 
 async function sendSlots(ports: SchedulePorts, layout: StandingLayout, repeatCurrent: boolean) {

@@ -1,12 +1,19 @@
 /** What operates the service: health and metrics. */
 import '../zod-openapi.ts';
 import * as z from 'zod';
+import type { Health } from '../deps.ts';
 import { everywhere, jsonResponse } from '../problem.ts';
 import type { Handler, Route } from '../route.ts';
 
 const healthSchema = z
   .object({
-    status: z.enum(['ok', 'failing']),
+    status: z.enum(['ok', 'degraded', 'failing']).openapi({
+      description: 'degraded: the process works, but its prober doubts itself, or shards have no holder.',
+    }),
+    degraded: z
+      .array(z.object({ reason: z.string(), since: z.string().optional(), shard: z.string().optional() }))
+      .optional()
+      .openapi({ description: 'Why it is degraded.' }),
     quarantined: z.array(z.object({ pk: z.string(), sk: z.string(), detail: z.string() })).openapi({
       description: 'Items of the store that cannot be read and are left alone.',
     }),
@@ -15,10 +22,23 @@ const healthSchema = z
   .openapi('Health');
 
 const healthz: Handler = async (_, deps) => {
-  const { ok, quarantined, details } = await deps.health();
-  const items = quarantined.map(({ key, detail }) => ({ pk: key.pk, sk: key.sk, detail }));
-  return jsonResponse(ok ? 200 : 503, { ...details, status: ok ? 'ok' : 'failing', quarantined: items });
+  const health = await deps.health();
+  return jsonResponse(health.ok ? 200 : 503, healthView(health));
 };
+
+/** In doubt a process still answers 200: whoever restarts it for that would take away the one that sees when it is over. */
+export function healthView({ ok, quarantined, doubts = [], details }: Health) {
+  const degraded = doubts.map(({ sinceMs, ...doubt }) => ({
+    ...doubt,
+    ...(sinceMs !== undefined && { since: new Date(sinceMs).toISOString() }),
+  }));
+  return {
+    ...details,
+    status: ok ? (degraded.length > 0 ? 'degraded' : 'ok') : 'failing',
+    ...(degraded.length > 0 && { degraded }),
+    quarantined: quarantined.map(({ key, detail }) => ({ pk: key.pk, sk: key.sk, detail })),
+  };
+}
 
 const metricsMediaType = 'text/plain; version=0.0.4; charset=utf-8';
 

@@ -1,0 +1,106 @@
+/** What `/healthz` of each kind of process says while a prober doubts itself. A supervisor must not restart it for that. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { startControl } from '../../functions/local/control.ts';
+import { startRuntime } from '../../functions/local/runtime.ts';
+import { startWorker } from '../../functions/local/worker.ts';
+import { inProcessBus } from '../../shared/bus/in-process.ts';
+import { systemClock } from '../../shared/lib/clock.ts';
+import type { LogFields } from '../../shared/lib/log.ts';
+import { systemRandom } from '../../shared/lib/random.ts';
+import { runSchedule } from '../../shared/manager/schedule.ts';
+import { dialPolicy } from '../../shared/net/policy.ts';
+import { inProcessQueue } from '../../shared/queue/in-process.ts';
+import { encodeRun } from '../../shared/store/items.ts';
+import { sqliteStore } from '../../shared/store/sqlite.ts';
+import { recordingLog } from '../support/recording-log.ts';
+
+/** Nobody answers for names, neither the target's nor the canary's. */
+const network = { policy: dialPolicy({ mode: 'local' }), dnsServers: ['127.0.0.1:9'] };
+const wayOut = { kind: 'named', canaries: [{ host: 'canary.invalid', port: 443 }] } as const;
+const spec = { host: 'target.invalid', readinessProbe: { tcpSocket: { port: 80 }, periodSeconds: 1 } };
+const [clock, random] = [systemClock, systemRandom];
+
+/** A log, and the moment when it says that the prober is in doubt. */
+function doubtLog() {
+  const { promise: doubtful, resolve } = Promise.withResolvers<void>();
+  const warn = (_: string, fields?: LogFields) => {
+    if ((fields?.health as { readonly kind?: string } | undefined)?.kind === 'doubtful') resolve();
+  };
+  return { log: { ...recordingLog(), warn }, doubtful };
+}
+
+type Served = { readonly fetch: (request: Request) => Response | Promise<Response> };
+
+async function health({ fetch }: Served) {
+  const response = await fetch(new Request('http://127.0.0.1/healthz'));
+  const { status, degraded } = (await response.json()) as {
+    readonly status: string;
+    readonly degraded?: readonly { readonly reason: string; readonly since?: string; readonly shard?: string }[];
+  };
+  return { code: response.status, status, degraded };
+}
+
+async function register({ fetch }: Served) {
+  const url = 'http://127.0.0.1/v1/namespaces/default/targets/unresolved';
+  const headers = { 'content-type': 'application/json' };
+  const body = JSON.stringify({ spec });
+  assert.equal((await fetch(new Request(url, { method: 'PUT', headers, body }))).status, 201);
+}
+
+describe('/healthz', { concurrency: true }, () => {
+  test('of one process alone says that its prober doubts itself, and why', async () => {
+    const { log, doubtful } = doubtLog();
+    const runtime = startRuntime({ dataDir: ':memory:' }, { clock, random, log, network, wayOut });
+    await runtime.shard.loaded;
+    assert.equal((await health(runtime)).status, 'ok');
+    await register(runtime);
+    await doubtful;
+    const { code, status, degraded } = await health(runtime);
+    await runtime.stop();
+    assert.deepEqual([code, status, degraded?.[0]?.reason], [200, 'degraded', 'ResolverUnavailable']);
+    assert.ok(!Number.isNaN(Date.parse(degraded?.[0]?.since ?? '')), 'since when');
+  });
+
+  test('of a worker names the shard', async () => {
+    const { log, doubtful } = doubtLog();
+    const store = sqliteStore({ path: ':memory:' });
+    const queue = {
+      ...inProcessQueue({ clock, visibilityMs: 15_000, retentionMs: 3_600_000 }),
+      settled: async () => {},
+    };
+    const options = { release: '', concurrency: 1 };
+    const worker = startWorker(options, { clock, random, log, services: { store, queue }, network, wayOut });
+    const alone = startControl({ release: '', mode: 'resident' }, { clock, random, log, services: { store, queue } });
+    await register(alone);
+    await doubtful;
+    const { code, status, degraded } = await health(worker);
+    await Promise.all([alone.stop(), worker.stop()]);
+    assert.deepEqual([code, status], [200, 'degraded']);
+    assert.deepEqual([degraded?.[0]?.shard, degraded?.[0]?.reason], ['00', 'ResolverUnavailable']);
+  });
+
+  test('of a control process names the shards whose prober doubts itself', async () => {
+    const log = recordingLog();
+    const store = sqliteStore({ path: ':memory:' });
+    const queue = {
+      ...inProcessQueue({ clock, visibilityMs: 15_000, retentionMs: 3_600_000 }),
+      settled: async () => {},
+    };
+    const ports = { clock, random, log, store, queue, bus: inProcessBus({ clock, random, log }) };
+    const { layout } = await runSchedule(ports, { mode: 'resident' });
+    const nowMs = clock.nowMs();
+    const beat = { slot: 0, doneSlot: -1, beat: 1, beatAtMs: nowMs, observedAtMs: nowMs, degraded: true };
+    const [shard = { shard: '00', generation: 1 }] = layout;
+    const run = encodeRun(shard.shard, { token: 1, generation: shard.generation, ...beat });
+    await store.write([{ kind: 'put', item: run }], { token: 'beat' });
+    const control = startControl({ release: '', mode: 'resident' }, { clock, random, log, services: { store, queue } });
+    let shown = await health(control);
+    while (shown.code !== 200) {
+      await new Promise((resolve) => setImmediate(resolve));
+      shown = await health(control);
+    }
+    await control.stop();
+    assert.deepEqual(shown, { code: 200, status: 'degraded', degraded: [{ shard: '00', reason: 'ProberDegraded' }] });
+  });
+});
