@@ -122,5 +122,5 @@ function containerInput(container: ContainerManifest) {
 /** The field as the client wrote it. */
 function asWritten({ pointer, detail }: FieldProblem, hostPointer: string): FieldProblem {
   if (pointer === '/spec/host') return { pointer: hostPointer, detail };
-  return { pointer: pointer.replace(/(\/restartPolicyRules\/\d+)\/values/, '$1/exitCodes/values'), detail };
+  return { pointer: pointer.replace(/(Rules\/\d+)\/values/, '$1/exitCodes/values'), detail };
 }

@@ -18,7 +18,8 @@ export function parseJson(text: string): Parsed {
   return reason === undefined ? { kind: 'parsed', value } : { kind: 'malformed', reason };
 }
 
-const token = /"(?:[^"\\]|\\.)*"|[{}[\]:]/g;
+/** The closing quote is optional: a search that fails for want of it would start again at each later quote. */
+const token = /"(?:[^"\\]|\\.)*"?|[{}[\]:]/gs;
 
 /** Of well-formed JSON. A colon outside a string always follows a key. */
 function structureTrouble(text: string): string | undefined {

@@ -135,7 +135,8 @@ export async function awsJson(call: AwsCall, request: JsonRequest, deadlineMs: n
 /** The service's name of the error, without its namespace. */
 function errorCode({ status, headers, body }: Pick<Answered, 'status' | 'headers' | 'body'>): string {
   const named = String(jsonObject(body)?.__type ?? headers['x-amzn-errortype'] ?? `status ${status}`);
-  return named.replace(/^.*#/, '').replace(/:.*$/, '');
+  const [name = ''] = named.slice(named.lastIndexOf('#') + 1).split(':', 1);
+  return name;
 }
 
 const okStatus = 200;

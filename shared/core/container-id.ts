@@ -1,5 +1,7 @@
 /** Container IDs as kubelet reads them (pkg/kubelet/container, ParseString). */
 
+import { trimOf } from './go-text.ts';
+
 /** How kubelet writes the ID that is none; it is a key of the results cache like any other. */
 export const emptyContainerID = '://';
 
@@ -8,6 +10,6 @@ export const emptyContainerID = '://';
  * count.
  */
 export function parseContainerID(text: string): string {
-  const unquoted = text.replace(/^"+|"+$/g, '');
+  const unquoted = trimOf(text, '"');
   return unquoted.split('://').length === 2 ? unquoted : emptyContainerID;
 }

@@ -43,6 +43,14 @@ export function trimAsciiEnd(text: string): string {
   return text.slice(0, to);
 }
 
+/** strings.Trim of one character. */
+export function trimOf(text: string, character: string): string {
+  let [from, to] = [0, text.length];
+  while (text[from] === character) from += 1;
+  while (to > from && text[to - 1] === character) to -= 1;
+  return text.slice(from, to);
+}
+
 export type ParsedInteger =
   | { readonly kind: 'integer'; readonly value: number }
   | { readonly kind: 'error'; readonly error: string };

@@ -139,12 +139,24 @@ function canonicalHeaderName(name: string): string {
 /** `$(NAME)` from the static env, `$$` for a dollar; an unknown name stays as it is. Values are not expanded again. */
 function expandVariables(text: string, env: readonly EnvVar[]): string {
   const values = new Map(env.map(({ name, value }) => [name, value]));
-  // Behind the last parenthesis nothing can close a `$(`; to look for it from each of them would take quadratic time.
-  const end = text.lastIndexOf(')') + 1;
-  const expanded = text
-    .slice(0, end)
-    .replace(/\$(?:\$|\(([^)]*)\))/g, (whole, name?: string) =>
-      name === undefined ? '$' : (values.get(name) ?? whole),
-    );
-  return expanded + text.slice(end).replaceAll('$$', '$');
+  const lastClosing = text.lastIndexOf(')');
+  const parts: string[] = [];
+  let from = 0;
+  for (let at = text.indexOf('$'); at >= 0; at = text.indexOf('$', from)) {
+    const end = referenceEnd(text, at, lastClosing);
+    parts.push(text.slice(from, at), expanded(text.slice(at, end), values));
+    from = end;
+  }
+  return parts.join('') + text.slice(from);
+}
+
+/** Behind the last parenthesis nothing closes a `$(`; to look for it from each of them would take quadratic time. */
+function referenceEnd(text: string, at: number, lastClosing: number): number {
+  if (text[at + 1] === '$') return at + 2;
+  return text[at + 1] === '(' && at < lastClosing ? text.indexOf(')', at) + 1 : at + 1;
+}
+
+function expanded(reference: string, values: ReadonlyMap<string, string>): string {
+  if (reference === '$' || reference === '$$') return '$';
+  return values.get(reference.slice('$('.length, -1)) ?? reference;
 }

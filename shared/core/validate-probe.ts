@@ -140,7 +140,11 @@ function headersProblems(headers: readonly HeaderInput[], pointer: string): Prob
 }
 
 /** Belong to the connection, not to the request: the prober's transport sets them. */
-const hopByHop = /^(connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|content-length)$/;
+const hopByHop: ReadonlySet<string> = new Set([
+  ...['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'content-length'],
+]);
+
+const isHopByHop = (name: string): boolean => hopByHop.has(name) || name.startsWith('proxy-');
 
 /** Carry secrets, which are not stored. */
 const secretNames = /^(authorization|cookie|x-api-key)$/;
@@ -151,7 +155,7 @@ function headerProblems({ name, value = '' }: HeaderInput, pointer: string): Pro
   const isSecret = secretNames.test(lower) && value !== '' && !secretReference(value);
   return [
     ...unless(isHeaderName(name), at(pointer, 'name'), 'must be letters, digits and -'),
-    ...unless(!hopByHop.test(lower), at(pointer, 'name'), 'must not be a header of the connection'),
+    ...unless(!isHopByHop(lower), at(pointer, 'name'), 'must not be a header of the connection'),
     ...unless(bytes <= headerBytesMax, pointer, `must be at most ${headerBytesMax} bytes, name and value together`),
     ...unless(!isSecret, at(pointer, 'value'), 'must be a reference: env:NAME, ssm:… or secretsmanager:…'),
   ];

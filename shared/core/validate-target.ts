@@ -53,7 +53,7 @@ export function probeItemsProblems(existing: readonly ProbeName[], spec: TargetS
 }
 
 const asShorthand = ({ pointer, detail }: FieldProblem): FieldProblem => ({
-  pointer: pointer.replace(/^\/spec\/containers\/0(?=\/)/, '/spec'),
+  pointer: pointer.replace(/^\/spec\/containers\/0\//, '/spec/'),
   detail,
 });
 

@@ -103,7 +103,7 @@ function lengthOf(values: readonly string[] | undefined): number | string | unde
   if (values.some((value) => trimAscii(value) !== wanted))
     return 'http: message cannot contain multiple Content-Length headers';
   if (wanted === '') return `invalid empty Content-Length ${goQuote(wanted)}`;
-  const digits = wanted.replace(/^0+(?=\d)/, '');
+  const digits = wanted.replace(/^0+/, '') || '0';
   const isLength = /^\d+$/.test(digits) && digits.length <= lengthDigitsMax && BigInt(digits) <= lengthMax;
   return isLength ? Number(digits) : `bad Content-Length ${goQuote(wanted)}`;
 }

@@ -54,10 +54,10 @@ function bodyless({ outcome, output }: Attempt): string {
 function cutOutput(text: string): string {
   if (text.length * 3 <= outputBytesMax) return text;
   const bytes = new TextEncoder().encode(text);
-  // A character cut in two at the limit reads as U+FFFD, which is dropped.
+  // Of a stream: a character that is cut in two at the limit is kept back for bytes that never come.
   return bytes.length <= outputBytesMax
     ? text
-    : new TextDecoder().decode(bytes.subarray(0, outputBytesMax)).replace(/\uFFFD+$/, '');
+    : new TextDecoder().decode(bytes.subarray(0, outputBytesMax), { stream: true });
 }
 
 /** What an attempt leaves behind: its error, if it has one. */

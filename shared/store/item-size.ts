@@ -1,4 +1,5 @@
 /** DynamoDB's size and capacity rules ("DynamoDB item sizes and formats"), so that every adapter counts alike. */
+import { trimOf } from '../core/go-text.ts';
 
 /** An item with its attribute names, UTF-8. */
 export const itemBytesMax = 400 * 1024;
@@ -27,10 +28,8 @@ function valueBytes(value: unknown): number {
 
 /** One byte for two significant digits and one more, and one for a sign. */
 function numberBytes(value: number): number {
-  const digits = String(Math.abs(value))
-    .replace(/e.*$/, '')
-    .replace('.', '')
-    .replace(/^0+|0+$/g, '');
+  const [written = ''] = String(Math.abs(value)).split('e', 1);
+  const digits = trimOf(written.replace('.', ''), '0');
   return Math.ceil(digits.length / 2) + 1 + (value < 0 ? 1 : 0);
 }
 
