@@ -1,6 +1,8 @@
 /** This machine's network and commands, as the probers of one process use them. */
 import type { SecretHosts } from '../../shared/core/secret-hosts.ts';
 import type { AllowList } from '../../shared/exec/allow-list.ts';
+import { commandProcesses } from '../../shared/exec/command-processes.ts';
+import { closeInheritedDescriptors } from '../../shared/exec/inherited-descriptors.ts';
 import { localRunner } from '../../shared/exec/local.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { Log } from '../../shared/lib/log.ts';
@@ -40,6 +42,10 @@ export function localProbing({
 }: ProbingOptions): Probing {
   const resolve = resolver({ clock, ...(network && { servers: network.dnsServers }) });
   const policy = network?.policy ?? dialPolicy({ mode: 'local' });
+  if (allowExec) closeInheritedDescriptors();
+  const processes = commandProcesses(clock);
+  // A stop that takes too long, or a bug, ends this process without a close.
+  process.once('exit', processes.killAll);
   const canaries = localCanaries({ clock, resolve, log, wayOut });
   return {
     canaries: canaries.list,
@@ -50,10 +56,14 @@ export function localProbing({
         // All runs share what it remembers.
         resolveOn: () => resolve,
         outside: (own) => ({
-          run: localRunner({ clock: own, ...(allowExec && { allows: allowExec }) }),
+          run: localRunner({ clock: own, processes, ...(allowExec && { allows: allowExec }) }),
           secrets: environmentSecrets(secretHosts),
         }),
       }),
-    close: () => canaries.close(),
+    async close() {
+      processes.killAll();
+      process.off('exit', processes.killAll);
+      await canaries.close();
+    },
   };
 }

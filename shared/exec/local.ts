@@ -1,6 +1,6 @@
 /**
- * Runs a command on this machine: without a shell, with a bare environment, as a process group of its own, which dies as a whole at the
- * time-out. What it leaves running with its output still open dies with it when it ends, or a probe a second would fill the machine.
+ * Runs a command on this machine: without a shell, with a bare environment, as a process group of its own. Everything that it has started
+ * ends with it, or a probe a second would fill the machine.
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { constants } from 'node:os';
@@ -10,27 +10,30 @@ import { type Clock, sleep } from '../lib/clock.ts';
 import type { ExecRequest } from '../prober/prober.ts';
 import type { AllowList } from './allow-list.ts';
 import { cappedOutput } from './capped-output.ts';
+import { type CommandProcesses, commandProcesses, type OneCommand } from './command-processes.ts';
 import type { ExecOutcome, Runner } from './exec.ts';
 
 export type LocalRunnerOptions = {
   readonly clock: Clock;
   /** Absent: exec probes are off. */
   readonly allows?: AllowList | undefined;
+  /** Shared by all runners of the process; default: the runner's own. */
+  readonly processes?: CommandProcesses;
 };
 
 /** Nothing of the prober's own environment, which may hold credentials, reaches a command. */
 const environment = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' };
-/** How long the rest of the output may take once the command has ended, before and after its group is killed. */
+/** How long the rest of the output may take once the command has ended, before and after what it left is killed. */
 const drainMsMax = 250;
 /** How long a killed command may take to be gone. The kernel can hold one in a system call; the probe does not wait for it. */
 const deathMsMax = 1000;
 
-export function localRunner({ clock, allows }: LocalRunnerOptions): Runner {
+export function localRunner({ clock, allows, processes = commandProcesses(clock) }: LocalRunnerOptions): Runner {
   return async (request) => {
     if (allows === undefined) return denied('exec probes are off: no --allow-exec file was given');
     if (!allows(request.command))
       return denied(`command ${goQuote(request.command.join(' '))} is not in the --allow-exec file`);
-    return run(request, clock);
+    return run(request, { clock, own: processes.begin() });
   };
 }
 
@@ -38,24 +41,30 @@ const denied = (message: string): ExecOutcome => ({ kind: 'denied', message });
 
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 
+type Context = { readonly clock: Clock; readonly own: OneCommand };
+
 /** spawn throws on a NUL byte, say, and emits on everything else. */
-async function run(request: ExecRequest, clock: Clock): Promise<ExecOutcome> {
+async function run(request: ExecRequest, context: Context): Promise<ExecOutcome> {
   const [program = '', ...args] = request.command;
+  const { own } = context;
   try {
-    const options = { detached: true, env: environment, cwd: '/' } as const;
+    const options = { detached: true, env: { ...own.variables, ...environment }, cwd: '/' } as const;
     const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
-    return await finished(child, request, clock);
+    own.started(child.pid);
+    return await finished(child, request, context);
   } catch (error) {
     return notStarted(program, error as NodeJS.ErrnoException);
+  } finally {
+    own.end();
   }
 }
 
 /** Two stages: until the command has ended, which the time-out enforces; then until its output has. */
-async function finished(child: Child, { command, timeoutMs }: ExecRequest, clock: Clock): Promise<ExecOutcome> {
-  const output = cappedOutput([child.stdout, child.stderr].filter(isOpen), clock);
+async function finished(child: Child, { command, timeoutMs }: ExecRequest, context: Context): Promise<ExecOutcome> {
+  const output = cappedOutput([child.stdout, child.stderr].filter(isOpen), context.clock);
   const closed = new Promise((resolve) => child.once('close', resolve));
-  const end = await ended(child, timeoutMs, clock);
-  if (end.kind !== 'failed') await drained(child, closed, clock);
+  const end = await ended(child, timeoutMs, context);
+  if (end.kind !== 'failed') await drained(closed, context);
   output.close();
   if (end.kind === 'failed') return notStarted(command[0] ?? '', end.error);
   return { ...end, output: output.text() };
@@ -69,7 +78,7 @@ type End =
   | { readonly kind: 'timedOut' }
   | { readonly kind: 'failed'; readonly error: NodeJS.ErrnoException };
 
-function ended(child: Child, timeoutMs: number, clock: Clock): Promise<End> {
+function ended(child: Child, timeoutMs: number, { clock, own }: Context): Promise<End> {
   return new Promise((resolve) => {
     let timedOut = false;
     const settle = (end: End) => {
@@ -78,7 +87,7 @@ function ended(child: Child, timeoutMs: number, clock: Clock): Promise<End> {
     };
     let cancel = clock.setTimer(timeoutMs, () => {
       timedOut = true;
-      killGroup(child);
+      own.kill();
       cancel = clock.setTimer(deathMsMax, () => resolve({ kind: 'timedOut' }));
     });
     child.once('error', (error) => settle({ kind: 'failed', error }));
@@ -86,10 +95,10 @@ function ended(child: Child, timeoutMs: number, clock: Clock): Promise<End> {
   });
 }
 
-/** Survivors that hold the output are killed; proper daemons, which do not, are none of the probe's business. */
-async function drained(child: Child, closed: Promise<unknown>, clock: Clock): Promise<void> {
+/** What a command leaves running may still say something, but not for long. */
+async function drained(closed: Promise<unknown>, { clock, own }: Context): Promise<void> {
   if (await within(closed, drainMsMax, clock)) return;
-  killGroup(child);
+  own.end();
   await within(closed, drainMsMax, clock);
 }
 
@@ -105,17 +114,6 @@ const exitCode = (code: number | null, signal: NodeJS.Signals | null): number =>
   code ?? signalBase + (signal === null ? 0 : constants.signals[signal]);
 
 const signalBase = 128;
-
-/** The group has its leader's number for as long as any of its processes is left. None left, or not ours to kill: nothing to be done. */
-function killGroup({ pid }: Child): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'ESRCH' && code !== 'EPERM') throw error;
-  }
-}
 
 const shortages = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM']);
 /** Go's words for what a container runtime reports. */
