@@ -6,6 +6,7 @@ import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import type { FunctionName } from '../functions/bundling.ts';
+import { fleetLimits, withLimits } from '../shared/core/quota.ts';
 import { type NodeFunction, productVersion } from './node-function.ts';
 import { proberEnvironment } from './prober-environment.ts';
 import { ProberFleet, ShardQueue } from './prober-fleet.ts';
@@ -51,7 +52,11 @@ export function engine(scope: Construct, { props, stage, table, bus }: Options):
   const capacity = { PROBELET_MODE: props.mode, PROBELET_CAPACITY_MB: String(props.memorySize) };
   const { schedule, deadLetters: unscheduled } = new ShardSchedule(scope, 'ShardSchedule', withShards(capacity));
   const { statusSync, queue, deadLetters: unsynced } = new StatusSync(scope, 'StatusSync', withVariables(common));
-  const api = new TargetApi(scope, 'Api', { ...withVariables(common), authorizer: props.authorizer });
+  const api = new TargetApi(scope, 'Api', {
+    ...withVariables({ ...common, ...quotaEnvironment(props) }),
+    authorizer: props.authorizer,
+    reservedConcurrency: props.apiReservedConcurrency,
+  });
   release(releaseOf(prober, props), { schedule, prober });
   return {
     parts: { schedule, prober, 'status-sync': statusSync, api: api.handler },
@@ -70,6 +75,19 @@ function release(
 ) {
   for (const one of [prober, schedule]) one.function.addEnvironment('PROBELET_RELEASE', name);
   schedule.function.node.addDependency(prober.function);
+}
+
+function quotaEnvironment({ memorySize, targetsMax, targetsPerNamespaceMax, probesPerSecondMax }: Options['props']) {
+  const limits = withLimits(fleetLimits(memorySize), {
+    ...(targetsMax !== undefined && { targetsMax }),
+    ...(targetsPerNamespaceMax !== undefined && { targetsPerNamespaceMax }),
+    ...(probesPerSecondMax !== undefined && { probesPerSecondMax }),
+  });
+  return {
+    PROBELET_TARGETS_MAX: String(limits.targetsMax),
+    PROBELET_TARGETS_PER_NAMESPACE_MAX: String(limits.targetsPerNamespaceMax),
+    PROBELET_PROBES_PER_SECOND_MAX: String(limits.probesPerSecondMax),
+  };
 }
 
 /** Changes with what a run does: its code, and what it may dial and use. A new one makes all runs hand over. */

@@ -52,6 +52,14 @@ export type ProbeletProps = TargetTableProps & {
   readonly reservedConcurrency?: number;
   /** How many runs there are at most at the same time. Default: as many as the account has room for. */
   readonly maxConcurrency?: number;
+  /** Of the function behind the API. Off by default. */
+  readonly apiReservedConcurrency?: number;
+  /** Targets that may be registered. Default: 1,000,000. */
+  readonly targetsMax?: number;
+  /** The same of each namespace. Default: as many. */
+  readonly targetsPerNamespaceMax?: number;
+  /** HTTP probes a second that may be registered; others count by what they cost. Default: what 256 shards of this memory bear. */
+  readonly probesPerSecondMax?: number;
   /** Traces with X-Ray, whose actions know no resources: a wildcard in each role. */
   readonly tracing?: boolean;
   /** What is to be probed, for the estimate of its costs. */

@@ -54,6 +54,7 @@ type Props = {
   readonly table: TableV2;
   readonly bus: EventBus;
   readonly authorizer?: IHttpRouteAuthorizer | undefined;
+  readonly reservedConcurrency?: number | undefined;
 };
 
 export class TargetApi extends Construct {
@@ -62,10 +63,11 @@ export class TargetApi extends Construct {
   readonly handler: NodeFunction;
   readonly #isIam: boolean;
 
-  constructor(scope: Construct, id: string, { settings, table, bus, authorizer = new HttpIamAuthorizer() }: Props) {
+  constructor(scope: Construct, id: string, props: Props) {
     super(scope, id);
+    const { settings, authorizer = new HttpIamAuthorizer() } = props;
     this.#isIam = authorizer instanceof HttpIamAuthorizer;
-    this.handler = apiFunction(this, { settings, table, bus });
+    this.handler = apiFunction(this, props);
     this.api = new HttpApi(this, 'Resource', {
       description: 'Targets and their status',
       createDefaultStage: false,
@@ -112,13 +114,14 @@ const openRoute = {
   reason: 'It says whether the service works and nothing else, for load balancers and uptime monitors.',
 } as const;
 
-function apiFunction(scope: Construct, { settings, table, bus }: Props): NodeFunction {
+function apiFunction(scope: Construct, { settings, table, bus, reservedConcurrency }: Props): NodeFunction {
   const handler = new NodeFunction(scope, 'Api', {
     ...settings,
     name: 'api',
     description: 'Registers targets and answers what their status is',
     memorySize,
     timeout,
+    reservedConcurrency,
   });
   handler.allow(
     allow('Table', tableActions.api, [table.tableArn]),

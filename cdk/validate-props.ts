@@ -19,6 +19,8 @@ export const modeDefault = 'auto';
 export const memorySizeDefault = 256;
 
 /** `meant`: what a refused value may have stood for, as the end of the sentence. */
+const quotaMax = 10_000_000;
+
 type Rule = { readonly allowed: string; readonly schema: z.ZodType; readonly meant?: (value: unknown) => string };
 
 const construct = (allowed: string): Rule => ({ allowed, schema: z.custom((value) => Construct.isConstruct(value)) });
@@ -102,6 +104,10 @@ const rules: { readonly [prop in keyof ProbeletProps]-?: Rule } = {
   logRetention: { allowed: 'one of RetentionDays', schema: z.enum(RetentionDays) },
   reservedConcurrency: wholeNumber(1, 1_000),
   maxConcurrency: wholeNumber(2, 1_000),
+  apiReservedConcurrency: wholeNumber(1, 1_000),
+  targetsMax: wholeNumber(1, quotaMax),
+  targetsPerNamespaceMax: wholeNumber(1, quotaMax),
+  probesPerSecondMax: wholeNumber(1, quotaMax),
   tracing: flag,
   fleet: {
     allowed: 'a list of {targets, periodSeconds: 1 to 3600, probe: http, https, tcp, grpc or exec, probesPerTarget}',

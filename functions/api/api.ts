@@ -5,6 +5,7 @@
 import { apiApp } from '../../shared/api/app.ts';
 import type { Poison } from '../../shared/api/deps.ts';
 import { problem, problemResponse } from '../../shared/api/problem.ts';
+import type { Quotas } from '../../shared/core/quota.ts';
 import type { InvocationContext } from '../lambda/context.ts';
 import type { FunctionPorts } from '../lambda/ports.ts';
 import { decodeHttpEvent, encodeResponse, type HttpAnswer } from './http-event.ts';
@@ -12,6 +13,8 @@ import { decodeHttpEvent, encodeResponse, type HttpAnswer } from './http-event.t
 export type ApiFunctionPorts = FunctionPorts & {
   /** On an emulator, which asks nobody. */
   readonly anonymous: boolean;
+  /** Absent: as much may be registered as the table takes. */
+  readonly quotas?: Quotas;
 };
 
 /** Answers whoever asks. */

@@ -2,6 +2,8 @@
  * What the deployment tells its functions: the one place on AWS that reads the environment. Read once, when a function starts; what is
  * wrong or missing is an error that names every such variable, and then the function does not start at all.
  */
+import { functionMb } from '../../shared/core/layout.ts';
+import { fleetLimits, type QuotaLimits } from '../../shared/core/quota.ts';
 import type { SecretHosts } from '../../shared/core/secret-hosts.ts';
 import type { Canary } from '../../shared/manager/ports.ts';
 import { didYouMean, readCidr } from '../../shared/net/cidr.ts';
@@ -29,6 +31,8 @@ export type Environment = {
   readonly execSsm: boolean;
   /** Memory of the prober. */
   readonly capacityMb: number;
+  /** What may be registered. */
+  readonly quotas: QuotaLimits;
   readonly stage: string;
   readonly region: string;
 };
@@ -86,6 +90,7 @@ const readers: { readonly [Name in keyof Environment]: (variables: Variables) =>
   execFunctions: (variables) => execFunctions(variables.PROBELET_EXEC_FUNCTIONS || '{}'),
   execSsm: (variables) => flag(variables, 'PROBELET_EXEC_SSM'),
   capacityMb: (variables) => megabytes(required(variables, 'PROBELET_CAPACITY_MB')),
+  quotas: quotasOf,
   stage: (variables) => stageOf(variables),
   region: (variables) => required(variables, 'AWS_REGION'),
 };
@@ -145,6 +150,27 @@ function megabytes(value: string): number {
   const count = Number(value);
   if (Number.isInteger(count) && count >= megabytesMin && count <= megabytesMax) return count;
   throw wrong('PROBELET_CAPACITY_MB', value, `a whole number from ${megabytesMin} to ${megabytesMax}`);
+}
+
+const quotaVariables = {
+  targetsMax: 'PROBELET_TARGETS_MAX',
+  targetsPerNamespaceMax: 'PROBELET_TARGETS_PER_NAMESPACE_MAX',
+  probesPerSecondMax: 'PROBELET_PROBES_PER_SECOND_MAX',
+} as const;
+
+/** Without a variable the limit is that of a default deployment: there is never none. */
+function quotasOf(variables: Variables): QuotaLimits {
+  const defaults = fleetLimits(functionMb);
+  const limit = (name: keyof QuotaLimits): number => {
+    const value = variables[quotaVariables[name]] || String(defaults[name]);
+    if (/^[1-9]\d{0,8}$/.test(value)) return Number(value);
+    throw wrong(quotaVariables[name], value, 'a whole number from 1 to 999999999');
+  };
+  return {
+    targetsMax: limit('targetsMax'),
+    targetsPerNamespaceMax: limit('targetsPerNamespaceMax'),
+    probesPerSecondMax: limit('probesPerSecondMax'),
+  };
 }
 
 /** Without any: what every run needs anyway. Where the clients are sent elsewhere, so is this. */

@@ -1,7 +1,10 @@
 /** `npm start -- --control`: the API and the schedule of several workers. It probes nothing and keeps nothing in memory. */
 import { apiApp } from '../../shared/api/app.ts';
 import type { ShardDoubt } from '../../shared/api/deps.ts';
+import { functionMb } from '../../shared/core/layout.ts';
+import { fleetLimits, withLimits } from '../../shared/core/quota.ts';
 import type { ScheduleOutcome } from '../../shared/manager/schedule.ts';
+import { storedQuotas } from '../../shared/manager/usage.ts';
 import type { ServedPorts } from './aws-services.ts';
 import { keepSchedule } from './keep-schedule.ts';
 import type { ControlOptions } from './options.ts';
@@ -15,7 +18,7 @@ export type Control = {
 
 /** Two at once do no harm: what one has written or sent the other finds. */
 export function startControl(
-  { release, token, mode = 'auto' }: Pick<ControlOptions, 'release' | 'token' | 'mode'>,
+  { release, token, mode = 'auto', quotas = {} }: Pick<ControlOptions, 'release' | 'token' | 'mode' | 'quotas'>,
   ports: ServedPorts,
 ): Control {
   const { clock, random, log, services } = ports;
@@ -35,6 +38,7 @@ export function startControl(
     random,
     log,
     onPoison: met.add,
+    quotas: storedQuotas(withLimits(fleetLimits(functionMb), quotas), { store, clock }),
     health: () => ({ ok: schedule.succeeds(), quarantined: met.with([]), doubts: doubtsOf(schedule.outcome()) }),
     ...(token !== undefined && { token }),
   });

@@ -1,6 +1,7 @@
 /** The command line of `npm start`. */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import type { LayoutContext } from '../../shared/core/layout.ts';
+import { functionMb, type LayoutContext } from '../../shared/core/layout.ts';
+import { fleetLimits, processLimits, type QuotaLimits } from '../../shared/core/quota.ts';
 import { descriptorsMax } from '../../shared/core/room.ts';
 import type { SecretHosts } from '../../shared/core/secret-hosts.ts';
 import type { AllowList } from '../../shared/exec/allow-list.ts';
@@ -31,6 +32,8 @@ export type LocalOptions = ServerOptions & {
   readonly secretHosts?: SecretHosts;
   /** Absent: the machine's DNS servers, those that answer. */
   readonly canaries?: readonly Canary[];
+  /** What differs from the defaults. */
+  readonly quotas?: Partial<QuotaLimits>;
 };
 
 export type ControlOptions = ServerOptions & {
@@ -39,6 +42,8 @@ export type ControlOptions = ServerOptions & {
   readonly release: string;
   /** Absent: as the periods ask for it. */
   readonly mode?: LayoutContext['mode'];
+  /** What differs from the defaults. */
+  readonly quotas?: Partial<QuotaLimits>;
 };
 
 export type WorkerOptions = {
@@ -81,11 +86,18 @@ Everything in one process, kept in a file:
                       results are Unknown; may be repeated (default: its DNS servers, those that answer over TCP)
   --mode MODE         resident: probes at all times; tick: once a minute, then nothing runs until the next; auto: tick while no
                       period is below 60 s, and nothing at all without targets (default resident; with --control: auto)
+  --targets-max N     targets that may be registered (default ${processLimits.targetsMax}; with --control: ${fleetLimits(functionMb).targetsMax})
+  --targets-max-per-namespace N
+                      the same of each namespace (default: as many)
+  --probes-per-second-max N
+                      HTTP probes a second that may be registered in all; by what they cost HTTPS counts as 4, gRPC as 1.6, TCP as 0.4
+                      and a command as 20 (default ${processLimits.probesPerSecondMax}; with --control: ${fleetLimits(functionMb).probesPerSecondMax})
   --help              this text
 
 Several processes, on one machine or many, that share a DynamoDB table and an SQS queue:
 
-  --control           one process: the API and the schedule; probes nothing (with --port, --host, --token-file, --mode)
+  --control           one process: the API and the schedule; probes nothing (with --port, --host, --token-file, --mode
+                      and the limits above)
   --worker            as many as you like: probe what they receive (with --allow-exec, --secret, --canary; with --port, --host and
                       --token-file one serves /healthz and /metrics)
   --table NAME        the table: keys pk and sk, both strings; expiresAt for its time to live
@@ -117,6 +129,9 @@ const declared = {
   endpoint: { type: 'string', multiple: true },
   release: { type: 'string' },
   concurrency: { type: 'string' },
+  'targets-max': { type: 'string' },
+  'targets-max-per-namespace': { type: 'string' },
+  'probes-per-second-max': { type: 'string' },
   help: { type: 'boolean', default: false },
 } as const satisfies ParseArgsConfig['options'];
 
@@ -137,6 +152,9 @@ const modesOf: { readonly [option in Option]?: readonly Mode[] } = {
   endpoint: ['control', 'worker'],
   release: ['control', 'worker'],
   concurrency: ['worker'],
+  'targets-max': ['alone', 'control'],
+  'targets-max-per-namespace': ['alone', 'control'],
+  'probes-per-second-max': ['alone', 'control'],
 };
 
 export function parseOptions(args: readonly string[]): ParsedOptions {
@@ -180,17 +198,21 @@ function optionsOf(given: Given, mode: Mode): ParsedOptions {
     ...(given.secret && { secretHosts: validSecrets(given.secret) }),
     ...(given.canary && { canaries: given.canary.map(validCanary) }),
   };
-  const shards = given.mode !== undefined && { mode: validShardMode(given.mode) };
+  const quotas = quotasOf(given);
+  const limited = {
+    ...(given.mode !== undefined && { mode: validShardMode(given.mode) }),
+    ...(Object.keys(quotas).length > 0 && { quotas }),
+  };
   switch (mode) {
     case 'alone':
       return {
         kind: mode,
-        options: { ...serverOptions(given), dataDir: given['data-dir'] ?? '.probelet', ...probing, ...shards },
+        options: { ...serverOptions(given), dataDir: given['data-dir'] ?? '.probelet', ...probing, ...limited },
       };
     case 'control':
       return {
         kind: mode,
-        options: { ...serverOptions(given), aws: awsOptions(given, '--control'), release, ...shards },
+        options: { ...serverOptions(given), aws: awsOptions(given, '--control'), release, ...limited },
       };
     case 'worker':
       return {
@@ -204,6 +226,24 @@ function optionsOf(given: Given, mode: Mode): ParsedOptions {
         },
       };
   }
+}
+
+/** Of each of these limits. */
+const quotaMax = 10_000_000;
+
+function quotasOf(given: Given): Partial<QuotaLimits> {
+  const limit = (
+    name: keyof QuotaLimits,
+    option: 'targets-max' | 'targets-max-per-namespace' | 'probes-per-second-max',
+  ) => {
+    const text = given[option];
+    return text === undefined ? {} : { [name]: validCount(option, text, quotaMax) };
+  };
+  return {
+    ...limit('targetsMax', 'targets-max'),
+    ...limit('targetsPerNamespaceMax', 'targets-max-per-namespace'),
+    ...limit('probesPerSecondMax', 'probes-per-second-max'),
+  };
 }
 
 function listens({ port, host, 'token-file': tokenFile }: Given): boolean {

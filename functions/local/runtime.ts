@@ -1,6 +1,7 @@
 /** The composition root of one machine: the four pieces of the product on a file, a bus in process, and this machine's network. */
 import { apiApp } from '../../shared/api/app.ts';
 import { type InProcessBus, inProcessBus } from '../../shared/bus/in-process.ts';
+import { processLimits, withLimits } from '../../shared/core/quota.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { Log } from '../../shared/lib/log.ts';
 import type { Random } from '../../shared/lib/random.ts';
@@ -8,6 +9,7 @@ import type { Poison } from '../../shared/manager/read-target.ts';
 import type { RunView } from '../../shared/manager/run-shard.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';
 import type { Store } from '../../shared/store/store.ts';
+import { census } from './census.ts';
 import { holdDataDir } from './data-dir.ts';
 import type { DescriptorShares } from './descriptors.ts';
 import { localMetrics, unknownProbes } from './metrics.ts';
@@ -39,12 +41,13 @@ export type Runtime = {
 };
 
 export function startRuntime(
-  options: Pick<LocalOptions, 'dataDir' | 'token' | 'allowExec' | 'secretHosts' | 'mode'>,
+  options: Pick<LocalOptions, 'dataDir' | 'token' | 'allowExec' | 'secretHosts' | 'mode' | 'quotas'>,
   ports: RuntimePorts,
 ): Runtime {
   const { clock, random, log } = ports;
   const dataDir = holdDataDir(options.dataDir);
-  const sqlite = sqliteStore({ path: dataDir.storePath });
+  const sqlite = sqliteStore({ path: dataDir.storePath, onWrite: (changes) => quotas.written(changes) });
+  const quotas = census(withLimits(processLimits, options.quotas ?? {}), { store: sqlite, clock });
   const store = ports.wrapStore?.(sqlite) ?? sqlite;
   const inProcess = inProcessBus({ clock, random, log });
   const bus = ports.wrapBus?.(inProcess) ?? inProcess;
@@ -71,6 +74,7 @@ export function startRuntime(
     log,
     metrics: metrics.text,
     onPoison: met.add,
+    quotas,
     health: () => healthOf(shard, quarantined()),
     watch: (subscriber) => bus.subscribe({ source: ['probelet'] }, subscriber, { name: 'watch' }),
     ...(shares && { watchersMax: shares.watchersMax }),

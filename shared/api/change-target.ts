@@ -4,12 +4,13 @@
  * followed by another; after, so that the write is seen at all. A repetition that changes nothing moves it too, since its first try may
  * have died in between.
  */
+import { type Admission, type Growth, growthOf, isGrowth } from '../core/quota.ts';
 import { sleep } from '../lib/clock.ts';
 import { changeCounted } from '../store/items.ts';
 import type { TargetAddress } from '../store/keys.ts';
 import { type Operation, StoreUnavailable } from '../store/store.ts';
 import type { ApiDeps } from './deps.ts';
-import { type Problem, problem } from './problem.ts';
+import { type Problem, problem, quotaExceeded } from './problem.ts';
 import { readStored, type StoredTarget } from './stored-target.ts';
 
 /** What to do about the state that was read (undefined: there is no such target). */
@@ -50,19 +51,40 @@ export async function changeTarget(deps: ApiDeps, change: Change): Promise<Chang
   for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
     const read = await readStored(deps, change.address);
     if (read.kind === 'poison') return unreadable;
-    const plan = change.plan(read.kind === 'found' ? read.stored : undefined);
+    const before = read.kind === 'found' ? read.stored : undefined;
+    const plan = change.plan(before);
     if (plan.kind === 'problem') return plan;
-    const changed: Changed = { kind: 'ok', stored: plan.stored, created: plan.kind === 'write' && plan.created };
-    if (change.dryRun) return changed;
-    await count(deps, change.address);
-    if (plan.kind === 'unchanged' || (await applied(deps, plan.operations))) {
-      if (plan.kind === 'write') await count(deps, change.address);
-      await wakeStatusSync(deps, plan.stored, change.reason);
-      return changed;
+    const growth = growthOf(before?.target, plan.stored.target);
+    const room = await roomFor(deps, change.address, growth);
+    if (room.kind === 'exceeded') return quotaExceeded(room.excess);
+    let isDone = change.dryRun;
+    try {
+      isDone ||= await carriedOut(deps, change, { plan, growth });
+    } finally {
+      room.end(isDone && !change.dryRun);
     }
+    if (isDone) return { kind: 'ok', stored: plan.stored, created: plan.kind === 'write' && plan.created };
     await sleep(deps.clock, jitterFirstMs * attempt * (0.5 + deps.random.next()));
   }
   throw new StoreUnavailable('others changed the target at every attempt');
+}
+
+/** Less is never refused, and asks nobody. */
+async function roomFor({ quotas }: ApiDeps, { prefix }: TargetAddress, growth: Growth): Promise<Admission> {
+  return quotas && isGrowth(growth) ? quotas.take(prefix, growth) : { kind: 'taken', end: () => undefined };
+}
+
+type Planned = { readonly plan: Exclude<Plan, Problem>; readonly growth: Growth };
+
+/** false: see `applied`. */
+async function carriedOut(deps: ApiDeps, { address, reason }: Change, { plan, growth }: Planned): Promise<boolean> {
+  await count(deps, address);
+  if (plan.kind === 'write') {
+    if (!(await applied(deps, plan.operations))) return false;
+    await count(deps, address, growth);
+  }
+  await wakeStatusSync(deps, plan.stored, reason);
+  return true;
 }
 
 /** false: refused, or in doubt; either way the next read tells. */
@@ -72,9 +94,9 @@ async function applied(deps: ApiDeps, operations: readonly Operation[]): Promise
 }
 
 /** An addition that is applied twice only makes the holder look once more. */
-async function count(deps: ApiDeps, address: TargetAddress): Promise<void> {
+async function count(deps: ApiDeps, address: TargetAddress, growth?: Growth): Promise<void> {
   for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
-    const outcome = await deps.store.write([changeCounted(address)], { token: deps.random.uuid() });
+    const outcome = await deps.store.write([changeCounted(address, growth)], { token: deps.random.uuid() });
     if (outcome.kind === 'written') return;
     await sleep(deps.clock, jitterFirstMs * attempt * (0.5 + deps.random.next()));
   }

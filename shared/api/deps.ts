@@ -1,6 +1,7 @@
 /** What the API needs from the world. Ports only: the same app runs on one machine and behind an HTTP API. */
 import type { Bus } from '../bus/bus.ts';
 import type { EventEnvelope } from '../bus/envelope.ts';
+import type { Quotas } from '../core/quota.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Json } from '../lib/json.ts';
 import type { Log } from '../lib/log.ts';
@@ -22,6 +23,8 @@ export type ApiDeps = {
   readonly watchersMax?: number;
   /** Every route but `/healthz` asks for it as a bearer token; absent: whoever guards the door is in front. */
   readonly token?: string;
+  /** Absent: as much may be registered as the store takes. */
+  readonly quotas?: Quotas;
   /** Told of every item that cannot be read, each time it is met. */
   readonly onPoison?: (poison: Poison) => void;
 };

@@ -20,6 +20,10 @@ const problemSchema = z
         }),
       )
       .optional(),
+    quota: z
+      .object({ limit: z.string(), max: z.number(), now: z.number(), asked: z.number() })
+      .optional()
+      .openapi({ description: 'With 429: the limit, its value, what there is, and what was asked for on top.' }),
   })
   .openapi('Problem', { description: 'RFC 9457' });
 

@@ -1,5 +1,6 @@
 /** RFC 9457 problems: every refusal of the API is one, with each wrong field by its JSON Pointer. */
 import type { FieldProblem } from '../core/field-problem.ts';
+import type { Excess } from '../core/quota.ts';
 
 /** A wrong query parameter or header. */
 export type ParameterError = { readonly parameter: string; readonly detail: string };
@@ -11,6 +12,8 @@ export type Problem = {
   readonly slug: string;
   readonly detail: string;
   readonly errors?: readonly (FieldProblem | ParameterError)[];
+  /** The limit that would be exceeded, and the numbers. */
+  readonly quota?: Excess;
   readonly headers?: Readonly<Record<string, string>>;
 };
 
@@ -25,6 +28,7 @@ export const problemTitles = {
   413: 'Content Too Large',
   415: 'Unsupported Media Type',
   422: 'Unprocessable Content',
+  429: 'Too Many Requests',
   500: 'Internal Server Error',
   503: 'Service Unavailable',
 } as const;
@@ -51,18 +55,25 @@ export function invalidParameters(errors: readonly ParameterError[]): Problem {
   return { ...problem(400, 'invalid-parameters', 'Not all parameters are valid.'), errors };
 }
 
+export function quotaExceeded(quota: Excess): Problem {
+  const { limit, max, now, asked } = quota;
+  const detail = `${limit} is ${max}: there are ${now}, and this asks for ${asked} more.`;
+  return { ...problem(429, 'quota-exceeded', detail), quota };
+}
+
 export const problemMediaType = 'application/problem+json';
 
 /** What a service says is for whoever asked, and of the type that it names. */
 export const everywhere = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const;
 
-export function problemResponse({ status, slug, detail, errors, headers }: Problem): Response {
+export function problemResponse({ status, slug, detail, errors, quota, headers }: Problem): Response {
   const body = {
     type: `urn:probelet:problem:${slug}`,
     title: problemTitles[status],
     status,
     detail,
     ...(errors && { errors }),
+    ...(quota && { quota }),
   };
   return new Response(`${JSON.stringify(body)}\n`, {
     status,

@@ -48,8 +48,9 @@ const vcpuMb = 1_769;
 /** Of a Lambda function on arm64. */
 export const capacityOf = (megabytes: number): Capacity => ({ cpu: megabytes / vcpuMb, sockets: descriptorsMax });
 
-/** The smallest that a deployment has by default. */
-export const functionCapacity: Capacity = capacityOf(256);
+/** What a prober has by default. */
+export const functionMb = 256;
+export const functionCapacity: Capacity = capacityOf(functionMb);
 
 /**
  * A tick's claims, two write units a minute for each bucket with targets, cost more than a small function that is always there when a

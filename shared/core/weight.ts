@@ -19,8 +19,8 @@ export type BucketWeight = {
   readonly mode: ShardMode;
 };
 
-/** Raised with every change below, so that stored weights are made anew. */
-export const weightFormula = 1;
+/** Raised with every change below or of what is noted with a weight, so that stored weights are made anew. */
+export const weightFormula = 2;
 
 /** Below this period a tick a minute is not enough. */
 const tickPeriodSecondsMin = 60;

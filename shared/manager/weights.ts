@@ -7,9 +7,9 @@ import { bucketCount } from '../core/slots.ts';
 import { type BucketWeight, noWeight, sumOf, weightFormula, weightOf } from '../core/weight.ts';
 import { within } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import { decodeTarget, decodeWeight, encodeWeight, type WeightRecord } from '../store/items.ts';
+import { addedIn, decodeTarget, decodeWeight, encodeWeight, type WeightRecord } from '../store/items.ts';
 import { type Bucket, bucketName, bucketPk, weightsPk } from '../store/keys.ts';
-import type { Store } from '../store/store.ts';
+import type { Item, Store } from '../store/store.ts';
 import { changesTotal, readChanges } from './changes.ts';
 import { type WritePorts, writeSurely } from './write.ts';
 
@@ -62,13 +62,15 @@ type Weighing = {
 /** Fills in what is stored, then weighs one bucket after the other until the time is over. */
 async function weighAll(ports: WeightPorts, weighing: Weighing): Promise<void> {
   const { known, signal } = weighing;
-  const counters = await readChanges(ports.store, { from: 0, to: bucketCount }, false);
+  const changes = await readChanges(ports.store, { from: 0, to: bucketCount }, false);
   for (const [bucket, record] of await storedWeights(ports.store)) known.set(bucket, record);
-  const totals = new Map([...counters].map(([bucket, item]) => [bucket, changesTotal(item)]));
+  const totals = new Map([...changes].map(([bucket, item]) => [bucket, changesTotal(item)]));
   weighing.registered = [...totals.keys()];
   for (const bucket of moved(totals, known, ports.clock.nowMs())) {
     if (signal.aborted) return;
-    const record = await weigh(ports, bucket, totals.get(bucket) ?? 0);
+    const counters = changes.get(bucket);
+    if (!counters) continue;
+    const record = await weigh(ports, bucket, counters);
     if (!signal.aborted) known.set(bucket, record);
   }
 }
@@ -111,14 +113,37 @@ function moved(
 }
 
 /** The counters are read before the targets: a change between the two makes them differ next time. */
-async function weigh(ports: WeightPorts, bucket: Bucket, changes: number): Promise<WeightRecord> {
+async function weigh(ports: WeightPorts, bucket: Bucket, counters: Item): Promise<WeightRecord> {
   const items = await ports.store.query({ pk: bucketPk(bucket) });
-  const specs = items.flatMap((item) => {
+  const targets = items.flatMap((item) => {
     const decoded = item.kind === 'TARGET' ? decodeTarget(item) : undefined;
-    return decoded?.kind === 'ok' ? [decoded.record.spec] : [];
+    return decoded?.kind === 'ok' ? [decoded.record] : [];
   });
-  const record: WeightRecord = { ...weightOf(specs), changes, formula: weightFormula };
+  const added = addedIn(counters);
+  const record: WeightRecord = {
+    ...weightOf(targets.map(({ spec }) => spec)),
+    changes: changesTotal(counters),
+    formula: weightFormula,
+    targetsAdded: added.targets,
+    cpuAdded: added.cpu,
+    namespaces: largestNamespaces(targets),
+  };
   const written = await writeSurely(ports, [{ kind: 'put', item: encodeWeight(bucket, record) }]);
   if (written.kind !== 'written') ports.log.warn('weight not written', { bucket, outcome: written.kind });
   return record;
+}
+
+/**
+ * Namespaces noted with a weight: an item is no larger for a client that invents them. What is left out has fewer targets than all of these,
+ * so of a namespace at most that part of all targets is not counted.
+ */
+const namespacesMax = 64;
+
+function largestNamespaces(targets: readonly { readonly namespace: string }[]) {
+  const counts = new Map<string, number>();
+  for (const { namespace } of targets) counts.set(namespace, (counts.get(namespace) ?? 0) + 1);
+  return [...counts]
+    .map(([name, count]) => ({ name, targets: count }))
+    .sort((one, other) => other.targets - one.targets)
+    .slice(0, namespacesMax);
 }

@@ -115,12 +115,24 @@ export function encodeLayout(record: LayoutRecord): Item {
 export const encodeCheckpoint = (bucket: Bucket, record: CheckpointRecord, part = 0): Item =>
   encode('CHECKPOINT', checkpointKey(bucket, part), record);
 
-/** Tells the holder of the bucket that a target changed. Once before and once after the change, also for a repetition. */
-export const changeCounted = (at: TargetAddress): Operation & { readonly kind: 'update' } => ({
+/** What was added to a bucket by all changes so far: targets, and what they ask of a vCPU. */
+export type Added = { readonly targets: number; readonly cpu: number };
+
+/** Tells the holder of the bucket that a target changed. Once before and once after the change, also for a repetition; after it with what it added. */
+export const changeCounted = (
+  at: TargetAddress,
+  { targets, cpu }: Added = { targets: 0, cpu: 0 },
+): Operation & { readonly kind: 'update' } => ({
   kind: 'update',
   key: changesKey(at.bucket),
   set: { kind: 'CHANGES', schemaVersion: itemSchemaVersion },
-  add: { [at.slice]: 1 },
+  add: { [at.slice]: 1, ...(targets !== 0 && { targetsAdded: targets }), ...(cpu !== 0 && { cpuAdded: cpu }) },
+});
+
+/** Of the counters of a bucket. */
+export const addedIn = ({ targetsAdded, cpuAdded }: Item): Added => ({
+  targets: typeof targetsAdded === 'number' ? targetsAdded : 0,
+  cpu: typeof cpuAdded === 'number' ? cpuAdded : 0,
 });
 
 /** An update that makes the stored attributes of a record equal to the item's: sets what it has, removes what it lacks. */

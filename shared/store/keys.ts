@@ -51,7 +51,12 @@ export function targetAddress(namespace: string, name: string): TargetAddress {
   };
 }
 
-export const targetKey = (at: TargetAddress): Key => ({ pk: at.pk, sk: `${at.prefix}TARGET` });
+const targetEnd = 'TARGET';
+
+export const targetKey = (at: TargetAddress): Key => ({ pk: at.pk, sk: at.prefix + targetEnd });
+export const isTargetKey = ({ pk, sk }: Key): boolean => pk.startsWith('B#') && sk.endsWith(`#${targetEnd}`);
+/** Of the key of a TARGET: the prefix of the target's address. */
+export const targetPrefix = ({ sk }: Key): string => sk.slice(0, -targetEnd.length);
 export const reportKey = (at: TargetAddress): Key => ({ pk: at.pk, sk: `${at.prefix}REPORT` });
 export const statusKey = (at: TargetAddress): Key => ({ pk: at.pk, sk: `${at.prefix}STATUS` });
 export const probeKey = (at: TargetAddress, probe: ProbeName): Key => ({

@@ -22,6 +22,11 @@ export type WeightRecord = BucketWeight & {
   readonly changes: number;
   /** Which way of weighing made it. */
   readonly formula: number;
+  /** What had been added by then, by the same counters; absent: made by a release that did not count it. */
+  readonly targetsAdded?: number;
+  readonly cpuAdded?: number;
+  /** The namespaces with most targets. */
+  readonly namespaces?: readonly { readonly name: string; readonly targets: number }[];
 };
 
 /** A range that subscribers were told to have no holder. */
@@ -66,6 +71,9 @@ export const weightSchema: RecordSchema<WeightRecord> = z.object({
   cpu: z.number(),
   sockets: z.number(),
   mode: shardMode,
+  targetsAdded: z.number().exactOptional(),
+  cpuAdded: z.number().exactOptional(),
+  namespaces: z.array(z.object({ name: z.string(), targets: count })).exactOptional(),
 });
 
 export const noHolderSchema: RecordSchema<NoHolderRecord> = z.object({

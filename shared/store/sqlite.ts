@@ -25,7 +25,14 @@ type Options = {
   /** A file, or `:memory:`. */
   readonly path: string;
   readonly onCall?: (call: StoreCall) => void;
+  readonly onWrite?: OnWrite;
 };
+
+/** An item that a write has stored or removed. */
+export type ItemChange = { readonly before: Item | undefined; readonly after: Item | undefined };
+
+/** Called in the turn in which a write is durable; `inDoubt`: it may be. A sweep of expired items is no write. */
+type OnWrite = (changes: readonly ItemChange[] | 'inDoubt') => void;
 
 /** Stored attributes without the key, with the adapter's own. */
 type Stored = { readonly [attribute: string]: unknown };
@@ -45,6 +52,7 @@ type Context = {
   readonly recentWrites: RecentWrites;
   /** Asked with `?.`, so that nothing is measured for nobody. */
   readonly onCall: ((call: StoreCall) => void) | undefined;
+  readonly onWrite: OnWrite | undefined;
 };
 
 /**
@@ -59,6 +67,7 @@ export function sqliteStore(options: Options): SqliteStore {
     statements: prepareStatements(database),
     recentWrites: recentWrites(),
     onCall: options.onCall,
+    onWrite: options.onWrite,
   };
   return {
     get: async (key, { eventuallyConsistent = false } = {}) =>
@@ -118,9 +127,9 @@ function write(context: Context, operations: readonly Operation[], token: string
   // A rollback that failed is made up for: without it every later write would fail as well.
   if (database.isTransaction) database.exec('ROLLBACK');
   database.exec('BEGIN IMMEDIATE');
-  let outcome: WriteOutcome;
+  let written: Written;
   try {
-    outcome = writeInTransaction(context, operations, { token, digest });
+    written = writeInTransaction(context, operations, { token, digest });
   } catch (error) {
     rollBack(database);
     throw error;
@@ -129,11 +138,21 @@ function write(context: Context, operations: readonly Operation[], token: string
     database.exec('COMMIT');
   } catch (error) {
     rollBack(database);
-    if (isIoError(error)) return { kind: 'inDoubt' };
-    throw error;
+    if (!isIoError(error)) throw error;
+    context.onWrite?.('inDoubt');
+    return { kind: 'inDoubt' };
   }
+  const { outcome, steps } = written;
   if (outcome.kind === 'written') recentWrites.remember(token, digest);
+  context.onWrite?.(steps.flatMap(changeOf));
   return outcome;
+}
+
+function changeOf({ operation, before, effect }: Step): readonly ItemChange[] {
+  if (effect.kind === 'none' || effect.kind === 'refuse') return [];
+  const key = operationKey(operation);
+  const after = effect.kind === 'store' ? itemOf(key, effect.after) : undefined;
+  return [{ before: before && itemOf(key, before), after }];
 }
 
 /** What made it necessary is what the caller is to hear of, also where the rollback fails. */
@@ -145,17 +164,22 @@ function rollBack(database: DatabaseSync): void {
 
 type Name = { readonly token: string; readonly digest: string };
 
-function writeInTransaction(context: Context, operations: readonly Operation[], name: Name): WriteOutcome {
+/** `steps`: what was applied. */
+type Written = { readonly outcome: WriteOutcome; readonly steps: readonly Step[] };
+
+function writeInTransaction(context: Context, operations: readonly Operation[], name: Name): Written {
   const found = operations.map((operation) => ({ operation, before: load(context, operationKey(operation)) }));
   const repeated =
     context.recentWrites.has(name) || found.some(({ before }) => before?.[lastWriteAttribute] === name.token);
-  if (repeated) return { kind: 'written', ...singleUpdate(found.map((one) => ({ ...one, after: one.before }))) };
+  const same = () => singleUpdate(found.map((one) => ({ ...one, after: one.before })));
+  if (repeated) return { outcome: { kind: 'written', ...same() }, steps: [] };
   const steps = found.map((one) => ({ ...one, effect: effectOf(one.operation, one.before, name.token) }));
   context.onCall?.(writeCall(steps));
   const refusals = steps.flatMap(refusalOf);
-  if (refusals.length > 0) return { kind: 'refused', refusals };
+  if (refusals.length > 0) return { outcome: { kind: 'refused', refusals }, steps: [] };
   for (const step of steps) apply(context, step);
-  return { kind: 'written', ...singleUpdate(steps.map((step) => ({ ...step, after: afterOf(step) }))) };
+  const after = singleUpdate(steps.map((step) => ({ ...step, after: afterOf(step) })));
+  return { outcome: { kind: 'written', ...after }, steps };
 }
 
 function effectOf(operation: Operation, before: Stored | undefined, token: string): Effect {

@@ -114,6 +114,7 @@ describe('a wrong prop is refused by its name and with what is allowed', () => {
     ],
     [{ vpcSubnets: {} }, 'vpcSubnets: allowed: only together with vpc'],
     [{ reservedConcurrency: 3 }, `reservedConcurrency: is 3; allowed: at least 4 (2 × 1 shards + 2, ${room})`],
+    [{ targetsMax: 0 }, 'targetsMax: is 0; allowed: a whole number from 1 to 10000000'],
     [{ maxConcurrency: 3 }, `maxConcurrency: is 3; allowed: at least 4 (2 × 1 shards + 2, ${room})`],
     [
       { reservedConcurrency: 5, fleet: fleetOf(1_000) },
@@ -216,6 +217,28 @@ describe('a right prop', () => {
     assert.equal(prober(resourcesOf(template, 'AWS::Lambda::Function')).ReservedConcurrentExecutions, 8);
     const mapping = prober(resourcesOf(template, 'AWS::Lambda::EventSourceMapping'));
     assert.deepEqual(mapping.ScalingConfig, { MaximumConcurrency: 6 });
+  });
+
+  test('of concurrency bounds the API, so that it takes none from the prober', () => {
+    const functions = resourcesOf(synthesized({ apiReservedConcurrency: 10 }), 'AWS::Lambda::Function');
+    assert.deepEqual(
+      functions.flatMap(({ id, Properties: { ReservedConcurrentExecutions: reserved } }) =>
+        reserved === undefined ? [] : [[nameOf(id), reserved]],
+      ),
+      [['ProbeletApiFunction', 10]],
+    );
+  });
+
+  test('of quotas limits what may be registered, and all limits each namespace', () => {
+    const limitsOf = (props: object) => {
+      const functions = resourcesOf(synthesized(props), 'AWS::Lambda::Function');
+      const { Variables } = functions.find(({ id }) => nameOf(id).includes('Api'))?.Properties.Environment ?? {};
+      return ['TARGETS', 'TARGETS_PER_NAMESPACE', 'PROBES_PER_SECOND'].map((name) => Variables[`PROBELET_${name}_MAX`]);
+    };
+    assert.deepEqual(limitsOf({}), ['1000000', '1000000', '51865']);
+    assert.deepEqual(limitsOf({ memorySize: 512, targetsMax: 500 }), ['500', '500', '103731']);
+    const limits = { targetsMax: 500, targetsPerNamespaceMax: 50, probesPerSecondMax: 5 };
+    assert.deepEqual(limitsOf(limits), ['500', '50', '5']);
   });
 
   test('of the emulator leaves out what it does not know', () => {

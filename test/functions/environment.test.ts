@@ -15,7 +15,7 @@ const arn = 'arn:aws:lambda:eu-central-1:000000000000:function:check';
 
 const everything = [
   ...(['table', 'bus', 'shardQueueUrl', 'release', 'mode', 'allowCidrs', 'allowLoopback'] as const),
-  ...(['canaries', 'secretHosts', 'execFunctions', 'execSsm', 'capacityMb', 'stage', 'region'] as const),
+  ...(['canaries', 'secretHosts', 'execFunctions', 'execSsm', 'capacityMb', 'quotas', 'stage', 'region'] as const),
 ];
 
 describe('the environment of the functions', () => {
@@ -36,6 +36,7 @@ describe('the environment of the functions', () => {
       execFunctions: new Map(),
       execSsm: false,
       capacityMb: 256,
+      quotas: { targetsMax: 1_000_000, targetsPerNamespaceMax: 1_000_000, probesPerSecondMax: 51_865 },
       stage: 'default',
       region: 'eu-central-1',
     });
@@ -49,9 +50,11 @@ describe('the environment of the functions', () => {
       PROBELET_SECRETS: 'ssm:/probelet/token shop.test *.shop.test:443,secretsmanager:probelet/a=b [2001:db8::1]:8080',
       PROBELET_EXEC_FUNCTIONS: JSON.stringify({ default: arn }),
       PROBELET_EXEC_SSM: '1',
+      PROBELET_TARGETS_PER_NAMESPACE_MAX: '50',
       PROBELET_STAGE: 'emulator',
       PROBELET_ALLOW_LOOPBACK: '1',
     });
+    assert.equal(environment.quotas.targetsPerNamespaceMax, 50);
     assert.deepEqual(environment.allowCidrs, ['10.0.0.0/8', 'fd00::/8']);
     assert.deepEqual(environment.canaries, [
       { host: 'example.com', port: 443 },
@@ -98,6 +101,8 @@ describe('the environment of the functions', () => {
     ['PROBELET_CAPACITY_MB', '64'],
     ['PROBELET_CAPACITY_MB', '256.5'],
     ['PROBELET_CAPACITY_MB', 'much'],
+    ['PROBELET_TARGETS_MAX', '0'],
+    ['PROBELET_PROBES_PER_SECOND_MAX', '2.5'],
     ['PROBELET_ALLOW_CIDRS', '10.0.0.0'],
     ['PROBELET_ALLOW_CIDRS', '10.0.0.0/8,private'],
     ...['10/8', '10.1.2.3/8', '010.0.0.0/8', '::ffff:10.0.0.0/104'].map(

@@ -36,6 +36,15 @@ test('how shards are held is asked of one process alone and of the control proce
   );
 });
 
+test('limits are those that are named, of one process alone and of the control process', () => {
+  const given = ['--targets-max', '100', '--targets-max-per-namespace', '10', '--probes-per-second-max', '50'];
+  const quotas = { targetsMax: 100, targetsPerNamespaceMax: 10, probesPerSecondMax: 50 };
+  for (const line of [given, ['--control', ...shared, ...given]]) {
+    const parsed = parseOptions(line);
+    assert.deepEqual(parsed.kind === 'alone' || parsed.kind === 'control' ? parsed.options.quotas : parsed, quotas);
+  }
+});
+
 test('canaries are those that are named', () => {
   const parsed = parseOptions(['--canary', '192.0.2.1:443', '--canary', '[2001:db8::1]:53']);
   assert.deepEqual(parsed.kind === 'alone' && parsed.options.canaries, [
@@ -125,6 +134,16 @@ describe('a message names the option', () => {
     ],
     '--data-dir': [[...worker, '--data-dir', 'x']],
     '--allow-exec': [['--control', ...shared, '--allow-exec', '/nowhere']],
+    '--targets-max': [
+      ['--targets-max', '0'],
+      ['--targets-max', 'many'],
+      [...worker, '--targets-max', '5'],
+    ],
+    '--targets-max-per-namespace': [['--targets-max-per-namespace', '-1']],
+    '--probes-per-second-max': [
+      ['--probes-per-second-max', '1.5'],
+      [...worker, '--probes-per-second-max', '5'],
+    ],
     '--concurrency': [
       [...worker, '--concurrency', '0'],
       [...worker, '--concurrency', '65'],

@@ -26,7 +26,7 @@ export async function writeSettled(store: Store, { targets, ...probe }: SettledO
   const operations = [
     ...addresses.flatMap((address, at) => copyOf(items, address, nameOf(at))),
     // A bucket is read only if its counter is there.
-    ...[...buckets.values()].map(changeCounted),
+    ...[...buckets.values()].map((address) => changeCounted(address)),
   ];
   await writeAll(store, operations);
 }

@@ -1,0 +1,109 @@
+/**
+ * Quotas of one process that has its store to itself: what is registered is counted once, and then with every write of the store, so
+ * exactly. Nothing is read for a registration.
+ */
+import {
+  excessOf,
+  type Growth,
+  growthOf,
+  type QuotaLimits,
+  type Quotas,
+  type Usage,
+  withGrowths,
+} from '../../shared/core/quota.ts';
+import type { TargetRecord } from '../../shared/core/records.ts';
+import { bucketCount } from '../../shared/core/slots.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
+import { pacer } from '../../shared/lib/pace.ts';
+import { decodeTarget } from '../../shared/store/items.ts';
+import { bucketName, bucketPk, isTargetKey, targetPrefix } from '../../shared/store/keys.ts';
+import type { ItemChange } from '../../shared/store/sqlite.ts';
+import type { Item, Store } from '../../shared/store/store.ts';
+
+/** Counting in one turn of the event loop. */
+const countSliceMs = 5;
+
+export type Census = Quotas & {
+  /** To be called with each write in the moment in which it is durable. `inDoubt`: it may be, so all is counted anew. */
+  written(changes: readonly ItemChange[] | 'inDoubt'): void;
+};
+
+type Count = { targets: number; cpu: number; readonly namespaces: Map<string, number> };
+
+/** `store`: one that reads before it returns, as SQLite does, so that no write comes between a bucket and the note that it is counted. */
+export function census(limits: QuotaLimits, ports: { readonly store: Store; readonly clock: Clock }): Census {
+  let count = nothingCounted();
+  let countedBuckets = new Set<string>();
+  let counting: Promise<void> | undefined;
+  /** What is about to be written, by the keys of its target. */
+  const taken = new Map<string, Growth>();
+
+  async function countAll(): Promise<void> {
+    const pace = pacer(ports.clock, countSliceMs);
+    // Those that it began with: a write in doubt may put others in their place.
+    const [own, buckets] = [count, countedBuckets];
+    for (let index = 0; index < bucketCount; index += 1) {
+      await pace();
+      const pk = bucketPk(bucketName(index));
+      const reading = ports.store.query({ pk });
+      buckets.add(pk);
+      for (const item of await reading) add(own, growthOf(undefined, targetOf(item)));
+    }
+  }
+  const counted = (): Promise<void> => {
+    counting ??= countAll().catch((error: unknown) => {
+      forget();
+      throw error;
+    });
+    return counting;
+  };
+  function forget(): void {
+    count = nothingCounted();
+    countedBuckets = new Set();
+    counting = undefined;
+  }
+  return {
+    async take(prefix, growth) {
+      await counted();
+      const excess = excessOf(limits, withGrowths(usageOf(count), [...taken.values()]), growth);
+      if (excess) return { kind: 'exceeded', excess };
+      taken.set(prefix, growth);
+      const end = () => {
+        if (taken.get(prefix) === growth) taken.delete(prefix);
+      };
+      return { kind: 'taken', end };
+    },
+    written(changes) {
+      if (changes === 'inDoubt') return forget();
+      for (const { before, after } of changes) {
+        const key = after ?? before;
+        if (!key || !isTargetKey(key)) continue;
+        taken.delete(targetPrefix(key));
+        if (countedBuckets.has(key.pk)) add(count, growthOf(targetOf(before), targetOf(after)));
+      }
+    },
+  };
+}
+
+const nothingCounted = (): Count => ({ targets: 0, cpu: 0, namespaces: new Map() });
+
+/** One that cannot be read is not probed, and does not count. */
+function targetOf(item: Item | undefined): TargetRecord | undefined {
+  if (!item || !isTargetKey(item)) return undefined;
+  const decoded = decodeTarget(item);
+  return decoded.kind === 'ok' ? decoded.record : undefined;
+}
+
+function add(count: Count, { namespace, targets, cpu }: Growth): void {
+  count.targets += targets;
+  count.cpu += cpu;
+  const inNamespace = (count.namespaces.get(namespace) ?? 0) + targets;
+  if (inNamespace === 0) count.namespaces.delete(namespace);
+  else count.namespaces.set(namespace, inNamespace);
+}
+
+const usageOf = ({ targets, cpu, namespaces }: Count): Usage => ({
+  targets,
+  cpu,
+  targetsOf: (namespace) => namespaces.get(namespace) ?? 0,
+});

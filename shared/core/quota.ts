@@ -1,0 +1,104 @@
+/** What may be registered at most, what is, and what a change asks for. Only what grows is refused: whoever asks for less always may. */
+import { capacityOf, splitAbove } from './layout.ts';
+import type { TargetRecord } from './records.ts';
+import { bucketCount } from './slots.ts';
+import { httpCpuMs, weightOf } from './weight.ts';
+
+export type QuotaLimits = {
+  readonly targetsMax: number;
+  readonly targetsPerNamespaceMax: number;
+  /** In HTTP probes: by its weight an HTTPS probe counts as 4, gRPC as 1.6, TCP as 0.4, a command as 20. */
+  readonly probesPerSecondMax: number;
+};
+
+/** `cpu`: as weights have it, a share of one vCPU. */
+export type Usage = {
+  readonly targets: number;
+  readonly targetsOf: (namespace: string) => number;
+  readonly cpu: number;
+};
+
+/** What a change adds; less than nothing where it takes away. */
+export type Growth = { readonly namespace: string; readonly targets: number; readonly cpu: number };
+
+export type Excess = {
+  readonly limit: keyof QuotaLimits;
+  readonly max: number;
+  readonly now: number;
+  readonly asked: number;
+};
+
+export type Quotas = {
+  /** Keeps room for what the target of this key prefix grows by, or says what it would exceed. */
+  take(prefix: string, growth: Growth): Promise<Admission>;
+};
+
+export type Admission =
+  /** `end`: to be called once it is known whether the change is stored. */
+  | { readonly kind: 'taken'; readonly end: (isStored: boolean) => void }
+  | { readonly kind: 'exceeded'; readonly excess: Excess };
+
+/**
+ * For one process: twice the targets of the largest mass event that is measured (`npm run bench:mass`), and what two thirds of one CPU of a
+ * present server take (`test/bench/probe-http.ts`).
+ */
+export const processLimits: QuotaLimits = {
+  targetsMax: 20_000,
+  targetsPerNamespaceMax: 20_000,
+  probesPerSecondMax: 4_000,
+};
+
+/** For a fleet: as many shards as there are buckets, each as full as the layout lets it be. */
+export const fleetLimits = (megabytes: number): QuotaLimits => ({
+  targetsMax: 1_000_000,
+  targetsPerNamespaceMax: 1_000_000,
+  probesPerSecondMax: Math.floor(bucketCount * splitAbove * probesPerSecond(capacityOf(megabytes).cpu)),
+});
+
+/** Whoever limits all limits each namespace, too, unless that has a limit of its own. */
+export const withLimits = (defaults: QuotaLimits, given: Partial<QuotaLimits>): QuotaLimits => ({
+  ...defaults,
+  ...(given.targetsMax !== undefined && { targetsPerNamespaceMax: given.targetsMax }),
+  ...given,
+});
+
+/** HTTP probes a second that take so much of a vCPU. */
+const probesPerSecond = (cpu: number): number => (cpu * 1_000) / httpCpuMs;
+
+export function growthOf(before: TargetRecord | undefined, after: TargetRecord | undefined): Growth {
+  return {
+    namespace: (after ?? before)?.namespace ?? '',
+    targets: Number(after !== undefined) - Number(before !== undefined),
+    cpu: cpuOf(after) - cpuOf(before),
+  };
+}
+
+const cpuOf = (target: TargetRecord | undefined): number => (target ? weightOf([target.spec]).cpu : 0);
+
+export const isGrowth = ({ targets, cpu }: Growth): boolean => targets > 0 || cpu > 0;
+
+/** With what is being added. */
+export function withGrowths({ targets, targetsOf, cpu }: Usage, growths: readonly Growth[]): Usage {
+  const sum = (of: (growth: Growth) => number) => growths.reduce((total, growth) => total + of(growth), 0);
+  return {
+    targets: targets + sum((growth) => growth.targets),
+    targetsOf: (name) => targetsOf(name) + sum(({ namespace, targets }) => (namespace === name ? targets : 0)),
+    cpu: cpu + sum((growth) => growth.cpu),
+  };
+}
+
+/** The first limit that would be exceeded. */
+export function excessOf(limits: QuotaLimits, usage: Usage, { namespace, targets, cpu }: Growth): Excess | undefined {
+  const asked: readonly (readonly [limit: keyof QuotaLimits, now: number, asked: number])[] = [
+    ['targetsMax', usage.targets, targets],
+    ['targetsPerNamespaceMax', usage.targetsOf(namespace), targets],
+    ['probesPerSecondMax', probesPerSecond(usage.cpu), probesPerSecond(cpu)],
+  ];
+  const exceeded = asked.find(([limit, now, more]) => more > 0 && rounded(now + more) > limits[limit]);
+  if (!exceeded) return undefined;
+  const [limit, now, more] = exceeded;
+  return { limit, max: limits[limit], now: rounded(now), asked: rounded(more) };
+}
+
+/** Sums of fractions are never exact. */
+const rounded = (value: number): number => Math.round(value * 1_000) / 1_000;

@@ -1,0 +1,242 @@
+/** How much may be registered: the same in one process, which counts, and on a table that many share, where the schedule does. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { census } from '../../functions/local/census.ts';
+import type { QuotaLimits, Quotas } from '../../shared/core/quota.ts';
+import { systemRandom } from '../../shared/lib/random.ts';
+import { storedQuotas } from '../../shared/manager/usage.ts';
+import { readWeights } from '../../shared/manager/weights.ts';
+import { targetAddress, targetKey } from '../../shared/store/keys.ts';
+import { sqliteStore } from '../../shared/store/sqlite.ts';
+import type { Item, Store } from '../../shared/store/store.ts';
+import { immediateClock } from '../support/immediate-clock.ts';
+import { recordingLog } from '../support/recording-log.ts';
+import { apiWorld, startMs, targetPath } from './world.ts';
+
+const enough: QuotaLimits = { targetsMax: 1_000, targetsPerNamespaceMax: 1_000, probesPerSecondMax: 1_000 };
+/** Longer than anybody goes on with what was counted before. */
+const laterMs = 10_000;
+
+function limitedWorld(quotasOf: QuotasOf, limits: Partial<QuotaLimits>) {
+  let laterByMs = 0;
+  const still = immediateClock();
+  const clock = { ...still, nowMs: () => startMs, monotonicMs: () => still.monotonicMs() + laterByMs };
+  const { store, quotas } = quotasOf({ ...enough, ...limits }, clock);
+  const world = apiWorld({ store, clock, quotas });
+  return {
+    ...world,
+    store,
+    another: () => apiWorld({ store, clock, quotas: storedQuotas({ ...enough, ...limits }, { store, clock }) }),
+    /** What the schedule does each minute; then what was read before is out of date. */
+    async counted() {
+      await readWeights({ store, clock, log: recordingLog(), random: systemRandom });
+      laterByMs += laterMs;
+    },
+    pass: () => {
+      laterByMs += laterMs;
+    },
+    put: async (name: string, { namespace = 'default', query = '', spec = probed() }: Put = {}) => {
+      const response = await world.request('PUT', targetPath(name, namespace) + query, { body: { spec } });
+      return { status: response.status, body: (await response.json()) as Body };
+    },
+    purge: async (name: string) => {
+      const { pk, sk } = targetKey(targetAddress('default', name));
+      await store.write([{ kind: 'delete', key: { pk, sk } }], { token: `purge ${name}` });
+    },
+  };
+}
+
+type Put = { readonly namespace?: string; readonly query?: string; readonly spec?: object };
+type Body = { readonly type?: string; readonly quota?: object };
+type QuotasOf = (
+  limits: QuotaLimits,
+  clock: ReturnType<typeof immediateClock>,
+) => { readonly store: Store; readonly quotas: Quotas };
+
+/** One HTTP probe in so many seconds. */
+const probed = (periodSeconds = 10, scheme = 'HTTP') => ({
+  host: '127.0.0.1',
+  readinessProbe: { httpGet: { path: '/', port: 80, scheme }, periodSeconds },
+});
+
+const kinds: { readonly [kind: string]: QuotasOf } = {
+  'in one process': (limits, clock) => {
+    const store = sqliteStore({ path: ':memory:', onWrite: (changes) => quotas.written(changes) });
+    const quotas = census(limits, { store, clock });
+    return { store, quotas };
+  },
+  'on a shared table': (limits, clock) => {
+    const store = sqliteStore({ path: ':memory:' });
+    return { store, quotas: storedQuotas(limits, { store, clock }) };
+  },
+};
+
+for (const [kind, quotasOf] of Object.entries(kinds))
+  describe(kind, () => {
+    test('a target too many is refused with the numbers, and nothing of it is stored', async () => {
+      const world = limitedWorld(quotasOf, { targetsMax: 2 });
+      for (const name of ['a', 'b']) assert.equal((await world.put(name)).status, 201);
+      const { status, body } = await world.put('c');
+      assert.deepEqual([status, body.type], [429, 'urn:probelet:problem:quota-exceeded']);
+      assert.deepEqual(body.quota, { limit: 'targetsMax', max: 2, now: 2, asked: 1 });
+      const { pk } = targetAddress('default', 'c');
+      const items = await world.store.query({ pk });
+      assert.ok(!items.some(({ sk }) => sk.includes('#default/c#')), 'something of it is stored');
+      assert.equal((await world.put('c', { query: '?dryRun=true' })).status, 429, 'a dry run says the same');
+    });
+
+    test('of one namespace is no more than it may have, whatever its name is', async () => {
+      const world = limitedWorld(quotasOf, { targetsPerNamespaceMax: 1 });
+      for (const namespace of ['constructor', 'hasownproperty', 'default']) {
+        assert.equal((await world.put('a', { namespace })).status, 201, namespace);
+        await world.counted();
+        const { status, body } = await world.put('b', { namespace });
+        assert.equal(status, 429, namespace);
+        assert.deepEqual(body.quota, { limit: 'targetsPerNamespaceMax', max: 1, now: 1, asked: 1 });
+      }
+    });
+
+    test('what exists may be changed, removed and triggered beyond the limit', async () => {
+      const world = limitedWorld(quotasOf, { targetsMax: 1, probesPerSecondMax: 1 });
+      assert.equal((await world.put('a', { spec: probed(1) })).status, 201);
+      assert.equal((await world.put('a', { spec: { ...probed(2), host: '127.0.0.2' } })).status, 200);
+      assert.equal((await world.request('POST', `${targetPath('a')}/probe`)).status, 202);
+      const desired = await world.request('PUT', '/v1/namespaces/default/desired', { body: { names: [] } });
+      assert.equal(desired.status, 200);
+      assert.deepEqual(((await desired.json()) as { removed: string[] }).removed, ['a']);
+    });
+
+    test('more probes a second than it may be are refused, of new targets and of changed ones', async () => {
+      const world = limitedWorld(quotasOf, { probesPerSecondMax: 5 });
+      assert.equal((await world.put('https', { spec: probed(1, 'HTTPS') })).status, 201);
+      const { status, body } = await world.put('more', {
+        spec: { ...probed(1), livenessProbe: probed(2).readinessProbe },
+      });
+      assert.equal(status, 429);
+      assert.deepEqual(body.quota, { limit: 'probesPerSecondMax', max: 5, now: 4, asked: 1.5 });
+      assert.equal((await world.put('http', { spec: probed(2) })).status, 201);
+      assert.equal((await world.put('http', { spec: probed(1) })).status, 200);
+      assert.equal((await world.put('late', { spec: probed(60) })).status, 429);
+      const { httpGet } = probed(1, 'HTTPS').readinessProbe;
+      const faster = { containers: [{ name: 'main', readinessProbe: { httpGet, periodSeconds: 1 } }] };
+      assert.equal((await world.request('PATCH', targetPath('http'), { body: { spec: faster } })).status, 429);
+      assert.equal((await world.put('https', { spec: probed(4, 'HTTPS') })).status, 200);
+      await world.counted();
+      assert.equal((await world.put('late', { spec: probed(60) })).status, 201);
+    });
+
+    test('of many at once exactly as many are stored as there is room for', async () => {
+      const world = limitedWorld(quotasOf, { targetsMax: 10 });
+      const names = Array.from({ length: 40 }, (_, index) => `target-${index}`);
+      const statuses = (await Promise.all(names.map((name) => world.put(name)))).map(({ status }) => status);
+      assert.deepEqual(
+        [201, 429].map((status) => statuses.filter((each) => each === status).length),
+        [10, 30],
+      );
+      assert.equal((await world.put(names[statuses.indexOf(201)] ?? '')).status, 200, 'a repetition is no addition');
+    });
+
+    test('fractions that were added and taken away leave nothing behind', async () => {
+      const world = limitedWorld(quotasOf, { probesPerSecondMax: 1 });
+      for (const periodSeconds of [3, 7, 11, 13, 3, 10, 7]) await world.put('a', { spec: probed(periodSeconds) });
+      await world.put('a', { spec: { host: '127.0.0.1', containers: [{ name: 'main' }] } });
+      await world.counted();
+      assert.equal((await world.put('b', { spec: probed(1) })).status, 201);
+    });
+
+    test('a target that is gone makes room', async () => {
+      const world = limitedWorld(quotasOf, { targetsMax: 1 });
+      await world.put('a');
+      await world.counted();
+      assert.equal((await world.put('b')).status, 429);
+      await world.purge('a');
+      await world.store.write(
+        [{ kind: 'update', key: { pk: 'CHANGES', sk: targetAddress('default', 'a').bucket }, add: { '00': 1 } }],
+        { token: 'changed' },
+      );
+      await world.counted();
+      assert.equal((await world.put('b')).status, 201);
+    });
+
+    test('a target that cannot be read counts for nothing', async () => {
+      const world = limitedWorld(quotasOf, { targetsMax: 1 });
+      await world.put('a');
+      const key = targetKey(targetAddress('default', 'a'));
+      await world.store.write([{ kind: 'update', key, set: { spec: 1 } }], { token: 'poison' });
+      await world.store.write(
+        [{ kind: 'update', key: { pk: 'CHANGES', sk: targetAddress('default', 'a').bucket }, add: { '00': 1 } }],
+        { token: 'changed' },
+      );
+      await world.counted();
+      assert.equal((await world.put('b')).status, 201);
+    });
+  });
+
+test('a process counts what it finds in its store', async () => {
+  const store = sqliteStore({ path: ':memory:', onWrite: (changes) => counting?.written(changes) });
+  let counting: ReturnType<typeof census> | undefined;
+  const world = apiWorld({ store });
+  for (const name of ['a', 'b', 'c']) await world.request('PUT', targetPath(name), { body: { spec: probed() } });
+  counting = census({ ...enough, targetsMax: 4 }, { store, clock: immediateClock() });
+  const limited = apiWorld({ store, quotas: counting });
+  const put = async (name: string) =>
+    (await limited.request('PUT', targetPath(name), { body: { spec: probed() } })).status;
+  assert.deepEqual([await put('d'), await put('e')], [201, 429]);
+});
+
+test('a write that may have been stored is counted from the store', async () => {
+  const store = sqliteStore({ path: ':memory:' });
+  const counting = census({ ...enough, targetsMax: 2 }, { store, clock: immediateClock() });
+  const limited = apiWorld({ store, quotas: counting });
+  const put = async (name: string) =>
+    (await limited.request('PUT', targetPath(name), { body: { spec: probed() } })).status;
+  // This store does not tell of its writes.
+  assert.deepEqual([await put('a'), await put('b'), await put('c')], [201, 201, 201]);
+  counting.written('inDoubt');
+  assert.equal(await put('d'), 429);
+});
+
+describe('processes that share a table', () => {
+  test('learn within seconds of what the others have registered, without a new weight', async () => {
+    const world = limitedWorld(kinds['on a shared table'] as QuotasOf, { targetsMax: 2 });
+    const other = world.another();
+    const elsewhere = async (name: string) =>
+      (await other.request('PUT', targetPath(name), { body: { spec: probed() } })).status;
+    assert.deepEqual([await elsewhere('a'), (await world.put('b')).status], [201, 201]);
+    assert.equal((await world.put('c')).status, 429);
+    assert.equal(await elsewhere('d'), 201, 'what the other has read is not old enough');
+    world.pass();
+    assert.equal(await elsewhere('e'), 429);
+  });
+
+  test('note of a bucket no more than its largest namespaces', async () => {
+    const world = limitedWorld(kinds['on a shared table'] as QuotasOf, {});
+    const namesIn00 = (namespace: string, count: number): readonly string[] => {
+      const names: string[] = [];
+      for (let number = 0; names.length < count; number += 1)
+        if (targetAddress(namespace, `t${number}`).bucket === '00') names.push(`t${number}`);
+      return names;
+    };
+    for (let number = 0; number < 65; number += 1) {
+      const namespace = `namespace-${number}`;
+      for (const name of namesIn00(namespace, number === 64 ? 2 : 1)) await world.put(name, { namespace });
+    }
+    await world.counted();
+    const weight: Item | undefined = await world.store.get({ pk: 'WEIGHT', sk: '00' });
+    const noted = weight?.namespaces as readonly { readonly name: string; readonly targets: number }[];
+    assert.equal(noted.length, 64);
+    assert.deepEqual(noted[0], { name: 'namespace-64', targets: 2 });
+  });
+
+  test('read the counts for many registrations at once, not for each', async () => {
+    const world = limitedWorld(kinds['on a shared table'] as QuotasOf, {});
+    let reads = 0;
+    const { query } = world.store;
+    world.store.query = (asked) => {
+      if (asked.pk === 'WEIGHT' || asked.pk === 'CHANGES') reads += 1;
+      return query(asked);
+    };
+    for (let number = 0; number < 50; number += 1) assert.equal((await world.put(`t${number}`)).status, 201);
+    assert.equal(reads, 2);
+  });
+});
