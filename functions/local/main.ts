@@ -1,4 +1,7 @@
-/** `npm start`: the whole product in one process, or one of the processes that share it. */
+/**
+ * `npm start`: the whole product in one process, or one of the processes that share it. The AWS SDK is imported only where it is used: a
+ * process alone neither waits for it nor keeps it in memory.
+ */
 import { Server } from 'node:http';
 import { serve } from '@hono/node-server';
 import { pino } from 'pino';
@@ -6,7 +9,7 @@ import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
 import type { Canary } from '../../shared/manager/ports.ts';
 import type { AwsOptions } from './aws-options.ts';
-import { type AwsServices, awsServices } from './aws-services.ts';
+import type { AwsServices } from './aws-services.ts';
 import { dnsServers, type WayOut } from './canaries.ts';
 import { boundConnections, connectionTimeouts } from './connections.ts';
 import { startControl } from './control.ts';
@@ -144,6 +147,7 @@ function runtimeOrExit(options: LocalOptions, shares: DescriptorShares): Runtime
 
 /** Services that do not answer yet may do so later; those that say no are the caller's to mend. */
 async function servicesOrExit(options: AwsOptions): Promise<AwsServices> {
+  const { awsServices } = await import('./aws-services.ts');
   const services = awsServices(options, ports);
   const fault = await services.fault();
   if (fault === undefined) return services;

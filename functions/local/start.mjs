@@ -1,0 +1,26 @@
+/**
+ * Starts `main.ts` with Node's compile cache. With it Node need not load its TypeScript compiler, which takes 25 MB for as long as the
+ * process lives, and is ready in half the time. Plain JavaScript: what runs before the cache is on must not need the compiler.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import module from 'node:module';
+import { join } from 'node:path';
+
+/** Not Node's default below the system's temporary folder, where other users of the machine may put code in our place. */
+const cacheFolder = join(import.meta.dirname, '../../node_modules/.cache/probelet');
+
+if (isFirstStart())
+  spawnSync(process.execPath, [...process.execArgv, import.meta.filename, '--help'], { stdio: 'ignore' });
+module.enableCompileCache(cacheFolder);
+await import('./main.ts');
+
+/** The first start after an installation has a child compile everything, so that its own memory is as small as that of later ones. */
+function isFirstStart() {
+  try {
+    return mkdirSync(cacheFolder, { recursive: true }) !== undefined;
+  } catch {
+    // Nothing can be written here: it starts without a cache.
+    return false;
+  }
+}

@@ -1,0 +1,88 @@
+/** What `npm start` alone holds in memory without need: parts of Node and packages that it never uses. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { before, describe, test } from 'node:test';
+
+const root = join(import.meta.dirname, '../..');
+const { start }: { readonly start: string } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts;
+
+/** Runs in the process: what it has loaded and what limits it by the time it ends, as one JSON line. */
+const report = `
+  import { registerHooks } from 'node:module';
+  const packages = new Set();
+  registerHooks({
+    load: (url, context, next) => {
+      const name = /node_modules\\/((?:@[^/]+\\/)?[^/]+)/.exec(url)?.[1];
+      if (name) packages.add(name);
+      return next(url, context);
+    },
+  });
+  process.on('exit', () => {
+    const compilers = process.moduleLoadList.filter((name) => /amaro/.test(name));
+    console.log(JSON.stringify({ packages: [...packages], compilers, flags: process.execArgv, arenas: process.env.MALLOC_ARENA_MAX }));
+  });`;
+
+type Report = {
+  readonly packages: readonly string[];
+  readonly compilers: readonly string[];
+  readonly flags: readonly string[];
+  readonly arenas?: string;
+};
+
+/** From the start to the first moment in which it serves, then ended. */
+async function started(): Promise<Report> {
+  const folder = mkdtempSync(join(tmpdir(), 'probelet-'));
+  const hook = `--import="data:text/javascript,${encodeURIComponent(report)}"`;
+  const child = spawn('sh', ['-c', `${start} --port 0 --data-dir ${folder}/data`], {
+    cwd: root,
+    detached: true,
+    env: {
+      ...process.env,
+      NODE_COMPILE_CACHE: undefined,
+      PATH: `${join(process.execPath, '..')}:${process.env.PATH}`,
+      NODE_OPTIONS: hook,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    // The whole group: `sh` may stand between.
+    if (text.includes('listens on') && child.pid !== undefined) process.kill(-child.pid, 'SIGTERM');
+  });
+  await new Promise((resolve) => child.once('close', resolve));
+  rmSync(folder, { recursive: true });
+  const line = output.split('\n').find((text) => text.startsWith('{"packages"'));
+  assert.ok(line, `it reported nothing: ${output}`);
+  return JSON.parse(line);
+}
+
+describe('a process alone', () => {
+  let report: Report;
+
+  before(async () => {
+    // Only the first start after a change of the sources compiles them.
+    await started();
+    report = await started();
+  });
+
+  test('loads nothing of AWS', () =>
+    assert.deepEqual(
+      report.packages.filter((name) => /aws|smithy/.test(name)),
+      [],
+    ));
+
+  test('sees its packages load, or the test above could not fail', () => assert.ok(report.packages.includes('hono')));
+
+  test('does not keep the TypeScript compiler', () => assert.deepEqual(report.compilers, []));
+
+  test('keeps the young generation and the arenas of the allocator small', () => {
+    assert.deepEqual(report.flags.filter((flag) => flag.startsWith('--max-semi-space-size')).length, 1);
+    assert.equal(report.arenas, '1');
+  });
+});
