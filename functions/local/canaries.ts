@@ -2,17 +2,16 @@
  * What tells a machine whether its own network is all right: a listener of its own on loopback, which always answers, and whoever is on
  * its way out: those that it was told of, or else its DNS servers. These count once they have answered: not every one does over TCP.
  */
-import { getServers } from 'node:dns';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { reachOf } from '../../shared/core/self-health.ts';
+import { parsedResolvConf, resolvConfPath } from '../../shared/dns/resolv-conf.ts';
 import { type Clock, endingClock } from '../../shared/lib/clock.ts';
 import type { Log } from '../../shared/lib/log.ts';
 import type { Canary } from '../../shared/manager/ports.ts';
 import { guardedDialer } from '../../shared/net/dialer.ts';
 import type { Resolve } from '../../shared/net/net.ts';
 
-const dnsPort = 53;
 const timeoutMs = 900;
 /** A machine may start before its network does. */
 const retryMs = 60_000;
@@ -98,24 +97,23 @@ const noWayOut =
 const forwardedPath = '/run/systemd/resolve/resolv.conf';
 
 /** The DNS servers beyond this machine: its own, or those that the forwarder on it asks, where that tells. */
-export function dnsServers(own: readonly string[] = getServers(), forwarded = readForwarded): readonly Canary[] {
-  const beyond = own.flatMap(beyondLoopback);
-  return beyond.length > 0 ? beyond : nameservers(forwarded()).flatMap(beyondLoopback);
+export function dnsServers(
+  own = readText(resolvConfPath),
+  forwarded = () => readText(forwardedPath),
+): readonly Canary[] {
+  const beyond = beyondLoopback(own);
+  return beyond.length > 0 ? beyond : beyondLoopback(forwarded());
 }
 
-/** `address`, `address:port` or `[address]:port`, as c-ares has them. */
-function beyondLoopback(server: string): readonly Canary[] {
-  const [, bracketed, plain] = /^(?:\[(.+)\](?::\d+)?|([^:]+)(?::\d+)?|.+)$/.exec(server) ?? [];
-  const host = bracketed ?? plain ?? server;
-  return reachOf(host) === 'loopback' ? [] : [{ host, port: dnsPort }];
-}
+const beyondLoopback = (text: string): readonly Canary[] =>
+  parsedResolvConf(text).servers.flatMap(({ address, port }) =>
+    reachOf(address) === 'loopback' ? [] : [{ host: address, port }],
+  );
 
-const nameservers = (resolvConf: string): readonly string[] =>
-  [...resolvConf.matchAll(/^nameserver\s+(\S+)/gm)].flatMap(([, server]) => (server === undefined ? [] : [server]));
-
-function readForwarded(): string {
+/** A file that cannot be read names no server. */
+function readText(path: string): string {
   try {
-    return readFileSync(forwardedPath, 'utf8');
+    return readFileSync(path, 'utf8');
   } catch {
     return '';
   }

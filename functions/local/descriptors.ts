@@ -21,7 +21,7 @@ export type DescriptorNeeds = {
   readonly connectionsMax: number;
 };
 
-/** `npm start`: its files, and the sockets of its resolver. */
+/** `npm start`: its files, and the 40 sockets of its DNS client (shared/dns/udp-pool.ts, tcp.ts). */
 export const aloneNeeds: DescriptorNeeds = { own: 64, connectionsMax: 512 };
 /** A control process has the sockets of the AWS clients, too, and no probes. */
 export const controlNeeds: DescriptorNeeds = { own: 300, connectionsMax: 512 };

@@ -1,8 +1,15 @@
 /**
- * DNS through c-ares. Not `dns.lookup`: that has four threads, and four dead names delay every other probe by many seconds.
+ * Names to addresses by DNS. Not `dns.lookup`, which has four threads, so that four dead names delay every other probe by many seconds, and
+ * not c-ares, whose time grows faster than a hostile answer. See docs/adr/0055-own-dns-client.md.
  */
-import type { RecordWithTtl } from 'node:dns';
-import { Resolver } from 'node:dns/promises';
+import { randomInt } from 'node:crypto';
+import { askFamily, type FamilyPorts } from '../dns/family.ts';
+import { recordType } from '../dns/query.ts';
+import type { Answer } from '../dns/reply.ts';
+import { configOf, type DnsConfig, dnsPort, resolvConf, resolvConfPath } from '../dns/resolv-conf.ts';
+import { tcpPool } from '../dns/tcp.ts';
+import { type UdpPool, udpPool } from '../dns/udp-pool.ts';
+import type { Below, Server, UdpSocket } from '../dns/udp-socket.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Resolution } from './net.ts';
 
@@ -13,92 +20,104 @@ export type DnsOptions = {
   readonly clock: Clock;
   /** `address` or `address:port`; default: the machine's. */
   readonly servers?: readonly string[];
+  /** How to ask which servers, looked at for each lookup. Default: the servers above, or what the machine's file says. */
+  readonly config?: () => DnsConfig;
+  /** Ids of questions. Default: unpredictable, so that nobody can forge an answer unseen. */
+  readonly below?: Below;
 };
 
 /** No answer after this long is the resolver's trouble. */
 export const dnsTimeoutMs = 500;
 /** One family has answered: how long the other is waited for (RFC 8305, section 3). */
 const resolutionDelayMs = 50;
-/** Per try, of which there are two: a lost packet is asked again within the limit. */
-const tryTimeoutMs = 200;
-/** c-ares reads the machine's servers once; after a failure it may be the network that changed, so they are read again, this often. */
-const rereadServersMs = 5000;
+/** A lost packet is asked again after this, or sooner, so that each of several servers is asked within the limit. */
+const tryMsMax = 200;
 
 export type Dns = (name: string) => Promise<DnsAnswer>;
 
 /** Asks for A and AAAA side by side. IPv4 addresses come first: a machine without IPv6 loses nothing by it. */
-export function dns(options: DnsOptions): Dns {
-  const channel = dnsChannel(options);
+export function dns({ clock, servers, below = randomInt, config = configFor(servers, clock) }: DnsOptions): Dns {
+  const udp = udpPool(below);
+  const tcp = tcpPool();
+  let lookups = 0;
   return async (name) => {
-    const answers = await bothFamilies(channel.resolver(), name, options.clock);
-    const answer = merged(answers);
-    if (answer.resolution.kind === 'unavailable') channel.doubt();
-    return answer;
+    const { rotate, tcpOnly, attempts, ...known } = config();
+    const inOrder = rotate ? rotated(known.servers, lookups++) : known.servers;
+    const sockets = lookupSockets(udp);
+    const tryMs = Math.min(tryMsMax, dnsTimeoutMs / (inOrder.length + 1));
+    const udpTo = tcpOnly ? () => undefined : sockets.to;
+    const answers = await bothFamilies(name, { clock, below, servers: inOrder, attempts, tryMs, udpTo, tcp });
+    sockets.close();
+    return merged(answers);
   };
 }
 
-function dnsChannel({ clock, servers }: DnsOptions) {
-  let resolver = newResolver(servers);
-  let bornMs = clock.monotonicMs();
+function configFor(servers: DnsOptions['servers'], clock: Clock): () => DnsConfig {
+  if (servers === undefined) return resolvConf(resolvConfPath, clock);
+  const config = configOf(servers.map(serverOf));
+  return () => config;
+}
+
+/** `address`, `address:port` or `[address]:port`. */
+function serverOf(text: string): Server {
+  const [, bracketed, plain, port] = /^(?:\[(.+)\]|([^:]+))(?::(\d+))?$/.exec(text) ?? [];
+  return { address: bracketed ?? plain ?? text, port: port === undefined ? dnsPort : Number(port) };
+}
+
+function rotated(servers: DnsConfig['servers'], by: number): DnsConfig['servers'] {
+  const first = by % Math.max(1, servers.length);
+  return [...servers.slice(first), ...servers.slice(0, first)];
+}
+
+/** Both families of a lookup use one socket to a server. */
+function lookupSockets(pool: UdpPool) {
+  const open = new Map<Server, UdpSocket>();
   return {
-    resolver: () => resolver,
-    doubt: () => {
-      if (clock.monotonicMs() - bornMs < rereadServersMs) return;
-      resolver = newResolver(servers);
-      bornMs = clock.monotonicMs();
+    to(server: Server): UdpSocket {
+      const socket = open.get(server) ?? pool.open(server);
+      open.set(server, socket);
+      return socket;
+    },
+    close() {
+      for (const socket of open.values()) socket.close();
     },
   };
 }
 
-function newResolver(servers: readonly string[] | undefined): Resolver {
-  const resolver = new Resolver({ timeout: tryTimeoutMs, tries: 2 });
-  if (servers !== undefined) resolver.setServers(servers);
-  return resolver;
-}
+const timedOut: Answer = { kind: 'failed', message: 'i/o timeout' };
 
-/** What one family said: records, or the code of c-ares; absent: nothing in time. */
-type FamilyAnswer = readonly RecordWithTtl[] | string;
-
-function bothFamilies(resolver: Resolver, name: string, clock: Clock): Promise<readonly FamilyAnswer[]> {
+/** What each family has come to when both have answered, or when it is time. */
+function bothFamilies(name: string, ports: FamilyPorts): Promise<readonly Answer[]> {
+  const { clock } = ports;
   return new Promise((resolve) => {
-    const answers: FamilyAnswer[] = ['ETIMEOUT', 'ETIMEOUT'];
+    const answers = [timedOut, timedOut];
     let open = answers.length;
     const finish = () => {
       cancel();
-      resolve([...answers]);
+      for (const end of ends) end();
+      resolve(answers);
     };
     let cancel = clock.setTimer(dnsTimeoutMs, finish);
-    const take = (at: number) => (answer: FamilyAnswer) => {
+    const take = (at: number) => (answer: Answer) => {
       answers[at] = answer;
       open -= 1;
       if (open === 0) return finish();
-      if (typeof answer === 'string') return;
+      if (answer.kind !== 'addresses') return;
       cancel();
       cancel = clock.setTimer(resolutionDelayMs, finish);
     };
-    resolver.resolve4(name, { ttl: true }).then(take(0), codeOf(take(0)));
-    resolver.resolve6(name, { ttl: true }).then(take(1), codeOf(take(1)));
+    const ends = [recordType.a, recordType.aaaa].map((type, at) => askFamily({ name, type }, ports, take(at)));
   });
 }
 
-const codeOf = (take: (code: string) => void) => (error: NodeJS.ErrnoException) => take(error.code ?? 'EUNKNOWN');
-
-/** The name is wrong or has no address: the target's trouble. Any other code is the resolver's. */
-const notFoundCodes: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
-
-function merged(answers: readonly FamilyAnswer[]): DnsAnswer {
-  const records = answers.flatMap((answer) => (typeof answer === 'string' ? [] : answer));
-  if (records.length > 0) return { resolution: resolved(records), ttlMs: shortestTtlMs(records) };
-  const trouble = answers.find((answer) => typeof answer === 'string' && !notFoundCodes.has(answer));
-  if (trouble === undefined) return { resolution: { kind: 'notFound', message: 'no such host' }, ttlMs: 0 };
-  const message = trouble === 'ETIMEOUT' ? 'i/o timeout' : 'server misbehaving';
-  return { resolution: { kind: 'unavailable', message }, ttlMs: 0 };
-}
-
-function resolved(records: readonly RecordWithTtl[]): Resolution {
-  return { kind: 'resolved', addresses: [...new Set(records.map((record) => record.address))] };
-}
-
-function shortestTtlMs(records: readonly RecordWithTtl[]): number {
-  return Math.min(...records.map((record) => record.ttl)) * 1000;
+function merged(answers: readonly Answer[]): DnsAnswer {
+  const found = answers.filter((answer) => answer.kind === 'addresses');
+  if (found.length > 0) {
+    const addresses = [...new Set(found.flatMap((answer) => answer.addresses))];
+    const ttlMs = Math.min(...found.map(({ ttlSeconds }) => ttlSeconds)) * 1000;
+    return { resolution: { kind: 'resolved', addresses }, ttlMs };
+  }
+  const failed = answers.find((answer) => answer.kind === 'failed');
+  if (failed === undefined) return { resolution: { kind: 'notFound', message: 'no such host' }, ttlMs: 0 };
+  return { resolution: { kind: 'unavailable', message: failed.message }, ttlMs: 0 };
 }

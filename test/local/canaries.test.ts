@@ -46,10 +46,12 @@ test('a machine without one beyond itself says so', async () => {
 
 test('DNS servers on loopback stand for those that they ask', () => {
   const forwarded = () => '# of systemd-resolved\nnameserver 192.0.2.53\nnameserver 2001:db8::53\nsearch example.com\n';
-  const hosts = (own: readonly string[], text = forwarded) => dnsServers(own, text).map(({ host: server }) => server);
+  const hosts = (own: readonly string[], text = forwarded) =>
+    dnsServers(own.map((server) => `nameserver ${server}\n`).join(''), text).map(({ host: server }) => server);
   assert.deepEqual(hosts(['127.0.0.53']), ['192.0.2.53', '2001:db8::53']);
-  assert.deepEqual(hosts(['127.0.0.53', '198.51.100.1:5353']), ['198.51.100.1']);
-  assert.deepEqual(hosts(['[2001:db8::1]:53', '::1']), ['2001:db8::1']);
+  assert.deepEqual(hosts(['127.0.0.53', '198.51.100.1']), ['198.51.100.1']);
+  assert.deepEqual(hosts(['2001:db8::1', '::1']), ['2001:db8::1']);
+  assert.deepEqual(hosts([]), ['192.0.2.53', '2001:db8::53'], 'without a server this machine is asked');
   assert.deepEqual(
     hosts(['127.0.0.11'], () => ''),
     [],

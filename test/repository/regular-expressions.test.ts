@@ -14,7 +14,6 @@ import { expressionsIn, foundExpressions, listed, listPath, proofOf } from '../s
 const repeatedSearches: Readonly<Record<string, string>> = {
   '/\\{\\w+\\}/g': 'stops at the first character that is no letter',
   '/\\{(\\w+)\\}/g': 'stops at the first character that is no letter',
-  '/^nameserver\\s+(\\S+)/gm': 'begins where a line begins and matches all that it has read',
   '/"(?:[^"\\\\]|\\\\.)*"?|[{}[\\]:]/gs': 'matches all that it has read',
   '/[ \\t\\r\\n]*(?:(==|!=|[=!(),])|([^ \\t\\r\\n=!(),<>]+))/y': 'is searched no further once it has not matched',
   '/%(..)/gs': 'is of constant length',

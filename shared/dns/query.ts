@@ -1,0 +1,37 @@
+/** What is sent to a DNS server: one question, with recursion desired and EDNS0, as Go's resolver sends it (net, dnsclient_unix.go). */
+
+/** Record types, RFC 1035 and 3596. */
+export const recordType = { a: 1, cname: 5, aaaa: 28, opt: 41 } as const;
+export const classInternet = 1;
+export const headerBytes = 12;
+
+/** Announced by EDNS0, so that answers are neither fragmented nor cut at 512 bytes. Source: dnsflagday.net/2020, Go's maxDNSPacketSize. */
+export const datagramBytesMax = 1232;
+
+const labelBytesMax = 63;
+/** With the dots and the one at the end. */
+const nameBytesMax = 254;
+const recursionDesired = 0x0100;
+
+export type Question = {
+  /** In lower case, without the dot at the end. */
+  readonly name: string;
+  readonly type: typeof recordType.a | typeof recordType.aaaa;
+};
+
+/** The message with id 0; undefined: no server can be asked about this name. */
+export function encodeQuery({ name, type }: Question): Buffer | undefined {
+  const labels = name.split('.').map((label) => Buffer.from(label, 'latin1'));
+  if (name.length >= nameBytesMax || !labels.every(({ length }) => length > 0 && length <= labelBytesMax))
+    return undefined;
+  const header = Buffer.alloc(headerBytes);
+  header.writeUInt16BE(recursionDesired, 2);
+  header.writeUInt16BE(1, 4);
+  header.writeUInt16BE(1, 10);
+  const encodedName = labels.flatMap((label) => [Buffer.from([label.length]), label]);
+  const question = Buffer.from([0, 0, type, 0, classInternet]);
+  return Buffer.concat([header, ...encodedName, question, edns0]);
+}
+
+/** An OPT record: the root as name, the size of datagrams as class, and no options. */
+const edns0 = Buffer.from([0, 0, recordType.opt, datagramBytesMax >> 8, datagramBytesMax & 0xff, 0, 0, 0, 0, 0, 0]);

@@ -1,0 +1,88 @@
+/** DNS over TCP, for answers that fit in no datagram: one question a connection, RFC 1035, section 4.2.2. */
+import { Socket } from 'node:net';
+import type { Server } from './udp-socket.ts';
+
+/** Beyond, an exchange waits until another has ended. Each holds a descriptor and at most 64 KiB. */
+export const tcpSocketsMax = 8;
+
+export type TcpListener = {
+  readonly take: (message: Buffer) => void;
+  /** A code of the system, or `EOF` when the server ends early. */
+  readonly fail: (code: string) => void;
+};
+
+export type TcpPool = {
+  /** Sends `query`, which has its id; one of the listener's functions is called once, unless the returned function ends the exchange first. */
+  ask(server: Server, query: Buffer, listener: TcpListener): () => void;
+};
+
+export function tcpPool(): TcpPool {
+  const waiting = new Set<() => void>();
+  let open = 0;
+  const closed = () => {
+    open -= 1;
+    const [next] = waiting;
+    if (next === undefined) return;
+    waiting.delete(next);
+    next();
+  };
+  return {
+    ask(server, query, listener) {
+      let end = (): void => void waiting.delete(begin);
+      const begin = () => {
+        open += 1;
+        end = exchange(server, query, { ...listener, closed });
+      };
+      if (open < tcpSocketsMax) begin();
+      else waiting.add(begin);
+      return () => end();
+    },
+  };
+}
+
+type ExchangeListener = TcpListener & { readonly closed: () => void };
+
+function exchange(server: Server, query: Buffer, { take, fail, closed }: ExchangeListener): () => void {
+  const socket = new Socket();
+  const reading = messageReader();
+  let isOver = false;
+  const over = (tell?: () => void) => {
+    if (isOver) return;
+    isOver = true;
+    socket.destroy();
+    tell?.();
+  };
+  socket.once('close', closed);
+  socket.on('error', ({ code }: NodeJS.ErrnoException) => over(() => fail(code ?? 'EUNKNOWN')));
+  socket.on('end', () => over(() => fail('EOF')));
+  socket.on('data', (chunk: Buffer) => {
+    const message = reading(chunk);
+    if (message !== undefined) over(() => take(message));
+  });
+  socket.connect({ host: server.address, port: server.port, autoSelectFamily: false });
+  const length = Buffer.alloc(lengthBytes);
+  length.writeUInt16BE(query.length);
+  socket.write(Buffer.concat([length, query]));
+  return () => over();
+}
+
+const lengthBytes = 2;
+
+/** Gets what arrives, piece by piece; returns the message once it is complete. */
+function messageReader(): (chunk: Buffer) => Buffer | undefined {
+  const length = Buffer.alloc(lengthBytes);
+  let lengthRead = 0;
+  let message: Buffer | undefined;
+  let messageRead = 0;
+  return (chunk) => {
+    let at = 0;
+    if (message === undefined) {
+      at = chunk.copy(length, lengthRead);
+      lengthRead += at;
+      if (lengthRead < lengthBytes) return undefined;
+      message = Buffer.alloc(length.readUInt16BE());
+    }
+    messageRead += chunk.copy(message, messageRead, at);
+    return messageRead === message.length ? message : undefined;
+  };
+}

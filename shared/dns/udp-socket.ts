@@ -1,0 +1,110 @@
+/**
+ * One UDP socket to one DNS server. It is connected, so that the kernel drops what comes from elsewhere and says when nobody listens.
+ * Several questions may share it; each has an id of its own.
+ */
+import { createSocket, type Socket } from 'node:dgram';
+import { isIPv6 } from 'node:net';
+import { datagramBytesMax, headerBytes } from './query.ts';
+
+export type Server = { readonly address: string; readonly port: number };
+
+/** An unpredictable integer from 0 to `limit` - 1. */
+export type Below = (limit: number) => number;
+
+export type UdpListener = {
+  /** True: the message is the reply, and the question is over. */
+  readonly take: (message: Buffer) => boolean;
+  /** The question is over: the system could not send or receive, and this is its code. */
+  readonly fail: (code: string) => void;
+};
+
+export type UdpQuestion = {
+  /** Sends it once more. */
+  readonly repeat: () => void;
+  readonly end: () => void;
+};
+
+export type UdpSocket = {
+  /** Sends `query` under an id that no other question of this socket has. */
+  ask(query: Buffer, newListener: (id: number) => UdpListener): UdpQuestion;
+  close(): void;
+};
+
+const ids = 0x10000;
+const idTriesMax = 16;
+
+/** A socket whose source port the kernel chooses at random. It never throws; what goes wrong is told to the questions. */
+export function udpSocket(server: Server, below: Below): UdpSocket {
+  const listeners = new Map<number, UdpListener>();
+  const socket = createSocket({ type: isIPv6(server.address) ? 'udp6' : 'udp4', lookup: literalLookup });
+  let isConnected = false;
+  let lostBy: string | undefined;
+  const fail = ({ code = 'EUNKNOWN' }: NodeJS.ErrnoException) => {
+    if (!isConnected) lostBy = code;
+    const failed = [...listeners.values()];
+    listeners.clear();
+    for (const listener of failed) listener.fail(code);
+  };
+  socket.on('error', fail);
+  socket.on('message', (message) => {
+    const id = message.length < headerBytes ? -1 : message.readUInt16BE(0);
+    if (listeners.get(id)?.take(message.subarray(0, datagramBytesMax))) listeners.delete(id);
+  });
+  socket.once('connect', () => {
+    isConnected = true;
+  });
+  socket.connect(server.port, server.address);
+  const send = (message: Buffer) => {
+    if (isConnected) sendOn(socket, message, fail);
+    else socket.once('connect', () => sendOn(socket, message, fail));
+  };
+  return {
+    ask(query, newListener) {
+      const id = freeId(listeners, below);
+      const listener = newListener(id);
+      const message = withId(query, id);
+      const isOpen = () => listeners.get(id) === listener;
+      const refusal = listeners.has(id) ? 'EBUSY' : lostBy;
+      if (refusal !== undefined) queueMicrotask(() => listener.fail(refusal));
+      else {
+        listeners.set(id, listener);
+        send(message);
+      }
+      return {
+        repeat: () => {
+          if (isOpen()) send(message);
+        },
+        end: () => {
+          if (isOpen()) listeners.delete(id);
+        },
+      };
+    },
+    close: () => void socket.close(),
+  };
+}
+
+/** Servers are address literals: there is nothing to look up, and no thread of the system is asked. */
+const literalLookup = (
+  address: string,
+  _: unknown,
+  done: (error: NodeJS.ErrnoException | null, address: string, family: number) => void,
+): void => done(null, address, isIPv6(address) ? 6 : 4);
+
+/** In the end one that is taken, if nearly all are. */
+function freeId(taken: ReadonlyMap<number, unknown>, below: Below): number {
+  let id = below(ids);
+  for (let tries = 1; taken.has(id) && tries < idTriesMax; tries += 1) id = below(ids);
+  return id;
+}
+
+function withId(query: Buffer, id: number): Buffer {
+  const message = Buffer.from(query);
+  message.writeUInt16BE(id, 0);
+  return message;
+}
+
+function sendOn(socket: Socket, message: Buffer, fail: (error: NodeJS.ErrnoException) => void): void {
+  socket.send(message, (error) => {
+    if (error) fail(error);
+  });
+}
