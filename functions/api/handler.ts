@@ -1,5 +1,5 @@
 /** The entry of the API function: a request to the HTTP API a call. */
-import { storedQuotas } from '../../shared/manager/usage.ts';
+import { storedQuotas } from '../../shared/manager/quotas.ts';
 import { emulatorStage, readEnvironment } from '../lambda/environment.ts';
 import { functionPorts } from '../lambda/ports.ts';
 import { apiFunction } from './api.ts';

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { census } from '../../functions/local/census.ts';
 import type { QuotaLimits, Quotas } from '../../shared/core/quota.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
-import { storedQuotas } from '../../shared/manager/usage.ts';
+import { storedQuotas } from '../../shared/manager/quotas.ts';
 import { readWeights } from '../../shared/manager/weights.ts';
 import { targetAddress, targetKey } from '../../shared/store/keys.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';
@@ -59,16 +59,18 @@ const probed = (periodSeconds = 10, scheme = 'HTTP') => ({
   readinessProbe: { httpGet: { path: '/', port: 80, scheme }, periodSeconds },
 });
 
+const shared: QuotasOf = (limits, clock) => {
+  const store = sqliteStore({ path: ':memory:' });
+  return { store, quotas: storedQuotas(limits, { store, clock }) };
+};
+
 const kinds: { readonly [kind: string]: QuotasOf } = {
   'in one process': (limits, clock) => {
     const store = sqliteStore({ path: ':memory:', onWrite: (changes) => quotas.written(changes) });
     const quotas = census(limits, { store, clock });
     return { store, quotas };
   },
-  'on a shared table': (limits, clock) => {
-    const store = sqliteStore({ path: ':memory:' });
-    return { store, quotas: storedQuotas(limits, { store, clock }) };
-  },
+  'on a shared table': shared,
 };
 
 for (const [kind, quotasOf] of Object.entries(kinds))
@@ -198,7 +200,7 @@ test('a write that may have been stored is counted from the store', async () => 
 
 describe('processes that share a table', () => {
   test('learn within seconds of what the others have registered, without a new weight', async () => {
-    const world = limitedWorld(kinds['on a shared table'] as QuotasOf, { targetsMax: 2 });
+    const world = limitedWorld(shared, { targetsMax: 2 });
     const other = world.another();
     const elsewhere = async (name: string) =>
       (await other.request('PUT', targetPath(name), { body: { spec: probed() } })).status;
@@ -209,8 +211,25 @@ describe('processes that share a table', () => {
     assert.equal(await elsewhere('e'), 429);
   });
 
+  test('know of a namespace at once what they have let through themselves, and count it once', async () => {
+    const world = limitedWorld(shared, { targetsPerNamespaceMax: 3 });
+    const statuses: number[] = [];
+    const put = async (name: string) => void statuses.push((await world.put(name)).status);
+    await put('a');
+    world.pass();
+    await put('b');
+    world.pass();
+    await world.counted();
+    await put('c');
+    world.pass();
+    await put('d');
+    await world.counted();
+    await put('e');
+    assert.deepEqual(statuses, [201, 201, 201, 429, 429]);
+  });
+
   test('note of a bucket no more than its largest namespaces', async () => {
-    const world = limitedWorld(kinds['on a shared table'] as QuotasOf, {});
+    const world = limitedWorld(shared, {});
     const namesIn00 = (namespace: string, count: number): readonly string[] => {
       const names: string[] = [];
       for (let number = 0; names.length < count; number += 1)
@@ -229,7 +248,7 @@ describe('processes that share a table', () => {
   });
 
   test('read the counts for many registrations at once, not for each', async () => {
-    const world = limitedWorld(kinds['on a shared table'] as QuotasOf, {});
+    const world = limitedWorld(shared, {});
     let reads = 0;
     const { query } = world.store;
     world.store.query = (asked) => {

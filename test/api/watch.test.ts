@@ -85,6 +85,13 @@ describe('GET /v1/watch', () => {
     assert.equal((await world.request('GET', '/v1/watch')).status, 200);
   });
 
+  test('takes fewer clients where the process has few descriptors', async () => {
+    const world = apiWorld({ watch: source().watch, clock: virtualClock(), watchersMax: 2 });
+    const statuses: number[] = [];
+    for (let index = 0; index < 3; index += 1) statuses.push((await world.request('GET', '/v1/watch')).status);
+    assert.deepEqual(statuses, [200, 200, 503]);
+  });
+
   test('answers HEAD without a stream', async () => {
     const events = source();
     const response = await apiWorld({ watch: events.watch }).request('HEAD', '/v1/watch');

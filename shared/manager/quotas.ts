@@ -1,0 +1,104 @@
+/**
+ * Quotas where many processes register. What is read of the table is good for some seconds: other processes may let through meanwhile what
+ * exceeds a limit, but no more than they register in that time. What this process has let through it adds itself.
+ */
+import { excessOf, type Growth, type QuotaLimits, type Quotas, type Usage } from '../core/quota.ts';
+import type { Clock } from '../lib/clock.ts';
+import { type Bucket, bucketOf } from '../store/keys.ts';
+import type { Store } from '../store/store.ts';
+import { readUsage, type StoredUsage } from './usage.ts';
+
+/** Of what was read. Reading it takes up to a megabyte of the table, so not every registration does. */
+const usageAgeMaxMs = 10_000;
+/** Growths that wait for their bucket's weight. Those beyond are forgotten, first those that have waited longest. */
+const unweighedMax = 20_000;
+
+type Own = { readonly growth: Growth; readonly bucket: Bucket; endedAtMs?: number; addedThen?: number };
+
+export function storedQuotas(limits: QuotaLimits, ports: { readonly store: Store; readonly clock: Clock }): Quotas {
+  const { clock } = ports;
+  const own = ownGrowths();
+  let known: { readonly usage: Usage; readonly readAtMs: number } | undefined;
+  let reading: Promise<Usage> | undefined;
+
+  async function read(): Promise<Usage> {
+    const readAtMs = clock.monotonicMs();
+    const stored = await readUsage(ports.store);
+    own.readBy(readAtMs, stored);
+    known = { usage: stored.usage, readAtMs };
+    return stored.usage;
+  }
+  async function usage(): Promise<Usage> {
+    if (known && clock.monotonicMs() - known.readAtMs < usageAgeMaxMs) return known.usage;
+    reading ??= read().finally(() => {
+      reading = undefined;
+    });
+    return reading;
+  }
+  return {
+    async take(prefix, growth) {
+      const excess = excessOf(limits, own.with(await usage()), growth);
+      if (excess) return { kind: 'exceeded', excess };
+      const mine: Own = { growth, bucket: bucketOf(prefix) };
+      own.add(mine);
+      const end = (isStored: boolean) => {
+        if (isStored) mine.endedAtMs = clock.monotonicMs();
+        else own.withdraw(mine);
+      };
+      return { kind: 'taken', end };
+    },
+  };
+}
+
+/** What this process has let through and what was read does not have yet: all counts have it with the counters, namespaces with the weights. */
+function ownGrowths() {
+  const unread = new Set<Own>();
+  const unweighed = new Set<Own>();
+  const sum = { targets: 0, cpu: 0 };
+  const namespaces = new Map<string, number>();
+
+  function addToSum({ growth: { targets, cpu } }: Own, sign: 1 | -1): void {
+    sum.targets += sign * targets;
+    sum.cpu = unread.size === 0 ? 0 : sum.cpu + sign * cpu;
+  }
+  function addToNamespace({ growth: { namespace, targets } }: Own, sign: 1 | -1): void {
+    const count = (namespaces.get(namespace) ?? 0) + sign * targets;
+    if (count === 0) namespaces.delete(namespace);
+    else namespaces.set(namespace, count);
+  }
+  function drop(each: Own): void {
+    if (unweighed.delete(each)) addToNamespace(each, -1);
+  }
+  return {
+    add(each: Own): void {
+      unread.add(each);
+      addToSum(each, 1);
+      addToNamespace(each, 1);
+    },
+    withdraw(each: Own): void {
+      unread.delete(each);
+      addToSum(each, -1);
+      addToNamespace(each, -1);
+    },
+    with: ({ targets, cpu, targetsOf }: Usage): Usage => ({
+      targets: targets + sum.targets,
+      cpu: cpu + sum.cpu,
+      targetsOf: (namespace) => targetsOf(namespace) + (namespaces.get(namespace) ?? 0),
+    }),
+    /** `readAtMs`: what had ended by then is in the counters that were read. */
+    readBy(readAtMs: number, { addedTo }: StoredUsage): void {
+      for (const each of unread) {
+        if (each.endedAtMs === undefined || each.endedAtMs >= readAtMs) continue;
+        unread.delete(each);
+        addToSum(each, -1);
+        each.addedThen = addedTo(each.bucket).now;
+        unweighed.add(each);
+      }
+      for (const each of unweighed) if (addedTo(each.bucket).weighed >= (each.addedThen ?? 0)) drop(each);
+      for (const each of unweighed) {
+        if (unweighed.size <= unweighedMax) break;
+        drop(each);
+      }
+    },
+  };
+}
