@@ -74,11 +74,16 @@ describe('functions', () => {
     );
     const common = ['PROBELET_TABLE={ProbeletTable}', 'PROBELET_BUS={ProbeletBus}', 'PROBELET_STAGE=ProbeletF12B7E4C'];
     const shards = 'PROBELET_SHARD_QUEUE_URL={ProbeletShards}';
+    const quotas = [
+      'PROBELET_TARGETS_MAX=1000000',
+      'PROBELET_TARGETS_PER_NAMESPACE_MAX=1000000',
+      'PROBELET_PROBES_PER_SECOND_MAX=51865',
+    ];
     assert.deepEqual(variables, [
       [...common, shards],
       [...common, shards, 'PROBELET_MODE=auto', 'PROBELET_CAPACITY_MB=256'],
       common,
-      common,
+      [...common, ...quotas],
     ]);
   });
 
