@@ -8,7 +8,7 @@ import { after, before, describe, test } from 'node:test';
 
 const main = new URL('../../functions/local/main.ts', import.meta.url).pathname;
 const descriptors = 256;
-const idleClients = 400;
+const clientsMax = 400;
 const probesAwaited = 2;
 /** For what comes within seconds or not at all. */
 const patienceMs = 12_000;
@@ -61,15 +61,20 @@ describe('a process with few descriptors', { concurrency: false }, () => {
     return probes >= until;
   }
 
-  test('goes on probing beside clients that connect and say nothing', async () => {
+  async function connectClients(said = ''): Promise<void> {
     const { hostname, port } = new URL(base);
-    watch = (await fetch(`${base}/v1/watch`)).body?.pipeThrough(new TextDecoderStream()).getReader();
-    for (let count = 0; count < idleClients; count += 1) {
+    for (let count = 0; count < clientsMax; count += 1) {
       const client = connect(Number(port), hostname).on('error', () => {});
       clients.push(client);
       await once(client, 'connect');
+      client.write(said);
     }
-    assert.ok(await probed(probesAwaited), `no ${probesAwaited} probes beside ${idleClients} idle clients`);
+  }
+
+  test('goes on probing beside clients that connect and say nothing', async () => {
+    watch = (await fetch(`${base}/v1/watch`)).body?.pipeThrough(new TextDecoderStream()).getReader();
+    await connectClients();
+    assert.ok(await probed(probesAwaited), `no ${probesAwaited} probes beside ${clientsMax} idle clients`);
     const metrics = await (await fetch(`${base}/metrics`)).text();
     const [, unknown] = /^prober_probe_total\{.*result="unknown".*\} (\d+)$/m.exec(metrics) ?? [];
     assert.equal(Number(unknown ?? 0), 0, 'probes that came to nothing');
@@ -89,5 +94,13 @@ describe('a process with few descriptors', { concurrency: false }, () => {
   test('serves a new client while they stay', async () => {
     const response = await fetch(`${base}/healthz`);
     assert.deepEqual([response.status, ((await response.json()) as { status: string }).status], [200, 'ok']);
+  });
+
+  test('goes on probing beside clients whose requests never end', async () => {
+    const { host } = new URL(base);
+    await connectClients(
+      `PUT /v1/namespaces/default/desired HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 100\r\n\r\n{`,
+    );
+    assert.ok(await probed(probesAwaited), `no ${probesAwaited} probes beside ${clientsMax} busy clients`);
   });
 });
