@@ -118,8 +118,10 @@ function listen(
   { listening, shares }: Pick<Running, 'listening' | 'shares'>,
 ): ReturnType<typeof serve> {
   let { port: boundPort } = options;
-  const fetch = options.token === undefined ? onlyLocalCallers(piece.fetch, () => boundPort) : piece.fetch;
+  if (options.warning !== undefined) process.stderr.write(`probelet: warning: ${options.warning}\n`);
   const { host: hostname, port: askedPort } = options;
+  const bound = () => ({ host: hostname, port: boundPort });
+  const fetch = options.token === undefined ? onlyLocalCallers(piece.fetch, bound) : piece.fetch;
   const server = serve({ fetch, hostname, port: askedPort, serverOptions: connectionTimeouts }, ({ address, port }) => {
     boundPort = port;
     const host = address.includes(':') ? `[${address}]` : address;

@@ -1,5 +1,5 @@
 /** What stands behind the options of `npm start`, checked one by one: each error names its option. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import type { LayoutContext } from '../../shared/core/layout.ts';
 import { type SecretHost, type SecretHosts, secretHost } from '../../shared/core/secret-hosts.ts';
@@ -84,6 +84,14 @@ export function readToken(path: string): string {
   if (token.length < tokenLengthMin)
     throw new InvalidOption(`--token-file: the token in ${path} has fewer than ${tokenLengthMin} characters`);
   return token;
+}
+
+const othersMayReadOrWrite = 0o066;
+
+/** What a person should know of the permissions of the token's file; undefined if nothing. */
+export function tokenFileWarning(path: string): string | undefined {
+  if ((statSync(path).mode & othersMayReadOrWrite) === 0) return undefined;
+  return `--token-file: other users of this machine can read or write ${path}: close it to them with chmod 600 ${path}`;
 }
 
 export function readAllowList(path: string): AllowList {

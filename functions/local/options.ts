@@ -11,6 +11,7 @@ import {
   InvalidOption,
   readAllowList,
   readToken,
+  tokenFileWarning,
   validCanary,
   validCount,
   validHost,
@@ -20,7 +21,13 @@ import {
 } from './option-values.ts';
 
 /** Where a process listens, and who may ask it. */
-export type ServerOptions = { readonly host: string; readonly port: number; readonly token?: string };
+export type ServerOptions = {
+  readonly host: string;
+  readonly port: number;
+  readonly token?: string;
+  /** What a person should know, but need not mend first. */
+  readonly warning?: string;
+};
 
 export type LocalOptions = ServerOptions & {
   readonly dataDir: string;
@@ -255,5 +262,7 @@ function listens({ port, host, 'token-file': tokenFile }: Given): boolean {
 
 function serverOptions({ port = '8080', host = '127.0.0.1', 'token-file': tokenFile }: Given): ServerOptions {
   const token = tokenFile === undefined ? undefined : readToken(tokenFile);
-  return { host: validHost(host, token), port: validPort(port), ...(token !== undefined && { token }) };
+  const warning = tokenFile === undefined ? undefined : tokenFileWarning(tokenFile);
+  const listening = { host: validHost(host, token), port: validPort(port) };
+  return { ...listening, ...(token !== undefined && { token }), ...(warning !== undefined && { warning }) };
 }

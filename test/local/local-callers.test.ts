@@ -3,8 +3,10 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type IncomingHttpHeaders, request } from 'node:http';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 
 const main = new URL('../../functions/local/main.ts', import.meta.url).pathname;
@@ -51,6 +53,11 @@ function ask(port: number, headers: Record<string, string>, method = 'GET', path
   });
 }
 
+function askRaw(port: number, raw: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1', () => socket.write(raw));
+  return text(socket);
+}
+
 describe('without a token', () => {
   const port = served(() => []);
 
@@ -74,6 +81,8 @@ describe('without a token', () => {
     'the origin of another port': (at) => ({ host: `localhost:${at}`, origin: `http://localhost:${at + 1}` }),
     'an origin of HTTPS': (at) => ({ host: `localhost:${at}`, origin: `https://localhost:${at}` }),
     'the origin of a sandbox': (at) => ({ host: `localhost:${at}`, origin: 'null' }),
+    'an image of another port of this machine': (at) => ({ host: `localhost:${at}`, 'sec-fetch-site': 'same-site' }),
+    'a site that no browser names': (at) => ({ host: `localhost:${at}`, 'sec-fetch-site': 'elsewhere' }),
     'an image of another site': (at) => ({ host: `localhost:${at}`, 'sec-fetch-site': 'cross-site' }),
   };
   for (const [what, headers] of Object.entries(foreign))
@@ -86,6 +95,35 @@ describe('without a token', () => {
           if (status === 403 && method !== 'HEAD') assert.match(body, /urn:probelet:problem:foreign-caller/);
         }
     });
+
+  test('a request to two names, or to one in the request line and another in Host, is refused', async () => {
+    const own = `localhost:${port()}`;
+    for (const [target, hosts] of [
+      ['/healthz', [own, 'page.example']],
+      ['/healthz', ['page.example', own]],
+      [`http://page.example:${port()}/healthz`, [own]],
+      [`http://${own}/healthz`, ['page.example']],
+    ] as const) {
+      const raw = `GET ${target} HTTP/1.1\r\n${hosts.map((host) => `Host: ${host}\r\n`).join('')}Connection: close\r\n\r\n`;
+      const answer = await askRaw(port(), raw);
+      assert.match(answer, /^HTTP\/1\.1 40[03] /, raw);
+      assert.doesNotMatch(answer, /targets/, raw);
+    }
+  });
+
+  test('no answer allows another origin or is sniffed', async () => {
+    const own = { host: `localhost:${port()}`, origin: `http://localhost:${port()}` };
+    for (const method of methods)
+      for (const path of ['/healthz', '/v1/targets', '/nothing', '/v1/namespaces/a/targets/b'])
+        for (const headers of [own, { ...own, origin: 'http://page.example' }]) {
+          const { headers: received } = await ask(port(), headers, method, path);
+          assert.deepEqual(
+            [received['x-content-type-options'], received['access-control-allow-origin']],
+            ['nosniff', undefined],
+            `${method} ${path}`,
+          );
+        }
+  });
 
   test('a page of its own origin is served', async () => {
     const own = { host: `localhost:${port()}`, origin: `http://localhost:${port()}`, 'sec-fetch-site': 'same-origin' };

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { parseOptions } from '../../functions/local/options.ts';
 
@@ -223,4 +226,17 @@ describe('the process', () => {
     ])
       assert.ok(stdout.includes(option), option);
   });
+});
+
+test('a token file that other users can read or write is warned of, with what to do', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'options-'));
+  const file = join(folder, 'token');
+  writeFileSync(file, 'a-token-of-sixteen-characters');
+  for (const mode of [0o600, 0o400, 0o640, 0o604, 0o620]) {
+    chmodSync(file, mode);
+    const parsed = parseOptions(['--token-file', file]);
+    const warning = parsed.kind === 'alone' ? (parsed.options.warning ?? '') : 'not parsed';
+    assert.equal(warning.includes(`chmod 600 ${file}`), (mode & 0o077) !== 0, `${mode.toString(8)}: ${warning}`);
+  }
+  rmSync(folder, { recursive: true });
 });

@@ -1,0 +1,192 @@
+/** Who may have the data folder: one process, whose owner alone can read and change it. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, afterEach, describe, test } from 'node:test';
+import { type DataDir, DataDirUnusable, holdDataDir } from '../../functions/local/data-dir.ts';
+import { type SqliteStore, sqliteStore } from '../../shared/store/sqlite.ts';
+
+const parent = mkdtempSync(join(tmpdir(), 'data-dir-'));
+after(() => rmSync(parent, { recursive: true }));
+let folders = 0;
+const fresh = () => join(parent, `${++folders}`);
+const modeOf = (path: string) => (statSync(path).mode & 0o7777).toString(8);
+
+const held: { close(): void }[] = [];
+function letGo(): void {
+  for (const each of held.splice(0).reverse()) each.close();
+}
+afterEach(letGo);
+
+function hold(folder: string): DataDir & { readonly store: SqliteStore } {
+  const dataDir = holdDataDir(folder);
+  held.push({ close: dataDir.release });
+  const store = sqliteStore({ path: dataDir.storePath });
+  held.push(store);
+  return { ...dataDir, store };
+}
+
+const refused = (folder: string, why: RegExp) =>
+  assert.throws(
+    () => hold(folder),
+    (error) => {
+      assert.ok(error instanceof DataDirUnusable, String(error));
+      assert.match(error.message, why);
+      assert.ok(error.message.includes(folder));
+      return true;
+    },
+  );
+
+describe('permissions', () => {
+  for (const umask of [0o000, 0o022, 0o077])
+    test(`a new folder and all of its files are the owner's alone, whatever the umask (${umask.toString(8)})`, () => {
+      const before = process.umask(umask);
+      try {
+        const folder = join(fresh(), 'below');
+        hold(folder);
+        const modes = readdirSync(folder).map((name) => [name, modeOf(join(folder, name))]);
+        assert.equal(modeOf(folder), '700');
+        assert.ok(modes.length >= 2);
+        assert.deepEqual(
+          modes,
+          modes.map(([name]) => [name, '600']),
+        );
+      } finally {
+        process.umask(before);
+      }
+    });
+  test('files that others could read are closed to them', () => {
+    const folder = fresh();
+    hold(folder);
+    letGo();
+    for (const name of readdirSync(folder)) chmodSync(join(folder, name), 0o666);
+    hold(folder);
+    for (const name of readdirSync(folder)) assert.equal(modeOf(join(folder, name)), '600', name);
+  });
+  for (const mode of [0o777, 0o770, 0o702, 0o1777])
+    test(`a folder of mode ${mode.toString(8)} is refused, and says what to do`, () => {
+      const folder = fresh();
+      mkdirSync(folder);
+      chmodSync(folder, mode);
+      refused(folder, /others may write.*chmod 700/);
+      assert.deepEqual(readdirSync(folder), []);
+    });
+  test('a folder that others may read is taken', () => {
+    const folder = fresh();
+    mkdirSync(folder, { mode: 0o755 });
+    hold(folder);
+  });
+  test('a folder below one that anybody may change is refused', () => {
+    const open = fresh();
+    mkdirSync(join(open, 'data'), { recursive: true });
+    chmodSync(open, 0o777);
+    refused(join(open, 'data'), /others may write/);
+  });
+  test('a folder or a store of another user is refused', (t) => {
+    if (process.getuid?.() !== 0) return t.diagnostic('only the superuser can make one');
+    const folder = fresh();
+    mkdirSync(folder);
+    chownSync(folder, 65_534, 65_534);
+    refused(folder, /another user/);
+    const other = fresh();
+    mkdirSync(other);
+    writeFileSync(join(other, 'probelet.sqlite'), '');
+    chownSync(join(other, 'probelet.sqlite'), 65_534, 65_534);
+    refused(other, /another user/);
+  });
+});
+
+describe('links', () => {
+  for (const name of [
+    'probelet.sqlite',
+    'probelet.sqlite-wal',
+    'probelet.sqlite-shm',
+    'probelet.sqlite-journal',
+    'lock.sqlite',
+  ])
+    for (const kind of ['symlink', 'dangling symlink', 'hard link', 'folder'] as const)
+      test(`${name} that is a ${kind} is refused, and what it points to stays as it is`, () => {
+        const folder = fresh();
+        const victim = join(parent, `victim-${folders}`);
+        mkdirSync(folder);
+        if (kind !== 'dangling symlink') writeFileSync(victim, '', { mode: 0o644 });
+        if (kind === 'folder') mkdirSync(join(folder, name));
+        else if (kind === 'hard link') linkSync(victim, join(folder, name));
+        else symlinkSync(victim, join(folder, name));
+        refused(folder, new RegExp(name));
+        assert.equal(existsSync(victim), kind !== 'dangling symlink');
+        if (existsSync(victim)) assert.deepEqual([modeOf(victim), readFileSync(victim, 'utf8')], ['644', '']);
+      });
+  test('a folder that is a symlink of its owner is taken', () => {
+    const folder = fresh();
+    mkdirSync(folder, { mode: 0o700 });
+    symlinkSync(folder, `${folder}-link`);
+    hold(`${folder}-link`);
+    refused(folder, /another process holds it/);
+  });
+});
+
+describe('the lock', () => {
+  test('is held by one at a time, and free once that one has left', () => {
+    const folder = fresh();
+    hold(folder);
+    refused(folder, /another process holds it/);
+    refused(folder, /another process holds it/);
+    letGo();
+    hold(folder);
+  });
+  for (const [what, take] of Object.entries({
+    deleted: (path: string) => rmSync(path),
+    renamed: (path: string) => renameSync(path, `${path}.old`),
+    replaced: (path: string) => {
+      writeFileSync(`${path}.new`, '', { mode: 0o600 });
+      renameSync(`${path}.new`, path);
+    },
+  }))
+    test(`holds though its file is ${what}`, () => {
+      const folder = fresh();
+      hold(folder);
+      take(join(folder, 'lock.sqlite'));
+      refused(folder, /another process/);
+    });
+  test('holds against another process, though its file is deleted', async () => {
+    const folder = fresh();
+    hold(folder);
+    rmSync(join(folder, 'lock.sqlite'));
+    assert.match((await others(1, folder)).join(), /another process/);
+  });
+  test('goes to one of two processes that start at once', async () => {
+    const folder = fresh();
+    const said = await others(2, folder);
+    assert.deepEqual(said.map((each) => (each === 'held' ? each : 'refused')).sort(), ['held', 'refused'], said.join());
+  });
+});
+
+/** What each of so many other processes gets at the same time: the folder, or why not. */
+async function others(count: number, folder: string): Promise<readonly string[]> {
+  const holder = join(import.meta.dirname, 'data-dir-holder.ts');
+  const children = Array.from({ length: count }, () =>
+    spawn(process.execPath, [holder, folder], { stdio: ['pipe', 'pipe', 'inherit'] }),
+  );
+  const said = await Promise.all(children.map(async ({ stdout }) => String((await once(stdout, 'data'))[0])));
+  for (const { stdin } of children) stdin.end();
+  await Promise.all(children.map((child) => child.exitCode ?? once(child, 'exit')));
+  return said;
+}
