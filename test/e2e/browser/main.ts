@@ -1,0 +1,129 @@
+/**
+ * `npm run e2e:browser`: a page in a real Chromium against `npm start`. Its name is first the attacker's server's, then that of the
+ * loopback address where `npm start` listens (DNS rebinding); or it stays where it is. Ends with `N passed, N failed`.
+ */
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Browser, findChromium, howToInstall, type Page, startChromium } from './chromium.ts';
+import { type Attempt, attempt, type Seen } from './page.ts';
+import { attempts, routes, type Served, startProbelet, token } from './served.ts';
+
+const evil = 'evil.test';
+const say = (line: string) => process.stdout.write(`${line}\n`);
+let passed = 0;
+let failed = 0;
+
+function verdict(name: string, faults: readonly string[]): void {
+  if (faults.length === 0) passed += 1;
+  else failed += 1;
+  if (faults.length > 0) say(`FAILED ${name}: ${faults.join('; ')}`);
+}
+
+const program = findChromium();
+if (program === undefined) {
+  process.stderr.write(`${howToInstall}\n`);
+  process.exit(1);
+}
+
+/** Serves a page on any port, and can leave it to somebody else. */
+async function attacker(port = 0): Promise<{ readonly port: number; leave(): Promise<void> }> {
+  const server: Server = createServer((_request: IncomingMessage, response) => {
+    response
+      .writeHead(200, { 'content-type': 'text/html', connection: 'close' })
+      .end('<!doctype html><body>evil</body>');
+  });
+  await new Promise<void>((listening) => server.listen(port, '127.0.0.1', listening));
+  return {
+    port: (server.address() as AddressInfo).port,
+    async leave() {
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
+}
+
+async function seenBy(page: Page, tried: Attempt): Promise<Seen> {
+  return (await page.evaluate(`(${attempt.toString()})(${JSON.stringify(tried)})`)) as Seen;
+}
+
+const nameOf = ({ way, method, url }: Attempt) => `${way} ${method} ${url}`;
+
+/** Nothing is learned but a refusal, and nothing is stored. */
+async function refuseAll(what: string, page: Page, served: Served, tried: readonly Attempt[]): Promise<void> {
+  for (const one of tried) {
+    const seen = await seenBy(page, one);
+    const stored = await served.targets();
+    const leaked = seen.body?.includes('"targets"') || seen.body?.includes('openapi') || seen.body?.includes('prober_');
+    verdict(`${what}: ${nameOf(one)}`, [
+      ...(seen.learned ? [`answered ${seen.status ?? ''}`] : []),
+      ...(leaked ? [`the page read ${seen.body?.slice(0, 80)}`] : []),
+      ...(stored.join() === served.registered ? [] : [`stored: ${stored.join()}`]),
+    ]);
+  }
+}
+
+/** The page of a name that is the attacker's first, and then the process's. */
+async function rebound(browser: Browser): Promise<void> {
+  const before = await attacker();
+  const page = await browser.open(`http://${evil}:${before.port}/`);
+  await before.leave();
+  const served = await startProbelet(before.port);
+  await refuseAll('rebound', page, served, attempts(`http://${evil}:${served.port}`));
+  await served.stop();
+}
+
+/** The page stays where it is, and asks the loopback address by all of its names. */
+async function across(browser: Browser): Promise<void> {
+  const served = await startProbelet(0);
+  const elsewhere = await attacker();
+  for (const site of [evil, 'localhost'])
+    for (const name of ['127.0.0.1', 'localhost']) {
+      const page = await browser.open(`http://${site}:${elsewhere.port}/`);
+      await refuseAll(`from ${site}`, page, served, attempts(`http://${name}:${served.port}`));
+    }
+  await elsewhere.leave();
+  await served.stop();
+}
+
+/** Where a token is needed, whoever has it may ask from a page of any name that leads there, and nobody else. */
+async function withToken(browser: Browser): Promise<void> {
+  const before = await attacker();
+  const page = await browser.open(`http://${evil}:${before.port}/`);
+  await before.leave();
+  const served = await startProbelet(before.port, { token: true });
+  const origin = `http://${evil}:${served.port}`;
+  // Health is public where a token is needed.
+  await refuseAll(
+    'without the token',
+    page,
+    served,
+    attempts(origin).filter(({ url }) => !url.endsWith('/healthz')),
+  );
+  for (const [method, path, body, status] of routes) {
+    const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+    const headers = { authorization: `Bearer ${token}`, ...(body !== undefined && { 'content-type': type }) };
+    const seen = await seenBy(page, {
+      way: 'fetch',
+      method,
+      url: origin + path,
+      headers,
+      ...(body !== undefined && { body }),
+    });
+    verdict(
+      `with the token: ${method} ${path}`,
+      seen.status === status ? [] : [`answered ${seen.status} ${seen.body}`],
+    );
+  }
+  await served.stop();
+}
+
+const browser = await startChromium(program, evil);
+try {
+  await rebound(browser);
+  await across(browser);
+  await withToken(browser);
+} finally {
+  await browser.close();
+}
+say(`${passed} passed, ${failed} failed`);
+process.exitCode = failed === 0 ? 0 : 1;

@@ -1,0 +1,127 @@
+/** `npm start` for the browser's tests, and what a page tries on it. */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Attempt } from './page.ts';
+
+export type Served = {
+  readonly port: number;
+  /** What is registered from the beginning. */
+  readonly registered: string;
+  /** Names of the targets that are stored, asked as a program of this machine asks. */
+  targets(): Promise<readonly string[]>;
+  stop(): Promise<void>;
+};
+
+export const token = 'a-token-of-sixteen-characters-or-more';
+const main = new URL('../../../functions/local/main.ts', import.meta.url).pathname;
+const registered = 'mine';
+const spec = { spec: { host: '127.0.0.1', readinessProbe: { tcpSocket: { port: 9 }, periodSeconds: 3600 } } };
+
+export async function startProbelet(port: number, { token: needed = false } = {}): Promise<Served> {
+  const folder = mkdtempSync(join(tmpdir(), 'browser-'));
+  const file = join(folder, 'token');
+  writeFileSync(file, token, { mode: 0o600 });
+  const options = [
+    '--port',
+    String(port),
+    '--data-dir',
+    join(folder, 'data'),
+    ...(needed ? ['--token-file', file] : []),
+  ];
+  const child = spawn(process.execPath, [main, ...options], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const bound = await new Promise<number>((resolve, reject) => {
+    let said = '';
+    child.once('exit', () => reject(new Error(said)));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+      const found = /listens on http:\/\/127\.0\.0\.1:(\d+)/.exec(said)?.[1];
+      if (found !== undefined) resolve(Number(found));
+    });
+  });
+  const api = (method: string, path: string, body?: string) => ask(bound, { method, path, ...(body && { body }) });
+  const created = await api('PUT', `/v1/namespaces/e2e/targets/${registered}`, JSON.stringify(spec));
+  if (!created.includes('"uid"')) throw new Error(created);
+  return {
+    port: bound,
+    registered,
+    async targets() {
+      const { items } = JSON.parse(await api('GET', '/v1/targets')) as { items: { metadata: { name: string } }[] };
+      return items.map(({ metadata }) => metadata.name);
+    },
+    async stop() {
+      const ended = new Promise((resolve) => child.once('exit', resolve));
+      child.kill('SIGTERM');
+      await ended;
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+type Question = { readonly method: string; readonly path: string; readonly body?: string };
+
+function ask(port: number, { method, path, body }: Question): Promise<string> {
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
+  return new Promise((resolve, reject) => {
+    const asked = request({ host: '127.0.0.1', port, method, path, headers }, (response) => {
+      let said = '';
+      response.setEncoding('utf8').on('data', (text: string) => {
+        said += text;
+      });
+      response.on('end', () => resolve(said));
+    });
+    asked.on('error', reject).end(body);
+  });
+}
+
+const own = '/v1/namespaces/e2e/targets/evil';
+const json = JSON.stringify(spec);
+
+/** In an order in which each succeeds for whoever may, with its status. */
+export const routes: readonly (readonly [method: string, path: string, body: string | undefined, status: number])[] = [
+  ['GET', '/healthz', undefined, 200],
+  ['GET', '/metrics', undefined, 200],
+  ['GET', '/openapi.json', undefined, 200],
+  ['GET', '/v1/targets', undefined, 200],
+  ['PUT', own, json, 201],
+  ['GET', own, undefined, 200],
+  ['GET', `${own}/events`, undefined, 200],
+  ['PATCH', own, '{"metadata":{"labels":{"a":"b"}}}', 200],
+  ['DELETE', `${own}?gracePeriodSeconds=0`, undefined, 202],
+];
+
+const verbs = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+const paths = [
+  '/healthz',
+  '/metrics',
+  '/openapi.json',
+  '/v1/targets',
+  '/v1/watch',
+  own,
+  '/v1/namespaces/e2e/targets/mine',
+  '/nothing',
+];
+const embedded = ['no-cors', 'img', 'script', 'link', 'iframe', 'websocket', 'eventsource'] as const;
+
+/** Every verb on every path by fetch, and what pages can send otherwise. */
+export function attempts(origin: string): readonly Attempt[] {
+  const bodyOf = (method: string) => (['GET', 'HEAD'].includes(method) ? {} : { body: json });
+  const plain = { 'content-type': 'text/plain' };
+  const typed = { 'content-type': 'application/json' };
+  return [
+    ...paths.flatMap((path) => [
+      ...verbs.map(
+        (method): Attempt => ({ way: 'fetch', method, url: origin + path, headers: typed, ...bodyOf(method) }),
+      ),
+      ...embedded.map((way): Attempt => ({ way, method: 'GET', url: origin + path })),
+    ]),
+    ...verbs.map((method): Attempt => ({ way: 'xhr', method, url: origin + own, ...bodyOf(method) })),
+    { way: 'fetch', method: 'POST', url: origin + own, headers: plain, body: json },
+    { way: 'no-cors', method: 'POST', url: origin + own, body: json },
+    { way: 'beacon', method: 'POST', url: origin + own, body: json },
+    { way: 'form', method: 'POST', url: origin + own, body: json },
+    { way: 'form', method: 'GET', url: `${origin}/v1/targets`, body: json },
+  ];
+}
