@@ -20,6 +20,7 @@ const repeatedSearches: Readonly<Record<string, string>> = {
   '/%.{0,2}|./gs': 'is of constant length',
   '/\\d+|./gs': 'matches all that it has read',
   '/(^|-)[a-z]/g': 'is of constant length',
+  '/[A-Z]+/g': 'matches all that it has read',
   '/%([0-9a-fA-F]{2})/g': 'is of constant length',
   '/%([0-9A-Fa-f]{2})/g': 'is of constant length',
   '/[\\r\\n]/g': 'is of constant length',
