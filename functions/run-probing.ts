@@ -1,24 +1,27 @@
 /** What one run probes with, on a machine as on AWS: all of it waits by a clock of the run's own, and ends with it. */
+import { type Attribution, attributedClock } from '../shared/lib/attribution.ts';
 import { type Clock, type EndingClock, endingClock, systemCpuMs } from '../shared/lib/clock.ts';
 import type { Ports } from '../shared/manager/ports.ts';
 import { guardedDialer } from '../shared/net/dialer.ts';
 import type { DialPolicy, Resolve } from '../shared/net/net.ts';
 import { type ProberPorts, proberRegistry } from '../shared/prober/registry.ts';
 
-export type RunProbing = Pick<Ports, 'dial' | 'resolve' | 'probers' | 'abandon' | 'cpuMs'>;
+export type RunProbing = Pick<Ports, 'dial' | 'resolve' | 'probers' | 'abandon' | 'cpuMs' | 'attribution'>;
 
 type Options = {
   readonly clock: Clock;
   readonly policy: DialPolicy;
+  readonly attribution?: Attribution | undefined;
   readonly resolveOn: (clock: EndingClock) => Resolve;
   /** Who runs commands and knows secrets. */
   readonly outside: (clock: EndingClock) => Pick<ProberPorts, 'run' | 'secrets'>;
 };
 
-export function runProbing({ clock, policy, resolveOn, outside }: Options): RunProbing {
-  const own = endingClock(clock);
+export function runProbing({ clock, policy, attribution, resolveOn, outside }: Options): RunProbing {
+  const ending = endingClock(clock);
+  const own = attribution ? attributedClock(ending, attribution) : ending;
   const resolve = resolveOn(own);
   const dial = guardedDialer({ resolve, policy, clock: own });
   const probers = proberRegistry({ dial, clock: own, ...outside(own) });
-  return { dial, resolve, probers, abandon: own.end, cpuMs: systemCpuMs };
+  return { dial, resolve, probers, abandon: own.end, cpuMs: systemCpuMs, attribution };
 }

@@ -8,6 +8,7 @@ import { pino } from 'pino';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
 import type { Canary } from '../../shared/manager/ports.ts';
+import type { Watchdog } from '../watchdog/watchdog.ts';
 import type { AwsOptions } from './aws-options.ts';
 import type { AwsServices } from './aws-services.ts';
 import { dnsServers, type WayOut } from './canaries.ts';
@@ -25,6 +26,7 @@ import { jsonLog } from './json-log.ts';
 import { onlyLocalCallers } from './local-callers.ts';
 import { type LocalOptions, parseOptions, type ServerOptions, usage } from './options.ts';
 import { type Runtime, startRuntime } from './runtime.ts';
+import { localWatchdog } from './watched.ts';
 import { startWorker } from './worker.ts';
 
 /** Exit codes of the command line: 1 it could not run, 2 it was called wrongly. */
@@ -51,27 +53,33 @@ switch (parsed.kind) {
   case 'alone': {
     const { options } = parsed;
     const shares = descriptorShares(descriptorLimit(), aloneNeeds);
-    const runtime = runtimeOrExit(options, shares);
-    run(runtime, { server: options, shares, listening: `, data in ${options.dataDir}` });
+    const watchdog = localWatchdog({ log, dataDir: options.dataDir });
+    const runtime = runtimeOrExit(options, { shares, watchdog });
+    run(runtime, { server: options, shares, watchdog, listening: `, data in ${options.dataDir}` });
     break;
   }
   case 'control': {
     const { options } = parsed;
     const services = await servicesOrExit(options.aws);
+    const watchdog = localWatchdog({ log });
     const control = startControl(options, { ...ports, services });
     const shares = descriptorShares(descriptorLimit(), controlNeeds);
-    run(control, { server: options, shares, listening: `, table ${options.aws.table}`, close: services.close });
+    const listening = `, table ${options.aws.table}`;
+    run(control, { server: options, shares, watchdog, listening, close: services.close });
     break;
   }
   case 'worker': {
     const { options } = parsed;
     const services = await servicesOrExit(options.aws);
     const shares = descriptorShares(descriptorLimit(), workerNeeds);
-    const worker = startWorker(options, { ...ports, services, wayOut: wayOutOf(options), shares });
+    const watchdog = localWatchdog({ log });
+    const { attribution } = watchdog;
+    const worker = startWorker(options, { ...ports, services, wayOut: wayOutOf(options), shares, attribution });
     process.stderr.write(`probelet works for ${options.aws.queueUrl}, table ${options.aws.table}\n`);
     run(worker, {
       listening: '',
       shares,
+      watchdog,
       close: services.close,
       ...(options.server && { server: options.server }),
     });
@@ -93,13 +101,15 @@ type Running = {
   readonly server?: ServerOptions;
   readonly shares: DescriptorShares;
   readonly close?: () => void;
+  readonly watchdog: Watchdog;
 };
 
 /** Until SIGTERM or SIGINT, then in order. */
 function run(piece: Piece, running: Running): void {
-  const { server: options, close } = running;
+  const { server: options, close, watchdog } = running;
   const server = options && listen(piece, options, running);
   const stop = () => {
+    watchdog.stopping();
     setTimeout(() => process.exit(exitFailed), stopMaxMs).unref();
     server?.close();
     if (server && 'closeAllConnections' in server) server.closeAllConnections();
@@ -138,9 +148,10 @@ function listen(
 }
 
 /** A file that cannot be used is the caller's to mend: a message, not a stack. */
-function runtimeOrExit(options: LocalOptions, shares: DescriptorShares): Runtime {
+function runtimeOrExit(options: LocalOptions, { shares, watchdog }: Pick<Running, 'shares' | 'watchdog'>): Runtime {
+  const { attribution } = watchdog;
   try {
-    return startRuntime(options, { ...ports, wayOut: wayOutOf(options), shares });
+    return startRuntime(options, { ...ports, wayOut: wayOutOf(options), shares, attribution });
   } catch (error) {
     process.stderr.write(`probelet: ${error instanceof Error ? error.message : String(error)}\n`);
     return process.exit(exitFailed);

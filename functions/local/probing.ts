@@ -4,6 +4,7 @@ import type { AllowList } from '../../shared/exec/allow-list.ts';
 import { commandProcesses } from '../../shared/exec/command-processes.ts';
 import { closeInheritedDescriptors } from '../../shared/exec/inherited-descriptors.ts';
 import { localRunner } from '../../shared/exec/local.ts';
+import type { Attribution } from '../../shared/lib/attribution.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { Log } from '../../shared/lib/log.ts';
 import type { Canary } from '../../shared/manager/ports.ts';
@@ -23,6 +24,8 @@ export type ProbingOptions = {
   /** What may be dialed and who is asked for names; default: what a single machine allows, and its own DNS servers. */
   readonly network?: { readonly policy: DialPolicy; readonly dnsServers: readonly string[] };
   readonly wayOut?: WayOut;
+  /** Absent: nobody watches the event loop. */
+  readonly attribution?: Attribution | undefined;
 };
 
 export type Probing = {
@@ -39,6 +42,7 @@ export function localProbing({
   secretHosts = new Map(),
   network,
   wayOut = { kind: 'none' },
+  attribution,
 }: ProbingOptions): Probing {
   const resolve = resolver({ clock, ...(network && { servers: network.dnsServers }) });
   const policy = network?.policy ?? dialPolicy({ mode: 'local' });
@@ -53,6 +57,7 @@ export function localProbing({
       runProbing({
         clock,
         policy,
+        attribution,
         // All runs share what it remembers.
         resolveOn: () => resolve,
         outside: (own) => ({

@@ -20,7 +20,7 @@ import { hostShard, type ShardHost } from './shard-host.ts';
 import { subscribeStatusSync } from './status-sync.ts';
 import { sweepRegularly } from './sweep.ts';
 
-export type RuntimePorts = Pick<ProbingOptions, 'network' | 'wayOut'> & {
+export type RuntimePorts = Pick<ProbingOptions, 'network' | 'wayOut' | 'attribution'> & {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;

@@ -17,7 +17,7 @@ import { localProbing, type ProbingOptions } from './probing.ts';
 import { syncedBus } from './status-sync.ts';
 
 export type WorkerPorts = ServedPorts &
-  Pick<ProbingOptions, 'network' | 'wayOut'> & {
+  Pick<ProbingOptions, 'network' | 'wayOut' | 'attribution'> & {
     /** Absent: the process has descriptors enough. */
     readonly shares?: DescriptorShares;
   };

@@ -1,5 +1,6 @@
 /** The client's end of one HTTP/2 connection over a socket: preface and SETTINGS, answers to PING, reading, and back-pressure. */
 import type { Socket } from 'node:net';
+import { resumesOf } from '../net/attributed-socket.ts';
 import { type ConnectionFault, flag, frame, frameReader, frameType } from './frames.ts';
 import { type InboundOptions, inbound } from './inbound.ts';
 import type { InboundEvents } from './inbound-events.ts';
@@ -34,6 +35,7 @@ const unsentBytesMax = 64 * 1024;
 
 /** Takes `socket` over. The caller writes first: `clientGreeting`, and what may follow it at once. */
 export function connectHttp2(socket: Socket, events: ConnectionEvents, options: InboundOptions): Http2Connection {
+  const resumes = resumesOf(socket);
   let isOpen = true;
   // The acknowledgement of SETTINGS and a request must not wait for each other.
   socket.setNoDelay(true);
@@ -48,6 +50,7 @@ export function connectHttp2(socket: Socket, events: ConnectionEvents, options: 
   };
   const lose = (why: Lost) => {
     if (!isOpen) return;
+    resumes();
     close();
     events.lost(why);
   };
@@ -58,6 +61,7 @@ export function connectHttp2(socket: Socket, events: ConnectionEvents, options: 
   };
   const read = frameReader(inbound({ ...events, ping }, options));
   socket.on('data', (bytes: Buffer) => {
+    resumes();
     if (!isOpen) return;
     const fault = read(bytes);
     if (fault) lose({ kind: 'fault', fault });

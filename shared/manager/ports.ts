@@ -1,6 +1,7 @@
 /** What a run needs from the world. The same code runs in Lambda, in one process and in simulation: only these differ. */
 import type { Bus } from '../bus/bus.ts';
 import type { Reach } from '../core/self-health.ts';
+import type { Attribution } from '../lib/attribution.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
@@ -35,6 +36,8 @@ export type Ports = {
   readonly metrics: ProbeMetrics;
   /** CPU time that this process has used; absent: not known. */
   readonly cpuMs?: () => number;
+  /** Knows for whom the event loop works; absent: nobody asks. */
+  readonly attribution?: Attribution | undefined;
   /** Ends the time of this run's probers: what they still wait for is over at once, and its sockets and commands with it. */
   readonly abandon: () => void;
 };

@@ -13,6 +13,7 @@ import { outputOf } from '../prober/stored-output.ts';
 import { commitEvents, commitRecord } from './commit-change.ts';
 import { type HeldProbe, type HeldTarget, podView } from './held.ts';
 import type { Holder } from './holder.ts';
+import { hungProbeName } from './hung-probe.ts';
 import type { CycleEnd } from './loop.ts';
 import { ownTrouble } from './own-trouble.ts';
 import { rationed, recordedEvent } from './probe-events.ts';
@@ -59,11 +60,12 @@ function gateTimeMs({ run }: Holder, probe: HeldProbe, { container }: PodView): 
 }
 
 async function askProber(holder: Holder, held: HeldTarget, { probe, place }: Due): Promise<void> {
-  const { clock, probers, metrics } = holder.run.ports;
+  const { clock, probers, metrics, attribution } = holder.run.ports;
   const startedAt = clock.monotonicMs();
   const watched = holder.self.watch();
   const { specDigest } = probe;
   const { namespace, name, uid, spec } = held.target;
+  const work = attribution?.start(hungProbeName(held.target, probe));
   const tried = await runProbe(
     { probers, clock },
     {
@@ -73,9 +75,12 @@ async function askProber(holder: Holder, held: HeldTarget, { probe, place }: Due
       handler: probe.spec,
       probeType: probe.probeType,
       containerKind: probe.container.kind,
-      permit: place,
+      permit: work ? { closing: place.closing, opened: place.opened, resumes: work.resumes } : place,
     },
-  ).finally(place.leave);
+  ).finally(() => {
+    work?.end();
+    place.leave();
+  });
   const durationMs = clock.monotonicMs() - startedAt;
   probe.manners = mannersAfter(durationMs, probe.spec.timeoutSeconds * 1000);
   const report = await believed(holder, held, { probe, report: tried, watched }).finally(watched.done);

@@ -2,6 +2,7 @@
 import { Socket } from 'node:net';
 import { portMax } from '../core/limits.ts';
 import { type Clock, within } from '../lib/clock.ts';
+import { attribute, resumesOf } from './attributed-socket.ts';
 import { connectFailure, connectTimeout, deniedDial, dialFailure } from './dial-failure.ts';
 import type { Dial, Dialed, DialFailure, DialPolicy, DialRequest, Resolve } from './net.ts';
 
@@ -27,6 +28,7 @@ export function guardedDialer(options: DialerOptions): Dial {
     if (closing) await within(clock, closing, untilMs - clock.monotonicMs());
     if (permit?.closing()) return dialFailure('PROBER', 'the previous socket of the probe has not closed');
     const socket = newSocket();
+    attribute(socket, permit?.resumes);
     // Stays for the socket's life: an error that nobody else awaits any more must not end the process.
     socket.on('error', ignore);
     socket.once('close', permit?.opened() ?? ignore);
@@ -36,6 +38,7 @@ export function guardedDialer(options: DialerOptions): Dial {
     if (!(request.port >= 0 && request.port <= portMax)) return invalidPort(request.port);
     const startMs = clock.monotonicMs();
     const resolution = await options.resolve(request.host, request.deadlineMs);
+    request.permit?.resumes?.();
     const dnsMs = clock.monotonicMs() - startMs;
     if (resolution.kind !== 'resolved') return { ...unresolved(request.host, resolution), dnsMs };
     const allowed = resolution.addresses.filter(policyFor(request, options));
@@ -88,6 +91,7 @@ type Guard = Pick<DialerOptions, 'clock' | 'policy'>;
 function connectGuarded(socket: Socket, endpoint: Endpoint, { clock, policy }: Guard): Promise<Outcome> {
   const { address, port, untilMs } = endpoint;
   const startMs = clock.monotonicMs();
+  const resumes = resumesOf(socket);
   return new Promise((resolve) => {
     const settle = (failure?: DialFailure) => {
       cancel();
@@ -98,8 +102,14 @@ function connectGuarded(socket: Socket, endpoint: Endpoint, { clock, policy }: G
       socket.destroy();
       resolve(failure);
     };
-    const onConnect = () => settle(peerFailure(socket, endpoint, policy));
-    const onError = (error: NodeJS.ErrnoException) => settle(connectFailure(address, port, error.code ?? 'EUNKNOWN'));
+    const onConnect = () => {
+      resumes();
+      settle(peerFailure(socket, endpoint, policy));
+    };
+    const onError = (error: NodeJS.ErrnoException) => {
+      resumes();
+      settle(connectFailure(address, port, error.code ?? 'EUNKNOWN'));
+    };
     const cancel = clock.setTimer(Math.max(0, untilMs - startMs), () => settle(connectTimeout(address, port)));
     socket.on('connect', onConnect);
     socket.on('error', onError);

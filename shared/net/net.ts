@@ -27,6 +27,8 @@ export type SocketPermit = {
   closing(): Promise<void> | undefined;
   /** Called when a socket is created; the returned function is called when it has closed. */
   opened(): () => void;
+  /** Called before code that runs on behalf of the permit's owner after a wait (shared/lib/attribution.ts). Absent: nobody asks. */
+  readonly resumes?: (() => void) | undefined;
 };
 
 /** Why there is no connection. `code` is the system's (`ECONNREFUSED`), for the text that kubelet would show. */

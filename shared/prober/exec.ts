@@ -9,9 +9,10 @@ export type ExecProberOptions = { readonly run: Runner; readonly clock: Clock };
 
 /** Exit 0 succeeds, any other exit code and the time-out fail; a command that cannot or may not run is a prober error. */
 export function execProber({ run, clock }: ExecProberOptions): Prober<ExecRequest> {
-  return async (request) => {
+  return async (request, permit) => {
     const startMs = clock.monotonicMs();
     const outcome = request.command.some(hasNul) ? unrunnable : await run(request);
+    permit?.resumes?.();
     return { ...verdict(request, outcome), timings: { totalMs: clock.monotonicMs() - startMs } };
   };
 }

@@ -53,7 +53,7 @@ function ask(probers: Probers, request: ProbeRequest, permit: SocketPermit | und
     case 'grpc':
       return probers.grpc(request, permit);
     case 'exec':
-      return probers.exec(request);
+      return probers.exec(request, permit);
   }
 }
 

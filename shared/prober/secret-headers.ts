@@ -44,6 +44,7 @@ export function withSecretHeaders(prober: Prober<HttpRequest>, { secrets, clock 
       const [name, text] = header;
       const reference = secretReference(text);
       const secret = reference && (refused(secrets.refusal(reference, to)) ?? (await secretOf(text, reference)));
+      permit?.resumes?.();
       if (secret?.kind === 'none') return unresolved(name, text, secret.why);
       headers.push(secret ? [name, secret.value, 'secret'] : header);
     }

@@ -2,6 +2,7 @@
 import { isIP, type Socket } from 'node:net';
 import { connect, createSecureContext, DEFAULT_CIPHERS, type SecureContext, type TLSSocket } from 'node:tls';
 import type { Clock } from '../lib/clock.ts';
+import { attribute, resumesOf } from '../net/attributed-socket.ts';
 import type { Deadline } from './deadline.ts';
 
 export type Secured =
@@ -40,8 +41,11 @@ export function secure(socket: Socket, { hostname, clock, deadline }: SecureOpti
     rejectUnauthorized: false,
     ...(isIP(hostname) === 0 && { servername: hostname }),
   });
+  const resumes = resumesOf(socket);
+  attribute(secured, resumes);
   return new Promise((resolve) => {
     const fail = (failureClass: 'TLS' | 'TIMEOUT' | 'CONNECT_RESET', message: string) => {
+      resumes();
       secured.destroy();
       resolve({ kind: 'failed', failureClass, message });
     };
@@ -50,6 +54,7 @@ export function secure(socket: Socket, { hostname, clock, deadline }: SecureOpti
     secured.once('close', () => fail('TLS', 'EOF'));
     deadline.whenOver(() => fail('TIMEOUT', handshakeTimeout));
     secured.once('secureConnect', () => {
+      resumes();
       const protocol = secured.alpnProtocol === 'h2' ? 'h2' : 'http/1.1';
       resolve({ kind: 'secured', socket: secured, protocol, tlsMs: clock.monotonicMs() - startMs });
     });

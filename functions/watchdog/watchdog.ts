@@ -1,0 +1,71 @@
+/**
+ * The watchdog: a thread that ends the process when its event loop hangs, which no timer of that loop can. It names the probe that the loop
+ * was working for, on the log and for the next start. Whoever supervises the process starts it anew.
+ */
+import { Worker } from 'node:worker_threads';
+import type { Attribution } from '../../shared/lib/attribution.ts';
+import type { Log } from '../../shared/lib/log.ts';
+import { hungProbeParts } from '../../shared/manager/hung-probe.ts';
+import { sharedAttribution } from './attribution.ts';
+import { cell, lengthBytes, rowBytes, sharedCells } from './cells.ts';
+import { type WatchOrder, watch } from './thread.ts';
+
+/** A loop that has not turned for so long hangs: no slice of work is meant to take more than 5 ms. */
+export const hangMs = 15_000;
+/** The loop shows that often that it turns. */
+const turnMs = 1_000;
+/** A process that was told to end and cannot has been ended by its own timer before (functions/local/main.ts). */
+const stopMs = 4_800;
+/** A small function on AWS shares its CPU with the loop that hangs. */
+const rememberMs = 10_000;
+const looksPerHang = 30;
+/** Of `hangMs`. */
+const namedPart = 2 / 3;
+/** What the thread needs to tell AWS of a hang; it uses a tenth of it before. */
+const heapMbMax = 64;
+const youngHeapMbMax = 8;
+
+export type WatchdogOptions = {
+  readonly log: Log;
+  readonly line: WatchOrder['line'];
+  /** Where a hang is remembered: the file gets its name, the module's `rememberHang` is called with it. Absent: on the log alone. */
+  readonly remember?: Pick<WatchOrder, 'file' | 'module'>;
+  /** Absent: `hangMs`. */
+  readonly hangMs?: number;
+};
+
+export type Watchdog = {
+  readonly attribution: Attribution;
+  /** From now on the process is ended within 4.8 s. */
+  stopping(): void;
+  close(): Promise<void>;
+};
+
+export function startWatchdog({ log, line, remember, hangMs: limitMs = hangMs }: WatchdogOptions): Watchdog {
+  const shared = sharedCells();
+  const { cells, names } = shared;
+  const order: WatchOrder = {
+    ...{ cells, names, at: cell, rowBytes, lengthBytes, line, nameParts: hungProbeParts, rememberMs, stopMs },
+    ...{ hangMs: limitMs, namedMs: limitMs * namedPart, lookMs: limitMs / looksPerHang },
+    ...remember,
+  };
+  const turning = setInterval(() => Atomics.add(cells, cell.turns, 1), Math.min(turnMs, limitMs / looksPerHang));
+  turning.unref();
+  const thread = new Worker(`(${watch})()`, {
+    eval: true,
+    name: 'watchdog',
+    workerData: order,
+    execArgv: [],
+    resourceLimits: { maxOldGenerationSizeMb: heapMbMax, maxYoungGenerationSizeMb: youngHeapMbMax },
+  });
+  thread.unref();
+  thread.on('error', (cause) => log.error('nobody watches the event loop any more', { cause }));
+  return {
+    attribution: sharedAttribution(shared),
+    stopping: () => Atomics.store(cells, cell.stopping, 1),
+    async close() {
+      clearInterval(turning);
+      await thread.terminate();
+    },
+  };
+}

@@ -1,0 +1,40 @@
+/**
+ * One machine's runtime whose event loop a probe of 127.0.0.66 hangs for good, once it is connected: `node hanging-process.ts FOLDER HANG_MS`.
+ * Answers the requests that its parent sends, and sends them once it listens.
+ */
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { jsonLog } from '../../functions/local/json-log.ts';
+import { startRuntime } from '../../functions/local/runtime.ts';
+import { localWatchdog } from '../../functions/local/watched.ts';
+import { systemClock } from '../../shared/lib/clock.ts';
+import { systemRandom } from '../../shared/lib/random.ts';
+import { dialPolicy } from '../../shared/net/policy.ts';
+
+const [folder = '', hangMs = ''] = process.argv.slice(2);
+const log = jsonLog(pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination({ sync: true })));
+
+const allows = dialPolicy({ mode: 'local' });
+let looks = 0;
+/** Asked before the dial, and about the peer that it has led to. */
+const policy = (address: string): boolean => {
+  if (address === '127.0.0.66') looks += 1;
+  while (looks > 1);
+  return allows(address);
+};
+
+const { attribution } = localWatchdog({ log, dataDir: join(folder, 'data'), hangMs: Number(hangMs) });
+const runtime = startRuntime(
+  { dataDir: join(folder, 'data') },
+  { clock: systemClock, random: systemRandom, log, attribution, network: { policy, dnsServers: [] } },
+);
+process.on('message', async ({ path, method, body }: { path: string; method: string; body?: object }) => {
+  const request = new Request(`http://probelet.test${path}`, {
+    method,
+    ...(body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+  });
+  const answer = await runtime.fetch(request);
+  process.send?.({ status: answer.status, body: await answer.json() });
+});
+await runtime.shard.loaded;
+process.send?.('loaded');
