@@ -22,11 +22,12 @@ import {
   descriptorShares,
   workerNeeds,
 } from './descriptors.ts';
+import { hangFile } from './hang-file.ts';
 import { jsonLog } from './json-log.ts';
 import { onlyLocalCallers } from './local-callers.ts';
 import { type LocalOptions, parseOptions, type ServerOptions, usage } from './options.ts';
 import { type Runtime, startRuntime } from './runtime.ts';
-import { localWatchdog } from './watched.ts';
+import { localWatchdog, rememberedInTable } from './watched.ts';
 import { startWorker } from './worker.ts';
 
 /** Exit codes of the command line: 1 it could not run, 2 it was called wrongly. */
@@ -53,7 +54,7 @@ switch (parsed.kind) {
   case 'alone': {
     const { options } = parsed;
     const shares = descriptorShares(descriptorLimit(), aloneNeeds);
-    const watchdog = localWatchdog({ log, dataDir: options.dataDir });
+    const watchdog = localWatchdog(log, { remember: { file: hangFile(options.dataDir) } });
     const runtime = runtimeOrExit(options, { shares, watchdog });
     run(runtime, { server: options, shares, watchdog, listening: `, data in ${options.dataDir}` });
     break;
@@ -61,7 +62,7 @@ switch (parsed.kind) {
   case 'control': {
     const { options } = parsed;
     const services = await servicesOrExit(options.aws);
-    const watchdog = localWatchdog({ log });
+    const watchdog = localWatchdog(log);
     const control = startControl(options, { ...ports, services });
     const shares = descriptorShares(descriptorLimit(), controlNeeds);
     const listening = `, table ${options.aws.table}`;
@@ -72,7 +73,7 @@ switch (parsed.kind) {
     const { options } = parsed;
     const services = await servicesOrExit(options.aws);
     const shares = descriptorShares(descriptorLimit(), workerNeeds);
-    const watchdog = localWatchdog({ log });
+    const watchdog = localWatchdog(log, { remember: rememberedInTable(options.aws) });
     const { attribution } = watchdog;
     const worker = startWorker(options, { ...ports, services, wayOut: wayOutOf(options), shares, attribution });
     process.stderr.write(`probelet works for ${options.aws.queueUrl}, table ${options.aws.table}\n`);

@@ -12,6 +12,7 @@ import type { Store } from '../../shared/store/store.ts';
 import { census } from './census.ts';
 import { holdDataDir } from './data-dir.ts';
 import type { DescriptorShares } from './descriptors.ts';
+import { hangFile, takeHangFile } from './hang-file.ts';
 import { localMetrics, unknownProbes } from './metrics.ts';
 import type { LocalOptions } from './options.ts';
 import { poisonList } from './poison-list.ts';
@@ -49,6 +50,7 @@ export function startRuntime(
   const sqlite = sqliteStore({ path: dataDir.storePath, onWrite: (changes) => quotas.written(changes) });
   const quotas = census(withLimits(processLimits, options.quotas ?? {}), { store: sqlite, clock });
   const store = ports.wrapStore?.(sqlite) ?? sqlite;
+  void takeHangFile({ store, clock, random, log }, hangFile(options.dataDir));
   const inProcess = inProcessBus({ clock, random, log });
   const bus = ports.wrapBus?.(inProcess) ?? inProcess;
   const { allowExec, secretHosts } = options;

@@ -1,20 +1,16 @@
-/** The watchdog of `npm start`: a hang is remembered in the data folder, where there is one. */
-import { join } from 'node:path';
+/** The watchdog of `npm start`, with a log line as pino writes it. */
 import type { Log } from '../../shared/lib/log.ts';
-import { startWatchdog, type Watchdog } from '../watchdog/watchdog.ts';
+import { startWatchdog, type Watchdog, type WatchdogOptions } from '../watchdog/watchdog.ts';
+import type { AwsOptions } from './aws-options.ts';
 
-type Options = {
-  readonly log: Log;
-  readonly dataDir?: string;
-  readonly hangMs?: number;
-};
-
-/** As pino writes a line of its level `fatal`. */
+/** pino's level `fatal`. */
 const line = { fields: { level: 60 }, message: 'msg', time: 'time' };
 
-export function localWatchdog({ log, dataDir, hangMs }: Options): Watchdog {
-  const remember = dataDir !== undefined && { remember: { file: hangFile(dataDir) } };
-  return startWatchdog({ log, line, ...remember, ...(hangMs !== undefined && { hangMs }) });
-}
+export const localWatchdog = (log: Log, options: Pick<WatchdogOptions, 'remember' | 'hangMs'> = {}): Watchdog =>
+  startWatchdog({ log, line, ...options });
 
-export const hangFile = (dataDir: string): string => join(dataDir, 'hang');
+/** In the table that a worker shares. */
+export const rememberedInTable = ({ table, region, endpoints }: AwsOptions) => ({
+  module: new URL('../watchdog/remember.ts', import.meta.url).href,
+  config: { table, region, endpoint: endpoints.dynamodb },
+});

@@ -26,8 +26,9 @@ export type WatchOrder = {
   readonly nameParts: readonly string[];
   /** File that gets the name of the work that hung the loop. */
   readonly file?: string;
-  /** Module that exports `rememberHang(name)`. */
+  /** Module that exports `rememberHang(name, config)`. */
   readonly module?: string;
+  readonly config?: unknown;
 };
 
 /** Never returns to its caller's world: see above. */
@@ -65,7 +66,7 @@ export function watch(): void {
   const remember = async (name: string) => {
     try {
       if (order.file) writeFileSync(order.file, name, { mode: 0o600 });
-      if (order.module) await (await import(order.module)).rememberHang(name);
+      if (order.module) await (await import(order.module)).rememberHang(name, order.config);
     } catch (error) {
       say('the hang could not be remembered', { cause: String(error) });
     }

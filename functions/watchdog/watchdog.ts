@@ -29,7 +29,7 @@ export type WatchdogOptions = {
   readonly log: Log;
   readonly line: WatchOrder['line'];
   /** Where a hang is remembered: the file gets its name, the module's `rememberHang` is called with it. Absent: on the log alone. */
-  readonly remember?: Pick<WatchOrder, 'file' | 'module'>;
+  readonly remember?: Pick<WatchOrder, 'file' | 'module' | 'config'>;
   /** Absent: `hangMs`. */
   readonly hangMs?: number;
 };

@@ -146,3 +146,15 @@ export type EventRecord = {
   /** The last attempts behind it, oldest first. */
   readonly attempts: readonly (Attempt & { readonly timeMs: number })[];
 };
+
+/** HANG, written by a watchdog or by the start after it: which probes of a target have hung the event loop. */
+export type HangRecord = {
+  readonly uid: string;
+  /** Exactly one more with each hang. */
+  readonly version: number;
+  /** Of the spec whose probes they are: with another one the counts begin anew. */
+  readonly generation: number;
+  /** When the last one was found, ms since the epoch. */
+  readonly hungAtMs: number;
+  readonly hangs: { readonly [probe: ProbeName]: number };
+};

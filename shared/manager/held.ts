@@ -1,7 +1,14 @@
 /** What the holder of a shard keeps in memory of each target: its records as committed, its view of the pod, its workers. */
 import type { BusEvent } from '../bus/events.ts';
 import { type Observed, observe } from '../core/observed.ts';
-import type { ProbeRecord, ReportRecord, StatusRecord, TargetRecord, TargetState } from '../core/records.ts';
+import type {
+  HangRecord,
+  ProbeRecord,
+  ReportRecord,
+  StatusRecord,
+  TargetRecord,
+  TargetState,
+} from '../core/records.ts';
 import type { Manners } from '../core/room.ts';
 import type { PlacedContainer, Probe, ProbeName, SpecProbe } from '../core/spec.ts';
 import type { Ticker } from '../core/ticker.ts';
@@ -63,6 +70,7 @@ export type HeldTarget = {
   readonly address: TargetAddress;
   target: TargetRecord;
   report: ReportRecord | undefined;
+  hang: HangRecord | undefined;
   status: StatusRecord;
   /** Every PROBE item of the uid, also those whose worker has ended. */
   readonly records: Map<ProbeName, ProbeRecord>;

@@ -3,7 +3,7 @@
  * is durable before it counts.
  */
 import { productEra } from '../core/observed.ts';
-import type { ProbeReport } from '../core/probe-report.ts';
+import { type ProbeReport, reportOf } from '../core/probe-report.ts';
 import type { EventRecord, ProbeRecord } from '../core/records.ts';
 import { mannersAfter } from '../core/room.ts';
 import { type Reach, reachOf } from '../core/self-health.ts';
@@ -13,7 +13,7 @@ import { outputOf } from '../prober/stored-output.ts';
 import { commitEvents, commitRecord } from './commit-change.ts';
 import { type HeldProbe, type HeldTarget, podView } from './held.ts';
 import type { Holder } from './holder.ts';
-import { hungProbeName } from './hung-probe.ts';
+import { hungProbeName, quarantineOf } from './hung-probe.ts';
 import type { CycleEnd } from './loop.ts';
 import { ownTrouble } from './own-trouble.ts';
 import { rationed, recordedEvent } from './probe-events.ts';
@@ -41,6 +41,7 @@ export async function probeCycle(holder: Holder, held: HeldTarget, { probe, plac
       return endWorker(holder, held, { probe, place, specDigest: probe.specDigest });
     case 'probe':
       if (place.hasLeft()) return 'again';
+      if (quarantineOf(held, probe)) return leaveAlone(holder, held, { probe, place });
       await askProber(holder, held, { probe, place });
       return 'over';
   }
@@ -235,6 +236,23 @@ function eventsOf(
   const { tell: told, count, ration } = rationed(probe.ration, report.event, nowMs);
   probe.ration = ration;
   return told ? [recordedEvent({ probe, event: report.event, count, attempts: report.attempts, nowMs })] : [];
+}
+
+/** A probe that has hung the prober is not made. It is a prober error of which no prober knows, so there is nothing to examine. */
+async function leaveAlone(holder: Holder, held: HeldTarget, { probe, place }: Due): Promise<CycleEnd> {
+  place.leave();
+  const { detail = '', hungAtMs = 0 } = quarantineOf(held, probe) ?? {};
+  const timeMs = holder.run.ports.clock.nowMs();
+  const attempt = { outcome: 'unknown', output: '', error: detail, failureClass: 'PROBER' } as const;
+  const { probeType, container } = probe;
+  const reported = { probeType, containerKind: container.kind, container: container.spec.name };
+  const report = reportOf([{ ...attempt, timeMs, timings: { totalMs: 0 } }], reported);
+  const isStanding = probe.isVoid;
+  probe.isVoid = true;
+  probe.seenAtMs = Math.min(probe.seenAtMs, hungAtMs);
+  holder.run.ports.metrics.observe(probe.labels, 'unknown', 0);
+  await tellError(holder, held, { probe, report, isStanding });
+  return 'over';
 }
 
 type Erring = { readonly probe: HeldProbe; readonly report: ProbeReport<TimedAttempt>; readonly isStanding: boolean };

@@ -1,12 +1,23 @@
 /** From items to targets: what one Query of a bucket, or of one target, returned. A poison item is quarantined alone. */
-import type { ProbeRecord, ReportRecord, StatusRecord, TargetRecord, TargetState } from '../core/records.ts';
+import type {
+  HangRecord,
+  ProbeRecord,
+  ReportRecord,
+  StatusRecord,
+  TargetRecord,
+  TargetState,
+} from '../core/records.ts';
 import { probeName } from '../core/spec.ts';
-import { type Decoded, decodeProbe, decodeReport, decodeStatus, decodeTarget } from '../store/items.ts';
+import { type Decoded, decodeHang, decodeProbe, decodeReport, decodeStatus, decodeTarget } from '../store/items.ts';
 import type { TargetAddress } from '../store/keys.ts';
 import { prefixEnd, targetAddress } from '../store/keys.ts';
 import type { Item, Key, Store } from '../store/store.ts';
 
-export type ReadTarget = TargetState & { readonly address: TargetAddress };
+export type ReadTarget = TargetState & {
+  readonly address: TargetAddress;
+  /** Absent: none of its probes has hung the event loop. */
+  readonly hang?: HangRecord;
+};
 
 export type Poison = { readonly key: Key; readonly detail: string };
 
@@ -71,6 +82,7 @@ export function assembleTarget(items: readonly Item[]): {
   let target: TargetRecord | undefined;
   let report: ReportRecord | undefined;
   let status: StatusRecord | undefined;
+  let hang: HangRecord | undefined;
   const probes: ProbeRecord[] = [];
   for (const item of items) {
     switch (item.kind) {
@@ -82,6 +94,9 @@ export function assembleTarget(items: readonly Item[]): {
         break;
       case 'STATUS':
         status = accept(decodeStatus(item));
+        break;
+      case 'HANG':
+        hang = accept(decodeHang(item));
         break;
       case 'PROBE': {
         const probe = accept(decodeProbe(item));
@@ -100,6 +115,7 @@ export function assembleTarget(items: readonly Item[]): {
     status,
     probes: Object.fromEntries(own.map((probe) => [probeName(probe.container, probe.probeType), probe])),
     ...(report && { report }),
+    ...(hang && { hang }),
   };
   return { target: state, poison };
 }

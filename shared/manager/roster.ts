@@ -20,6 +20,7 @@ import { probeKey } from '../store/keys.ts';
 import { trigger } from './commit-change.ts';
 import { containerStatus, type HeldProbe, type HeldTarget, refreshView, unackedOf, workerSpecOf } from './held.ts';
 import type { Holder } from './holder.ts';
+import { takeHang } from './hung-probe.ts';
 import type { ReadTarget } from './read-target.ts';
 import { inheritedSeenAtMs } from './seen.ts';
 import { storedWorker, withoutRun } from './stored-worker.ts';
@@ -33,6 +34,7 @@ export function adoptTarget(holder: Holder, read: ReadTarget, checkpoints: Check
   if (known && known.target.uid !== read.target.uid) dropTarget(holder, known);
   const held = known && !known.gone ? known : holdTarget(holder, read);
   takeNewer(held, read);
+  if (read.hang) takeHang(holder, held, read.hang);
   for (const [name, record] of Object.entries(read.probes)) {
     const kept = held.records.get(name);
     // Of an item that is held this process is the only writer: what it has in memory is what it last wrote, ends of workers included.
@@ -63,6 +65,7 @@ function holdTarget(holder: Holder, read: ReadTarget): HeldTarget {
     address: read.address,
     target: read.target,
     report: read.report,
+    hang: undefined,
     status: read.status,
     records: new Map(Object.entries(read.probes)),
     probes: new Map(),

@@ -12,6 +12,7 @@ import { beatsOf } from './beats-of.ts';
 import { checkpointer } from './checkpointer.ts';
 import { type Claimed, claimRun, takeToken } from './claim.ts';
 import type { Holder } from './holder.ts';
+import { quarantinedProbes } from './hung-probe.ts';
 import { type Loaded, type Loader, shardLoader } from './load.ts';
 import { type Loop, startLoop } from './loop.ts';
 import { holderOf } from './new-holder.ts';
@@ -271,6 +272,6 @@ function viewOf({ holder, loop, loader, beats }: Viewed): RunView {
     probes: held.reduce((count, { probes }) => count + probes.size, 0),
     inFlight: loop.inFlight(),
     beat: beats.observe(),
-    quarantined: loader.quarantined(),
+    quarantined: [...loader.quarantined(), ...held.flatMap(quarantinedProbes)],
   };
 }

@@ -4,7 +4,7 @@
  */
 
 import { planSync, type SyncPlan } from '../core/sync.ts';
-import { prefixEnd, reportKey, statusKey, targetAddress, targetKey } from '../store/keys.ts';
+import { hangKey, prefixEnd, reportKey, statusKey, targetAddress, targetKey } from '../store/keys.ts';
 import type { Operation, Store } from '../store/store.ts';
 import { withChange } from './changes.ts';
 import type { OutboxPorts } from './outbox.ts';
@@ -76,11 +76,10 @@ async function purge(ports: StatusSyncPorts, state: ReadTarget): Promise<SyncOut
       if: sk === targetSk ? [...same, resourceVersion] : sk === statusSk ? [...same, version] : same,
     };
   });
-  const report = reportKey(address);
-  // A first report does not touch TARGET: one that came after the query would outlive its target.
-  const noReport: Operation = { kind: 'check', key: report, if: [{ kind: 'notExists' }] };
-  const hasReport = items.some(({ sk }) => sk === report.sk);
-  const outcome = await writeSurely(ports, hasReport ? operations : [...operations, noReport]);
+  // A first report or hang does not touch TARGET: one that came after the query would outlive its target.
+  const absent = [reportKey(address), hangKey(address)].filter(({ sk }) => !items.some((item) => item.sk === sk));
+  const stillAbsent = absent.map((key): Operation => ({ kind: 'check', key, if: [{ kind: 'notExists' }] }));
+  const outcome = await writeSurely(ports, [...operations, ...stillAbsent]);
   if (outcome.kind === 'written')
     ports.log.info('target purged', { namespace: target.namespace, name: target.name, uid: target.uid });
   return outcome.kind === 'written' ? 'purged' : 'raced';

@@ -1,5 +1,12 @@
 /** Records as items and back. An item is flat: the key, `kind`, `schemaVersion` and the record's attributes, so that conditions can name them. */
-import type { EventRecord, ProbeRecord, ReportRecord, StatusRecord, TargetRecord } from '../core/records.ts';
+import type {
+  EventRecord,
+  HangRecord,
+  ProbeRecord,
+  ReportRecord,
+  StatusRecord,
+  TargetRecord,
+} from '../core/records.ts';
 import { probeName } from '../core/spec.ts';
 import type { Json } from '../lib/json.ts';
 import {
@@ -8,6 +15,7 @@ import {
   checkpointKey,
   epochKey,
   eventKey,
+  hangKey,
   layoutKey,
   noHolderKey,
   probeKey,
@@ -33,6 +41,7 @@ import {
   type EpochRecord,
   epochSchema,
   eventSchema,
+  hangSchema,
   probeSchema,
   type RecordSchema,
   reportSchema,
@@ -62,6 +71,7 @@ type RecordKind =
   | 'REPORT'
   | 'PROBE'
   | 'STATUS'
+  | 'HANG'
   | 'EVENT'
   | 'EPOCH'
   | 'CHECKPOINT'
@@ -77,6 +87,7 @@ const schemas: { readonly [kind in RecordKind]: RecordSchema<unknown> } = {
   REPORT: reportSchema,
   PROBE: probeSchema,
   STATUS: statusSchema,
+  HANG: hangSchema,
   EVENT: eventSchema,
   EPOCH: epochSchema,
   CHECKPOINT: checkpointSchema,
@@ -89,6 +100,7 @@ const schemas: { readonly [kind in RecordKind]: RecordSchema<unknown> } = {
 export const encodeTarget = (at: TargetAddress, record: TargetRecord): Item => encode('TARGET', targetKey(at), record);
 export const encodeReport = (at: TargetAddress, record: ReportRecord): Item => encode('REPORT', reportKey(at), record);
 export const encodeStatus = (at: TargetAddress, record: StatusRecord): Item => encode('STATUS', statusKey(at), record);
+export const encodeHang = (at: TargetAddress, record: HangRecord): Item => encode('HANG', hangKey(at), record);
 
 export const encodeProbe = (at: TargetAddress, record: ProbeRecord): Item =>
   encode('PROBE', probeKey(at, probeName(record.container, record.probeType)), record);
@@ -144,6 +156,7 @@ export function updateTo(item: Item): Pick<Operation & { readonly kind: 'update'
 
 export const decodeReport = (item: Item): Decoded<ReportRecord> => decode('REPORT', reportSchema, item);
 export const decodeStatus = (item: Item): Decoded<StatusRecord> => decode('STATUS', statusSchema, item);
+export const decodeHang = (item: Item): Decoded<HangRecord> => decode('HANG', hangSchema, item);
 export const decodeEpoch = (item: Item): Decoded<EpochRecord> => decode('EPOCH', epochSchema, item);
 export const decodeRun = (item: Item): Decoded<RunRecord> => decode('RUN', runSchema, item);
 export const decodeLayout = (item: Item): Decoded<LayoutRecord> => decode('LAYOUT', layoutSchema, item);

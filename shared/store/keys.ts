@@ -58,6 +58,7 @@ export const isTargetKey = ({ pk, sk }: Key): boolean => pk.startsWith('B#') && 
 /** Of the key of a TARGET: the prefix of the target's address. */
 export const targetPrefix = ({ sk }: Key): string => sk.slice(0, -targetEnd.length);
 export const reportKey = (at: TargetAddress): Key => ({ pk: at.pk, sk: `${at.prefix}REPORT` });
+export const hangKey = (at: TargetAddress): Key => ({ pk: at.pk, sk: `${at.prefix}HANG` });
 export const statusKey = (at: TargetAddress): Key => ({ pk: at.pk, sk: `${at.prefix}STATUS` });
 export const probeKey = (at: TargetAddress, probe: ProbeName): Key => ({
   pk: at.pk,

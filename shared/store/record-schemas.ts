@@ -5,6 +5,7 @@
 import * as z from 'zod';
 import type {
   EventRecord,
+  HangRecord,
   Incarnation,
   OutboxEvent,
   ProbeRecord,
@@ -211,6 +212,14 @@ export const statusSchema: RecordSchema<StatusRecord> = z.object({
   restartRequests: z.record(z.string(), restartRequest),
   acked: z.record(z.string(), count),
   outbox: z.array(outboxEvent),
+});
+
+export const hangSchema: RecordSchema<HangRecord> = z.object({
+  uid: z.string(),
+  version: count,
+  generation: count,
+  hungAtMs: instantMs,
+  hangs: z.record(z.string(), count),
 });
 
 export const eventSchema: RecordSchema<EventRecord> = z.object({

@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import { pino } from 'pino';
+import { hangFile } from '../../functions/local/hang-file.ts';
 import { jsonLog } from '../../functions/local/json-log.ts';
 import { startRuntime } from '../../functions/local/runtime.ts';
 import { localWatchdog } from '../../functions/local/watched.ts';
@@ -23,9 +24,10 @@ const policy = (address: string): boolean => {
   return allows(address);
 };
 
-const { attribution } = localWatchdog({ log, dataDir: join(folder, 'data'), hangMs: Number(hangMs) });
+const dataDir = join(folder, 'data');
+const { attribution } = localWatchdog(log, { remember: { file: hangFile(dataDir) }, hangMs: Number(hangMs) });
 const runtime = startRuntime(
-  { dataDir: join(folder, 'data') },
+  { dataDir },
   { clock: systemClock, random: systemRandom, log, attribution, network: { policy, dnsServers: [] } },
 );
 process.on('message', async ({ path, method, body }: { path: string; method: string; body?: object }) => {

@@ -14,49 +14,67 @@ const hangMs = 600;
 /** Of a process that nobody ends. */
 const patienceMs = 15_000;
 
-type Answer = { readonly status: number; readonly body: { readonly [field: string]: unknown } };
+type Answer = {
+  readonly status: number;
+  readonly body: { readonly status: string; readonly quarantined: readonly object[] };
+};
 
-class Process {
-  readonly child: ChildProcess;
-  output = '';
-
-  constructor(t: TestContext, folder: string) {
-    const options = { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] as ['ignore', 'pipe', 'inherit', 'ipc'] };
-    this.child = fork(program, [folder, String(hangMs)], options);
-    this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-      this.output += text;
-    });
-    t.after(() => this.child.kill('SIGKILL'));
-  }
-
-  async ask(method: string, path: string, body?: object): Promise<Answer> {
-    this.child.send({ method, path, body });
-    const [answer] = await once(this.child, 'message');
-    return answer;
-  }
-
-  /** How it ended. */
-  async ended(): Promise<string> {
-    const patience = AbortSignal.timeout(patienceMs);
-    return once(this.child, 'close', { signal: patience }).then(
-      ([, signal]) => String(signal),
-      () => 'it runs on',
-    );
-  }
+/** Once it holds its targets. */
+async function started(t: TestContext, folder: string) {
+  const child = fork(program, [folder, String(hangMs)], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+  let output = '';
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+  });
+  t.after(() => child.kill('SIGKILL'));
+  const ended = endOf(child);
+  await once(child, 'message');
+  return {
+    async ask(method: string, path: string, body?: object): Promise<Answer> {
+      child.send({ method, path, body });
+      const [answer] = await once(child, 'message');
+      return answer;
+    },
+    ended: async () => ({ how: await ended, named: namedIn(output) }),
+  };
 }
+
+const endOf = (child: ChildProcess): Promise<string> =>
+  once(child, 'close', { signal: AbortSignal.timeout(patienceMs) }).then(
+    ([, signal]) => String(signal),
+    () => 'it runs on',
+  );
+
+/** The probes that lines of level `fatal` name. */
+const namedIn = (output: string): readonly string[] =>
+  output
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line))
+    .filter(({ level }) => level === 60)
+    .map(({ namespace, target: name, container, probeType }) => `${namespace}/${name} ${container} ${probeType}`);
 
 const target = (address: string, port: number) => ({
   spec: { host: address, readinessProbe: { tcpSocket: { port }, periodSeconds: 1, failureThreshold: 1 } },
 });
 
-test('a probe that hangs the event loop is named and ends the process, and is not probed after the second time', async (t) => {
+test('a probe that hangs the event loop is named and ends the process, and is not made after the second time', async (t) => {
   const server = await listenWith(createServer(), '127.0.0.66');
   t.after(server.close);
   const folder = mkdtempSync(join(tmpdir(), 'probelet-'));
   t.after(() => rmSync(folder, { recursive: true }));
 
-  const first = new Process(t, folder);
-  await once(first.child, 'message');
+  const first = await started(t, folder);
+  await first.ask('PUT', '/v1/namespaces/default/targets/good', target('127.0.0.1', server.port));
   await first.ask('PUT', '/v1/namespaces/default/targets/bad', target('127.0.0.66', server.port));
-  assert.equal(await first.ended(), 'SIGKILL');
+  assert.deepEqual(await first.ended(), { how: 'SIGKILL', named: ['default/bad main readiness'] });
+
+  const second = await started(t, folder);
+  assert.deepEqual(await second.ended(), { how: 'SIGKILL', named: ['default/bad main readiness'] });
+
+  const third = await started(t, folder);
+  const { body } = await third.ask('GET', '/healthz');
+  assert.equal(body.quarantined.length, 1);
+  assert.match(JSON.stringify(body.quarantined), /default\/bad#HANG.*main#readiness: the prober hung 2 times/);
+  assert.equal(body.status, 'ok');
 });

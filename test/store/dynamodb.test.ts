@@ -7,6 +7,7 @@ import { dynamodbStore } from '../../shared/store/dynamodb.ts';
 import type { StoreCall } from '../../shared/store/item-size.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';
 import { type Store, StoreUnavailable } from '../../shared/store/store.ts';
+import { hangContract } from '../contract/hangs.ts';
 import { storeContract } from '../contract/store.ts';
 import {
   createTable,
@@ -32,6 +33,12 @@ describe('DynamoDB', () => {
     const client = localClient(local.endpoint, requestTimeoutMs);
     await createTable(client, 'contract');
     return { store: dynamodbStore({ ...ports, client, tableName: 'contract' }), close: () => client.destroy() };
+  });
+
+  hangContract('DynamoDB Local', async () => {
+    const client = localClient(local.endpoint, requestTimeoutMs);
+    await createTable(client, 'hangs');
+    return { store: dynamodbStore({ ...ports, client, tableName: 'hangs' }), close: () => client.destroy() };
   });
 
   test('types that this product never writes read as null, and the rest of the item as it is', async () => {

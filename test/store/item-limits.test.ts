@@ -91,6 +91,13 @@ const largestOf: { readonly [kind in ItemKind]: () => readonly { readonly [attri
       outbox: ['o'.repeat(outboxBytesMax)],
     },
   ],
+  HANG: () => [
+    {
+      ...key,
+      ...counters,
+      hangs: Object.fromEntries(Array.from({ length: probeItemsMax }, (_, at) => [`${probeName}${at}`, largest])),
+    },
+  ],
   EPOCH: () => [{ ...key, ...counters }],
   RUN: () => [
     {

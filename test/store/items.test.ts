@@ -10,6 +10,7 @@ import {
   decodeCheckpoint,
   decodeEpoch,
   decodeEvent,
+  decodeHang,
   decodeLayout,
   decodeNoHolder,
   decodeProbe,
@@ -21,6 +22,7 @@ import {
   encodeCheckpoint,
   encodeEpoch,
   encodeEvent,
+  encodeHang,
   encodeLayout,
   encodeNoHolder,
   encodeProbe,
@@ -39,6 +41,7 @@ import {
   checkpointSchema,
   epochSchema,
   eventSchema,
+  hangSchema,
   probeSchema,
   type RecordSchema,
   reportSchema,
@@ -116,6 +119,7 @@ describe('a record survives encoding, storing and decoding', () => {
     roundTrip({ schema: probeSchema, encode: (record) => encodeProbe(at, record), decode: decodeProbe }));
   test('STATUS', () =>
     roundTrip({ schema: statusSchema, encode: (record) => encodeStatus(at, record), decode: decodeStatus }));
+  test('HANG', () => roundTrip({ schema: hangSchema, encode: (record) => encodeHang(at, record), decode: decodeHang }));
   test('EVENT', () =>
     roundTrip({ schema: eventSchema, encode: (record) => encodeEvent(at, record), decode: decodeEvent }));
   test('EPOCH', () =>

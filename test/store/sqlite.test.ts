@@ -8,6 +8,7 @@ import { after, describe, test } from 'node:test';
 import type { StoreCall } from '../../shared/store/item-size.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';
 import { StoreUnavailable } from '../../shared/store/store.ts';
+import { hangContract } from '../contract/hangs.ts';
 import { storeContract } from '../contract/store.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'store-'));
@@ -25,6 +26,11 @@ storeContract('SQLite, a file', () => {
 });
 
 storeContract('SQLite in memory', () => {
+  const store = sqliteStore({ path: ':memory:' });
+  return { store, close: () => store.close() };
+});
+
+hangContract('SQLite', () => {
   const store = sqliteStore({ path: ':memory:' });
   return { store, close: () => store.close() };
 });

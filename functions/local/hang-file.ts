@@ -1,0 +1,22 @@
+/** The file by which a process that hung tells the next one of its data folder which probe it was. */
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Clock } from '../../shared/lib/clock.ts';
+import type { Log } from '../../shared/lib/log.ts';
+import type { Random } from '../../shared/lib/random.ts';
+import { rememberHang } from '../../shared/manager/hung-probe.ts';
+import type { Store } from '../../shared/store/store.ts';
+
+export const hangFile = (dataDir: string): string => join(dataDir, 'hang');
+
+type Ports = { readonly store: Store; readonly clock: Clock; readonly random: Random; readonly log: Log };
+
+/** Counts the hang in the store, then removes the file; a store that is out of reach leaves it for the next start. Never throws. */
+export async function takeHangFile({ store, clock, random, log }: Ports, path: string): Promise<void> {
+  try {
+    await rememberHang({ store, clock, random }, readFileSync(path, 'latin1'), clock.nowMs());
+    rmSync(path);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') log.warn('a hang could not be remembered', { cause });
+  }
+}
