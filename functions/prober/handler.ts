@@ -1,4 +1,5 @@
 /** The entry of the prober function: a message of the queue of shards a call. */
+import { isMainThread } from 'node:worker_threads';
 import { awsCall } from '../../shared/aws/aws-call.ts';
 import { awsSecrets } from '../../shared/aws/secrets.ts';
 import { reachOf } from '../../shared/core/self-health.ts';
@@ -10,7 +11,11 @@ import { dialPolicy } from '../../shared/net/policy.ts';
 import { sqsClient } from '../../shared/queue/sqs-client.ts';
 import { readEnvironment, serviceEndpoint } from '../lambda/environment.ts';
 import { functionPorts } from '../lambda/ports.ts';
+import { startWatchdog } from '../watchdog/watchdog.ts';
 import { proberFunction } from './prober.ts';
+
+// For the thread of the watchdog, which loads this file when the event loop hangs.
+export { rememberHang } from '../watchdog/remember.ts';
 
 const { table, bus, stage, region, shardQueueUrl, release, canaries, ...given } = readEnvironment([
   ...(['table', 'bus', 'stage', 'region', 'shardQueueUrl', 'release', 'canaries'] as const),
@@ -19,6 +24,10 @@ const { table, bus, stage, region, shardQueueUrl, release, canaries, ...given } 
 const client = sqsClient();
 const ports = functionPorts('prober', { table, bus, stage });
 const { access } = ports;
+/** As `functionLog` writes it. */
+const line = { fields: { level: 'FATAL', service: 'prober' }, message: 'message', time: 'timestamp' };
+const remember = { module: import.meta.url, config: { table } };
+const watchdog = isMainThread ? startWatchdog({ log: ports.log, line, remember }) : undefined;
 
 function outside(clock: Clock) {
   const call = awsCall({ client, clock, access, endpointOf: (service) => serviceEndpoint(service, region) });
@@ -37,5 +46,6 @@ export const handler = proberFunction({
   canaries,
   release,
   outside,
+  attribution: watchdog?.attribution,
   execReach: reachOf(new URL(serviceEndpoint('lambda', region)).hostname),
 });

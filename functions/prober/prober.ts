@@ -34,6 +34,8 @@ export type ProberFunctionPorts = FunctionPorts &
     readonly outside: (clock: ProberPorts['clock']) => Pick<ProberPorts, 'run' | 'secrets'>;
     /** Commands run elsewhere: what their way there is. */
     readonly execReach: Reach;
+    /** Absent: nobody watches the event loop. */
+    readonly attribution?: Ports['attribution'];
     /** Absent: a run probes over the network of its machine. */
     readonly runProbing?: typeof runProbing;
   };
@@ -105,9 +107,9 @@ async function hold(
 }
 
 function runPorts(ports: ProberFunctionPorts, lease: Lease, metrics: Ports['metrics']): Ports {
-  const { clock, random, log, store, bus, policy, canaries, outside, execReach } = ports;
+  const { clock, random, log, store, bus, policy, canaries, outside, execReach, attribution } = ports;
   const begin = ports.runProbing ?? runProbing;
   // It remembers for the run alone: between two the function may have been frozen for long.
-  const probing = begin({ clock, policy, outside, resolveOn: (own) => resolver({ clock: own }) });
+  const probing = begin({ clock, policy, attribution, outside, resolveOn: (own) => resolver({ clock: own }) });
   return { clock, random, log, store, bus, lease, metrics, canaries, execReach, ...probing };
 }

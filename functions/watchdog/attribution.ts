@@ -14,12 +14,16 @@ export function sharedAttribution({ cells, names }: SharedCells): Attribution {
   let isLeaving = false;
 
   const leave = () => {
-    isLeaving = false;
     current = undefined;
     cells[cell.row] = 0;
   };
+  const leaveLast = () => {
+    isLeaving = false;
+    leave();
+  };
   /** Node runs what `nextTick` was given once no promise has anything left to do. */
-  const leaveAfterPromises = () => process.nextTick(leave);
+  const leaveAfterPromises = () => process.nextTick(leaveLast);
+  const unnamed: Work = { resumes: leave, end: () => undefined };
 
   const enter = (work: Work, row: number) => {
     current = work;
@@ -33,8 +37,11 @@ export function sharedAttribution({ cells, names }: SharedCells): Attribution {
   return {
     start(name) {
       const row = free.pop();
-      // Beyond what can be in flight: it goes unnamed.
-      if (row === undefined) return unnamed;
+      if (row === undefined) {
+        // Beyond what can be in flight: it goes unnamed.
+        leave();
+        return unnamed;
+      }
       names.writeInt32LE(names.write(name, row * rowBytes + lengthBytes, workNameBytesMax, 'latin1'), row * rowBytes);
       let isOpen = true;
       const work: Work = {
@@ -45,9 +52,7 @@ export function sharedAttribution({ cells, names }: SharedCells): Attribution {
           if (!isOpen) return;
           isOpen = false;
           free.push(row);
-          if (current !== work) return;
-          current = undefined;
-          cells[cell.row] = 0;
+          if (current === work) leave();
         },
       };
       enter(work, row);
@@ -65,5 +70,3 @@ export function sharedAttribution({ cells, names }: SharedCells): Attribution {
 }
 
 const settled = Promise.resolve();
-
-const unnamed: Work = { resumes: () => undefined, end: () => undefined };

@@ -11,15 +11,14 @@ import { cell, lengthBytes, rowBytes, sharedCells } from './cells.ts';
 import { type WatchOrder, watch } from './thread.ts';
 
 /** A loop that has not turned for so long hangs: no slice of work is meant to take more than 5 ms. */
-export const hangMs = 15_000;
-/** The loop shows that often that it turns. */
-const turnMs = 1_000;
+const hangMsDefault = 15_000;
 /** A process that was told to end and cannot has been ended by its own timer before (functions/local/main.ts). */
-const stopMs = 4_800;
+const stopMs = 4_900;
 /** A small function on AWS shares its CPU with the loop that hangs. */
 const rememberMs = 10_000;
-const looksPerHang = 30;
-/** Of `hangMs`. */
+/** The loop shows as often that it turns. */
+const looksPerHang = 15;
+/** Of the time after which a loop hangs. */
 const namedPart = 2 / 3;
 /** What the thread needs to tell AWS of a hang; it uses a tenth of it before. */
 const heapMbMax = 64;
@@ -30,26 +29,26 @@ export type WatchdogOptions = {
   readonly line: WatchOrder['line'];
   /** Where a hang is remembered: the file gets its name, the module's `rememberHang` is called with it. Absent: on the log alone. */
   readonly remember?: Pick<WatchOrder, 'file' | 'module' | 'config'>;
-  /** Absent: `hangMs`. */
+  /** Absent: 15 s. */
   readonly hangMs?: number;
 };
 
 export type Watchdog = {
   readonly attribution: Attribution;
-  /** From now on the process is ended within 4.8 s. */
+  /** From now on the process is ended within 4.9 s. */
   stopping(): void;
-  close(): Promise<void>;
 };
 
-export function startWatchdog({ log, line, remember, hangMs: limitMs = hangMs }: WatchdogOptions): Watchdog {
+export function startWatchdog({ log, line, remember, hangMs = hangMsDefault }: WatchdogOptions): Watchdog {
+  const lookMs = hangMs / looksPerHang;
   const shared = sharedCells();
   const { cells, names } = shared;
   const order: WatchOrder = {
     ...{ cells, names, at: cell, rowBytes, lengthBytes, line, nameParts: hungProbeParts, rememberMs, stopMs },
-    ...{ hangMs: limitMs, namedMs: limitMs * namedPart, lookMs: limitMs / looksPerHang },
+    ...{ hangMs, namedMs: hangMs * namedPart, lookMs },
     ...remember,
   };
-  const turning = setInterval(() => Atomics.add(cells, cell.turns, 1), Math.min(turnMs, limitMs / looksPerHang));
+  const turning = setInterval(() => Atomics.add(cells, cell.turns, 1), lookMs);
   turning.unref();
   const thread = new Worker(`(${watch})()`, {
     eval: true,
@@ -63,9 +62,5 @@ export function startWatchdog({ log, line, remember, hangMs: limitMs = hangMs }:
   return {
     attribution: sharedAttribution(shared),
     stopping: () => Atomics.store(cells, cell.stopping, 1),
-    async close() {
-      clearInterval(turning);
-      await thread.terminate();
-    },
   };
 }

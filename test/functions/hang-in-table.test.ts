@@ -1,0 +1,75 @@
+/** A hang is counted in the table by a thread of the process that hangs, with the code of the deployed function. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+import { bundling, entryFile } from '../../functions/bundling.ts';
+import { systemClock } from '../../shared/lib/clock.ts';
+import { systemRandom } from '../../shared/lib/random.ts';
+import { dynamodbStore } from '../../shared/store/dynamodb.ts';
+import { decodeHang, encodeTarget } from '../../shared/store/items.ts';
+import { hangKey, targetAddress } from '../../shared/store/keys.ts';
+import { createTable, localClient, requireJava, startDynamodbLocal } from '../support/dynamodb-local.ts';
+import { targetRecordOf } from '../support/pods.ts';
+
+requireJava();
+
+const tableName = 'hangs';
+const program = join(import.meta.dirname, 'hanging-function.ts');
+const patienceMs = 20_000;
+
+test('a hang of the prober function is in the table before its process ends', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'probelet-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const bundle = join(folder, 'prober.mjs');
+  const { banner, ...options } = bundling;
+  const [local] = await Promise.all([
+    startDynamodbLocal(),
+    build({ ...options, entryPoints: [entryFile('prober')], outfile: bundle, banner: { js: banner } }),
+  ]);
+  t.after(() => local.stop());
+  const client = localClient(local.endpoint, patienceMs);
+  t.after(() => client.destroy());
+  await createTable(client, tableName);
+  const store = dynamodbStore({ clock: systemClock, random: systemRandom, client, tableName });
+  const target = targetRecordOf();
+  const address = targetAddress(target.namespace, target.name);
+  await store.write([{ kind: 'put', item: encodeTarget(address, target) }], { token: 'registered' });
+
+  const nobody = 'http://127.0.0.1:9';
+  const env = {
+    ...{ AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' },
+    ...{ AWS_ENDPOINT_URL: nobody, AWS_ENDPOINT_URL_DYNAMODB: local.endpoint },
+    ...{
+      PROBELET_TABLE: 'of-the-environment',
+      PROBELET_BUS: 'probes',
+      PROBELET_SHARD_QUEUE_URL: `${nobody}/queue.fifo`,
+    },
+    PROBELET_RELEASE: 'r1',
+  };
+  const name = `default\n${target.name}\n${target.uid}\n${target.generation}\napp\nliveness`;
+  const args = [program, pathToFileURL(bundle).href, tableName, name];
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  t.after(() => child.kill('SIGKILL'));
+  const output = text(child.stdout);
+  const [, signal] = await once(child, 'close', { signal: AbortSignal.timeout(patienceMs) });
+
+  assert.equal(signal, 'SIGKILL', await output);
+  const lines = (await output)
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  assert.deepEqual(
+    lines.map(({ level, message, target: hung }) => [level, message, hung]),
+    [['FATAL', 'the event loop hangs: the process ends', target.name]],
+  );
+  const item = await store.get(hangKey(address));
+  const decoded = item && decodeHang(item);
+  assert.deepEqual(decoded?.kind === 'ok' && decoded.record.hangs, { 'app#liveness': 1 });
+});
