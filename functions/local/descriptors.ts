@@ -21,8 +21,8 @@ export type DescriptorNeeds = {
   readonly connectionsMax: number;
 };
 
-/** `npm start`: its files, and the 40 sockets of its DNS client (shared/dns/udp-pool.ts, tcp.ts). */
-export const aloneNeeds: DescriptorNeeds = { own: 64, connectionsMax: 512 };
+/** `npm start`: its files, the watchdog, and the 40 sockets of its DNS client (shared/dns/udp-pool.ts, tcp.ts). */
+export const aloneNeeds: DescriptorNeeds = { own: 72, connectionsMax: 512 };
 /** A control process has the sockets of the AWS clients, too, and no probes. */
 export const controlNeeds: DescriptorNeeds = { own: 300, connectionsMax: 512 };
 /** A worker serves `/healthz` and `/metrics` only. */

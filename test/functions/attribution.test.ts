@@ -76,7 +76,8 @@ function watchedProbers() {
   };
   const probers = proberRegistry({
     dial: guardedDialer({ resolve, policy, clock }),
-    ...{ clock, run, resolveSecret, memory },
+    ...{ clock, run, memory },
+    secrets: { resolve: resolveSecret, refusal: () => undefined },
   });
   return {
     seen,

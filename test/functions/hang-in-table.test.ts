@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { test } from 'node:test';
+import { after, before, describe, type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { bundling, entryFile } from '../../functions/bundling.ts';
@@ -15,25 +15,45 @@ import { systemRandom } from '../../shared/lib/random.ts';
 import { dynamodbStore } from '../../shared/store/dynamodb.ts';
 import { decodeHang, encodeTarget } from '../../shared/store/items.ts';
 import { hangKey, targetAddress } from '../../shared/store/keys.ts';
-import { createTable, localClient, requireJava, startDynamodbLocal } from '../support/dynamodb-local.ts';
+import {
+  createTable,
+  type DynamodbLocal,
+  localClient,
+  requireJava,
+  startDynamodbLocal,
+} from '../support/dynamodb-local.ts';
 import { targetRecordOf } from '../support/pods.ts';
 
 requireJava();
 
-const tableName = 'hangs';
+const rememberModule = join(import.meta.dirname, '../../functions/watchdog/remember.ts');
 const program = join(import.meta.dirname, 'hanging-function.ts');
 const patienceMs = 20_000;
 
-test('a hang of the prober function is in the table before its process ends', async (t) => {
+describe('a hang is in the table before its process ends', { concurrency: true }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'probelet-'));
-  t.after(() => rmSync(folder, { recursive: true }));
   const bundle = join(folder, 'prober.mjs');
-  const { banner, ...options } = bundling;
-  const [local] = await Promise.all([
-    startDynamodbLocal(),
-    build({ ...options, entryPoints: [entryFile('prober')], outfile: bundle, banner: { js: banner } }),
-  ]);
-  t.after(() => local.stop());
+  let local: DynamodbLocal;
+  before(async () => {
+    const { banner, ...options } = bundling;
+    [local] = await Promise.all([
+      startDynamodbLocal(),
+      build({ ...options, entryPoints: [entryFile('prober')], outfile: bundle, banner: { js: banner } }),
+    ]);
+  });
+  after(async () => {
+    await local?.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  test('of the prober function, by its bundle', (t) => hangs(t, { local, module: bundle, tableName: 'function' }));
+
+  test('of a worker', (t) => hangs(t, { local, module: rememberModule, tableName: 'worker' }));
+});
+
+type Hanging = { readonly local: DynamodbLocal; readonly module: string; readonly tableName: string };
+
+async function hangs(t: TestContext, { local, module, tableName }: Hanging): Promise<void> {
   const client = localClient(local.endpoint, patienceMs);
   t.after(() => client.destroy());
   await createTable(client, tableName);
@@ -54,7 +74,7 @@ test('a hang of the prober function is in the table before its process ends', as
     PROBELET_RELEASE: 'r1',
   };
   const name = `default\n${target.name}\n${target.uid}\n${target.generation}\napp\nliveness`;
-  const args = [program, pathToFileURL(bundle).href, tableName, name];
+  const args = [program, pathToFileURL(module).href, tableName, name];
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
   t.after(() => child.kill('SIGKILL'));
   const output = text(child.stdout);
@@ -72,4 +92,4 @@ test('a hang of the prober function is in the table before its process ends', as
   const item = await store.get(hangKey(address));
   const decoded = item && decodeHang(item);
   assert.deepEqual(decoded?.kind === 'ok' && decoded.record.hangs, { 'app#liveness': 1 });
-});
+}
