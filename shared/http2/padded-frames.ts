@@ -1,5 +1,6 @@
 /** Parsers of frames that carry data or a header block, with optional padding. */
 
+import { gathered } from '../lib/gathered.ts';
 import { broken, type FrameParser, nothing, ofNoStream } from './frame-parser.ts';
 import { type ConnectionFault, errorCode, type FrameHeader, fault, flag, hasFlag } from './frames.ts';
 import type { BlockReader } from './header-block.ts';
@@ -10,6 +11,8 @@ type Padded = {
   readonly begin: (header: FrameHeader, prefixBytes: number) => void;
   /** Hands `[from, to)` of what is carried to `carried`. */
   readonly take: (bytes: Uint8Array, from: number, to: number) => void;
+  /** The whole payload has been taken. */
+  readonly isComplete: () => boolean;
   readonly isBroken: () => boolean;
   readonly isOverPadded: () => boolean;
   readonly carriedBytes: () => number;
@@ -50,38 +53,35 @@ function padded({ begin, carried }: PaddedEvents): Padded {
       if (end > at) carried(bytes, at, end);
       seen += to - at;
     },
+    isComplete: () => seen === payloadBytes,
     isBroken: () => payloadBytes < prefixBytes,
     isOverPadded: () => carriedBytes() < 0,
     carriedBytes,
   };
 }
 
+const ofNoFrame = gathered(0);
+
 export function dataParser(events: InboundEvents): FrameParser {
-  let pieces: Uint8Array[] = [];
-  let wanted = 0;
-  const payload = padded({
-    begin: nothing,
-    carried: (bytes, from, to) => {
-      const end = Math.min(to, from + wanted);
-      if (end > from) pieces.push(bytes.subarray(from, end));
-      wanted -= end - from;
-    },
-  });
+  let wanted = ofNoFrame;
+  const payload = padded({ begin: nothing, carried: (bytes, from, to) => wanted.add(bytes, from, to) });
   return {
     begin: (header) => {
-      pieces = [];
-      wanted = events.dataWanted();
+      wanted = gathered(Math.min(events.dataWanted(), header.payloadBytes));
       payload.begin(header, 0);
     },
-    take: payload.take,
+    take: (bytes, from, to) => {
+      payload.take(bytes, from, to);
+      if (!payload.isComplete()) wanted.keep();
+    },
     end: (header) => {
       const { streamId, payloadBytes } = header;
       if (streamId === 0) return ofNoStream;
       if (payload.isBroken()) return broken;
       if (payload.isOverPadded()) return fault(errorCode.protocol, 'pad size larger than data payload');
-      const [only] = pieces;
-      const data = pieces.length === 1 && only ? only : Buffer.concat(pieces);
       const endStream = hasFlag(header, flag.endStream);
+      const data = wanted.bytes();
+      wanted = ofNoFrame;
       return events.data({ streamId, endStream, data, dataBytes: payload.carriedBytes(), payloadBytes });
     },
   };

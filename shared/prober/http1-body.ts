@@ -1,5 +1,6 @@
 /** The body of an HTTP/1 response, up to a limit. What breaks here is a prober error, so Go's words are kept. */
 import { trimAsciiEnd } from '../core/go-text.ts';
+import { gathered } from '../lib/gathered.ts';
 import { fieldReader, type Keeping } from './http1-fields.ts';
 import type { Framing } from './http1-head.ts';
 
@@ -31,42 +32,17 @@ export function bodyReader(framing: Exclude<Framing, { readonly kind: 'none' }>,
   }
 }
 
-type Gathered = {
-  /** Takes at most what is still wanted; returns how much that was. */
-  readonly add: (bytes: Buffer) => number;
-  readonly isFull: () => boolean;
-  readonly body: () => Buffer;
-};
-
-function gathered(bytesMax: number): Gathered {
-  let body: Buffer = nothing;
-  let size = 0;
-  return {
-    add: (bytes) => {
-      const wanted = bytes.length > bytesMax - size ? bytes.subarray(0, bytesMax - size) : bytes;
-      if (size === 0) body = wanted;
-      else {
-        // The first piece is most often the whole; only with a second one is there anything to copy.
-        if (body.length < bytesMax) body = Buffer.concat([body], bytesMax);
-        body.set(wanted, size);
-      }
-      size += wanted.length;
-      return wanted.length;
-    },
-    isFull: () => size >= bytesMax,
-    body: () => body.subarray(0, size),
-  };
-}
-
 const nothing: Buffer = Buffer.alloc(0);
 
 function plainReader(bytesMax: number, atEnd: Exclude<BodyProgress, 'more'>): BodyReader {
-  const { add, isFull, body } = gathered(bytesMax);
+  const content = gathered(bytesMax);
   const take = (bytes: Buffer): BodyProgress => {
-    add(bytes);
-    return isFull() ? 'done' : 'more';
+    content.add(bytes);
+    if (content.isFull()) return 'done';
+    content.keep();
+    return 'more';
   };
-  return { take, end: () => atEnd, body };
+  return { take, end: () => atEnd, body: content.bytes };
 }
 
 /** Go reads through a buffer of this size, which it fills when it is empty. A chunk line or trailer has to fit into it. */
@@ -132,16 +108,22 @@ function chunkedReader(bytesMax: number): BodyReader {
         return readTrailer(pending);
     }
   };
+  /** The rest is less than a chunk line: without a copy it would hold all that arrived with it. */
+  const awaitMore = (): BodyProgress => {
+    content.keep();
+    pending = pending.length === 0 ? nothing : Buffer.from(pending);
+    return 'more';
+  };
   const take = (bytes: Buffer, before = 0): BodyProgress => {
     pieceBytes = before + bytes.length;
     pending = pending.length === 0 ? bytes : Buffer.concat([pending, bytes]);
     for (;;) {
       const progress = step();
-      if (progress === undefined) return content.isFull() && state !== 'trailer' ? 'done' : 'more';
+      if (progress === undefined) return content.isFull() && state !== 'trailer' ? 'done' : awaitMore();
       if (progress !== 'more') return progress;
     }
   };
-  return { take, end: () => unexpectedEnd, body: content.body };
+  return { take, end: () => unexpectedEnd, body: content.bytes };
 }
 
 /** The line without its CRLF; undefined: not all of it is here. */

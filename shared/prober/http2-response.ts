@@ -4,6 +4,7 @@ import { type ConnectionFault, errorCode, fault } from '../http2/frames.ts';
 import type { Block } from '../http2/header-block.ts';
 import type { Field } from '../http2/hpack-table.ts';
 import type { Data } from '../http2/inbound-events.ts';
+import { gathered } from '../lib/gathered.ts';
 import { awaitingHeadTimeout, type Exchanged, type ExchangeOptions, readingBodyTimeout } from './http-exchange.ts';
 import type { Head } from './http1-head.ts';
 import { keptMessage } from './kept-memory.ts';
@@ -37,14 +38,14 @@ export function responseStream({ bodyBytesMax, reserve }: ExchangeOptions, elaps
   let informationalBytes = 0;
   let wantedBytes = 0;
   let bodyBytes = 0;
-  const pieces: Uint8Array[] = [];
+  let body = gathered(0);
   let isTooMuch = false;
 
   const response = (bodyError?: string): Exchanged => {
     const { status, location } = head ?? { status: 0, location: '' };
-    const body = Buffer.concat(pieces).subarray(0, wantedBytes);
     const error = bodyError !== undefined && { bodyError };
-    return { kind: 'response', firstByteMs: firstByteMs ?? 0, response: { status, location, body, ...error } };
+    const answer = { status, location, body: body.bytes(), ...error };
+    return { kind: 'response', firstByteMs: firstByteMs ?? 0, response: answer };
   };
   const broken = (message: string, { failureClass = 'HTTP_PROTOCOL', isRetried = false }: Breaking = {}): Exchanged =>
     head ? response(message) : { kind: 'failed', failureClass, message, ...(isRetried && { isRetried: true }) };
@@ -61,6 +62,7 @@ export function responseStream({ bodyBytesMax, reserve }: ExchangeOptions, elaps
       framing: length === undefined ? closed : { kind: 'length', bytes: length },
     };
     wantedBytes = bodyBytesMax(head);
+    body = gathered(wantedBytes);
     if (block.endStream)
       return response(length !== undefined && length > 0 && wantedBytes > 0 ? unexpectedEnd : undefined);
     return wantedBytes === 0 ? response() : undefined;
@@ -92,13 +94,13 @@ export function responseStream({ bodyBytesMax, reserve }: ExchangeOptions, elaps
     takesData: () => head !== undefined,
     dataWanted: () => Math.max(0, wantedBytes - bodyBytes),
     data: ({ data, dataBytes, endStream }) => {
-      pieces.push(data);
+      body.add(data);
       bodyBytes += dataBytes;
       const length = lengthBytes();
       const isFull = bodyBytes >= wantedBytes && (length === undefined || length >= wantedBytes);
       if (isFull) return response();
       if (length !== undefined && bodyBytes > length) return response(tooLong);
-      if (!endStream) return undefined;
+      if (!endStream) return void body.keep();
       return response(length !== undefined && bodyBytes < length ? unexpectedEnd : undefined);
     },
     broken,
