@@ -1,6 +1,6 @@
 /** The client's end of one HTTP/2 connection over a socket: preface and SETTINGS, answers to PING, reading, and back-pressure. */
 import type { Socket } from 'node:net';
-import { resumesOf } from '../net/attributed-socket.ts';
+import { readSocket } from '../net/reading.ts';
 import { type ConnectionFault, flag, frame, frameReader, frameType } from './frames.ts';
 import { type InboundOptions, inbound } from './inbound.ts';
 import type { InboundEvents } from './inbound-events.ts';
@@ -25,6 +25,8 @@ export type Http2Connection = {
   readonly write: (frames: Uint8Array) => void;
   /** Destroys the socket. Nothing is told any more. */
   readonly close: () => void;
+  /** Calls back once all that has arrived is taken: at once, if nothing waits. */
+  readonly whenTaken: (act: () => void) => void;
 };
 
 const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1');
@@ -35,14 +37,13 @@ const unsentBytesMax = 64 * 1024;
 
 /** Takes `socket` over. The caller writes first: `clientGreeting`, and what may follow it at once. */
 export function connectHttp2(socket: Socket, events: ConnectionEvents, options: InboundOptions): Http2Connection {
-  const resumes = resumesOf(socket);
   let isOpen = true;
   // The acknowledgement of SETTINGS and a request must not wait for each other.
   socket.setNoDelay(true);
   const write = (frames: Uint8Array) => {
     if (!isOpen) return;
     socket.write(frames);
-    if (socket.writableLength > unsentBytesMax) socket.pause();
+    if (socket.writableLength > unsentBytesMax) reading.hold();
   };
   const close = () => {
     isOpen = false;
@@ -50,7 +51,6 @@ export function connectHttp2(socket: Socket, events: ConnectionEvents, options: 
   };
   const lose = (why: Lost) => {
     if (!isOpen) return;
-    resumes();
     close();
     events.lost(why);
   };
@@ -60,17 +60,18 @@ export function connectHttp2(socket: Socket, events: ConnectionEvents, options: 
     return fault;
   };
   const read = frameReader(inbound({ ...events, ping }, options));
-  socket.on('data', (bytes: Buffer) => {
-    resumes();
-    if (!isOpen) return;
-    const fault = read(bytes);
-    if (fault) lose({ kind: 'fault', fault });
+  const reading = readSocket(socket, {
+    take: (bytes) => {
+      if (!isOpen) return;
+      const fault = read(bytes);
+      if (fault) lose({ kind: 'fault', fault });
+    },
+    ended: () => lose({ kind: 'ended' }),
+    failed: (error) => lose({ kind: 'socket', error }),
+    closed: () => lose({ kind: 'ended' }),
   });
-  socket.on('drain', () => socket.resume());
-  socket.on('end', () => lose({ kind: 'ended' }));
-  socket.on('error', (error: NodeJS.ErrnoException) => lose({ kind: 'socket', error }));
-  socket.on('close', () => lose({ kind: 'ended' }));
-  return { write, close };
+  socket.on('drain', reading.release);
+  return { write, close, whenTaken: reading.whenTaken };
 }
 
 export type Greeting = {

@@ -1,10 +1,11 @@
 /** The one way to a socket: resolve, hold every address against the policy, dial the address that was held, look at the peer again. */
-import { Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { portMax } from '../core/limits.ts';
 import { type Clock, within } from '../lib/clock.ts';
 import { attribute, resumesOf } from './attributed-socket.ts';
 import { connectFailure, connectTimeout, deniedDial, dialFailure } from './dial-failure.ts';
 import type { Dial, Dialed, DialFailure, DialPolicy, DialRequest, Resolve } from './net.ts';
+import { peerSocket } from './reading.ts';
 
 export type DialerOptions = {
   readonly resolve: Resolve;
@@ -21,7 +22,7 @@ type Outcome = Dialed | DialFailure;
 
 /** A dialer that never throws and never dials what `policy` denies. It counts no sockets: it tells the request's permit of each. */
 export function guardedDialer(options: DialerOptions): Dial {
-  const { clock, newSocket = systemSocket } = options;
+  const { clock, newSocket = peerSocket } = options;
   const connect: Connect = async (address, request, untilMs) => {
     const { permit, port } = request;
     const closing = permit?.closing();
@@ -79,8 +80,6 @@ async function dialFirst(
   }
   return first ?? deniedDial(request.host, request.port);
 }
-
-const systemSocket = (): Socket => new Socket();
 
 const ignore = () => undefined;
 

@@ -7,6 +7,7 @@ import {
   type ConnectionEvents,
   clientGreeting,
   connectHttp2,
+  type Http2Connection,
   type Lost,
   settingsAck,
   windowUpdate,
@@ -76,7 +77,10 @@ export function openSession(
       if (session === undefined) connection.close();
       resolve(session);
     };
-    const state = sessionState(clock, (frames) => connection.write(frames));
+    const state = sessionState(clock, {
+      write: (frames) => connection.write(frames),
+      whenTaken: (act) => connection.whenTaken(act),
+    });
     const greeted = () => {
       if (isReady) return;
       const outcome = isEager ? state.check(call) : Promise.resolve().then(() => state.check(call));
@@ -113,7 +117,9 @@ type Running = {
   readonly sawHeaders: () => void;
 };
 
-function sessionState(clock: Clock, write: (frames: Uint8Array) => void) {
+type Wire = Pick<Http2Connection, 'write' | 'whenTaken'>;
+
+function sessionState(clock: Clock, { write, whenTaken }: Wire) {
   const request: Sending = sending(write);
   let running: Running | undefined;
   const connectionWindow = receiveWindow(windowBytes);
@@ -174,9 +180,11 @@ function sessionState(clock: Clock, write: (frames: Uint8Array) => void) {
 
   /** Once all that has arrived is taken. */
   const grantSoon = (call: Running) => {
-    clock.setTimer(0, () => {
-      if (running === call && call.stream.isGrantDue()) grant(streamId, call.stream.grant());
-    });
+    clock.setTimer(0, () =>
+      whenTaken(() => {
+        if (running === call && call.stream.isGrantDue()) grant(streamId, call.stream.grant());
+      }),
+    );
   };
 
   /** A connection counts once SETTINGS came, as its first frame. */

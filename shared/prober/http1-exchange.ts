@@ -1,7 +1,7 @@
 /** HTTP/1.1 on a socket, plain or TLS. */
 import type { Socket } from 'node:net';
-import { resumesOf } from '../net/attributed-socket.ts';
 import { hostPort } from '../net/dial-failure.ts';
+import { readSocket } from '../net/reading.ts';
 import { awaitingHeadTimeout, type Exchange, type ExchangeFailure, readingBodyTimeout } from './http-exchange.ts';
 import { requestHead1, sentHost } from './http1-request.ts';
 import { type Progress, responseReader } from './http1-response.ts';
@@ -12,7 +12,6 @@ type Outcome = Exclude<Progress, 'more'>;
 export const exchangeHttp1: Exchange = (socket, request, { clock, deadline, bodyBytesMax, reserve }) =>
   new Promise((resolve) => {
     const reader = responseReader({ bodyBytesMax, reserve });
-    const resumes = resumesOf(socket);
     const startMs = clock.monotonicMs();
     let firstByteMs: number | undefined;
     let isOpen = true;
@@ -25,20 +24,17 @@ export const exchangeHttp1: Exchange = (socket, request, { clock, deadline, body
       if (outcome.kind === 'broken') return resolve({ kind: 'failed', failureClass, message: outcome.message });
       resolve({ kind: 'response', response: outcome.response, firstByteMs: firstByteMs ?? 0 });
     };
-    const ended = (why?: string, failureClass?: ExchangeFailure['failureClass']) => {
-      resumes();
-      settle(reader.end(why), failureClass);
-    };
-    socket.on('data', (bytes: Buffer) => {
-      resumes();
-      if (!isOpen) return;
-      firstByteMs ??= clock.monotonicMs() - startMs;
-      const progress = reader.take(bytes);
-      if (progress !== 'more') settle(progress);
+    readSocket(socket, {
+      take: (bytes) => {
+        if (!isOpen) return;
+        firstByteMs ??= clock.monotonicMs() - startMs;
+        const progress = reader.take(bytes);
+        if (progress !== 'more') settle(progress);
+      },
+      ended: () => settle(reader.end()),
+      failed: (error) => settle(reader.end(socketTrouble(socket, error)), 'CONNECT_RESET'),
+      closed: () => settle(reader.end()),
     });
-    socket.on('end', () => ended());
-    socket.on('error', (error: NodeJS.ErrnoException) => ended(socketTrouble(socket, error), 'CONNECT_RESET'));
-    socket.on('close', () => ended());
     deadline.whenOver(() => settle(timedOut(reader.end(readingBodyTimeout)), 'TIMEOUT'));
     // A peer can be gone before anybody listened for it; then no event would come.
     if (socket.destroyed) return settle(reader.end());

@@ -1,0 +1,93 @@
+/** How connections to peers share the loop: whoever sends little is heard at once, whoever sends much waits for its turn. */
+import assert from 'node:assert/strict';
+import { createServer, type Socket } from 'node:net';
+import { describe, type TestContext, test } from 'node:test';
+import { peerSocket, readSocket } from '../../shared/net/reading.ts';
+import { listenWith } from '../support/tcp-server.ts';
+import { turnOfTheLoop } from '../support/virtual-clock.ts';
+
+const host = '127.0.0.1';
+const largeBytes = 2 * 1024 * 1024;
+
+/** Sockets whose peers each send one of these and end. */
+async function socketsOf(t: TestContext, replies: readonly Buffer[]): Promise<readonly Socket[]> {
+  const waiting = [...replies];
+  const server = createServer((peer) => {
+    peer.on('error', () => undefined).end(waiting.shift() ?? '');
+  });
+  const { port, close } = await listenWith(server, host);
+  t.after(close);
+  return replies.map(() => peerSocket().connect({ host, port }));
+}
+
+type Heard = { readonly bytes: Buffer; readonly pieces: readonly number[] };
+
+const heardFrom = (socket: Socket, onPiece: (bytes: Buffer) => void = () => undefined): Promise<Heard> =>
+  new Promise((resolve, reject) => {
+    const pieces: Buffer[] = [];
+    readSocket(socket, {
+      take: (bytes) => {
+        pieces.push(bytes);
+        onPiece(bytes);
+      },
+      ended: () => resolve({ bytes: Buffer.concat(pieces), pieces: pieces.map(({ length }) => length) }),
+      failed: reject,
+      closed: () => undefined,
+    });
+  });
+
+const numbered = (bytes: number): Buffer => Buffer.from(Uint32Array.from({ length: bytes / 4 }, (_, at) => at).buffer);
+
+describe('a connection', () => {
+  test('brings all bytes in their order, and its end behind them', async (t) => {
+    const reply = numbered(largeBytes);
+    const [socket] = await socketsOf(t, [reply]);
+    const { bytes, pieces } = await heardFrom(socket as Socket);
+    assert.ok(bytes.equals(reply));
+    assert.ok(Math.max(...pieces) <= 16 * 1024, 'in small pieces');
+  });
+
+  test('that sends little is heard before others that send much', async (t) => {
+    const sockets = await socketsOf(t, [
+      ...Array.from({ length: 8 }, () => numbered(largeBytes)),
+      Buffer.from('small'),
+    ]);
+    let largeTaken = 0;
+    const busy = (bytes: Buffer) => {
+      largeTaken += bytes.length;
+      for (const untilMs = performance.now() + 1; performance.now() < untilMs; );
+    };
+    const large = sockets.slice(0, -1).map((socket) => heardFrom(socket, busy));
+    await heardFrom(sockets.at(-1) as Socket);
+    assert.ok(largeTaken < (8 * largeBytes) / 2, `${largeTaken} bytes of the others came first`);
+    await Promise.all(large);
+  });
+
+  test('that is held brings nothing until it is released', async (t) => {
+    const [socket] = await socketsOf(t, [numbered(largeBytes)]);
+    let taken = 0;
+    const reading = readSocket(socket as Socket, {
+      take: (bytes) => {
+        taken += bytes.length;
+        if (taken === bytes.length) reading.hold();
+      },
+      ended: () => undefined,
+      failed: () => undefined,
+      closed: () => undefined,
+    });
+    while (taken === 0) await turnOfTheLoop();
+    const first = taken;
+    for (let turns = 0; turns < 20; turns += 1) await turnOfTheLoop();
+    assert.equal(taken, first);
+    reading.release();
+    while (taken < largeBytes) await turnOfTheLoop();
+  });
+
+  test('that has brought its bytes before anybody read it loses none', async (t) => {
+    const reply = numbered(64 * 1024);
+    const [socket] = await socketsOf(t, [reply]);
+    while ((socket as Socket).bytesRead === 0) await turnOfTheLoop();
+    const { bytes } = await heardFrom(socket as Socket);
+    assert.ok(bytes.equals(reply));
+  });
+});
