@@ -1,0 +1,85 @@
+/** What a hostile peer sends: bytes that are made once and repeated, so that a peer of 10 MiB costs the fuzzer next to nothing. */
+import type { Random } from '../../shared/lib/random.ts';
+
+/** `bytes`, so many times in a row. */
+export type Piece = { readonly bytes: Buffer; readonly times: number };
+
+export type Reply = {
+  /** Sent as soon as somebody connects. */
+  readonly hello?: readonly Piece[];
+  /** Sent once the request has arrived. */
+  readonly pieces: readonly Piece[];
+  /** Absent: the peer then closes the connection. */
+  readonly isHeld?: true;
+};
+
+/** `tls`: bytes below TLS, in place of a handshake. */
+export type Transport = 'http' | 'https' | 'h2' | 'grpc' | 'tls';
+
+export type Kind = {
+  readonly name: string;
+  readonly transport: Transport;
+  /** It waits for the flow-control window of its stream before it sends data. */
+  readonly keepsWindow?: true;
+  /** Absent: 10 MiB. */
+  readonly bytesMax?: number;
+  /** Of about so many bytes. */
+  readonly reply: (bytes: number, random: Random) => Reply;
+};
+
+export const bytesMin = 1024;
+export const bytesMaxOf = ({ bytesMax = 10 * 1024 * 1024 }: Kind): number => bytesMax;
+
+/** How a reply is cut into writes: as it comes, into random small pieces, or (for its first part) byte by byte. */
+export const cuts = ['whole', 'small', 'bytes'] as const;
+export type Cut = (typeof cuts)[number];
+
+export type Exchange = {
+  readonly kind: string;
+  readonly bytes: number;
+  readonly cut: Cut;
+  readonly seed: number;
+};
+
+const blockBytes = 16 * 1024;
+
+/** `unit` again and again, about so many bytes in all and at least once. */
+export function filled(unit: string | Buffer, bytes: number): readonly Piece[] {
+  const one = typeof unit === 'string' ? Buffer.from(unit, 'latin1') : unit;
+  const units = Math.max(1, Math.floor(bytes / one.length));
+  const inBlock = Math.min(units, Math.max(1, Math.floor(blockBytes / one.length)));
+  const block = Buffer.concat(Array.from({ length: inBlock }, () => one));
+  const rest = units % inBlock;
+  return [
+    { bytes: block, times: Math.floor(units / inBlock) },
+    { bytes: block.subarray(0, rest * one.length), times: 1 },
+  ];
+}
+
+export const once = (bytes: string | Buffer): Piece => ({
+  bytes: typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes,
+  times: 1,
+});
+
+export const oneOf = <Value>(random: Random, values: readonly [Value, ...Value[]]): Value =>
+  values[Math.floor(random.next() * values.length)] ?? values[0];
+
+/** The first bytes of a reply go out byte by byte, if at all: it is the number of pieces that matters. */
+const singleBytesMax = 4096;
+const smallBytesMax = 1400;
+
+/** How many bytes the next write takes at most. */
+export function cutter(cut: Cut, random: Random): () => number {
+  let singles = singleBytesMax;
+  switch (cut) {
+    case 'whole':
+      return () => Number.POSITIVE_INFINITY;
+    case 'small':
+      return () => 1 + Math.floor(random.next() * smallBytesMax);
+    case 'bytes':
+      return () => {
+        singles -= 1;
+        return singles >= 0 ? 1 : Number.POSITIVE_INFINITY;
+      };
+  }
+}

@@ -1,0 +1,162 @@
+/** The hostile peers, in a process of their own: each exchange that is ordered gets a listener that plays it to everybody who connects. */
+import { createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import { selfSigned } from '../support/certificate.ts';
+import { seededRandom } from '../support/seeded-random.ts';
+import { type Frame, flags, frame, frameReader, frameType } from './http2-frames.ts';
+import { cutter, type Exchange, type Piece, type Transport } from './kind.ts';
+import { allKinds } from './kinds.ts';
+import { dataBytesOf, type SendWindow, sendWindow } from './send-window.ts';
+
+export type PeerOrder = { readonly kind: 'open'; readonly exchanges: readonly Exchange[] } | { readonly kind: 'close' };
+
+const host = '127.0.0.1';
+const backlog = 4096;
+
+const listening = new Set<Server>();
+const connected = new Set<Socket>();
+
+function serverOf(transport: Transport, serve: (socket: Socket) => void): Server {
+  switch (transport) {
+    case 'http':
+    case 'grpc':
+    case 'tls':
+      return createServer({ allowHalfOpen: true }, serve);
+    case 'https':
+    case 'h2': {
+      const ALPNProtocols = [transport === 'h2' ? 'h2' : 'http/1.1'];
+      const server = createTlsServer({ ...certificate, ALPNProtocols, allowHalfOpen: true }, serve);
+      return server.on('tlsClientError', () => undefined);
+    }
+  }
+}
+
+const certificate = selfSigned({
+  hostname: 'localhost',
+  notBefore: new Date('2020-01-01'),
+  notAfter: new Date('2049-01-01'),
+});
+
+async function open(exchange: Exchange): Promise<number> {
+  const kind = allKinds.find(({ name }) => name === exchange.kind);
+  if (!kind) throw new Error(`no kind ${exchange.kind}`);
+  const random = seededRandom(exchange.seed);
+  const reply = kind.reply(exchange.bytes, random);
+  const server = serverOf(kind.transport, (socket) => {
+    // Of a TLS socket the error comes twice, here and below it.
+    socket.on('error', () => undefined);
+    const nextBytes = cutter(exchange.cut, random);
+    const window = kind.keepsWindow ? sendWindow() : undefined;
+    const play = (pieces: readonly Piece[] = []) => send(socket, pieces, { nextBytes, window });
+    const ended = async () => {
+      await play(reply.pieces);
+      if (!reply.isHeld) socket.end();
+    };
+    void play(reply.hello).then(() => whenRequested(socket, { transport: kind.transport, window }, () => void ended()));
+  });
+  server.on('connection', (socket: Socket) => {
+    socket.on('error', () => undefined).setNoDelay();
+    connected.add(socket);
+    socket.once('close', () => connected.delete(socket));
+  });
+  listening.add(server);
+  await new Promise<void>((resolve) => server.listen({ host, port: 0, backlog }, resolve));
+  const address = server.address();
+  return typeof address === 'object' ? (address?.port ?? 0) : 0;
+}
+
+type Sending = { readonly nextBytes: () => number; readonly window: SendWindow | undefined };
+
+async function send(socket: Socket, pieces: readonly Piece[], { nextBytes, window }: Sending): Promise<void> {
+  for (const { bytes, times } of pieces) {
+    const dataBytes = window ? dataBytesOf(bytes) : 0;
+    for (let time = 0; time < times && !socket.destroyed; time += 1) {
+      await window?.spend(dataBytes, socket);
+      await sendCut(socket, bytes, nextBytes);
+    }
+  }
+}
+
+async function sendCut(socket: Socket, bytes: Buffer, nextBytes: () => number): Promise<void> {
+  for (let at = 0; at < bytes.length && !socket.destroyed; ) {
+    const end = Math.min(bytes.length, at + nextBytes());
+    if (!socket.write(bytes.subarray(at, end))) await drained(socket);
+    at = end;
+  }
+}
+
+const drained = (socket: Socket): Promise<void> =>
+  new Promise((resolve) => {
+    const done = () => {
+      socket.off('drain', done);
+      socket.off('close', done);
+      resolve();
+    };
+    socket.once('drain', done);
+    socket.once('close', done);
+    if (socket.destroyed) done();
+  });
+
+type Asked = { readonly transport: Transport; readonly window: SendWindow | undefined };
+
+function whenRequested(socket: Socket, { transport, window }: Asked, requested: () => void): void {
+  switch (transport) {
+    case 'http':
+    case 'https':
+      followHead(socket, requested);
+      break;
+    case 'h2':
+    case 'grpc':
+      followFrames(socket, requested, window);
+      break;
+    case 'tls':
+      socket.resume();
+      requested();
+  }
+}
+
+/** Once the empty line has come. */
+function followHead(socket: Socket, requested: () => void): void {
+  let tail = '';
+  let isRequested = false;
+  socket.on('data', (bytes: Buffer) => {
+    tail = (tail + bytes.toString('latin1')).slice(-(bytes.length + 3));
+    if (isRequested || !tail.includes('\r\n\r\n')) return;
+    isRequested = true;
+    requested();
+  });
+}
+
+/** Once stream 1 of the client has ended; its SETTINGS are acknowledged until then. */
+function followFrames(socket: Socket, requested: () => void, window: SendWindow | undefined): void {
+  let isRequested = false;
+  const take = ({ type, flags: set, stream, payload }: Frame) => {
+    if (type === frameType.windowUpdate) window?.widen(stream, payload.readUInt32BE());
+    if (isRequested) return;
+    if (type === frameType.settings && (set & flags.ack) === 0) socket.write(settingsAck);
+    isRequested = (type === frameType.data || type === frameType.headers) && (set & flags.endStream) !== 0;
+    if (isRequested) requested();
+  };
+  const read = frameReader(take);
+  socket.on('data', (bytes: Buffer) => {
+    // What floods have as answers is of no interest.
+    if (!isRequested || window !== undefined) read(bytes);
+  });
+}
+
+const settingsAck = frame(frameType.settings, '', { flags: flags.ack });
+
+function closeAll(): void {
+  for (const server of listening) server.close();
+  for (const socket of connected) socket.destroy();
+  listening.clear();
+}
+
+process.on('message', async (order: PeerOrder) => {
+  if (order.kind === 'close') {
+    closeAll();
+    process.send?.([]);
+  } else process.send?.(await Promise.all(order.exchanges.map(open)));
+});
+process.on('disconnect', () => process.exit(0));
+process.send?.('ready');
