@@ -1,4 +1,5 @@
 /** The body of a request: read up to a limit, decoded by its media type. */
+import { ownOf } from '../core/own.ts';
 import { parseJson } from './json-text.ts';
 import { type Checked, ok, type Problem, problem } from './problem.ts';
 
@@ -25,7 +26,7 @@ export async function readBody(
   mediaTypes: MediaTypes,
   jsonBytesMax: number = bodyBytesMax,
 ): Promise<Checked<unknown>> {
-  const syntax = mediaTypes[mediaTypeOf(request)];
+  const syntax = ownOf(mediaTypes, mediaTypeOf(request));
   if (!syntax) return unsupported(request, mediaTypes);
   const text = await readText(request, syntax === 'json' ? jsonBytesMax : bodyBytesMax);
   if (text.kind === 'problem') return text;

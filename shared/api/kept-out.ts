@@ -2,6 +2,8 @@
  * What a Kubernetes Pod says that does not concern probing: known, taken away before the manifest is decoded, and named to the client.
  * Source: PodSpec, Container, ObjectMeta and PodStatus of the Kubernetes API, v1.36.
  */
+import { ownOf } from '../core/own.ts';
+
 export type KeptOut = {
   /** Without the fields kept out and without nulls, which Kubernetes reads as absent, or in a list as the zero of its type. */
   readonly value: unknown;
@@ -100,7 +102,7 @@ function keptOut(root: unknown, shape: Shape): KeptOut {
         continue;
       }
       // A null is absent, but still there by name: an unknown field is one also when it is null.
-      kept.push([field, member === null ? at.nullIs : walk(member, at.into?.[field] ?? {}, memberPath)]);
+      kept.push([field, member === null ? at.nullIs : walk(member, ownOf(at.into ?? {}, field) ?? {}, memberPath)]);
     }
     return Object.fromEntries(kept);
   };

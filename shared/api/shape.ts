@@ -1,6 +1,7 @@
 /** Decoding with zod: each issue becomes a field problem with its JSON Pointer and a sentence. */
 import type * as z from 'zod';
 import { at, type FieldProblem } from '../core/field-problem.ts';
+import { ownOf } from '../core/own.ts';
 import { type Checked, invalidFields, ok } from './problem.ts';
 
 export type Shaped<Value> =
@@ -9,8 +10,23 @@ export type Shaped<Value> =
 
 export function shapeOf<Schema extends z.ZodType>(schema: Schema, value: unknown): Shaped<z.infer<Schema>> {
   const outcome = schema.safeParse(value);
-  if (outcome.success) return ok(outcome.data);
-  return { kind: 'invalid', problems: outcome.error.issues.flatMap((issue) => fieldProblems(issue, value)) };
+  const unnamed = prototypeNames(value, '');
+  if (outcome.success && unnamed.length === 0) return ok(outcome.data);
+  const problems = outcome.error?.issues.flatMap((issue) => fieldProblems(issue, value)) ?? [];
+  const known = new Set(problems.map(({ pointer }) => pointer));
+  return { kind: 'invalid', problems: [...problems, ...unnamed.filter(({ pointer }) => !known.has(pointer))] };
+}
+
+/** zod drops this key where any other would be an entry, without a word. No name of Kubernetes is like it. Recursion is bounded by the parsers. */
+const prototypeName = '__proto__';
+
+function prototypeNames(value: unknown, pointer: string): readonly FieldProblem[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, member]) =>
+    name === prototypeName
+      ? [{ pointer: at(pointer, name), detail: 'must have another name' }]
+      : prototypeNames(member, at(pointer, name)),
+  );
 }
 
 /** The value in the schema's shape, or a 422 that names every field that is not. */
@@ -29,7 +45,8 @@ export function withoutFields(value: unknown, problems: readonly FieldProblem[])
       .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
     const last = tokens.pop();
     const parent = tokens.reduce<unknown>(
-      (at, token) => (at as { readonly [key: string]: unknown } | undefined)?.[token],
+      (at, token) =>
+        typeof at === 'object' && at !== null ? ownOf(at as { readonly [key: string]: unknown }, token) : undefined,
       copy,
     );
     if (last === undefined || typeof parent !== 'object' || parent === null || Array.isArray(parent)) return undefined;

@@ -4,6 +4,7 @@
  * gate opens without a round trip.
  */
 import { containersReadyCondition, podInitializedCondition, podReadyCondition } from './conditions.ts';
+import { ownOf } from './own.ts';
 import { podPhase } from './phase.ts';
 import { updatePodStatus } from './pod-status.ts';
 import type { ProbeRecord, StatusRecord, TargetRecord, TargetState } from './records.ts';
@@ -102,7 +103,7 @@ function rawStatuses({ target, report, status }: TargetState): Statuses {
     const statusOf = (container: PlacedContainer) =>
       staticContainerStatus(
         { target, container },
-        status.incarnations[container.spec.name] ?? firstIncarnation(target.creationTimestampMs),
+        ownOf(status.incarnations, container.spec.name) ?? firstIncarnation(target.creationTimestampMs),
       );
     return { containerStatuses: regular.map(statusOf), initContainerStatuses: init.map(statusOf) };
   }

@@ -2,6 +2,7 @@
  * What a liveness or startup failure asks of others: a restart, one request per containerID, published until another containerID is there.
  */
 import { observe } from './observed.ts';
+import { ownOf } from './own.ts';
 import type { Incarnation, OutboxEvent, RestartRequest, StatusRecord, TargetRecord, TargetState } from './records.ts';
 import { containerShouldRestart } from './restart-policy.ts';
 import { type PlacedContainer, placedContainers, probeOf } from './spec.ts';
@@ -34,9 +35,11 @@ export function advanceRequests({ state, failing, incarnations, nowMs }: Advance
   const outbox: OutboxEvent[] = [];
   for (const entry of failing) {
     const name = entry.container.spec.name;
-    const known = status.restartRequests[name];
+    const known = ownOf(status.restartRequests, name);
     const request =
-      known?.containerID === entry.status.containerID ? known : newRequest(target, entry, incarnations[name], nowMs);
+      known?.containerID === entry.status.containerID
+        ? known
+        : newRequest(target, entry, ownOf(incarnations, name), nowMs);
     if (target.spec.lifecycle === 'static' && !restarts({ target, container: entry.container })) continue;
     open[name] = request;
   }
@@ -44,8 +47,8 @@ export function advanceRequests({ state, failing, incarnations, nowMs }: Advance
   // answered its request. Of a terminating target nothing is restarted any more.
   const waiting = target.deletionTimestampMs === undefined ? Object.entries(status.restartRequests) : [];
   for (const [name, request] of waiting) {
-    const isWaiting = incarnations[name]?.restartAtMs !== undefined || isHalfDone(state, name, request);
-    if (open[name] === undefined && isWaiting) open[name] = request;
+    const isWaiting = ownOf(incarnations, name)?.restartAtMs !== undefined || isHalfDone(state, name, request);
+    if (!Object.hasOwn(open, name) && isWaiting) open[name] = request;
   }
   for (const [name, request] of Object.entries(open)) {
     if (!isRequestDue(request, nowMs)) continue;
@@ -91,7 +94,7 @@ function answered(
   request: RestartRequest,
   incarnations: StatusRecord['incarnations'],
 ): boolean {
-  const incarnation = incarnations[container];
+  const incarnation = ownOf(incarnations, container);
   return (
     incarnation !== undefined &&
     staticContainerID(target.uid, container, incarnation.restartCount) !== request.containerID

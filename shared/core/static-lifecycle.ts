@@ -4,6 +4,7 @@
  * 10 minutes of running).
  */
 import { goDuration } from './go-duration.ts';
+import { ownOf } from './own.ts';
 import type { Incarnation, TargetRecord } from './records.ts';
 import { containerShouldRestart } from './restart-policy.ts';
 import type { PlacedContainer } from './spec.ts';
@@ -30,7 +31,7 @@ export function firstIncarnation(nowMs: number): Incarnation {
 /** Every container of the spec has an incarnation; those that have left the spec are dropped. */
 export function withSpecContainers(target: TargetRecord, incarnations: Incarnations, nowMs: number): Incarnations {
   const names = placedContainers(target.spec).map((container) => container.spec.name);
-  return Object.fromEntries(names.map((name) => [name, incarnations[name] ?? firstIncarnation(nowMs)]));
+  return Object.fromEntries(names.map((name) => [name, ownOf(incarnations, name) ?? firstIncarnation(nowMs)]));
 }
 
 /** The container failed its liveness or startup probe: it is killed, and restarted by its policy, now or after the back-off. */

@@ -6,6 +6,7 @@
 import { sameValue } from './equality.ts';
 import { composeStatus, observe } from './observed.ts';
 import { boundedOutbox, entryName, isWritersOwn } from './outbox.ts';
+import { ownOf } from './own.ts';
 import type { EventRecord, Incarnation, OutboxEvent, StatusRecord, TargetRecord, TargetState } from './records.ts';
 import { advanceRequests, type Failing, isRequestDue, killMessage } from './restart-requests.ts';
 import type { PlacedContainer } from './spec.ts';
@@ -129,13 +130,13 @@ function advanceLifecycle(state: TargetState, failing: readonly Failing[], nowMs
   const { target, status } = state;
   // Told once per containerID, as the request is made once.
   const events = failing
-    .filter((entry) => status.restartRequests[entry.status.name]?.containerID !== entry.status.containerID)
+    .filter((entry) => ownOf(status.restartRequests, entry.status.name)?.containerID !== entry.status.containerID)
     .map((entry) => killingEvent(target, entry, nowMs));
   if (target.spec.lifecycle === 'reported') return { incarnations: {}, events };
   const incarnations: Record<string, Incarnation> = { ...withSpecContainers(target, status.incarnations, nowMs) };
   for (const container of placedContainers(target.spec)) {
     const name = container.spec.name;
-    const before = incarnations[name];
+    const before = ownOf(incarnations, name);
     if (!before) continue;
     const after = advanceIncarnation({ target, container, incarnation: before, failing, nowMs });
     incarnations[name] = after;

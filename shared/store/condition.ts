@@ -1,8 +1,12 @@
 /** Conditions on an item that is at hand: what DynamoDB evaluates on its side, for adapters that evaluate here. */
+
+import { ownOf } from '../core/own.ts';
 import type { Condition } from './store.ts';
 
 /** The stored attributes; undefined: there is no item. */
 type Stored = { readonly [attribute: string]: unknown } | undefined;
+
+const own = (stored: Stored, attribute: string): unknown => stored && ownOf(stored, attribute);
 
 export const conditionsHold = (conditions: readonly Condition[] | undefined, stored: Stored): boolean =>
   (conditions ?? []).every((condition) => conditionHolds(condition, stored));
@@ -14,15 +18,15 @@ function conditionHolds(condition: Condition, stored: Stored): boolean {
     case 'notExists':
       return stored === undefined;
     case 'equals':
-      return stored?.[condition.attribute] === condition.value;
+      return own(stored, condition.attribute) === condition.value;
     case 'notEquals':
-      return stored?.[condition.attribute] !== condition.value;
+      return own(stored, condition.attribute) !== condition.value;
     case 'lessThan': {
-      const value = stored?.[condition.attribute];
+      const value = own(stored, condition.attribute);
       return typeof value === 'number' && value < condition.value;
     }
     case 'absent':
-      return stored?.[condition.attribute] === undefined;
+      return own(stored, condition.attribute) === undefined;
     case 'anyOf':
       return condition.conditions.some((inner) => conditionHolds(inner, stored));
   }

@@ -1,4 +1,6 @@
 /** What every adapter asks of the operations of one write before it sends anything. A violation is a bug of the caller: it throws. */
+
+import { ownOf } from '../core/own.ts';
 import type { Condition, Item, Key, Operation } from './store.ts';
 import { operationsMax } from './store.ts';
 
@@ -79,7 +81,7 @@ function requireValidCondition(condition: Condition): void {
 function requireValidUpdate(operation: Operation & { readonly kind: 'update' }): void {
   const { set = {}, remove = [], add = {} } = operation;
   const others = [...remove, ...Object.keys(add)];
-  const isTwice = (name: string, index: number) => set[name] !== undefined || others.indexOf(name) !== index;
+  const isTwice = (name: string, index: number) => ownOf(set, name) !== undefined || others.indexOf(name) !== index;
   if (others.some(isTwice)) throw new Error('an update names each attribute once');
   requireValidAttributes(set);
   requireValidAttributes(add);

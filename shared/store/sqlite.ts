@@ -1,6 +1,7 @@
 /** The store in one SQLite file: durable at every commit, one process. */
 import { createHash } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { ownOf } from '../core/own.ts';
 import { conditionsHold } from './condition.ts';
 import { itemBytes, itemBytesMax, readUnits, type StoreCall, writeUnits } from './item-size.ts';
 import {
@@ -203,7 +204,7 @@ function updated(operation: Operation & { readonly kind: 'update' }, before: Sto
   const after: { [attribute: string]: unknown } = { ...before, ...plainAttributes(definedOf(operation.set ?? {})) };
   for (const attribute of operation.remove ?? []) delete after[attribute];
   for (const [attribute, amount] of Object.entries(operation.add ?? {})) {
-    const value = after[attribute] ?? 0;
+    const value = ownOf(after, attribute) ?? 0;
     if (typeof value !== 'number') throw new Error(`add: attribute '${attribute}' is not a number`);
     after[attribute] = value + amount;
   }

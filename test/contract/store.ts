@@ -11,6 +11,7 @@ import {
   type WriteOutcome,
 } from '../../shared/store/store.ts';
 import { conditionCases } from './store-conditions.ts';
+import { nameTests } from './store-names.ts';
 import { outcomesOf, writeScenarios } from './store-scenarios.ts';
 
 export type OpenedStore = { readonly store: Store; close(): void | Promise<void> };
@@ -30,6 +31,7 @@ export function storeContract(title: string, open: () => OpenedStore | Promise<O
     describe('transactions', () => transactionTests(use));
     describe('tokens', () => tokenTests(use));
     describe('values', () => valueTests(use));
+    describe('names', () => nameTests(use));
     describe('concurrent writers', () => concurrencyTests(use));
     describe('bugs of the caller throw', () => bugTests(use));
     describe('scenarios', () => scenarioTests(use));

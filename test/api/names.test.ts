@@ -1,0 +1,280 @@
+/** Names that every JavaScript object has already: where one is a name by Kubernetes' rules it is like any other, elsewhere it is refused by name. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { compilePattern } from '../../shared/bus/pattern.ts';
+import { syncTarget } from '../../shared/manager/status-sync.ts';
+import { encodeProbe } from '../../shared/store/items.ts';
+import { targetAddress } from '../../shared/store/keys.ts';
+import { seededRandom } from '../support/seeded-random.ts';
+import { apiWorld, manifest, startMs, targetPath, type World } from './world.ts';
+
+const names = ['constructor', 'toString', 'toLocaleString', 'hasOwnProperty', 'isPrototypeOf', 'valueOf'];
+/** Of these no rule of Kubernetes allows one. */
+const underscored = ['__proto__', '__defineGetter__', '__lookupSetter__'];
+
+const path = targetPath('checkout');
+
+/** Computed, or a literal would set the prototype. */
+const member = (name: string, value: unknown) => ({ [name]: value });
+
+type Problem = { readonly errors?: readonly { readonly pointer: string; readonly detail: string }[] };
+
+/** A target of this body, a text in YAML or anything else in JSON, is refused at this place, and nothing of it is stored. */
+async function assertRefused(world: World, [method, at, body]: readonly [string, string, unknown], pointer: string) {
+  const before = await world.everything();
+  const headers = typeof body === 'string' ? { 'content-type': 'application/yaml' } : {};
+  const response = await world.request(method, at, { body, headers });
+  const problem = (await response.json()) as Problem;
+  assert.deepEqual([response.status, problem.errors?.map((each) => each.pointer)], [422, [pointer]]);
+  assert.equal(await world.everything(), before);
+}
+
+describe('keys of labels and annotations', () => {
+  for (const name of names)
+    test(`${name}: is stored, shown, selected by and merged`, async () => {
+      const world = apiWorld();
+      const texts = member(name, 'x');
+      const body = { ...manifest(), metadata: { labels: texts, annotations: texts } };
+      assert.equal((await world.request('PUT', path, { body })).status, 201);
+      await world.request('PUT', targetPath('other'), { body: manifest() });
+      const metadata = async () => ((await (await world.request('GET', path)).json()) as typeof body).metadata;
+      const shown = await metadata();
+      assert.deepEqual([shown.labels, shown.annotations], [texts, texts]);
+      const selected = async (selector: string) => {
+        const answer = await world.request('GET', `/v1/targets?labelSelector=${encodeURIComponent(selector)}`);
+        const { items } = (await answer.json()) as { items: readonly { metadata: { name: string } }[] };
+        return items.map((item) => item.metadata.name).toSorted();
+      };
+      const of = [name, `!${name}`, `${name}=x`, `${name}!=x`, `${name} in (x)`, `${name} notin (x)`];
+      const [checkout, other] = [['checkout'], ['other']];
+      assert.deepEqual(await Promise.all(of.map(selected)), [checkout, other, checkout, other, checkout, other]);
+      const patch = (value: unknown) =>
+        world.request('PATCH', path, { body: { metadata: { labels: member(name, value) } } });
+      assert.equal((await patch('y')).status, 200);
+      assert.equal((await metadata()).labels[name], 'y');
+      assert.equal((await patch(null)).status, 200);
+      assert.deepEqual((await metadata()).labels, {});
+    });
+
+  for (const name of underscored)
+    for (const [what, body, method] of [
+      ['JSON', { ...manifest(), metadata: { labels: member(name, 'x') } }, 'PUT'],
+      ['YAML', `{spec: {host: 127.0.0.1, containers: [{name: a}]}, metadata: {labels: {${name}: x}}}`, 'PUT'],
+      ['a merge patch', { metadata: { labels: member(name, 'x') } }, 'PATCH'],
+    ] as const)
+      test(`${name} is refused in ${what}`, async () => {
+        const world = apiWorld();
+        if (method === 'PATCH') await world.request('PUT', path, { body: manifest() });
+        await assertRefused(world, [method, path, body], `/metadata/labels/${name}`);
+      });
+
+  for (const name of underscored)
+    test(`${name} is refused as an annotation`, async () => {
+      const body = { ...manifest(), metadata: { annotations: member(name, 'x') } };
+      await assertRefused(apiWorld(), ['PUT', path, body], `/metadata/annotations/${name}`);
+    });
+
+  test('a value that is an object under such a key is refused as well', async () => {
+    const body = { ...manifest(), metadata: { labels: member('__proto__', { a: 'b' }) } };
+    await assertRefused(apiWorld(), ['PUT', path, body], '/metadata/labels/__proto__');
+  });
+});
+
+describe('a field that is no field', () => {
+  const probe = { httpGet: { port: 80, path: '/', httpHeaders: [{ name: 'A', value: 'b' }] }, periodSeconds: 5 };
+  const spec = { host: '127.0.0.1', containers: [{ name: 'main', readinessProbe: probe, env: [{ name: 'A' }] }] };
+  const whole = { metadata: { labels: {} }, spec };
+  const places = [
+    ...[
+      '',
+      '/metadata',
+      '/spec',
+      '/spec/containers/0',
+      '/spec/containers/0/env/0',
+      '/spec/containers/0/readinessProbe',
+    ],
+    ...['/spec/containers/0/readinessProbe/httpGet', '/spec/containers/0/readinessProbe/httpGet/httpHeaders/0'],
+  ];
+  const withMember = (value: unknown, pointer: string, name: string): unknown => {
+    const [, first, ...rest] = pointer.split('/');
+    if (first === undefined) return { ...(value as object), ...member(name, { a: 1 }) };
+    const inner = withMember((value as Record<string, unknown>)[first], ['', ...rest].join('/'), name);
+    return Array.isArray(value) ? value.with(Number(first), inner) : { ...(value as object), [first]: inner };
+  };
+
+  for (const name of [...names, ...underscored])
+    test(`${name} is refused at each place of a manifest`, async () => {
+      const world = apiWorld();
+      for (const at of places) await assertRefused(world, ['PUT', path, withMember(whole, at, name)], `${at}/${name}`);
+    });
+
+  const status = {
+    containerStatuses: [
+      { name: 'main', containerID: 'a://1', state: { running: { startedAt: '2026-01-01T11:59:00Z' } } },
+    ],
+    conditions: [{ type: 'example.com/warm', status: 'True' }],
+  };
+  for (const name of [...names, ...underscored])
+    test(`${name} is refused in every other body`, async () => {
+      const world = apiWorld();
+      const reported = { spec: { ...spec, lifecycle: 'reported' } };
+      assert.equal((await world.request('PUT', path, { body: reported })).status, 201);
+      for (const at of ['', '/status', '/status/containerStatuses/0', '/status/containerStatuses/0/state/running'])
+        await assertRefused(world, ['PUT', `${path}/status`, withMember({ status }, at, name)], `${at}/${name}`);
+      await assertRefused(world, ['POST', `${path}/probe`, member(name, 'x')], `/${name}`);
+      await assertRefused(world, ['PATCH', path, { spec: member(name, 'x') }], `/spec/${name}`);
+      const desired = { names: [], ...member(name, 1) };
+      await assertRefused(world, ['PUT', '/v1/namespaces/other/desired', desired], `/${name}`);
+    });
+
+  for (const name of [...names, ...underscored])
+    test(`${name} in the query changes nothing`, async () => {
+      const world = apiWorld();
+      await world.request('PUT', path, { body: manifest() });
+      const asked = ['/v1/targets', path, `${path}/events`].map((each) => world.request('GET', `${each}?${name}=1`));
+      for (const response of await Promise.all(asked)) assert.equal(response.status, 200);
+    });
+
+  for (const name of [...names, ...underscored])
+    test(`${name} is no media type`, async () => {
+      const world = apiWorld();
+      await world.request('PUT', path, { body: manifest() });
+      const before = await world.everything();
+      const bodies = [
+        ['PUT', path],
+        ['PATCH', path],
+        ['PUT', `${path}/status`],
+        ['POST', `${path}/probe`],
+        ['PUT', '/v1/namespaces/other/desired'],
+      ] as const;
+      for (const [method, at] of bodies) {
+        const response = await world.request(method, at, { body: '{}', headers: { 'content-type': name } });
+        assert.equal(response.status, 415);
+      }
+      assert.equal(await world.everything(), before);
+    });
+
+  for (const name of underscored)
+    test(`${name} is no namespace, target or header`, async () => {
+      const world = apiWorld();
+      const body = manifest();
+      await assertRefused(world, ['PUT', targetPath('checkout', name), body], '/metadata/namespace');
+      await assertRefused(world, ['PUT', targetPath(name), body], '/metadata/name');
+      const httpGet = { port: 80, httpHeaders: [{ name, value: 'x' }] };
+      const sent = { spec: { host: '127.0.0.1', readinessProbe: { httpGet } } };
+      await assertRefused(world, ['PUT', path, sent], '/spec/readinessProbe/httpGet/httpHeaders/0/name');
+    });
+});
+
+/** All that is stored and shown of a target that restarts once, is reported on, triggered and taken away. */
+async function historyOf(name: string, lifecycle: 'static' | 'reported'): Promise<unknown> {
+  const world = apiWorld({ random: seededRandom(1) });
+  const ports = { store: world.store, bus: world.bus, clock: world.clock, random: seededRandom(2), log: world.log };
+  const address = { namespace: name, name };
+  const at = targetPath(name, name);
+  const seen: unknown[] = [];
+  const request = async (method: string, where: string, body?: unknown) => {
+    const response = await world.request(method, where, body === undefined ? {} : { body });
+    seen.push([method, where, response.status, response.status === 204 ? '' : await response.json()]);
+  };
+  const sync = async () => seen.push(await syncTarget(ports, address), await world.items(name, name), world.published);
+  const probe = { tcpSocket: { port: name }, failureThreshold: 1 };
+  const container = {
+    name,
+    ports: [{ name: name.slice(0, 15), containerPort: 80 }],
+    env: [{ name, value: `$(${name}) $(toString)` }],
+    livenessProbe: { ...probe, tcpSocket: { port: name.slice(0, 15) } },
+    readinessProbe: { exec: { command: [`$(${name})`] } },
+  };
+  const spec = { host: '127.0.0.1', lifecycle, readinessGates: [{ conditionType: name }], containers: [container] };
+  const before = { ...spec, readinessGates: [], containers: [{ name: 'first' }] };
+  await request('PUT', at, { spec: before });
+  await sync();
+  await request('PUT', at, { spec, metadata: { labels: member(name, name) } });
+  await sync();
+  if (lifecycle === 'reported') {
+    const state = { running: { startedAt: '2026-01-01T11:59:00Z' } };
+    const conditions = [{ type: name, status: 'True' }];
+    await request('PUT', `${at}/status`, {
+      status: { containerStatuses: [{ name, containerID: 'a://1', state }], conditions },
+    });
+    await sync();
+  }
+  await failLiveness(world, address);
+  for (const laterMs of [0, 11_000, 11_000]) {
+    world.advance(laterMs);
+    await sync();
+    await failLiveness(world, address);
+  }
+  await request('POST', `${at}/probe`, { container: name, probeType: 'liveness' });
+  await request('GET', `/v1/namespaces/${name}/targets`);
+  await request('GET', `${at}/events`);
+  await request('PUT', `/v1/namespaces/${name}/desired`, { names: [name] });
+  await request('PATCH', at, { spec: { containers: [{ name: `${name}-2` }, { name }] } });
+  await sync();
+  await request('PUT', `/v1/namespaces/${name}/desired`, { names: [] });
+  world.advance(60_000);
+  await sync();
+  return { seen, errors: world.log.lines.filter(({ level }) => level === 'error'), poison: world.poison };
+}
+
+/** As the prober commits it, of the container that runs now. */
+async function failLiveness(world: World, { namespace, name }: { readonly namespace: string; readonly name: string }) {
+  const items = await world.items(name, namespace);
+  const status = items.find(({ kind }) => kind === 'STATUS') as unknown as {
+    readonly uid: string;
+    readonly status: { readonly containerStatuses: readonly { readonly containerID: string }[] };
+  };
+  const containerID = status.status.containerStatuses[0]?.containerID ?? '';
+  const probe = {
+    uid: status.uid,
+    container: name,
+    probeType: 'liveness' as const,
+    containerID,
+    result: 'failure' as const,
+  };
+  const counts = {
+    version: 1,
+    streak: 1,
+    resultRun: 1,
+    onHold: true,
+    ended: false,
+    sinceMs: startMs,
+    specDigest: '',
+    output: '',
+  };
+  const item = encodeProbe(targetAddress(namespace, name), { ...probe, ...counts });
+  await world.store.write([{ kind: 'put', item }], {
+    token: `${containerID}${status.uid}${items.length}${Math.random()}`,
+  });
+}
+
+describe('a target whose namespace, name, container, port and gate are all named constructor', () => {
+  /** As long as the other, so that all sizes are the same; the bucket goes by the hash of the name. */
+  const ordinary = 'conductored';
+  const renamed = (history: unknown, name: string) =>
+    JSON.parse(
+      JSON.stringify(history)
+        .replaceAll(name, 'NAME')
+        .replaceAll(/"pk":"[^"]*"/g, '"pk":""')
+        .replaceAll(/[0-9a-f]{16}(?=#NAME)/g, 'hash'),
+    );
+  for (const lifecycle of ['static', 'reported'] as const)
+    test(`${lifecycle}: has the history of any other`, async () => {
+      const [strange, usual] = [await historyOf('constructor', lifecycle), await historyOf(ordinary, lifecycle)];
+      assert.match(JSON.stringify(usual), /Container Restart Requested/);
+      assert.deepEqual(renamed(strange, 'constructor'), renamed(usual, ordinary));
+    });
+});
+
+describe('a pattern of events', () => {
+  const parse = (text: string) => JSON.parse(text);
+  for (const name of [...names, ...underscored])
+    test(`finds ${name} only where it is`, () => {
+      const matches = compilePattern(parse(`{"detail": {"${name}": ["x"]}}`));
+      const exists = compilePattern(parse(`{"detail": {"${name}": [{"exists": true}]}}`));
+      const events = [`{"detail": {"${name}": "x"}}`, '{"detail": {}}', '{"detail": {"a": "x"}}', '{}'].map(parse);
+      assert.deepEqual(events.map(matches), [true, false, false, false]);
+      assert.deepEqual(events.map(exists), [true, false, false, false]);
+    });
+});
