@@ -1,6 +1,6 @@
 /**
  * The few bytes of gRPC that a health probe needs: `grpc.health.v1.HealthCheckRequest` and `…Response` as protobuf, the length-prefixed
- * message around them, `grpc-timeout`, `grpc-message`. Sources: gRPC over HTTP/2 (PROTOCOL-HTTP2.md), health.proto, grpc-go's texts.
+ * message around them, `:authority`, `grpc-timeout`, `grpc-message`. Sources: gRPC over HTTP/2 (PROTOCOL-HTTP2.md), health.proto, grpc-go's texts.
  */
 import { numberReader } from './protobuf.ts';
 
@@ -51,6 +51,18 @@ const codeNames = [
 ];
 
 export const codeName = (code: number): string => codeNames[code] ?? `Code(${code})`;
+
+/** What RFC 3986 lets an authority have as it is. */
+const escapedInAuthority = /[^\w.~!$&'()*+,;=:[\]@-]/u;
+
+/** The value of `:authority`: UTF-8, and percent-encoded where RFC 3986 demands it. Source: grpc-go, clientconn.go (encodeAuthority). */
+export function encodeAuthority(text: string): string {
+  if (!escapedInAuthority.test(text)) return text;
+  const bytes = [...Buffer.from(text, 'utf8')].map((byte) => String.fromCharCode(byte));
+  return bytes.map((byte) => (escapedInAuthority.test(byte) ? percentEncoded(byte) : byte)).join('');
+}
+
+const percentEncoded = (byte: string): string => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
 
 const timeoutValueMax = 99_999_999;
 

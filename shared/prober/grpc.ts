@@ -11,7 +11,7 @@ import type { Clock } from '../lib/clock.ts';
 import { hostPort } from '../net/dial-failure.ts';
 import type { Dial, DialFailure, SocketPermit } from '../net/net.ts';
 import { failedDial } from './failed-dial.ts';
-import { codeName, serving, servingStatusName } from './grpc-codec.ts';
+import { codeName, encodeAuthority, serving, servingStatusName } from './grpc-codec.ts';
 import { type Connected, connectOnce, connectUntil, type NotConnected } from './grpc-connect.ts';
 import type { RpcResult } from './grpc-reply.ts';
 import type { CallOutcome } from './grpc-session.ts';
@@ -47,7 +47,7 @@ type Asking = GrpcProberOptions & { readonly permit: SocketPermit | undefined };
 
 async function ask(request: GrpcRequest, deadlineMs: number, options: Asking): Promise<Asked> {
   const { host, port, service } = request;
-  const call = { authority: hostPort(host, port), service, userAgent, deadlineMs };
+  const call = { authority: encodeAuthority(hostPort(host, port)), service, userAgent, deadlineMs };
   const connecting = { ...options, call, isEager: false };
   const connected = await connectUntil(request, deadlineMs, connecting);
   if (connected.kind !== 'connected') return connected;
