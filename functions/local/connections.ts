@@ -6,13 +6,20 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** How long a client may take. A response, `/v1/watch` for one, may take longer. */
-export const connectionTimeouts = {
+export type ConnectionTimeouts = {
+  readonly headersTimeout: number;
+  readonly requestTimeout: number;
+  readonly keepAliveTimeout: number;
+  /** How often Node looks for the first two. */
+  readonly connectionsCheckingInterval: number;
+};
+
+export const connectionTimeouts: ConnectionTimeouts = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   keepAliveTimeout: 5_000,
-  /** How often Node looks for the first two. */
   connectionsCheckingInterval: 2_000,
-} as const;
+};
 
 /** Idle connections are closed from here on. The rest is for clients that arrive before their descriptors are free. */
 const fullPart = 3 / 4;

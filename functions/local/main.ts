@@ -2,17 +2,17 @@
  * `npm start`: the whole product in one process, or one of the processes that share it. The AWS SDK is imported only where it is used: a
  * process alone neither waits for it nor keeps it in memory.
  */
-import { Server } from 'node:http';
-import { serve } from '@hono/node-server';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
 import type { Canary } from '../../shared/manager/ports.ts';
 import type { Watchdog } from '../watchdog/watchdog.ts';
+import { apiServer } from './api-server.ts';
 import type { AwsOptions } from './aws-options.ts';
 import type { AwsServices } from './aws-services.ts';
 import { dnsServers, type WayOut } from './canaries.ts';
-import { boundConnections, connectionTimeouts } from './connections.ts';
 import { startControl } from './control.ts';
 import {
   aloneNeeds,
@@ -113,7 +113,7 @@ function run(piece: Piece, running: Running): void {
     watchdog.stopping();
     setTimeout(() => process.exit(exitFailed), stopMaxMs).unref();
     server?.close();
-    if (server && 'closeAllConnections' in server) server.closeAllConnections();
+    server?.closeAllConnections();
     void piece.stop().then(() => {
       close?.();
       process.exit(0);
@@ -127,18 +127,19 @@ function listen(
   piece: Piece,
   options: ServerOptions,
   { listening, shares }: Pick<Running, 'listening' | 'shares'>,
-): ReturnType<typeof serve> {
+): Server {
   let { port: boundPort } = options;
   if (options.warning !== undefined) process.stderr.write(`probelet: warning: ${options.warning}\n`);
   const { host: hostname, port: askedPort } = options;
   const bound = () => ({ host: hostname, port: boundPort });
   const fetch = options.token === undefined ? onlyLocalCallers(piece.fetch, bound) : piece.fetch;
-  const server = serve({ fetch, hostname, port: askedPort, serverOptions: connectionTimeouts }, ({ address, port }) => {
+  const server = apiServer(fetch, { hostname, connectionsMax: shares.connectionsMax, log });
+  server.listen(askedPort, hostname, () => {
+    const { address, port } = server.address() as AddressInfo;
     boundPort = port;
     const host = address.includes(':') ? `[${address}]` : address;
     process.stderr.write(`probelet listens on http://${host}:${port}${listening}\n`);
   });
-  if (server instanceof Server) boundConnections(server, shares.connectionsMax);
   server.on('error', (error: NodeJS.ErrnoException) => {
     process.stderr.write(
       `probelet: cannot listen on ${options.host}:${options.port} (${error.code}): choose another with --port\n`,

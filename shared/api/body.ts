@@ -76,23 +76,28 @@ const tooLarge = (bytesMax: number): Problem =>
 async function readText(request: Request, bytesMax: number): Promise<Checked<string>> {
   if (Number(request.headers.get('content-length')) > bytesMax) return tooLarge(bytesMax);
   const bytes = await readBytes(request, bytesMax);
-  if (!bytes) return tooLarge(bytesMax);
+  if (bytes.kind === 'problem') return bytes;
   try {
-    return ok(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    return ok(new TextDecoder('utf-8', { fatal: true }).decode(bytes.value));
   } catch {
     return problem(400, 'malformed-body', 'The body is not UTF-8.');
   }
 }
 
 /** Stops reading at the limit, whatever the length header says. */
-async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array | undefined> {
-  if (!request.body) return new Uint8Array();
+async function readBytes(request: Request, bytesMax: number): Promise<Checked<Uint8Array>> {
+  if (!request.body) return ok(new Uint8Array());
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of request.body) {
-    length += chunk.byteLength;
-    if (length > bytesMax) return undefined;
-    chunks.push(chunk);
+  try {
+    for await (const chunk of request.body) {
+      length += chunk.byteLength;
+      if (length > bytesMax) return tooLarge(bytesMax);
+      chunks.push(chunk);
+    }
+  } catch {
+    // The client has gone away, or its chunks are none: nothing that the service could mend.
+    return problem(400, 'malformed-body', 'The body broke off.');
   }
-  return Buffer.concat(chunks);
+  return ok(Buffer.concat(chunks));
 }

@@ -23,12 +23,15 @@ export const problemTitles = {
   403: 'Forbidden',
   404: 'Not Found',
   405: 'Method Not Allowed',
+  408: 'Request Timeout',
   409: 'Conflict',
   412: 'Precondition Failed',
   413: 'Content Too Large',
   415: 'Unsupported Media Type',
+  417: 'Expectation Failed',
   422: 'Unprocessable Content',
   429: 'Too Many Requests',
+  431: 'Request Header Fields Too Large',
   500: 'Internal Server Error',
   503: 'Service Unavailable',
 } as const;
@@ -66,7 +69,13 @@ export const problemMediaType = 'application/problem+json';
 /** What a service says is for whoever asked, and of the type that it names. */
 export const everywhere = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const;
 
-export function problemResponse({ status, slug, detail, errors, quota, headers }: Problem): Response {
+export function problemResponse(refusal: Problem): Response {
+  const { status, headers, body } = problemText(refusal);
+  return new Response(body, { status, headers });
+}
+
+/** A problem as it is sent, by a server that has no Response to send. */
+export function problemText({ status, slug, detail, errors, quota, headers }: Problem) {
   const body = {
     type: `urn:probelet:problem:${slug}`,
     title: problemTitles[status],
@@ -75,10 +84,11 @@ export function problemResponse({ status, slug, detail, errors, quota, headers }
     ...(errors && { errors }),
     ...(quota && { quota }),
   };
-  return new Response(`${JSON.stringify(body)}\n`, {
+  return {
     status,
     headers: { 'content-type': problemMediaType, ...everywhere, ...headers },
-  });
+    body: `${JSON.stringify(body)}\n`,
+  } as const;
 }
 
 /** A JSON answer; `headers` beside the content type. */
