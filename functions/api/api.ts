@@ -34,6 +34,7 @@ export function apiFunction(ports: ApiFunctionPorts) {
       metrics.emit({ EventsMalformed: 1 });
       return problemResponse(problem(400, 'malformed-event', 'This is not an event of an HTTP API.'));
     }
+    if (decoded.kind === 'refused') return problemResponse(problem(400, 'malformed-path', decoded.detail));
     const { request, caller } = decoded;
     const { pathname: path } = new URL(request.url);
     if (caller === undefined && !anonymous && path !== anonymousPath)

@@ -3,17 +3,20 @@
  * way out of hono, and takes a malformed event for one of another service. Source: "Create AWS Lambda proxy integrations for HTTP APIs".
  */
 import * as z from 'zod';
+import { pathFault } from './authorized-path.ts';
 
 const eventSchema = z.object({
   version: z.literal('2.0'),
   rawPath: z.string().startsWith('/'),
+  routeKey: z.string().optional(),
+  pathParameters: z.record(z.string(), z.string()).nullish(),
   rawQueryString: z.string().default(''),
   headers: z.record(z.string(), z.string()).default({}),
   body: z.string().optional(),
   isBase64Encoded: z.boolean().default(false),
   requestContext: z.object({
     domainName: z.string().default('localhost'),
-    http: z.object({ method: z.string().min(1) }),
+    http: z.object({ method: z.string().min(1), path: z.string().optional() }),
     authorizer: z
       .object({
         iam: z.object({ userArn: z.string().nullish(), callerId: z.string().nullish() }).nullish(),
@@ -30,11 +33,17 @@ type HttpEvent = z.infer<typeof eventSchema>;
 export type DecodedHttpEvent =
   /** `caller`: who API Gateway has found it to be; absent: nobody was asked. */
   | { readonly kind: 'request'; readonly request: Request; readonly caller?: string }
+  /** The caller's mistake. */
+  | { readonly kind: 'refused'; readonly detail: string }
   | { readonly kind: 'malformed'; readonly detail: string };
 
 export function decodeHttpEvent(event: unknown): DecodedHttpEvent {
   const parsed = eventSchema.safeParse(event);
   if (!parsed.success) return { kind: 'malformed', detail: z.prettifyError(parsed.error) };
+  const { requestContext, ...routed } = parsed.data;
+  const { method, path: contextPath } = requestContext.http;
+  const fault = pathFault({ ...routed, method, contextPath });
+  if (fault !== undefined) return { kind: 'refused', detail: fault };
   try {
     const caller = callerOf(parsed.data);
     return { kind: 'request', request: requestOf(parsed.data), ...(caller !== undefined && { caller }) };
@@ -49,9 +58,6 @@ function requestOf({ rawPath, rawQueryString, headers, body, isBase64Encoded, re
   const query = rawQueryString === '' ? '' : `?${rawQueryString}`;
   const hasBody = body !== undefined && http.method !== 'GET' && http.method !== 'HEAD';
   const url = new URL(`https://${domainName}${rawPath}${query}`);
-  // What is served has to be what was allowed in front: `..`, `?` and `#` in a decoded path would make another one of it.
-  if (url.pathname !== rawPath && url.pathname !== encodeURI(rawPath))
-    throw new Error(`the path ${rawPath} is not normal`);
   return new Request(url, {
     method: http.method,
     headers,

@@ -76,8 +76,6 @@ describe('an event of an HTTP API', () => {
       requestContext: { ...good.requestContext, http: { method: 'TRACE' } },
     },
     'one with a path that is none': { ...good, rawPath: 'healthz' },
-    'one with a path that would be another': { ...good, rawPath: '/v1/namespaces/a/../b/targets' },
-    'one with a query in its path': { ...good, rawPath: '/healthz?x' },
     'one with a header that is none': { ...good, headers: { 'a b': 'c' } },
     'an event of a queue': { Records: [] },
   };
@@ -125,10 +123,10 @@ describe('the API behind an HTTP API', () => {
     ] as const)
       assert.equal((await call(httpEvent(method, path))).statusCode, 401, `${method} ${path}`);
     assert.equal((await call(httpEvent('GET', '/healthz'))).json.status, 'ok');
-    for (const path of ['/healthz/', '//healthz', '/healthz%2f'])
-      assert.equal((await call(httpEvent('GET', path))).statusCode, 401, path);
     // Whatever was allowed in front of it.
-    for (const path of ['/healthz/../v1/targets', '/v1/targets/../../healthz', '/healthz/%2e%2e/v1/targets'])
+    const spellings = ['/healthz/', '//healthz', '/healthz%2f', '/healthz?x'];
+    const detours = ['/healthz/../v1/targets', '/v1/targets/../../healthz', '/healthz/%2e%2e/v1/targets'];
+    for (const path of [...spellings, ...detours])
       assert.equal((await call(httpEvent('GET', path))).statusCode, 400, path);
   });
 
