@@ -83,8 +83,13 @@ function execProblems(command: readonly string[], pointer: string): Problems {
   return [
     ...unless(command.length > 0, field, 'must name a command'),
     ...atMost(command.length, commandWordsMax, field),
+    ...command.flatMap((word, index) => unless(!parameterReference.test(word), at(field, index), noReference)),
   ];
 }
+
+/** Run Command would replace it by the parameter, which the prober's role may read and the caller may not. */
+const parameterReference = /\{\{\s*ssm(?:-secure)?:/i;
+const noReference = 'must not refer to Parameter Store: {{ssm:…}} is not resolved';
 
 function grpcProblems({ port, service = '' }: NonNullable<ProbeInput['grpc']>, pointer: string): Problems {
   const valid = service.length <= serviceLengthMax;

@@ -42,8 +42,11 @@ export function ssmRunner({ call, clock, instanceId }: SsmRunnerOptions): Runner
   };
 }
 
-/** One argument of a shell, whatever is in it. */
-const shellWord = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`;
+/**
+ * One argument of a shell, whatever is in it. Quotes behind each brace part those that Systems Manager would take for a reference
+ * (`{{ssm:NAME}}`) and replace by a value the caller may not read.
+ */
+const shellWord = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`).replaceAll('{', "{''")}'`;
 
 function commandIdOf({ Command: command }: Readonly<Record<string, unknown>>): string | undefined {
   const id = typeof command === 'object' && command !== null && 'CommandId' in command ? command.CommandId : undefined;

@@ -78,6 +78,16 @@ describe('a command on an instance', () => {
     );
   });
 
+  test('has no reference that Systems Manager would resolve', async (context) => {
+    const { run, calls } = await world(context, [look('Success', { ResponseCode: 0 })]);
+    const words = ['{{ssm:/name}}', '{{ ssm-secure:n }}', '{{{ssm:n}}}', '{{{{x}}}}', "{'{ssm:n}}", '{{', '{}'];
+    await run(['printf', '%s|', ...words]);
+    const sent = calls('SendCommand')[0]?.body ?? '';
+    assert.ok(!sent.includes('{{'), sent);
+    const [line] = JSON.parse(sent).Parameters.commands;
+    assert.equal(execFileSync('/bin/sh', ['-c', line], { encoding: 'utf8' }), `${words.join('|')}|`);
+  });
+
   test('that fails has its exit code', async (context) => {
     const { run } = await world(context, [look('Failed', { ResponseCode: 7, StandardErrorContent: 'no' })]);
     assert.deepEqual(await run(['false']), { kind: 'exited', exitCode: 7, output: 'no' });
