@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 command -v python3 >/dev/null || { echo 'fuzz:api needs Python 3.11: install it (Debian: apt-get install python3-venv)' >&2; exit 2; }
-[ -x .venv/bin/schemathesis ] || { python3 -m venv .venv && .venv/bin/pip install --quiet -r test/api/requirements.txt; }
+[ -x .venv/bin/schemathesis ] || { python3 -m venv .venv && .venv/bin/pip install --quiet --require-hashes -r test/api/requirements.txt; }
 
 data=$(mktemp -d)
 node test/api/fuzz-server.ts >"$data/url" 2>"$data/log" &

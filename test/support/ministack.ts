@@ -71,7 +71,11 @@ export function requireMinistack(): void {
   const options: ExecFileSyncOptions = { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] };
   execFileSync('python3', ['-m', 'venv', environment], options);
   const requirements = join(import.meta.dirname, 'requirements.txt');
-  execFileSync(join(environment, 'bin/pip'), ['install', '--quiet', '--requirement', requirements], options);
+  execFileSync(
+    join(environment, 'bin/pip'),
+    ['install', '--quiet', '--require-hashes', '--requirement', requirements],
+    options,
+  );
 }
 
 /**
