@@ -12,7 +12,11 @@ export function refuseBrokenRequests(server: Server): void {
   /** The last exchange of each connection. */
   const exchanges = new WeakMap<Duplex, Exchange>();
   const refused = new WeakSet<Duplex>();
-  server.on('request', (request, response) => exchanges.set(request.socket, { request, response }));
+  // Node gives a request to one of the two.
+  for (const event of ['request', 'checkExpectation'])
+    server.on(event, (request: IncomingMessage, response: ServerResponse) =>
+      exchanges.set(request.socket, { request, response }),
+    );
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     // Everything that arrives after it is an error again.
     if (refused.has(socket)) return;
@@ -20,12 +24,18 @@ export function refuseBrokenRequests(server: Server): void {
     const last = exchanges.get(socket);
     const answer = () => refuseOn(socket, refusalOf(error));
     if (!socket.writable) socket.destroy();
-    else if (!last || last.response.writableFinished) answer();
+    else if (!last) answer();
     // The request before the broken one is answered first: clients tell answers apart by their order.
-    else if (last.request.complete) last.response.once('finish', answer);
-    else if (last.response.headersSent) socket.destroy();
+    else if (last.request.complete) afterwards(last.response, answer);
+    // It has its answer already, and is broken in what nobody wanted to read.
+    else if (last.response.headersSent) afterwards(last.response, () => closeAfter(socket, ''));
     else answer();
   });
+}
+
+function afterwards(response: ServerResponse, then: () => void): void {
+  if (response.writableFinished) then();
+  else response.once('finish', then);
 }
 
 const unreadable = problem(400, 'malformed-request', 'This is not a request of HTTP/1.1.');
@@ -49,9 +59,13 @@ export function refuseOn(socket: Duplex, refusal: Problem): void {
   const { status, headers, body } = problemText(refusal);
   const fields = { ...headers, connection: 'close', 'content-length': Buffer.byteLength(body) };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+  closeAfter(socket, `HTTP/1.1 ${status} ${problemTitles[refusal.status]}\r\n${lines.join('')}\r\n${body}`);
+}
+
+function closeAfter(socket: Duplex, text: string): void {
   socket.on('error', () => socket.destroy());
   socket.resume();
-  socket.end(`HTTP/1.1 ${status} ${problemTitles[refusal.status]}\r\n${lines.join('')}\r\n${body}`);
+  if (socket.writable) socket.end(text);
   const timer = setTimeout(() => socket.destroy(), lingerMs).unref();
   socket.once('close', () => clearTimeout(timer));
 }

@@ -1,5 +1,6 @@
 /** The server that is fuzzed: `npm start`'s runtime, which dials loopback only and asks no real DNS server, because a fuzzer registers any host. */
-import { serve } from '@hono/node-server';
+import type { AddressInfo } from 'node:net';
+import { apiServer } from '../../functions/local/api-server.ts';
 import { startRuntime } from '../../functions/local/runtime.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
@@ -20,4 +21,7 @@ const runtime = startRuntime(
   },
 );
 await runtime.shard.loaded;
-serve({ fetch: runtime.fetch, hostname: '127.0.0.1', port: 0 }, ({ port }) => console.log(`http://127.0.0.1:${port}`));
+/** Short, because many of the requests never end. */
+const timeouts = { headersTimeout: 500, requestTimeout: 500, keepAliveTimeout: 500, connectionsCheckingInterval: 100 };
+const server = apiServer(runtime.fetch, { hostname: '127.0.0.1', connectionsMax: 100, log, timeouts });
+server.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));

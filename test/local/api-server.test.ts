@@ -118,6 +118,12 @@ describe('what Node refuses itself', () => {
       );
     });
 
+  test('what is broken behind its answer is not answered twice', async () => {
+    const socket = open();
+    socket.write(put('Transfer-Encoding: chunked\r\nExpect: a-miracle\r\n', 'zz\r\n'));
+    assert.equal((await text(socket)).match(/^HTTP\/1\.1 /gm)?.length, 1);
+  });
+
   test('HTTP/1.0 needs no Host', async () => {
     const socket = open();
     socket.write('GET /healthz HTTP/1.0\r\n\r\n');
