@@ -18,6 +18,7 @@ const parties = [
   'a web page in an operator’s browser',
   'another local user',
   'another tenant of the AWS account',
+  'another namespace',
   'a writer on the event bus',
 ];
 
