@@ -19,6 +19,9 @@ export type SecureOptions = { readonly hostname: string; readonly clock: Clock; 
 /** Without the post-quantum groups, which cost a sixth more: a peer that is not verified is no secret-keeper. */
 const ecdhCurve = 'X25519:P-256:P-384:P-521';
 
+/** What the stream keeps of a peer while it is paused: with 1, no more than one record or two. Node's default is 64 KiB. Its types lack it. */
+const kept = { highWaterMark: 1 };
+
 let sharedContext: SecureContext | undefined;
 
 /** Making one costs a thousand times what using it does. Old key sizes pass, as nothing is verified anyway. */
@@ -37,6 +40,7 @@ export function secure(socket: Socket, { hostname, clock, deadline }: SecureOpti
   const secured = connect({
     socket,
     secureContext: secureContext(),
+    ...kept,
     ALPNProtocols: ['h2', 'http/1.1'],
     rejectUnauthorized: false,
     ...(isIP(hostname) === 0 && { servername: hostname }),
