@@ -1,18 +1,23 @@
 /**
- * `npm run fuzz:peers [-- --seed N] [--only KIND,KIND] [--slice] [--output json]`: hostile peers against the product's probers. For each
- * kind: CPU by bytes, memory, and how late healthy neighbours are. Ends with `N passed, N failed`.
+ * `npm run fuzz:peers [-- --seed N] [--only KIND,KIND] [--stages NAME,NAME] [--minutes N] [--slice] [--output json]`: hostile peers
+ * against the product. `growth` and `volley` have its probers alone: for each kind CPU by bytes, memory, and how late healthy neighbours
+ * are. `crowd` has the whole of `npm start` among 700 peers. `--minutes` instead has it beside peers of HTTP/2 and gRPC for so long. Ends
+ * with `N passed, N failed`.
  */
 import { parseArgs } from 'node:util';
 import { type Figure, figureLines, scoreLine, scoreOf } from '../support/figures.ts';
 import { seededRandom } from '../support/seeded-random.ts';
+import { crowdStage, longStage } from './crowd.ts';
 import { endingKinds } from './kinds.ts';
 import keptSeeds from './seeds.json' with { type: 'json' };
-import { growthStage, volleyStage } from './stages.ts';
+import { growthStage, type StageOptions, volleyStage } from './stages.ts';
 
 const { values } = parseArgs({
   options: {
     seed: { type: 'string' },
     only: { type: 'string' },
+    stages: { type: 'string', default: 'growth,volley,crowd' },
+    minutes: { type: 'string' },
     slice: { type: 'boolean', default: false },
     output: { type: 'string', default: 'text' },
   },
@@ -27,8 +32,20 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 say(`seeds ${seeds.join(', ')}; ${kinds.length} kinds`);
 
 const options = { kinds, seeds, isSlice: values.slice, random: seededRandom(randomSeed), say };
+type Stage = (options: StageOptions) => Promise<readonly Figure[]>;
+const known: Readonly<Record<string, Stage>> = { growth: growthStage, volley: volleyStage, crowd: crowdStage };
+const minutes = Number(values.minutes);
+const stages: Readonly<Record<string, Stage>> =
+  values.minutes === undefined
+    ? Object.fromEntries(values.stages.split(',').map((name) => [name, known[name] ?? unknownStage(name)]))
+    : { 'long run': (of) => longStage({ ...of, minutes }) };
+
+function unknownStage(name: string): never {
+  throw new Error(`no stage ${name}: ${Object.keys(known).join(', ')}`);
+}
+
 const figures: Figure[] = [];
-for (const [name, stage] of Object.entries({ growth: growthStage, volley: volleyStage })) {
+for (const [name, stage] of Object.entries(stages)) {
   const startMs = performance.now();
   const found = await stage(options);
   figures.push(...found);

@@ -1,0 +1,87 @@
+/** `npm start` as package.json has it, with a heap of 200 MB: a process of its own that is asked over its API, measured and told to end. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import packageJson from '../../package.json' with { type: 'json' };
+import { sleep, systemClock } from '../../shared/lib/clock.ts';
+
+export type Product = {
+  readonly url: string;
+  /** Bytes, as the kernel counts them. */
+  readonly memory: () => Memory;
+  /** Whether it runs; else what it said last. */
+  readonly fault: () => string | undefined;
+  /** Tells it to end, and returns how long that took and the exit code or signal. After 20 s it is killed. */
+  readonly terminate: () => Promise<{ readonly tookMs: number; readonly code: string }>;
+};
+
+export type Memory = { readonly rss: number; readonly highest: number; readonly anonymous: number };
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const startMsMax = 60_000;
+const endMsMax = 20_000;
+const saidMax = 4_000;
+const heapMb = 200;
+
+/** Of package.json: variables, then `node` with its options and its file. */
+const startCommand = (dataDir: string): string =>
+  `exec env ${packageJson.scripts.start.replace(/\bnode /, `node --max-old-space-size=${heapMb} `)} --port 0 --data-dir '${dataDir}'`;
+
+export async function startProduct(dataDir: string): Promise<Product> {
+  const PATH = `${dirname(process.execPath)}:${process.env.PATH}`;
+  const options = { cwd: root, env: { ...process.env, PATH } };
+  const child = spawn('sh', ['-c', startCommand(dataDir)], { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  const killed = () => void child.kill('SIGKILL');
+  process.once('exit', killed);
+  child.once('exit', () => process.off('exit', killed));
+  let said = '';
+  const hear = (text: string) => {
+    said = (said + text).slice(-saidMax);
+  };
+  child.stdout.setEncoding('utf8').on('data', hear);
+  child.stderr.setEncoding('utf8').on('data', hear);
+  const url = await listening(child, () => said);
+  return {
+    url,
+    memory: () => memoryOf(child),
+    fault: () => (isOver(child) ? `ended with ${endOf(child)}: ${said}` : undefined),
+    terminate: async () => {
+      const startMs = performance.now();
+      if (!isOver(child)) {
+        const timer = setTimeout(killed, endMsMax);
+        const exit = once(child, 'exit');
+        child.kill('SIGTERM');
+        await exit;
+        clearTimeout(timer);
+      }
+      return { tookMs: performance.now() - startMs, code: endOf(child) };
+    },
+  };
+}
+
+const isOver = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null;
+
+const endOf = ({ exitCode, signalCode }: ChildProcess): string => `${exitCode ?? signalCode}`;
+
+const lookMs = 20;
+
+async function listening(child: ChildProcess, said: () => string): Promise<string> {
+  const startMs = performance.now();
+  for (;;) {
+    const [, url] = /listens on (\S+?),/.exec(said()) ?? [];
+    if (url !== undefined) return url;
+    if (isOver(child)) throw new Error(`npm start ended with ${endOf(child)}: ${said()}`);
+    if (performance.now() - startMs > startMsMax) throw new Error(`npm start does not listen: ${said()}`);
+    await sleep(systemClock, lookMs);
+  }
+}
+
+const kib = 1024;
+
+function memoryOf({ pid }: ChildProcess): Memory {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const bytes = (field: string) => Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0) * kib;
+  return { rss: bytes('VmRSS'), highest: bytes('VmHWM'), anonymous: bytes('RssAnon') };
+}

@@ -1,0 +1,217 @@
+/** The whole product among peers: hostile ones and fifty healthy ones are registered with it, and it is watched while it probes them. */
+import type { ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sleep, systemClock } from '../../shared/lib/clock.ts';
+import type { Answered } from '../e2e/faults/answering.ts';
+import { answerOf, forkBeside } from '../e2e/faults/children.ts';
+import { type Figure, judged, quantileOf, told } from '../support/figures.ts';
+import type { Exchange, Kind, Transport } from './kind.ts';
+import type { PeerOrder } from './peers.ts';
+import { type Memory, type Product, startProduct } from './product.ts';
+
+export type Whole = {
+  /** Registers a target for each exchange and fifty healthy ones. */
+  readonly register: (exchanges: readonly (readonly [Kind, Exchange])[], periodSeconds: number) => Promise<void>;
+  /** Samples memory, `/healthz` and what the healthy targets see until so much time has passed, or the process has ended. */
+  readonly watch: (ms: number) => Promise<void>;
+  /** Judges the healthy targets of this run, then ends it. */
+  readonly terminate: () => Promise<{ readonly tookMs: number; readonly code: string }>;
+  readonly restart: () => Promise<void>;
+  readonly seen: () => Seen;
+  readonly end: () => Promise<void>;
+};
+
+export type Seen = {
+  readonly memory: Memory;
+  /** Between two requests to a healthy target, beyond its period; ascending. */
+  readonly lateMs: readonly number[];
+  /** Healthy targets that failed. One that is not known, since the machine had no time, has not. */
+  readonly failing: readonly string[];
+  /** Why the process ended when nobody had told it to. */
+  readonly faults: readonly string[];
+  readonly healthMs: readonly number[];
+  /** How many probes ended in which way. */
+  readonly results: Readonly<Record<string, number>>;
+};
+
+const healthyCount = 50;
+const healthyPeriodMs = 1_000;
+const sampleMs = 100;
+const healthEveryMs = 500;
+const healthMsMax = 10_000;
+const lanes = 8;
+const hostile = 'hostile';
+const healthy = 'healthy';
+
+export async function startWhole(): Promise<Whole> {
+  const folder = mkdtempSync(join(tmpdir(), 'probelet-peers-'));
+  const dataDir = join(folder, 'data');
+  // So that the compile cache is warm: without it the process also holds the compiler.
+  await (await startProduct(join(folder, 'warm'))).terminate();
+  const peers = forkBeside('./peers.ts', import.meta.url);
+  await answerOf(peers);
+  const servers = forkBeside('../e2e/faults/answering.ts', import.meta.url);
+  const { port: healthyPort } = (await answerOf(servers)) as Answered;
+  let product = await startProduct(dataDir);
+
+  let memory: Memory = { rss: 0, highest: 0, anonymous: 0 };
+  const [lateMs, failing, faults, healthMs]: [number[], string[], string[], number[]] = [[], [], [], []];
+  const results: Record<string, number> = {};
+
+  const sample = () => {
+    const now = product.memory();
+    memory = now.rss > memory.rss ? { ...now, highest: Math.max(now.highest, memory.highest) } : memory;
+  };
+  const askHealth = async () => {
+    const startMs = performance.now();
+    const isAnswered = await ask(`${product.url}/healthz`).then(
+      () => true,
+      () => false,
+    );
+    healthMs.push(isAnswered ? performance.now() - startMs : Number.POSITIVE_INFINITY);
+  };
+  const countLate = async (isCounted: boolean) => {
+    const { asked } = (await answerOf(servers, {})) as Answered;
+    if (isCounted) for (const times of Object.values(asked)) lateMs.push(...latenessesOf(times));
+  };
+
+  return {
+    register: async (exchanges, periodSeconds) => {
+      const order: PeerOrder = { kind: 'open', exchanges: exchanges.map(([, exchange]) => exchange) };
+      const ports = (await answerOf(peers, order)) as readonly number[];
+      const targets = [
+        ...Array.from({ length: healthyCount }, (_, at) => healthyTarget(at, healthyPort)),
+        ...exchanges.map(([kind], at) => hostileTarget(kind, { at, port: ports[at] ?? 0, periodSeconds })),
+      ];
+      let next = 0;
+      const lane = async () => {
+        for (let target = targets[next++]; target !== undefined; target = targets[next++])
+          await put(product.url, target);
+      };
+      await Promise.all(Array.from({ length: lanes }, lane));
+      // What came while targets were registered has no period yet.
+      await countLate(false);
+    },
+    watch: async (ms) => {
+      const endMs = performance.now() + ms;
+      let [nextHealthMs, health] = [0, Promise.resolve()];
+      while (performance.now() < endMs && product.fault() === undefined) {
+        sample();
+        if (performance.now() >= nextHealthMs) {
+          nextHealthMs = performance.now() + healthEveryMs;
+          health = askHealth();
+        }
+        await sleep(systemClock, sampleMs);
+      }
+      await health;
+    },
+    terminate: async () => {
+      await countLate(true);
+      const fault = product.fault();
+      if (fault !== undefined) faults.push(fault);
+      else await judge(product, { results, failing });
+      return product.terminate();
+    },
+    restart: async () => {
+      product = await startProduct(dataDir);
+      await countLate(false);
+    },
+    seen: () => ({ memory, lateMs: lateMs.sort((a, b) => a - b), failing, faults, healthMs, results }),
+    end: async () => {
+      for (const child of [peers, servers] satisfies ChildProcess[]) child.disconnect();
+      await product.terminate();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function latenessesOf(times: readonly number[]): readonly number[] {
+  return times.slice(1).map((timeMs, at) => Math.max(0, timeMs - (times[at] ?? 0) - healthyPeriodMs));
+}
+
+async function ask(url: string, init: RequestInit = {}): Promise<string> {
+  const response = await fetch(url, { ...init, signal: AbortSignal.timeout(healthMsMax) });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${url} answered ${response.status}: ${text}`);
+  return text;
+}
+
+type Registered = { readonly path: string; readonly probe: object };
+
+const put = (base: string, { path, probe }: Registered): Promise<string> =>
+  ask(`${base}/v1/namespaces/${path}`, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ spec: { host: '127.0.0.1', readinessProbe: probe } }),
+  });
+
+const healthyTarget = (at: number, port: number): Registered => ({
+  path: `${healthy}/targets/healthy-${at}`,
+  probe: { httpGet: { path: `/${at}`, port }, periodSeconds: healthyPeriodMs / 1000, failureThreshold: 1 },
+});
+
+type HostileOptions = { readonly at: number; readonly port: number; readonly periodSeconds: number };
+
+const hostileTarget = ({ transport }: Kind, { at, port, periodSeconds }: HostileOptions): Registered => ({
+  path: `${hostile}/targets/hostile-${at}`,
+  probe: { ...handlerOf(transport, port), periodSeconds, timeoutSeconds: periodSeconds },
+});
+
+function handlerOf(transport: Transport, port: number): object {
+  if (transport === 'grpc') return { grpc: { port } };
+  return { httpGet: { path: '/', port, scheme: transport === 'http' ? 'HTTP' : 'HTTPS' } };
+}
+
+type Judging = { readonly results: Record<string, number>; readonly failing: string[] };
+
+/** Its own counters say how each probe ended. */
+async function judge({ url }: Product, { results, failing }: Judging): Promise<void> {
+  const metrics = await ask(`${url}/metrics`);
+  for (const line of metrics.split('\n')) {
+    if (!line.startsWith('prober_probe_total{')) continue;
+    const label = (name: string) => new RegExp(`[{,]${name}="([^"]*)"`).exec(line)?.[1] ?? '';
+    const count = Number(line.slice(line.lastIndexOf(' ')));
+    const result = label('result');
+    const key = label('namespace') === hostile ? result : `${healthy} ${result}`;
+    results[key] = (results[key] ?? 0) + count;
+    if (key === `${healthy} failed` && count > 0) failing.push(label('pod'));
+  }
+}
+
+const mb = 1_000_000;
+const mib = 1024 * 1024;
+const rssMbMax = 200;
+const latenessMsMax = 250;
+
+/** What both stages judge. */
+export function wholeFigures(name: string, seen: Seen): readonly Figure[] {
+  const { memory, lateMs, failing, faults, healthMs, results } = seen;
+  const p99Ms = quantileOf(lateMs, 0.99);
+  const unanswered = healthMs.filter((ms) => !Number.isFinite(ms)).length;
+  const longestMs = Math.max(0, ...healthMs.filter(Number.isFinite));
+  const resultText = Object.entries(results).map(([result, count]) => `${count} ${result}`);
+  return [
+    judged(`${name}: memory`, `${(memory.rss / mb).toFixed(0)} MB = ${(memory.rss / mib).toFixed(0)} MiB RSS`, {
+      limit: `< ${rssMbMax} MB`,
+      holds: memory.rss > 0 && memory.rss < rssMbMax * mb,
+    }),
+    told(`${name}: of it anonymous`, `${(memory.anonymous / mb).toFixed(0)} MB`),
+    told(`${name}: highest of the kernel (VmHWM)`, `${(memory.highest / mb).toFixed(0)} MB`),
+    judged(`${name}: neighbours late, p99 of ${lateMs.length}`, `${p99Ms.toFixed(0)} ms`, {
+      limit: `< ${latenessMsMax} ms`,
+      holds: p99Ms < latenessMsMax,
+    }),
+    judged(`${name}: neighbours that failed`, failing.slice(0, 3).join('; ') || '0', {
+      limit: '0',
+      holds: failing.length === 0,
+    }),
+    judged(`${name}: /healthz`, `${unanswered} of ${healthMs.length} not 200, longest ${longestMs.toFixed(0)} ms`, {
+      limit: '0',
+      holds: unanswered === 0 && healthMs.length > 0,
+    }),
+    judged(`${name}: the process lives`, faults[0] ?? 'yes', { limit: 'yes', holds: faults.length === 0 }),
+    told(`${name}: probes`, resultText.join(', ')),
+  ];
+}
