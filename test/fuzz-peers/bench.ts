@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { sleep, systemClock } from '../../shared/lib/clock.ts';
 import type { ProbeRequest } from '../../shared/prober/prober.ts';
 import { answerOf, forkBeside } from '../e2e/faults/children.ts';
+import { nameOf } from './dns-messages.ts';
 import type { Exchange, Kind } from './kind.ts';
 import type { PeerOrder } from './peers.ts';
 import type { Probed, ProberOrder } from './prober.ts';
@@ -27,12 +28,14 @@ const timeoutMs = 30_000;
 
 export async function startBench(options: { readonly neighbours: boolean }): Promise<Bench> {
   const peers = forkBeside('./peers.ts', import.meta.url);
-  await answerOf(peers);
+  const dnsServer = `${host}:${await answerOf(peers)}`;
   const healthy = forkBeside('../bench/healthy-server.ts', import.meta.url);
   const healthyPort = Number(await answerOf(healthy));
 
   const startProber = async (): Promise<ChildProcess> => {
-    const prober = fork(fileURLToPath(new URL('./prober.ts', import.meta.url)), { execArgv: ['--expose-gc'] });
+    const prober = fork(fileURLToPath(new URL('./prober.ts', import.meta.url)), [dnsServer], {
+      execArgv: ['--expose-gc'],
+    });
     await answerOf(prober);
     const order: ProberOrder = { kind: 'neighbours', port: healthyPort };
     if (options.neighbours) await answerOf(prober, order);
@@ -68,8 +71,14 @@ export async function startBench(options: { readonly neighbours: boolean }): Pro
   };
 }
 
+const host = '127.0.0.1';
+
+/** Nobody listens there. */
+const deadPort = 1;
+
 function requestTo({ transport }: Kind, port: number): ProbeRequest {
-  const host = '127.0.0.1';
+  if (transport === 'dns')
+    return { kind: 'http', url: `http://${nameOf(port)}:${deadPort}/`, headers: [], hostOverride: '', timeoutMs };
   if (transport === 'grpc') return { kind: 'grpc', host, port, service: '', timeoutMs };
   const scheme = transport === 'http' ? 'http' : 'https';
   return { kind: 'http', url: `${scheme}://${host}:${port}/`, headers: [], hostOverride: '', timeoutMs };

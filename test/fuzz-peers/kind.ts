@@ -1,4 +1,5 @@
 /** What a hostile peer sends: bytes that are made once and repeated, so that a peer of 10 MiB costs the fuzzer next to nothing. */
+import type { TlsOptions } from 'node:tls';
 import type { Random } from '../../shared/lib/random.ts';
 
 /** `bytes`, so many times in a row. */
@@ -7,20 +8,28 @@ export type Piece = { readonly bytes: Buffer; readonly times: number };
 export type Reply = {
   /** Sent as soon as somebody connects. */
   readonly hello?: readonly Piece[];
-  /** Sent once the request has arrived. */
+  /** Sent once the request has arrived; of DNS: over TCP. */
   readonly pieces: readonly Piece[];
+  /** Of DNS: each one is sent so many times. */
+  readonly datagrams?: readonly Piece[];
+  /** What the server has beyond the defaults, its certificate for one. */
+  readonly tls?: TlsOptions;
+  /** So many times the server asks for a new handshake before it answers. */
+  readonly renegotiations?: number;
   /** Absent: the peer then closes the connection. */
   readonly isHeld?: true;
 };
 
-/** `tls`: bytes below TLS, in place of a handshake. */
-export type Transport = 'http' | 'https' | 'h2' | 'grpc' | 'tls';
+/** `tls`: bytes below TLS, in place of a handshake. `dns`: a name that the peer is asked about, and no target behind it. */
+export type Transport = 'http' | 'https' | 'h2' | 'grpc' | 'tls' | 'dns';
 
 export type Kind = {
   readonly name: string;
   readonly transport: Transport;
   /** It waits for the flow-control window of its stream before it sends data. */
   readonly keepsWindow?: true;
+  /** So many probes are measured together, because one is too cheap. Absent: one. */
+  readonly probes?: number;
   /** Absent: 10 MiB. */
   readonly bytesMax?: number;
   /** Of about so many bytes. */

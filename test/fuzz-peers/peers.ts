@@ -1,10 +1,11 @@
 /** The hostile peers, in a process of their own: each exchange that is ordered gets a listener that plays it to everybody who connects. */
 import { createServer, type Server, type Socket } from 'node:net';
-import { createServer as createTlsServer } from 'node:tls';
+import { createServer as createTlsServer, TLSSocket, type TlsOptions } from 'node:tls';
 import { selfSigned } from '../support/certificate.ts';
 import { seededRandom } from '../support/seeded-random.ts';
+import { openDns, startDns } from './dns-peer.ts';
 import { type Frame, flags, frame, frameReader, frameType } from './http2-frames.ts';
-import { cutter, type Exchange, type Piece, type Transport } from './kind.ts';
+import { cutter, type Exchange, type Piece, type Reply, type Transport } from './kind.ts';
 import { allKinds } from './kinds.ts';
 import { dataBytesOf, type SendWindow, sendWindow } from './send-window.ts';
 
@@ -16,7 +17,9 @@ const backlog = 4096;
 const listening = new Set<Server>();
 const connected = new Set<Socket>();
 
-function serverOf(transport: Transport, serve: (socket: Socket) => void): Server {
+type Serving = { readonly transport: Exclude<Transport, 'dns'>; readonly tls: TlsOptions | undefined };
+
+function serverOf({ transport, tls }: Serving, serve: (socket: Socket) => void): Server {
   switch (transport) {
     case 'http':
     case 'grpc':
@@ -25,7 +28,7 @@ function serverOf(transport: Transport, serve: (socket: Socket) => void): Server
     case 'https':
     case 'h2': {
       const ALPNProtocols = [transport === 'h2' ? 'h2' : 'http/1.1'];
-      const server = createTlsServer({ ...certificate, ALPNProtocols, allowHalfOpen: true }, serve);
+      const server = createTlsServer({ ...certificate, ...tls, ALPNProtocols, allowHalfOpen: true }, serve);
       return server.on('tlsClientError', () => undefined);
     }
   }
@@ -42,17 +45,20 @@ async function open(exchange: Exchange): Promise<number> {
   if (!kind) throw new Error(`no kind ${exchange.kind}`);
   const random = seededRandom(exchange.seed);
   const reply = kind.reply(exchange.bytes, random);
-  const server = serverOf(kind.transport, (socket) => {
+  const { transport } = kind;
+  if (transport === 'dns') return openDns(reply);
+  const server = serverOf({ transport, tls: reply.tls }, (socket) => {
     // Of a TLS socket the error comes twice, here and below it.
     socket.on('error', () => undefined);
     const nextBytes = cutter(exchange.cut, random);
     const window = kind.keepsWindow ? sendWindow() : undefined;
     const play = (pieces: readonly Piece[] = []) => send(socket, pieces, { nextBytes, window });
     const ended = async () => {
+      await renegotiated(socket, reply);
       await play(reply.pieces);
       if (!reply.isHeld) socket.end();
     };
-    void play(reply.hello).then(() => whenRequested(socket, { transport: kind.transport, window }, () => void ended()));
+    void play(reply.hello).then(() => whenRequested(socket, { transport, window }, () => void ended()));
   });
   server.on('connection', (socket: Socket) => {
     socket.on('error', () => undefined).setNoDelay();
@@ -97,7 +103,19 @@ const drained = (socket: Socket): Promise<void> =>
     if (socket.destroyed) done();
   });
 
-type Asked = { readonly transport: Transport; readonly window: SendWindow | undefined };
+async function renegotiated(socket: Socket, { renegotiations = 0 }: Reply): Promise<void> {
+  if (!(socket instanceof TLSSocket)) return;
+  for (let time = 0; time < renegotiations && !socket.destroyed; time += 1)
+    await new Promise<void>((resolve) => {
+      socket.once('close', resolve);
+      socket.renegotiate({}, () => {
+        socket.off('close', resolve);
+        resolve();
+      });
+    });
+}
+
+type Asked = { readonly transport: Serving['transport']; readonly window: SendWindow | undefined };
 
 function whenRequested(socket: Socket, { transport, window }: Asked, requested: () => void): void {
   switch (transport) {
@@ -159,4 +177,4 @@ process.on('message', async (order: PeerOrder) => {
   } else process.send?.(await Promise.all(order.exchanges.map(open)));
 });
 process.on('disconnect', () => process.exit(0));
-process.send?.('ready');
+process.send?.(await startDns());

@@ -6,6 +6,7 @@ import { resolver } from '../../shared/net/resolver.ts';
 import type { ProbeRequest } from '../../shared/prober/prober.ts';
 import { proberRegistry } from '../../shared/prober/registry.ts';
 import { noSecrets } from '../support/no-secrets.ts';
+import { withNewName } from './dns-messages.ts';
 import { type Lateness, startNeighbours } from './neighbours.ts';
 
 export type ProberOrder =
@@ -65,7 +66,8 @@ function sampleMemory() {
 function ask(request: ProbeRequest) {
   switch (request.kind) {
     case 'http':
-      return probers.http(request);
+      // A name that is known already would cost nothing.
+      return probers.http({ ...request, url: withNewName(request.url) });
     case 'grpc':
       return probers.grpc(request);
     case 'tcp':

@@ -11,25 +11,54 @@ export type CertificateOptions = {
 
 /** A P-256 certificate for one DNS name, valid in the given span. */
 export function selfSigned({ hostname, notBefore, notAfter }: CertificateOptions): Certificate {
+  const signer = keyPair();
+  const names = { subject: hostname, issuer: hostname };
+  const extensions = [subjectAltName(hostname)];
+  return {
+    key: signer.pem,
+    cert: certificateOf({ ...names, notBefore, notAfter, spki: signer.spki, extensions, signer }),
+  };
+}
+
+export type KeyPair = { readonly privateKey: KeyObject; readonly pem: string; readonly spki: Buffer };
+
+/** On the curve P-256. */
+export function keyPair(): KeyPair {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
-  const name = sequence(set(sequence(commonName, der(0x0c, Buffer.from(hostname)))));
+  return { privateKey, pem: pemKey(privateKey), spki: publicKey.export({ type: 'spki', format: 'der' }) };
+}
+
+export type SignedOptions = Omit<CertificateOptions, 'hostname'> & {
+  /** Common names. */
+  readonly subject: string;
+  readonly issuer: string;
+  /** The key that is certified. */
+  readonly spki: Buffer;
+  readonly extensions: readonly Buffer[];
+  readonly signer: KeyPair;
+};
+
+/** Any certificate, in PEM. */
+export function certificateOf(options: SignedOptions): string {
+  const { subject, issuer, notBefore, notAfter, spki, extensions, signer } = options;
   const toBeSigned = sequence(
     der(0xa0, integer(2)),
     integer(1),
     ecdsaWithSha256,
-    name,
+    nameOf(issuer),
     sequence(utcTime(notBefore), utcTime(notAfter)),
-    name,
-    publicKey.export({ type: 'spki', format: 'der' }),
-    der(0xa3, sequence(subjectAltName(hostname))),
+    nameOf(subject),
+    spki,
+    ...(extensions.length > 0 ? [der(0xa3, sequence(...extensions))] : []),
   );
-  const signature = sign('sha256', toBeSigned, privateKey);
-  const certificate = sequence(toBeSigned, ecdsaWithSha256, der(0x03, Buffer.of(0), signature));
-  return { key: pemKey(privateKey), cert: pem(certificate) };
+  const signature = sign('sha256', toBeSigned, signer.privateKey);
+  return pem(sequence(toBeSigned, ecdsaWithSha256, der(0x03, Buffer.of(0), signature)));
 }
 
+const nameOf = (name: string) => sequence(set(sequence(commonName, der(0x0c, Buffer.from(name)))));
+
 /** X.690: tag, length, content. */
-function der(tag: number, ...contents: readonly Buffer[]): Buffer {
+export function der(tag: number, ...contents: readonly Buffer[]): Buffer {
   const content = Buffer.concat(contents);
   return Buffer.concat([Buffer.of(tag, ...lengthOf(content.length)), content]);
 }
@@ -40,7 +69,7 @@ function lengthOf(length: number): readonly number[] {
   return length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
 }
 
-const sequence = (...contents: readonly Buffer[]) => der(0x30, ...contents);
+export const sequence = (...contents: readonly Buffer[]) => der(0x30, ...contents);
 const set = (...contents: readonly Buffer[]) => der(0x31, ...contents);
 const integer = (value: number) => der(0x02, Buffer.of(value));
 const objectId = (hex: string) => der(0x06, Buffer.from(hex, 'hex'));
