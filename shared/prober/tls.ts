@@ -1,4 +1,5 @@
 /** TLS as kubelet's HTTP probe speaks it: no certificate is verified, 1.2 at least, HTTP/2 offered. */
+import { constants } from 'node:crypto';
 import { isIP, type Socket } from 'node:net';
 import { connect, createSecureContext, DEFAULT_CIPHERS, type SecureContext, type TLSSocket } from 'node:tls';
 import type { Clock } from '../lib/clock.ts';
@@ -30,6 +31,8 @@ function secureContext(): SecureContext {
     minVersion: 'TLSv1.2',
     ecdhCurve,
     ciphers: `${DEFAULT_CIPHERS}:@SECLEVEL=1`,
+    // A server could ask for handshake after handshake. Go's client refuses the first one, too.
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
   });
   return sharedContext;
 }
