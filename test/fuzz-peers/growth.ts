@@ -20,6 +20,8 @@ const doublings = 5;
 const factorMax = 2.6;
 /** Less than this is lost in the noise of a shared machine. */
 const measurableMs = 4;
+/** So is less than this part of what the probes cost without the bytes. */
+const measurablePart = 0.5;
 
 /** A machine that is busy with something else makes either size look dearer: both are measured again before the kind is blamed. */
 const roundsMax = 4;
@@ -34,6 +36,8 @@ export async function measureGrowth(bench: Bench, kind: Kind, options: GrowthOpt
   const fixed = await measure(bytesMin);
   if (typeof fixed === 'string') return failed(fixed);
   const msOf = ({ probed }: Measured) => Math.max(0, probed.cpuMs - fixed.probed.cpuMs);
+  const leastMs = Math.max(measurableMs, measurablePart * fixed.probed.cpuMs);
+  const isTooDear = (one: Measured, other: Measured) => msOf(one) >= leastMs && msOf(other) > factorMax * msOf(one);
   const textOf = (of: Measured) => `${of.bytes} bytes: ${msOf(of).toFixed(1)} ms CPU`;
   let last: Measured | undefined;
   let factor: number | undefined;
@@ -41,12 +45,12 @@ export async function measureGrowth(bench: Bench, kind: Kind, options: GrowthOpt
   for (let step = doublings; step >= 0 && fault === undefined; step -= 1) {
     let next = await measure(Math.round(bytesMaxOf(kind) / 2 ** step));
     if (typeof next === 'string') return failed(next);
-    for (let round = 0; last && round < roundsMax && isTooDear(last, next, msOf); round += 1) {
+    for (let round = 0; last && round < roundsMax && isTooDear(last, next); round += 1) {
       last = cheaper(last, await measure(last.bytes));
       next = cheaper(next, await measure(next.bytes));
     }
-    if (last && msOf(last) >= measurableMs) factor = Math.max(factor ?? 0, msOf(next) / msOf(last));
-    if (last && isTooDear(last, next, msOf)) fault = [last, next].map(textOf).join(', ');
+    if (last && msOf(last) >= leastMs) factor = Math.max(factor ?? 0, msOf(next) / msOf(last));
+    if (last && isTooDear(last, next)) fault = [last, next].map(textOf).join(', ');
     fault ??= next.probed.wrong;
     last = next;
   }
@@ -60,9 +64,6 @@ export async function measureGrowth(bench: Bench, kind: Kind, options: GrowthOpt
     ...(fault !== undefined && { fault }),
   };
 }
-
-const isTooDear = (last: Measured, next: Measured, msOf: (of: Measured) => number): boolean =>
-  msOf(last) >= measurableMs && msOf(next) > factorMax * msOf(last);
 
 /** Of two measurements of one size; one that failed says nothing. */
 const cheaper = (one: Measured, other: Measured | string): Measured =>

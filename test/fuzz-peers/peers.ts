@@ -1,6 +1,6 @@
 /** The hostile peers, in a process of their own: each exchange that is ordered gets a listener that plays it to everybody who connects. */
 import { createServer, type Server, type Socket } from 'node:net';
-import { createServer as createTlsServer, TLSSocket, type TlsOptions } from 'node:tls';
+import tls, { createServer as createTlsServer, TLSSocket, type TlsOptions } from 'node:tls';
 import { selfSigned } from '../support/certificate.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { openDns, startDns } from './dns-peer.ts';
@@ -14,12 +14,15 @@ export type PeerOrder = { readonly kind: 'open'; readonly exchanges: readonly Ex
 const host = '127.0.0.1';
 const backlog = 4096;
 
+// A server of Node's would stop after three.
+Object.assign(tls, { CLIENT_RENEG_LIMIT: Number.MAX_SAFE_INTEGER });
+
 const listening = new Set<Server>();
 const connected = new Set<Socket>();
 
-type Serving = { readonly transport: Exclude<Transport, 'dns'>; readonly tls: TlsOptions | undefined };
+type Serving = { readonly transport: Exclude<Transport, 'dns'>; readonly options: TlsOptions | undefined };
 
-function serverOf({ transport, tls }: Serving, serve: (socket: Socket) => void): Server {
+function serverOf({ transport, options }: Serving, serve: (socket: Socket) => void): Server {
   switch (transport) {
     case 'http':
     case 'grpc':
@@ -28,7 +31,7 @@ function serverOf({ transport, tls }: Serving, serve: (socket: Socket) => void):
     case 'https':
     case 'h2': {
       const ALPNProtocols = [transport === 'h2' ? 'h2' : 'http/1.1'];
-      const server = createTlsServer({ ...certificate, ...tls, ALPNProtocols, allowHalfOpen: true }, serve);
+      const server = createTlsServer({ ...certificate, ...options, ALPNProtocols, allowHalfOpen: true }, serve);
       return server.on('tlsClientError', () => undefined);
     }
   }
@@ -47,7 +50,7 @@ async function open(exchange: Exchange): Promise<number> {
   const reply = kind.reply(exchange.bytes, random);
   const { transport } = kind;
   if (transport === 'dns') return openDns(reply);
-  const server = serverOf({ transport, tls: reply.tls }, (socket) => {
+  const server = serverOf({ transport, options: reply.tls }, (socket) => {
     // Of a TLS socket the error comes twice, here and below it.
     socket.on('error', () => undefined);
     const nextBytes = cutter(exchange.cut, random);

@@ -20,12 +20,17 @@ export function selfSigned({ hostname, notBefore, notAfter }: CertificateOptions
   };
 }
 
-export type KeyPair = { readonly privateKey: KeyObject; readonly pem: string; readonly spki: Buffer };
+export type KeyPair = Signer & { readonly pem: string; readonly spki: Buffer };
 
 /** On the curve P-256. */
 export function keyPair(): KeyPair {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
-  return { privateKey, pem: pemKey(privateKey), spki: publicKey.export({ type: 'spki', format: 'der' }) };
+  return {
+    pem: pemKey(privateKey),
+    spki: publicKey.export({ type: 'spki', format: 'der' }),
+    algorithm: ecdsaWithSha256,
+    sign: (bytes) => sign('sha256', bytes, privateKey),
+  };
 }
 
 export type SignedOptions = Omit<CertificateOptions, 'hostname'> & {
@@ -35,8 +40,11 @@ export type SignedOptions = Omit<CertificateOptions, 'hostname'> & {
   /** The key that is certified. */
   readonly spki: Buffer;
   readonly extensions: readonly Buffer[];
-  readonly signer: KeyPair;
+  readonly signer: Signer;
 };
+
+/** `algorithm`: its AlgorithmIdentifier. */
+export type Signer = { readonly algorithm: Buffer; readonly sign: (bytes: Buffer) => Buffer };
 
 /** Any certificate, in PEM. */
 export function certificateOf(options: SignedOptions): string {
@@ -44,15 +52,14 @@ export function certificateOf(options: SignedOptions): string {
   const toBeSigned = sequence(
     der(0xa0, integer(2)),
     integer(1),
-    ecdsaWithSha256,
+    signer.algorithm,
     nameOf(issuer),
     sequence(utcTime(notBefore), utcTime(notAfter)),
     nameOf(subject),
     spki,
     ...(extensions.length > 0 ? [der(0xa3, sequence(...extensions))] : []),
   );
-  const signature = sign('sha256', toBeSigned, signer.privateKey);
-  return pem(sequence(toBeSigned, ecdsaWithSha256, der(0x03, Buffer.of(0), signature)));
+  return pem(sequence(toBeSigned, signer.algorithm, der(0x03, Buffer.of(0), signer.sign(toBeSigned))));
 }
 
 const nameOf = (name: string) => sequence(set(sequence(commonName, der(0x0c, Buffer.from(name)))));
