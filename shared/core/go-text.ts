@@ -13,16 +13,14 @@ const named: Readonly<Record<string, string>> = {
 };
 
 /** strconv.Quote. */
-export function goQuote(text: string): string {
-  const quoted = Array.from(text, (c) => {
-    if (named[c] !== undefined) return named[c];
-    if (c >= ' ' && c < '\x7f') return c;
-    const code = c.codePointAt(0) ?? 0;
-    if (code < 0x80) return `\\x${code.toString(16).padStart(2, '0')}`;
-    if (/[\p{L}\p{M}\p{N}\p{P}\p{S}]/u.test(c)) return c;
-    return code > 0xffff ? `\\U${code.toString(16).padStart(8, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`;
-  });
-  return `"${quoted.join('')}"`;
+export const goQuote = (text: string): string => `"${text.replace(/["\\]|[^ -~]/gu, quoted)}"`;
+
+function quoted(c: string): string {
+  if (named[c] !== undefined) return named[c];
+  const code = c.codePointAt(0) ?? 0;
+  if (code < 0x80) return `\\x${code.toString(16).padStart(2, '0')}`;
+  if (/[\p{L}\p{M}\p{N}\p{P}\p{S}]/u.test(c)) return c;
+  return code > 0xffff ? `\\U${code.toString(16).padStart(8, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`;
 }
 
 const asciiSpaces: ReadonlySet<number> = new Set([0x20, 0x09, 0x0d, 0x0a]);

@@ -4,6 +4,18 @@
  *
  * Inside this file texts are UTF-8 bytes, one character each.
  */
+import {
+  areAll,
+  bytesThat,
+  codesOf,
+  escapeBytes,
+  escapedCode,
+  fromCodes,
+  percent,
+  toBytes,
+  toText,
+  withoutEscapes,
+} from './byte-text.ts';
 import { goQuote } from './go-text.ts';
 import { whyNotIpv6 } from './ip-literal.ts';
 
@@ -18,8 +30,23 @@ const allowed: Readonly<Record<Place, string>> = {
   zone: '!$&\'()*+,;=:[]<>"',
 };
 
+const leftIn = (place: Place, others = '') =>
+  bytesThat((c) => /[A-Za-z0-9\-_.~]/.test(c) || allowed[place].includes(c) || others.includes(c));
+
+/** What Go leaves unescaped, by place and byte. */
+const left: Readonly<Record<Place, Uint8Array>> = {
+  path: leftIn('path'),
+  fragment: leftIn('fragment'),
+  userinfo: leftIn('userinfo'),
+  host: leftIn('host'),
+  zone: leftIn('zone'),
+};
+
 /** What a path or fragment may keep as it was written although Go's own escaping would change it. */
 const keptAsWritten = "!$&'()*+,;=:@[]%";
+const kept = { path: leftIn('path', keptAsWritten), fragment: leftIn('fragment', keptAsWritten) };
+
+const noControl = bytesThat((c) => c >= ' ' && c !== '\x7f');
 
 export type ProbeUrl =
   | { readonly kind: 'url'; readonly url: string }
@@ -76,7 +103,7 @@ export function parseReference(bytes: string): Reference | undefined {
 }
 
 function parseWithoutFragment(bytes: string): Reference | undefined {
-  if (hasControl(bytes)) return undefined;
+  if (!areAll(bytes, noControl)) return undefined;
   if (bytes === '*') return { path: { text: '*', written: '*' } };
   const [schemed, scheme] = splitScheme(bytes);
   if (schemed === undefined) return undefined;
@@ -165,10 +192,8 @@ function writeUserinfo(userinfo: Reference['userinfo']): string {
 }
 
 export function writePart(part: Part, place: 'path' | 'fragment'): string {
-  const asWritten =
-    part.written !== undefined && [...part.written].every((c) => keptAsWritten.includes(c) || isAllowed(c, place));
-  if (asWritten) return part.written ?? '';
-  return escaped(part.text, place);
+  const { text, written } = part;
+  return written !== undefined && areAll(written, kept[place]) ? written : escaped(text, place);
 }
 
 export function decode(written: string, place: 'path' | 'fragment'): Part | undefined {
@@ -176,50 +201,61 @@ export function decode(written: string, place: 'path' | 'fragment'): Part | unde
   return text === undefined ? undefined : { text, written };
 }
 
-function isAllowed(c: string, place: Place): boolean {
-  return /[A-Za-z0-9\-_.~]/.test(c) || allowed[place].includes(c);
+export function escaped(bytes: string, place: Place): string {
+  const isLeft = left[place];
+  if (areAll(bytes, isLeft)) return bytes;
+  const codes = new Uint8Array(bytes.length * escapeBytes);
+  let length = 0;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const code = bytes.charCodeAt(at);
+    if (isLeft[code] === 1) codes[length++] = code;
+    else {
+      codes[length++] = percent;
+      codes[length++] = hexCodes[code >> 4] ?? 0;
+      codes[length++] = hexCodes[code & 0xf] ?? 0;
+    }
+  }
+  return fromCodes(codes.subarray(0, length));
 }
 
-export function escaped(bytes: string, place: Place): string {
-  const hex = (c: string) => `%${c.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
-  return [...bytes].map((c) => (isAllowed(c, place) ? c : hex(c))).join('');
-}
+const hexCodes = codesOf('0123456789ABCDEF');
 
 function unescaped(bytes: string, place: Place): string | undefined {
   if (refusedEscapes(bytes, place) !== undefined) return undefined;
-  return bytes.replace(/%(..)/gs, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return withoutEscapes(bytes);
 }
 
 /** Why the escapes, and in a host the plain characters, cannot stand there. */
 function refusedEscapes(bytes: string, place: Place): string | undefined {
   const inHost = place === 'host' || place === 'zone';
-  for (const [found] of bytes.matchAll(/%.{0,2}|./gs)) {
-    if (found.startsWith('%')) {
-      if (!/^%[0-9A-Fa-f]{2}$/.test(found) || (inHost && !isHostEscape(found, place)))
-        return `invalid URL escape ${goQuote(toText(found))}`;
-    } else if (inHost && found < '\x80' && !isAllowed(found, place)) {
-      return `invalid character ${goQuote(found)} in host name`;
-    }
+  for (let at = inHost ? 0 : bytes.indexOf('%'); at >= 0 && at < bytes.length; ) {
+    const code = bytes.charCodeAt(at);
+    if (code === percent) {
+      const refusal = refusedEscape(bytes, at, inHost ? place : undefined);
+      if (refusal !== undefined) return refusal;
+      at += escapeBytes;
+    } else if (inHost && code < 0x80 && left[place][code] !== 1) {
+      return `invalid character ${goQuote(bytes.charAt(at))} in host name`;
+    } else at += 1;
+    if (!inHost) at = bytes.indexOf('%', at);
   }
   return undefined;
 }
 
+/** `place`: where not every byte may be escaped. */
+function refusedEscape(bytes: string, at: number, place: 'host' | 'zone' | undefined): string | undefined {
+  const byte = escapedCode(bytes, at);
+  if (byte !== undefined && (place === undefined || isHostEscape(byte, place))) return undefined;
+  return `invalid URL escape ${goQuote(toText(bytes.slice(at, at + escapeBytes)))}`;
+}
+
 /** A host escapes only non-ASCII bytes and a zone's percent sign; a zone also what could stand there unescaped, and spaces. */
-function isHostEscape(escaped: string, place: Place): boolean {
-  if (escaped === '%25') return true;
-  const c = String.fromCharCode(Number.parseInt(escaped.slice(1), 16));
-  return place === 'zone' ? c === ' ' || isAllowed(c, 'host') : c >= '\x80';
+function isHostEscape(code: number, place: 'host' | 'zone'): boolean {
+  if (code === percent) return true;
+  return place === 'zone' ? code === 0x20 || left.host[code] === 1 : code >= 0x80;
 }
 
 function cut(text: string, separator: string): readonly [before: string, after: string | undefined] {
   const at = text.indexOf(separator);
   return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + separator.length)];
 }
-
-const hasControl = (bytes: string): boolean => [...bytes].some((c) => c < ' ' || c === '\x7f');
-
-export const toBytes = (text: string): string =>
-  Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join('');
-
-export const toText = (bytes: string): string =>
-  new TextDecoder().decode(Uint8Array.from(bytes, (c) => c.charCodeAt(0)));

@@ -2,8 +2,9 @@
  * Which redirects kubelet follows: those that stay on the first URL's host name, nine of them; and what is sent again. Sources:
  * pkg/probe/http, Go's net/http.
  */
+
+import { toText } from '../core/byte-text.ts';
 import { goQuote } from '../core/go-text.ts';
-import { toText } from '../core/go-url.ts';
 import { resolveUrl } from '../core/go-url-resolve.ts';
 import { type HttpUrl, httpUrl, withoutPassword, withoutUserinfo } from './http-url.ts';
 import { type Headers, headerValue, type RequestHead } from './http1-request.ts';

@@ -2,7 +2,7 @@
  * The parts of a probe's URL as Go's client uses them. The text is one that Go's net/url wrote, so it needs splitting, not judging. URLs
  * are UTF-8 bytes, one character each, because a redirect's query may hold bytes that are no UTF-8, and Go sends them as they came.
  */
-import { toText } from '../core/go-url.ts';
+import { toText, withoutEscapes } from '../core/byte-text.ts';
 import { lookupName } from './host-name.ts';
 
 export type HttpUrl = {
@@ -27,7 +27,7 @@ const absoluteUrl = /^([a-z][a-z0-9+.-]*):(?:\/\/(?:([^/?#]*)@)?([^/?#]*)([^?#]*
 /** Splits an absolute URL; a text that is none has no host, which the caller finds out before it dials. */
 export function httpUrl(text: string): HttpUrl {
   const [, scheme = '', userinfo, authority = '', path = '', query = ''] = absoluteUrl.exec(text) ?? [];
-  const host = toText(unescapedBytes(authority));
+  const host = toText(withoutEscapes(authority));
   const [hostname, port] = splitPort(host);
   return {
     text,
@@ -53,12 +53,9 @@ function splitPort(host: string): readonly [hostname: string, port: string] {
 
 function splitUserinfo(text: string): NonNullable<HttpUrl['userinfo']> {
   const colon = text.indexOf(':');
-  if (colon < 0) return { name: unescapedBytes(text) };
-  return { name: unescapedBytes(text.slice(0, colon)), password: unescapedBytes(text.slice(colon + 1)) };
+  if (colon < 0) return { name: withoutEscapes(text) };
+  return { name: withoutEscapes(text.slice(0, colon)), password: withoutEscapes(text.slice(colon + 1)) };
 }
-
-const unescapedBytes = (text: string): string =>
-  text.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 
 /** As a log or an event may show it. */
 export const withoutPassword = ({ text, userinfo }: HttpUrl): string =>

@@ -1,8 +1,8 @@
 /** kubelet's HTTP probe: one GET, redirects on the same host name, ten KiB of body. Source: pkg/probe/http. */
 import { isUtf8 } from 'node:buffer';
 import type { Socket } from 'node:net';
+import { toBytes } from '../core/byte-text.ts';
 import { goQuote } from '../core/go-text.ts';
-import { toBytes } from '../core/go-url.ts';
 import type { RequestHeader } from '../core/probe-request.ts';
 import type { Attempt, FailureClass, PhaseTimings } from '../core/types.ts';
 import type { Clock } from '../lib/clock.ts';

@@ -2,8 +2,9 @@
  * The head of a probe's request, with the fields that Go's client would send. Names and values are UTF-8 bytes, one character each.
  * Source: net/http, request.go and transport.go.
  */
+
+import { toText } from '../core/byte-text.ts';
 import { goQuote, trimAscii } from '../core/go-text.ts';
-import { toText } from '../core/go-url.ts';
 import type { RequestHeader } from '../core/probe-request.ts';
 import { type HostField, hostField } from './host-name.ts';
 import type { HttpUrl } from './http-url.ts';

@@ -1,6 +1,7 @@
 /** The request of an HTTPS probe over HTTP/2, as Go's client writes it. Source: golang.org/x/net, internal/httpcommon/request.go. */
+
+import { toText } from '../core/byte-text.ts';
 import { goQuote } from '../core/go-text.ts';
-import { toText } from '../core/go-url.ts';
 import { flag, frame, frameType } from '../http2/frames.ts';
 import { encodeHeaders, type SentField } from '../http2/hpack-encoder.ts';
 import { headerValues, type RequestHead, sentFields } from './http1-request.ts';

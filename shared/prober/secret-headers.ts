@@ -3,7 +3,7 @@
  * logged or published. A reference that cannot be resolved, or whose secret may not go to the host that is dialled, is a prober error: it
  * says nothing about the target.
  */
-import { toBytes } from '../core/go-url.ts';
+import { toBytes } from '../core/byte-text.ts';
 import type { RequestHeader } from '../core/probe-request.ts';
 import type { Destination } from '../core/secret-hosts.ts';
 import { type SecretReference, secretReference } from '../core/secret-reference.ts';

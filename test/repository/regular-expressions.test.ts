@@ -16,14 +16,12 @@ const repeatedSearches: Readonly<Record<string, string>> = {
   '/\\{(\\w+)\\}/g': 'stops at the first character that is no letter',
   '/"(?:[^"\\\\]|\\\\.)*"?|[{}[\\]:]/gs': 'matches all that it has read',
   '/[ \\t\\r\\n]*(?:(==|!=|[=!(),])|([^ \\t\\r\\n=!(),<>]+))/y': 'is searched no further once it has not matched',
-  '/%(..)/gs': 'is of constant length',
-  '/%.{0,2}|./gs': 'is of constant length',
   '/\\d+|./gs': 'matches all that it has read',
   '/(^|-)[a-z]/g': 'is of constant length',
   '/[A-Z]+/g': 'matches all that it has read',
   '/%([0-9a-fA-F]{2})/g': 'is of constant length',
-  '/%([0-9A-Fa-f]{2})/g': 'is of constant length',
   '/[\\r\\n]/g': 'is of constant length',
+  '/["\\\\]|[^ -~]/gu': 'is of constant length',
 };
 
 const { expressions, made } = foundExpressions();
