@@ -22,8 +22,13 @@ export type Reading = {
   readonly whenTaken: (act: () => void) => void;
 };
 
+export type ReadingOptions = {
+  /** So much is taken as it arrives. Default: an ordinary answer; of another socket than `peerSocket` all, for what lies below it is paced. */
+  readonly directBytesMax?: number;
+};
+
 /** An ordinary answer. It is taken at once, so that it costs nothing to share the loop with others. */
-const directBytesMax = 4 * 1024;
+const ordinaryBytesMax = 4 * 1024;
 const pieceBytes = 16 * 1024;
 
 /** Where the bytes of every peer arrive: nothing is kept there beyond the callback. */
@@ -70,7 +75,8 @@ function onBytes(socket: PeerSocket, arrive: Arrive): void {
 const ofProcess: Slices = slices({ monotonicMs: () => performance.now(), nextTurn: setImmediate });
 
 /** Tells `reader` what comes, in its order: no end is told before all that came before it is taken. */
-export function readSocket(socket: Socket, reader: Reader): Reading {
+export function readSocket(socket: Socket, reader: Reader, options: ReadingOptions = {}): Reading {
+  const { directBytesMax = arriveKey in socket ? ordinaryBytesMax : Number.POSITIVE_INFINITY } = options;
   const resumes = resumesOf(socket);
   let directBytes = 0;
   let rest: Buffer | undefined;

@@ -117,8 +117,10 @@ async function ask(running: Running, hop: Hop): Promise<Answer> {
   return { kind: 'answer', response: exchanged.response, step };
 }
 
-const failedExchange = (hop: Hop, { message, failureClass }: ExchangeFailure) =>
-  failureClass === 'PROBER' ? proberError(message, failureClass) : failedHop(hop, message, failureClass);
+const failedExchange = (
+  hop: Hop,
+  { message, failureClass }: Pick<ExchangeFailure, 'message'> & { readonly failureClass: FailureClass },
+) => (failureClass === 'PROBER' ? proberError(message, failureClass) : failedHop(hop, message, failureClass));
 
 /** Go's client asks again without end, and without a pause, while the server says that it did not begin. */
 const exchangesMax = 8;
@@ -164,7 +166,7 @@ async function connect(running: Running, hop: Hop): Promise<Connection | Extract
   addTiming(running, 'connectMs', dialed.connectMs);
   if (scheme === 'http') return { kind: 'connected', socket: dialed.socket, exchange: exchangeHttp1 };
   const secured = await secure(dialed.socket, { hostname: host, clock, deadline });
-  if (secured.kind === 'failed') return failedHop(hop, secured.message, secured.failureClass);
+  if (secured.kind === 'failed') return failedExchange(hop, secured);
   addTiming(running, 'tlsMs', secured.tlsMs);
   return {
     kind: 'connected',

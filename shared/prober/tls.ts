@@ -4,7 +4,9 @@ import { isIP, type Socket } from 'node:net';
 import { connect, createSecureContext, DEFAULT_CIPHERS, type SecureContext, type TLSSocket } from 'node:tls';
 import type { Clock } from '../lib/clock.ts';
 import { attribute, resumesOf } from '../net/attributed-socket.ts';
+import { BelowTls, handshakeTooLong } from '../net/below-tls.ts';
 import type { Deadline } from './deadline.ts';
+import { keptMessage } from './kept-memory.ts';
 
 export type Secured =
   | {
@@ -13,15 +15,15 @@ export type Secured =
       readonly protocol: 'h2' | 'http/1.1';
       readonly tlsMs: number;
     }
-  | { readonly kind: 'failed'; readonly failureClass: 'TLS' | 'TIMEOUT' | 'CONNECT_RESET'; readonly message: string };
+  | { readonly kind: 'failed'; readonly failureClass: TlsFailureClass; readonly message: string };
+
+/** `PROBER`: the handshake is longer than any that the prober reads. */
+type TlsFailureClass = 'TLS' | 'TIMEOUT' | 'CONNECT_RESET' | 'PROBER';
 
 export type SecureOptions = { readonly hostname: string; readonly clock: Clock; readonly deadline: Deadline };
 
 /** Without the post-quantum groups, which cost a sixth more: a peer that is not verified is no secret-keeper. */
 const ecdhCurve = 'X25519:P-256:P-384:P-521';
-
-/** What the stream keeps of a peer while it is paused: with 1, no more than one record or two. Node's default is 64 KiB. Its types lack it. */
-const kept = { highWaterMark: 1 };
 
 let sharedContext: SecureContext | undefined;
 
@@ -40,10 +42,10 @@ function secureContext(): SecureContext {
 /** Takes `socket` over: on failure it is destroyed. Never throws. */
 export function secure(socket: Socket, { hostname, clock, deadline }: SecureOptions): Promise<Secured> {
   const startMs = clock.monotonicMs();
+  const below = new BelowTls(socket);
   const secured = connect({
-    socket,
+    socket: below,
     secureContext: secureContext(),
-    ...kept,
     ALPNProtocols: ['h2', 'http/1.1'],
     rejectUnauthorized: false,
     ...(isIP(hostname) === 0 && { servername: hostname }),
@@ -51,17 +53,19 @@ export function secure(socket: Socket, { hostname, clock, deadline }: SecureOpti
   const resumes = resumesOf(socket);
   attribute(secured, resumes);
   return new Promise((resolve) => {
-    const fail = (failureClass: 'TLS' | 'TIMEOUT' | 'CONNECT_RESET', message: string) => {
+    const fail = (failureClass: TlsFailureClass, message: string) => {
       resumes();
       secured.destroy();
       resolve({ kind: 'failed', failureClass, message });
     };
     // Stays for the socket's life, like the dialer's: a late error must not end the process.
     secured.on('error', (error) => fail(...tlsTrouble(error)));
+    below.on('error', (error) => secured.destroy(error));
     secured.once('close', () => fail('TLS', 'EOF'));
     deadline.whenOver(() => fail('TIMEOUT', handshakeTimeout));
     secured.once('secureConnect', () => {
       resumes();
+      below.secured();
       const protocol = secured.alpnProtocol === 'h2' ? 'h2' : 'http/1.1';
       resolve({ kind: 'secured', socket: secured, protocol, tlsMs: clock.monotonicMs() - startMs });
     });
@@ -79,7 +83,8 @@ const texts: Readonly<Record<string, string>> = {
   ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE: 'remote error: tls: handshake failure',
 };
 
-function tlsTrouble({ code = 'EUNKNOWN' }: NodeJS.ErrnoException): readonly ['TLS' | 'CONNECT_RESET', string] {
+function tlsTrouble({ code = 'EUNKNOWN' }: NodeJS.ErrnoException): readonly [TlsFailureClass, string] {
+  if (code === handshakeTooLong) return ['PROBER', keptMessage];
   if (code === 'ECONNRESET') return ['CONNECT_RESET', 'read: connection reset by peer'];
   return [
     'TLS',
