@@ -47,7 +47,8 @@ function isSettled({ name, family, paths }: Role, read: ReadTarget | undefined, 
     case 'edge-live':
       return success && paths.every((path) => probed.arrivals(path).length > 3);
     case 'on-hold':
-      return records.some(({ onHold }) => onHold);
+      // Its restart is asked for once, by status-sync, which comes after the commit.
+      return records.some(({ onHold }) => onHold) && read !== undefined && restartsOf(read) > 0;
     case 'starting':
       return probed.arrivals(`/${name}/startup`).length > 3;
     case 'flapping':
