@@ -68,7 +68,11 @@ function onBytes(socket: PeerSocket, arrive: Arrive): void {
   socket[arriveKey] = arrive;
   const early = socket[earlyKey];
   socket[earlyKey] = undefined;
-  if (early && arrive(early)) socket.resume();
+  // Not at once: the reader does not have its `Reading` yet.
+  if (early)
+    queueMicrotask(() => {
+      if (arrive(early)) socket.resume();
+    });
 }
 
 /** One event loop, one order of turns. */

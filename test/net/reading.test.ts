@@ -90,4 +90,21 @@ describe('a connection', () => {
     const { bytes } = await heardFrom(socket as Socket);
     assert.ok(bytes.equals(reply));
   });
+
+  test('that has brought its bytes before may be held as soon as they are taken', async (t) => {
+    const [socket] = await socketsOf(t, [numbered(1024)]);
+    while ((socket as Socket).bytesRead === 0) await turnOfTheLoop();
+    const taken = await new Promise((resolve) => {
+      const reading = readSocket(socket as Socket, {
+        take: (bytes) => {
+          reading.hold();
+          resolve(bytes.length);
+        },
+        ended: () => undefined,
+        failed: () => undefined,
+        closed: () => undefined,
+      });
+    });
+    assert.equal(taken, 1024);
+  });
 });
