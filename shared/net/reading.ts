@@ -18,7 +18,7 @@ export type Reading = {
   /** Nothing is taken until `release`. */
   readonly hold: () => void;
   readonly release: () => void;
-  /** Calls back once all that has arrived is taken: at once, if nothing waits. */
+  /** Calls back once all that has arrived is taken, and nothing more has come for a turn of the loop. */
   readonly whenTaken: (act: () => void) => void;
 };
 
@@ -83,6 +83,7 @@ export function readSocket(socket: Socket, reader: Reader, options: ReadingOptio
   const { directBytesMax = arriveKey in socket ? ordinaryBytesMax : Number.POSITIVE_INFINITY } = options;
   const resumes = resumesOf(socket);
   let directBytes = 0;
+  let arrivedCount = 0;
   let rest: Buffer | undefined;
   let isHeld = false;
   /** What came behind the rest. */
@@ -113,10 +114,13 @@ export function readSocket(socket: Socket, reader: Reader, options: ReadingOptio
     if (!isHeld) socket.resume();
   };
   const whenTaken = (act: () => void) => {
-    if (rest === undefined && socket.readableLength === 0) act();
-    else behind.push(() => whenTaken(act));
+    if (rest !== undefined) return void behind.push(() => whenTaken(act));
+    const before = arrivedCount;
+    // The kernel has more than one read brings, and this turn may be past its reads.
+    setImmediate(() => setImmediate(() => (arrivedCount === before ? act() : whenTaken(act))));
   };
   onBytes(socket, (bytes) => {
+    arrivedCount += 1;
     if (directBytes + bytes.length <= directBytesMax) {
       directBytes += bytes.length;
       take(bytes);

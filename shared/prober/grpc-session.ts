@@ -180,11 +180,9 @@ function sessionState(clock: Clock, { write, whenTaken }: Wire) {
 
   /** Once all that has arrived is taken. */
   const grantSoon = (call: Running) => {
-    clock.setTimer(0, () =>
-      whenTaken(() => {
-        if (running === call && call.stream.isGrantDue()) grant(streamId, call.stream.grant());
-      }),
-    );
+    whenTaken(() => {
+      if (running === call && call.stream.isGrantDue()) grant(streamId, call.stream.grant());
+    });
   };
 
   /** A connection counts once SETTINGS came, as its first frame. */

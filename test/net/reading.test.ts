@@ -83,6 +83,25 @@ describe('a connection', () => {
     while (taken < largeBytes) await turnOfTheLoop();
   });
 
+  test('has taken what arrived only when the kernel has no more of it', async (t) => {
+    const reply = numbered(96 * 1024);
+    const [socket] = await socketsOf(t, [reply]);
+    while ((socket as Socket).bytesRead === 0) await turnOfTheLoop();
+    let taken = 0;
+    const takenAtOnce = await new Promise((resolve) => {
+      const reading = readSocket(socket as Socket, {
+        take: (bytes) => {
+          if (taken === 0) reading.whenTaken(() => resolve(taken));
+          taken += bytes.length;
+        },
+        ended: () => undefined,
+        failed: () => undefined,
+        closed: () => undefined,
+      });
+    });
+    assert.equal(takenAtOnce, reply.length);
+  });
+
   test('that has brought its bytes before anybody read it loses none', async (t) => {
     const reply = numbered(64 * 1024);
     const [socket] = await socketsOf(t, [reply]);

@@ -2,7 +2,7 @@
 import type { EventRecord } from '../../../shared/core/records.ts';
 import type { ReadTarget } from '../../../shared/manager/read-target.ts';
 import type { Store } from '../../../shared/store/store.ts';
-import { countingThreshold, flapThreshold, periodMs, type Role } from './cast.ts';
+import { countingThreshold, flapMs, flapThreshold, periodMs, type Role } from './cast.ts';
 import { until } from './pair.ts';
 import type { Arrival, Probed } from './probed.ts';
 import { readStored, restartsOf, transitionsOf } from './table.ts';
@@ -93,8 +93,10 @@ export async function failureCommits({ store, roles }: Stored, sinceMs: number):
   return (await Promise.all(told)).flat();
 }
 
-/** Between the start of an attempt and its arrival, on a busy machine. */
+/** Between an answer and what follows from it, on a busy machine. */
 const arrivalSlackMs = 1_500;
+/** Between the clocks of two processes of one machine. */
+const clockSlackMs = 100;
 
 /** What flapping targets were told to have been is what they answered, and every version is told. */
 export async function flapsUntrue({ store, roles }: Stored, probed: Probed): Promise<Faults> {
@@ -105,7 +107,7 @@ export async function flapsUntrue({ store, roles }: Stored, probed: Probed): Pro
       const untrue = transitions
         .filter(({ attempts }, index) => attempts.length > 0 && index > 0)
         .filter((flip, index) => !isBacked(flip, transitions[index], probed.arrivals(path)))
-        .map(({ id, attempts }) => `${name}: ${id} of ${attempts.length} attempts is not what was answered`);
+        .map((flip) => `${name}: ${unbacked(flip, probed.arrivals(path))}`);
       const version = Math.max(
         ...Object.values((await readStored(store, name)).probes).map((record) => record.version),
       );
@@ -123,12 +125,26 @@ function isBacked(
   arrivals: readonly Arrival[],
 ): boolean {
   const alike = arrivals.filter(({ ok }) => ok === (result === 'success'));
-  const isAnswered = attempts.every((attempt) =>
-    alike.some((arrival) => Math.abs(arrival.timeMs - attempt.timeMs) < arrivalSlackMs),
+  const isAnswered = attempts.every(({ timeMs: startMs, timings }) =>
+    alike.some(
+      (arrival) => arrival.timeMs > startMs - clockSlackMs && arrival.timeMs < startMs + timings.totalMs + clockSlackMs,
+    ),
   );
   const sinceMs = (before?.timeMs ?? 0) - arrivalSlackMs;
   const since = alike.filter((arrival) => arrival.timeMs > sinceMs && arrival.timeMs < timeMs + arrivalSlackMs);
   return isAnswered && since.length >= flapThreshold;
+}
+
+/** The flip, and what arrived in its time. */
+function unbacked({ id, timeMs, result, attempts }: EventRecord, arrivals: readonly Arrival[]): string {
+  const fromMs = (attempts[0]?.timeMs ?? timeMs) - flapMs;
+  const near = arrivals
+    .filter((arrival) => arrival.timeMs > fromMs && arrival.timeMs < timeMs + arrivalSlackMs)
+    .map((arrival) => `${arrival.timeMs} ${arrival.ok ? 'good' : 'bad'}`);
+  const tried = attempts.map(
+    (attempt) => `${attempt.timeMs} ${attempt.outcome} in ${attempt.timings.totalMs} ms (${attempt.output})`,
+  );
+  return `${id} to ${result} at ${timeMs} after ${tried.join(', ')} is not what was answered: ${near.join(', ')}`;
 }
 
 /** A commit comes that much after the answer that brings it. */
