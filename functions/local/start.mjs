@@ -10,6 +10,12 @@ import { join } from 'node:path';
 /** Not Node's default below the system's temporary folder, where other users of the machine may put code in our place. */
 const cacheFolder = join(import.meta.dirname, '../../node_modules/.cache/probelet');
 
+/**
+ * Small buffers share a slab, of 64 KiB by Node's default, which stays as long as any of them does. What each connection keeps of its own
+ * would hold hundreds of slabs.
+ */
+Buffer.poolSize = 8 * 1024;
+
 if (isFirstStart())
   spawnSync(process.execPath, [...process.execArgv, import.meta.filename, '--help'], { stdio: 'ignore' });
 module.enableCompileCache(cacheFolder);

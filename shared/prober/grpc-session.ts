@@ -122,6 +122,7 @@ type Wire = Pick<Http2Connection, 'write' | 'whenTaken'>;
 function sessionState(clock: Clock, { write, whenTaken }: Wire) {
   const request: Sending = sending(write);
   let running: Running | undefined;
+  let isGrantComing = false;
   const connectionWindow = receiveWindow(windowBytes);
   /** No call may begin any more. */
   let isOver = false;
@@ -180,7 +181,10 @@ function sessionState(clock: Clock, { write, whenTaken }: Wire) {
 
   /** Once all that has arrived is taken. */
   const grantSoon = (call: Running) => {
+    if (isGrantComing) return;
+    isGrantComing = true;
     whenTaken(() => {
+      isGrantComing = false;
       if (running === call && call.stream.isGrantDue()) grant(streamId, call.stream.grant());
     });
   };

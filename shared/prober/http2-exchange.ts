@@ -103,6 +103,7 @@ function eventsOf(
   let paddingBytes = 0;
   /** The server has reset the stream before its headers. */
   let isReset = false;
+  let isGivingUp = false;
 
   /** Any other frame than SETTINGS must not come first. */
   const afterGreeting = (act: () => ConnectionFault | undefined): ConnectionFault | undefined =>
@@ -167,7 +168,11 @@ function eventsOf(
    * The server gives the stream up before its headers. Go's client reads on while it winds the stream up, so headers that are under way
    * already still count.
    */
-  const giveUp = (why: string, isRetried: boolean) => soon(() => settle(stream.broken(why, { isRetried })));
+  const giveUp = (why: string, isRetried: boolean) => {
+    if (isGivingUp) return;
+    isGivingUp = true;
+    soon(() => settle(stream.broken(why, { isRetried })));
+  };
   const goAway = ({ lastStreamId, code }: { readonly lastStreamId: number; readonly code: number }) => {
     const why = `http2: Transport received GOAWAY from server ErrCode:${errorName(code)}`;
     if (lastStreamId < streamId) giveUp(why, code === errorCode.noError);

@@ -8,7 +8,7 @@ const ownBytes = 16 * 1024;
 /** Of one probe: no URL or coding list has a meaning beyond that. */
 const ofOneProbeBytesMax = 1024 * 1024;
 /** Of all probes of a process, beyond what each has of its own. */
-const sharedBytesMax = 16 * 1024 * 1024;
+const sharedBytesMax = 4 * 1024 * 1024;
 
 export type KeptMemory = {
   /** Of one attempt of a probe. */
