@@ -1,5 +1,8 @@
 /** `/metrics` of one process: kubelet's prober metrics under kubelet's names and labels, in Prometheus' text format. */
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import Counter from 'prom-client/lib/counter.js';
+import Gauge from 'prom-client/lib/gauge.js';
+import Histogram from 'prom-client/lib/histogram.js';
+import Registry from 'prom-client/lib/registry.js';
 import type { RunView } from '../../shared/manager/run-shard.ts';
 import type { ProbeMetricLabels, ProbeMetricResult, ProbeMetrics } from '../../shared/prober/metrics.ts';
 

@@ -12,7 +12,7 @@ import type { PeerOrder } from './peers.ts';
 import { type Memory, type Product, startProduct } from './product.ts';
 
 export type Whole = {
-  /** Registers a target for each exchange and fifty healthy ones. */
+  /** Registers a target for each exchange and fifty healthy ones, and waits until their shards stay as they are. */
   readonly register: (exchanges: readonly (readonly [Kind, Exchange])[], periodSeconds: number) => Promise<void>;
   /** Samples memory, `/healthz` and what the healthy targets see until so much time has passed, or the process has ended. */
   readonly watch: (ms: number) => Promise<void>;
@@ -27,6 +27,8 @@ export type Seen = {
   readonly memory: Memory;
   /** Between two requests to a healthy target, beyond its period; ascending. */
   readonly lateMs: readonly number[];
+  /** The same while so many targets were new and their shards were divided, hand-overs and all. */
+  readonly lateAtFirstMs: readonly number[];
   /** Healthy targets that failed. One that is not known, since the machine had no time, has not. */
   readonly failing: readonly string[];
   /** Why the process ended when nobody had told it to. */
@@ -38,6 +40,8 @@ export type Seen = {
 
 const healthyCount = 50;
 const healthyPeriodMs = 1_000;
+/** Hundreds of new targets divide their shards several times, with a hand-over each. */
+const settleMs = 10_000;
 const sampleMs = 100;
 const healthEveryMs = 500;
 const healthMsMax = 10_000;
@@ -57,7 +61,8 @@ export async function startWhole(): Promise<Whole> {
   let product = await startProduct(dataDir);
 
   let memory: Memory = { rss: 0, highest: 0, anonymous: 0 };
-  const [lateMs, failing, faults, healthMs]: [number[], string[], string[], number[]] = [[], [], [], []];
+  const [lateMs, lateAtFirstMs, healthMs]: [number[], number[], number[]] = [[], [], []];
+  const [failing, faults]: [string[], string[]] = [[], []];
   const results: Record<string, number> = {};
 
   const sample = () => {
@@ -72,9 +77,22 @@ export async function startWhole(): Promise<Whole> {
     );
     healthMs.push(isAnswered ? performance.now() - startMs : Number.POSITIVE_INFINITY);
   };
-  const countLate = async (isCounted: boolean) => {
+  const countLate = async (late: number[]) => {
     const { asked } = (await answerOf(servers, {})) as Answered;
-    if (isCounted) for (const times of Object.values(asked)) lateMs.push(...latenessesOf(times));
+    for (const times of Object.values(asked)) late.push(...latenessesOf(times));
+  };
+  const watch = async (ms: number) => {
+    const endMs = performance.now() + ms;
+    let [nextHealthMs, health] = [0, Promise.resolve()];
+    while (performance.now() < endMs && product.fault() === undefined) {
+      sample();
+      if (performance.now() >= nextHealthMs) {
+        nextHealthMs = performance.now() + healthEveryMs;
+        health = askHealth();
+      }
+      await sleep(systemClock, sampleMs);
+    }
+    await health;
   };
 
   return {
@@ -91,24 +109,12 @@ export async function startWhole(): Promise<Whole> {
           await put(product.url, target);
       };
       await Promise.all(Array.from({ length: lanes }, lane));
-      // What came while targets were registered has no period yet.
-      await countLate(false);
+      await watch(settleMs);
+      await countLate(lateAtFirstMs);
     },
-    watch: async (ms) => {
-      const endMs = performance.now() + ms;
-      let [nextHealthMs, health] = [0, Promise.resolve()];
-      while (performance.now() < endMs && product.fault() === undefined) {
-        sample();
-        if (performance.now() >= nextHealthMs) {
-          nextHealthMs = performance.now() + healthEveryMs;
-          health = askHealth();
-        }
-        await sleep(systemClock, sampleMs);
-      }
-      await health;
-    },
+    watch,
     terminate: async () => {
-      await countLate(true);
+      await countLate(lateMs);
       const fault = product.fault();
       if (fault !== undefined) faults.push(fault);
       else await judge(product, { results, failing });
@@ -116,9 +122,18 @@ export async function startWhole(): Promise<Whole> {
     },
     restart: async () => {
       product = await startProduct(dataDir);
-      await countLate(false);
+      // Between the requests to two processes there is no period.
+      await countLate([]);
     },
-    seen: () => ({ memory, lateMs: lateMs.sort((a, b) => a - b), failing, faults, healthMs, results }),
+    seen: () => ({
+      memory,
+      lateMs: ascending(lateMs),
+      lateAtFirstMs: ascending(lateAtFirstMs),
+      failing,
+      faults,
+      healthMs,
+      results,
+    }),
     end: async () => {
       for (const child of [peers, servers] satisfies ChildProcess[]) child.disconnect();
       await product.terminate();
@@ -126,6 +141,8 @@ export async function startWhole(): Promise<Whole> {
     },
   };
 }
+
+const ascending = (values: readonly number[]): readonly number[] => [...values].sort((a, b) => a - b);
 
 function latenessesOf(times: readonly number[]): readonly number[] {
   return times.slice(1).map((timeMs, at) => Math.max(0, timeMs - (times[at] ?? 0) - healthyPeriodMs));
@@ -187,8 +204,8 @@ const latenessMsMax = 250;
 
 /** What both stages judge. */
 export function wholeFigures(name: string, seen: Seen): readonly Figure[] {
-  const { memory, lateMs, failing, faults, healthMs, results } = seen;
-  const p99Ms = quantileOf(lateMs, 0.99);
+  const { memory, lateMs, lateAtFirstMs, failing, faults, healthMs, results } = seen;
+  const [p99Ms, atFirstMs] = [quantileOf(lateMs, 0.99), quantileOf(lateAtFirstMs, 0.99)];
   const unanswered = healthMs.filter((ms) => !Number.isFinite(ms)).length;
   const longestMs = Math.max(0, ...healthMs.filter(Number.isFinite));
   const resultText = Object.entries(results).map(([result, count]) => `${count} ${result}`);
@@ -203,6 +220,7 @@ export function wholeFigures(name: string, seen: Seen): readonly Figure[] {
       limit: `< ${latenessMsMax} ms`,
       holds: p99Ms < latenessMsMax,
     }),
+    told(`${name}: while shards were divided, p99 of ${lateAtFirstMs.length}`, `${atFirstMs.toFixed(0)} ms`),
     judged(`${name}: neighbours that failed`, failing.slice(0, 3).join('; ') || '0', {
       limit: '0',
       holds: failing.length === 0,

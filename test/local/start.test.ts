@@ -77,12 +77,15 @@ describe('a process alone', () => {
       [],
     ));
 
+  test('loads no default metrics', () => assert.ok(!report.packages.includes('@opentelemetry/api')));
+
   test('sees its packages load, or the test above could not fail', () => assert.ok(report.packages.includes('hono')));
 
   test('does not keep the TypeScript compiler', () => assert.deepEqual(report.compilers, []));
 
-  test('keeps the young generation and the arenas of the allocator small', () => {
+  test('keeps the young generation, its compilers and the arenas of the allocator small', () => {
     assert.deepEqual(report.flags.filter((flag) => flag.startsWith('--max-semi-space-size')).length, 1);
+    assert.ok(report.flags.includes('--no-maglev'));
     assert.equal(report.arenas, '1');
   });
 });
