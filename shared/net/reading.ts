@@ -29,7 +29,7 @@ export type ReadingOptions = {
 
 /** An ordinary answer. It is taken at once, so that it costs nothing to share the loop with others. */
 const ordinaryBytesMax = 4 * 1024;
-const pieceBytes = 8 * 1024;
+const pieceBytes = 16 * 1024;
 
 /** Where the bytes of every peer arrive: nothing is kept there beyond the callback. */
 const arrivals = Buffer.allocUnsafeSlow(pieceBytes);

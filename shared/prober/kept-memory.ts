@@ -6,7 +6,7 @@
 /** Enough for the fields of any ordinary response. */
 const ownBytes = 16 * 1024;
 /** Of one probe: no URL or coding list has a meaning beyond that. */
-const ofOneProbeBytesMax = 1024 * 1024;
+const ofOneProbeBytesMax = 256 * 1024;
 /** Of all probes of a process, beyond what each has of its own. */
 const sharedBytesMax = 4 * 1024 * 1024;
 

@@ -2,7 +2,7 @@
 import type { Random } from '../../shared/lib/random.ts';
 import { type Figure, judged } from '../support/figures.ts';
 import { triggerKinds } from './http2-kinds.ts';
-import { bytesMaxOf, bytesMin, type Exchange, type Kind } from './kind.ts';
+import { bytesMaxOf, bytesMin, type Exchange, type Kind, shuffled } from './kind.ts';
 import type { StageOptions } from './stages.ts';
 import { startWhole, type Whole, wholeFigures } from './whole.ts';
 
@@ -85,10 +85,3 @@ const exchangeOf = (kind: Kind, bytes: number, random: Random): readonly [Kind, 
   kind,
   { kind: kind.name, bytes: Math.round(bytes), cut: 'whole', seed: Math.floor(random.next() * 2 ** 31) },
 ];
-
-function shuffled<Value>(values: readonly Value[], random: Random): readonly Value[] {
-  return values
-    .map((value) => ({ value, at: random.next() }))
-    .sort((a, b) => a.at - b.at)
-    .map(({ value }) => value);
-}

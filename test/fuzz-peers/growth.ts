@@ -75,15 +75,18 @@ type CostOptions = GrowthOptions & { readonly bytes: number };
 
 /** So many lookups leave each other a connection over TCP. */
 const lanesMax = 4;
+/** One exchange alone is lost in what compiling and collecting cost now and then. */
+const runMs = 150;
 
-/** The cheapest of several runs: what is more is somebody else's. The first one warms up. */
+/** One exchange, or one each, in the cheapest of several runs: what is more is somebody else's. The first one warms up. */
 async function costOf(bench: Bench, kind: Kind, { bytes, seed, cut, runs }: CostOptions): Promise<Probed | string> {
   const opened = await bench.open([[kind, { kind: kind.name, bytes, cut, seed }]]);
   const requests = Array.from({ length: kind.probes ?? 1 }, () => opened).flat();
   let best: Probed | undefined;
   for (let run = 0; run <= runs; run += 1) {
-    const probed = await bench.probe(requests, { lanes: Math.min(lanesMax, requests.length) });
-    if (typeof probed === 'string') return probed;
+    const ran = await bench.probe(requests, { lanes: Math.min(lanesMax, requests.length), lastMs: runMs });
+    if (typeof ran === 'string') return ran;
+    const probed = { ...ran, cpuMs: (ran.cpuMs * requests.length) / ran.probes };
     if (run > 0 && (best === undefined || probed.cpuMs < best.cpuMs)) best = probed;
   }
   await bench.close();

@@ -92,3 +92,10 @@ export function cutter(cut: Cut, random: Random): () => number {
       };
   }
 }
+
+export function shuffled<Value>(values: readonly Value[], random: Random): readonly Value[] {
+  return values
+    .map((value) => ({ value, at: random.next() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ value }) => value);
+}

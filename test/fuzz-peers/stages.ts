@@ -3,7 +3,7 @@ import type { Random } from '../../shared/lib/random.ts';
 import { atLeast, atMost, type Figure, judged, quantileOf, told } from '../support/figures.ts';
 import { type Bench, startBench } from './bench.ts';
 import { measureGrowth } from './growth.ts';
-import { bytesMaxOf, bytesMin, cuts, type Exchange, type Kind, oneOf } from './kind.ts';
+import { bytesMaxOf, bytesMin, cuts, type Exchange, type Kind, oneOf, shuffled } from './kind.ts';
 import type { Lateness } from './neighbours.ts';
 
 export type StageOptions = {
@@ -29,14 +29,16 @@ function lateText(latenesses: readonly Lateness[]) {
 
 /** Runs of one size; the cheapest counts. */
 const runs = { full: 3, slice: 2 };
+/** A slice takes so many of the kinds, by chance. */
+const sliceKinds = 20;
 const burst = { lanes: 20, lastMs: 2_000 };
 
 /** Each kind with each seed: CPU by bytes without neighbours; then twenty peers of the largest size at a time beside fifty neighbours. */
-export async function growthStage({ kinds, seeds, isSlice, say }: StageOptions): Promise<readonly Figure[]> {
+export async function growthStage({ kinds, seeds, isSlice, random, say }: StageOptions): Promise<readonly Figure[]> {
   const [alone, beside] = [await startBench({ neighbours: false }), await startBench({ neighbours: true })];
   const figures: Figure[] = [];
   try {
-    for (const kind of kinds) {
+    for (const kind of isSlice ? shuffled(kinds, random).slice(0, sliceKinds) : kinds) {
       const ofKind = await kindFigures(kind, { alone, beside, seeds: isSlice ? seeds.slice(-1) : seeds, isSlice });
       figures.push(...ofKind);
       for (const { name, measured, holds } of ofKind) say(`${holds === false ? 'FAIL' : 'ok  '} ${name}: ${measured}`);

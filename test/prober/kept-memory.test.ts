@@ -8,20 +8,21 @@ import { startWireServer, type WireAction } from '../support/wire-server.ts';
 
 const kib = 1024;
 const mib = 1024 * kib;
+const ofOneProbe = 256 * kib;
 
 describe('what is kept of peers', () => {
   test('is bounded for one probe', () => {
     const kept = keptMemory().open();
-    assert.deepEqual([kept.reserve(mib - 1), kept.reserve(1), kept.reserve(1)], [true, true, false]);
+    assert.deepEqual([kept.reserve(ofOneProbe - 1), kept.reserve(1), kept.reserve(1)], [true, true, false]);
   });
 
   test('is bounded for all together, but what each has of its own', () => {
     const memory = keptMemory();
-    const greedy = Array.from({ length: 5 }, () => memory.open());
-    const had = greedy.map((probe) => probe.reserve(mib));
-    assert.deepEqual(had, [...Array(4).fill(true), false]);
-    assert.equal(greedy[4]?.reserve(64 * kib + 16 * kib), true, 'what 4 of them had of their own is left');
-    assert.equal(greedy[4]?.reserve(1), false);
+    const greedy = Array.from({ length: 18 }, () => memory.open());
+    const had = greedy.map((probe) => probe.reserve(ofOneProbe));
+    assert.deepEqual(had, [...Array(17).fill(true), false]);
+    assert.equal(greedy[17]?.reserve(16 * kib + 16 * kib), true, 'what 17 of them did not need of their own is left');
+    assert.equal(greedy[17]?.reserve(1), false);
     const neighbour = memory.open();
     assert.deepEqual([neighbour.reserve(16 * kib), neighbour.reserve(1)], [true, false]);
   });
@@ -30,7 +31,7 @@ describe('what is kept of peers', () => {
     const memory = keptMemory();
     for (let round = 0; round < 100; round += 1) {
       const probe = memory.open();
-      assert.equal(probe.reserve(mib), true, `round ${round}`);
+      assert.equal(probe.reserve(ofOneProbe), true, `round ${round}`);
       probe.close();
       probe.close();
     }
@@ -60,11 +61,11 @@ describe('a head', () => {
     assert.deepEqual([outcome, output], ['success', 'fine']);
   });
 
-  test('with a location of 2 MiB is a prober error', async (t) => {
+  test('with a location of 300 KiB is a prober error', async (t) => {
     const { outcome, failureClass, error } = await probed(
       t,
       { send: 'HTTP/1.1 200 OK\r\nLocation: ' },
-      { send: 'y'.repeat(mib), repeat: 2 },
+      { send: 'y'.repeat(kib), repeat: 300 },
       end,
     );
     assert.deepEqual([outcome, failureClass, error], ['unknown', 'PROBER', 'what the peer sends is too large to keep']);
