@@ -30,7 +30,7 @@ function lateText(latenesses: readonly Lateness[]) {
 /** Runs of one size; the cheapest counts. */
 const runs = { full: 3, slice: 2 };
 /** A slice takes so many of the kinds, by chance. */
-const sliceKinds = 20;
+const sliceKinds = 12;
 const burst = { lanes: 20, lastMs: 2_000 };
 
 /** Each kind with each seed: CPU by bytes without neighbours; then twenty peers of the largest size at a time beside fifty neighbours. */

@@ -5,7 +5,7 @@ import type { Job } from './job.ts';
 const firstSeed = 1;
 const fullSeeds = 200;
 
-/** The seeds that ever failed and are none of the full extent's, in full: a test run has time for their first hour only. */
+/** The seeds that ever failed and are none of the full extent's, in full: a test run has time for those of one hour only. */
 export const keptJob: Job = {
   name: 'sim kept',
   script: 'sim',

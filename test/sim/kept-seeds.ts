@@ -1,4 +1,4 @@
-/** The seeds that ever failed: every test run tries them again. */
+/** The seeds that ever failed: tests and proofs try them again. */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 
 import type { WorldName } from './setting.ts';

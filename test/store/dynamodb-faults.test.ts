@@ -255,25 +255,28 @@ for (const scenario of writeScenarios)
 
     for (const fault of [...lostAnswers, ...setBack])
       test(`${fault.name}, at each call`, async () => {
-        for (const call of undisturbed.calls) {
+        const courses = undisturbed.calls.map(async (call) => {
           const inflicted = fault.of(call);
-          if (!inflicted) continue;
+          if (!inflicted) return;
           const { reports, calls } = await courseUnder(faultAt(call.index, inflicted));
           const setbacks = reports.flatMap((report) => report.setbacks);
           assert.deepEqual(setbacks, fault.setback ? [fault.setback] : [], `call ${call.index}`);
           assert.equal(calls.length, undisturbed.calls.length + 1, 'one call more');
-        }
+        });
+        await Promise.all(courses);
       });
 
     test('a lost answer and then each other fault, at each call', async () => {
-      for (const call of undisturbed.calls)
-        for (const fault of [...lostAnswers, ...setBack]) {
+      for (const call of undisturbed.calls) {
+        const courses = [...lostAnswers, ...setBack].map(async (fault) => {
           const second = fault.of(call);
-          if (!second || fault.setback?.includes('Exception')) continue;
+          if (!second || fault.setback?.includes('Exception')) return;
           const script: Script = ({ index }) =>
             index === call.index ? { kind: 'dropResponse' } : index === call.index + 1 ? second : { kind: 'pass' };
           await courseUnder(script);
-        }
+        });
+        await Promise.all(courses);
+      }
     });
   });
 

@@ -154,7 +154,7 @@ function storms(kind: Kind): readonly Storm[] {
   return isDelay(kind) ? once : [...once, { kind, first: middle, count: Number.POSITIVE_INFINITY }];
 }
 
-describe('a claim of all buckets', { concurrency: 3 }, () => {
+describe('a claim of all buckets', { concurrency: 6 }, () => {
   for (const { kind, first, count } of (Object.keys(inflicted) as readonly Kind[]).flatMap(storms))
     test(`${kind} ${count === 1 ? 'at' : 'from'} transaction ${first + 1} of ${transactions}`, () =>
       withBench(
