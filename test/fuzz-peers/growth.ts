@@ -1,11 +1,11 @@
-/** What one exchange of a kind costs by its size: the CPU of the prober may at most double when the bytes double. */
+/** What one exchange of a kind costs by its size: the CPU of the prober may grow as the bytes do, and no faster. */
 import type { Bench } from './bench.ts';
 import { bytesMaxOf, bytesMin, type Cut, type Kind } from './kind.ts';
 import type { Probed } from './prober.ts';
 
 export type Growth = {
   readonly nsPerByte: number;
-  /** The largest factor of a doubling that could be measured; absent: none could. */
+  /** The largest mean factor of a doubling that could be measured; absent: none could. */
   readonly factor?: number;
   readonly heapMib: number;
   readonly rssMib: number;
@@ -16,6 +16,11 @@ export type Growth = {
 export type GrowthOptions = { readonly seed: number; readonly cut: Cut; readonly runs: number };
 
 const doublings = 5;
+/**
+ * Judged together. Costs have steps: what fits into the first read is cheap, and a peer whose answer is complete is not read to its end.
+ * One step can make one doubling dear, never three in a row; what grows with the square makes each of them cost four times.
+ */
+const doublingsJudged = 3;
 /** What a doubling may cost more than double: caches that are too small, garbage that outlives its generation. */
 const factorMax = 2.6;
 /** Less than this is lost in the noise of a shared machine. */
@@ -37,26 +42,31 @@ export async function measureGrowth(bench: Bench, kind: Kind, options: GrowthOpt
   if (typeof fixed === 'string') return failed(fixed);
   const msOf = ({ probed }: Measured) => Math.max(0, probed.cpuMs - fixed.probed.cpuMs);
   const leastMs = Math.max(measurableMs, measurablePart * fixed.probed.cpuMs);
-  const isTooDear = (one: Measured, other: Measured) => msOf(one) >= leastMs && msOf(other) > factorMax * msOf(one);
+  const factorOf = (one: Measured, other: Measured) =>
+    (msOf(other) / Math.max(leastMs, msOf(one))) ** (1 / doublingsJudged);
+  const isTooDear = (one: Measured, other: Measured) => factorOf(one, other) > factorMax;
   const textOf = (of: Measured) => `${of.bytes} bytes: ${msOf(of).toFixed(1)} ms CPU`;
-  let last: Measured | undefined;
+  const sizes: Measured[] = [];
   let factor: number | undefined;
   let fault: string | undefined;
   for (let step = doublings; step >= 0 && fault === undefined; step -= 1) {
-    let next = await measure(Math.round(bytesMaxOf(kind) / 2 ** step));
-    if (typeof next === 'string') return failed(next);
-    for (let round = 0; last && round < roundsMax && isTooDear(last, next); round += 1) {
-      last = cheaper(last, await measure(last.bytes));
+    const measured = await measure(Math.round(bytesMaxOf(kind) / 2 ** step));
+    if (typeof measured === 'string') return failed(measured);
+    let next = measured;
+    let before = sizes.at(-doublingsJudged);
+    for (let round = 0; before && round < roundsMax && isTooDear(before, next); round += 1) {
+      before = cheaper(before, await measure(before.bytes));
       next = cheaper(next, await measure(next.bytes));
     }
-    if (last && msOf(last) >= leastMs) factor = Math.max(factor ?? 0, msOf(next) / msOf(last));
-    if (last && isTooDear(last, next)) fault = [last, next].map(textOf).join(', ');
+    if (before && msOf(before) >= leastMs) factor = Math.max(factor ?? 0, factorOf(before, next));
+    if (before && isTooDear(before, next)) fault = [before, next].map(textOf).join(', ');
     fault ??= next.probed.wrong;
-    last = next;
+    sizes.push(next);
   }
-  const { bytes, probed } = last ?? fixed;
+  const last = sizes.at(-1) ?? fixed;
+  const { bytes, probed } = last;
   return {
-    nsPerByte: (msOf(last ?? fixed) * 1e6) / bytes,
+    nsPerByte: (msOf(last) * 1e6) / bytes,
     ...(factor !== undefined && { factor }),
     heapMib: probed.heapMib,
     rssMib: probed.rssMib,
