@@ -33,7 +33,7 @@ export const full: Extent = {
 };
 /** For every change: fewer seeds, and those that ever failed. */
 export const slice: Extent = {
-  seeds: 20,
+  seeds: 12,
   kills: 10,
   handovers: 100,
   faults: ['--slice'],
