@@ -23,8 +23,11 @@ export function sendWindow(): SendWindow {
     spend: async (bytes, socket) => {
       while (Math.min(connection, stream) < bytes && !socket.destroyed)
         await new Promise<void>((resolve) => {
-          widened = resolve;
-          socket.once('close', resolve);
+          widened = () => {
+            socket.off('close', widened);
+            resolve();
+          };
+          socket.once('close', widened);
         });
       connection -= bytes;
       stream -= bytes;
