@@ -33,7 +33,7 @@ const runs = { full: 3, slice: 2 };
 const sliceKinds = 12;
 const burst = { lanes: 20, lastMs: 2_000 };
 
-/** Each kind with each seed: CPU by bytes without neighbours; then twenty peers of the largest size at a time beside fifty neighbours. */
+/** Each kind with each seed: CPU by bytes without neighbours; with the last one also twenty peers of the largest size at a time beside fifty neighbours. */
 export async function growthStage({ kinds, seeds, isSlice, random, say }: StageOptions): Promise<readonly Figure[]> {
   const [alone, beside] = [await startBench({ neighbours: false }), await startBench({ neighbours: true })];
   const figures: Figure[] = [];
@@ -67,7 +67,7 @@ async function kindFigures(kind: Kind, { alone, beside, seeds, isSlice }: KindOp
         holds: fault === undefined,
       }),
     );
-    if (at === 0 || fault === undefined) figures.push(await burstFigure(beside, kind, seed));
+    if (at === seeds.length - 1) figures.push(await burstFigure(beside, kind, seed));
   }
   return figures;
 }
