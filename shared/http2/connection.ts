@@ -27,6 +27,7 @@ export type Http2Connection = {
   readonly close: () => void;
   /** Calls back once all that has arrived is taken: at once, if nothing waits. */
   readonly whenTaken: (act: () => void) => void;
+  readonly whenQuiet: (act: () => void) => void;
 };
 
 const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1');
@@ -71,7 +72,7 @@ export function connectHttp2(socket: Socket, events: ConnectionEvents, options: 
     closed: () => lose({ kind: 'ended' }),
   });
   socket.on('drain', reading.release);
-  return { write, close, whenTaken: reading.whenTaken };
+  return { write, close, whenTaken: reading.whenTaken, whenQuiet: reading.whenQuiet };
 }
 
 export type Greeting = {

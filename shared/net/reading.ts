@@ -18,8 +18,10 @@ export type Reading = {
   /** Nothing is taken until `release`. */
   readonly hold: () => void;
   readonly release: () => void;
-  /** Calls back once all that has arrived is taken, and nothing more has come for a turn of the loop. */
+  /** Calls back once all that has been read is taken: at once, if nothing waits. */
   readonly whenTaken: (act: () => void) => void;
+  /** Calls back once all that has arrived is taken, in the kernel, too: nothing more has come for a turn of the loop. */
+  readonly whenQuiet: (act: () => void) => void;
 };
 
 export type ReadingOptions = {
@@ -114,10 +116,14 @@ export function readSocket(socket: Socket, reader: Reader, options: ReadingOptio
     if (!isHeld) socket.resume();
   };
   const whenTaken = (act: () => void) => {
-    if (rest !== undefined) return void behind.push(() => whenTaken(act));
+    if (rest === undefined && socket.readableLength === 0) act();
+    else behind.push(() => whenTaken(act));
+  };
+  const whenQuiet = (act: () => void) => {
+    if (rest !== undefined) return void behind.push(() => whenQuiet(act));
     const before = arrivedCount;
     // The kernel has more than one read brings, and this turn may be past its reads.
-    setImmediate(() => setImmediate(() => (arrivedCount === before ? act() : whenTaken(act))));
+    setImmediate(() => setImmediate(() => (arrivedCount === before ? act() : whenQuiet(act))));
   };
   onBytes(socket, (bytes) => {
     arrivedCount += 1;
@@ -145,5 +151,6 @@ export function readSocket(socket: Socket, reader: Reader, options: ReadingOptio
       else ofProcess.add(takePiece);
     },
     whenTaken,
+    whenQuiet,
   };
 }

@@ -79,7 +79,7 @@ export function openSession(
     };
     const state = sessionState(clock, {
       write: (frames) => connection.write(frames),
-      whenTaken: (act) => connection.whenTaken(act),
+      whenQuiet: (act) => connection.whenQuiet(act),
     });
     const greeted = () => {
       if (isReady) return;
@@ -117,9 +117,9 @@ type Running = {
   readonly sawHeaders: () => void;
 };
 
-type Wire = Pick<Http2Connection, 'write' | 'whenTaken'>;
+type Wire = Pick<Http2Connection, 'write' | 'whenQuiet'>;
 
-function sessionState(clock: Clock, { write, whenTaken }: Wire) {
+function sessionState(clock: Clock, { write, whenQuiet }: Wire) {
   const request: Sending = sending(write);
   let running: Running | undefined;
   let isGrantComing = false;
@@ -179,11 +179,11 @@ function sessionState(clock: Clock, { write, whenTaken }: Wire) {
     if (bytes > 0) write(windowUpdate(of, bytes));
   };
 
-  /** Once all that has arrived is taken. */
+  /** Once nothing more arrives: what a server sends before it has the window is not covered by it. */
   const grantSoon = (call: Running) => {
     if (isGrantComing) return;
     isGrantComing = true;
-    whenTaken(() => {
+    whenQuiet(() => {
       isGrantComing = false;
       if (running === call && call.stream.isGrantDue()) grant(streamId, call.stream.grant());
     });

@@ -60,7 +60,7 @@ export const exchangeHttp2: Exchange = (socket, request, options) => {
       {
         ...eventsOf(stream, (frames) => connection.write(frames), {
           settle,
-          soon: (act) => connection.whenTaken(act),
+          soon: (act) => void options.clock.setTimer(0, () => connection.whenTaken(act)),
         }),
         lost: (lost) =>
           settle(stream.broken(lostText(lost), lost.kind === 'socket' ? { failureClass: 'CONNECT_RESET' } : {})),

@@ -83,7 +83,7 @@ describe('a connection', () => {
     while (taken < largeBytes) await turnOfTheLoop();
   });
 
-  test('has taken what arrived only when the kernel has no more of it', async (t) => {
+  test('is quiet only when the kernel has no more of it', async (t) => {
     const reply = numbered(96 * 1024);
     const [socket] = await socketsOf(t, [reply]);
     while ((socket as Socket).bytesRead === 0) await turnOfTheLoop();
@@ -91,7 +91,7 @@ describe('a connection', () => {
     const takenAtOnce = await new Promise((resolve) => {
       const reading = readSocket(socket as Socket, {
         take: (bytes) => {
-          if (taken === 0) reading.whenTaken(() => resolve(taken));
+          if (taken === 0) reading.whenQuiet(() => resolve(taken));
           taken += bytes.length;
         },
         ended: () => undefined,
