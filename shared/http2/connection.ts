@@ -1,6 +1,6 @@
 /** The client's end of one HTTP/2 connection over a socket: preface and SETTINGS, answers to PING, reading, and back-pressure. */
 import type { Socket } from 'node:net';
-import { readSocket } from '../net/reading.ts';
+import { type Reading, readSocket } from '../net/reading.ts';
 import { type ConnectionFault, flag, frame, frameReader, frameType } from './frames.ts';
 import { type InboundOptions, inbound } from './inbound.ts';
 import type { InboundEvents } from './inbound-events.ts';
@@ -25,10 +25,7 @@ export type Http2Connection = {
   readonly write: (frames: Uint8Array) => void;
   /** Destroys the socket. Nothing is told any more. */
   readonly close: () => void;
-  /** Calls back once all that has arrived is taken: at once, if nothing waits. */
-  readonly whenTaken: (act: () => void) => void;
-  readonly whenQuiet: (act: () => void) => void;
-};
+} & Pick<Reading, 'whenTaken' | 'whenQuiet'>;
 
 const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1');
 const settingBytes = 6;

@@ -88,7 +88,10 @@ const lanesMax = 4;
 /** One exchange alone is lost in what compiling and collecting cost now and then. */
 const runMs = 150;
 
-/** One exchange, or one each, in the cheapest of several runs: what is more is somebody else's. The first one warms up. */
+/**
+ * The CPU of one exchange for each request, in the cheapest of several runs: anything above it is noise from other processes. The first run
+ * is a warm-up and does not count.
+ */
 async function costOf(bench: Bench, kind: Kind, { bytes, seed, cut, runs }: CostOptions): Promise<Probed | string> {
   const opened = await bench.open([[kind, { kind: kind.name, bytes, cut, seed }]]);
   const requests = Array.from({ length: kind.probes ?? 1 }, () => opened).flat();
