@@ -3,7 +3,6 @@
  * after. Targets are in the same heap: the holder is their timekeeper.
  */
 import { descriptorsOf, type Manners, servedInOrder } from '../core/room.ts';
-import { isClockJump } from '../core/self-health.ts';
 import { dueMs, oweTick, passTime, readyWakes, restTicker, spaceOut, takeWake } from '../core/ticker.ts';
 import { dueHeap } from '../lib/heap.ts';
 import { StoreUnavailable } from '../store/store.ts';
@@ -11,6 +10,7 @@ import type { HeldProbe, HeldTarget } from './held.ts';
 import { type Place, probeRoom, type Room } from './room.ts';
 import type { Run } from './run.ts';
 import { tendLanes } from './tend-lanes.ts';
+import { watchedWallTime } from './wall-time.ts';
 
 /** The timer never sleeps longer, so that a wall clock that jumped is seen. */
 const timerMaxMs = 1_000;
@@ -52,10 +52,14 @@ export type Loop = {
   stopped(): Promise<void>;
   /** What is in flight is void and owed. */
   abandon(): void;
+  /** By how much the wall time that the tickers are set by is ahead of monotonic time. */
+  wallOffsetMs(): number;
 };
 
-/** `room`: of the process, if it holds several shards. */
-export function startLoop(run: Run, room: Room = probeRoom()): Loop {
+/**
+ * `room`: of the process, if it holds several shards. `keptOffsetMs`: the `wallOffsetMs` of the loop whose tickers this one goes on with.
+ */
+export function startLoop(run: Run, room: Room = probeRoom(), keptOffsetMs?: number): Loop {
   const { clock, log } = run.ports;
   const isTick = run.message.mode === 'tick';
   const heap = dueHeap<Entry>();
@@ -65,21 +69,13 @@ export function startLoop(run: Run, room: Room = probeRoom()): Loop {
   let steps: Steps | undefined;
   let cancelTimer: (() => void) | undefined;
   let timerAtMs = Number.POSITIVE_INFINITY;
-  let offsetMs = clock.nowMs() - clock.monotonicMs();
+  const wallTime = watchedWallTime(clock, keptOffsetMs);
   let stopping = false;
   let leaveRoom = (): void => undefined;
   let cancelLetIn: (() => void) | undefined;
 
-  /** Every look at the wall clock is held against the monotonic one first, or a jump would make everything due at once, or nothing. */
-  const wallMs = (): number => {
-    const nowMs = clock.nowMs();
-    const jumpMs = nowMs - clock.monotonicMs() - offsetMs;
-    if (isClockJump(jumpMs)) {
-      offsetMs += jumpMs;
-      steps?.jumped(jumpMs);
-    }
-    return nowMs;
-  };
+  /** A jump before the start is seen then: what was loaded before it is set by the old time. */
+  const wallMs = (): number => (steps ? wallTime.lookMs(steps.jumped) : clock.nowMs());
 
   const push = (at: number, entry: Entry) => {
     heap.push({ dueMs: at, entry });
@@ -256,6 +252,7 @@ export function startLoop(run: Run, room: Room = probeRoom()): Loop {
     abandon() {
       for (const probe of probing) owe(probe);
     },
+    wallOffsetMs: wallTime.offsetMs,
   };
 }
 

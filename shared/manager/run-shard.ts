@@ -115,9 +115,9 @@ async function hold(run: Run, left: Left, options: RunOptions): Promise<RunEnd> 
       removeSeries(metrics, before, targets);
       before = targets;
     };
-    const { end, loaded } = await holdClaimed(run, { claimed, warm, targets, left, options, onLoaded });
+    const { end, loaded, wallOffsetMs } = await holdClaimed(run, { claimed, warm, targets, left, options, onLoaded });
     if (memory && (loaded || end.kind === 'doubt')) {
-      memory.set(shard, { generation, token: run.token, targets, loaded, keptAtMs: clock.monotonicMs() });
+      memory.set(shard, { generation, token: run.token, targets, loaded, keptAtMs: clock.monotonicMs(), wallOffsetMs });
       isKept = true;
     }
     return end;
@@ -137,10 +137,10 @@ type Holding = {
 };
 
 /** `loaded`: what the next run may go on with. */
-type Held = { readonly end: RunEnd; readonly loaded?: Loaded };
+type Held = { readonly end: RunEnd; readonly loaded?: Loaded; readonly wallOffsetMs: number };
 
 async function holdClaimed(run: Run, { claimed, warm, targets, left, options, onLoaded }: Holding): Promise<Held> {
-  const loop = startLoop(run, options.room);
+  const loop = startLoop(run, options.room, warm?.wallOffsetMs);
   const { inherited } = claimed;
   const holder = holderOf(run, loop, {
     targets,
@@ -181,7 +181,11 @@ async function holdClaimed(run: Run, { claimed, warm, targets, left, options, on
   // A function is frozen when it returns: an answer that is still to come would be read in the middle of its next invocation.
   await within(run.ports.clock, loop.stopped(), openCallsMs);
   const end = run.ended() ?? { kind: 'slotDone' };
-  return { end, ...(idle && end.kind === 'slotDone' && { loaded: loader.loaded() }) };
+  return {
+    end,
+    wallOffsetMs: loop.wallOffsetMs(),
+    ...(idle && end.kind === 'slotDone' && { loaded: loader.loaded() }),
+  };
 }
 
 /** Whoever goes on with a rescue or with the next slot, or has asked the run to leave, looks for a beat first. */

@@ -18,6 +18,8 @@ export type Kept = {
   readonly loaded: Loaded | undefined;
   /** Monotonic. */
   readonly keptAtMs: number;
+  /** By how much the wall time that the targets' tickers are set by is ahead of monotonic time. */
+  readonly wallOffsetMs: number;
 };
 
 /** A shard's next run begins at once, or in tick mode with the next minute, which may be late. */

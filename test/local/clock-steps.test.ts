@@ -7,6 +7,7 @@ import { inProcessBus } from '../../shared/bus/in-process.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import { syncTarget } from '../../shared/manager/status-sync.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';
+import type { Operation, Store } from '../../shared/store/store.ts';
 import { recordingLog } from '../support/recording-log.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
@@ -27,13 +28,35 @@ const spec = (port: number) => {
   return { host: '10.0.0.1', readinessProbe: { ...probe, ...(port === 2 && { initialDelaySeconds: 5 }) } };
 };
 
+const endsSlot = (operation: Operation): boolean =>
+  operation.kind === 'update' &&
+  operation.key.sk === 'RUN' &&
+  operation.set?.slot === undefined &&
+  operation.set?.doneSlot !== undefined;
+
 function steppedWorld() {
   const virtual = virtualClock();
   let stepMs = 0;
   const clock: Clock = { ...virtual, nowMs: () => virtual.nowMs() + stepMs };
   const random = seededRandom(1);
   const log = recordingLog();
-  const store = sqliteStore({ path: ':memory:' });
+  const stored = sqliteStore({ path: ':memory:' });
+  /** Called before each call of the store, with whether it says that a slot is done. */
+  let onCall = (_: boolean): void => undefined;
+  const store: Store = {
+    get(...call) {
+      onCall(false);
+      return stored.get(...call);
+    },
+    query(...call) {
+      onCall(false);
+      return stored.query(...call);
+    },
+    write(operations, options) {
+      onCall(operations.some(endsSlot));
+      return stored.write(operations, options);
+    },
+  };
   const bus = inProcessBus({ clock, random, log });
   bus.subscribe({ 'detail-type': ['Probe Result Changed', 'Target Sync Requested'] }, async ({ detail }) => {
     if ('target' in detail) await syncTarget({ store, bus, clock, random, log }, detail.target);
@@ -42,6 +65,9 @@ function steppedWorld() {
   /** By port, monotonic. */
   const probed = new Map<number, number>();
   const gaps = new Map<number, number>();
+  const step = (ms: number) => {
+    stepMs = ms;
+  };
   const lookAt = (port: number) => {
     const nowMs = virtual.monotonicMs();
     gaps.set(port, Math.max(gaps.get(port) ?? 0, nowMs - (probed.get(port) ?? nowMs)));
@@ -74,8 +100,15 @@ function steppedWorld() {
       const response = await app.fetch(new Request(url, { method: 'PUT', body, headers }));
       assert.equal(response.status, 201);
     },
-    step: (ms: number) => {
-      stepMs = ms;
+    step,
+    /** Sets the clock at so many-th call of the store from the end of the present slot on. */
+    stepAtCall(ms: number, call: number) {
+      let calls = Number.NEGATIVE_INFINITY;
+      onCall = (isEnd) => {
+        if (isEnd) calls = Math.max(calls, 0);
+        if (calls === call) step(ms);
+        calls += 1;
+      };
     },
     async restart() {
       await virtual.runUntil(host.stop());
@@ -129,4 +162,27 @@ for (const [name, stepMs] of [
           [],
         );
       });
+    });
+
+/** More than a warm start makes. */
+const handOverCalls = 16;
+
+for (const [name, stepMs] of [
+  ['an hour ahead is set back', hourMs],
+  ['an hour behind is set right', -hourMs],
+  ['a day ahead is set back', dayMs],
+] as const)
+  for (let call = 0; call < handOverCalls; call += 1)
+    test(`a wall clock that is ${name} at call ${call} of the store since its slot ended costs a minute at most`, async () => {
+      const world = steppedWorld();
+      for (const port of [1, 2]) await world.register(port);
+      await world.advance(3 * minuteMs);
+      world.step(stepMs);
+      await world.advance(2 * minuteMs);
+      world.takeGaps();
+      world.stepAtCall(0, call);
+      await world.advance(20 * minuteMs);
+      for (const [port, gapMs] of world.takeGaps())
+        assert.ok(gapMs <= gapMax(port), `port ${port} was not probed for ${gapMs / 1_000} s`);
+      await world.stop();
     });

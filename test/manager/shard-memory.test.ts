@@ -7,7 +7,7 @@ import type { ProbeMetricLabels } from '../../shared/prober/metrics.ts';
 /** Of a shard with one probe, of the pod of this name. */
 function keptOf(pod: string, keptAtMs: number): Kept {
   const held = { probes: new Map([['app#readiness', { labels: { pod } }]]) } as unknown as HeldTarget;
-  return { token: 1, generation: 1, targets: new Map([[pod, held]]), loaded: undefined, keptAtMs };
+  return { token: 1, generation: 1, targets: new Map([[pod, held]]), loaded: undefined, wallOffsetMs: 0, keptAtMs };
 }
 
 test('a shard whose next run has not come within 150 s is forgotten, with the metric series of its workers', () => {
