@@ -183,13 +183,15 @@ describe('sockets', () => {
       assert.deepEqual(resolution, { kind: 'resolved', addresses: [`10.0.0.${at}`] });
   });
 
-  test('of TCP are at most 8', async (t) => {
+  test('of TCP are at most 8 at once', async (t) => {
     const truncated = '000083800001000000000000' + '01780474657374' + '0000010001';
     const script = await startDnsScript({ udp: [{ send: [[truncated, 1]] }], tcp: [], tcpHold: true });
     t.after(() => script.close());
     const ask = client([script.address]);
-    const lookups = await Promise.all(Array.from({ length: 60 }, () => ask('x.test')));
+    const lookups = Array.from({ length: 60 }, () => ask('x.test'));
+    // Once one has ended another may begin.
+    await Promise.race(lookups);
     assert.equal(script.asked.tcp, 8);
-    for (const { resolution } of lookups) assert.equal(resolution.kind, 'unavailable');
+    for (const { resolution } of await Promise.all(lookups)) assert.equal(resolution.kind, 'unavailable');
   });
 });

@@ -102,14 +102,15 @@ function steppedWorld(mode: LayoutContext['mode'] = 'resident') {
       assert.equal(response.status, 201);
     },
     step,
-    /** Sets the clock at so many-th call of the store from the end of the present slot on. */
-    stepAtCall(ms: number, call: number) {
+    /** Sets the clock at so many-th call of the store from the end of the present slot on; whether it has come to that. */
+    stepAtCall(ms: number, call: number): () => boolean {
       let calls = Number.NEGATIVE_INFINITY;
       onCall = (isEnd) => {
         if (isEnd) calls = Math.max(calls, 0);
         if (calls === call) step(ms);
         calls += 1;
       };
+      return () => calls > call;
     },
     async restart() {
       await virtual.runUntil(host.stop());
@@ -166,12 +167,11 @@ for (const [name, stepMs] of [
     });
 
 /** More than a warm start makes. */
-const handOverCalls = 16;
+const handOverCalls = 12;
 
 for (const [name, stepMs] of [
-  ['an hour ahead is set back', hourMs],
-  ['an hour behind is set right', -hourMs],
   ['a day ahead is set back', dayMs],
+  ['an hour behind is set right', -hourMs],
 ] as const)
   for (let call = 0; call < handOverCalls; call += 1)
     for (const [mode, periodMs] of [
@@ -185,8 +185,9 @@ for (const [name, stepMs] of [
         world.step(stepMs);
         await world.advance(2 * minuteMs);
         world.takeGaps();
-        world.stepAtCall(0, call);
-        await world.advance(20 * minuteMs);
+        const isSet = world.stepAtCall(0, call);
+        await world.advance(16 * minuteMs);
+        assert.ok(isSet());
         for (const [port, gapMs] of world.takeGaps())
           assert.ok(gapMs <= periodMs + resumesMs, `port ${port} was not probed for ${gapMs / 1_000} s`);
         await world.stop();
