@@ -227,7 +227,10 @@ export function wholeFigures(name: string, seen: Seen): readonly Figure[] {
       limit: `< ${latenessMsMax} ms`,
       holds: p99Ms < latenessMsMax,
     }),
-    told(`${name}: while shards were divided, and after restarts, p99 of ${lateAtFirstMs.length}`, `${atFirstMs.toFixed(0)} ms`),
+    told(
+      `${name}: while shards were divided, and after restarts, p99 of ${lateAtFirstMs.length}`,
+      `${atFirstMs.toFixed(0)} ms`,
+    ),
     judged(`${name}: neighbours that failed`, failing.slice(0, 3).join('; ') || '0', {
       limit: '0',
       holds: failing.length === 0,
