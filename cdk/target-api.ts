@@ -38,6 +38,7 @@ export const apiRoutes: readonly ApiRoute[] = [
   { method: HttpMethod.PATCH, path: target, access: 'register' },
   { method: HttpMethod.DELETE, path: target, access: 'register' },
   { method: HttpMethod.PUT, path: `${target}/status`, access: 'register' },
+  { method: HttpMethod.POST, path: `${target}/restarted`, access: 'register' },
   { method: HttpMethod.POST, path: `${target}/probe`, access: 'register' },
   { method: HttpMethod.PUT, path: '/v1/namespaces/{namespace}/desired', access: 'register' },
 ];

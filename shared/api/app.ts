@@ -13,6 +13,7 @@ import { desiredRoutes } from './routes/desired.ts';
 import { eventRoutes } from './routes/events.ts';
 import { healthRoute, metricsRoute } from './routes/operations.ts';
 import { probeRoutes } from './routes/probe.ts';
+import { restartedRoutes } from './routes/restarted.ts';
 import { statusRoutes } from './routes/status.ts';
 import { targetRoutes } from './routes/target.ts';
 import { targetListRoutes } from './routes/target-list.ts';
@@ -28,6 +29,7 @@ const routes = ({ metrics, watch, watchersMax }: ApiDeps): readonly Route[] => [
   ...targetListRoutes,
   ...targetRoutes,
   ...statusRoutes,
+  ...restartedRoutes,
   ...probeRoutes,
   ...desiredRoutes,
   ...eventRoutes,

@@ -3,6 +3,7 @@ import { sameValue } from '../core/equality.ts';
 import { initialStatus, newProbeRecord } from '../core/observed.ts';
 import type { ProbeRecord, TargetRecord } from '../core/records.ts';
 import { type ProbeName, specProbes, type TargetSpec } from '../core/spec.ts';
+import { type Incarnations, incarnationsOf } from '../core/static-lifecycle.ts';
 import { probeItemsProblems } from '../core/validate-target.ts';
 import { encodeProbe, encodeStatus, encodeTarget, updateTo } from '../store/items.ts';
 import { type TargetAddress, targetKey } from '../store/keys.ts';
@@ -21,7 +22,11 @@ export type PlanContext = {
 
 export const noSuchTarget = problem(404, 'no-such-target', 'There is no such target.');
 
-const terminating = problem(409, 'terminating', 'The target is terminating; its name is free again when it is gone.');
+export const terminating = problem(
+  409,
+  'terminating',
+  'The target is terminating; its name is free again when it is gone.',
+);
 
 /** PUT: registers, replaces, or finds that nothing differs. `uid` is used for a new target. */
 export function planPut(context: PlanContext, wanted: DecodedTarget, uid: string) {
@@ -40,6 +45,7 @@ function register({ address, nowMs }: PlanContext, wanted: DecodedTarget, uid: s
     resourceVersion: 1,
     creationTimestampMs: nowMs,
     probeRequests: {},
+    ...incarnated(wanted.spec, {}, nowMs),
   };
   const refused = tooManyProbes([], target.spec);
   if (refused) return refused;
@@ -66,7 +72,7 @@ function register({ address, nowMs }: PlanContext, wanted: DecodedTarget, uid: s
 }
 
 /** Registered and changed alike: what the client says is the whole of spec, labels and annotations. */
-export function replace({ address }: PlanContext, stored: StoredTarget, wanted: DecodedTarget): Plan {
+export function replace({ address, nowMs }: PlanContext, stored: StoredTarget, wanted: DecodedTarget): Plan {
   const { target } = stored;
   if (target.deletionTimestampMs !== undefined) return terminating;
   const sameSpec = sameValue(target.spec, wanted.spec);
@@ -75,6 +81,7 @@ export function replace({ address }: PlanContext, stored: StoredTarget, wanted: 
     ...wanted,
     generation: target.generation + (sameSpec ? 0 : 1),
     resourceVersion: target.resourceVersion + 1,
+    ...incarnated(wanted.spec, target.incarnations ?? {}, nowMs),
   };
   const isSame = sameSpec && sameValue(target.labels, next.labels) && sameValue(target.annotations, next.annotations);
   if (isSame) return { kind: 'unchanged', stored };
@@ -159,8 +166,12 @@ export function planProbeRequest(
   };
 }
 
+/** Those of a `reported` target are kept: should it become `static` again, no containerID comes back. */
+const incarnated = (spec: TargetSpec, before: Incarnations, nowMs: number): Pick<TargetRecord, 'incarnations'> =>
+  spec.lifecycle === 'static' ? { incarnations: incarnationsOf(spec, before, nowMs) } : {};
+
 /** By compare-and-set; `probeRequests` is left alone, since a trigger does not grow the resourceVersion. */
-function targetUpdate(address: TargetAddress, before: TargetRecord, after: TargetRecord): Operation {
+export function targetUpdate(address: TargetAddress, before: TargetRecord, after: TargetRecord): Operation {
   const { kind, key, set, remove } = updateTo(encodeTarget(address, after));
   const { probeRequests: _, ...rest } = set ?? {};
   return {

@@ -61,9 +61,12 @@ export const eventSchemas = {
     container: z.string(),
     containerID: z.string(),
     probeType,
-    /** Absent: the cache entry was removed. */
+    /** Absent: the worker has ended. */
     result: result.optional(),
+    /** Absent: the container's probe had no verdict before. */
     previousResult: result.optional(),
+    /** The first verdict of the container's probe. */
+    initial: z.boolean().optional(),
     version: z.int(),
     output: z.string(),
     attempts: z.array(attempt),
@@ -82,9 +85,20 @@ export const eventSchemas = {
     containerID: z.string(),
     probeType,
     message: z.string(),
+    /** 1 when the container has just failed; one more each time that the request is repeated because it still fails. */
+    attempt: z.int().min(1),
     restartPolicy: z.enum(['Always', 'OnFailure', 'Never']),
     terminationGracePeriodSeconds: z.int(),
-    notBefore: instant.optional(),
+  }),
+  'Container Recovered': z.object({
+    ...common,
+    container: z.string(),
+    containerID: z.string(),
+    probeType,
+    message: z.string(),
+    /** How often a restart was requested since the container failed. */
+    attempts: z.int().min(0),
+    failedSince: instant,
   }),
   'Prober Degraded': z.object({
     schemaVersion: z.literal(schemaVersion),

@@ -18,7 +18,7 @@ export function toBusEvent(target: TargetRecord, event: OutboxEvent): BusEvent |
 const isDetailType = (text: string): text is DetailType => Object.hasOwn(eventSchemas, text);
 
 /** Core knows instants as milliseconds, the bus as RFC 3339. */
-function withInstants(detail: { readonly notBeforeMs?: number }): object {
-  const { notBeforeMs, ...rest } = detail;
-  return notBeforeMs === undefined ? rest : { ...rest, notBefore: new Date(notBeforeMs).toISOString() };
+function withInstants(detail: { readonly failedSinceMs?: number }): object {
+  const { failedSinceMs, ...rest } = detail;
+  return failedSinceMs === undefined ? rest : { ...rest, failedSince: new Date(failedSinceMs).toISOString() };
 }

@@ -4,13 +4,12 @@
  * gate opens without a round trip.
  */
 import { containersReadyCondition, podInitializedCondition, podReadyCondition } from './conditions.ts';
-import { ownOf } from './own.ts';
 import { podPhase } from './phase.ts';
 import { updatePodStatus } from './pod-status.ts';
 import type { ProbeRecord, StatusRecord, TargetRecord, TargetState } from './records.ts';
-import type { PlacedContainer, ProbeName, SpecProbe } from './spec.ts';
+import type { ContainerSpec, PlacedContainer, ProbeName, SpecProbe } from './spec.ts';
 import { placedContainers, specProbes } from './spec.ts';
-import { firstIncarnation, staticContainerStatus } from './static-lifecycle.ts';
+import { staticContainerStatus } from './static-lifecycle.ts';
 import { nextStatus } from './status-update.ts';
 import type { Condition, ContainerStatus, Era, Phase, PodStatus, ProbeType, Result } from './types.ts';
 
@@ -35,7 +34,27 @@ export function observe(state: TargetState): Observed {
     podWasReady: false,
     era: productEra,
   });
-  return { ...updated, phase: phaseOf(state, updated) };
+  const said = spec.lifecycle === 'static' ? withLiveness(state, updated) : updated;
+  return { ...updated, ...said, phase: phaseOf(state, said) };
+}
+
+/**
+ * Lifecycle `static`: a failed liveness probe stops no container, so without a readiness probe it says itself that the container is not
+ * ready (difference 9).
+ */
+function withLiveness(state: TargetState, { containerStatuses, initContainerStatuses }: Statuses): Statuses {
+  const { containers, initContainers } = state.target.spec;
+  const cached = cacheOf(state);
+  const judged = (specs: readonly ContainerSpec[], statuses: readonly ContainerStatus[]) =>
+    statuses.map((status) => {
+      const spec = specs.find(({ name }) => name === status.name);
+      const isFailing = !spec?.readinessProbe && cached('liveness', status.containerID) === 'failure';
+      return isFailing ? { ...status, ready: false } : status;
+    });
+  return {
+    containerStatuses: judged(containers, containerStatuses),
+    initContainerStatuses: judged(initContainers, initContainerStatuses),
+  };
 }
 
 /** The whole status: what is observed, its conditions, and what the previous status decides (times, illegal transitions). */
@@ -53,14 +72,12 @@ export function composeStatus(state: TargetState, nowMs: number): PodStatus {
 
 /** The status of a target in the moment of its registration: every static container runs, nothing is probed yet. */
 export function initialStatus(target: TargetRecord, nowMs: number): StatusRecord {
-  const names = target.spec.lifecycle === 'static' ? placedContainers(target.spec).map(({ spec }) => spec.name) : [];
   const blank: StatusRecord = {
     uid: target.uid,
     version: 1,
     observedResourceVersion: target.resourceVersion,
     observedReportVersion: 0,
     status: { phase: 'Pending', conditions: [], initContainerStatuses: [], containerStatuses: [] },
-    incarnations: Object.fromEntries(names.map((name) => [name, firstIncarnation(nowMs)])),
     restartRequests: {},
     acked: {},
     outbox: [],
@@ -95,16 +112,12 @@ export function newProbeRecord(
 type Statuses = Pick<PodStatus, 'initContainerStatuses' | 'containerStatuses'>;
 
 /** Container states before the prober has its say, in the order of the spec. */
-function rawStatuses({ target, report, status }: TargetState): Statuses {
+function rawStatuses({ target, report }: TargetState): Statuses {
   const placed = placedContainers(target.spec);
   const regular = placed.filter(({ kind }) => kind === 'container');
   const init = placed.filter(({ kind }) => kind !== 'container');
   if (target.spec.lifecycle === 'static') {
-    const statusOf = (container: PlacedContainer) =>
-      staticContainerStatus(
-        { target, container },
-        ownOf(status.incarnations, container.spec.name) ?? firstIncarnation(target.creationTimestampMs),
-      );
+    const statusOf = (container: PlacedContainer) => staticContainerStatus(target, container);
     return { containerStatuses: regular.map(statusOf), initContainerStatuses: init.map(statusOf) };
   }
   const reported = (containers: readonly PlacedContainer[], statuses: readonly ContainerStatus[]) =>

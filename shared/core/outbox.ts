@@ -52,15 +52,20 @@ function mergeChanges(kept: ReadonlyMap<OutboxEvent, number>, tooLarge: () => bo
 
 /** Of a container that has another ID by now, which has failed as well: that request is answered. */
 function outdatedRequests(events: readonly OutboxEvent[]): readonly OutboxEvent[] {
-  const requests = events.filter(({ detailType }) => detailType === 'Container Restart Requested');
+  const requests = events.filter(isRequest);
   const newest = new Map(requests.map((request) => [fieldsOf(request).container, request]));
   return requests.filter((request) => newest.get(fieldsOf(request).container) !== request);
 }
 
-/** A request that is made again replaces itself. */
+/** A restart request that is made again replaces the attempt before it: to publish both would ask for two restarts at once. */
 const latestOfEach = (events: readonly OutboxEvent[]): readonly OutboxEvent[] => [
-  ...new Map(events.map((event) => [event.id, event])).values(),
+  ...new Map(events.map((event) => [subjectOf(event), event])).values(),
 ];
+
+function subjectOf(event: OutboxEvent): string {
+  const { container, containerID } = fieldsOf(event);
+  return isRequest(event) ? JSON.stringify([container, containerID]) : event.id;
+}
 
 /** As they came; what was merged stands where its newest part stood. */
 function inOrder(kept: readonly OutboxEvent[], events: readonly OutboxEvent[]): readonly OutboxEvent[] {
@@ -68,6 +73,8 @@ function inOrder(kept: readonly OutboxEvent[], events: readonly OutboxEvent[]): 
   const placeOf = ({ id }: OutboxEvent) => places.get(id) ?? 0;
   return kept.toSorted((one, other) => placeOf(one) - placeOf(other));
 }
+
+const isRequest = ({ detailType }: OutboxEvent): boolean => detailType === 'Container Restart Requested';
 
 const isChange = ({ detailType }: OutboxEvent): boolean => detailType === 'Target Status Changed';
 

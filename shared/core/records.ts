@@ -20,6 +20,16 @@ export type TargetRecord = {
   readonly spec: TargetSpec;
   /** Manual triggers so far, per probe; the holder fires once per growth. */
   readonly probeRequests: { readonly [probe: ProbeName]: number };
+  /** Of each container with lifecycle `static`; one without an entry has run since the registration. */
+  readonly incarnations?: { readonly [container: string]: Incarnation };
+};
+
+/** The present run of a `static` container, as far as was reported: it began with the registration or with the last reported restart. */
+export type Incarnation = {
+  /** Restarts that were reported. */
+  readonly restartCount: number;
+  /** Milliseconds since the epoch. */
+  readonly startedAtMs: number;
 };
 
 /** REPORT, written by the API for lifecycle `reported`. */
@@ -42,9 +52,9 @@ export type ProbeRecord = {
   readonly probeType: ProbeType;
   /** Of the current incarnation; empty before the first. */
   readonly containerID: string;
-  /** Absent: the results cache has no entry. */
+  /** Absent: this container's probe has no verdict yet, or the worker has ended. kubelet's initial values are never stored. */
   readonly result?: Result;
-  /** Exactly one more with each change of result or containerID. */
+  /** Exactly one more with each verdict that differs from the one before, in result or containerID, and with the end of the worker. */
   readonly version: number;
   /** Exactly one more with each change of lastResult and each hold: which run the stored length belongs to. */
   readonly streak: number;
@@ -63,34 +73,20 @@ export type ProbeRecord = {
   readonly lastProbeTimeMs?: number;
 };
 
-/** What probelet, playing the runtime of a `static` container, remembers of it. */
-export type Incarnation = {
-  readonly restartCount: number;
-  /** When the current incarnation began, ms since the epoch. */
-  readonly startedAtMs: number;
-  /** The back-off that the last restart had to wait, ms; 0: none yet. */
-  readonly backoffMs: number;
-  /** Set while `waiting: CrashLoopBackOff`: when the next incarnation begins. */
-  readonly restartAtMs?: number;
-  /** The container has ended and is not restarted (`restartPolicy: Never`). */
-  readonly terminated: boolean;
-  /** The state before the current one, for `lastState`. */
-  readonly lastState?: ContainerStatus['lastState'];
-};
-
-/** A restart that somebody was asked for and that no new containerID has answered yet. */
+/** An open restart request: the container failed its liveness or startup probe and has not recovered since. */
 export type RestartRequest = {
   readonly id: string;
   readonly containerID: string;
   readonly probeType: ProbeType;
+  /** When the container failed first, ms since the epoch. */
   readonly requestedAtMs: number;
-  /** The restart should not happen before this (crash-loop back-off). */
-  readonly notBeforeMs?: number;
   readonly terminationGracePeriodSeconds: number;
   readonly message: string;
   /** Times the request was published; the next publication is due at `nextAtMs`. */
   readonly published: number;
   readonly nextAtMs: number;
+  /** A restart was reported, and the new container has no verdict yet: nothing is published. */
+  readonly answered?: boolean;
 };
 
 /** An event that is written with the state it tells of, published afterwards, then cleared. */
@@ -110,7 +106,6 @@ export type StatusRecord = {
   readonly observedResourceVersion: number;
   readonly observedReportVersion: number;
   readonly status: PodStatus;
-  readonly incarnations: { readonly [container: string]: Incarnation };
   readonly restartRequests: { readonly [container: string]: RestartRequest };
   /** The version of each PROBE item that this status has taken in. */
   readonly acked: { readonly [probe: ProbeName]: number };
@@ -141,6 +136,8 @@ export type EventRecord = {
   readonly containerID?: string;
   readonly result?: Result;
   readonly previousResult?: Result;
+  /** The first verdict of this container's probe. */
+  readonly initial?: boolean;
   /** How often this event occurred since it was last recorded. */
   readonly count: number;
   /** The last attempts behind it, oldest first. */

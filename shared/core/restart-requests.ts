@@ -1,17 +1,21 @@
 /**
- * What a liveness or startup failure asks of others: a restart, one request per containerID, published until another containerID is there.
+ * What a liveness or startup failure asks of others: a restart. The request is published at once, and again after kubelet's crash-loop
+ * back-off (pkg/kubelet/kubelet.go: 10 s, doubled up to 300 s) for as long as the container fails.
  */
 import { observe } from './observed.ts';
 import { ownOf } from './own.ts';
-import type { Incarnation, OutboxEvent, RestartRequest, StatusRecord, TargetRecord, TargetState } from './records.ts';
+import type { OutboxEvent, RestartRequest, StatusRecord, TargetRecord, TargetState } from './records.ts';
 import { containerShouldRestart } from './restart-policy.ts';
-import { type PlacedContainer, placedContainers, probeOf } from './spec.ts';
-import { clockSkewMsMax, restarts, staticContainerID } from './static-lifecycle.ts';
-import type { ContainerStatus, ProbeType } from './types.ts';
+import { type PlacedContainer, placedContainers, probeName, probeOf } from './spec.ts';
+import { isToBeRestarted } from './static-lifecycle.ts';
+import type { ContainerStatus, ProbeType, Result } from './types.ts';
 
-/** A restart request is published again after this, then doubling up to the maximum, until the containerID changes. */
+/** A restart request is published again after this, then after twice as long each time, up to the maximum. */
 export const requestAgainFirstMs = 10_000;
 export const requestAgainMaxMs = 300_000;
+
+/** Clocks of two processes that differ by more are wrong. */
+export const clockSkewMsMax = 60_000;
 
 /** A running container whose liveness or startup probe has failed. */
 export type Failing = {
@@ -21,52 +25,76 @@ export type Failing = {
 };
 
 type Requests = { readonly open: StatusRecord['restartRequests']; readonly outbox: readonly OutboxEvent[] };
-type AdvanceRequests = {
-  readonly state: TargetState;
-  readonly failing: readonly Failing[];
-  readonly incarnations: StatusRecord['incarnations'];
-  readonly nowMs: number;
-};
 
-/** One request per failed containerID, published until another containerID is there. */
-export function advanceRequests({ state, failing, incarnations, nowMs }: AdvanceRequests): Requests {
+/** The open requests after `nowMs`, and what is to be published of them. */
+export function advanceRequests(state: TargetState, failing: readonly Failing[], nowMs: number): Requests {
   const { target, status } = state;
   const open: Record<string, RestartRequest> = {};
   const outbox: OutboxEvent[] = [];
   for (const entry of failing) {
-    const name = entry.container.spec.name;
-    const known = ownOf(status.restartRequests, name);
-    const request =
-      known?.containerID === entry.status.containerID
-        ? known
-        : newRequest(target, entry, ownOf(incarnations, name), nowMs);
-    if (target.spec.lifecycle === 'static' && !restarts({ target, container: entry.container })) continue;
-    open[name] = request;
+    if (target.spec.lifecycle === 'static' && !isToBeRestarted(target.spec, entry.container)) continue;
+    const { name } = entry.container.spec;
+    open[name] = requestOf(target, entry, { known: ownOf(status.restartRequests, name), nowMs });
   }
-  // A container that waits for its back-off, or that somebody has stopped and not started again, is no longer failing, but nobody has
-  // answered its request. Of a terminating target nothing is restarted any more.
-  const waiting = target.deletionTimestampMs === undefined ? Object.entries(status.restartRequests) : [];
-  for (const [name, request] of waiting) {
-    const isWaiting = ownOf(incarnations, name)?.restartAtMs !== undefined || isHalfDone(state, name, request);
-    if (!Object.hasOwn(open, name) && isWaiting) open[name] = request;
+  // Nothing is restarted in a terminating target.
+  const others = target.deletionTimestampMs === undefined ? Object.entries(status.restartRequests) : [];
+  for (const [name, request] of others) {
+    if (Object.hasOwn(open, name)) continue;
+    const outlook = outlookOf(state, name, request);
+    if (outlook === 'waits') open[name] = request;
+    if (outlook === 'answered') open[name] = { ...request, answered: true };
+    if (outlook === 'recovered') outbox.push(recoveredEvent(state, name, { request, nowMs }));
   }
   for (const [name, request] of Object.entries(open)) {
     if (!isRequestDue(request, nowMs)) continue;
-    outbox.push(requestEvent(target, name, request, nowMs));
+    outbox.push(requestEvent(target, name, { request, nowMs }));
     open[name] = { ...request, published: request.published + 1, nextAtMs: nowMs + againAfterMs(request.published) };
-    if (answered(target, name, request, incarnations)) delete open[name];
   }
   return { open, outbox };
 }
 
+type Known = { readonly known: RestartRequest | undefined; readonly nowMs: number };
+
+/** The same request while the container fails, under its new ID too: an episode ends with a success, not with a restart that did not help. */
+function requestOf(target: TargetRecord, entry: Failing, { known, nowMs }: Known): RestartRequest {
+  const { containerID } = entry.status;
+  if (known?.containerID === containerID) return known;
+  const request = newRequest(target, entry, nowMs);
+  if (!known || target.spec.lifecycle === 'reported') return request;
+  const { requestedAtMs, published, nextAtMs } = known;
+  return { ...request, requestedAtMs, published, nextAtMs };
+}
+
+/** What becomes of the request of a container that is not failing now. */
+type Outlook = 'waits' | 'answered' | 'recovered' | 'over';
+
+function outlookOf(state: TargetState, name: string, request: RestartRequest): Outlook {
+  const { lifecycle } = state.target.spec;
+  if (lifecycle === 'reported') return isHalfDone(state, name, request) ? 'waits' : 'over';
+  const container = placedContainers(state.target.spec).find(({ spec }) => spec.name === name);
+  if (!container || !probeOf(container.spec, request.probeType)) return 'over';
+  return verdictOf(state, name, request.probeType) === 'success' ? 'recovered' : 'answered';
+}
+
+/** What the probe has said of the container's present incarnation. */
+function verdictOf(state: TargetState, name: string, probeType: ProbeType): Result | undefined {
+  const record = state.probes[probeName(name, probeType)];
+  return record?.containerID === statusOf(state, name)?.containerID ? record?.result : undefined;
+}
+
+function statusOf(state: TargetState, name: string): ContainerStatus | undefined {
+  const { containerStatuses, initContainerStatuses } = observe(state);
+  return [...containerStatuses, ...initContainerStatuses].find((status) => status.name === name);
+}
+
 /** Reported as not running any more, with no other ID yet, and its policy has it started again: kubelet would start it now. */
 function isHalfDone(state: TargetState, name: string, { containerID, probeType }: RestartRequest): boolean {
-  const { lifecycle, restartPolicy } = state.target.spec;
+  const { restartPolicy } = state.target.spec;
   const container = placedContainers(state.target.spec).find(({ spec }) => spec.name === name);
-  if (lifecycle !== 'reported' || !container || !probeOf(container.spec, probeType)) return false;
-  const { phase, containerStatuses, initContainerStatuses } = observe(state);
+  if (!container || !probeOf(container.spec, probeType)) return false;
+  const { phase } = observe(state);
   if (phase === 'Failed' || phase === 'Succeeded') return false;
-  const status = [...containerStatuses, ...initContainerStatuses].find((each) => each.name === name);
+  const status = statusOf(state, name);
   // A container that is being created has no ID yet.
   if (!status || (status.containerID !== containerID && status.containerID !== '')) return false;
   const policy = container.kind === 'restartableInit' ? 'Always' : restartPolicy;
@@ -81,58 +109,56 @@ function isHalfDone(state: TargetState, name: string, { containerID, probeType }
   }
 }
 
-/** Also where its time lies so far ahead that only a wrong clock can have set it. */
-export const isRequestDue = ({ nextAtMs }: RestartRequest, nowMs: number): boolean =>
-  nextAtMs <= nowMs || nextAtMs > nowMs + requestAgainMaxMs + clockSkewMsMax;
-
-const againAfterMs = (published: number): number =>
-  Math.min(requestAgainMaxMs, requestAgainFirstMs * 2 ** Math.min(published, 10));
-
-function answered(
-  target: TargetRecord,
-  container: string,
-  request: RestartRequest,
-  incarnations: StatusRecord['incarnations'],
-): boolean {
-  const incarnation = ownOf(incarnations, container);
-  return (
-    incarnation !== undefined &&
-    staticContainerID(target.uid, container, incarnation.restartCount) !== request.containerID
-  );
+/** When the request has to be looked at, ms since the epoch; undefined: it waits for a verdict. */
+export function requestDueMs(request: RestartRequest, nowMs: number): number | undefined {
+  if (request.answered) return undefined;
+  return isRequestDue(request, nowMs) ? Math.min(request.nextAtMs, nowMs) : request.nextAtMs;
 }
 
-function newRequest(
-  target: TargetRecord,
-  { container, status, probeType }: Failing,
-  incarnation: Incarnation | undefined,
-  nowMs: number,
-): RestartRequest {
+/** Due as well: a time so far ahead that only a wrong clock can have set it. */
+const isRequestDue = ({ nextAtMs, answered }: RestartRequest, nowMs: number): boolean =>
+  !answered && (nextAtMs <= nowMs || nextAtMs > nowMs + requestAgainMaxMs + clockSkewMsMax);
+
+/** More doublings would only overflow. */
+const doublingsMax = 10;
+
+const againAfterMs = (published: number): number =>
+  Math.min(requestAgainMaxMs, requestAgainFirstMs * 2 ** Math.min(published, doublingsMax));
+
+function newRequest(target: TargetRecord, { container, status, probeType }: Failing, nowMs: number): RestartRequest {
   const probe = probeOf(container.spec, probeType);
   return {
-    // Of a reported container the ID is others' choice: two targets may say the same.
+    // Two targets may report the same containerID.
     id: `${target.uid}/${status.name}/restart/${status.containerID}`,
     containerID: status.containerID,
     probeType,
     requestedAtMs: nowMs,
-    ...(incarnation?.restartAtMs !== undefined && { notBeforeMs: incarnation.restartAtMs }),
     terminationGracePeriodSeconds: probe?.terminationGracePeriodSeconds ?? target.spec.terminationGracePeriodSeconds,
-    message: killMessage(target, container, probeType),
+    message: restartMessage(target, container, probeType),
     published: 0,
     nextAtMs: nowMs,
   };
 }
 
-/** kubelet's text of the decision (pkg/kubelet/kuberuntime/kuberuntime_manager.go: computePodActions). */
-export function killMessage(target: TargetRecord, container: PlacedContainer, probeType: ProbeType): string {
+/**
+ * kubelet's text of the decision (pkg/kubelet/kuberuntime/kuberuntime_manager.go: computePodActions) where a runtime carries it out; with
+ * lifecycle `static` a restart is only asked for.
+ */
+export function restartMessage({ spec }: TargetRecord, container: PlacedContainer, probeType: ProbeType): string {
   const message = `Container ${container.spec.name} failed ${probeType} probe`;
-  return restarts({ target, container }) ? `${message}, will be restarted` : message;
+  if (!isToBeRestarted(spec, container)) return message;
+  return spec.lifecycle === 'static' ? `${message}, restart requested` : `${message}, will be restarted`;
 }
 
-function requestEvent(target: TargetRecord, container: string, request: RestartRequest, nowMs: number): OutboxEvent {
-  const { id, containerID, probeType, message, terminationGracePeriodSeconds, notBeforeMs } = request;
+type Published = { readonly request: RestartRequest; readonly nowMs: number };
+
+function requestEvent(target: TargetRecord, container: string, { request, nowMs }: Published): OutboxEvent {
+  const { id, containerID, probeType, message, terminationGracePeriodSeconds, requestedAtMs } = request;
+  const attempt = request.published + 1;
   const placed = placedContainers(target.spec).find(({ spec }) => spec.name === container);
   return {
-    id,
+    // The same container may fail again after it has recovered.
+    id: `${id}/${requestedAtMs}/${attempt}`,
     detailType: 'Container Restart Requested',
     timeMs: nowMs,
     detail: {
@@ -140,9 +166,26 @@ function requestEvent(target: TargetRecord, container: string, request: RestartR
       containerID,
       probeType,
       message,
+      attempt,
       restartPolicy: placed?.spec.restartPolicy ?? target.spec.restartPolicy,
       terminationGracePeriodSeconds,
-      ...(notBeforeMs !== undefined && { notBeforeMs }),
+    },
+  };
+}
+
+function recoveredEvent(state: TargetState, container: string, { request, nowMs }: Published): OutboxEvent {
+  const { id, probeType, requestedAtMs, published } = request;
+  return {
+    id: `${id}/${requestedAtMs}/recovered`,
+    detailType: 'Container Recovered',
+    timeMs: nowMs,
+    detail: {
+      container,
+      containerID: statusOf(state, container)?.containerID ?? request.containerID,
+      probeType,
+      message: `Container ${container} passed its ${probeType} probe again`,
+      attempts: published,
+      failedSinceMs: requestedAtMs,
     },
   };
 }

@@ -7,20 +7,12 @@ import { sameValue } from './equality.ts';
 import { composeStatus, observe } from './observed.ts';
 import { boundedOutbox, entryName, isWritersOwn } from './outbox.ts';
 import { ownOf } from './own.ts';
-import type { EventRecord, Incarnation, OutboxEvent, StatusRecord, TargetRecord, TargetState } from './records.ts';
-import { advanceRequests, type Failing, isRequestDue, killMessage } from './restart-requests.ts';
+import type { EventRecord, OutboxEvent, StatusRecord, TargetRecord, TargetState } from './records.ts';
+import { advanceRequests, type Failing, requestDueMs, restartMessage } from './restart-requests.ts';
 import type { PlacedContainer } from './spec.ts';
 import { placedContainers, probeName, probeOf } from './spec.ts';
-import {
-  backoffMessage,
-  isBackoffOver,
-  killed,
-  restarted,
-  staticContainerID,
-  withSpecContainers,
-} from './static-lifecycle.ts';
 import { statusChangedEvent } from './status-changed.ts';
-import type { ProbeType } from './types.ts';
+import type { PodStatus, ProbeType } from './types.ts';
 
 export type SyncPlan =
   /** The grace period has ended: everything of the uid goes. */
@@ -36,8 +28,6 @@ export type SyncPlan =
       /** Counts once the outbox is empty. */
       readonly acked: StatusRecord['acked'];
       readonly events: readonly EventRecord[];
-      /** A static container began, waits or ended: the holder has to read it. */
-      readonly containersChanged: boolean;
     };
 
 /** `published`: entries of the outbox, by name, that the caller has published and not removed yet. */
@@ -45,13 +35,11 @@ export function planSync(state: TargetState, nowMs: number, published: ReadonlyS
   const { target, status: old } = state;
   if (graceEnded(target, nowMs)) return { kind: 'purge' };
   const failing = failingContainers(state);
-  const lifecycle = advanceLifecycle(state, failing, nowMs);
-  const requests = advanceRequests({ state, failing, incarnations: lifecycle.incarnations, nowMs });
+  const requests = advanceRequests(state, failing, nowMs);
   const next: StatusRecord = {
     ...old,
     observedResourceVersion: target.resourceVersion,
     observedReportVersion: state.report?.version ?? 0,
-    incarnations: lifecycle.incarnations,
     restartRequests: requests.open,
   };
   const status = composeStatus({ ...state, status: next }, nowMs);
@@ -70,8 +58,7 @@ export function planSync(state: TargetState, nowMs: number, published: ReadonlyS
     record: { ...record, version: old.version + 1 },
     publish,
     acked,
-    events: lifecycle.events.map(withId),
-    containersChanged: !sameValue(record.incarnations, old.incarnations),
+    events: [...restartEvents(state, status, nowMs), ...requestEvents(state, failing, nowMs)].map(withId),
   };
 }
 
@@ -86,16 +73,8 @@ export function nextSyncMs(state: SyncInput, nowMs: number): number | undefined 
     status.observedReportVersion !== (report?.version ?? 0);
   const instants = [
     ...(behind ? [0] : []),
-    ...(target.deletionTimestampMs === undefined
-      ? Object.values(status.incarnations).flatMap((incarnation) =>
-          isBackoffOver(incarnation, nowMs)
-            ? Math.min(incarnation.restartAtMs ?? nowMs, nowMs)
-            : (incarnation.restartAtMs ?? []),
-        )
-      : [target.deletionTimestampMs]),
-    ...Object.values(status.restartRequests).map((request) =>
-      isRequestDue(request, nowMs) ? Math.min(request.nextAtMs, nowMs) : request.nextAtMs,
-    ),
+    ...(target.deletionTimestampMs === undefined ? [] : [target.deletionTimestampMs]),
+    ...Object.values(status.restartRequests).flatMap((request) => requestDueMs(request, nowMs) ?? []),
   ];
   return instants.length === 0 ? undefined : Math.min(...instants);
 }
@@ -124,83 +103,34 @@ function hasFailed(state: TargetState, container: PlacedContainer, containerID: 
   return record.result === 'failure' && record.containerID === containerID;
 }
 
-type Lifecycle = { readonly incarnations: StatusRecord['incarnations']; readonly events: readonly Unnamed[] };
-
-function advanceLifecycle(state: TargetState, failing: readonly Failing[], nowMs: number): Lifecycle {
+/** Once per containerID and episode, as the request is first made. */
+function requestEvents(state: TargetState, failing: readonly Failing[], nowMs: number): readonly Unnamed[] {
   const { target, status } = state;
-  // Told once per containerID, as the request is made once.
-  const events = failing
+  return failing
     .filter((entry) => ownOf(status.restartRequests, entry.status.name)?.containerID !== entry.status.containerID)
-    .map((entry) => killingEvent(target, entry, nowMs));
-  if (target.spec.lifecycle === 'reported') return { incarnations: {}, events };
-  const incarnations: Record<string, Incarnation> = { ...withSpecContainers(target, status.incarnations, nowMs) };
-  for (const container of placedContainers(target.spec)) {
-    const name = container.spec.name;
-    const before = ownOf(incarnations, name);
-    if (!before) continue;
-    const after = advanceIncarnation({ target, container, incarnation: before, failing, nowMs });
-    incarnations[name] = after;
-    if (after !== before) events.push(...incarnationEvents({ target, name, after, nowMs }));
-  }
-  return { incarnations, events };
+    .map(({ container, status: { name, containerID }, probeType }) =>
+      recordedEvent(target, {
+        reason: 'RestartRequested',
+        type: 'Warning',
+        message: restartMessage(target, container, probeType),
+        container: name,
+        containerID,
+        probeType,
+        nowMs,
+      }),
+    );
 }
 
-type Advance = {
-  readonly target: TargetRecord;
-  readonly container: PlacedContainer;
-  readonly incarnation: Incarnation;
-  readonly failing: readonly Failing[];
-  readonly nowMs: number;
-};
-
-function advanceIncarnation({ target, container, incarnation, failing, nowMs }: Advance): Incarnation {
-  if (failing.some((entry) => entry.container.spec.name === container.spec.name))
-    return killed({ target, container }, incarnation, nowMs);
-  const due = isBackoffOver(incarnation, nowMs) && target.deletionTimestampMs === undefined;
-  return due ? restarted(incarnation, nowMs) : incarnation;
-}
-
-function killingEvent(target: TargetRecord, { container, status, probeType }: Failing, nowMs: number): Unnamed {
-  return recordedEvent(target, {
-    reason: 'Killing',
-    type: 'Normal',
-    message: killMessage(target, container, probeType),
-    container: status.name,
-    containerID: status.containerID,
-    probeType,
-    nowMs,
+/** Restarts of static containers that were reported since the status was last written. */
+function restartEvents({ target, status: old }: TargetState, next: PodStatus, nowMs: number): readonly Unnamed[] {
+  if (target.spec.lifecycle !== 'static') return [];
+  const before = [...old.status.containerStatuses, ...old.status.initContainerStatuses];
+  return [...next.containerStatuses, ...next.initContainerStatuses].flatMap(({ name, containerID, restartCount }) => {
+    const known = before.find((status) => status.name === name);
+    if (!known || restartCount <= known.restartCount) return [];
+    const message = `Container ${name} was reported as restarted, restart ${restartCount}`;
+    return recordedEvent(target, { reason: 'Restarted', type: 'Normal', message, container: name, containerID, nowMs });
   });
-}
-
-function incarnationEvents({
-  target,
-  name,
-  after,
-  nowMs,
-}: {
-  readonly target: TargetRecord;
-  readonly name: string;
-  readonly after: Incarnation;
-  readonly nowMs: number;
-}): readonly Unnamed[] {
-  const containerID = staticContainerID(target.uid, name, after.restartCount);
-  if (after.terminated) return [];
-  if (after.restartAtMs !== undefined) {
-    const message = `Back-off restarting failed container ${name}: ${backoffMessage(target, name, after)}`;
-    return [
-      recordedEvent(target, { reason: 'BackOff', type: 'Warning', message, container: name, containerID, nowMs }),
-    ];
-  }
-  return [
-    recordedEvent(target, {
-      reason: 'Started',
-      type: 'Normal',
-      message: `Started container ${name}, restart ${after.restartCount}`,
-      container: name,
-      containerID,
-      nowMs,
-    }),
-  ];
 }
 
 type Told = {

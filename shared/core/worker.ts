@@ -31,7 +31,13 @@ export const newWorker: Worker = { containerID: '', resultRun: 0, onHold: false 
 /** What a step asks of the results cache, in order. */
 export type CacheAction =
   | { readonly kind: 'remove'; readonly containerID: string }
-  | { readonly kind: 'set'; readonly containerID: string; readonly result: Result };
+  | {
+      readonly kind: 'set';
+      readonly containerID: string;
+      readonly result: Result;
+      /** kubelet's initial value of a new container: no probe gave it. */
+      readonly initial?: true;
+    };
 
 /** The fixed side of a worker. */
 export type WorkerSpec = {
@@ -43,6 +49,8 @@ export type WorkerSpec = {
   readonly restartPolicy: RestartPolicy;
   readonly containerRestartPolicy?: RestartPolicy;
   readonly restartPolicyRules?: readonly RestartPolicyRule[];
+  /** Lifecycle `static`: no runtime acts on a verdict, so the worker probes on, and a new container counts anew (difference 9). */
+  readonly probesOn?: boolean;
 };
 
 /** What the worker sees of its pod. */
@@ -127,25 +135,28 @@ export function reduce(spec: WorkerSpec, worker: Worker, result: Result): Step {
   const threshold = result === 'failure' ? spec.failureThreshold : spec.successThreshold;
   if (resultRun < threshold) return { worker: counted, actions: [] };
   const actions = [setAction(worker, result)];
-  const hold = spec.probeType === 'startup' || (spec.probeType === 'liveness' && result === 'failure');
+  const isFinal = spec.probeType === 'startup' || (spec.probeType === 'liveness' && result === 'failure');
+  const hold = isFinal && !spec.probesOn;
   return { worker: hold ? { ...counted, onHold: true, resultRun: 0 } : counted, actions };
 }
 
-/** Rule 3: a new container removes the old one's result, gets its own initial value and ends the hold; the run goes on. */
+/** Rule 3: a new container removes the old one's result, gets its own initial value and ends the hold; kubelet's run goes on. */
 function seeContainer(spec: WorkerSpec, worker: Worker, container: ContainerStatus, era: Era): Step {
   // The raw text is compared: a malformed ID is remembered as none, so it is new every time.
   if (container.containerID === keyOf(worker)) return { worker, actions: [] };
   const actions: CacheAction[] = [];
   if (worker.containerID !== '') actions.push({ kind: 'remove', containerID: worker.containerID });
   const parsed = parseContainerID(container.containerID);
-  const next: Worker = { ...worker, containerID: parsed === emptyContainerID ? '' : parsed, onHold: false };
+  const counted: Worker = spec.probesOn ? newWorker : worker;
+  const next: Worker = { ...counted, containerID: parsed === emptyContainerID ? '' : parsed, onHold: false };
   const startedByOldKubelet =
     !era.changeContainerStatusOnKubeletRestart &&
     spec.probeType === 'startup' &&
     spec.containerKind === 'restartableInit' &&
     container.started === true;
   if (startedByOldKubelet) actions.push(setAction(next, 'success'));
-  if (!startedBeforeKubelet(container, era)) actions.push(setAction(next, initialResult[spec.probeType]));
+  if (!startedBeforeKubelet(container, era))
+    actions.push({ ...setAction(next, initialResult[spec.probeType]), initial: true });
   return { worker: next, actions };
 }
 
@@ -178,8 +189,8 @@ function runningSeconds(state: { readonly startedAtMs: number }, nowMs: number):
   return Math.trunc((nowMs - state.startedAtMs) / 1000);
 }
 
-function setAction(worker: Worker, result: Result): CacheAction {
-  return { kind: 'set', containerID: keyOf(worker), result };
+function setAction(worker: Worker, result: Result) {
+  return { kind: 'set', containerID: keyOf(worker), result } as const;
 }
 
 const keyOf = (worker: Worker): string => worker.containerID || emptyContainerID;

@@ -139,5 +139,6 @@ export function workerSpecOf(target: TargetRecord, { container, probeType, probe
     restartPolicy: target.spec.restartPolicy,
     ...(restartPolicy && { containerRestartPolicy: restartPolicy }),
     ...(restartPolicyRules && { restartPolicyRules }),
+    ...(target.spec.lifecycle === 'static' && { probesOn: true }),
   };
 }

@@ -157,22 +157,14 @@ async function applyStep(holder: Holder, held: HeldTarget, { probe, place, step,
   const nowMs = holder.run.ports.clock.nowMs();
   if (report) countAttempts(probe, step.worker, report);
   const told = eventsOf(probe, report, nowMs);
-  const records = changedRecords(probe, step, { nowMs, ...(report && { report }) });
-  const last = records.at(-1);
-  if (!last) {
+  const after = changedRecord(probe, step, { nowMs, ...(report && { report }) });
+  if (!after) {
     probe.worker = step.worker;
     return told.length === 0 || commitEvents(holder, held, probe, told);
   }
   place.leave();
-  for (const after of records) {
-    const committed = await commitRecord(holder, held, {
-      probe,
-      after,
-      told: after === last ? told : [],
-      attempts: report ? probe.attempts : [],
-    });
-    if (!committed) return false;
-  }
+  const attempts = report ? probe.attempts : [];
+  if (!(await commitRecord(holder, held, { probe, after, told, attempts }))) return false;
   probe.worker = step.worker;
   return true;
 }
@@ -185,30 +177,20 @@ function countAttempts(probe: HeldProbe, next: Worker, report: ProbeReport<Timed
 }
 
 /**
- * The records to commit one after the other, one for each change of the results cache. Each carries the worker's state: the run may end
- * between two commits, and a hold left behind by the old container would keep the new one from ever being probed.
+ * The record to commit, if something of it has to be durable. It carries the worker's state: a hold left behind by the old container would
+ * keep the new one from ever being probed.
  */
-function changedRecords(
+function changedRecord(
   probe: HeldProbe,
   step: Step,
-  now: { readonly nowMs: number; readonly report?: ProbeReport<TimedAttempt> },
-): readonly ProbeRecord[] {
-  const versions: ProbeRecord[] = [];
-  let record = withWorker(probe.record, step.worker, probe);
-  for (const action of step.actions) {
-    const next = withAction(record, action, now.nowMs);
-    if (next !== record) versions.push(withoutReport(next));
-    record = next;
-  }
-  const isChanged = versions.length > 0;
-  const last = now.report ? withReport(record, now.report) : isChanged ? withoutReport(record) : record;
-  return mustCommit(probe.record, last) ? [...versions.slice(0, -1), last] : [];
-}
-
-/** A result that no probe gave (a new container, one that does not run) carries none of the old one's output. */
-function withoutReport(record: ProbeRecord): ProbeRecord {
-  const { failureClass: _, ...rest } = record;
-  return { ...rest, output: '' };
+  { nowMs, report }: { readonly nowMs: number; readonly report?: ProbeReport<TimedAttempt> },
+): ProbeRecord | undefined {
+  const acted = step.actions.reduce(
+    (record, action) => withAction(record, action, nowMs),
+    withWorker(probe.record, step.worker, probe),
+  );
+  const after = withReport(acted, report);
+  return mustCommit(probe.record, after) ? after : undefined;
 }
 
 function withReport(record: ProbeRecord, report: ProbeReport<TimedAttempt> | undefined): ProbeRecord {

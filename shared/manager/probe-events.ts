@@ -6,7 +6,7 @@ import type { EventRecord, ProbeRecord, TargetRecord } from '../core/records.ts'
 import type { Result } from '../core/types.ts';
 import type { TimedAttempt } from '../prober/probe.ts';
 import type { EventRation, HeldProbe } from './held.ts';
-import { eventId } from './transition.ts';
+import { eventId, isInitial } from './transition.ts';
 
 /** kubelet's recorded events: the first of a run, then at most one in this time, with a count. */
 export const eventIntervalMs = 300_000;
@@ -26,6 +26,7 @@ export function resultChanged(
   attempts: EventRecord['attempts'],
 ): BusEvent {
   const { previousResult, after } = change;
+  const initial = isInitial({ ...(previousResult && { result: previousResult }) }, after);
   return {
     detailType: 'Probe Result Changed',
     timeMs: after.sinceMs,
@@ -38,6 +39,7 @@ export function resultChanged(
       probeType: after.probeType,
       ...(after.result && { result: after.result }),
       ...(previousResult && { previousResult }),
+      ...(initial && { initial }),
       version: after.version,
       output: after.output,
       attempts: attemptsOf(attempts),

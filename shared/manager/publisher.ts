@@ -81,6 +81,7 @@ const worth: { readonly [detailType in DetailType]: 'repeated' | 'recorded' | 'd
   'Target Sync Requested': 'repeated',
   'Target Status Changed': 'repeated',
   'Container Restart Requested': 'repeated',
+  'Container Recovered': 'repeated',
   'Container Unhealthy': 'recorded',
   'Container Probe Warning': 'recorded',
   'Prober Degraded': 'doubt',

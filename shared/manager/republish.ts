@@ -1,5 +1,6 @@
 /** The holder's outbox: what it, or a run before it, has committed and STATUS has not acked is published again (kubelet's syncBatch). */
 import type { BusEvent } from '../bus/events.ts';
+import type { EventRecord, ProbeRecord } from '../core/records.ts';
 import type { ProbeName } from '../core/spec.ts';
 import { decodeEvent } from '../store/items.ts';
 import { eventKey } from '../store/keys.ts';
@@ -29,5 +30,13 @@ async function storedChange(holder: Holder, held: HeldTarget, name: ProbeName): 
   const item = await holder.run.ports.store.get(eventKey(held.address, transitionId(after)));
   const decoded = item && decodeEvent(item);
   const transition = decoded?.kind === 'ok' ? decoded.record : undefined;
-  return resultChanged(held.target, { previousResult: transition?.previousResult, after }, transition?.attempts ?? []);
+  const { previousResult, attempts = [] } = transition ?? {};
+  return resultChanged(held.target, { previousResult, after: asCommitted(after, transition) }, attempts);
+}
+
+/** The record as it was at its present version: since then another container may have been seen, which has no verdict yet. */
+function asCommitted(record: ProbeRecord, transition: EventRecord | undefined): ProbeRecord {
+  if (!transition?.result) return record;
+  const { result, containerID = record.containerID } = transition;
+  return { ...record, result, containerID };
 }

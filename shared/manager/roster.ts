@@ -119,8 +119,7 @@ function updateWorker(holder: Holder, held: HeldTarget, { probe, entry }: Updati
 function startWorker(holder: Holder, held: HeldTarget, entry: SpecProbe, checkpoints: Checkpoints): void {
   const record = held.records.get(entry.name);
   if (!record || (record.ended && !revives(held, entry, record))) return;
-  const alive: ProbeRecord = record.ended ? { ...record, ended: false } : record;
-  held.probes.set(entry.name, workerOf(holder, held, { entry, record: alive, checkpoints }));
+  held.probes.set(entry.name, workerOf(holder, held, { entry, record, checkpoints }));
 }
 
 /** An ended worker comes back with another spec or another container, never while its target terminates or is done. */
@@ -149,7 +148,7 @@ function workerOf(holder: Holder, held: HeldTarget, { entry, record, checkpoints
     spec: entry.probe,
     workerSpec: workerSpecOf(held.target, entry),
     specDigest,
-    record,
+    record: record.ended ? { ...record, ended: false } : record,
     worker: storedWorker(record, specDigest, checkpoint),
     requestsSeen: requestsSeen(checkpoint, uid),
     ticker: firstTicker({
@@ -184,7 +183,7 @@ type First = {
 };
 
 function firstTicker({ record, owed, phased, nowMs, unheldSinceMs, isTick }: First): Ticker {
-  if (record.version === 0) return newTargetTicker(nowMs, phased);
+  if (record.version === 0 && record.lastResult === undefined) return newTargetTicker(nowMs, phased);
   if (isTick && !owed) return restTicker(loadedTicker(nowMs, phased));
   return owed || record.lastResult === undefined
     ? owedTicker(nowMs, phased)

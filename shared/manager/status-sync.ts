@@ -53,9 +53,7 @@ function carryOut(
     case 'purge':
       return withChange(ports, state.address, () => purge(ports, state));
     case 'write':
-      return plan.containersChanged
-        ? withChange(ports, state.address, () => writeStatus(ports, state, { ...plan, published }))
-        : writeStatus(ports, state, { ...plan, published });
+      return writeStatus(ports, state, { ...plan, published });
   }
 }
 

@@ -9,17 +9,21 @@ import type { HeldProbe } from './held.ts';
 /** Attempts kept behind a transition. */
 export const attemptsMax = 10;
 
-/** A record after one action on the results cache: kubelet's Set, whose version grows only when something changed. */
+/**
+ * A record after one action on the results cache: kubelet's Set, whose version grows only when something changed. Of a new container the
+ * ID is stored and no result: kubelet's initial value is not something that was seen (difference 22).
+ */
 export function withAction(record: ProbeRecord, action: CacheAction, nowMs: number): ProbeRecord {
-  if (action.kind === 'remove' || (record.containerID === action.containerID && record.result === action.result))
-    return record;
-  return {
-    ...record,
-    containerID: action.containerID,
-    result: action.result,
-    version: record.version + 1,
-    sinceMs: nowMs,
-  };
+  if (action.kind === 'remove') return record;
+  const { containerID, result } = action;
+  if (action.initial) return withoutVerdict({ ...record, containerID });
+  if (record.containerID === containerID && record.result === result) return record;
+  return { ...withoutVerdict(record), containerID, result, version: record.version + 1, sinceMs: nowMs };
+}
+
+/** What no probe gave (a new container, one that does not run) carries none of an earlier probe's output. */
+function withoutVerdict({ result: _, failureClass: __, ...record }: ProbeRecord): ProbeRecord {
+  return { ...record, output: '' };
 }
 
 /** The worker has ended: its cached result goes, and that is a change. */
@@ -56,6 +60,7 @@ export function saturatedRun(worker: Worker, spec: HeldProbe['workerSpec']): num
 export function mustCommit(before: ProbeRecord, after: ProbeRecord): boolean {
   return (
     after.version !== before.version ||
+    after.containerID !== before.containerID ||
     after.streak !== before.streak ||
     after.onHold !== before.onHold ||
     after.ended !== before.ended ||
@@ -88,23 +93,31 @@ type Transition = {
 
 export function transitionEvent({ probe, before, after, attempts }: Transition): EventRecord {
   const result: Result | 'none' = after.result ?? 'none';
+  const initial = isInitial(before, after);
   return {
     id: transitionId(after),
     uid: after.uid,
     timeMs: after.sinceMs,
     kind: 'transition',
-    type: result === 'failure' ? 'Warning' : 'Normal',
+    type: result === 'failure' && !initial ? 'Warning' : 'Normal',
     reason: 'ProbeResultChanged',
-    message: `${probe.probeType} of ${after.container}: ${before.result ?? 'none'} -> ${result}`,
+    message: initial
+      ? `${probe.probeType} of ${after.container}: ${result}`
+      : `${probe.probeType} of ${after.container}: ${before.result ?? 'none'} -> ${result}`,
     container: after.container,
     probeType: probe.probeType,
     containerID: after.containerID,
     ...(after.result && { result: after.result }),
     ...(before.result && { previousResult: before.result }),
+    ...(initial && { initial }),
     count: 1,
     attempts,
   };
 }
+
+/** The first verdict of a container's probe: there is none before it, and it is not the end of the worker. */
+export const isInitial = (before: Pick<ProbeRecord, 'result'>, after: Pick<ProbeRecord, 'result'>): boolean =>
+  before.result === undefined && after.result !== undefined;
 
 /** The attempts of the run that the latest one belongs to. */
 export function withAttempts(

@@ -112,25 +112,18 @@ const podStatus: z.ZodType<PodStatus> = z.object({
   containerStatuses: z.array(containerStatus),
 });
 
-const incarnation: z.ZodType<Incarnation> = z.object({
-  restartCount: count,
-  startedAtMs: instantMs,
-  backoffMs: z.number(),
-  restartAtMs: instantMs.exactOptional(),
-  terminated: z.boolean(),
-  lastState: containerState.exactOptional(),
-});
+const incarnation: z.ZodType<Incarnation> = z.object({ restartCount: count, startedAtMs: instantMs });
 
 const restartRequest: z.ZodType<RestartRequest> = z.object({
   id: z.string(),
   containerID: z.string(),
   probeType,
   requestedAtMs: instantMs,
-  notBeforeMs: instantMs.exactOptional(),
   terminationGracePeriodSeconds: count,
   message: z.string(),
   published: count,
   nextAtMs: instantMs,
+  answered: z.boolean().exactOptional(),
 });
 
 const outboxEvent: z.ZodType<OutboxEvent> = z.object({
@@ -171,6 +164,7 @@ export const targetSchema: RecordSchema<TargetRecord> = z.object({
   deletionGracePeriodSeconds: count.exactOptional(),
   spec: targetSpec,
   probeRequests: z.record(z.string(), count),
+  incarnations: z.record(z.string(), incarnation).exactOptional(),
 });
 
 export const reportSchema: RecordSchema<ReportRecord> = z.object({
@@ -208,7 +202,6 @@ export const statusSchema: RecordSchema<StatusRecord> = z.object({
   observedResourceVersion: count,
   observedReportVersion: count,
   status: podStatus,
-  incarnations: z.record(z.string(), incarnation),
   restartRequests: z.record(z.string(), restartRequest),
   acked: z.record(z.string(), count),
   outbox: z.array(outboxEvent),
@@ -235,6 +228,7 @@ export const eventSchema: RecordSchema<EventRecord> = z.object({
   containerID: z.string().exactOptional(),
   result: result.exactOptional(),
   previousResult: result.exactOptional(),
+  initial: z.boolean().exactOptional(),
   count: atLeastOne,
   attempts: z.array(attempt),
 });

@@ -30,6 +30,7 @@ test('the routes are these', async () => {
     'GET /v1/watch',
     'PATCH /v1/namespaces/default/targets/checkout',
     'POST /v1/namespaces/default/targets/checkout/probe',
+    'POST /v1/namespaces/default/targets/checkout/restarted',
     'PUT /v1/namespaces/default/desired',
     'PUT /v1/namespaces/default/targets/checkout',
     'PUT /v1/namespaces/default/targets/checkout/status',

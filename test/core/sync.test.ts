@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { initialStatus, newProbeRecord } from '../../shared/core/observed.ts';
 import type { ProbeRecord, StatusRecord, TargetState } from '../../shared/core/records.ts';
 import { specProbes, type TargetSpec } from '../../shared/core/spec.ts';
+import { incarnationOf, restarted } from '../../shared/core/static-lifecycle.ts';
 import { nextSyncMs, planSync, type SyncPlan } from '../../shared/core/sync.ts';
 import type { ContainerStatus, ProbeType, Result } from '../../shared/core/types.ts';
 import { containerStatusOf, running, specOf, targetRecordOf, tcpProbe } from '../support/pods.ts';
@@ -76,21 +77,33 @@ describe('a liveness failure', () => {
       container: 'app',
       containerID: staticID,
       probeType: 'liveness',
-      message: 'Container app failed liveness probe, will be restarted',
+      message: 'Container app failed liveness probe, restart requested',
+      attempt: 1,
       restartPolicy: 'Always',
       terminationGracePeriodSeconds: 5,
     });
     assert.deepEqual(
       plan.events.map(({ reason }) => reason),
-      ['Killing', 'Started'],
+      ['RestartRequested'],
     );
   });
 
-  test('begins a new incarnation of a static container', () => {
-    const status = appStatus(written(failed, 5_000));
-    assert.equal(status?.restartCount, 1);
-    assert.equal(status?.containerID, 'probelet://u1/app/1');
-    assert.equal(status?.started, false);
+  test('changes nothing of a static container: it runs on under its ID, and has not been restarted', () => {
+    const before = appStatus(written(started(registered()), 1_000));
+    assert.deepEqual(appStatus(written(failed, 5_000)), before);
+  });
+
+  test('makes a static container without a readiness probe not ready, until a success', () => {
+    const { readinessProbe: _, ...app } = probed;
+    const state = started(registered({ containers: [app] }));
+    const readyOf = (plan: Written) => [
+      appStatus(plan)?.ready,
+      plan.record.status.conditions.find(({ type }) => type === 'Ready')?.status,
+    ];
+    assert.deepEqual(readyOf(written(state, 1_000)), [true, 'True']);
+    const down = afterwards(state, written(withResult(state, 'liveness', 'failure'), 2_000));
+    assert.deepEqual(readyOf(written(withResult(state, 'liveness', 'failure'), 2_000)), [false, 'False']);
+    assert.deepEqual(readyOf(written(withResult(down, 'liveness', 'success'), 3_000)), [true, 'True']);
   });
 
   test('of a container that is not running asks for nothing', () => {
@@ -109,31 +122,17 @@ describe('a liveness failure', () => {
     assert.deepEqual(requests(written(state, 0).record), []);
   });
 
-  test('with restartPolicy Never ends a static container and asks for no restart', () => {
+  test('with restartPolicy Never asks for no restart of a static container, which runs on', () => {
     const state = withResult(started(registered({ restartPolicy: 'Never' })), 'liveness', 'failure');
     const plan = written(state, 5_000);
-    assert.deepEqual(requests(plan.record), []);
-    assert.equal(plan.record.status.phase, 'Failed');
-    assert.equal(appStatus(plan)?.state?.kind, 'terminated');
+    assert.deepEqual([requests(plan.record), plan.record.restartRequests], [[], {}]);
+    assert.deepEqual([plan.record.status.phase, appStatus(plan)?.state?.kind], ['Running', 'running']);
   });
 });
 
-test('the story tells the kill before the back-off or the start that follows it, and after the result, however the ids read', () => {
-  let state = withResult(started(registered()), 'liveness', 'failure');
-  const reasons: (readonly string[])[] = [];
-  for (const restarts of [0, 9]) {
-    const incarnation = { restartCount: restarts, startedAtMs: 0, backoffMs: restarts * 10_000, terminated: false };
-    state = { ...state, status: { ...state.status, incarnations: { app: incarnation } } };
-    state = withResult(state, 'liveness', 'failure', `probelet://u1/app/${restarts}`);
-    const { events } = written(state, 5_000);
-    const sorted = events.toSorted((a, b) => (a.id < b.id ? -1 : 1));
-    reasons.push(sorted.map(({ reason }) => reason));
-    for (const { id } of events) assert.ok(id > '00000000005000#zzz#liveness#~0000000001');
-  }
-  assert.deepEqual(reasons, [
-    ['Killing', 'Started'],
-    ['Killing', 'BackOff'],
-  ]);
+test('the history names the request after the result that it follows from, however the ids read', () => {
+  const { events } = written(withResult(started(registered()), 'liveness', 'failure'), 5_000);
+  for (const { id } of events) assert.ok(id > '00000000005000#zzz#liveness#~0000000001');
 });
 
 describe('other updates', () => {
@@ -216,17 +215,6 @@ describe('status-sync is level-triggered', () => {
 });
 
 describe('a restart request', () => {
-  test('goes out at the failure, with the end of the back-off as notBefore', () => {
-    const first = withResult(started(registered()), 'liveness', 'failure');
-    const second = withResult(afterwards(first, written(first, 5_000)), 'liveness', 'failure', 'probelet://u1/app/1');
-    const plan = written(second, 6_000);
-    assert.equal(requestDetail(plan)?.notBeforeMs, 16_000);
-    assert.equal(appStatus(plan)?.state?.kind, 'waiting');
-    assert.equal(nextSyncMs(afterwards(second, plan), 0), 16_000);
-    const due = written(afterwards(second, plan), 16_000);
-    assert.equal(appStatus(due)?.restartCount, 2);
-  });
-
   test('has an id of its own where two targets report the same container', () => {
     const status = containerStatusOf('app', running, { containerID: 'test://a' });
     const failing = (uid: string): TargetState => {
@@ -240,6 +228,88 @@ describe('a restart request', () => {
     };
     const ids = ['u1', 'u2'].map((uid) => requests(written(failing(uid), 0).record)[0]?.id);
     assert.equal(new Set(ids).size, 2);
+  });
+
+  test('of a static container is published again, later each time, as long as it fails', () => {
+    let state = withResult(started(registered()), 'liveness', 'failure');
+    const attempts: unknown[] = [];
+    const pauses: number[] = [];
+    const ids = new Set<unknown>();
+    let nowMs = 5_000;
+    for (let round = 0; round < 8; round += 1) {
+      const plan = written(state, nowMs);
+      attempts.push(requestDetail(plan)?.attempt);
+      ids.add(requests(plan.record)[0]?.id);
+      state = afterwards(state, plan);
+      const next = nextSyncMs(state, nowMs) ?? Number.NaN;
+      assert.deepEqual(planSync(state, next - 1), { kind: 'settled' });
+      pauses.push((next - nowMs) / 1000);
+      nowMs = next;
+    }
+    assert.deepEqual(attempts, [1, 2, 3, 4, 5, 6, 7, 8]);
+    assert.deepEqual(pauses, [10, 20, 40, 80, 160, 300, 300, 300]);
+    assert.equal(ids.size, 8);
+  });
+
+  test('ends at once with a success, which is published with the number of attempts', () => {
+    const down = withResult(started(registered()), 'liveness', 'failure');
+    const asked = afterwards(down, written(down, 5_000));
+    const plan = written(withResult(asked, 'liveness', 'success'), 7_000);
+    assert.deepEqual(plan.record.restartRequests, {});
+    const [event] = plan.record.outbox.filter(({ detailType }) => detailType === 'Container Recovered');
+    assert.deepEqual(event?.detail, {
+      container: 'app',
+      containerID: staticID,
+      probeType: 'liveness',
+      message: 'Container app passed its liveness probe again',
+      attempts: 1,
+      failedSinceMs: 5_000,
+    });
+    const again = withResult(afterwards(asked, plan), 'liveness', 'failure');
+    const second = written(again, 9_000);
+    assert.equal(requestDetail(second)?.attempt, 1);
+    assert.notEqual(requests(second.record)[0]?.id, requests(written(down, 5_000).record)[0]?.id);
+  });
+
+  const restartedAt = (state: TargetState, nowMs: number): TargetState => ({
+    ...state,
+    target: {
+      ...state.target,
+      resourceVersion: state.target.resourceVersion + 1,
+      incarnations: { app: restarted(incarnationOf(state.target, 'app'), nowMs) },
+    },
+  });
+
+  test('waits for a verdict once a restart is reported, and goes on with its back-off if that did not help', () => {
+    const down = withResult(started(registered()), 'liveness', 'failure');
+    const begun = restartedAt(afterwards(down, written(down, 5_000)), 6_000);
+    const plan = written(begun, 6_000);
+    assert.equal(appStatus(plan)?.containerID, 'probelet://u1/app/1');
+    assert.deepEqual([appStatus(plan)?.restartCount, appStatus(plan)?.started], [1, false]);
+    assert.deepEqual(
+      plan.events.map(({ reason, message }) => [reason, message]),
+      [['Restarted', 'Container app was reported as restarted, restart 1']],
+    );
+    const waiting = afterwards(begun, plan);
+    assert.deepEqual([requests(plan.record), nextSyncMs(waiting, 6_000)], [[], undefined]);
+    const failedAgain = withResult(waiting, 'startup', 'failure', 'probelet://u1/app/1');
+    const early = written(failedAgain, 8_000);
+    assert.deepEqual(requests(early.record), []);
+    assert.equal(nextSyncMs(afterwards(failedAgain, early), 8_000), 15_000);
+    const due = written(afterwards(failedAgain, early), 15_000);
+    assert.deepEqual(
+      [requestDetail(due)?.attempt, requestDetail(due)?.containerID, requestDetail(due)?.probeType],
+      [2, 'probelet://u1/app/1', 'startup'],
+    );
+  });
+
+  test('is over when its probe leaves the spec: nothing has recovered', () => {
+    const down = withResult(started(registered()), 'liveness', 'failure');
+    const asked = afterwards(down, written(down, 5_000));
+    const { livenessProbe: _, ...app } = probed;
+    const spec = { ...asked.target.spec, containers: [app] };
+    const plan = written({ ...asked, target: { ...asked.target, resourceVersion: 2, spec } }, 6_000);
+    assert.deepEqual([plan.record.restartRequests, requests(plan.record), plan.record.outbox], [{}, [], []]);
   });
 
   test('of a reported container is published again, later each time, until another containerID is reported', () => {
@@ -264,7 +334,7 @@ describe('a restart request', () => {
       nowMs = next;
     }
     assert.deepEqual(pauses, [10, 20, 40, 80, 160, 300, 300, 300]);
-    assert.equal(ids.size, 1);
+    assert.equal(ids.size, 8);
     const answered = reported(containerStatusOf('app', running, { containerID: 'test://b' }), state);
     const plan = written(answered, nowMs);
     assert.deepEqual([requests(plan.record), plan.record.restartRequests], [[], {}]);
@@ -283,11 +353,10 @@ describe('a terminating target', () => {
     assert.deepEqual([requests(plan.record), plan.events], [[], []]);
   });
 
-  test('asks no more for the restart that its container was waiting for', () => {
-    const first = withResult(started(registered()), 'liveness', 'failure');
-    const second = withResult(afterwards(first, written(first, 5_000)), 'liveness', 'failure', 'probelet://u1/app/1');
-    const waiting = terminating(afterwards(second, written(second, 6_000)), 60_000);
-    const plan = written(waiting, 20_000);
+  test('asks no more for the restart that was asked for before', () => {
+    const down = withResult(started(registered()), 'liveness', 'failure');
+    const asked = terminating(afterwards(down, written(down, 5_000)), 60_000);
+    const plan = written(asked, 20_000);
     assert.deepEqual([requests(plan.record), plan.record.restartRequests], [[], {}]);
   });
 

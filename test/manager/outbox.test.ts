@@ -16,6 +16,7 @@ const requestOf = (incarnation: number): OutboxEvent => ({
     containerID: `test://${incarnation}`,
     probeType: 'liveness',
     message: 'Container app failed liveness probe, will be restarted',
+    attempt: 1,
     restartPolicy: 'Always',
     terminationGracePeriodSeconds: 30,
   },

@@ -14,7 +14,8 @@ const failed = withResult(added, 'failure');
 const succeeded = withResult(failed, 'success');
 
 for (const [what, before, after, type, change] of [
-  ['the first failure', added, failed, 'Warning', 'none -> failure'],
+  ['the first failure', added, failed, 'Normal', 'failure'],
+  ['a later failure', succeeded, withResult(succeeded, 'failure'), 'Warning', 'success -> failure'],
   ['a success', failed, succeeded, 'Normal', 'failure -> success'],
   ['the end of a worker', succeeded, endedRecord(succeeded, 2_000, ''), 'Normal', 'success -> none'],
 ] as const)

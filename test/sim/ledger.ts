@@ -2,7 +2,6 @@
  * What somebody outside can know of the product by reading its table's history: which run took which token, which target is at which
  * address, which probe has which item. Every checker reads it; none looks into a process.
  */
-import { sameValue } from '../../shared/core/equality.ts';
 import type { ProbeRecord, TargetRecord } from '../../shared/core/records.ts';
 import { type ProbeName, type SpecProbe, specProbes } from '../../shared/core/spec.ts';
 import { epochKey, probeKey, type TargetAddress, targetAddress } from '../../shared/store/keys.ts';
@@ -131,8 +130,6 @@ function isDisturbance(kind: string, { before, after }: Change): boolean {
     case 'TARGET':
     case 'REPORT':
       return true;
-    case 'STATUS':
-      return !sameValue(before?.incarnations, after?.incarnations);
     case 'PROBE':
       return (
         before?.onHold !== after?.onHold ||

@@ -6,6 +6,7 @@ import type { Scheduler } from './clock.ts';
 import { type ContainerRuntime, containerRuntime } from './container-runtime.ts';
 import type { Network } from './network.ts';
 import type { Setting } from './setting.ts';
+import { staticSubscriber } from './static-subscriber.ts';
 import { endpointsOf, restMsOf, type ScriptedTarget } from './targets.ts';
 import { type CommonLife, commonLife, endpointLife } from './truth.ts';
 
@@ -68,14 +69,10 @@ async function live(own: Own): Promise<void> {
       return common?.join(endpoint) ?? endpointLife({ scheduler, network, chance: chance.fork(endpoint) }, endpoint);
     });
     await registered(own, spec);
-    if (target.lifecycle === 'reported') {
-      const containers = (spec.containers ?? []).map(({ name }) => name);
-      const named = { namespace: target.namespace, name: target.name, incarnation, containers };
-      runtimes.set(
-        target.name,
-        containerRuntime({ scheduler, client, chance: chance.fork(`runtime ${incarnation}`) }, named),
-      );
-    }
+    const containers = (spec.containers ?? []).map(({ name }) => name);
+    const named = { namespace: target.namespace, name: target.name, incarnation, containers };
+    const runtime = target.lifecycle === 'reported' ? containerRuntime : staticSubscriber;
+    runtimes.set(target.name, runtime({ scheduler, client, chance: chance.fork(`runtime ${incarnation}`) }, named));
     if (target.fate === 'stays') return;
     if (target.fate === 'changes') return change(own, incarnation);
     await restless(own);

@@ -128,6 +128,8 @@ export function shardWorld({ wrapStore = (store: Store) => store } = {}) {
     put: (name: string, spec: TargetSpecInput) =>
       request('PUT', pathOf(name), { spec: { host: '127.0.0.1', ...spec } }),
     report: (name: string, status: unknown) => request('PUT', `${pathOf(name)}/status`, { status }),
+    /** Reports that the target's only container was restarted. */
+    restarted: (name: string) => request('POST', `${pathOf(name)}/restarted`, {}),
     remove: (name: string, graceSeconds: number) =>
       request('DELETE', `${pathOf(name)}?gracePeriodSeconds=${graceSeconds}`),
     trigger: (name: string) => request('POST', `${pathOf(name)}/probe`),

@@ -8,6 +8,7 @@ import type { FaultLog } from '../fault-log.ts';
 import type { DoneFault, Profile } from '../faults.ts';
 import type { Ledger, Probed } from '../ledger.ts';
 import type { Network, SeenProbe } from '../network.ts';
+import { staticContainer } from '../oracle/container-id.ts';
 import type { WokenSchedule } from '../schedule.ts';
 import type { AppliedWrite, Table } from '../table.ts';
 import type { StartedRun } from '../world.ts';
@@ -63,11 +64,10 @@ export function isProbed({ table, ledger }: Facts, probed: Probed, item: ProbeRe
   const container = probed.probe.container.spec.name;
   const report = table.get(reportKey(probed.address)) as ReportRecord | undefined;
   const reported = report?.containerStatuses.find(({ name }) => name === container);
-  const incarnation = status?.incarnations[container];
   const isRunning =
     target.spec.lifecycle === 'reported'
       ? reported?.state?.kind === 'running' && reported.containerID === item.containerID
-      : incarnation !== undefined && incarnation.restartAtMs === undefined && !incarnation.terminated;
+      : staticContainer(target, container).containerID === item.containerID;
   return isRunning && isItsTurn(ledger, probed, container);
 }
 

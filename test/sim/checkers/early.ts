@@ -2,13 +2,14 @@
  * Early: no probe begins before its container has run for the initial delay, by the clock of the process that probes, and readiness and
  * liveness not before the listener of the startup probe has answered with success since the container began.
  */
-import type { ReportRecord, StatusRecord, TargetRecord } from '../../../shared/core/records.ts';
+import type { ReportRecord, TargetRecord } from '../../../shared/core/records.ts';
 import { probeName } from '../../../shared/core/spec.ts';
-import { probeKey, reportKey, statusKey } from '../../../shared/store/keys.ts';
+import { probeKey, reportKey } from '../../../shared/store/keys.ts';
 import { type Life, worldStartMs } from '../clock.ts';
 import { processOf } from '../fault-log.ts';
 import type { Probed } from '../ledger.ts';
 import type { Endpoint } from '../network.ts';
+import { staticContainer } from '../oracle/container-id.ts';
 import { isTooEarly } from '../oracle/timing.ts';
 import { keyKind } from '../store.ts';
 import type { Checker, Facts } from './checker.ts';
@@ -72,14 +73,15 @@ function startupOf({ ledger }: Facts, { address, uid, probe }: Probed): Endpoint
   return ledger.endpointOf(probeKey(address, probeName(container.spec.name, 'startup')));
 }
 
-/** When the container of this ID began, as its report or its status says; undefined: it is not the current one, or does not run. */
+/** When the container of this ID began, as its report or its target says; undefined: it is not the current one, or does not run. */
 function startOf({ table, ledger }: Facts, { address, uid, probe }: Probed, containerID: string): number | undefined {
   const target: TargetRecord | undefined = ledger.targetOf(uid);
   const { name } = probe.container.spec;
-  const source =
-    target?.spec.lifecycle === 'reported'
-      ? (table.get(reportKey(address)) as ReportRecord | undefined)
-      : (table.get(statusKey(address)) as StatusRecord | undefined)?.status;
+  if (target?.spec.lifecycle === 'static') {
+    const current = staticContainer(target, name);
+    return current.containerID === containerID ? current.startedAtMs : undefined;
+  }
+  const source = table.get(reportKey(address)) as ReportRecord | undefined;
   const all = [...(source?.containerStatuses ?? []), ...(source?.initContainerStatuses ?? [])];
   const found = all.find((one) => one.name === name && one.containerID === containerID);
   return found?.state?.kind === 'running' ? found.state.startedAtMs : undefined;

@@ -1,6 +1,6 @@
 /**
  * L2: after it has been calm for long a status is what the spec, the newest report and the newest results make of it, by the plain
- * restatement in test/sim/oracle; a back-off that has passed has ended, and a target whose grace period has passed is gone.
+ * restatement in test/sim/oracle, and a target whose grace period has passed is gone.
  */
 import { prefixEnd, targetAddress } from '../../../shared/store/keys.ts';
 import type { Item } from '../../../shared/store/store.ts';
@@ -11,7 +11,7 @@ import { type SeenItems, seenPod, statusesIn } from './seen-pod.ts';
 
 /** What changed less than this ago may still be on its way. */
 const freshMs = 60_000;
-/** The purge, or the end of a back-off, happens by the clock of the process that does it, and is asked for again every 10 s. */
+/** The purge happens by the clock of the process that does it, and is asked for again every 10 s. */
 const graceMs = 45_000;
 
 export const l2: Checker = ({ table, ledger, nowMs }, violated) => {
@@ -30,7 +30,7 @@ export const l2: Checker = ({ table, ledger, nowMs }, violated) => {
         if ((changed.get(prefix) ?? 0) > nowMs() - freshMs) continue;
         const items = itemsOf(table.query({ pk, from: prefix, to: prefix + prefixEnd }));
         if (!items) return violated(`${name} has no status`);
-        for (const wrong of [...wrongIn(items), ...overdueIn(items, ledger.wallMs())])
+        for (const wrong of wrongIn(items))
           violated(`the status of ${name}, written at ${written.get(prefix)}, is not the newest: ${wrong}`);
       }
     },
@@ -63,18 +63,12 @@ function* differencesOf({ phase, containers, conditions }: ExpectedPod, items: S
     const found = said.containers.find(({ name }) => name === expected.name);
     if (found?.started !== expected.started || found.ready !== expected.ready)
       yield `${expected.name} started ${found?.started}, ready ${found?.ready}, not ${expected.started}, ${expected.ready}`;
+    if (found?.containerID !== expected.containerID)
+      yield `${expected.name} is ${found?.containerID}, not ${expected.containerID}`;
   }
   for (const [type, expected] of Object.entries(conditions)) {
     const found = said.conditions.find((one) => one.type === type);
     if (found?.status !== expected.status || found.reason !== expected.reason)
       yield `${type} ${found?.status} ${found?.reason}, not ${expected.status} ${expected.reason}`;
   }
-}
-
-/** A container that still waits although its back-off has ended. */
-function* overdueIn({ target, status }: SeenItems, wallMs: number): Generator<string> {
-  if (target.deletionTimestampMs !== undefined) return;
-  const incarnations = status.incarnations as { readonly [name: string]: { readonly restartAtMs?: number } };
-  for (const [name, { restartAtMs }] of Object.entries(incarnations))
-    if (restartAtMs !== undefined && restartAtMs < wallMs - graceMs) yield `${name} has waited since ${restartAtMs}`;
 }

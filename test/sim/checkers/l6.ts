@@ -1,9 +1,11 @@
-/** L6: every restart request reaches the bus at least once. */
+/** L6: every restart request reaches the bus at least once, and so does the recovery of each static container that was asked for. */
 import type { StatusRecord, TargetRecord } from '../../../shared/core/records.ts';
-import { staticContainerID } from '../oracle/container-id.ts';
+import { probeName } from '../../../shared/core/spec.ts';
+import { targetAddress } from '../../../shared/store/keys.ts';
 import { keyKind } from '../store.ts';
 import type { Change } from '../table.ts';
 import { type Checker, isProbed } from './checker.ts';
+import { isFailed } from './restarts.ts';
 
 /** After the commit. */
 const askedMs = 300_000;
@@ -11,29 +13,33 @@ const askedMs = 300_000;
 export const l6: Checker = (facts, violated) => {
   const { ledger, nowMs } = facts;
   const published = new Set<string>();
-  /** Static containers that were restarted, by containerID. */
-  const restarted = new Map<string, { readonly sinceMs: number; readonly uid: string }>();
+  /** Containers whose requests ended with a success, by uid and name: since when that is to be told. */
+  const recovered = new Map<string, { readonly sinceMs: number; readonly uid: string }>();
 
   const readStatus = ({ before, after }: Change, timeMs: number) => {
     const [old, now] = [before as StatusRecord | undefined, after as StatusRecord | undefined];
-    for (const [container, { restartCount }] of Object.entries(now?.incarnations ?? {})) {
-      if (!now || restartCount <= (old?.incarnations[container]?.restartCount ?? restartCount)) continue;
-      restarted.set(staticContainerID(now.uid, container, restartCount - 1), { sinceMs: timeMs, uid: now.uid });
+    if (!old || !now) return;
+    const target = ledger.targetOf(now.uid);
+    if (target?.spec.lifecycle !== 'static' || target.deletionTimestampMs !== undefined) return;
+    const address = targetAddress(target.namespace, target.name);
+    for (const [container, { probeType }] of Object.entries(old.restartRequests)) {
+      if (Object.hasOwn(now.restartRequests, container)) continue;
+      const item = ledger.probeItem({ address, name: probeName(container, probeType) });
+      if (item?.result === 'success') recovered.set(`${now.uid}/${container}`, { sinceMs: timeMs, uid: now.uid });
     }
   };
-  const settleRestarted = () => {
-    for (const [containerID, { sinceMs, uid }] of restarted) {
-      const isOver = published.has(containerID) || !ledger.targetOf(uid);
-      if (!isOver && nowMs() - sinceMs <= askedMs) continue;
-      restarted.delete(containerID);
-      if (!isOver) violated(`${containerID} was restarted at ${sinceMs}, and nobody was asked to`);
+  const settleRecovered = () => {
+    for (const [container, { sinceMs, uid }] of recovered) {
+      const target = ledger.targetOf(uid);
+      if (target && nowMs() - sinceMs <= askedMs) continue;
+      recovered.delete(container);
+      if (target) violated(`${container} has recovered at ${sinceMs}, and nobody was told`);
     }
   };
-  const settleReported = (target: TargetRecord) => {
+  const settleRequests = (target: TargetRecord) => {
     for (const { probed, item } of ledger.probesOf(target)) {
-      const isFailed = item.onHold && item.result === 'failure' && item.probeType !== 'readiness';
-      if (!isFailed || published.has(item.containerID) || !isProbed(facts, probed, { ...item, onHold: false }))
-        continue;
+      if (!isFailed(target, item) || published.has(item.containerID)) continue;
+      if (!isProbed(facts, probed, { ...item, onHold: false })) continue;
       if (nowMs() - ledger.probeWrittenMs(probed) > askedMs)
         violated(`${item.containerID} failed, and nobody was asked to restart it`);
     }
@@ -42,13 +48,15 @@ export const l6: Checker = (facts, violated) => {
   return {
     published({ event }) {
       if (event.detailType === 'Container Restart Requested') published.add(event.detail.containerID);
+      if (event.detailType === 'Container Recovered')
+        recovered.delete(`${event.detail.target.uid}/${event.detail.container}`);
     },
     applied({ timeMs, changes }) {
       for (const change of changes) if (keyKind(change.key) === 'STATUS') readStatus(change, timeMs);
     },
     settled() {
-      settleRestarted();
-      for (const target of ledger.targets()) if (target.spec.lifecycle === 'reported') settleReported(target);
+      settleRecovered();
+      for (const target of ledger.targets()) settleRequests(target);
     },
   };
 };

@@ -2,9 +2,11 @@
  * L7: a holder takes up what has changed: in good health the results of a container that began so long ago are of that container, and a
  * terminating target's liveness and startup probes have ended.
  */
+
 import type { ProbeRecord, ReportRecord, StatusRecord, TargetRecord } from '../../../shared/core/records.ts';
 import { reportKey, statusKey } from '../../../shared/store/keys.ts';
 import type { Probed } from '../ledger.ts';
+import { staticContainer } from '../oracle/container-id.ts';
 import { keyKind } from '../store.ts';
 import { type Checker, type Facts, lockAftermathMs, readAllMs, recoveryMs } from './checker.ts';
 import { spacingMs } from './tick.ts';
@@ -28,11 +30,9 @@ export const l7: Checker = (facts, violated) => {
   };
   return {
     applied({ timeMs, changes }) {
-      for (const { key, before, after } of changes) {
+      for (const { key, after } of changes) {
         const kind = keyKind(key);
-        const isNews =
-          kind === 'TARGET' || kind === 'REPORT' || (kind === 'STATUS' && containersOf(before) !== containersOf(after));
-        if (isNews && after) changed.set(String(after.uid), timeMs);
+        if ((kind === 'TARGET' || kind === 'REPORT') && after) changed.set(String(after.uid), timeMs);
       }
     },
     ticked() {
@@ -61,9 +61,6 @@ function healthySinceMs({ faults, nowMs }: Facts): number {
 const allowedMs = (facts: Facts, probed: Probed): number =>
   takenUpMs + (facts.computingTakesTime ? readAllMs : 0) + spacingMs(facts, probed);
 
-const containersOf = (status: unknown): string =>
-  JSON.stringify((status as StatusRecord | undefined)?.status.containerStatuses.map(({ containerID }) => containerID));
-
 type Looked = { readonly target: TargetRecord; readonly probed: Probed; readonly item: ProbeRecord };
 
 function missedBy({ table }: Facts, { target, probed, item }: Looked): string | undefined {
@@ -72,11 +69,8 @@ function missedBy({ table }: Facts, { target, probed, item }: Looked): string | 
   const isOver = status?.status.phase === 'Failed' || status?.status.phase === 'Succeeded';
   const isTerminating = target.deletionTimestampMs !== undefined;
   if (isOver || item.uid !== target.uid) return undefined;
-  const source =
-    target.spec.lifecycle === 'reported' ? (table.get(reportKey(address)) as ReportRecord | undefined) : status?.status;
-  const all = [...(source?.containerStatuses ?? []), ...(source?.initContainerStatuses ?? [])];
-  const current = all.find(({ name }) => name === probe.container.spec.name);
-  if (current?.state?.kind !== 'running') return undefined;
+  const current = runningContainer(target, probe.container.spec.name, table.get(reportKey(address)));
+  if (!current) return undefined;
   if (isTerminating) {
     const goesOn = probe.probeType === 'readiness' || probe.container.kind === 'restartableInit';
     return goesOn || item.ended ? undefined : 'has not ended with its target';
@@ -85,4 +79,16 @@ function missedBy({ table }: Facts, { target, probed, item }: Looked): string | 
   return item.containerID === current.containerID
     ? undefined
     : `is of ${item.containerID}, not of ${current.containerID}`;
+}
+
+/** The container that runs now, as its report or, of a static target, the target itself says. */
+function runningContainer(
+  target: TargetRecord,
+  name: string,
+  report: unknown,
+): { readonly containerID: string } | undefined {
+  if (target.spec.lifecycle === 'static') return staticContainer(target, name);
+  const { containerStatuses = [], initContainerStatuses = [] } = (report ?? {}) as Partial<ReportRecord>;
+  const found = [...containerStatuses, ...initContainerStatuses].find((status) => status.name === name);
+  return found?.state?.kind === 'running' ? found : undefined;
 }

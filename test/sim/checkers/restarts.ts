@@ -1,7 +1,7 @@
 /**
- * Restarts: a restart is asked for, and a static container restarted, only after its liveness or startup listener has failed as often in a
- * row as the threshold says; the same request comes again after 10 s, 20 s … 300 s until the container is another; and a container that
- * is restarted again waits for its back-off.
+ * Restarts: a restart is asked for only after the container's liveness or startup listener has failed as often in a row as the threshold
+ * says; the request is repeated after 10 s, 20 s … 300 s while the container fails, and stops with what answers it: another containerID
+ * of a reported target, a success of a static one. A static container is another one only after a restart was reported.
  */
 import type { ProbeRecord, ReportRecord, StatusRecord, TargetRecord } from '../../../shared/core/records.ts';
 import { probeName } from '../../../shared/core/spec.ts';
@@ -10,22 +10,21 @@ import type { Published } from '../bus.ts';
 import { requestAgainMs } from '../oracle/timing.ts';
 import { keyKind } from '../store.ts';
 import type { Change } from '../table.ts';
-import { type Checker, type Facts, isProbed, recoveryMs } from './checker.ts';
+import { type Checker, isProbed, recoveryMs } from './checker.ts';
 import { smallSkewMs } from './skew.ts';
-import { type Incarnations, staticRestarts } from './static-restarts.ts';
 import { type Evidence, evidences } from './verdicts.ts';
 
 type Requested = {
-  readonly count: number;
+  readonly uid: string;
+  readonly container: string;
+  readonly containerID: string;
+  readonly attempt: number;
   readonly wallMs: number;
   readonly timeMs: number;
-  /** Of the probe whose failure asked first. */
-  readonly probeType: string;
 };
 
 /** What an event takes from when it is due to the bus: the timekeeper's 10 s, a delivery, a sync. */
 const publishingMs = 60_000;
-const firstProbeTypes = ['liveness', 'startup'] as const;
 
 export const restarts: Checker = (facts, violated) => {
   const { ledger, nowMs, faults } = facts;
@@ -34,8 +33,16 @@ export const restarts: Checker = (facts, violated) => {
   const begun = new Map<string, number>();
   /** Containers that were reported as not running: rule 5 fails their probes without asking anybody. */
   const stopped = new Set<string>();
+  /** The last request of each episode: by containerID, of a static target by container. */
   const requested = new Map<string, Requested>();
-  const incarnations = staticRestarts((uid, container, detail) => violated(`${container} of ${uid} ${detail}`));
+  /** Verdicts of success since the last failure, by containerID and probe type. */
+  const succeeded = new Set<string>();
+  /** Reports of a restart that were sent, by the path that they went to. */
+  const reports = new Map<string, number>();
+
+  const isStatic = (uid: string) => ledger.targetOf(uid)?.spec.lifecycle === 'static';
+  const episodeOf = (uid: string, container: string, containerID: string) =>
+    isStatic(uid) ? `${uid}/${container}` : containerID;
 
   const hasFailed = (target: TargetRecord, container: string, probeType: string, sinceMs: number): boolean => {
     const address = targetAddress(target.namespace, target.name);
@@ -47,40 +54,43 @@ export const restarts: Checker = (facts, violated) => {
 
   const followRequest = ({ event, publisher, timeMs }: Published) => {
     if (event.detailType !== 'Container Restart Requested') return;
-    const { containerID, container, probeType, target } = event.detail;
-    const known = requested.get(containerID);
+    const { containerID, container, probeType, target, attempt } = event.detail;
+    const episode = episodeOf(target.uid, container, containerID);
+    const known = requested.get(episode);
     const record = ledger.targetOf(target.uid);
     const isWarranted =
       probeType !== 'readiness' &&
       (!record || stopped.has(containerID) || hasFailed(record, container, probeType, begun.get(containerID) ?? 0));
-    if (!known && !isWarranted)
+    if (known?.containerID !== containerID && !isWarranted)
       violated(`${publisher} asked for a restart of ${containerID}, whose ${probeType} probe has not failed so often`);
     // Published once more, perhaps after a later one.
     if (known && event.timeMs <= known.wallMs) return;
-    const againMs = known ? requestAgainMs(known.count) : 0;
-    if (known && event.timeMs - known.wallMs < againMs - 2 * smallSkewMs)
-      violated(
-        `${publisher} asked for a restart of ${containerID} again after ${event.timeMs - known.wallMs} of ${againMs} ms`,
-      );
-    requested.set(containerID, {
-      count: (known?.count ?? 0) + 1,
-      wallMs: event.timeMs,
-      timeMs,
-      probeType: known?.probeType ?? probeType,
-    });
+    if (known && attempt <= known.attempt)
+      violated(`${publisher} asked for attempt ${attempt} of ${containerID} after attempt ${known.attempt}`);
+    const pauseMs = known ? event.timeMs - known.wallMs : Number.POSITIVE_INFINITY;
+    const againMs = known ? requestAgainMs(known.attempt) : 0;
+    if (pauseMs < againMs - 2 * smallSkewMs)
+      violated(`${publisher} asked for a restart of ${containerID} again after ${pauseMs} of ${againMs} ms`);
+    requested.set(episode, { uid: target.uid, container, containerID, attempt, wallMs: event.timeMs, timeMs });
   };
 
-  const followStatus = ({ before, after }: Change, timeMs: number) => {
+  const followRecovered = ({ event, publisher }: Published) => {
+    if (event.detailType !== 'Container Recovered') return;
+    const { containerID, probeType } = event.detail;
+    if (!succeeded.has(`${containerID}#${probeType}`))
+      violated(`${publisher} told that ${containerID} has recovered, whose ${probeType} probe has not succeeded`);
+  };
+
+  const followStatus = ({ after }: Change, timeMs: number) => {
     const status = after as StatusRecord | undefined;
-    if (!status) return incarnations.forget(String(before?.uid));
-    const target = ledger.targetOf(status.uid);
-    for (const name of incarnations.follow(status as unknown as Incarnations, timeMs)) {
-      const isWarranted = firstProbeTypes.some((type) => target && hasFailed(target, name, type, 0));
-      if (target && !isWarranted)
-        violated(`${name} of ${target.name} was restarted, and neither probe has failed so often`);
-    }
-    for (const { containerID } of status.status.containerStatuses)
+    const target = status && ledger.targetOf(status.uid);
+    for (const { name, containerID, restartCount } of status?.status.containerStatuses ?? []) {
       if (!begun.has(containerID)) begun.set(containerID, timeMs);
+      if (target?.spec.lifecycle !== 'static') continue;
+      const sent = reports.get(`/v1/namespaces/${target.namespace}/targets/${target.name}/restarted`) ?? 0;
+      if (restartCount > sent)
+        violated(`${name} of ${target.name} shows ${restartCount} restarts, of which ${sent} were reported`);
+    }
   };
 
   const followReport = (change: Change, timeMs: number) => {
@@ -91,21 +101,32 @@ export const restarts: Checker = (facts, violated) => {
     }
   };
 
-  /** Its container was reported to run only after it had been asked for: the request has ended, and another failure begins anew. */
+  /** A success of a probe that asks for restarts ends the episode of a static container. */
   const followProbe = (item: ProbeRecord | undefined) => {
-    if (item && item.result !== 'failure' && requested.get(item.containerID)?.probeType === item.probeType)
-      requested.delete(item.containerID);
+    if (!item || item.probeType === 'readiness') return;
+    const verdict = `${item.containerID}#${item.probeType}`;
+    if (item.result === 'failure') succeeded.delete(verdict);
+    if (item.result !== 'success') return;
+    succeeded.add(verdict);
+    requested.delete(episodeOf(item.uid, item.container, item.containerID));
   };
 
-  /** A reported container that has failed and runs on is asked for again and again. */
+  /** Another spec may end a request, and the same container begin it anew; a restart that was reported does not. */
+  const followTarget = ({ before, after }: Change) => {
+    if (before?.generation === after?.generation && before?.deletionTimestampMs === after?.deletionTimestampMs) return;
+    const uid = String((after ?? before)?.uid);
+    for (const [episode, one] of requested) if (one.uid === uid) requested.delete(episode);
+  };
+
+  /** A container that has failed and runs on is asked for again and again. */
   const look = (target: TargetRecord, calmMs: number) => {
     for (const { probed, item } of ledger.probesOf(target)) {
-      const isFailed = item.onHold && item.result === 'failure' && item.probeType !== 'readiness';
-      const last = requested.get(item.containerID);
-      if (!isFailed || !last || !isProbed(facts, probed, { ...item, onHold: false })) continue;
-      const dueMs = Math.max(last.timeMs + requestAgainMs(last.count), calmMs + recoveryMs) + publishingMs;
+      const last = requested.get(episodeOf(target.uid, item.container, item.containerID));
+      if (last?.containerID !== item.containerID || !isFailed(target, item)) continue;
+      if (!isProbed(facts, probed, { ...item, onHold: false })) continue;
+      const dueMs = Math.max(last.timeMs + requestAgainMs(last.attempt), calmMs + recoveryMs) + publishingMs;
       if (nowMs() <= dueMs) continue;
-      requested.set(item.containerID, { ...last, timeMs: nowMs() });
+      requested.set(episodeOf(target.uid, item.container, item.containerID), { ...last, timeMs: nowMs() });
       violated(`nobody has asked again for a restart of ${item.containerID} since ${last.timeMs}`);
     }
   };
@@ -113,13 +134,18 @@ export const restarts: Checker = (facts, violated) => {
   return {
     probeStarted: seen.started,
     probeSeen: seen.seen,
-    published: followRequest,
+    asked({ method, path }) {
+      if (method === 'POST') reports.set(path, (reports.get(path) ?? 0) + 1);
+    },
+    published(published) {
+      followRequest(published);
+      followRecovered(published);
+    },
     applied({ timeMs, changes }) {
       for (const change of changes) {
         const kind = keyKind(change.key);
         if (kind === 'STATUS') followStatus(change, timeMs);
-        // Another spec or another report may end a request, and the same container begin it anew.
-        if (kind === 'TARGET') for (const id of idsOf(facts, change)) requested.delete(id);
+        if (kind === 'TARGET') followTarget(change);
         if (kind === 'REPORT') followReport(change, timeMs);
         if (kind === 'PROBE') followProbe(change.after as ProbeRecord | undefined);
       }
@@ -127,10 +153,16 @@ export const restarts: Checker = (facts, violated) => {
     ticked() {
       const calmMs = faults.calmSinceMs();
       if (calmMs === undefined) return;
-      for (const target of ledger.targets()) if (target.spec.lifecycle === 'reported') look(target, calmMs);
+      for (const target of ledger.targets()) look(target, calmMs);
     },
   };
 };
+
+/** Its liveness or startup probe asks for a restart: kubelet's worker is on hold then, one of a static target probes on. */
+export const isFailed = ({ spec }: TargetRecord, item: ProbeRecord): boolean =>
+  item.result === 'failure' &&
+  item.probeType !== 'readiness' &&
+  (spec.lifecycle === 'static' ? spec.restartPolicy !== 'Never' : item.onHold);
 
 /** Of the containers that only one of the two reports names, or that stopped or started in between. */
 function reportedIds({ before, after }: Change): readonly string[] {
@@ -144,11 +176,6 @@ function reportedIds({ before, after }: Change): readonly string[] {
   return [...old, ...now]
     .filter(({ text }) => !isIn(old, text) || !isIn(now, text))
     .map(({ containerID }) => containerID);
-}
-
-function idsOf({ ledger }: Facts, { after, before }: Change): readonly string[] {
-  const target = ledger.targetOf(String((after ?? before)?.uid));
-  return target ? ledger.probesOf(target).map(({ item }) => item.containerID) : [];
 }
 
 /** Whether so many failures came in a row, without a success that was surely recorded, and the last of them since then. */

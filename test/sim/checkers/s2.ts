@@ -1,4 +1,7 @@
-/** S2: a PROBE item's version is one more exactly with each change, and what is told of a version is what was written with it. */
+/**
+ * S2: a PROBE item's version is one more exactly with each verdict that differs from the one before, and with the end of its worker; what
+ * is told of a version is what was written with it. A new container has no result, and no version, until its first verdict.
+ */
 import type { ProbeRecord } from '../../../shared/core/records.ts';
 import { keyKind } from '../store.ts';
 import type { Checker } from './checker.ts';
@@ -12,6 +15,9 @@ const shown = ({
   readonly containerID: string;
 }): string => `${result ?? 'none'} ${containerID}`;
 
+const isNews = (old: ProbeRecord, now: ProbeRecord): boolean =>
+  (now.result !== undefined && shown(old) !== shown(now)) || (now.ended && !old.ended);
+
 export const s2: Checker = (_, violated) => {
   /** By uid, container, probe type and version: the event's id. */
   const written = new Map<string, string>();
@@ -21,13 +27,13 @@ export const s2: Checker = (_, violated) => {
         if (keyKind(key) !== 'PROBE' || !before || !after) continue;
         const [old, now] = [before as unknown as ProbeRecord, after as unknown as ProbeRecord];
         if (old.uid !== now.uid) continue;
-        const changed = shown(old) !== shown(now) || (now.ended && !old.ended);
+        const changed = isNews(old, now);
         const step = now.version - old.version;
         if (step !== (changed ? 1 : 0))
           violated(
             `${writer} took ${key.sk} from version ${old.version} (${shown(old)}) to ${now.version} (${shown(now)})`,
           );
-        written.set(`${now.uid}/${now.container}/${now.probeType}/${now.version}`, shown(now));
+        if (changed) written.set(`${now.uid}/${now.container}/${now.probeType}/${now.version}`, shown(now));
       }
     },
     published({ publisher, event }) {

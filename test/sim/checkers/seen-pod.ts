@@ -1,5 +1,6 @@
 /** Reads a target's items as the oracle wants them: by their attributes, not by what the product makes of them. */
 import type { Item } from '../../../shared/store/store.ts';
+import { staticContainer } from '../oracle/container-id.ts';
 import type { ProbeType, SeenContainer, SeenPod, SeenProbe, State } from '../oracle/pod.ts';
 
 export type SeenItems = {
@@ -66,6 +67,7 @@ function seenContainer(items: SeenItems, container: SpecContainer, isSidecar: bo
     containerID: found?.containerID ?? '',
     state: found?.state?.kind ?? 'unknown',
     ...(ended?.exitCode !== undefined && { lastExitCode: ended.exitCode }),
+    isStatic: spec.lifecycle === 'static',
     restarts: policy === 'Always' || (policy === 'OnFailure' && ended?.exitCode !== 0),
     probes: new Map(
       (['startup', 'readiness', 'liveness'] as const).flatMap((type) =>
@@ -75,9 +77,16 @@ function seenContainer(items: SeenItems, container: SpecContainer, isSidecar: bo
   };
 }
 
-/** Of a reported target what the report says; of a static one what its status says: the checker of restarts holds that against the oracle. */
-function containersIn(items: SeenItems, { lifecycle }: Spec): readonly SaidContainer[] {
-  if (lifecycle !== 'reported') return statusesIn(items).containers;
+/** Of a reported target what the report says; of a static one what TARGET says. */
+function containersIn(
+  items: SeenItems,
+  spec: Spec,
+): readonly Pick<SaidContainer, 'name' | 'containerID' | 'state' | 'lastState'>[] {
+  if (spec.lifecycle !== 'reported')
+    return [...spec.containers, ...spec.initContainers].map(({ name }) => ({
+      ...staticContainer(items.target as unknown as Parameters<typeof staticContainer>[0], name),
+      state: { kind: 'running' },
+    }));
   const report = items.report as unknown as Partial<SaidStatus> | undefined;
   return [...(report?.containerStatuses ?? []), ...(report?.initContainerStatuses ?? [])];
 }

@@ -13,7 +13,7 @@ export type Evidence = SeenProbe & { isRecorded: boolean };
 export type Evidences = {
   started(start: ProbeStart): void;
   seen(probe: SeenProbe): void;
-  /** A hold, or another spec: what was seen before counts no more. */
+  /** A hold, another spec or another static container: what was seen before counts no more. */
   forget(endpoint: Endpoint): void;
   /** Oldest first. */
   of(endpoint: Endpoint): readonly Evidence[];
@@ -27,22 +27,30 @@ export const verdictChecker =
   (judge: Judge): Checker =>
   (facts, violated) => {
     const seen = evidences(facts);
+    const judged = (writer: string, change: Change) => {
+      if (beginsAnew(facts, change)) seen.forget(facts.ledger.endpointOf(change.key) ?? '');
+      const verdict = verdictOf(facts, change);
+      if (!verdict) return;
+      const { after, endpoint } = verdict;
+      const result = after.result === 'failure' ? 'failure' : 'success';
+      const wrong = judge(result, facts.ledger.thresholdOf(endpoint, result), seen.of(endpoint));
+      if (wrong !== undefined) violated(`${writer} set ${change.key.sk} to ${after.result}${wrong}`);
+      if (after.onHold) seen.forget(endpoint);
+    };
     return {
       probeStarted: seen.started,
       probeSeen: seen.seen,
       applied({ writer, changes }) {
-        for (const change of changes) {
-          const verdict = verdictOf(facts, change);
-          if (!verdict) continue;
-          const { after, endpoint } = verdict;
-          const result = after.result === 'failure' ? 'failure' : 'success';
-          const wrong = judge(result, facts.ledger.thresholdOf(endpoint, result), seen.of(endpoint));
-          if (wrong !== undefined) violated(`${writer} set ${change.key.sk} to ${after.result}${wrong}`);
-          if (after.onHold) seen.forget(endpoint);
-        }
+        for (const change of changes) judged(writer, change);
       },
     };
   };
+
+/** With lifecycle static a new container counts anew; kubelet's run of results goes on. */
+function beginsAnew({ ledger }: Facts, { key, before, after }: Change): boolean {
+  if (keyKind(key) !== 'PROBE' || before?.containerID === after?.containerID) return false;
+  return ledger.targetOf(String(after?.uid))?.spec.lifecycle === 'static';
+}
 
 const keptMax = 200;
 /** A process that doubts itself throws results away, and for a while after. */

@@ -1,6 +1,6 @@
 /** Decisions of the product that are made wrongly, one exported function each; see removals.ts. */
 import type * as freshness from '../../../shared/core/freshness.ts';
-import type { ProbeRecord } from '../../../shared/core/records.ts';
+import type { ProbeRecord, TargetState } from '../../../shared/core/records.ts';
 import type * as restartRequests from '../../../shared/core/restart-requests.ts';
 import type * as room from '../../../shared/core/room.ts';
 import type * as staticLifecycle from '../../../shared/core/static-lifecycle.ts';
@@ -41,20 +41,63 @@ export const decisionRemovals = {
       return original({ ...state, target: { ...target, deletionTimestampMs: 0 } }, nowMs);
     },
   ),
-  'no back-off': replacementIn<typeof staticLifecycle>()(
+  /** A repeated request does not wait for its back-off. */
+  'no back-off': replacementIn<typeof restartRequests>()(
+    'shared/core/restart-requests.ts',
+    'advanceRequests',
+    (original, removed) => (state, failing, nowMs) => {
+      const { open, outbox } = original(state, failing, nowMs);
+      const soon = Object.entries(open).map(([name, request]) => {
+        if (request.nextAtMs <= nowMs + backoffMutantMs) return [name, request];
+        removed();
+        return [name, { ...request, nextAtMs: nowMs + backoffMutantMs }];
+      });
+      return { open: Object.fromEntries(soon), outbox };
+    },
+  ),
+  /** A static container that is reported as restarted stays the one that it was. */
+  'restarts not taken in': replacementIn<typeof staticLifecycle>()(
     'shared/core/static-lifecycle.ts',
-    'killed',
-    (original, removed) => (placed, incarnation, nowMs) => {
+    'incarnationOf',
+    (original, removed) => (target, container) => {
+      const incarnation = original(target, container);
+      if (incarnation.restartCount > 0) removed();
+      return { ...incarnation, restartCount: 0 };
+    },
+  ),
+  /** The recovery of a static container is told as soon as its restart is reported. */
+  'recovered without a verdict': replacementIn<typeof restartRequests>()(
+    'shared/core/restart-requests.ts',
+    'advanceRequests',
+    (original, removed) => (state, failing, nowMs) => {
+      const { open, outbox } = original(state, failing, nowMs);
+      const answered = Object.entries(open).filter(([, { answered }]) => answered);
+      if (answered.length === 0) return { open, outbox };
       removed();
-      return original(placed, { ...incarnation, backoffMs: 0 }, nowMs);
+      const claims = answered.map(([container, { id, probeType, requestedAtMs, published }]) => ({
+        id: `${id}/${requestedAtMs}/recovered`,
+        detailType: 'Container Recovered',
+        timeMs: nowMs,
+        detail: {
+          container,
+          containerID: staticIDOf(state, container),
+          probeType,
+          message: '',
+          attempts: published,
+          failedSinceMs: requestedAtMs,
+        },
+      }));
+      return {
+        open: Object.fromEntries(Object.entries(open).filter(([, request]) => !request.answered)),
+        outbox: [...outbox, ...claims],
+      };
     },
   ),
   /** A restart request is published once, whatever becomes of it. */
   'requests told once': replacementIn<typeof restartRequests>()(
     'shared/core/restart-requests.ts',
     'advanceRequests',
-    (original, removed) => (input) => {
-      const { state, nowMs } = input;
+    (original, removed) => (state, failing, nowMs) => {
       const { status } = state;
       // Far from now it would be due at once, as the mark of a wrong clock.
       const once = Object.entries(status.restartRequests).map(([name, request]) => {
@@ -62,11 +105,18 @@ export const decisionRemovals = {
         removed();
         return [name, { ...request, nextAtMs: nowMs + 60_000 }];
       });
-      return original({
-        ...input,
-        state: { ...state, status: { ...status, restartRequests: Object.fromEntries(once) } },
-      });
+      return original({ ...state, status: { ...status, restartRequests: Object.fromEntries(once) } }, failing, nowMs);
     },
+  ),
+  /** A static container that has failed is not probed any more, as if a runtime were about to replace it. */
+  'static workers on hold': replacementIn<typeof worker>()(
+    'shared/core/worker.ts',
+    'reduce',
+    (original, removed) =>
+      ({ probesOn, ...spec }, ...rest) => {
+        if (probesOn) removed();
+        return original(spec, ...rest);
+      },
   ),
   'initial delay ignored': replacementIn<typeof worker>()(
     'shared/core/worker.ts',
@@ -175,6 +225,12 @@ export const decisionRemovals = {
       },
   ),
 } as const satisfies { readonly [protection: string]: Replacement };
+
+/** Much less than any back-off. */
+const backoffMutantMs = 1_000;
+
+const staticIDOf = ({ target }: TargetState, container: string): string =>
+  `probelet://${target.uid}/${container}/${target.incarnations?.[container]?.restartCount ?? 0}`;
 
 const rememberedOf = ({ address, target, report, status, records }: HeldTarget): ReadTarget => ({
   address,

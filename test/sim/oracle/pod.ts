@@ -14,6 +14,8 @@ export type SeenContainer = {
   /** How it ended last, if it has ended; undefined: it has not. */
   readonly lastExitCode?: number;
   readonly restarts: boolean;
+  /** No runtime reports on it: without a readiness probe its liveness probe says whether it is ready. */
+  readonly isStatic: boolean;
   /** The probes that the spec has for it. */
   readonly probes: ReadonlyMap<ProbeType, SeenProbe>;
 };
@@ -31,7 +33,12 @@ export type SeenPod = {
   readonly before: { readonly phase: string; readonly wasInitialized: boolean };
 };
 
-export type ExpectedContainer = { readonly name: string; readonly started: boolean; readonly ready: boolean };
+export type ExpectedContainer = {
+  readonly name: string;
+  readonly containerID: string;
+  readonly started: boolean;
+  readonly ready: boolean;
+};
 
 export type ExpectedCondition = { readonly status: 'True' | 'False'; readonly reason?: string };
 
@@ -53,7 +60,7 @@ export function expectedPod(pod: SeenPod): ExpectedPod {
 }
 
 /** UpdatePodStatus: `started` by the startup probe of this containerID, `ready` by the readiness probe once started. */
-function expectedContainer({ name, containerID, state, probes }: SeenContainer): ExpectedContainer {
+function expectedContainer({ name, containerID, state, probes, isStatic }: SeenContainer): ExpectedContainer {
   const resultOf = (type: ProbeType) => {
     const probe = probes.get(type);
     return probe?.containerID === containerID ? probe.result : undefined;
@@ -61,8 +68,9 @@ function expectedContainer({ name, containerID, state, probes }: SeenContainer):
   const hasWorker = (type: ProbeType) => probes.get(type)?.hasWorker ?? false;
   const startup = resultOf('startup');
   const started = state === 'running' && (startup === undefined ? !hasWorker('startup') : startup === 'success');
-  const ready = started && (resultOf('readiness') === 'success' || !hasWorker('readiness'));
-  return { name, started, ready };
+  const isFailing = isStatic && !probes.has('readiness') && resultOf('liveness') === 'failure';
+  const ready = started && (resultOf('readiness') === 'success' || !hasWorker('readiness')) && !isFailing;
+  return { name, containerID, started, ready };
 }
 
 const hasEnded = ({ state, lastExitCode }: SeenContainer): boolean =>

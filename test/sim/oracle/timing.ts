@@ -17,15 +17,6 @@ export function isTooEarly(startedAtMs: number, initialDelaySeconds: number, now
   return Math.trunc((nowMs - startedAtMs) / secondMs) < initialDelaySeconds;
 }
 
-/** A container that ran this long starts its back-off anew. */
-export const backoffForgottenMs = 600 * secondMs;
-const backoffFirstMs = 10 * secondMs;
-const backoffMaxMs = 300 * secondMs;
-
-/** Difference 9: the first restart comes at once, the second after 10 s, each later one after twice as long, 300 s at most. */
-export const backoffAfterMs = (waitedMs: number): number =>
-  waitedMs === 0 ? backoffFirstMs : Math.min(backoffMaxMs, 2 * waitedMs);
-
 const requestFirstMs = 10 * secondMs;
 /** The longest time between two publications of one restart request. */
 export const requestMaxMs = 300 * secondMs;

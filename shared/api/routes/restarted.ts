@@ -1,0 +1,50 @@
+/** The report of a restart: of a target with lifecycle `static` it is the only thing that is ever said of its containers. */
+import '../zod-openapi.ts';
+import * as z from 'zod';
+import { targetAddress } from '../../store/keys.ts';
+import { answerChange, targetAnswer } from '../answer-target.ts';
+import { manifestMediaTypes, readOptionalBody } from '../body.ts';
+import { changeTarget } from '../change-target.ts';
+import { problemResponse } from '../problem.ts';
+import { dryRunParam, readFlag } from '../query-params.ts';
+import { planRestart } from '../restart-plan.ts';
+import { type Handler, type Route, targetNameOf, targetParams, targetPath } from '../route.ts';
+import { decodeShape } from '../shape.ts';
+
+const restartedSchema = z
+  .strictObject({
+    container: z.string().optional().openapi({ description: 'May be absent where the target has one container.' }),
+    containerID: z.string().optional().openapi({
+      description:
+        'Of the container that was restarted, as in Container Restart Requested: a repeated report of the same restart does nothing.',
+    }),
+  })
+  .openapi('RestartReport');
+
+const postRestarted: Handler = async (request, deps) => {
+  const { namespace, name } = targetNameOf(request);
+  const dryRun = readFlag(request.query, 'dryRun');
+  if (dryRun.kind === 'problem') return problemResponse(dryRun);
+  const body = await readOptionalBody(request.raw, manifestMediaTypes);
+  if (body.kind === 'problem') return problemResponse(body);
+  const decoded = decodeShape(restartedSchema, body.value);
+  if (decoded.kind === 'problem') return problemResponse(decoded);
+  const address = targetAddress(namespace, name);
+  const plan = planRestart(address, decoded.value, deps.clock.nowMs());
+  const outcome = await changeTarget(deps, { address, plan, reason: 'RestartReported', dryRun: dryRun.value });
+  return answerChange(deps, outcome, { status: 200, ignored: [] });
+};
+
+export const restartedRoutes: readonly Route[] = [
+  {
+    method: 'post',
+    path: `${targetPath}/restarted`,
+    summary: 'Reports that a container of a target with lifecycle static was restarted: its next incarnation runs',
+    params: targetParams,
+    query: z.object({ dryRun: dryRunParam }),
+    body: { mediaTypes: Object.keys(manifestMediaTypes), schema: restartedSchema, required: false },
+    answers: { 200: targetAnswer('Taken; the status shown follows within moments.') },
+    problems: [400, 404, 409, 413, 415, 422],
+    handle: postRestarted,
+  },
+];
