@@ -21,16 +21,16 @@ type Options = {
 };
 
 /** By the reason that the API gives for them. */
-export type UnknownProbes = { readonly ProbeStale: number; readonly ProberDegraded: number };
+export type UnknownProbes = { readonly Late: number; readonly ProberDegraded: number };
 
 /** What the API shows as unknown of these shards, counted. */
 export function unknownProbes(views: readonly RunView[]): UnknownProbes {
   const counts = views.map(({ probes, beat }) => ({
-    ProbeStale: beat.doubt ? 0 : beat.late,
+    Late: beat.doubt ? 0 : beat.late,
     ProberDegraded: beat.doubt ? probes : 0,
   }));
   const sum = (reason: keyof UnknownProbes) => counts.reduce((total, count) => total + count[reason], 0);
-  return { ProbeStale: sum('ProbeStale'), ProberDegraded: sum('ProberDegraded') };
+  return { Late: sum('Late'), ProberDegraded: sum('ProberDegraded') };
 }
 
 /** The children of one worker's series, so that an observation looks labels up in one map only. */

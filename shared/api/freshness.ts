@@ -25,10 +25,11 @@ export type Shown = {
   readonly nowMs: number;
 };
 
-export function isStale({ observed, tick }: Freshness, shown: Shown): boolean {
+/** Since when the result is too old to be shown, ms since the epoch; undefined: it is not. */
+export function staleSinceMs({ observed, tick }: Freshness, shown: Shown): number | undefined {
   const seenAtMs = observed ? seenAtMsOf(observed, shown.name) : 0;
-  const ageMs = shown.nowMs - Math.max(seenAtMs, shown.sinceMs);
-  return ageMs > staleAfterMs(shown.periodSeconds, tick);
+  const sinceMs = Math.max(seenAtMs, shown.sinceMs) + staleAfterMs(shown.periodSeconds, tick);
+  return shown.nowMs > sinceMs ? sinceMs : undefined;
 }
 
 export type ReadFreshness = (bucket: Bucket) => Promise<Freshness>;

@@ -1,9 +1,10 @@
 /** What each request wants of a target, decided on the state that was read. Pure. */
 import { sameValue } from '../core/equality.ts';
-import { initialStatus, newProbeRecord } from '../core/observed.ts';
+import { newProbeRecord } from '../core/observed.ts';
 import type { ProbeRecord, TargetRecord } from '../core/records.ts';
 import { type ProbeName, specProbes, type TargetSpec } from '../core/spec.ts';
 import { type Incarnations, incarnationsOf } from '../core/static-lifecycle.ts';
+import { initialStatus } from '../core/target-status.ts';
 import { probeItemsProblems } from '../core/validate-target.ts';
 import { encodeProbe, encodeStatus, encodeTarget, updateTo } from '../store/items.ts';
 import { type TargetAddress, targetKey } from '../store/keys.ts';

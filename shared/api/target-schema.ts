@@ -1,6 +1,7 @@
 /** A target as the API shows it: pod-shaped, times in RFC 3339. */
 import './zod-openapi.ts';
 import * as z from 'zod';
+import type { UnknownReason } from '../core/shown.ts';
 
 export const probeType = z.enum(['liveness', 'readiness', 'startup']);
 export const result = z.enum(['success', 'failure', 'unknown']);
@@ -102,17 +103,28 @@ const condition = z
   })
   .openapi('Condition');
 
+const unknownReasons = [
+  'NotYetProbed',
+  'PolicyDenied',
+  'ProberError',
+  'Late',
+  'ProberDegraded',
+  'Quarantined',
+  'Ended',
+] as const satisfies readonly (UnknownReason | 'Ended')[];
+
 const probeStatus = z
   .object({
     container: z.string(),
     probeType,
-    result: result.optional().openapi({ description: 'Absent: nothing is known yet.' }),
-    reason: z
-      .string()
-      .optional()
-      .openapi({ description: 'Why the result is unknown: ProbeStale, ProberDegraded or Quarantined.' }),
-    since: instant.optional(),
-    lastProbeTime: instant.optional().openapi({ description: 'Of the last probe that changed anything.' }),
+    result,
+    reason: z.enum(unknownReasons).optional().openapi({ description: 'Why the result is unknown.' }),
+    message: z.string().optional().openapi({ description: 'Why the probe cannot be made.' }),
+    since: instant.openapi({ description: 'When the shown result began.' }),
+    lastProbeTime: instant.optional().openapi({
+      description: 'When the probe was last done, to within a period. Absent: never.',
+    }),
+    lastChangeTime: instant.optional().openapi({ description: 'When the last probe that changed anything was done.' }),
     failureClass: z.string().optional(),
     output: z.string().optional(),
     onHold: z.boolean(),

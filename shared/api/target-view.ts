@@ -1,23 +1,18 @@
 /** From records to what the API shows. */
-import { probeLabel } from '../core/freshness.ts';
-import type { TargetRecord } from '../core/records.ts';
-import { type ContainerSpec, type SpecProbe, specProbes } from '../core/spec.ts';
+import type { StatusRecord, TargetRecord } from '../core/records.ts';
+import { type ContainerSpec, type ProbeName, specProbes } from '../core/spec.ts';
+import { conditionsOf } from '../core/target-status.ts';
 import type { Condition, ContainerState, ContainerStatus, PodStatus } from '../core/types.ts';
-import { type Freshness, isStale } from './freshness.ts';
+import { instantText } from './instant-text.ts';
+import { type Late, lateOf, probeView, type ViewOptions } from './probe-view.ts';
 import type { StoredTarget } from './stored-target.ts';
 import type {
   ContainerStateView,
   ContainerStatusView,
   ContainerView,
-  ProbeStatusView,
   StatusView,
   TargetView,
 } from './target-schema.ts';
-
-/** RFC 3339, in whole seconds where there are no others, as Kubernetes writes it. */
-export const instantText = (timeMs: number): string => new Date(timeMs).toISOString().replace('.000Z', 'Z');
-
-export type ViewOptions = { readonly freshness: Freshness; readonly nowMs: number };
 
 export function targetView(stored: StoredTarget, options: ViewOptions): TargetView {
   return {
@@ -65,16 +60,38 @@ const mutable = <View>(view: unknown): View => view as View;
 
 function statusView(stored: StoredTarget, options: ViewOptions): StatusView {
   const { target, status } = stored;
-  const stale = staleReason(stored, options);
-  const probes = specProbes(target.spec).flatMap((probe) => probeView(stored, probe, options));
+  const probes = specProbes(target.spec).map((probe) => probeView(stored, probe, options));
   if (!status) return { ...unreadableStatus, probes };
   const upToDate = status.observedResourceVersion === target.resourceVersion;
   return {
     resourceVersion: `${status.version}`,
     ...(upToDate && { observedGeneration: target.generation }),
-    ...podStatusView(status.status, stale),
+    ...podStatusView({ ...status.status, conditions: shownConditions(stored, status, options) }),
     probes,
   };
+}
+
+/**
+ * The conditions as they were written, unless a probe is late: then they are made again of what is left. Those that turn Unknown turned
+ * when the first probe became late.
+ */
+function shownConditions(stored: StoredTarget, status: StatusRecord, options: ViewOptions): readonly Condition[] {
+  const { target, probes, report } = stored;
+  const late = new Map<ProbeName, Late>();
+  for (const probe of specProbes(target.spec)) {
+    const found = probes[probe.name]?.ended ? undefined : lateOf(target, probe, options);
+    if (found) late.set(probe.name, found);
+  }
+  const written = status.status.conditions;
+  if (late.size === 0) return written;
+  const reasons = new Map([...late].map(([name, { reason }]) => [name, reason]));
+  const lateSinceMs = Math.min(...[...late.values()].map(({ sinceMs }) => sinceMs));
+  return conditionsOf({ target, status, probes, ...(report && { report }) }, reasons).map((condition) => {
+    const before = written.find(({ type }) => type === condition.type);
+    const isSame = before?.status === condition.status;
+    const sinceMs = isSame ? before?.lastTransitionTimeMs : lateSinceMs;
+    return { ...condition, ...(sinceMs !== undefined && { lastTransitionTimeMs: sinceMs }) };
+  });
 }
 
 const unreadableStatus: Omit<StatusView, 'probes'> = {
@@ -87,43 +104,21 @@ const unreadableStatus: Omit<StatusView, 'probes'> = {
   containerStatuses: [],
 };
 
-type StaleReason = 'ProbeStale' | 'ProberDegraded' | undefined;
-
-function staleReason({ target }: StoredTarget, options: ViewOptions): StaleReason {
-  return specProbes(target.spec)
-    .map((probe) => probeStaleReason(target, probe, options))
-    .find((reason) => reason !== undefined);
-}
-
-function probeStaleReason(target: TargetRecord, { name, probe }: SpecProbe, options: ViewOptions): StaleReason {
-  const { freshness, nowMs } = options;
-  if (freshness.degraded) return 'ProberDegraded';
-  const { periodSeconds } = probe;
-  const shown = { name: probeLabel(target, name), periodSeconds, sinceMs: target.creationTimestampMs, nowMs };
-  return isStale(freshness, shown) ? 'ProbeStale' : undefined;
-}
-
-function podStatusView(status: PodStatus, stale: StaleReason): Omit<StatusView, 'probes' | 'resourceVersion'> {
+function podStatusView(status: PodStatus): Omit<StatusView, 'probes' | 'resourceVersion'> {
   return {
     phase: status.phase,
     ...(status.reason !== undefined && { reason: status.reason }),
     ...(status.message !== undefined && { message: status.message }),
     ...(status.startTimeMs !== undefined && { startTime: instantText(status.startTimeMs) }),
-    conditions: status.conditions.map((condition) => conditionView(condition, stale)),
+    conditions: status.conditions.map(conditionView),
     initContainerStatuses: status.initContainerStatuses.map(containerStatusView),
     containerStatuses: status.containerStatuses.map(containerStatusView),
   };
 }
 
-/** What rests on probes is not known while they are not done. */
-const restOnProbes: ReadonlySet<string> = new Set(['Ready', 'ContainersReady']);
-
-function conditionView(condition: Condition, stale: StaleReason): StatusView['conditions'][number] {
-  const { lastTransitionTimeMs, ...rest } = condition;
+function conditionView({ lastTransitionTimeMs, ...rest }: Condition): StatusView['conditions'][number] {
   const since = lastTransitionTimeMs !== undefined && { lastTransitionTime: instantText(lastTransitionTimeMs) };
-  if (!stale || !restOnProbes.has(condition.type)) return { ...rest, ...since };
-  const message = 'The probes of this target are not being done.';
-  return { type: condition.type, status: 'Unknown', reason: stale, message, ...since };
+  return { ...rest, ...since };
 }
 
 function containerStatusView(status: ContainerStatus): ContainerStatusView {
@@ -154,34 +149,4 @@ function stateView(state: ContainerState | undefined): ContainerStateView {
       return { terminated: { ...terminated, ...startedAt, ...finishedAt } };
     }
   }
-}
-
-const unreadableProbe = ({ container, probeType }: SpecProbe): ProbeStatusView => ({
-  container: container.spec.name,
-  probeType,
-  result: 'unknown',
-  reason: 'Quarantined',
-  onHold: false,
-  version: 0,
-});
-
-function probeView(stored: StoredTarget, probe: SpecProbe, options: ViewOptions): readonly ProbeStatusView[] {
-  const record = stored.probes[probe.name];
-  if (!record) return [unreadableProbe(probe)];
-  const stale = probeStaleReason(stored.target, probe, options);
-  const result = stale ? 'unknown' : record.result;
-  return [
-    {
-      container: record.container,
-      probeType: record.probeType,
-      ...(result && { result }),
-      ...(stale && { reason: stale }),
-      ...(record.version > 0 && { since: instantText(record.sinceMs) }),
-      ...(record.lastProbeTimeMs !== undefined && { lastProbeTime: instantText(record.lastProbeTimeMs) }),
-      ...(record.failureClass && { failureClass: record.failureClass }),
-      ...(record.output !== '' && { output: record.output }),
-      onHold: record.onHold,
-      version: record.version,
-    },
-  ];
 }

@@ -61,8 +61,11 @@ export const eventSchemas = {
     container: z.string(),
     containerID: z.string(),
     probeType,
-    /** Absent: the worker has ended. */
+    /** Absent: nothing is known, since the worker has ended or begins anew. */
     result: result.optional(),
+    /** Why the result is unknown: the probe cannot be made. */
+    reason: z.enum(['PolicyDenied', 'ProberError']).optional(),
+    failureClass: z.string().optional(),
     /** Absent: the container's probe had no verdict before. */
     previousResult: result.optional(),
     /** The first verdict of the container's probe. */

@@ -3,15 +3,13 @@
  * UpdatePodStatus from the results. The holder of a shard and status-sync both compute it with this one function, so that the startup
  * gate opens without a round trip.
  */
-import { containersReadyCondition, podInitializedCondition, podReadyCondition } from './conditions.ts';
 import { podPhase } from './phase.ts';
 import { updatePodStatus } from './pod-status.ts';
-import type { ProbeRecord, StatusRecord, TargetRecord, TargetState } from './records.ts';
-import type { ContainerSpec, PlacedContainer, ProbeName, SpecProbe } from './spec.ts';
+import type { ProbeRecord, TargetState } from './records.ts';
+import type { ContainerSpec, PlacedContainer, ProbeName, SpecProbe, TargetSpec } from './spec.ts';
 import { placedContainers, specProbes } from './spec.ts';
 import { staticContainerStatus } from './static-lifecycle.ts';
-import { nextStatus } from './status-update.ts';
-import type { Condition, ContainerStatus, Era, Phase, PodStatus, ProbeType, Result } from './types.ts';
+import type { ContainerStatus, Era, Phase, PodStatus, ProbeType, Result } from './types.ts';
 
 /** The product's era: durable state replaces kubelet's restart path, so every newly seen container gets its initial value. */
 export const productEra: Era = { changeContainerStatusOnKubeletRestart: true, kubeletStartMs: 0 };
@@ -24,17 +22,20 @@ export type Observed = {
   readonly triggered: readonly ProbeName[];
 };
 
+type Cached = (probeType: ProbeType, containerID: string) => Result | undefined;
+
 export function observe(state: TargetState): Observed {
   const { spec } = state.target;
+  const cached = cacheOf(state);
   const updated = updatePodStatus({
     spec,
     ...rawStatuses(state),
     workers: existingWorkers(state),
-    cached: cacheOf(state),
+    cached,
     podWasReady: false,
     era: productEra,
   });
-  const said = spec.lifecycle === 'static' ? withLiveness(state, updated) : updated;
+  const said = spec.lifecycle === 'static' ? withLiveness(spec, updated, cached) : updated;
   return { ...updated, ...said, phase: phaseOf(state, said) };
 }
 
@@ -42,9 +43,11 @@ export function observe(state: TargetState): Observed {
  * Lifecycle `static`: a failed liveness probe stops no container, so without a readiness probe it says itself that the container is not
  * ready (difference 9).
  */
-function withLiveness(state: TargetState, { containerStatuses, initContainerStatuses }: Statuses): Statuses {
-  const { containers, initContainers } = state.target.spec;
-  const cached = cacheOf(state);
+function withLiveness(
+  { containers, initContainers }: Pick<TargetSpec, 'containers' | 'initContainers'>,
+  { containerStatuses, initContainerStatuses }: Statuses,
+  cached: Cached,
+): Statuses {
   const judged = (specs: readonly ContainerSpec[], statuses: readonly ContainerStatus[]) =>
     statuses.map((status) => {
       const spec = specs.find(({ name }) => name === status.name);
@@ -55,37 +58,6 @@ function withLiveness(state: TargetState, { containerStatuses, initContainerStat
     containerStatuses: judged(containers, containerStatuses),
     initContainerStatuses: judged(initContainers, initContainerStatuses),
   };
-}
-
-/** The whole status: what is observed, its conditions, and what the previous status decides (times, illegal transitions). */
-export function composeStatus(state: TargetState, nowMs: number): PodStatus {
-  const { target, status: old } = state;
-  const observed = observe(state);
-  const foreign = foreignConditions(state);
-  const next: PodStatus = {
-    ...observedStatus(observed),
-    conditions: [...foreign, ...ownConditions(state, observed, foreign)],
-  };
-  const outcome = nextStatus({ spec: target.spec, old: old.status, next, forced: false, nowMs });
-  return outcome.kind === 'changed' ? outcome.status : old.status;
-}
-
-/** The status of a target in the moment of its registration: every static container runs, nothing is probed yet. */
-export function initialStatus(target: TargetRecord, nowMs: number): StatusRecord {
-  const blank: StatusRecord = {
-    uid: target.uid,
-    version: 1,
-    observedResourceVersion: target.resourceVersion,
-    observedReportVersion: 0,
-    status: { phase: 'Pending', conditions: [], initContainerStatuses: [], containerStatuses: [] },
-    restartRequests: {},
-    acked: {},
-    outbox: [],
-  };
-  const probes = Object.fromEntries(
-    specProbes(target.spec).map((probe) => [probe.name, newProbeRecord(target.uid, probe)]),
-  );
-  return { ...blank, status: composeStatus({ target, status: blank, probes }, nowMs) };
 }
 
 /** The PROBE item of a probe in the moment it is added: never probed, version 0. */
@@ -156,7 +128,7 @@ function existingWorkers({ target, probes }: TargetState): ReadonlySet<ProbeName
 }
 
 /** The results caches; of a container's records only those of this containerID count, and none whose probe has left the spec. */
-function cacheOf({ target, probes }: TargetState): (probeType: ProbeType, containerID: string) => Result | undefined {
+function cacheOf({ target, probes }: TargetState): Cached {
   const results = new Map<string, Result>();
   for (const { name, probeType } of specProbes(target.spec)) {
     const record = probes[name];
@@ -171,38 +143,4 @@ function phaseOf({ target, report, status }: TargetState, statuses: Statuses): P
   const { phase } = status.status;
   if (phase === 'Succeeded' || phase === 'Failed') return phase;
   return podPhase({ spec: target.spec, ...statuses });
-}
-
-const observedStatus = ({
-  phase,
-  initContainerStatuses,
-  containerStatuses,
-}: Observed): Omit<PodStatus, 'conditions'> => ({
-  phase,
-  initContainerStatuses,
-  containerStatuses,
-});
-
-const ownTypes: readonly string[] = ['Initialized', 'ContainersReady', 'Ready'];
-
-/** Conditions that others own: readiness gates come with the report. */
-const foreignConditions = ({ report }: TargetState): readonly Condition[] =>
-  (report?.conditions ?? []).filter(({ type }) => !ownTypes.includes(type));
-
-function ownConditions(
-  { target, status }: TargetState,
-  observed: Observed,
-  foreign: readonly Condition[],
-): readonly Condition[] {
-  const input = {
-    spec: target.spec,
-    generation: target.generation,
-    containerStatuses: [...observed.initContainerStatuses, ...observed.containerStatuses],
-    phase: observed.phase,
-  };
-  return [
-    podInitializedCondition(input, status.status.conditions),
-    containersReadyCondition(input),
-    podReadyCondition(input, foreign),
-  ];
 }

@@ -54,7 +54,10 @@ export type ProbeRecord = {
   readonly containerID: string;
   /** Absent: this container's probe has no verdict yet, or the worker has ended. kubelet's initial values are never stored. */
   readonly result?: Result;
-  /** Exactly one more with each verdict that differs from the one before, in result or containerID, and with the end of the worker. */
+  /**
+   * Exactly one more with each verdict that differs from the one before, in result or containerID, with each change of `unknown`, and with
+   * the end of the worker or its beginning anew.
+   */
   readonly version: number;
   /** Exactly one more with each change of lastResult and each hold: which run the stored length belongs to. */
   readonly streak: number;
@@ -63,14 +66,26 @@ export type ProbeRecord = {
   readonly onHold: boolean;
   /** The worker has ended; it comes back only with a newer spec or a new container. */
   readonly ended: boolean;
-  /** When result last changed, ms since the epoch. */
+  /** When `version` last grew, ms since the epoch. */
   readonly sinceMs: number;
   /** Digest of the probe's spec that the counters belong to. */
   readonly specDigest: string;
   /** At most `outputBytesMax` bytes, never a response body. */
+  /** Of the probe that gave the result. */
   readonly output: string;
   readonly failureClass?: FailureClass;
   readonly lastProbeTimeMs?: number;
+  /** Set while the probe cannot be made: what it found last is not known to hold any more. A verdict clears it. */
+  readonly unknown?: ProbeUnknown;
+};
+
+/** Why a probe cannot be made. */
+export type ProbeUnknown = {
+  /** `PolicyDenied`: the dial policy forbids it. `ProberError`: a secret, a command, a runner or a name cannot be resolved. */
+  readonly reason: 'PolicyDenied' | 'ProberError';
+  readonly failureClass: FailureClass;
+  /** At most `outputBytesMax` bytes. */
+  readonly message: string;
 };
 
 /** An open restart request: the container failed its liveness or startup probe and has not recovered since. */

@@ -4,7 +4,7 @@
  * be, which restarts are asked for, and what is to be told; reading twice or in any order gives the same.
  */
 import { sameValue } from './equality.ts';
-import { composeStatus, observe } from './observed.ts';
+import { observe } from './observed.ts';
 import { boundedOutbox, entryName, isWritersOwn } from './outbox.ts';
 import { ownOf } from './own.ts';
 import type { EventRecord, OutboxEvent, StatusRecord, TargetRecord, TargetState } from './records.ts';
@@ -12,6 +12,7 @@ import { advanceRequests, type Failing, requestDueMs, restartMessage } from './r
 import type { PlacedContainer } from './spec.ts';
 import { placedContainers, probeName, probeOf } from './spec.ts';
 import { statusChangedEvent } from './status-changed.ts';
+import { composeStatus } from './target-status.ts';
 import type { PodStatus, ProbeType } from './types.ts';
 
 export type SyncPlan =

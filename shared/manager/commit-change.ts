@@ -1,5 +1,6 @@
 /** What a step of a worker decided becomes durable, and only then is it in memory, told and logged. */
 import type { EventRecord, ProbeRecord } from '../core/records.ts';
+import { publishedResult } from '../core/shown.ts';
 import type { ProbeName } from '../core/spec.ts';
 import { holdTrigger } from '../core/ticker.ts';
 import type { TimedAttempt } from '../prober/probe.ts';
@@ -35,6 +36,7 @@ export async function commitRecord(
   if (result !== 'committed') return false;
   probe.record = after;
   held.records.set(probe.name, after);
+  for (const name of refreshView(held)) trigger(holder, held, name);
   tell(holder, held, { probe, told });
   if (changed) tellChange(holder, held, { probe, before, after, attempts });
   if (!held.gone) return true;
@@ -45,12 +47,11 @@ export async function commitRecord(
 type Changed = Pick<Committing, 'probe' | 'after' | 'attempts'> & { readonly before: ProbeRecord };
 
 function tellChange(holder: Holder, held: HeldTarget, { probe, before, after, attempts }: Changed): void {
-  const event = resultChanged(held.target, { previousResult: before.result, after }, attempts);
+  const event = resultChanged(held.target, { previousResult: publishedResult(before), after }, attempts);
   const nowMs = holder.run.ports.clock.nowMs();
   held.unacked.set(probe.name, { version: after.version, event, publishedAtMs: nowMs });
   holder.publisher.publish([event]);
   logChange(holder.run, held, { before, after });
-  for (const name of refreshView(held)) trigger(holder, held, name);
   holder.scheduleTarget(held, nowMs);
 }
 

@@ -11,7 +11,8 @@ export const sameVersion = ({ uid, version }: ProbeRecord): readonly Condition[]
 /** Where the result changes, also that it does. */
 export function unchangedSince(before: ProbeRecord, after: ProbeRecord): readonly Condition[] {
   const same = sameVersion(before);
-  if (after.version === before.version || after.result === undefined) return same;
+  const isVerdict = after.result !== before.result || after.containerID !== before.containerID;
+  if (after.version === before.version || after.result === undefined || !isVerdict) return same;
   // kubelet's Set: an update is emitted only if the write changes something.
   const differs: Condition = {
     kind: 'anyOf',

@@ -1,5 +1,6 @@
 /** What follows a commit that went through. */
 import type { ProbeRecord } from '../core/records.ts';
+import { publishedResult } from '../core/shown.ts';
 import type { ProbeName } from '../core/spec.ts';
 import type { HeldTarget } from './held.ts';
 import type { Holder } from './holder.ts';
@@ -23,16 +24,17 @@ export function logChange(
   { before, after }: { readonly before: ProbeRecord; readonly after: ProbeRecord },
 ): void {
   const { namespace, name } = held.target;
-  const { container, probeType, containerID, result, output, version } = after;
+  const { container, probeType, containerID, output, version, unknown } = after;
   ports.log.info('probe result changed', {
     namespace,
     name,
     container,
     probeType,
     containerID,
-    result,
-    previousResult: before.result,
-    output,
+    result: publishedResult(after),
+    previousResult: publishedResult(before),
+    ...(unknown && { reason: unknown.reason }),
+    output: unknown?.message ?? output,
     version,
   });
 }

@@ -51,6 +51,8 @@ export type HeldProbe = {
   seenAtMs: number;
   /** What it found last is void: it was the prober's own trouble. */
   isVoid: boolean;
+  /** Its last probe of a prober that was sure of itself was a prober error. */
+  erred: boolean;
   /** The probe has left the spec, or its target terminates: the next step ends the worker. */
   stopping: boolean;
   /** The attempts of the current run of equal results, oldest first. */

@@ -4,9 +4,9 @@
  */
 import { productEra } from '../core/observed.ts';
 import { type ProbeReport, reportOf } from '../core/probe-report.ts';
-import type { EventRecord, ProbeRecord } from '../core/records.ts';
+import type { EventRecord, ProbeRecord, ProbeUnknown } from '../core/records.ts';
 import { mannersAfter } from '../core/room.ts';
-import { type Reach, reachOf } from '../core/self-health.ts';
+import { mayTrust, type Reach, reachOf } from '../core/self-health.ts';
 import { decideGate, type PodView, reduce, type Step, type Worker } from '../core/worker.ts';
 import { probe as runProbe, type TimedAttempt } from '../prober/probe.ts';
 import { outputOf } from '../prober/stored-output.ts';
@@ -19,7 +19,7 @@ import { ownTrouble } from './own-trouble.ts';
 import { rationed, recordedEvent } from './probe-events.ts';
 import type { Place } from './room.ts';
 import type { Watched } from './self-health.ts';
-import { endedRecord, isDenied, mustCommit, withAction, withAttempts, withWorker } from './transition.ts';
+import { begunAnew, endedRecord, mustCommit, withAction, withAttempts, withUnknown, withWorker } from './transition.ts';
 
 /** A probe that is due, with its place among the sockets. */
 export type Due = { readonly probe: HeldProbe; readonly place: Place };
@@ -88,10 +88,9 @@ async function askProber(holder: Holder, held: HeldTarget, { probe, place }: Due
   // Abandoned at the end of the run, it is owed, and what it says is void.
   if (holder.run.ended() || held.gone || probe.owed) return;
   metrics.observe(probe.labels, metricResult(report), durationMs / 1000);
-  // Not what was made void in doubt: that the prober tells of itself.
-  const isStanding = probe.isVoid && report === tried && isOwnTrouble(report);
   probe.isVoid = isOwnTrouble(report);
   if (!probe.isVoid) probe.seenAtMs = clock.nowMs();
+  const isStanding = isStandingError(holder, probe, { report, isVoided: report !== tried });
   // What was asked by another spec says nothing about this one, whose counters have just begun.
   if (probe.specDigest !== specDigest) return;
   if (report.conclusion.kind === 'error') return tellError(holder, held, { probe, report, isStanding });
@@ -138,6 +137,16 @@ function isHeldBack(holder: Holder, held: HeldTarget, { probe, step }: Turning):
 
 function reachOfProbe({ run }: Holder, { exec, httpGet, tcpSocket }: HeldProbe['spec'], host: string): Reach {
   return exec ? (run.ports.execReach ?? 'none') : reachOf(httpGet?.host ?? tcpSocket?.host ?? host);
+}
+
+type Asked = { readonly report: ProbeReport; readonly isVoided: boolean };
+
+/** The second error in a row of a prober that is sure of itself. What is void in doubt is told as the prober's. */
+function isStandingError({ self }: Holder, probe: HeldProbe, { report, isVoided }: Asked): boolean {
+  if (isVoided || !mayTrust(self.health())) return false;
+  const erredBefore = probe.erred;
+  probe.erred = report.conclusion.kind === 'error';
+  return erredBefore && probe.erred;
 }
 
 /** Nothing was seen of the target. */
@@ -187,22 +196,24 @@ function changedRecord(
 ): ProbeRecord | undefined {
   const acted = step.actions.reduce(
     (record, action) => withAction(record, action, nowMs),
-    withWorker(probe.record, step.worker, probe),
+    withWorker(begunAnew(probe.record, nowMs), step.worker, probe),
   );
-  const after = withReport(acted, report);
+  const after = withReport(acted, probe.record, report);
   return mustCommit(probe.record, after) ? after : undefined;
 }
 
-function withReport(record: ProbeRecord, report: ProbeReport<TimedAttempt> | undefined): ProbeRecord {
+/** Output and class are those of the probe that gave the result: they stay until the result changes. */
+function withReport(
+  record: ProbeRecord,
+  before: ProbeRecord,
+  report: ProbeReport<TimedAttempt> | undefined,
+): ProbeRecord {
   const attempt = report?.attempts.at(-1);
   if (!attempt) return record;
-  const { failureClass: _, ...rest } = record;
-  return {
-    ...rest,
-    output: outputOf(attempt),
-    lastProbeTimeMs: attempt.timeMs,
-    ...(attempt.failureClass && { failureClass: attempt.failureClass }),
-  };
+  const timed = { ...record, lastProbeTimeMs: attempt.timeMs };
+  if (record.version === before.version) return timed;
+  const { failureClass } = attempt;
+  return { ...timed, output: outputOf(attempt), ...(failureClass && { failureClass }) };
 }
 
 function eventsOf(
@@ -229,8 +240,9 @@ async function leaveAlone(holder: Holder, held: HeldTarget, { probe, place }: Du
   const { probeType, container } = probe;
   const reported = { probeType, containerKind: container.kind, container: container.spec.name };
   const report = reportOf([{ ...attempt, timeMs, timings: { totalMs: 0 } }], reported);
-  const isStanding = probe.isVoid;
+  const isStanding = probe.erred;
   probe.isVoid = true;
+  probe.erred = true;
   probe.seenAtMs = Math.min(probe.seenAtMs, hungAtMs);
   holder.run.ports.metrics.observe(probe.labels, 'unknown', 0);
   await tellError(holder, held, { probe, report, isStanding });
@@ -239,15 +251,22 @@ async function leaveAlone(holder: Holder, held: HeldTarget, { probe, place }: Du
 
 type Erring = { readonly probe: HeldProbe; readonly report: ProbeReport<TimedAttempt>; readonly isStanding: boolean };
 
-/** A prober error moves no counter. A denied dial stays visible in the item until a probe gets through. */
+/**
+ * A prober error moves no counter. A denied dial at once, any other error once it stands, makes the shown result unknown until the next
+ * verdict.
+ */
 async function tellError(holder: Holder, held: HeldTarget, { probe, report, isStanding }: Erring): Promise<void> {
   const nowMs = holder.run.ports.clock.nowMs();
   const { conclusion } = report;
-  const error = isStanding && conclusion.kind === 'error' ? conclusion.error : undefined;
-  const told = error === undefined ? eventsOf(probe, report, nowMs) : ownTrouble(probe, error, nowMs);
-  const after = withReport(probe.record, report);
-  if (isDenied(after) && !isDenied(probe.record))
-    await commitRecord(holder, held, { probe, after, told, attempts: report.attempts });
+  if (conclusion.kind !== 'error') return;
+  const { failureClass = 'PROBER', error } = conclusion;
+  const isDenied = failureClass === 'POLICY_DENIED';
+  const isQuiet = isStanding && (isDenied || failureClass === 'PROBER');
+  const told = isQuiet ? ownTrouble(probe, error, nowMs) : eventsOf(probe, report, nowMs);
+  const reason = isDenied ? 'PolicyDenied' : 'ProberError';
+  const unknown: ProbeUnknown = { reason, failureClass, message: error };
+  const after = isDenied || isStanding ? withUnknown(probe.record, unknown, nowMs) : probe.record;
+  if (after !== probe.record) await commitRecord(holder, held, { probe, after, told, attempts: report.attempts });
   else if (told.length > 0) await commitEvents(holder, held, probe, told);
 }
 

@@ -3,10 +3,11 @@ import type { BusEvent } from '../bus/events.ts';
 import { schemaVersion } from '../bus/events.ts';
 import type { RecordedEvent } from '../core/probe-report.ts';
 import type { EventRecord, ProbeRecord, TargetRecord } from '../core/records.ts';
+import { publishedResult } from '../core/shown.ts';
 import type { Result } from '../core/types.ts';
 import type { TimedAttempt } from '../prober/probe.ts';
 import type { EventRation, HeldProbe } from './held.ts';
-import { eventId, isInitial } from './transition.ts';
+import { eventId } from './transition.ts';
 
 /** kubelet's recorded events: the first of a run, then at most one in this time, with a count. */
 export const eventIntervalMs = 300_000;
@@ -26,7 +27,8 @@ export function resultChanged(
   attempts: EventRecord['attempts'],
 ): BusEvent {
   const { previousResult, after } = change;
-  const initial = isInitial({ ...(previousResult && { result: previousResult }) }, after);
+  const result = publishedResult(after);
+  const { unknown } = after;
   return {
     detailType: 'Probe Result Changed',
     timeMs: after.sinceMs,
@@ -37,11 +39,12 @@ export function resultChanged(
       container: after.container,
       containerID: after.containerID,
       probeType: after.probeType,
-      ...(after.result && { result: after.result }),
+      ...(result && { result }),
+      ...(unknown && { reason: unknown.reason, failureClass: unknown.failureClass }),
       ...(previousResult && { previousResult }),
-      ...(initial && { initial }),
+      ...(result && !previousResult && { initial: true }),
       version: after.version,
-      output: after.output,
+      output: unknown?.message ?? after.output,
       attempts: attemptsOf(attempts),
     },
   };

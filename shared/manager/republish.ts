@@ -36,7 +36,7 @@ async function storedChange(holder: Holder, held: HeldTarget, name: ProbeName): 
 
 /** The record as it was at its present version: since then another container may have been seen, which has no verdict yet. */
 function asCommitted(record: ProbeRecord, transition: EventRecord | undefined): ProbeRecord {
-  if (!transition?.result) return record;
+  if (!transition?.result || record.unknown) return record;
   const { result, containerID = record.containerID } = transition;
   return { ...record, result, containerID };
 }

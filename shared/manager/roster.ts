@@ -15,6 +15,7 @@ import {
   type Ticker,
   takenOverTicker,
 } from '../core/ticker.ts';
+import { hash32 } from '../lib/hash32.ts';
 import type { CheckpointRecord } from '../store/items.ts';
 import { probeKey } from '../store/keys.ts';
 import { trigger } from './commit-change.ts';
@@ -148,7 +149,7 @@ function workerOf(holder: Holder, held: HeldTarget, { entry, record, checkpoints
     spec: entry.probe,
     workerSpec: workerSpecOf(held.target, entry),
     specDigest,
-    record: record.ended ? { ...record, ended: false } : record,
+    record,
     worker: storedWorker(record, specDigest, checkpoint),
     requestsSeen: requestsSeen(checkpoint, uid),
     ticker: firstTicker({
@@ -167,6 +168,7 @@ function workerOf(holder: Holder, held: HeldTarget, { entry, record, checkpoints
       ? inheritedSeenAtMs(holder.takenOver.inherited, held, { probe: entry.name, nowMs })
       : nowMs,
     isVoid: false,
+    erred: false,
     stopping: false,
     attempts: [],
     ration: undefined,
@@ -238,12 +240,7 @@ function endForgotten(
 
 /** Where in its period a probe has its instants. */
 export const phasedOf = ({ namespace, name }: TargetRecord, probe: Pick<HeldProbe, 'name' | 'spec'>): Phased =>
-  phaseOf(phaseHash(`${namespace}/${name}#${probe.name}`), probe.spec.periodSeconds * 1000);
-
-/** First 32 bits of SHA-256: where in its period a probe has its instant. */
-function phaseHash(fullName: string): number {
-  return createHash('sha256').update(fullName).digest().readUInt32BE(0);
-}
+  phaseOf(hash32(`${namespace}/${name}#${probe.name}`), probe.spec.periodSeconds * 1000);
 
 /** Of another incarnation's requests nothing has been passed on: an entry counts for its uid alone. */
 const requestsSeen = (checkpoint: Checkpoints[string] | undefined, uid: string): number =>

@@ -1,7 +1,7 @@
 /** From what a worker step decided to the records, events and attempts that tell of it. Pure. */
-import type { EventRecord, ProbeRecord } from '../core/records.ts';
+import type { EventRecord, ProbeRecord, ProbeUnknown } from '../core/records.ts';
+import { publishedResult } from '../core/shown.ts';
 import { probeName } from '../core/spec.ts';
-import type { Result } from '../core/types.ts';
 import type { CacheAction, Worker } from '../core/worker.ts';
 import type { TimedAttempt } from '../prober/probe.ts';
 import type { HeldProbe } from './held.ts';
@@ -17,8 +17,16 @@ export function withAction(record: ProbeRecord, action: CacheAction, nowMs: numb
   if (action.kind === 'remove') return record;
   const { containerID, result } = action;
   if (action.initial) return withoutVerdict({ ...record, containerID });
-  if (record.containerID === containerID && record.result === result) return record;
-  return { ...withoutVerdict(record), containerID, result, version: record.version + 1, sinceMs: nowMs };
+  const { unknown, ...known } = record;
+  if (!unknown && record.containerID === containerID && record.result === result) return record;
+  return { ...withoutVerdict(known), containerID, result, version: record.version + 1, sinceMs: nowMs };
+}
+
+/** The record of a probe that cannot be made. Only another reason or class is a change: a message may differ with each try. */
+export function withUnknown(record: ProbeRecord, unknown: ProbeUnknown, nowMs: number): ProbeRecord {
+  const { reason, failureClass } = record.unknown ?? {};
+  if (reason === unknown.reason && failureClass === unknown.failureClass) return record;
+  return { ...record, unknown, version: record.version + 1, sinceMs: nowMs };
 }
 
 /** What no probe gave (a new container, one that does not run) carries none of an earlier probe's output. */
@@ -28,9 +36,13 @@ function withoutVerdict({ result: _, failureClass: __, ...record }: ProbeRecord)
 
 /** The worker has ended: its cached result goes, and that is a change. */
 export function endedRecord(record: ProbeRecord, nowMs: number, specDigest: string): ProbeRecord {
-  const { result: _, ...rest } = record;
+  const { result: _, unknown: __, ...rest } = record;
   return { ...rest, ended: true, onHold: false, version: record.version + 1, sinceMs: nowMs, specDigest };
 }
+
+/** An ended worker begins anew. That there is one again changes what its container counts as, so it is a version of its own. */
+export const begunAnew = (record: ProbeRecord, nowMs: number): ProbeRecord =>
+  record.ended ? { ...record, ended: false, version: record.version + 1, sinceMs: nowMs } : record;
 
 /** The record with the worker's state; a new kind of result begins a new streak. Run lengths are saturated at their threshold. */
 export function withWorker(
@@ -63,17 +75,13 @@ export function mustCommit(before: ProbeRecord, after: ProbeRecord): boolean {
     after.containerID !== before.containerID ||
     after.streak !== before.streak ||
     after.onHold !== before.onHold ||
-    after.ended !== before.ended ||
-    isDenied(after) !== isDenied(before)
+    after.ended !== before.ended
   );
 }
 
 /** Of the same item: what grows with every commit that matters. */
 export const isNewer = (one: ProbeRecord, other: ProbeRecord): boolean =>
   one.version > other.version || (one.version === other.version && one.streak > other.streak);
-
-/** A denied dial is shown from when it is denied until a probe gets through. */
-export const isDenied = ({ failureClass }: ProbeRecord): boolean => failureClass === 'POLICY_DENIED';
 
 /** Sorts by time; the rest makes a repetition write the same item. */
 export const eventId = (timeMs: number, what: string): string => `${String(timeMs).padStart(14, '0')}#${what}`;
@@ -92,32 +100,38 @@ type Transition = {
 };
 
 export function transitionEvent({ probe, before, after, attempts }: Transition): EventRecord {
-  const result: Result | 'none' = after.result ?? 'none';
+  const [previousResult, result] = [publishedResult(before), publishedResult(after)];
   const initial = isInitial(before, after);
   return {
     id: transitionId(after),
     uid: after.uid,
     timeMs: after.sinceMs,
     kind: 'transition',
-    type: result === 'failure' && !initial ? 'Warning' : 'Normal',
+    type: result === 'unknown' || (result === 'failure' && !initial) ? 'Warning' : 'Normal',
     reason: 'ProbeResultChanged',
-    message: initial
-      ? `${probe.probeType} of ${after.container}: ${result}`
-      : `${probe.probeType} of ${after.container}: ${before.result ?? 'none'} -> ${result}`,
+    message: `${probe.probeType} of ${after.container}: ${changeText(before, after)}`,
     container: after.container,
     probeType: probe.probeType,
     containerID: after.containerID,
-    ...(after.result && { result: after.result }),
-    ...(before.result && { previousResult: before.result }),
+    ...(result && { result }),
+    ...(previousResult && { previousResult }),
     ...(initial && { initial }),
     count: 1,
     attempts,
   };
 }
 
-/** The first verdict of a container's probe: there is none before it, and it is not the end of the worker. */
-export const isInitial = (before: Pick<ProbeRecord, 'result'>, after: Pick<ProbeRecord, 'result'>): boolean =>
-  before.result === undefined && after.result !== undefined;
+function changeText(before: Published, after: Published): string {
+  const to = publishedResult(after) ?? 'none';
+  const change = isInitial(before, after) ? to : `${publishedResult(before) ?? 'none'} -> ${to}`;
+  return after.unknown ? `${change} (${after.unknown.reason}: ${after.unknown.message})` : change;
+}
+
+type Published = Pick<ProbeRecord, 'result' | 'unknown'>;
+
+/** The first thing that is known of a container's probe: there is nothing before it, and it is not the end of the worker. */
+export const isInitial = (before: Published, after: Published): boolean =>
+  publishedResult(before) === undefined && publishedResult(after) !== undefined;
 
 /** The attempts of the run that the latest one belongs to. */
 export function withAttempts(

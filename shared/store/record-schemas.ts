@@ -194,6 +194,13 @@ export const probeSchema: RecordSchema<ProbeRecord> = z.object({
   output: z.string(),
   failureClass: failureClass.exactOptional(),
   lastProbeTimeMs: instantMs.exactOptional(),
+  unknown: z
+    .object({
+      reason: z.enum(['PolicyDenied', 'ProberError']),
+      failureClass,
+      message: z.string(),
+    })
+    .exactOptional(),
 });
 
 export const statusSchema: RecordSchema<StatusRecord> = z.object({

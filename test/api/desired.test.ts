@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { initialStatus } from '../../shared/core/observed.ts';
 import type { TargetRecord } from '../../shared/core/records.ts';
+import { initialStatus } from '../../shared/core/target-status.ts';
 import { changeCounted, encodeStatus, encodeTarget } from '../../shared/store/items.ts';
 import { targetAddress } from '../../shared/store/keys.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';

@@ -40,8 +40,8 @@ async function shown(periodSeconds: number, afterMs: number, { epoch, run }: Joi
   return [ready?.status, ready?.reason, status.probes[0]?.result, status.probes[0]?.reason];
 }
 
-const fresh = ['False', 'ContainersNotReady', undefined, undefined];
-const stale = ['Unknown', 'ProbeStale', 'unknown', 'ProbeStale'];
+const fresh = ['Unknown', 'NotYetProbed', 'unknown', 'NotYetProbed'];
+const stale = ['Unknown', 'Late', 'unknown', 'Late'];
 
 /** Times after the registration, ms: that of the last beat, and when the probe of each target that is behind was last done. */
 const beaten = (observedMs: number, behind: Readonly<Record<string, number>>): Joined => ({

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { instantText } from '../../shared/api/instant-text.ts';
 import { parseLabelSelector } from '../../shared/api/label-selector.ts';
 import { targetHash } from '../../shared/store/keys.ts';
-import { apiWorld, manifest, targetPath, type World } from './world.ts';
+import { apiWorld, manifest, startMs, targetPath, type World } from './world.ts';
 
 const labels = { app: 'shop', tier: 'web', 'example.com/team': 'a', empty: '' };
 
@@ -237,7 +238,8 @@ describe('an item that cannot be read', () => {
   test('of a probe shows that probe as unknown, and the target can still be replaced', async () => {
     const world = await poisoned('PROBE');
     const response = await world.request('GET', targetPath('t1'));
-    const unreadable = { result: 'unknown', reason: 'Quarantined', onHold: false, version: 0 };
+    const since = instantText(startMs);
+    const unreadable = { result: 'unknown', reason: 'Quarantined', since, onHold: false, version: 0 };
     assert.deepEqual(((await response.json()) as { status: { probes: unknown } }).status.probes, [
       { container: 'main', probeType: 'readiness', ...unreadable },
     ]);

@@ -56,18 +56,19 @@ describe('POST …/restarted', () => {
     assert.equal((await world.stored()).version, 1);
   });
 
-  const problemOf = async (response: Response) => {
-    const { status, type, detail, errors } = await response.json();
-    return { status, type, detail, pointers: (errors ?? []).map(({ pointer }: { pointer: string }) => pointer) };
+  type Problem = {
+    readonly status: number;
+    readonly type: string;
+    readonly detail: string;
+    readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
   };
+  const problemOf = async (response: Response) => (await response.json()) as Problem;
 
   test('of an unknown container names those that there are', async () => {
     const world = await registered({ containers: [probed('one'), probed('two')] });
     for (const body of [{ container: 'three' }, {}]) {
-      const response = await world.report(body);
-      const { errors } = await response.clone().json();
-      assert.deepEqual((await problemOf(response)).pointers, ['/container']);
-      assert.equal(errors[0].detail, 'must be one of one, two');
+      const { errors } = await problemOf(await world.report(body));
+      assert.deepEqual(errors, [{ pointer: '/container', detail: 'must be one of one, two' }]);
     }
   });
 

@@ -1,10 +1,11 @@
 /** The restart request of a reported container, from its failure to the next container. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { initialStatus, newProbeRecord } from '../../shared/core/observed.ts';
+import { newProbeRecord } from '../../shared/core/observed.ts';
 import type { StatusRecord, TargetState } from '../../shared/core/records.ts';
 import { specProbes, type TargetSpec } from '../../shared/core/spec.ts';
 import { nextSyncMs, planSync } from '../../shared/core/sync.ts';
+import { initialStatus } from '../../shared/core/target-status.ts';
 import type { ContainerState } from '../../shared/core/types.ts';
 import { containerStatusOf, exited, running, specOf, targetRecordOf, tcpProbe, waiting } from '../support/pods.ts';
 

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { initialStatus, newProbeRecord } from '../../shared/core/observed.ts';
+import { newProbeRecord } from '../../shared/core/observed.ts';
 import type { ProbeRecord, StatusRecord, TargetState } from '../../shared/core/records.ts';
 import { specProbes, type TargetSpec } from '../../shared/core/spec.ts';
 import { incarnationOf, restarted } from '../../shared/core/static-lifecycle.ts';
 import { nextSyncMs, planSync, type SyncPlan } from '../../shared/core/sync.ts';
+import { initialStatus } from '../../shared/core/target-status.ts';
 import type { ContainerStatus, ProbeType, Result } from '../../shared/core/types.ts';
 import { containerStatusOf, running, specOf, targetRecordOf, tcpProbe } from '../support/pods.ts';
 

@@ -11,7 +11,7 @@ const labels: ProbeMetricLabels = {
   podUid: 'uid-1',
 };
 
-const nothingWrong = { quarantinedItems: () => 0, unknownProbes: () => ({ ProbeStale: 0, ProberDegraded: 0 }) };
+const nothingWrong = { quarantinedItems: () => 0, unknownProbes: () => ({ Late: 0, ProberDegraded: 0 }) };
 
 async function seriesOf(metrics: ReturnType<typeof localMetrics>, name: string) {
   const lines = (await metrics.text()).split('\n');
@@ -61,9 +61,9 @@ test('quarantined items are a gauge', async () => {
 });
 
 test('results that are not to be believed are a gauge, by reason', async () => {
-  const metrics = localMetrics({ ...nothingWrong, unknownProbes: () => ({ ProbeStale: 3, ProberDegraded: 0 }) });
+  const metrics = localMetrics({ ...nothingWrong, unknownProbes: () => ({ Late: 3, ProberDegraded: 0 }) });
   assert.deepEqual(await seriesOf(metrics, 'probelet_unknown_probes'), [
-    'probelet_unknown_probes{reason="ProbeStale"} 3',
+    'probelet_unknown_probes{reason="Late"} 3',
     'probelet_unknown_probes{reason="ProberDegraded"} 0',
   ]);
 });

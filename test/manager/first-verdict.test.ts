@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { EventDetail } from '../../shared/bus/events.ts';
 import { type ShardWorld, shardWorld } from '../support/shard-world.ts';
 
 const name = 'app';
 const tcp = { tcpSocket: { port: 1 }, periodSeconds: 1, failureThreshold: 3 };
 const failure = () => 'failure' as const;
 
-const changesOf = (world: ShardWorld) =>
-  world.published.flatMap((event) => (event['detail-type'] === 'Probe Result Changed' ? [event.detail] : []));
+const detailsOf = <Type extends 'Probe Result Changed' | 'Container Restart Requested'>(
+  world: ShardWorld,
+  type: Type,
+) => world.published.filter((event) => event['detail-type'] === type).map(({ detail }) => detail as EventDetail<Type>);
+
+const changesOf = (world: ShardWorld) => detailsOf(world, 'Probe Result Changed');
 
 describe('a new container', () => {
   test('a container without a verdict has no result, and nothing is published of it', async () => {
@@ -60,20 +65,39 @@ describe('a new container', () => {
   });
 });
 
+test('a startup probe that leaves the spec and comes back decides again', async () => {
+  const world = shardWorld();
+  const probes = { readinessProbe: tcp, livenessProbe: tcp };
+  await world.put(name, { ...probes, startupProbe: tcp });
+  await world.run();
+  const startedOf = async () => (await world.status(name)).status.containerStatuses[0]?.started;
+  await world.until('started', async () => (await startedOf()) === true);
+  await world.put(name, probes);
+  await world.until('ended', async () => (await world.probe(name, 'main#startup')).ended);
+  const { version } = await world.probe(name, 'main#startup');
+  world.answer(failure);
+  await world.put(name, { ...probes, startupProbe: tcp });
+  await world.until('begun anew', async () => !(await world.probe(name, 'main#startup')).ended);
+  assert.equal((await world.probe(name, 'main#startup')).version, version + 1);
+  await world.until('not started', async () => (await startedOf()) === false);
+  const before = world.probes();
+  await world.clock.advance(1_900);
+  assert.ok(world.probes() - before <= 2, 'only the startup probe is made');
+});
+
 describe('a static container that fails', () => {
   test('is probed on at its period, and its first success is its recovery', async () => {
     const world = shardWorld();
     await world.put(name, { livenessProbe: tcp });
+    // From the beginning of a slot, so that one run has all of it.
+    await world.clock.advance(world.message().slotEndMs - world.clock.nowMs());
     await world.run();
     await world.clock.advance(5_000);
     world.answer(failure);
     const before = world.probes();
     await world.clock.advance(360_000);
     assert.ok(world.probes() - before >= 359);
-    const requests = () =>
-      world.published.flatMap((event) =>
-        event['detail-type'] === 'Container Restart Requested' ? [event.detail] : [],
-      );
+    const requests = () => detailsOf(world, 'Container Restart Requested');
     assert.deepEqual(
       requests().map(({ attempt }) => attempt),
       [1, 2, 3, 4, 5, 6],

@@ -44,9 +44,10 @@ test('a probe that cannot be made for minutes is told of in the story, at most e
     told.map(({ count, message }) => [count, message]),
     [1, 30, 30].map((count) => [count, 'liveness probe could not be made: the secret env:TOKEN is not there']),
   );
-  assert.equal((await world.probe('a', 'main#liveness')).result, 'success');
+  const { result, unknown } = await world.probe('a', 'main#liveness');
+  assert.deepEqual([result, unknown?.reason, unknown?.failureClass], ['success', 'ProberError', 'PROBER']);
   const published = world.published.slice(before).map((event) => event['detail-type']);
-  assert.deepEqual(published, [], 'on the bus it is nobody’s trouble');
+  assert.deepEqual(published, ['Probe Result Changed', 'Target Status Changed']);
 });
 
 test('a single one is not worth a word', async () => {

@@ -120,22 +120,23 @@ test('a target whose failure is held back in a surge has been seen', async () =>
   assert.deepEqual([worker.record.result, worker.seenAtMs], ['success', world.clock.nowMs()]);
 });
 
-test('a denied dial is stored at once, and until a probe gets through', async () => {
+test('a denied dial makes the result unknown at once, until the next verdict', async () => {
   const world = shardWorldOfOne();
   await world.put('checkout', { readinessProbe });
   await world.run();
   await world.clock.advance(15_000);
   const stored = async () => {
-    const { result, failureClass } = await world.probe('checkout', 'main#readiness');
-    return [result, failureClass];
+    const { result, unknown } = await world.probe('checkout', 'main#readiness');
+    const ready = (await world.status('checkout')).status.conditions.find(({ type }) => type === 'Ready');
+    return [result, unknown?.reason, ready?.status, ready?.reason];
   };
-  assert.deepEqual(await stored(), ['success', undefined]);
+  assert.deepEqual(await stored(), ['success', undefined, 'True', undefined]);
   world.answer(() => erred('POLICY_DENIED'));
   await world.clock.advance(10_000);
-  assert.deepEqual(await stored(), ['success', 'POLICY_DENIED']);
+  assert.deepEqual(await stored(), ['success', 'PolicyDenied', 'Unknown', 'PolicyDenied']);
   world.answer(() => 'success');
   await world.clock.advance(10_000);
-  assert.deepEqual(await stored(), ['success', undefined]);
+  assert.deepEqual(await stored(), ['success', undefined, 'True', undefined]);
 });
 
 test('failures before and after a doubt do not add up across a success in it', async () => {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { initialStatus, newProbeRecord } from '../../shared/core/observed.ts';
+import { newProbeRecord } from '../../shared/core/observed.ts';
 import type { ProbeRecord, TargetRecord } from '../../shared/core/records.ts';
 import { type ContainerSpec, type Probe, type ProbeName, specProbes } from '../../shared/core/spec.ts';
+import { initialStatus } from '../../shared/core/target-status.ts';
 import { readyWakes, takeWake } from '../../shared/core/ticker.ts';
 import { type HeldTarget, refreshView } from '../../shared/manager/held.ts';
 import type { Holder } from '../../shared/manager/holder.ts';

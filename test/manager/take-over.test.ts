@@ -22,7 +22,7 @@ async function shown({ api }: World, name = 'target-1') {
 
 const beatState = { observedAtMs: 0, behind: {}, late: 0, degradedTold: false };
 
-const stale = [['unknown', 'ProbeStale']];
+const stale = [['unknown', 'Late']];
 const known = [['success', undefined]];
 
 /** LAYOUT as it is when two shards have taken the place of one. */

@@ -1,7 +1,7 @@
 /** Tick mode as a whole: schedule, queue in process and host, for many minutes of virtual time. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { isStale } from '../../shared/api/freshness.ts';
+import { staleSinceMs } from '../../shared/api/freshness.ts';
 import { functionCapacity } from '../../shared/core/layout.ts';
 import { hostShards } from '../../shared/manager/host.ts';
 import { runReceived } from '../../shared/manager/receipt.ts';
@@ -106,7 +106,7 @@ for (const isWarm of [true, false])
       await world.minutes([undefined, undefined]);
       assert.deepEqual(await world.shown('a'), ['success']);
       await world.minutes([undefined, undefined]);
-      assert.deepEqual(await world.shown('a'), ['ProbeStale']);
+      assert.deepEqual(await world.shown('a'), ['Late']);
       await world.minutes([1_000]);
       assert.deepEqual(await world.shown('a'), ['success']);
       await stop();
@@ -172,7 +172,7 @@ test('what is in tick mode is as fresh as its slots let it be', () => {
   const freshness = { observed: { observedAtMs: 0, behind: {} }, degraded: false };
   const shown = { name: 'a', periodSeconds: 10, sinceMs: 0, nowMs: 100_000 };
   assert.deepEqual(
-    [true, false].map((tick) => isStale({ ...freshness, tick }, shown)),
+    [true, false].map((tick) => staleSinceMs({ ...freshness, tick }, shown) !== undefined),
     [false, true],
   );
 });

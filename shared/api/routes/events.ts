@@ -6,12 +6,12 @@ import { decodeEvent } from '../../store/items.ts';
 import { prefixEnd, targetAddress } from '../../store/keys.ts';
 import type { TargetName } from '../decode-manifest.ts';
 import type { ApiDeps } from '../deps.ts';
+import { instantText } from '../instant-text.ts';
 import { jsonResponse, problemResponse } from '../problem.ts';
 import { readWhole, wholeParam } from '../query-params.ts';
 import { readTargetOr } from '../read-target.ts';
 import { type Handler, type Route, targetNameOf, targetParams, targetPath } from '../route.ts';
 import { probeType, result } from '../target-schema.ts';
-import { instantText } from '../target-view.ts';
 
 const instant = z.string().openapi({ format: 'date-time' });
 

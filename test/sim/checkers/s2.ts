@@ -1,22 +1,31 @@
 /**
- * S2: a PROBE item's version is one more exactly with each verdict that differs from the one before, and with the end of its worker; what
- * is told of a version is what was written with it. A new container has no result, and no version, until its first verdict.
+ * S2: a PROBE item's version is one more exactly with each verdict that differs from the one before, with each change of why it cannot be
+ * made, and with the end of its worker or its beginning anew; what is told of a version is what was written with it. A new container has no
+ * result, and no version, until its first verdict.
  */
 import type { ProbeRecord } from '../../../shared/core/records.ts';
 import { keyKind } from '../store.ts';
 import type { Checker } from './checker.ts';
 
 /** Of a version, what everybody has to agree on. */
-const shown = ({
-  result,
-  containerID,
-}: {
-  readonly result?: string | undefined;
-  readonly containerID: string;
-}): string => `${result ?? 'none'} ${containerID}`;
+const shown = ({ result, reason, containerID }: Told): string => `${result ?? 'none'} ${reason ?? ''} ${containerID}`;
 
-const isNews = (old: ProbeRecord, now: ProbeRecord): boolean =>
-  (now.result !== undefined && shown(old) !== shown(now)) || (now.ended && !old.ended);
+type Told = {
+  readonly result?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly containerID: string;
+};
+
+/** What a PROBE item has to be told as. */
+const toldOf = ({ result, unknown, containerID }: ProbeRecord): Told =>
+  unknown ? { result: 'unknown', reason: unknown.reason, containerID } : { result, containerID };
+
+const isNews = (old: ProbeRecord, now: ProbeRecord): boolean => {
+  const isKnown = toldOf(now).result !== undefined;
+  // Of a new container that cannot be probed either nothing else is known than of the one before.
+  const isSameDoubt = now.unknown !== undefined && now.unknown.reason === old.unknown?.reason;
+  return (isKnown && !isSameDoubt && shown(toldOf(old)) !== shown(toldOf(now))) || now.ended !== old.ended;
+};
 
 export const s2: Checker = (_, violated) => {
   /** By uid, container, probe type and version: the event's id. */
@@ -31,9 +40,9 @@ export const s2: Checker = (_, violated) => {
         const step = now.version - old.version;
         if (step !== (changed ? 1 : 0))
           violated(
-            `${writer} took ${key.sk} from version ${old.version} (${shown(old)}) to ${now.version} (${shown(now)})`,
+            `${writer} took ${key.sk} from version ${old.version} (${shown(toldOf(old))}) to ${now.version} (${shown(toldOf(now))})`,
           );
-        if (changed) written.set(`${now.uid}/${now.container}/${now.probeType}/${now.version}`, shown(now));
+        if (changed) written.set(`${now.uid}/${now.container}/${now.probeType}/${now.version}`, shown(toldOf(now)));
       }
     },
     published({ publisher, event }) {

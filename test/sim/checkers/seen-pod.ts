@@ -93,9 +93,11 @@ function containersIn(
 
 function seenProbe({ probes }: SeenItems, container: string, type: ProbeType): SeenProbe {
   const item = probes.find((one) => one.container === container && one.probeType === type);
+  const unknown = item?.unknown as { readonly reason: string } | undefined;
   return {
     hasWorker: item?.ended !== true,
     containerID: String(item?.containerID ?? ''),
     ...(item?.result !== undefined && { result: String(item.result) }),
+    ...(unknown && { unknown: unknown.reason }),
   };
 }

@@ -22,8 +22,13 @@ export type SeenContainer = {
 
 export type State = 'unknown' | 'waiting' | 'running' | 'terminated';
 
-/** `result` of the container that `containerID` names; undefined: there is none. */
-export type SeenProbe = { readonly hasWorker: boolean; readonly result?: string; readonly containerID: string };
+/** `result` of the container that `containerID` names; undefined: there is none. `unknown`: why the probe cannot be made. */
+export type SeenProbe = {
+  readonly hasWorker: boolean;
+  readonly result?: string;
+  readonly containerID: string;
+  readonly unknown?: string;
+};
 
 export type Phase = 'Pending' | 'Running' | 'Succeeded' | 'Failed';
 
@@ -40,7 +45,7 @@ export type ExpectedContainer = {
   readonly ready: boolean;
 };
 
-export type ExpectedCondition = { readonly status: 'True' | 'False'; readonly reason?: string };
+export type ExpectedCondition = { readonly status: 'True' | 'False' | 'Unknown'; readonly reason?: string };
 
 export type ExpectedPod = {
   readonly phase: Phase;
@@ -51,13 +56,32 @@ export type ExpectedPod = {
 export function expectedPod(pod: SeenPod): ExpectedPod {
   const containers = pod.containers.map(expectedContainer);
   const phase = expectedPhase(pod, containers);
-  const ready = readyCondition(phase, containers);
+  const ready = readyCondition(phase, pod.containers, containers);
   return {
     phase,
     containers,
     conditions: { Initialized: initialized(pod, phase, containers), ContainersReady: ready, Ready: ready },
   };
 }
+
+const isUnknown = ({ containerID }: SeenContainer, probe: SeenProbe): boolean =>
+  probe.hasWorker && (probe.unknown !== undefined || probe.result === undefined || probe.containerID !== containerID);
+
+const unknownReasons = (container: SeenContainer): readonly string[] =>
+  [...container.probes.values()]
+    .filter((probe) => isUnknown(container, probe))
+    .map(({ unknown }) => unknown ?? 'NotYetProbed');
+
+/** The container if all that is unknown of it had succeeded. */
+const hopeful = (container: SeenContainer): SeenContainer => ({
+  ...container,
+  probes: new Map(
+    [...container.probes].map(([type, probe]) => [
+      type,
+      isUnknown(container, probe) ? { ...probe, containerID: container.containerID, result: 'success' } : probe,
+    ]),
+  ),
+});
 
 /** UpdatePodStatus: `started` by the startup probe of this containerID, `ready` by the readiness probe once started. */
 function expectedContainer({ name, containerID, state, probes, isStatic }: SeenContainer): ExpectedContainer {
@@ -94,12 +118,23 @@ function expectedPhase({ containers, before }: SeenPod, expected: readonly Expec
     : 'Failed';
 }
 
-function readyCondition(phase: Phase, containers: readonly ExpectedContainer[]): ExpectedCondition {
+/** Difference 22: not known unless a container is not ready even if all that is unknown were well. */
+function readyCondition(
+  phase: Phase,
+  seen: readonly SeenContainer[],
+  containers: readonly ExpectedContainer[],
+): ExpectedCondition {
   if (phase === 'Succeeded') return { status: 'False', reason: 'PodCompleted' };
   if (phase === 'Failed') return { status: 'False', reason: 'PodFailed' };
-  return containers.every(({ ready }) => ready)
-    ? { status: 'True' }
-    : { status: 'False', reason: 'ContainersNotReady' };
+  const reasons = seen.flatMap(unknownReasons);
+  const reason = reasons.find((each) => each !== 'NotYetProbed') ?? reasons[0];
+  const isAsked = seen.some(({ isStatic, probes }) => !isStatic || probes.size > 0);
+  const atBest = reason === undefined ? containers : seen.map(hopeful).map(expectedContainer);
+  if (atBest.every(({ ready }) => ready)) {
+    if (!isAsked) return { status: 'Unknown', reason: 'NoProbes' };
+    if (reason !== undefined) return { status: 'Unknown', reason };
+  }
+  return atBest.every(({ ready }) => ready) ? { status: 'True' } : { status: 'False', reason: 'ContainersNotReady' };
 }
 
 /** True once every sidecar has started or an ordinary container has run, and from then on. */

@@ -1,0 +1,115 @@
+/** What the API shows of one probe: its verdict, or that nothing is known, with the reason. */
+import { probeLabel, seenAtMsOf } from '../core/freshness.ts';
+import type { ProbeRecord, TargetRecord } from '../core/records.ts';
+import { shownOf, type UnknownReason } from '../core/shown.ts';
+import type { SpecProbe } from '../core/spec.ts';
+import { firstInstant, phaseOf } from '../core/ticker.ts';
+import type { ContainerStatus } from '../core/types.ts';
+import { hash32 } from '../lib/hash32.ts';
+import { type Freshness, staleSinceMs } from './freshness.ts';
+import { instantText } from './instant-text.ts';
+import type { StoredTarget } from './stored-target.ts';
+import type { ProbeStatusView } from './target-schema.ts';
+
+export type ViewOptions = { readonly freshness: Freshness; readonly nowMs: number };
+
+/** Nothing that was seen of the probe counts any more. */
+export type Late = { readonly reason: 'Late' | 'ProberDegraded'; readonly sinceMs: number };
+
+/** undefined: what the items say holds. */
+export function lateOf(target: TargetRecord, { name, probe }: SpecProbe, options: ViewOptions): Late | undefined {
+  const { freshness, nowMs } = options;
+  const shown = {
+    name: probeLabel(target, name),
+    periodSeconds: probe.periodSeconds,
+    sinceMs: target.creationTimestampMs,
+    nowMs,
+  };
+  if (freshness.degraded) {
+    const observedAtMs = freshness.observed?.observedAtMs ?? 0;
+    return { reason: 'ProberDegraded', sinceMs: Math.max(observedAtMs, target.creationTimestampMs) };
+  }
+  const sinceMs = staleSinceMs(freshness, shown);
+  return sinceMs === undefined ? undefined : { reason: 'Late', sinceMs };
+}
+
+export function probeView(stored: StoredTarget, probe: SpecProbe, options: ViewOptions): ProbeStatusView {
+  const record = stored.probes[probe.name];
+  const { onHold = false, version = 0, lastProbeTimeMs } = record ?? {};
+  const lastMs = lastProbeMs(stored, probe, options);
+  return {
+    container: probe.container.spec.name,
+    probeType: probe.probeType,
+    ...resultView(stored, probe, options),
+    ...(lastProbeTimeMs !== undefined && { lastChangeTime: instantText(lastProbeTimeMs) }),
+    ...(lastMs !== undefined && { lastProbeTime: instantText(lastMs) }),
+    onHold,
+    version,
+  };
+}
+
+type ResultView = Pick<ProbeStatusView, 'result' | 'reason' | 'message' | 'since' | 'failureClass' | 'output'>;
+
+const unknownView = (reason: UnknownReason | 'Ended', sinceMs: number): ResultView => ({
+  result: 'unknown',
+  reason,
+  since: instantText(sinceMs),
+});
+
+function resultView(stored: StoredTarget, probe: SpecProbe, options: ViewOptions): ResultView {
+  const { target } = stored;
+  const record = stored.probes[probe.name];
+  if (record?.ended) return unknownView('Ended', record.sinceMs);
+  const late = lateOf(target, probe, options);
+  if (record && late) return unknownView(late.reason, late.sinceMs);
+  const container = containerOf(stored, probe);
+  const shown = shownOf(record, container?.containerID ?? '');
+  if (shown.kind === 'verdict') return verdictView(shown.result, record);
+  const { reason, stored: unknown } = shown;
+  if (!unknown) return unknownView(reason, begunMs(target, container));
+  const { failureClass, message } = unknown;
+  return { ...unknownView(reason, record?.sinceMs ?? 0), failureClass, message };
+}
+
+function verdictView(result: ProbeStatusView['result'], record: ProbeRecord | undefined): ResultView {
+  const { sinceMs = 0, failureClass, output = '' } = record ?? {};
+  const details = { ...(failureClass && { failureClass }), ...(output !== '' && { output }) };
+  return { result, since: instantText(sinceMs), ...details };
+}
+
+/** The container as it was last written to the status. */
+const containerOf = ({ status }: StoredTarget, { container }: SpecProbe): ContainerStatus | undefined =>
+  [...(status?.status.containerStatuses ?? []), ...(status?.status.initContainerStatuses ?? [])].find(
+    ({ name }) => name === container.spec.name,
+  );
+
+/** Since when a probe without a verdict has had none: the start of its container, or the registration. */
+function begunMs({ creationTimestampMs }: TargetRecord, container: ContainerStatus | undefined): number {
+  return container?.state?.kind === 'running'
+    ? Math.max(container.state.startedAtMs, creationTimestampMs)
+    : creationTimestampMs;
+}
+
+/**
+ * When the probe was last done, to within a period: nothing is written per probe, but all instants before the last beat are done but for
+ * those that the beat names. Where nothing is probed any more (on hold, ended, not running, started) it is the last probe that was
+ * written.
+ */
+function lastProbeMs(stored: StoredTarget, probe: SpecProbe, { freshness, nowMs }: ViewOptions): number | undefined {
+  const record = stored.probes[probe.name];
+  const writtenMs = record?.lastProbeTimeMs;
+  if (!record || !freshness.observed || !isProbedOn(stored, probe, record)) return writtenMs;
+  const { namespace, name } = stored.target;
+  const periodMs = probe.probe.periodSeconds * 1_000;
+  const phased = phaseOf(hash32(`${namespace}/${name}#${probe.name}`), periodMs);
+  const seenAtMs = Math.min(nowMs, seenAtMsOf(freshness.observed, probeLabel(stored.target, probe.name)));
+  const instantMs = firstInstant(seenAtMs - periodMs + 1, phased);
+  return Math.max(writtenMs ?? 0, instantMs);
+}
+
+function isProbedOn(stored: StoredTarget, probe: SpecProbe, record: ProbeRecord): boolean {
+  const container = containerOf(stored, probe);
+  if (record.lastResult === undefined || record.ended || record.onHold || record.unknown) return false;
+  if (container?.state?.kind !== 'running' || container.containerID !== record.containerID) return false;
+  return (container.started === true) === (probe.probeType !== 'startup');
+}

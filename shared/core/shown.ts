@@ -1,0 +1,46 @@
+/**
+ * What is shown of a probe: only what was seen. Until the first verdict, and while a probe cannot be made, its result is `unknown`, and says
+ * why; kubelet's initial values stay inside the engine (difference 22).
+ */
+import type { ProbeRecord, ProbeUnknown, TargetState } from './records.ts';
+import { type ProbeName, type SpecProbe, specProbes } from './spec.ts';
+import type { Result } from './types.ts';
+
+/** `Quarantined`: the stored item cannot be read. `Late`, `ProberDegraded`: read from the beat of the prober, never stored. */
+export type UnknownReason = ProbeUnknown['reason'] | 'NotYetProbed' | 'Quarantined' | 'Late' | 'ProberDegraded';
+
+export type Shown =
+  | { readonly kind: 'verdict'; readonly result: Result }
+  | { readonly kind: 'unknown'; readonly reason: UnknownReason; readonly stored?: ProbeUnknown };
+
+/** `containerID`: of the container as it is now. An item of another container says nothing about it. */
+export function shownOf(record: ProbeRecord | undefined, containerID: string): Shown {
+  if (!record) return { kind: 'unknown', reason: 'Quarantined' };
+  if (record.unknown) return { kind: 'unknown', reason: record.unknown.reason, stored: record.unknown };
+  if (record.result === undefined || record.containerID !== containerID)
+    return { kind: 'unknown', reason: 'NotYetProbed' };
+  return { kind: 'verdict', result: record.result };
+}
+
+/** What is published of an item; undefined: there is no verdict, or the worker has ended. */
+export const publishedResult = ({ unknown, result }: Pick<ProbeRecord, 'unknown' | 'result'>): Result | undefined =>
+  unknown ? 'unknown' : result;
+
+export type Unknowns = ReadonlyMap<ProbeName, UnknownReason>;
+
+/** The probes of a target that have a worker and of which nothing is known, in the order of the spec. */
+export function unknownsOf(
+  { target, probes }: Pick<TargetState, 'target' | 'probes'>,
+  containerIDOf: (container: string) => string,
+): Unknowns {
+  const unknowns = new Map<ProbeName, UnknownReason>();
+  for (const probe of specProbes(target.spec)) {
+    const record = probes[probe.name];
+    if (record?.ended) continue;
+    const shown = shownOf(record, containerIDOf(containerOf(probe)));
+    if (shown.kind === 'unknown') unknowns.set(probe.name, shown.reason);
+  }
+  return unknowns;
+}
+
+const containerOf = ({ container }: SpecProbe): string => container.spec.name;

@@ -1,0 +1,120 @@
+/**
+ * The status of a target as it is stored, shown and published: what is observed, and conditions that say Unknown where nothing was seen
+ * (difference 22).
+ */
+import { containersReadyCondition, podInitializedCondition, podReadyCondition } from './conditions.ts';
+import { parseContainerID } from './container-id.ts';
+import { newProbeRecord, type Observed, observe } from './observed.ts';
+import type { ProbeRecord, StatusRecord, TargetRecord, TargetState } from './records.ts';
+import { type Unknowns, unknownsOf } from './shown.ts';
+import { type ProbeName, specProbes } from './spec.ts';
+import { nextStatus } from './status-update.ts';
+import type { Condition, PodStatus } from './types.ts';
+
+/** The whole status: what is observed, its conditions, and what the previous status decides (times, illegal transitions). */
+export function composeStatus(state: TargetState, nowMs: number): PodStatus {
+  const { target, status: old } = state;
+  const observed = observe(state);
+  const unknowns = unknownsOf(state, containerIDsOf(observed));
+  const next: PodStatus = { ...observedStatus(observed), conditions: conditionsBy(state, { observed, unknowns }) };
+  const outcome = nextStatus({ spec: target.spec, old: old.status, next, forced: false, nowMs });
+  return outcome.kind === 'changed' ? outcome.status : old.status;
+}
+
+/** The status of a target in the moment of its registration: every static container runs, nothing is probed yet. */
+export function initialStatus(target: TargetRecord, nowMs: number): StatusRecord {
+  const blank: StatusRecord = {
+    uid: target.uid,
+    version: 1,
+    observedResourceVersion: target.resourceVersion,
+    observedReportVersion: 0,
+    status: { phase: 'Pending', conditions: [], initContainerStatuses: [], containerStatuses: [] },
+    restartRequests: {},
+    acked: {},
+    outbox: [],
+  };
+  const probes = Object.fromEntries(
+    specProbes(target.spec).map((probe) => [probe.name, newProbeRecord(target.uid, probe)]),
+  );
+  return { ...blank, status: composeStatus({ target, status: blank, probes }, nowMs) };
+}
+
+/** The conditions of a target whose probes are as its items say, but for those in `late`, of which nothing is known either. */
+export function conditionsOf(state: TargetState, late: Unknowns): readonly Condition[] {
+  const observed = observe(state);
+  const unknowns = new Map([...unknownsOf(state, containerIDsOf(observed)), ...late]);
+  return conditionsBy(state, { observed, unknowns });
+}
+
+type Seen = { readonly observed: Observed; readonly unknowns: Unknowns };
+
+/** Those of others first. A condition is Unknown unless it is False even if every unknown probe were to succeed. */
+function conditionsBy(state: TargetState, { observed, unknowns }: Seen): readonly Condition[] {
+  const { target, status } = state;
+  const foreign = foreignConditions(state);
+  const readyBy = (seen: Observed) => {
+    const input = conditionsInput(target, seen);
+    return [containersReadyCondition(input), podReadyCondition(input, foreign)];
+  };
+  const doubt = doubtOf(target, unknowns);
+  const ready = doubt
+    ? readyBy(observe(hopeful(state, { observed, unknowns }))).map((best) => doubted(best, doubt))
+    : readyBy(observed);
+  return [...foreign, podInitializedCondition(conditionsInput(target, observed), status.status.conditions), ...ready];
+}
+
+/** As if every unknown probe had succeeded. */
+function hopeful(state: TargetState, { observed, unknowns }: Seen): TargetState {
+  const containerIDOf = containerIDsOf(observed);
+  const probes: Record<ProbeName, ProbeRecord> = { ...state.probes };
+  for (const probe of specProbes(state.target.spec)) {
+    if (!unknowns.has(probe.name)) continue;
+    const record = state.probes[probe.name] ?? newProbeRecord(state.target.uid, probe);
+    probes[probe.name] = { ...record, containerID: containerIDOf(probe.container.spec.name), result: 'success' };
+  }
+  return { ...state, probes };
+}
+
+type Doubt = { readonly reason: string; readonly message: string };
+
+/** Why it is not known whether the target is ready. One that has no probe at all, and no runtime that reports, is never asked. */
+function doubtOf({ spec }: TargetRecord, unknowns: Unknowns): Doubt | undefined {
+  if (spec.lifecycle === 'static' && specProbes(spec).length === 0)
+    return { reason: 'NoProbes', message: 'no container has a probe' };
+  const reasons = [...unknowns.values()];
+  const reason = reasons.find((each) => each !== 'NotYetProbed') ?? reasons[0];
+  return reason && { reason, message: `probes with unknown result: [${[...unknowns.keys()].join(' ')}]` };
+}
+
+const doubted = (best: Condition, doubt: Doubt): Condition =>
+  best.status === 'False' ? best : { ...best, status: 'Unknown', ...doubt };
+
+const containerIDsOf =
+  ({ containerStatuses, initContainerStatuses }: Observed) =>
+  (container: string): string => {
+    const found = [...containerStatuses, ...initContainerStatuses].find(({ name }) => name === container);
+    return parseContainerID(found?.containerID ?? '');
+  };
+
+const conditionsInput = (target: TargetRecord, observed: Observed) => ({
+  spec: target.spec,
+  generation: target.generation,
+  containerStatuses: [...observed.initContainerStatuses, ...observed.containerStatuses],
+  phase: observed.phase,
+});
+
+const observedStatus = ({
+  phase,
+  initContainerStatuses,
+  containerStatuses,
+}: Observed): Omit<PodStatus, 'conditions'> => ({
+  phase,
+  initContainerStatuses,
+  containerStatuses,
+});
+
+const ownTypes: readonly string[] = ['Initialized', 'ContainersReady', 'Ready'];
+
+/** Conditions that others own: readiness gates come with the report. */
+const foreignConditions = ({ report }: TargetState): readonly Condition[] =>
+  (report?.conditions ?? []).filter(({ type }) => !ownTypes.includes(type));
