@@ -6,6 +6,7 @@ import { deniedForMs } from '../aws/access.ts';
 import { StoreDenied, StoreUnavailable } from '../store/store.ts';
 import { bearerToken } from './bearer-token.ts';
 import type { ApiDeps } from './deps.ts';
+import { refusedParameters } from './known-parameters.ts';
 import { document, openApiDocument } from './openapi.ts';
 import { jsonResponse, type Problem, problem, problemResponse } from './problem.ts';
 import type { Route } from './route.ts';
@@ -45,8 +46,9 @@ export function apiApp(deps: ApiDeps): ApiApp {
   for (const route of described) {
     document(registry, route, asks);
     app.on(route.method.toUpperCase(), honoPath(route), async (context) => {
-      const refused = route.anonymous ? undefined : refuse(context.req.raw);
-      return refused ? problemResponse(refused) : route.handle(apiRequest(context), deps);
+      const request = apiRequest(context);
+      const refused = (route.anonymous ? undefined : refuse(request.raw)) ?? refusedParameters(route, request.query);
+      return refused ? problemResponse(refused) : route.handle(request, deps);
     });
   }
   for (const path of new Set(described.map(honoPath)))

@@ -27,7 +27,8 @@ const problemSchema = z
   })
   .openapi('Problem', { description: 'RFC 9457' });
 
-const anyRoute: readonly ProblemStatus[] = [500, 503];
+/** 400: every route refuses query parameters that it does not have. */
+const anyRoute: readonly ProblemStatus[] = [400, 500, 503];
 
 const bearerScheme = 'bearer';
 

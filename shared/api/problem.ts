@@ -42,7 +42,7 @@ export type Checked<Value> = { readonly kind: 'ok'; readonly value: Value } | Pr
 
 export const ok = <Value>(value: Value): { readonly kind: 'ok'; readonly value: Value } => ({ kind: 'ok', value });
 
-/** Enough to mend a manifest, and an answer of bounded size. */
+/** Enough to mend a manifest or a query, and an answer of bounded size. */
 const errorsMax = 50;
 
 export function problem(status: ProblemStatus, slug: string, detail: string): Problem {
@@ -55,7 +55,7 @@ export function invalidFields(errors: readonly FieldProblem[]): Problem {
 }
 
 export function invalidParameters(errors: readonly ParameterError[]): Problem {
-  return { ...problem(400, 'invalid-parameters', 'Not all parameters are valid.'), errors };
+  return { ...problem(400, 'invalid-parameters', 'Not all parameters are valid.'), errors: errors.slice(0, errorsMax) };
 }
 
 export function quotaExceeded(quota: Excess): Problem {

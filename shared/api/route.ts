@@ -25,7 +25,7 @@ export type Route = {
   readonly headers?: z.ZodObject;
   readonly body?: { readonly mediaTypes: readonly string[]; readonly schema: z.ZodType; readonly required: boolean };
   readonly answers: { readonly [status: number]: Answer };
-  /** Beside those that any route can give: 401, 500, 503. */
+  /** Beside those that any route can give: 400, 401, 500, 503. */
   readonly problems: readonly ProblemStatus[];
   /** Answers without a token. */
   readonly anonymous?: true;

@@ -124,6 +124,8 @@ const parameters = [
   'timeoutSeconds',
   'prune',
   'dryRun',
+  'dryrun',
+  'gracePeriodSeconds',
   'since',
   'a[]',
 ];

@@ -141,7 +141,7 @@ export const desiredRoutes: readonly Route[] = [
         schema: cleanedSchema,
       },
     },
-    problems: [400, 413, 415, 422],
+    problems: [413, 415, 422],
     handle: putDesired,
   },
 ];

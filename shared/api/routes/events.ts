@@ -96,7 +96,7 @@ export const eventRoutes: readonly Route[] = [
     params: targetParams,
     query: z.object({ limit: wholeParam(limitRange, `The last so many; ${limitDefault} by default.`) }),
     answers: { 200: { description: 'The events.', schema: eventListSchema } },
-    problems: [400, 404, 409],
+    problems: [404, 409],
     handle: getEvents,
   },
 ];

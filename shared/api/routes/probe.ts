@@ -74,7 +74,7 @@ export const probeRoutes: readonly Route[] = [
     query: z.object({ dryRun: dryRunParam }),
     body: { mediaTypes: Object.keys(manifestMediaTypes), schema: probeRequestSchema, required: false },
     answers: { 202: { description: 'These probes will be done within moments.', schema: probedSchema } },
-    problems: [400, 404, 409, 413, 415, 422],
+    problems: [404, 409, 413, 415, 422],
     handle: postProbe,
   },
 ];

@@ -33,7 +33,7 @@ export const statusRoutes: readonly Route[] = [
     query: z.object({ dryRun: dryRunParam }),
     body: { mediaTypes: Object.keys(manifestMediaTypes), schema: reportSchema, required: true },
     answers: { 200: targetAnswer('Taken; the status shown follows within moments.') },
-    problems: [400, 404, 409, 413, 415, 422],
+    problems: [404, 409, 413, 415, 422],
     handle: putStatus,
   },
 ];

@@ -105,7 +105,7 @@ export const targetListRoutes: readonly Route[] = [
       continue: z.string().optional().openapi({ description: 'The token of the answer before.' }),
     }),
     answers: { 200: { description: 'The targets, and a token if there are more.', schema: targetListSchema } },
-    problems: [400],
+    problems: [],
     handle: list,
   },
 ];

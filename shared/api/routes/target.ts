@@ -116,7 +116,7 @@ export const targetRoutes: readonly Route[] = [
     }),
     body: { mediaTypes: Object.keys(manifestMediaTypes), schema: manifestSchema, required: true },
     answers: { 200: targetAnswer('The target existed; this is what it is now.'), 201: targetAnswer('Registered.') },
-    problems: [400, 409, 412, 413, 415, 422, 429],
+    problems: [409, 412, 413, 415, 422, 429],
     handle: put,
   },
   {
@@ -130,7 +130,7 @@ export const targetRoutes: readonly Route[] = [
       required: true,
     },
     answers: { 200: targetAnswer('What the target is now.') },
-    problems: [400, 404, 409, 412, 413, 415, 422, 429],
+    problems: [404, 409, 412, 413, 415, 422, 429],
     handle: patch,
   },
   {
@@ -145,7 +145,7 @@ export const targetRoutes: readonly Route[] = [
     answers: {
       202: targetAnswer('The target terminates; liveness and startup probes stop, readiness goes on until the end.'),
     },
-    problems: [400, 404, 409, 412],
+    problems: [404, 409, 412],
     handle: remove,
   },
 ];

@@ -115,6 +115,6 @@ export const watchRoute = (source: WatchSource, watchersMax: number = watchersMa
     timeoutSeconds: wholeParam(timeoutRange, `How long the stream lasts; ${timeoutSecondsDefault} by default.`),
   }),
   answers: { 200: { description: 'The stream.', mediaType: 'text/event-stream', schema: z.string() } },
-  problems: [400],
+  problems: [],
   handle: watchHandler(source, watchersMax),
 });
