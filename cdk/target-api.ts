@@ -25,13 +25,16 @@ type Access = 'register' | 'read' | 'anyone';
 
 type ApiRoute = { readonly method: HttpMethod; readonly path: string; readonly access: Access };
 
-const target = '/v1/namespaces/{namespace}/targets/{name}';
+const targets = '/v1/namespaces/{namespace}/targets';
+const target = `${targets}/{name}`;
 
 /** What the app serves and can be served here: an HTTP API cannot stream `/v1/watch`, and CloudWatch has what `/metrics` would say. */
 export const apiRoutes: readonly ApiRoute[] = [
   { method: HttpMethod.GET, path: '/healthz', access: 'anyone' },
   { method: HttpMethod.GET, path: '/openapi.json', access: 'read' },
   { method: HttpMethod.GET, path: '/v1/targets', access: 'read' },
+  { method: HttpMethod.GET, path: targets, access: 'read' },
+  { method: HttpMethod.POST, path: targets, access: 'register' },
   { method: HttpMethod.GET, path: target, access: 'read' },
   { method: HttpMethod.GET, path: `${target}/events`, access: 'read' },
   { method: HttpMethod.PUT, path: target, access: 'register' },

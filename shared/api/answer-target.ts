@@ -21,17 +21,23 @@ export const targetAnswer = (description: string): Answer => ({
   headers: { ETag: etagDescription, Warning: warningDescription },
 });
 
-type Shown = { readonly status: number; readonly ignored?: readonly string[] };
+type Shown = {
+  readonly status: number;
+  readonly ignored?: readonly string[];
+  /** The answer says where the target is: the request named its namespace only. */
+  readonly isNew?: boolean;
+};
 
 export async function answerTarget(
   deps: ApiDeps,
   stored: StoredTarget,
-  { status, ignored = [] }: Shown,
+  { status, ignored = [], isNew = false }: Shown,
 ): Promise<Response> {
   const { namespace, name, resourceVersion } = stored.target;
   const freshness = await freshnessReader(deps)(targetAddress(namespace, name).bucket);
   const view = targetView(stored, { freshness, nowMs: deps.clock.nowMs() });
-  return jsonResponse(status, view, { etag: entityTag(resourceVersion), ...warningHeader(ignored) });
+  const location = isNew && { location: `/v1/namespaces/${namespace}/targets/${name}` };
+  return jsonResponse(status, view, { etag: entityTag(resourceVersion), ...location, ...warningHeader(ignored) });
 }
 
 /** The outcome of a change: the problem, or the target as it now is. */

@@ -17,6 +17,7 @@ import { probeRoutes } from './routes/probe.ts';
 import { restartedRoutes } from './routes/restarted.ts';
 import { statusRoutes } from './routes/status.ts';
 import { targetRoutes } from './routes/target.ts';
+import { targetCreateRoutes } from './routes/target-create.ts';
 import { targetListRoutes } from './routes/target-list.ts';
 import { watchRoute } from './routes/watch.ts';
 
@@ -28,6 +29,7 @@ const routes = ({ metrics, watch, watchersMax }: ApiDeps): readonly Route[] => [
   healthRoute,
   ...(metrics ? [metricsRoute(metrics)] : []),
   ...targetListRoutes,
+  ...targetCreateRoutes,
   ...targetRoutes,
   ...statusRoutes,
   ...restartedRoutes,

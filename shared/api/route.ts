@@ -39,7 +39,8 @@ export type Answer = {
   readonly headers?: { readonly [name: string]: string };
 };
 
-export const targetPath = '/v1/namespaces/{namespace}/targets/{name}';
+export const targetsPath = '/v1/namespaces/{namespace}/targets';
+export const targetPath = `${targetsPath}/{name}`;
 
 const dnsLabelPattern = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$';
 

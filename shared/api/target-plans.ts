@@ -29,12 +29,23 @@ export const terminating = problem(
   'The target is terminating; its name is free again when it is gone.',
 );
 
+const alreadyExists = problem(409, 'already-exists', 'There is a target of this name; PUT replaces it.');
+
 /** PUT: registers, replaces, or finds that nothing differs. `uid` is used for a new target. */
 export function planPut(context: PlanContext, wanted: DecodedTarget, uid: string) {
   return (stored: StoredTarget | undefined): Plan => {
     const failed = failedPrecondition(context.preconditions, stored?.target.resourceVersion);
     if (failed) return failed;
     return stored ? replace(context, stored, wanted) : register(context, wanted, uid);
+  };
+}
+
+/** POST: registers under a name that is free. `uid` is used for the new target, and tells a repetition from another target. */
+export function planCreate(context: PlanContext, wanted: DecodedTarget, uid: string) {
+  return (stored: StoredTarget | undefined): Plan => {
+    if (!stored) return register(context, wanted, uid);
+    // An earlier attempt of this request has registered it, and its answer was lost.
+    return stored.target.uid === uid ? { kind: 'unchanged', stored } : alreadyExists;
   };
 }
 

@@ -93,6 +93,7 @@ const paths = [
     '/v1/namespaces/fuzz/targets/one/events',
     '/v1/namespaces/fuzz/targets/two/status',
     '/v1/namespaces/fuzz/desired',
+    '/v1/namespaces/fuzz/targets',
   ],
   ...[
     '/v1/namespaces/fuzz/targets/two/probe',
@@ -182,6 +183,7 @@ const bodies = [
   '"x"',
   '{"spec":{}}',
   '{"spec":{"host":"127.0.0.1"}}',
+  '{"metadata":{"generateName":"a"},"spec":{"host":"127.0.0.1","containers":[{"name":"a"}]}}',
   '\xff\xfe',
   'a: &a [*a]',
   '{"a":1e999}',

@@ -24,11 +24,13 @@ test('the routes are these', async () => {
     'GET /healthz',
     'GET /metrics',
     'GET /openapi.json',
+    'GET /v1/namespaces/default/targets',
     'GET /v1/namespaces/default/targets/checkout',
     'GET /v1/namespaces/default/targets/checkout/events',
     'GET /v1/targets',
     'GET /v1/watch',
     'PATCH /v1/namespaces/default/targets/checkout',
+    'POST /v1/namespaces/default/targets',
     'POST /v1/namespaces/default/targets/checkout/probe',
     'POST /v1/namespaces/default/targets/checkout/restarted',
     'PUT /v1/namespaces/default/desired',
@@ -91,7 +93,7 @@ describe('what is not there', () => {
     '/',
     '/v1',
     '/v1/targets/',
-    '/v1/namespaces/default/targets',
+    '/v1/namespaces/default/targets/',
     '/v2/targets',
     '/%',
     '/v1/namespaces//targets/x',
@@ -106,6 +108,7 @@ describe('what is not there', () => {
     const rows = [
       ['POST', targetPath('checkout'), 'GET, PUT, PATCH, DELETE, HEAD'],
       ['OPTIONS', '/v1/targets', 'GET, HEAD'],
+      ['PUT', '/v1/namespaces/default/targets', 'GET, POST, HEAD'],
       ['GET', `${targetPath('checkout')}/status`, 'PUT'],
       ['PUT', '/healthz', 'GET, HEAD'],
     ] as const;
@@ -173,15 +176,22 @@ describe('/metrics', () => {
   });
 });
 
+/** What the route takes, so that it gets as far as the store. */
+function validBody(method: string, path: string): unknown {
+  if (path.endsWith('desired')) return { names: [] };
+  if (path.endsWith('status')) return { status: {} };
+  if (method === 'POST' && path.endsWith('/targets')) return { ...manifest(), metadata: { generateName: 'a' } };
+  return method === 'PUT' || method === 'PATCH' ? manifest() : undefined;
+}
+
 describe('what goes wrong inside', () => {
   test('a store out of reach is 503 with a time to come back', async () => {
     const down = () => Promise.reject(new StoreUnavailable('down'));
     const world = apiWorld({ store: { get: down, query: down, write: down } });
     for (const { method, path } of await documented(world)) {
       if (!path.startsWith('/v1/') || path === '/v1/watch') continue;
-      const body = method === 'PUT' || method === 'PATCH' ? { ...manifest() } : undefined;
-      const names = path.endsWith('desired') ? { names: [] } : path.endsWith('status') ? { status: {} } : body;
-      const response = await world.request(method, path, names === undefined ? {} : { body: names });
+      const body = validBody(method, path);
+      const response = await world.request(method, path, body === undefined ? {} : { body });
       assert.equal(response.status, 503, `${method} ${path}`);
       assert.equal(response.headers.get('retry-after'), '1');
     }

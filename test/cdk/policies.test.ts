@@ -176,9 +176,11 @@ describe('a prop adds what it is for', () => {
 });
 
 describe('grants', () => {
-  const target = 'v1/namespaces/*/targets/*';
-  const read = ['GET/openapi.json', 'GET/v1/targets', `GET/${target}`, `GET/${target}/events`];
+  const targets = 'v1/namespaces/*/targets';
+  const target = `${targets}/*`;
+  const read = ['GET/openapi.json', 'GET/v1/targets', `GET/${targets}`, `GET/${target}`, `GET/${target}/events`];
   const write = [
+    `POST/${targets}`,
     `PUT/${target}`,
     `PATCH/${target}`,
     `DELETE/${target}`,

@@ -113,7 +113,14 @@ describe('a function that may do what its role allows', { concurrency: false }, 
       200,
     );
     assert.equal((await call('POST', `${pathOf('static')}/probe`, { body: {} })).status, 202);
-    for (const path of ['/v1/targets', pathOf('static'), `${pathOf('static')}/events`])
+    const created = { metadata: { generateName: 'new-' }, spec: { host: '127.0.0.1', containers: [{ name: 'main' }] } };
+    assert.equal((await call('POST', '/v1/namespaces/default/targets?dryRun=true', { body: created })).status, 201);
+    for (const path of [
+      '/v1/targets',
+      '/v1/namespaces/default/targets',
+      pathOf('static'),
+      `${pathOf('static')}/events`,
+    ])
       assert.equal((await call('GET', path)).status, 200, path);
   });
 

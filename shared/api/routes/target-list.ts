@@ -8,7 +8,7 @@ import { freshnessReader } from '../freshness.ts';
 import { parseLabelSelector } from '../label-selector.ts';
 import { type Checked, invalidParameters, jsonResponse, ok, problemResponse } from '../problem.ts';
 import { readWhole, wholeParam } from '../query-params.ts';
-import type { Handler, Route } from '../route.ts';
+import { type ApiRequest, type Handler, namespaceParams, type Route, targetsPath } from '../route.ts';
 import { type Position, type ScannedTarget, scanTargets } from '../scan.ts';
 import type { StoredTarget } from '../stored-target.ts';
 import { type TargetView, targetListSchema } from '../target-schema.ts';
@@ -28,7 +28,7 @@ type ListQuery = {
 };
 
 const list: Handler = async (request, deps) => {
-  const query = readListQuery(request.query);
+  const query = readListQuery(request);
   if (query.kind === 'problem') return problemResponse(query);
   const page = await readPage(deps, query.value);
   const views = await viewsOf(deps, page.found);
@@ -38,7 +38,7 @@ const list: Handler = async (request, deps) => {
   return jsonResponse(200, { apiVersion: 'probelet.dev/v1', kind: 'TargetList', metadata, items });
 };
 
-function readListQuery(query: URLSearchParams): Checked<ListQuery> {
+function readListQuery({ query, params }: ApiRequest): Checked<ListQuery> {
   const limit = readWhole(query, 'limit', limitRange);
   if (limit.kind === 'problem') return limit;
   const selector = parseLabelSelector(query.get('labelSelector') ?? '');
@@ -47,7 +47,7 @@ function readListQuery(query: URLSearchParams): Checked<ListQuery> {
   const from = token === '' ? undefined : readContinueToken(token);
   if (token !== '' && !from)
     return invalidParameters([{ parameter: 'continue', detail: 'must be a token from an earlier answer' }]);
-  const namespace = query.get('namespace') ?? '';
+  const namespace = params.namespace ?? query.get('namespace') ?? '';
   const matches = ({ target }: StoredTarget) =>
     (namespace === '' || target.namespace === namespace) && selector.matches(target.labels);
   return ok({ matches, limit: limit.value ?? limitDefault, from });
@@ -90,22 +90,34 @@ function viewsOf(deps: ApiDeps, found: readonly ScannedTarget[]): Promise<readon
   return Promise.all(found.map(view));
 }
 
+const query = z.object({
+  labelSelector: z
+    .string()
+    .optional()
+    .openapi({ description: 'As in Kubernetes: a=b,c!=d,e in (f,g),h notin (i),j,!k' }),
+  limit: wholeParam(limitRange, `At most so many; ${limitDefault} by default.`),
+  continue: z.string().optional().openapi({ description: 'The token of the answer before.' }),
+});
+
+const listing = {
+  method: 'get',
+  answers: { 200: { description: 'The targets, and a token if there are more.', schema: targetListSchema } },
+  problems: [],
+  handle: list,
+} as const;
+
 export const targetListRoutes: readonly Route[] = [
   {
-    method: 'get',
+    ...listing,
     path: '/v1/targets',
     summary: 'Targets with their status',
-    query: z.object({
-      namespace: z.string().optional(),
-      labelSelector: z
-        .string()
-        .optional()
-        .openapi({ description: 'As in Kubernetes: a=b,c!=d,e in (f,g),h notin (i),j,!k' }),
-      limit: wholeParam(limitRange, `At most so many; ${limitDefault} by default.`),
-      continue: z.string().optional().openapi({ description: 'The token of the answer before.' }),
-    }),
-    answers: { 200: { description: 'The targets, and a token if there are more.', schema: targetListSchema } },
-    problems: [],
-    handle: list,
+    query: z.object({ namespace: z.string().optional(), ...query.shape }),
+  },
+  {
+    ...listing,
+    path: targetsPath,
+    summary: 'The targets of a namespace with their status',
+    params: namespaceParams,
+    query,
   },
 ];

@@ -1,0 +1,77 @@
+/** A new target in a namespace, by POST: of the name that it brings, or of one that is generated. */
+import '../zod-openapi.ts';
+import * as z from 'zod';
+import { targetAddress } from '../../store/keys.ts';
+import { answerChange, targetAnswer } from '../answer-target.ts';
+import { manifestMediaTypes, readBody } from '../body.ts';
+import { type Changed, changeTarget } from '../change-target.ts';
+import type { DecodedTarget } from '../decode-manifest.ts';
+import type { ApiDeps } from '../deps.ts';
+import { manifestSchema } from '../manifest-schema.ts';
+import { decodeNewManifest, type NewManifest } from '../new-name.ts';
+import { type Problem, problemResponse } from '../problem.ts';
+import { dryRunParam, readFlag } from '../query-params.ts';
+import { type Handler, namespaceParams, type Route, targetsPath } from '../route.ts';
+import { planCreate } from '../target-plans.ts';
+
+/** Names that are tried where each is taken, as in Kubernetes (apiserver, RetryGenerateName). */
+const generatedNamesMax = 8;
+
+const metadata = manifestSchema.shape.metadata
+  .unwrap()
+  .extend({
+    generateName: z.string().optional().openapi({
+      description: 'What the name begins with; five random characters follow. Used where there is no name.',
+    }),
+  })
+  .openapi('NewTargetMetadata');
+
+const newTargetSchema = manifestSchema.extend({ metadata }).openapi('NewTargetManifest', {
+  description: 'As TargetManifest, with a name or a generateName.',
+});
+
+const create: Handler = async (request, deps) => {
+  const dryRun = readFlag(request.query, 'dryRun');
+  if (dryRun.kind === 'problem') return problemResponse(dryRun);
+  const body = await readBody(request.raw, manifestMediaTypes);
+  if (body.kind === 'problem') return problemResponse(body);
+  const { namespace = '' } = request.params;
+  const manifest = decodeNewManifest(body.value, namespace, deps.random);
+  if (manifest.kind === 'problem') return problemResponse(manifest);
+  const outcome = await created(deps, manifest.value, dryRun.value);
+  return answerChange(deps, outcome, { status: 201, ignored: manifest.value.ignored, isNew: true });
+};
+
+/** A generated name that is taken is followed by another one; a given one is refused. */
+async function created(deps: ApiDeps, { target, rename }: NewManifest, dryRun: boolean): Promise<Changed | Problem> {
+  let wanted = target;
+  for (let attempt = 1; ; attempt += 1) {
+    const outcome = await createOne(deps, wanted, dryRun);
+    const isTaken = outcome.kind === 'problem' && outcome.slug === 'already-exists';
+    if (!isTaken || !rename || attempt === generatedNamesMax) return outcome;
+    wanted = { ...target, name: rename() };
+  }
+}
+
+function createOne(deps: ApiDeps, wanted: DecodedTarget, dryRun: boolean): Promise<Changed | Problem> {
+  const address = targetAddress(wanted.namespace, wanted.name);
+  const context = { address, preconditions: { mustBeNew: false }, nowMs: deps.clock.nowMs() };
+  const plan = planCreate(context, wanted, deps.random.uuid());
+  return changeTarget(deps, { address, plan, reason: 'TargetWritten', dryRun });
+}
+
+const answer = targetAnswer('Registered.');
+
+export const targetCreateRoutes: readonly Route[] = [
+  {
+    method: 'post',
+    path: targetsPath,
+    summary: 'Registers a new target, of the name in its metadata or of a generated one',
+    params: namespaceParams,
+    query: z.object({ dryRun: dryRunParam }),
+    body: { mediaTypes: Object.keys(manifestMediaTypes), schema: newTargetSchema, required: true },
+    answers: { 201: { ...answer, headers: { ...answer.headers, Location: 'The path of the target.' } } },
+    problems: [409, 413, 415, 422, 429],
+    handle: create,
+  },
+];
