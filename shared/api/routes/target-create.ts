@@ -17,16 +17,17 @@ import { planCreate } from '../target-plans.ts';
 /** Names that are tried where each is taken, as in Kubernetes (apiserver, RetryGenerateName). */
 const generatedNamesMax = 8;
 
-const metadata = manifestSchema.shape.metadata
-  .unwrap()
-  .extend({
+/** Written anew, not extended: what an OpenAPI document says of a closed schema cannot be added to. */
+const metadata = z
+  .strictObject({
+    ...manifestSchema.shape.metadata.unwrap().shape,
     generateName: z.string().optional().openapi({
       description: 'What the name begins with; five random characters follow. Used where there is no name.',
     }),
   })
   .openapi('NewTargetMetadata');
 
-const newTargetSchema = manifestSchema.extend({ metadata }).openapi('NewTargetManifest', {
+const newTargetSchema = z.strictObject({ ...manifestSchema.shape, metadata }).openapi('NewTargetManifest', {
   description: 'As TargetManifest, with a name or a generateName.',
 });
 

@@ -1,0 +1,25 @@
+/** Schemas of the OpenAPI document that a client can satisfy. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { apiWorld } from './world.ts';
+
+type Schema = {
+  readonly $ref?: string;
+  readonly additionalProperties?: unknown;
+  readonly allOf?: readonly Schema[];
+};
+
+test('no schema extends a closed one, which would refuse whatever the extension adds', async () => {
+  const response = await apiWorld().request('GET', '/openapi.json');
+  const { components } = (await response.json()) as {
+    readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+  };
+  const isClosed = ({ $ref, additionalProperties }: Schema): boolean =>
+    additionalProperties === false ||
+    ($ref !== undefined && isClosed(components.schemas[$ref.split('/').at(-1) ?? ''] ?? {}));
+  const extending = Object.entries(components.schemas).filter(([, { allOf = [] }]) => allOf.length > 1);
+  assert.deepEqual(
+    extending.filter(([, { allOf = [] }]) => allOf.some(isClosed)).map(([name]) => name),
+    [],
+  );
+});
