@@ -13,11 +13,14 @@ import type { Plan } from './change-target.ts';
 import type { DecodedTarget } from './decode-manifest.ts';
 import { failedPrecondition, type Preconditions } from './etag.ts';
 import { invalidFields, type Problem, problem } from './problem.ts';
+import { identityConflict, type SentIdentity } from './sent-identity.ts';
 import { probeRequestWritesAttribute, type StoredTarget } from './stored-target.ts';
 
 export type PlanContext = {
   readonly address: TargetAddress;
   readonly preconditions: Preconditions;
+  /** What the body says of the target that it means; absent: nothing. */
+  readonly identity?: SentIdentity;
   readonly nowMs: number;
 };
 
@@ -31,10 +34,18 @@ export const terminating = problem(
 
 const alreadyExists = problem(409, 'already-exists', 'There is a target of this name; PUT replaces it.');
 
+/** Why the client means another target, or another state of it, than the stored one. */
+export function notAsMeant(context: PlanContext, stored: StoredTarget | undefined): Problem | undefined {
+  const { preconditions, identity = {} } = context;
+  return (
+    failedPrecondition(preconditions, stored?.target.resourceVersion) ?? identityConflict(identity, stored?.target)
+  );
+}
+
 /** PUT: registers, replaces, or finds that nothing differs. `uid` is used for a new target. */
 export function planPut(context: PlanContext, wanted: DecodedTarget, uid: string) {
   return (stored: StoredTarget | undefined): Plan => {
-    const failed = failedPrecondition(context.preconditions, stored?.target.resourceVersion);
+    const failed = notAsMeant(context, stored);
     if (failed) return failed;
     return stored ? replace(context, stored, wanted) : register(context, wanted, uid);
   };
@@ -43,7 +54,7 @@ export function planPut(context: PlanContext, wanted: DecodedTarget, uid: string
 /** POST: registers under a name that is free. `uid` is used for the new target, and tells a repetition from another target. */
 export function planCreate(context: PlanContext, wanted: DecodedTarget, uid: string) {
   return (stored: StoredTarget | undefined): Plan => {
-    if (!stored) return register(context, wanted, uid);
+    if (!stored) return notAsMeant(context, stored) ?? register(context, wanted, uid);
     // An earlier attempt of this request has registered it, and its answer was lost.
     return stored.target.uid === uid ? { kind: 'unchanged', stored } : alreadyExists;
   };

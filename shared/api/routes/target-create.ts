@@ -12,6 +12,7 @@ import { decodeNewManifest, type NewManifest } from '../new-name.ts';
 import { type Problem, problemResponse } from '../problem.ts';
 import { dryRunParam, readFlag } from '../query-params.ts';
 import { type Handler, namespaceParams, type Route, targetsPath } from '../route.ts';
+import { type SentIdentity, sentIdentity, withoutIdentity } from '../sent-identity.ts';
 import { planCreate } from '../target-plans.ts';
 
 /** Names that are tried where each is taken, as in Kubernetes (apiserver, RetryGenerateName). */
@@ -39,24 +40,29 @@ const create: Handler = async (request, deps) => {
   const { namespace = '' } = request.params;
   const manifest = decodeNewManifest(body.value, namespace, deps.random);
   if (manifest.kind === 'problem') return problemResponse(manifest);
-  const outcome = await created(deps, manifest.value, dryRun.value);
-  return answerChange(deps, outcome, { status: 201, ignored: manifest.value.ignored, isNew: true });
+  const identity = sentIdentity(body.value);
+  if (identity.kind === 'problem') return problemResponse(identity);
+  const outcome = await created(deps, manifest.value, { identity: identity.value, dryRun: dryRun.value });
+  const ignored = withoutIdentity(body.value, manifest.value.ignored);
+  return answerChange(deps, outcome, { status: 201, ignored, isNew: true });
 };
 
+type Creation = { readonly identity: SentIdentity; readonly dryRun: boolean };
+
 /** A generated name that is taken is followed by another one; a given one is refused. */
-async function created(deps: ApiDeps, { target, rename }: NewManifest, dryRun: boolean): Promise<Changed | Problem> {
+async function created(deps: ApiDeps, { target, rename }: NewManifest, creation: Creation): Promise<Changed | Problem> {
   let wanted = target;
   for (let attempt = 1; ; attempt += 1) {
-    const outcome = await createOne(deps, wanted, dryRun);
+    const outcome = await createOne(deps, wanted, creation);
     const isTaken = outcome.kind === 'problem' && outcome.slug === 'already-exists';
     if (!isTaken || !rename || attempt === generatedNamesMax) return outcome;
     wanted = { ...target, name: rename() };
   }
 }
 
-function createOne(deps: ApiDeps, wanted: DecodedTarget, dryRun: boolean): Promise<Changed | Problem> {
+function createOne(deps: ApiDeps, wanted: DecodedTarget, { identity, dryRun }: Creation): Promise<Changed | Problem> {
   const address = targetAddress(wanted.namespace, wanted.name);
-  const context = { address, preconditions: { mustBeNew: false }, nowMs: deps.clock.nowMs() };
+  const context = { address, identity, preconditions: { mustBeNew: false }, nowMs: deps.clock.nowMs() };
   const plan = planCreate(context, wanted, deps.random.uuid());
   return changeTarget(deps, { address, plan, reason: 'TargetWritten', dryRun });
 }

@@ -7,7 +7,8 @@ import { answerChange, answerTarget, targetAnswer } from '../answer-target.ts';
 import { manifestMediaTypes, mergePatchMediaTypes, readBody } from '../body.ts';
 import { changeTarget } from '../change-target.ts';
 import { decodeManifest } from '../decode-manifest.ts';
-import { failedPrecondition, readPreconditions } from '../etag.ts';
+import type { ApiDeps } from '../deps.ts';
+import { readPreconditions } from '../etag.ts';
 import { keptOutOfManifest } from '../kept-out.ts';
 import { manifestSchema } from '../manifest-schema.ts';
 import { mergePatch } from '../merge-patch.ts';
@@ -15,8 +16,9 @@ import { invalidFields, problemResponse } from '../problem.ts';
 import { dryRunParam, readFlag, readWhole, wholeParam } from '../query-params.ts';
 import { readTargetOr } from '../read-target.ts';
 import { type Handler, type Route, targetNameOf, targetParams, targetPath } from '../route.ts';
+import { sentIdentity, withoutIdentity } from '../sent-identity.ts';
 import type { StoredTarget } from '../stored-target.ts';
-import { noSuchTarget, planDelete, planPut, replace } from '../target-plans.ts';
+import { noSuchTarget, notAsMeant, type PlanContext, planDelete, planPut, replace } from '../target-plans.ts';
 import { specView } from '../target-view.ts';
 
 const ifMatch = z.string().optional().openapi({ description: 'Entity tags of which one must be the target’s, or *.' });
@@ -28,6 +30,11 @@ const get: Handler = async (request, deps) => {
   return read.kind === 'problem' ? problemResponse(read) : answerTarget(deps, read.value, { status: 200 });
 };
 
+const contextOf = ({ clock }: ApiDeps, context: Omit<PlanContext, 'nowMs'>): PlanContext => ({
+  ...context,
+  nowMs: clock.nowMs(),
+});
+
 const put: Handler = async (request, deps) => {
   const name = targetNameOf(request);
   const dryRun = readFlag(request.query, 'dryRun');
@@ -38,13 +45,15 @@ const put: Handler = async (request, deps) => {
   if (body.kind === 'problem') return problemResponse(body);
   const manifest = decodeManifest(body.value, name);
   if (manifest.kind === 'problem') return problemResponse(manifest);
+  const identity = sentIdentity(body.value);
+  if (identity.kind === 'problem') return problemResponse(identity);
 
   const address = targetAddress(name.namespace, name.name);
-  const context = { address, preconditions: preconditions.value, nowMs: deps.clock.nowMs() };
+  const context = contextOf(deps, { address, preconditions: preconditions.value, identity: identity.value });
   const plan = planPut(context, manifest.value.target, deps.random.uuid());
   const outcome = await changeTarget(deps, { address, plan, reason: 'TargetWritten', dryRun: dryRun.value });
   const status = outcome.kind === 'ok' && outcome.created ? 201 : 200;
-  return answerChange(deps, outcome, { status, ignored: manifest.value.ignored });
+  return answerChange(deps, outcome, { status, ignored: withoutIdentity(body.value, manifest.value.ignored) });
 };
 
 const patch: Handler = async (request, deps) => {
@@ -55,12 +64,14 @@ const patch: Handler = async (request, deps) => {
   if (preconditions.kind === 'problem') return problemResponse(preconditions);
   const body = await readBody(request.raw, mergePatchMediaTypes);
   if (body.kind === 'problem') return problemResponse(body);
+  const identity = sentIdentity(body.value);
+  if (identity.kind === 'problem') return problemResponse(identity);
 
   const address = targetAddress(name.namespace, name.name);
-  const context = { address, preconditions: preconditions.value, nowMs: deps.clock.nowMs() };
+  const context = contextOf(deps, { address, preconditions: preconditions.value, identity: identity.value });
   const plan = (stored: StoredTarget | undefined) => {
     if (!stored) return noSuchTarget;
-    const failed = failedPrecondition(context.preconditions, stored.target.resourceVersion);
+    const failed = notAsMeant(context, stored);
     if (failed) return failed;
     const wanted = decodeManifest(mergePatch(patchable(stored), body.value), name);
     return wanted.kind === 'problem' ? wanted : replace(context, stored, wanted.value.target);
@@ -69,7 +80,8 @@ const patch: Handler = async (request, deps) => {
   const outcome = isObject
     ? await changeTarget(deps, { address, plan, reason: 'TargetWritten', dryRun: dryRun.value })
     : invalidFields([{ pointer: '', detail: 'must be an object' }]);
-  return answerChange(deps, outcome, { status: 200, ignored: keptOutOfManifest(body.value).ignored });
+  const { ignored } = keptOutOfManifest(body.value);
+  return answerChange(deps, outcome, { status: 200, ignored: withoutIdentity(body.value, ignored) });
 };
 
 /** What a patch applies to: what a client decides of a target, with its defaults. */
@@ -90,7 +102,7 @@ const remove: Handler = async (request, deps) => {
   if (preconditions.kind === 'problem') return problemResponse(preconditions);
 
   const address = targetAddress(namespace, name);
-  const context = { address, preconditions: preconditions.value, nowMs: deps.clock.nowMs() };
+  const context = contextOf(deps, { address, preconditions: preconditions.value });
   const plan = planDelete(context, grace.value);
   const outcome = await changeTarget(deps, { address, plan, reason: 'DeletionRequested', dryRun: dryRun.value });
   return answerChange(deps, outcome, { status: 202 });
