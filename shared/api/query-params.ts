@@ -15,6 +15,20 @@ export function readFlag(query: URLSearchParams, parameter: string): Checked<boo
     : invalidParameters([{ parameter, detail: 'must be true or false' }]);
 }
 
+/** undefined: not given. */
+export function readChoice<Choice extends string>(
+  query: URLSearchParams,
+  parameter: string,
+  choices: readonly Choice[],
+): Checked<Choice | undefined> {
+  const text = query.get(parameter);
+  if (text === null) return ok(undefined);
+  const choice = choices.find((each) => each === text);
+  return choice === undefined
+    ? invalidParameters([{ parameter, detail: `must be one of ${choices.join(', ')}` }])
+    : ok(choice);
+}
+
 export type WholeRange = { readonly min: number; readonly max: number };
 
 export const wholeParam = ({ min, max }: WholeRange, description: string) =>

@@ -2,6 +2,7 @@
 import './zod-openapi.ts';
 import * as z from 'zod';
 import type { UnknownReason } from '../core/shown.ts';
+import { sortOrders } from './list-order.ts';
 
 export const probeType = z.enum(['liveness', 'readiness', 'startup']);
 export const result = z.enum(['success', 'failure', 'unknown']);
@@ -174,6 +175,12 @@ export const targetListSchema = z
     kind: z.literal('TargetList'),
     metadata: z.object({
       continue: z.string().optional().openapi({ description: 'Ask for the rest with it; absent: this is all.' }),
+      order: z
+        .enum(['table', ...sortOrders])
+        .optional()
+        .openapi({
+          description: 'With sortBy: how the items are sorted. table: there are too many targets to sort.',
+        }),
     }),
     items: z.array(targetSchema),
   })

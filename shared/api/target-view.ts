@@ -24,6 +24,10 @@ export function targetView(stored: StoredTarget, options: ViewOptions): TargetVi
   };
 }
 
+/** The status of the condition Ready as it is shown; Unknown where the status cannot be read. */
+export const readyView = (stored: StoredTarget, options: ViewOptions): StatusView['conditions'][number]['status'] =>
+  statusView(stored, options).conditions.find(({ type }) => type === 'Ready')?.status ?? 'Unknown';
+
 function metadataView(target: TargetRecord): TargetView['metadata'] {
   const { namespace, name, uid, labels, annotations, generation, deletionTimestampMs } = target;
   return {

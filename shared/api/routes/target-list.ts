@@ -1,73 +1,80 @@
-/** The list of targets, in the order of the table. */
+/** The list of targets: filtered, in pages, in the order of the table or sorted. */
 import '../zod-openapi.ts';
 import * as z from 'zod';
-import { targetAddress } from '../../store/keys.ts';
-import { continueToken, readContinueToken } from '../continue-token.ts';
-import type { ApiDeps } from '../deps.ts';
-import { freshnessReader } from '../freshness.ts';
+import { readContinueToken, readSortedToken } from '../continue-token.ts';
+import { parseFieldSelector, selectableFields } from '../field-selector.ts';
 import { parseLabelSelector } from '../label-selector.ts';
+import { type SortOrder, sortOrders } from '../list-order.ts';
+import { type PageQuery, type Place, readPage, scannedMax } from '../list-page.ts';
 import { type Checked, invalidParameters, jsonResponse, ok, problemResponse } from '../problem.ts';
-import { readWhole, wholeParam } from '../query-params.ts';
+import { readChoice, readWhole, wholeParam } from '../query-params.ts';
 import { type ApiRequest, type Handler, namespaceParams, type Route, targetsPath } from '../route.ts';
-import { type Position, type ScannedTarget, scanTargets } from '../scan.ts';
 import type { StoredTarget } from '../stored-target.ts';
 import { type TargetView, targetListSchema } from '../target-schema.ts';
-import { targetView } from '../target-view.ts';
+import { readyValues, type TargetViewer, targetViewer } from '../target-viewer.ts';
 
 const limitRange = { min: 1, max: 500 };
 const limitDefault = 100;
-/** Targets looked at for one answer; a selector that matches few gets a short page and a token. */
-const scannedMax = 5_000;
 /** Bytes of JSON: Lambda answers with 6 MB at most, in which every quotation mark counts twice. */
 const pageBytesMax = 3_000_000;
 
-type ListQuery = {
-  readonly matches: (stored: StoredTarget) => boolean;
-  readonly limit: number;
-  readonly from: Position | undefined;
-};
-
 const list: Handler = async (request, deps) => {
-  const query = readListQuery(request);
+  const viewer = targetViewer(deps);
+  const query = readListQuery(request, viewer);
   if (query.kind === 'problem') return problemResponse(query);
   const page = await readPage(deps, query.value);
-  const views = await viewsOf(deps, page.found);
+  if (page.kind === 'problem') return problemResponse(page);
+  const views = await Promise.all(page.found.map(({ stored }) => viewer.viewOf(stored)));
   const items = views.slice(0, fitting(views));
-  const more = items.length < views.length ? page.found[items.length - 1]?.position : page.more;
-  const metadata = more ? { continue: continueToken(more) } : {};
+  const more = items.length < views.length ? page.found[items.length - 1]?.token : page.more;
+  const metadata = {
+    ...(more !== undefined && { continue: more }),
+    ...(query.value.order !== 'table' && { order: page.order }),
+  };
   return jsonResponse(200, { apiVersion: 'probelet.dev/v1', kind: 'TargetList', metadata, items });
 };
 
-function readListQuery({ query, params }: ApiRequest): Checked<ListQuery> {
+function readListQuery(request: ApiRequest, viewer: TargetViewer): Checked<PageQuery> {
+  const { query } = request;
   const limit = readWhole(query, 'limit', limitRange);
   if (limit.kind === 'problem') return limit;
-  const selector = parseLabelSelector(query.get('labelSelector') ?? '');
-  if (selector.kind === 'invalid') return invalidParameters([{ parameter: 'labelSelector', detail: selector.reason }]);
+  const matches = readFilter(request, viewer);
+  if (matches.kind === 'problem') return matches;
+  const sortBy = readChoice(query, 'sortBy', sortOrders);
+  if (sortBy.kind === 'problem') return sortBy;
   const token = query.get('continue') ?? '';
-  const from = token === '' ? undefined : readContinueToken(token);
+  const from = token === '' ? undefined : placeOf(token, sortBy.value);
   if (token !== '' && !from)
-    return invalidParameters([{ parameter: 'continue', detail: 'must be a token from an earlier answer' }]);
-  const namespace = params.namespace ?? query.get('namespace') ?? '';
-  const matches = ({ target }: StoredTarget) =>
-    (namespace === '' || target.namespace === namespace) && selector.matches(target.labels);
-  return ok({ matches, limit: limit.value ?? limitDefault, from });
+    return invalidParameters([{ parameter: 'continue', detail: 'must be a token from an answer to the same request' }]);
+  const order = sortBy.value ?? 'table';
+  return ok({ matches: matches.value, limit: limit.value ?? limitDefault, order, ...(from && { from }) });
 }
 
-type Page = { readonly found: readonly ScannedTarget[]; readonly more: Position | undefined };
+/** A list that was too large to sort goes on in the order of the table. */
+function placeOf(token: string, sortBy: SortOrder | undefined): Place | undefined {
+  const key = sortBy && readSortedToken(token, sortBy);
+  if (key) return { kind: 'key', key };
+  const position = readContinueToken(token);
+  return position && { kind: 'position', position };
+}
 
-/** One match beyond the limit is looked for, so that a token is given only where there is something left. */
-async function readPage(deps: ApiDeps, { matches, limit, from }: ListQuery): Promise<Page> {
-  const found: ScannedTarget[] = [];
-  let scanned = 0;
-  for await (const each of scanTargets(deps, from)) {
-    scanned += 1;
-    if (matches(each.stored)) {
-      if (found.length === limit) return { found, more: found.at(-1)?.position };
-      found.push(each);
-    }
-    if (scanned >= scannedMax) return { found, more: each.position };
-  }
-  return { found, more: undefined };
+/** Every filter of the request together; what needs the freshness is asked last. */
+function readFilter({ query, params }: ApiRequest, viewer: TargetViewer): Checked<PageQuery['matches']> {
+  const labels = parseLabelSelector(query.get('labelSelector') ?? '');
+  if (labels.kind === 'invalid') return invalidParameters([{ parameter: 'labelSelector', detail: labels.reason }]);
+  const fields = parseFieldSelector(query.get('fieldSelector') ?? '');
+  if (fields.kind === 'invalid') return invalidParameters([{ parameter: 'fieldSelector', detail: fields.reason }]);
+  const ready = readChoice(query, 'ready', readyValues);
+  if (ready.kind === 'problem') return ready;
+  const namespace = params.namespace ?? query.get('namespace') ?? '';
+  const isSelected = (stored: StoredTarget) =>
+    (namespace === '' || stored.target.namespace === namespace) &&
+    labels.matches(stored.target.labels) &&
+    fields.matches(stored);
+  const { value } = ready;
+  return ok(
+    value === undefined ? isSelected : async (stored) => isSelected(stored) && (await viewer.readyOf(stored)) === value,
+  );
 }
 
 /** How many of them one answer has room for, at least one. */
@@ -80,21 +87,22 @@ function fitting(views: readonly TargetView[]): number {
   return beyond < 0 ? views.length : beyond;
 }
 
-function viewsOf(deps: ApiDeps, found: readonly ScannedTarget[]): Promise<readonly TargetView[]> {
-  const freshnessOf = freshnessReader(deps);
-  const nowMs = deps.clock.nowMs();
-  const view = async ({ stored }: ScannedTarget) => {
-    const { namespace, name } = stored.target;
-    return targetView(stored, { freshness: await freshnessOf(targetAddress(namespace, name).bucket), nowMs });
-  };
-  return Promise.all(found.map(view));
-}
-
 const query = z.object({
   labelSelector: z
     .string()
     .optional()
     .openapi({ description: 'As in Kubernetes: a=b,c!=d,e in (f,g),h notin (i),j,!k' }),
+  fieldSelector: z
+    .string()
+    .optional()
+    .openapi({ description: `As in Kubernetes: a=b,c==d,e!=f, of ${selectableFields.join(', ')}.` }),
+  ready: z.enum(readyValues).optional().openapi({ description: 'By the condition Ready as it is shown.' }),
+  sortBy: z
+    .enum(sortOrders)
+    .optional()
+    .openapi({
+      description: `lastChange: first whose probe results changed last. With more than ${scannedMax} targets they are not sorted; metadata.order says so.`,
+    }),
   limit: wholeParam(limitRange, `At most so many; ${limitDefault} by default.`),
   continue: z.string().optional().openapi({ description: 'The token of the answer before.' }),
 });
@@ -102,7 +110,7 @@ const query = z.object({
 const listing = {
   method: 'get',
   answers: { 200: { description: 'The targets, and a token if there are more.', schema: targetListSchema } },
-  problems: [],
+  problems: [410],
   handle: list,
 } as const;
 

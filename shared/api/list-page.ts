@@ -1,0 +1,101 @@
+/** One page of a list of targets: in the table's order, or sorted where the table is small enough to be read whole. */
+import { pacer } from '../lib/pace.ts';
+import { continueToken, sortedToken } from './continue-token.ts';
+import type { ApiDeps } from './deps.ts';
+import { compareKeys, type SortKey, type SortOrder, sortKeyOf } from './list-order.ts';
+import { type Problem, problem } from './problem.ts';
+import { type Position, scanTargets } from './scan.ts';
+import type { StoredTarget } from './stored-target.ts';
+
+export type PageQuery = {
+  readonly matches: (stored: StoredTarget) => boolean | Promise<boolean>;
+  readonly limit: number;
+  readonly order: 'table' | SortOrder;
+  readonly from?: Place;
+};
+
+/** After which target the page begins. */
+export type Place =
+  | { readonly kind: 'position'; readonly position: Position }
+  | { readonly kind: 'key'; readonly key: SortKey };
+
+export type Page = {
+  readonly kind: 'page';
+  /** `token` asks for what comes after the target. */
+  readonly found: readonly { readonly stored: StoredTarget; readonly token: string }[];
+  /** Asks for the rest; undefined: there is none. */
+  readonly more: string | undefined;
+  readonly order: 'table' | SortOrder;
+};
+
+/** Targets looked at for one page; a filter that matches few gets a page that is not full, and a token. */
+export const scannedMax = 10_000;
+/** An HTTP API gives up after 30 s, and a sorted list that cannot be sorted is read a second time. */
+const scanMsMax = 10_000;
+/** Of reading in one turn of the event loop: where the prober runs in the same process, a long list must not delay it. */
+const sliceMs = 5;
+
+/** 410: the list was sorted, and the table has grown too large since. */
+export async function readPage(deps: ApiDeps, query: PageQuery): Promise<Page | Problem> {
+  const { order, from } = query;
+  if (order === 'table' || from?.kind === 'position') return tablePage(deps, query);
+  const sorted = await sortedPage(deps, query, order);
+  if (sorted) return sorted;
+  return from ? noLongerSorted : tablePage(deps, query);
+}
+
+const noLongerSorted = problem(
+  410,
+  'gone',
+  `There are more than ${scannedMax} targets now, too many to sort: ask for the list again without continue.`,
+);
+
+/** One match beyond the limit is looked for, so that a token is given only where there is something left. */
+async function tablePage(deps: ApiDeps, { matches, limit, from }: PageQuery): Promise<Page> {
+  const found: Page['found'][number][] = [];
+  const page = (more: string | undefined): Page => ({ kind: 'page', found, more, order: 'table' });
+  const isOver = scanBudget(deps);
+  let last: string | undefined;
+  for await (const { stored, position } of scanTargets(deps, from?.kind === 'position' ? from.position : undefined)) {
+    // After at least one target, so that every page comes further.
+    if ((await isOver()) && last !== undefined) return page(last);
+    last = continueToken(position);
+    if (!(await matches(stored))) continue;
+    if (found.length === limit) return page(found.at(-1)?.token);
+    found.push({ stored, token: last });
+  }
+  return page(undefined);
+}
+
+type Candidate = { readonly stored: StoredTarget; readonly key: SortKey };
+
+/** Keeps no more than what the page may need. undefined: there are too many targets to sort. */
+async function sortedPage(deps: ApiDeps, query: PageQuery, order: SortOrder): Promise<Page | undefined> {
+  const { matches, limit, from } = query;
+  let candidates: Candidate[] = [];
+  const first = () => candidates.sort((a, b) => compareKeys(a.key, b.key)).slice(0, limit + 1);
+  const isOver = scanBudget(deps);
+  for await (const { stored } of scanTargets(deps)) {
+    if (await isOver()) return undefined;
+    const key = sortKeyOf(order, stored);
+    const isBefore = from?.kind === 'key' && compareKeys(key, from.key) <= 0;
+    if (isBefore || !(await matches(stored))) continue;
+    candidates.push({ stored, key });
+    if (candidates.length > 2 * (limit + 1)) candidates = first();
+  }
+  const found = first().map(({ stored, key }) => ({ stored, token: sortedToken(order, key) }));
+  const more = found.length > limit ? found[limit - 1]?.token : undefined;
+  return { kind: 'page', found: found.slice(0, limit), more, order };
+}
+
+/** To be asked once a target: whether it is one too many, or the time is up. */
+function scanBudget({ clock }: ApiDeps): () => Promise<boolean> {
+  const endMs = clock.monotonicMs() + scanMsMax;
+  const pace = pacer(clock, sliceMs);
+  let scanned = 0;
+  return async () => {
+    await pace();
+    scanned += 1;
+    return scanned > scannedMax || clock.monotonicMs() > endMs;
+  };
+}

@@ -1,0 +1,279 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { parseFieldSelector } from '../../shared/api/field-selector.ts';
+import type { StoredTarget } from '../../shared/api/stored-target.ts';
+import { targetAddress } from '../../shared/store/keys.ts';
+import type { Store } from '../../shared/store/store.ts';
+import { immediateClock } from '../support/immediate-clock.ts';
+import { writeTargets } from './many-targets.ts';
+import { apiWorld, manifest, startMs, targetPath, type World } from './world.ts';
+
+type List = {
+  readonly metadata: { readonly continue?: string; readonly order?: string };
+  readonly items: readonly { readonly metadata: { readonly name: string; readonly namespace: string } }[];
+};
+type Refusal = { readonly errors: readonly { readonly parameter: string; readonly detail: string }[] };
+
+async function list(world: World, query: string): Promise<List> {
+  const response = await world.request('GET', `/v1/targets?${query}`);
+  assert.equal(response.status, 200, query);
+  return (await response.json()) as List;
+}
+
+const names = ({ items }: List) => items.map(({ metadata }) => metadata.name);
+
+/** Page by page, to its end. */
+async function pages(world: World, query: string): Promise<readonly List[]> {
+  const found: List[] = [];
+  for (let token: string | undefined = ''; token !== undefined; token = found.at(-1)?.metadata.continue)
+    found.push(await list(world, `${query}&continue=${token}`));
+  return found;
+}
+
+async function refusal(world: World, query: string) {
+  const response = await world.request('GET', `/v1/targets?${query}`);
+  assert.equal(response.status, 400, query);
+  return ((await response.json()) as Refusal).errors;
+}
+
+const put = (world: World, name: string, body: object = manifest(), namespace = 'default') =>
+  world.request('PUT', targetPath(name, namespace), { body });
+
+/** As in Kubernetes' tests of field selectors. */
+const selectors: readonly (readonly [selector: string, matches: boolean])[] = [
+  ['', true],
+  [',', true],
+  ['metadata.name=shop', true],
+  ['metadata.name==shop', true],
+  ['metadata.name!=shop', false],
+  ['metadata.name!=cart', true],
+  ['metadata.name=cart', false],
+  ['metadata.name=', false],
+  ['metadata.name=shop,metadata.namespace=default', true],
+  ['metadata.name=shop,,metadata.namespace=other', false],
+  ['spec.host=10.0.0.1,', true],
+  ['spec.host!=10.0.0.1', false],
+  ['spec.lifecycle=static', true],
+  ['spec.lifecycle!=static', false],
+  ['status.phase=Running', true],
+  ['status.phase!=Running', false],
+  ['metadata.name=shop\\,cart', false],
+  ['metadata.name!=a\\=b\\\\', true],
+  ['metadata.name= shop', false],
+];
+
+describe('field selectors', () => {
+  const stored = {
+    target: { name: 'shop', namespace: 'default', spec: { host: '10.0.0.1', lifecycle: 'static' } },
+    status: { status: { phase: 'Running' } },
+  } as unknown as StoredTarget;
+
+  for (const [selector, matches] of selectors)
+    test(`${selector || '(empty)'} ${matches ? 'matches' : 'does not match'}`, () => {
+      const parsed = parseFieldSelector(selector);
+      assert.equal(parsed.kind === 'selector' && parsed.matches(stored), matches);
+    });
+
+  for (const selector of [
+    'metadata.name',
+    '=x',
+    'metadata.name=a=b',
+    'metadata.name=a\\b',
+    'metadata.name=a\\',
+    'metadata.name===a',
+    'metadata.labels=a',
+    'spec.hosts=a',
+    ' metadata.name=a',
+    'metadata.name =a',
+    'metadata.name!a',
+    'metadata.name in (a)',
+    'constructor=a',
+    '__proto__=a',
+  ])
+    test(`${selector} is refused`, () => assert.equal(parseFieldSelector(selector).kind, 'invalid'));
+});
+
+describe('a list by fieldSelector', () => {
+  test('has the targets whose fields match', async () => {
+    const world = apiWorld();
+    await put(world, 'a');
+    await put(world, 'b', { spec: { host: '127.0.0.2', lifecycle: 'reported', containers: [{ name: 'app' }] } });
+    await put(world, 'a', manifest(), 'other');
+    const found = async (selector: string) =>
+      names(await list(world, `fieldSelector=${encodeURIComponent(selector)}`)).sort();
+    assert.deepEqual(await found('metadata.name=a'), ['a', 'a']);
+    assert.deepEqual(await found('metadata.name=a,metadata.namespace=other'), ['a']);
+    assert.deepEqual(await found('metadata.namespace!=other'), ['a', 'b']);
+    assert.deepEqual(await found('spec.host=127.0.0.2'), ['b']);
+    assert.deepEqual(await found('spec.lifecycle=static'), ['a', 'a']);
+    assert.deepEqual(await found('status.phase=Pending'), ['b']);
+    assert.deepEqual(await found('status.phase!=Pending'), ['a', 'a']);
+  });
+
+  test('of another field is refused with the fields that there are', async () => {
+    const known = 'metadata.name, metadata.namespace, spec.host, spec.lifecycle, status.phase';
+    const detail = `"spec.hosts" is no field to select by; those are ${known}`;
+    const errors = await refusal(apiWorld(), 'fieldSelector=spec.hosts=a');
+    assert.deepEqual(errors, [{ parameter: 'fieldSelector', detail }]);
+  });
+});
+
+describe('a list by ready', () => {
+  const readiness = async (world: World) =>
+    Object.fromEntries(
+      await Promise.all(
+        ['true', 'false', 'unknown'].map(async (value) => [value, names(await list(world, `ready=${value}`)).sort()]),
+      ),
+    );
+
+  test('goes by the condition as it is shown, freshness included', async () => {
+    const world = apiWorld();
+    await put(world, 'probed');
+    await put(world, 'unprobed', { spec: { host: '127.0.0.1', containers: [{ name: 'app' }] } });
+    assert.deepEqual(await readiness(world), { true: ['unprobed'], false: ['probed'], unknown: [] });
+    world.advance(60_000);
+    assert.deepEqual(await readiness(world), { true: ['unprobed'], false: [], unknown: ['probed'] });
+  });
+
+  test('has a target whose status cannot be read among the unknown', async () => {
+    const world = apiWorld();
+    await put(world, 'a');
+    const [status] = (await world.items('a')).filter(({ kind }) => kind === 'STATUS');
+    assert.ok(status);
+    const item = { pk: status.pk, sk: status.sk, kind: 'STATUS', schemaVersion: 1 };
+    await world.store.write([{ kind: 'put', item }], { token: 'poison' });
+    assert.deepEqual(await readiness(world), { true: [], false: [], unknown: ['a'] });
+  });
+
+  test('and by another value is refused', async () =>
+    assert.deepEqual(await refusal(apiWorld(), 'ready=yes'), [
+      { parameter: 'ready', detail: 'must be one of true, false, unknown' },
+    ]));
+});
+
+/** Makes the result of a target's probe one that changed then. */
+async function changedAt(world: World, name: string, afterMs: number): Promise<void> {
+  const [probe] = (await world.items(name)).filter(({ kind }) => kind === 'PROBE');
+  assert.ok(probe);
+  const { pk, sk } = probe;
+  const set = { version: 1, sinceMs: startMs + afterMs, result: 'failure' };
+  await world.store.write([{ kind: 'update', key: { pk, sk }, set }], { token: `${name}-${afterMs}` });
+}
+
+describe('a sorted list', () => {
+  test('by name is sorted by name, then by namespace, page by page', async () => {
+    const world = apiWorld();
+    for (const name of ['d', 'a', 'c', 'b', 'e', 'a10', 'a2']) await put(world, name);
+    await put(world, 'c', manifest(), 'another');
+    const expected = ['a', 'a10', 'a2', 'b', 'c', 'c', 'd', 'e'];
+    for (const limit of [1, 2, 3, 7, 8, 9]) {
+      const found = await pages(world, `sortBy=name&limit=${limit}`);
+      assert.deepEqual(found.flatMap(names), expected);
+      assert.equal(found.length, Math.ceil(expected.length / limit));
+      for (const { metadata } of found) assert.equal(metadata.order, 'name');
+    }
+    const [first] = await pages(world, 'sortBy=name&limit=500');
+    assert.deepEqual(
+      first?.items.filter(({ metadata }) => metadata.name === 'c').map(({ metadata }) => metadata.namespace),
+      ['another', 'default'],
+    );
+  });
+
+  test('by lastChange begins with the result that changed last, and ends with those that have none', async () => {
+    const world = apiWorld();
+    for (const name of ['a', 'b', 'c', 'd']) await put(world, name);
+    await changedAt(world, 'b', 1_000);
+    await changedAt(world, 'd', 3_000);
+    for (const limit of [1, 2, 500])
+      assert.deepEqual((await pages(world, `sortBy=lastChange&limit=${limit}`)).flatMap(names), ['d', 'b', 'a', 'c']);
+  });
+
+  test('goes on after its place whatever was added, removed or changed before it', async () => {
+    const world = apiWorld();
+    for (const name of ['b', 'd', 'f', 'h']) await put(world, name);
+    const first = await list(world, 'sortBy=name&limit=2');
+    await put(world, 'a');
+    for (const { pk, sk } of await world.items('d'))
+      await world.store.write([{ kind: 'delete', key: { pk, sk } }], { token: sk });
+    await put(world, 'e');
+    assert.deepEqual(names(await list(world, `sortBy=name&continue=${first.metadata.continue}`)), ['e', 'f', 'h']);
+  });
+
+  test('is filtered too', async () => {
+    const world = apiWorld();
+    for (const name of ['c', 'a', 'b']) await put(world, name);
+    assert.deepEqual(names(await list(world, 'sortBy=name&fieldSelector=metadata.name!=b')), ['a', 'c']);
+  });
+
+  test('does not go on in another order, or without one', async () => {
+    const world = apiWorld();
+    for (const name of ['a', 'b']) await put(world, name);
+    const token = (await list(world, 'sortBy=name&limit=1')).metadata.continue;
+    const detail = 'must be a token from an answer to the same request';
+    for (const query of ['sortBy=lastChange&', ''])
+      assert.deepEqual(await refusal(world, `${query}continue=${token}`), [{ parameter: 'continue', detail }]);
+    assert.deepEqual(await refusal(world, 'sortBy=age'), [
+      { parameter: 'sortBy', detail: 'must be one of name, lastChange' },
+    ]);
+  });
+
+  test('says nothing of an order where none was asked for', async () => {
+    const world = apiWorld();
+    await put(world, 'a');
+    assert.deepEqual((await list(world, 'limit=1')).metadata, {});
+  });
+});
+
+describe('of many targets', () => {
+  test('10,000 are sorted; with more the list keeps the order of the table, and says so', async () => {
+    const world = apiWorld();
+    await writeTargets(world, 10_000);
+    const sorted = await list(world, 'sortBy=name&limit=3');
+    assert.deepEqual([names(sorted), sorted.metadata.order], [['t0', 't1', 't10'], 'name']);
+    await put(world, 'one-more');
+    const plain = await list(world, 'limit=3');
+    const unsorted = await list(world, 'sortBy=name&limit=3');
+    assert.deepEqual([names(unsorted), unsorted.metadata.order], [names(plain), 'table']);
+    const next = await list(world, `sortBy=name&limit=3&continue=${unsorted.metadata.continue}`);
+    assert.deepEqual(names(next), names(await list(world, `limit=3&continue=${plain.metadata.continue}`)));
+    const gone = await world.request('GET', `/v1/targets?sortBy=name&continue=${sorted.metadata.continue}`);
+    assert.equal(gone.status, 410);
+  });
+
+  test('a page is full as long as more targets match, however few they are', async () => {
+    const world = apiWorld();
+    await writeTargets(world, 9_000, (name): Record<string, string> => (/^t8.00$/.test(name) ? { rare: '' } : {}));
+    const found = await pages(world, 'labelSelector=rare&limit=9');
+    assert.deepEqual(
+      found.map(({ items }) => items.length),
+      [9, 1],
+    );
+  });
+
+  test('a page ends early when 10,000 were looked at, and its token goes on behind them', async () => {
+    const world = apiWorld();
+    const [last] = Array.from({ length: 12_000 }, (_, index) => `t${index}`)
+      .map((name) => ({ name, at: targetAddress('default', name).prefix }))
+      .sort((a, b) => (a.at < b.at ? 1 : -1));
+    await writeTargets(world, 12_000, (name): Record<string, string> => (name === last?.name ? { rare: '' } : {}));
+    const found = await pages(world, 'labelSelector=rare');
+    assert.deepEqual(found.map(names), [[], [last?.name]]);
+  });
+
+  test('a page ends early when its time is up, and loses none', async () => {
+    let monotonicMs = 0;
+    const wrapStore = (store: Store): Store => ({
+      ...store,
+      query: (query) => {
+        monotonicMs += 1_000;
+        return store.query(query);
+      },
+    });
+    const world = apiWorld({ wrapStore, clock: { ...immediateClock(), monotonicMs: () => monotonicMs } });
+    await writeTargets(world, 1_000);
+    const found = await pages(world, 'limit=500');
+    assert.ok(found.length > 10, `${found.length} pages`);
+    assert.equal(new Set(found.flatMap(names)).size, 1_000);
+    assert.equal((await list(world, 'sortBy=name')).metadata.order, 'table');
+  });
+});
