@@ -43,5 +43,5 @@ export type Health = {
 /** `shard`: absent where a process has only one. */
 export type ShardDoubt = { readonly reason: string; readonly sinceMs?: number; readonly shard?: string };
 
-/** Calls the subscriber with each event from now on; returns what ends it. */
-export type WatchSource = (subscriber: (event: EventEnvelope) => void) => () => void;
+/** Calls the subscriber with each event from now on, at its pace if it waits for what is returned; returns what ends it. */
+export type WatchSource = (subscriber: (event: EventEnvelope) => Promise<void>) => () => void;

@@ -169,6 +169,7 @@ const names = [
     'Keep-Alive',
     'Date',
     'Max-Forwards',
+    'Last-Event-ID',
     'a b',
     '',
   ],

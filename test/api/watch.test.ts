@@ -1,43 +1,30 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { EventEnvelope } from '../../shared/bus/envelope.ts';
 import { envelopeOf } from '../../shared/bus/envelope.ts';
 import { syncRequested } from '../bus/sample-event.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
-import { apiWorld } from './world.ts';
-
-/** A source whose events the test sends, and that knows who listens. */
-function source() {
-  const subscribers = new Set<(event: EventEnvelope) => void>();
-  return {
-    subscribers,
-    send: (number: number, name?: string) => {
-      for (const subscriber of subscribers) subscriber(envelopeOf(syncRequested(number, name)));
-    },
-    watch: (subscriber: (event: EventEnvelope) => void) => {
-      subscribers.add(subscriber);
-      return () => void subscribers.delete(subscriber);
-    },
-  };
-}
+import { eventSource, watching } from './watching.ts';
+import { apiWorld, type World } from './world.ts';
 
 async function open(query = '') {
-  const events = source();
+  const events = eventSource();
   const clock = virtualClock();
-  const world = apiWorld({ watch: events.watch, clock });
-  const response = await world.request('GET', `/v1/watch${query}`);
-  assert.equal(response.status, 200);
-  assert.equal(response.headers.get('content-type'), 'text/event-stream');
-  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-  assert.ok(reader);
-  assert.deepEqual(await reader.read(), { done: false, value: 'retry: 1000\n\n' });
-  return { events, clock, world, reader };
+  const world = apiWorld({ watch: events.watch, clock, watchersMax: 1 });
+  const { reader, id } = await watching(world, query);
+  return { events, clock, world, reader, id };
+}
+
+/** Whether the place of the one client that may watch is free again. */
+async function isFree(world: World): Promise<boolean> {
+  const response = await world.request('GET', '/v1/watch');
+  await response.body?.cancel();
+  return response.status === 200;
 }
 
 describe('GET /v1/watch', () => {
   test('sends each event as a server-sent event', async () => {
     const { events, reader } = await open();
-    events.send(1);
+    await events.send(1);
     const envelope = envelopeOf(syncRequested(1));
     const value = `id: event-1\nevent: Target Sync Requested\ndata: ${JSON.stringify(envelope)}\n\n`;
     assert.deepEqual(await reader.read(), { done: false, value });
@@ -45,35 +32,36 @@ describe('GET /v1/watch', () => {
 
   test('sends only what the namespace and name ask for', async () => {
     const { events, reader } = await open('?namespace=default&name=b');
-    events.send(1, 'a');
-    events.send(2, 'b');
+    await events.send(1, 'a');
+    await events.send(2, 'b');
     assert.match((await reader.read()).value ?? '', /^id: event-2\n/);
   });
 
   test('says now and then that it lives, and ends when its time is over', async () => {
-    const { events, clock, reader } = await open('?timeoutSeconds=20');
+    const { world, clock, reader, id } = await open('?timeoutSeconds=20');
     await clock.advance(15_000);
-    assert.deepEqual(await reader.read(), { done: false, value: ':\n\n' });
+    assert.deepEqual(await reader.read(), { done: false, value: `:\nid: ${id}\n\n` });
+    assert.equal(await isFree(world), false);
     await clock.advance(5_000);
     assert.equal((await reader.read()).done, true);
-    assert.equal(events.subscribers.size, 0);
+    assert.equal(await isFree(world), true);
   });
 
   test('ends for a client that leaves', async () => {
-    const { events, reader } = await open();
+    const { world, reader } = await open();
     await reader.cancel();
     await new Promise(setImmediate);
-    assert.equal(events.subscribers.size, 0);
+    assert.equal(await isFree(world), true);
   });
 
   test('ends for a client that is too slow, instead of keeping everything for it', async () => {
-    const { events } = await open();
-    for (let number = 0; number < 3_000; number += 1) events.send(number);
-    assert.equal(events.subscribers.size, 0);
+    const { events, world } = await open();
+    for (let number = 0; number < 3_000; number += 1) await events.send(number);
+    assert.equal(await isFree(world), true);
   });
 
   test('takes a bounded number of clients', async () => {
-    const events = source();
+    const events = eventSource();
     const world = apiWorld({ watch: events.watch, clock: virtualClock() });
     const responses: Response[] = [];
     for (let index = 0; index < 101; index += 1) responses.push(await world.request('GET', '/v1/watch'));
@@ -86,14 +74,14 @@ describe('GET /v1/watch', () => {
   });
 
   test('takes fewer clients where the process has few descriptors', async () => {
-    const world = apiWorld({ watch: source().watch, clock: virtualClock(), watchersMax: 2 });
+    const world = apiWorld({ watch: eventSource().watch, clock: virtualClock(), watchersMax: 2 });
     const statuses: number[] = [];
     for (let index = 0; index < 3; index += 1) statuses.push((await world.request('GET', '/v1/watch')).status);
     assert.deepEqual(statuses, [200, 200, 503]);
   });
 
   test('answers HEAD without a stream', async () => {
-    const events = source();
+    const events = eventSource();
     const response = await apiWorld({ watch: events.watch }).request('HEAD', '/v1/watch');
     assert.equal(response.status, 200);
     assert.equal(events.subscribers.size, 0);
@@ -101,7 +89,7 @@ describe('GET /v1/watch', () => {
 
   test('is no route where there is nothing to watch, and 400 for a time that is not valid', async () => {
     assert.equal((await apiWorld().request('GET', '/v1/watch')).status, 404);
-    const world = apiWorld({ watch: source().watch });
+    const world = apiWorld({ watch: eventSource().watch });
     assert.equal((await world.request('GET', '/v1/watch?timeoutSeconds=0')).status, 400);
   });
 });

@@ -1,108 +1,72 @@
-/** Events as they happen, as server-sent events. A client that comes back reads the state again: events are hints. */
+/** Events as they happen, as server-sent events. A client that has been away too long reads the state again: events are hints. */
+import '../zod-openapi.ts';
 import * as z from 'zod';
-import type { EventEnvelope } from '../../bus/envelope.ts';
-import type { Clock } from '../../lib/clock.ts';
 import type { WatchSource } from '../deps.ts';
-import { everywhere, problem, problemResponse } from '../problem.ts';
+import { parseLabelSelector } from '../label-selector.ts';
+import { type Checked, everywhere, invalidParameters, ok, problem, problemResponse } from '../problem.ts';
 import { readWhole, wholeParam } from '../query-params.ts';
-import type { Handler, Route } from '../route.ts';
+import type { ApiRequest, Handler, Route } from '../route.ts';
+import { type LoggedEvent, type WatchLog, watchLog } from '../watch-log.ts';
+import { type Watch, watchStream } from '../watch-stream.ts';
 
 /** Clients at the same time, where the process has descriptors enough; each holds a connection. */
 const watchersMaxDefault = 100;
-/** Events that wait for one slow client; beyond it the stream ends and the client comes back. */
-const queuedMax = 1_000;
-const keepAliveMs = 15_000;
 const timeoutRange = { min: 1, max: 3_600 };
 const timeoutSecondsDefault = 1_800;
-/** What an EventSource waits before it comes back. */
-const retryMs = 1_000;
 
 const headers = { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no', ...everywhere };
+const lastEventId = 'Last-Event-ID';
 
-type Watch = {
-  readonly source: WatchSource;
-  readonly clock: Clock;
-  readonly wants: (event: EventEnvelope) => boolean;
-  readonly timeoutMs: number;
-  readonly onEnd: () => void;
-};
-
+/** The log begins with the first client: without clients nothing is kept. */
 function watchHandler(source: WatchSource, watchersMax: number): Handler {
   let watchers = 0;
-  return async ({ raw, query }, deps) => {
-    const timeout = readWhole(query, 'timeoutSeconds', timeoutRange);
-    if (timeout.kind === 'problem') return problemResponse(timeout);
-    if (raw.method === 'HEAD') return new Response(null, { headers });
+  let log: WatchLog | undefined;
+  return async (request, deps) => {
+    const wanted = readWanted(request);
+    if (wanted.kind === 'problem') return problemResponse(wanted);
+    if (request.raw.method === 'HEAD') return new Response(null, { headers });
     if (watchers >= watchersMax)
       return problemResponse(problem(503, 'too-many-watchers', `There are ${watchersMax} watchers already.`));
+    log ??= watchLog(source, deps);
+    const place = placeOf(request, log);
+    if (place === undefined) return problemResponse(noLongerKept);
     watchers += 1;
-    const stream = watchStream({
-      source,
-      clock: deps.clock,
-      wants: wanted(query),
-      timeoutMs: (timeout.value ?? timeoutSecondsDefault) * 1000,
-      onEnd: () => {
-        watchers -= 1;
-      },
-    });
-    return new Response(stream, { headers });
+    const onEnd = () => {
+      watchers -= 1;
+    };
+    return new Response(watchStream({ ...wanted.value, log, place, clock: deps.clock, onEnd }), { headers });
   };
 }
 
-function wanted(query: URLSearchParams): (event: EventEnvelope) => boolean {
+const noLongerKept = problem(
+  410,
+  'gone',
+  `The events after this ${lastEventId} are not kept: read the targets again, and watch without it.`,
+);
+
+/** undefined: what followed the event that the client saw last is not kept. */
+function placeOf({ raw }: ApiRequest, log: WatchLog): number | undefined {
+  const id = raw.headers.get(lastEventId) ?? '';
+  return id === '' ? log.end() : log.placeAfter(id);
+}
+
+function readWanted({ query }: ApiRequest): Checked<Pick<Watch, 'wants' | 'timeoutMs'>> {
+  const timeout = readWhole(query, 'timeoutSeconds', timeoutRange);
+  if (timeout.kind === 'problem') return timeout;
+  const selector = parseLabelSelector(query.get('labelSelector') ?? '');
+  if (selector.kind === 'invalid') return invalidParameters([{ parameter: 'labelSelector', detail: selector.reason }]);
   const namespace = query.get('namespace') ?? '';
   const name = query.get('name') ?? '';
-  if (namespace === '' && name === '') return () => true;
-  return ({ detail }) =>
-    'target' in detail &&
-    (namespace === '' || detail.target.namespace === namespace) &&
-    (name === '' || detail.target.name === name);
+  const bySelector = (query.get('labelSelector') ?? '') !== '';
+  const isFiltered = namespace !== '' || name !== '' || bySelector;
+  const wants = ({ target, labels }: LoggedEvent): boolean =>
+    target === undefined
+      ? !isFiltered
+      : (namespace === '' || target.namespace === namespace) &&
+        (name === '' || target.name === name) &&
+        (!bySelector || (labels !== undefined && selector.matches(labels)));
+  return ok({ wants, timeoutMs: (timeout.value ?? timeoutSecondsDefault) * 1000 });
 }
-
-function watchStream(watch: Watch): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
-  let end = () => {};
-  return new ReadableStream<Uint8Array>(
-    {
-      start: (controller) => {
-        let open = true;
-        const send = (text: string) => {
-          if (!open) return;
-          controller.enqueue(encoder.encode(text));
-          if ((controller.desiredSize ?? 0) <= 0) close();
-        };
-        const unsubscribe = watch.source((event) => {
-          if (watch.wants(event)) send(eventText(event));
-        });
-        const cancelTimeout = watch.clock.setTimer(watch.timeoutMs, () => close());
-        let cancelKeepAlive = watch.clock.setTimer(keepAliveMs, keepAlive);
-        function keepAlive() {
-          cancelKeepAlive = watch.clock.setTimer(keepAliveMs, keepAlive);
-          send(':\n\n');
-        }
-        end = () => {
-          if (!open) return;
-          open = false;
-          unsubscribe();
-          cancelTimeout();
-          cancelKeepAlive();
-          watch.onEnd();
-        };
-        const close = () => {
-          if (!open) return;
-          end();
-          controller.close();
-        };
-        send(`retry: ${retryMs}\n\n`);
-      },
-      cancel: () => end(),
-    },
-    new CountQueuingStrategy({ highWaterMark: queuedMax }),
-  );
-}
-
-const eventText = (event: EventEnvelope): string =>
-  `id: ${event.id}\nevent: ${event['detail-type']}\ndata: ${JSON.stringify(event)}\n\n`;
 
 /** A fresh route for each app, since it counts its watchers. */
 export const watchRoute = (source: WatchSource, watchersMax: number = watchersMaxDefault): Route => ({
@@ -112,9 +76,18 @@ export const watchRoute = (source: WatchSource, watchersMax: number = watchersMa
   query: z.object({
     namespace: z.string().optional(),
     name: z.string().optional(),
+    labelSelector: z
+      .string()
+      .optional()
+      .openapi({ description: 'Events of targets whose labels match, as in a list; no others.' }),
     timeoutSeconds: wholeParam(timeoutRange, `How long the stream lasts; ${timeoutSecondsDefault} by default.`),
   }),
+  headers: z.object({
+    [lastEventId]: z.string().optional().openapi({
+      description: 'The id of the last event received: the stream goes on behind it. 410: it is not kept.',
+    }),
+  }),
   answers: { 200: { description: 'The stream.', mediaType: 'text/event-stream', schema: z.string() } },
-  problems: [],
+  problems: [410],
   handle: watchHandler(source, watchersMax),
 });

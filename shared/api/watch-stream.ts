@@ -1,0 +1,80 @@
+/** The stream of one client that watches: reads the log from its place on, as fast as the client takes it. */
+import type { Clock } from '../lib/clock.ts';
+import type { LoggedEvent, WatchLog } from './watch-log.ts';
+
+export type Watch = {
+  readonly log: WatchLog;
+  readonly clock: Clock;
+  /** Where in the log it begins. */
+  readonly place: number;
+  readonly wants: (event: LoggedEvent) => boolean;
+  readonly timeoutMs: number;
+  readonly onEnd: () => void;
+};
+
+/** Events on their way to one client; the rest waits in the log. */
+const queuedMax = 16;
+const keepAliveMs = 15_000;
+/** What an EventSource waits before it comes back. */
+const retryMs = 1_000;
+
+/** Ends when its time is over, and for a client so slow that the log no longer keeps what comes next. */
+export function watchStream(watch: Watch): ReadableStream<Uint8Array> {
+  let pump = () => {};
+  let end = () => {};
+  return new ReadableStream<Uint8Array>(
+    {
+      start: (controller) => {
+        ({ pump, end } = pumping(watch, controller));
+      },
+      pull: () => pump(),
+      cancel: () => end(),
+    },
+    new CountQueuingStrategy({ highWaterMark: queuedMax }),
+  );
+}
+
+function pumping(
+  { log, clock, wants, timeoutMs, onEnd, ...watch }: Watch,
+  controller: ReadableStreamDefaultController<Uint8Array>,
+) {
+  const encoder = new TextEncoder();
+  let { place } = watch;
+  let isOpen = true;
+  const send = (text: string) => controller.enqueue(encoder.encode(text));
+  const hasRoom = () => isOpen && (controller.desiredSize ?? 0) > 0;
+  const end = () => {
+    if (!isOpen) return;
+    isOpen = false;
+    for (const cancel of [leave, cancelTimeout, cancelKeepAlive]) cancel();
+    onEnd();
+  };
+  const close = () => {
+    if (!isOpen) return;
+    end();
+    controller.close();
+  };
+  const pump = () => {
+    while (hasRoom()) {
+      const next = log.at(place);
+      if (next === undefined) return;
+      if (next === 'evicted') return close();
+      place += 1;
+      if (wants(next)) send(eventText(next));
+    }
+    if (log.at(place) === 'evicted') close();
+  };
+  // The id moves on also past events that the client does not want, so that it need not read them again when it comes back.
+  const keepAlive = () => {
+    cancelKeepAlive = clock.setTimer(keepAliveMs, keepAlive);
+    if (hasRoom()) send(`:\nid: ${log.idBefore(place)}\n\n`);
+  };
+  let cancelKeepAlive = clock.setTimer(keepAliveMs, keepAlive);
+  const cancelTimeout = clock.setTimer(timeoutMs, close);
+  const leave = log.onArrival(pump);
+  send(`retry: ${retryMs}\nid: ${log.idBefore(place)}\n\n`);
+  pump();
+  return { pump, end };
+}
+
+const eventText = ({ id, type, data }: LoggedEvent): string => `id: ${id}\nevent: ${type}\ndata: ${data}\n\n`;
