@@ -113,8 +113,8 @@ describe('a function that may do what its role allows', { concurrency: false }, 
       200,
     );
     assert.equal((await call('POST', `${pathOf('static')}/probe`, { body: {} })).status, 202);
-    const created = { metadata: { generateName: 'new-' }, spec: { host: '127.0.0.1', containers: [{ name: 'main' }] } };
-    assert.equal((await call('POST', '/v1/namespaces/default/targets?dryRun=true', { body: created })).status, 201);
+    const body = { metadata: { generateName: 'new-' }, spec: { host: '127.0.0.1', containers: [{ name: 'main' }] } };
+    assert.equal((await call('POST', '/v1/namespaces/default/targets', { body, query: 'dryRun=true' })).status, 201);
     for (const path of [
       '/v1/targets',
       '/v1/namespaces/default/targets',

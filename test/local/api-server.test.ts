@@ -148,6 +148,7 @@ describe('a client that goes away', { concurrency: false }, () => {
     `PUT ${targets}/one/status`,
     `PATCH ${targets}/one`,
     `POST ${targets}/one/probe`,
+    `POST ${targets}`,
     'PUT /v1/namespaces/default/desired',
     'POST /nowhere',
   ];

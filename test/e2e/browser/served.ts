@@ -76,8 +76,10 @@ function ask(port: number, { method, path, body }: Question): Promise<string> {
   });
 }
 
-const own = '/v1/namespaces/e2e/targets/evil';
+const targets = '/v1/namespaces/e2e/targets';
+const own = `${targets}/evil`;
 const json = JSON.stringify(spec);
+const named = JSON.stringify({ ...spec, metadata: { name: 'evil' } });
 
 /** In an order in which each succeeds for whoever may, with its status. */
 export const routes: readonly (readonly [method: string, path: string, body: string | undefined, status: number])[] = [
@@ -85,6 +87,8 @@ export const routes: readonly (readonly [method: string, path: string, body: str
   ['GET', '/metrics', undefined, 200],
   ['GET', '/openapi.json', undefined, 200],
   ['GET', '/v1/targets', undefined, 200],
+  ['GET', targets, undefined, 200],
+  ['POST', `${targets}?dryRun=true`, named, 201],
   ['PUT', own, json, 201],
   ['GET', own, undefined, 200],
   ['GET', `${own}/events`, undefined, 200],
@@ -99,6 +103,7 @@ const paths = [
   '/openapi.json',
   '/v1/targets',
   '/v1/watch',
+  targets,
   own,
   '/v1/namespaces/e2e/targets/mine',
   '/nothing',
@@ -122,6 +127,8 @@ export function attempts(origin: string): readonly Attempt[] {
     { way: 'no-cors', method: 'POST', url: origin + own, body: json },
     { way: 'beacon', method: 'POST', url: origin + own, body: json },
     { way: 'form', method: 'POST', url: origin + own, body: json },
+    { way: 'form', method: 'POST', url: origin + targets, body: named },
+    { way: 'beacon', method: 'POST', url: origin + targets, body: named },
     { way: 'form', method: 'GET', url: `${origin}/v1/targets`, body: json },
   ];
 }
