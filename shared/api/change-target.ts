@@ -4,6 +4,7 @@
  * followed by another; after, so that the write is seen at all. A repetition that changes nothing moves it too, since its first try may
  * have died in between.
  */
+import { sameValue } from '../core/equality.ts';
 import { type Admission, type Growth, growthOf, isGrowth } from '../core/quota.ts';
 import { sleep } from '../lib/clock.ts';
 import { changeCounted } from '../store/items.ts';
@@ -18,13 +19,15 @@ export type Plan =
   | Problem
   /** The state is as wanted. */
   | { readonly kind: 'unchanged'; readonly stored: StoredTarget }
-  /** `stored`: the state once the operations are applied. */
-  | {
-      readonly kind: 'write';
-      readonly operations: readonly Operation[];
-      readonly stored: StoredTarget;
-      readonly created: boolean;
-    };
+  | WritePlan;
+
+/** `stored`: the state once the operations are applied. */
+type WritePlan = {
+  readonly kind: 'write';
+  readonly operations: readonly Operation[];
+  readonly stored: StoredTarget;
+  readonly created: boolean;
+};
 
 export type Change = {
   readonly address: TargetAddress;
@@ -48,25 +51,37 @@ export const unreadable = problem(
 
 /** Throws `StoreUnavailable` when the store stays out of reach or others are faster every time. */
 export async function changeTarget(deps: ApiDeps, change: Change): Promise<Changed | Problem> {
+  let doubted: WritePlan | undefined;
   for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
     const read = await readStored(deps, change.address);
     if (read.kind === 'poison') return unreadable;
     const before = read.kind === 'found' ? read.stored : undefined;
-    const plan = change.plan(before);
+    const plan = donePlan(doubted, before) ?? change.plan(before);
     if (plan.kind === 'problem') return plan;
     const growth = growthOf(before?.target, plan.stored.target);
     const room = await roomFor(deps, change.address, growth);
     if (room.kind === 'exceeded') return quotaExceeded(room.excess);
-    let isDone = change.dryRun;
+    let outcome: Applied = 'refused';
     try {
-      isDone ||= await carriedOut(deps, change, { plan, growth });
+      outcome = change.dryRun ? 'applied' : await carriedOut(deps, change, { plan, growth });
     } finally {
-      room.end(isDone && !change.dryRun);
+      room.end(outcome === 'applied' && !change.dryRun);
     }
-    if (isDone) return { kind: 'ok', stored: plan.stored, created: plan.kind === 'write' && plan.created };
+    if (outcome === 'applied')
+      return { kind: 'ok', stored: plan.stored, created: plan.kind === 'write' && plan.created };
+    if (outcome === 'inDoubt' && plan.kind === 'write' && isNewVersion(plan, before)) doubted = plan;
     await sleep(deps.clock, jitterFirstMs * attempt * (0.5 + deps.random.next()));
   }
   throw new StoreUnavailable('others changed the target at every attempt');
+}
+
+const isNewVersion = ({ stored }: WritePlan, before: StoredTarget | undefined): boolean =>
+  stored.target.resourceVersion !== before?.target.resourceVersion;
+
+/** An earlier attempt was applied, and only its answer was lost: its preconditions do not hold for the state that it made. */
+function donePlan(doubted: WritePlan | undefined, now: StoredTarget | undefined): Plan | undefined {
+  if (!doubted || !now || !sameValue(doubted.stored.target, now.target)) return undefined;
+  return { kind: 'unchanged', stored: now };
 }
 
 /** Less is never refused, and asks nobody. */
@@ -76,21 +91,18 @@ async function roomFor({ quotas }: ApiDeps, { prefix }: TargetAddress, growth: G
 
 type Planned = { readonly plan: Exclude<Plan, Problem>; readonly growth: Growth };
 
-/** false: see `applied`. */
-async function carriedOut(deps: ApiDeps, { address, reason }: Change, { plan, growth }: Planned): Promise<boolean> {
+/** Refused or in doubt: the next read tells what stands there. */
+type Applied = 'applied' | 'refused' | 'inDoubt';
+
+async function carriedOut(deps: ApiDeps, { address, reason }: Change, { plan, growth }: Planned): Promise<Applied> {
   await count(deps, address);
   if (plan.kind === 'write') {
-    if (!(await applied(deps, plan.operations))) return false;
+    const outcome = await deps.store.write(plan.operations, { token: deps.random.uuid() });
+    if (outcome.kind !== 'written') return outcome.kind;
     await count(deps, address, growth);
   }
   await wakeStatusSync(deps, plan.stored, reason);
-  return true;
-}
-
-/** false: refused, or in doubt; either way the next read tells. */
-async function applied(deps: ApiDeps, operations: readonly Operation[]): Promise<boolean> {
-  const outcome = await deps.store.write(operations, { token: deps.random.uuid() });
-  return outcome.kind === 'written';
+  return 'applied';
 }
 
 /** An addition that is applied twice only makes the holder look once more. */

@@ -1,6 +1,5 @@
 /** Reading many targets in the order of the table: bucket by bucket, a bounded page at a time. */
 import { bucketCount } from '../core/slots.ts';
-import { pacer } from '../lib/pace.ts';
 import { bucketName, bucketPk, changesPk, prefixEnd } from '../store/keys.ts';
 import type { Item } from '../store/store.ts';
 import type { ApiDeps } from './deps.ts';
@@ -13,9 +12,6 @@ export type ScannedTarget = { readonly stored: StoredTarget; readonly position: 
 
 /** Holds more items than one target can have, so every page makes progress. */
 const pageItemsMax = 1_000;
-
-/** Of decoding in one turn of the event loop: where the prober runs in the same process, a long list must not delay it. */
-const sliceMs = 5;
 
 /** Every target after the position that can be read; those that cannot are reported and left out. */
 export async function* scanTargets(deps: ApiDeps, from?: Position): AsyncGenerator<ScannedTarget> {
@@ -34,7 +30,6 @@ async function bucketsInUse({ store }: ApiDeps): Promise<readonly string[]> {
 
 async function* scanBucket(deps: ApiDeps, bucket: string, after: string): AsyncGenerator<ScannedTarget> {
   let from = after;
-  const pace = pacer(deps.clock, sliceMs);
   for (;;) {
     const items = await deps.store.query({ pk: bucketPk(bucket), from, limit: pageItemsMax });
     const groups = [...groupByTarget(items)];
@@ -42,7 +37,6 @@ async function* scanBucket(deps: ApiDeps, bucket: string, after: string): AsyncG
     // The last group of a full page may go on in the next one.
     const incomplete = isLast ? undefined : groups.pop();
     for (const [prefix, group] of groups) {
-      await pace();
       const read = storedOf(group, deps.onPoison);
       if (read.kind === 'found') yield { stored: read.stored, position: { bucket, after: prefix + prefixEnd } };
     }

@@ -51,13 +51,10 @@ export function planPut(context: PlanContext, wanted: DecodedTarget, uid: string
   };
 }
 
-/** POST: registers under a name that is free. `uid` is used for the new target, and tells a repetition from another target. */
+/** POST: registers under a name that is free. `uid` is used for the new target. */
 export function planCreate(context: PlanContext, wanted: DecodedTarget, uid: string) {
-  return (stored: StoredTarget | undefined): Plan => {
-    if (!stored) return notAsMeant(context, stored) ?? register(context, wanted, uid);
-    // An earlier attempt of this request has registered it, and its answer was lost.
-    return stored.target.uid === uid ? { kind: 'unchanged', stored } : alreadyExists;
-  };
+  return (stored: StoredTarget | undefined): Plan =>
+    stored ? alreadyExists : (notAsMeant(context, stored) ?? register(context, wanted, uid));
 }
 
 function register({ address, nowMs }: PlanContext, wanted: DecodedTarget, uid: string): Plan {

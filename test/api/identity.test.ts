@@ -1,6 +1,7 @@
 /** metadata.uid and metadata.resourceVersion of a body: which target, in which state, the client means. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { Store } from '../../shared/store/store.ts';
 import { apiWorld, manifest, targetPath, type World } from './world.ts';
 
 const path = targetPath('checkout');
@@ -137,4 +138,38 @@ describe('a uid and resourceVersion', () => {
       ]);
     }
   });
+});
+
+describe('a write whose answer of the store was lost', () => {
+  const conditions = {
+    'with If-Match': { headers: { 'if-match': '"1"' }, metadata: {} },
+    'with its resourceVersion': { headers: {}, metadata: { resourceVersion: '1' } },
+  };
+  for (const [what, { headers, metadata }] of Object.entries(conditions))
+    test(`is done, and not refused for what it changed itself, ${what}`, async () => {
+      const lost = { next: false };
+      const wrapStore = (store: Store): Store => ({
+        ...store,
+        write: async (operations, options) => {
+          const outcome = await store.write(operations, options);
+          const isTarget = operations.some((each) => each.kind === 'update' && each.key.sk.endsWith('#TARGET'));
+          if (!lost.next || !isTarget) return outcome;
+          lost.next = false;
+          return { kind: 'inDoubt' };
+        },
+      });
+      for (const [method, change] of changes) {
+        const world = apiWorld({ wrapStore });
+        await world.request('PUT', path, { body: manifest() });
+        lost.next = true;
+        const response = await world.request(method, path, { headers, body: { ...change, metadata } });
+        assert.equal(response.status, 200, method);
+        assert.equal(response.headers.get('etag'), '"2"');
+        assert.equal(lost.next, false);
+      }
+      const world = apiWorld({ wrapStore });
+      await world.request('PUT', path, { body: manifest() });
+      lost.next = true;
+      assert.equal((await world.request('DELETE', path, { headers })).status, 202);
+    });
 });
