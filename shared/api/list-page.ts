@@ -47,7 +47,7 @@ export async function readPage(deps: ApiDeps, query: PageQuery): Promise<Page | 
 const noLongerSorted = problem(
   410,
   'gone',
-  `There are more than ${scannedMax} targets now, too many to sort: ask for the list again without continue.`,
+  `There are more than ${scannedMax} targets now, or reading them takes longer than ${scanMsMax} ms: too many to sort. Ask for the list again without continue.`,
 );
 
 /** One match beyond the limit is looked for, so that a token is given only where there is something left. */
