@@ -2,9 +2,10 @@
 import { targetAddress } from '../store/keys.ts';
 import type { ApiDeps } from './deps.ts';
 import { freshnessReader } from './freshness.ts';
+import type { ViewOptions } from './probe-view.ts';
 import type { StoredTarget } from './stored-target.ts';
 import type { TargetView } from './target-schema.ts';
-import { readyView, targetView, type ViewOptions } from './target-view.ts';
+import { readyView, targetView } from './target-view.ts';
 
 export const readyValues = ['true', 'false', 'unknown'] as const;
 
