@@ -4,7 +4,7 @@ import type { TargetSpec } from '../core/spec.ts';
 import type { TargetSpecInput } from '../core/spec-input.ts';
 import { metadataProblems, sizeProblems } from '../core/validate-metadata.ts';
 import { validateTargetSpec } from '../core/validate-target.ts';
-import { keptOutOfManifest } from './kept-out.ts';
+import { keptOutOfManifest, keptOutOfManifestAt } from './kept-out.ts';
 import { type Manifest, manifestSchema } from './manifest-schema.ts';
 import { type Checked, invalidFields, ok } from './problem.ts';
 import { shapeOf, withoutFields } from './shape.ts';
@@ -25,7 +25,7 @@ export const hostAnnotation = 'probelet.dev/host';
 
 export function decodeManifest(body: unknown, name: TargetName): Checked<DecodedManifest> {
   const { value, ignored } = keptOutOfManifest(body);
-  const shaped = shapeOf(manifestSchema, value);
+  const shaped = shapeOf(manifestSchema, value, keptOutOfManifestAt);
   if (shaped.kind === 'invalid')
     return invalidFields([...shaped.problems, ...furtherProblems(value, shaped.problems, name)]);
   const ruled = ruledManifest(shaped.value, name);

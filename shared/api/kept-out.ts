@@ -3,6 +3,7 @@
  * Source: PodSpec, Container, ObjectMeta and PodStatus of the Kubernetes API, v1.36.
  */
 import { ownOf } from '../core/own.ts';
+import type { NamesAt, Path } from './known-fields.ts';
 
 export type KeptOut = {
   /** Without the fields kept out and without nulls, which Kubernetes reads as absent, or in a list as the zero of its type. */
@@ -85,6 +86,18 @@ export const keptOutOfManifest = (manifest: unknown): KeptOut => keptOut(manifes
 
 /** Of a Pod whose status is reported. */
 export const keptOutOfReport = (body: unknown): KeptOut => keptOut(body, report);
+
+/** Names of the fields that are kept out of the object at this path of a manifest. */
+export const keptOutOfManifestAt: NamesAt = (path) => droppedAt(pod, path);
+
+/** Names of the fields that are kept out of the object at this path of a report. */
+export const keptOutOfReportAt: NamesAt = (path) => droppedAt(report, path);
+
+function droppedAt(root: Shape, path: Path): readonly string[] {
+  const fields = path.filter((token) => typeof token === 'string');
+  const shape = fields.reduce<Shape>((at, field) => ownOf(at.into ?? {}, field) ?? {}, root);
+  return [...(shape.drop ?? [])];
+}
 
 function keptOut(root: unknown, shape: Shape): KeptOut {
   const ignored = new Set<string>();

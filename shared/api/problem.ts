@@ -44,7 +44,7 @@ export type Checked<Value> = { readonly kind: 'ok'; readonly value: Value } | Pr
 export const ok = <Value>(value: Value): { readonly kind: 'ok'; readonly value: Value } => ({ kind: 'ok', value });
 
 /** Enough to mend a manifest or a query, and an answer of bounded size. */
-const errorsMax = 50;
+export const errorsMax = 50;
 
 export function problem(status: ProblemStatus, slug: string, detail: string): Problem {
   return { kind: 'problem', status, slug, detail };

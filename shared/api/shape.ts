@@ -2,19 +2,42 @@
 import type * as z from 'zod';
 import { at, type FieldProblem } from '../core/field-problem.ts';
 import { ownOf } from '../core/own.ts';
-import { type Checked, invalidFields, ok } from './problem.ts';
+import { fieldsAt, type NamesAt, type Path, unknownField } from './known-fields.ts';
+import { type Checked, errorsMax, invalidFields, ok } from './problem.ts';
 
 export type Shaped<Value> =
   | { readonly kind: 'ok'; readonly value: Value }
   | { readonly kind: 'invalid'; readonly problems: readonly FieldProblem[] };
 
-export function shapeOf<Schema extends z.ZodType>(schema: Schema, value: unknown): Shaped<z.infer<Schema>> {
+/** `alsoKnown`: names beside the schema's that an unknown field may be a misspelling of. */
+export function shapeOf<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  alsoKnown: NamesAt = () => [],
+): Shaped<z.infer<Schema>> {
   const outcome = schema.safeParse(value);
   const unnamed = prototypeNames(value, '');
   if (outcome.success && unnamed.length === 0) return ok(outcome.data);
-  const problems = outcome.error?.issues.flatMap((issue) => fieldProblems(issue, value)) ?? [];
-  const known = new Set(problems.map(({ pointer }) => pointer));
-  return { kind: 'invalid', problems: [...problems, ...unnamed.filter(({ pointer }) => !known.has(pointer))] };
+  const known: NamesAt = (path) => [...fieldsAt(schema, path), ...alsoKnown(path)];
+  const context = { root: value, unknown: unknownFields(known) };
+  const problems = outcome.error?.issues.flatMap((issue) => fieldProblems(issue, context)) ?? [];
+  const named = new Set(problems.map(({ pointer }) => pointer));
+  return { kind: 'invalid', problems: [...problems, ...unnamed.filter(({ pointer }) => !named.has(pointer))] };
+}
+
+type Context = {
+  readonly root: unknown;
+  /** What to say of an unknown field of the object at the path. */
+  readonly unknown: (path: Path, key: string) => string;
+};
+
+/** The search for the nearest name ends with the last problem that an answer shows, so that a body of unknown fields costs little. */
+function unknownFields(known: NamesAt): Context['unknown'] {
+  let hintsLeft = errorsMax;
+  return (path, key) => {
+    hintsLeft -= 1;
+    return unknownField(key, hintsLeft < 0 ? [] : known(path));
+  };
 }
 
 /** zod drops this key where any other would be an entry, without a word. No name of Kubernetes is like it. Recursion is bounded by the parsers. */
@@ -30,8 +53,12 @@ function prototypeNames(value: unknown, pointer: string): readonly FieldProblem[
 }
 
 /** The value in the schema's shape, or a 422 that names every field that is not. */
-export function decodeShape<Schema extends z.ZodType>(schema: Schema, value: unknown): Checked<z.infer<Schema>> {
-  const shaped = shapeOf(schema, value);
+export function decodeShape<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  alsoKnown?: NamesAt,
+): Checked<z.infer<Schema>> {
+  const shaped = shapeOf(schema, value, alsoKnown);
   return shaped.kind === 'ok' ? shaped : invalidFields(shaped.problems);
 }
 
@@ -55,12 +82,12 @@ export function withoutFields(value: unknown, problems: readonly FieldProblem[])
   return copy;
 }
 
-function fieldProblems(issue: z.core.$ZodIssue, root: unknown): readonly FieldProblem[] {
+function fieldProblems(issue: z.core.$ZodIssue, { root, unknown }: Context): readonly FieldProblem[] {
   const path = issue.path.map((token) => (typeof token === 'symbol' ? '' : token));
   const pointer = path.reduce<string>(at, '');
   switch (issue.code) {
     case 'unrecognized_keys':
-      return issue.keys.map((key) => ({ pointer: at(pointer, key), detail: 'unknown field' }));
+      return issue.keys.map((key) => ({ pointer: at(pointer, key), detail: unknown(path, key) }));
     case 'invalid_type':
       return [
         {
@@ -93,7 +120,7 @@ const expectedTypes: { readonly [expected: string]: string } = {
   array: 'a list',
 };
 
-function isAbsent(root: unknown, path: readonly (string | number)[]): boolean {
+function isAbsent(root: unknown, path: Path): boolean {
   let value = root;
   for (const token of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, token)) return true;

@@ -6,7 +6,7 @@ import { at, type FieldProblem, unique, unless } from '../core/field-problem.ts'
 import { isQualifiedName } from '../core/names.ts';
 import type { ReportRecord } from '../core/records.ts';
 import type { Condition, ContainerState, ContainerStatus } from '../core/types.ts';
-import { keptOutOfReport } from './kept-out.ts';
+import { keptOutOfReport, keptOutOfReportAt } from './kept-out.ts';
 import { type Checked, invalidFields, ok } from './problem.ts';
 import { decodeShape } from './shape.ts';
 import { phase } from './target-schema.ts';
@@ -81,7 +81,7 @@ export type DecodedReport = { readonly report: Report; readonly ignored: readonl
 
 export function decodeReport(body: unknown): Checked<DecodedReport> {
   const { value, ignored } = keptOutOfReport(body);
-  const shaped = decodeShape(reportSchema, value);
+  const shaped = decodeShape(reportSchema, value, keptOutOfReportAt);
   if (shaped.kind === 'problem') return shaped;
   const {
     phase: reportedPhase,

@@ -15,7 +15,7 @@ import { decodeShape } from '../shape.ts';
 import type { StoredTarget } from '../stored-target.ts';
 import { planDelete } from '../target-plans.ts';
 
-const desiredSchema = z
+export const desiredSchema = z
   .strictObject({ names: z.array(z.string()) })
   .openapi('DesiredSet', { description: 'As JSON at most 1 MiB, as YAML at most 64 KiB.' });
 

@@ -14,7 +14,7 @@ import type { StoredTarget } from '../stored-target.ts';
 import { planProbeRequest } from '../target-plans.ts';
 import { probeType } from '../target-schema.ts';
 
-const probeRequestSchema = z
+export const probeRequestSchema = z
   .strictObject({ container: z.string().optional(), probeType: probeType.optional() })
   .openapi('ProbeRequest', { description: 'Absent: every container, every type.' });
 

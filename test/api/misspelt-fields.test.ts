@@ -1,0 +1,104 @@
+/** A misspelt field of any body is refused with the name that was probably meant: every field of every schema is misspelt once. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import * as z from 'zod';
+import { keptOutOfManifestAt, keptOutOfReportAt } from '../../shared/api/kept-out.ts';
+import type { NamesAt, Path } from '../../shared/api/known-fields.ts';
+import { manifestSchema } from '../../shared/api/manifest-schema.ts';
+import { errorsMax } from '../../shared/api/problem.ts';
+import { desiredSchema } from '../../shared/api/routes/desired.ts';
+import { probeRequestSchema } from '../../shared/api/routes/probe.ts';
+import { reportSchema } from '../../shared/api/status-report.ts';
+import { at } from '../../shared/core/field-problem.ts';
+import { apiWorld, manifest, targetPath } from './world.ts';
+
+type ObjectAt = { readonly path: Path; readonly fields: readonly string[] };
+
+/** Every object of a body, with the names of its fields. */
+function objectsOf(schema: z.core.$ZodType, path: Path = []): readonly ObjectAt[] {
+  if (schema instanceof z.ZodOptional) return objectsOf(schema.def.innerType, path);
+  if (schema instanceof z.ZodArray) return objectsOf(schema.def.element, [...path, 0]);
+  if (!(schema instanceof z.ZodObject)) return [];
+  const below = Object.entries(schema.shape).flatMap(([name, part]) => objectsOf(part, [...path, name]));
+  return [{ path, fields: Object.keys(schema.shape) }, ...below];
+}
+
+/** Without its second letter, or with another one where that leaves a field of the same object. */
+function misspelt(field: string, fields: readonly string[]): string {
+  const shorter = field[0] + field.slice(2);
+  return fields.includes(shorter) ? `${field}x` : shorter;
+}
+
+const pointerOf = (path: Path): string => path.reduce<string>(at, '');
+
+const bodyAt = (path: Path, value: unknown): unknown =>
+  path.reduceRight<unknown>((inner, token) => (typeof token === 'number' ? [inner] : { [token]: inner }), value);
+
+type Body = {
+  readonly schema: z.core.$ZodType;
+  readonly method: string;
+  readonly url: string;
+  readonly keptOutAt?: NamesAt;
+};
+
+const target = targetPath('checkout');
+const bodies: Readonly<Record<string, Body>> = {
+  manifest: { schema: manifestSchema, method: 'PUT', url: target, keptOutAt: keptOutOfManifestAt },
+  'status report': { schema: reportSchema, method: 'PUT', url: `${target}/status`, keptOutAt: keptOutOfReportAt },
+  'desired set': { schema: desiredSchema, method: 'PUT', url: '/v1/namespaces/default/desired' },
+  'probe request': { schema: probeRequestSchema, method: 'POST', url: `${target}/probe` },
+};
+
+/** Of a Pod's status all but podIP is kept out, so a misspelt one is named in the Warning instead. */
+const isKeptOut = (name: string, path: Path): boolean => name === 'manifest' && pointerOf(path) === '/status';
+
+type Answer = { readonly errors: readonly { readonly pointer: string; readonly detail: string }[] };
+
+for (const [name, { schema, method, url, keptOutAt }] of Object.entries(bodies))
+  describe(`every field of a ${name}, misspelt`, () => {
+    for (const { path, fields } of objectsOf(schema).filter((each) => !isKeptOut(name, each.path)))
+      test(`in ${pointerOf(path) || 'the body'}`, async () => {
+        const world = apiWorld();
+        const known = [...fields, ...(keptOutAt?.(path) ?? [])];
+        for (const field of known) {
+          const wrong = misspelt(field, known);
+          const response = await world.request(method, url, { body: bodyAt(path, { [wrong]: 1 }) });
+          const { errors } = (await response.json()) as Answer;
+          const pointer = at(pointerOf(path), wrong);
+          assert.equal(response.status, 422);
+          assert.deepEqual(
+            errors.filter((each) => each.pointer === pointer),
+            [{ pointer, detail: `unknown field (did you mean ${field}?)` }],
+          );
+        }
+      });
+  });
+
+test('a misspelt field of a patch is named, too', async () => {
+  const world = apiWorld();
+  await world.request('PUT', target, { body: manifest() });
+  const response = await world.request('PATCH', target, { body: { spec: { terminationGraceSeconds: 5 } } });
+  assert.deepEqual(((await response.json()) as Answer).errors, [
+    {
+      pointer: '/spec/terminationGraceSeconds',
+      detail: 'unknown field (did you mean terminationGracePeriodSeconds?)',
+    },
+  ]);
+});
+
+test('a name that resembles no field of its object is unknown, whatever is known elsewhere', async () => {
+  const response = await apiWorld().request('PUT', target, { body: { spec: { host: 'a', httpGet: {}, Host: 'b' } } });
+  const { errors } = (await response.json()) as Answer;
+  assert.deepEqual(errors.slice(0, 2), [
+    { pointer: '/spec/httpGet', detail: 'unknown field' },
+    { pointer: '/spec/Host', detail: 'unknown field (did you mean host?)' },
+  ]);
+});
+
+test('a body of nothing but unknown fields is answered at once', async () => {
+  const unknown = Object.fromEntries(Array.from({ length: 3_000 }, (_, index) => [`livenessProb${index}`, 1]));
+  const startMs = performance.now();
+  const response = await apiWorld().request('PUT', target, { body: { spec: { host: 'a', ...unknown } } });
+  assert.ok(performance.now() - startMs < 1_000);
+  assert.equal(((await response.json()) as Answer).errors.length, errorsMax);
+});
