@@ -1,6 +1,7 @@
 /** Decides whether a spec can be stored, and in what form. Nothing of a refused spec is. */
 import { defaultTargetSpec } from './default-target.ts';
 import { at, atMost, type FieldProblem, inRange, unique, unless } from './field-problem.ts';
+import { hostDetail } from './host-detail.ts';
 import {
   containersMax,
   envMax,
@@ -76,7 +77,7 @@ function gracePeriodProblems(seconds: number | undefined): Problems {
 /** A target is something with an address, also when its probes happen to name hosts of their own. */
 function hostProblems(spec: TargetSpecInput): Problems {
   if (!spec.host) return [{ pointer: '/spec/host', detail: 'must be set: a target has an address' }];
-  return unless(isHost(spec.host), '/spec/host', 'must be a host name or an IP address without brackets');
+  return isHost(spec.host) ? [] : [{ pointer: '/spec/host', detail: hostDetail(spec.host) }];
 }
 
 function gatesProblems(gates: NonNullable<TargetSpecInput['readinessGates']>): Problems {

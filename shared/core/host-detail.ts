@@ -1,0 +1,66 @@
+/** What is wrong with a text that is no host. Most are URLs or parts of one, so the answer says where each part of a URL goes. */
+import { isIpv4 } from './ip-literal.ts';
+import { isHost } from './names.ts';
+
+type Parts = {
+  readonly scheme: string;
+  readonly credentials: string;
+  readonly host: string;
+  readonly port: string;
+  /** With its query and fragment. */
+  readonly path: string;
+};
+
+/** The detail of the field problem of a text for which `isHost` is false. Credentials in it are never repeated. */
+export function hostDetail(text: string): string {
+  const parts = partsOf(text.trim());
+  const meant = isHost(parts.host) ? ` (did you mean ${parts.host}?)` : '';
+  if (isIpv4(parts.host) && prefixLength.test(parts.path)) return `must be one address, not a range${meant}`;
+  const places = placesOf(parts);
+  if (places.length === 0) return `must be a host name or an IP address without brackets${meant}`;
+  return `must be a host name or an IP address alone: put ${listed(places)}${meant}`;
+}
+
+const prefixLength = /^\/\d+$/;
+const pathStart = /[/?#]/;
+
+/** Where each part belongs that is there beside the host. */
+function placesOf({ scheme, credentials, port, path }: Parts): readonly string[] {
+  return [
+    ...(isHttp(scheme) ? ['the scheme in httpGet.scheme'] : []),
+    ...(scheme !== '' && !isHttp(scheme) ? ['the protocol in the handler (httpGet, tcpSocket or grpc)'] : []),
+    ...(credentials === '' ? [] : ['credentials in httpGet.httpHeaders']),
+    ...(port === '' ? [] : ["the port in the probe's port"]),
+    ...(path === '' ? [] : ['the path in httpGet.path']),
+  ];
+}
+
+const isHttp = (scheme: string): boolean => ['http', 'https'].includes(scheme.toLowerCase());
+
+const listed = (texts: readonly string[]): string =>
+  texts.length < 2 ? texts.join('') : `${texts.slice(0, -1).join(', ')} and ${texts.at(-1)}`;
+
+/** Takes apart whatever stands there, in the order in which a URL is read; no part is judged. */
+function partsOf(text: string): Parts {
+  const schemeEnd = text.indexOf('://');
+  // Later ones are part of a path.
+  const hasScheme = schemeEnd >= 0 && text.search(pathStart) === schemeEnd + 1;
+  const [scheme, afterScheme] = cut(text, hasScheme ? schemeEnd : -1, '://'.length);
+  const pathAt = afterScheme.search(pathStart);
+  const authority = pathAt < 0 ? afterScheme : afterScheme.slice(0, pathAt);
+  const [credentials, hostAndPort] = cut(authority, authority.lastIndexOf('@'), '@'.length);
+  return { scheme, credentials, ...hostOf(hostAndPort), path: pathAt < 0 ? '' : afterScheme.slice(pathAt) };
+}
+
+/** What stands before a mark and what after; all of it stands after a mark that is not there. */
+const cut = (text: string, at: number, length: number): readonly [before: string, after: string] =>
+  at < 0 ? ['', text] : [text.slice(0, at), text.slice(at + length)];
+
+/** An IPv6 address is in brackets where a port follows it; a text with one colon is a host and a port. */
+function hostOf(text: string): Pick<Parts, 'host' | 'port'> {
+  const [, bracketed, portOfBracketed] = /^\[([^\]]*)\](.*)$/s.exec(text) ?? [];
+  if (bracketed !== undefined) return { host: bracketed, port: portOfBracketed ?? '' };
+  const at = text.indexOf(':');
+  if (at < 0 || text.includes(':', at + 1)) return { host: text, port: '' };
+  return { host: text.slice(0, at), port: text.slice(at) };
+}
