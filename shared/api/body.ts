@@ -64,10 +64,15 @@ function mediaTypeOf(request: Request): string {
 function unsupported(request: Request, mediaTypes: MediaTypes): Problem {
   const accepted = Object.keys(mediaTypes).join(', ');
   const header = request.method === 'PATCH' ? 'accept-patch' : 'accept';
-  return {
-    ...problem(415, 'unsupported-media-type', `The body has to be one of ${accepted}, in UTF-8 and not compressed.`),
-    headers: { [header]: accepted },
-  };
+  const detail = `The body has to be one of ${accepted}, in UTF-8 and not compressed.${curlHint(request, mediaTypes)}`;
+  return { ...problem(415, 'unsupported-media-type', detail), headers: { [header]: accepted } };
+}
+
+/** curl names this type for a body that it is given without one. */
+function curlHint(request: Request, mediaTypes: MediaTypes): string {
+  if (mediaTypeOf(request) !== 'application/x-www-form-urlencoded') return '';
+  const yaml = Object.keys(mediaTypes).find((mediaType) => mediaTypes[mediaType] === 'yaml');
+  return ` For a file in YAML: curl -H 'content-type: ${yaml}' --data-binary @file`;
 }
 
 const tooLarge = (bytesMax: number): Problem =>

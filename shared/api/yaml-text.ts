@@ -1,13 +1,21 @@
 /** YAML text to a plain JSON value: one document, YAML 1.2 core schema, unique keys, bounded aliases and nesting. */
 import { parseAllDocuments } from 'yaml';
 import { depthMax, type Parsed } from './json-text.ts';
+import { hasLostFields, isOneLine, newlinesHint } from './lost-newlines.ts';
 
 /** Aliases are for anchors in a manifest, not for multiplying it. */
 const aliasCountMax = 100;
 /** What a body of 64 KiB may become once its aliases are expanded. */
 const nodesMax = 20_000;
 
+/** The reason why a text of one line cannot be parsed says as well how its line breaks may have been lost. */
 export function parseYaml(text: string): Parsed {
+  const parsed = parsedOrMalformed(text);
+  if (parsed.kind === 'malformed') return isOneLine(text) ? malformed(`${parsed.reason}; ${newlinesHint}`) : parsed;
+  return hasLostFields(text, parsed.value) ? malformed(newlinesHint) : parsed;
+}
+
+function parsedOrMalformed(text: string): Parsed {
   try {
     return parsedDocument(text);
   } catch (error) {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { bodyBytesMax } from '../../shared/api/body.ts';
 import { depthMax } from '../../shared/api/json-text.ts';
@@ -72,8 +73,58 @@ describe('media types', () => {
       assert.match(response.headers.get('accept') ?? '', /application\/yaml/);
     });
 
+  test('what curl names without being asked is 415 with what to ask it for', async () => {
+    const { detail } = await put(good, { 'content-type': 'application/x-www-form-urlencoded' });
+    assert.match(detail, / For a file in YAML: curl -H 'content-type: application\/yaml' --data-binary @file$/);
+    assert.doesNotMatch((await put(good, { 'content-type': 'text/plain' })).detail, /curl/);
+  });
+
   test('a compressed body is 415', async () =>
     assert.equal((await put(good, { ...json, 'content-encoding': 'gzip' })).status, 415));
+});
+
+/** As `curl -d @file` sends a file. */
+const stripped = (text: string): string => text.replaceAll(/[\r\n]/g, '');
+
+describe('YAML that has lost its line breaks is 400 and says how to keep them', () => {
+  const hint = /the body is one line, .*: curl -d @file strips them, --data-binary @file keeps them$/;
+  const refused = async (text: string) => {
+    const { status, detail } = await put(text, yaml);
+    assert.deepEqual([status, hint.test(detail)], [400, true], `${text}\n${detail}`);
+  };
+
+  const folder = new URL('../../examples/', import.meta.url);
+  for (const file of readdirSync(folder).filter((name) => name.endsWith('.yaml')))
+    test(`examples/${file}, with its comments and without`, async () => {
+      const text = readFileSync(new URL(file, folder), 'utf8');
+      await refused(stripped(text));
+      await refused(stripped(text.replaceAll(/^ *#.*\n/gm, '')));
+    });
+
+  const rows: readonly (readonly [what: string, text: string])[] = [
+    ['nested blocks', 'spec:\n  host: a\n  readinessProbe:\n    tcpSocket: { port: 1 }\n'],
+    ['a comment at the end of a line', 'kind: Target # ours\napiVersion: probelet.dev/v1\nspec: {}\n'],
+    ['a comment at the end of what is whole', `spec: ${JSON.stringify(manifest().spec)} # ours\nmetadata: {}\n`],
+    ['a comment in a flow', 'spec: {\n  host: a, # ours\n  readinessProbe: { tcpSocket: { port: 1 } } }\n'],
+    ['a mark before the document', '---\nspec: { host: a }\n'],
+    ['a mark between documents', 'spec: { host: a }\n---\nspec: { host: b }\n'],
+    ['a directive', '%YAML 1.2\n---\nspec: { host: a }\n'],
+    ['a field without a value', 'spec:\nhost: a\n'],
+    ['a list', 'spec:\n- a\n- b\n'],
+    ['a list of fields', 'spec:\n- host: a\n'],
+    ['a block of text', 'metadata:\n  annotations:\n    a: |\n      b\nspec: {}\n'],
+    ['line breaks of Windows', 'apiVersion: v1\r\nkind: Pod\r\n'],
+  ];
+  for (const [what, text] of rows) test(what, () => refused(stripped(text)));
+
+  test('a text of one line that is meant so is taken', async () => {
+    const spec = JSON.stringify(manifest().spec);
+    for (const text of [`spec: ${spec}`, `{ "spec": ${spec} }`, `spec: ${spec} # a target`, `# ours\nspec: ${spec}`])
+      assert.equal((await put(text, yaml)).status, 201, text);
+  });
+
+  test('a malformed text of several lines says nothing of it', async () =>
+    assert.doesNotMatch((await put('spec: {\n', yaml)).detail, /curl/));
 });
 
 describe('the size of a body', () => {
