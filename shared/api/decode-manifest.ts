@@ -5,6 +5,7 @@ import type { TargetSpecInput } from '../core/spec-input.ts';
 import { metadataProblems, sizeProblems } from '../core/validate-metadata.ts';
 import { validateTargetSpec } from '../core/validate-target.ts';
 import { keptOutOfManifest, keptOutOfManifestAt } from './kept-out.ts';
+import { foreignKind, kindProblems } from './manifest-kinds.ts';
 import { type Manifest, manifestSchema } from './manifest-schema.ts';
 import { type Checked, invalidFields, ok } from './problem.ts';
 import { shapeOf, withoutFields } from './shape.ts';
@@ -24,6 +25,8 @@ export type DecodedManifest = { readonly target: DecodedTarget; readonly ignored
 export const hostAnnotation = 'probelet.dev/host';
 
 export function decodeManifest(body: unknown, name: TargetName): Checked<DecodedManifest> {
+  const foreign = foreignKind(body);
+  if (foreign) return invalidFields([foreign]);
   const { value, ignored } = keptOutOfManifest(body);
   const shaped = shapeOf(manifestSchema, value, keptOutOfManifestAt);
   if (shaped.kind === 'invalid')
@@ -62,20 +65,6 @@ function ruledManifest(manifest: Manifest, name: TargetName): Ruled {
   ];
   if (problems.length > 0 || validated.kind === 'invalid') return { kind: 'invalid', problems };
   return { kind: 'valid', target: { ...name, labels, annotations, spec: validated.spec } };
-}
-
-const kinds: readonly (readonly [apiVersion: string | undefined, kind: string | undefined])[] = [
-  [undefined, undefined],
-  ['v1', 'Pod'],
-  ['probelet.dev/v1', 'Target'],
-];
-
-function kindProblems({ apiVersion, kind }: Manifest): readonly FieldProblem[] {
-  if (kinds.some((known) => known[0] === apiVersion && known[1] === kind)) return [];
-  const ofKind = kinds.find((known) => known[1] === kind);
-  return ofKind
-    ? [{ pointer: '/apiVersion', detail: `must be ${ofKind[0] ?? 'absent, as kind is'}` }]
-    : [{ pointer: '/kind', detail: 'must be Target (of probelet.dev/v1) or Pod (of v1)' }];
 }
 
 function identityProblems({ metadata }: Manifest, name: TargetName): readonly FieldProblem[] {

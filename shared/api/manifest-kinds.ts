@@ -1,0 +1,49 @@
+/** The kinds of Kubernetes documents: which are targets, and what to send instead of the others. */
+import { type FieldProblem, unless } from '../core/field-problem.ts';
+import { ownOf } from '../core/own.ts';
+import { nearest } from '../lib/nearest.ts';
+
+type TypeMeta = { readonly apiVersion?: string | undefined; readonly kind?: string | undefined };
+
+const apiVersions: { readonly [kind: string]: string } = { Pod: 'v1', Target: 'probelet.dev/v1' };
+
+/** Where the kinds that start Pods keep the spec of one. */
+const podTemplates: { readonly [kind: string]: string } = {
+  CronJob: 'spec.jobTemplate.spec.template.spec',
+  DaemonSet: 'spec.template.spec',
+  Deployment: 'spec.template.spec',
+  Job: 'spec.template.spec',
+  PodTemplate: 'template.spec',
+  ReplicaSet: 'spec.template.spec',
+  ReplicationController: 'spec.template.spec',
+  StatefulSet: 'spec.template.spec',
+};
+
+const known = 'must be Target (of probelet.dev/v1) or Pod (of v1)';
+
+/**
+ * The problem of a document of another kind, which has the fields of that kind: whatever else is wrong with it as a target follows from
+ * its kind. undefined: it is a target, or a misspelt one, which `kindProblems` names.
+ */
+export function foreignKind(document: unknown): FieldProblem | undefined {
+  const kind = kindOf(document);
+  if (kind === undefined || nearestKind(kind) !== undefined) return undefined;
+  const template = ownOf(podTemplates, kind);
+  const detail = `${known}: for each address of a ${kind} send a Pod, or a Target with the containers of ${template}`;
+  return { pointer: '/kind', detail: template === undefined ? known : detail };
+}
+
+/** What is wrong with the kind and the apiVersion of what may be a target. Both may be absent. */
+export function kindProblems({ apiVersion, kind }: TypeMeta): readonly FieldProblem[] {
+  if (kind === undefined) return unless(apiVersion === undefined, '/apiVersion', 'must be absent, as kind is');
+  const meant = nearestKind(kind);
+  if (meant !== kind) return [{ pointer: '/kind', detail: `${known}${meant ? ` (did you mean ${meant}?)` : ''}` }];
+  return unless(apiVersion === apiVersions[kind], '/apiVersion', `must be ${apiVersions[kind]}`);
+}
+
+const nearestKind = (kind: string): string | undefined => nearest(kind, Object.keys(apiVersions));
+
+function kindOf(document: unknown): string | undefined {
+  const kind = typeof document === 'object' && document !== null && 'kind' in document ? document.kind : undefined;
+  return typeof kind === 'string' ? kind : undefined;
+}
