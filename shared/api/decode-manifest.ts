@@ -4,6 +4,7 @@ import type { TargetSpec } from '../core/spec.ts';
 import type { TargetSpecInput } from '../core/spec-input.ts';
 import { metadataProblems, sizeProblems } from '../core/validate-metadata.ts';
 import { validateTargetSpec } from '../core/validate-target.ts';
+import { addressOf, annotationProblems, lifecycleOf } from './annotations.ts';
 import { keptOutOfManifest, keptOutOfManifestAt } from './kept-out.ts';
 import { foreignKind, kindProblems } from './manifest-kinds.ts';
 import { type Manifest, manifestSchema } from './manifest-schema.ts';
@@ -20,9 +21,6 @@ export type DecodedTarget = TargetName & {
 };
 
 export type DecodedManifest = { readonly target: DecodedTarget; readonly ignored: readonly string[] };
-
-/** The annotation that holds a Pod's address where its status does not. */
-export const hostAnnotation = 'probelet.dev/host';
 
 export function decodeManifest(body: unknown, name: TargetName): Checked<DecodedManifest> {
   const foreign = foreignKind(body);
@@ -53,14 +51,14 @@ type Ruled =
 function ruledManifest(manifest: Manifest, name: TargetName): Ruled {
   const labels = manifest.metadata?.labels ?? {};
   const annotations = manifest.metadata?.annotations ?? {};
-  const address = addressOf(manifest);
-  const input = specInput(manifest, address.host);
+  const input = specInput(manifest);
   const validated = validateTargetSpec(input);
   const problems = [
     ...kindProblems(manifest),
     ...identityProblems(manifest, name),
     ...metadataProblems({ ...name, labels, annotations }),
-    ...(validated.kind === 'invalid' ? validated.problems.map((each) => asWritten(each, address.pointer)) : []),
+    ...annotationProblems(manifest),
+    ...(validated.kind === 'invalid' ? validated.problems.map((each) => asWritten(each, manifest)) : []),
     ...sizeProblems({ metadata: { ...name, labels, annotations }, spec: input }),
   ];
   if (problems.length > 0 || validated.kind === 'invalid') return { kind: 'invalid', problems };
@@ -78,22 +76,14 @@ function identityProblems({ metadata }: Manifest, name: TargetName): readonly Fi
     }));
 }
 
-type Address = { readonly host: string | undefined; readonly pointer: string };
-
-function addressOf({ spec, status, metadata }: Manifest): Address {
-  if (spec.host) return { host: spec.host, pointer: '/spec/host' };
-  if (status?.podIP) return { host: status.podIP, pointer: '/status/podIP' };
-  const annotated = metadata?.annotations?.[hostAnnotation];
-  if (annotated) return { host: annotated, pointer: '/metadata/annotations/probelet.dev~1host' };
-  return { host: undefined, pointer: '/spec/host' };
-}
-
 type ContainerManifest = NonNullable<Manifest['spec']['containers']>[number];
 
-function specInput({ spec }: Manifest, host: string | undefined): TargetSpecInput {
+function specInput(manifest: Manifest): TargetSpecInput {
+  const { spec } = manifest;
   return {
     ...spec,
-    host,
+    host: addressOf(manifest).host,
+    lifecycle: lifecycleOf(manifest),
     containers: spec.containers?.map(containerInput),
     initContainers: spec.initContainers?.map(containerInput),
   };
@@ -109,7 +99,7 @@ function containerInput(container: ContainerManifest) {
 }
 
 /** The field as the client wrote it. */
-function asWritten({ pointer, detail }: FieldProblem, hostPointer: string): FieldProblem {
-  if (pointer === '/spec/host') return { pointer: hostPointer, detail };
+function asWritten({ pointer, detail }: FieldProblem, manifest: Manifest): FieldProblem {
+  if (pointer === '/spec/host') return { pointer: addressOf(manifest).pointer, detail };
   return { pointer: pointer.replace(/(Rules\/\d+)\/values/, '$1/exitCodes/values'), detail };
 }

@@ -7,6 +7,7 @@ const texts = z.record(z.string(), z.string());
 const portRef = z
   .union([z.int(), z.string()])
   .openapi({ description: 'A port number, or the name of a container port.' });
+export const lifecycles = ['static', 'reported'] as const;
 export const restartPolicy = z.enum(['Always', 'OnFailure', 'Never']);
 
 const httpGet = z.strictObject({
@@ -65,8 +66,9 @@ const spec = z
       .enum([...restartPolicy.options, ''])
       .optional()
       .openapi({ description: 'Empty: absent.' }),
-    lifecycle: z.enum(['static', 'reported']).optional().openapi({
-      description: 'Who knows the container state: probelet itself (static, the default), or whoever reports it.',
+    lifecycle: z.enum(lifecycles).optional().openapi({
+      description:
+        'Who knows the container state: probelet itself (static, the default), or its reporter. The annotation probelet.dev/lifecycle of a Pod stands for it.',
     }),
     terminationGracePeriodSeconds: whole.optional(),
     readinessGates: z.array(z.strictObject({ conditionType: z.string() })).optional(),

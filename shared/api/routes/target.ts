@@ -3,6 +3,7 @@ import '../zod-openapi.ts';
 import * as z from 'zod';
 import { gracePeriodSecondsMax } from '../../core/limits.ts';
 import { targetAddress } from '../../store/keys.ts';
+import { annotatedLifecycle } from '../annotations.ts';
 import { answerChange, answerTarget, targetAnswer } from '../answer-target.ts';
 import { manifestMediaTypes, mergePatchMediaTypes, readBody } from '../body.ts';
 import { changeTarget } from '../change-target.ts';
@@ -84,11 +85,16 @@ const patch: Handler = async (request, deps) => {
   return answerChange(deps, outcome, { status: 200, ignored: withoutIdentity(body.value, ignored) });
 };
 
-/** What a patch applies to: what a client decides of a target, with its defaults. */
-const patchable = ({ target }: StoredTarget) => ({
-  metadata: { labels: target.labels, annotations: target.annotations },
-  spec: specView(target),
-});
+/**
+ * What a patch applies to: what a client decides of a target, with its defaults. A lifecycle that an annotation sets is left to it, so that
+ * a patch of the annotation does not contradict what the annotation said before.
+ */
+function patchable({ target }: StoredTarget) {
+  const { labels, annotations } = target;
+  const { lifecycle, ...spec } = specView(target);
+  const isAnnotated = annotatedLifecycle(annotations) === lifecycle;
+  return { metadata: { labels, annotations }, spec: isAnnotated ? spec : { ...spec, lifecycle } };
+}
 
 const graceRange = { min: 0, max: gracePeriodSecondsMax };
 

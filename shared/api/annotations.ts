@@ -1,0 +1,66 @@
+/** What the annotations of a Pod say in place of the fields that a Pod does not have. */
+import { at, type FieldProblem, unless } from '../core/field-problem.ts';
+import { ownOf } from '../core/own.ts';
+import type { TargetSpec } from '../core/spec.ts';
+import { nearest } from '../lib/nearest.ts';
+import { lifecycles, type Manifest } from './manifest-schema.ts';
+
+/** The prefix of annotations that mean something here; one that is not known is an error, as an unknown field is. */
+const prefix = 'probelet.dev/';
+const known = ['host', 'lifecycle'] as const;
+/** Holds a Pod's address where its status does not. */
+const hostAnnotation = `${prefix}${known[0]}`;
+/** Stands for `spec.lifecycle`. */
+const lifecycleAnnotation = `${prefix}${known[1]}`;
+
+type Lifecycle = TargetSpec['lifecycle'];
+type Annotations = { readonly [key: string]: string };
+
+const pointerOf = (annotation: string): string => at('/metadata/annotations', annotation);
+
+type Address = { readonly host: string | undefined; readonly pointer: string };
+
+/** The host, and the field that it stands in, or should. */
+export function addressOf({ spec, status, metadata }: Manifest): Address {
+  if (spec.host) return { host: spec.host, pointer: '/spec/host' };
+  if (status?.podIP) return { host: status.podIP, pointer: '/status/podIP' };
+  const annotated = metadata?.annotations?.[hostAnnotation];
+  if (annotated) return { host: annotated, pointer: pointerOf(hostAnnotation) };
+  return { host: undefined, pointer: '/spec/host' };
+}
+
+/** undefined: neither the spec nor an annotation says it. */
+export function lifecycleOf({ spec, metadata }: Manifest): Lifecycle | undefined {
+  return spec.lifecycle ?? annotatedLifecycle(metadata?.annotations ?? {});
+}
+
+/** undefined: there is no such annotation, or its value is none. */
+export function annotatedLifecycle(annotations: Annotations): Lifecycle | undefined {
+  const value = ownOf(annotations, lifecycleAnnotation);
+  return lifecycles.find((lifecycle) => lifecycle === value);
+}
+
+/** Annotations of the prefix that are not known, have a wrong value, or contradict the spec. */
+export function annotationProblems({ spec, metadata }: Manifest): readonly FieldProblem[] {
+  const annotations = metadata?.annotations ?? {};
+  const value = ownOf(annotations, lifecycleAnnotation);
+  return [
+    ...Object.keys(annotations)
+      .filter((key) => key.startsWith(prefix))
+      .flatMap((key) => nameProblems(key, key.slice(prefix.length))),
+    ...(value === undefined ? [] : lifecycleProblems(value, spec.lifecycle)),
+  ];
+}
+
+function nameProblems(key: string, name: string): readonly FieldProblem[] {
+  const meant = nearest(name, known);
+  const detail = `unknown annotation${meant === undefined ? '' : ` (did you mean ${prefix}${meant}?)`}`;
+  return unless(meant === name, pointerOf(key), detail);
+}
+
+function lifecycleProblems(value: string, ofSpec: Lifecycle | undefined): readonly FieldProblem[] {
+  const pointer = pointerOf(lifecycleAnnotation);
+  if (!lifecycles.some((lifecycle) => lifecycle === value))
+    return [{ pointer, detail: `must be one of ${lifecycles.join(', ')}` }];
+  return unless(ofSpec === undefined || value === ofSpec, pointer, `must be absent, or ${ofSpec} as spec.lifecycle is`);
+}
