@@ -37,6 +37,7 @@ export const apiRoutes: readonly ApiRoute[] = [
   { method: HttpMethod.POST, path: targets, access: 'register' },
   { method: HttpMethod.GET, path: target, access: 'read' },
   { method: HttpMethod.GET, path: `${target}/events`, access: 'read' },
+  { method: HttpMethod.PUT, path: targets, access: 'register' },
   { method: HttpMethod.PUT, path: target, access: 'register' },
   { method: HttpMethod.PATCH, path: target, access: 'register' },
   { method: HttpMethod.DELETE, path: target, access: 'register' },

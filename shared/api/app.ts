@@ -2,14 +2,14 @@
 import { OpenAPIRegistry } from '@asteasolutions/zod-to-openapi';
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
-import { deniedForMs } from '../aws/access.ts';
-import { StoreDenied, StoreUnavailable } from '../store/store.ts';
 import { bearerToken } from './bearer-token.ts';
 import type { ApiDeps } from './deps.ts';
+import { failureOf } from './failure.ts';
 import { refusedParameters } from './known-parameters.ts';
 import { document, openApiDocument } from './openapi.ts';
 import { jsonResponse, type Problem, problem, problemResponse } from './problem.ts';
 import type { Route } from './route.ts';
+import { applyRoutes } from './routes/apply.ts';
 import { desiredRoutes } from './routes/desired.ts';
 import { eventRoutes } from './routes/events.ts';
 import { healthRoute, metricsRoute } from './routes/operations.ts';
@@ -30,6 +30,7 @@ const routes = ({ metrics, watch, watchersMax }: ApiDeps): readonly Route[] => [
   ...(metrics ? [metricsRoute(metrics)] : []),
   ...targetListRoutes,
   ...targetCreateRoutes,
+  ...applyRoutes,
   ...targetRoutes,
   ...statusRoutes,
   ...restartedRoutes,
@@ -56,7 +57,7 @@ export function apiApp(deps: ApiDeps): ApiApp {
   for (const path of new Set(described.map(honoPath)))
     app.all(path, () => problemResponse(methodNotAllowed(described, path)));
   app.notFound(() => problemResponse(problem(404, 'no-such-route', 'There is nothing at this path.')));
-  app.onError((error) => problemResponse(failure(deps, error)));
+  app.onError((error) => problemResponse(failureOf(deps, error)));
   return { fetch: async (request) => app.fetch(request) };
 }
 
@@ -70,24 +71,6 @@ function methodNotAllowed(described: readonly Route[], path: string): Problem {
   const methods = described.filter((route) => honoPath(route) === path).map(({ method }) => method.toUpperCase());
   const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].join(', ');
   return { ...problem(405, 'method-not-allowed', `Here one can ${allow}.`), headers: { allow } };
-}
-
-/** The API's edge: what was thrown is a store out of reach, or a bug. */
-function failure({ log }: ApiDeps, error: Error): Problem {
-  if (error instanceof StoreDenied)
-    return {
-      ...problem(503, 'store-unavailable', 'The service lacks a right to its store; its log says which.'),
-      headers: { 'retry-after': String(deniedForMs / 1_000) },
-    };
-  if (error instanceof StoreUnavailable) {
-    log.warn('request not served: store unavailable', { cause: error.message });
-    return {
-      ...problem(503, 'store-unavailable', 'The store is busy or out of reach; try again.'),
-      headers: { 'retry-after': '1' },
-    };
-  }
-  log.error('request failed', { error });
-  return problem(500, 'internal', 'The request failed; the log of the service says why.');
 }
 
 function openApiRoute(documentOf: () => unknown): Route {

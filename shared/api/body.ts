@@ -20,18 +20,38 @@ export const mergePatchMediaTypes: MediaTypes = {
   'application/merge-patch+yaml': 'yaml',
 };
 
-/** The decoded body; only JSON may be larger than others, since YAML takes a hundred times as long to parse. 415 for a media type not in the list, 413 beyond the limit, 400 for what cannot be parsed. */
+export type BodyOptions = {
+  /** Only JSON may be larger than others, since YAML takes a hundred times as long to parse. */
+  readonly jsonBytesMax?: number;
+  /** What to do with several documents, where there is something. */
+  readonly several?: string;
+};
+
+/** The one document of the body, null for an empty one. 415 for a media type not in the list, 413 beyond the limit, 400 for what cannot be parsed. */
 export async function readBody(
   request: Request,
   mediaTypes: MediaTypes,
-  jsonBytesMax: number = bodyBytesMax,
+  { several, ...options }: BodyOptions = {},
 ): Promise<Checked<unknown>> {
+  const documents = await readDocuments(request, mediaTypes, options);
+  if (documents.kind === 'problem') return documents;
+  const [document = null, ...others] = documents.value;
+  const detail = `more than one document${several === undefined ? '' : `: ${several}`}`;
+  return others.length === 0 ? ok(document) : problem(400, 'malformed-body', detail);
+}
+
+/** All documents of the body: one of JSON, any number of YAML. Problems as for `readBody`. */
+export async function readDocuments(
+  request: Request,
+  mediaTypes: MediaTypes,
+  { jsonBytesMax = bodyBytesMax }: Pick<BodyOptions, 'jsonBytesMax'> = {},
+): Promise<Checked<readonly unknown[]>> {
   const syntax = ownOf(mediaTypes, mediaTypeOf(request));
   if (!syntax) return unsupported(request, mediaTypes);
   const text = await readText(request, syntax === 'json' ? jsonBytesMax : bodyBytesMax);
   if (text.kind === 'problem') return text;
   const parsed = syntax === 'json' ? parseJson(text.value) : await parsedYaml(text.value);
-  return parsed.kind === 'parsed' ? ok(parsed.value) : problem(400, 'malformed-body', parsed.reason);
+  return parsed.kind === 'parsed' ? ok(parsed.documents) : problem(400, 'malformed-body', parsed.reason);
 }
 
 /** Loaded when it is needed: a function's cold start does not wait for a parser that few requests ask for. */

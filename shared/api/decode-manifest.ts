@@ -1,5 +1,6 @@
 /** From a body to what may be stored: shape, then address, then the rules of the core; every wrong field is named at once. */
 import type { FieldProblem } from '../core/field-problem.ts';
+import { ownOf } from '../core/own.ts';
 import type { TargetSpec } from '../core/spec.ts';
 import type { TargetSpecInput } from '../core/spec-input.ts';
 import { metadataProblems, sizeProblems } from '../core/validate-metadata.ts';
@@ -23,14 +24,47 @@ export type DecodedTarget = TargetName & {
 export type DecodedManifest = { readonly target: DecodedTarget; readonly ignored: readonly string[] };
 
 export function decodeManifest(body: unknown, name: TargetName): Checked<DecodedManifest> {
+  const decoded = decodedBody(body, name);
+  return decoded.kind === 'invalid' ? invalidFields(decoded.problems) : decoded;
+}
+
+/** Of a manifest that has to name its target itself. */
+export function decodeNamedManifest(body: unknown, namespace: string): Checked<DecodedManifest> {
+  const name = nameIn(body);
+  if (name !== undefined || foreignKind(body)) return decodeManifest(body, { namespace, name: name ?? unnamed });
+  const decoded = decodedBody(body, { namespace, name: unnamed });
+  const problems = decoded.kind === 'invalid' ? decoded.problems : [];
+  const isNamed = problems.some(({ pointer }) => `${nameRequired.pointer}/`.startsWith(`${pointer}/`));
+  return invalidFields(isNamed ? problems : [nameRequired, ...problems]);
+}
+
+/** A name that any target could have, so that only the other mistakes of a manifest without one are found. */
+const unnamed = 'unnamed';
+const nameRequired: FieldProblem = { pointer: '/metadata/name', detail: 'is required' };
+
+/** undefined: there is none, or it is no text. */
+export function nameIn(body: unknown): string | undefined {
+  const metadata = memberOf(body, 'metadata');
+  const name = memberOf(metadata, 'name');
+  return typeof name === 'string' ? name : undefined;
+}
+
+const memberOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? ownOf(value as { readonly [name: string]: unknown }, name) : undefined;
+
+type Decoded =
+  | { readonly kind: 'ok'; readonly value: DecodedManifest }
+  | { readonly kind: 'invalid'; readonly problems: readonly FieldProblem[] };
+
+function decodedBody(body: unknown, name: TargetName): Decoded {
   const foreign = foreignKind(body);
-  if (foreign) return invalidFields([foreign]);
+  if (foreign) return { kind: 'invalid', problems: [foreign] };
   const { value, ignored } = keptOutOfManifest(body);
   const shaped = shapeOf(manifestSchema, value, keptOutOfManifestAt);
   if (shaped.kind === 'invalid')
-    return invalidFields([...shaped.problems, ...furtherProblems(value, shaped.problems, name)]);
+    return { kind: 'invalid', problems: [...shaped.problems, ...furtherProblems(value, shaped.problems, name)] };
   const ruled = ruledManifest(shaped.value, name);
-  return ruled.kind === 'valid' ? ok({ target: ruled.target, ignored }) : invalidFields(ruled.problems);
+  return ruled.kind === 'valid' ? ok({ target: ruled.target, ignored }) : ruled;
 }
 
 /** What else is wrong once the fields of a wrong shape are gone, so that a client hears of everything at once. */

@@ -1,13 +1,14 @@
 /** JSON text to a value, stricter than `JSON.parse`: a repeated key is an error, and nesting is bounded. */
 
-export type Parsed =
-  | { readonly kind: 'parsed'; readonly value: unknown }
+/** `documents`: those that a body holds; JSON is always one. */
+export type ParsedDocuments =
+  | { readonly kind: 'parsed'; readonly documents: readonly unknown[] }
   | { readonly kind: 'malformed'; readonly reason: string };
 
 /** No manifest nests half as deep; what walks a body may recurse. */
 export const depthMax = 32;
 
-export function parseJson(text: string): Parsed {
+export function parseJson(text: string): ParsedDocuments {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -15,7 +16,7 @@ export function parseJson(text: string): Parsed {
     return { kind: 'malformed', reason: error instanceof SyntaxError ? error.message : 'not JSON' };
   }
   const reason = structureTrouble(text);
-  return reason === undefined ? { kind: 'parsed', value } : { kind: 'malformed', reason };
+  return reason === undefined ? { kind: 'parsed', documents: [value] } : { kind: 'malformed', reason };
 }
 
 /** The closing quote is optional: a search that fails for want of it would start again at each later quote. */

@@ -2,6 +2,7 @@
 import { type FieldProblem, unless } from '../core/field-problem.ts';
 import { ownOf } from '../core/own.ts';
 import { nearest } from '../lib/nearest.ts';
+import { severalTargets } from './route.ts';
 
 type TypeMeta = { readonly apiVersion?: string | undefined; readonly kind?: string | undefined };
 
@@ -19,6 +20,12 @@ const podTemplates: { readonly [kind: string]: string } = {
   StatefulSet: 'spec.template.spec',
 };
 
+const listApiVersions: { readonly [kind: string]: string } = {
+  List: 'v1',
+  PodList: 'v1',
+  TargetList: 'probelet.dev/v1',
+};
+
 const known = 'must be Target (of probelet.dev/v1) or Pod (of v1)';
 
 /**
@@ -28,9 +35,26 @@ const known = 'must be Target (of probelet.dev/v1) or Pod (of v1)';
 export function foreignKind(document: unknown): FieldProblem | undefined {
   const kind = kindOf(document);
   if (kind === undefined || nearestKind(kind) !== undefined) return undefined;
+  return { pointer: '/kind', detail: `${known}${insteadOf(kind)}` };
+}
+
+function insteadOf(kind: string): string {
   const template = ownOf(podTemplates, kind);
-  const detail = `${known}: for each address of a ${kind} send a Pod, or a Target with the containers of ${template}`;
-  return { pointer: '/kind', detail: template === undefined ? known : detail };
+  if (template !== undefined)
+    return `: for each address of a ${kind} send a Pod, or a Target with the containers of ${template}`;
+  return Object.hasOwn(listApiVersions, kind) ? `: ${severalTargets}` : '';
+}
+
+/** Whether the document holds others, as `kubectl get -o yaml` writes them. */
+export function isList(document: unknown): document is object {
+  const kind = kindOf(document);
+  return kind !== undefined && Object.hasOwn(listApiVersions, kind);
+}
+
+/** What is wrong with the apiVersion of a list. */
+export function listProblems({ apiVersion, kind = '' }: TypeMeta): readonly FieldProblem[] {
+  const wanted = listApiVersions[kind];
+  return unless(apiVersion === wanted, '/apiVersion', `must be ${wanted}`);
 }
 
 /** What is wrong with the kind and the apiVersion of what may be a target. Both may be absent. */

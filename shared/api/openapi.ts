@@ -1,31 +1,10 @@
 /** The OpenAPI 3.1 document, made from the routes and their zod schemas. */
 import './zod-openapi.ts';
 import { type OpenAPIRegistry, OpenApiGeneratorV31 } from '@asteasolutions/zod-to-openapi';
-import * as z from 'zod';
+import type * as z from 'zod';
 import { type ProblemStatus, problemMediaType, problemTitles } from './problem.ts';
+import { problemSchema } from './problem-schema.ts';
 import type { Answer, Route } from './route.ts';
-
-const problemSchema = z
-  .object({
-    type: z.string(),
-    title: z.string(),
-    status: z.int(),
-    detail: z.string(),
-    errors: z
-      .array(
-        z.object({
-          pointer: z.string().optional().openapi({ description: 'JSON Pointer of the wrong field.' }),
-          parameter: z.string().optional().openapi({ description: 'Name of the wrong parameter or header.' }),
-          detail: z.string(),
-        }),
-      )
-      .optional(),
-    quota: z
-      .object({ limit: z.string(), max: z.number(), now: z.number(), asked: z.number() })
-      .optional()
-      .openapi({ description: 'With 429: the limit, its value, what there is, and what was asked for on top.' }),
-  })
-  .openapi('Problem', { description: 'RFC 9457' });
 
 /** 400: every route refuses query parameters that it does not have. */
 const anyRoute: readonly ProblemStatus[] = [400, 500, 503];

@@ -76,8 +76,18 @@ export function problemResponse(refusal: Problem): Response {
 }
 
 /** A problem as it is sent, by a server that has no Response to send. */
-export function problemText({ status, slug, detail, errors, quota, headers }: Problem) {
-  const body = {
+export function problemText(refusal: Problem) {
+  const { status, headers } = refusal;
+  return {
+    status,
+    headers: { 'content-type': problemMediaType, ...everywhere, ...headers },
+    body: `${JSON.stringify(problemDocument(refusal))}\n`,
+  } as const;
+}
+
+/** What RFC 9457 makes of a problem. */
+export function problemDocument({ status, slug, detail, errors, quota }: Problem) {
+  return {
     type: `urn:probelet:problem:${slug}`,
     title: problemTitles[status],
     status,
@@ -85,11 +95,6 @@ export function problemText({ status, slug, detail, errors, quota, headers }: Pr
     ...(errors && { errors }),
     ...(quota && { quota }),
   };
-  return {
-    status,
-    headers: { 'content-type': problemMediaType, ...everywhere, ...headers },
-    body: `${JSON.stringify(body)}\n`,
-  } as const;
 }
 
 /** A JSON answer; `headers` beside the content type. */

@@ -41,6 +41,8 @@ export type Answer = {
 
 export const targetsPath = '/v1/namespaces/{namespace}/targets';
 export const targetPath = `${targetsPath}/{name}`;
+/** What to do with more than one target where a route takes one. */
+export const severalTargets = `PUT ${targetsPath} takes several`;
 
 const dnsLabelPattern = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$';
 

@@ -1,6 +1,6 @@
-/** YAML text to a plain JSON value: one document, YAML 1.2 core schema, unique keys, bounded aliases and nesting. */
-import { parseAllDocuments } from 'yaml';
-import { depthMax, type Parsed } from './json-text.ts';
+/** YAML text to plain JSON values, one a document: YAML 1.2 core schema, unique keys, bounded aliases and nesting. */
+import { type Document, isScalar, parseAllDocuments } from 'yaml';
+import { depthMax, type ParsedDocuments } from './json-text.ts';
 import { hasLostFields, isOneLine, newlinesHint } from './lost-newlines.ts';
 
 /** Aliases are for anchors in a manifest, not for multiplying it. */
@@ -8,50 +8,70 @@ const aliasCountMax = 100;
 /** What a body of 64 KiB may become once its aliases are expanded. */
 const nodesMax = 20_000;
 
-/** The reason why a text of one line cannot be parsed says as well how its line breaks may have been lost. */
-export function parseYaml(text: string): Parsed {
+/** Empty documents are left out, as Kubernetes does. The reason why a text of one line cannot be parsed says as well how its line breaks may have been lost. */
+export function parseYaml(text: string): ParsedDocuments {
   const parsed = parsedOrMalformed(text);
   if (parsed.kind === 'malformed') return isOneLine(text) ? malformed(`${parsed.reason}; ${newlinesHint}`) : parsed;
-  return hasLostFields(text, parsed.value) ? malformed(newlinesHint) : parsed;
+  return hasLostFields(text, parsed.documents[0]) ? malformed(newlinesHint) : parsed;
 }
 
-function parsedOrMalformed(text: string): Parsed {
+function parsedOrMalformed(text: string): ParsedDocuments {
   try {
-    return parsedDocument(text);
+    return parsedDocuments(text);
   } catch (error) {
     // Thrown for too many aliases, and when flow collections nest deeper than the stack.
     return malformed(error instanceof Error ? error.message : 'not YAML');
   }
 }
 
-function parsedDocument(text: string): Parsed {
+function parsedDocuments(text: string): ParsedDocuments {
   const documents = parseAllDocuments(text, {
     uniqueKeys: true,
     stringKeys: true,
     prettyErrors: false,
     logLevel: 'silent',
   });
-  if ('empty' in documents) return { kind: 'parsed', value: null };
-  const [document, ...others] = documents;
-  const error = documents.find((each) => each.errors.length > 0)?.errors[0];
-  if (error) return malformed(`${error.message} (at character ${error.pos[0]})`);
-  if (others.length > 0) return malformed('more than one document');
-  const value: unknown = document?.toJS({ maxAliasCount: aliasCountMax });
-  const reason = sizeTrouble(value);
-  return reason === undefined ? { kind: 'parsed', value } : malformed(reason);
+  if ('empty' in documents) return { kind: 'parsed', documents: [] };
+  const reason = whyMalformed(documents);
+  if (reason !== undefined) return malformed(reason);
+  const values: unknown[] = [];
+  let nodesLeft = nodesMax;
+  for (const document of documents) {
+    const value: unknown = document.toJS({ maxAliasCount: aliasCountMax });
+    const size = sizeOf(value, nodesLeft);
+    if (size.kind === 'malformed') return size;
+    nodesLeft -= size.nodes;
+    if (value !== null) values.push(value);
+  }
+  return { kind: 'parsed', documents: values };
 }
 
-const malformed = (reason: string): Parsed => ({ kind: 'malformed', reason });
+/** Of several documents it says which; empty ones do not count. */
+function whyMalformed(documents: readonly Document.Parsed[]): string | undefined {
+  const wrong = documents.findIndex(({ errors }) => errors.length > 0);
+  const error = documents[wrong]?.errors[0];
+  if (!error) return undefined;
+  const count = documents.slice(0, wrong).filter((each) => !isEmpty(each)).length;
+  return `${documents.length > 1 ? `document ${count}: ` : ''}${error.message} (at character ${error.pos[0]})`;
+}
 
-function sizeTrouble(root: unknown): string | undefined {
+const isEmpty = ({ contents }: Document.Parsed): boolean =>
+  contents === null || (isScalar(contents) && contents.value === null);
+
+type Malformed = Extract<ParsedDocuments, { readonly kind: 'malformed' }>;
+
+const malformed = (reason: string): Malformed => ({ kind: 'malformed', reason });
+
+/** Counts the values of one document, as long as all documents together may have more of them. */
+function sizeOf(root: unknown, nodesLeft: number): { readonly kind: 'counted'; readonly nodes: number } | Malformed {
   const pending: { readonly value: unknown; readonly depth: number }[] = [{ value: root, depth: 0 }];
   let nodes = 0;
   for (let next = pending.pop(); next; next = pending.pop()) {
     nodes += 1;
-    if (nodes > nodesMax) return `more than ${nodesMax} values`;
+    if (nodes > nodesLeft) return malformed(`more than ${nodesMax} values`);
     if (typeof next.value !== 'object' || next.value === null) continue;
-    if (next.depth >= depthMax) return `nested deeper than ${depthMax}`;
+    if (next.depth >= depthMax) return malformed(`nested deeper than ${depthMax}`);
     for (const value of Object.values(next.value)) pending.push({ value, depth: next.depth + 1 });
   }
-  return undefined;
+  return { kind: 'counted', nodes };
 }

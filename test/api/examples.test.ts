@@ -4,9 +4,12 @@ import { describe, test } from 'node:test';
 import { apiWorld, targetPath } from './world.ts';
 
 const folder = new URL('../../examples/', import.meta.url);
+/** Of more than one target. */
+const several = 'several-targets';
 const names = readdirSync(folder)
   .filter((file) => file.endsWith('.yaml'))
-  .map((file) => file.replace('.yaml', ''));
+  .map((file) => file.replace('.yaml', ''))
+  .filter((name) => name !== several);
 
 async function register(name: string) {
   const world = apiWorld();
@@ -24,6 +27,18 @@ describe('examples are registered as they are', () => {
       assert.equal(response.status, 201);
       assert.equal(response.headers.has('warning'), name === 'kubernetes-pod');
     });
+});
+
+test('several targets are registered in one request, as they are', async () => {
+  const response = await apiWorld().request('PUT', '/v1/namespaces/default/targets', {
+    headers: { 'content-type': 'application/yaml' },
+    body: readFileSync(new URL(`${several}.yaml`, folder), 'utf8'),
+  });
+  const { items } = (await response.json()) as { readonly items: readonly { name: string; status: number }[] };
+  assert.deepEqual(
+    items.map(({ name, status }) => `${name} ${status}`),
+    ['cache 201', 'shop-1 201', 'shop-2 201'],
+  );
 });
 
 test('of a Kubernetes Pod everything that concerns probing is kept, and the rest is named', async () => {

@@ -194,6 +194,8 @@ const bodies = [
   '\xff\xfe',
   'a: &a [*a]',
   '{"a":1e999}',
+  '{"apiVersion":"v1","kind":"List","items":[{}, null, {"metadata":{"name":"three"},"spec":{"host":"127.0.0.1"}}]}',
+  'a: 1\n---\n- b\n',
 ];
 
 const query = (): string => {

@@ -128,11 +128,14 @@ describe('a list by ready', () => {
 
   test('goes by the condition as it is shown, freshness included', async () => {
     const world = apiWorld();
-    await put(world, 'probed');
-    await put(world, 'unprobed', { spec: { host: '127.0.0.1', containers: [{ name: 'app' }] } });
-    assert.deepEqual(await readiness(world), { true: ['unprobed'], false: ['probed'], unknown: [] });
+    await put(world, 'new');
+    await put(world, 'succeeds');
+    await succeeded(world, 'succeeds');
+    const waiting = { host: '127.0.0.1', lifecycle: 'reported', containers: [{ name: 'app' }] };
+    await put(world, 'waits', { spec: waiting });
+    assert.deepEqual(await readiness(world), { true: ['succeeds'], false: ['waits'], unknown: ['new'] });
     world.advance(60_000);
-    assert.deepEqual(await readiness(world), { true: ['unprobed'], false: [], unknown: ['probed'] });
+    assert.deepEqual(await readiness(world), { true: [], false: ['waits'], unknown: ['new', 'succeeds'] });
   });
 
   test('has a target whose status cannot be read among the unknown', async () => {
@@ -150,6 +153,21 @@ describe('a list by ready', () => {
       { parameter: 'ready', detail: 'must be one of true, false, unknown' },
     ]));
 });
+
+/** What holder and status-sync write once the readiness probe has succeeded. */
+async function succeeded(world: World, name: string): Promise<void> {
+  const items = await world.items(name);
+  const itemOf = (wanted: string) => items.find(({ kind }) => kind === wanted);
+  const [probe, status] = [itemOf('PROBE'), itemOf('STATUS')];
+  assert.ok(probe && status);
+  const containerID = `probelet://${probe.uid}/main/0`;
+  const { conditions, ...rest } = status.status as { readonly conditions: readonly object[] };
+  const ready = conditions.map((condition) => ({ ...condition, status: 'True' }));
+  const write = (item: typeof probe, set: object) =>
+    world.store.write([{ kind: 'update', key: { pk: item.pk, sk: item.sk }, set: { ...set } }], { token: item.sk });
+  await write(probe, { version: 1, result: 'success', containerID });
+  await write(status, { status: { ...rest, conditions: ready } });
+}
 
 /** Makes the result of a target's probe one that changed then. */
 async function changedAt(world: World, name: string, afterMs: number): Promise<void> {

@@ -74,6 +74,17 @@ for (const [name, { schema, method, url, keptOutAt }] of Object.entries(bodies))
       });
   });
 
+test('a misspelt field of a list and of a manifest in it are named, too', async () => {
+  const ask = async (body: object) => {
+    const response = await apiWorld().request('PUT', '/v1/namespaces/default/targets', { body });
+    const { items } = (await response.json()) as { readonly items: readonly { readonly problem: Answer }[] };
+    return items.flatMap(({ problem }) => problem.errors.map(({ pointer, detail }) => `${pointer}: ${detail}`));
+  };
+  const list = { apiVersion: 'v1', kind: 'List', items: [{ metadata: { name: 'a', lables: {} }, spec: {} }] };
+  assert.ok((await ask(list)).includes('/metadata/lables: unknown field (did you mean labels?)'));
+  assert.ok((await ask({ ...list, metdata: {} })).includes('/metdata: unknown field (did you mean metadata?)'));
+});
+
 test('a misspelt field of a patch is named, too', async () => {
   const world = apiWorld();
   await world.request('PUT', target, { body: manifest() });

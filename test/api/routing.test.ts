@@ -34,6 +34,7 @@ test('the routes are these', async () => {
     'POST /v1/namespaces/default/targets/checkout/probe',
     'POST /v1/namespaces/default/targets/checkout/restarted',
     'PUT /v1/namespaces/default/desired',
+    'PUT /v1/namespaces/default/targets',
     'PUT /v1/namespaces/default/targets/checkout',
     'PUT /v1/namespaces/default/targets/checkout/status',
   ]);
@@ -94,6 +95,7 @@ describe('what is not there', () => {
     '/v1',
     '/v1/targets/',
     '/v1/namespaces/default/targets/',
+    '/v1/namespaces/default',
     '/v2/targets',
     '/%',
     '/v1/namespaces//targets/x',
@@ -108,7 +110,7 @@ describe('what is not there', () => {
     const rows = [
       ['POST', targetPath('checkout'), 'GET, PUT, PATCH, DELETE, HEAD'],
       ['OPTIONS', '/v1/targets', 'GET, HEAD'],
-      ['PUT', '/v1/namespaces/default/targets', 'GET, POST, HEAD'],
+      ['DELETE', '/v1/namespaces/default/targets', 'GET, POST, PUT, HEAD'],
       ['GET', `${targetPath('checkout')}/status`, 'PUT'],
       ['PUT', '/healthz', 'GET, HEAD'],
     ] as const;
@@ -181,7 +183,8 @@ function validBody(method: string, path: string): unknown {
   if (path.endsWith('desired')) return { names: [] };
   if (path.endsWith('status')) return { status: {} };
   if (method === 'POST' && path.endsWith('/targets')) return { ...manifest(), metadata: { generateName: 'a' } };
-  return method === 'PUT' || method === 'PATCH' ? manifest() : undefined;
+  if (method !== 'PUT' && method !== 'PATCH') return undefined;
+  return path.endsWith('/targets') ? { ...manifest(), metadata: { name: 'checkout' } } : manifest();
 }
 
 describe('what goes wrong inside', () => {

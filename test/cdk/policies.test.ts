@@ -181,6 +181,7 @@ describe('grants', () => {
   const read = ['GET/openapi.json', 'GET/v1/targets', `GET/${targets}`, `GET/${target}`, `GET/${target}/events`];
   const write = [
     `POST/${targets}`,
+    'PUT/v1/namespaces/*/targets',
     `PUT/${target}`,
     `PATCH/${target}`,
     `DELETE/${target}`,

@@ -144,6 +144,7 @@ describe('a client that goes away', { concurrency: false }, () => {
   const json = 'Content-Type: application/json\r\n';
 
   const bodies: readonly string[] = [
+    `PUT ${targets}`,
     `PUT ${targets}/one`,
     `PUT ${targets}/one/status`,
     `PATCH ${targets}/one`,

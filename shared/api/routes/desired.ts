@@ -52,7 +52,7 @@ type Cleanup = {
 const putDesired: Handler = async (request, deps) => {
   const dryRun = readFlag(request.query, 'dryRun');
   if (dryRun.kind === 'problem') return problemResponse(dryRun);
-  const body = await readBody(request.raw, manifestMediaTypes, bodyBytesMax);
+  const body = await readBody(request.raw, manifestMediaTypes, { jsonBytesMax: bodyBytesMax });
   if (body.kind === 'problem') return problemResponse(body);
   const desired = decodeShape(desiredSchema, body.value);
   if (desired.kind === 'problem') return problemResponse(desired);

@@ -16,7 +16,7 @@ import { mergePatch } from '../merge-patch.ts';
 import { invalidFields, problemResponse } from '../problem.ts';
 import { dryRunParam, readFlag, readWhole, wholeParam } from '../query-params.ts';
 import { readTargetOr } from '../read-target.ts';
-import { type Handler, type Route, targetNameOf, targetParams, targetPath } from '../route.ts';
+import { type Handler, type Route, severalTargets, targetNameOf, targetParams, targetPath } from '../route.ts';
 import { sentIdentity, withoutIdentity } from '../sent-identity.ts';
 import type { StoredTarget } from '../stored-target.ts';
 import { noSuchTarget, notAsMeant, type PlanContext, planDelete, planPut, replace } from '../target-plans.ts';
@@ -42,7 +42,7 @@ const put: Handler = async (request, deps) => {
   if (dryRun.kind === 'problem') return problemResponse(dryRun);
   const preconditions = readPreconditions(request.raw.headers);
   if (preconditions.kind === 'problem') return problemResponse(preconditions);
-  const body = await readBody(request.raw, manifestMediaTypes);
+  const body = await readBody(request.raw, manifestMediaTypes, { several: severalTargets });
   if (body.kind === 'problem') return problemResponse(body);
   const manifest = decodeManifest(body.value, name);
   if (manifest.kind === 'problem') return problemResponse(manifest);

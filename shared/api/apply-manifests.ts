@@ -1,0 +1,148 @@
+/** Puts manifests one after the other. Each has an outcome of its own, so that one that is refused keeps none of the others back. */
+import { pacer } from '../lib/pace.ts';
+import { sliceMs } from '../lib/slices.ts';
+import { targetAddress } from '../store/keys.ts';
+import { changeTarget } from './change-target.ts';
+import { type DecodedManifest, decodeNamedManifest, nameIn } from './decode-manifest.ts';
+import type { ApiDeps } from './deps.ts';
+import { failureOf } from './failure.ts';
+import { freshnessReader, type ReadFreshness } from './freshness.ts';
+import { warningText } from './kept-out.ts';
+import type { ManifestEntry } from './manifest-list.ts';
+import { type Checked, invalidFields, type Problem, problem, problemDocument } from './problem.ts';
+import { planPut } from './target-plans.ts';
+import type { TargetView } from './target-schema.ts';
+import { targetView } from './target-view.ts';
+
+/** API Gateway gives up after 30 s, and the client would not learn what was stored. */
+const applyMsMax = 20_000;
+/** Lambda answers with 6 MB at most, in which every quotation mark counts twice. */
+const answerBytesMax = 3_000_000;
+
+export type Application = {
+  readonly namespace: string;
+  readonly dryRun: boolean;
+  readonly entries: readonly ManifestEntry[];
+};
+
+export type AppliedManifest = Omit<ManifestEntry, 'manifest'> & {
+  readonly namespace: string;
+  readonly name?: string;
+  readonly status: number;
+  readonly warning?: string;
+  /** Absent where the answer would become too large. */
+  readonly target?: TargetView;
+  readonly problem?: ReturnType<typeof problemDocument>;
+};
+
+export type Applied =
+  | { readonly kind: 'applied'; readonly failed: number; readonly items: readonly AppliedManifest[] }
+  /** The store was out of reach for every manifest, or each met a bug. */
+  | Problem;
+
+export async function applyManifests(deps: ApiDeps, application: Application): Promise<Applied> {
+  const apply = applier(deps, application);
+  const show = boundedItems();
+  const items: AppliedManifest[] = [];
+  let first: Outcome | undefined;
+  for (const entry of application.entries) {
+    const outcome = await apply(entry);
+    first ??= outcome;
+    // At once, so that only what will be shown is kept.
+    items.push(show(itemOf(application, entry, outcome)));
+  }
+  const isFailure = items.every(({ status }) => status >= 500);
+  if (first?.kind === 'problem' && isFailure) return first;
+  return { kind: 'applied', failed: items.filter((item) => item.problem).length, items };
+}
+
+type Outcome =
+  | { readonly kind: 'put'; readonly status: 200 | 201; readonly target: TargetView; readonly warning?: string }
+  | Problem;
+
+function applier(deps: ApiDeps, { namespace, dryRun }: Application): (entry: ManifestEntry) => Promise<Outcome> {
+  const { clock } = deps;
+  const endMs = clock.monotonicMs() + applyMsMax;
+  const pause = pacer(clock, sliceMs);
+  const decode = namedOnce(namespace);
+  const put = putWith(deps, dryRun);
+  return async (entry) => {
+    await pause();
+    const decoded = decode(entry);
+    if (decoded.kind === 'problem') return decoded;
+    return clock.monotonicMs() > endMs ? notBegun : put(decoded.value);
+  };
+}
+
+const notBegun = problem(
+  503,
+  'not-begun',
+  `Not begun: the manifests before it took ${applyMsMax / 1_000} s. Send the body again.`,
+);
+
+/** A name may come once: a second manifest would undo what the first one has just done. */
+function namedOnce(namespace: string): (entry: ManifestEntry) => Checked<DecodedManifest> {
+  const names = new Set<string>();
+  return ({ manifest }) => {
+    if (manifest.kind === 'problem') return manifest;
+    const name = nameIn(manifest.value);
+    if (name !== undefined && names.has(name)) return nameTwice;
+    if (name !== undefined) names.add(name);
+    return decodeNamedManifest(manifest.value, namespace);
+  };
+}
+
+const nameTwice = invalidFields([{ pointer: '/metadata/name', detail: 'must be unique in the body, is used twice' }]);
+
+function putWith(deps: ApiDeps, dryRun: boolean): (manifest: DecodedManifest) => Promise<Outcome> {
+  const readFreshness = freshnessReader(deps);
+  return async (manifest) => {
+    try {
+      return await putOne(deps, { manifest, dryRun, readFreshness });
+    } catch (error) {
+      return failureOf(deps, error);
+    }
+  };
+}
+
+type Putting = {
+  readonly manifest: DecodedManifest;
+  readonly dryRun: boolean;
+  readonly readFreshness: ReadFreshness;
+};
+
+async function putOne(deps: ApiDeps, { manifest, dryRun, readFreshness }: Putting): Promise<Outcome> {
+  const { target: wanted, ignored } = manifest;
+  const address = targetAddress(wanted.namespace, wanted.name);
+  const context = { address, preconditions: { mustBeNew: false }, nowMs: deps.clock.nowMs() };
+  const plan = planPut(context, wanted, deps.random.uuid());
+  const outcome = await changeTarget(deps, { address, plan, reason: 'TargetWritten', dryRun });
+  if (outcome.kind === 'problem') return outcome;
+  const freshness = await readFreshness(address.bucket);
+  const target = targetView(outcome.stored, { freshness, nowMs: deps.clock.nowMs() });
+  const warning = warningText(ignored);
+  return { kind: 'put', status: outcome.created ? 201 : 200, target, ...(warning !== undefined && { warning }) };
+}
+
+function itemOf({ namespace }: Application, entry: ManifestEntry, outcome: Outcome): AppliedManifest {
+  const { manifest, ...place } = entry;
+  const name = manifest.kind === 'ok' ? nameIn(manifest.value) : undefined;
+  const { status } = outcome;
+  const item = { ...place, namespace, ...(name !== undefined && { name }), status };
+  if (outcome.kind === 'problem') return { ...item, problem: problemDocument(outcome) };
+  const { target, warning } = outcome;
+  return { ...item, ...(warning !== undefined && { warning }), target };
+}
+
+/** Once the answer is full an item says no more than its status, and why it has one. */
+function boundedItems(): (item: AppliedManifest) => AppliedManifest {
+  let bytes = 0;
+  return (item) => {
+    bytes += Buffer.byteLength(JSON.stringify(item));
+    if (bytes <= answerBytesMax) return item;
+    const { target: _, problem: full, ...short } = item;
+    if (!full) return short;
+    const { errors: __, ...withoutErrors } = full;
+    return { ...short, problem: withoutErrors };
+  };
+}

@@ -1,0 +1,95 @@
+/**
+ * Many targets in one request: each manifest of the body is put as `PUT …/targets/{name}` puts it, and gets an answer of its own. Others of
+ * the namespace stay as they are.
+ */
+import '../zod-openapi.ts';
+import * as z from 'zod';
+import { applyManifests } from '../apply-manifests.ts';
+import { manifestMediaTypes, readDocuments } from '../body.ts';
+import { entriesOf, type ManifestEntry, manifestsSchema } from '../manifest-list.ts';
+import {
+  type Checked,
+  invalidFields,
+  invalidParameters,
+  jsonResponse,
+  ok,
+  type Problem,
+  problemResponse,
+} from '../problem.ts';
+import { problemSchema } from '../problem-schema.ts';
+import { dryRunParam, readFlag } from '../query-params.ts';
+import { type Handler, namespaceParams, type Route, targetsPath } from '../route.ts';
+import { targetSchema } from '../target-schema.ts';
+
+/** Of JSON; YAML takes a hundred times as long to parse and may have 64 KiB. */
+export const applyBytesMax = 1024 * 1024;
+/** Manifests of one body: what is put one after the other well before the caller gives up. */
+export const manifestsMax = 100;
+
+const appliedSchema = z
+  .object({
+    document: z.int().openapi({ description: 'Counts the documents of the body from 0; empty ones do not count.' }),
+    item: z.int().optional().openapi({ description: 'Of a list: counts its items from 0.' }),
+    namespace: z.string(),
+    name: z.string().optional(),
+    status: z.int().openapi({ description: 'That PUT of this manifest alone would have.' }),
+    warning: z.string().optional().openapi({ description: 'Names the fields that were not stored.' }),
+    target: targetSchema.optional().openapi({ description: 'Absent where the answer would become too large.' }),
+    problem: problemSchema
+      .optional()
+      .openapi({ description: 'Its pointers begin at the manifest, not at the document.' }),
+  })
+  .openapi('AppliedManifest');
+
+const appliedListSchema = z
+  .object({
+    failed: z.int().openapi({ description: 'How many items have a problem.' }),
+    items: z.array(appliedSchema).openapi({ description: 'In the order of the body.' }),
+  })
+  .openapi('AppliedManifests');
+
+const putTargets: Handler = async ({ raw, query, params }, deps) => {
+  const dryRun = readFlag(query, 'dryRun');
+  if (dryRun.kind === 'problem') return problemResponse(dryRun);
+  const conditional = conditionalProblem(raw.headers);
+  if (conditional) return problemResponse(conditional);
+  const documents = await readDocuments(raw, manifestMediaTypes, { jsonBytesMax: applyBytesMax });
+  if (documents.kind === 'problem') return problemResponse(documents);
+  const entries = countedEntries(documents.value);
+  if (entries.kind === 'problem') return problemResponse(entries);
+
+  const application = { namespace: params.namespace ?? '', dryRun: dryRun.value, entries: entries.value };
+  const applied = await applyManifests(deps, application);
+  if (applied.kind === 'problem') return problemResponse(applied);
+  return jsonResponse(200, { failed: applied.failed, items: applied.items });
+};
+
+/** A precondition is on one target; to ignore it would overwrite what the client wants to keep. */
+function conditionalProblem(headers: Headers): Problem | undefined {
+  const given = ['If-Match', 'If-None-Match'].filter((name) => headers.has(name));
+  const errors = given.map((parameter) => ({ parameter, detail: 'must be absent: it is for one target' }));
+  return errors.length === 0 ? undefined : invalidParameters(errors);
+}
+
+function countedEntries(documents: readonly unknown[]): Checked<readonly ManifestEntry[]> {
+  if (documents.length === 0) return invalidFields([{ pointer: '', detail: 'must have at least one document' }]);
+  const entries = entriesOf(documents);
+  if (entries.length <= manifestsMax) return ok(entries);
+  return invalidFields([
+    { pointer: '', detail: `must have at most ${manifestsMax} manifests, and has ${entries.length}` },
+  ]);
+}
+
+export const applyRoutes: readonly Route[] = [
+  {
+    method: 'put',
+    path: targetsPath,
+    summary: 'Registers or replaces each target of the body, and leaves all others as they are. Idempotent',
+    params: namespaceParams,
+    query: z.object({ dryRun: dryRunParam }),
+    body: { mediaTypes: Object.keys(manifestMediaTypes), schema: manifestsSchema, required: true },
+    answers: { 200: { description: 'What came of each manifest.', schema: appliedListSchema } },
+    problems: [400, 413, 415, 422],
+    handle: putTargets,
+  },
+];
