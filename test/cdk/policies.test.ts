@@ -181,11 +181,12 @@ describe('grants', () => {
   const read = ['GET/openapi.json', 'GET/v1/targets', `GET/${targets}`, `GET/${target}`, `GET/${target}/events`];
   const write = [
     `POST/${targets}`,
-    'PUT/v1/namespaces/*/targets',
+    `PUT/${targets}`,
     `PUT/${target}`,
     `PATCH/${target}`,
     `DELETE/${target}`,
     `PUT/${target}/status`,
+    `POST/${target}/restarted`,
     `POST/${target}/probe`,
     'PUT/v1/namespaces/*/desired',
   ];

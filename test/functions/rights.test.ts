@@ -115,6 +115,9 @@ describe('a function that may do what its role allows', { concurrency: false }, 
     assert.equal((await call('POST', `${pathOf('static')}/probe`, { body: {} })).status, 202);
     const body = { metadata: { generateName: 'new-' }, spec: { host: '127.0.0.1', containers: [{ name: 'main' }] } };
     assert.equal((await call('POST', '/v1/namespaces/default/targets', { body, query: 'dryRun=true' })).status, 201);
+    const named = { metadata: { name: 'undesired' }, spec: { host: '127.0.0.1', containers: [{ name: 'main' }] } };
+    const list = { apiVersion: 'v1', kind: 'List', items: [named] };
+    assert.equal((await call('PUT', '/v1/namespaces/default/targets', { body: list })).status, 200);
     for (const path of [
       '/v1/targets',
       '/v1/namespaces/default/targets',
