@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { TargetView } from '../../shared/api/target-schema.ts';
 import type { ContainerInput, TargetSpecInput } from '../../shared/core/spec-input.ts';
 import { sleep } from '../../shared/lib/clock.ts';
+import { runContainers } from './container-runtime.ts';
 import type { World, WorldEvent } from './world.ts';
 
 /** kubelet's suite runs everything for a regular container and for a restartable init container, a sidecar. */
@@ -21,6 +22,7 @@ export type Stage = {
   readonly world: World;
   /** The name of the target. */
   readonly name: string;
+  /** With lifecycle `reported` and a container runtime, unless `more` says otherwise. */
   register(place: Place, container: Probed, more?: Partial<TargetSpecInput>): Promise<void>;
   get(): Promise<TargetView>;
   /** undefined: the target is gone. */
@@ -33,8 +35,10 @@ export type Stage = {
   sleep(ms: number): Promise<void>;
   /** Events of the target so far. */
   events<Type extends WorldEvent['detail-type']>(type: Type): readonly Extract<WorldEvent, { 'detail-type': Type }>[];
-  /** What plays the container's runtime: called when a requested restart may happen. */
+  /** Called as the container runtime starts a container again. */
   onRestart(restart: () => void): void;
+  /** Reports the restart of a container with lifecycle `static`. */
+  reportRestart(containerID: string): Promise<TargetView>;
   /** Closes it with the stage. */
   use<Closable extends { close(): Promise<void> }>(closable: Promise<Closable>): Promise<Closable>;
   /** A file for exec probes. */
@@ -52,6 +56,7 @@ export function openStage(world: World, name: string): Stage {
   const folder = join(world.folder, name);
   mkdirSync(folder, { recursive: true });
   const closables: (() => Promise<void> | void)[] = [];
+  const restarts: (() => void)[] = [];
   const seen: WorldEvent[] = [];
   const isOwn = ({ detail }: WorldEvent) => 'target' in detail && detail.target.name === name;
   const listen = (listener: (event: WorldEvent) => void) =>
@@ -66,8 +71,15 @@ export function openStage(world: World, name: string): Stage {
     world,
     name,
     async register(place, container, more = {}) {
-      const { status, body } = await world.api('PUT', path, { spec: targetSpec(place, container, more) });
+      const spec = targetSpec(place, container, more);
+      const { status, body } = await world.api('PUT', path, { spec });
       assert.equal(status, 201, JSON.stringify(body));
+      if (spec.lifecycle !== 'reported') return;
+      const { containers, initContainers } = namesIn(spec);
+      const onRestart = () => {
+        for (const restart of restarts) restart();
+      };
+      await stage.use(runContainers(world, { target: path, containers, initContainers, onRestart }));
     },
     async get() {
       const view = await stage.find();
@@ -102,14 +114,12 @@ export function openStage(world: World, name: string): Stage {
     },
     sleep: (ms) => sleep(world.clock, ms),
     events: (type) => seen.filter((event) => event['detail-type'] === type) as never,
-    onRestart(restart) {
-      const asked = new Set<string>();
-      listen((event) => {
-        if (event['detail-type'] !== 'Container Restart Requested' || asked.has(event.detail.containerID)) return;
-        asked.add(event.detail.containerID);
-        const { notBefore } = event.detail;
-        stage.after(notBefore === undefined ? 0 : Date.parse(notBefore) - world.clock.nowMs(), restart);
-      });
+    onRestart: (restart) => void restarts.push(restart),
+    async reportRestart(containerID) {
+      const report = { container: probedContainer, containerID };
+      const { status, body } = await world.api('POST', `${path}/restarted`, report);
+      assert.equal(status, 200, JSON.stringify(body));
+      return body as TargetView;
     },
     async use(closable) {
       const used = await closable;
@@ -141,8 +151,13 @@ function targetSpec(place: Place, container: Probed, more: Partial<TargetSpecInp
     place === 'container'
       ? { containers: [probed] }
       : { initContainers: [{ ...probed, restartPolicy: 'Always' }], containers: [{ name: 'main' }] };
-  return { host: '127.0.0.1', ...placed, ...more };
+  return { host: '127.0.0.1', lifecycle: 'reported', ...placed, ...more };
 }
+
+const namesIn = ({ containers = [], initContainers = [] }: TargetSpecInput) => ({
+  containers: containers.map(({ name }) => name),
+  initContainers: initContainers.map(({ name }) => name),
+});
 
 const shown = ({ status }: TargetView): string => JSON.stringify(status);
 

@@ -118,34 +118,59 @@ function neverRestartedBy(place: Place, what: string, prepare: Prepare): Scenari
 const restarts = 5;
 /** Back-offs of 10 + 20 + 40 + 80 s, and each incarnation fails within two periods. */
 const fiveRestartsMs = 150_000 + restarts * 20_000;
+/** How long each restart waits, in seconds: kubelet's crash-loop back-off, which does not delay the first. */
+const waitsSeconds = [0, 10, 20, 40, 80];
+/** The API shows whole seconds, rounded down. */
+const roundedSeconds = 1;
 
 async function restartedFiveTimes(place: Place, stage: Stage): Promise<void> {
   const { port } = await restartable(stage);
   await stage.register(place, {
     livenessProbe: { httpGet: { path: '/healthz', port }, initialDelaySeconds: 5, failureThreshold: 1 },
   });
-  const counts: number[] = [];
-  const reasons = new Set<string | undefined>();
+  const seen: ReturnType<typeof probedStatus>[] = [];
   await stage.until('restarted five times', fiveRestartsMs, (view) => {
-    counts.push(restartCount(view));
-    reasons.add(probedStatus(view).state.waiting?.reason);
+    seen.push(probedStatus(view));
     return restartCount(view) >= restarts;
   });
+  const counts = seen.map((status) => status.restartCount);
   assert.deepEqual(
     counts,
-    [...counts].sort((a, b) => a - b),
+    counts.toSorted((a, b) => a - b),
   );
-  assert.ok(reasons.has('CrashLoopBackOff'));
-  assert.deepEqual(backoffSeconds(stage), [0, 10, 20, 40, 80]);
+  const backingOff = seen.filter(({ state }) => state.waiting?.reason === 'CrashLoopBackOff');
+  assert.ok(backingOff.length > 0);
+  assert.ok(backingOff.every(({ ready, started }) => !ready && started === false));
+  for (const [index, waited] of waitsOf(seen).entries()) {
+    const [least = Number.NaN, most] = [waitsSeconds[index], stage.world.slackMs / 1_000 + roundedSeconds];
+    assert.ok(waited >= least - roundedSeconds && waited <= least + most, `restart ${index + 1} waited ${waited} s`);
+  }
+  assert.deepEqual(requestedOnce(stage), [0, 1, 2, 3, 4]);
 }
 
-/** Per restart: how long it had to wait, by the first request for it. */
-function backoffSeconds(stage: Stage): readonly number[] {
-  const waits = new Map<string, number>();
-  for (const { time, detail } of stage.events('Container Restart Requested')) {
-    const waitMs = detail.notBefore === undefined ? 0 : Date.parse(detail.notBefore) - Date.parse(time);
-    // An event tells its time in whole seconds, rounded down.
-    if (!waits.has(detail.containerID)) waits.set(detail.containerID, Math.floor(waitMs / 1000));
+/** Per restart: between the end of one run and the start of the next. */
+function waitsOf(seen: readonly ReturnType<typeof probedStatus>[]): readonly number[] {
+  const waits = new Map<number, number>();
+  for (const { restartCount: count, state, lastState } of seen) {
+    const [started, finished] = [state.running?.startedAt, lastState.terminated?.finishedAt];
+    if (started && finished) waits.set(count, (Date.parse(started) - Date.parse(finished)) / 1_000);
   }
+  assert.equal(waits.size, restarts);
   return [...waits.values()];
+}
+
+/** The restart counts of the containers for which a restart was requested; the attempts for each count up from 1. */
+function requestedOnce(stage: Stage): readonly number[] {
+  const attempts = new Map<string, readonly number[]>();
+  for (const { detail } of stage.events('Container Restart Requested')) {
+    const { containerID, attempt } = detail;
+    attempts.set(containerID, [...(attempts.get(containerID) ?? []), attempt]);
+  }
+  for (const [containerID, made] of attempts)
+    assert.deepEqual(
+      made,
+      made.map((_, index) => index + 1),
+      containerID,
+    );
+  return [...attempts.keys()].map((containerID) => Number(containerID.split('/').at(-1)));
 }

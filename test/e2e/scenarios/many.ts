@@ -3,6 +3,7 @@ import type { ContainerInput, ProbeInput } from '../../../shared/core/spec-input
 import { startGrpcServer } from '../../support/grpc-server.ts';
 import { livenessApp } from '../apps.ts';
 import { succeeds } from '../commands.ts';
+import { runContainers } from '../container-runtime.ts';
 import { namespace, type Scenario, type Stage } from '../stage.ts';
 
 const containersPerKind = 10;
@@ -45,8 +46,10 @@ async function registerAll(stage: Stage): Promise<readonly string[]> {
 
 async function registerOne(stage: Stage, name: string, livenessProbe: ProbeInput): Promise<void> {
   const containers: readonly ContainerInput[] = [{ name: 'probed', livenessProbe }];
-  const { status, body } = await stage.world.api('PUT', pathOf(name), { spec: { host: '127.0.0.1', containers } });
+  const spec = { host: '127.0.0.1', lifecycle: 'reported', containers };
+  const { status, body } = await stage.world.api('PUT', pathOf(name), { spec });
   assert.equal(status, 201, JSON.stringify(body));
+  await stage.use(runContainers(stage.world, { target: pathOf(name), containers: ['probed'] }));
 }
 
 const pathOf = (name: string): string => `/v1/namespaces/${namespace}/targets/${name}`;
