@@ -3,9 +3,15 @@ import { createServer, type ServerResponse } from 'node:http';
 import { listenWith, type RunningServer, startTcpServer } from '../support/tcp-server.ts';
 import type { World } from './world.ts';
 
+export type Asked = {
+  readonly path: string;
+  /** By the world's monotonic clock. */
+  readonly atMs: number;
+};
+
 export type App = RunningServer & {
-  /** Paths of the requests so far. */
-  readonly requests: readonly string[];
+  /** The requests so far. */
+  readonly requests: readonly Asked[];
   /** A container's restart: whatever counts from the start counts anew. */
   restart(): void;
 };
@@ -24,12 +30,12 @@ export type AppState = {
 
 /** An HTTP server in which every request is answered as `reply` says. */
 export async function httpApp(world: World, reply: (state: AppState) => Reply): Promise<App> {
-  const requests: string[] = [];
+  const requests: Asked[] = [];
   let startedMs = world.clock.monotonicMs();
   let restarts = 0;
   const server = createServer((request, response) => {
     const path = request.url ?? '/';
-    requests.push(path);
+    requests.push({ path, atMs: world.clock.monotonicMs() });
     answer(world, response, reply({ path, runningMs: world.clock.monotonicMs() - startedMs, restarts }));
   });
   const running = await listenWith(server, '127.0.0.1');

@@ -5,12 +5,21 @@ import { livenessScenarios } from './scenarios/liveness.ts';
 import { manyScenario } from './scenarios/many.ts';
 import { readinessScenarios } from './scenarios/readiness.ts';
 import { startupScenarios } from './scenarios/startup.ts';
+import { staticScenarios } from './scenarios/static.ts';
 import { terminationScenarios } from './scenarios/termination.ts';
 import { openStage, type Place, type Scenario } from './stage.ts';
 import type { World } from './world.ts';
 
 const ofPlace = (place: Place): readonly Scenario[] =>
-  [readinessScenarios, livenessScenarios, startupScenarios, graceScenarios, grpcScenarios, terminationScenarios]
+  [
+    readinessScenarios,
+    livenessScenarios,
+    startupScenarios,
+    graceScenarios,
+    grpcScenarios,
+    terminationScenarios,
+    staticScenarios,
+  ]
     .flatMap((scenarios) => scenarios(place))
     .map((scenario) => ({ ...scenario, name: `${place}: ${scenario.name}` }));
 

@@ -174,5 +174,6 @@ export const conditionOf = ({ status }: TargetView, type: string) =>
 
 export const isReady: Expectation = (view) => conditionOf(view, 'Ready')?.status === 'True';
 export const isStarted: Expectation = (view) => probedStatus(view).started === true;
+export const containerID = (view: TargetView): string => probedStatus(view).containerID ?? '';
 export const restartCount = (view: TargetView): number => probedStatus(view).restartCount;
 export const neverRestarted: Expectation = (view) => restartCount(view) === 0;
