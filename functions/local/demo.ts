@@ -1,141 +1,122 @@
 /**
- * `npm run demo`: three servers that start slowly, fail and recover, the product beside them, and the story as its bus tells it: a
- * startup gate, a readiness flip and a liveness restart within half a minute.
+ * `npm run demo`: a server and a process that fail and recover, the product beside them, and what its bus publishes. A startup gate, a
+ * readiness flip, a liveness failure, the request for a restart, the report of it and the recovery, within half a minute.
  */
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { EventEnvelope } from '../../shared/bus/envelope.ts';
-import { sleep, systemClock } from '../../shared/lib/clock.ts';
+import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
+import { startContainer } from './demo-container.ts';
+import { eventLine, type HistoryEntry, historyLines, isReadyIn } from './demo-lines.ts';
 import { startRuntime } from './runtime.ts';
 
-const demoMs = 28_000;
+const demoMsMax = 30_000;
 const startedAtMs = performance.now();
-const elapsedMs = () => performance.now() - startedAtMs;
-
-/** Healthy or not, by the path that a probe asks for. */
-type Answers = { [path: string]: boolean };
-
-const shop: Answers = { '/ready': true };
-const worker: Answers = { '/live': true };
-const legacy: Answers = { '/started': false, '/ready': true };
-
-const script: readonly (readonly [atMs: number, tale: string, act: () => void])[] = [
-  [6_000, 'legacy has finished starting', () => Object.assign(legacy, { '/started': true })],
-  [9_000, 'shop loses its database', () => Object.assign(shop, { '/ready': false })],
-  [14_000, 'shop has its database back', () => Object.assign(shop, { '/ready': true })],
-  [17_000, 'worker hangs itself up', () => Object.assign(worker, { '/live': false })],
-];
+const tooLong = setTimeout(() => {
+  throw new Error(`the demo has not ended after ${demoMsMax} ms`);
+}, demoMsMax);
 
 const silent = { info() {}, warn() {}, error: (message: string, fields: unknown) => console.error(message, fields) };
 const runtime = startRuntime({ dataDir: ':memory:' }, { clock: systemClock, random: systemRandom, log: silent });
-runtime.bus.subscribe({ source: ['probelet'] }, (event) => tell(event), { name: 'story' });
-runtime.bus.subscribe(
-  { 'detail-type': ['Container Restart Requested'] },
-  () => {
-    say('you', 'a subscriber of yours restarts worker');
-    Object.assign(worker, { '/live': true });
-  },
-  { name: 'restarter' },
-);
 await runtime.shard.loaded;
 
-const servers = [await listen(shop), await listen(worker), await listen(legacy)] as const;
-const probe = { periodSeconds: 1, failureThreshold: 2 };
-await register('shop', { readinessProbe: { ...probe, httpGet: { path: '/ready', port: portOf(servers[0]) } } });
-await register('worker', {
-  livenessProbe: { ...probe, failureThreshold: 3, httpGet: { path: '/live', port: portOf(servers[1]) } },
-});
-await register('legacy', {
-  startupProbe: { ...probe, failureThreshold: 30, httpGet: { path: '/started', port: portOf(servers[2]) } },
-  readinessProbe: { periodSeconds: 30, httpGet: { path: '/ready', port: portOf(servers[2]) } },
-});
+let hasDatabase = true;
+const shop = createServer((_, response) => response.writeHead(hasDatabase ? 200 : 503).end());
+await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve));
+const worker = await startContainer();
+say('you', `run worker as process ${worker.pid()}`);
 
-for (const [atMs, tale, act] of script) {
-  await sleep(systemClock, atMs - elapsedMs());
-  say('world', tale);
-  act();
-}
-await sleep(systemClock, demoMs - elapsedMs());
-await printStory('/v1/namespaces/demo/targets/worker/events');
-await runtime.stop();
-for (const server of servers) server.close();
+runtime.bus.subscribe({ source: ['probelet'] }, print, { name: 'printer' });
+const restarted = new Set<string>();
+runtime.bus.subscribe({ 'detail-type': ['Container Restart Requested'] }, restart, { name: 'restarter' });
 
-function listen(answers: Answers): Promise<Server> {
-  const server = createServer((request, response) => {
-    response.statusCode = answers[request.url ?? ''] ? 200 : 503;
-    response.end();
+const often = { periodSeconds: 1, failureThreshold: 2 };
+const port = (shop.address() as AddressInfo).port;
+await follows([turns('shop', true), turns('worker', true)], async () => {
+  await register('shop', { readinessProbe: { ...often, httpGet: { path: '/', port } } });
+  await register('worker', {
+    startupProbe: { ...often, failureThreshold: 30, httpGet: { path: '/started', port: worker.port } },
+    livenessProbe: { ...often, httpGet: { path: '/live', port: worker.port } },
   });
-  return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)));
+});
+await follows([turns('shop', false)], () => {
+  say('world', 'shop loses its database');
+  hasDatabase = false;
+});
+await follows([turns('shop', true)], () => {
+  say('world', 'shop has its database back');
+  hasDatabase = true;
+});
+await follows([next((event) => event['detail-type'] === 'Container Recovered'), turns('worker', true)], () => {
+  say('world', 'worker hangs');
+  worker.hang();
+});
+await printHistory('/v1/namespaces/demo/targets/worker/events');
+
+await runtime.stop();
+await worker.stop();
+shop.close();
+clearTimeout(tooLong);
+
+/** What a subscriber does: it restarts the container, once for each, and reports that. */
+async function restart({ detail }: EventEnvelope): Promise<void> {
+  if (!('attempt' in detail) || restarted.has(detail.containerID)) return;
+  const { container, containerID } = detail;
+  restarted.add(containerID);
+  await worker.restart();
+  say('you', `run worker as process ${worker.pid()}, and report the restart`);
+  await call('POST', '/v1/namespaces/demo/targets/worker/restarted', { container, containerID });
 }
 
-function portOf(server: Server): number {
-  return (server.address() as AddressInfo).port;
+/** Acts, and waits for the events that follow from it. */
+async function follows(events: readonly Promise<void>[], act: () => Promise<void> | void): Promise<void> {
+  await act();
+  await Promise.all(events);
+}
+
+/** The next such event from now on. */
+function next(isIt: (event: EventEnvelope) => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = runtime.bus.subscribe({ source: ['probelet'] }, (event) => {
+      if (!isIt(event)) return;
+      stop();
+      resolve();
+    });
+  });
+}
+
+function turns(name: string, isReady: boolean): Promise<void> {
+  return next(
+    ({ detail }) => 'newStatus' in detail && detail.target.name === name && isReadyIn(detail.newStatus) === isReady,
+  );
 }
 
 async function register(name: string, probes: object): Promise<void> {
-  const response = await call('PUT', `/v1/namespaces/demo/targets/${name}`, { spec: { host: '127.0.0.1', ...probes } });
-  if (!response.ok) throw new Error(`${name} was refused: ${await response.text()}`);
   say('you', `register ${name}`);
+  await call('PUT', `/v1/namespaces/demo/targets/${name}`, { spec: { host: '127.0.0.1', ...probes } });
 }
 
-function call(method: string, path: string, body?: object): Promise<Response> {
-  const request = new Request(`http://127.0.0.1${path}`, {
-    method,
-    ...(body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-  });
-  return Promise.resolve(runtime.fetch(request));
+async function call(method: string, path: string, body?: object): Promise<unknown> {
+  const headers = { 'content-type': 'application/json' };
+  const init = { method, ...(body && { body: JSON.stringify(body), headers }) };
+  const response = await runtime.fetch(new Request(`http://127.0.0.1${path}`, init));
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+  return response.json();
 }
 
 function say(who: string, what: string): void {
-  console.log(`${(elapsedMs() / 1000).toFixed(1).padStart(5)} s  ${who.padEnd(7)} ${what}`);
+  const seconds = (performance.now() - startedAtMs) / 1_000;
+  console.log(`${seconds.toFixed(1).padStart(5)} s  ${who.padEnd(7)} ${what}`);
 }
 
-function tell(event: EventEnvelope): void {
-  const line = storyLine(event);
+function print(event: EventEnvelope): void {
+  const line = eventLine(event);
   if (line !== undefined && 'target' in event.detail) say(event.detail.target.name, line);
 }
 
-function storyLine({ 'detail-type': type, detail }: EventEnvelope): string | undefined {
-  if ('result' in detail && 'version' in detail) {
-    return `${type}: ${detail.probeType} ${detail.previousResult ?? 'none'} -> ${detail.result ?? 'none'} ${detail.output && `(${detail.output})`}`;
-  }
-  if ('newStatus' in detail)
-    return `${type}: ${detail.newStatus.conditions.map((each) => `${each.type}=${each.status}`).join(' ')}, ${containersLine(detail.newStatus.containers)}`;
-  if ('message' in detail) return `${type}: ${detail.message}`;
-  return undefined;
-}
-
-function containersLine(
-  containers: readonly {
-    readonly name: string;
-    readonly started: boolean;
-    readonly ready: boolean;
-    readonly restartCount: number;
-  }[],
-): string {
-  return containers
-    .map((each) => `${each.name}: started=${each.started} ready=${each.ready} restarts=${each.restartCount}`)
-    .join('; ');
-}
-
-type Told = {
-  readonly time: string;
-  readonly reason: string;
-  readonly message: string;
-  readonly attempts: readonly {
-    readonly output: string;
-    readonly failureClass?: string;
-    readonly timings: { readonly totalMs: number };
-  }[];
-};
-
-async function printStory(path: string): Promise<void> {
+async function printHistory(path: string): Promise<void> {
   console.log(`\nGET ${path}\n`);
-  const { items } = (await (await call('GET', path)).json()) as { readonly items: readonly Told[] };
-  for (const { time, reason, message, attempts } of items) {
-    console.log(`${time.slice(11, 23)}  ${reason.padEnd(18)} ${message}`);
-    for (const { failureClass = 'success', output, timings } of attempts)
-      console.log(`${' '.repeat(35)}${failureClass} in ${timings.totalMs} ms ${output}`);
-  }
+  const { items } = (await call('GET', path)) as { readonly items: readonly HistoryEntry[] };
+  for (const line of historyLines(items)) console.log(line);
 }
