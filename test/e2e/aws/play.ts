@@ -21,7 +21,7 @@ export async function play(runner: Runner, { use, minutes }: Options): Promise<v
   const shop = await step('registers targets of HTTP, TCP and gRPC', () => openShop(cloud));
   await step('all are ready, and the subscriber heard of it', () => allReady(cloud));
   await tried('a server stops: unready, then a restart is asked for', () => serverStops(cloud, shop));
-  await tried('it comes back', () => serverComesBack(cloud, shop));
+  await tried('it comes back, and its restart is reported', () => serverComesBack(cloud, shop));
   await tried('a target is updated in place', () => updatedInPlace(cloud, shop));
   await tried('a target is probed by hand', () => triggeredByHand(cloud, shop));
   await tried('a target terminates', () => terminated(cloud));

@@ -59,7 +59,7 @@ function isSettled({ name, family, paths }: Role, read: ReadTarget | undefined, 
 
 export type Faults = readonly string[];
 
-/** Committed results, holds and incarnations are what they were. */
+/** Committed results, holds and containerIDs are what they were. */
 export function resultsChanged(roles: readonly Role[], before: Settled, now: Settled): Faults {
   return roles.filter(isStable).flatMap(({ name }) => {
     const [was, is] = [committed(before.get(name)), committed(now.get(name))];
@@ -105,8 +105,7 @@ export async function flapsUntrue({ store, roles }: Stored, probed: Probed): Pro
     .map(async ({ name, paths: [path = ''] }) => {
       const transitions = await transitionsOf(store, name);
       const untrue = transitions
-        .filter(({ attempts }, index) => attempts.length > 0 && index > 0)
-        .filter((flip, index) => !isBacked(flip, transitions[index], probed.arrivals(path)))
+        .filter((flip, index) => !isBacked(flip, transitions[index - 1], probed.arrivals(path)))
         .map((flip) => `${name}: ${unbacked(flip, probed.arrivals(path))}`);
       const version = Math.max(
         ...Object.values((await readStored(store, name)).probes).map((record) => record.version),
@@ -125,11 +124,14 @@ function isBacked(
   arrivals: readonly Arrival[],
 ): boolean {
   const alike = arrivals.filter(({ ok }) => ok === (result === 'success'));
-  const isAnswered = attempts.every(({ timeMs: startMs, timings }) =>
-    alike.some(
-      (arrival) => arrival.timeMs > startMs - clockSlackMs && arrival.timeMs < startMs + timings.totalMs + clockSlackMs,
-    ),
-  );
+  const isAnswered =
+    attempts.length > 0 &&
+    attempts.every(({ timeMs: startMs, timings }) =>
+      alike.some(
+        (arrival) =>
+          arrival.timeMs > startMs - clockSlackMs && arrival.timeMs < startMs + timings.totalMs + clockSlackMs,
+      ),
+    );
   const sinceMs = (before?.timeMs ?? 0) - arrivalSlackMs;
   const since = alike.filter((arrival) => arrival.timeMs > sinceMs && arrival.timeMs < timeMs + arrivalSlackMs);
   return isAnswered && since.length >= flapThreshold;
@@ -166,7 +168,7 @@ export async function miscounted({ store, roles }: Stored, { probed, doubted }: 
   const counted = roles
     .filter(({ family }) => family === 'counting')
     .map(async ({ name, paths: [path = ''] }) => {
-      const flips = (await transitionsOf(store, name)).filter(({ attempts }) => attempts.length > 0);
+      const flips = await transitionsOf(store, name);
       return miscountsOf({ name, flips, blocks: blocksAt(probed.arrivals(path)), doubted });
     });
   const all = await Promise.all(counted);
@@ -192,7 +194,8 @@ const blockMsMax = 2 * countingThreshold * periodMs;
 function miscountsOf({ name, flips, blocks, doubted }: Counted): Miscounts {
   const missed: { readonly lost: string[]; readonly voided: string[] } = { lost: [], voided: [] };
   const matched = new Set<EventRecord>();
-  let good = false;
+  // There is no result before the first block.
+  let good: boolean | undefined;
   for (const { timeMs, ok } of blocks) {
     // The block before was missed, so this one changes nothing.
     if (ok === good) continue;

@@ -1,6 +1,6 @@
 /** A server goes away and comes back: what the API shows, and what the subscriber is asked for. */
 import assert from 'node:assert/strict';
-import { type Cloud, toldOf, untilReady, viewOf } from '../cloud.ts';
+import { type Cloud, pathOf, toldOf, untilReady, viewOf } from '../cloud.ts';
 import { until } from '../wait.ts';
 import { namespace, type Shop } from './shop.ts';
 
@@ -12,7 +12,6 @@ export async function serverStops(cloud: Cloud, { web }: Shop): Promise<void> {
   const stoppedMs = Date.now();
   const failed = await until('the subscriber hears of the readiness failure', noticedMs, () =>
     toldOf(cloud, 'Probe Result Changed', 'web').find(
-      // A new container is unready before its first probe, and that is told too.
       ({ receivedAtMs, event: { detail } }) =>
         receivedAtMs > stoppedMs && detail.probeType === 'readiness' && detail.result === 'failure',
     ),
@@ -26,14 +25,32 @@ export async function serverStops(cloud: Cloud, { web }: Shop): Promise<void> {
   assert.ok(asked.receivedAtMs > failed.receivedAtMs, 'five failures take longer than two');
 }
 
+/** What a subscriber does that restarts a container: it reports the restart, and its report counts once. */
 export async function serverComesBack(cloud: Cloud, { web }: Shop): Promise<void> {
+  const [request] = toldOf(cloud, 'Container Restart Requested', 'web');
+  await reportRestart(cloud, request?.event.detail.containerID ?? '');
   await web.start();
-  const { status } = await untilReady(cloud, place, 'True', noticedMs);
-  const [app] = status.containerStatuses;
-  assert.ok(app && app.restartCount >= 1, 'its container has been restarted');
+  await reportRestart(cloud, request?.event.detail.containerID ?? '');
+  const { status } = await until('another container is ready', noticedMs, async () => {
+    const view = await viewOf(cloud, place);
+    return view?.status.containerStatuses.some(({ ready, restartCount }) => ready && restartCount === 1) && view;
+  });
+  assert.notEqual(status.containerStatuses[0]?.containerID, request?.event.detail.containerID);
+  await untilReady(cloud, place, 'True', noticedMs);
   // Each worker begins anew when its own next probe is due.
   await until('both of its probes succeed', noticedMs, async () => {
     const probes = (await viewOf(cloud, place))?.status.probes ?? [];
     return probes.length === 2 && probes.every(({ result }) => result === 'success');
   });
+  await until('the subscriber hears of the recovery', noticedMs, () =>
+    toldOf(cloud, 'Container Recovered', 'web').find(
+      ({ event }) => event.detail.containerID === status.containerStatuses[0]?.containerID,
+    ),
+  );
+}
+
+async function reportRestart({ api }: Cloud, containerID: string): Promise<void> {
+  const report = { container: 'app', containerID };
+  const { status, body } = await api('POST', `${pathOf(namespace, place.name)}/restarted`, report);
+  assert.equal(status, 200, JSON.stringify(body));
 }

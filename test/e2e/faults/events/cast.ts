@@ -44,18 +44,41 @@ export function flipping(stage: Stage, name: string): Actor {
   };
 }
 
-/** Fails its liveness probe until somebody has restarted it. */
+/** Lifecycle `static`: fails its liveness probe until a subscriber has restarted its container and reported that. */
 export function failing(stage: Stage, name: string): Actor {
-  const livenessProbe = probeOf(stage, pathOf(name));
   return {
-    name,
-    enter: () => register(stage.api, name, { host, containers: [{ name: 'main', livenessProbe }] }),
-    act: () => stage.tell({ break: [pathOf(name)] }),
+    ...enteringStatic(stage, name),
     truth: is(({ status }) => {
       const [container] = status.containerStatuses;
       return container?.restartCount === 1 && container.ready && container.state.running !== undefined;
     }),
   };
+}
+
+/** The same, but it recovers without a restart. */
+export function recovering(stage: Stage, name: string): Actor {
+  return {
+    ...enteringStatic(stage, name),
+    truth: is(({ status }) => {
+      const [container] = status.containerStatuses;
+      return container?.restartCount === 0 && container.ready;
+    }),
+  };
+}
+
+function enteringStatic(stage: Stage, name: string): Omit<Actor, 'truth'> {
+  const livenessProbe = probeOf(stage, pathOf(name));
+  return {
+    name,
+    enter: () => register(stage.api, name, { host, containers: [{ name: 'main', livenessProbe }] }),
+    act: () => stage.tell({ break: [pathOf(name)] }),
+  };
+}
+
+/** Reports a restart of that container; a repetition does nothing. */
+export async function reportRestart({ api }: Stage, name: string, containerID: string): Promise<void> {
+  const { status } = await api('POST', `${targetPath(name)}/restarted`, { containerID });
+  if (status !== 200) throw new Error(`POST ${name}/restarted: ${status}`);
 }
 
 export const reportedID = (name: string, restarts: number): string => `test://${name}/${restarts}`;

@@ -1,15 +1,18 @@
+/** A subscriber that acts on restart requests: the container is well from then on, and its restart is reported, each as it has to be. */
 import type { EventDetail } from '../../../../shared/bus/events.ts';
-import { report } from './cast.ts';
+import { report, reportRestart } from './cast.ts';
 import type { Stage } from './stage.ts';
 
-/** Plays whoever restarts containers when it is told to: then they are well again. */
+/** `delivered`: the targets whose request has reached it. */
 export function restarter(stage: Stage): { readonly delivered: ReadonlySet<string> } {
   const delivered = new Set<string>();
   stage.subscribe('Container Restart Requested', async ({ detail }) => {
-    const { target } = detail as EventDetail<'Container Restart Requested'>;
-    stage.tell({ mend: [`/${target.name}`] });
-    if (!delivered.has(target.name) && target.name.startsWith('reported-')) await report(stage, target.name, 1);
-    delivered.add(target.name);
+    const { target, containerID } = detail as EventDetail<'Container Restart Requested'>;
+    const { name } = target;
+    stage.tell({ mend: [`/${name}`] });
+    if (!delivered.has(name) && name.startsWith('reported-')) await report(stage, name, 1);
+    if (name.startsWith('failing-')) await reportRestart(stage, name, containerID);
+    delivered.add(name);
   });
   return { delivered };
 }

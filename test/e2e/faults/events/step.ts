@@ -7,7 +7,7 @@ import { atLeast, atMost, exactly, type Figure, quantileOf, told } from '../../.
 import { seededRandom } from '../../../support/seeded-random.ts';
 import { listTargets, namespace } from '../listed.ts';
 import type { Length, Step } from '../step.ts';
-import { type Actor, failing, flipping, leaving, registeredLate, reported, respecified } from './cast.ts';
+import { type Actor, failing, flipping, leaving, recovering, registeredLate, reported, respecified } from './cast.ts';
 import { loseRequests } from './requests.ts';
 import { restarter } from './restarter.ts';
 import { settled } from './settled.ts';
@@ -39,7 +39,10 @@ const several = (count: number, name: string, make: (name: string) => Actor): re
 
 async function loseAll(stage: Stage, ms: number): Promise<readonly Figure[]> {
   const flips = several(120, 'flipping', (name) => flipping(stage, name));
-  const fails = several(60, 'failing', (name) => failing(stage, name));
+  const fails = [
+    ...several(30, 'failing', (name) => failing(stage, name)),
+    ...several(30, 'recovering', (name) => recovering(stage, name)),
+  ];
   const reports = several(60, 'reported', (name) => reported(stage, name));
   const once = [
     ...several(20, 'late', (name) => registeredLate(stage, name)),
@@ -61,6 +64,7 @@ async function loseAll(stage: Stage, ms: number): Promise<readonly Figure[]> {
   const open = await openIn(stage, actors);
   const wanted = [...fails, ...reports].map(({ name }) => name);
   const onBus = new Set(stage.bus.taken.flatMap(requestedOf));
+  const recovered = new Set(stage.bus.taken.flatMap(recoveryOf));
   return [
     told(`events lost in ${ms / 1_000} s`, `${lost}`),
     atLeast('results that changed meanwhile', commits, { limit: flips.length }),
@@ -78,6 +82,7 @@ async function loseAll(stage: Stage, ms: number): Promise<readonly Figure[]> {
       wanted.length,
     ),
     exactly('and reached its subscriber', wanted.filter((name) => requests.delivered.has(name)).length, wanted.length),
+    exactly('static containers that were published as recovered', recovered.size, fails.length),
     exactly('restarts requested of containers that were well', others(onBus, wanted), 0),
   ];
 }
@@ -89,6 +94,9 @@ const others = (found: ReadonlySet<string>, wanted: readonly string[]): number =
 
 const requestedOf = ({ detailType, detail }: Stage['bus']['taken'][number]): readonly string[] =>
   detailType === 'Container Restart Requested' ? [detail.target.name] : [];
+
+const recoveryOf = ({ detailType, detail }: Stage['bus']['taken'][number]): readonly string[] =>
+  detailType === 'Container Recovered' ? [detail.target.name] : [];
 
 /** Of several publications of one change one counts. */
 const commitsIn = ({ bus }: Stage, from: number): number =>
