@@ -1,10 +1,12 @@
 /**
- * Kills the product 20 times at random points, with 50 targets in all states, and holds its store against what it was and against what
+ * Kills the product 20 times at random points, with more than 50 targets in all states, and holds its store against what it was and against what
  * the targets really answered. Usage: node test/e2e/kill.ts [SEED]. Ends with `N passed, N failed`.
  */
 import { join } from 'node:path';
 import { sleep, systemClock } from '../../shared/lib/clock.ts';
 import { seededRandom } from '../support/seeded-random.ts';
+import * as episodes from './kill/episodes.ts';
+import { subscribe } from './kill/heard.ts';
 import * as judge from './kill/judge.ts';
 import { readSnapshot, type Snapshot } from './kill/snapshot.ts';
 import { namespace, registerCast } from './kill/targets.ts';
@@ -37,6 +39,7 @@ function verdict(name: string, faults: judge.Faults): void {
 
 say(`seed ${seed}`);
 const world = await startRealWorld();
+const subscriber = subscribe(world, (target) => cast.families.get(target) === 'restarted');
 const cast = await registerCast(world);
 const file = join(world.dataDir, 'probelet.sqlite');
 let leavingNames = 0;
@@ -124,7 +127,10 @@ for (let kill = 1; kill <= kills; kill += 1) {
     const tookMs = kill === 1 ? 0 : await restart(world);
     await tendLeaving(Date.now() + aliveMs);
     await world.kill();
-    lives.push({ ...life, killedMs: Date.now() });
+    const killedMs = Date.now();
+    const doubted = subscriber.doubted(life.startedMs, killedMs);
+    lives.push({ ...life, killedMs, doubted });
+    if (doubted) say('       the prober doubted itself');
     if (tookMs > 0) say(`       started in ${tookMs.toFixed(0)} ms`);
   }
   const now = readSnapshot(file);
@@ -134,6 +140,7 @@ for (let kill = 1; kill <= kills; kill += 1) {
     ...judge.stableItemsUnchanged(cast, first, now),
     ...judge.nothingLost(before, now),
     ...judge.verdictsAreOwn(before, now, last),
+    ...episodes.requestsAreKept(before, now, subscriber),
     ...(kill === 1 ? [] : judge.countsHold(counts, nowCounts, last)),
   ];
   const fresh = now.events.length - before.events.length;
@@ -146,6 +153,7 @@ for (let kill = 1; kill <= kills; kill += 1) {
 await restart(world);
 const endMs = Date.now() + 40_000;
 await tendLeaving(Date.now() + 15_000);
+await subscriber.stop();
 lives.push({ ...life, killedMs: Number.POSITIVE_INFINITY });
 let end = readSnapshot(file);
 while (judge.everythingTakenIn(end).length > 0 && Date.now() < endMs) {
@@ -156,11 +164,21 @@ verdict('in the end every status has taken in everything', judge.everythingTaken
 verdict('what settled before the first kill was never written again', judge.stableItemsUnchanged(cast, first, end));
 verdict('every version of every result has its transition', judge.everyVersionTold(end));
 verdict('what flapped was told as it was answered', judge.flapsAreTrue(cast, end, lives));
-verdict('back-offs ended on time', judge.backoffsOnTime(cast, end, lives));
-verdict('restarts were counted once', judge.restartsCountedOnce(cast, end));
+verdict('every attempt to have a container restarted was published', episodes.everyAttemptMade(subscriber, lives));
+verdict('attempts came after their back-off, on time', episodes.attemptsOnTime(cast, subscriber, lives));
+verdict('no attempt is overdue', episodes.noneOverdue(end, lives));
+verdict('no event came twice from one process', episodes.repeatedByKillsOnly(subscriber, lives));
+verdict('each episode ended once', episodes.recoveredOnce(subscriber));
+verdict('requests and recoveries follow from results', episodes.episodesAreTrue(cast, end, { subscriber, lives }));
+verdict('restarts were counted once', episodes.restartsCountedOnce(cast, end, subscriber));
 verdict(`${leaving.size} grace periods ended on time`, gracesOnTime());
 await world.stop();
 await cast.close();
+const [requests, recoveries] = (['requested', 'recovered'] as const).map(
+  (kind) => subscriber.heard.filter((event) => event.kind === kind).length,
+);
+const restarts = [...subscriber.restarted.values()].reduce((sum, { size }) => sum + size, 0);
+say(`${requests} restart requests, ${recoveries} recoveries, ${restarts} restarts reported`);
 const transitions = end.events.filter(({ record }) => record.kind === 'transition').length;
 say(
   `${kills} kills, ${cast.families.size} targets, ${end.events.length} events, ${transitions} of them transitions; seed ${seed}`,

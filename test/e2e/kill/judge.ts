@@ -5,13 +5,18 @@ import { residentSlotMs, slotAt } from '../../../shared/core/slots.ts';
 import { type Kept, restoredRun, type Snapshot } from './snapshot.ts';
 import { type Cast, flapping, stableFamilies } from './targets.ts';
 
-/** A life of the process. `readyMs`: when it listened; absent if it was killed before. */
-export type Life = { readonly startedMs: number; readonly readyMs?: number; readonly killedMs: number };
+/** A life of the process. `readyMs`: when it listened; absent if it was killed before. `doubted`: its prober doubted itself. */
+export type Life = {
+  readonly startedMs: number;
+  readonly readyMs?: number;
+  readonly killedMs: number;
+  readonly doubted?: boolean;
+};
 
 export type Faults = readonly string[];
 
 /** Long enough for what a process does at once, on a busy machine. */
-const promptMs = 4_000;
+export const promptMs = 4_000;
 /** An answer this shortly before a kill may not have been counted. */
 const uncountedMs = 1_000;
 
@@ -68,13 +73,16 @@ const changeOf = (id: string): string =>
 
 const probeNameOf = ({ container, probeType }: ProbeRecord): string => `${container}#${probeType}`;
 
-/** A verdict of a life rests on what this life probed; an initial value on another container. */
+/** A verdict of a life rests on what this life probed, the first verdict of a container too: no initial value is ever stored. */
 export function verdictsAreOwn(before: Snapshot, after: Snapshot, life: Life): Faults {
   const known = new Set(before.events.map(({ sk }) => sk));
   const fresh = after.events.filter(({ sk, record }) => !known.has(sk) && record.kind === 'transition');
-  return fresh
-    .filter(({ record }) => record.attempts.some(({ timeMs }) => timeMs < life.startedMs))
-    .map(({ target, record }) => `${target} ${record.id}: decided by attempts of an earlier process`);
+  const unbacked = fresh.filter(({ record }) => record.result !== undefined && record.attempts.length === 0);
+  const foreign = fresh.filter(({ record }) => record.attempts.some(({ timeMs }) => timeMs < life.startedMs));
+  return [
+    ...unbacked.map(({ target, record }) => `${target} ${record.id}: decided by no attempt`),
+    ...foreign.map(({ target, record }) => `${target} ${record.id}: decided by attempts of an earlier process`),
+  ];
 }
 
 /** What the flapping targets were told to have been is what they really answered. */
@@ -124,10 +132,11 @@ const checkpointMs = 60_000;
 
 /**
  * A run is what the life went on with and what it probed: never more; less by at most what it counted since its last checkpoint.
- * A life that was too short for a checkpoint leaves what it found.
+ * A life that was too short for a checkpoint leaves what it found. A prober that doubts itself, as on an overloaded machine, does not count
+ * failures.
  */
 export function countsHold(before: readonly Count[], after: readonly Count[], life: Life): Faults {
-  const { readyMs = life.killedMs, killedMs } = life;
+  const { readyMs = life.killedMs, killedMs, doubted } = life;
   // A slot that ended in this life ended its run, with a checkpoint, and the next run counts its own minutes.
   const slotBeganMs = slotAt({ from: 0, mode: 'resident' }, killedMs).endMs - residentSlotMs;
   const isOtherRun = slotBeganMs > readyMs && killedMs > slotBeganMs + promptMs;
@@ -139,35 +148,10 @@ export function countsHold(before: readonly Count[], after: readonly Count[], li
     if (!earlier || earlier.streak !== streak) return [`${target}: its streak changed`];
     const probed = answered - earlier.answered;
     const most = earlier.run + probed;
-    const least = hasCheckpoint ? most - Math.ceil(sinceCheckpointMs / 1000) - checkpointSlack : earlier.run;
+    const least =
+      hasCheckpoint && !doubted ? most - Math.ceil(sinceCheckpointMs / 1000) - checkpointSlack : earlier.run;
     return run > most || run < least ? [`${target}: run ${run}, not within ${least} to ${most}`] : [];
   });
-}
-
-/** Each failed container was restarted once, after its back-off and without delay, or still waits. */
-export function backoffsOnTime(cast: Cast, { events, timeMs }: Snapshot, lives: readonly Life[]): Faults {
-  return [...cast.families]
-    .filter(([, family]) => family === 'crashing')
-    .flatMap(([name]) => {
-      const own = events.filter(({ target }) => target === name).map(({ record }) => record);
-      const started = own.filter(({ reason }) => reason === 'Started');
-      return own
-        .filter(({ reason }) => reason === 'BackOff')
-        .flatMap((backoff) => {
-          const dueMs = backoff.timeMs + backoffMs(backoff.message);
-          const start = started.find((event) => event.timeMs > backoff.timeMs);
-          const latestMs = upAt(lives, dueMs) + promptMs;
-          if (!start) return timeMs > latestMs ? [`${name}: not started although due at ${dueMs}`] : [];
-          return start.timeMs < dueMs || start.timeMs > latestMs
-            ? [`${name}: started ${start.timeMs - dueMs} ms after its back-off`]
-            : [];
-        });
-    });
-}
-
-function backoffMs(message: string): number {
-  const [, minutes = '0', seconds = '0'] = /back-off (?:(\d+)m)?(\d+)s /.exec(message) ?? [];
-  return (Number(minutes) * 60 + Number(seconds)) * 1000;
 }
 
 /** The first instant from then on at which the process was up and stayed for long enough. */
@@ -176,21 +160,6 @@ export function upAt(lives: readonly Life[], timeMs: number): number {
     ({ readyMs, killedMs }) => readyMs !== undefined && killedMs - Math.max(readyMs, timeMs) > promptMs,
   );
   return Math.max(timeMs, life?.readyMs ?? Number.POSITIVE_INFINITY);
-}
-
-/** Restarts are counted once for each container that failed. */
-export function restartsCountedOnce(cast: Cast, { events, statuses }: Snapshot): Faults {
-  return [...cast.families]
-    .filter(([, family]) => family === 'crashing')
-    .flatMap(([name]) => {
-      const killed = events.filter(({ target, record }) => target === name && record.reason === 'Killing');
-      const containers = new Set(killed.map(({ record }) => record.containerID));
-      const incarnation = statuses.get(name)?.incarnations.app;
-      const restarts = (incarnation?.restartCount ?? 0) + (incarnation?.restartAtMs === undefined ? 0 : 1);
-      return containers.size === restarts && killed.length === restarts
-        ? []
-        : [`${name}: ${killed.length} kills of ${containers.size} containers, but ${restarts} restarts`];
-    });
 }
 
 /** In the end STATUS has taken in everything and told of it. */

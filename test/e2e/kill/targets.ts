@@ -1,4 +1,4 @@
-/** Fifty targets in every state that a process can be killed in, and what they were really told when they were probed. */
+/** More than fifty targets in every state that a process can be killed in, and what they really answered when they were probed. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -9,7 +9,10 @@ import { startGrpcServer } from '../../support/grpc-server.ts';
 import { listenWith } from '../../support/tcp-server.ts';
 import type { World } from '../world.ts';
 
-/** `stable`: once settled nothing of it may ever be written again, whatever is killed. */
+/**
+ * `crashing` fails for ever, `recovering` by the clock; both have lifecycle `static` and are never restarted. Of `restarted`, which fails for
+ * ever too, the subscriber reports every restart that is requested.
+ */
 export type Family =
   | 'ready'
   | 'failing'
@@ -18,6 +21,8 @@ export type Family =
   | 'reported'
   | 'sidecar'
   | 'crashing'
+  | 'recovering'
+  | 'restarted'
   | 'flapping'
   | 'counting'
   | 'leaving';
@@ -34,10 +39,14 @@ export type Cast = {
 };
 
 export const namespace = 'kill';
+/** Once settled nothing of them may ever be written again, whatever is killed. */
 export const stableFamilies: readonly Family[] = ['ready', 'failing', 'starting', 'on-hold', 'reported', 'sidecar'];
 /** Of the flapping targets. */
 export const flapping = { failureThreshold: 3, successThreshold: 2 };
 const flapMs = 8_000;
+/** A recovering target fails long enough for three requests, at 0, 10 and 30 s. */
+const recoverMs = 50_000;
+const failsMs = 36_000;
 /** Never reached, so that nothing but the count changes. */
 const neverReached = 10_000;
 const often = { periodSeconds: 1 } as const;
@@ -52,7 +61,7 @@ export async function registerCast(world: World): Promise<Cast> {
   };
   const http = createServer((request, response) => {
     const [, kind = '', name = ''] = (request.url ?? '').split('/');
-    const ok = kind === 'ok' || (kind === 'flap' && Math.floor(Date.now() / flapMs) % 2 === 0);
+    const ok = isWell(kind, Date.now());
     note(name, ok);
     response.writeHead(ok ? 200 : 500, { connection: 'close' }).end();
   });
@@ -130,6 +139,12 @@ export async function registerCast(world: World): Promise<Cast> {
   await several(4, 'crashing', (name) =>
     register(name, 'crashing', app({ livenessProbe: { ...get('broken', name), ...often, failureThreshold: 1 } })),
   );
+  await several(3, 'recovering', (name) =>
+    register(name, 'recovering', app({ livenessProbe: { ...get('recover', name), ...often, failureThreshold: 1 } })),
+  );
+  await several(3, 'restarted', (name) =>
+    register(name, 'restarted', app({ livenessProbe: { ...get('broken', name), ...often, failureThreshold: 1 } })),
+  );
   await several(4, 'flapping', (name) =>
     register(name, 'flapping', app({ readinessProbe: { ...get('flap', name), ...often, ...flapping } })),
   );
@@ -163,4 +178,15 @@ export async function registerCast(world: World): Promise<Cast> {
       await Promise.all([web.close(), tcp.close(), grpc.close()]);
     },
   };
+}
+
+function isWell(kind: string, nowMs: number): boolean {
+  switch (kind) {
+    case 'flap':
+      return Math.floor(nowMs / flapMs) % 2 === 0;
+    case 'recover':
+      return nowMs % recoverMs >= failsMs;
+    default:
+      return kind === 'ok';
+  }
 }
