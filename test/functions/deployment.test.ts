@@ -71,7 +71,7 @@ describe('the functions of a deployment', { concurrency: false }, () => {
     const readinessProbe = { httpGet: { path: '/', port, httpHeaders }, periodSeconds: 1, failureThreshold: 1 };
     const answer = await call('PUT', path, { body: { spec: { host: '127.0.0.1', readinessProbe } } });
     assert.equal(answer.statusCode, 201, answer.body);
-    assert.equal(await ready(), 'False');
+    assert.equal(await ready(), 'Unknown');
     const exec = { readinessProbe: { exec: { command: ['echo', 'fine'] }, periodSeconds: 1, timeoutSeconds: 5 } };
     assert.equal((await call('PUT', execPath, { body: { spec: { host: 'none', ...exec } } })).statusCode, 201);
     const [line] = logged().filter(({ message }) => message === 'request');

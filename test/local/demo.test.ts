@@ -47,7 +47,7 @@ const scenes: readonly (readonly [what: string, lines: readonly RegExp[]])[] = [
       /worker +Probe Result Changed: liveness success -> failure \(.*deadline exceeded/,
       /worker +Container Restart Requested: attempt 1, Container main failed liveness probe, restart requested$/,
       /you +run worker as process \d+, and report the restart$/,
-      /worker +Target Status Changed: .* Ready=False, main: started=false ready=false restarts=1$/,
+      /worker +Target Status Changed: .* Ready=Unknown, main: started=false ready=false restarts=1$/,
       /worker +Probe Result Changed: startup success$/,
       /worker +Container Recovered: Container main passed its liveness probe again$/,
     ],

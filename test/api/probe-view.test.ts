@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { encodeEpoch, encodeRun } from '../../shared/store/items.ts';
+import { targetAddress } from '../../shared/store/keys.ts';
+import type { Item } from '../../shared/store/store.ts';
+import { apiWorld, startMs, targetPath } from './world.ts';
+
+const path = targetPath('app');
+const { bucket } = targetAddress('default', 'app');
+const periodSeconds = 60;
+
+type Shown = {
+  readonly result: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly since: string;
+  readonly lastProbeTime?: string;
+  readonly lastChangeTime?: string;
+  readonly failureClass?: string;
+  readonly output?: string;
+};
+
+/** Times in s after the registration. */
+type Seen = { readonly atSeconds?: number; readonly observedSeconds?: number; readonly degraded?: boolean };
+
+/** A target with one readiness probe, whose item and whose shard's beat say this. */
+async function shown(probe: object, { atSeconds = 0, observedSeconds = atSeconds, degraded = false }: Seen = {}) {
+  const world = apiWorld();
+  const readinessProbe = { tcpSocket: { port: 1 }, periodSeconds };
+  await world.request('PUT', path, { body: { spec: { host: '127.0.0.1', readinessProbe } } });
+  const items = await world.items('app');
+  const itemOf = (kind: string) => items.find((item) => item.kind === kind);
+  const [item, status] = [itemOf('PROBE'), itemOf('STATUS')];
+  assert.ok(item && status);
+  const update = (of: Item, set: object) =>
+    world.store.write([{ kind: 'update', key: { pk: of.pk, sk: of.sk }, set: { ...set } }], { token: of.sk });
+  await update(item, { containerID: `probelet://${item.uid}/main/0`, ...probe });
+  const said = status.status as { readonly containerStatuses: readonly object[] };
+  const containerStatuses = said.containerStatuses.map((container) => ({ ...container, started: true }));
+  await update(status, { status: { ...said, containerStatuses } });
+  const observedAtMs = startMs + observedSeconds * 1_000;
+  const run = {
+    token: 1,
+    generation: 1,
+    slot: 0,
+    doneSlot: -1,
+    beat: 1,
+    beatAtMs: observedAtMs,
+    observedAtMs,
+    degraded,
+  };
+  for (const put of [encodeEpoch(bucket, { token: 1, shard: '00-ff', claimedAtMs: startMs }), encodeRun('00-ff', run)])
+    await world.store.write([{ kind: 'put', item: put }], { token: put.pk });
+  world.advance(atSeconds * 1_000);
+  const view = (await (await world.request('GET', path)).json()) as { status: { probes: [Shown] } };
+  return view.status.probes[0];
+}
+
+const at = (seconds: number): string => new Date(startMs + seconds * 1_000).toISOString().replace('.000Z', 'Z');
+const succeeded = { version: 1, result: 'success', lastResult: 'success', sinceMs: startMs + 5_000 };
+
+describe('the result of a probe is shown', () => {
+  test('as unknown since the registration before its first verdict', async () => {
+    const { result, reason, since, lastProbeTime } = await shown({});
+    assert.deepEqual([result, reason, since, lastProbeTime], ['unknown', 'NotYetProbed', at(0), undefined]);
+  });
+
+  test('since the verdict, whatever is probed afterwards', async () => {
+    for (const atSeconds of [10, 1_000, 100_000]) {
+      const { result, since } = await shown(succeeded, { atSeconds });
+      assert.deepEqual([result, since], ['success', at(5)]);
+    }
+  });
+
+  test('with why it cannot be made', async () => {
+    const unknown = { reason: 'PolicyDenied', failureClass: 'POLICY_DENIED', message: '127.0.0.9 is denied' };
+    const probe = await shown({ ...succeeded, version: 2, sinceMs: startMs + 9_000, unknown, output: 'old' });
+    const { result, reason, message, failureClass, output, since } = probe;
+    assert.deepEqual(
+      [result, reason, message, failureClass, output, since],
+      ['unknown', 'PolicyDenied', '127.0.0.9 is denied', 'POLICY_DENIED', undefined, at(9)],
+    );
+  });
+
+  test('as late since it became late, however long ago', async () => {
+    for (const atSeconds of [301, 5_000]) {
+      const { result, reason, since } = await shown(succeeded, { atSeconds, observedSeconds: 100 });
+      assert.deepEqual([result, reason, since], ['unknown', 'Late', at(100 + 3 * periodSeconds)]);
+    }
+  });
+
+  test('as doubted since the prober was last sure of it', async () => {
+    const { reason, since } = await shown(succeeded, { atSeconds: 200, observedSeconds: 150, degraded: true });
+    assert.deepEqual([reason, since], ['ProberDegraded', at(150)]);
+  });
+
+  test('as unknown once its worker has ended', async () => {
+    const { result, reason } = await shown({ version: 3, ended: true });
+    assert.deepEqual([result, reason], ['unknown', 'Ended']);
+  });
+});
+
+describe('the time of the last probe', () => {
+  const written = { ...succeeded, lastProbeTimeMs: startMs + 5_000 };
+
+  test('goes on with the beat, by whole periods, while nothing is written', async () => {
+    const times: number[] = [];
+    for (const atSeconds of [600, 660, 720]) {
+      const { lastProbeTime = '', lastChangeTime } = await shown(written, { atSeconds });
+      assert.equal(lastChangeTime, at(5));
+      times.push(Date.parse(lastProbeTime));
+      const ageMs = startMs + atSeconds * 1_000 - Date.parse(lastProbeTime);
+      assert.ok(ageMs >= 0 && ageMs < periodSeconds * 1_000, `${ageMs} ms`);
+    }
+    assert.deepEqual(
+      times.slice(1).map((timeMs, index) => timeMs - (times[index] ?? 0)),
+      [60_000, 60_000],
+    );
+  });
+
+  test('is that of the last beat of a holder that is gone', async () => {
+    const { lastProbeTime = '' } = await shown(written, { atSeconds: 5_000, observedSeconds: 100 });
+    assert.ok(Date.parse(lastProbeTime) <= startMs + 100_000);
+  });
+
+  test('stays that of the verdict where nothing is probed any more', async () => {
+    for (const more of [{ onHold: true }, { ended: true }])
+      assert.equal((await shown({ ...written, ...more }, { atSeconds: 600 })).lastProbeTime, at(5));
+  });
+});
