@@ -1,4 +1,4 @@
-/** Puts manifests one after the other. Each has an outcome of its own, so that one that is refused keeps none of the others back. */
+/** Puts manifests one after the other. Each has its outcome; a refused manifest does not stop the others. */
 import { pacer } from '../lib/pace.ts';
 import { sliceMs } from '../lib/slices.ts';
 import { targetAddress } from '../store/keys.ts';
@@ -48,7 +48,7 @@ export async function applyManifests(deps: ApiDeps, application: Application): P
   for (const entry of application.entries) {
     const outcome = await apply(entry);
     first ??= outcome;
-    // At once, so that only what will be shown is kept.
+    // Shortened here and not at the end, so that the memory in use is bounded, too.
     items.push(show(itemOf(application, entry, outcome)));
   }
   const isFailure = items.every(({ status }) => status >= 500);
@@ -80,7 +80,7 @@ const notBegun = problem(
   `Not begun: the manifests before it took ${applyMsMax / 1_000} s. Send the body again.`,
 );
 
-/** A name may come once: a second manifest would undo what the first one has just done. */
+/** Each name may occur once: a second manifest would undo what the first one has just done. */
 function namedOnce(namespace: string): (entry: ManifestEntry) => Checked<DecodedManifest> {
   const names = new Set<string>();
   return ({ manifest }) => {
@@ -134,7 +134,7 @@ function itemOf({ namespace }: Application, entry: ManifestEntry, outcome: Outco
   return { ...item, ...(warning !== undefined && { warning }), target };
 }
 
-/** Once the answer is full an item says no more than its status, and why it has one. */
+/** Once the answer is full, an item is left without its target and without the list of errors. */
 function boundedItems(): (item: AppliedManifest) => AppliedManifest {
   let bytes = 0;
   return (item) => {

@@ -29,8 +29,8 @@ const listApiVersions: { readonly [kind: string]: string } = {
 const known = 'must be Target (of probelet.dev/v1) or Pod (of v1)';
 
 /**
- * The problem of a document of another kind, which has the fields of that kind: whatever else is wrong with it as a target follows from
- * its kind. undefined: it is a target, or a misspelt one, which `kindProblems` names.
+ * The one problem of a document of another kind. It has the fields of its kind, so whatever else is wrong with it as a target follows.
+ * undefined: the document is a target, or its kind is misspelt, which `kindProblems` reports.
  */
 export function foreignKind(document: unknown): FieldProblem | undefined {
   const kind = kindOf(document);

@@ -7,15 +7,15 @@ import { type Checked, invalidFields, ok } from './problem.ts';
 import { decodeShape } from './shape.ts';
 
 export type ManifestEntry = {
-  /** Counts the documents of the body from 0; empty ones do not count. */
+  /** Index in the body, from 0; empty documents are not counted. */
   readonly document: number;
-  /** Counts the entries of a list from 0; absent where the document is no list. */
+  /** Index in the list, from 0; absent where the document is no list. */
   readonly item?: number;
-  /** A list that is none is one entry with its problem. */
+  /** The problem, if the document is a malformed list. */
   readonly manifest: Checked<unknown>;
 };
 
-/** What a list says of itself does not concern probing. */
+/** The metadata of a list does not concern probing. */
 const listSchema = z.strictObject({
   apiVersion: z.string().optional(),
   kind: z.string(),
@@ -40,7 +40,7 @@ export const entriesOf = (documents: readonly unknown[]): readonly ManifestEntry
 
 function listEntries(list: object, document: number): readonly ManifestEntry[] {
   const items: readonly unknown[] | undefined = 'items' in list && Array.isArray(list.items) ? list.items : undefined;
-  // Without its items, which are judged one by one.
+  // The items are judged one by one.
   const shaped = decodeShape(listSchema, items ? { ...list, items: [] } : list);
   if (shaped.kind === 'problem') return [{ document, manifest: shaped }];
   const problems = listProblems(shaped.value);

@@ -1,4 +1,4 @@
-/** What kinds of documents are taken, and that one of another kind is told what to send, and nothing that only follows from its kind. */
+/** Which kinds of documents are taken. A document of another kind gets one error, which says what to send instead. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { apiWorld, manifest, targetPath } from './world.ts';

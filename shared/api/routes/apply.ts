@@ -1,6 +1,6 @@
 /**
- * Many targets in one request: each manifest of the body is put as `PUT …/targets/{name}` puts it, and gets an answer of its own. Others of
- * the namespace stay as they are.
+ * Many targets in one request. Each manifest of the body is put as `PUT …/targets/{name}` puts it and gets its answer. Targets that the
+ * body does not name stay as they are.
  */
 import '../zod-openapi.ts';
 import * as z from 'zod';
@@ -23,21 +23,21 @@ import { targetSchema } from '../target-schema.ts';
 
 /** Of JSON; YAML takes a hundred times as long to parse and may have 64 KiB. */
 export const applyBytesMax = 1024 * 1024;
-/** Manifests of one body: what is put one after the other well before the caller gives up. */
+/** Few enough to be put one after the other before the caller gives up. */
 export const manifestsMax = 100;
 
 const appliedSchema = z
   .object({
-    document: z.int().openapi({ description: 'Counts the documents of the body from 0; empty ones do not count.' }),
-    item: z.int().optional().openapi({ description: 'Of a list: counts its items from 0.' }),
+    document: z
+      .int()
+      .openapi({ description: 'Index of the document in the body, from 0; empty documents are not counted.' }),
+    item: z.int().optional().openapi({ description: 'Index of the item in its list, from 0.' }),
     namespace: z.string(),
     name: z.string().optional(),
-    status: z.int().openapi({ description: 'That PUT of this manifest alone would have.' }),
+    status: z.int().openapi({ description: 'The status that a PUT of this manifest alone would have.' }),
     warning: z.string().optional().openapi({ description: 'Names the fields that were not stored.' }),
     target: targetSchema.optional().openapi({ description: 'Absent where the answer would become too large.' }),
-    problem: problemSchema
-      .optional()
-      .openapi({ description: 'Its pointers begin at the manifest, not at the document.' }),
+    problem: problemSchema.optional().openapi({ description: 'Its pointers are relative to the manifest.' }),
   })
   .openapi('AppliedManifest');
 
@@ -64,7 +64,7 @@ const putTargets: Handler = async ({ raw, query, params }, deps) => {
   return jsonResponse(200, { failed: applied.failed, items: applied.items });
 };
 
-/** A precondition is on one target; to ignore it would overwrite what the client wants to keep. */
+/** A precondition is about one target. Ignoring it would overwrite what the client wants to keep. */
 function conditionalProblem(headers: Headers): Problem | undefined {
   const given = ['If-Match', 'If-None-Match'].filter((name) => headers.has(name));
   const errors = given.map((parameter) => ({ parameter, detail: 'must be absent: it is for one target' }));
