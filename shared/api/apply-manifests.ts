@@ -10,6 +10,7 @@ import { freshnessReader, type ReadFreshness } from './freshness.ts';
 import { warningText } from './kept-out.ts';
 import type { ManifestEntry } from './manifest-list.ts';
 import { type Checked, invalidFields, type Problem, problem, problemDocument } from './problem.ts';
+import { sentIdentity, withoutIdentity } from './sent-identity.ts';
 import { planPut } from './target-plans.ts';
 import type { TargetView } from './target-schema.ts';
 import { targetView } from './target-view.ts';
@@ -70,7 +71,7 @@ function applier(deps: ApiDeps, { namespace, dryRun }: Application): (entry: Man
     await pause();
     const decoded = decode(entry);
     if (decoded.kind === 'problem') return decoded;
-    return clock.monotonicMs() > endMs ? notBegun : put(decoded.value);
+    return clock.monotonicMs() > endMs ? notBegun : put(entry, decoded.value);
   };
 }
 
@@ -94,11 +95,13 @@ function namedOnce(namespace: string): (entry: ManifestEntry) => Checked<Decoded
 
 const nameTwice = invalidFields([{ pointer: '/metadata/name', detail: 'must be unique in the body, is used twice' }]);
 
-function putWith(deps: ApiDeps, dryRun: boolean): (manifest: DecodedManifest) => Promise<Outcome> {
+type Put = (entry: ManifestEntry, manifest: DecodedManifest) => Promise<Outcome>;
+
+function putWith(deps: ApiDeps, dryRun: boolean): Put {
   const readFreshness = freshnessReader(deps);
-  return async (manifest) => {
+  return async (entry, manifest) => {
     try {
-      return await putOne(deps, { manifest, dryRun, readFreshness });
+      return await putOne(deps, { entry, manifest, dryRun, readFreshness });
     } catch (error) {
       return failureOf(deps, error);
     }
@@ -106,21 +109,26 @@ function putWith(deps: ApiDeps, dryRun: boolean): (manifest: DecodedManifest) =>
 }
 
 type Putting = {
+  readonly entry: ManifestEntry;
   readonly manifest: DecodedManifest;
   readonly dryRun: boolean;
   readonly readFreshness: ReadFreshness;
 };
 
-async function putOne(deps: ApiDeps, { manifest, dryRun, readFreshness }: Putting): Promise<Outcome> {
+async function putOne(deps: ApiDeps, { entry, manifest, dryRun, readFreshness }: Putting): Promise<Outcome> {
   const { target: wanted, ignored } = manifest;
+  const body = entry.manifest.kind === 'ok' ? entry.manifest.value : undefined;
+  const identity = sentIdentity(body);
+  if (identity.kind === 'problem') return identity;
   const address = targetAddress(wanted.namespace, wanted.name);
-  const context = { address, preconditions: { mustBeNew: false }, nowMs: deps.clock.nowMs() };
+  const nowMs = deps.clock.nowMs();
+  const context = { address, identity: identity.value, preconditions: { mustBeNew: false }, nowMs };
   const plan = planPut(context, wanted, deps.random.uuid());
   const outcome = await changeTarget(deps, { address, plan, reason: 'TargetWritten', dryRun });
   if (outcome.kind === 'problem') return outcome;
   const freshness = await readFreshness(address.bucket);
   const target = targetView(outcome.stored, { freshness, nowMs: deps.clock.nowMs() });
-  const warning = warningText(ignored);
+  const warning = warningText(withoutIdentity(body, ignored));
   return { kind: 'put', status: outcome.created ? 201 : 200, target, ...(warning !== undefined && { warning }) };
 }
 

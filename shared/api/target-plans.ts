@@ -20,7 +20,7 @@ export type PlanContext = {
   readonly address: TargetAddress;
   readonly preconditions: Preconditions;
   /** What the body says of the target that it means; absent: nothing. */
-  readonly identity?: SentIdentity;
+  readonly identity: SentIdentity;
   readonly nowMs: number;
 };
 
@@ -36,7 +36,7 @@ const alreadyExists = problem(409, 'already-exists', 'There is a target of this 
 
 /** Why the client means another target, or another state of it, than the stored one. */
 export function notAsMeant(context: PlanContext, stored: StoredTarget | undefined): Problem | undefined {
-  const { preconditions, identity = {} } = context;
+  const { preconditions, identity } = context;
   return (
     failedPrecondition(preconditions, stored?.target.resourceVersion) ?? identityConflict(identity, stored?.target)
   );

@@ -118,6 +118,18 @@ describe('each manifest has an answer of its own', () => {
     assert.ok(await isThere(world, 'b'));
   });
 
+  test('one whose uid or resourceVersion is not the stored one is refused, as its PUT would be', async () => {
+    const world = apiWorld();
+    await put(world, named('a'));
+    const meant = (metadata: object) => ({ ...named('a'), metadata: { name: 'a', ...metadata } });
+    for (const [metadata, status] of [
+      [{ resourceVersion: '1' }, 200],
+      [{ resourceVersion: '7' }, 409],
+      [{ uid: 'another' }, 409],
+    ] as const)
+      assert.equal((await put(world, list(meant(metadata)))).answer.items[0]?.status, status);
+  });
+
   test('one that is refused keeps none back, and its pointers begin at the manifest', async () => {
     const world = apiWorld();
     const wrong = { metadata: { name: 'b' }, spec: { host: 'b', readinessProbe: { tcpSocket: { port: 0 } } } };

@@ -114,7 +114,10 @@ type Removal = { readonly namespace: string; readonly name: string; readonly uid
 /** false: it is gone already, or another one of its name was registered in the meantime. */
 async function remove(deps: ApiDeps, { namespace, name, uid, dryRun }: Removal): Promise<boolean> {
   const address = targetAddress(namespace, name);
-  const planned = planDelete({ address, preconditions: { mustBeNew: false }, nowMs: deps.clock.nowMs() }, undefined);
+  const planned = planDelete(
+    { address, identity: {}, preconditions: { mustBeNew: false }, nowMs: deps.clock.nowMs() },
+    undefined,
+  );
   const outcome = await changeTarget(deps, {
     address,
     plan: (stored) => planned(stored?.target.uid === uid ? stored : undefined),

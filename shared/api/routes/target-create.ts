@@ -11,7 +11,7 @@ import { manifestSchema } from '../manifest-schema.ts';
 import { decodeNewManifest, type NewManifest } from '../new-name.ts';
 import { type Problem, problemResponse } from '../problem.ts';
 import { dryRunParam, readFlag } from '../query-params.ts';
-import { type Handler, namespaceParams, type Route, targetsPath } from '../route.ts';
+import { type Handler, namespaceParams, type Route, severalTargets, targetsPath } from '../route.ts';
 import { type SentIdentity, sentIdentity, withoutIdentity } from '../sent-identity.ts';
 import { planCreate } from '../target-plans.ts';
 
@@ -35,7 +35,7 @@ const newTargetSchema = z.strictObject({ ...manifestSchema.shape, metadata }).op
 const create: Handler = async (request, deps) => {
   const dryRun = readFlag(request.query, 'dryRun');
   if (dryRun.kind === 'problem') return problemResponse(dryRun);
-  const body = await readBody(request.raw, manifestMediaTypes);
+  const body = await readBody(request.raw, manifestMediaTypes, { several: severalTargets });
   if (body.kind === 'problem') return problemResponse(body);
   const { namespace = '' } = request.params;
   const manifest = decodeNewManifest(body.value, namespace, deps.random);

@@ -108,7 +108,7 @@ const remove: Handler = async (request, deps) => {
   if (preconditions.kind === 'problem') return problemResponse(preconditions);
 
   const address = targetAddress(namespace, name);
-  const context = contextOf(deps, { address, preconditions: preconditions.value });
+  const context = contextOf(deps, { address, preconditions: preconditions.value, identity: {} });
   const plan = planDelete(context, grace.value);
   const outcome = await changeTarget(deps, { address, plan, reason: 'DeletionRequested', dryRun: dryRun.value });
   return answerChange(deps, outcome, { status: 202 });
