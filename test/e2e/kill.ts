@@ -39,7 +39,8 @@ function verdict(name: string, faults: judge.Faults): void {
 
 say(`seed ${seed}`);
 const world = await startRealWorld();
-const subscriber = subscribe(world, (target) => cast.families.get(target) === 'restarted');
+// Requests may come while the cast is still being registered.
+const subscriber = subscribe(world, (target) => target.startsWith('restarted-'));
 const cast = await registerCast(world);
 const file = join(world.dataDir, 'probelet.sqlite');
 let leavingNames = 0;
