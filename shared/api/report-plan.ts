@@ -14,7 +14,7 @@ import { noSuchTarget } from './target-plans.ts';
 const notReported = problem(
   409,
   'not-reported',
-  'The target has lifecycle static: probelet itself knows its containers.',
+  'The target has lifecycle static: only restarts of its containers are reported, by POST …/restarted.',
 );
 
 /** PUT …/status: the report as it now is, on condition that the target is still the one that was read. */

@@ -50,7 +50,7 @@ type Seen = { readonly observed: Observed; readonly unknowns: Unknowns };
 
 /** Those of others first. A condition is Unknown unless it is False even if every unknown probe were to succeed. */
 function conditionsBy(state: TargetState, { observed, unknowns }: Seen): readonly Condition[] {
-  const { target, status } = state;
+  const { target } = state;
   const foreign = foreignConditions(state);
   const readyBy = (seen: Observed) => {
     const input = conditionsInput(target, seen);
@@ -60,7 +60,18 @@ function conditionsBy(state: TargetState, { observed, unknowns }: Seen): readonl
   const ready = doubt
     ? readyBy(observe(hopeful(state, { observed, unknowns }))).map((best) => doubted(best, doubt))
     : readyBy(observed);
-  return [...foreign, podInitializedCondition(conditionsInput(target, observed), status.status.conditions), ...ready];
+  return [...foreign, initializedBy(state, observed), ...ready];
+}
+
+/**
+ * kubelet starts ordinary containers once every sidecar has started, so one that runs proves that the pod is initialized. A static container
+ * counts as running from its registration on and proves nothing.
+ */
+function initializedBy({ target, status }: TargetState, observed: Observed): Condition {
+  const input = conditionsInput(target, observed);
+  const { spec } = input;
+  const judged = spec.lifecycle === 'static' ? { ...input, spec: { ...spec, containers: [] } } : input;
+  return podInitializedCondition(judged, status.status.conditions);
 }
 
 /** As if every unknown probe had succeeded. */

@@ -86,6 +86,32 @@ describe('Ready of a static target', () => {
     assert.equal(ready?.message, 'containers with unready status: [b]');
   });
 
+  test('is not Initialized before every sidecar has started, and stays it from then on', () => {
+    const side: ContainerSpec = { name: 'side', restartPolicy: 'Always', startupProbe: tcpProbe };
+    const target = targetRecordOf({
+      spec: specOf({ lifecycle: 'static', containers: [live], initContainers: [side] }),
+    });
+    const [liveness, startup] = specProbes(target.spec).map((probe) => newProbeRecord('u1', probe));
+    assert.ok(liveness && startup);
+    const initializedWith = (result: Result | undefined, status = initialStatus(target, 0)) => {
+      const said: ProbeRecord = { ...startup, containerID: 'probelet://u1/side/0', ...(result && { result }) };
+      const conditions = conditionsOf(
+        { target, status, probes: { 'a#liveness': liveness, 'side#startup': said } },
+        new Map(),
+      );
+      return conditions.find(({ type }) => type === 'Initialized');
+    };
+    assert.deepEqual(
+      [undefined, 'failure', 'success'].map((result) => initializedWith(result as Result)?.status),
+      ['False', 'False', 'True'],
+    );
+    const blank = initialStatus(target, 0);
+    const initialized = initializedWith('success');
+    assert.ok(initialized);
+    const before = { ...blank, status: { ...blank.status, conditions: [initialized] } };
+    assert.equal(initializedWith('failure', before)?.status, 'True');
+  });
+
   test('of which a probe is late is Unknown, unless another one fails', () => {
     const target = targetRecordOf({ spec: specOf({ lifecycle: 'static', containers: [both] }) });
     const probes = (readiness: Result) =>

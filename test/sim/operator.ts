@@ -16,7 +16,7 @@ export type OperatorPorts = {
   readonly client: Client;
   readonly network: Network;
   readonly isCalm: () => boolean;
-  readonly setting: Pick<Setting, 'targets' | 'sharesFate' | 'registrationMs' | 'looksAfterMs'>;
+  readonly setting: Pick<Setting, 'targets' | 'sharesFate' | 'restartsNone' | 'registrationMs' | 'looksAfterMs'>;
 };
 
 export type Operator = { hear(event: BusEvent): void };
@@ -72,7 +72,8 @@ async function live(own: Own): Promise<void> {
     const containers = (spec.containers ?? []).map(({ name }) => name);
     const named = { namespace: target.namespace, name: target.name, incarnation, containers };
     const runtime = target.lifecycle === 'reported' ? containerRuntime : staticSubscriber;
-    runtimes.set(target.name, runtime({ scheduler, client, chance: chance.fork(`runtime ${incarnation}`) }, named));
+    if (!own.setting.restartsNone)
+      runtimes.set(target.name, runtime({ scheduler, client, chance: chance.fork(`runtime ${incarnation}`) }, named));
     if (target.fate === 'stays') return;
     if (target.fate === 'changes') return change(own, incarnation);
     await restless(own);

@@ -11,6 +11,8 @@ export type WorldName = 'small' | 'watched' | 'functions' | 'tick' | 'large' | '
 export type Setting = {
   readonly name: WorldName;
   readonly targets: readonly ScriptedTarget[];
+  /** No container of a static target is restarted. */
+  readonly restartsNone?: true;
   /** Of targets whose endpoints all fail and recover together; absent: there are none. */
   readonly sharesFate?: (target: ScriptedTarget) => boolean;
   /** The time over which the targets are first registered. */
@@ -83,6 +85,8 @@ const tick: Setting = { ...large, name: 'tick', targets: tickTargets, mode: 'tic
 const crowded: Setting = {
   ...small,
   name: 'crowded',
+  // A worker that waits for a socket takes up another container only once it has one.
+  restartsNone: true,
   targets: crowdedTargets,
   workers: 3,
   capacity: { cpu: 100, sockets: 100_000 },

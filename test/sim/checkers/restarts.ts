@@ -7,6 +7,7 @@ import type { ProbeRecord, ReportRecord, StatusRecord, TargetRecord } from '../.
 import { probeName } from '../../../shared/core/spec.ts';
 import { probeKey, targetAddress } from '../../../shared/store/keys.ts';
 import type { Published } from '../bus.ts';
+import { staticContainer } from '../oracle/container-id.ts';
 import { requestAgainMs } from '../oracle/timing.ts';
 import { keyKind } from '../store.ts';
 import type { Change } from '../table.ts';
@@ -21,6 +22,8 @@ type Requested = {
   readonly attempt: number;
   readonly wallMs: number;
   readonly timeMs: number;
+  /** A success, a spec or a report has ended the episode since: only repetitions of it may still come. */
+  readonly isOver: boolean;
 };
 
 /** What an event takes from when it is due to the bus: the timekeeper's 10 s, a delivery, a sync. */
@@ -29,14 +32,16 @@ const publishingMs = 60_000;
 export const restarts: Checker = (facts, violated) => {
   const { ledger, nowMs, faults } = facts;
   const seen = evidences(facts);
-  /** When a containerID was first named by a report or a status. */
+  /** When a containerID was first named by a report, a target or a status. */
   const begun = new Map<string, number>();
   /** Containers that were reported as not running: rule 5 fails their probes without asking anybody. */
   const stopped = new Set<string>();
   /** The last request of each episode: by containerID, of a static target by container. */
   const requested = new Map<string, Requested>();
-  /** Verdicts of success since the last failure, by containerID and probe type. */
-  const succeeded = new Set<string>();
+  /** When an episode last ended, by the true time: what was written before may be published later. */
+  const ended = new Map<string, number>();
+  /** When a verdict was last success, by containerID and probe type. */
+  const succeeded = new Map<string, number>();
   /** Reports of a restart that were sent, by the path that they went to. */
   const reports = new Map<string, number>();
 
@@ -56,7 +61,8 @@ export const restarts: Checker = (facts, violated) => {
     if (event.detailType !== 'Container Restart Requested') return;
     const { containerID, container, probeType, target, attempt } = event.detail;
     const episode = episodeOf(target.uid, container, containerID);
-    const known = requested.get(episode);
+    const last = requested.get(episode);
+    const known = last?.isOver ? undefined : last;
     const record = ledger.targetOf(target.uid);
     const isWarranted =
       probeType !== 'readiness' &&
@@ -64,20 +70,31 @@ export const restarts: Checker = (facts, violated) => {
     if (known?.containerID !== containerID && !isWarranted)
       violated(`${publisher} asked for a restart of ${containerID}, whose ${probeType} probe has not failed so often`);
     // Published once more, perhaps after a later one.
-    if (known && event.timeMs <= known.wallMs) return;
+    if (last && event.timeMs <= last.wallMs) return;
     if (known && attempt <= known.attempt)
       violated(`${publisher} asked for attempt ${attempt} of ${containerID} after attempt ${known.attempt}`);
-    const pauseMs = known ? event.timeMs - known.wallMs : Number.POSITIVE_INFINITY;
-    const againMs = known ? requestAgainMs(known.attempt) : 0;
-    if (pauseMs < againMs - 2 * smallSkewMs)
-      violated(`${publisher} asked for a restart of ${containerID} again after ${pauseMs} of ${againMs} ms`);
-    requested.set(episode, { uid: target.uid, container, containerID, attempt, wallMs: event.timeMs, timeMs });
+    if (known) tooSoon(known, event.timeMs, `${publisher} asked for a restart of ${containerID} again`);
+    const isOver = (ended.get(episode) ?? Number.NEGATIVE_INFINITY) > event.timeMs - 2 * smallSkewMs;
+    requested.set(episode, { uid: target.uid, container, containerID, attempt, wallMs: event.timeMs, timeMs, isOver });
+  };
+
+  const tooSoon = (known: Requested, atMs: number, what: string) => {
+    const pauseMs = atMs - known.wallMs;
+    const againMs = requestAgainMs(known.attempt);
+    if (pauseMs < againMs - 2 * smallSkewMs) violated(`${what} after ${pauseMs} of ${againMs} ms`);
+  };
+
+  const end = (episode: string) => {
+    ended.set(episode, ledger.wallMs());
+    const last = requested.get(episode);
+    if (last) requested.set(episode, { ...last, isOver: true });
   };
 
   const followRecovered = ({ event, publisher }: Published) => {
     if (event.detailType !== 'Container Recovered') return;
-    const { containerID, probeType } = event.detail;
-    if (!succeeded.has(`${containerID}#${probeType}`))
+    const { containerID, probeType, failedSince } = event.detail;
+    const succeededMs = succeeded.get(`${containerID}#${probeType}`) ?? Number.NEGATIVE_INFINITY;
+    if (succeededMs < Date.parse(failedSince) - 2 * smallSkewMs)
       violated(`${publisher} told that ${containerID} has recovered, whose ${probeType} probe has not succeeded`);
   };
 
@@ -94,7 +111,7 @@ export const restarts: Checker = (facts, violated) => {
   };
 
   const followReport = (change: Change, timeMs: number) => {
-    for (const id of reportedIds(change)) requested.delete(id);
+    for (const id of reportedIds(change)) end(id);
     for (const { containerID, state } of (change.after as ReportRecord | undefined)?.containerStatuses ?? []) {
       if (state?.kind !== 'running') stopped.add(containerID);
       if (!begun.has(containerID)) begun.set(containerID, timeMs);
@@ -104,25 +121,28 @@ export const restarts: Checker = (facts, violated) => {
   /** A success of a probe that asks for restarts ends the episode of a static container. */
   const followProbe = (item: ProbeRecord | undefined) => {
     if (!item || item.probeType === 'readiness') return;
-    const verdict = `${item.containerID}#${item.probeType}`;
-    if (item.result === 'failure') succeeded.delete(verdict);
     if (item.result !== 'success') return;
-    succeeded.add(verdict);
-    requested.delete(episodeOf(item.uid, item.container, item.containerID));
+    succeeded.set(`${item.containerID}#${item.probeType}`, ledger.wallMs());
+    end(episodeOf(item.uid, item.container, item.containerID));
   };
 
   /** Another spec may end a request, and the same container begin it anew; a restart that was reported does not. */
-  const followTarget = ({ before, after }: Change) => {
+  const followTarget = ({ before, after }: Change, timeMs: number) => {
+    const target = after as TargetRecord | undefined;
+    for (const name of Object.keys(target?.incarnations ?? {})) {
+      const { containerID } = staticContainer(target as TargetRecord, name);
+      if (!begun.has(containerID)) begun.set(containerID, timeMs);
+    }
     if (before?.generation === after?.generation && before?.deletionTimestampMs === after?.deletionTimestampMs) return;
     const uid = String((after ?? before)?.uid);
-    for (const [episode, one] of requested) if (one.uid === uid) requested.delete(episode);
+    for (const [episode, one] of requested) if (one.uid === uid) end(episode);
   };
 
   /** A container that has failed and runs on is asked for again and again. */
   const look = (target: TargetRecord, calmMs: number) => {
     for (const { probed, item } of ledger.probesOf(target)) {
       const last = requested.get(episodeOf(target.uid, item.container, item.containerID));
-      if (last?.containerID !== item.containerID || !isFailed(target, item)) continue;
+      if (!last || last.isOver || last.containerID !== item.containerID || !isFailed(target, item)) continue;
       if (!isProbed(facts, probed, { ...item, onHold: false })) continue;
       const dueMs = Math.max(last.timeMs + requestAgainMs(last.attempt), calmMs + recoveryMs) + publishingMs;
       if (nowMs() <= dueMs) continue;
@@ -145,7 +165,7 @@ export const restarts: Checker = (facts, violated) => {
       for (const change of changes) {
         const kind = keyKind(change.key);
         if (kind === 'STATUS') followStatus(change, timeMs);
-        if (kind === 'TARGET') followTarget(change);
+        if (kind === 'TARGET') followTarget(change, timeMs);
         if (kind === 'REPORT') followReport(change, timeMs);
         if (kind === 'PROBE') followProbe(change.after as ProbeRecord | undefined);
       }

@@ -148,7 +148,8 @@ function initialized(
     .filter(({ isSidecar }) => isSidecar)
     .every(({ name }) => expected.some((one) => one.name === name && one.started));
   const hasRun = containers.some(
-    ({ isSidecar, state }) => !isSidecar && (state === 'running' || state === 'terminated'),
+    // A static container counts as running from its registration on, which proves nothing of the order in which they start.
+    ({ isSidecar, isStatic, state }) => !isSidecar && !isStatic && (state === 'running' || state === 'terminated'),
   );
   return isDone || hasRun || before.wasInitialized
     ? { status: 'True' }
