@@ -1,14 +1,22 @@
-/** The log port on pino: one JSON object a line. */
-import type { Logger } from 'pino';
+/** The log port on pino: one JSON object a line, with its level as a word. */
+import { type DestinationStream, pino } from 'pino';
 import type { Log, LogFields } from '../../shared/lib/log.ts';
 
-export function jsonLog(logger: Logger): Log {
+/** Absent: standard output. */
+export function jsonLog(destination?: DestinationStream): Log {
+  const logger = destination ? pino(options, destination) : pino(options);
   return {
     info: (message, fields) => logger.info(withErrors(fields), message),
     warn: (message, fields) => logger.warn(withErrors(fields), message),
     error: (message, fields) => logger.error(withErrors(fields), message),
   };
 }
+
+const options = {
+  base: null,
+  timestamp: pino.stdTimeFunctions.isoTime,
+  formatters: { level: (level: string) => ({ level }) },
+};
 
 /** An Error has no enumerable fields of its own, so JSON would show none of it. */
 function withErrors(fields: LogFields = {}): LogFields {

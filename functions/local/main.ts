@@ -4,7 +4,6 @@
  */
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { pino } from 'pino';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
 import type { Canary } from '../../shared/manager/ports.ts';
@@ -27,19 +26,15 @@ import { jsonLog } from './json-log.ts';
 import { onlyLocalCallers } from './local-callers.ts';
 import { type LocalOptions, parseOptions, type ServerOptions, usage } from './options.ts';
 import { type Runtime, startRuntime } from './runtime.ts';
+import { stopOnSignal } from './stop-signals.ts';
 import { localWatchdog, rememberedInTable } from './watched.ts';
 import { startWorker } from './worker.ts';
 
 /** Exit codes of the command line: 1 it could not run, 2 it was called wrongly. */
 const exitFailed = 1;
 const exitUsage = 2;
-/**
- * A stop that takes longer than this is cut short: everything that counts is durable already. Probes in flight have 2 s of it, the last
- * polls of a worker 3 s, and whoever sent the signal is promised an end within 5 s.
- */
-const stopMaxMs = 4_000;
 
-const log = jsonLog(pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }));
+const log = jsonLog();
 const ports = { clock: systemClock, random: systemRandom, log };
 
 const parsed = parseOptions(process.argv.slice(2));
@@ -105,22 +100,18 @@ type Running = {
   readonly watchdog: Watchdog;
 };
 
-/** Until SIGTERM or SIGINT, then in order. */
+/** Until a signal ends it, then in order. */
 function run(piece: Piece, running: Running): void {
   const { server: options, close, watchdog } = running;
   const server = options && listen(piece, options, running);
-  const stop = () => {
+  const stop = async () => {
     watchdog.stopping();
-    setTimeout(() => process.exit(exitFailed), stopMaxMs).unref();
     server?.close();
     server?.closeAllConnections();
-    void piece.stop().then(() => {
-      close?.();
-      process.exit(0);
-    });
+    await piece.stop();
+    close?.();
   };
-  process.once('SIGTERM', stop);
-  process.once('SIGINT', stop);
+  stopOnSignal({ log, stop });
 }
 
 function listen(

@@ -3,8 +3,7 @@ import type { Log } from '../../shared/lib/log.ts';
 import { startWatchdog, type Watchdog, type WatchdogOptions } from '../watchdog/watchdog.ts';
 import type { AwsOptions } from './aws-options.ts';
 
-/** pino's level `fatal`. */
-const line = { fields: { level: 60 }, message: 'msg', time: 'time' };
+const line = { fields: { level: 'fatal' }, message: 'msg', time: 'time' };
 
 export const localWatchdog = (log: Log, options: Pick<WatchdogOptions, 'remember' | 'hangMs'> = {}): Watchdog =>
   startWatchdog({ log, line, ...options });

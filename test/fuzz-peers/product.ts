@@ -25,9 +25,9 @@ const endMsMax = 20_000;
 const saidMax = 4_000;
 const heapMb = 200;
 
-/** Of package.json: variables, then `node` with its options and its file. */
+/** Of package.json: `exec env`, variables, then `node` with its options and its file. */
 const startCommand = (dataDir: string): string =>
-  `exec env ${packageJson.scripts.start.replace(/\bnode /, `node --max-old-space-size=${heapMb} `)} --port 0 --data-dir '${dataDir}'`;
+  `${packageJson.scripts.start.replace(/\bnode /, `node --max-old-space-size=${heapMb} `)} --port 0 --data-dir '${dataDir}'`;
 
 export async function startProduct(dataDir: string): Promise<Product> {
   const PATH = `${dirname(process.execPath)}:${process.env.PATH}`;

@@ -13,7 +13,7 @@ import { systemRandom } from '../../shared/lib/random.ts';
 import { dialPolicy } from '../../shared/net/policy.ts';
 
 const [folder = '', hangMs = ''] = process.argv.slice(2);
-const log = jsonLog(pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination({ sync: true })));
+const log = jsonLog(pino.destination({ sync: true }));
 
 const allows = dialPolicy({ mode: 'local' });
 let looks = 0;

@@ -51,7 +51,7 @@ const namedIn = (output: string): readonly string[] =>
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line))
-    .filter(({ level }) => level === 60)
+    .filter(({ level }) => level === 'fatal')
     .map(({ namespace, target: name, container, probeType }) => `${namespace}/${name} ${container} ${probeType}`);
 
 const target = (address: string, port: number) => ({

@@ -1,0 +1,141 @@
+/** Signals end `npm start` with 0 and a line in the log, in each way that people run it. */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import { serverKeys } from '../support/aws-json-server.ts';
+import { listenWith } from '../support/tcp-server.ts';
+
+const root = join(import.meta.dirname, '../..');
+const stopMaxMs = 5_000;
+const direct = [process.execPath, 'functions/local/start.mjs'];
+const npm = ['npm', 'start', '--'];
+
+type Running = {
+  readonly child: ChildProcess;
+  /** Of the command and all that it starts, like a job of a shell or a service. */
+  readonly group: number;
+  readonly listens: Promise<void>;
+  readonly lines: () => readonly { readonly level: unknown; readonly msg: string; readonly signal?: string }[];
+  readonly ended: Promise<readonly [code: number | null, signal: string | null]>;
+};
+
+async function started(t: TestContext, command: readonly string[]): Promise<Running> {
+  const folder = mkdtempSync(join(tmpdir(), 'probelet-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const running = begun(t, [...command, '--port', '0', '--data-dir', join(folder, 'data')]);
+  await running.listens;
+  return running;
+}
+
+function begun(t: TestContext, [program = '', ...args]: readonly string[]): Running {
+  const { accessKeyId: AWS_ACCESS_KEY_ID, secretAccessKey: AWS_SECRET_ACCESS_KEY } = serverKeys;
+  const PATH = `${dirname(process.execPath)}${delimiter}${process.env.PATH}`;
+  const env = { ...process.env, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION: 'eu-central-1', PATH };
+  const child = spawn(program, args, { cwd: root, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const { pid: group = 0 } = child;
+  t.after(() => endGroup(group));
+  const output = { stdout: '', stderr: '' };
+  const { promise: listens, resolve, reject } = Promise.withResolvers<void>();
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output.stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    output.stderr += text;
+    if (output.stderr.includes('listens on')) resolve();
+  });
+  // Its output closes when the last process of the group has ended.
+  const ended = once(child, 'close') as Promise<[number | null, string | null]>;
+  void ended.then(() => reject(new Error(`it ended: ${output.stderr}`)));
+  listens.catch(() => undefined);
+  return { child, group, listens, lines: () => linesOf(output.stdout), ended };
+}
+
+const linesOf = (output: string) =>
+  output
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line));
+
+function endGroup(group: number): void {
+  try {
+    process.kill(-group, 'SIGKILL');
+  } catch {
+    // It has ended.
+  }
+}
+
+async function endsCleanly({ lines, ended }: Running, signal: NodeJS.Signals): Promise<void> {
+  const startMs = performance.now();
+  assert.deepEqual(await ended, [0, null]);
+  const ms = performance.now() - startMs;
+  assert.ok(ms < stopMaxMs, `it took ${Math.round(ms)} ms`);
+  assert.deepEqual(
+    lines()
+      .filter(({ msg }) => msg.startsWith('stop'))
+      .map(({ level, msg, signal }) => [level, msg, signal]),
+    [['info', 'stopped', signal]],
+  );
+}
+
+describe('a signal ends it cleanly', () => {
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    test(`${signal} to npm`, async (t) => {
+      const running = await started(t, npm);
+      running.child.kill(signal);
+      await endsCleanly(running, signal);
+    });
+
+    test(`${signal} to npm and all below it: Ctrl-C in a terminal, a service that is stopped`, async (t) => {
+      const running = await started(t, npm);
+      process.kill(-running.group, signal);
+      await endsCleanly(running, signal);
+    });
+
+    test(`${signal} to node, again and again`, async (t) => {
+      const running = await started(t, direct);
+      for (let sent = 0; sent < 20; sent += 1) running.child.kill(signal);
+      await endsCleanly(running, signal);
+    });
+  }
+
+  test('SIGTERM to node below nohup, which has ignored SIGHUP before', async (t) => {
+    const running = await started(t, ['nohup', ...direct]);
+    running.child.kill('SIGHUP');
+    running.child.kill('SIGTERM');
+    await endsCleanly(running, 'SIGTERM');
+  });
+});
+
+test('a signal is not lost that arrives as the start hands over to the product', async (t) => {
+  // Pending from when the options are read until the product has its listeners.
+  const signals = `const { argv } = process;
+    let sent = false;
+    Object.defineProperty(process, 'argv', { get() {
+      if (process.listenerCount('SIGTERM') === 1 && !sent) sent = process.kill(process.pid, 'SIGTERM');
+      return argv;
+    } });`;
+  const [node = '', start = ''] = direct;
+  const preload = `data:text/javascript,${encodeURIComponent(signals)}`;
+  const running = await started(t, [node, '--import', preload, start]);
+  await endsCleanly(running, 'SIGTERM');
+});
+
+test('a signal ends a worker that still waits for AWS as it starts', async (t) => {
+  const asked = Promise.withResolvers<void>();
+  const silent = await listenWith(
+    createServer(() => asked.resolve()),
+    '127.0.0.1',
+  );
+  t.after(silent.close);
+  const endpoint = `http://127.0.0.1:${silent.port}`;
+  const shared = ['--table', 'probelet', '--queue-url', `${endpoint}/000000000000/shards.fifo`, '--endpoint', endpoint];
+  const running = begun(t, [...direct, '--worker', ...shared]);
+  await asked.promise;
+  running.child.kill('SIGTERM');
+  await endsCleanly(running, 'SIGTERM');
+});
