@@ -43,7 +43,7 @@ switch (parsed.kind) {
     process.stdout.write(usage);
     break;
   case 'invalid':
-    process.stderr.write(`probelet: ${parsed.message}\n\n${usage}`);
+    process.stderr.write(`probelet: ${parsed.message}\n'npm start -- --help' shows all options.\n`);
     process.exitCode = exitUsage;
     break;
   case 'alone': {

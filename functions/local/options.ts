@@ -1,5 +1,4 @@
 /** The command line of `npm start`. */
-import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { functionMb, type LayoutContext } from '../../shared/core/layout.ts';
 import { fleetLimits, processLimits, type QuotaLimits } from '../../shared/core/quota.ts';
 import { descriptorsMax } from '../../shared/core/room.ts';
@@ -7,6 +6,7 @@ import type { SecretHosts } from '../../shared/core/secret-hosts.ts';
 import type { AllowList } from '../../shared/exec/allow-list.ts';
 import type { Canary } from '../../shared/manager/ports.ts';
 import { type AwsOptions, awsOptions } from './aws-options.ts';
+import { type Given, givenOptions, type Option } from './given-options.ts';
 import {
   InvalidOption,
   readAllowList,
@@ -118,31 +118,6 @@ Several processes, on one machine or many, that share a DynamoDB table and an SQ
   --concurrency N     shards that a worker holds at most; they share its ${descriptorsMax} sockets (1 to ${concurrencyMax}, default ${concurrencyDefault})
 `;
 
-const declared = {
-  port: { type: 'string' },
-  host: { type: 'string' },
-  'data-dir': { type: 'string' },
-  'token-file': { type: 'string' },
-  'allow-exec': { type: 'string' },
-  secret: { type: 'string', multiple: true },
-  canary: { type: 'string', multiple: true },
-  mode: { type: 'string' },
-  control: { type: 'boolean', default: false },
-  worker: { type: 'boolean', default: false },
-  table: { type: 'string' },
-  'queue-url': { type: 'string' },
-  bus: { type: 'string' },
-  region: { type: 'string' },
-  endpoint: { type: 'string', multiple: true },
-  release: { type: 'string' },
-  concurrency: { type: 'string' },
-  'targets-max': { type: 'string' },
-  'targets-max-per-namespace': { type: 'string' },
-  'probes-per-second-max': { type: 'string' },
-  help: { type: 'boolean', default: false },
-} as const satisfies ParseArgsConfig['options'];
-
-type Option = keyof typeof declared;
 type Mode = 'alone' | 'control' | 'worker';
 
 /** Those that some mode has nothing to do with. */
@@ -172,17 +147,10 @@ export function parseOptions(args: readonly string[]): ParsedOptions {
     refuseOthers(given, mode);
     return optionsOf(given, mode);
   } catch (error) {
-    if (error instanceof InvalidOption || isParseError(error)) return { kind: 'invalid', message: error.message };
+    if (error instanceof InvalidOption) return { kind: 'invalid', message: error.message };
     throw error;
   }
 }
-
-const givenOptions = (args: readonly string[]) => parseArgs({ args: [...args], options: declared }).values;
-
-type Given = ReturnType<typeof givenOptions>;
-
-const isParseError = (error: unknown): error is Error =>
-  error instanceof TypeError && String((error as NodeJS.ErrnoException).code).startsWith('ERR_PARSE_ARGS');
 
 function modeOf({ control, worker }: Given): Mode {
   if (control && worker) throw new InvalidOption('--worker: not with --control; start a process for each');

@@ -189,6 +189,42 @@ describe('a message names the option', () => {
     });
 });
 
+describe('a slip on the command line is answered with what to do', () => {
+  const slips: readonly (readonly [line: readonly string[], message: string])[] = [
+    [['--prot', '8080'], '--prot: there is no such option; did you mean --port?'],
+    [['--datadir=x'], '--datadir: there is no such option; did you mean --data-dir?'],
+    [['--token', 'x'], '--token: there is no such option; did you mean --token-file?'],
+    [['-port', '8080'], '-port: there is no such option; did you mean --port?'],
+    [['--verbose'], '--verbose: there is no such option'],
+    [['--constructor'], '--constructor: there is no such option'],
+    [['help'], 'help: is not an option; did you mean --help?'],
+    [['8080'], '8080: is not an option; options stand behind --, as in npm start -- --port 8080'],
+    [['--port'], '--port: needs a value behind it'],
+    [
+      ['--port', '--host', '127.0.0.1'],
+      '--port: needs a value, but another option follows; one that begins with - needs =, as in --port=-',
+    ],
+    [['--worker=yes'], '--worker: takes no value; leave out what follows ='],
+  ];
+  for (const [line, message] of slips)
+    test(line.join(' '), () => assert.deepEqual(parseOptions(line), { kind: 'invalid', message }));
+
+  test('a message stays short, whatever the argument', () => {
+    for (const argument of [`--${'x'.repeat(100_000)}`, 'x'.repeat(100_000)]) {
+      const parsed = parseOptions([argument]);
+      assert.ok(parsed.kind === 'invalid' && parsed.message.length < 200);
+    }
+  });
+
+  test('the value of an unknown option and what stands beside --secret may be secret, and is not repeated', () => {
+    for (const line of [['--scret=PROBELET_SECRET_A=hush'], ['--secret', 'PROBELET_SECRET_A', '=hush']]) {
+      const parsed = parseOptions(line);
+      assert.ok(parsed.kind === 'invalid');
+      assert.doesNotMatch(parsed.message, /hush/);
+    }
+  });
+});
+
 describe('the process', () => {
   const main = new URL('../../functions/local/main.ts', import.meta.url).pathname;
   const ended = (args: readonly string[]) =>
@@ -199,10 +235,11 @@ describe('the process', () => {
       );
     });
 
-  test('ends with 2 when it is called wrongly, and says how it is called', async () => {
-    const { code, stderr } = await ended(['--worker']);
+  test('ends with 2 when it is called wrongly, and says what is wrong and where to read on', async () => {
+    const { code, stdout, stderr } = await ended(['--worker']);
     assert.equal(code, 2);
-    assert.match(stderr, /^probelet: --table: is needed with --worker\n\nusage: npm start /);
+    assert.equal(stdout, '');
+    assert.equal(stderr, "probelet: --table: is needed with --worker\n'npm start -- --help' shows all options.\n");
   });
 
   test('ends with 2 without a region', async () => {
@@ -212,8 +249,8 @@ describe('the process', () => {
   });
 
   test('shows every option with --help', async () => {
-    const { code, stdout } = await ended(['--help']);
-    assert.equal(code, 0);
+    const { code, stdout, stderr } = await ended(['--help']);
+    assert.deepEqual([code, stderr], [0, '']);
     for (const option of [
       '--secret',
       '--control',
