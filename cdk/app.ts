@@ -3,19 +3,38 @@
  * line (`-c probelet='{"memorySize":512}'`). Props that are constructs, like a VPC, want an app of one's own.
  */
 import { App } from 'aws-cdk-lib';
+import { nearest } from '../shared/lib/nearest.ts';
 import { ProbeletStack } from './probelet-stack.ts';
 import type { ProbeletProps } from './props.ts';
+import { WrongProps } from './validate-props.ts';
+
+const contextKey = 'probelet';
 
 const app = new App();
-const given: unknown = app.node.tryGetContext('probelet') ?? {};
 
-new ProbeletStack(app, 'Probelet', plainProps(given));
+try {
+  requireKnownContext(Object.keys(app.node.getAllContext()));
+  new ProbeletStack(app, 'Probelet', plainProps(app.node.tryGetContext(contextKey) ?? {}));
+} catch (error) {
+  if (!(error instanceof WrongProps)) throw error;
+  // The stack would hide what the caller has to mend.
+  process.stderr.write(`${error.message}\n`);
+  process.exit(1);
+}
 
-/** What is in it is the construct's to check. */
+/** Other keys are flags of the CDK, or of other apps in the user's own `~/.cdk.json`. @throws WrongProps */
+function requireKnownContext(keys: readonly string[]): void {
+  const slip = keys.find((key) => key !== contextKey && nearest(key, [contextKey]) !== undefined);
+  if (slip !== undefined) throw new WrongProps(`context ${slip}: there is no such key (did you mean ${contextKey}?)`);
+}
+
+/** What is in it is the construct's to check. @throws WrongProps */
 function plainProps(value: unknown): ProbeletProps {
   const parsed = typeof value === 'string' ? parsedJson(value) : value;
   if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed;
-  throw new RangeError(`context probelet: is ${JSON.stringify(value)}; allowed: an object of props`);
+  throw new WrongProps(
+    `context ${contextKey}: is ${JSON.stringify(value)}; allowed: an object of props, as in -c ${contextKey}='{"memorySize": 512}'`,
+  );
 }
 
 function parsedJson(text: string): unknown {

@@ -9,6 +9,7 @@ import { emulatorStage } from '../functions/lambda/environment.ts';
 import { secretPrefix } from '../shared/aws/secrets.ts';
 import { secretHost } from '../shared/core/secret-hosts.ts';
 import { reachOf } from '../shared/core/self-health.ts';
+import { nearest } from '../shared/lib/nearest.ts';
 import { didYouMean, readCidr } from '../shared/net/cidr.ts';
 import { fleetLayout } from './fleet.ts';
 import { chosenBytes, chosenBytesMax } from './prober-environment.ts';
@@ -119,19 +120,28 @@ const rules: { readonly [prop in keyof ProbeletProps]-?: Rule } = {
 /** All there are. */
 export const propNames: readonly string[] = Object.keys(rules);
 
-/** @throws RangeError naming every wrong prop. */
+/** Its message has a line for each prop: its name, what it is and what is allowed. */
+export class WrongProps extends RangeError {}
+
+/** @throws WrongProps naming every wrong prop. */
 export function requireValidProps(props: ProbeletProps, stack: Stack): void {
   const single = Object.entries(props).flatMap(([prop, value]) => propProblem(prop, value));
   const problems = single.length > 0 ? single : crossProblems(props, stack);
   if (problems.length > 0)
-    throw new RangeError(`wrong props of Probelet\n${problems.map((one) => `  ${one}`).join('\n')}`);
+    throw new WrongProps(`wrong props of Probelet\n${problems.map((one) => `  ${one}`).join('\n')}`);
 }
 
 function propProblem(prop: string, value: unknown): readonly string[] {
-  if (!isProp(prop)) return [`${prop}: there is no such prop; allowed: ${propNames.join(', ')}`];
+  if (!isProp(prop)) return [unknownProp(prop)];
   const { allowed, schema, meant } = rules[prop];
   if (value === undefined || schema.safeParse(value).success) return [];
   return [`${prop}: is ${shown(value)}; allowed: ${allowed}${meant?.(value) ?? ''}`];
+}
+
+function unknownProp(prop: string): string {
+  const meant = nearest(prop, propNames);
+  const hint = meant === undefined ? '' : ` (did you mean ${meant}?)`;
+  return `${prop}: there is no such prop${hint}; allowed: ${propNames.join(', ')}`;
 }
 
 const isProp = (prop: string): prop is keyof typeof rules => Object.hasOwn(rules, prop);

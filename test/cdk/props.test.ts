@@ -134,7 +134,7 @@ describe('a wrong prop is refused by its name and with what is allowed', () => {
   test('one that there is not, with those that there are', () => {
     assert.match(
       refusal({ memorysize: 512 }),
-      /^memorysize: there is no such prop; allowed: stage, encryptionKey, .*, budget$/,
+      /^memorysize: there is no such prop \(did you mean memorySize\?\); allowed: stage, encryptionKey, .*, budget$/,
     );
   });
 

@@ -78,9 +78,35 @@ describe('cdk synth', () => {
 
 const bundleBytesMax = 1_200_000;
 
-test('a wrong prop in the context is named', () => {
-  const { status, text } = cdk('synth', '--quiet', '-c', 'probelet={"memorySize":64,"retention":7}');
-  assert.notEqual(status, 0);
-  assert.match(text, /memorySize: is 64; allowed: a whole number from 128 to 10240/);
-  assert.match(text, /retention: there is no such prop; allowed: stage, /);
+describe('a wrong context is answered with a line for each slip, without a stack trace', () => {
+  const slips: readonly (readonly [context: string, ...lines: readonly RegExp[]])[] = [
+    [
+      'probelet={"memorySize":64,"retention":7}',
+      /^wrong props of Probelet$/m,
+      /^ {2}memorySize: is 64; allowed: a whole number from 128 to 10240$/m,
+      /^ {2}retention: there is no such prop \(did you mean logRetention\?\); allowed: stage, /m,
+    ],
+    ['probelet={"memorySize":', /^context probelet: is "\{.*; allowed: an object of props, as in -c probelet=/m],
+    ['probelet=[]', /^context probelet: is "\[\]"; allowed: an object of props/m],
+    ['probelt={}', /^context probelt: there is no such key \(did you mean probelet\?\)$/m],
+  ];
+  for (const [context, ...lines] of slips)
+    test(context, () => {
+      const { status, text } = cdk('synth', '--quiet', '-c', context);
+      assert.equal(status, 1);
+      for (const line of lines) assert.match(text, line);
+      assert.doesNotMatch(text, /^\s+at |file:|Error:/m);
+    });
+});
+
+test('a Node that cannot run the app is answered with one line that names the one it needs', () => {
+  const { app }: { readonly app: string } = JSON.parse(readFileSync(join(root, 'cdk.json'), 'utf8'));
+  const old = `Object.defineProperty(process.versions, 'node', { value: '20.20.2' })`;
+  const env = {
+    PATH: [join(root, 'node_modules/.bin'), process.env.PATH].join(delimiter),
+    NODE_OPTIONS: `--import="data:text/javascript,${encodeURIComponent(old)}"`,
+  };
+  const { status, stdout, stderr } = spawnSync('sh', ['-c', app], { cwd: root, encoding: 'utf8', env });
+  assert.deepEqual([status, stdout], [1, '']);
+  assert.match(stderr, /^probelet needs Node 24\.11, this is 20\.20\.2\. .*\n$/);
 });
