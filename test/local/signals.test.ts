@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { describe, type TestContext, test } from 'node:test';
 import { serverKeys } from '../support/aws-json-server.ts';
 import { listenWith } from '../support/tcp-server.ts';
@@ -111,6 +112,35 @@ describe('a signal ends it cleanly', () => {
   });
 });
 
+test('a terminal that closes ends it cleanly by SIGHUP', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'probelet-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const command = `exec ${direct.join(' ')} --port 0 --data-dir ${folder}/data >&3`;
+  const terminal = spawn('python3', ['-c', 'import pty, sys; pty.spawn(sys.argv[1:])', 'sh', '-c', command], {
+    cwd: root,
+    stdio: ['pipe', 'pipe', 'inherit', 'pipe'],
+  });
+  t.after(() => terminal.kill('SIGKILL'));
+  // The log is a pipe beside the terminal, which ends with the process.
+  const log = terminal.stdio[3] as Readable;
+  let lines = '';
+  log.setEncoding('utf8').on('data', (text: string) => {
+    lines += text;
+  });
+  const ended = once(log, 'end');
+  for await (const text of terminal.stdout ?? []) if (String(text).includes('listens on')) break;
+  const startMs = performance.now();
+  terminal.kill('SIGKILL');
+  await ended;
+  assert.ok(performance.now() - startMs < stopMaxMs);
+  assert.deepEqual(
+    linesOf(lines)
+      .map(({ msg, signal }) => [msg, signal])
+      .at(-1),
+    ['stopped', 'SIGHUP'],
+  );
+});
+
 test('a signal is not lost that arrives as the start hands over to the product', async (t) => {
   // Pending from when the options are read until the product has its listeners.
   const signals = `const { argv } = process;
@@ -138,4 +168,31 @@ test('a signal ends a worker that still waits for AWS as it starts', async (t) =
   await asked.promise;
   running.child.kill('SIGTERM');
   await endsCleanly(running, 'SIGTERM');
+});
+
+describe('the log and the exit code say of a stop', { concurrency: true }, () => {
+  const ends: readonly (readonly [what: string, stop: string, line: object])[] = [
+    [
+      'that it was cut short',
+      'new Promise(() => undefined)',
+      { level: 'warn', msg: 'stopped before everything was in order' },
+    ],
+    ['that it failed', 'Promise.reject(new Error("full"))', { level: 'error', msg: 'stop failed' }],
+  ];
+  for (const [what, stop, line] of ends)
+    test(what, async (t) => {
+      const script = `import { jsonLog } from './functions/local/json-log.ts';
+        import { stopOnSignal } from './functions/local/stop-signals.ts';
+        stopOnSignal({ log: jsonLog(), stop: () => ${stop} });
+        setInterval(() => undefined, 60_000);
+        process.stderr.write('listens on nothing');`;
+      const running = begun(t, [process.execPath, '--input-type=module', '--eval', script]);
+      await running.listens;
+      running.child.kill('SIGTERM');
+      assert.deepEqual(await running.ended, [1, null]);
+      assert.deepEqual(
+        running.lines().map(({ level, msg, signal }) => ({ level, msg, signal })),
+        [{ ...line, signal: 'SIGTERM' }],
+      );
+    });
 });
