@@ -5,6 +5,7 @@ import { functionMb } from '../../shared/core/layout.ts';
 import { fleetLimits, withLimits } from '../../shared/core/quota.ts';
 import { storedQuotas } from '../../shared/manager/quotas.ts';
 import type { ScheduleOutcome } from '../../shared/manager/schedule.ts';
+import { controlAdvise } from './advice.ts';
 import type { ServedPorts } from './aws-services.ts';
 import { keepSchedule } from './keep-schedule.ts';
 import type { ControlOptions } from './options.ts';
@@ -18,9 +19,10 @@ export type Control = {
 
 /** Two at once do no harm: what one has written or sent the other finds. */
 export function startControl(
-  { release, token, mode = 'auto', quotas = {} }: Pick<ControlOptions, 'release' | 'token' | 'mode' | 'quotas'>,
+  options: Pick<ControlOptions, 'release' | 'token' | 'mode' | 'quotas' | 'allowExec' | 'secretHosts'>,
   ports: ServedPorts,
 ): Control {
+  const { release, token, mode = 'auto', quotas = {} } = options;
   const { clock, random, log, services } = ports;
   const { store, queue } = services;
   const bus = syncedBus({ clock, random, log, store }, services.bus);
@@ -39,6 +41,7 @@ export function startControl(
     log,
     onPoison: met.add,
     quotas: storedQuotas(withLimits(fleetLimits(functionMb), quotas), { store, clock }),
+    advise: controlAdvise(options),
     health: () => ({ ok: schedule.succeeds(), quarantined: met.with([]), doubts: doubtsOf(schedule.outcome()) }),
     ...(token !== undefined && { token }),
   });

@@ -15,10 +15,18 @@ export function environmentSecrets(hosts: SecretHosts): Secrets {
       const why = notMeant(reference);
       if (why !== undefined) return { kind: 'none', why };
       const value = process.env[reference.name];
-      return value === undefined ? { kind: 'none', why: 'there is no such variable' } : { kind: 'value', value };
+      return value === undefined ? { kind: 'none', why: noVariable } : { kind: 'value', value };
     },
   };
 }
+
+const noVariable = 'there is no such variable';
+
+/** Why a secret that may be sent has no value, and what would give it one; undefined: it has one. */
+export const missingVariable = ({ name }: SecretReference): string | undefined =>
+  process.env[name] === undefined
+    ? `${noVariable}; npm start with ${name} in its environment would have it`
+    : undefined;
 
 function notMeant({ source, name }: SecretReference): string | undefined {
   if (source !== 'env') return 'npm start resolves env: alone';

@@ -49,6 +49,10 @@ export type ControlOptions = ServerOptions & {
   readonly release: string;
   /** Absent: as the periods ask for it. */
   readonly mode?: LayoutContext['mode'];
+  /** What the workers may run; absent: not known. */
+  readonly allowExec?: AllowList;
+  /** Where the workers may send secrets; absent: not known. */
+  readonly secretHosts?: SecretHosts;
   /** What differs from the defaults. */
   readonly quotas?: Partial<QuotaLimits>;
 };
@@ -104,7 +108,7 @@ Everything in one process, kept in a file:
 Several processes, on one machine or many, that share a DynamoDB table and an SQS queue:
 
   --control           one process: the API and the schedule; probes nothing (with --port, --host, --token-file, --mode
-                      and the limits above)
+                      and the limits above; with the --allow-exec and --secret of the workers it warns of probes that they refuse)
   --worker            as many as you like: probe what they receive (with --allow-exec, --secret, --canary; with --port, --host and
                       --token-file one serves /healthz and /metrics)
   --table NAME        the table: keys pk and sk, both strings; expiresAt for its time to live
@@ -123,8 +127,6 @@ type Mode = 'alone' | 'control' | 'worker';
 /** Those that some mode has nothing to do with. */
 const modesOf: { readonly [option in Option]?: readonly Mode[] } = {
   'data-dir': ['alone'],
-  'allow-exec': ['alone', 'worker'],
-  secret: ['alone', 'worker'],
   canary: ['alone', 'worker'],
   mode: ['alone', 'control'],
   table: ['control', 'worker'],
@@ -168,9 +170,12 @@ function refuseOthers(given: Given, mode: Mode): void {
 function optionsOf(given: Given, mode: Mode): ParsedOptions {
   const { release = '', concurrency = concurrencyDefault } = given;
   const allowExec = given['allow-exec'] === undefined ? undefined : readAllowList(given['allow-exec']);
-  const probing = {
+  const allowed = {
     ...(allowExec && { allowExec }),
     ...(given.secret && { secretHosts: validSecrets(given.secret) }),
+  };
+  const probing = {
+    ...allowed,
     ...(given.canary && { canaries: given.canary.map(validCanary) }),
   };
   const quotas = quotasOf(given);
@@ -187,7 +192,7 @@ function optionsOf(given: Given, mode: Mode): ParsedOptions {
     case 'control':
       return {
         kind: mode,
-        options: { ...serverOptions(given), aws: awsOptions(given, '--control'), release, ...limited },
+        options: { ...serverOptions(given), aws: awsOptions(given, '--control'), release, ...allowed, ...limited },
       };
     case 'worker':
       return {

@@ -11,7 +11,9 @@ import type { Canary } from '../../shared/manager/ports.ts';
 import type { DialPolicy } from '../../shared/net/net.ts';
 import { dialPolicy } from '../../shared/net/policy.ts';
 import { resolver } from '../../shared/net/resolver.ts';
+import type { Advise } from '../../shared/prober/advice.ts';
 import { type RunProbing, runProbing } from '../run-probing.ts';
+import { aloneAdvise } from './advice.ts';
 import { localCanaries, type WayOut } from './canaries.ts';
 import { environmentSecrets } from './environment-secrets.ts';
 
@@ -30,6 +32,8 @@ export type ProbingOptions = {
 
 export type Probing = {
   readonly canaries: readonly Canary[];
+  /** Which probes of a spec these probers refuse by their configuration. */
+  readonly advise: Advise;
   /** What each run has for itself, so that it can end what it began. */
   readonly forRun: () => RunProbing;
   close(): Promise<void>;
@@ -53,6 +57,7 @@ export function localProbing({
   const canaries = localCanaries({ clock, resolve, log, wayOut });
   return {
     canaries: canaries.list,
+    advise: aloneAdvise({ allowExec, secretHosts, policy }),
     forRun: () =>
       runProbing({
         clock,

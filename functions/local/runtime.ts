@@ -77,6 +77,7 @@ export function startRuntime(
     metrics: metrics.text,
     onPoison: met.add,
     quotas,
+    advise: probing.advise,
     health: () => healthOf(shard, quarantined()),
     watch: (subscriber) => bus.subscribe({ source: ['probelet'] }, subscriber, { name: 'watch' }),
     ...(shares && { watchersMax: shares.watchersMax }),

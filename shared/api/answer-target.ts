@@ -5,15 +5,16 @@ import type { Changed } from './change-target.ts';
 import type { ApiDeps } from './deps.ts';
 import { entityTag } from './etag.ts';
 import { freshnessReader } from './freshness.ts';
-import { warningHeader } from './kept-out.ts';
 import { jsonResponse, type Problem, problemResponse } from './problem.ts';
 import type { Answer } from './route.ts';
 import type { StoredTarget } from './stored-target.ts';
 import { targetSchema } from './target-schema.ts';
 import { targetView } from './target-view.ts';
+import { warningHeader } from './warnings.ts';
 
 const etagDescription = 'The resourceVersion of spec and metadata; the status has its own.';
-const warningDescription = 'Names the fields that were not stored, since they do not concern probing.';
+const warningDescription =
+  'Names the fields that were not stored, since they do not concern probing, and the probes that can never run.';
 
 export const targetAnswer = (description: string): Answer => ({
   description,
@@ -26,18 +27,22 @@ type Shown = {
   readonly ignored?: readonly string[];
   /** The answer says where the target is: the request named its namespace only. */
   readonly isNew?: boolean;
+  /** Whether probes that can never run are named; only where they are registered or changed. */
+  readonly isAdvised?: boolean;
 };
 
 export async function answerTarget(
   deps: ApiDeps,
   stored: StoredTarget,
-  { status, ignored = [], isNew = false }: Shown,
+  { status, ignored = [], isNew = false, isAdvised = false }: Shown,
 ): Promise<Response> {
   const { namespace, name, resourceVersion } = stored.target;
   const freshness = await freshnessReader(deps)(targetAddress(namespace, name).bucket);
   const view = targetView(stored, { freshness, nowMs: deps.clock.nowMs() });
   const location = isNew && { location: `/v1/namespaces/${namespace}/targets/${name}` };
-  return jsonResponse(status, view, { etag: entityTag(resourceVersion), ...location, ...warningHeader(ignored) });
+  const advice = (isAdvised && deps.advise?.(stored.target.spec)) || [];
+  const headers = { etag: entityTag(resourceVersion), ...location, ...warningHeader({ ignored, advice }) };
+  return jsonResponse(status, view, headers);
 }
 
 /** The outcome of a change: the problem, or the target as it now is. */

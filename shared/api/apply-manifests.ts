@@ -7,13 +7,13 @@ import { type DecodedManifest, decodeNamedManifest, nameIn } from './decode-mani
 import type { ApiDeps } from './deps.ts';
 import { failureOf } from './failure.ts';
 import { freshnessReader, type ReadFreshness } from './freshness.ts';
-import { warningText } from './kept-out.ts';
 import type { ManifestEntry } from './manifest-list.ts';
 import { type Checked, invalidFields, type Problem, problem, problemDocument } from './problem.ts';
 import { sentIdentity, withoutIdentity } from './sent-identity.ts';
 import { planPut } from './target-plans.ts';
 import type { TargetView } from './target-schema.ts';
 import { targetView } from './target-view.ts';
+import { warningTexts } from './warnings.ts';
 
 /** API Gateway gives up after 30 s, and the client would not learn what was stored. */
 const applyMsMax = 20_000;
@@ -128,8 +128,9 @@ async function putOne(deps: ApiDeps, { entry, manifest, dryRun, readFreshness }:
   if (outcome.kind === 'problem') return outcome;
   const freshness = await readFreshness(address.bucket);
   const target = targetView(outcome.stored, { freshness, nowMs: deps.clock.nowMs() });
-  const warning = warningText(withoutIdentity(body, ignored));
-  return { kind: 'put', status: outcome.created ? 201 : 200, target, ...(warning !== undefined && { warning }) };
+  const advice = deps.advise?.(outcome.stored.target.spec) ?? [];
+  const warning = warningTexts({ ignored: withoutIdentity(body, ignored), advice }).join('; ');
+  return { kind: 'put', status: outcome.created ? 201 : 200, target, ...(warning !== '' && { warning }) };
 }
 
 function itemOf({ namespace }: Application, entry: ManifestEntry, outcome: Outcome): AppliedManifest {

@@ -6,6 +6,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Json } from '../lib/json.ts';
 import type { Log } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
+import type { Advise } from '../prober/advice.ts';
 import type { Key, Store } from '../store/store.ts';
 
 export type ApiDeps = {
@@ -25,6 +26,8 @@ export type ApiDeps = {
   readonly token?: string;
   /** Absent: as much may be registered as the store takes. */
   readonly quotas?: Quotas;
+  /** Which probes of a spec the prober refuses by its configuration; absent: unknown. */
+  readonly advise?: Advise;
   /** Told of every item that cannot be read, each time it is met. */
   readonly onPoison?: (poison: Poison) => void;
 };

@@ -127,16 +127,11 @@ const isKeptOut = (field: string, { drop, only }: Shape): boolean =>
 
 const warningCharsMax = 4_000;
 
-/** The `Warning` header (RFC 7234, code 299: miscellaneous, persistent) that names what was kept out. */
-export function warningHeader(ignored: readonly string[]): Readonly<Record<string, string>> {
-  const text = warningText(ignored);
-  return text === undefined ? {} : { warning: `299 - "${text}"` };
-}
-
-/** Names what was kept out; undefined if nothing was. */
-export function warningText(ignored: readonly string[]): string | undefined {
+/** What the `Warning` header says of what was kept out; undefined: nothing was. */
+export function keptOutWarning(ignored: readonly string[]): string | undefined {
   // Names under `only` come from the client: what a header cannot carry is left out.
   const printable = ignored.filter((path) => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(path));
   if (printable.length === 0) return undefined;
-  return `not stored, does not concern probing: ${printable.join(', ').slice(0, warningCharsMax)}`;
+  const text = printable.join(', ').slice(0, warningCharsMax);
+  return `not stored, does not concern probing: ${text}`;
 }

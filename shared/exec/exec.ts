@@ -15,6 +15,9 @@ export type ExecOutcome =
 
 export type Runner = (request: ExecRequest) => Promise<ExecOutcome>;
 
+/** Why a command may not run, by the configuration alone; undefined: it may. */
+export type ExecRefusal = (command: readonly string[]) => string | undefined;
+
 /** kubelet's maxReadLength. More is read and dropped, so that the command can go on. */
 export const outputBytesMax = 10_240;
 

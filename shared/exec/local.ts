@@ -11,7 +11,7 @@ import type { ExecRequest } from '../prober/prober.ts';
 import type { AllowList } from './allow-list.ts';
 import { cappedOutput } from './capped-output.ts';
 import { type CommandProcesses, commandProcesses, type OneCommand } from './command-processes.ts';
-import type { ExecOutcome, Runner } from './exec.ts';
+import type { ExecOutcome, ExecRefusal, Runner } from './exec.ts';
 
 export type LocalRunnerOptions = {
   readonly clock: Clock;
@@ -29,15 +29,18 @@ const drainMsMax = 250;
 const deathMsMax = 1000;
 
 export function localRunner({ clock, allows, processes = commandProcesses(clock) }: LocalRunnerOptions): Runner {
+  const refusal = allowListRefusal(allows);
   return async (request) => {
-    if (allows === undefined) return denied('exec probes are off: no --allow-exec file was given');
-    if (!allows(request.command))
-      return denied(`command ${goQuote(request.command.join(' '))} is not in the --allow-exec file`);
-    return run(request, { clock, own: processes.begin() });
+    const message = refusal(request.command);
+    return message === undefined ? run(request, { clock, own: processes.begin() }) : { kind: 'denied', message };
   };
 }
 
-const denied = (message: string): ExecOutcome => ({ kind: 'denied', message });
+export function allowListRefusal(allows: AllowList | undefined): ExecRefusal {
+  if (allows === undefined) return () => 'exec probes are off: no --allow-exec file was given';
+  return (command) =>
+    allows(command) ? undefined : `command ${goQuote(command.join(' '))} is not in the --allow-exec file`;
+}
 
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 

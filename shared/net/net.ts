@@ -65,3 +65,6 @@ export type Resolve = (host: string, deadlineMs: number) => Promise<Resolution>;
 
 /** May this address literal be dialed? */
 export type DialPolicy = (address: string) => boolean;
+
+/** Why a host is never dialed, whatever happens; undefined: it may be, or it is a name, whose addresses are judged when it is dialed. */
+export type DialRefusal = (host: string) => string | undefined;

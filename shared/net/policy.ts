@@ -1,8 +1,9 @@
 /** Which addresses may be dialed. Judged on the literal that is dialed, never on a name. See SECURITY.md. */
+import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { type Address, embeddedIpv4, parsedAddress } from './address.ts';
 import { type Cidr, didYouMean, readCidr } from './cidr.ts';
-import type { DialPolicy } from './net.ts';
+import type { DialPolicy, DialRefusal } from './net.ts';
 
 export type DialPolicyOptions = {
   /** `aws`: public unicast only. `local`: loopback and private ranges too, that is where one's own services are. */
@@ -28,6 +29,11 @@ export function dialPolicy(options: DialPolicyOptions): DialPolicy {
     verdicts.set(address, verdict);
     return verdict;
   };
+}
+
+/** By the policy's verdict on an address literal. `remedy`: what would allow it. */
+export function dialRefusal(policy: DialPolicy, remedy: (address: string) => string): DialRefusal {
+  return (host) => (isIP(host) === 0 || policy(host) ? undefined : `the dial policy denies ${host}; ${remedy(host)}`);
 }
 
 function parsedCidr(text: string): Cidr {

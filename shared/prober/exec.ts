@@ -11,15 +11,20 @@ export type ExecProberOptions = { readonly run: Runner; readonly clock: Clock };
 export function execProber({ run, clock }: ExecProberOptions): Prober<ExecRequest> {
   return async (request, permit) => {
     const startMs = clock.monotonicMs();
-    const outcome = request.command.some(hasNul) ? unrunnable : await run(request);
+    const message = unrunnable(request.command);
+    const outcome: ExecOutcome =
+      message === undefined ? await run(request) : { kind: 'notStarted', message, own: false };
     permit?.resumes?.();
     return { ...verdict(request, outcome), timings: { totalMs: clock.monotonicMs() - startMs } };
   };
 }
 
-/** Kubernetes registers such a command, no system runs it, and a shell would drop the byte and run another one. */
-const hasNul = (word: string): boolean => word.includes('\0');
-const unrunnable: ExecOutcome = { kind: 'notStarted', message: 'a word of the command contains NUL', own: false };
+/**
+ * Why no runner gets the command; undefined: it may run. Kubernetes registers a command with NUL, no system runs it, and a shell would
+ * drop the byte and run another one.
+ */
+export const unrunnable = (command: readonly string[]): string | undefined =>
+  command.some((word) => word.includes('\0')) ? 'a word of the command contains NUL' : undefined;
 
 type Verdict = Omit<Attempt, 'timings'>;
 

@@ -24,8 +24,10 @@ export type ResolveSecret = (reference: SecretReference) => Promise<Secret>;
 export type Secrets = {
   readonly resolve: ResolveSecret;
   /** Why the secret may not be sent there, and what would allow it; undefined: it may. Asked for every request. */
-  readonly refusal: (reference: SecretReference, to: Destination) => string | undefined;
+  readonly refusal: SecretRefusal;
 };
+
+export type SecretRefusal = (reference: SecretReference, to: Destination) => string | undefined;
 
 const cachedMs = 300_000;
 const cacheEntriesMax = 1_000;
@@ -50,6 +52,16 @@ export function withSecretHeaders(prober: Prober<HttpRequest>, { secrets, clock 
     }
     return prober({ ...request, headers }, permit);
   };
+}
+
+/** The prober errors that `refusal` makes of the headers of a request. */
+export function refusedHeaders(request: HttpRequest, refusal: SecretRefusal): readonly string[] {
+  const to = destinationOf(request);
+  return request.headers.flatMap(([name, text]) => {
+    const reference = secretReference(text);
+    const why = reference && refusal(reference, to);
+    return why === undefined ? [] : [unresolvedError(name, text, why)];
+  });
 }
 
 /** A `Host` header chooses what a server answers, not where the request goes: the URL does. */
@@ -86,7 +98,10 @@ const notSendable: Secret = {
 const unresolved = (name: string, reference: string, why: string): Attempt => ({
   outcome: 'unknown',
   output: '',
-  error: `header ${name}: the secret ${reference} cannot be resolved: ${why}`,
+  error: unresolvedError(name, reference, why),
   failureClass: 'PROBER',
   timings: { totalMs: 0 },
 });
+
+const unresolvedError = (name: string, reference: string, why: string): string =>
+  `header ${name}: the secret ${reference} cannot be resolved: ${why}`;

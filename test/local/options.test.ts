@@ -57,13 +57,14 @@ test('canaries are those that are named', () => {
   assert.ok(!('canaries' in (parseOptions([]) as { readonly options: object }).options));
 });
 
-test('a secret may have several hosts, for one process alone and for a worker', () => {
+test('a secret may have several hosts, for one process alone, for a worker and for a control process', () => {
   const given = ['A=shop.test', 'B=[2001:DB8::1]:443', 'A=*.test:8443'].flatMap((each) => [
     '--secret',
     `PROBELET_SECRET_${each}`,
   ]);
-  for (const parsed of [parseOptions(given), parseOptions([...worker, ...given])]) {
-    assert.ok(parsed.kind === 'alone' || parsed.kind === 'worker');
+  for (const mode of [[], worker, ['--control', ...shared]]) {
+    const parsed = parseOptions([...mode, ...given]);
+    assert.ok(parsed.kind === 'alone' || parsed.kind === 'worker' || parsed.kind === 'control');
     assert.deepEqual(
       [...(parsed.options.secretHosts ?? [])],
       [
@@ -128,7 +129,6 @@ describe('a message names the option', () => {
       ['--secret', 'PROBELET_SECRET_A='],
       ['--secret', 'PROBELET_SECRET_A=http://shop.test'],
       ['--secret', 'PROBELET_SECRET_A-B=shop.test'],
-      ['--control', ...shared, '--secret', 'PROBELET_SECRET_A=shop.test'],
     ],
     '--worker': [['--worker', '--control', ...shared]],
     '--mode': [
@@ -136,7 +136,7 @@ describe('a message names the option', () => {
       [...worker, '--mode', 'tick'],
     ],
     '--data-dir': [[...worker, '--data-dir', 'x']],
-    '--allow-exec': [['--control', ...shared, '--allow-exec', '/nowhere']],
+    '--allow-exec': [[], worker, ['--control', ...shared]].map((mode) => [...mode, '--allow-exec', '/nowhere']),
     '--targets-max': [
       ['--targets-max', '0'],
       ['--targets-max', 'many'],

@@ -21,6 +21,8 @@ const repeatedSearches: Readonly<Record<string, string>> = {
   '/[A-Z]+/g': 'matches all that it has read',
   '/%([0-9a-fA-F]{2})/g': 'is of constant length',
   '/[\\r\\n]/g': 'is of constant length',
+  '/[^\\x20-\\x7e]/g': 'is of constant length',
+  '/["\\\\]/g': 'is of constant length',
   '/["\\\\]|[^ -~]/gu': 'is of constant length',
 };
 

@@ -44,7 +44,7 @@ const create: Handler = async (request, deps) => {
   if (identity.kind === 'problem') return problemResponse(identity);
   const outcome = await created(deps, manifest.value, { identity: identity.value, dryRun: dryRun.value });
   const ignored = withoutIdentity(body.value, manifest.value.ignored);
-  return answerChange(deps, outcome, { status: 201, ignored, isNew: true });
+  return answerChange(deps, outcome, { status: 201, ignored, isNew: true, isAdvised: true });
 };
 
 type Creation = { readonly identity: SentIdentity; readonly dryRun: boolean };

@@ -54,7 +54,8 @@ const put: Handler = async (request, deps) => {
   const plan = planPut(context, manifest.value.target, deps.random.uuid());
   const outcome = await changeTarget(deps, { address, plan, reason: 'TargetWritten', dryRun: dryRun.value });
   const status = outcome.kind === 'ok' && outcome.created ? 201 : 200;
-  return answerChange(deps, outcome, { status, ignored: withoutIdentity(body.value, manifest.value.ignored) });
+  const ignored = withoutIdentity(body.value, manifest.value.ignored);
+  return answerChange(deps, outcome, { status, ignored, isAdvised: true });
 };
 
 const patch: Handler = async (request, deps) => {
@@ -82,7 +83,8 @@ const patch: Handler = async (request, deps) => {
     ? await changeTarget(deps, { address, plan, reason: 'TargetWritten', dryRun: dryRun.value })
     : invalidFields([{ pointer: '', detail: 'must be an object' }]);
   const { ignored } = keptOutOfManifest(body.value);
-  return answerChange(deps, outcome, { status: 200, ignored: withoutIdentity(body.value, ignored) });
+  const kept = withoutIdentity(body.value, ignored);
+  return answerChange(deps, outcome, { status: 200, ignored: kept, isAdvised: true });
 };
 
 /**

@@ -1,0 +1,80 @@
+/**
+ * Which probes of a spec can never run under a prober's configuration. Decided from the spec and the configuration alone: nothing is
+ * dialed, run or looked up, so a probe without advice may still fail.
+ */
+import { toBytes } from '../core/byte-text.ts';
+import { at } from '../core/field-problem.ts';
+import { type HttpRequest, type ProbeRequest, resolveProbeRequest } from '../core/probe-request.ts';
+import { type SpecProbe, specProbes, type TargetSpec } from '../core/spec.ts';
+import type { ExecRefusal } from '../exec/exec.ts';
+import type { DialRefusal } from '../net/net.ts';
+import { unrunnable } from './exec.ts';
+import { httpUrl } from './http-url.ts';
+import { refusedHeaders, type SecretRefusal } from './secret-headers.ts';
+
+export type Advice = {
+  /** JSON pointer (RFC 6901) to the probe, e.g. `/spec/containers/0/livenessProbe`. */
+  readonly pointer: string;
+  /** Why it cannot run, and what would allow it. */
+  readonly detail: string;
+};
+
+/** One entry for each probe that cannot run, in kubelet's order. */
+export type Advise = (spec: TargetSpec) => readonly Advice[];
+
+/** What the prober refuses. Absent: unknown, so nothing is said of it. */
+export type ProberConfiguration = {
+  readonly dialRefusal?: DialRefusal;
+  readonly execRefusal?: ExecRefusal;
+  readonly secretRefusal?: SecretRefusal;
+};
+
+export function adviser(configuration: ProberConfiguration): Advise {
+  return (spec) =>
+    specProbes(spec).flatMap((probe) => {
+      const reasons = new Set(reasonsOf(spec, probe, configuration));
+      return reasons.size === 0 ? [] : [{ pointer: pointerOf(spec, probe), detail: [...reasons].join(', and ') }];
+    });
+}
+
+function pointerOf(spec: TargetSpec, { container, probeType }: SpecProbe): string {
+  const field = container.kind === 'container' ? 'containers' : 'initContainers';
+  return at(at(`/spec/${field}`, spec[field].indexOf(container.spec)), `${probeType}Probe`);
+}
+
+/** A request names its target for the runner; no refusal depends on it. */
+const anyTarget = { namespace: '', name: '', uid: '' } as const;
+
+function reasonsOf(
+  { host }: TargetSpec,
+  { container, probe }: SpecProbe,
+  configuration: ProberConfiguration,
+): readonly string[] {
+  const resolved = resolveProbeRequest(probe, { target: anyTarget, host, container: container.spec });
+  if (resolved.kind === 'error')
+    return [`its request cannot be made: ${resolved.error}; another port, host or path would allow it`];
+  return refusals(resolved.request, configuration).filter((why) => why !== undefined);
+}
+
+function refusals(request: ProbeRequest, configuration: ProberConfiguration): readonly (string | undefined)[] {
+  const { dialRefusal, execRefusal } = configuration;
+  switch (request.kind) {
+    case 'exec':
+      return [nulRefusal(request.command) ?? execRefusal?.(request.command)];
+    case 'tcp':
+    case 'grpc':
+      return [dialRefusal?.(request.host)];
+    case 'http':
+      return httpRefusals(request, configuration);
+  }
+}
+
+function nulRefusal(command: readonly string[]): string | undefined {
+  const why = unrunnable(command);
+  return why && `${why}; remove it`;
+}
+
+function httpRefusals(request: HttpRequest, { dialRefusal, secretRefusal }: ProberConfiguration) {
+  const { dialHost } = httpUrl(toBytes(request.url));
+  return [dialRefusal?.(dialHost), ...(secretRefusal ? refusedHeaders(request, secretRefusal) : [])];
+}
