@@ -8,7 +8,7 @@ import type { Construct } from 'constructs';
 import type { FunctionName } from '../functions/bundling.ts';
 import { fleetLimits, withLimits } from '../shared/core/quota.ts';
 import { type NodeFunction, productVersion } from './node-function.ts';
-import { proberEnvironment } from './prober-environment.ts';
+import { adviceEnvironment, proberEnvironment } from './prober-environment.ts';
 import { ProberFleet, ShardQueue } from './prober-fleet.ts';
 import type { ProbeletProps } from './props.ts';
 import { ShardSchedule } from './shard-schedule.ts';
@@ -53,7 +53,7 @@ export function engine(scope: Construct, { props, stage, table, bus }: Options):
   const { schedule, deadLetters: unscheduled } = new ShardSchedule(scope, 'ShardSchedule', withShards(capacity));
   const { statusSync, queue, deadLetters: unsynced } = new StatusSync(scope, 'StatusSync', withVariables(common));
   const api = new TargetApi(scope, 'Api', {
-    ...withVariables({ ...common, ...quotaEnvironment(props) }),
+    ...withVariables({ ...common, ...quotaEnvironment(props), ...adviceEnvironment(props) }),
     authorizer: props.authorizer,
     reservedConcurrency: props.apiReservedConcurrency,
   });

@@ -60,6 +60,12 @@ function commandStatements(
   ];
 }
 
+/** What may run, for a function that runs nothing itself: names alone. */
+export const execNames = ({ functions, instances }: ExecRunner = {}): { readonly [name: string]: string } => ({
+  ...(functions && { PROBELET_EXEC_NAMES: Object.keys(functions).join(',') }),
+  ...(instances && { PROBELET_EXEC_SSM: '1' }),
+});
+
 /** As the functions read it; see functions/lambda/environment.ts. */
 export function execEnvironment(scope: Construct, runner: ExecRunner | undefined): { readonly [name: string]: string } {
   const { functions, instances } = runner ?? {};

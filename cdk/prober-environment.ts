@@ -1,6 +1,6 @@
 /** What a deployment tells its prober of what it chose, and how much of that there is room for. */
 import type { Construct } from 'constructs';
-import { execEnvironment } from './exec-runner.ts';
+import { execEnvironment, execNames } from './exec-runner.ts';
 import type { ProbeletProps } from './props.ts';
 import { secretEnvironment } from './secrets.ts';
 
@@ -15,6 +15,13 @@ export function proberEnvironment(scope: Construct, props: ProbeletProps): Varia
     ...execEnvironment(scope, execRunner),
   };
 }
+
+/** What of it the API needs to warn of probes that can never run. It has less to say than the prober, and so room enough. */
+export const adviceEnvironment = ({ allowCidrs, secrets, allowLoopback, execRunner }: ProbeletProps): Variables => ({
+  ...textEnvironment({ ...(allowCidrs && { allowCidrs }), ...(secrets && { secrets }) }),
+  ...(allowLoopback && { PROBELET_ALLOW_LOOPBACK: '1' }),
+  ...execNames(execRunner),
+});
 
 const textEnvironment = ({ allowCidrs, canaries, secrets }: ProbeletProps): Variables => ({
   ...(allowCidrs && { PROBELET_ALLOW_CIDRS: allowCidrs.join(',') }),

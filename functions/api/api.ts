@@ -6,6 +6,7 @@ import { apiApp } from '../../shared/api/app.ts';
 import type { Poison } from '../../shared/api/deps.ts';
 import { problem, problemResponse } from '../../shared/api/problem.ts';
 import type { Quotas } from '../../shared/core/quota.ts';
+import type { Advise } from '../../shared/prober/advice.ts';
 import type { InvocationContext } from '../lambda/context.ts';
 import type { FunctionPorts } from '../lambda/ports.ts';
 import { decodeHttpEvent, encodeResponse, type HttpAnswer } from './http-event.ts';
@@ -15,6 +16,8 @@ export type ApiFunctionPorts = FunctionPorts & {
   readonly anonymous: boolean;
   /** Absent: as much may be registered as the table takes. */
   readonly quotas?: Quotas;
+  /** Which probes of a spec the deployment's prober refuses; absent: unknown. */
+  readonly advise?: Advise;
 };
 
 /** Answers whoever asks. */

@@ -2,13 +2,18 @@
 import { storedQuotas } from '../../shared/manager/quotas.ts';
 import { emulatorStage, readEnvironment } from '../lambda/environment.ts';
 import { functionPorts } from '../lambda/ports.ts';
+import { deployedAdvise } from './advice.ts';
 import { apiFunction } from './api.ts';
 
-const environment = readEnvironment(['table', 'bus', 'stage', 'quotas']);
+const environment = readEnvironment([
+  ...(['table', 'bus', 'stage', 'quotas'] as const),
+  ...(['allowCidrs', 'allowLoopback', 'execNames', 'execSsm', 'secretHosts'] as const),
+]);
 const ports = functionPorts('api', environment);
 
 export const handler = apiFunction({
   ...ports,
+  advise: deployedAdvise(environment),
   quotas: storedQuotas(environment.quotas, ports),
   anonymous: environment.stage === emulatorStage,
 });

@@ -27,6 +27,8 @@ export type Environment = {
   readonly secretHosts: SecretHosts;
   /** Functions that exec probes may name, by ARN. */
   readonly execFunctions: ReadonlyMap<string, string>;
+  /** Their names alone, for a function that calls none of them. */
+  readonly execNames: ReadonlySet<string>;
   /** Whether exec probes may run commands on instances. */
   readonly execSsm: boolean;
   /** Memory of the prober. */
@@ -88,6 +90,7 @@ const readers: { readonly [Name in keyof Environment]: (variables: Variables) =>
   canaries,
   secretHosts: (variables) => secretHosts(variables.PROBELET_SECRETS),
   execFunctions: (variables) => execFunctions(variables.PROBELET_EXEC_FUNCTIONS || '{}'),
+  execNames: (variables) => new Set(listOf(variables.PROBELET_EXEC_NAMES).map(execName)),
   execSsm: (variables) => flag(variables, 'PROBELET_EXEC_SSM'),
   capacityMb: (variables) => megabytes(required(variables, 'PROBELET_CAPACITY_MB')),
   quotas: quotasOf,
@@ -198,11 +201,18 @@ function secretHosts(text = ''): SecretHosts {
 
 const functionArn = /^arn:aws[\w-]*:lambda:[a-z0-9-]+:\d{12}:function:[\w-]+(?::[\w$-]+)?$/;
 
+const isExecName = (text: string): boolean => /^[\w-]{1,64}$/.test(text);
+
+function execName(value: string): string {
+  if (isExecName(value)) return value;
+  throw wrong('PROBELET_EXEC_NAMES', value, 'names of 1 to 64 letters, digits, dashes or underscores, between commas');
+}
+
 function execFunctions(text: string): ReadonlyMap<string, string> {
   const parsed = parsedJson(text);
   const isObject = typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);
   const entries = isObject ? Object.entries(parsed) : undefined;
-  const isValid = entries?.every(([name, arn]) => /^[\w-]{1,64}$/.test(name) && functionArn.test(String(arn)));
+  const isValid = entries?.every(([name, arn]) => isExecName(name) && functionArn.test(String(arn)));
   if (!entries || !isValid)
     throw wrong('PROBELET_EXEC_FUNCTIONS', text, 'a JSON object of names and the ARNs of their functions');
   return new Map(entries);

@@ -7,7 +7,7 @@ import { type Destination, maySend, type SecretHosts } from '../core/secret-host
 import type { SecretReference } from '../core/secret-reference.ts';
 import type { Clock } from '../lib/clock.ts';
 import { hostPort } from '../net/dial-failure.ts';
-import type { ResolveSecret, Secret, Secrets } from '../prober/secret-headers.ts';
+import type { ResolveSecret, Secret, SecretRefusal, Secrets } from '../prober/secret-headers.ts';
 import { type AwsCall, awsJson, type JsonRequest } from './aws-call.ts';
 
 /** The deployment grants no others either. */
@@ -22,11 +22,15 @@ export type AwsSecretOptions = { readonly call: AwsCall; readonly clock: Clock; 
 export function awsSecrets({ call, clock, hosts }: AwsSecretOptions): Secrets {
   return {
     resolve: resolveWith(call, clock),
-    refusal(reference, to) {
-      const asked = requestOf(reference);
-      if (typeof asked === 'string') return asked;
-      return maySend(hosts, reference, to) ? undefined : notAllowed(reference, to);
-    },
+    refusal: awsSecretRefusal(hosts),
+  };
+}
+
+export function awsSecretRefusal(hosts: SecretHosts): SecretRefusal {
+  return (reference, to) => {
+    const asked = requestOf(reference);
+    if (typeof asked === 'string') return asked;
+    return maySend(hosts, reference, to) ? undefined : notAllowed(reference, to);
   };
 }
 

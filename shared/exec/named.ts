@@ -4,7 +4,7 @@
  * named `default`, so that a pod's probe can be registered as it is.
  */
 import { goQuote } from '../core/go-text.ts';
-import type { ExecOutcome, Runner } from './exec.ts';
+import type { ExecOutcome, ExecRefusal, Runner } from './exec.ts';
 
 export type NamedRunners = {
   /** By name. */
@@ -13,28 +13,56 @@ export type NamedRunners = {
   readonly ssm?: (instanceId: string) => Runner;
 };
 
+/** Which runners there are. */
+export type RunnerNames = { readonly lambda: Pick<ReadonlySet<string>, 'has' | 'size'>; readonly ssm: boolean };
+
+/** Where a command runs, and which part of it; or why it may not run. */
+type Place =
+  | { readonly kind: 'lambda' | 'ssm'; readonly name: string; readonly command: readonly string[] }
+  | { readonly kind: 'none'; readonly why: string };
+
 const defaultName = 'default';
 const instance = /^m?i-[0-9a-f]{8,17}$/;
 
 export function namedRunner({ lambda, ssm }: NamedRunners): Runner {
-  const runnerOf = (kind: string, name: string): Runner | string => {
-    if (kind === 'lambda') return lambda.get(name) ?? `no function named ${goQuote(name)} runs exec probes here`;
-    if (ssm === undefined) return 'exec probes on instances are off in this deployment';
-    return instance.test(name) ? ssm(name) : `${goQuote(name)} is not the id of an instance`;
-  };
+  const names = { lambda, ssm: ssm !== undefined };
   return async (request) => {
-    if (lambda.size === 0 && ssm === undefined) return denied('exec probes are off in this deployment');
-    const [first = '', ...rest] = request.command;
-    const [, kind, name = ''] = /^(lambda|ssm):(.*)$/s.exec(first) ?? [];
-    if (kind === undefined) return (lambda.get(defaultName) ?? deny(`no function is named ${defaultName}`))(request);
-    if (rest.length === 0) return denied(`nothing to run after ${goQuote(first)}`);
-    const runner = runnerOf(kind, name);
-    return typeof runner === 'string' ? denied(runner) : runner({ ...request, command: rest });
+    const place = placeOf(request.command, names);
+    if (place.kind === 'none') return denied(place.why);
+    const runner = place.kind === 'lambda' ? lambda.get(place.name) : ssm?.(place.name);
+    return runner ? runner({ ...request, command: place.command }) : denied(off);
   };
 }
 
+export const namedRefusal =
+  (names: RunnerNames): ExecRefusal =>
+  (command) => {
+    const place = placeOf(command, names);
+    return place.kind === 'none' ? place.why : undefined;
+  };
+
+const off = 'exec probes are off in this deployment';
 const denied = (message: string): ExecOutcome => ({ kind: 'denied', message });
-const deny =
-  (message: string): Runner =>
-  async () =>
-    denied(message);
+
+function placeOf(command: readonly string[], names: RunnerNames): Place {
+  const { lambda, ssm } = names;
+  if (lambda.size === 0 && !ssm) return nowhere(off);
+  const [first = '', ...rest] = command;
+  const [, kind, name = ''] = /^(lambda|ssm):(.*)$/s.exec(first) ?? [];
+  if (kind === undefined)
+    return lambda.has(defaultName)
+      ? { kind: 'lambda', name: defaultName, command }
+      : nowhere(`no function is named ${defaultName}`);
+  if (rest.length === 0) return nowhere(`nothing to run after ${goQuote(first)}`);
+  return namedPlace({ kind: kind === 'lambda' ? 'lambda' : 'ssm', name, command: rest }, names);
+}
+
+function namedPlace(place: Exclude<Place, { readonly kind: 'none' }>, { lambda, ssm }: RunnerNames): Place {
+  const { kind, name } = place;
+  if (kind === 'lambda')
+    return lambda.has(name) ? place : nowhere(`no function named ${goQuote(name)} runs exec probes here`);
+  if (!ssm) return nowhere('exec probes on instances are off in this deployment');
+  return instance.test(name) ? place : nowhere(`${goQuote(name)} is not the id of an instance`);
+}
+
+const nowhere = (why: string): Place => ({ kind: 'none', why });

@@ -155,6 +155,7 @@ describe('a prop adds what it is for', () => {
       'ExecInstances Allow ssm:SendCommand on arn:{AWS::Partition}:ec2:{AWS::Region}:{AWS::AccountId}:instance/* arn:{AWS::Partition}:ssm:{AWS::Region}:{AWS::AccountId}:managed-instance/* if {"StringEquals":{"ssm:resourceTag/probelet":"exec"}}',
       'ExecOutput Allow ssm:CancelCommand ssm:GetCommandInvocation on *',
     ]);
+    assert.deepEqual(addedTo(api, template), []);
   });
 
   test('secrets: those that are named', () => {
@@ -165,6 +166,7 @@ describe('a prop adds what it is for', () => {
       'Parameters Allow ssm:GetParameter on arn:{AWS::Partition}:ssm:{AWS::Region}:{AWS::AccountId}:parameter/probelet/shop/token',
       'Secrets Allow secretsmanager:GetSecretValue on arn:{AWS::Partition}:secretsmanager:{AWS::Region}:{AWS::AccountId}:secret:probelet/password-??????',
     ]);
+    assert.deepEqual(addedTo(api, template), []);
   });
 
   test('encryptionKey: its use, and nothing else', () => {

@@ -183,24 +183,27 @@ describe('a right prop', () => {
     assert.deepEqual([PROBELET_MODE, PROBELET_CAPACITY_MB], ['tick', '512']);
   });
 
-  test('of secrets reaches the prober alone, as it reads it', () => {
+  test('of secrets reaches the prober and the API, as they read it', () => {
     const secrets = { 'ssm:/probelet/token': ['shop.test', '[2001:db8::1]:443'], 'secretsmanager:probelet/a': ['*.b'] };
     const functions = resourcesOf(synthesized({ secrets }), 'AWS::Lambda::Function');
-    const { secretHosts } = readEnvironment(['secretHosts'], prober(functions).Environment.Variables);
-    assert.deepEqual(
-      [...secretHosts],
-      [
+    for (const reader of ['ProberFleet', 'Api']) {
+      const { secretHosts } = readEnvironment(['secretHosts'], named(reader, functions).Environment.Variables);
+      assert.deepEqual(
+        [...secretHosts],
         [
-          'ssm:/probelet/token',
           [
-            { host: 'shop.test', isBelow: false },
-            { host: '2001:db8::1', isBelow: false, port: 443 },
+            'ssm:/probelet/token',
+            [
+              { host: 'shop.test', isBelow: false },
+              { host: '2001:db8::1', isBelow: false, port: 443 },
+            ],
           ],
+          ['secretsmanager:probelet/a', [{ host: 'b', isBelow: true }]],
         ],
-        ['secretsmanager:probelet/a', [{ host: 'b', isBelow: true }]],
-      ],
-    );
-    assert.ok(!('PROBELET_SECRETS' in named('ShardSchedule', functions).Environment.Variables));
+      );
+    }
+    for (const other of ['ShardSchedule', 'StatusSync'])
+      assert.ok(!('PROBELET_SECRETS' in named(other, functions).Environment.Variables));
   });
 
   test('of the network is the prober’s alone', () => {

@@ -71,11 +71,31 @@ describe('the functions of a deployment', { concurrency: false }, () => {
     const readinessProbe = { httpGet: { path: '/', port, httpHeaders }, periodSeconds: 1, failureThreshold: 1 };
     const answer = await call('PUT', path, { body: { spec: { host: '127.0.0.1', readinessProbe } } });
     assert.equal(answer.statusCode, 201, answer.body);
+    assert.equal(answer.headers.warning, undefined);
     assert.equal(await ready(), 'Unknown');
     const exec = { readinessProbe: { exec: { command: ['echo', 'fine'] }, periodSeconds: 1, timeoutSeconds: 5 } };
-    assert.equal((await call('PUT', execPath, { body: { spec: { host: 'none', ...exec } } })).statusCode, 201);
+    const commanded = await call('PUT', execPath, { body: { spec: { host: 'none', ...exec } } });
+    assert.deepEqual([commanded.statusCode, commanded.headers.warning], [201, undefined]);
     const [line] = logged().filter(({ message }) => message === 'request');
     assert.deepEqual([line?.service, line?.method, line?.status], ['api', 'PUT', 201]);
+  });
+
+  test('a probe that its prober refuses is warned of', async () => {
+    const httpHeaders = [{ name: 'Authorization', value: 'ssm:/probelet/other' }];
+    const spec = {
+      host: '127.0.0.1',
+      startupProbe: { tcpSocket: { host: '169.254.169.254', port: 80 } },
+      readinessProbe: { httpGet: { path: '/', port: 80, httpHeaders } },
+      livenessProbe: { exec: { command: ['ssm:i-0123456789abcdef0', 'true'] } },
+    };
+    const { statusCode, headers } = await call('PUT', path, { body: { spec }, query: 'dryRun=true' });
+    logged();
+    assert.equal(statusCode, 200);
+    assert.deepEqual(headers.warning?.split(', 299 - '), [
+      '299 - "/spec/containers/0/startupProbe cannot run: the dial policy denies 169.254.169.254; no setting of the deployment allows it, so name another host"',
+      `"/spec/containers/0/readinessProbe cannot run: header Authorization: the secret ssm:/probelet/other cannot be resolved: it may not be sent to 127.0.0.1:80; the deployment's secrets: { 'ssm:/probelet/other': ['127.0.0.1:80'] } would allow it"`,
+      `"/spec/containers/0/livenessProbe cannot run: exec probes on instances are off in this deployment; the deployment's execRunner names what runs commands"`,
+    ]);
   });
 
   test('the schedule sends the shard its message, however often it is called', async () => {

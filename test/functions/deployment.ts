@@ -48,6 +48,7 @@ export async function deployed() {
   await awsJson(call, { service: 'ssm', target: 'AmazonSSM.PutParameter', input }, performance.now() + 10_000);
   Object.assign(process.env, {
     PROBELET_EXEC_FUNCTIONS: JSON.stringify({ default: await createExecFunction(call) }),
+    PROBELET_EXEC_NAMES: 'default',
     PROBELET_TABLE: names.table,
     PROBELET_BUS: names.bus,
     PROBELET_SHARD_QUEUE_URL: shardQueueUrl,

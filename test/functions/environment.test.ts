@@ -15,7 +15,8 @@ const arn = 'arn:aws:lambda:eu-central-1:000000000000:function:check';
 
 const everything = [
   ...(['table', 'bus', 'shardQueueUrl', 'release', 'mode', 'allowCidrs', 'allowLoopback'] as const),
-  ...(['canaries', 'secretHosts', 'execFunctions', 'execSsm', 'capacityMb', 'quotas', 'stage', 'region'] as const),
+  ...(['canaries', 'secretHosts', 'execFunctions', 'execNames', 'execSsm', 'capacityMb'] as const),
+  ...(['quotas', 'stage', 'region'] as const),
 ];
 
 describe('the environment of the functions', () => {
@@ -34,6 +35,7 @@ describe('the environment of the functions', () => {
       ],
       secretHosts: new Map(),
       execFunctions: new Map(),
+      execNames: new Set(),
       execSsm: false,
       capacityMb: 256,
       quotas: { targetsMax: 1_000_000, targetsPerNamespaceMax: 1_000_000, probesPerSecondMax: 51_865 },
@@ -49,6 +51,7 @@ describe('the environment of the functions', () => {
       PROBELET_CANARIES: 'example.com:443,[2001:db8::1]:53',
       PROBELET_SECRETS: 'ssm:/probelet/token shop.test *.shop.test:443,secretsmanager:probelet/a=b [2001:db8::1]:8080',
       PROBELET_EXEC_FUNCTIONS: JSON.stringify({ default: arn }),
+      PROBELET_EXEC_NAMES: 'default,check',
       PROBELET_EXEC_SSM: '1',
       PROBELET_TARGETS_PER_NAMESPACE_MAX: '50',
       PROBELET_STAGE: 'emulator',
@@ -74,6 +77,7 @@ describe('the environment of the functions', () => {
       ],
     );
     assert.deepEqual([...environment.execFunctions], [['default', arn]]);
+    assert.deepEqual([...environment.execNames], ['default', 'check']);
     assert.deepEqual([environment.execSsm, environment.allowLoopback, environment.stage], [true, true, 'emulator']);
   });
 
@@ -123,6 +127,8 @@ describe('the environment of the functions', () => {
     ['PROBELET_EXEC_FUNCTIONS', '[]'],
     ['PROBELET_EXEC_FUNCTIONS', '{"check":"check"}'],
     ['PROBELET_EXEC_FUNCTIONS', `{"a name":"${arn}"}`],
+    ['PROBELET_EXEC_NAMES', 'a name'],
+    ['PROBELET_EXEC_NAMES', arn],
     ['PROBELET_EXEC_SSM', 'on'],
     ['PROBELET_STAGE', ''],
     ['PROBELET_STAGE', 'a b'],
