@@ -148,8 +148,9 @@ async function warningOf({ fetch }: Served, handler: Handler): Promise<string | 
   return response.headers.get('warning');
 }
 
-test('one process alone warns by its options', async () => {
+test('one process alone warns by its options', async (t) => {
   const off = startRuntime({ dataDir: ':memory:' }, { clock, random, log });
+  t.after(off.stop);
   assert.match(
     (await warningOf(off, exec('/bin/true'))) ?? '',
     /exec probes are off: no --allow-exec file was given; /,
@@ -159,13 +160,12 @@ test('one process alone warns by its options', async () => {
     /may not be sent to 127\.0\.0\.1:9; /,
   );
   assert.equal(await warningOf(off, tcp('127.0.0.1')), null);
-  await off.stop();
 
   const on = startRuntime({ dataDir: ':memory:', allowExec, secretHosts }, { clock, random, log });
+  t.after(on.stop);
   for (const handler of [exec('/bin/true'), withSecret('env:PROBELET_SECRET_TOKEN')])
     assert.equal(await warningOf(on, handler), null);
   assert.match((await warningOf(on, exec('/bin/false'))) ?? '', /is not in the --allow-exec file; /);
-  await on.stop();
 });
 
 describe('a control process, which does not probe', () => {
@@ -173,8 +173,7 @@ describe('a control process, which does not probe', () => {
     const queue = inProcessQueue({ clock, visibilityMs: 15_000, retentionMs: 3_600_000 });
     const services = { store: sqliteStore({ path: ':memory:' }), queue: { ...queue, settled: async () => {} } };
     const control = startControl({ release: '', ...options }, { clock, random, log, services });
-    await ask(control);
-    await control.stop();
+    await ask(control).finally(control.stop);
   };
 
   test('warns of addresses, which no worker dials', () =>
