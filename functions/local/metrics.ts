@@ -4,7 +4,12 @@ import Gauge from 'prom-client/lib/gauge.js';
 import Histogram from 'prom-client/lib/histogram.js';
 import Registry from 'prom-client/lib/registry.js';
 import type { RunView } from '../../shared/manager/run-shard.ts';
-import type { ProbeMetricLabels, ProbeMetricResult, ProbeMetrics } from '../../shared/prober/metrics.ts';
+import {
+  type ProbeMetricLabels,
+  type ProbeMetricResult,
+  type ProbeMetrics,
+  probeTypeLabel,
+} from '../../shared/prober/metrics.ts';
 
 export type LocalMetrics = {
   readonly probes: ProbeMetrics;
@@ -110,7 +115,7 @@ const workerKey = ({ podUid, container, probeType }: ProbeMetricLabels): string 
   `${podUid}/${container}/${probeType}`;
 
 const durationLabels = ({ probeType, container, pod, namespace }: ProbeMetricLabels) => ({
-  probe_type: kubeletName[probeType],
+  probe_type: probeTypeLabel[probeType],
   container,
   pod,
   namespace,
@@ -121,6 +126,3 @@ const totalLabels = (labels: ProbeMetricLabels, result: ProbeMetricResult) => ({
   result,
   pod_uid: labels.podUid,
 });
-
-/** As kubelet's probeType.String() writes them. */
-const kubeletName = { liveness: 'Liveness', readiness: 'Readiness', startup: 'Startup' } as const;

@@ -13,10 +13,12 @@ import { census } from './census.ts';
 import { holdDataDir } from './data-dir.ts';
 import type { DescriptorShares } from './descriptors.ts';
 import { hangFile, takeHangFile } from './hang-file.ts';
+import { heldMetrics } from './held-metrics.ts';
 import { localMetrics, unknownProbes } from './metrics.ts';
 import type { LocalOptions } from './options.ts';
 import { poisonList } from './poison-list.ts';
 import { localProbing, type ProbingOptions } from './probing.ts';
+import { restartTally } from './restart-tally.ts';
 import { hostShard, type ShardHost } from './shard-host.ts';
 import { subscribeStatusSync } from './status-sync.ts';
 import { sweepRegularly } from './sweep.ts';
@@ -61,7 +63,8 @@ export function startRuntime(
     quarantinedItems: () => quarantined().length,
     unknownProbes: () => unknownProbes(lastViewed(shard)),
   });
-  subscribeStatusSync(bus, { store, bus, clock, random, log });
+  const requests = restartTally();
+  subscribeStatusSync(bus, { store, bus: requests.counted(bus), clock, random, log });
   const { canaries, forRun } = probing;
   const { shares } = ports;
   const shard = hostShard(
@@ -74,7 +77,7 @@ export function startRuntime(
     clock,
     random,
     log,
-    metrics: metrics.text,
+    metrics: async () => (await metrics.text()) + (await heldMetrics({ views: () => lastViewed(shard), requests })),
     onPoison: met.add,
     quotas,
     advise: probing.advise,

@@ -11,9 +11,12 @@ import type { RunView } from '../../shared/manager/run-shard.ts';
 import { forgetOld, type ShardMemory } from '../../shared/manager/shard-memory.ts';
 import type { ServedPorts } from './aws-services.ts';
 import type { DescriptorShares } from './descriptors.ts';
+import { heldMetrics } from './held-metrics.ts';
+import { heldShards } from './held-shards.ts';
 import { localMetrics, unknownProbes } from './metrics.ts';
 import type { WorkerOptions } from './options.ts';
 import { localProbing, type ProbingOptions } from './probing.ts';
+import { restartTally } from './restart-tally.ts';
 import { syncedBus } from './status-sync.ts';
 
 export type WorkerPorts = ServedPorts &
@@ -33,9 +36,11 @@ export function startWorker(options: Omit<WorkerOptions, 'aws'>, ports: WorkerPo
   const { clock, random, log, services } = ports;
   const { store, fencedStore, queue } = services;
   const { release, concurrency, allowExec, secretHosts } = options;
-  const bus = syncedBus({ clock, random, log, store }, services.bus);
+  const requests = restartTally();
+  const bus = syncedBus({ clock, random, log, store }, requests.counted(services.bus));
   const probing = localProbing({ ...ports, ...(allowExec && { allowExec }), ...(secretHosts && { secretHosts }) });
-  const views = new Map<string, () => RunView>();
+  const shards = heldShards();
+  const { views } = shards;
   const held = (): readonly RunView[] => [...views.values()].map((view) => view());
   const metrics = localMetrics({
     quarantinedItems: () => sumOf(held(), ({ quarantined }) => quarantined.length),
@@ -48,7 +53,10 @@ export function startWorker(options: Omit<WorkerOptions, 'aws'>, ports: WorkerPo
   const room = probeRoom(ports.shares?.probesMax);
   const stop = new AbortController();
 
-  const forget = () => forgetOld(memory, { metrics: metrics.probes, nowMs: clock.monotonicMs() });
+  const forget = () => {
+    forgetOld(memory, { metrics: metrics.probes, nowMs: clock.monotonicMs() });
+    shards.forget(memory);
+  };
   const forgetting = forgetRegularly(clock, forget, stop.signal);
   const runs = hostShards({
     clock,
@@ -62,18 +70,19 @@ export function startWorker(options: Omit<WorkerOptions, 'aws'>, ports: WorkerPo
       let own: (() => RunView) | undefined;
       const onLoaded = (view: () => RunView) => {
         own = view;
-        views.set(shard, view);
+        shards.loaded(shard, view);
         const { token, targets, probes } = view();
         log.info('shard held', { shard, slot, kind, token, targets, probes });
       };
       const end = await runReceived(runPorts, message, deadlineMs, { ...runOptions, release, memory, room, onLoaded });
       if (own) log.info('shard left', { shard, slot, kind, token: own().token, end });
-      if (own && views.get(shard) === own) views.delete(shard);
+      if (own) shards.ended(shard, own, end);
       return end;
     },
   });
+  const text = async () => (await metrics.text()) + (await heldMetrics({ views: shards.shown, requests }));
   return {
-    fetch: operations({ views, metrics: metrics.text, token: options.server?.token }),
+    fetch: operations({ views, metrics: text, token: options.server?.token }),
     async stop() {
       stop.abort();
       await Promise.all([runs, forgetting]);
@@ -116,7 +125,7 @@ function operations({ views, metrics, token }: Operated): Worker['fetch'] {
 }
 
 function healthOf(views: Views): Health {
-  const named = [...views].map(([shard, view]) => ({ shard, ...view() }));
+  const named = [...views.values()].map((view) => view());
   return {
     ok: true,
     quarantined: named.flatMap(({ quarantined }) => quarantined),

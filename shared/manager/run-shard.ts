@@ -19,6 +19,7 @@ import { holderOf } from './new-holder.ts';
 import type { Ports } from './ports.ts';
 import { probeCycle } from './probe-cycle.ts';
 import type { Poison } from './read-target.ts';
+import { readingsOf, type TargetReading } from './readings.ts';
 import type { Room } from './room.ts';
 import { type Run, type RunEnd, startRun } from './run.ts';
 import { type Kept, removeSeries, type ShardMemory } from './shard-memory.ts';
@@ -33,13 +34,18 @@ const abandonMs = 500;
 const openCallsMs = 10_000;
 
 export type RunView = {
+  readonly shard: string;
   readonly token: number;
   readonly targets: number;
   readonly probes: number;
   readonly inFlight: number;
   /** As the next beat will say it. */
   readonly beat: BeatState;
+  /** Since the last beat that succeeded began. */
+  readonly beatAgeMs: number;
   readonly quarantined: readonly Poison[];
+  /** Each target that is held, read when it is asked for. */
+  readings(): Iterable<TargetReading>;
 };
 
 export type RunOptions = {
@@ -270,12 +276,16 @@ type Viewed = { readonly holder: Holder; readonly loop: Loop; readonly loader: L
 
 function viewOf({ holder, loop, loader, beats }: Viewed): RunView {
   const held = [...holder.targets.values()];
+  const { ports, message, token, confirmedAtMs } = holder.run;
   return {
-    token: holder.run.token,
+    shard: message.shard,
+    token,
     targets: held.length,
     probes: held.reduce((count, { probes }) => count + probes.size, 0),
     inFlight: loop.inFlight(),
     beat: beats.observe(),
+    beatAgeMs: ports.clock.monotonicMs() - confirmedAtMs(),
     quarantined: [...loader.quarantined(), ...held.flatMap(quarantinedProbes)],
+    readings: () => readingsOf(holder),
   };
 }

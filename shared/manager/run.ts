@@ -43,6 +43,8 @@ export type Run = {
   wish(): RunEnd | undefined;
   /** A beat that began then (monotonic) has succeeded. */
   confirm(startedAtMs: number): void;
+  /** When the last beat that succeeded began, monotonic; before the first one, when the lease was set. */
+  confirmedAtMs(): number;
   /**
    * May the run still write and publish? Asked right before each write. Between a pause of the process and its first timer nobody else
    * would ask, so this ends the run when its last successful beat began too long ago.
@@ -93,6 +95,7 @@ export function startRun({ ports, message, token, layoutVersion, startedAtMs, re
     confirm(startedAtMs) {
       confirmedAtMs = startedAtMs;
     },
+    confirmedAtMs: () => confirmedAtMs,
     inForce() {
       if (!ended && clock.monotonicMs() - confirmedAtMs > selfFenceMs)
         end({ kind: 'doubt', reason: 'no successful beat for 12 s' });

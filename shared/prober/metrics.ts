@@ -18,3 +18,6 @@ export interface ProbeMetrics {
   /** The worker has ended: its series go. Idempotent. */
   remove(labels: ProbeMetricLabels): void;
 }
+
+/** The value of the label `probe_type`, as kubelet's probeType.String() writes it. */
+export const probeTypeLabel = { liveness: 'Liveness', readiness: 'Readiness', startup: 'Startup' } as const;

@@ -1,0 +1,38 @@
+/** The shards that a worker holds, and those whose metric series it still shows between two runs. */
+import type { RunEnd } from '../../shared/manager/run.ts';
+import type { RunView } from '../../shared/manager/run-shard.ts';
+import type { ShardMemory } from '../../shared/manager/shard-memory.ts';
+
+export type Look = () => RunView;
+
+export type HeldShards = {
+  /** By shard: those that are held now. */
+  readonly views: ReadonlyMap<string, Look>;
+  /** Also those that wait for their next slot: in tick mode that is most of a minute. */
+  shown(): readonly RunView[];
+  loaded(shard: string, look: Look): void;
+  /** The run with this look is over. */
+  ended(shard: string, look: Look, end: RunEnd): void;
+  /** Shows no longer what the process neither holds nor remembers. */
+  forget(memory: ShardMemory): void;
+};
+
+export function heldShards(): HeldShards {
+  const views = new Map<string, Look>();
+  const shown = new Map<string, Look>();
+  return {
+    views,
+    shown: () => [...shown.values()].map((look) => look()),
+    loaded(shard, look) {
+      views.set(shard, look);
+      shown.set(shard, look);
+    },
+    ended(shard, look, { kind }) {
+      if (views.get(shard) === look) views.delete(shard);
+      if (shown.get(shard) === look && kind !== 'slotDone') shown.delete(shard);
+    },
+    forget(memory) {
+      for (const shard of shown.keys()) if (!views.has(shard) && !memory.has(shard)) shown.delete(shard);
+    },
+  };
+}

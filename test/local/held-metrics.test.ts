@@ -1,0 +1,158 @@
+/** The series that one process and a worker expose of what they hold, through their `/metrics`. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { startControl } from '../../functions/local/control.ts';
+import { exposition } from '../../functions/local/exposition.ts';
+import { restartTally } from '../../functions/local/restart-tally.ts';
+import { startRuntime } from '../../functions/local/runtime.ts';
+import { startWorker } from '../../functions/local/worker.ts';
+import type { BusEvent } from '../../shared/bus/events.ts';
+import { sleep } from '../../shared/lib/clock.ts';
+import { inProcessQueue } from '../../shared/queue/in-process.ts';
+import { sqliteStore } from '../../shared/store/sqlite.ts';
+import { quietProcess, unansweredBook } from '../support/quiet-process.ts';
+import { recordingLog } from '../support/recording-log.ts';
+import { familyOf, samplesOf } from '../support/scraped.ts';
+import { seededRandom } from '../support/seeded-random.ts';
+import { virtualClock } from '../support/virtual-clock.ts';
+
+/** Nothing listens there. */
+const tcpSocket = { port: 9 };
+const readinessProbe = { tcpSocket, periodSeconds: 5, failureThreshold: 1 };
+const livenessProbe = { tcpSocket, periodSeconds: 5, failureThreshold: 1 };
+const slotMs = 780_000;
+const startMs = Date.UTC(2030, 0, 1) - (Date.UTC(2030, 0, 1) % slotMs) + 60_000;
+const path = '/v1/namespaces/default/targets/checkout';
+
+type Served = { readonly fetch: (request: Request) => Response | Promise<Response> };
+
+function timed() {
+  const clock = virtualClock({ startMs, quiet: quietProcess(unansweredBook()) });
+  const ports = { clock, random: seededRandom(1), log: recordingLog() };
+  const ask = async ({ fetch }: Served, method: string, route: string, body?: object) => {
+    const headers = { 'content-type': 'application/json' };
+    const init = body ? { body: JSON.stringify(body), headers } : {};
+    const response = await clock.runUntil(
+      Promise.resolve(fetch(new Request(`http://127.0.0.1${route}`, { method, ...init }))),
+    );
+    assert.ok(response.ok, `${method} ${route}: ${response.status}`);
+    return response.text();
+  };
+  const scrape = async (served: Served) => samplesOf(await ask(served, 'GET', '/metrics'));
+  const pass = (ms: number) => clock.runUntil(sleep(clock, ms));
+  return { clock, ports, ask, scrape, pass };
+}
+
+type Samples = ReturnType<typeof samplesOf>;
+
+/** The state that is 1, of a family with one series a state. */
+const stateOf = (samples: Samples, family: string, label: string) =>
+  familyOf(samples, family).flatMap(({ labels, value }) => (value === 1 ? [labels[label]] : []));
+
+const valuesOf = (samples: Samples, family: string) => familyOf(samples, family).map(({ value }) => value);
+
+/** The names of the families with a series of the target. */
+const familiesOf = (samples: Samples) =>
+  new Set(samples.filter(({ labels }) => labels.target === 'checkout').map(({ name }) => name));
+
+describe('one process', () => {
+  test('exposes a target from its registration to its purge, and does not stall while it is down', async () => {
+    const { ports, ask, scrape, pass } = timed();
+    const runtime = startRuntime({ dataDir: ':memory:' }, ports);
+    await pass(2_000);
+    const spec = { host: '127.0.0.1', readinessProbe, livenessProbe };
+    await ask(runtime, 'PUT', path, {
+      spec: { ...spec, readinessProbe: { ...readinessProbe, initialDelaySeconds: 60 } },
+    });
+    await pass(2_000);
+    const registered = await scrape(runtime);
+    assert.deepEqual(stateOf(registered, 'probelet_target_status_ready', 'condition'), ['unknown']);
+    assert.equal(familyOf(registered, 'probelet_probe_result').length, 2 * 3);
+    await ask(runtime, 'PUT', path, { spec });
+    await pass(30_000);
+    for (let minute = 0; minute < 15; minute += 1) {
+      const down = await scrape(runtime);
+      assert.deepEqual(stateOf(down, 'probelet_target_status_ready', 'condition'), ['false'], `minute ${minute}`);
+      assert.deepEqual(stateOf(down, 'probelet_probe_result', 'result'), ['failure', 'failure'], `minute ${minute}`);
+      await pass(60_000);
+    }
+    await ask(runtime, 'PUT', path, { spec: { host: '127.0.0.1', readinessProbe } });
+    await pass(5_000);
+    const changed = await scrape(runtime);
+    assert.deepEqual(
+      familyOf(changed, 'probelet_probe_last_change_timestamp_seconds').map(({ labels }) => labels.probe_type),
+      ['Readiness'],
+    );
+    await ask(runtime, 'DELETE', `${path}?gracePeriodSeconds=0`);
+    await pass(15_000);
+    const purged = await scrape(runtime);
+    assert.deepEqual(familiesOf(purged), new Set());
+    assert.deepEqual(valuesOf(purged, 'probelet_prober_degraded'), [0]);
+    await ports.clock.runUntil(runtime.stop());
+  });
+
+  test('counts each restart that it requests, and each that is reported', async () => {
+    const { ports, ask, scrape, pass } = timed();
+    const runtime = startRuntime({ dataDir: ':memory:' }, ports);
+    let published = 0;
+    runtime.bus.subscribe({ 'detail-type': ['Container Restart Requested'] }, () => {
+      published += 1;
+    });
+    await pass(2_000);
+    const spec = { host: '127.0.0.1', livenessProbe: { ...livenessProbe, initialDelaySeconds: 10 } };
+    await ask(runtime, 'PUT', path, { spec });
+    await pass(4_000);
+    assert.deepEqual(valuesOf(await scrape(runtime), 'probelet_restart_requests_total'), [0]);
+    await pass(120_000);
+    const requested = await scrape(runtime);
+    assert.ok(published >= 4, `${published} requests`);
+    assert.deepEqual(valuesOf(requested, 'probelet_restart_requests_total'), [published]);
+    assert.deepEqual(valuesOf(requested, 'probelet_target_container_status_restarts_total'), [0]);
+    await ask(runtime, 'POST', `${path}/restarted`, {});
+    await pass(15_000);
+    assert.deepEqual(valuesOf(await scrape(runtime), 'probelet_target_container_status_restarts_total'), [1]);
+    await ports.clock.runUntil(runtime.stop());
+  });
+});
+
+test('a worker exposes a shard from one slot to the next without a gap, and no longer than it holds it', async () => {
+  const { clock, ports, ask, scrape, pass } = timed();
+  const store = sqliteStore({ path: ':memory:' });
+  const queue = { ...inProcessQueue({ clock, visibilityMs: 15_000, retentionMs: 3_600_000 }), settled: async () => {} };
+  const services = { store, queue };
+  const worker = startWorker({ release: '', concurrency: 1 }, { ...ports, services });
+  const control = startControl({ release: '', mode: 'tick' }, { ...ports, services });
+  await ask(control, 'PUT', path, {
+    spec: { host: '127.0.0.1', readinessProbe: { ...readinessProbe, periodSeconds: 60 } },
+  });
+  await pass(180_000);
+  for (let second = 0; second < 120; second += 10) {
+    assert.deepEqual(stateOf(await scrape(worker), 'probelet_target_status_ready', 'condition'), ['false']);
+    await pass(10_000);
+  }
+  await clock.runUntil(control.stop());
+  await pass(240_000);
+  const left = await scrape(worker);
+  assert.deepEqual([familiesOf(left).size, valuesOf(left, 'probelet_shard_beat_age_seconds').length], [0, 0]);
+  await clock.runUntil(worker.stop());
+});
+
+test('a request that is published twice counts once', async () => {
+  const tally = restartTally();
+  const request = (id: string) =>
+    ({
+      detailType: 'Container Restart Requested',
+      detail: { id, target: { uid: 'u' }, container: 'main' },
+    }) as BusEvent;
+  const bus = tally.counted();
+  for (const id of ['one', 'one', 'two']) await bus.publish([request(id)]);
+  assert.equal(tally.of('u', 'main'), 2);
+  tally.keepOnly(new Set());
+  assert.equal(tally.of('u', 'main'), 0);
+});
+
+test('label values are escaped as the text format asks', () => {
+  const lines = exposition({ one: { name: 'one', type: 'gauge', help: 'One.' } });
+  lines.add('one', { label: 'a "b"\\c\nd' }, 0.5);
+  assert.equal(lines.text(), '\n# HELP one One.\n# TYPE one gauge\none{label="a \\"b\\"\\\\c\\nd"} 0.5\n');
+});
