@@ -7,9 +7,9 @@
 import { sameValue } from '../core/equality.ts';
 import { type Admission, type Growth, growthOf, isGrowth } from '../core/quota.ts';
 import { sleep } from '../lib/clock.ts';
-import { changeCounted } from '../store/items.ts';
 import type { TargetAddress } from '../store/keys.ts';
 import { type Operation, StoreUnavailable } from '../store/store.ts';
+import { countChange } from './count-change.ts';
 import type { ApiDeps } from './deps.ts';
 import { type Problem, problem, quotaExceeded } from './problem.ts';
 import { readStored, type StoredTarget } from './stored-target.ts';
@@ -95,24 +95,14 @@ type Planned = { readonly plan: Exclude<Plan, Problem>; readonly growth: Growth 
 type Applied = 'applied' | 'refused' | 'inDoubt';
 
 async function carriedOut(deps: ApiDeps, { address, reason }: Change, { plan, growth }: Planned): Promise<Applied> {
-  await count(deps, address);
+  await countChange(deps, address);
   if (plan.kind === 'write') {
     const outcome = await deps.store.write(plan.operations, { token: deps.random.uuid() });
     if (outcome.kind !== 'written') return outcome.kind;
-    await count(deps, address, growth);
+    await countChange(deps, address, growth);
   }
   await wakeStatusSync(deps, plan.stored, reason);
   return 'applied';
-}
-
-/** An addition that is applied twice only makes the holder look once more. */
-async function count(deps: ApiDeps, address: TargetAddress, growth?: Growth): Promise<void> {
-  for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
-    const outcome = await deps.store.write([changeCounted(address, growth)], { token: deps.random.uuid() });
-    if (outcome.kind === 'written') return;
-    await sleep(deps.clock, jitterFirstMs * attempt * (0.5 + deps.random.next()));
-  }
-  throw new StoreUnavailable('the change counter could not be moved');
 }
 
 /** Only a hint: the holder asks for the same when it sees the change, so a bus that fails costs time, not correctness. */

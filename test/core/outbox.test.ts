@@ -42,6 +42,19 @@ describe('an outbox that the bus refuses', () => {
     );
   });
 
+  test('keeps the newest attempt of a request, not those before it', () => {
+    const attempt = (number: number): OutboxEvent => ({
+      ...request('a', 1),
+      id: `u1/a/restart/1/${number}`,
+      timeMs: number,
+    });
+    const other = { ...request('b', 1), id: 'u1/b/restart/1/1' };
+    assert.deepEqual(idsOf(refused([attempt(1), other, attempt(2), attempt(3)])), [
+      'u1/b/restart/1/1',
+      'u1/a/restart/1/3',
+    ]);
+  });
+
   test('stays small, and has the newest status and every request', () => {
     const events = Array.from({ length: 500 }, (_, at) => change(at + 1, 500)).flatMap((event, at) =>
       at % 10 === 0 ? [event, request('a', at)] : [event],

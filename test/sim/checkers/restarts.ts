@@ -40,8 +40,9 @@ export const restarts: Checker = (facts, violated) => {
   const requested = new Map<string, Requested>();
   /** When an episode last ended, by the true time: what was written before may be published later. */
   const ended = new Map<string, number>();
-  /** When a verdict was last success, by containerID and probe type. */
+  /** When a verdict was last success and when it was first failure, by containerID and probe type. */
   const succeeded = new Map<string, number>();
+  const failed = new Map<string, number>();
   /** Reports of a restart that were sent, by the path that they went to. */
   const reports = new Map<string, number>();
 
@@ -92,9 +93,11 @@ export const restarts: Checker = (facts, violated) => {
 
   const followRecovered = ({ event, publisher }: Published) => {
     if (event.detailType !== 'Container Recovered') return;
-    const { containerID, probeType, failedSince } = event.detail;
-    const succeededMs = succeeded.get(`${containerID}#${probeType}`) ?? Number.NEGATIVE_INFINITY;
-    if (succeededMs < Date.parse(failedSince) - 2 * smallSkewMs)
+    const { containerID, probeType } = event.detail;
+    const verdict = `${containerID}#${probeType}`;
+    // A sync that stood still may ask for a restart after the success that it has not read, so times of the event decide nothing.
+    const succeededMs = succeeded.get(verdict);
+    if (succeededMs === undefined || succeededMs < (failed.get(verdict) ?? 0))
       violated(`${publisher} told that ${containerID} has recovered, whose ${probeType} probe has not succeeded`);
   };
 
@@ -121,8 +124,10 @@ export const restarts: Checker = (facts, violated) => {
   /** A success of a probe that asks for restarts ends the episode of a static container. */
   const followProbe = (item: ProbeRecord | undefined) => {
     if (!item || item.probeType === 'readiness') return;
+    const verdict = `${item.containerID}#${item.probeType}`;
+    if (item.result === 'failure' && !failed.has(verdict)) failed.set(verdict, ledger.wallMs());
     if (item.result !== 'success') return;
-    succeeded.set(`${item.containerID}#${item.probeType}`, ledger.wallMs());
+    succeeded.set(verdict, ledger.wallMs());
     end(episodeOf(item.uid, item.container, item.containerID));
   };
 

@@ -1,4 +1,5 @@
 /** Decisions of the product that are made wrongly, one exported function each; see removals.ts. */
+import type * as countChange from '../../../shared/api/count-change.ts';
 import type * as freshness from '../../../shared/core/freshness.ts';
 import type { ProbeRecord, TargetState } from '../../../shared/core/records.ts';
 import type * as restartRequests from '../../../shared/core/restart-requests.ts';
@@ -8,7 +9,6 @@ import type * as sync from '../../../shared/core/sync.ts';
 import type * as ticker from '../../../shared/core/ticker.ts';
 import type * as velocity from '../../../shared/core/velocity.ts';
 import type * as worker from '../../../shared/core/worker.ts';
-import type * as changes from '../../../shared/manager/changes.ts';
 import type * as doubtEvents from '../../../shared/manager/doubt-events.ts';
 import type * as dropReason from '../../../shared/manager/drop-reason.ts';
 import type { HeldTarget } from '../../../shared/manager/held.ts';
@@ -195,14 +195,12 @@ export const decisionRemovals = {
     },
   ),
   /** A holder that looks between the count and the write sees nothing of it. */
-  'changes counted once': replacementIn<typeof changes>()(
-    'shared/manager/changes.ts',
-    'withChange',
-    (_, removed) => async (ports, address, write) => {
+  'changes counted once': replacementIn<typeof countChange>()(
+    'shared/api/count-change.ts',
+    'countChange',
+    (original, removed) => async (deps, address, growth) => {
+      if (growth === undefined) return original(deps, address);
       removed();
-      const { touchChanges } = await import('../../../shared/manager/changes.ts');
-      await touchChanges(ports, address);
-      return write();
     },
   ),
   /** A holder that looks at a target with something open goes by what it has in memory. */
