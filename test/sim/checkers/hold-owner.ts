@@ -1,16 +1,19 @@
 /**
  * A hold belongs to the containerID that it was set for: it is written together with the verdict that sets it, and never with another
- * container's ID, not even for the moment between two commits, since the run may end there.
+ * container's ID, not even for a moment, since the run may end there. A static target has no runtime that would end a hold, so its workers
+ * are never on hold.
  */
 import type { ProbeRecord } from '../../../shared/core/records.ts';
 import { keyKind } from '../store.ts';
 import type { Change } from '../table.ts';
 import type { Checker } from './checker.ts';
 
-export const holdOwner: Checker = (_, violated) => {
+export const holdOwner: Checker = ({ ledger }, violated) => {
   const check = (writer: string, { key, before, after }: Change) => {
     const [old, now] = [before as ProbeRecord | undefined, after as ProbeRecord | undefined];
     if (!old || !now?.onHold || old.uid !== now.uid) return;
+    if (ledger.targetOf(now.uid)?.spec.lifecycle === 'static')
+      violated(`${writer} put ${key.sk} of a static target on hold`);
     if (old.containerID !== now.containerID)
       violated(`${writer} wrote ${key.sk} with the hold of ${old.containerID} for ${now.containerID}`);
     if (!isVerdict(now)) violated(`${writer} put ${key.sk} on hold with the result ${now.result}`);
