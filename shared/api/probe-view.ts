@@ -17,8 +17,11 @@ export type ViewOptions = { readonly freshness: Freshness; readonly nowMs: numbe
 export type Late = { readonly reason: 'Late' | 'ProberDegraded'; readonly sinceMs: number };
 
 /** undefined: what the items say holds. */
-export function lateOf(target: TargetRecord, { name, probe }: SpecProbe, options: ViewOptions): Late | undefined {
-  const { freshness, nowMs } = options;
+export function lateOf(
+  { target, probes }: Pick<StoredTarget, 'target' | 'probes'>,
+  { name, probe }: SpecProbe,
+  { freshness, nowMs }: ViewOptions,
+): Late | undefined {
   const shown = {
     name: probeLabel(target, name),
     periodSeconds: probe.periodSeconds,
@@ -29,9 +32,13 @@ export function lateOf(target: TargetRecord, { name, probe }: SpecProbe, options
     const observedAtMs = freshness.observed?.observedAtMs ?? 0;
     return { reason: 'ProberDegraded', sinceMs: Math.max(observedAtMs, target.creationTimestampMs) };
   }
-  const sinceMs = staleSinceMs(freshness, shown);
+  // A probe that cannot be made counts as behind with each try. That it is tried all the same is what the beat of its holder says.
+  const beaten = probes[name]?.unknown ? { ...freshness, observed: withoutBehind(freshness) } : freshness;
+  const sinceMs = staleSinceMs(beaten, shown);
   return sinceMs === undefined ? undefined : { reason: 'Late', sinceMs };
 }
+
+const withoutBehind = ({ observed }: Freshness): Freshness['observed'] => observed && { ...observed, behind: {} };
 
 export function probeView(stored: StoredTarget, probe: SpecProbe, options: ViewOptions): ProbeStatusView {
   const record = stored.probes[probe.name];
@@ -60,7 +67,7 @@ function resultView(stored: StoredTarget, probe: SpecProbe, options: ViewOptions
   const { target } = stored;
   const record = stored.probes[probe.name];
   if (record?.ended) return unknownView('Ended', record.sinceMs);
-  const late = lateOf(target, probe, options);
+  const late = lateOf(stored, probe, options);
   if (record && late) return unknownView(late.reason, late.sinceMs);
   const container = containerOf(stored, probe);
   const shown = shownOf(record, container?.containerID ?? '');

@@ -83,7 +83,7 @@ function shownConditions(stored: StoredTarget, status: StatusRecord, options: Vi
   const { target, probes, report } = stored;
   const late = new Map<ProbeName, Late>();
   for (const probe of specProbes(target.spec)) {
-    const found = probes[probe.name]?.ended ? undefined : lateOf(target, probe, options);
+    const found = probes[probe.name]?.ended ? undefined : lateOf(stored, probe, options);
     if (found) late.set(probe.name, found);
   }
   const written = status.status.conditions;

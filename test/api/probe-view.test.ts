@@ -21,10 +21,18 @@ type Shown = {
 };
 
 /** Times in s after the registration. */
-type Seen = { readonly atSeconds?: number; readonly observedSeconds?: number; readonly degraded?: boolean };
+type Seen = {
+  readonly atSeconds?: number;
+  readonly observedSeconds?: number;
+  readonly degraded?: boolean;
+  readonly behindSeconds?: number;
+};
 
 /** A target with one readiness probe, whose item and whose shard's beat say this. */
-async function shown(probe: object, { atSeconds = 0, observedSeconds = atSeconds, degraded = false }: Seen = {}) {
+async function shown(
+  probe: object,
+  { atSeconds = 0, observedSeconds = atSeconds, degraded = false, behindSeconds }: Seen = {},
+) {
   const world = apiWorld();
   const readinessProbe = { tcpSocket: { port: 1 }, periodSeconds };
   await world.request('PUT', path, { body: { spec: { host: '127.0.0.1', readinessProbe } } });
@@ -39,16 +47,9 @@ async function shown(probe: object, { atSeconds = 0, observedSeconds = atSeconds
   const containerStatuses = said.containerStatuses.map((container) => ({ ...container, started: true }));
   await update(status, { status: { ...said, containerStatuses } });
   const observedAtMs = startMs + observedSeconds * 1_000;
-  const run = {
-    token: 1,
-    generation: 1,
-    slot: 0,
-    doneSlot: -1,
-    beat: 1,
-    beatAtMs: observedAtMs,
-    observedAtMs,
-    degraded,
-  };
+  const behind = behindSeconds === undefined ? {} : { 'default/app#main#readiness': startMs + behindSeconds * 1_000 };
+  const beat = { beat: 1, beatAtMs: observedAtMs, observedAtMs, degraded, behind };
+  const run = { token: 1, generation: 1, slot: 0, doneSlot: -1, ...beat };
   for (const put of [encodeEpoch(bucket, { token: 1, shard: '00-ff', claimedAtMs: startMs }), encodeRun('00-ff', run)])
     await world.store.write([{ kind: 'put', item: put }], { token: put.pk });
   world.advance(atSeconds * 1_000);
@@ -87,6 +88,15 @@ describe('the result of a probe is shown', () => {
       const { result, reason, since } = await shown(succeeded, { atSeconds, observedSeconds: 100 });
       assert.deepEqual([result, reason, since], ['unknown', 'Late', at(100 + 3 * periodSeconds)]);
     }
+  });
+
+  test('with why it cannot be made, however long it has been tried in vain, as long as it is tried', async () => {
+    const unknown = { reason: 'ProberError', failureClass: 'PROBER', message: 'no secret' };
+    const probe = { ...succeeded, unknown };
+    const tried = { atSeconds: 5_000, behindSeconds: 20 };
+    assert.equal((await shown(probe, tried)).reason, 'ProberError');
+    assert.equal((await shown(probe, { ...tried, observedSeconds: 100 })).reason, 'Late');
+    assert.equal((await shown(succeeded, tried)).reason, 'Late');
   });
 
   test('as doubted since the prober was last sure of it', async () => {
