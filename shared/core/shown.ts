@@ -3,7 +3,7 @@
  * why; kubelet's initial values stay inside the engine (difference 22).
  */
 import type { ProbeRecord, ProbeUnknown, TargetState } from './records.ts';
-import { type ProbeName, type SpecProbe, specProbes } from './spec.ts';
+import { type ProbeName, specProbes } from './spec.ts';
 import type { Result } from './types.ts';
 
 /** `Quarantined`: the stored item cannot be read. `Late`, `ProberDegraded`: read from the beat of the prober, never stored. */
@@ -37,10 +37,8 @@ export function unknownsOf(
   for (const probe of specProbes(target.spec)) {
     const record = probes[probe.name];
     if (record?.ended) continue;
-    const shown = shownOf(record, containerIDOf(containerOf(probe)));
+    const shown = shownOf(record, containerIDOf(probe.container.spec.name));
     if (shown.kind === 'unknown') unknowns.set(probe.name, shown.reason);
   }
   return unknowns;
 }
-
-const containerOf = ({ container }: SpecProbe): string => container.spec.name;

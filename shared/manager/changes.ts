@@ -1,6 +1,6 @@
 /**
- * How a holder learns of changed targets without reading them: whoever writes TARGET, REPORT or the containers of STATUS adds one to
- * the counter of the target's slice before and after the write. The holder reads the counters of its buckets and reloads what moved.
+ * How a holder learns of changed targets without reading them: a write of TARGET or REPORT, and the purge, adds one to the counter of the
+ * target's slice before and after it. The holder reads the counters of its buckets and reloads what moved.
  */
 
 import { bucketCount } from '../core/slots.ts';

@@ -69,6 +69,26 @@ const requestDetail = (plan: Written) =>
   requests(plan.record)[0]?.detail as { readonly [field: string]: unknown } | undefined;
 const appStatus = ({ record }: Written) => record.status.containerStatuses[0];
 
+/** Eight publications of one request, each as soon as it is due and not before; pauses in s. */
+function repeated(failing: TargetState, startMs: number) {
+  let state = failing;
+  let nowMs = startMs;
+  const attempts: unknown[] = [];
+  const pauses: number[] = [];
+  const ids = new Set<unknown>();
+  for (let round = 0; round < 8; round += 1) {
+    const plan = written(state, nowMs);
+    attempts.push(requestDetail(plan)?.attempt);
+    ids.add(requests(plan.record)[0]?.id);
+    state = afterwards(state, plan);
+    const next = nextSyncMs(state, nowMs) ?? Number.NaN;
+    assert.deepEqual(planSync(state, next - 1), { kind: 'settled' });
+    pauses.push((next - nowMs) / 1000);
+    nowMs = next;
+  }
+  return { state, nowMs, attempts, pauses, ids };
+}
+
 describe('a liveness failure', () => {
   const failed = withResult(started(registered()), 'liveness', 'failure');
 
@@ -232,21 +252,8 @@ describe('a restart request', () => {
   });
 
   test('of a static container is published again, later each time, as long as it fails', () => {
-    let state = withResult(started(registered()), 'liveness', 'failure');
-    const attempts: unknown[] = [];
-    const pauses: number[] = [];
-    const ids = new Set<unknown>();
-    let nowMs = 5_000;
-    for (let round = 0; round < 8; round += 1) {
-      const plan = written(state, nowMs);
-      attempts.push(requestDetail(plan)?.attempt);
-      ids.add(requests(plan.record)[0]?.id);
-      state = afterwards(state, plan);
-      const next = nextSyncMs(state, nowMs) ?? Number.NaN;
-      assert.deepEqual(planSync(state, next - 1), { kind: 'settled' });
-      pauses.push((next - nowMs) / 1000);
-      nowMs = next;
-    }
+    const failing = withResult(started(registered()), 'liveness', 'failure');
+    const { attempts, pauses, ids } = repeated(failing, 5_000);
     assert.deepEqual(attempts, [1, 2, 3, 4, 5, 6, 7, 8]);
     assert.deepEqual(pauses, [10, 20, 40, 80, 160, 300, 300, 300]);
     assert.equal(ids.size, 8);
@@ -321,19 +328,7 @@ describe('a restart request', () => {
       'failure',
       'test://a',
     );
-    let state = failing;
-    let nowMs = 0;
-    const pauses: number[] = [];
-    const ids = new Set<unknown>();
-    for (let round = 0; round < 8; round += 1) {
-      const plan = written(state, nowMs);
-      ids.add(requests(plan.record)[0]?.id);
-      state = afterwards(state, plan);
-      const next = nextSyncMs(state, nowMs) ?? Number.NaN;
-      assert.deepEqual(planSync(state, next - 1), { kind: 'settled' });
-      pauses.push((next - nowMs) / 1000);
-      nowMs = next;
-    }
+    const { state, nowMs, pauses, ids } = repeated(failing, 0);
     assert.deepEqual(pauses, [10, 20, 40, 80, 160, 300, 300, 300]);
     assert.equal(ids.size, 8);
     const answered = reported(containerStatusOf('app', running, { containerID: 'test://b' }), state);

@@ -33,7 +33,7 @@ export const l6: Checker = (facts, violated) => {
       const target = ledger.targetOf(uid);
       if (target && nowMs() - sinceMs <= askedMs) continue;
       recovered.delete(container);
-      if (target) violated(`${container} has recovered at ${sinceMs}, and nobody was told`);
+      if (target) violated(`${container} has recovered at ${sinceMs}, and no Container Recovered was published`);
     }
   };
   const settleRequests = (target: TargetRecord) => {

@@ -1,6 +1,6 @@
 /**
  * S2: a PROBE item's version is one more exactly with each verdict that differs from the one before, with each change of why it cannot be
- * made, and with the end of its worker or its beginning anew; what is told of a version is what was written with it. A new container has no
+ * made, and with the end of its worker or its beginning anew; what is published of a version is what was written with it. A new container has no
  * result, and no version, until its first verdict.
  */
 import type { ProbeRecord } from '../../../shared/core/records.ts';
