@@ -1,6 +1,7 @@
 /** Commits as the operations of one transaction: each bucket's fence, then what each commit changes, on condition that it is as it was read. */
 import type { EventRecord, ProbeRecord } from '../core/records.ts';
-import { encodeEvent, encodeProbe, updateTo } from '../store/items.ts';
+import { probeName } from '../core/spec.ts';
+import { encodeEvent, encodeLatest, encodeProbe, updateTo } from '../store/items.ts';
 import type { TargetAddress } from '../store/keys.ts';
 import type { Operation } from '../store/store.ts';
 import { sameVersion, unchangedSince } from './commit-condition.ts';
@@ -32,9 +33,19 @@ export function planCommits(run: Pick<Run, 'token'>, commits: readonly Commit[])
   };
 }
 
+/** Operations that a commit takes beside the fence of its bucket. */
+export const operationsOf = ({ events }: Commit): number => 1 + events.length + transitionsOf(events).length;
+
+const transitionsOf = (events: readonly EventRecord[]) => events.filter(({ kind }) => kind === 'transition');
+
 function commitOperations({ address, before, after, events }: Commit): readonly Operation[] {
   const puts = events.map((event): Operation => ({ kind: 'put', item: encodeEvent(address, event) }));
-  return [probeOperation(address, before, after), ...puts];
+  const probe = probeName(before.container, before.probeType);
+  // The history expires. The attempts behind a result stay for as long as it is shown.
+  const latest = transitionsOf(events).map(
+    (event): Operation => ({ kind: 'put', item: encodeLatest(address, probe, event) }),
+  );
+  return [probeOperation(address, before, after), ...puts, ...latest];
 }
 
 /** An update, never a put: a purged item must not come back. */

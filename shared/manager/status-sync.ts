@@ -4,8 +4,8 @@
  */
 
 import { planSync, type SyncPlan } from '../core/sync.ts';
-import { hangKey, prefixEnd, reportKey, statusKey, targetAddress, targetKey } from '../store/keys.ts';
-import type { Operation, Store } from '../store/store.ts';
+import { hangKey, latestPrefix, prefixEnd, reportKey, statusKey, targetAddress, targetKey } from '../store/keys.ts';
+import { type Operation, operationsMax, type Store } from '../store/store.ts';
 import { withChange } from './changes.ts';
 import type { OutboxPorts } from './outbox.ts';
 import { type ReadTarget, readTarget } from './read-target.ts';
@@ -57,9 +57,22 @@ function carryOut(
   }
 }
 
-/** All items of the uid in one transaction; EVENT items leave by TTL. */
+/** One a probe at most. No more come: every worker has ended. */
+async function removeLatest(ports: StatusSyncPorts, { address, target }: ReadTarget): Promise<void> {
+  const from = latestPrefix(address);
+  const items = await ports.store.query({ pk: address.eventsPk, from, to: from + prefixEnd, limit: operationsMax });
+  const removals = items
+    .filter(({ uid }) => uid === target.uid)
+    .map(({ pk, sk }): Operation => {
+      return { kind: 'delete', key: { pk, sk }, if: [{ kind: 'equals', attribute: 'uid', value: target.uid }] };
+    });
+  if (removals.length > 0) await writeSurely(ports, removals);
+}
+
+/** All items of the uid in one transaction. Events expire, but for those that have no expiry, which go first. */
 async function purge(ports: StatusSyncPorts, state: ReadTarget): Promise<SyncOutcome | 'raced'> {
   const { address, target, status } = state;
+  await removeLatest(ports, state);
   const items = await ports.store.query({ pk: address.pk, from: address.prefix, to: address.prefix + prefixEnd });
   if (items.length === 0) return 'unknownTarget';
   const [targetSk, statusSk] = [targetKey(address).sk, statusKey(address).sk];

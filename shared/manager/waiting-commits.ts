@@ -5,7 +5,7 @@
 import { probeName } from '../core/spec.ts';
 import type { Bucket } from '../store/keys.ts';
 import { operationsMax } from '../store/store.ts';
-import type { Commit } from './commit-plan.ts';
+import { type Commit, operationsOf } from './commit-plan.ts';
 
 /**
  * DynamoDB takes 1,000 write units a second in a partition, which a bucket is, and an operation of a transaction costs two for each
@@ -94,8 +94,6 @@ function fitting<Entry extends Committing>(entries: readonly Entry[], operations
 
 const sizeOf = (entries: readonly Committing[]): number =>
   entries.reduce((sum, { commit }) => sum + operationsOf(commit), 0);
-
-const operationsOf = ({ events }: Commit): number => 1 + events.length;
 
 /** While a target is read again, the worker before and the one after may both have something to commit of one probe. */
 const probeOf = ({ address, before }: Commit): string =>

@@ -7,7 +7,7 @@ import type {
   StatusRecord,
   TargetRecord,
 } from '../core/records.ts';
-import { probeName } from '../core/spec.ts';
+import { type ProbeName, probeName } from '../core/spec.ts';
 import type { Json } from '../lib/json.ts';
 import {
   type Bucket,
@@ -16,6 +16,7 @@ import {
   epochKey,
   eventKey,
   hangKey,
+  latestKey,
   layoutKey,
   noHolderKey,
   probeKey,
@@ -109,6 +110,11 @@ export const encodeProbe = (at: TargetAddress, record: ProbeRecord): Item =>
 export function encodeEvent(at: TargetAddress, { kind, ...record }: EventRecord): Item {
   const expiresAt = Math.floor(record.timeMs / 1000) + eventRetentionSeconds;
   return encode('EVENT', eventKey(at, record.id), { ...record, eventKind: kind, expiresAt });
+}
+
+/** The same event once more, under the key of its probe and without an expiry: it stays for as long as the result that it led to. */
+export function encodeLatest(at: TargetAddress, probe: ProbeName, { kind, ...record }: EventRecord): Item {
+  return encode('EVENT', latestKey(at, probe), { ...record, eventKind: kind });
 }
 
 export const encodeEpoch = (bucket: Bucket, record: EpochRecord): Item => encode('EPOCH', epochKey(bucket), record);

@@ -64,11 +64,22 @@ export const probeKey = (at: TargetAddress, probe: ProbeName): Key => ({
   pk: at.pk,
   sk: boundedSortKey(`${at.prefix}PROBE#`, probe),
 });
+/** The sort keys of the history of a target begin with this. */
+export const eventPrefix = ({ prefix }: TargetAddress): string => `${prefix}EVENT#`;
 /** `id` sorts by time. */
 export const eventKey = (at: TargetAddress, id: string): Key => ({
   pk: at.eventsPk,
-  sk: boundedSortKey(`${at.prefix}EVENT#`, id),
+  sk: boundedSortKey(eventPrefix(at), id),
 });
+
+const latestPart = 'LATEST#';
+/** The transition behind the present result of a probe: one item, which the next transition replaces. */
+export const latestKey = (at: TargetAddress, probe: ProbeName): Key => ({
+  pk: at.eventsPk,
+  sk: boundedSortKey(at.prefix + latestPart, probe),
+});
+/** The sort keys of all of them begin with this. */
+export const latestPrefix = ({ prefix }: TargetAddress): string => prefix + latestPart;
 
 /**
  * What clients write, an id of a container for one, may be longer than a sort key has room for. Then the key has the beginning of it, by

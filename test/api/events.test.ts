@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { EventRecord } from '../../shared/core/records.ts';
-import { encodeEvent } from '../../shared/store/items.ts';
+import { encodeEvent, encodeLatest } from '../../shared/store/items.ts';
 import { targetAddress } from '../../shared/store/keys.ts';
 import { apiWorld, manifest, startMs, targetPath } from './world.ts';
 
@@ -87,6 +87,21 @@ describe('GET …/events', () => {
     const { world } = await withEvents(5);
     assert.deepEqual(await messages(world, '?limit=3'), ['number 2', 'number 3', 'number 4']);
     assert.equal((await messages(world)).length, 5);
+  });
+
+  test('gives the transition behind a present result, however old it is', async () => {
+    const { world, record } = await withEvents(5);
+    const at = targetAddress('default', 'checkout');
+    const { result: _, ...ended } = record(1);
+    const latest = [
+      encodeLatest(at, 'main#liveness', { ...record(-1_000_000), message: 'long ago' }),
+      encodeLatest(at, 'main#readiness', record(4)),
+      encodeLatest(at, 'main#startup', { ...ended, id: 'x', message: 'of a worker that has ended' }),
+      encodeLatest(at, 'gone#startup', record(1, 'uid-of-an-earlier-one')),
+    ];
+    const operations = latest.map((item) => ({ kind: 'put', item }) as const);
+    await world.store.write(operations, { token: 'latest' });
+    assert.deepEqual(await messages(world, '?limit=2'), ['long ago', 'number 3', 'number 4']);
   });
 
   test('tells only of the target that has the name now', async () => {

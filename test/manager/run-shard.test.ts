@@ -6,7 +6,16 @@ import { sleep } from '../../shared/lib/clock.ts';
 import type { RunView } from '../../shared/manager/run-shard.ts';
 import { transitionId } from '../../shared/manager/transition.ts';
 import { decodeCheckpoint, decodeEvent } from '../../shared/store/items.ts';
-import { bucketPk, changesPk, checkpointKey, prefixEnd, runKey, targetAddress } from '../../shared/store/keys.ts';
+import {
+  bucketPk,
+  changesPk,
+  checkpointKey,
+  eventPrefix,
+  latestKey,
+  prefixEnd,
+  runKey,
+  targetAddress,
+} from '../../shared/store/keys.ts';
 import { type ShardWorld, shardWorld } from '../support/shard-world.ts';
 
 const tcp: ProbeInput = { tcpSocket: { port: 1 }, periodSeconds: 1 };
@@ -183,8 +192,9 @@ test('a crash after the commit of a new container that waits leaves no hold of t
 
 /** The story of the target, oldest first. */
 const storyOf = async (world: ShardWorld) => {
-  const { eventsPk, prefix } = targetAddress('default', name);
-  const items = await world.store.query({ pk: eventsPk, from: prefix, to: prefix + prefixEnd });
+  const address = targetAddress('default', name);
+  const from = eventPrefix(address);
+  const items = await world.store.query({ pk: address.eventsPk, from, to: from + prefixEnd });
   return items.map((item) => {
     const decoded = decodeEvent(item);
     assert.ok(decoded.kind === 'ok');
@@ -227,6 +237,31 @@ test('a failure that turns the result at once is told before the result', async 
     ['Unhealthy', undefined],
     ['ProbeResultChanged', 'failure'],
   ]);
+});
+
+test('the transition behind the present result is kept without an expiry, until the next one and until the purge', async () => {
+  const world = shardWorld();
+  await world.put(name, { readinessProbe: { ...tcp, failureThreshold: 2 } });
+  await world.run();
+  const key = latestKey(targetAddress('default', name), 'main#readiness');
+  for (const [result, attempts] of [
+    ['success', 1],
+    ['failure', 2],
+    ['success', 1],
+  ] as const) {
+    world.answer(() => result);
+    await world.clock.advance(10_000);
+    const item = await world.store.get(key);
+    const decoded = item && decodeEvent(item);
+    assert.ok(decoded?.kind === 'ok');
+    const last = (await storyOf(world)).findLast(({ kind }) => kind === 'transition');
+    assert.deepEqual(decoded.record, last);
+    assert.deepEqual([last?.result, last?.attempts.length], [result, attempts]);
+    assert.equal(item?.expiresAt, undefined);
+  }
+  await world.remove(name, 0);
+  await world.until('gone', async () => (await world.itemsOf(name)).length === 0);
+  assert.equal(await world.store.get(key), undefined);
 });
 
 test('the tenth change of one moment is told after the ninth', async () => {

@@ -1,9 +1,10 @@
-/** The story of a target: its last recorded events and transitions, each with the attempts behind it. */
+/** The history of a target: its last recorded events and transitions, each with the attempts behind it. */
 import '../zod-openapi.ts';
 import * as z from 'zod';
 import type { EventRecord } from '../../core/records.ts';
 import { decodeEvent } from '../../store/items.ts';
-import { prefixEnd, targetAddress } from '../../store/keys.ts';
+import { eventPrefix, latestPrefix, prefixEnd, targetAddress } from '../../store/keys.ts';
+import type { Item } from '../../store/store.ts';
 import type { TargetName } from '../decode-manifest.ts';
 import type { ApiDeps } from '../deps.ts';
 import { instantText } from '../instant-text.ts';
@@ -66,21 +67,28 @@ const getEvents: Handler = async (request, deps) => {
   return jsonResponse(200, { items: own.map(eventView) });
 };
 
-/** Oldest first. */
+/** Oldest first; with the transition behind each present result, which may be older than all that is kept. */
 async function lastEvents(
   deps: ApiDeps,
   { namespace, name }: TargetName,
   limit: number,
 ): Promise<readonly EventRecord[]> {
-  const { eventsPk, prefix } = targetAddress(namespace, name);
-  const from = `${prefix}EVENT#`;
-  const items = await deps.store.query({ pk: eventsPk, from, to: from + prefixEnd, descending: true, limit });
-  return items.toReversed().flatMap((item) => {
-    const decoded = decodeEvent(item);
-    if (decoded.kind === 'ok') return [decoded.record];
-    deps.onPoison?.(decoded);
-    return [];
-  });
+  const address = targetAddress(namespace, name);
+  const within = (from: string) => ({ pk: address.eventsPk, from, to: from + prefixEnd });
+  const [last, latest] = await Promise.all([
+    deps.store.query({ ...within(eventPrefix(address)), descending: true, limit }),
+    deps.store.query(within(latestPrefix(address))),
+  ]);
+  const decodedOf = (items: readonly Item[]) =>
+    items.flatMap((item) => {
+      const decoded = decodeEvent(item);
+      if (decoded.kind === 'ok') return [decoded.record];
+      deps.onPoison?.(decoded);
+      return [];
+    });
+  const present = decodedOf(latest).filter(({ result: shown }) => shown !== undefined);
+  const byId = new Map([...present, ...decodedOf(last)].map((record) => [record.id, record]));
+  return [...byId.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }
 
 function eventView({ uid: _, timeMs, attempts, ...event }: EventRecord): z.infer<typeof eventSchema> {

@@ -55,7 +55,7 @@ export function readSnapshot(file: string): Snapshot {
     targets: byTarget(kept('TARGET', decodeTarget)),
     statuses: byTarget(kept('STATUS', decodeStatus)),
     probes: kept('PROBE', decodeProbe),
-    events: kept('EVENT', decodeEvent),
+    events: kept('EVENT', decodeEvent).filter(({ sk }) => sk.includes('#EVENT#')),
     checkpoints: Object.assign({}, ...checkpoints),
   };
 }
