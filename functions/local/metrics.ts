@@ -3,7 +3,6 @@ import Counter from 'prom-client/lib/counter.js';
 import Gauge from 'prom-client/lib/gauge.js';
 import Histogram from 'prom-client/lib/histogram.js';
 import Registry from 'prom-client/lib/registry.js';
-import type { RunView } from '../../shared/manager/run-shard.ts';
 import {
   type ProbeMetricLabels,
   type ProbeMetricResult,
@@ -21,22 +20,7 @@ export type LocalMetrics = {
 type Options = {
   /** How many items of the store cannot be read and are left alone. */
   readonly quarantinedItems: () => number;
-  /** How many probes have a result that is not to be believed now, whatever their counters say. */
-  readonly unknownProbes: () => UnknownProbes;
 };
-
-/** By the reason that the API gives for them. */
-export type UnknownProbes = { readonly Late: number; readonly ProberDegraded: number };
-
-/** What the API shows as unknown of these shards, counted. */
-export function unknownProbes(views: readonly RunView[]): UnknownProbes {
-  const counts = views.map(({ probes, beat }) => ({
-    Late: beat.doubt ? 0 : beat.late,
-    ProberDegraded: beat.doubt ? probes : 0,
-  }));
-  const sum = (reason: keyof UnknownProbes) => counts.reduce((total, count) => total + count[reason], 0);
-  return { Late: sum('Late'), ProberDegraded: sum('ProberDegraded') };
-}
 
 /** The children of one worker's series, so that an observation looks labels up in one map only. */
 type Series = {
@@ -54,15 +38,6 @@ export function localMetrics(options: Options): LocalMetrics {
     registers: [registry],
     collect() {
       this.set(options.quarantinedItems());
-    },
-  });
-  new Gauge({
-    name: 'probelet_unknown_probes',
-    help: 'Probes whose result is Unknown: not done for too long, or by a prober that doubts itself.',
-    labelNames: ['reason'],
-    registers: [registry],
-    collect() {
-      for (const [reason, count] of Object.entries(options.unknownProbes())) this.set({ reason }, count);
     },
   });
   return { probes: probeMetrics(registry), registry, text: () => registry.metrics() };

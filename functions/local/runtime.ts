@@ -14,7 +14,7 @@ import { holdDataDir } from './data-dir.ts';
 import type { DescriptorShares } from './descriptors.ts';
 import { hangFile, takeHangFile } from './hang-file.ts';
 import { heldMetrics } from './held-metrics.ts';
-import { localMetrics, unknownProbes } from './metrics.ts';
+import { localMetrics } from './metrics.ts';
 import type { LocalOptions } from './options.ts';
 import { poisonList } from './poison-list.ts';
 import { localProbing, type ProbingOptions } from './probing.ts';
@@ -61,7 +61,6 @@ export function startRuntime(
   const quarantined = () => met.with(shard.view()?.quarantined ?? []);
   const metrics = localMetrics({
     quarantinedItems: () => quarantined().length,
-    unknownProbes: () => unknownProbes(lastViewed(shard)),
   });
   const requests = restartTally();
   subscribeStatusSync(bus, { store, bus: requests.counted(bus), clock, random, log });

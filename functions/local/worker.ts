@@ -13,7 +13,7 @@ import type { ServedPorts } from './aws-services.ts';
 import type { DescriptorShares } from './descriptors.ts';
 import { heldMetrics } from './held-metrics.ts';
 import { heldShards } from './held-shards.ts';
-import { localMetrics, unknownProbes } from './metrics.ts';
+import { localMetrics } from './metrics.ts';
 import type { WorkerOptions } from './options.ts';
 import { localProbing, type ProbingOptions } from './probing.ts';
 import { restartTally } from './restart-tally.ts';
@@ -44,7 +44,6 @@ export function startWorker(options: Omit<WorkerOptions, 'aws'>, ports: WorkerPo
   const held = (): readonly RunView[] => [...views.values()].map((view) => view());
   const metrics = localMetrics({
     quarantinedItems: () => sumOf(held(), ({ quarantined }) => quarantined.length),
-    unknownProbes: () => unknownProbes(held()),
   });
   const { canaries } = probing;
   const fenced = fencedStore && { fencedStore };

@@ -11,7 +11,7 @@ const labels: ProbeMetricLabels = {
   podUid: 'uid-1',
 };
 
-const nothingWrong = { quarantinedItems: () => 0, unknownProbes: () => ({ Late: 0, ProberDegraded: 0 }) };
+const nothingWrong = { quarantinedItems: () => 0 };
 
 async function seriesOf(metrics: ReturnType<typeof localMetrics>, name: string) {
   const lines = (await metrics.text()).split('\n');
@@ -58,12 +58,4 @@ test('the series of a worker go with it, and begin anew with the next', async ()
 test('quarantined items are a gauge', async () => {
   const metrics = localMetrics({ ...nothingWrong, quarantinedItems: () => 2 });
   assert.deepEqual(await seriesOf(metrics, 'probelet_quarantined_items'), ['probelet_quarantined_items 2']);
-});
-
-test('results that are not to be believed are a gauge, by reason', async () => {
-  const metrics = localMetrics({ ...nothingWrong, unknownProbes: () => ({ Late: 3, ProberDegraded: 0 }) });
-  assert.deepEqual(await seriesOf(metrics, 'probelet_unknown_probes'), [
-    'probelet_unknown_probes{reason="Late"} 3',
-    'probelet_unknown_probes{reason="ProberDegraded"} 0',
-  ]);
 });
