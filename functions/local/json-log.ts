@@ -2,14 +2,23 @@
 import { type DestinationStream, pino } from 'pino';
 import type { Log, LogFields } from '../../shared/lib/log.ts';
 
-/** Absent: standard output. */
-export function jsonLog(destination?: DestinationStream): Log {
-  const logger = destination ? pino(options, destination) : pino(options);
+export function jsonLog(destination: DestinationStream = standardOutput()): Log {
+  const logger = pino(options, destination);
   return {
     info: (message, fields) => logger.info(withErrors(fields), message),
     warn: (message, fields) => logger.warn(withErrors(fields), message),
     error: (message, fields) => logger.error(withErrors(fields), message),
   };
+}
+
+/** Characters that wait for a destination that takes none; further lines are dropped. */
+const waitingMax = 65_536;
+
+/** A log that cannot be written, on a full disk or into a closed pipe, costs its lines and never a probe. */
+function standardOutput(): DestinationStream {
+  const destination = pino.destination({ dest: process.stdout.fd, sync: true, maxLength: waitingMax });
+  destination.on('error', () => undefined);
+  return destination;
 }
 
 const options = {

@@ -35,6 +35,8 @@ const exitFailed = 1;
 const exitUsage = 2;
 
 const log = jsonLog();
+// As of the log: what cannot be written there ends nothing.
+process.stderr.on('error', () => undefined);
 const ports = { clock: systemClock, random: systemRandom, log };
 
 const parsed = parseOptions(process.argv.slice(2));

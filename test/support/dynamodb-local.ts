@@ -1,12 +1,12 @@
 /** AWS's own DynamoDB Local, in memory, one Java process for one test file. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CreateTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { dynamodbClient } from '../../shared/store/dynamodb-client.ts';
 import { tableDefinition } from '../../shared/store/dynamodb-table.ts';
+import { freePort } from './free-port.ts';
 
 export type DynamodbLocal = {
   readonly port: number;
@@ -119,15 +119,4 @@ async function stopped(child: ChildProcess): Promise<void> {
   const closed = new Promise((resolve) => child.once('exit', resolve));
   child.stdin?.end();
   await closed;
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
 }

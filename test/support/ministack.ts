@@ -1,11 +1,11 @@
 /** An emulator of AWS, in memory, one Python process for one test file. */
 import { type ChildProcess, type ExecFileSyncOptions, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { CreateQueueCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { sqsClient } from '../../shared/queue/sqs-client.ts';
+import { freePort } from './free-port.ts';
 
 export type Ministack = {
   readonly port: number;
@@ -137,15 +137,4 @@ async function stopped({ child, folder }: Server): Promise<void> {
     await closed;
   }
   rmSync(folder, { recursive: true, force: true });
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
 }
