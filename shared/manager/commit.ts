@@ -2,7 +2,7 @@
  * The one queue through which everything a holder decides becomes durable: grouped into transactions over disjoint buckets, each fenced
  * by the EPOCH of every bucket it touches. A commit that another writer has overtaken is dropped alone; a lost fence ends the run.
  */
-import { sleep } from '../lib/clock.ts';
+import { type Clock, sleep } from '../lib/clock.ts';
 import type { Refusal } from '../store/store.ts';
 import { type Commit, type CommitPlan, planCommits } from './commit-plan.ts';
 import { writeFenced } from './fenced-write.ts';
@@ -37,53 +37,42 @@ const conflictsMax = 20;
 type Entry = { readonly commit: Commit; readonly settle: (result: CommitResult) => void };
 
 export function commitQueue(run: Run): CommitQueue {
-  const { clock } = run.ports;
+  const { clock, log } = run.ports;
   const waiting = waitingCommits<Entry>();
-  let inFlight = 0;
-  let atOnce = inFlightMax;
-  let beganAtMs = Number.NEGATIVE_INFINITY;
+  const pace = transactionPace(clock);
   let cancelTimer: (() => void) | undefined;
   let onIdle: (() => void)[] = [];
 
   /** Begins as many transactions as may begin now, and comes back when the next one may. */
   function pump(): void {
     cancelTimer?.();
-    while (inFlight < atOnce) {
-      const nowMs = clock.monotonicMs();
-      const intervalMs = (writeIntervalMs * inFlightMax) / atOnce;
-      const inMs = Math.max(beganAtMs + intervalMs, waiting.readyAtMs()) - nowMs;
+    while (pace.mayBegin()) {
+      const inMs = pace.inMs(waiting.readyAtMs());
       if (inMs === Number.POSITIVE_INFINITY) return;
       if (inMs > 0) {
         cancelTimer = clock.setTimer(inMs, pump);
         return;
       }
-      beganAtMs = nowMs;
-      begin(waiting.take(nowMs));
+      void write(waiting.take(clock.monotonicMs()));
     }
   }
 
-  function begin(group: readonly Entry[]): void {
-    inFlight += 1;
-    const startedAtMs = clock.monotonicMs();
-    const write = async () => {
-      try {
-        await writeGroup(run, group);
-      } catch (cause) {
-        run.ports.log.error('commit failed', { cause });
-        run.end({ kind: 'doubt', reason: 'a commit failed' });
-        settleAll(group, 'void');
-      }
-      inFlight -= 1;
-      const isSlow = clock.monotonicMs() - startedAtMs > slowMs;
-      atOnce = isSlow ? Math.max(1, Math.floor(atOnce / 2)) : Math.min(inFlightMax, atOnce + 1);
-      waiting.written(group, clock.monotonicMs());
-      pump();
-      rest();
-    };
-    void write();
+  async function write(group: readonly Entry[]): Promise<void> {
+    const end = pace.begin();
+    try {
+      await writeGroup(run, group);
+    } catch (cause) {
+      log.error('commit failed', { cause });
+      run.end({ kind: 'doubt', reason: 'a commit failed' });
+      settleAll(group, 'void');
+    }
+    end();
+    waiting.written(group, clock.monotonicMs());
+    pump();
+    rest();
   }
 
-  const isIdle = () => inFlight === 0 && waiting.isEmpty();
+  const isIdle = () => pace.isIdle() && waiting.isEmpty();
   const rest = () => {
     if (!isIdle()) return;
     const resolved = onIdle;
@@ -105,12 +94,33 @@ export function commitQueue(run: Run): CommitQueue {
         pump();
       });
     },
-    drained: () =>
-      isIdle()
-        ? Promise.resolve()
-        : new Promise((resolve) => {
-            onIdle.push(resolve);
-          }),
+    async drained() {
+      if (!isIdle()) await new Promise<void>((resolve) => onIdle.push(resolve));
+    },
+  };
+}
+
+/** How many transactions there may be at the same time, and when the next one may begin. */
+function transactionPace(clock: Clock) {
+  let inFlight = 0;
+  let atOnce = inFlightMax;
+  let beganAtMs = Number.NEGATIVE_INFINITY;
+  return {
+    mayBegin: () => inFlight < atOnce,
+    isIdle: () => inFlight === 0,
+    inMs: (readyAtMs: number) =>
+      Math.max(beganAtMs + (writeIntervalMs * inFlightMax) / atOnce, readyAtMs) - clock.monotonicMs(),
+    /** Returns what to call when the transaction has ended. */
+    begin() {
+      inFlight += 1;
+      beganAtMs = clock.monotonicMs();
+      const startedAtMs = beganAtMs;
+      return () => {
+        inFlight -= 1;
+        const isSlow = clock.monotonicMs() - startedAtMs > slowMs;
+        atOnce = isSlow ? Math.max(1, Math.floor(atOnce / 2)) : Math.min(inFlightMax, atOnce + 1);
+      };
+    },
   };
 }
 

@@ -13,7 +13,7 @@ import {
   reachOf,
   type SelfHealth,
 } from '../core/self-health.ts';
-import { sleep } from '../lib/clock.ts';
+import { type Clock, sleep } from '../lib/clock.ts';
 import type { Canary } from './ports.ts';
 import type { Run } from './run.ts';
 import type { StallWatch } from './stall.ts';
@@ -45,60 +45,27 @@ type Options = {
 };
 
 export function examinerOf(run: Run, { stalls, inDoubt }: Options): Examiner {
-  const { clock, log, canaries } = run.ports;
-  let health: SelfHealth = inDoubt ? inherited(clock.nowMs()) : { kind: 'sound' };
-  /** Ways that somebody asks about since the last examination began, and those that a doubt is about. */
-  const asked = new Set<Reach>();
-  const doubted = new Set<Reach>(inDoubt ? canaries.map(({ host }) => reachOf(host)) : []);
+  const { clock, canaries } = run.ports;
   const over = new AbortController();
   const stop = () => over.abort();
-  let doubtedAtMs = Number.NEGATIVE_INFINITY;
+  const opinion = opinionOf(run, inDoubt);
   let jumpedMs = 0;
-  let beganAtMs = Number.NEGATIVE_INFINITY;
-  let last: Promise<void> = Promise.resolve();
-  let next: Promise<void> | undefined;
   let doubting: Promise<void> | undefined;
 
-  function examine(reach?: Reach): Promise<void> {
-    if (reach) asked.add(reach);
-    if (!next) {
-      next = last.then(examineOnce);
-      last = next;
-    }
-    return next;
-  }
-
-  async function examineOnce(): Promise<void> {
-    const pauseMs = beganAtMs + examinationIntervalMs - clock.monotonicMs();
-    if (pauseMs > 0) await sleep(clock, pauseMs, over.signal);
-    next = undefined;
-    if (over.signal.aborted) return;
-    beganAtMs = clock.monotonicMs();
-    const reaches = new Set([...asked, ...doubted]);
-    asked.clear();
+  const { examine, last } = sharedExamination(clock, over.signal, async (asked) => {
+    const reaches = new Set([...asked, ...opinion.doubted]);
     const jumpMs = jumpedMs;
     jumpedMs = 0;
     const answers = await Promise.all(canaries.map((canary) => askCanary(run, canary)));
     // What a dialer says that was abandoned is no sign of anything.
     if (over.signal.aborted) return;
-    take(findingOf({ canaries: answers, reaches, stalls: stalls.recent(), jumpMs }), reaches);
-  }
-
-  function take(finding: Finding, reaches: ReadonlySet<Reach>): void {
-    const before = health;
-    health = afterExamination(before, finding, clock.nowMs());
-    doubted.clear();
-    if (!mayTrust(health)) {
-      for (const reach of reaches) doubted.add(reach);
-      doubting ??= doubt();
-    }
-    if (!mayTrust(health) || !mayTrust(before)) doubtedAtMs = clock.monotonicMs();
-    if (before.kind !== health.kind) log.warn('self-health changed', { shard: run.message.shard, health });
-  }
+    opinion.take(findingOf({ canaries: answers, reaches, stalls: stalls.recent(), jumpMs }), reaches);
+    if (!mayTrust(opinion.health())) doubting ??= doubt();
+  });
 
   async function doubt(): Promise<void> {
     const unwatch = stalls.watch();
-    while (!mayTrust(health) && !over.signal.aborted) {
+    while (!mayTrust(opinion.health()) && !over.signal.aborted) {
       await sleep(clock, doubtIntervalMs, over.signal);
       await examine();
     }
@@ -110,8 +77,8 @@ export function examinerOf(run: Run, { stalls, inDoubt }: Options): Examiner {
   if (inDoubt) doubting = doubt();
   return {
     examine,
-    health: () => health,
-    doubtedSince: (sinceMs) => doubtedAtMs > sinceMs,
+    health: opinion.health,
+    doubtedSince: opinion.doubtedSince,
     jumped(jumpMs) {
       jumpedMs += jumpMs;
       void examine();
@@ -120,9 +87,59 @@ export function examinerOf(run: Run, { stalls, inDoubt }: Options): Examiner {
       stop();
       run.signal.removeEventListener('abort', stop);
       await doubting;
-      await last;
+      await last();
     },
     isStopped: () => over.signal.aborted,
+  };
+}
+
+/** What the prober holds of itself. */
+function opinionOf({ ports: { clock, log, canaries }, message }: Run, inDoubt: boolean) {
+  let health: SelfHealth = inDoubt ? inherited(clock.nowMs()) : { kind: 'sound' };
+  let doubtedAtMs = Number.NEGATIVE_INFINITY;
+  /** Ways out that the doubt is about. */
+  const doubted = new Set<Reach>(inDoubt ? canaries.map(({ host }) => reachOf(host)) : []);
+  return {
+    doubted: doubted as ReadonlySet<Reach>,
+    health: () => health,
+    doubtedSince: (sinceMs: number) => doubtedAtMs > sinceMs,
+    take(finding: Finding, reaches: ReadonlySet<Reach>): void {
+      const before = health;
+      health = afterExamination(before, finding, clock.nowMs());
+      doubted.clear();
+      if (!mayTrust(health)) for (const reach of reaches) doubted.add(reach);
+      if (!mayTrust(health) || !mayTrust(before)) doubtedAtMs = clock.monotonicMs();
+      if (before.kind !== health.kind) log.warn('self-health changed', { shard: message.shard, health });
+    },
+  };
+}
+
+/** One examination at a time. All who ask until it begins share it; it is given the ways out that they ask about. */
+function sharedExamination(clock: Clock, over: AbortSignal, examineOnce: (asked: readonly Reach[]) => Promise<void>) {
+  const asked = new Set<Reach>();
+  let beganAtMs = Number.NEGATIVE_INFINITY;
+  let last: Promise<void> = Promise.resolve();
+  let next: Promise<void> | undefined;
+  const begin = async () => {
+    const pauseMs = beganAtMs + examinationIntervalMs - clock.monotonicMs();
+    if (pauseMs > 0) await sleep(clock, pauseMs, over);
+    next = undefined;
+    if (over.aborted) return;
+    beganAtMs = clock.monotonicMs();
+    const reaches = [...asked];
+    asked.clear();
+    await examineOnce(reaches);
+  };
+  return {
+    last: () => last,
+    examine(reach?: Reach): Promise<void> {
+      if (reach) asked.add(reach);
+      if (!next) {
+        next = last.then(begin);
+        last = next;
+      }
+      return next;
+    },
   };
 }
 

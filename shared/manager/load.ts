@@ -55,120 +55,122 @@ const nothingLoaded = (): Loaded => ({
 });
 
 export function shardLoader(holder: Holder, loaded: Loaded = nothingLoaded()): Loader {
-  const { run } = holder;
-  const { clock, store, log } = run.ports;
-  const { checkpoints } = loaded;
-  const pace = pacer(clock, adoptSliceMs);
-
-  async function loadAll(): Promise<boolean> {
-    // A bucket's first target touches its counter before it is written, so whoever reads the counters first misses none.
-    const beganAtMs = clock.monotonicMs();
-    const counters = await readChanges(store, run.message.buckets, false);
-    if (!(await loadBuckets([...counters.keys()]))) return false;
-    loaded.counters = counters;
-    loaded.loadedAtMs = beganAtMs;
-    return true;
-  }
-
+  const { clock, log } = holder.run.ports;
+  const loading: Loading = { holder, loaded, pace: pacer(clock, adoptSliceMs) };
   const isOld = (): boolean => clock.monotonicMs() - loaded.loadedAtMs >= fullReloadIntervalMs;
-
-  async function catchUp(): Promise<boolean> {
-    return (await claim([...checkpoints.keys()])) && (isOld() ? loadAll() : followOnce(false));
-  }
-
-  async function claim(buckets: readonly Bucket[]): Promise<boolean> {
-    const claimed = await claimBuckets(run, buckets);
-    if (!claimed) run.end({ kind: 'fenced' });
-    return claimed;
-  }
-
-  async function loadBuckets(buckets: readonly Bucket[]): Promise<boolean> {
-    const unclaimed = buckets.filter((bucket) => !checkpoints.has(bucket));
-    if (!(await claim(unclaimed))) return false;
-    for (const bucket of buckets) {
-      const items = await store.query({ pk: bucketPk(bucket) });
-      if (run.ended()) return false;
-      if (!checkpoints.has(bucket)) rememberCheckpoint(bucket, items);
-      await adopt(bucket, '', items);
-    }
-    return !run.ended();
-  }
-
-  function rememberCheckpoint(bucket: Bucket, items: readonly Item[]): void {
-    const { entries, written } = storedCheckpoint(items);
-    checkpoints.set(bucket, entries);
-    loaded.written.set(bucket, written);
-  }
-
-  /** `prefix`: what all the keys that were read begin with; held targets of it that were not read are gone. */
-  async function adopt(bucket: Bucket, prefix: string, items: readonly Item[]): Promise<void> {
-    const groups = groupedByTarget(items);
-    for (const held of holder.targets.values()) {
-      const inRange = held.address.bucket === bucket && held.address.prefix.startsWith(prefix);
-      if (inRange && !groups.has(held.address.prefix)) dropTarget(holder, held);
-    }
-    const poison: Poison[] = [];
-    for (const [address, group] of groups) {
-      await pace();
-      if (run.ended()) return;
-      const read = assembleTarget(group);
-      poison.push(...read.poison);
-      if (read.target) adoptTarget(holder, read.target, checkpoints.get(bucket) ?? {});
-      else dropHeld(address);
-    }
-    quarantine({ bucket, prefix }, poison);
-  }
-
-  function dropHeld(prefix: string): void {
-    const held = holder.targets.get(prefix);
-    if (held) dropTarget(holder, held);
-  }
-
-  /** What was read of a range is all that is poisoned in it. */
-  function quarantine({ bucket, prefix }: Range, poison: readonly Poison[]): void {
-    const isInRange = ({ key }: Poison) => key.pk === bucketPk(bucket) && key.sk.startsWith(prefix);
-    const before = new Set(loaded.poisoned.filter(isInRange).map(({ key }) => key.sk));
-    for (const { key, detail } of poison)
-      if (!before.has(key.sk)) log.error('poison item quarantined', { key, detail });
-    loaded.poisoned = [...loaded.poisoned.filter((known) => !isInRange(known)), ...poison];
-  }
-
-  async function loadSlice({ bucket, slice }: Slice): Promise<void> {
-    const prefix = bucket + slice;
-    await adopt(bucket, prefix, await store.query({ pk: bucketPk(bucket), from: prefix, to: prefix + prefixEnd }));
-  }
-
-  async function followOnce(eventuallyConsistent: boolean): Promise<boolean> {
-    const now = await readChanges(store, run.message.buckets, eventuallyConsistent);
-    const slices = movedSlices(loaded.counters, now);
-    const fresh = [...new Set(slices.map(({ bucket }) => bucket))].filter((bucket) => !checkpoints.has(bucket));
-    if (fresh.length > 0 && !(await loadBuckets(fresh))) return false;
-    for (const slice of slices) if (!fresh.includes(slice.bucket)) await loadSlice(slice);
-    // A run that ended meanwhile has not adopted what it read, and the next one goes on with these counters.
-    if (run.ended()) return false;
-    loaded.counters = now;
-    return true;
-  }
-
-  async function follow(): Promise<void> {
+  const follow = async () => {
+    const { run } = holder;
     while (!run.ended()) {
       await sleep(clock, changesIntervalMs, run.signal);
       if (run.ended()) return;
       try {
-        if (isOld()) await loadAll();
-        else await followOnce(true);
+        if (isOld()) await loadAll(loading);
+        else await followOnce(loading, true);
       } catch (error) {
         if (!(error instanceof StoreUnavailable)) throw error;
         log.warn('changes not read', { shard: run.message.shard, cause: error });
       }
     }
-  }
-
+  };
   return {
-    loadAll,
-    catchUp,
+    loadAll: () => loadAll(loading),
+    async catchUp() {
+      if (!(await claim(loading, [...loaded.checkpoints.keys()]))) return false;
+      return isOld() ? loadAll(loading) : followOnce(loading, false);
+    },
     loaded: () => loaded,
     follow,
     quarantined: () => loaded.poisoned,
   };
+}
+
+type Loading = { readonly holder: Holder; readonly loaded: Loaded; readonly pace: () => Promise<void> };
+
+async function loadAll(loading: Loading): Promise<boolean> {
+  const { loaded, holder } = loading;
+  const { ports, message } = holder.run;
+  // A bucket's first target touches its counter before it is written, so a reader of the counters, done first, misses none.
+  const beganAtMs = ports.clock.monotonicMs();
+  const counters = await readChanges(ports.store, message.buckets, false);
+  if (!(await loadBuckets(loading, [...counters.keys()]))) return false;
+  loaded.counters = counters;
+  loaded.loadedAtMs = beganAtMs;
+  return true;
+}
+
+async function claim({ holder: { run } }: Loading, buckets: readonly Bucket[]): Promise<boolean> {
+  const claimed = await claimBuckets(run, buckets);
+  if (!claimed) run.end({ kind: 'fenced' });
+  return claimed;
+}
+
+async function loadBuckets(loading: Loading, buckets: readonly Bucket[]): Promise<boolean> {
+  const { run } = loading.holder;
+  const { checkpoints, written } = loading.loaded;
+  const unclaimed = buckets.filter((bucket) => !checkpoints.has(bucket));
+  if (!(await claim(loading, unclaimed))) return false;
+  for (const bucket of buckets) {
+    const items = await run.ports.store.query({ pk: bucketPk(bucket) });
+    if (run.ended()) return false;
+    if (!checkpoints.has(bucket)) {
+      const stored = storedCheckpoint(items);
+      checkpoints.set(bucket, stored.entries);
+      written.set(bucket, stored.written);
+    }
+    await adopt(loading, { bucket, prefix: '' }, items);
+  }
+  return !run.ended();
+}
+
+/** Held targets of the range that are not among the items are gone. */
+async function adopt(loading: Loading, range: Range, items: readonly Item[]): Promise<void> {
+  const { holder, loaded, pace } = loading;
+  const groups = groupedByTarget(items);
+  for (const held of holder.targets.values()) {
+    const { bucket, prefix } = held.address;
+    const isInRange = bucket === range.bucket && prefix.startsWith(range.prefix);
+    if (isInRange && !groups.has(prefix)) dropTarget(holder, held);
+  }
+  const poison: Poison[] = [];
+  for (const [address, group] of groups) {
+    await pace();
+    if (holder.run.ended()) return;
+    const read = assembleTarget(group);
+    poison.push(...read.poison);
+    const held = holder.targets.get(address);
+    if (read.target) adoptTarget(holder, read.target, loaded.checkpoints.get(range.bucket) ?? {});
+    else if (held) dropTarget(holder, held);
+  }
+  quarantine(loading, range, poison);
+}
+
+/** What was read of a range is all that is poisoned in it. */
+function quarantine({ holder, loaded }: Loading, { bucket, prefix }: Range, poison: readonly Poison[]): void {
+  const isInRange = ({ key }: Poison) => key.pk === bucketPk(bucket) && key.sk.startsWith(prefix);
+  const before = new Set(loaded.poisoned.filter(isInRange).map(({ key }) => key.sk));
+  for (const { key, detail } of poison)
+    if (!before.has(key.sk)) holder.run.ports.log.error('poison item quarantined', { key, detail });
+  loaded.poisoned = [...loaded.poisoned.filter((known) => !isInRange(known)), ...poison];
+}
+
+async function loadSlice(loading: Loading, { bucket, slice }: Slice): Promise<void> {
+  const { store } = loading.holder.run.ports;
+  const prefix = bucket + slice;
+  const items = await store.query({ pk: bucketPk(bucket), from: prefix, to: prefix + prefixEnd });
+  await adopt(loading, { bucket, prefix }, items);
+}
+
+async function followOnce(loading: Loading, eventuallyConsistent: boolean): Promise<boolean> {
+  const { loaded, holder } = loading;
+  const { run } = holder;
+  const now = await readChanges(run.ports.store, run.message.buckets, eventuallyConsistent);
+  const slices = movedSlices(loaded.counters, now);
+  const buckets = [...new Set(slices.map(({ bucket }) => bucket))];
+  const fresh = buckets.filter((bucket) => !loaded.checkpoints.has(bucket));
+  if (fresh.length > 0 && !(await loadBuckets(loading, fresh))) return false;
+  for (const slice of slices) if (!fresh.includes(slice.bucket)) await loadSlice(loading, slice);
+  // A run that ended meanwhile has not adopted what it read, and the next one goes on with these counters.
+  if (run.ended()) return false;
+  loaded.counters = now;
+  return true;
 }
