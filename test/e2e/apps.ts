@@ -17,7 +17,13 @@ export type App = RunningServer & {
 };
 
 export type Reply =
-  | { readonly kind: 'answer'; readonly status: number; readonly headers?: Readonly<Record<string, string>> }
+  | {
+      readonly kind: 'answer';
+      readonly status: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      /** Answers so long after the request. */
+      readonly afterMs?: number;
+    }
   /** Takes the request and never answers. */
   | { readonly kind: 'hang' };
 
@@ -52,11 +58,15 @@ export async function httpApp(world: World, reply: (state: AppState) => Reply): 
 /** Both ends of a connection within this process. */
 const ownConnection = { sockets: 2 };
 
-function answer({ unanswered }: World, response: ServerResponse, reply: Reply): void {
+function answer({ unanswered, clock }: World, response: ServerResponse, reply: Reply): void {
   switch (reply.kind) {
-    case 'answer':
-      response.writeHead(reply.status, { connection: 'close', ...reply.headers }).end(`${reply.status}\n`);
+    case 'answer': {
+      const { status, headers, afterMs } = reply;
+      const send = () => response.writeHead(status, { connection: 'close', ...headers }).end(`${status}\n`);
+      if (afterMs === undefined) send();
+      else response.once('close', clock.setTimer(afterMs, send));
       return;
+    }
     case 'hang':
       response.once('close', unanswered.hold(ownConnection));
       return;

@@ -6,7 +6,7 @@ import type { Snapshot } from './snapshot.ts';
 import type { Cast, Family } from './targets.ts';
 
 /** kubelet's crash-loop back-off, in ms, from one attempt to the next. */
-const backoffMs = (attempt: number): number => Math.min(300_000, 10_000 * 2 ** (attempt - 1));
+export const backoffMs = (attempt: number): number => Math.min(300_000, 10_000 * 2 ** (attempt - 1));
 
 /** From the first attempt to this one. */
 const backoffsMs = (attempt: number): number =>
@@ -106,7 +106,7 @@ function isDeaf(lives: readonly Life[], fromMs: number, toMs: number): boolean {
 }
 
 /** Pauses are never shorter than the back-off, and not longer while the container keeps failing. */
-export function attemptsOnTime(cast: Cast, { heard }: Subscriber, lives: readonly Life[]): Faults {
+export function attemptsOnTime(cast: Pick<Cast, 'families'>, { heard }: Subscriber, lives: readonly Life[]): Faults {
   return episodesOf(heard).flatMap((episode) =>
     [...episode.attempts].flatMap(([attempt, { timeMs }]) => {
       const before = episode.attempts.get(attempt - 1);

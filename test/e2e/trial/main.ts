@@ -1,0 +1,139 @@
+/**
+ * `npm run e2e:trial [-- SECONDS,SECONDS]`: nginx, haproxy, Redis, PostgreSQL and others fail and recover under `npm start`, all side by
+ * side, once for each duration. Ends with `N passed, N failed`.
+ */
+import assert from 'node:assert/strict';
+import { createServer } from 'node:net';
+import { sleep, systemClock } from '../../../shared/lib/clock.ts';
+import { listenWith } from '../../support/tcp-server.ts';
+import { type RealWorld, startRealWorld } from '../real-world.ts';
+import { probesOf, type Row, recoverySeconds, rows } from './cases.ts';
+import { judge, type Times } from './judge.ts';
+import { namespace, type Observer, observe } from './observer.ts';
+import { howToInstall } from './programs.ts';
+import type { Fault, Service } from './services.ts';
+
+const say = (line: string) => process.stdout.write(`${line}\n`);
+const wait = (ms: number) => sleep(systemClock, ms);
+
+const durationsDefault = '10,360';
+const wellMsMax = 30_000;
+const askEveryMs = 100;
+const settleMsMax = 60_000;
+/** Watches for so long after the last limit. */
+const quietMs = 4_000;
+const tellEveryMs = 60_000;
+/** Healthy targets beside them: when more than three in ten of all fail at once, the prober holds some of the failures back. */
+const neighbours = 60;
+
+type Trial = { readonly row: Row; readonly service: Service; readonly fault: Fault };
+
+let passed = 0;
+let failed = 0;
+function verdict(what: string, faults: readonly string[]): void {
+  if (faults.length === 0) passed += 1;
+  else failed += 1;
+  say(`${faults.length === 0 ? 'ok    ' : 'FAILED'} ${what}`);
+  for (const fault of faults) say(`       ${fault}`);
+}
+
+const missing = howToInstall();
+if (missing !== undefined) {
+  process.stderr.write(`${missing}\n`);
+  process.exit(1);
+}
+const durations = (process.argv[2] ?? durationsDefault).split(',').map(Number);
+
+async function untilWell({ row, service }: Pick<Trial, 'row' | 'service'>): Promise<number> {
+  for (const endMs = Date.now() + wellMsMax; Date.now() < endMs; await wait(askEveryMs))
+    if (await service.isWell()) return Date.now();
+  throw new Error(`${row.name} does not answer well: ${service.printed?.() ?? ''}`);
+}
+
+async function register(world: RealWorld, [namespace, name]: readonly [string, string], probes: object): Promise<void> {
+  const spec = { host: '127.0.0.1', ...probes };
+  const { status, body } = await world.api('PUT', `/v1/namespaces/${namespace}/targets/${name}`, { spec });
+  assert.equal(status, 201, JSON.stringify(body));
+}
+
+async function prepare(world: RealWorld, row: Row): Promise<Trial> {
+  const service = await row.service(row.name, world);
+  await untilWell({ row, service });
+  const fault = service.faults[row.fault];
+  assert.ok(fault, row.fault);
+  await register(world, [namespace, row.name], probesOf(row, service));
+  return { row, service, fault };
+}
+
+const isReady = (observer: Observer, { name }: Row): boolean => observer.of(name).samples.at(-1)?.ready === 'True';
+
+async function settled(observer: Observer): Promise<void> {
+  const open = () => rows.filter((row) => !isReady(observer, row)).map(({ name }) => name);
+  for (const endMs = Date.now() + settleMsMax; open().length > 0; await wait(askEveryMs))
+    if (Date.now() > endMs) throw new Error(`not Ready: ${open().join(', ')}`);
+}
+
+async function play(trial: Trial, ms: number): Promise<Times> {
+  const fromMs = Date.now();
+  await trial.fault.begin();
+  const beganMs = Date.now();
+  await wait(ms);
+  const endingMs = Date.now();
+  await trial.fault.end();
+  const wellMs = await untilWell(trial);
+  await wait(recoverySeconds(trial.row) * 1_000 + quietMs);
+  return { fromMs, beganMs, endingMs, wellMs, doneMs: Date.now() };
+}
+
+/** Prints one line a minute, or keeps one line up to date on a terminal. */
+function showProgress(observer: Observer): () => void {
+  const startedMs = Date.now();
+  const isTerminal = process.stderr.isTTY;
+  const timer = setInterval(
+    () => {
+      const down = rows.filter((row) => !isReady(observer, row)).length;
+      const seconds = ((Date.now() - startedMs) / 1_000).toFixed(0);
+      const line = `${seconds} s: ${rows.length - down} of ${rows.length} targets are Ready`;
+      process.stderr.write(isTerminal ? `\r\u001b[K${line}` : `${line}\n`);
+    },
+    isTerminal ? 1_000 : tellEveryMs,
+  );
+  return () => {
+    clearInterval(timer);
+    if (isTerminal) process.stderr.write('\r\u001b[K');
+  };
+}
+
+const world = await startRealWorld();
+process.on('exit', () => void world.kill());
+const neighbour = await listenWith(
+  createServer((socket) => socket.resume()),
+  '127.0.0.1',
+);
+const connects = { readinessProbe: { tcpSocket: { port: neighbour.port }, periodSeconds: 5 } };
+for (let at = 0; at < neighbours; at += 1) await register(world, ['neighbours', `neighbour-${at}`], connects);
+const trials = await Promise.all(rows.map((row) => prepare(world, row)));
+const observer = observe(world, rows);
+await settled(observer);
+say(`${rows.length} targets are Ready, and beside them ${neighbours} healthy ones`);
+const hideProgress = showProgress(observer);
+for (const seconds of durations) {
+  const times = await Promise.all(trials.map((trial) => play(trial, seconds * 1_000)));
+  for (const [index, { row }] of trials.entries()) {
+    const { measured, faults } = judge(row, times[index] as Times, observer);
+    verdict(`${row.name}, ${seconds} s: ${measured}`, faults);
+  }
+}
+hideProgress();
+verdict(`${neighbours} healthy targets stay so`, [
+  ...[...observer.disturbed].map((name) => `${name} has failed`),
+  ...observer.warnings.map((warning) => `${warning} was published`),
+]);
+await observer.stop();
+await Promise.all([...trials.map(({ service }) => service.close()), neighbour.close()]);
+await world.stop();
+say(
+  `${observer.starvedMs.length} times the product waited for a processor, which adds to the limit what stands after the +`,
+);
+say(`${passed} passed, ${failed} failed`);
+process.exitCode = failed === 0 ? 0 : 1;
