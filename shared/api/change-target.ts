@@ -4,6 +4,7 @@
  * followed by another; after, so that the write is seen at all. A repetition that changes nothing moves it too, since its first try may
  * have died in between.
  */
+import { syncRequested } from '../bus/events.ts';
 import { sameValue } from '../core/equality.ts';
 import { type Admission, type Growth, growthOf, isGrowth } from '../core/quota.ts';
 import { sleep } from '../lib/clock.ts';
@@ -107,14 +108,9 @@ async function carriedOut(deps: ApiDeps, { address, reason }: Change, { plan, gr
 
 /** Only a hint: the holder asks for the same when it sees the change, so a bus that fails costs time, not correctness. */
 async function wakeStatusSync(deps: ApiDeps, { target }: StoredTarget, reason: string): Promise<void> {
-  const { namespace, name, uid } = target;
-  const outcome = await deps.bus.publish([
-    {
-      detailType: 'Target Sync Requested',
-      timeMs: deps.clock.nowMs(),
-      detail: { schemaVersion: 1, id: deps.random.uuid(), target: { namespace, name, uid }, reason },
-    },
-  ]);
+  const { namespace, name } = target;
+  const request = syncRequested(target, { reason, id: deps.random.uuid(), timeMs: deps.clock.nowMs() });
+  const outcome = await deps.bus.publish([request]);
   if (outcome.failed.length > 0 && !outcome.denied)
     deps.log.warn('Target Sync Requested not published', { namespace, name, reason });
 }

@@ -141,3 +141,14 @@ export type BusEvent<Type extends DetailType = DetailType> = {
 
 /** EventBridge's `source` of every event. */
 export const eventSource = 'probelet';
+
+type SyncRequest = { readonly reason: string; readonly id: string; readonly timeMs: number };
+
+/** Asks status-sync to look at the target. `reason` is shown, `id` tells repetitions; `timeMs` is in ms since the epoch. */
+export function syncRequested(
+  { namespace, name, uid }: { readonly namespace: string; readonly name: string; readonly uid: string },
+  { reason, id, timeMs }: SyncRequest,
+): BusEvent {
+  const detail = { schemaVersion, id, target: { namespace, name, uid }, reason } as const;
+  return { detailType: 'Target Sync Requested', timeMs, detail };
+}

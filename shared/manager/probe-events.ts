@@ -108,8 +108,3 @@ export function recordedBusEvent(
     },
   };
 }
-
-export function syncRequested(target: TargetRecord, reason: string, nowMs: number): BusEvent {
-  const detail = { schemaVersion, id: `${target.uid}/sync/${nowMs}`, target: targetOf(target), reason } as const;
-  return { detailType: 'Target Sync Requested', timeMs: nowMs, detail };
-}

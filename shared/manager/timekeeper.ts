@@ -2,11 +2,12 @@
  * The holder is the timekeeper of its targets: it asks status-sync to look when a back-off or a grace period ends, when STATUS is behind
  * or its outbox is not empty, and it publishes again what STATUS has not acked (kubelet's syncBatch). Until done, every 10 s.
  */
+
+import { syncRequested } from '../bus/events.ts';
 import { nextSyncMs } from '../core/sync.ts';
 import { isAcked } from './acks.ts';
 import type { HeldTarget } from './held.ts';
 import type { Holder } from './holder.ts';
-import { syncRequested } from './probe-events.ts';
 import { againIntervalMs, publishAgain } from './republish.ts';
 
 /**
@@ -60,5 +61,6 @@ function askForSync(holder: Holder, held: HeldTarget, nowMs: number): void {
   const sync = nextSyncMs(held, nowMs);
   if (sync === undefined || sync > nowMs || nowMs - held.syncAskedAtMs < againIntervalMs) return;
   held.syncAskedAtMs = nowMs;
-  holder.publisher.publish([syncRequested(held.target, 'Due', nowMs)]);
+  const id = `${held.target.uid}/sync/${nowMs}`;
+  holder.publisher.publish([syncRequested(held.target, { reason: 'Due', id, timeMs: nowMs })]);
 }
