@@ -17,7 +17,7 @@ export type Freshness = {
   readonly tick: boolean;
 };
 
-/** Of a probe, what decides whether its result may be shown. `sinceMs`: nothing is older than the target itself. */
+/** Of a probe, what decides whether its result may be shown. `sinceMs`: nothing is older than the target and its last result. */
 export type Shown = {
   readonly name: string;
   readonly periodSeconds: number;

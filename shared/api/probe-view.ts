@@ -1,7 +1,7 @@
 /** What the API shows of one probe: its verdict, or that nothing is known, with the reason. */
 import { probeLabel, seenAtMsOf } from '../core/freshness.ts';
-import type { ProbeRecord, TargetRecord } from '../core/records.ts';
-import { shownOf, type UnknownReason } from '../core/shown.ts';
+import type { ProbeRecord } from '../core/records.ts';
+import { hasEnded, shownOf, type UnknownReason } from '../core/shown.ts';
 import type { SpecProbe } from '../core/spec.ts';
 import { firstInstant, phaseOf } from '../core/ticker.ts';
 import type { ContainerStatus } from '../core/types.ts';
@@ -25,7 +25,8 @@ export function lateOf(
   const shown = {
     name: probeLabel(target, name),
     periodSeconds: probe.periodSeconds,
-    sinceMs: target.creationTimestampMs,
+    // What was committed since the last beat was seen then.
+    sinceMs: Math.max(target.creationTimestampMs, probes[name]?.sinceMs ?? 0),
     nowMs,
   };
   if (freshness.degraded) {
@@ -66,14 +67,14 @@ const unknownView = (reason: UnknownReason | 'Ended', sinceMs: number): ResultVi
 function resultView(stored: StoredTarget, probe: SpecProbe, options: ViewOptions): ResultView {
   const { target } = stored;
   const record = stored.probes[probe.name];
-  if (record?.ended) return unknownView('Ended', record.sinceMs);
+  if (record && hasEnded(target, record)) return unknownView('Ended', record.sinceMs);
   const late = lateOf(stored, probe, options);
   if (record && late) return unknownView(late.reason, late.sinceMs);
   const container = containerOf(stored, probe);
   const shown = shownOf(record, container?.containerID ?? '');
   if (shown.kind === 'verdict') return verdictView(shown.result, record);
   const { reason, stored: unknown } = shown;
-  if (!unknown) return unknownView(reason, begunMs(target, container));
+  if (!unknown) return unknownView(reason, begunMs(stored, record, container));
   const { failureClass, message } = unknown;
   return { ...unknownView(reason, record?.sinceMs ?? 0), failureClass, message };
 }
@@ -90,11 +91,19 @@ const containerOf = ({ status }: StoredTarget, { container }: SpecProbe): Contai
     ({ name }) => name === container.spec.name,
   );
 
-/** Since when a probe without a verdict has had none: the start of its container, or the registration. */
-function begunMs({ creationTimestampMs }: TargetRecord, container: ContainerStatus | undefined): number {
-  return container?.state?.kind === 'running'
-    ? Math.max(container.state.startedAtMs, creationTimestampMs)
-    : creationTimestampMs;
+/**
+ * Since when a probe without a verdict has had none: the start of its container, or the registration. A worker that began anew counts from
+ * there, and a container that does not run any more from its report.
+ */
+function begunMs(
+  { target, report }: StoredTarget,
+  record: ProbeRecord | undefined,
+  container: ContainerStatus | undefined,
+): number {
+  const { containerID = '', sinceMs = 0 } = record ?? {};
+  const reportedMs = containerID === '' ? 0 : (report?.reportedAtMs ?? 0);
+  const beganMs = container?.state?.kind === 'running' ? container.state.startedAtMs : reportedMs;
+  return Math.max(target.creationTimestampMs, beganMs, sinceMs);
 }
 
 /**

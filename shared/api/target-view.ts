@@ -1,5 +1,6 @@
 /** From records to what the API shows. */
 import type { StatusRecord, TargetRecord } from '../core/records.ts';
+import { hasEnded } from '../core/shown.ts';
 import { type ContainerSpec, type ProbeName, specProbes } from '../core/spec.ts';
 import { conditionsOf } from '../core/target-status.ts';
 import type { Condition, ContainerState, ContainerStatus, PodStatus } from '../core/types.ts';
@@ -83,7 +84,7 @@ function shownConditions(stored: StoredTarget, status: StatusRecord, options: Vi
   const { target, probes, report } = stored;
   const late = new Map<ProbeName, Late>();
   for (const probe of specProbes(target.spec)) {
-    const found = probes[probe.name]?.ended ? undefined : lateOf(stored, probe, options);
+    const found = hasEnded(target, probes[probe.name]) ? undefined : lateOf(stored, probe, options);
     if (found) late.set(probe.name, found);
   }
   const written = status.status.conditions;

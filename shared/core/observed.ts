@@ -6,6 +6,7 @@
 import { podPhase } from './phase.ts';
 import { updatePodStatus } from './pod-status.ts';
 import type { ProbeRecord, TargetState } from './records.ts';
+import { hasEnded } from './shown.ts';
 import type { ContainerSpec, PlacedContainer, ProbeName, SpecProbe, TargetSpec } from './spec.ts';
 import { placedContainers, specProbes } from './spec.ts';
 import { staticContainerStatus } from './static-lifecycle.ts';
@@ -123,7 +124,7 @@ function existingWorkers({ target, probes }: TargetState): ReadonlySet<ProbeName
   return new Set(
     specProbes(target.spec)
       .map(({ name }) => name)
-      .filter((name) => probes[name]?.ended !== true),
+      .filter((name) => !hasEnded(target, probes[name])),
   );
 }
 

@@ -2,7 +2,7 @@
  * What is shown of a probe: only what was seen. Until the first verdict, and while a probe cannot be made, its result is `unknown`, and says
  * why; kubelet's initial values stay inside the engine (difference 22).
  */
-import type { ProbeRecord, ProbeUnknown, TargetState } from './records.ts';
+import type { ProbeRecord, ProbeUnknown, TargetRecord, TargetState } from './records.ts';
 import { type ProbeName, specProbes } from './spec.ts';
 import type { Result } from './types.ts';
 
@@ -22,6 +22,16 @@ export function shownOf(record: ProbeRecord | undefined, containerID: string): S
   return { kind: 'verdict', result: record.result };
 }
 
+/**
+ * Whether the worker of a probe of the spec has ended. One that ended because its probe had left the spec begins anew: from the moment the
+ * probe is back it has a worker without a verdict, also while no holder knows.
+ */
+export const hasEnded = ({ deletionTimestampMs }: TargetRecord, record: ProbeRecord | undefined): boolean =>
+  record?.ended === true && (record.specDigest !== noSpecDigest || deletionTimestampMs !== undefined);
+
+/** The digest of a worker that ended with its spec, or with its target. */
+export const noSpecDigest = '';
+
 /** What is published of an item; undefined: there is no verdict, or the worker has ended. */
 export const publishedResult = ({ unknown, result }: Pick<ProbeRecord, 'unknown' | 'result'>): Result | undefined =>
   unknown ? 'unknown' : result;
@@ -36,7 +46,7 @@ export function unknownsOf(
   const unknowns = new Map<ProbeName, UnknownReason>();
   for (const probe of specProbes(target.spec)) {
     const record = probes[probe.name];
-    if (record?.ended) continue;
+    if (hasEnded(target, record)) continue;
     const shown = shownOf(record, containerIDOf(probe.container.spec.name));
     if (shown.kind === 'unknown') unknowns.set(probe.name, shown.reason);
   }

@@ -7,6 +7,7 @@ import { type ProbeReport, reportOf } from '../core/probe-report.ts';
 import type { EventRecord, ProbeRecord, ProbeUnknown } from '../core/records.ts';
 import { mannersAfter } from '../core/room.ts';
 import { mayTrust, type Reach, reachOf } from '../core/self-health.ts';
+import { noSpecDigest } from '../core/shown.ts';
 import { decideGate, type PodView, reduce, type Step, type Worker } from '../core/worker.ts';
 import { probe as runProbe, type TimedAttempt } from '../prober/probe.ts';
 import { outputOf } from '../prober/stored-output.ts';
@@ -29,7 +30,7 @@ export type Due = { readonly probe: HeldProbe; readonly place: Place };
  * left before every commit: what waits for the store must not keep others from probing.
  */
 export async function probeCycle(holder: Holder, held: HeldTarget, { probe, place }: Due): Promise<CycleEnd> {
-  if (probe.stopping) return endWorker(holder, held, { probe, place, specDigest: '' });
+  if (probe.stopping) return endWorker(holder, held, { probe, place, specDigest: noSpecDigest });
   const pod = podView(held, probe.container.spec.name);
   const gate = decideGate(probe.workerSpec, probe.worker, pod, gateTimeMs(holder, probe, pod), productEra);
   if (!(await applyStep(holder, held, { probe, place, step: gate }))) return 'over';

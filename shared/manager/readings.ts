@@ -1,7 +1,7 @@
 /** What the holder of a shard has in memory of its targets, as the API would show it: read on demand, for the metrics of a process. */
 import { parseContainerID } from '../core/container-id.ts';
 import { staleAfterMs } from '../core/freshness.ts';
-import { shownOf, type UnknownReason } from '../core/shown.ts';
+import { hasEnded, shownOf, type UnknownReason } from '../core/shown.ts';
 import { type SpecProbe, specProbes } from '../core/spec.ts';
 import { conditionsOf } from '../core/target-status.ts';
 import type { ProbeType, Result } from '../core/types.ts';
@@ -47,7 +47,7 @@ type Moment = { readonly nowMs: number; readonly tick: boolean; readonly isDegra
 
 function readingOf(held: HeldTarget, moment: Moment): TargetReading {
   const { namespace, name, uid, spec } = held.target;
-  const probes = specProbes(spec).filter((probe) => held.records.get(probe.name)?.ended !== true);
+  const probes = specProbes(spec).filter(({ name: probe }) => !hasEnded(held.target, held.records.get(probe)));
   const unseen = new Map(probes.flatMap((probe) => unseenEntry(held, probe, moment)));
   const conditions = conditionsOf(stateOf(held), unseen);
   const { containerStatuses, initContainerStatuses } = held.observed;

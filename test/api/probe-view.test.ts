@@ -99,14 +99,29 @@ describe('the result of a probe is shown', () => {
     assert.equal((await shown(succeeded, tried)).reason, 'Late');
   });
 
+  test('as its first verdict, not as late, before a beat has told that the probe is behind no longer', async () => {
+    const verdict = { ...succeeded, sinceMs: startMs + 4_998_000 };
+    assert.equal((await shown(verdict, { atSeconds: 5_000, behindSeconds: 20 })).result, 'success');
+  });
+
   test('as doubted since the prober was last sure of it', async () => {
     const { reason, since } = await shown(succeeded, { atSeconds: 200, observedSeconds: 150, degraded: true });
     assert.deepEqual([reason, since], ['ProberDegraded', at(150)]);
   });
 
   test('as unknown once its worker has ended', async () => {
-    const { result, reason } = await shown({ version: 3, ended: true });
+    const { result, reason } = await shown({ version: 3, ended: true, specDigest: 'a' });
     assert.deepEqual([result, reason], ['unknown', 'Ended']);
+  });
+
+  test('as not yet probed once a probe is back whose worker had ended with its spec', async () => {
+    const { result, reason, since } = await shown({
+      version: 3,
+      ended: true,
+      specDigest: '',
+      sinceMs: startMs + 7_000,
+    });
+    assert.deepEqual([result, reason, since], ['unknown', 'NotYetProbed', at(7)]);
   });
 });
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { TargetView } from '../../shared/api/target-schema.ts';
 import type { EventDetail } from '../../shared/bus/events.ts';
 import { type ShardWorld, shardWorld } from '../support/shard-world.ts';
 
@@ -83,6 +84,39 @@ test('a startup probe that leaves the spec and comes back decides again', async 
   const before = world.probes();
   await world.clock.advance(1_900);
   assert.ok(world.probes() - before <= 2, 'only the startup probe is made');
+});
+
+describe('a readiness probe that leaves the spec and comes back', () => {
+  const other = { ...tcp, initialDelaySeconds: 60 };
+
+  async function comesBack() {
+    const world = shardWorld();
+    await world.put(name, { readinessProbe: tcp, livenessProbe: tcp });
+    await world.run();
+    await world.clock.advance(5_000);
+    await world.put(name, { livenessProbe: tcp });
+    await world.until('ended', async () => (await world.probe(name, 'main#readiness')).ended);
+    const endedMs = world.clock.nowMs();
+    await world.put(name, { readinessProbe: other, livenessProbe: tcp });
+    await world.clock.advance(100);
+    const response = await world.request('GET', `/v1/namespaces/default/targets/${name}`);
+    const { status } = (await response.json()) as TargetView;
+    return { status, endedMs };
+  }
+
+  test('is unknown at once, and so is its target', async () => {
+    const { status } = await comesBack();
+    const ready = status.conditions.find(({ type }) => type === 'Ready');
+    assert.deepEqual([ready?.status, ready?.reason], ['Unknown', 'NotYetProbed']);
+    assert.equal(status.containerStatuses[0]?.ready, false);
+    assert.equal(status.probes.find(({ probeType }) => probeType === 'readiness')?.reason, 'NotYetProbed');
+  });
+
+  test('has been unknown since its earlier worker ended', async () => {
+    const { status, endedMs } = await comesBack();
+    const since = Date.parse(status.probes.find(({ probeType }) => probeType === 'readiness')?.since ?? '');
+    assert.ok(since > endedMs - 1_000 && since <= endedMs, `${since} is not about ${endedMs}`);
+  });
 });
 
 describe('a static container that fails', () => {
