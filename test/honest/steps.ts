@@ -1,8 +1,15 @@
-/** What can happen to two targets, one of each lifecycle: plain data, so that a failing sequence is printed as it is and shrinks. */
+/** What can happen to four targets, two of each lifecycle: plain data, so that a failing sequence is printed and kept as it is. */
 import fc from 'fast-check';
 
-export const lifecycles = ['static', 'reported'] as const;
-export type Lifecycle = (typeof lifecycles)[number];
+export const targetNames = ['static-a', 'static-b', 'reported-a', 'reported-b'] as const;
+export type TargetName = (typeof targetNames)[number];
+
+export type Lifecycle = 'static' | 'reported';
+
+/** `proxy` is an init container with restartPolicy Always, a sidecar. The others are ordinary ones. */
+export const containerNames = ['app', 'helper', 'proxy'] as const;
+export type ContainerName = (typeof containerNames)[number];
+export const sidecar: ContainerName = 'proxy';
 
 export const probeTypes = ['startup', 'readiness', 'liveness'] as const;
 export type ProbeType = (typeof probeTypes)[number];
@@ -20,19 +27,28 @@ export type ProbeSpec = {
 
 export type Specs = { readonly [type in ProbeType]?: ProbeSpec };
 
+/** The containers of a target; absent: the target has none of that name. */
+export type Shape = { readonly app: Specs; readonly helper?: Specs; readonly proxy?: Specs };
+
+/** Which container: of one that the target does not have, or that is not there, the step does nothing. */
+type Of = { readonly target: TargetName; readonly container: ContainerName };
+
 export type Step =
-  | { readonly kind: 'put'; readonly lifecycle: Lifecycle; readonly specs: Specs }
-  | { readonly kind: 'delete'; readonly lifecycle: Lifecycle }
-  | { readonly kind: 'find'; readonly lifecycle: Lifecycle; readonly type: ProbeType; readonly finding: Finding }
-  | { readonly kind: 'wait'; readonly seconds: number }
-  /** Of the static target: a restart is reported. Of the reported one: a container of another ID runs. */
-  | { readonly kind: 'restart'; readonly lifecycle: Lifecycle }
-  /** The reported container does not run any more. */
-  | { readonly kind: 'stop' }
+  | { readonly kind: 'put'; readonly target: TargetName; readonly shape: Shape }
+  | { readonly kind: 'delete'; readonly target: TargetName }
+  | ({ readonly kind: 'find'; readonly type: ProbeType; readonly finding: Finding } & Of)
+  | { readonly kind: 'wait'; readonly ms: number }
+  /** Of a static target: a restart is reported. Of a reported one: a container of another ID runs. */
+  | ({ readonly kind: 'restart' } & Of)
+  /** The container of a reported target does not run any more. */
+  | ({ readonly kind: 'stop' } & Of)
+  /** All probes of the target are asked for at once. */
+  | { readonly kind: 'trigger'; readonly target: TargetName }
   | { readonly kind: 'handOver' }
   | { readonly kind: 'crash' };
 
-const lifecycle = fc.constantFrom(...lifecycles);
+const target = fc.constantFrom(...targetNames);
+const container = fc.constantFrom<ContainerName>('app', 'app', 'helper', 'proxy');
 
 const probeSpec = (type: ProbeType) =>
   fc.record<ProbeSpec>({
@@ -47,21 +63,28 @@ const specs = fc.record<Specs>(
   { requiredKeys: [] },
 );
 
+const shape = fc.record({ app: specs, helper: specs, proxy: specs }, { requiredKeys: ['app'] });
+
+const kind = <Kind extends Step['kind']>(name: Kind) => fc.constant(name);
+
 export const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('put' as const), lifecycle, specs }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete' as const), lifecycle }) },
+  { weight: 4, arbitrary: fc.record({ kind: kind('put'), target, shape }) },
+  { weight: 1, arbitrary: fc.record({ kind: kind('delete'), target }) },
   {
-    weight: 6,
+    weight: 12,
     arbitrary: fc.record({
-      kind: fc.constant('find' as const),
-      lifecycle,
+      kind: kind('find'),
+      target,
+      container,
       type: fc.constantFrom(...probeTypes),
       finding: fc.constantFrom<Finding>('success', 'success', 'failure', 'failure', 'denied', 'error'),
     }),
   },
-  { weight: 6, arbitrary: fc.record({ kind: fc.constant('wait' as const), seconds: fc.integer({ min: 1, max: 20 }) }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('restart' as const), lifecycle }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('stop' as const) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('handOver' as const) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('crash' as const) }) },
+  { weight: 3, arbitrary: fc.record({ kind: kind('wait'), ms: fc.integer({ min: 50, max: 2_500 }) }) },
+  { weight: 7, arbitrary: fc.record({ kind: kind('wait'), ms: fc.integer({ min: 1_000, max: 20_000 }) }) },
+  { weight: 4, arbitrary: fc.record({ kind: kind('restart'), target, container }) },
+  { weight: 2, arbitrary: fc.record({ kind: kind('stop'), target, container }) },
+  { weight: 1, arbitrary: fc.record({ kind: kind('trigger'), target }) },
+  { weight: 1, arbitrary: fc.record({ kind: kind('handOver') }) },
+  { weight: 1, arbitrary: fc.record({ kind: kind('crash') }) },
 );

@@ -1,0 +1,171 @@
+/** What has really happened to one target since it was registered, as the game plays it. */
+
+import {
+  type ContainerName,
+  containerNames,
+  type Finding,
+  type Lifecycle,
+  type ProbeType,
+  probeTypes,
+  type Shape,
+  sidecar,
+  type TargetName,
+} from './steps.ts';
+import type { ContainerTruth, TargetTruth } from './target-rules.ts';
+import { type Asked, type Incarnation, noticesMs, type ProbeTruth, type SpecSince } from './truth.ts';
+
+/** What all targets share: who holds the shard since when, and the time. */
+export type Setting = {
+  readonly nowMs: () => number;
+  readonly heldSinceMs: () => number;
+  readonly crashesMs: readonly number[];
+};
+
+export type ReportedStatus = {
+  readonly name: ContainerName;
+  readonly containerID: string;
+  readonly restartCount: number;
+  readonly state: object;
+};
+
+export type Life = ReturnType<typeof newLife>;
+
+type Registered = { readonly name: TargetName; readonly uid: string; readonly shape: Shape };
+
+export function newLife({ nowMs, heldSinceMs, crashesMs }: Setting, { name, uid, shape: first }: Registered) {
+  const lifecycle: Lifecycle = name.startsWith('static') ? 'static' : 'reported';
+  const asked = new Map<string, Asked[]>();
+  const specs = new Map<string, SpecSince[]>();
+  const incarnations = new Map<ContainerName, Incarnation[]>();
+  const restarts = new Map<ContainerName, number>();
+  const leftMs = new Map<ContainerName, number>();
+  /** What the last report says; it stays until the next one, also of a container that is not in the spec. */
+  let reported = new Map<ContainerName, ReportedStatus>();
+  let shape: Shape | undefined;
+  const registeredMs = nowMs();
+  let changedMs = registeredMs;
+  let wasInitialized = false;
+  let isThere = true;
+
+  const incarnationsOf = (container: ContainerName): readonly Incarnation[] => incarnations.get(container) ?? [];
+  const begin = (container: ContainerName, id: string) => {
+    incarnations.set(container, [...incarnationsOf(container), { id, fromMs: nowMs() }]);
+  };
+  const beginStatic = (container: ContainerName, count: number) => {
+    restarts.set(container, count);
+    begin(container, `probelet://${uid}/${container}/${count}`);
+  };
+  /** One that comes back under the same ID before the holder has noticed has never been away. */
+  const join = (container: ContainerName) => {
+    const awayMs = nowMs() - (leftMs.get(container) ?? Number.NEGATIVE_INFINITY);
+    const isFirst = restarts.get(container) === 0;
+    if (!isFirst || awayMs > noticesMs) beginStatic(container, 0);
+  };
+  const specSince = (container: ContainerName, type: ProbeType, next: Shape) => {
+    const key = `${container}#${type}`;
+    const known = specs.get(key) ?? [];
+    const spec = next[container]?.[type];
+    if (known.length === 0 || JSON.stringify(known.at(-1)?.spec) !== JSON.stringify(spec))
+      specs.set(key, [...known, { sinceMs: nowMs(), spec }]);
+  };
+  const take = (next: Shape) => {
+    for (const container of containerNames) {
+      if (lifecycle === 'static' && next[container] && !shape?.[container]) join(container);
+      if (shape?.[container] && !next[container]) leftMs.set(container, nowMs());
+      for (const type of probeTypes) specSince(container, type, next);
+    }
+    shape = next;
+    changedMs = nowMs();
+  };
+  const has = (container: ContainerName): boolean => isThere && shape?.[container] !== undefined;
+  const statusesOf = (isOf: (container: ContainerName) => boolean): readonly ReportedStatus[] =>
+    [...reported.values()].filter((status) => isOf(status.name));
+
+  const containerTruth = (container: ContainerName): ContainerTruth => {
+    const last = incarnationsOf(container).at(-1);
+    return {
+      name: container,
+      specs: shape?.[container] ?? {},
+      id: last?.id ?? '',
+      isRunning: last !== undefined && last.downMs === undefined,
+      restarts: restarts.get(container) ?? 0,
+    };
+  };
+
+  take(first);
+  return {
+    name,
+    uid,
+    lifecycle,
+    isThere: () => isThere,
+    /** When (ms) the API was last told something of the target. */
+    changedMs: () => changedMs,
+    has,
+    put: take,
+    end() {
+      isThere = false;
+    },
+    found(container: ContainerName, type: ProbeType, finding: Finding) {
+      const key = `${container}#${type}`;
+      const earlier = asked.get(key) ?? [];
+      // A prober error is tried again at once: that is one probe.
+      const isAgain = finding === 'error' && earlier.at(-1)?.atMs === nowMs() && earlier.at(-1)?.finding === 'error';
+      if (!isAgain) asked.set(key, [...earlier, { atMs: nowMs(), finding }]);
+    },
+    /** Of a static target. */
+    restarted(container: ContainerName) {
+      beginStatic(container, (restarts.get(container) ?? 0) + 1);
+      changedMs = nowMs();
+    },
+    /** Of a reported target: another container runs, or the present one does not any more. Returns the report to send; undefined: none. */
+    reported(container: ContainerName, what: 'runs' | 'stops') {
+      const last = incarnationsOf(container).at(-1);
+      if (what === 'stops' && (!last || last.downMs !== undefined)) return undefined;
+      if (what === 'runs') {
+        const count = incarnationsOf(container).length;
+        begin(container, `test://${name}-${container}-${count}`);
+        restarts.set(container, count);
+      } else if (last) {
+        incarnations.set(container, [...incarnationsOf(container).slice(0, -1), { ...last, downMs: nowMs() }]);
+      }
+      const { id, restarts: restartCount } = containerTruth(container);
+      const startedAt = new Date(nowMs()).toISOString();
+      const state = what === 'runs' ? { running: { startedAt } } : { waiting: { reason: 'CrashLoopBackOff' } };
+      const kept = [...reported].filter(([each]) => has(each));
+      reported = new Map([...kept, [container, { name: container, containerID: id, restartCount, state }]]);
+      for (const each of containerNames) if (!reported.has(each)) forget(each);
+      changedMs = nowMs();
+      return {
+        containerStatuses: statusesOf((each) => each !== sidecar),
+        initContainerStatuses: statusesOf((each) => each === sidecar),
+      };
+    },
+    sawInitialized() {
+      wasInitialized = true;
+    },
+    probe(container: ContainerName, probeType: ProbeType): ProbeTruth {
+      return {
+        nowMs: nowMs(),
+        lifecycle,
+        probeType,
+        registeredMs,
+        specs: specs.get(`${container}#${probeType}`) ?? [],
+        incarnations: incarnationsOf(container),
+        asked: asked.get(`${container}#${probeType}`) ?? [],
+        heldSinceMs: heldSinceMs(),
+        crashesMs,
+      };
+    },
+    truth: (): TargetTruth => ({
+      lifecycle,
+      containers: containerNames.filter(has).map(containerTruth),
+      wasInitialized,
+    }),
+  };
+
+  /** The report does not name it any more: as if it had never been created. */
+  function forget(container: ContainerName): void {
+    if (lifecycle === 'reported') incarnations.delete(container);
+    if (lifecycle === 'reported') restarts.delete(container);
+  }
+}
