@@ -120,7 +120,13 @@ function lastProbeMs(stored: StoredTarget, probe: SpecProbe, { freshness, nowMs 
   const phased = phaseOf(hash32(`${namespace}/${name}#${probe.name}`), periodMs);
   const seenAtMs = Math.min(nowMs, seenAtMsOf(freshness.observed, probeLabel(stored.target, probe.name)));
   const instantMs = firstInstant(seenAtMs - periodMs + 1, phased);
-  return Math.max(writtenMs ?? 0, instantMs);
+  return instantMs < firstProbeMs(stored, probe) ? writtenMs : Math.max(writtenMs ?? 0, instantMs);
+}
+
+/** The container of now is not probed earlier. Before, a worker that was on hold made no probe at its instants. */
+function firstProbeMs(stored: StoredTarget, probe: SpecProbe): number {
+  const state = containerOf(stored, probe)?.state;
+  return state?.kind === 'running' ? state.startedAtMs + probe.probe.initialDelaySeconds * 1_000 : 0;
 }
 
 function isProbedOn(stored: StoredTarget, probe: SpecProbe, record: ProbeRecord): boolean {

@@ -160,7 +160,10 @@ export function lastProbeFaults(truth: ProbeTruth, shown: ShownProbe, turnMs: nu
   if (shown.lastProbeTime === undefined) return done ? ['it was probed, and has no `lastProbeTime`'] : [];
   const lastMs = Date.parse(shown.lastProbeTime);
   const periodMs = Math.max(...truth.specs.map(({ spec }) => spec?.periodSeconds ?? 0)) * 1_000;
-  if (!truth.asked.some(({ atMs }) => Math.abs(atMs - lastMs) <= periodMs))
+  const { fromMs = 0 } = incarnationOf(truth) ?? {};
+  // The first instants of a container are those of its start, which is shown in whole seconds, also before the holder has noticed.
+  const isFirst = lastMs > fromMs - statusTimeMs && lastMs < fromMs + noticesMs + gapMax * periodMs;
+  if (!isFirst && !truth.asked.some(({ atMs }) => Math.abs(atMs - lastMs) <= periodMs))
     return [`it was not probed about ${shown.lastProbeTime}`];
   const isSteady = turnMs !== undefined && !shown.onHold && shown.result !== 'unknown' && !incarnationOf(truth)?.downMs;
   const settledMs = Math.max(turnMs ?? 0, truth.heldSinceMs) + 2 * beatsMs;

@@ -63,7 +63,10 @@ const specs = fc.record<Specs>(
   { requiredKeys: [] },
 );
 
-const shape = fc.record({ app: specs, helper: specs, proxy: specs }, { requiredKeys: ['app'] });
+/** Probes of each kind, or a startup probe alone: then that alone decides whether a container is ready. */
+const proxySpecs = fc.oneof(specs, fc.record<Specs>({ startup: probeSpec('startup') }));
+
+const shape = fc.record({ app: specs, helper: specs, proxy: proxySpecs }, { requiredKeys: ['app'] });
 
 const kind = <Kind extends Step['kind']>(name: Kind) => fc.constant(name);
 
