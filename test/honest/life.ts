@@ -55,12 +55,6 @@ export function newLife({ nowMs, heldSinceMs, crashesMs }: Setting, { name, uid,
     restarts.set(container, count);
     begin(container, `probelet://${uid}/${container}/${count}`);
   };
-  /** One that comes back under the same ID before the holder has noticed has never been away. */
-  const join = (container: ContainerName) => {
-    const awayMs = nowMs() - (leftMs.get(container) ?? Number.NEGATIVE_INFINITY);
-    const isFirst = restarts.get(container) === 0;
-    if (!isFirst || awayMs > noticesMs) beginStatic(container, 0);
-  };
   const specSince = (container: ContainerName, type: ProbeType, next: Shape) => {
     const key = `${container}#${type}`;
     const known = specs.get(key) ?? [];
@@ -70,7 +64,7 @@ export function newLife({ nowMs, heldSinceMs, crashesMs }: Setting, { name, uid,
   };
   const take = (next: Shape) => {
     for (const container of containerNames) {
-      if (lifecycle === 'static' && next[container] && !shape?.[container]) join(container);
+      if (lifecycle === 'static' && next[container] && !shape?.[container]) beginStatic(container, 0);
       if (shape?.[container] && !next[container]) leftMs.set(container, nowMs());
       for (const type of probeTypes) specSince(container, type, next);
     }
@@ -101,6 +95,9 @@ export function newLife({ nowMs, heldSinceMs, crashesMs }: Setting, { name, uid,
     /** When (ms) the API was last told something of the target. */
     changedMs: () => changedMs,
     has,
+    /** Whether a container comes back that the holder may not have missed yet: a static one does so under the ID of its first incarnation. */
+    comesBackEarly: (next: Shape): boolean =>
+      containerNames.some((each) => next[each] && !shape?.[each] && nowMs() - (leftMs.get(each) ?? 0) <= noticesMs),
     put: take,
     end() {
       isThere = false;

@@ -15,6 +15,7 @@ import {
   type TargetName,
   targetNames,
 } from './steps.ts';
+import { commitsMs, noticesMs } from './truth.ts';
 
 /** A run that has less left of its slot is followed by the next one before the step. */
 const slotRestMs = 60_000;
@@ -104,6 +105,9 @@ async function opened() {
         case 'crash':
           return changeRun(() => crash(run, crashesMs, world.clock.nowMs()));
         case 'put': {
+          const known = lives.get(step.target);
+          // Not played: until the holder has missed it, a static container that comes back shows what was seen under the same ID.
+          if (known?.isThere() && known.comesBackEarly(step.shape)) await world.clock.advance(noticesMs + commitsMs);
           const uid = await put(world, step.target, step.shape);
           const life = lives.get(step.target);
           if (life?.isThere()) life.put(step.shape);
