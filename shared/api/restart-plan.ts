@@ -27,7 +27,7 @@ export function planRestart(address: TargetAddress, restart: Restart, nowMs: num
     const named = containerOf(target, restart.container);
     if (named.kind === 'problem') return named;
     const present = incarnationOf(target, named.value);
-    const containerID = staticContainerID(target.uid, named.value, present.restartCount);
+    const containerID = staticContainerID(target.uid, named.value, present);
     if ((restart.containerID ?? containerID) !== containerID) return { kind: 'unchanged', stored };
     return next(address, stored, { [named.value]: restarted(present, nowMs) });
   };

@@ -65,7 +65,7 @@ function register({ address, nowMs }: PlanContext, wanted: DecodedTarget, uid: s
     resourceVersion: 1,
     creationTimestampMs: nowMs,
     probeRequests: {},
-    ...incarnated(wanted.spec, {}, nowMs),
+    ...incarnated(wanted.spec, {}, { nowMs }),
   };
   const refused = tooManyProbes([], target.spec);
   if (refused) return refused;
@@ -96,12 +96,13 @@ export function replace({ address, nowMs }: PlanContext, stored: StoredTarget, w
   const { target } = stored;
   if (target.deletionTimestampMs !== undefined) return terminating;
   const sameSpec = sameValue(target.spec, wanted.spec);
+  const generation = target.generation + (sameSpec ? 0 : 1);
   const next: TargetRecord = {
     ...target,
     ...wanted,
-    generation: target.generation + (sameSpec ? 0 : 1),
+    generation,
     resourceVersion: target.resourceVersion + 1,
-    ...incarnated(wanted.spec, target.incarnations ?? {}, nowMs),
+    ...incarnated(wanted.spec, target.incarnations ?? {}, { nowMs, generation }),
   };
   const isSame = sameSpec && sameValue(target.labels, next.labels) && sameValue(target.annotations, next.annotations);
   if (isSame) return { kind: 'unchanged', stored };
@@ -187,8 +188,12 @@ export function planProbeRequest(
 }
 
 /** Those of a `reported` target are kept: should it become `static` again, no containerID comes back. */
-const incarnated = (spec: TargetSpec, before: Incarnations, nowMs: number): Pick<TargetRecord, 'incarnations'> =>
-  spec.lifecycle === 'static' ? { incarnations: incarnationsOf(spec, before, nowMs) } : {};
+const incarnated = (
+  spec: TargetSpec,
+  before: Incarnations,
+  joining: Parameters<typeof incarnationsOf>[2],
+): Pick<TargetRecord, 'incarnations'> =>
+  spec.lifecycle === 'static' ? { incarnations: incarnationsOf(spec, before, joining) } : {};
 
 /** By compare-and-set; `probeRequests` is left alone, since a trigger does not grow the resourceVersion. */
 export function targetUpdate(address: TargetAddress, before: TargetRecord, after: TargetRecord): Operation {

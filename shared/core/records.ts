@@ -30,6 +30,8 @@ export type Incarnation = {
   readonly restartCount: number;
   /** Milliseconds since the epoch. */
   readonly startedAtMs: number;
+  /** The generation with which the container joined the spec of a target that was registered without it. */
+  readonly joinedGeneration?: number;
 };
 
 /** REPORT, written by the API for lifecycle `reported`. */

@@ -13,16 +13,22 @@ const killedExitCode = 137;
 
 export type Incarnations = NonNullable<TargetRecord['incarnations']>;
 
+/** `generation`: of a target that exists already; absent at its registration. */
+type Joining = { readonly nowMs: number; readonly generation?: number };
+
 /** Every container of the spec has an incarnation. What has joined the spec runs from now on; what has left it is dropped. */
 export function incarnationsOf(
   spec: Pick<TargetSpec, 'containers' | 'initContainers'>,
   before: Incarnations,
-  nowMs: number,
+  { nowMs, generation }: Joining,
 ): Incarnations {
   const names = placedContainers(spec).map((container) => container.spec.name);
-  return Object.fromEntries(
-    names.map((name) => [name, ownOf(before, name) ?? { restartCount: 0, startedAtMs: nowMs }]),
-  );
+  const joined = {
+    restartCount: 0,
+    startedAtMs: nowMs,
+    ...(generation !== undefined && { joinedGeneration: generation }),
+  };
+  return Object.fromEntries(names.map((name) => [name, ownOf(before, name) ?? joined]));
 }
 
 /** The container's present incarnation; a target that was stored without any has run since it was registered. */
@@ -31,12 +37,20 @@ export const incarnationOf = (
   container: string,
 ): Incarnation => ownOf(incarnations, container) ?? { restartCount: 0, startedAtMs: creationTimestampMs };
 
-export const staticContainerID = (uid: string, container: string, restartCount: number): string =>
-  `probelet://${uid}/${container}/${restartCount}`;
+/** No two incarnations of a container have the same, even when it leaves the spec in between and its restarts count from 0 again. */
+export const staticContainerID = (
+  uid: string,
+  container: string,
+  { restartCount, joinedGeneration }: Incarnation,
+): string => {
+  const joined = joinedGeneration === undefined ? '' : `${joinedGeneration}.`;
+  return `probelet://${uid}/${container}/${joined}${restartCount}`;
+};
 
 /** A restart of this container was reported at `nowMs`. */
-export const restarted = ({ restartCount }: Incarnation, nowMs: number): Incarnation => ({
-  restartCount: restartCount + 1,
+export const restarted = (before: Incarnation, nowMs: number): Incarnation => ({
+  ...before,
+  restartCount: before.restartCount + 1,
   startedAtMs: nowMs,
 });
 
@@ -46,12 +60,13 @@ export const isToBeRestarted = ({ restartPolicy }: Pick<TargetSpec, 'restartPoli
 
 /** The status entry of a container before its probes are considered: `ready` and `started` are UpdatePodStatus' to set. */
 export function staticContainerStatus(target: TargetRecord, { kind, spec }: PlacedContainer): ContainerStatus {
-  const { restartCount, startedAtMs } = incarnationOf(target, spec.name);
+  const incarnation = incarnationOf(target, spec.name);
+  const { restartCount, startedAtMs } = incarnation;
   // No runtime runs an ordinary init container: it counts as done.
   const state: ContainerState =
     kind === 'init'
       ? { kind: 'terminated', exitCode: 0, reason: 'Completed', finishedAtMs: startedAtMs }
       : { kind: 'running', startedAtMs };
-  const containerID = staticContainerID(target.uid, spec.name, restartCount);
+  const containerID = staticContainerID(target.uid, spec.name, incarnation);
   return { name: spec.name, containerID, state, ready: false, started: null, restartCount };
 }

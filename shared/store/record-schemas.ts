@@ -112,7 +112,11 @@ const podStatus: z.ZodType<PodStatus> = z.object({
   containerStatuses: z.array(containerStatus),
 });
 
-const incarnation: z.ZodType<Incarnation> = z.object({ restartCount: count, startedAtMs: instantMs });
+const incarnation: z.ZodType<Incarnation> = z.object({
+  restartCount: count,
+  startedAtMs: instantMs,
+  joinedGeneration: count.exactOptional(),
+});
 
 const restartRequest: z.ZodType<RestartRequest> = z.object({
   id: z.string(),

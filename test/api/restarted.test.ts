@@ -95,7 +95,7 @@ describe('POST …/restarted', () => {
     assert.equal((await put({ containers: [probed('main'), probed('new')] })).status, 200);
     const incarnations = {
       main: { restartCount: 1, startedAtMs: startMs },
-      new: { restartCount: 0, startedAtMs: startMs + 1_000 },
+      new: { restartCount: 0, startedAtMs: startMs + 1_000, joinedGeneration: 2 },
     };
     assert.deepEqual((await world.stored()).incarnations, incarnations);
     for (const lifecycle of ['reported', 'static'])

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { PlacedContainer, TargetSpec } from '../../shared/core/spec.ts';
+import { type PlacedContainer, placedContainers, type TargetSpec } from '../../shared/core/spec.ts';
 import {
+  type Incarnations,
   incarnationOf,
   incarnationsOf,
   isToBeRestarted,
@@ -36,10 +37,37 @@ describe('a static container', () => {
   test('that joins the spec runs from then on, one that stays goes on, one that leaves is forgotten', () => {
     const spec = staticSpec({ containers: [{ name: 'app' }, { name: 'new' }] });
     const before = { app: { restartCount: 3, startedAtMs: 10 }, old: { restartCount: 1, startedAtMs: 5 } };
-    assert.deepEqual(incarnationsOf(spec, before, 50), {
+    assert.deepEqual(incarnationsOf(spec, before, { nowMs: 50, generation: 4 }), {
       app: { restartCount: 3, startedAtMs: 10 },
-      new: { restartCount: 0, startedAtMs: 50 },
+      new: { restartCount: 0, startedAtMs: 50, joinedGeneration: 4 },
     });
+  });
+
+  test('that leaves the spec and comes back has another containerID than before', () => {
+    const [both, one] = [staticSpec({ containers: [{ name: 'app' }, { name: 'new' }] }), staticSpec()];
+    const idsOf = (incarnations: Incarnations, spec: TargetSpec): readonly string[] =>
+      placedContainers(spec).map(
+        (each) => staticContainerStatus(targetRecordOf({ spec, incarnations }), each).containerID,
+      );
+    const first = incarnationsOf(both, {}, { nowMs: 1 });
+    const left = incarnationsOf(one, first, { nowMs: 2, generation: 2 });
+    const back = incarnationsOf(both, left, { nowMs: 3, generation: 3 });
+    const leftAgain = incarnationsOf(one, back, { nowMs: 4, generation: 4 });
+    const backAgain = incarnationsOf(both, leftAgain, { nowMs: 5, generation: 5 });
+    assert.deepEqual(
+      [
+        first,
+        back,
+        { ...back, new: restarted({ restartCount: 0, startedAtMs: 3, joinedGeneration: 3 }, 6) },
+        backAgain,
+      ].map((each) => idsOf(each, both)),
+      [
+        ['probelet://u1/app/0', 'probelet://u1/new/0'],
+        ['probelet://u1/app/0', 'probelet://u1/new/3.0'],
+        ['probelet://u1/app/0', 'probelet://u1/new/3.1'],
+        ['probelet://u1/app/0', 'probelet://u1/new/5.0'],
+      ],
+    );
   });
 
   test('may be called constructor', () => {

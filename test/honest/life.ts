@@ -12,7 +12,7 @@ import {
   type TargetName,
 } from './steps.ts';
 import type { ContainerTruth, TargetTruth } from './target-rules.ts';
-import { type Asked, type Incarnation, noticesMs, type ProbeTruth, type SpecSince } from './truth.ts';
+import type { Asked, Incarnation, ProbeTruth, SpecSince } from './truth.ts';
 
 /** What all targets share: who holds the shard since when, and the time. */
 export type Setting = {
@@ -30,15 +30,25 @@ export type ReportedStatus = {
 
 export type Life = ReturnType<typeof newLife>;
 
-type Registered = { readonly name: TargetName; readonly uid: string; readonly shape: Shape };
+/** `generation`: of its spec, as the API says. */
+type Registered = {
+  readonly name: TargetName;
+  readonly uid: string;
+  readonly shape: Shape;
+  readonly generation: number;
+};
 
-export function newLife({ nowMs, heldSinceMs, crashesMs }: Setting, { name, uid, shape: first }: Registered) {
+export function newLife(
+  { nowMs, heldSinceMs, crashesMs }: Setting,
+  { name, uid, shape: first, generation: firstGeneration }: Registered,
+) {
   const lifecycle: Lifecycle = name.startsWith('static') ? 'static' : 'reported';
   const asked = new Map<string, Asked[]>();
   const specs = new Map<string, SpecSince[]>();
   const incarnations = new Map<ContainerName, Incarnation[]>();
   const restarts = new Map<ContainerName, number>();
-  const leftMs = new Map<ContainerName, number>();
+  /** Before the number of restarts in the containerID: where the container joined a target that existed. */
+  const joined = new Map<ContainerName, string>();
   /** What the last report says; it stays until the next one, also of a container that is not in the spec. */
   let reported = new Map<ContainerName, ReportedStatus>();
   let shape: Shape | undefined;
@@ -53,7 +63,7 @@ export function newLife({ nowMs, heldSinceMs, crashesMs }: Setting, { name, uid,
   };
   const beginStatic = (container: ContainerName, count: number) => {
     restarts.set(container, count);
-    begin(container, `probelet://${uid}/${container}/${count}`);
+    begin(container, `probelet://${uid}/${container}/${joined.get(container) ?? ''}${count}`);
   };
   const specSince = (container: ContainerName, type: ProbeType, next: Shape) => {
     const key = `${container}#${type}`;
@@ -62,10 +72,12 @@ export function newLife({ nowMs, heldSinceMs, crashesMs }: Setting, { name, uid,
     if (known.length === 0 || JSON.stringify(known.at(-1)?.spec) !== JSON.stringify(spec))
       specs.set(key, [...known, { sinceMs: nowMs(), spec }]);
   };
-  const take = (next: Shape) => {
+  const take = (next: Shape, generation: number) => {
     for (const container of containerNames) {
-      if (lifecycle === 'static' && next[container] && !shape?.[container]) beginStatic(container, 0);
-      if (shape?.[container] && !next[container]) leftMs.set(container, nowMs());
+      if (lifecycle === 'static' && next[container] && !shape?.[container]) {
+        if (shape) joined.set(container, `${generation}.`);
+        beginStatic(container, 0);
+      }
       for (const type of probeTypes) specSince(container, type, next);
     }
     shape = next;
@@ -86,7 +98,7 @@ export function newLife({ nowMs, heldSinceMs, crashesMs }: Setting, { name, uid,
     };
   };
 
-  take(first);
+  take(first, firstGeneration);
   return {
     name,
     uid,
@@ -95,9 +107,6 @@ export function newLife({ nowMs, heldSinceMs, crashesMs }: Setting, { name, uid,
     /** When (ms) the API was last told something of the target. */
     changedMs: () => changedMs,
     has,
-    /** Whether a container comes back that the holder may not have missed yet: a static one does so under the ID of its first incarnation. */
-    comesBackEarly: (next: Shape): boolean =>
-      containerNames.some((each) => next[each] && !shape?.[each] && nowMs() - (leftMs.get(each) ?? 0) <= noticesMs),
     put: take,
     end() {
       isThere = false;

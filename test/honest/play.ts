@@ -15,7 +15,6 @@ import {
   type TargetName,
   targetNames,
 } from './steps.ts';
-import { commitsMs, noticesMs } from './truth.ts';
 
 /** A run that has less left of its slot is followed by the next one before the step. */
 const slotRestMs = 60_000;
@@ -105,13 +104,10 @@ async function opened() {
         case 'crash':
           return changeRun(() => crash(run, crashesMs, world.clock.nowMs()));
         case 'put': {
-          const known = lives.get(step.target);
-          // Not played: until the holder has missed it, a static container that comes back shows what was seen under the same ID.
-          if (known?.isThere() && known.comesBackEarly(step.shape)) await world.clock.advance(noticesMs + commitsMs);
-          const uid = await put(world, step.target, step.shape);
+          const { uid, generation } = await put(world, step.target, step.shape);
           const life = lives.get(step.target);
-          if (life?.isThere()) life.put(step.shape);
-          else lives.set(step.target, newLife(setting, { name: step.target, uid, shape: step.shape }));
+          if (life?.isThere()) life.put(step.shape, generation);
+          else lives.set(step.target, newLife(setting, { name: step.target, uid, shape: step.shape, generation }));
           return;
         }
         default: {
@@ -131,7 +127,9 @@ function crash(run: ShardRun, crashesMs: number[], nowMs: number): void {
   run.crash();
 }
 
-async function put(world: ShardWorld, target: TargetName, shape: Shape): Promise<string> {
+type Registered = { readonly uid: string; readonly generation: number };
+
+async function put(world: ShardWorld, target: TargetName, shape: Shape): Promise<Registered> {
   const containers = Object.entries(shape).map(([name, specs]) => {
     const probes = Object.entries(specs).map(([type, probe]) => {
       const port = portOf(target, name as ContainerName, type as ProbeType);
@@ -144,7 +142,7 @@ async function put(world: ShardWorld, target: TargetName, shape: Shape): Promise
     containers: containers.filter(({ name }) => name !== sidecar),
     initContainers: containers.filter(({ name }) => name === sidecar),
   });
-  return ((await response.json()) as { readonly metadata: { readonly uid: string } }).metadata.uid;
+  return ((await response.json()) as { readonly metadata: Registered }).metadata;
 }
 
 type Change = Extract<Step, { readonly kind: 'delete' | 'restart' | 'stop' | 'trigger' }>;

@@ -4,15 +4,24 @@ export function staticContainer(
     readonly uid: string;
     readonly creationTimestampMs: number;
     readonly incarnations?: {
-      readonly [name: string]: { readonly restartCount: number; readonly startedAtMs: number };
+      readonly [name: string]: {
+        readonly restartCount: number;
+        readonly startedAtMs: number;
+        readonly joinedGeneration?: number;
+      };
     };
   },
   name: string,
 ) {
-  const { restartCount = 0, startedAtMs = target.creationTimestampMs } = target.incarnations?.[name] ?? {};
-  return { name, containerID: staticContainerID(target.uid, name, restartCount), startedAtMs, restartCount };
+  const {
+    restartCount = 0,
+    startedAtMs = target.creationTimestampMs,
+    joinedGeneration,
+  } = target.incarnations?.[name] ?? {};
+  const run = joinedGeneration === undefined ? restartCount : `${joinedGeneration}.${restartCount}`;
+  return { name, containerID: staticContainerID(target.uid, name, run), startedAtMs, restartCount };
 }
 
 /** The containerID that probelet gives a container of a static target after so many restarts, restated from docs/architecture.md. */
-export const staticContainerID = (uid: string, container: string, restarts: number): string =>
-  `probelet://${uid}/${container}/${restarts}`;
+const staticContainerID = (uid: string, container: string, run: number | string): string =>
+  `probelet://${uid}/${container}/${run}`;
