@@ -1,7 +1,7 @@
 /** L6: every restart request reaches the bus at least once, and so does the recovery of each static container that was asked for. */
 import type { StatusRecord, TargetRecord } from '../../../shared/core/records.ts';
 import { probeName } from '../../../shared/core/spec.ts';
-import { targetAddress } from '../../../shared/store/keys.ts';
+import { staticContainer } from '../oracle/container-id.ts';
 import { keyKind } from '../store.ts';
 import type { Change } from '../table.ts';
 import { type Checker, isProbed } from './checker.ts';
@@ -21,11 +21,14 @@ export const l6: Checker = (facts, violated) => {
     if (!old || !now) return;
     const target = ledger.targetOf(now.uid);
     if (target?.spec.lifecycle !== 'static' || target.deletionTimestampMs !== undefined) return;
-    const address = targetAddress(target.namespace, target.name);
+    const probes = ledger.probesOf(target);
     for (const [container, { probeType }] of Object.entries(old.restartRequests)) {
       if (Object.hasOwn(now.restartRequests, container)) continue;
-      const item = ledger.probeItem({ address, name: probeName(container, probeType) });
-      if (item?.result === 'success') recovered.set(`${now.uid}/${container}`, { sinceMs: timeMs, uid: now.uid });
+      // A request also ends with its probe, once that has left the spec.
+      const found = probes.find(({ probed }) => probed.name === probeName(container, probeType));
+      const { containerID } = staticContainer(target, container);
+      if (found?.item.result === 'success' && found.item.containerID === containerID)
+        recovered.set(`${now.uid}/${container}`, { sinceMs: timeMs, uid: now.uid });
     }
   };
   const settleRecovered = () => {

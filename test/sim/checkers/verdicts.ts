@@ -81,11 +81,15 @@ export function evidences({ ledger, faults }: Facts): Evidences {
   };
 }
 
-/** A verdict carries what the probe said; the results of rules 3, 5 and 6 carry nothing. */
+/**
+ * A verdict carries what the probe said; the results of rules 3, 5 and 6 carry nothing. A probe that cannot be made is no verdict: the
+ * result that it had stays in the item.
+ */
 export function verdictOf({ ledger }: Facts, { key, before, after }: Change): Verdict | undefined {
   if (keyKind(key) !== 'PROBE' || !before || !after) return undefined;
   const [old, now] = [before as unknown as ProbeRecord, after as unknown as ProbeRecord];
-  if (now.version === old.version || now.output === '' || now.ended || now.result === undefined) return undefined;
+  if (now.version === old.version || now.output === '' || now.ended || now.unknown || now.result === undefined)
+    return undefined;
   const endpoint = ledger.endpointOf(key);
   return endpoint === undefined ? undefined : { before: old, after: now, endpoint };
 }
