@@ -1,21 +1,30 @@
 /**
- * On whose behalf the event loop runs what it runs. Whoever watches the loop from outside can then name the work that hangs it. A port: it
- * is kept where another thread can read it, and it is absent where nobody watches.
+ * A port that records which piece of work the event loop is running, so that a watchdog outside the loop can name the
+ * work that blocks it. The record is kept where another thread can read it. Without a watchdog there is no attribution.
  */
 import type { Clock } from './clock.ts';
 
 export type Attribution = {
-  /** From here to the end of this turn's callback the loop runs on behalf of a new piece of work; `name`: at most `workNameBytesMax` bytes. */
+  /**
+   * Starts a new piece of work. The loop runs on its behalf until the current callback ends. `name` is at most
+   * `workNameBytesMax` bytes long.
+   */
   start(name: string): Work;
-  /** The same callback, on behalf of the work that runs now. */
+  /** Returns the same callback, attributed to the work that is running now. */
   bind(callback: () => void): () => void;
 };
 
-/** Work that goes on in later callbacks. Promises do not say whose they are: whatever wakes the work up again has to call `resumes`. */
+/**
+ * Work that continues in later callbacks. A promise does not record who created it, so the code that wakes the work
+ * must call `resumes`.
+ */
 export type Work = {
-  /** The loop goes on with this work, to the end of this turn's callback and the promises that it settles. After `end` it does nothing. */
+  /**
+   * The loop runs this work again, until the current callback and the promises that it settles are done. Has no effect
+   * after `end`.
+   */
   readonly resumes: () => void;
-  /** The loop does something else. */
+  /** The work is done; what the loop runs next does not belong to it. */
   readonly end: () => void;
 };
 

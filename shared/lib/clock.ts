@@ -1,10 +1,14 @@
-/** Time as a port: the machine's clock in production, a virtual one in tests and simulation. */
+/** Time as a port: the machine's clock in production, a virtual clock in tests and in the simulation. */
 export interface Clock {
-  /** Wall time, ms since the epoch. May jump; only initial delay, back-off, grace, freshness and phase read it. */
+  /**
+   * Wall time in ms since the epoch. It may jump, so only initial delay, back-off, grace, freshness and phase use it.
+   */
   nowMs(): number;
-  /** Monotonic time in ms from an arbitrary origin: deadlines, durations, the self-fence. */
+  /** Monotonic time in ms from an arbitrary origin, for deadlines, durations and the self-fence. */
   monotonicMs(): number;
-  /** Calls `callback` once after `delayMs` of monotonic time; returns what cancels it. Cancelling is idempotent. */
+  /**
+   * Calls `callback` once after `delayMs` of monotonic time. The returned function cancels the timer and is idempotent.
+   */
   setTimer(delayMs: number, callback: () => void): () => void;
 }
 
@@ -22,7 +26,7 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
   });
 }
 
-/** Until `done`, but no longer than this, and not when `signal` is aborted. */
+/** Resolves when `done` resolves, after `ms`, or when `signal` is aborted, whichever comes first. */
 export async function within(clock: Clock, done: Promise<void>, ms: number, signal?: AbortSignal): Promise<void> {
   const over = new AbortController();
   const signals = signal ? AbortSignal.any([signal, over.signal]) : over.signal;
@@ -31,16 +35,21 @@ export async function within(clock: Clock, done: Promise<void>, ms: number, sign
 }
 
 export type EndingClock = Clock & {
-  /** Every wait is over: the timers that are set run now, every deadline has passed, and what is set from now on runs soon. */
+  /**
+   * Ends all waits: timers that are set fire now, every deadline has passed, and new timers fire within
+   * `afterEndMsMax`.
+   */
   end(): void;
 };
 
-/** Once a clock has ended: long enough for what a killed process or a closed socket still has to say. */
+/** The longest timer after a clock has ended: enough for a killed process to exit or a socket to close. */
 const afterEndMsMax = 100;
 /** Longer than any deadline. */
 const leapMs = 86_400_000;
 
-/** A clock for work that may have to end before its time: whatever waits on it with a deadline gives up in order. */
+/**
+ * A clock for work that may have to stop early. Everything that waits on it with a deadline times out in the usual way.
+ */
 export function endingClock(clock: Clock): EndingClock {
   const waiting = new Map<() => void, () => void>();
   let ended = false;
@@ -68,7 +77,7 @@ export function endingClock(clock: Clock): EndingClock {
   };
 }
 
-/** CPU time that this process has used, in all of its threads. */
+/** CPU time that this process has used in all its threads, in ms. */
 export function systemCpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;

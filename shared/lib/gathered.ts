@@ -1,22 +1,30 @@
-/** What is wanted of bytes that arrive in pieces: copied, so that it does not hold the buffers in which they arrived, which are larger. */
+/**
+ * Collects the wanted part of a byte stream that arrives in pieces. It copies the bytes, so that it does not keep the
+ * larger receive buffers alive.
+ */
 
 export type Gathered = {
-  /** Takes of `[from, to)` at most what is still wanted; returns how much that was. */
+  /** Takes as many bytes of `[from, to)` as are still wanted; returns their number. */
   readonly add: (bytes: Uint8Array, from?: number, to?: number) => number;
   readonly isFull: () => boolean;
-  /** All that was taken. */
+  /** Returns all bytes taken so far. */
   readonly bytes: () => Buffer;
-  /** More will come later: from now on what was taken has memory of its own. Idempotent. */
+  /**
+   * Moves the bytes taken so far into memory of this collector, so that the caller may reuse its buffer. Idempotent.
+   */
   readonly keep: () => void;
 };
 
-/** `bytesMax`: how much is wanted. Until `keep` is called, or a second piece comes, the only piece is not copied: it is most often the whole. */
+/**
+ * Collects at most `bytesMax` bytes. A first piece is not copied until `keep` is called or a second piece arrives,
+ * since it is usually the only one.
+ */
 export function gathered(bytesMax: number): Gathered {
   let taken: Uint8Array = nothing;
   let size = 0;
   let isOwn = true;
 
-  /** With room for more, doubled, so that many small pieces are not copied each time. */
+  /** Doubles the capacity, so that many small pieces do not each cause a copy. */
   const makeRoom = (wanted: number) => {
     if (isOwn && taken.length >= wanted) return;
     const larger = Buffer.allocUnsafeSlow(Math.min(bytesMax, Math.max(wanted, 2 * size)));

@@ -1,9 +1,9 @@
-/** A binary min-heap of things that are due at a time. */
+/** A binary min-heap of entries ordered by due time. */
 export type Due<Entry> = { readonly dueMs: number; readonly entry: Entry };
 
 export type Heap<Entry> = {
   push(due: Due<Entry>): void;
-  /** The earliest, which stays. */
+  /** Returns the earliest entry without removing it. */
   peek(): Due<Entry> | undefined;
   pop(): Due<Entry> | undefined;
   size(): number;

@@ -1,2 +1,2 @@
-/** What JSON can hold, and so what a store item can. */
+/** The values that JSON, and therefore a store item, can hold. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined };

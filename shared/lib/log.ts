@@ -1,4 +1,4 @@
-/** Structured logging as a port. Only changes and troubles are logged, never a steady probe. */
+/** Structured logging as a port. Changes and faults are logged; steady probes never are. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
 export interface Log {

@@ -1,17 +1,18 @@
-/** The known word that a misspelled one probably stands for, for messages that end in "did you mean …?". */
+/** Finds the known word that a misspelled word probably stands for, for messages that end in "did you mean …?". */
 
-/** Longer words are not compared: the work for one known word stays below 64 × 64 steps whatever a client sends. */
+/** Longer words are not compared. This bounds the work for one known word to 64 × 64 steps, whatever a client sends. */
 const wordLengthMax = 64;
-/** One wrong character in so many is a slip; more than that is another word. */
+/** Allowed slips: one for this many letters. A word with more differences is a different word. */
 const lettersPerSlip = 3;
-/** A shorter beginning, like `t`, is common to too many words to hint at one of them. */
+/** Shorter prefixes, such as `t`, match too many known words to suggest one. */
 const beginningLengthMin = 3;
 
 /**
- * The known word with the fewest slips, or else the first known word that begins with `word`; undefined if none is near.
+ * Returns the known word with the fewest slips, or else the first known word that begins with `word`, or undefined if
+ * neither exists.
  *
- * A slip is one character too many, too few or wrong, or two neighbours swapped. One slip is allowed for every three characters, at least
- * one. Upper and lower case are the same. Of words that are equally near, the first is returned.
+ * A slip is an extra, missing or wrong character, or two swapped neighbours. One slip is allowed for every three
+ * characters, and at least one. Case is ignored. Of equally near words, the first one wins.
  */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   if (word === '' || word.length > wordLengthMax) return undefined;
@@ -27,7 +28,9 @@ export function nearest(word: string, known: readonly string[]): string | undefi
 const continuation = (beginning: string, known: readonly string[]): string | undefined =>
   beginning.length < beginningLengthMin ? undefined : known.find((name) => name.toLowerCase().startsWith(beginning));
 
-/** The optimal string alignment distance; any number above `slipsMax` where the lengths alone rule the pair out. */
+/**
+ * The optimal string alignment distance. Returns some number above `slipsMax` if the lengths alone rule the pair out.
+ */
 function slipsBetween(a: string, b: string, slipsMax: number): number {
   if (Math.abs(a.length - b.length) > slipsMax) return slipsMax + 1;
   let beforeLast: readonly number[] = [];

@@ -1,7 +1,10 @@
-/** Long work in slices, so that the event loop serves everything else in between. */
+/** Splits long work into slices, so that the event loop can serve other events in between. */
 import { type Clock, sleep } from './clock.ts';
 
-/** To be awaited before each small piece of work: gives way once the pieces since the last pause have taken `sliceMs`. */
+/**
+ * Returns a function to await before each small piece of work. It yields to the event loop once `sliceMs` have passed
+ * since the last yield.
+ */
 export function pacer(clock: Clock, sliceMs: number): () => Promise<void> {
   let sinceMs = clock.monotonicMs();
   return async () => {

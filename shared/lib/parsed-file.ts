@@ -1,20 +1,23 @@
-/** A small file of the machine's, which may change while the process runs. */
+/** A small file of the operating system that may change while the process runs. */
 import { readFileSync, statSync } from 'node:fs';
 import type { Clock } from './clock.ts';
 
 export type ParsedFileOptions<Content> = {
   readonly path: string;
   readonly clock: Clock;
-  /** A longer file is taken for a missing one. */
+  /** A longer file counts as missing. */
   readonly bytesMax: number;
   readonly parse: (text: string) => Content;
   readonly missing: Content;
 };
 
-/** How long it is believed before it is looked at again, as Go does with its files. */
+/** How long the content is used before the file is checked again; Go's resolver uses the same interval. */
 const ageMaxMs = 5000;
 
-/** What the file says: looked at every 5 s, and read again when its time or size has changed. One that cannot be read is missing. */
+/**
+ * Returns a function that gives the parsed content. It checks the file at most every 5 s and reads it again when its
+ * modification time or size has changed. A file that cannot be read counts as missing.
+ */
 export function parsedFile<Content>(options: ParsedFileOptions<Content>): () => Content {
   const { path, clock } = options;
   let content = options.missing;
@@ -46,7 +49,7 @@ function read<Content>({ path, bytesMax, parse, missing }: ParsedFileOptions<Con
     const text = readFileSync(path, 'utf8');
     return text.length > bytesMax ? missing : parse(text);
   } catch {
-    // The callers' files are conveniences: one that is gone or forbidden leaves what holds without it.
+    // These files are optional: without one, the defaults apply.
     return missing;
   }
 }

@@ -1,8 +1,8 @@
-/** Chance as a port, so that a simulation repeats from its seed. */
+/** Randomness as a port, so that a simulation can be repeated from its seed. */
 export interface Random {
-  /** Uniform in [0, 1). */
+  /** Returns a number uniform in [0, 1). */
   next(): number;
-  /** A fresh id, unique among all processes: a version 4 UUID in production. */
+  /** Returns a new id that is unique across processes: a version 4 UUID in production. */
   uuid(): string;
 }
 

@@ -1,27 +1,27 @@
 /**
- * Long work in slices: in each turn of the event loop all of it together gets a few milliseconds, piece by piece and in turn. So neither one
- * piece of work nor many of them delay what else the loop has to do.
+ * Runs long work in slices. All work together gets a few milliseconds of each turn of the event loop and is served
+ * round robin, so that neither one long piece of work nor many of them delay other events.
  */
 
-/** One piece of the work, which should take well below a slice; true: there is more of it. */
+/** Does one piece of the work, which should take much less than a slice. Returns true if more remains. */
 export type Work = () => boolean;
 
 export type Slices = {
-  /** Does the work from the next turn on. Work that is added again is not done twice. */
+  /** Runs the work from the next turn on. Adding the same work again has no effect while it waits. */
   readonly add: (work: Work) => void;
 };
 
 export type SlicesPorts = {
   readonly monotonicMs: () => number;
-  /** Calls back in the next turn, after the events that have come. */
+  /** Calls back in the next turn, after the events that are already pending. */
   readonly nextTurn: (callback: () => void) => void;
 };
 
-/** All slices of one turn. */
+/** The time for all slices of one turn. */
 export const sliceMs = 5;
 
 export function slices({ monotonicMs, nextTurn }: SlicesPorts): Slices {
-  /** In the order in which it is done. */
+  /** In the order in which the work runs. */
   const waiting = new Set<Work>();
   let isScheduled = false;
   const schedule = () => {
@@ -31,7 +31,7 @@ export function slices({ monotonicMs, nextTurn }: SlicesPorts): Slices {
   const run = () => {
     isScheduled = false;
     const untilMs = monotonicMs() + sliceMs;
-    // What is not done goes behind the others, and the loop comes to it again if there is time.
+    // Unfinished work goes to the end of the set; this loop reaches it again if time is left.
     for (const work of waiting) {
       waiting.delete(work);
       if (work()) waiting.add(work);
