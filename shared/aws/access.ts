@@ -1,16 +1,15 @@
 /**
- * What AWS refuses for want of a right, by IAM or by the policy of a key. No repetition mends that, only a deployment does. So a denial is
- * logged once, not for each call; the same kind of request is not sent again for a while, so that nothing that retries becomes a storm; and
- * each denial is counted, for an alarm.
+ * Remembers which AWS requests IAM or a key policy denies. Only a deployment can fix a denial, so retrying is useless:
+ * each kind of request is logged once and suspended for a while, and each denial is counted for an alarm.
  */
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 
 export type Access = {
-  /** Whether this kind of request was denied a short while ago: then it is not sent. */
+  /** Whether this kind of request was denied less than `deniedForMs` ago and must not be sent. */
   isDenied(request: string): boolean;
   denied(request: string, cause: unknown): void;
-  /** It was answered: the next denial is logged again. */
+  /** Records that the request was allowed: the next denial is logged again. */
   granted(request: string): void;
 };
 
@@ -20,10 +19,13 @@ export type AccessOptions = {
   readonly onDenied?: () => void;
 };
 
-/** Far longer than any retry; short, since IAM itself denies for some seconds what a deployment has just allowed. */
+/**
+ * Much longer than any retry interval. Still short, because IAM takes some seconds to apply what a deployment has
+ * granted.
+ */
 export const deniedForMs = 30_000;
 
-/** Targets name secrets and instances, so the list could grow without end: the oldest denial is forgotten first. */
+/** Targets name secrets and instances, so the number of requests is unbounded; the oldest denial is dropped first. */
 const requestsMax = 1_000;
 
 export function access({ clock, log, onDenied = () => undefined }: AccessOptions): Access {
@@ -42,7 +44,7 @@ export function access({ clock, log, onDenied = () => undefined }: AccessOptions
   };
 }
 
-/** SQS answers by the code of its older protocol; the last three are keys that may not be used. */
+/** SQS uses the code of its older protocol. The last three report a KMS key that the caller may not use. */
 const deniedCodes: ReadonlySet<string> = new Set([
   'AccessDenied',
   'AccessDeniedException',

@@ -1,6 +1,7 @@
 /**
- * A call of an AWS service that has no client here. The client of SSM alone would add 210 KB to the prober's bundle, for three operations of
- * which most deployments use none. Keys, signature and connections are those of a client that is there anyway.
+ * Calls an AWS service without its SDK client. The SSM client alone would add 210 KB to the prober's bundle, for three
+ * operations that most deployments do not use. Credentials, signer and connections come from the SQS client, which is
+ * there anyway.
  */
 import { text } from 'node:stream/consumers';
 import type { SQSClient } from '@aws-sdk/client-sqs';
@@ -11,36 +12,36 @@ export type AwsService = 'lambda' | 'ssm' | 'secretsmanager';
 
 export type AwsRequest = {
   readonly service: AwsService;
-  /** Encoded. */
+  /** URI-encoded. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** On what, where rights are given by it and the path does not say. */
+  /** The resource that IAM grants access to, if the path does not name it. */
   readonly resource?: string;
 };
 
 export type AwsAnswer =
   | { readonly kind: 'answer'; readonly status: number; readonly headers: Headers; readonly body: string }
-  /** Nothing came until the deadline; what was asked for may have been done. */
+  /** No answer arrived before the deadline. The service may have executed the request. */
   | { readonly kind: 'tooLate' }
-  /** The caller lacks a right. */
+  /** The caller lacks a permission. */
   | { readonly kind: 'denied' }
-  /** No connection, no keys, or one that broke. */
+  /** There was no connection, it broke, or no credentials were available. */
   | { readonly kind: 'unreachable'; readonly message: string };
 
 type Answered = Extract<AwsAnswer, { readonly kind: 'answer' }>;
 
 type Headers = Readonly<Record<string, string>>;
 
-/** One POST; never throws, and sends nothing twice. `deadlineMs` is on the clock's monotonic time. */
+/** Sends one POST request. Never throws and never retries. `deadlineMs` is on the clock's monotonic time. */
 export type AwsCall = (request: AwsRequest, deadlineMs: number) => Promise<AwsAnswer>;
 
 export type AwsCallOptions = {
-  /** Its keys, its signer and its connections; of it nothing else is used. */
+  /** Only its credentials, signer and connections are used. */
   readonly client: SQSClient;
   readonly clock: Clock;
   readonly endpointOf: (service: AwsService) => string;
-  /** Remembers what is denied; absent: it is sent, and denied, each time. */
+  /** Remembers denials. If absent, a denied request is sent again each time. */
   readonly access?: Access;
 };
 
@@ -70,7 +71,7 @@ export function awsCall({ client, clock, endpointOf, access }: AwsCallOptions): 
   };
 }
 
-/** Rights are by operation and resource; a path of REST names both. */
+/** IAM grants access by operation and resource; the path of a REST request names both. */
 const requestName = ({ service, path, headers, resource = '' }: AwsRequest): string =>
   `${service}: ${headers['x-amz-target'] ?? path} ${resource}`.trimEnd();
 
@@ -78,7 +79,8 @@ type Handled = Parameters<SQSClient['config']['requestHandler']['handle']>[0];
 
 async function signedRequest(client: SQSClient, request: AwsRequest, endpoint: URL): Promise<Handled> {
   const { service, path, headers, body } = request;
-  // Without a scheme: the client keeps the first service and region that its signer is asked for, and would sign its own calls with them.
+  // Pass no auth scheme: the client caches the first service and region that its signer is asked for, and would sign
+  // its other calls with them.
   const signer = await client.config.signer();
   const { protocol, hostname, port, host } = endpoint;
   const plain = {
@@ -106,20 +108,20 @@ async function bodyText(body: NodeJS.ReadableStream & { destroy?(): void }, sign
 
 export type JsonAnswer =
   | { readonly kind: 'output'; readonly output: Readonly<Record<string, unknown>> }
-  /** `code`: the service's name of the error, without its namespace. */
+  /** `code` is the service's error name without its namespace. */
   | { readonly kind: 'error'; readonly code: string; readonly message: string; readonly status: number }
   | Exclude<AwsAnswer, { readonly kind: 'answer' }>;
 
 export type JsonRequest = {
   readonly service: 'ssm' | 'secretsmanager';
-  /** As the service calls it: `AmazonSSM.GetParameter`. */
+  /** The operation's full name, such as `AmazonSSM.GetParameter`. */
   readonly target: string;
   readonly input: unknown;
-  /** On what, where rights are given by it. */
+  /** The resource that IAM grants access to. */
   readonly resource?: string;
 };
 
-/** A call of a service that speaks AWS JSON 1.1. Source: Smithy, "AWS JSON 1.1 protocol". */
+/** Calls a service that speaks AWS JSON 1.1. Source: Smithy, "AWS JSON 1.1 protocol". */
 export async function awsJson(call: AwsCall, request: JsonRequest, deadlineMs: number): Promise<JsonAnswer> {
   const { service, target, input, resource } = request;
   const headers = { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': target };
@@ -132,7 +134,7 @@ export async function awsJson(call: AwsCall, request: JsonRequest, deadlineMs: n
   return { kind: 'error', code: errorCode(answer), message, status: answer.status };
 }
 
-/** The service's name of the error, without its namespace. */
+/** Returns the service's error name without its namespace. */
 function errorCode({ status, headers, body }: Pick<Answered, 'status' | 'headers' | 'body'>): string {
   const named = String(jsonObject(body)?.__type ?? headers['x-amzn-errortype'] ?? `status ${status}`);
   const [name = ''] = named.slice(named.lastIndexOf('#') + 1).split(':', 1);
@@ -141,7 +143,7 @@ function errorCode({ status, headers, body }: Pick<Answered, 'status' | 'headers
 
 const okStatus = 200;
 
-/** undefined: it is something else. */
+/** Parses a JSON object; returns undefined for anything else. */
 export function jsonObject(body: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(body);

@@ -1,7 +1,7 @@
 /**
- * Secrets of probe headers on AWS: parameters of Systems Manager and secrets of Secrets Manager, those alone that are meant for it, for the
- * hosts that the deployment names. Whoever registers a target names the secret, so nothing else may be named, whatever else the function's
- * role may read.
+ * Resolves secrets in probe headers on AWS from Systems Manager parameters and Secrets Manager secrets. The author of a
+ * target chooses the secret's name, so only names with the reserved prefix are allowed, and only for hosts that the
+ * deployment names, even if the function's role can read more.
  */
 import { type Destination, maySend, type SecretHosts } from '../core/secret-hosts.ts';
 import type { SecretReference } from '../core/secret-reference.ts';
@@ -10,7 +10,7 @@ import { hostPort } from '../net/dial-failure.ts';
 import type { ResolveSecret, Secret, SecretRefusal, Secrets } from '../prober/secret-headers.ts';
 import { type AwsCall, awsJson, type JsonRequest } from './aws-call.ts';
 
-/** The deployment grants no others either. */
+/** The deployment grants access to names with this prefix only. */
 export const secretPrefix = 'probelet/';
 
 const timeoutMs = 1_500;
@@ -67,7 +67,7 @@ const none = (why: string): Secret => ({ kind: 'none', why });
 type Output = Readonly<Record<string, unknown>>;
 type Asked = { readonly request: JsonRequest; readonly valueIn: (output: Output) => string | undefined };
 
-/** A text says why it may not be asked for. */
+/** Returns the request, or the reason why the secret may not be read. */
 function requestOf({ source, name }: SecretReference): Asked | string {
   switch (source) {
     case 'env':
