@@ -1,4 +1,4 @@
-/** One question to one server: over UDP first, and over TCP when its answer does not fit in a datagram. */
+/** Asks one question of one server, over UDP first and over TCP if the answer does not fit in a datagram. */
 import type { Question } from './query.ts';
 import { type Answer, type Reply, readReply } from './reply.ts';
 import type { TcpPool } from './tcp.ts';
@@ -7,7 +7,7 @@ import type { Below, Server, UdpSocket } from './udp-socket.ts';
 export type Useless = Extract<Reply, { kind: 'useless' }>;
 
 export type Exchange = {
-  /** A datagram may have been lost: sends the question once more, unless it is being asked over TCP. */
+  /** Sends the question again in case the datagram was lost. Has no effect once the question is sent over TCP. */
   readonly repeat: () => void;
   readonly end: () => void;
 };
@@ -15,7 +15,7 @@ export type Exchange = {
 export type ExchangeRequest = { readonly server: Server; readonly question: Question; readonly query: Buffer };
 
 export type ExchangePorts = {
-  /** Connected to the server; absent: TCP only. */
+  /** A socket connected to the server. If absent, only TCP is used. */
   readonly udp?: UdpSocket;
   readonly tcp: TcpPool;
   readonly below: Below;
@@ -23,14 +23,14 @@ export type ExchangePorts = {
 
 type Done = (reply: Answer | Useless) => void;
 
-/** Calls `done` once, and never before it has returned, unless the exchange is ended first. */
+/** Calls `done` exactly once, after this function has returned, unless the caller ends the exchange first. */
 export function exchange(request: ExchangeRequest, { udp, tcp, below }: ExchangePorts, done: Done): Exchange {
   if (udp === undefined) return { repeat: ignore, end: overTcp(request, { tcp, id: below(0x10000) }, done) };
   let end: () => void = ignore;
   const asked = udp.ask(request.query, (id) => ({
     take(message) {
       const reply = readReply(message, { ...request.question, id }, false);
-      // A forgery must not keep the true reply out (go.dev/issue/13281).
+      // A forged reply must not keep the true one out (go.dev/issue/13281).
       if (reply.kind === 'foreign') return false;
       if (reply.kind === 'truncated') end = overTcp(request, { tcp, id }, done);
       else done(reply);
@@ -64,7 +64,7 @@ function overTcp({ server, question, query }: ExchangeRequest, { tcp, id }: Conn
   });
 }
 
-/** In Go's words. */
+/** Go's error texts. */
 const texts: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'connection reset by peer',

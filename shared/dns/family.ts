@@ -1,6 +1,6 @@
 /**
- * All that is asked about one name and one family: the servers in order, round after round, as Go's resolver does. Unlike Go, a server that
- * is slow is still listened to while the next one is asked, since a lookup as a whole has half a second.
+ * Resolves one name for one address family. It asks the servers in order, round after round, as Go's resolver does.
+ * Unlike Go, it keeps listening to a slow server while it asks the next one, because a whole lookup has half a second.
  */
 import type { Clock } from '../lib/clock.ts';
 import { type Exchange, exchange } from './exchange.ts';
@@ -16,16 +16,16 @@ export type FamilyPorts = {
   readonly servers: readonly Server[];
   /** How often each server is asked. */
   readonly attempts: number;
-  /** A server that has not answered by then is not waited for alone. */
+  /** How long to wait for one server before the next one is asked as well. */
   readonly tryMs: number;
-  /** The lookup's socket to a server; undefined: TCP only. */
+  /** Returns the lookup's socket to a server, or undefined if only TCP is used. */
   readonly udpTo: (server: Server) => UdpSocket | undefined;
   readonly tcp: TcpPool;
 };
 
 const noServer: Answer = { kind: 'failed', message: 'server misbehaving' };
 
-/** Calls `done` once, unless the returned function ends it first. It sets no limit to the time of the whole. */
+/** Calls `done` once, unless the returned function ends the lookup first. The caller limits the total time. */
 export function askFamily(question: Question, ports: FamilyPorts, done: (answer: Answer) => void): () => void {
   const { clock, servers, attempts, tryMs } = ports;
   const query = encodeQuery(question);
@@ -59,7 +59,8 @@ export function askFamily(question: Question, ports: FamilyPorts, done: (answer:
         return done(reply);
       }
       answer = { kind: 'failed', message: reply.message };
-      // Of an earlier try nobody waits any more, unless it was the last that was open.
+      // A failed earlier attempt does not start the next one, because a later attempt is already waiting, unless it was
+      // the last one open.
       if (attempt === tries || open.size === 0) next();
     });
     open.set(server, asking);

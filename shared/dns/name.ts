@@ -1,14 +1,18 @@
 /**
- * Names in DNS messages, which may go on elsewhere by pointers. A name is left as soon as it is too long, so that each costs at most 254
- * bytes and ten pointers, wherever they lead. What is refused is what golang.org/x/net/dns/dnsmessage refuses.
+ * Domain names in DNS messages, with compression pointers. Parsing stops as soon as a name is too long, so each name
+ * costs at most 254 bytes and ten pointers, even if the pointers form a loop. It rejects what
+ * golang.org/x/net/dns/dnsmessage rejects.
  */
 
-/** With the dots and the one at the end. */
+/** Including the dots and the trailing one. */
 const nameBytesMax = 254;
 const pointersMax = 10;
 const dot = 0x2e;
 
-/** Reads the name at `start` and returns where the next field begins; undefined: there is no valid name. `take` gets each label. */
+/**
+ * Reads the name at `start` and passes each label to `take`. Returns the offset of the next field, or undefined if the
+ * name is invalid.
+ */
 export function nameEnd(message: Buffer, start: number, take?: (from: number, to: number) => void): number | undefined {
   let at = start;
   let end: number | undefined;
@@ -36,20 +40,20 @@ export function nameEnd(message: Buffer, start: number, take?: (from: number, to
         break;
       }
       default:
-        // 01 and 10 are reserved.
+        // The prefixes 01 and 10 are reserved.
         return undefined;
     }
   }
   return undefined;
 }
 
-/** A dot inside a label would make two names look alike (go.dev/issue/56246). */
+/** A dot inside a label would make two different names look alike (go.dev/issue/56246). */
 function hasDot(message: Buffer, from: number, to: number): boolean {
   for (let at = from; at < to; at += 1) if (message[at] === dot) return true;
   return false;
 }
 
-/** Where the field behind the name begins, without a look at what its pointer points to. */
+/** Returns the offset of the field after the name, without following the name's pointer. */
 export function skippedNameEnd(message: Buffer, start: number): number | undefined {
   let at = start;
   while (at < message.length) {
@@ -64,17 +68,17 @@ export function skippedNameEnd(message: Buffer, start: number): number | undefin
 }
 
 export type ReadName = {
-  /** In lower case, without the dot at the end. */
+  /** In lower case, without the trailing dot. */
   readonly name: string;
   readonly end: number;
 };
 
-/** The name at `start`; undefined: there is no valid one. */
+/** Returns the name at `start`, or undefined if it is invalid. */
 export function readName(message: Buffer, start: number): ReadName | undefined {
   const labels: string[] = [];
   const end = nameEnd(message, start, (from, to) => labels.push(message.toString('latin1', from, to)));
   return end === undefined ? undefined : { name: lowerAscii(labels.join('.')), end };
 }
 
-/** ASCII letters only: `toLowerCase` would make two different bytes above 127 alike. */
+/** Lowers ASCII letters only: `toLowerCase` would map some different bytes above 127 to the same one. */
 const lowerAscii = (text: string): string => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());

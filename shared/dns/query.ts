@@ -1,25 +1,31 @@
-/** What is sent to a DNS server: one question, with recursion desired and EDNS0, as Go's resolver sends it (net, dnsclient_unix.go). */
+/**
+ * Encodes a DNS query: one question, with recursion desired and EDNS0, as Go's resolver sends it (net,
+ * dnsclient_unix.go).
+ */
 
-/** Record types, RFC 1035 and 3596. */
+/** Record types (RFC 1035 and 3596). */
 export const recordType = { a: 1, cname: 5, aaaa: 28, opt: 41 } as const;
 export const classInternet = 1;
 export const headerBytes = 12;
 
-/** Announced by EDNS0, so that answers are neither fragmented nor cut at 512 bytes. Source: dnsflagday.net/2020, Go's maxDNSPacketSize. */
+/**
+ * The size announced by EDNS0. Answers of this size are neither fragmented nor truncated at 512 bytes. Source:
+ * dnsflagday.net/2020, Go's maxDNSPacketSize.
+ */
 export const datagramBytesMax = 1232;
 
 const labelBytesMax = 63;
-/** With the dots and the one at the end. */
+/** Including the dots and the trailing one. */
 const nameBytesMax = 254;
 const recursionDesired = 0x0100;
 
 export type Question = {
-  /** In lower case, without the dot at the end. */
+  /** In lower case, without the trailing dot. */
   readonly name: string;
   readonly type: typeof recordType.a | typeof recordType.aaaa;
 };
 
-/** The message with id 0; undefined: no server can be asked about this name. */
+/** Returns the message with id 0, or undefined if the name cannot be encoded. */
 export function encodeQuery({ name, type }: Question): Buffer | undefined {
   const labels = name.split('.').map((label) => Buffer.from(label, 'latin1'));
   if (name.length >= nameBytesMax || !labels.every(({ length }) => length > 0 && length <= labelBytesMax))
@@ -33,5 +39,5 @@ export function encodeQuery({ name, type }: Question): Buffer | undefined {
   return Buffer.concat([header, ...encodedName, question, edns0]);
 }
 
-/** An OPT record: the root as name, the size of datagrams as class, and no options. */
+/** An OPT record: the root as its name, the datagram size as its class, and no options. */
 const edns0 = Buffer.from([0, 0, recordType.opt, datagramBytesMax >> 8, datagramBytesMax & 0xff, 0, 0, 0, 0, 0, 0]);

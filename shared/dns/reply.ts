@@ -1,6 +1,6 @@
 /**
- * What a DNS server's message comes to, by the rules of Go's resolver (net, dnsclient_unix.go), which kubelet uses. Pure, and linear in
- * the bytes of the message.
+ * Interprets a DNS server's message by the rules of Go's resolver (net, dnsclient_unix.go), which kubelet uses. Pure,
+ * and linear in the length of the message.
  */
 import ipaddr from 'ipaddr.js';
 import { nameEnd, readName } from './name.ts';
@@ -8,24 +8,24 @@ import { classInternet, headerBytes, type Question, recordType } from './query.t
 import { endWithin, type ResourceRecord, readRecord, skipRecord } from './record.ts';
 
 export type Reply =
-  /** No reply to this question: a stray or a forgery. Over UDP the true one may still come. */
+  /** A stray or forged message that does not answer this question. Over UDP the true reply may still arrive. */
   | { readonly kind: 'foreign'; readonly message: string }
-  /** Not all of it fits in a datagram. */
+  /** The reply does not fit in a datagram. */
   | { readonly kind: 'truncated'; readonly message: string }
   | Answer
-  /** Nothing to go by: the question is asked again, of the next server. */
+  /** The reply is unusable; the question goes to the next server. */
   | { readonly kind: 'useless'; readonly message: string };
 
 export type Answer =
   | { readonly kind: 'addresses'; readonly addresses: readonly string[]; readonly ttlSeconds: number }
-  /** The name does not exist, or has no address of this family. */
+  /** The name does not exist or has no address of this family. */
   | { readonly kind: 'notFound' }
-  /** No addresses, and no reason to ask again. */
+  /** The reply contains no addresses, and asking again would not help. */
   | { readonly kind: 'failed'; readonly message: string };
 
 export type Asked = Question & { readonly id: number };
 
-/** Of a reply no more address records are read: a dial tries eight addresses. */
+/** Further address records of a reply are ignored; a dial tries at most eight addresses. */
 const addressRecordsMax = 256;
 
 const unreadable = 'cannot unmarshal DNS message';
@@ -36,7 +36,7 @@ const recursionAvailable = 0x0080;
 const codeMask = 0xf;
 const code = { success: 0, nameError: 3 } as const;
 
-/** `overTcp`: a reply that says it is truncated is then taken for what it is (go.dev/issue/64896). */
+/** With `overTcp`, a reply with the truncated flag is accepted as it is (go.dev/issue/64896). */
 export function readReply(message: Buffer, asked: Asked, overTcp: boolean): Reply {
   const question = message.length < headerBytes ? undefined : readQuestion(message);
   if (question === undefined) return { kind: 'foreign', message: unreadable };
@@ -79,7 +79,7 @@ function judge(message: Buffer, start: number, { asked, flags }: Context): Reply
 
 const ednsVersionMask = 0x00ff0000;
 
-/** The first OPT record extends the code of the header, if the message can be read so far. */
+/** Combines the header's response code with the bits of the first OPT record, if the message can be parsed that far. */
 function extendedCode(message: Buffer, start: number, rcode: number) {
   const skipped = message.readUInt16BE(6) + message.readUInt16BE(8);
   let at: number | undefined = start;
@@ -101,8 +101,9 @@ function extendedCode(message: Buffer, start: number, rcode: number) {
 type Wanted = { readonly answers: number; readonly type: Question['type'] };
 
 /**
- * From the first record of the wanted type on, all addresses count, whatever their name, class and family: a recursive server has followed
- * the aliases. What is broken behind an address takes nothing from it.
+ * From the first record of the requested type on, every address counts, whatever its name, class and family: a
+ * recursive server has already followed the aliases. An invalid record after an address does not invalidate the
+ * address.
  */
 function readAnswers(message: Buffer, start: number, { answers, type }: Wanted): Reply {
   const addresses: string[] = [];
@@ -129,10 +130,13 @@ const isAlias = ({ type }: ResourceRecord): boolean => type === recordType.cname
 
 const ttlSecondsMax = 0x7fffffff;
 
-/** RFC 2181, section 8: a TTL with its first bit set counts as zero. */
+/** A TTL with its first bit set counts as zero (RFC 2181, section 8). */
 const lifetimeOf = ({ ttl }: ResourceRecord): number => (ttl > ttlSecondsMax ? 0 : ttl);
 
-/** Of an address or an alias not even the length that it claims matters, only that its data can be read; undefined: it cannot. */
+/**
+ * Returns the record's claimed end, or undefined if its data cannot be read. Like Go, this does not compare the claimed
+ * data length with the length of the address or alias.
+ */
 function endOfAnswer(message: Buffer, record: ResourceRecord): number | undefined {
   const { dataAt, dataEnd } = record;
   if (isAddress(record)) return dataAt + addressBytes(record) > message.length ? undefined : dataEnd;
@@ -142,7 +146,7 @@ function endOfAnswer(message: Buffer, record: ResourceRecord): number | undefine
 
 const addressBytes = ({ type }: ResourceRecord): number => (type === recordType.a ? 4 : 16);
 
-/** As Go prints it: an IPv4 address inside an IPv6 one is the IPv4 address. */
+/** Formats the address as Go does: an IPv4-mapped IPv6 address is printed as IPv4. */
 function addressOf(message: Buffer, record: ResourceRecord): string | undefined {
   const end = record.dataAt + addressBytes(record);
   if (!isAddress(record) || end > message.length) return undefined;

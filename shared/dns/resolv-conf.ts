@@ -1,4 +1,7 @@
-/** The machine's DNS servers and how to ask them: `/etc/resolv.conf`, read as Go's resolver reads it (net, dnsconfig_unix.go). */
+/**
+ * The system's DNS servers and resolver options: `/etc/resolv.conf`, read as Go's resolver reads it (net,
+ * dnsconfig_unix.go).
+ */
 import { isIP } from 'node:net';
 import type { Clock } from '../lib/clock.ts';
 import { parsedFile } from '../lib/parsed-file.ts';
@@ -9,9 +12,9 @@ export type DnsConfig = {
   readonly servers: readonly Server[];
   /** How often each server is asked. */
   readonly attempts: number;
-  /** Each lookup begins with another server. */
+  /** Each lookup starts with a different server. */
   readonly rotate: boolean;
-  /** Some network lets no UDP through. */
+  /** Use TCP only, for networks that block UDP. */
   readonly tcpOnly: boolean;
 };
 
@@ -20,7 +23,7 @@ export const dnsPort = 53;
 
 const serversMax = 3;
 const attemptsDefault = 2;
-/** As in the C library. Go knows no limit, but a lookup has no time for more. */
+/** The C library's limit. Go has none, but a lookup has no time for more attempts. */
 const attemptsMax = 5;
 const fileBytesMax = 64 * 1024;
 
@@ -31,16 +34,19 @@ const defaults: DnsConfig = {
   tcpOnly: false,
 };
 
-/** How to ask these servers, in place of the machine's. */
+/** Returns the default configuration with these servers instead of the system's. */
 export const configOf = (servers: readonly Server[]): DnsConfig => ({ ...defaults, servers });
 
-/** The file's content, looked at again every 5 s. Without it this machine is asked. */
+/**
+ * Returns a function that gives the file's configuration, checked every 5 s. If the file is missing, the servers are on
+ * loopback.
+ */
 export const resolvConf = (path: string, clock: Clock): (() => DnsConfig) =>
   parsedFile({ path, clock, bytesMax: fileBytesMax, parse: parsedResolvConf, missing: defaults });
 
 /**
- * `search`, `domain` and `ndots` are left out, since names are asked as they are written, and `timeout`, since a lookup has half a second.
- * Lines and options that mean nothing are skipped.
+ * Ignores `search`, `domain` and `ndots`, because names are always absolute, and `timeout`, because a lookup has half a
+ * second. Skips unknown lines and options.
  */
 export function parsedResolvConf(text: string): DnsConfig {
   const lines = text.split('\n').filter((line) => !/^[;#]/.test(line));
@@ -59,7 +65,7 @@ export function parsedResolvConf(text: string): DnsConfig {
 
 const tcpOptions: ReadonlySet<string> = new Set(['use-vc', 'usevc', 'tcp']);
 
-/** The last one counts, and no number counts as 0. */
+/** The last `attempts` option counts; a value that is not a number counts as 0. */
 function attemptsIn(options: readonly string[]): number {
   const option = options.findLast((each) => each.startsWith('attempts:'));
   if (option === undefined) return attemptsDefault;

@@ -1,18 +1,23 @@
-/** DNS over TCP, for answers that fit in no datagram: one question a connection, RFC 1035, section 4.2.2. */
+/**
+ * DNS over TCP, for answers that do not fit in a datagram: one question for each connection (RFC 1035, section 4.2.2).
+ */
 import { Socket } from 'node:net';
 import type { Server } from './udp-socket.ts';
 
-/** Beyond, an exchange waits until another has ended. Each holds a descriptor and at most 64 KiB. */
+/** At this limit an exchange waits until another one ends. Each socket holds a file descriptor and at most 64 KiB. */
 export const tcpSocketsMax = 8;
 
 export type TcpListener = {
   readonly take: (message: Buffer) => void;
-  /** A code of the system, or `EOF` when the server ends early. */
+  /** `code` is a system error code, or `EOF` if the server closes the connection early. */
   readonly fail: (code: string) => void;
 };
 
 export type TcpPool = {
-  /** Sends `query`, which has its id; one of the listener's functions is called once, unless the returned function ends the exchange first. */
+  /**
+   * Sends `query`, which already contains its id. Calls one function of the listener once, unless the returned function
+   * ends the exchange first.
+   */
   ask(server: Server, query: Buffer, listener: TcpListener): () => void;
 };
 
@@ -68,7 +73,7 @@ function exchange(server: Server, query: Buffer, { take, fail, closed }: Exchang
 
 const lengthBytes = 2;
 
-/** Gets what arrives, piece by piece; returns the message once it is complete. */
+/** Returns a function that takes the next chunk and returns the message once it is complete. */
 function messageReader(): (chunk: Buffer) => Buffer | undefined {
   const length = Buffer.alloc(lengthBytes);
   let lengthRead = 0;

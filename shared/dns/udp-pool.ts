@@ -1,17 +1,17 @@
-/** The UDP sockets of a DNS client, of which there are never many: the descriptors of a process are for its probes. */
+/** Limits the UDP sockets of a DNS client, because the process needs its file descriptors for probes. */
 import { type Below, type Server, type UdpSocket, udpSocket } from './udp-socket.ts';
 
-/** Beyond, lookups to one server share sockets, and so their random ports. */
+/** Above this limit, lookups to the same server share sockets, and therefore their random source ports. */
 export const udpSocketsMax = 32;
 
 export type UdpPool = {
-  /** A socket to `server` for one lookup; `close` gives it back. */
+  /** Returns a socket to `server` for one lookup; `close` releases it. */
   open(server: Server): UdpSocket;
 };
 
 type Shared = { readonly socket: UdpSocket; readonly server: Server; users: number };
 
-/** At most `udpSocketsMax` sockets, and one more for each server that has none then. */
+/** Opens at most `udpSocketsMax` sockets, and one more for each server that has none at that point. */
 export function udpPool(below: Below): UdpPool {
   const open = new Set<Shared>();
   const shareable = (server: Server): Shared | undefined => {

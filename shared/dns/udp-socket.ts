@@ -1,6 +1,6 @@
 /**
- * One UDP socket to one DNS server. It is connected, so that the kernel drops what comes from elsewhere and says when nobody listens.
- * Several questions may share it; each has an id of its own.
+ * A UDP socket to one DNS server. It is connected, so that the kernel drops datagrams from other senders and reports a
+ * closed port. Concurrent questions may share it; each has a distinct id.
  */
 import { createSocket, type Socket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
@@ -8,24 +8,24 @@ import { datagramBytesMax, headerBytes } from './query.ts';
 
 export type Server = { readonly address: string; readonly port: number };
 
-/** An unpredictable integer from 0 to `limit` - 1. */
+/** Returns an unpredictable integer from 0 to `limit` - 1. */
 export type Below = (limit: number) => number;
 
 export type UdpListener = {
-  /** True: the message is the reply, and the question is over. */
+  /** Returns true if the message is the reply, which ends the question. */
   readonly take: (message: Buffer) => boolean;
-  /** The question is over: the system could not send or receive, and this is its code. */
+  /** The question failed: the system could not send or receive. `code` is its error code. */
   readonly fail: (code: string) => void;
 };
 
 export type UdpQuestion = {
-  /** Sends it once more. */
+  /** Sends the question again. */
   readonly repeat: () => void;
   readonly end: () => void;
 };
 
 export type UdpSocket = {
-  /** Sends `query` under an id that no other question of this socket has. */
+  /** Sends `query` under an id that no other question on this socket uses. */
   ask(query: Buffer, newListener: (id: number) => UdpListener): UdpQuestion;
   close(): void;
 };
@@ -33,7 +33,10 @@ export type UdpSocket = {
 const ids = 0x10000;
 const idTriesMax = 16;
 
-/** A socket whose source port the kernel chooses at random. It never throws; what goes wrong is told to the questions. */
+/**
+ * Opens a socket whose source port the kernel chooses at random. Never throws; errors go to the listeners of the open
+ * questions.
+ */
 export function udpSocket(server: Server, below: Below): UdpSocket {
   const listeners = new Map<number, UdpListener>();
   const socket = createSocket({ type: isIPv6(server.address) ? 'udp6' : 'udp4', lookup: literalLookup });
@@ -83,14 +86,17 @@ export function udpSocket(server: Server, below: Below): UdpSocket {
   };
 }
 
-/** Servers are address literals: there is nothing to look up, and no thread of the system is asked. */
+/**
+ * Server addresses are literals. Without this function Node would call `dns.lookup`, which occupies a thread of its
+ * pool.
+ */
 const literalLookup = (
   address: string,
   _: unknown,
   done: (error: NodeJS.ErrnoException | null, address: string, family: number) => void,
 ): void => done(null, address, isIPv6(address) ? 6 : 4);
 
-/** In the end one that is taken, if nearly all are. */
+/** Returns an id that is probably free: after `idTriesMax` tries it may return a used one. */
 function freeId(taken: ReadonlyMap<number, unknown>, below: Below): number {
   let id = below(ids);
   for (let tries = 1; taken.has(id) && tries < idTriesMax; tries += 1) id = below(ids);
