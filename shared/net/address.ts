@@ -1,12 +1,13 @@
-/** Address literals as the kernel reads them, for the dial policy: stricter than `ipaddr.js` about spelling, and without its surprises. */
+/** Parses address literals for the dial policy as the kernel does. It is stricter than `ipaddr.js` about spelling. */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 export type Address = ReturnType<typeof ipaddr.parse>;
 
 /**
- * The address of a literal, without its zone: the zone names the interface, not who is reached. Undefined: no literal. Only the spellings
- * of `net.isIP` count, since `ipaddr.js` also takes those of the C library (`127.1`, `0x7f.0.0.1`, `010.0.0.1`).
+ * Returns the address without its zone, which names an interface and not the peer; undefined if the text is not a
+ * literal. Only spellings that `net.isIP` accepts are valid, because `ipaddr.js` also accepts those of the C library
+ * (`127.1`, `0x7f.0.0.1`, `010.0.0.1`).
  */
 export function parsedAddress(text: string): Address | undefined {
   if (isIP(text) === 0) return undefined;
@@ -14,10 +15,13 @@ export function parsedAddress(text: string): Address | undefined {
   return ipaddr.parse(address.includes(':') ? withoutDots(address) : address);
 }
 
-/** An IPv4 address that an IPv6 literal carries in its last 32 bits. */
+/** Returns the IPv4 address in the last 32 bits of an IPv6 address. */
 export const embeddedIpv4 = (address: ipaddr.IPv6): ipaddr.IPv4 => new ipaddr.IPv4(address.toByteArray().slice(12));
 
-/** `::8.8.8.8` as `::808:808`: `ipaddr.js` takes the dotted form for the mapped address `::ffff:8.8.8.8`, which it is not. */
+/**
+ * Rewrites `::8.8.8.8` as `::808:808`, because `ipaddr.js` confuses the dotted form with the mapped address
+ * `::ffff:8.8.8.8`.
+ */
 function withoutDots(address: string): string {
   if (!address.includes('.')) return address;
   const tailAt = address.lastIndexOf(':') + 1;

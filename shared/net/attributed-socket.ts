@@ -1,4 +1,7 @@
-/** Which work a socket was opened for: its listeners run on behalf of that (shared/lib/attribution.ts). */
+/**
+ * Records which work a socket was opened for, so that its listeners run on behalf of that work
+ * (shared/lib/attribution.ts).
+ */
 import type { Socket } from 'node:net';
 
 type Resumes = () => void;
@@ -11,7 +14,7 @@ export function attribute(socket: Attributed, resumes: Resumes | undefined): voi
   if (resumes) socket[resumesKey] = resumes;
 }
 
-/** To be called first thing by each listener of the socket. */
+/** Each listener of the socket calls the returned function first. */
 export const resumesOf = (socket: Attributed): Resumes => socket[resumesKey] ?? nobodyAsks;
 
 const nobodyAsks = (): void => undefined;

@@ -1,19 +1,23 @@
 /**
- * What lies between a socket and its TLS. Node would give TLS all that has arrived, up to 2 MiB in one turn of the loop, and OpenSSL would
- * verify whatever chain of certificates it finds there, though nobody asks for it: 100 KiB take it 100 ms. So TLS is read as any other
- * connection is, piece by piece and in turn, and a handshake may only have the length of an honest one.
+ * The stream between a TCP socket and TLS. Without it, Node passes up to 2 MiB to TLS in one turn of the event loop,
+ * and OpenSSL verifies whatever certificate chain it finds there, even though probes ignore the result: 100 KiB of
+ * certificates take 100 ms. This stream feeds TLS in paced pieces, like any other connection, and limits the handshake
+ * to the size of an ordinary one.
  */
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { type Reading, readSocket } from './reading.ts';
 
-/** All that a server sends up to its Finished. Honest chains have 2 to 10 KiB; 32 KiB cost at most some milliseconds to verify. */
+/**
+ * Limit for everything that a server sends up to its Finished message. Ordinary chains have 2 to 10 KiB; 32 KiB take at
+ * most a few milliseconds to verify.
+ */
 const handshakeBytesMax = 32 * 1024;
 
-/** The code of the error that ends a longer one. */
+/** The error code for a handshake above the limit. */
 export const handshakeTooLong = 'HANDSHAKE_TOO_LONG';
 
-/** The stream that TLS is spoken over. It takes `socket` over. */
+/** The stream that TLS runs over. It takes ownership of `socket`. */
 export class BelowTls extends Duplex {
   readonly #socket: Socket;
   readonly #reading: Reading;
@@ -34,7 +38,7 @@ export class BelowTls extends Duplex {
     );
   }
 
-  /** The handshake is over: what follows may have any length. */
+  /** Call when the handshake is complete; the limit no longer applies. */
   secured(): void {
     this.#bytesLeft = Number.POSITIVE_INFINITY;
   }

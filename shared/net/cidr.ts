@@ -1,18 +1,22 @@
 /**
- * Ranges of `allowCidrs`. A slip here opens another range than was meant (`10/8` is 0.0.0.10/8 to the library, `010.0.0.0/8` is 8.0.0.0/8)
- * or none (`::ffff:10.0.0.0/104`: such addresses are judged as IPv4), so only one way of writing is right, and a slip is told what it meant.
+ * Address ranges of `allowCidrs`. A slip here opens a different range than intended (`ipaddr.js` reads `10/8` as
+ * 0.0.0.10/8 and `010.0.0.0/8` as 8.0.0.0/8), or none (`::ffff:10.0.0.0/104`, since mapped addresses are judged as
+ * IPv4). So only one spelling is valid, and the error message suggests the correction.
  */
 import ipaddr from 'ipaddr.js';
 import { type Address, embeddedIpv4, parsedAddress } from './address.ts';
 
 export type Cidr = readonly [address: Address, prefix: number];
 
-/** `meant`: the range that the text most likely stands for, written right; absent where that would be a guess. */
+/**
+ * `meant` is the range that the author most likely intended, in the valid spelling. It is absent if that would be a
+ * guess.
+ */
 export type CidrReading =
   | { readonly kind: 'range'; readonly cidr: Cidr }
   | { readonly kind: 'wrong'; readonly meant?: string };
 
-/** Right is an IPv4 or IPv6 range as address and prefix length, without bits of a host, leading zeros or a zone. */
+/** Accepts an IPv4 or IPv6 address with a prefix length, without host bits, leading zeros or a zone. */
 export function readCidr(text: string): CidrReading {
   const cidr = meantCidr(text.trim());
   if (cidr === undefined) return { kind: 'wrong' };
@@ -20,7 +24,7 @@ export function readCidr(text: string): CidrReading {
   return isWrittenRight(text, cidr) ? { kind: 'range', cidr } : { kind: 'wrong', meant };
 }
 
-/** What the texts meant, for an error message; empty when none is a slip that can be told. */
+/** Returns a suggestion for an error message, or an empty text if there is none. */
 export function didYouMean(texts: readonly string[]): string {
   const meant = texts.flatMap((text) => {
     const read = readCidr(text);
@@ -29,7 +33,7 @@ export function didYouMean(texts: readonly string[]): string {
   return meant.length === 0 ? '' : ` (did you mean ${meant.join(' and ')}?)`;
 }
 
-/** IPv6 has many spellings of one address, IPv4 has one. */
+/** IPv6 allows several spellings of one address, so the parsed addresses are compared. */
 function isWrittenRight(text: string, [address, prefix]: Cidr): boolean {
   const [written = '', length] = text.split('/');
   if (length !== String(prefix) || written.includes('%')) return false;
@@ -44,7 +48,7 @@ function meantCidr(text: string): Cidr | undefined {
   return address && prefix !== undefined ? judgedRange(address, prefix) : undefined;
 }
 
-/** With zeros and brackets taken away, and for a range with the octets that were left out. */
+/** Parses the address after removing leading zeros and brackets; in a range, missing octets count as zero. */
 function meantAddress(written: string, mayBeShort: boolean): Address | undefined {
   const plain = written.startsWith('[') && written.endsWith(']') ? written.slice(1, -1) : written;
   if (plain.includes(':')) return parsedAddress(plain);
@@ -56,7 +60,7 @@ function meantAddress(written: string, mayBeShort: boolean): Address | undefined
 const octetsOfIpv4 = 4;
 const isNumber = (text: string): boolean => /^\d{1,3}$/.test(text);
 
-/** None: the address alone. A mask (`255.0.0.0`) is a prefix length, too. */
+/** Without a length, the range is the address alone. A mask (`255.0.0.0`) is converted to a prefix length. */
 function prefixOf(length: string | undefined, address: Address): number | undefined {
   const bits = bitsOf(address);
   if (length === undefined) return bits;
@@ -67,11 +71,17 @@ function prefixOf(length: string | undefined, address: Address): number | undefi
 
 const bitsOf = (address: Address): number => (address.kind() === 'ipv4' ? 32 : 128);
 
-/** Ranges whose addresses carry an IPv4 address in their last 32 bits, and are judged as that or denied: mapped, compatible, NAT64. */
+/**
+ * Ranges that embed an IPv4 address in their last 32 bits: mapped, compatible and NAT64. The dial policy judges the
+ * embedded address or denies the whole range.
+ */
 const carriers = ['::ffff:0:0/96', '::/96', '64:ff9b::/96'].map((range) => ipaddr.IPv6.parseCIDR(range));
 const carrierBits = 96;
 
-/** Undefined: a mapped address with the prefix length of an IPv4 range, say. */
+/**
+ * Returns the range in the form that the policy judges; undefined if there is none, such as for a mapped address with
+ * an IPv4 prefix length.
+ */
 function judgedRange(address: Address, prefix: number): Cidr | undefined {
   if (address instanceof ipaddr.IPv4 || !carriers.some((range) => address.match(range)))
     return [networkOf(address, prefix), prefix];

@@ -1,10 +1,15 @@
-/** Why a dial failed, in one place: system code → failure class and the text that Go, and so kubelet, would show. */
+/**
+ * Maps the system error code of a failed dial to a failure class and to the text that Go, and therefore kubelet, shows.
+ */
 import { isIPv6 } from 'node:net';
 import type { DialFailure } from './net.ts';
 
 type FailureClass = DialFailure['failureClass'];
 
-/** Codes without a row are the network's: a dial that fails is a failure of the target, unless it is known to be the prober's own. */
+/**
+ * Unlisted codes count as a failure of the target. Only codes that are known to come from the prober's machine are
+ * prober errors.
+ */
 const causes: Readonly<Record<string, readonly [failureClass: FailureClass, text: string]>> = {
   ECONNREFUSED: ['CONNECT_REFUSED', 'connect: connection refused'],
   ECONNRESET: ['CONNECT_RESET', 'connect: connection reset by peer'],
@@ -26,7 +31,7 @@ const causes: Readonly<Record<string, readonly [failureClass: FailureClass, text
   ENOMEM: ['PROBER', 'socket: cannot allocate memory'],
 };
 
-/** `host:port` as Go joins them: an IPv6 address in brackets. */
+/** Joins `host:port` as Go does, with brackets around an IPv6 address. */
 export const hostPort = (host: string, port: number): string =>
   isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
 

@@ -1,4 +1,7 @@
-/** The one way to a socket: resolve, hold every address against the policy, dial the address that was held, look at the peer again. */
+/**
+ * The only way to open a socket: resolve the name, check every address against the dial policy, dial a checked address,
+ * then check the connected peer.
+ */
 import type { Socket } from 'node:net';
 import { portMax } from '../core/limits.ts';
 import { type Clock, within } from '../lib/clock.ts';
@@ -11,16 +14,19 @@ export type DialerOptions = {
   readonly resolve: Resolve;
   readonly policy: DialPolicy;
   readonly clock: Clock;
-  /** Default: the system's TCP sockets. */
+  /** Defaults to the system's TCP sockets. */
   readonly newSocket?: () => Socket;
 };
 
-/** Of a name with many addresses no more are tried. */
+/** Further addresses of a name are not tried. */
 const addressesMax = 8;
 
 type Outcome = Dialed | DialFailure;
 
-/** A dialer that never throws and never dials what `policy` denies. It counts no sockets: it tells the request's permit of each. */
+/**
+ * Returns a dialer that never throws and never dials an address that `policy` denies. It does not count sockets itself;
+ * it reports each one to the request's permit.
+ */
 export function guardedDialer(options: DialerOptions): Dial {
   const { clock, newSocket = peerSocket } = options;
   const connect: Connect = async (address, request, untilMs) => {
@@ -30,7 +36,8 @@ export function guardedDialer(options: DialerOptions): Dial {
     if (permit?.closing()) return dialFailure('PROBER', 'the previous socket of the probe has not closed');
     const socket = newSocket();
     attribute(socket, permit?.resumes);
-    // Stays for the socket's life: an error that nobody else awaits any more must not end the process.
+    // This listener stays for the socket's lifetime: an error that arrives after the dial has settled must not crash
+    // the process.
     socket.on('error', ignore);
     socket.once('close', permit?.opened() ?? ignore);
     return connectGuarded(socket, { address, port, untilMs }, { clock, policy: policyFor(request, options) });
@@ -50,7 +57,7 @@ export function guardedDialer(options: DialerOptions): Dial {
 
 const policyFor = ({ own }: DialRequest, { policy }: DialerOptions): DialPolicy => (own ? () => true : policy);
 
-/** Go's own words; kubelet's TCP prober shows them. */
+/** Go's error text; kubelet's TCP prober shows it. */
 const invalidPort = (port: number): DialFailure => dialFailure('CONNECT_UNREACHABLE', `address ${port}: invalid port`);
 
 function unresolved(host: string, resolution: { readonly kind: 'notFound' | 'unavailable'; readonly message: string }) {
@@ -61,8 +68,9 @@ function unresolved(host: string, resolution: { readonly kind: 'notFound' | 'una
 type Connect = (address: string, request: DialRequest, untilMs: number) => Promise<Outcome>;
 
 /**
- * One address after the other, each with its share of the time that is left, as Go deals it. The first failure is the one told, unless
- * it was the prober's own (no IPv6 on this machine, say) and another address failed for itself.
+ * Tries the addresses in sequence. Like Go, it divides the remaining time evenly among the remaining addresses. It
+ * reports the first failure, unless that is a prober error (such as no IPv6 on this machine) and another address failed
+ * on its own account.
  */
 async function dialFirst(
   allowed: readonly string[],
@@ -116,12 +124,13 @@ function connectGuarded(socket: Socket, endpoint: Endpoint, { clock, policy }: G
   });
 }
 
-/** What the kernel says of the peer decides, whatever was asked for. */
+/** Checks the peer address that the kernel reports, whatever address was dialed. */
 function peerFailure(socket: Socket, { address, port }: Endpoint, policy: DialPolicy): DialFailure | undefined {
   const peer = socket.remoteAddress;
   if (peer === undefined) return connectFailure(address, port, 'ECONNRESET');
   if (!policy(peer)) return deniedDial(peer, port);
-  // Nobody listens, and the kernel gave this socket the very port it dials: TCP then connects it to itself.
+  // With no listener, the kernel may choose the dialed port as the source port, and TCP then connects the socket to
+  // itself.
   if (socket.localPort === port && socket.localAddress === peer) return connectFailure(address, port, 'ECONNREFUSED');
   return undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Names to addresses by DNS. Not `dns.lookup`, which has four threads, so that four dead names delay every other probe by many seconds, and
- * not c-ares, whose time grows faster than a hostile answer. See docs/adr/0055-own-dns-client.md.
+ * Resolves names by DNS. `dns.lookup` uses four threads, so four dead names would delay all other probes by many
+ * seconds; c-ares needs more than linear time for a hostile answer. See docs/adr/0055-own-dns-client.md.
  */
 import { randomInt } from 'node:crypto';
 import { askFamily, type FamilyPorts } from '../dns/family.ts';
@@ -13,29 +13,32 @@ import type { Below, Server, UdpSocket } from '../dns/udp-socket.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Resolution } from './net.ts';
 
-/** A resolution with the time for which it may be kept; 0: not at all. */
+/** A resolution and how long it may be cached; 0 means not at all. */
 export type DnsAnswer = { readonly resolution: Resolution; readonly ttlMs: number };
 
 export type DnsOptions = {
   readonly clock: Clock;
-  /** `address` or `address:port`; default: the machine's. */
+  /** `address` or `address:port`. Defaults to the system's servers. */
   readonly servers?: readonly string[];
-  /** How to ask which servers, looked at for each lookup. Default: the servers above, or what the machine's file says. */
+  /** The resolver configuration, read for each lookup. Defaults to `servers`, or else to `/etc/resolv.conf`. */
   readonly config?: () => DnsConfig;
-  /** Ids of questions. Default: unpredictable, so that nobody can forge an answer unseen. */
+  /** Generates query ids. Defaults to an unpredictable source, which makes answers hard to forge. */
   readonly below?: Below;
 };
 
-/** No answer after this long is the resolver's trouble. */
+/** A lookup without an answer after this time is a prober error. */
 export const dnsTimeoutMs = 500;
-/** One family has answered: how long the other is waited for (RFC 8305, section 3). */
+/** How long to wait for the second address family after the first has answered (RFC 8305, section 3). */
 const resolutionDelayMs = 50;
-/** A lost packet is asked again after this, or sooner, so that each of several servers is asked within the limit. */
+/**
+ * The longest wait before a lost packet is sent again. With several servers the wait is shorter, so that each is asked
+ * within the limit.
+ */
 const tryMsMax = 200;
 
 export type Dns = (name: string) => Promise<DnsAnswer>;
 
-/** Asks for A and AAAA side by side. IPv4 addresses come first: a machine without IPv6 loses nothing by it. */
+/** Queries A and AAAA in parallel. IPv4 addresses come first, which costs nothing on a machine without IPv6. */
 export function dns({ clock, servers, below = randomInt, config = configFor(servers, clock) }: DnsOptions): Dns {
   const udp = udpPool(below);
   const tcp = tcpPool();
@@ -58,7 +61,7 @@ function configFor(servers: DnsOptions['servers'], clock: Clock): () => DnsConfi
   return () => config;
 }
 
-/** `address`, `address:port` or `[address]:port`. */
+/** Parses `address`, `address:port` or `[address]:port`. */
 function serverOf(text: string): Server {
   const [, bracketed, plain, port] = /^(?:\[(.+)\]|([^:]+))(?::(\d+))?$/.exec(text) ?? [];
   return { address: bracketed ?? plain ?? text, port: port === undefined ? dnsPort : Number(port) };
@@ -69,7 +72,7 @@ function rotated(servers: DnsConfig['servers'], by: number): DnsConfig['servers'
   return [...servers.slice(first), ...servers.slice(0, first)];
 }
 
-/** Both families of a lookup use one socket to a server. */
+/** Both address families of a lookup share one socket to each server. */
 function lookupSockets(pool: UdpPool) {
   const open = new Map<Server, UdpSocket>();
   return {
@@ -86,7 +89,7 @@ function lookupSockets(pool: UdpPool) {
 
 const timedOut: Answer = { kind: 'failed', message: 'i/o timeout' };
 
-/** What each family has come to when both have answered, or when it is time. */
+/** Returns each family's answer once both have answered or the time is up. */
 function bothFamilies(name: string, ports: FamilyPorts): Promise<readonly Answer[]> {
   const { clock } = ports;
   return new Promise((resolve) => {

@@ -1,13 +1,13 @@
-/** Which texts Go's resolver asks a DNS server about. Source: net, dnsclient.go. */
+/** Decides which names Go's resolver sends to a DNS server. Source: net, dnsclient.go. */
 
-/** Without the dot that may end it. */
+/** Without the optional trailing dot. */
 const nameLengthMax = 253;
 const labelLengthMax = 63;
 const label = /^[A-Za-z0-9_-]+$/;
 
 /**
- * Labels of letters, digits, underscores and inner hyphens, and not digits alone: to Go `127.1` and `2130706433` are neither addresses nor
- * names, although the C library takes them for 127.0.0.1.
+ * Accepts labels of letters, digits, underscores and inner hyphens, but no name of digits and dots alone. To Go,
+ * `127.1` and `2130706433` are neither addresses nor names, although the C library reads both as 127.0.0.1.
  */
 export function isDomainName(text: string): boolean {
   const name = withoutRootDot(text);
@@ -18,5 +18,5 @@ export function isDomainName(text: string): boolean {
 const isLabel = (text: string): boolean =>
   text.length <= labelLengthMax && label.test(text) && !text.startsWith('-') && !text.endsWith('-');
 
-/** A name as DNS and a cache of answers know it. */
+/** Returns the name in the form that DNS queries and the cache use. */
 export const withoutRootDot = (text: string): string => (text.endsWith('.') ? text.slice(0, -1) : text);

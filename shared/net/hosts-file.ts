@@ -1,4 +1,4 @@
-/** The hosts file: what a machine's owner says about names goes before DNS, as everywhere else on that machine. */
+/** The hosts file. Its entries take precedence over DNS, as elsewhere on the system. */
 import { isIP } from 'node:net';
 import type { Clock } from '../lib/clock.ts';
 import { parsedFile } from '../lib/parsed-file.ts';
@@ -11,13 +11,13 @@ const fileBytesMax = 1024 * 1024;
 const entriesMax = 65_536;
 const nothing: Names = new Map();
 
-/** Looks `name` (lower case) up in the file at `path`. A missing or oversized file is empty: DNS is asked next. */
+/** Looks up `name` (lower case) in the file at `path`. A missing or oversized file counts as empty. */
 export function hostsFile(path: string, clock: Clock): HostsFile {
   const names = parsedFile({ path, clock, bytesMax: fileBytesMax, parse: parsedHosts, missing: nothing });
   return (name) => names().get(hostsKey(name));
 }
 
-/** The names of a hosts file, in lower case, each with its addresses in the file's order. */
+/** Returns the names of a hosts file in lower case, each with its addresses in file order. */
 export function parsedHosts(text: string): Names {
   const names = new Map<string, string[]>();
   for (const line of text.split('\n')) {
@@ -29,8 +29,8 @@ export function parsedHosts(text: string): Names {
 }
 
 /**
- * Go's absDomainName: the dot at the end of a name makes no difference, unless it is the only one. `localhost.` is asked of DNS, even where
- * the file knows `localhost`.
+ * Go's absDomainName: a trailing dot is ignored unless it is the only dot. `localhost.` is resolved by DNS even if the
+ * file contains `localhost`.
  */
 const hostsKey = (name: string): string => (name.includes('.') && !name.endsWith('.') ? `${name}.` : name);
 

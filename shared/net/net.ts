@@ -1,37 +1,41 @@
 /**
- * The network port of all probers: one guarded dialer. It resolves the name, holds every address against the dial policy, dials the
- * checked address, and checks the peer once more after connecting; so a redirect, an odd spelling of an address or a rebinding name
- * cannot reach what the policy denies. See docs/adr and SECURITY.md.
+ * The network port of all probers: one guarded dialer. It resolves the name, checks every address against the dial
+ * policy, dials a checked address, and checks the peer again after connecting. So a redirect, an unusual spelling of an
+ * address or DNS rebinding cannot reach an address that the policy denies. See docs/adr and SECURITY.md.
  */
 import type { Socket } from 'node:net';
 import type { FailureClass } from '../core/types.ts';
 
 export type DialRequest = {
-  /** Name or address literal, without brackets. */
+  /** A name, or an address literal without brackets. */
   readonly host: string;
   readonly port: number;
   /** On the clock's monotonic time. */
   readonly deadlineMs: number;
-  /** The prober's own, to an endpoint that its operator named: the dial policy does not apply to it. */
+  /** The dial is an internal one to an endpoint that the operator configured, so the dial policy does not apply. */
   readonly own?: boolean;
-  /** Absent: the socket is not counted. */
+  /** If absent, the socket is not counted. */
   readonly permit?: SocketPermit;
 };
 
 /**
- * Permission to have one socket open at a time. A destroyed socket closes a turn of the event loop later and counts until then, so the
- * next dial under the same permit waits for it. Permits come from the process's socket budget (shared/manager/room.ts).
+ * Permission to have one socket open at a time. A destroyed socket counts until it closes, one turn of the event loop
+ * later, so the next dial under the same permit waits for that. Permits come from the process's socket budget in
+ * shared/manager.
  */
 export type SocketPermit = {
-  /** Resolves once the permit's socket has closed; undefined: none is open. */
+  /** Resolves once the permit's socket has closed; undefined if none is open. */
   closing(): Promise<void> | undefined;
-  /** Called when a socket is created; the returned function is called when it has closed. */
+  /** Called when a socket is created. Call the returned function when it has closed. */
   opened(): () => void;
-  /** Called before code that runs on behalf of the permit's owner after a wait (shared/lib/attribution.ts). Absent: nobody asks. */
+  /**
+   * Called before code continues on behalf of the permit's holder after a wait (shared/lib/attribution.ts). Absent
+   * without a watchdog.
+   */
   readonly resumes?: (() => void) | undefined;
 };
 
-/** Why there is no connection. `code` is the system's (`ECONNREFUSED`), for the text that kubelet would show. */
+/** Why the dial failed. `code` is the system error code (`ECONNREFUSED`), from which kubelet's text follows. */
 export type DialFailure = {
   readonly kind: 'failed';
   readonly failureClass: Extract<
@@ -45,7 +49,7 @@ export type DialFailure = {
 
 export type Dialed = {
   readonly kind: 'connected';
-  /** Nobody has read from it yet; whoever dialed destroys it. */
+  /** Unread. The caller of the dial must destroy it. */
   readonly socket: Socket;
   readonly dnsMs?: number;
   readonly connectMs: number;
@@ -53,18 +57,21 @@ export type Dialed = {
 
 export type Dial = (request: DialRequest) => Promise<Dialed | DialFailure>;
 
-/** Of a name's addresses: literals, in the order in which they are to be tried. */
+/** The result of a name lookup. Addresses are literals, in the order in which to try them. */
 export type Resolution =
   | { readonly kind: 'resolved'; readonly addresses: readonly string[] }
-  /** NXDOMAIN or no data: the target's own trouble. */
+  /** NXDOMAIN or no data: a failure of the target. */
   | { readonly kind: 'notFound'; readonly message: string }
-  /** SERVFAIL, refused, time-out: the resolver's trouble, a prober error. */
+  /** SERVFAIL, refused or time-out: a failure of the resolver, hence a prober error. */
   | { readonly kind: 'unavailable'; readonly message: string };
 
 export type Resolve = (host: string, deadlineMs: number) => Promise<Resolution>;
 
-/** May this address literal be dialed? */
+/** Whether this address literal may be dialed. */
 export type DialPolicy = (address: string) => boolean;
 
-/** Why a host is never dialed, whatever happens; undefined: it may be, or it is a name, whose addresses are judged when it is dialed. */
+/**
+ * Returns the reason why a host can never be dialed. Returns undefined for an allowed literal, and for a name, whose
+ * addresses are judged at each dial.
+ */
 export type DialRefusal = (host: string) => string | undefined;

@@ -1,4 +1,4 @@
-/** Which addresses may be dialed. Judged on the literal that is dialed, never on a name. See SECURITY.md. */
+/** Decides which addresses may be dialed. It judges the literal that is dialed, never a name. See SECURITY.md. */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { type Address, embeddedIpv4, parsedAddress } from './address.ts';
@@ -6,18 +6,30 @@ import { type Cidr, didYouMean, readCidr } from './cidr.ts';
 import type { DialPolicy, DialRefusal } from './net.ts';
 
 export type DialPolicyOptions = {
-  /** `aws`: public unicast only. `local`: loopback and private ranges too, that is where one's own services are. */
+  /**
+   * `aws` allows public unicast addresses only. `local` also allows loopback and private ranges, for services on the
+   * same network.
+   */
   readonly mode: 'aws' | 'local';
-  /** Opens private and special ranges on AWS (`10.0.0.0/8`), never loopback, link-local, metadata, unspecified or multicast. */
+  /**
+   * Also allows these private or special ranges on AWS (`10.0.0.0/8`). Never opens loopback, link-local, metadata,
+   * unspecified or multicast.
+   */
   readonly allowCidrs?: readonly string[];
-  /** May loopback be dialed? Default: in `local` yes, in `aws` no; there only a deployment on an emulator says so. */
+  /**
+   * Whether loopback may be dialed. Defaults to true in `local` and false in `aws`; a deployment on an emulator sets
+   * it.
+   */
   readonly allowLoopback?: boolean;
 };
 
-/** A verdict is a pure function of the address, so it is remembered: a probe asks twice for the same one. */
+/** Verdicts are cached, since they depend on the address alone and each probe asks twice for the same one. */
 const verdictsMax = 4096;
 
-/** The policy of a deployment. Throws a RangeError when one of `allowCidrs` is wrong; a text that is no address is denied. */
+/**
+ * Returns the policy of a deployment. Throws a RangeError if a range in `allowCidrs` is invalid. Denies texts that are
+ * not addresses.
+ */
 export function dialPolicy(options: DialPolicyOptions): DialPolicy {
   const allowed = (options.allowCidrs ?? []).map(parsedCidr);
   const verdicts = new Map<string, boolean>();
@@ -31,7 +43,9 @@ export function dialPolicy(options: DialPolicyOptions): DialPolicy {
   };
 }
 
-/** By the policy's verdict on an address literal. `remedy`: what would allow it. */
+/**
+ * Refuses address literals that the policy denies. `remedy` describes the configuration that would allow the address.
+ */
 export function dialRefusal(policy: DialPolicy, remedy: (address: string) => string): DialRefusal {
   return (host) => (isIP(host) === 0 || policy(host) ? undefined : `the dial policy denies ${host}; ${remedy(host)}`);
 }
@@ -52,7 +66,10 @@ function isAllowed(text: string, options: DialPolicyOptions, allowed: readonly C
   return allowed.some((cidr) => isWithin(address, cidr));
 }
 
-/** Not services: this host unspecified, whole groups, and link-local, where clouds keep credentials (169.254.169.254, .170.2). */
+/**
+ * Ranges without services: the unspecified address, multicast groups, and link-local, where clouds serve credentials
+ * (169.254.169.254, .170.2).
+ */
 const neverDialed: ReadonlySet<string> = new Set([
   'unspecified',
   'linkLocal',
@@ -64,8 +81,9 @@ const neverDialed: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Where clouds answer with credentials and settings of the machine, outside of link-local: AWS (fd00:ec2::/32 is to IPv6 what
- * 169.254.0.0/16 is to IPv4), Alibaba, Oracle, Google, Azure, Scaleway. By each provider's documentation of its metadata service.
+ * Metadata services outside link-local, which hand out credentials and machine settings: AWS (fd00:ec2::/32 is the IPv6
+ * counterpart of 169.254.0.0/16), Alibaba, Oracle, Google, Azure, Scaleway. Source: each provider's documentation of
+ * its metadata service.
  */
 const cloudMetadata: readonly Cidr[] = [
   'fd00:ec2::/32',
@@ -85,8 +103,9 @@ const ipv4Compatible = ipaddr.IPv6.parseCIDR('::/96');
 const nat64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
 
 /**
- * The address that a literal really reaches: an IPv4 address inside an IPv6 one (mapped, NAT64) is judged as itself. The other forms
- * that carry one (IPv4-compatible, IPv4-translated, 6to4, Teredo, local NAT64 with its free layout) are denied: nobody serves there.
+ * Returns the address that a literal actually reaches. An embedded IPv4 address (mapped, NAT64) is judged as IPv4. The
+ * other embedding forms (IPv4-compatible, IPv4-translated, 6to4, Teredo, local-use NAT64 with its free layout) are
+ * denied, because no service uses them.
  */
 function judgedAddress(text: string): Address | undefined {
   const address = parsedAddress(text);

@@ -1,6 +1,7 @@
 /**
- * The one way to read a connection to a peer. The first bytes are taken as they arrive; whatever a peer sends beyond is taken in small
- * pieces that all connections of the process take in turn, and meanwhile the kernel holds the rest. A peer that sends much delays itself.
+ * The only way to read from a peer's connection. The first bytes are delivered as they arrive. Later bytes are
+ * delivered in small pieces, round robin over all connections of the process, while the kernel buffers the rest. So a
+ * peer that sends much delays only itself.
  */
 import { Socket } from 'node:net';
 import { type Slices, slices } from '../lib/slices.ts';
@@ -8,44 +9,53 @@ import { resumesOf } from './attributed-socket.ts';
 
 export type Reader = {
   readonly take: (bytes: Buffer) => void;
-  /** The peer sends no more. */
+  /** The peer has closed its sending side. */
   readonly ended: () => void;
   readonly failed: (error: NodeJS.ErrnoException) => void;
   readonly closed: () => void;
 };
 
 export type Reading = {
-  /** Nothing is taken until `release`. */
+  /** Stops delivery until `release`. */
   readonly hold: () => void;
   readonly release: () => void;
-  /** Calls back once all that has been read is taken: at once, if nothing waits. */
+  /** Calls back once all bytes read so far are delivered; immediately, if none wait. */
   readonly whenTaken: (act: () => void) => void;
-  /** Calls back once all that has arrived is taken, in the kernel, too: nothing more has come for a turn of the loop. */
+  /**
+   * Calls back once all bytes that have arrived, including those in the kernel, are delivered and a turn of the loop
+   * has brought no more.
+   */
   readonly whenQuiet: (act: () => void) => void;
 };
 
 export type ReadingOptions = {
-  /** So much is taken as it arrives. Default: an ordinary answer; of another socket than `peerSocket` all, for what lies below it is paced. */
+  /**
+   * How many bytes are delivered as they arrive. Defaults to the size of an ordinary answer for a `peerSocket`. Other
+   * sockets have no limit, because the stream below them is already paced.
+   */
   readonly directBytesMax?: number;
 };
 
-/** An ordinary answer. It is taken at once, so that it costs nothing to share the loop with others. */
+/** The size of an ordinary answer. Delivering it directly avoids the cost of taking turns. */
 const ordinaryBytesMax = 4 * 1024;
 const pieceBytes = 16 * 1024;
 
-/** Where the bytes of every peer arrive: nothing is kept there beyond the callback. */
+/** The receive buffer of every peer. Its content is valid only during the callback. */
 const arrivals = Buffer.allocUnsafeSlow(pieceBytes);
 
-/** Gets what has arrived; false: no more for now. */
+/** Takes the received bytes; returns false to stop reading for now. */
 type Arrive = (bytes: Buffer) => boolean;
 
 const arriveKey = Symbol('arrive');
 const earlyKey = Symbol('early');
 
-/** A socket of `peerSocket`: who reads it, or what it has brought before anybody did. */
+/** A socket from `peerSocket`, with its reader or the bytes that arrived before there was one. */
 type PeerSocket = Socket & { [arriveKey]?: Arrive | undefined; [earlyKey]?: Buffer | undefined };
 
-/** A socket that brings its bytes in pieces, copied from one buffer. Node's streams would fill 64 KiB for each read, and 64 more when paused. */
+/**
+ * Creates a socket that copies received bytes out of one shared buffer. Node's streams would allocate 64 KiB for each
+ * read, and 64 KiB more when paused.
+ */
 export function peerSocket(): Socket {
   const callback = (bytesRead: number): boolean => {
     const bytes = Buffer.allocUnsafe(bytesRead);
@@ -70,17 +80,20 @@ function onBytes(socket: PeerSocket, arrive: Arrive): void {
   socket[arriveKey] = arrive;
   const early = socket[earlyKey];
   socket[earlyKey] = undefined;
-  // Not at once: the reader does not have its `Reading` yet.
+  // Deferred, because the reader does not have its `Reading` yet.
   if (early)
     queueMicrotask(() => {
       if (arrive(early)) socket.resume();
     });
 }
 
-/** One event loop, one order of turns. */
+/** One scheduler for the process, since it has one event loop. */
 const ofProcess: Slices = slices({ monotonicMs: () => performance.now(), nextTurn: setImmediate });
 
-/** Tells `reader` what comes, in its order: no end is told before all that came before it is taken. */
+/**
+ * Delivers the socket's bytes and events to `reader` in order: `ended`, `failed` and `closed` come after all bytes that
+ * preceded them.
+ */
 export function readSocket(socket: Socket, reader: Reader, options: ReadingOptions = {}): Reading {
   const { directBytesMax = arriveKey in socket ? ordinaryBytesMax : Number.POSITIVE_INFINITY } = options;
   const resumes = resumesOf(socket);
@@ -88,7 +101,7 @@ export function readSocket(socket: Socket, reader: Reader, options: ReadingOptio
   let arrivedCount = 0;
   let rest: Buffer | undefined;
   let isHeld = false;
-  /** What came behind the rest. */
+  /** Callbacks to run after `rest`. */
   let behind: (() => void)[] = [];
 
   const take = (bytes: Buffer) => {
@@ -122,7 +135,7 @@ export function readSocket(socket: Socket, reader: Reader, options: ReadingOptio
   const whenQuiet = (act: () => void) => {
     if (rest !== undefined) return void behind.push(() => whenQuiet(act));
     const before = arrivedCount;
-    // The kernel has more than one read brings, and this turn may be past its reads.
+    // One read may leave bytes in the kernel, and this turn's reads may be over, so wait for a full turn.
     setImmediate(() => setImmediate(() => (arrivedCount === before ? act() : whenQuiet(act))));
   };
   onBytes(socket, (bytes) => {

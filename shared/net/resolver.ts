@@ -1,4 +1,7 @@
-/** Names to address literals, as Go's resolver on kubelet's machine: the hosts file, then DNS with a small cache. */
+/**
+ * Resolves names to address literals as Go's resolver does on kubelet's machine: the hosts file first, then DNS, with a
+ * small cache.
+ */
 import { isIP } from 'node:net';
 import type { Clock } from '../lib/clock.ts';
 import { type Dns, type DnsAnswer, dns, dnsTimeoutMs } from './dns.ts';
@@ -8,19 +11,22 @@ import type { Resolution, Resolve } from './net.ts';
 
 export type ResolverOptions = {
   readonly clock: Clock;
-  /** DNS servers, `address` or `address:port`; default: the machine's. */
+  /** DNS servers as `address` or `address:port`. Defaults to the system's servers. */
   readonly servers?: readonly string[];
-  /** Who is asked for what the hosts file does not know; default: these servers. */
+  /** Resolves names that are not in the hosts file. Defaults to DNS with `servers`. */
   readonly ask?: Dns;
-  /** Default `/etc/hosts`. */
+  /** Defaults to `/etc/hosts`. */
   readonly hostsPath?: string;
 };
 
-/** However long a record says it lives, a target that moved is found again after this. */
+/** Caps the TTL of a record, so that a target that moved is found again after this time. */
 const cachedMaxMs = 30_000;
 const cacheEntriesMax = 10_000;
 
-/** A resolver that never throws. A dead name does not delay others: each lookup is on its own and ends after 500 ms. */
+/**
+ * Returns a resolver that never throws. Lookups are independent and end after 500 ms, so a dead name does not delay
+ * others.
+ */
 export function resolver(options: ResolverOptions): Resolve {
   const hosts = hostsFile(options.hostsPath ?? '/etc/hosts', options.clock);
   const lookUp = cachedDns(options);
@@ -37,7 +43,7 @@ const noName: Resolution = { kind: 'notFound', message: 'no such host' };
 
 type CacheEntry = { readonly resolution: Resolution; readonly untilMs: number };
 
-/** Keeps answers for their TTL, and lets lookups of one name that are under way share one answer. */
+/** Caches answers for their TTL. Concurrent lookups of one name share an answer. */
 function cachedDns({ clock, servers, ask = dns({ clock, ...(servers && { servers }) }) }: ResolverOptions): Resolve {
   const cache = new Map<string, CacheEntry>();
   const underWay = new Map<string, Promise<Resolution>>();
@@ -58,7 +64,7 @@ function cachedDns({ clock, servers, ask = dns({ clock, ...(servers && { servers
   };
 }
 
-/** A shared lookup may have longer to go than this caller has. */
+/** The shared lookup may end after this caller's deadline. */
 function within(limitMs: number, asked: Promise<Resolution>, clock: Clock): Promise<Resolution> {
   return new Promise((resolve) => {
     const cancel = clock.setTimer(limitMs, () => resolve({ kind: 'unavailable', message: 'i/o timeout' }));
