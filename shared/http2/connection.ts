@@ -1,42 +1,47 @@
-/** The client's end of one HTTP/2 connection over a socket: preface and SETTINGS, answers to PING, reading, and back-pressure. */
+/**
+ * The client side of one HTTP/2 connection over a socket: preface, SETTINGS, PING replies, reading and back-pressure.
+ */
 import type { Socket } from 'node:net';
 import { type Reading, readSocket } from '../net/reading.ts';
 import { type ConnectionFault, flag, frame, frameReader, frameType } from './frames.ts';
 import { type InboundOptions, inbound } from './inbound.ts';
 import type { InboundEvents } from './inbound-events.ts';
 
-/** Why nothing more will come. */
+/** Why the connection is over. */
 export type Lost =
-  /** The peer ended its side, or closed the connection. */
+  /** The peer closed its sending side or the connection. */
   | { readonly kind: 'ended' }
   | { readonly kind: 'socket'; readonly error: NodeJS.ErrnoException }
-  /** The peer broke the protocol. */
+  /** The peer violated the protocol. */
   | { readonly kind: 'fault'; readonly fault: ConnectionFault };
 
 export type ConnectionEvents = Omit<InboundEvents, 'ping'> & {
-  /** A PING came; it is answered unless this ends the connection. */
+  /** A PING arrived. It is answered unless this function returns a fault. */
   readonly pinged: () => ConnectionFault | undefined;
-  /** Told once, at the latest when the socket has closed; not after `close`. */
+  /** Called at most once, no later than the close of the socket, and never after `close`. */
   readonly lost: (why: Lost) => void;
 };
 
 export type Http2Connection = {
-  /** Sends whole frames. */
+  /** Sends complete frames. */
   readonly write: (frames: Uint8Array) => void;
-  /** Destroys the socket. Nothing is told any more. */
+  /** Destroys the socket. No event follows. */
   readonly close: () => void;
 } & Pick<Reading, 'whenTaken' | 'whenQuiet'>;
 
 const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1');
 const settingBytes = 6;
 
-/** Beyond so much that the peer has not read, nothing more is read from it, as Go's client would stand still in its write. */
+/**
+ * With more unsent bytes than this, reading stops until the socket drains. Go's client would block in its write
+ * instead.
+ */
 const unsentBytesMax = 64 * 1024;
 
-/** Takes `socket` over. The caller writes first: `clientGreeting`, and what may follow it at once. */
+/** Takes ownership of `socket`. The caller must first write `clientGreeting`; the request may follow immediately. */
 export function connectHttp2(socket: Socket, events: ConnectionEvents, options: InboundOptions): Http2Connection {
   let isOpen = true;
-  // The acknowledgement of SETTINGS and a request must not wait for each other.
+  // Without Nagle's algorithm, the SETTINGS acknowledgement and the request do not delay each other.
   socket.setNoDelay(true);
   const write = (frames: Uint8Array) => {
     if (!isOpen) return;
@@ -73,13 +78,13 @@ export function connectHttp2(socket: Socket, events: ConnectionEvents, options: 
 }
 
 export type Greeting = {
-  /** What this side announces: identifiers and values of SETTINGS. */
+  /** Identifiers and values for the client's SETTINGS frame. */
   readonly settings: readonly (readonly [id: number, value: number])[];
-  /** What it grants for the whole connection beyond the initial window, bytes; 0: nothing. */
+  /** Bytes to grant for the whole connection beyond the initial window; 0 for none. */
   readonly windowBytes: number;
 };
 
-/** What a client sends first. */
+/** Encodes the first bytes that a client sends. */
 export function clientGreeting({ settings, windowBytes }: Greeting): Buffer {
   const payload = Buffer.alloc(settings.length * settingBytes);
   for (const [index, [id, value]] of settings.entries()) {

@@ -1,11 +1,11 @@
-/** Parsers of frames whose payload is a few numbers, or SETTINGS. Only what they mean is kept of them. */
+/** Parsers for SETTINGS and for frames whose payload has a fixed size. They keep only the decoded values. */
 
 import { broken, type FrameParser, ofNoStream, ofStream, wrongSize } from './frame-parser.ts';
 import { type ConnectionFault, errorCode, type FrameHeader, fault, flag, hasFlag, streamIdMask } from './frames.ts';
 import type { InboundEvents } from './inbound-events.ts';
 import { type SettingsReader, settingsReader } from './settings.ts';
 
-/** The first bytes of a payload. */
+/** Keeps the first bytes of a payload. */
 type Prefix = { readonly begin: () => void; readonly take: FrameParser['take']; readonly bytes: Buffer };
 
 function prefix(bytesMax: number): Prefix {
@@ -24,12 +24,12 @@ function prefix(bytesMax: number): Prefix {
 
 type Fixed = {
   readonly bytes: number;
-  /** Absent: the frame is of a stream. */
+  /** The frame belongs to the connection; if absent, to a stream. */
   readonly isOfConnection?: true;
   readonly end: (payload: Buffer, header: FrameHeader) => ConnectionFault | undefined;
 };
 
-/** Frames of one size, whose payload is a few numbers. */
+/** Parses a frame type with a fixed payload size. */
 export function fixedParser({ bytes, isOfConnection, end }: Fixed): FrameParser {
   const payload = prefix(bytes);
   return {

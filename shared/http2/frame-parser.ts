@@ -1,7 +1,7 @@
-/** What the parsers of all types of frames have in common. */
+/** Definitions shared by the parsers of all frame types. */
 import { type ConnectionFault, errorCode, type FrameHeader, fault } from './frames.ts';
 
-/** Of one frame: it begins, its payload comes in pieces, it ends. */
+/** Parses one frame after another. The payload of each arrives in pieces between `begin` and `end`. */
 export type FrameParser = {
   readonly begin: (header: FrameHeader) => void;
   readonly take: (bytes: Uint8Array, from: number, to: number) => void;

@@ -1,4 +1,6 @@
-/** HTTP/2 frames (RFC 9113, sections 4 and 6): their header, and a reader that passes payloads on as they arrive. */
+/**
+ * HTTP/2 frames (RFC 9113, sections 4 and 6): the frame header, and a reader that passes payloads on as they arrive.
+ */
 
 export const frameType = {
   data: 0,
@@ -38,7 +40,7 @@ const errorNames: readonly string[] = [
   ...['INADEQUATE_SECURITY', 'HTTP_1_1_REQUIRED'],
 ];
 
-/** As Go prints it. */
+/** Returns the error name as Go prints it. */
 export const errorName = (code: number): string => errorNames[code] ?? `unknown error code 0x${code.toString(16)}`;
 
 export const frameHeaderBytes = 9;
@@ -53,26 +55,26 @@ export type FrameHeader = {
 
 export const hasFlag = ({ flags }: FrameHeader, wanted: number): boolean => (flags & wanted) !== 0;
 
-/** What ends a connection: the code for the peer, and why. */
+/** A fault that ends the connection: the error code for the peer, and the reason. */
 export type ConnectionFault = { readonly code: number; readonly message: string };
 
 export const fault = (code: number, message: string): ConnectionFault => ({ code, message });
 
-/** Who takes the frames. Each function may end the connection by returning a fault; then it is not called again. */
+/** Receives the frames. Each function may end the connection by returning a fault, after which none is called again. */
 export type FrameTaker = {
   readonly begin: (header: FrameHeader) => ConnectionFault | undefined;
-  /** The next part of the payload: `bytes[from, to)`. */
+  /** The next part of the payload is `bytes[from, to)`. */
   readonly payload: (bytes: Uint8Array, from: number, to: number) => void;
-  /** All of the payload has arrived. Nothing of a frame may take effect before. */
+  /** The payload is complete. A frame must have no effect before this call. */
   readonly end: () => ConnectionFault | undefined;
 };
 
-/** Splits what arrives into frames. The returned function takes the next piece; after a fault it must not be called again. */
+/** Returns a function that splits incoming bytes into frames. Do not call it again after it has returned a fault. */
 export function frameReader(taker: FrameTaker): (bytes: Uint8Array) => ConnectionFault | undefined {
   const header = Buffer.alloc(frameHeaderBytes);
   let headerBytes = 0;
   let restBytes = 0;
-  /** Both return how many bytes they took. */
+  /** `takeHeader` and `takePayload` return the number of bytes that they consumed. */
   const takeHeader = (bytes: Uint8Array, from: number): number => {
     const taken = Math.min(bytes.length - from, frameHeaderBytes - headerBytes);
     header.set(bytes.subarray(from, from + taken), headerBytes);
@@ -113,7 +115,7 @@ const decodeHeader = (header: Buffer): FrameHeader => ({
   streamId: header.readUInt32BE(5) & streamIdMask,
 });
 
-/** A whole frame to be sent. */
+/** Encodes a complete frame. */
 export function frame(type: number, { flags = 0, streamId = 0 }, payload: Uint8Array = nothing): Buffer {
   const bytes = Buffer.allocUnsafe(frameHeaderBytes + payload.length);
   bytes.writeUIntBE(payload.length, 0, 3);

@@ -1,47 +1,50 @@
-/** Header blocks: fragments of HEADERS and CONTINUATION frames, decoded as they arrive and judged as Go's `Framer.readMetaFrame` does. */
+/**
+ * Decodes header blocks from the fragments in HEADERS and CONTINUATION frames as they arrive, and validates them as
+ * Go's `Framer.readMetaFrame` does.
+ */
 import { type ConnectionFault, errorCode, fault } from './frames.ts';
 import { hpackDecoder } from './hpack-decoder.ts';
 import { type Field, sizeOf } from './hpack-table.ts';
 
 export type BlockStart = { readonly streamId: number; readonly endStream: boolean };
 
-/** A block that is complete. Its regular fields were handed over one by one before. */
+/** A complete block. Its regular fields have already been passed to `onField`. */
 export type Block = BlockStart & {
   /** Pseudo-header fields by name. */
   readonly pseudo: ReadonlyMap<string, string>;
-  /** The list was longer than the limit; the fields beyond it were dropped. */
+  /** The list exceeded the limit, and the fields beyond the limit were dropped. */
   readonly isTruncated: boolean;
-  /** By HTTP/2's count: the bytes of all names and values, and 32 a field. */
+  /** The size by HTTP/2's definition: the bytes of all names and values, plus 32 for each field. */
   readonly listBytes: number;
 };
 
 export type BlockOptions = {
-  /** SETTINGS_MAX_HEADER_LIST_SIZE, also the limit of one string. */
+  /** SETTINGS_MAX_HEADER_LIST_SIZE. Also limits the length of one string. */
   readonly listBytesMax: number;
-  /** Which regular fields are handed over. */
+  /** Selects the regular fields to pass to `onField`. */
   readonly isWanted: (name: string) => boolean;
-  /** As in `HpackOptions`. */
+  /** See `HpackOptions`. */
   readonly reserve: (bytes: number) => boolean;
-  /** A regular field that is wanted. It must have no effect before its block is complete. */
+  /** Receives a selected regular field. It must have no effect before the block is complete. */
   readonly onField: (field: Field) => void;
 };
 
 export type BlockEnd =
   | { readonly kind: 'block'; readonly block: Block }
-  /** The fields break a rule of HTTP/2: the stream ends, not the connection. */
+  /** The fields violate HTTP/2, which ends the stream but not the connection. */
   | { readonly kind: 'malformed'; readonly streamId: number; readonly message: string };
 
 export type BlockReader = {
   readonly isOpen: () => boolean;
   readonly begin: (start: BlockStart) => void;
-  /** A fragment of so many bytes begins. */
+  /** A fragment of `bytes` bytes begins. */
   readonly beginFragment: (bytes: number) => void;
   readonly take: (bytes: Uint8Array, from: number, to: number) => void;
-  /** The frame with the fragment is complete; `isLast`: so is the block. */
+  /** The frame with the fragment is complete. `isLast` means that the block is complete as well. */
   readonly endFragment: (isLast: boolean) => BlockEnd | ConnectionFault | undefined;
 };
 
-/** The only one that a response may have. */
+/** The only pseudo-header field that a response may contain. */
 const statusField = ':status';
 const pseudoFields: ReadonlySet<string> = new Set([
   ...[statusField, ':method', ':path', ':scheme', ':authority', ':protocol'],
@@ -54,7 +57,7 @@ export function blockReader({ listBytesMax, isWanted, reserve, onField }: BlockO
   let isTruncated = false;
   let listBytes = 0;
   let remainingBytes = 0;
-  /** What is wrong with the fields, with their coding, and with the fragment that is being read. */
+  /** Errors of the fields, of their encoding, and of the current fragment. */
   let malformed: string | undefined;
   let pseudoTrouble: string | undefined;
   let undecodable: string | undefined;

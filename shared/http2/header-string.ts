@@ -1,6 +1,9 @@
-/** One header string while its bytes arrive: it is measured and judged as a whole, and kept only as far as somebody needs it. */
+/**
+ * One header string while its bytes arrive. The whole string is measured and validated, but only the needed part is
+ * kept.
+ */
 
-/** Go's `httpguts` decides what a name and a value may contain: no upper case in names, no control characters but tab in values. */
+/** The bytes that Go's `httpguts` allows: no upper case in names, no control characters but tab in values. */
 const inName = allowed((code) => /[!#$%&'*+\-.^_`|~0-9a-z]/.test(String.fromCharCode(code)));
 const inValue = allowed((code) => code === 0x09 || (code >= 0x20 && code !== 0x7f));
 
@@ -8,24 +11,27 @@ function allowed(isAllowed: (code: number) => boolean): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, code) => (isAllowed(code) ? 1 : 0));
 }
 
-/** Most strings are shorter. */
+/** Most strings are shorter than this. */
 const firstBytes = 128;
-/** Up to here a string costs no more than an entry of the dynamic table. */
+/** Up to this size a string costs no more than an entry of the dynamic table and needs no reservation. */
 const freeBytes = 4096;
 
 export type HeaderString = {
-  /** Begins a new string. `keptMax`: how many of its bytes to keep at most. */
+  /** Begins a new string and keeps at most `keptMax` of its bytes. */
   readonly begin: (kind: 'name' | 'value', keptMax: number) => void;
   readonly take: (byte: number) => void;
   readonly takeAll: (bytes: Uint8Array, from: number, to: number) => void;
   readonly bytes: () => number;
-  /** Whether all of its bytes are allowed. A name has at least one. */
+  /** Whether all bytes are allowed and, for a name, whether there is at least one. */
   readonly isValid: () => boolean;
-  /** Undefined: it was longer than `keptMax`. */
+  /** Returns undefined if the string exceeded `keptMax`. */
   readonly text: () => string | undefined;
 };
 
-/** `reserve` is asked before the kept part of a string grows beyond what is free, and answers whether there is memory for it. */
+/**
+ * `reserve` is called before the kept part of a string grows beyond `freeBytes`; it returns whether memory is
+ * available.
+ */
 export function headerString(reserve: (bytes: number) => boolean): HeaderString {
   let kept = Buffer.allocUnsafe(firstBytes);
   let isName = false;

@@ -1,32 +1,41 @@
 /**
- * HPACK decoding (RFC 7541) in a single pass over the bytes, whatever the pieces they arrive in. A string that nobody needs is measured
- * and thrown away, so a header block of any size takes the memory of the dynamic table and of the values that were asked for.
- * Limits and tolerance are those of Go's decoder.
+ * HPACK decoding (RFC 7541) in a single pass, independent of how the bytes are split into pieces. An unneeded string is
+ * measured and discarded, so a header block of any size takes only the memory of the dynamic table and of the requested
+ * values. Limits and tolerance are those of Go's decoder.
  */
 import { headerString } from './header-string.ts';
 import { type Field, headerTable, knownField, tableBytesMax } from './hpack-table.ts';
 import { huffmanDecode, huffmanFailed, huffmanStart, isHuffmanEnd } from './huffman.ts';
 
 export type HpackDecoder = {
-  /** Decodes `bytes[from, to)` of the block. Returns what is wrong with it; after that the decoder is of no more use. */
+  /**
+   * Decodes `bytes[from, to)` of the block. Returns the error, if any; after an error the decoder must not be used
+   * again.
+   */
   readonly take: (bytes: Uint8Array, from: number, to: number) => string | undefined;
-  /** The block is complete; the next one begins. */
+  /** Ends the block; the next bytes begin a new one. Returns an error if the block ends within a field. */
   readonly endBlock: () => string | undefined;
-  /** Hands over no more fields of this block. Like Go, it then does not look into strings that the dynamic table does not need. */
+  /**
+   * Stops passing on fields of this block. Like Go, the decoder then skips strings that the dynamic table does not
+   * need.
+   */
   readonly ignoreRest: () => void;
 };
 
 export type HpackOptions = {
   readonly onField: (field: Field) => void;
-  /** Whether the value of a field of this name is to be handed over. */
+  /** Whether to pass on the value of a field with this name. */
   readonly isWanted: (name: string) => boolean;
-  /** The longest string that is accepted, encoded and decoded. */
+  /** The longest accepted string, both encoded and decoded. */
   readonly stringBytesMax: number;
-  /** Whether there is memory for so many more bytes of a wanted value; a value that finds none is handed over as undefined. */
+  /**
+   * Returns whether memory is available for `bytes` more bytes of a wanted value. If not, the value is passed on as
+   * undefined.
+   */
   readonly reserve: (bytes: number) => boolean;
 };
 
-/** After so many bits Go calls an integer too large. */
+/** Go rejects an integer after this many bits. */
 const integerBitsMax = 63;
 const continues = 0x80;
 
@@ -39,13 +48,13 @@ export function hpackDecoder({ onField, isWanted, stringBytesMax, reserve }: Hpa
   let phase: Phase = 'field';
   let isFirstField = true;
   let isIgnored = false;
-  /** The integer that is being read. */
+  /** The integer being read. */
   let integer = 0;
   let shift = 0;
-  /** The literal field that is being read. */
+  /** The literal field being read. */
   let isIndexed = false;
   let known: Field | undefined;
-  /** The string that is being read: how it is coded, and how much of it is still to come. */
+  /** The string being read: its encoding, and the number of bytes still to come. */
   let isHuffman = false;
   let isSkipped = false;
   let rest = 0;
@@ -110,7 +119,7 @@ export function hpackDecoder({ onField, isWanted, stringBytesMax, reserve }: Hpa
     isFirstField = false;
   };
 
-  /** `integer` is its length. */
+  /** Begins a string whose length is `integer`. */
   const beginString = (): string | undefined => {
     if (integer > stringBytesMax) return 'a string that is too long';
     rest = integer;

@@ -1,6 +1,6 @@
 /**
- * HPACK encoding (RFC 7541) of a request on a fresh connection: indices of the static table, and literals that are not indexed and not
- * Huffman-coded. A probe sends one header block, so a dynamic table would never be used again.
+ * HPACK encoding (RFC 7541) of a request on a new connection. It uses indices of the static table, and literals without
+ * indexing or Huffman coding: a probe sends one header block, so entries of a dynamic table would never be reused.
  */
 import { staticIndex, tableBytesMax } from './hpack-table.ts';
 
@@ -8,8 +8,8 @@ import { staticIndex, tableBytesMax } from './hpack-table.ts';
 export type SentField = readonly [name: string, value: string];
 
 /**
- * `peerTableBytes`: the peer's SETTINGS_HEADER_TABLE_SIZE. Below the initial value the block has to begin with a size update
- * (RFC 7541, section 4.2); this encoder uses no table at all, so it says 0.
+ * `peerTableBytes` is the peer's SETTINGS_HEADER_TABLE_SIZE. If it is below the initial value, the block must begin
+ * with a size update (RFC 7541, section 4.2). This encoder uses no dynamic table, so it announces size 0.
  */
 export function encodeHeaders(fields: readonly SentField[], peerTableBytes = tableBytesMax): Buffer {
   const update = peerTableBytes < tableBytesMax ? [Buffer.of(0x20)] : [];
@@ -28,7 +28,7 @@ const string = (text: string): readonly Buffer[] => {
   return [integer(bytes.length, 7, 0), bytes];
 };
 
-/** An integer with a prefix of so many bits; `pattern`: the bits in front of it. */
+/** Encodes an integer with a prefix of `prefixBits` bits; `pattern` holds the bits in front of the prefix. */
 function integer(value: number, prefixBits: number, pattern: number): Buffer {
   const prefixMax = (1 << prefixBits) - 1;
   if (value < prefixMax) return Buffer.of(pattern | value);

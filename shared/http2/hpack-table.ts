@@ -1,19 +1,19 @@
-/** The static and the dynamic table of HPACK (RFC 7541, section 2.3 and appendix A). */
+/** The static and dynamic tables of HPACK (RFC 7541, section 2.3 and appendix A). */
 
-/** A field as the decoder hands it over. Strings hold one character per byte. */
+/** A decoded field. Strings hold one character per byte. */
 export type Field = {
-  /** Empty if it was too long to keep; see `nameBytes`. */
+  /** Empty if the name was too long to keep; see `nameBytes`. */
   readonly name: string;
-  /** Undefined if nobody asked for it. */
+  /** Undefined if the value was not requested or found no memory. */
   readonly value: string | undefined;
   readonly nameBytes: number;
   readonly valueBytes: number;
-  /** Whether HTTP/2 allows these bytes in a name, and in a value. */
+  /** Whether HTTP/2 allows these bytes in a name and in a value. */
   readonly isNameValid: boolean;
   readonly isValueValid: boolean;
 };
 
-/** What a field adds to the size of a table or of a header list beside its bytes. */
+/** Added to a field's bytes for the size of a table or header list. */
 export const fieldOverheadBytes = 32;
 
 export const sizeOf = ({ nameBytes, valueBytes }: Field): number => nameBytes + valueBytes + fieldOverheadBytes;
@@ -96,7 +96,10 @@ export const knownField = (name: string, value: string): Field => ({
 
 const staticFields: readonly Field[] = staticPairs.map(([name, value]) => knownField(name, value));
 
-/** Index in the static table of the field itself, or of a field with its name; undefined: neither is there. */
+/**
+ * Returns the static table's index of the field, or else of a field with the same name; undefined if the table has
+ * neither.
+ */
 export function staticIndex(
   name: string,
   value: string,
@@ -107,17 +110,17 @@ export function staticIndex(
 }
 
 export type HeaderTable = {
-  /** By index, from 1 on: the static fields, then the dynamic ones, the latest first. */
+  /** Returns the field at an index from 1: the static fields first, then the dynamic ones, newest first. */
   readonly at: (index: number) => Field | undefined;
-  /** A field that is larger than the table empties it. */
+  /** Adds a field. A field larger than the table empties it. */
   readonly add: (field: Field) => void;
-  /** False: more than this side allows. */
+  /** Returns false if the size exceeds what this side allows. */
   readonly resize: (bytesMax: number) => boolean;
   readonly isEmpty: () => boolean;
 };
 
 export function headerTable(): HeaderTable {
-  /** The oldest first. */
+  /** Oldest first. */
   const fields: Field[] = [];
   let bytes = 0;
   let bytesMax = tableBytesMax;

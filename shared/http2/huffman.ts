@@ -1,4 +1,4 @@
-/** Huffman coding of HPACK strings (RFC 7541, section 5.2 and appendix B), decoded piece by piece. */
+/** Huffman decoding of HPACK strings (RFC 7541, section 5.2 and appendix B), piece by piece. */
 
 /** Code lengths of the 256 byte values and of EOS. The code is canonical, so the lengths define it. */
 const codeLengths: readonly number[] = [
@@ -22,16 +22,19 @@ const codeLengths: readonly number[] = [
 ];
 
 const endOfString = 256;
-/** Padding is a prefix of EOS, all ones, shorter than a byte. */
+/** Padding is a prefix of EOS (all ones) shorter than a byte. */
 const paddingBitsMax = 7;
 
-/** Decoder states are the inner nodes of the code tree; this is its root. */
+/** The initial decoder state. States are the inner nodes of the code tree; this is its root. */
 export const huffmanStart = 0;
-/** The state after bits that no code begins with. */
+/** The state after bits that are not the prefix of any code. */
 export const huffmanFailed = -1;
 
 const nibbles = 16;
-/** An entry of `transitions`: the next state, and the byte that the nibble completed. The shortest code has five bits, so there is at most one. */
+/**
+ * An entry of `transitions` holds the next state and the byte that the nibble completes. There is at most one such
+ * byte, because the shortest code has five bits.
+ */
 const emits = 1 << 8;
 const failed = 1 << 9;
 const stateShift = 10;
@@ -94,7 +97,7 @@ function follow(from: Node, nibble: number): number {
   return (node.state << stateShift) | emitted;
 }
 
-/** States in which a string may end: at the root, or in at most seven bits of padding. */
+/** The states in which a string may end: the root, and those after up to seven bits of padding. */
 const endings = new Set<number>();
 for (let node: Node | Leaf | undefined = root, bits = 0; node && !isLeaf(node) && bits <= paddingBitsMax; bits += 1) {
   endings.add(node.state);
@@ -103,7 +106,10 @@ for (let node: Node | Leaf | undefined = root, bits = 0; node && !isLeaf(node) &
 
 export const isHuffmanEnd = (state: number): boolean => endings.has(state);
 
-/** Decodes `bytes[from, to)` from `state` on and hands each decoded byte to `take`. Returns the next state, or `huffmanFailed`. */
+/**
+ * Decodes `bytes[from, to)` starting in `state`, and passes each decoded byte to `take`. Returns the next state, or
+ * `huffmanFailed`.
+ */
 export function huffmanDecode(
   state: number,
   { bytes, from, to }: { readonly bytes: Uint8Array; readonly from: number; readonly to: number },

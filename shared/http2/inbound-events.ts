@@ -1,4 +1,4 @@
-/** What a server's frames mean, for whoever reads a connection. */
+/** The decoded frames of a server, as events for the reader of a connection. */
 import type { ConnectionFault } from './frames.ts';
 import type { Block } from './header-block.ts';
 import type { Settings } from './settings.ts';
@@ -6,10 +6,10 @@ import type { Settings } from './settings.ts';
 export type Data = {
   readonly streamId: number;
   readonly endStream: boolean;
-  /** The data from its beginning, as far as `dataWanted` asked for it. */
+  /** The first bytes of the data, up to the length that `dataWanted` returned. */
   readonly data: Uint8Array;
   readonly dataBytes: number;
-  /** What counts for flow control: data and padding. */
+  /** The bytes that count for flow control: data and padding. */
   readonly payloadBytes: number;
 };
 
@@ -25,10 +25,10 @@ export type InboundEvents = {
   readonly goAway: Told<{ readonly lastStreamId: number; readonly code: number }>;
   readonly windowUpdate: Told<{ readonly streamId: number; readonly increment: number }>;
   readonly pushPromise: () => ConnectionFault | undefined;
-  /** A frame that changes nothing: PRIORITY, a ping's answer, a type that is not known, a CONTINUATION after a malformed HEADERS. */
+  /** A frame without effect: PRIORITY, a PING reply, an unknown type, or a CONTINUATION after a malformed HEADERS. */
   readonly other: () => ConnectionFault | undefined;
-  /** A frame that is wrong for its stream alone. */
+  /** A frame with an error that affects only its stream. */
   readonly malformed: Told<{ readonly streamId: number; readonly message: string }>;
-  /** How much of a DATA frame that begins is to be kept, bytes. */
+  /** Returns how many bytes to keep of a DATA frame that begins. */
   readonly dataWanted: () => number;
 };

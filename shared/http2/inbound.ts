@@ -1,6 +1,6 @@
 /**
- * What a server's frames mean, as Go's `Framer` parses them: each frame is checked by itself and told once it is complete. What it then
- * does to the connection and to its stream is the caller's.
+ * Decodes a server's frames as Go's `Framer` does: each frame is validated by itself and reported once it is complete.
+ * The caller applies its effect on the connection and the stream.
  */
 
 import { fixedParser, goAwayParser, pushPromiseParser, settingsParser, windowUpdateParser } from './fixed-frames.ts';
@@ -14,7 +14,10 @@ export type InboundOptions = BlockOptions & { readonly frameBytesMax: number };
 
 export function inbound(events: InboundEvents, options: InboundOptions): FrameTaker {
   const parsers = parsersOf(events, options);
-  /** Of a header block that is not complete: only a CONTINUATION of this stream may follow. */
+  /**
+   * The stream of an incomplete header block, which only a CONTINUATION of the same stream may follow; 0 if there is
+   * none.
+   */
   let openStreamId = 0;
   let current: { readonly header: FrameHeader; readonly parser: FrameParser } | undefined;
 

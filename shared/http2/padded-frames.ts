@@ -1,4 +1,4 @@
-/** Parsers of frames that carry data or a header block, with optional padding. */
+/** Parsers for frames that carry data or a header block with optional padding. */
 
 import { gathered } from '../lib/gathered.ts';
 import { broken, type FrameParser, nothing, ofNoStream } from './frame-parser.ts';
@@ -6,12 +6,12 @@ import { type ConnectionFault, errorCode, type FrameHeader, fault, flag, hasFlag
 import type { BlockReader } from './header-block.ts';
 import type { InboundEvents } from './inbound-events.ts';
 
-/** A payload with optional padding: bytes in front, what it carries, padding. */
+/** A payload that consists of a prefix, content and optional padding. */
 type Padded = {
   readonly begin: (header: FrameHeader, prefixBytes: number) => void;
-  /** Hands `[from, to)` of what is carried to `carried`. */
+  /** Passes the part of `[from, to)` that is content to `carried`. */
   readonly take: (bytes: Uint8Array, from: number, to: number) => void;
-  /** The whole payload has been taken. */
+  /** Whether the whole payload has been taken. */
   readonly isComplete: () => boolean;
   readonly isBroken: () => boolean;
   readonly isOverPadded: () => boolean;
@@ -19,7 +19,9 @@ type Padded = {
 };
 
 type PaddedEvents = {
-  /** What is in front has arrived: so many bytes are carried, fewer than none if the padding is too long. */
+  /**
+   * The prefix is complete and the content has `carriedBytes` bytes. The number is negative if the padding is too long.
+   */
   readonly begin: (carriedBytes: number) => void;
   readonly carried: (bytes: Uint8Array, from: number, to: number) => void;
 };

@@ -1,22 +1,25 @@
-/** What a peer may still send on one stream, and when to grant it more. Source: grpc-go, internal/transport/flowcontrol.go (inFlow). Pure. */
+/**
+ * Flow control of one stream: what the peer may still send, and when to grant more. Source: grpc-go,
+ * internal/transport/flowcontrol.go (inFlow). Pure.
+ */
 import { windowBytesMax } from './settings.ts';
 
 export type ReceiveWindow = {
-  /** So many bytes arrived; false: more than was granted. */
+  /** Records received bytes. Returns false if they exceed the grant. */
   readonly arrived: (bytes: number) => boolean;
-  /** So many of them were read. Returns what to grant now, 0: nothing. */
+  /** Records bytes that the application has read. Returns how many bytes to grant now, or 0. */
   readonly read: (bytes: number) => number;
-  /** So many are about to be read. Returns what to grant now so that they can come. */
+  /** Announces a read of this many bytes. Returns how many bytes to grant now, so that they can arrive. */
   readonly expect: (bytes: number) => number;
 };
 
-/** A grant is told once it comes to this part of the window. */
+/** A grant is sent once it reaches this fraction of the window. */
 const grantedPart = 1 / 4;
 
 export function receiveWindow(limitBytes: number): ReceiveWindow {
   let unreadBytes = 0;
   let untoldBytes = 0;
-  /** Granted for one large message beyond the limit. */
+  /** Granted beyond the limit for one large message. */
   let extraBytes = 0;
   return {
     arrived: (bytes) => {

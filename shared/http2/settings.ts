@@ -1,4 +1,4 @@
-/** SETTINGS payloads (RFC 9113, section 6.5), read piece by piece: of each parameter the last value holds. */
+/** Decodes SETTINGS payloads (RFC 9113, section 6.5) piece by piece. The last value of each parameter counts. */
 
 export const settingId = {
   headerTableSize: 1,
@@ -15,15 +15,18 @@ export type Settings = {
   readonly concurrentStreamsMax?: number;
   readonly initialWindowBytes?: number;
   readonly headerListBytesMax?: number;
-  /** Go judges the first value of the initial window while it parses the frame, before all else. */
+  /** Go checks the first value of the initial window while it parses the frame, before any other check. */
   readonly isFirstWindowTooLarge: boolean;
-  /** Go's HTTP client refuses some value; `isWindow`: the first such one is a window. It takes any ENABLE_PUSH and MAX_FRAME_SIZE. */
+  /**
+   * Set if Go's HTTP client rejects a value; `isWindow` means that the first such value is a window. Go accepts any
+   * ENABLE_PUSH and MAX_FRAME_SIZE.
+   */
   readonly forbidden?: { readonly isWindow: boolean };
 };
 
 export type SettingsReader = {
   readonly take: (bytes: Uint8Array, from: number, to: number) => void;
-  /** Undefined: the payload is not a number of whole parameters. */
+  /** Returns undefined if the payload is not a whole number of parameters. */
   readonly end: () => Settings | undefined;
 };
 
