@@ -1,6 +1,7 @@
 /**
- * The file of `--allow-exec`: one allowed command a line. An absolute path allows that program with any arguments; a JSON array of
- * strings allows exactly that command. Empty lines and lines that begin with `#` do not count.
+ * The file given by `--allow-exec`, with one allowed command in each line. An absolute path allows that program with
+ * any arguments; a JSON array of strings allows exactly that command. Empty lines and lines that begin with `#` are
+ * ignored.
  */
 import { isAbsolute } from 'node:path';
 
@@ -34,7 +35,7 @@ export function parseAllowList(text: string): ParsedAllowList {
   return { kind: 'ok', allows };
 }
 
-/** The rule, or what is wrong with the line. */
+/** Returns the rule, or the reason why the line is invalid. */
 function parseRule(line: string): Rule | string {
   if (isAbsolute(line)) return { kind: 'program', path: line };
   if (!line.startsWith('[')) return 'neither an absolute path nor a JSON array of strings';

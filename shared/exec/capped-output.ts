@@ -1,15 +1,18 @@
-/** The first bytes of what several streams say, together; the rest is read and dropped, in breaths, so that an endless writer takes no CPU worth naming. */
+/**
+ * Keeps the first bytes of several streams together. The rest is read and dropped at a limited rate, so that a command
+ * that writes endlessly takes little CPU.
+ */
 import type { Readable } from 'node:stream';
 import type { Clock } from '../lib/clock.ts';
 import { outputBytesMax } from './exec.ts';
 
 export type CappedOutput = {
   readonly text: () => string;
-  /** Closes the reading ends. */
+  /** Destroys the streams. */
   readonly close: () => void;
 };
 
-/** Dropped at most per breath, and the pause between two: about 50 MB/s. */
+/** How many bytes are dropped before each pause. With `pauseMs` this limits the rate to about 50 MB/s. */
 const breathBytesMax = 524_288;
 const pauseMs = 10;
 
@@ -24,7 +27,7 @@ export function cappedOutput(streams: readonly Readable[], clock: Clock): Capped
   };
   const onChunk = (chunk: Buffer) => {
     const wanted = chunk.subarray(0, outputBytesMax - kept);
-    // A copy: the chunk is a slice of a read buffer many times its size.
+    // Copied, because the chunk is a slice of a much larger read buffer.
     if (wanted.length > 0) chunks.push(Buffer.from(wanted));
     kept += wanted.length;
     dropped += chunk.length - wanted.length;

@@ -1,6 +1,7 @@
 /**
- * Every process that a command starts, also those that leave its process group: each inherits a variable that no other probe knows.
- * Node can neither become the parent of orphans (PR_SET_CHILD_SUBREAPER) nor start a process in a cgroup.
+ * Tracks every process that a command starts, including those that leave its process group, by an environment variable
+ * that each inherits and that is unique to the command. Node can neither become the parent of orphans
+ * (PR_SET_CHILD_SUBREAPER) nor start a process in a cgroup.
  */
 import { randomUUID } from 'node:crypto';
 import { type Clock, sleep } from '../lib/clock.ts';
@@ -9,33 +10,41 @@ import { descendantsOf, exists, lastNumber, processNumbers, startedWith } from '
 
 export type CommandProcesses = {
   begin(): OneCommand;
-  /** Kills everything that any command has left or still runs. Returns when all have been sent the signal. */
+  /** Kills all processes of all commands, running or left over. Returns when each has been sent the signal. */
   killAll(): void;
 };
 
 export type OneCommand = {
-  /** To be put into the environment of the command. */
+  /** Variables to add to the command's environment. */
   readonly variables: Readonly<Record<string, string>>;
   started(pid: number | undefined): void;
-  /** The process group, and what its members have started. Needs no look at other processes. */
+  /** Kills the process group and its descendants, without a search through all processes. */
   kill(): void;
-  /** The command has ended or been killed: what is left of it ends, in the background where that takes a search. */
+  /**
+   * Call when the command has ended or been killed. Kills the processes that it left, in the background if that takes a
+   * search.
+   */
   end(): void;
 };
 
-/** Its value is all that a command learns of the prober. */
+/** Its value is all that a command learns about the prober. */
 export const markName = 'PROBELET_EXEC';
 
-/** Numbers that a short command can have taken are looked up one by one; that costs a few microseconds each. */
+/**
+ * If at most this many pids were assigned since the command's own, each is looked up directly, in a few microseconds.
+ */
 const numbersMax = 64;
-/** In less time no machine hands out all process numbers (at least 32,768 of them) and begins anew. */
+/** Within this time no machine can wrap around its process ids, of which there are at least 32,768. */
 const lapMsMin = 500;
-/** A search of all processes takes some 10 µs for each: at most four a second, in slices. */
+/** A search takes some 10 µs for each process on the machine, so it runs in slices and at most four times a second. */
 const searchIntervalMs = 250;
 const sliceMs = 2;
-/** How often one command's processes are looked for: what is killed may have started others. The kernel can hold one that is killed. */
+/**
+ * The number of searches for one command. A killed process may have started others before, and the kernel can delay a
+ * kill.
+ */
 const searchesMax = 20;
-/** Of one command, when it is killed. */
+/** For one command, when it is killed. */
 const descendantsMax = 10_000;
 
 export function commandProcesses(clock: Clock): CommandProcesses {
@@ -68,9 +77,9 @@ type Leftovers = {
   clear(): void;
 };
 
-/** Looks through all processes for what is left of several commands at once, until nothing more is found. */
+/** Searches all processes for those left over by several commands at once, until none is found. */
 function leftovers(clock: Clock): Leftovers {
-  /** How often each has been looked for. */
+  /** The number of searches for each mark. */
   const sought = new Map<string, number>();
   let isSearching = false;
   let nextSearchMs = Number.NEGATIVE_INFINITY;
@@ -132,7 +141,10 @@ function oneCommand(mark: string, onEnd: (leader: number) => void): OneCommand {
   };
 }
 
-/** The usual command: whatever it started has a number between its own and the one that was given last, and there is none. */
+/**
+ * The usual case: every process that the command started has a pid between its own and the last one assigned, and none
+ * is left. Returns false if a full search is needed.
+ */
 function endedAtOnce(mark: string, leader: number, tookMs: number): boolean {
   if (leader === 0) return true;
   const last = lastNumber();
@@ -150,7 +162,10 @@ function killIf(pid: number, isSought: (mark: string) => boolean): string | unde
   return mark;
 }
 
-/** A group has its leader's number for as long as any of its processes is left. None left, or not ours to kill: nothing to be done. */
+/**
+ * Sends SIGKILL. A negative pid addresses a process group, which keeps its leader's pid as long as any member lives.
+ * Does nothing if no process is left or it belongs to another user.
+ */
 function killed(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');

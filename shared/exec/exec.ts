@@ -1,27 +1,30 @@
 /**
- * The port behind exec probes: runs one command to its end. kubelet asks the container runtime (`ExecSync`); who runs it here, and
- * which commands may run at all, is the adapter's. A runner never throws.
+ * The port behind exec probes: it runs one command to completion. kubelet calls the container runtime (`ExecSync`);
+ * here the adapter decides where a command runs and which commands are allowed. A runner never throws.
  */
 import type { ExecRequest } from '../prober/prober.ts';
 
-/** `output`: standard output and standard error together, in the order in which they came, at most `outputBytesMax`. */
+/** `output` holds standard output and standard error combined, in order of arrival, at most `outputBytesMax` bytes. */
 export type ExecOutcome =
   | { readonly kind: 'exited'; readonly exitCode: number; readonly output: string }
   | { readonly kind: 'timedOut'; readonly output: string }
-  /** Not one of the commands that may run here. */
+  /** The command is not allowed. */
   | { readonly kind: 'denied'; readonly message: string }
-  /** `own`: the prober's machine is short of something; else the command cannot be run. */
+  /**
+   * `own` means a resource shortage of the prober's machine, hence a prober error. Otherwise the command itself cannot
+   * be started.
+   */
   | { readonly kind: 'notStarted'; readonly message: string; readonly own: boolean };
 
 export type Runner = (request: ExecRequest) => Promise<ExecOutcome>;
 
-/** Why a command may not run, by the configuration alone; undefined: it may. */
+/** Returns the reason why the configuration forbids a command, or undefined if it is allowed. */
 export type ExecRefusal = (command: readonly string[]) => string | undefined;
 
-/** kubelet's maxReadLength. More is read and dropped, so that the command can go on. */
+/** kubelet's maxReadLength. Further output is read and dropped, so that the command can continue. */
 export const outputBytesMax = 10_240;
 
-/** At most `outputBytesMax`, and not in the middle of a character. */
+/** Truncates to `outputBytesMax` bytes without splitting a character. */
 export function cut(output: string): string {
   const bytes = Buffer.from(output);
   if (bytes.length <= outputBytesMax) return output;

@@ -1,14 +1,18 @@
 /**
- * Descriptors that this process was started with and has no use for: a shell or a supervisor left them open, and a command would get them,
- * too. Node marks what it opens itself as close-on-exec, and what it inherits only up to the first gap after descriptor 15.
+ * Closes descriptors that a shell or supervisor left open in this process, because commands would inherit them. Node
+ * opens its own descriptors with close-on-exec, but sets the flag on inherited ones only up to the first gap after
+ * descriptor 15.
  */
 import { closeSync, readdirSync, readFileSync } from 'node:fs';
 
 const standardMax = 2;
-/** O_CLOEXEC of Linux on the machines that Node runs on; /proc writes flags in octal. */
+/** O_CLOEXEC on Linux, for the architectures that Node supports. /proc prints flags in octal. */
 const closeOnExec = 0o2000000;
 
-/** Without Linux's /proc nothing is closed; on macOS Node's own way to start a process keeps all but its three. */
+/**
+ * Has no effect without Linux's /proc. On macOS, Node starts processes in a way that closes all descriptors but the
+ * first three.
+ */
 export function closeInheritedDescriptors(): void {
   for (const descriptor of openDescriptors()) if (descriptor > standardMax && passesOn(descriptor)) close(descriptor);
 }
@@ -21,7 +25,7 @@ function openDescriptors(): readonly number[] {
   }
 }
 
-/** Not so for the descriptor that listed the others, which is closed. */
+/** False for the descriptor that listed the others, which is already closed. */
 function passesOn(descriptor: number): boolean {
   try {
     const flags = /^flags:\s+([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1'))?.[1];
@@ -35,6 +39,6 @@ function close(descriptor: number): void {
   try {
     closeSync(descriptor);
   } catch {
-    // Closed meanwhile: just as well.
+    // It has been closed meanwhile.
   }
 }

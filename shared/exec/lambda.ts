@@ -1,18 +1,18 @@
 /**
- * Runs the commands of exec probes by a Lambda function that the deployment has named. Such a function gets the command and whose it is,
- * and answers with its exit code and output; what it does in between (a task of ECS, a shell, a query) is its own.
+ * Runs exec probes by a Lambda function that the deployment names. The function receives the command and its target,
+ * and returns an exit code and output. How it runs the command (an ECS task, a shell, a query) is up to the function.
  */
 import { type AwsAnswer, type AwsCall, jsonObject } from '../aws/aws-call.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { ExecRequest } from '../prober/prober.ts';
 import { cut, type ExecOutcome, type Runner } from './exec.ts';
 
-/** What the function gets. */
+/** The payload of the invocation. */
 export type ExecPayload = {
   readonly command: readonly string[];
   readonly container: string;
   readonly target: ExecRequest['target'];
-  /** When nobody waits for its answer any more. */
+  /** How long the prober waits for the answer. */
   readonly timeoutMs: number;
 };
 
@@ -51,14 +51,14 @@ const serverErrorFrom = 500;
 
 type Answered = Extract<AwsAnswer, { readonly kind: 'answer' }>;
 
-/** Throttled or broken is Lambda's trouble; anything else is wrong with the deployment. */
+/** Throttling and server errors are prober errors. Any other refusal is an error in the deployment. */
 function refusedOutcome({ status, body }: Answered): ExecOutcome {
   const own = status === tooManyRequests || status >= serverErrorFrom;
   const message = jsonObject(body)?.message ?? jsonObject(body)?.Message ?? '';
   return { kind: 'notStarted', message: `Lambda refused the call with ${status}: ${message}`, own };
 }
 
-/** A function that failed has not said how its command ended. */
+/** If the function failed, the exit code of its command is unknown. */
 function ranOutcome({ headers, body }: Answered): ExecOutcome {
   const answer = jsonObject(body);
   if (headers['x-amz-function-error'] !== undefined)

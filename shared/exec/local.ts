@@ -1,6 +1,6 @@
 /**
- * Runs a command on this machine: without a shell, with a bare environment, as a process group of its own. Everything that it has started
- * ends with it, or a probe a second would fill the machine.
+ * Runs a command on this machine without a shell, with a minimal environment and in a separate process group. All
+ * processes that it started end with it, because a probe that leaks one process a second would exhaust the machine.
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { constants } from 'node:os';
@@ -15,17 +15,23 @@ import type { ExecOutcome, ExecRefusal, Runner } from './exec.ts';
 
 export type LocalRunnerOptions = {
   readonly clock: Clock;
-  /** Absent: exec probes are off. */
+  /** If absent, exec probes are off. */
   readonly allows?: AllowList | undefined;
-  /** Shared by all runners of the process; default: the runner's own. */
+  /** Shared by all runners of the process. Defaults to a separate instance. */
   readonly processes?: CommandProcesses;
 };
 
-/** Nothing of the prober's own environment, which may hold credentials, reaches a command. */
+/** Excludes the prober's environment, which may hold credentials. */
 const environment = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' };
-/** How long the rest of the output may take once the command has ended, before and after what it left is killed. */
+/**
+ * How long to wait for remaining output after the command has ended, once before and once after its leftover processes
+ * are killed.
+ */
 const drainMsMax = 250;
-/** How long a killed command may take to be gone. The kernel can hold one in a system call; the probe does not wait for it. */
+/**
+ * How long to wait for a killed command to exit. The kernel can delay that in a system call, and the probe does not
+ * wait for it.
+ */
 const deathMsMax = 1000;
 
 export function localRunner({ clock, allows, processes = commandProcesses(clock) }: LocalRunnerOptions): Runner {
@@ -46,7 +52,7 @@ type Child = ChildProcessByStdio<null, Readable, Readable>;
 
 type Context = { readonly clock: Clock; readonly own: OneCommand };
 
-/** spawn throws on a NUL byte, say, and emits on everything else. */
+/** spawn throws in some cases, such as a NUL byte, and emits an error event in all others. */
 async function run(request: ExecRequest, context: Context): Promise<ExecOutcome> {
   const [program = '', ...args] = request.command;
   const { own } = context;
@@ -62,7 +68,7 @@ async function run(request: ExecRequest, context: Context): Promise<ExecOutcome>
   }
 }
 
-/** Two stages: until the command has ended, which the time-out enforces; then until its output has. */
+/** Waits for the command to exit, which the time-out enforces, and then for the end of its output. */
 async function finished(child: Child, { command, timeoutMs }: ExecRequest, context: Context): Promise<ExecOutcome> {
   const output = cappedOutput([child.stdout, child.stderr].filter(isOpen), context.clock);
   const closed = new Promise((resolve) => child.once('close', resolve));
@@ -73,7 +79,7 @@ async function finished(child: Child, { command, timeoutMs }: ExecRequest, conte
   return { ...end, output: output.text() };
 }
 
-/** Without a descriptor left, Node gives a child no streams at all. */
+/** If the process has no descriptors left, Node gives a child no streams at all. */
 const isOpen = (stream: Readable | null | undefined): stream is Readable => stream !== null && stream !== undefined;
 
 type End =
@@ -98,7 +104,7 @@ function ended(child: Child, timeoutMs: number, { clock, own }: Context): Promis
   });
 }
 
-/** What a command leaves running may still say something, but not for long. */
+/** Processes that the command left running may write a little more output. */
 async function drained(closed: Promise<unknown>, { clock, own }: Context): Promise<void> {
   if (await within(closed, drainMsMax, clock)) return;
   own.end();
@@ -112,14 +118,14 @@ async function within(done: Promise<unknown>, ms: number, clock: Clock): Promise
   return isDone;
 }
 
-/** A command that a signal ended has the exit code that shells and container runtimes give it. */
+/** A command ended by a signal has the exit code that shells and container runtimes report. */
 const exitCode = (code: number | null, signal: NodeJS.Signals | null): number =>
   code ?? signalBase + (signal === null ? 0 : constants.signals[signal]);
 
 const signalBase = 128;
 
 const shortages = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM']);
-/** Go's words for what a container runtime reports. */
+/** Go's error texts, which container runtimes report. */
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'no such file or directory',
   EACCES: 'permission denied',

@@ -1,7 +1,7 @@
 /**
- * Which runner a command is for. On AWS there is no machine beside the prober, so the first word of a command says where the rest runs:
- * `lambda:NAME` by a function that the deployment has named, `ssm:INSTANCE` on an instance. A command that says neither is for the function
- * named `default`, so that a pod's probe can be registered as it is.
+ * Selects the runner for a command. On AWS the prober has no machine to run commands on, so the first word says where
+ * the rest runs: `lambda:NAME` on a function that the deployment names, `ssm:INSTANCE` on an instance. Any other
+ * command goes to the function named `default`, so that a Pod's probe can be registered unchanged.
  */
 import { goQuote } from '../core/go-text.ts';
 import type { ExecOutcome, ExecRefusal, Runner } from './exec.ts';
@@ -9,14 +9,14 @@ import type { ExecOutcome, ExecRefusal, Runner } from './exec.ts';
 export type NamedRunners = {
   /** By name. */
   readonly lambda: ReadonlyMap<string, Runner>;
-  /** Of an instance; absent: commands run on none. */
+  /** Returns the runner for an instance. If absent, commands cannot run on instances. */
   readonly ssm?: (instanceId: string) => Runner;
 };
 
-/** Which runners there are. */
+/** The available runners. */
 export type RunnerNames = { readonly lambda: Pick<ReadonlySet<string>, 'has' | 'size'>; readonly ssm: boolean };
 
-/** Where a command runs, and which part of it; or why it may not run. */
+/** Where a command runs and its remaining words, or the reason why it may not run. */
 type Place =
   | { readonly kind: 'lambda' | 'ssm'; readonly name: string; readonly command: readonly string[] }
   | { readonly kind: 'none'; readonly why: string };

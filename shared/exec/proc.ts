@@ -1,8 +1,8 @@
-/** Other processes of this machine, as Linux shows them under /proc. Where there is no such folder, nothing is seen. */
+/** Reads Linux's /proc to find other processes on this machine. Without /proc it finds none. */
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 
 const folder = '/proc';
-/** More of an environment is not searched: a process can make its own as large as it likes. */
+/** A process can make its environment arbitrarily large, so only this much is searched. */
 const environmentBytesMax = 262_144;
 const scratch = Buffer.allocUnsafe(environmentBytesMax);
 
@@ -12,17 +12,22 @@ export function processNumbers(): readonly number[] {
     .filter(Number.isInteger);
 }
 
-/** The number that was given last to a process or a thread of this PID namespace; numbers are given in ascending order, and then again from the lowest. */
+/**
+ * Returns the last id assigned to a process or thread in this PID namespace. Ids are assigned in ascending order and
+ * wrap around.
+ */
 export function lastNumber(): number | undefined {
   const [line = ''] = orNone(() => [readFileSync(`${folder}/loadavg`, 'latin1')]);
   const last = Number(line.trim().split(' ').at(-1));
   return Number.isInteger(last) && last > 0 ? last : undefined;
 }
 
-/** Also true of a thread's number. */
+/** Also true for the id of a thread. */
 export const exists = (pid: number): boolean => existsSync(`${folder}/${pid}`);
 
-/** The value of a variable in the environment that a process was started with; undefined as well for what may not be read. */
+/**
+ * Returns a variable's value in the initial environment of a process; undefined if it is not set or may not be read.
+ */
 export function startedWith(pid: number, name: string): string | undefined {
   const [read = 0] = orNone(() => [readInto(scratch, `${folder}/${pid}/environ`)]);
   const start = valueStart(scratch.subarray(0, read), `${name}=`);
@@ -46,7 +51,7 @@ function readInto(buffer: Buffer, path: string): number {
   }
 }
 
-/** Those whose parent is alive in between; at most `max`. */
+/** Returns at most `max` descendants, without those whose parent has exited. */
 export function descendantsOf(pid: number, max: number): readonly number[] {
   const found: number[] = [];
   for (let next: number | undefined = pid, at = 0; next !== undefined && found.length < max; at += 1) {
@@ -56,7 +61,7 @@ export function descendantsOf(pid: number, max: number): readonly number[] {
   return found.slice(0, max);
 }
 
-/** Each thread has the children that it started itself. */
+/** /proc lists the children of each thread separately. */
 const childrenOf = (pid: number): readonly number[] =>
   orNone(() => readdirSync(`${folder}/${pid}/task`)).flatMap((thread) =>
     orNone(() => readFileSync(`${folder}/${pid}/task/${thread}/children`, 'latin1').trim().split(' '))
@@ -64,7 +69,7 @@ const childrenOf = (pid: number): readonly number[] =>
       .map(Number),
   );
 
-/** A process may end at any moment, and may be another user's. */
+/** Treats errors as no result: a process may exit at any moment or belong to another user. */
 function orNone<Seen>(look: () => readonly Seen[]): readonly Seen[] {
   try {
     return look();

@@ -1,6 +1,7 @@
 /**
- * Runs the commands of exec probes on an instance, by Run Command of Systems Manager. It is slow: a command begins a second or two after
- * it was asked for, and that counts towards the probe's time-out. Source: SendCommand and GetCommandInvocation in the API reference.
+ * Runs exec probes on an instance by Systems Manager Run Command. It is slow: a command starts one or two seconds after
+ * the request, and that counts towards the probe's time-out. Source: SendCommand and GetCommandInvocation in the API
+ * reference.
  */
 import { type AwsCall, awsJson, type JsonAnswer } from '../aws/aws-call.ts';
 import { type Clock, sleep } from '../lib/clock.ts';
@@ -8,12 +9,15 @@ import { cut, type ExecOutcome, type Runner } from './exec.ts';
 
 export type SsmRunnerOptions = { readonly call: AwsCall; readonly clock: Clock; readonly instanceId: string };
 
-/** Between two looks at the same command; the API takes a few a second for the whole account. */
+/** Pauses before polls of the same command. The API allows a few calls a second for the whole account. */
 const firstLookMs = 400;
 const lookAgainMs = 1_000;
-/** Run Command's least delivery time-out. What it delivers later runs all the same, and nobody looks at it. */
+/**
+ * Run Command's minimum delivery time-out. A command delivered after the probe's deadline still runs, but its result is
+ * ignored.
+ */
 const deliverySeconds = 30;
-/** A command that nobody waits for is cancelled within this. */
+/** The time limit of the call that cancels a command after the probe's deadline. */
 const cancelMs = 2_000;
 
 export function ssmRunner({ call, clock, instanceId }: SsmRunnerOptions): Runner {
@@ -43,8 +47,8 @@ export function ssmRunner({ call, clock, instanceId }: SsmRunnerOptions): Runner
 }
 
 /**
- * One argument of a shell, whatever is in it. Quotes behind each brace part those that Systems Manager would take for a reference
- * (`{{ssm:NAME}}`) and replace by a value the caller may not read.
+ * Quotes one shell argument. An empty quoted string after each brace splits sequences such as `{{ssm:NAME}}`, which
+ * Systems Manager would replace by a parameter that the caller may not read.
  */
 const shellWord = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`).replaceAll('{', "{''")}'`;
 
@@ -79,7 +83,7 @@ const isPassing = ({ code, status }: Extract<NoOutput, { readonly kind: 'error' 
 
 type Watching = { readonly call: AwsCall; readonly clock: Clock; readonly deadlineMs: number };
 
-/** `hasBegun`: it was seen to run; of one that was not, nothing is known of the target when time is up. */
+/** `hasBegun` means that the command was seen running. If it was not, the time-out says nothing about the target. */
 type Watched =
   | { readonly kind: 'ended'; readonly outcome: ExecOutcome }
   | { readonly kind: 'tooLate'; readonly hasBegun: boolean };
@@ -98,14 +102,14 @@ async function watch({ call, clock, deadlineMs }: Watching, input: Readonly<Reco
   }
 }
 
-/** A command that was just sent is not known at once, and one look that fails is not the end. */
+/** Returns undefined to keep polling: a new command is not visible immediately, and one failed poll may pass. */
 function lookEnd(answer: NoOutput): ExecOutcome | undefined {
   if (answer.kind === 'denied') return notSent(answer);
   if (answer.kind === 'error' && answer.code !== 'InvocationDoesNotExist' && !isPassing(answer)) return notSent(answer);
   return undefined;
 }
 
-/** undefined: it is still on its way. */
+/** Returns undefined while the command has not ended. */
 function endOf(invocation: Readonly<Record<string, unknown>>): ExecOutcome | undefined {
   const { Status: status, StatusDetails: details, ResponseCode: exitCode } = invocation;
   switch (status) {
@@ -120,7 +124,8 @@ function endOf(invocation: Readonly<Record<string, unknown>>): ExecOutcome | und
         return { kind: 'exited', exitCode, output: outputOf(invocation) };
       break;
     case 'TimedOut':
-      // What was not delivered in time has not begun.
+      // Only these two details mean an execution time-out. Any other means that the command was not delivered in time
+      // and never started.
       if (details === 'Execution Timed Out' || details === 'ExecutionTimedOut')
         return { kind: 'timedOut', output: outputOf(invocation) };
       break;
@@ -131,7 +136,7 @@ function endOf(invocation: Readonly<Record<string, unknown>>): ExecOutcome | und
 const outputOf = ({ StandardOutputContent: out, StandardErrorContent: error }: Readonly<Record<string, unknown>>) =>
   cut(`${out ?? ''}${error ?? ''}`);
 
-/** Best effort: what cannot be cancelled ends by its own time-out. */
+/** Best effort: a command that cannot be cancelled ends by its execution time-out. */
 async function cancelled({ call, clock }: Pick<Watching, 'call' | 'clock'>, commandId: string): Promise<void> {
   const request = { service: 'ssm', target: 'AmazonSSM.CancelCommand', input: { CommandId: commandId } } as const;
   await awsJson(call, request, clock.monotonicMs() + cancelMs);
