@@ -1,18 +1,19 @@
 /**
- * The bus port: EventBridge, or the same in process. At least once, unordered; a consumer reads the state again and never trusts a
- * payload. `publish` retries what the bus did not take and tells which events were never taken, by index.
+ * The bus port, implemented by EventBridge and in process. Delivery is at least once and unordered, so a consumer reads
+ * the current state and never relies on the payload. `publish` retries rejected events and returns the indices of those
+ * that were never accepted.
  */
 import type { BusEvent } from './events.ts';
 
 export type PublishOutcome = {
-  /** Indices of the events that the bus did not take after bounded retries. Empty: all are on the bus. */
+  /** Indices of the events that the bus did not accept after bounded retries. Empty if all are on the bus. */
   readonly failed: readonly number[];
-  /** Some failed because the caller lacks a right, which the adapter has logged. */
+  /** Some events failed because the caller lacks a permission. The adapter has logged it. */
   readonly denied?: true;
 };
 
 export type PublishOptions = {
-  /** Aborted: what is not on the bus yet has failed. */
+  /** When aborted, events that are not on the bus yet count as failed. */
   readonly signal?: AbortSignal;
 };
 

@@ -1,19 +1,19 @@
-/** What a subscriber gets: EventBridge's envelope. Region and account are left out where there is none. */
+/** What a subscriber receives: EventBridge's envelope, without region and account. */
 import type { Json } from '../lib/json.ts';
 import { type BusEvent, eventSource } from './events.ts';
 
 export type EventEnvelope = {
   readonly version: '0';
-  /** The event's own stable id; on AWS the bus gives another one here, and `detail.id` is the stable one. */
+  /** The event's stable id. On AWS the bus sets a different id here, and the stable one is `detail.id`. */
   readonly id: string;
   readonly source: typeof eventSource;
   readonly 'detail-type': BusEvent['detailType'];
-  /** RFC 3339, whole seconds, as EventBridge writes it. */
+  /** RFC 3339 with whole seconds, as EventBridge formats it. */
   readonly time: string;
   readonly detail: BusEvent['detail'];
 };
 
-/** The envelope of an event, copied: whoever changes it harms nobody. */
+/** Returns the envelope of an event. It is a copy, so a subscriber may modify it. */
 export function envelopeOf(event: BusEvent): EventEnvelope {
   return {
     version: '0',
@@ -25,5 +25,5 @@ export function envelopeOf(event: BusEvent): EventEnvelope {
   };
 }
 
-/** For the pattern language, which sees plain JSON. */
+/** Converts to plain JSON, on which patterns operate. */
 export const envelopeJson = (envelope: EventEnvelope): Json => envelope as unknown as Json;

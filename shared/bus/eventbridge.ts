@@ -1,6 +1,6 @@
 /**
- * The bus on EventBridge. PutEvents takes ten entries and answers 200 even when it took none: failures are matched by index and sent
- * again, alone, within bounded attempts. Source: PutEvents in the EventBridge API reference.
+ * The bus on EventBridge. PutEvents takes ten entries and answers 200 even if it accepted none. Failed entries are
+ * identified by index and sent again, within bounded attempts. Source: PutEvents in the EventBridge API reference.
  */
 import {
   type EventBridgeClient,
@@ -17,29 +17,32 @@ import type { Bus, PublishOptions } from './bus.ts';
 import { type BusEvent, eventSource } from './events.ts';
 
 export type EventBridgeBusOptions = {
-  /** Best made with `maxAttempts: 1`: this adapter retries by itself. */
+  /** Should be configured with `maxAttempts: 1`, because this adapter retries. */
   readonly client: EventBridgeClient;
   readonly busName: string;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Remembers what is denied. Default: one of its own. */
+  /** Remembers denials. Defaults to a separate instance. */
   readonly access?: Access;
 };
 
 /** PutEvents' limits. */
 const entriesMax = 10;
 const requestBytesMax = 256 * 1024;
-/** Time (14), source, detail-type and detail count; the rest is room for what the API adds. */
+/** The size of an entry beside its texts: 14 bytes for the time, and a margin for what the API adds. */
 const entryOverheadBytes = 64;
 
-/** One after the other, calls of some 25 ms carry 400 events a second; a surge has more. */
+/** Sequential calls of some 25 ms carry 400 events a second, which a surge exceeds. */
 const callsAtOnce = 8;
 
 const attemptsMax = 5;
 const firstRetryMs = 100;
 const callTimeoutMs = 3_000;
-/** Nothing is sent again later than this: whoever publishes has to end, and what is not acked is published anew. */
+/**
+ * Retries stop after this time, because the publisher's run must end. Events that are not acknowledged are published
+ * again later.
+ */
 const retriedMsMax = 6_000;
 
 type Entry = { readonly index: number; readonly entry: PutEventsRequestEntry; readonly bytes: number };
@@ -86,7 +89,7 @@ export function eventBridgeBus(given: EventBridgeBusOptions): Bus {
   };
 }
 
-/** The caller gave up before this call began. */
+/** The caller aborted before this call began. */
 const unsent: Sent = { kind: 'refused', code: 'Aborted', again: true };
 
 function entryOf(event: BusEvent, index: number, busName: string): Entry {
@@ -102,7 +105,7 @@ function entryOf(event: BusEvent, index: number, busName: string): Entry {
   return { index, entry, bytes };
 }
 
-/** Groups within PutEvents' limits, in order. */
+/** Splits the entries, in order, into groups within PutEvents' limits. */
 function calls(entries: readonly Entry[]): readonly (readonly Entry[])[] {
   const groups: Entry[][] = [];
   let bytes = 0;
@@ -121,7 +124,7 @@ function calls(entries: readonly Entry[]): readonly (readonly Entry[])[] {
 
 const putEvents = 'EventBridge: PutEvents';
 
-/** One call; one answer for each entry, in order. */
+/** Makes one call and returns one result for each entry, in order. */
 async function put(
   options: Required<EventBridgeBusOptions>,
   call: readonly Entry[],
@@ -136,7 +139,7 @@ async function put(
     const command = new PutEventsCommand({ Entries: call.map((each) => each.entry) });
     const answer = await options.client.send(command, { abortSignal });
     const entries = answer.Entries ?? [];
-    // Entries come back in the order in which they were sent; a missing one was not taken as far as anybody knows.
+    // Results come in the order of the entries. An entry without a result counts as not accepted.
     const sent = call.map((_, place) => sentOf(entries[place]));
     if (sent.some(({ kind }) => kind === 'denied')) own.denied(putEvents, answer);
     else own.granted(putEvents);
@@ -152,7 +155,7 @@ async function put(
   }
 }
 
-/** Entry codes that no repetition cures. */
+/** Entry errors that a retry cannot fix. */
 const permanentCodes: ReadonlySet<string> = new Set([
   'InvalidArgument',
   'MalformedDetail',
@@ -160,7 +163,7 @@ const permanentCodes: ReadonlySet<string> = new Set([
   'InvalidAccountIdException',
 ]);
 
-/** Entry codes of a bus whose policy does not let the caller say this. */
+/** Entry errors of a bus whose policy denies this source or detail type. */
 const unauthorizedCodes: ReadonlySet<string> = new Set([
   'NotAuthorizedForSourceException',
   'NotAuthorizedForDetailTypeException',
@@ -173,7 +176,7 @@ function sentOf(entry: PutEventsResultEntry | undefined): Sent {
   return { kind: 'refused', code, again: !permanentCodes.has(code) };
 }
 
-/** Whether a failed call may succeed later: no answer, a fault of the service, or throttling. */
+/** Whether a failed call may succeed later: there was no answer, a server fault, or throttling. */
 function isPassing(error: unknown): boolean {
   if (!(error instanceof EventBridgeServiceException)) return true;
   return error.$fault === 'server' || error.$metadata.httpStatusCode === 429 || error.name.includes('Throttl');

@@ -1,4 +1,7 @@
-/** The events on the bus: one zod schema each, from which the TypeScript types and the published JSON Schemas come. */
+/**
+ * The events on the bus. Each has one zod schema, from which the TypeScript type and the published JSON Schema are
+ * derived.
+ */
 import * as z from 'zod';
 
 export const schemaVersion = 1;
@@ -61,14 +64,14 @@ export const eventSchemas = {
     container: z.string(),
     containerID: z.string(),
     probeType,
-    /** Absent: nothing is known, since the worker has ended or begins anew. */
+    /** Absent if the result is unknown because the worker has ended or starts anew. */
     result: result.optional(),
-    /** Why the result is unknown: the probe cannot be made. */
+    /** Why the probe cannot be executed, if the result is unknown for that reason. */
     reason: z.enum(['PolicyDenied', 'ProberError']).optional(),
     failureClass: z.string().optional(),
-    /** Absent: the container's probe had no verdict before. */
+    /** Absent if the container's probe had no result before. */
     previousResult: result.optional(),
-    /** The first verdict of the container's probe. */
+    /** This is the first result of the container's probe. */
     initial: z.boolean().optional(),
     version: z.int(),
     output: z.string(),
@@ -88,7 +91,10 @@ export const eventSchemas = {
     containerID: z.string(),
     probeType,
     message: z.string(),
-    /** 1 when the container has just failed; one more each time that the request is repeated because it still fails. */
+    /**
+     * 1 for the first request after the container failed. Increases each time the request is repeated because the
+     * container still fails.
+     */
     attempt: z.int().min(1),
     restartPolicy: z.enum(['Always', 'OnFailure', 'Never']),
     terminationGracePeriodSeconds: z.int(),
@@ -99,7 +105,7 @@ export const eventSchemas = {
     containerID: z.string(),
     probeType,
     message: z.string(),
-    /** How often a restart was requested since the container failed. */
+    /** How many restarts were requested since the container failed. */
     attempts: z.int().min(0),
     failedSince: instant,
   }),
@@ -123,7 +129,10 @@ export const eventSchemas = {
     id: z.string(),
     shard: z.string(),
     hashRange: z.string(),
-    /** Targets that turned unhealthy within a minute, or would have, when the surge was detected; of so many. */
+    /**
+     * When the surge was detected: how many targets had turned unhealthy within a minute or were about to, and how many
+     * targets there were.
+     */
     turning: z.int().min(1),
     targets: z.int().min(1),
     since: instant,
@@ -134,12 +143,12 @@ export const eventSchemas = {
 export type DetailType = keyof typeof eventSchemas;
 export type EventDetail<Type extends DetailType> = z.infer<(typeof eventSchemas)[Type]>;
 
-/** An event as the bus takes it; `detail` is one of `eventSchemas`. */
+/** An event as the bus takes it; `detail` conforms to one of `eventSchemas`. */
 export type BusEvent<Type extends DetailType = DetailType> = {
   readonly [T in Type]: { readonly detailType: T; readonly timeMs: number; readonly detail: EventDetail<T> };
 }[Type];
 
-/** EventBridge's `source` of every event. */
+/** EventBridge's `source` for every event. */
 export const eventSource = 'probelet';
 
 type SyncRequest = { readonly reason: string; readonly id: string; readonly timeMs: number };

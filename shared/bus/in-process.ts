@@ -1,6 +1,7 @@
 /**
- * The bus in one process: EventBridge's patterns and its promises, asynchronous, at least once to each subscriber within bounded retries,
- * no order between subscribers. What a subscriber throws or how slow it is harms nobody else: each has its own bounded queue.
+ * The bus within one process. It has EventBridge's patterns and guarantees: delivery is asynchronous, at least once to
+ * each subscriber within bounded retries, and unordered between subscribers. Each subscriber has its own bounded queue,
+ * so one that throws or is slow does not affect the others.
  */
 import { type Clock, sleep } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
@@ -14,18 +15,18 @@ export type Subscriber = (event: EventEnvelope) => Promise<void> | void;
 
 export type InProcessBus = Bus & {
   /**
-   * Delivers what matches from now on; returns what ends it (queued events are dropped then).
-   * Throws `InvalidPattern`: a pattern is code, not input.
+   * Delivers matching events from now on. The returned function ends the subscription and drops its queued events.
+   * Throws `InvalidPattern`, because a pattern is code and not input.
    */
   subscribe(pattern: unknown, subscriber: Subscriber, options?: SubscribeOptions): () => void;
-  /** Resolves when nothing is queued or being delivered. */
+  /** Resolves when no event is queued or being delivered. */
   settled(): Promise<void>;
 };
 
 export type SubscribeOptions = {
   /** For the log. */
   readonly name?: string;
-  /** Deliveries at the same time; 1 keeps the order of publication. */
+  /** How many deliveries may run at the same time; 1 keeps the order of publication. */
   readonly concurrency?: number;
 };
 
@@ -33,17 +34,17 @@ export type InProcessBusOptions = {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Events that wait for one subscriber; what comes when the queue is full is dropped for that subscriber. */
+  /** The longest queue of one subscriber. Further events are dropped for that subscriber. */
   readonly queueMax?: number;
 };
 
 const defaultQueueMax = 10_000;
 /**
- * Of CPU in one turn of the event loop. A subscriber that waits for nothing but its own computing, as with a store in this process, would
- * otherwise have its whole queue before anybody else has a turn.
+ * CPU time for one subscriber in a turn of the event loop. With a store in this process, a subscriber never waits for
+ * I/O and would process its whole queue before anything else runs.
  */
 const sliceMs = 5;
-/** EventBridge tries for 24 h; here a restart reads the state again, so a few attempts are enough. */
+/** EventBridge retries for 24 h. Here a restart reads the state again, so a few attempts suffice. */
 const attemptsMax = 4;
 const firstRetryMs = 100;
 
@@ -58,7 +59,7 @@ type Subscription = {
   overflowing: boolean;
 };
 
-/** A bus for subscribers in this process. */
+/** Returns a bus for subscribers in this process. */
 export function inProcessBus(options: InProcessBusOptions): InProcessBus {
   const { clock, random, log, queueMax = defaultQueueMax } = options;
   const subscriptions = new Set<Subscription>();
@@ -92,7 +93,7 @@ export function inProcessBus(options: InProcessBusOptions): InProcessBus {
 
   const drain = async (from: Subscription) => {
     from.delivering += 1;
-    // Delivery is asynchronous always, as over a network: a publisher never runs a subscriber's code.
+    // Delivery is always asynchronous, as over a network, so a publisher never runs a subscriber's code.
     await Promise.resolve();
     const pace = pacer(clock, sliceMs);
     for (let event = from.queue.shift(); event; event = from.queue.shift()) {

@@ -1,8 +1,11 @@
-/** From an outbox entry of STATUS, whose detail is what differs between events, to an event as the bus takes it. */
+/**
+ * Converts an outbox entry of STATUS, which stores only the detail that differs between events, to an event for the
+ * bus.
+ */
 import type { OutboxEvent, TargetRecord } from '../core/records.ts';
 import { type BusEvent, type DetailType, eventSchemas, schemaVersion } from './events.ts';
 
-/** undefined: the entry does not have the form that its detail-type promises. */
+/** Returns undefined if the entry does not conform to the schema of its detail type. */
 export function toBusEvent(target: TargetRecord, event: OutboxEvent): BusEvent | undefined {
   if (!isDetailType(event.detailType)) return undefined;
   const common = {
@@ -17,7 +20,7 @@ export function toBusEvent(target: TargetRecord, event: OutboxEvent): BusEvent |
 
 const isDetailType = (text: string): text is DetailType => Object.hasOwn(eventSchemas, text);
 
-/** Core knows instants as milliseconds, the bus as RFC 3339. */
+/** Core represents instants in ms since the epoch, the bus in RFC 3339. */
 function withInstants(detail: { readonly failedSinceMs?: number }): object {
   const { failedSinceMs, ...rest } = detail;
   return failedSinceMs === undefined ? rest : { ...rest, failedSince: new Date(failedSinceMs).toISOString() };

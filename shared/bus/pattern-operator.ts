@@ -1,9 +1,9 @@
-/** One entry of a leaf list of an event pattern: a literal, or an object with one operator. Pure. */
+/** Tests for one entry of a leaf list in an event pattern: a literal, or an object with one operator. Pure. */
 export type Leaf = string | number | boolean | null;
 
 export type LeafTest =
   | { readonly kind: 'leaf'; readonly matches: (leaf: Leaf) => boolean }
-  /** `exists: false`: matches where there is no leaf. */
+  /** `exists: false` matches if there is no leaf. */
   | { readonly kind: 'absent' }
   | { readonly kind: 'invalid'; readonly reason: string };
 
@@ -13,7 +13,7 @@ export function isPlainObject(value: unknown): value is { readonly [key: string]
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The test of one entry of a leaf list. */
+/** Returns the test for one entry of a leaf list. */
 export function leafTest(entry: unknown): LeafTest {
   if (entry === null || ['string', 'number', 'boolean'].includes(typeof entry)) return leaf((value) => value === entry);
   return isPlainObject(entry) ? applied(entry, operators) : invalid('match value must be a literal or an object');
@@ -69,7 +69,7 @@ function exists(operand: unknown): LeafTest {
   return operand ? leaf(() => true) : { kind: 'absent' };
 }
 
-/** Matches a leaf that is there and is none of those named; with operators inside, none of what they match. */
+/** Matches a leaf that exists and equals none of the literals or, with nested operators, matches none of them. */
 function anythingBut(operand: unknown): LeafTest {
   if (isPlainObject(operand)) return applied(operand, excluding);
   const excluded = Array.isArray(operand) ? operand : [operand];
@@ -130,7 +130,7 @@ function comparison(operator: unknown, bound: unknown): Comparison | undefined {
   return comparisons.get(operator)?.(bound);
 }
 
-/** `*` stands for any characters; `\*` and `\\` for themselves. */
+/** `*` matches any characters; `\*` and `\\` match the characters themselves. */
 function wildcard(operand: unknown): LeafTest {
   if (typeof operand !== 'string' || operand === '') return invalid('wildcard must be a non-empty string');
   const parts = wildcardParts(operand);
@@ -158,7 +158,10 @@ function wildcardParts(pattern: string): Parts | Extract<LeafTest, { kind: 'inva
   return { kind: 'parts', parts };
 }
 
-/** The parts in order, the first at the start and the last at the end; linear, since a leftmost match of each middle part is enough. */
+/**
+ * Matches the parts in order, the first at the start and the last at the end. Linear, because the leftmost match of
+ * each middle part suffices.
+ */
 function matchesParts(parts: readonly string[], value: string): boolean {
   const first = parts[0] ?? '';
   const last = parts[parts.length - 1] ?? '';

@@ -1,14 +1,15 @@
 /**
- * EventBridge's event patterns, so that a subscriber in one process and a rule on AWS can be the same text. Pure.
+ * EventBridge's event patterns, so that an in-process subscriber and a rule on AWS can use the same text. Pure.
  *
- * A pattern is an object of fields. Every field that it names must match; a field is an object again, or a list of which one entry must
- * match one leaf of the event at that place (arrays in the event are looked through). `$or` holds alternatives at its level.
- * Not supported, and refused: `cidr`. Numbers are compared by value, where EventBridge compares the digits (300 is not 3.0e2 there).
+ * A pattern is an object, and every field in it must match. A field's value is either another object, or a list of
+ * which one entry must match one leaf of the event at that place (arrays in the event are searched). `$or` holds
+ * alternatives for its level. `cidr` is not supported and is rejected. Numbers are compared by value, whereas
+ * EventBridge compares their digits (300 differs from 3.0e2 there).
  */
 import type { Json } from '../lib/json.ts';
 import { isPlainObject, type Leaf, leafTest } from './pattern-operator.ts';
 
-/** Why a pattern cannot be used, with the JSON Pointer of the place that is wrong. */
+/** An invalid pattern, with the JSON Pointer of the error. */
 export class InvalidPattern extends Error {
   override readonly name = 'InvalidPattern';
   readonly pointer: string;
@@ -20,10 +21,10 @@ export class InvalidPattern extends Error {
 
 export type Matches = (event: Json | undefined) => boolean;
 
-/** EventBridge's limit for one pattern; it also bounds how deep a pattern nests. */
+/** EventBridge's limit for one pattern. It also bounds the nesting depth. */
 export const patternCharsMax = 4096;
 
-/** The test that a pattern stands for. Throws `InvalidPattern`. */
+/** Compiles a pattern to a test. Throws `InvalidPattern`. */
 export function compilePattern(pattern: unknown): Matches {
   const chars = JSON.stringify(pattern)?.length ?? 0;
   if (chars > patternCharsMax) throw new InvalidPattern('', `longer than ${patternCharsMax} characters`);
@@ -36,7 +37,7 @@ function compileFields(pattern: unknown, pointer: string): Matches {
   if (fields.length === 0) throw new InvalidPattern(pointer, 'empty objects are not allowed');
   const tests = fields.map(([name, value]) => compileField(name, value, `${pointer}/${escaped(name)}`));
   const matchesOne: Matches = (value) => tests.every((matches) => matches(value));
-  // One element has to satisfy all fields below, not each field another element: EventBridge's array consistency.
+  // EventBridge's array consistency: a single element must satisfy all fields of the pattern below.
   return (value) => {
     const elements = elementsOf(value);
     return elements.length === 0 ? matchesOne(undefined) : elements.some(matchesOne);
@@ -75,7 +76,7 @@ function elementsOf(value: Json | undefined): readonly (Json | undefined)[] {
   return Array.isArray(value) ? value.flat(Number.POSITIVE_INFINITY) : [value];
 }
 
-/** Intermediate objects are no leaves: `exists` sees only leaves, as EventBridge documents. */
+/** Excludes intermediate objects: EventBridge documents that `exists` considers leaves only. */
 function leavesOf(value: Json | undefined): readonly Leaf[] {
   return elementsOf(value).filter((element): element is Leaf => element !== undefined && !isPlainObject(element));
 }
