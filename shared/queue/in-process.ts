@@ -1,6 +1,6 @@
 /**
- * The queue in one process, with SQS FIFO's rules. All time is the clock's monotonic time, and no timer is set while nobody waits: what
- * has come due is found when somebody next asks.
+ * The queue within one process, by SQS FIFO's rules. All times are on the clock's monotonic time. No timer runs while
+ * no receiver waits; the next receive finds the messages that have become visible.
  */
 import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
@@ -15,16 +15,16 @@ import { encodeShardMessage } from './shard-message.ts';
 
 export type InProcessQueueOptions = {
   readonly clock: Clock;
-  /** Which of several groups comes first; without it the one whose message is oldest. */
+  /** Chooses among several visible groups. Without it, the oldest message comes first. */
   readonly random?: Pick<Random, 'next'>;
   /** How long a message is invisible after it was received. */
   readonly visibilityMs: number;
   readonly retentionMs: number;
 };
 
-/** SQS allows 20,000 in flight; one shard has a handful of messages. */
+/** SQS allows 20,000 messages in flight; a shard has a handful. */
 const messagesMax = 10_000;
-/** Ids remembered for the window. */
+/** The limit of deduplication ids within the window. */
 const deduplicationsMax = 100_000;
 const waitersMax = 1_000;
 
@@ -34,7 +34,7 @@ type Message = {
   readonly group: string;
   readonly sentAtMs: number;
   receiveCount: number;
-  /** In flight until then. */
+  /** The message is in flight until this time. */
   invisibleUntilMs: number;
 };
 
@@ -42,14 +42,14 @@ type Waiter = (received: Received | undefined) => void;
 
 export function inProcessQueue(options: InProcessQueueOptions): QueueSender & QueueReceiver {
   const { clock, random, visibilityMs, retentionMs } = options;
-  /** In order of sending; only the first of a group is ever in flight. */
+  /** Messages by group, in order of sending. Only the first of a group can be in flight. */
   const groups = new Map<string, Message[]>();
-  /** Id to when it was sent, oldest first. */
+  /** When each deduplication id was sent, oldest first. */
   const sent = new Map<string, number>();
   const waiters = new Set<Waiter>();
   let cancelWake: (() => void) | undefined;
 
-  /** What is too old is gone, in flight or not: the group goes on with its next message. */
+  /** Drops expired messages, even in flight; the group continues with its next message. */
   const expire = (nowMs: number) => {
     for (const [group, messages] of groups) {
       const kept = messages.findIndex(({ sentAtMs }) => nowMs - sentAtMs < retentionMs);
@@ -77,7 +77,10 @@ export function inProcessQueue(options: InProcessQueueOptions): QueueSender & Qu
   const received = (message: Message): Received => {
     const { body, group, receiveCount } = message;
     const waitedMs = clock.monotonicMs() - message.sentAtMs;
-    /** A handle counts for one receipt and ends with its visibility, whether or not somebody else has the message yet. */
+    /**
+     * A handle is valid for one receipt and expires with its visibility, even if the message has not been received
+     * again.
+     */
     const isHeld = (nowMs: number): boolean => {
       expire(nowMs);
       const first = groups.get(group)?.[0] === message;
@@ -106,7 +109,10 @@ export function inProcessQueue(options: InProcessQueueOptions): QueueSender & Qu
     };
   };
 
-  /** To those who wait, in the order in which they came; and again when something in flight comes free. */
+  /**
+   * Serves waiting receivers in order of arrival, and sets a timer for the next message that becomes visible or
+   * expires.
+   */
   const deliver = () => {
     cancelWake?.();
     cancelWake = undefined;

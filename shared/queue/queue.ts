@@ -1,63 +1,72 @@
 /**
- * The queue port: SQS FIFO with the shard as message group, or the same in process. A group has one message in flight; a message that is
- * received is invisible for its visibility time-out, which is the lease of the run; when that ends without an acknowledgement the
- * message is delivered again, possibly elsewhere, and its old handle is refused from then on.
+ * The queue port, implemented by SQS FIFO with the shard as message group, and in process. A group has one message in
+ * flight. A received message is invisible for its visibility time-out, which is the lease of the run. If that ends
+ * without an acknowledgement, the message is delivered again, possibly elsewhere, and its old handle is rejected from
+ * then on.
  *
- * Contract, held by every adapter (test/contract/queue.ts): at least once; in order within a group; a `deduplicationId` seen within
- * `deduplicationWindowMs` is accepted and not delivered a second time; a message older than `retentionMs` is gone, also while in flight.
+ * Contract of every adapter (test/contract/queue.ts): delivery is at least once and in order within a group; a
+ * `deduplicationId` seen within `deduplicationWindowMs` is accepted but not delivered again; a message older than
+ * `retentionMs` is dropped, even in flight.
  */
 
-/** A message as it is sent: one shard for one slot. */
+/** A message as sent: one shard for one slot. */
 export type ShardMessage = {
-  /** `rescue`: its group is not the shard's, because the shard's may be locked by a run that nobody hears of. */
+  /**
+   * A `rescue` has a different group from the shard's, because a run that has died may still lock the shard's group.
+   */
   readonly kind: 'slot' | 'rescue';
   readonly shard: string;
-  /** LAYOUT's generation of the shard when the message was sent. */
+  /** The shard's generation in LAYOUT when the message was sent. */
   readonly generation: number;
-  /** First and one past the last bucket index of the shard. */
+  /** The shard's bucket indices: `from` inclusive, `to` exclusive. */
   readonly buckets: { readonly from: number; readonly to: number };
-  /** The slot: its ordinal, and when it ends (ms since the epoch). */
+  /** The slot's ordinal, and its end in ms since the epoch. */
   readonly slot: number;
   readonly slotEndMs: number;
   readonly sentAtMs: number;
-  /** `tick`: the run ends when everything due is done. Absent: it holds the shard until the slot ends. */
+  /** With `tick`, the run ends when all due probes are done. If absent, it holds the shard until the slot ends. */
   readonly mode?: 'tick';
 };
 
-/** SQS's window. */
+/** SQS's deduplication window. */
 export const deduplicationWindowMs = 300_000;
 
 export interface QueueSender {
-  /** @throws QueueUnavailable when the queue did not take it; sent again with the same id it is taken once. */
+  /**
+   * Sends a message. Repeating the call with the same id delivers it once.
+   * @throws QueueUnavailable if the queue did not accept it.
+   */
   send(message: ShardMessage, routing: { readonly group: string; readonly deduplicationId: string }): Promise<void>;
 }
 
 export interface Lease {
   /**
-   * Sets the visibility of the message from now on; 0: it is delivered again at once. false: the handle is refused, somebody else has it.
-   * @throws QueueUnavailable when it is not known to be set.
+   * Sets the message's visibility from now on; with 0 it is delivered again immediately. Returns false if the handle is
+   * rejected, because the message may have been received again.
+   * @throws QueueUnavailable if it is not known whether the change was applied.
    */
   extend(visibilityMs: number): Promise<boolean>;
 }
 
-/** A message as it is received. `body` is not yet trusted: see `decodeShardMessage`. */
+/** A received message. `body` is not validated yet: see `decodeShardMessage`. */
 export type Received = {
   readonly body: string;
   readonly group: string;
   readonly receiveCount: number;
-  /** How long it lay in the queue, by the queue's own clock; absent: not known. */
+  /** How long the message was in the queue, by the queue's clock. Absent if unknown. */
   readonly waitedMs?: number;
   readonly lease: Lease;
   /**
-   * Deletes the message; false: the handle is refused. Never throws for a handle that is too old.
-   * @throws QueueUnavailable when it is not known to be deleted: it may come again.
+   * Deletes the message. Returns false if the handle is rejected; an expired handle never throws.
+   * @throws QueueUnavailable if it is not known whether the message was deleted: it may be delivered again.
    */
   acknowledge(): Promise<boolean>;
 };
 
 export interface QueueReceiver {
   /**
-   * The next message of any group that has none in flight; undefined: none came within `waitMs`, or the signal was aborted.
+   * Returns the next message of any group that has none in flight, or undefined if none arrived within `waitMs` or the
+   * signal was aborted.
    * @throws QueueUnavailable
    */
   receive(waitMs: number, signal?: AbortSignal): Promise<Received | undefined>;
@@ -68,7 +77,7 @@ export class QueueUnavailable extends Error {
   override readonly name: string = 'QueueUnavailable';
 }
 
-/** The caller may not do this. Asking again is pointless until its rights are mended. */
+/** The caller lacks a permission. A retry is useless until the permission is granted. */
 export class QueueDenied extends QueueUnavailable {
   override readonly name = 'QueueDenied';
 }

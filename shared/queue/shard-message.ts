@@ -1,9 +1,11 @@
-/** A shard message as text: what a queue carries is decoded once, here, and typed ever after. */
+/**
+ * Encodes and decodes shard messages. This is the only place that parses a queue's text; all other code uses the type.
+ */
 import * as z from 'zod';
 import { bucketCount } from '../core/slots.ts';
 import type { ShardMessage } from './queue.ts';
 
-/** Ours have some 200; what is longer is not ours, and not worth parsing. */
+/** A valid message has some 200 characters. A longer one is invalid and not parsed. */
 const charactersMax = 4_096;
 const shardCharactersMax = 128;
 
@@ -28,10 +30,10 @@ export const encodeShardMessage = (message: ShardMessage): string => JSON.string
 
 export type DecodedShardMessage =
   | { readonly kind: 'ok'; readonly message: ShardMessage }
-  /** No repetition cures it: it is dropped. `detail` is for the log. */
+  /** A retry cannot fix the message, so it is dropped. `detail` is for the log. */
   | { readonly kind: 'malformed'; readonly detail: string };
 
-/** Unknown fields are left out: a newer release may send more. */
+/** Ignores unknown fields, since a newer release may send more. */
 export function decodeShardMessage(body: string): DecodedShardMessage {
   if (body.length > charactersMax) return { kind: 'malformed', detail: `over ${charactersMax} characters` };
   const json = jsonOf(body);

@@ -1,12 +1,12 @@
-/** What SQS says of a message beside its text. */
+/** SQS's system attributes of a message. */
 import type { Received } from './queue.ts';
 
-/** When SQS took the message, and when it was first received, both by SQS's clock. */
+/** When SQS accepted the message and when it was first received, both by SQS's clock. */
 export const waitAttributes = ['SentTimestamp', 'ApproximateFirstReceiveTimestamp'] as const;
 
 type WaitAttributes = { readonly [attribute in (typeof waitAttributes)[number]]?: string | undefined };
 
-/** Known at the first receipt only: SQS does not say when the later ones were. */
+/** Known for the first receipt only, because SQS does not report the time of later ones. */
 export function waitOf(
   attributes: WaitAttributes & { readonly ApproximateReceiveCount?: string | undefined },
 ): Pick<Received, 'waitedMs'> {

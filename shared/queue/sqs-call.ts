@@ -1,4 +1,4 @@
-/** Calls of SQS: each with its time-out, retried within bounds, and what is done with a receipt handle. */
+/** Calls SQS with a time-out and bounded retries, and implements the operations on a receipt handle. */
 import { ChangeMessageVisibilityCommand, DeleteMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import type { Access } from '../aws/access.ts';
 import { type Clock, sleep } from '../lib/clock.ts';
@@ -7,35 +7,38 @@ import { QueueDenied, QueueUnavailable, type Received } from './queue.ts';
 import { sqsFailure } from './sqs-failure.ts';
 
 export type SqsOptions = {
-  /** See `sqsClient`: without retries of its own. */
+  /** See `sqsClient`: the client must not retry. */
   readonly client: Pick<SQSClient, 'send'>;
   readonly queueUrl: string;
   readonly clock: Clock;
   readonly random: Random;
-  /** Of one request; a long poll has its wait in addition. */
+  /** For one request. A long poll adds its wait time. */
   readonly requestTimeoutMs?: number;
-  /** Remembers what is denied; absent: it is sent, and denied, each time. */
+  /** Remembers denials. If absent, a denied request is sent again each time. */
   readonly access?: Access;
 };
 
-/** A heartbeat comes every 5 s and may have to be tried again. */
+/** A heartbeat is due every 5 s and may need a retry. */
 const requestTimeoutMsDefault = 1_500;
-/** With 1.5 s a call, an extension takes at most 3 s of the 12 s of a run's self-fence. */
+/** At 1.5 s a call, an extension takes at most 3 s of the 12 s of a run's self-fence. */
 const extendsMax = 2;
 const deletesMax = 4;
-/** Pauses between sends: full jitter below a doubling bound. */
+/** Pauses between attempts use full jitter below a bound that doubles. */
 const pauseMs = 25;
 
 type Limits = {
-  /** The operation, as SQS calls it. */
+  /** SQS's name of the operation. */
   readonly request: string;
   readonly sendsMax: number;
   readonly waitMs?: number;
-  /** Aborted: what is under way comes to its end, and is not sent again. */
+  /** When aborted, the request in flight completes but is not repeated. */
   readonly last?: AbortSignal | undefined;
 };
 
-/** @throws QueueUnavailable after `sendsMax` sends, or when the service refuses for good; QueueDenied when a right is missing. */
+/**
+ * Sends a request until it succeeds.
+ * @throws QueueUnavailable after `sendsMax` attempts or a permanent refusal; QueueDenied if a permission is missing.
+ */
 export async function callSqs<Answer>(
   { clock, random, requestTimeoutMs = requestTimeoutMsDefault, access }: SqsOptions,
   send: (abortSignal: AbortSignal) => Promise<Answer>,
@@ -74,7 +77,7 @@ async function timed<Answer>(
   }
 }
 
-/** The message's lease and its end, by its receipt handle. */
+/** Returns the operations on the receipt handle of a message. */
 export function heldBy(options: SqsOptions, receiptHandle: string): Pick<Received, 'lease' | 'acknowledge'> {
   const { client, queueUrl: QueueUrl } = options;
   const named = { QueueUrl, ReceiptHandle: receiptHandle };
@@ -94,7 +97,7 @@ export function heldBy(options: SqsOptions, receiptHandle: string): Pick<Receive
   };
 }
 
-/** false: the handle does not count any more. */
+/** Returns false if the handle is no longer valid. */
 async function unlessRefused(call: Promise<unknown>): Promise<boolean> {
   try {
     await call;
@@ -105,5 +108,5 @@ async function unlessRefused(call: Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** SQS counts in whole seconds; a lease is rather too long than too short. */
+/** SQS counts in whole seconds. Rounding up makes a lease too long rather than too short. */
 export const secondsOf = (ms: number): number => Math.ceil(ms / 1_000);

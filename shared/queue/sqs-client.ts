@@ -1,12 +1,18 @@
-/** The client that `sqsQueue` and `decodeSqsEvent` expect. */
+/** The client for `sqsQueue` and `decodeSqsEvent`. */
 import { SQSClient, type SQSClientConfig } from '@aws-sdk/client-sqs';
 import { descriptorsMax } from '../core/room.ts';
 
 const connectionTimeoutMs = 1_500;
-/** Beside heartbeats and polls, the calls of exec probes go through it (`aws-call.ts`): as many as there may be in flight. */
+/**
+ * Besides heartbeats and polls, the client carries the calls of exec probes (`aws-call.ts`), so it needs a socket for
+ * each probe in flight.
+ */
 const maxSockets = descriptorsMax;
 
-/** One attempt a call, and no limit of its own: both are the adapter's, whose long polls take longer than its heartbeats may. */
+/**
+ * Makes one attempt per call and sets no request time-out. The adapter does both, because a long poll may take longer
+ * than a heartbeat.
+ */
 export const sqsClient = (config: Pick<SQSClientConfig, 'region' | 'endpoint' | 'credentials'> = {}): SQSClient =>
   new SQSClient({
     ...config,

@@ -1,17 +1,18 @@
 /**
- * The queue as Lambda's event source delivers it: records in an event, and an answer that names those that failed (`ReportBatchItemFailures`
- * in the mapping). Source: "Using Lambda with Amazon SQS", reporting batch item failures.
+ * The queue as Lambda's event source mapping delivers it: an event with records, and an answer that lists the failed
+ * ones (`ReportBatchItemFailures`). Source: "Using Lambda with Amazon SQS", reporting batch item failures.
  *
- * The mapping deletes what is not named, by message and not by receipt: a run that was paused past its visibility and then succeeds
- * would delete its successor's message. So an acknowledgement deletes the message itself, by its handle, which a FIFO queue refuses when
- * it is old; only what that has deleted is left unnamed.
+ * The mapping deletes all other messages, by message and not by receipt. A run that was paused beyond its visibility
+ * and then succeeded would therefore delete its successor's message. So an acknowledgement deletes the message by its
+ * handle, which a FIFO queue rejects once it has expired, and the answer lists every record that was not deleted that
+ * way.
  */
 import * as z from 'zod';
 import type { Received } from './queue.ts';
 import { waitOf } from './sqs-attributes.ts';
 import { heldBy, type SqsOptions } from './sqs-call.ts';
 
-/** What a mapping hands over at most. */
+/** The largest batch of a mapping. */
 const recordsMax = 10_000;
 
 const eventSchema = z.object({
@@ -36,13 +37,13 @@ type EventRecord = z.infer<typeof eventSchema>['Records'][number];
 
 export type SqsEventBatch = {
   readonly received: readonly Received[];
-  /** What the function returns: every record that has not been acknowledged. */
+  /** What the function returns: every record that was not acknowledged. */
   answer(): { readonly batchItemFailures: readonly { readonly itemIdentifier: string }[] };
 };
 
 export type DecodedSqsEvent =
   | { readonly kind: 'ok'; readonly batch: SqsEventBatch }
-  /** Not an event of a FIFO queue: the function is wired wrongly. `detail` is for the log. */
+  /** Not an event of a FIFO queue: the deployment is wrong. `detail` is for the log. */
   | { readonly kind: 'malformed'; readonly detail: string };
 
 export function decodeSqsEvent(event: unknown, options: SqsOptions): DecodedSqsEvent {

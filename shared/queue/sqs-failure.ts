@@ -1,16 +1,18 @@
-/** What a failed call to SQS means: by error codes, never by messages. */
+/** Classifies a failed call to SQS by error code, never by message. */
 import { MessageNotInflight, ReceiptHandleIsInvalid, SQSServiceException } from '@aws-sdk/client-sqs';
 import { isDenial } from '../aws/access.ts';
 
 /**
- * - `handle`: of a call with a receipt handle, that it does not count any more.
- * - `passing`: worth another send; the call may have been carried out.
- * - `denied`: the caller lacks a right.
- * - `lasting`: refused for good, by its parameters.
+ * - `handle`: the receipt handle is no longer valid.
+ * - `passing`: a retry may succeed. The call may have been executed.
+ * - `denied`: the caller lacks a permission.
+ * - `lasting`: the parameters are invalid, so a retry is useless.
  */
 export type SqsFailure = 'handle' | 'passing' | 'denied' | 'lasting';
 
-/** A handle whose visibility has ended has no code of its own (a FIFO queue refuses it, a standard queue would not). */
+/**
+ * SQS has no specific code for an expired handle. A FIFO queue rejects it with these; a standard queue would accept it.
+ */
 const invalidParameterNames: ReadonlySet<string> = new Set(['InvalidParameterValue', 'InvalidParameterValueException']);
 
 const throttlingNames: ReadonlySet<string> = new Set([
@@ -24,7 +26,7 @@ const tooManyRequests = 429;
 const serverErrorFrom = 500;
 
 export function sqsFailure(error: unknown): SqsFailure {
-  // No answer, or none that can be read.
+  // There was no answer, or it could not be read.
   if (!(error instanceof SQSServiceException)) return 'passing';
   if (error instanceof ReceiptHandleIsInvalid || error instanceof MessageNotInflight) return 'handle';
   if (invalidParameterNames.has(error.name)) return 'handle';

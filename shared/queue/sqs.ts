@@ -1,6 +1,7 @@
 /**
- * The queue on SQS FIFO, by plain polling. Retries are its own (the client's are off), so that a heartbeat ends in time; a receipt whose
- * answer was lost is asked for again by its attempt id, as else its group would be locked with nobody holding it.
+ * The queue on SQS FIFO, by polling. The adapter retries instead of the client, so that a heartbeat ends in time. If
+ * the answer to a receive is lost, the retry uses the same attempt id; otherwise the message's group would be locked
+ * without a holder.
  */
 import { type Message, ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import type { QueueReceiver, QueueSender, Received } from './queue.ts';
@@ -10,8 +11,9 @@ import { callSqs, heldBy, type SqsOptions, secondsOf } from './sqs-call.ts';
 
 type Options = SqsOptions & {
   /**
-   * How long a message is invisible after it was received, until its run sets its own lease. Default: the queue's, which has to be as long
-   * as a Lambda function may run and so locks the group of a process that crashes at once for as long.
+   * How long a message is invisible after it was received, until its run sets a lease. Defaults to the queue's setting,
+   * which must cover the longest run of a Lambda function and would therefore lock the group of a crashed process just
+   * as long.
    */
   readonly visibilityMs?: number;
 };
@@ -19,23 +21,23 @@ type Options = SqsOptions & {
 const sendsMax = 4;
 const receivesMax = 2;
 /**
- * SQS goes on with the poll of a process that has died and gives it what comes, which then nobody has until its visibility ends. A message
- * of the run that died with it comes free 10 s later at the earliest (visibility less beat): by then the poll is over. A process that stops
- * waits for its polls, and has 4 s in all.
+ * Polls are short, because SQS continues the poll of a process that has died and may assign it a message, which then
+ * stays invisible. A message of the run that died with it becomes visible after 10 s at the earliest (visibility less
+ * beat), when the poll is over. A process that stops has 4 s in all to wait for its polls.
  */
 const pollMsMax = 3_000;
 
 export type SqsQueue = QueueSender &
   QueueReceiver & {
-    /** Resolves when no poll is open any more. Who ends before that may take a message along, until its visibility ends. */
+    /** Resolves when no poll is open. A process that exits before that may lock a message until its visibility ends. */
     settled(): Promise<void>;
   };
 
 export function sqsQueue(options: Options): SqsQueue {
-  /** Polls that nobody waits for any more. */
+  /** Polls whose caller no longer waits. */
   const abandoned = new Set<Promise<void>>();
 
-  /** What an abandoned poll still brings is given back at once. */
+  /** Returns a message that an abandoned poll still receives to the queue immediately. */
   const abandon = (polling: Promise<Message | undefined>) => {
     const given = polling
       .then((message) => message && receivedOf(options, message).lease.extend(0))
