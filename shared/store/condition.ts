@@ -1,9 +1,12 @@
-/** Conditions on an item that is at hand: what DynamoDB evaluates on its side, for adapters that evaluate here. */
+/**
+ * Evaluates conditions on an item in memory, as DynamoDB does on the server, for adapters without server-side
+ * conditions.
+ */
 
 import { ownOf } from '../core/own.ts';
 import type { Condition } from './store.ts';
 
-/** The stored attributes; undefined: there is no item. */
+/** The stored attributes, or undefined if there is no item. */
 type Stored = { readonly [attribute: string]: unknown } | undefined;
 
 const own = (stored: Stored, attribute: string): unknown => stored && ownOf(stored, attribute);

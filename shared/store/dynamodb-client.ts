@@ -1,15 +1,18 @@
-/** The client that `dynamodbStore` expects. */
+/** The client for `dynamodbStore`. */
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 
-/** A heartbeat comes every 5 s and may have to be tried again. */
+/** A heartbeat is due every 5 s and may need a retry. */
 const requestTimeoutMsDefault = 1500;
 
 type Options = Pick<DynamoDBClientConfig, 'region' | 'endpoint' | 'credentials'> & {
-  /** Of one request, from its start to the head of the answer. */
+  /** For one request, from its start to the response headers. */
   readonly requestTimeoutMs?: number;
 };
 
-/** One attempt a call: the SDK's retry would take the refusal of a write's repetition for somebody else's change. */
+/**
+ * Makes one attempt per call. If the SDK repeated a write whose answer was lost, the refusal of the repetition would
+ * look like another writer's change.
+ */
 export function dynamodbClient({
   requestTimeoutMs = requestTimeoutMsDefault,
   ...config

@@ -1,4 +1,7 @@
-/** Conditions and updates as DynamoDB expressions. Every name is a placeholder: DynamoDB reserves 573 words, `name` and `status` among them. */
+/**
+ * Conditions and updates as DynamoDB expressions. Every name is a placeholder, because DynamoDB reserves 573 words,
+ * `name` and `status` among them.
+ */
 import { type Attributes, marshalledValue } from './dynamodb-value.ts';
 import { definedOf } from './operation.ts';
 import type { Condition, Operation } from './store.ts';
@@ -7,7 +10,7 @@ import type { Condition, Operation } from './store.ts';
 export type Placeholders = {
   name(attribute: string): string;
   value(value: unknown): string;
-  /** The request's maps; absent where empty, which DynamoDB demands. */
+  /** The request's maps. An empty map is left out, because DynamoDB rejects it. */
   maps(): { ExpressionAttributeNames?: Record<string, string>; ExpressionAttributeValues?: Attributes };
 };
 
@@ -39,7 +42,10 @@ export function placeholders(): Placeholders {
 export const conditionExpression = (conditions: readonly Condition[], use: Placeholders): string =>
   conditions.map((condition) => conditionText(condition, use)).join(' AND ');
 
-/** `<>` is said together with absence, so that the rule does not hang on how DynamoDB compares with nothing. */
+/**
+ * Every `<>` comes with a test for absence, so that the rule does not depend on how DynamoDB compares an absent
+ * attribute.
+ */
 function conditionText(condition: Condition, use: Placeholders): string {
   switch (condition.kind) {
     case 'exists':

@@ -1,4 +1,4 @@
-/** What a failed call to DynamoDB means for the write: by error codes, never by messages. */
+/** Classifies a failed call to DynamoDB by what it means for the write, by error code and never by message. */
 import {
   type CancellationReason,
   ConditionalCheckFailedException,
@@ -15,28 +15,31 @@ export type RawRefusal =
 
 export type Failure =
   | { readonly kind: 'refused'; readonly refusals: readonly RawRefusal[] }
-  /** Nothing was applied, since the caller lacks a right. */
+  /** Nothing was applied, because the caller lacks a permission. */
   | { readonly kind: 'denied'; readonly cause: unknown }
-  /** Nothing was applied. `retry`: it may be worth another send. */
+  /** Nothing was applied. `retry` means that another attempt may succeed. */
   | { readonly kind: 'unapplied'; readonly retry: boolean; readonly cause: unknown }
-  /** Applied or not, now or later. */
+  /** It is not known whether the write was applied or will be. */
   | { readonly kind: 'ambiguous'; readonly cause: unknown };
 
-/** Service refused for the moment, and says that it did nothing. */
+/** DynamoDB throttled the request and did not execute it. */
 const throttlingNames: ReadonlySet<string> = new Set([
   'ProvisionedThroughputExceededException',
   'ThrottlingException',
   'RequestLimitExceeded',
 ]);
 
-/** The request itself is wrong: a bug. IdempotentParameterMismatch: one token for two different writes. */
+/**
+ * The request is invalid, which is a bug. IdempotentParameterMismatch means that one token was used for two different
+ * writes.
+ */
 const bugNames: ReadonlySet<string> = new Set([
   'ValidationException',
   'SerializationException',
   'IdempotentParameterMismatchException',
 ]);
 
-/** Node's codes for a connection that never came to be. */
+/** Node's error codes for a connection that was never established. */
 const unconnectedCodes: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -52,16 +55,16 @@ class IncompleteAnswer extends Error {
 type Whole<Answer, Part extends keyof Answer> = Answer & { readonly [name in Part]-?: NonNullable<Answer[Part]> };
 
 /**
- * An answer that has this part, as every answer of its kind does. A page without items, taken for an empty partition, would drop every target
- * of a bucket; an update without its item would be a claim without a token.
- * @throws IncompleteAnswer, which means that the answer was lost: something on its way has cut it.
+ * Checks that an answer has this part, as every complete answer does. Otherwise a page without items would count as an
+ * empty partition and drop every target of a bucket, and an update without its item would be a claim without a token.
+ * @throws IncompleteAnswer if something on the way truncated the answer. The caller treats the answer as lost.
  */
 export function whole<Answer, Part extends keyof Answer & string>(answer: Answer, part: Part): Whole<Answer, Part> {
   if (answer[part] === undefined) throw new IncompleteAnswer(`an answer without ${part}`);
   return answer as Whole<Answer, Part>;
 }
 
-/** @throws the error itself when it is a bug. */
+/** @throws the error itself if it is a bug. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof ConditionalCheckFailedException)
     return { kind: 'refused', refusals: [{ index: 0, kind: 'condition', item: error.Item }] };
@@ -73,7 +76,7 @@ export function failureOf(error: unknown): Failure {
 function serviceFailure(error: DynamoDBServiceException): Failure {
   if (error.name === 'TransactionConflictException')
     return { kind: 'refused', refusals: [{ index: 0, kind: 'conflict' }] };
-  /** An earlier send of the same token is still at work: what becomes of it is not known yet. */
+  /** An earlier attempt with the same token is still in progress, and its outcome is not known yet. */
   if (error.name === 'TransactionInProgressException') return { kind: 'ambiguous', cause: error };
   if (isDenial(error.name)) return { kind: 'denied', cause: error };
   if (bugNames.has(error.name)) throw error;
@@ -82,7 +85,10 @@ function serviceFailure(error: DynamoDBServiceException): Failure {
 
 const tooManyRequests = 429;
 
-/** AWS: an internal server error may have been applied. The other client errors (no such table, expired keys) refuse service. */
+/**
+ * AWS documents that a request with an internal server error may have been applied. Other client errors (no such table,
+ * expired credentials) mean a refusal.
+ */
 function byStatus(cause: unknown, { status, throttled }: { status: number; throttled: boolean }): Failure {
   if (throttled || status === tooManyRequests) return { kind: 'unapplied', retry: true, cause };
   if (status >= 400 && status < 500) return { kind: 'unapplied', retry: false, cause };
@@ -101,7 +107,9 @@ function transportFailure(error: unknown): Failure {
   return byStatus(error, { status, throttled: false });
 }
 
-/** The SDK hangs the response on what it threw while reading one, an HTML page of a gateway for instance. */
+/**
+ * The SDK attaches the response to an error that it throws while parsing, for example on an HTML page from a gateway.
+ */
 function answeredStatus(error: Error): number | undefined {
   if (!('$response' in error)) return undefined;
   const response: unknown = error.$response;
@@ -109,7 +117,7 @@ function answeredStatus(error: Error): number | undefined {
   return known && typeof response.statusCode === 'number' ? response.statusCode : 0;
 }
 
-/** A transaction of which one entry failed did nothing. The gravest reason decides. */
+/** A cancelled transaction applied nothing. The most serious reason determines the result. */
 function cancelled(error: TransactionCanceledException): Failure {
   const reasons = error.CancellationReasons ?? [];
   if (reasons.some((reason) => reason.Code === 'ValidationError')) throw error;
@@ -123,6 +131,6 @@ function refusalOf(reason: CancellationReason, index: number): readonly RawRefus
   return reason.Code === 'TransactionConflict' ? [{ index, kind: 'conflict' }] : [];
 }
 
-/** `ItemCollectionSizeLimitExceeded` and codes yet unknown are not worth a retry. */
+/** `ItemCollectionSizeLimitExceeded` and unknown codes are not worth a retry. */
 const isThrottling = (reason: CancellationReason): boolean =>
   reason.Code === 'ThrottlingError' || reason.Code === 'ProvisionedThroughputExceeded';

@@ -1,4 +1,4 @@
-/** Operations of the port as DynamoDB's requests. */
+/** Converts the port's operations to DynamoDB requests. */
 import { createHash } from 'node:crypto';
 import {
   PutItemCommand,
@@ -27,8 +27,8 @@ type WriteCommand =
   | { readonly kind: 'transaction'; readonly command: TransactWriteItemsCommand };
 
 /**
- * One put or update is a plain conditional write, at half the price. A single delete or check leaves no token on an item, so it goes
- * as a transaction, whose request token DynamoDB itself remembers.
+ * A single put or update becomes a plain conditional write, at half the price of a transaction. A single delete or
+ * check leaves no token on an item, so it becomes a transaction, whose request token DynamoDB remembers.
  */
 export function writeCommand(request: WriteRequest): WriteCommand {
   const [only] = request.operations;
@@ -39,7 +39,9 @@ export function writeCommand(request: WriteRequest): WriteCommand {
   return { kind: 'transaction', command: transactionCommand(request) };
 }
 
-/** The guard makes a repetition fail on its own earlier success, also where the caller named no condition. */
+/**
+ * Adds a condition that makes a repetition fail if the first attempt succeeded, even if the caller gave no condition.
+ */
 const unrepeated = (operation: { readonly if?: readonly Condition[] }, token: string): readonly Condition[] => [
   ...(operation.if ?? []),
   { kind: 'notEquals', attribute: lastWriteAttribute, value: token },
@@ -76,7 +78,7 @@ function transactItem(operation: Operation, request: WriteRequest): TransactWrit
   }
 }
 
-/** A check has a condition: `requireValidWrite`. */
+/** `requireValidWrite` ensures that a check has a condition. */
 function checkInput(operation: Operation & { readonly kind: 'check' }, request: WriteRequest) {
   const { ConditionExpression = '', ...rest } = common(operation.if, request, placeholders());
   return { ...rest, ConditionExpression, Key: keyOf(operation.key) };
@@ -95,7 +97,7 @@ function updateInput(operation: Operation & { readonly kind: 'update' }, request
   return { ...common(operation.if, request, use), UpdateExpression, Key: keyOf(operation.key) };
 }
 
-/** What all of them share. The placeholders are read last, when every expression has been written. */
+/** The part that all requests share. It reads the placeholders last, after every expression has been written. */
 function common(conditions: readonly Condition[] | undefined, request: WriteRequest, use: Placeholders) {
   const expression = conditionExpression(conditions ?? [], use);
   return {
@@ -110,7 +112,7 @@ export const keyOf = (key: Key) => ({ pk: { S: key.pk }, sk: { S: key.sk } });
 
 const clientRequestTokenMax = 36;
 
-/** A longer token is shortened by a digest; one token stays one token. */
+/** Replaces a longer token by its digest; equal tokens stay equal. */
 function clientRequestToken(token: string): string {
   if (token.length <= clientRequestTokenMax) return token;
   return createHash('sha256').update(token).digest('base64url').slice(0, clientRequestTokenMax);

@@ -1,4 +1,7 @@
-/** The one table: what tests create and the template has to match, with `expiryAttribute` for its TTL. */
+/**
+ * The definition of the one table. Tests create it, and the CDK template must match it, with `expiryAttribute` as the
+ * TTL attribute.
+ */
 import type { CreateTableCommandInput } from '@aws-sdk/client-dynamodb';
 
 export const tableDefinition = {

@@ -1,4 +1,4 @@
-/** Plain JSON as DynamoDB's attribute values and back. */
+/** Converts plain JSON to DynamoDB attribute values and back. */
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { definedOf } from './operation.ts';
 
@@ -23,7 +23,9 @@ export function unmarshalled(attributes: Attributes): { [attribute: string]: unk
   return Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, unmarshalledValue(value)]));
 }
 
-/** What this product never writes (sets, binary) reads as null, so that the decoder can quarantine the one item. */
+/**
+ * Types that probelet never writes (sets, binary) become null, so that the decoder quarantines only the affected item.
+ */
 function unmarshalledValue(value: AttributeValue): unknown {
   if (value.S !== undefined) return value.S;
   if (value.N !== undefined) return Number(value.N);

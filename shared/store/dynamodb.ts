@@ -1,10 +1,11 @@
 /**
- * The store in one DynamoDB table. Retries are its own (the client's are off): only who knows the token can tell what a lost answer
- * means.
+ * The store in one DynamoDB table. The adapter retries, not the client, because it needs the token to interpret a lost
+ * answer.
  *
- * A write whose answer was lost is sent again with the same token. A transaction is then exact: DynamoDB remembers its token for ten
- * minutes. A single put or update leaves its token on the item and refuses to write over it, so that a repetition is recognised; if
- * meanwhile somebody else has written the item, the answer is `inDoubt`, and an unconditional put or add may have been done twice.
+ * A write whose answer was lost is sent again with the same token. For a transaction this is exact: DynamoDB remembers
+ * its token for ten minutes. A single put or update leaves its token on the item and refuses to overwrite it, which
+ * identifies a repetition. If another writer has changed the item meanwhile, the outcome is `inDoubt`, and an
+ * unconditional put or add may have been applied twice.
  */
 import { type ConsumedCapacity, type DynamoDBClient, GetItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import type { Access } from '../aws/access.ts';
@@ -27,24 +28,24 @@ import {
 } from './store.ts';
 
 type Options = {
-  /** See `dynamodbClient`: without retries of its own, with a time-out for each request. */
+  /** See `dynamodbClient`: without retries, and with a time-out for each request. */
   readonly client: Pick<DynamoDBClient, 'send'>;
   readonly tableName: string;
   readonly clock: Clock;
   readonly random: Random;
   readonly onCall?: (call: StoreCall) => void;
-  /** Remembers what is denied; absent: it is sent, and denied, each time. */
+  /** Remembers denials. If absent, a denied request is sent again each time. */
   readonly access?: Access;
 };
 
-/** With 1.5 s a call a write takes at most 9 s and the pauses: less than the 12 s of a run's self-fence. */
+/** At 1.5 s a call, a write takes at most 9 s plus pauses: less than the 12 s of a run's self-fence. */
 const sendsMax = 4;
 const readsMax = 2;
 
-/** Pauses between sends: full jitter below a doubling bound. */
+/** Pauses between attempts use full jitter below a bound that doubles. */
 const pauseMs = 25;
 
-/** A page holds up to 1 MB; more pages than this are no partition of ours. */
+/** A page holds up to 1 MB; no partition of this table has more pages than this. */
 const pagesMax = 10_000;
 
 type Write = { readonly operations: readonly Operation[]; readonly token: string };
@@ -88,7 +89,7 @@ async function queryPages(options: Options, query: Query): Promise<readonly Item
   throw new Error(`partition ${query.pk} has over ${pagesMax} pages`);
 }
 
-/** DynamoDB refuses bounds that cross, and empty ones. */
+/** DynamoDB rejects empty bounds and a lower bound above the upper one. */
 function selectsNothing({ from = '', to, limit }: Query): boolean {
   if (limit === 0 || to === '') return true;
   return to !== undefined && Buffer.compare(Buffer.from(from), Buffer.from(to)) > 0;
@@ -115,7 +116,7 @@ async function queryPage(options: Options, query: Page, next: Attributes | undef
   return whole(answer, 'Items');
 }
 
-/** @throws StoreUnavailable after `readsMax` tries. */
+/** @throws StoreUnavailable after `readsMax` attempts. */
 async function read<Answer>(options: Options, request: string, send: () => Promise<Answer>): Promise<Answer> {
   requireAccess(options, request);
   for (let tries = 1; ; tries += 1) {
@@ -179,7 +180,7 @@ function applied(options: Options, operation: StoreCall['operation'], answer: Wr
   return { kind: 'applied', item: answer.Attributes };
 }
 
-/** What the answer says for certain; undefined: send again. */
+/** Returns the certain outcome, or undefined if the write must be sent again. */
 function outcomeOf(write: Write, sent: Sent, answerLost: boolean): WriteOutcome | undefined {
   switch (sent.kind) {
     case 'applied':
@@ -197,7 +198,7 @@ function refusedOutcome(write: Write, refusals: readonly RawRefusal[], answerLos
   const own = refusals.find((refusal) => refusal.kind === 'condition' && isOwn(write, refusal.item));
   if (own?.kind === 'condition') return written(write, own.item);
   if (!answerLost) return { kind: 'refused', refusals: refusals.map(plainRefusal) };
-  /** The conflict may be with the earlier send of this very write. */
+  /** The conflict may be with an earlier attempt of this same write. */
   if (refusals.some((refusal) => refusal.kind === 'conflict')) return undefined;
   const exact = writeKind(write) === 'transaction';
   return exact ? { kind: 'refused', refusals: refusals.map(plainRefusal) } : { kind: 'inDoubt' };
@@ -229,7 +230,7 @@ async function givenUp(options: Options, write: Write, { sent, answerLost }: End
   throw unavailable('cause' in sent ? sent.cause : undefined);
 }
 
-/** One item with the write's token proves the whole of it. None proves nothing: the request may still be on its way. */
+/** One item with the token proves the whole write. A missing token proves nothing, because it may still appear. */
 async function readBack(options: Options, write: Write): Promise<WriteOutcome> {
   const stored = write.operations.find((operation) => operation.kind === 'put' || operation.kind === 'update');
   if (!stored) return { kind: 'inDoubt' };
@@ -242,13 +243,13 @@ async function readBack(options: Options, write: Write): Promise<WriteOutcome> {
   }
 }
 
-/** As IAM sees it: a transaction is denied for the kinds of its operations. */
+/** Names the request by what IAM checks: the operation kinds, also within a transaction. */
 function requestName(write: Write): string {
   const kinds = [...new Set(write.operations.map(({ kind }) => kind))].sort().join(', ');
   return writeKind(write) === 'single' ? `DynamoDB: ${kinds}` : `DynamoDB: transaction of ${kinds}`;
 }
 
-/** @throws StoreDenied for what was denied a short while ago. */
+/** @throws StoreDenied if the request was denied recently. */
 function requireAccess({ access }: Options, request: string): void {
   if (access?.isDenied(request)) throw new StoreDenied(deniedMessage(request));
 }
@@ -284,7 +285,7 @@ function counted({ onCall }: Options, operation: Operated, consumed: readonly (C
 
 type Refused = { readonly operation: Operated; readonly failure: Failure & { readonly kind: 'refused' } };
 
-/** DynamoDB bills a refused write but does not say how much: by the items it returns, at least one unit an operation. */
+/** DynamoDB bills a refused write without reporting the units. Estimates them from the items in the answer. */
 function countedRefusal({ onCall }: Options, write: Write, { operation, failure }: Refused): void {
   if (!onCall) return;
   const bytes = new Map(

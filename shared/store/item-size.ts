@@ -1,13 +1,13 @@
 /** DynamoDB's size and capacity rules ("DynamoDB item sizes and formats"), so that every adapter counts alike. */
 import { trimOf } from '../core/go-text.ts';
 
-/** An item with its attribute names, UTF-8. */
+/** The largest item, including attribute names in UTF-8. */
 export const itemBytesMax = 400 * 1024;
 
 const readUnitBytes = 4096;
 const writeUnitBytes = 1024;
 
-/** What lists and maps cost beside their contents, and each of their elements. */
+/** The overhead of a list or map, and of each of its elements. */
 const documentBytes = 3;
 const elementBytes = 1;
 
@@ -26,7 +26,7 @@ function valueBytes(value: unknown): number {
   return documentBytes + contents + names.reduce((sum, name) => sum + Buffer.byteLength(name), 0);
 }
 
-/** One byte for two significant digits and one more, and one for a sign. */
+/** One byte for every two significant digits, one more, and one for a negative sign. */
 function numberBytes(value: number): number {
   const [written = ''] = String(Math.abs(value)).split('e', 1);
   const digits = trimOf(written.replace('.', ''), '0');
@@ -37,7 +37,7 @@ export function readUnits(bytes: number, eventuallyConsistent: boolean): number 
   return Math.max(1, Math.ceil(bytes / readUnitBytes)) * (eventuallyConsistent ? 0.5 : 1);
 }
 
-/** A write counts the larger of the item before and after; a failed condition costs the same. */
+/** A write counts the larger of the old and the new item. A failed condition costs the same. */
 export function writeUnits(bytes: number, transactional: boolean): number {
   return Math.max(1, Math.ceil(bytes / writeUnitBytes)) * (transactional ? 2 : 1);
 }

@@ -1,4 +1,7 @@
-/** Records as items and back. An item is flat: the key, `kind`, `schemaVersion` and the record's attributes, so that conditions can name them. */
+/**
+ * Converts records to items and back. An item is flat: the key, `kind`, `schemaVersion` and the record's attributes, so
+ * that conditions can refer to them.
+ */
 import type {
   EventRecord,
   HangRecord,
@@ -56,13 +59,13 @@ export type { LayoutRecord, NoHolder, NoHolderRecord, WeightRecord } from './lay
 export type { ChangesRecord, CheckpointEntry, CheckpointRecord, EpochRecord } from './record-schemas.ts';
 export type { PastRun, RunRecord } from './run-schema.ts';
 
-/** Additive changes keep it; a release refuses what is higher. */
+/** Additive changes keep this version. A release rejects items with a higher one. */
 export const itemSchemaVersion = 1;
 
-/** EVENT items leave by TTL after seven days. */
+/** The TTL deletes EVENT items after seven days. */
 export const eventRetentionSeconds = 7 * 24 * 60 * 60;
 
-/** A poison item is to be quarantined alone: nothing is written to it and nothing else suffers from it. */
+/** A poison item is quarantined alone: it is never written to, and other items are unaffected. */
 export type Decoded<Record> =
   | { readonly kind: 'ok'; readonly record: Record }
   | { readonly kind: 'poison'; readonly key: Key; readonly detail: string };
@@ -106,13 +109,16 @@ export const encodeHang = (at: TargetAddress, record: HangRecord): Item => encod
 export const encodeProbe = (at: TargetAddress, record: ProbeRecord): Item =>
   encode('PROBE', probeKey(at, probeName(record.container, record.probeType)), record);
 
-/** The item's own `kind` takes the place of the record's, which moves to `eventKind`. */
+/** `kind` of an item is its item kind, so the event's kind is stored as `eventKind`. */
 export function encodeEvent(at: TargetAddress, { kind, ...record }: EventRecord): Item {
   const expiresAt = Math.floor(record.timeMs / 1000) + eventRetentionSeconds;
   return encode('EVENT', eventKey(at, record.id), { ...record, eventKind: kind, expiresAt });
 }
 
-/** The same event once more, under the key of its probe and without an expiry: it stays for as long as the result that it led to. */
+/**
+ * Encodes the event again under its probe's key and without an expiry, so that it stays as long as the result that it
+ * led to.
+ */
 export function encodeLatest(at: TargetAddress, probe: ProbeName, { kind, ...record }: EventRecord): Item {
   return encode('EVENT', latestKey(at, probe), { ...record, eventKind: kind });
 }
@@ -122,7 +128,7 @@ export const encodeRun = (shard: string, record: RunRecord): Item => encode('RUN
 export const encodeWeight = (bucket: Bucket, record: WeightRecord): Item => encode('WEIGHT', weightKey(bucket), record);
 export const encodeNoHolder = (record: NoHolderRecord): Item => encode('NOHOLDER', noHolderKey, record);
 
-/** The attribute of LAYOUT that repeats a shard's generation, so that a condition can name it. */
+/** The attribute of LAYOUT that repeats a shard's generation, so that a condition can refer to it. */
 export const generationAttribute = (shard: string): string => `generation:${shard}`;
 
 export function encodeLayout(record: LayoutRecord): Item {
@@ -133,10 +139,13 @@ export function encodeLayout(record: LayoutRecord): Item {
 export const encodeCheckpoint = (bucket: Bucket, record: CheckpointRecord, part = 0): Item =>
   encode('CHECKPOINT', checkpointKey(bucket, part), record);
 
-/** What was added to a bucket by all changes so far: targets, and what they ask of a vCPU. */
+/** The total that all changes have added to a bucket: targets, and the share of a vCPU that they need. */
 export type Added = { readonly targets: number; readonly cpu: number };
 
-/** Tells the holder of the bucket that a target changed. Once before and once after the change, also for a repetition; after it with what it added. */
+/**
+ * Increments the change counter through which the bucket's holder notices that a target changed. Apply it before and
+ * after the change, also when repeating one; the second time with what the change added.
+ */
 export const changeCounted = (
   at: TargetAddress,
   { targets, cpu }: Added = { targets: 0, cpu: 0 },
@@ -147,13 +156,16 @@ export const changeCounted = (
   add: { [at.slice]: 1, ...(targets !== 0 && { targetsAdded: targets }), ...(cpu !== 0 && { cpuAdded: cpu }) },
 });
 
-/** Of the counters of a bucket. */
+/** Reads the totals from a bucket's CHANGES item. */
 export const addedIn = ({ targetsAdded, cpuAdded }: Item): Added => ({
   targets: typeof targetsAdded === 'number' ? targetsAdded : 0,
   cpu: typeof cpuAdded === 'number' ? cpuAdded : 0,
 });
 
-/** An update that makes the stored attributes of a record equal to the item's: sets what it has, removes what it lacks. */
+/**
+ * Returns an update that makes the stored record equal to the item: it sets the attributes that the item has and
+ * removes those that it lacks.
+ */
 export function updateTo(item: Item): Pick<Operation & { readonly kind: 'update' }, 'kind' | 'key' | 'set' | 'remove'> {
   const { pk, sk, ...set } = item;
   const names = Object.keys(schemas[item.kind as RecordKind].shape);
@@ -170,7 +182,9 @@ export const decodeWeight = (item: Item): Decoded<WeightRecord> => decode('WEIGH
 export const decodeNoHolder = (item: Item): Decoded<NoHolderRecord> => decode('NOHOLDER', noHolderSchema, item);
 export const decodeCheckpoint = (item: Item): Decoded<CheckpointRecord> => decode('CHECKPOINT', checkpointSchema, item);
 
-/** A record that names another target than its key would be written back elsewhere. */
+/**
+ * Checks that the record names the same target as its key. Otherwise it would be written back under a different key.
+ */
 export function decodeTarget(item: Item): Decoded<TargetRecord> {
   const decoded = decode('TARGET', targetSchema, item);
   if (decoded.kind === 'poison') return decoded;
@@ -199,7 +213,10 @@ export function decodeChanges(item: Item): Decoded<ChangesRecord> {
   return { kind: 'ok', record: Object.fromEntries(counters) as ChangesRecord };
 }
 
-/** `record` is plain JSON by its type, but for `detail: unknown` of an outbox event, which was JSON when it was made. */
+/**
+ * `record` is plain JSON by its type, except for `detail: unknown` of an outbox event, which is JSON when it is
+ * created.
+ */
 function encode(kind: RecordKind, key: Key, record: object): Item {
   const attributes = record as { readonly [attribute: string]: Json | undefined };
   return { ...attributes, ...key, kind, schemaVersion: itemSchemaVersion };
@@ -217,7 +234,7 @@ function ownTrouble(kind: ItemKind, item: Item): string | undefined {
   return undefined;
 }
 
-/** How many of the schema's complaints are shown. */
+/** How many validation errors are shown. */
 const issuesMax = 3;
 
 function parsed<Record>(schema: RecordSchema<Record>, attributes: unknown, item: Item): Decoded<Record> {

@@ -9,28 +9,30 @@ export type Bucket = string;
 
 const hashDigits = 16;
 
-/** Hex of the first 64 bits of SHA-256 of `namespace/name`. */
+/** Returns the first 64 bits of the SHA-256 of `namespace/name`, in hex. */
 export function targetHash(namespace: string, name: string): string {
   return createHash('sha256').update(`${namespace}/${name}`).digest('hex').slice(0, hashDigits);
 }
 
 export const bucketOf = (hash: string): Bucket => hash.slice(0, 2);
 
-/** The slice of a bucket whose change counter a target moves: the hash's second byte. */
+/** Returns the slice of a bucket, whose change counter the target increments: the second byte of the hash. */
 export const sliceOf = (hash: string): string => hash.slice(2, 4);
 
 export const bucketName = (index: number): Bucket => index.toString(16).padStart(2, '0');
 
-/** How events name the buckets in [from, to). */
+/** Formats the buckets in [from, to) as events show them. */
 export const hashRangeOf = ({ from, to }: { readonly from: number; readonly to: number }): string =>
   `${bucketName(from)}-${bucketName(to - 1)}`;
 
 export const bucketPk = (bucket: Bucket): string => `B#${bucket}`;
 
-/** EVENT items lie beside the bucket, not in it, so that loading a shard does not read its history. */
+/**
+ * The partition of EVENT items. It is separate from the bucket's, so that loading a shard does not read event history.
+ */
 export const eventsPk = (bucket: Bucket): string => `E#${bucket}`;
 
-/** What the keys of all items of one target begin with. */
+/** The common prefix of the keys of one target's items. */
 export type TargetAddress = {
   readonly pk: string;
   readonly eventsPk: string;
@@ -55,7 +57,7 @@ const targetEnd = 'TARGET';
 
 export const targetKey = (at: TargetAddress): Key => ({ pk: at.pk, sk: at.prefix + targetEnd });
 export const isTargetKey = ({ pk, sk }: Key): boolean => pk.startsWith('B#') && sk.endsWith(`#${targetEnd}`);
-/** Of the key of a TARGET: the prefix of the target's address. */
+/** Returns the prefix of the target's address from a TARGET key. */
 export const targetPrefix = ({ sk }: Key): string => sk.slice(0, -targetEnd.length);
 export const reportKey = (at: TargetAddress): Key => ({ pk: at.pk, sk: `${at.prefix}REPORT` });
 export const hangKey = (at: TargetAddress): Key => ({ pk: at.pk, sk: `${at.prefix}HANG` });
@@ -64,7 +66,7 @@ export const probeKey = (at: TargetAddress, probe: ProbeName): Key => ({
   pk: at.pk,
   sk: boundedSortKey(`${at.prefix}PROBE#`, probe),
 });
-/** The sort keys of the history of a target begin with this. */
+/** The sort-key prefix of a target's event history. */
 export const eventPrefix = ({ prefix }: TargetAddress): string => `${prefix}EVENT#`;
 /** `id` sorts by time. */
 export const eventKey = (at: TargetAddress, id: string): Key => ({
@@ -73,30 +75,30 @@ export const eventKey = (at: TargetAddress, id: string): Key => ({
 });
 
 const latestPart = 'LATEST#';
-/** The transition behind the present result of a probe: one item, which the next transition replaces. */
+/** The key of the transition that led to a probe's current result. The next transition replaces the item. */
 export const latestKey = (at: TargetAddress, probe: ProbeName): Key => ({
   pk: at.eventsPk,
   sk: boundedSortKey(at.prefix + latestPart, probe),
 });
-/** The sort keys of all of them begin with this. */
+/** The sort-key prefix of all these items of a target. */
 export const latestPrefix = ({ prefix }: TargetAddress): string => prefix + latestPart;
 
 /**
- * What clients write, an id of a container for one, may be longer than a sort key has room for. Then the key has the beginning of it, by
- * which it sorts, and a digest of all of it, by which it is unique.
+ * Text from clients, such as a container id, may exceed the limit of a sort key. The key then contains a prefix of the
+ * text, which keeps the order, and a digest of the whole text, which makes it unique.
  */
 function boundedSortKey(prefix: string, rest: string): string {
   const whole = prefix + rest;
   if (Buffer.byteLength(whole) <= skBytesMax) return whole;
   const digest = `~${createHash('sha256').update(rest).digest('base64url')}`;
   const room = skBytesMax - Buffer.byteLength(prefix + digest);
-  // As a stream: a character that is cut is left out.
+  // In stream mode, the decoder omits a truncated character.
   const beginning = new TextDecoder().decode(Buffer.from(rest).subarray(0, room), { stream: true });
   return prefix + beginning + digest;
 }
 
 export const epochKey = (bucket: Bucket): Key => ({ pk: bucketPk(bucket), sk: 'EPOCH' });
-/** Several items where one cannot hold all entries of the bucket. */
+/** The entries of a large bucket are split over several items. */
 export const checkpointKey = (bucket: Bucket, part = 0): Key => ({
   pk: bucketPk(bucket),
   sk: part === 0 ? 'CHECKPOINT' : `CHECKPOINT#${String(part).padStart(checkpointPartDigits, '0')}`,
@@ -104,20 +106,23 @@ export const checkpointKey = (bucket: Bucket, part = 0): Key => ({
 const checkpointPartDigits = 4;
 const checkpointPattern = /^CHECKPOINT(?:#(\d{4}))?$/;
 
-/** Which of the bucket's checkpoints has this sort key; undefined: none. */
+/** Returns the part number in a checkpoint's sort key, or undefined for any other sort key. */
 export function checkpointPartOf(sk: string): number | undefined {
   const match = checkpointPattern.exec(sk);
   return match ? Number(match[1] ?? 0) : undefined;
 }
 export const runKey = (shard: string): Key => ({ pk: `RUN#${shard}`, sk: 'RUN' });
 export const layoutKey: Key = { pk: 'LAYOUT', sk: 'LAYOUT' };
-/** Beside LAYOUT, but not in it: a crisis that it tells of must not stand in the way of the layout. */
+/**
+ * In the same partition as LAYOUT but a separate item, so that writes to it during an outage do not conflict with
+ * writes to the layout.
+ */
 export const noHolderKey: Key = { pk: layoutKey.pk, sk: 'NOHOLDER' };
-/** All in one partition, so that the schedule reads the weights of the whole fleet with one Query. */
+/** All weights are in one partition, so that the schedule reads those of the whole fleet with one Query. */
 export const weightsPk = 'WEIGHT';
 export const weightKey = (bucket: Bucket): Key => ({ pk: weightsPk, sk: bucket });
 export const changesPk = 'CHANGES';
 export const changesKey = (bucket: Bucket): Key => ({ pk: changesPk, sk: bucket });
 
-/** Sorts after every character a name can contain: the upper bound of a prefix query. */
+/** Sorts after every character that a name can contain; used as the upper bound of a prefix query. */
 export const prefixEnd = '\u{10ffff}';

@@ -1,4 +1,4 @@
-/** The shapes of the records that only the schedule writes; see record-schemas.ts. */
+/** The schemas of the records that only the schedule writes; see record-schemas.ts. */
 import * as z from 'zod';
 import type { Layout, LayoutShard } from '../core/layout.ts';
 import { bucketCount } from '../core/slots.ts';
@@ -6,40 +6,43 @@ import type { BucketWeight, ShardMode } from '../core/weight.ts';
 import { instantMs, type RecordSchema } from './record-schemas.ts';
 import { count } from './spec-schemas.ts';
 
-/** LAYOUT: which shard has which buckets; `token` is the last one a run took. */
+/** LAYOUT: the buckets of each shard. `token` is the last one issued to a run. */
 export type LayoutRecord = Layout & {
   readonly token: number;
   readonly desiredRelease: string;
-  /** The newest version all of whose messages the queue has taken; until then holders of what is no more stay. */
+  /** Newest layout version whose messages have all been sent. Holders of removed shards stay until then. */
   readonly announced?: number;
-  /** When that was said: holders of what is no more leave a beat later, all together. */
+  /** When `announced` was set. Holders of removed shards release them one beat later, all together. */
   readonly announcedAtMs?: number;
 };
 
-/** WEIGHT: what the targets of a bucket ask of their holder. */
+/** WEIGHT: the load that a bucket's targets put on their holder. */
 export type WeightRecord = BucketWeight & {
-  /** The sum of the bucket's change counters, read before its targets: a sum that differs says that the weight may, too. */
+  /**
+   * The sum of the bucket's change counters, read before its targets. If the sum has changed, the weight may be out of
+   * date.
+   */
   readonly changes: number;
-  /** Which way of weighing made it. */
+  /** The version of the formula that computed the weight. */
   readonly formula: number;
-  /** What had been added by then, by the same counters; absent: made by a release that did not count it. */
+  /** The totals of the same counters at that time. Absent if an older release computed the weight. */
   readonly targetsAdded?: number;
   readonly cpuAdded?: number;
-  /** The namespaces with most targets. */
+  /** The namespaces with the most targets. */
   readonly namespaces?: readonly { readonly name: string; readonly targets: number }[];
 };
 
-/** A range that subscribers were told to have no holder. */
+/** A bucket range whose lack of a holder was published. */
 export type NoHolder = {
   readonly from: number;
   readonly to: number;
-  /** When its last holder was heard of. */
+  /** When its last holder sent its last heartbeat. */
   readonly sinceMs: number;
-  /** Set once it is held again: somebody is about to tell so. */
+  /** Set once the range has a holder again and the recovery is about to be published. */
   readonly recoveredAtMs?: number;
 };
 
-/** NOHOLDER: by shard. */
+/** NOHOLDER: the ranges by shard. */
 export type NoHolderRecord = { readonly version: number; readonly ranges: { readonly [shard: string]: NoHolder } };
 
 const range = { from: count.max(bucketCount - 1), to: count.max(bucketCount) };

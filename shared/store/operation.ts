@@ -1,20 +1,26 @@
-/** What every adapter asks of the operations of one write before it sends anything. A violation is a bug of the caller: it throws. */
+/**
+ * The rules for the operations of one write, which every adapter checks before it sends anything. A violation is a bug
+ * of the caller and throws.
+ */
 
 import { ownOf } from '../core/own.ts';
 import type { Condition, Item, Key, Operation } from './store.ts';
 import { operationsMax } from './store.ts';
 
-/** The adapters' own attribute: the token of the write that made the item's present state. Callers never see it. */
+/**
+ * An attribute for the adapters only: the token of the write that produced the item's current state. Callers never see
+ * it.
+ */
 export const lastWriteAttribute = 'lastWrite';
 
-/** Seconds since the epoch, after which an item may leave: the table's TTL attribute. Correctness never hangs on it. */
+/** The table's TTL attribute, in seconds since the epoch. Correctness never depends on it. */
 export const expiryAttribute = 'expiresAt';
 
-/** DynamoDB's limits for keys, UTF-8. */
+/** DynamoDB's limits for keys, in UTF-8 bytes. */
 const pkBytesMax = 2048;
 export const skBytesMax = 1024;
 
-/** DynamoDB allows 32 levels of nesting; the item itself is the first. */
+/** DynamoDB allows 32 levels of nesting; the item counts as the first. */
 const depthMax = 31;
 
 const numberMin = 1e-130;
@@ -28,14 +34,14 @@ export function operationKey(operation: Operation): Key {
 
 export const keyName = (key: Key): string => JSON.stringify([key.pk, key.sk]);
 
-/** The item without what is not stored (`undefined`, at every depth), as it would come back from JSON. */
+/** Returns the attributes as they come back from JSON, without `undefined` at any depth. */
 export function plainAttributes(attributes: { readonly [attribute: string]: unknown }): {
   [attribute: string]: unknown;
 } {
   return JSON.parse(JSON.stringify(attributes)) as { [attribute: string]: unknown };
 }
 
-/** @throws Error when the write breaks a rule that DynamoDB would refuse it for, or one of the port. */
+/** @throws Error if the write violates a rule of DynamoDB or of the port. */
 export function requireValidWrite(operations: readonly Operation[], token: string): void {
   if (token === '') throw new Error('a write needs a token');
   if (operations.length < 1 || operations.length > operationsMax)
@@ -106,13 +112,13 @@ function requireStorable(value: unknown, depth: number): void {
     for (const inner of Object.values(value)) requireStorable(inner, depth + 1);
 }
 
-/** DynamoDB's range; JSON has no infinity. */
+/** DynamoDB's range of numbers; JSON has no infinity. */
 function isStorableNumber(value: number): boolean {
   const size = Math.abs(value);
   return value === 0 || (size >= numberMin && size <= numberMax);
 }
 
-/** The attributes of an item without its key. */
+/** Returns the attributes of an item without its key. */
 export function attributesOf(item: Item): { readonly [attribute: string]: unknown } {
   const { pk: _pk, sk: _sk, ...attributes } = item;
   return attributes;

@@ -1,6 +1,6 @@
 /**
- * The shapes of the stored records, checked on every read. Attributes a newer release has added are dropped, not refused; what this
- * release needs and does not find makes the one item poison.
+ * The schemas of the stored records, checked at every read. Unknown attributes, which a newer release may have added,
+ * are dropped. A missing required attribute makes the one item poison.
  */
 import * as z from 'zod';
 import type {
@@ -17,25 +17,25 @@ import type {
 import type { Condition, ContainerState, ContainerStatus, FailureClass, PodStatus } from '../core/types.ts';
 import { atLeastOne, count, targetSpec } from './spec-schemas.ts';
 
-/** EPOCH: who may commit in a bucket. */
+/** EPOCH: the token with which a run may commit in a bucket. */
 export type EpochRecord = { readonly token: number; readonly shard: string; readonly claimedAtMs: number };
 
-/** One probe's run length; it counts only for the same uid and streak. */
+/** One probe's run length. It is valid only for the same uid and streak. */
 export type CheckpointEntry = {
   readonly uid: string;
   readonly streak: number;
   readonly resultRun: number;
   readonly lastResult?: ProbeRecord['lastResult'];
-  /** It was due and came to nothing when the run ended: whoever comes next runs it at once. */
+  /** The probe was due when the run ended, but its result was lost. The next holder executes it at once. */
   readonly owed?: boolean;
-  /** Manual triggers of TARGET that have been passed on, if there were any. */
+  /** The number of manual triggers in TARGET that have been passed on. Absent if there were none. */
   readonly requestsSeen?: number;
 };
 
-/** CHECKPOINT: run lengths of a bucket's probes, by the sort keys of their PROBE items. */
+/** CHECKPOINT: the run lengths of a bucket's probes, by the sort keys of their PROBE items. */
 export type CheckpointRecord = { readonly entries: { readonly [probeSk: string]: CheckpointEntry } };
 
-/** CHANGES of one bucket: how often the targets of each slice changed. */
+/** CHANGES of one bucket: how often targets of each slice have changed. */
 export type ChangesRecord = { readonly [slice: string]: number };
 
 export const instantMs = z.number();
@@ -152,7 +152,7 @@ const attempt = z.object({
   }),
 });
 
-/** A record's schema, with the names of all its attributes. */
+/** A record's schema, including the names of all its attributes. */
 export type RecordSchema<Record> = z.ZodType<Record> & { readonly shape: { readonly [attribute: string]: unknown } };
 
 export const targetSchema: RecordSchema<TargetRecord> = z.object({

@@ -1,40 +1,40 @@
-/** The shape of RUN; see record-schemas.ts. */
+/** The schema of RUN; see record-schemas.ts. */
 import * as z from 'zod';
 import type { Behind } from '../core/freshness.ts';
 import { instantMs, type RecordSchema } from './record-schemas.ts';
 import { count } from './spec-schemas.ts';
 
-/** RUN: a shard's beat. */
+/** RUN: a shard's heartbeat. */
 export type RunRecord = {
   readonly token: number;
-  /** Of the shard, as the run's message has it; slots of different generations cannot be compared. */
+  /** The shard's generation from the run's message. Slots of different generations cannot be compared. */
   readonly generation: number;
   readonly slot: number;
   readonly doneSlot: number;
   readonly beat: number;
-  /** When the shard was last known to be held, by the run's own clock. */
+  /** When the shard was last known to be held, by the run's clock. */
   readonly beatAtMs: number;
-  /** When the loop had last completed every due probe but those that `behind` names. */
+  /** The last time the loop had completed every due probe, except for those in `behind`. */
   readonly observedAtMs: number;
-  /** When the run was claimed, by its own clock. */
+  /** When the run was claimed, by the run's clock. */
   readonly beganAtMs?: number;
-  /** It beats once a minute, and probes no more often. */
+  /** The shard runs in tick mode: it sends a heartbeat once a minute and probes no more often. */
   readonly tick?: boolean;
-  /** The prober doubts itself: nothing that it saw since counts. */
+  /** The self-check has failed, so results since then do not count. */
   readonly degraded: boolean;
-  /** What subscribers were last told of that; absent: the same. */
+  /** The last published value of `degraded`. Absent if it is the same. */
   readonly degradedTold?: boolean;
-  /** When probes were last done of which `observedAtMs` does not hold; absent: there are none. */
+  /** When late probes, to which `observedAtMs` does not apply, were last done. Absent if there are none. */
   readonly behind?: Behind;
-  /** The first token of this generation: buckets whose EPOCH has an older one are not its own yet. */
+  /** The first token of this generation. A bucket whose EPOCH has an older token is not claimed by it yet. */
   readonly sinceToken?: number;
-  /** The token of a run that its successor has asked to leave. */
+  /** The token of a run that its successor has asked to release the shard. */
   readonly leave?: number;
-  /** Of the generation before it. */
+  /** What remains of the previous generation's RUN. */
   readonly previous?: PastRun;
 };
 
-/** What a RUN said before another layout's shard took its name: its buckets may be claimed later. */
+/** RUN of an earlier layout's shard with the same name, whose buckets may not be claimed yet. */
 export type PastRun = Required<Pick<RunRecord, 'sinceToken' | 'tick' | 'degradedTold'>> &
   Pick<RunRecord, 'observedAtMs' | 'degraded'>;
 

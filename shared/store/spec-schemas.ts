@@ -1,4 +1,4 @@
-/** The shape of a stored spec, checked on every read. */
+/** The schema of a stored spec, checked at every read. */
 import * as z from 'zod';
 import type { ContainerSpec, Probe, TargetSpec } from '../core/spec.ts';
 
@@ -16,7 +16,7 @@ const httpGet = z.object({
   httpHeaders: z.array(z.object({ name: z.string(), value: z.string() })).exactOptional(),
 });
 
-/** A period or threshold of 0 would make the loop spin: poison rather than trouble for the whole shard. */
+/** A period or threshold of 0 would make the loop spin and affect the whole shard, so such an item is poison. */
 const probe: z.ZodType<Probe> = z.object({
   exec: z.object({ command: z.array(z.string()) }).exactOptional(),
   httpGet: httpGet.exactOptional(),

@@ -1,11 +1,11 @@
-/** The SQLite file itself: opening, schema version, error codes. */
+/** Opens the SQLite file and handles its schema version and error codes. */
 import { DatabaseSync } from 'node:sqlite';
 import { StoreUnavailable } from './store.ts';
 
-/** Grows with each change of the table; a file of a higher one belongs to a newer release. */
+/** Incremented with each change of the table. A file with a higher version belongs to a newer release. */
 const schemaVersion = 1;
 
-/** How long a statement waits for another process that holds the file. */
+/** How long a statement waits for a lock that another process holds. */
 const busyTimeoutMs = 1500;
 
 const schema = `
@@ -19,7 +19,7 @@ const schema = `
   CREATE INDEX items_expiry ON items (expires_at) WHERE expires_at IS NOT NULL;
 `;
 
-/** @throws Error for a file of a newer schema or one that is no store; StoreUnavailable when it cannot be opened. */
+/** @throws Error if the file has a newer schema or is not a store; StoreUnavailable if it cannot be opened. */
 export function openDatabase(path: string): DatabaseSync {
   const database = withUnavailable(path, () => new DatabaseSync(path, { timeout: busyTimeoutMs }));
   try {
@@ -31,7 +31,7 @@ export function openDatabase(path: string): DatabaseSync {
   }
 }
 
-/** FULL: a commit that was answered survives a power cut, which WAL alone does not promise. */
+/** `synchronous = FULL`, because WAL alone does not guarantee that an acknowledged commit survives a power failure. */
 function prepareFile(database: DatabaseSync, path: string): void {
   requireStoreFile(database, path);
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; BEGIN IMMEDIATE');
@@ -64,7 +64,7 @@ function requireKnownVersion(database: DatabaseSync, path: string): number {
 const ioError = 10;
 const notADatabase = 26;
 
-/** What is wrong with the file, not with the statement, and what a person can do about it. */
+/** Problems with the file and not the statement, each with a remedy for the operator. */
 const problems: ReadonlyMap<number, (path: string) => string> = new Map([
   [5, (path) => `${path} is locked by another process (SQLITE_BUSY): stop that process`],
   [6, (path) => `${path} is locked (SQLITE_LOCKED)`],
@@ -76,7 +76,7 @@ const problems: ReadonlyMap<number, (path: string) => string> = new Map([
   [notADatabase, (path) => `${path} is damaged (SQLITE_NOTADB): stop this process and restore the file from a backup`],
 ]);
 
-/** A commit that failed so may be in the file all the same, for the next process that opens it. */
+/** Whether a commit failed with an I/O error. It may still be in the file for the next process that opens it. */
 export const isIoError = (error: unknown): boolean => primaryCode(error) === ioError;
 
 function primaryCode(error: unknown): number | undefined {
@@ -84,7 +84,10 @@ function primaryCode(error: unknown): number | undefined {
   return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
 }
 
-/** Runs `body`; a problem with the file becomes StoreUnavailable. A transaction that fails is rolled back, so nothing was applied. */
+/**
+ * Runs `body` and converts a problem with the file to StoreUnavailable. A failed transaction is rolled back, so nothing
+ * was applied.
+ */
 export function withUnavailable<Answer>(path: string, body: () => Answer): Answer {
   try {
     return body();

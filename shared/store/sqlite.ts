@@ -1,4 +1,4 @@
-/** The store in one SQLite file: durable at every commit, one process. */
+/** The store in one SQLite file, for a single process. Every commit is durable. */
 import { createHash } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { ownOf } from '../core/own.ts';
@@ -17,28 +17,28 @@ import { isIoError, openDatabase, withUnavailable } from './sqlite-file.ts';
 import type { Item, Key, Operation, Query, Refusal, Store, WriteOutcome } from './store.ts';
 
 export type SqliteStore = Store & {
-  /** Removes at most `limit` items whose `expiresAt` (s since the epoch) has passed; returns how many. */
+  /** Removes up to `limit` items whose `expiresAt` (s since the epoch) has passed; returns their number. */
   sweep(nowMs: number, limit: number): number;
   close(): void;
 };
 
 type Options = {
-  /** A file, or `:memory:`. */
+  /** A file path or `:memory:`. */
   readonly path: string;
   readonly onCall?: (call: StoreCall) => void;
   readonly onWrite?: OnWrite;
 };
 
-/** An item that a write has stored or removed. */
+/** An item that a write stored or removed. */
 export type ItemChange = { readonly before: Item | undefined; readonly after: Item | undefined };
 
-/** Called in the turn in which a write is durable; `inDoubt`: it may be. A sweep of expired items is no write. */
+/** Called in the turn in which a write becomes durable; `inDoubt` means that it may be. Not called for sweeps. */
 type OnWrite = (changes: readonly ItemChange[] | 'inDoubt') => void;
 
-/** Stored attributes without the key, with the adapter's own. */
+/** The stored attributes without the key, including those of the adapter. */
 type Stored = { readonly [attribute: string]: unknown };
 
-/** What an operation would do to the item that stands there. */
+/** What an operation does to the stored item. */
 type Effect =
   | { readonly kind: 'none' }
   | { readonly kind: 'store'; readonly after: Stored }
@@ -51,14 +51,14 @@ type Context = {
   readonly database: DatabaseSync;
   readonly statements: ReturnType<typeof prepareStatements>;
   readonly recentWrites: RecentWrites;
-  /** Asked with `?.`, so that nothing is measured for nobody. */
+  /** Called with `?.`, so that units are computed only if there is a listener. */
   readonly onCall: ((call: StoreCall) => void) | undefined;
   readonly onWrite: OnWrite | undefined;
 };
 
 /**
- * Opens or creates the file. The schema version stands in `user_version`.
- * @throws Error for a file of a newer schema or one that is no store.
+ * Opens or creates the file. `user_version` holds the schema version.
+ * @throws Error if the file has a newer schema or is not a store.
  */
 export function sqliteStore(options: Options): SqliteStore {
   const { path } = options;
@@ -107,10 +107,10 @@ function get(context: Context, key: Key, eventuallyConsistent: boolean): Item | 
   return stored && itemOf(key, stored);
 }
 
-/** Sorts after every sort key that SQLite can hold as text: a blob sorts after all text. */
+/** Sorts after every sort key: in SQLite, a blob sorts after all text. */
 const unbounded = new Uint8Array();
 
-/** SQLite reads a negative limit as none. */
+/** SQLite treats a negative limit as no limit. */
 const unlimited = -1;
 
 function select(context: Context, query: Query): readonly Item[] {
@@ -125,7 +125,7 @@ function select(context: Context, query: Query): readonly Item[] {
 function write(context: Context, operations: readonly Operation[], token: string): WriteOutcome {
   const { database, recentWrites } = context;
   const digest = digestOf(operations);
-  // A rollback that failed is made up for: without it every later write would fail as well.
+  // Completes a rollback that failed earlier; otherwise every later write would fail as well.
   if (database.isTransaction) database.exec('ROLLBACK');
   database.exec('BEGIN IMMEDIATE');
   let written: Written;
@@ -156,7 +156,7 @@ function changeOf({ operation, before, effect }: Step): readonly ItemChange[] {
   return [{ before: before && itemOf(key, before), after }];
 }
 
-/** What made it necessary is what the caller is to hear of, also where the rollback fails. */
+/** Ignores a failed rollback, so that the caller gets the error that caused it. */
 function rollBack(database: DatabaseSync): void {
   try {
     if (database.isTransaction) database.exec('ROLLBACK');
@@ -165,7 +165,7 @@ function rollBack(database: DatabaseSync): void {
 
 type Name = { readonly token: string; readonly digest: string };
 
-/** `steps`: what was applied. */
+/** `steps` are the applied operations. */
 type Written = { readonly outcome: WriteOutcome; readonly steps: readonly Step[] };
 
 function writeInTransaction(context: Context, operations: readonly Operation[], name: Name): Written {
@@ -244,7 +244,7 @@ function readCall(operation: 'get' | 'query', items: readonly Keyed[], eventuall
   return { operation, readUnits: readUnits(bytes, eventuallyConsistent), writeUnits: 0 };
 }
 
-/** A single delete or check goes to DynamoDB as a transaction, at twice the price: see dynamodb-request.ts. */
+/** DynamoDB executes a single delete or check as a transaction, at twice the price: see dynamodb-request.ts. */
 function writeCall(steps: readonly Step[]): StoreCall {
   const kind = steps.length === 1 ? steps[0]?.operation.kind : undefined;
   const operation = kind === 'put' || kind === 'update' ? kind : 'transaction';
@@ -272,16 +272,16 @@ function itemOf(key: Key, stored: Stored): Item {
 const digestOf = (operations: readonly Operation[]): string =>
   createHash('sha256').update(JSON.stringify(operations)).digest('base64');
 
-/** How many writes are remembered; DynamoDB remembers a transaction's token for ten minutes. */
+/** How many writes are remembered. DynamoDB remembers a transaction's token for ten minutes. */
 const recentWritesMax = 1000;
 
 type RecentWrites = {
-  /** @throws Error when the token named another write: DynamoDB's IdempotentParameterMismatch. */
+  /** @throws Error if the token was used for a different write, like DynamoDB's IdempotentParameterMismatch. */
   has(name: Name): boolean;
   remember(token: string, digest: string): void;
 };
 
-/** Tells a repetition even where no item is left to carry the token. */
+/** Detects a repetition even if no item carries the token any more. */
 function recentWrites(): RecentWrites {
   const digests = new Map<string, string>();
   return {
