@@ -1,9 +1,9 @@
-/** A canary as a deployment or a command line names it. */
+/** Parses a canary from a deployment's configuration or the command line. */
 import { isIPv6 } from 'node:net';
 import { portMax } from '../shared/core/limits.ts';
 import type { Canary } from '../shared/manager/ports.ts';
 
-/** `host:port` or `[address]:port`; undefined: it is neither. */
+/** Parses `host:port` or `[address]:port`; returns undefined for anything else. */
 export function canaryOf(value: string): Canary | undefined {
   const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^\s,:[\]]+)):(\d{1,5})$/.exec(value) ?? [];
   const host = bracketed ?? plain;

@@ -1,10 +1,10 @@
 /**
- * What the code of each function sends to AWS. Its role is made of this (`cdk/`), so it may do this and nothing else; what the services
- * around a function do in the name of its role stands beside it. A test runs the functions against it, in both directions
- * (test/functions/rights.test.ts).
+ * The AWS actions that each function's code performs. `cdk/` builds the roles from them, so a function may perform
+ * these actions and no others, except those that AWS services perform with its role, which are listed separately. A
+ * test checks that the functions use exactly these actions (test/functions/rights.test.ts).
  *
- * A transaction has no right of its own: each of its operations needs that of the single operation. Source: "Using IAM with DynamoDB
- * transactions", DynamoDB Developer Guide.
+ * IAM has no action for transactions: each operation in one needs the permission for the single operation. Source:
+ * "Using IAM with DynamoDB transactions", DynamoDB Developer Guide.
  */
 import type { FunctionName } from './bundling.ts';
 
@@ -13,25 +13,28 @@ export type TableAction =
 
 const readWrite = ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query', 'dynamodb:UpdateItem'] as const;
 
-/** On the table. `GetItem` is sent also by a function that never reads a single item: a write whose answers were lost is read back. */
+/** Actions on the table. Every function needs `GetItem`, because a write whose answer was lost is read back. */
 export const tableActions: { readonly [name in FunctionName]: readonly TableAction[] } = {
   schedule: readWrite,
-  // A commit checks the epoch of its bucket.
+  // A commit checks its bucket's epoch.
   prober: ['dynamodb:ConditionCheckItem', ...readWrite],
-  // A purge deletes the items of a target, and checks that no report came meanwhile.
+  // A purge deletes a target's items and checks that no report has arrived meanwhile.
   'status-sync': ['dynamodb:ConditionCheckItem', 'dynamodb:DeleteItem', ...readWrite],
-  // A report checks that its target is still there.
+  // A report checks that its target still exists.
   api: ['dynamodb:ConditionCheckItem', ...readWrite],
 };
 
-/** On the bus: each function publishes. */
+/** Actions on the bus. Every function publishes events. */
 export const busActions = ['events:PutEvents'] as const;
 
-/** On the queue of shards. */
+/** Actions on the shard queue. */
 export const shardActions = {
   schedule: ['sqs:SendMessage'],
   prober: ['sqs:ChangeMessageVisibility', 'sqs:DeleteMessage'],
 } as const;
 
-/** On the queue of a function, by its mapping. Source: "Using Lambda with Amazon SQS", execution role permissions. */
+/**
+ * Actions of an event source mapping on the function's queue. Source: "Using Lambda with Amazon SQS", execution role
+ * permissions.
+ */
 export const mappingActions = ['sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:ReceiveMessage'] as const;

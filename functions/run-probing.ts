@@ -1,4 +1,4 @@
-/** What one run probes with, on a machine as on AWS: all of it waits by a clock of the run's own, and ends with it. */
+/** The probing ports of one run, both on a machine and on AWS. They all use the run's clock and end with it. */
 import { type Attribution, attributedClock } from '../shared/lib/attribution.ts';
 import { type Clock, type EndingClock, endingClock, systemCpuMs } from '../shared/lib/clock.ts';
 import type { Ports } from '../shared/manager/ports.ts';
@@ -13,7 +13,7 @@ type Options = {
   readonly policy: DialPolicy;
   readonly attribution?: Attribution | undefined;
   readonly resolveOn: (clock: EndingClock) => Resolve;
-  /** Who runs commands and knows secrets. */
+  /** Provides commands and secrets. */
   readonly outside: (clock: EndingClock) => Pick<ProberPorts, 'run' | 'secrets'>;
 };
 

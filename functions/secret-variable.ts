@@ -1,6 +1,6 @@
 /**
- * Where secrets may be sent, as a deployment tells its prober in one variable: `ssm:/probelet/token a.test b.test:443,secretsmanager:…`.
- * Not JSON, whose quotes Lambda counts twice against its limit.
+ * Encodes the hosts of each secret in one environment variable: `ssm:/probelet/token a.test
+ * b.test:443,secretsmanager:…`. Not JSON, because Lambda counts each quote twice towards its limit.
  */
 import { type SecretHosts, secretHost } from '../shared/core/secret-hosts.ts';
 import { secretReference } from '../shared/core/secret-reference.ts';
@@ -12,7 +12,7 @@ export const secretVariable = (secrets: SecretHostTexts): string =>
     .map(([reference, hosts]) => [reference, ...hosts].join(' '))
     .join(',');
 
-/** Undefined: the text is no such list. */
+/** Returns undefined if the text is not a valid list. */
 export function secretHostsOf(text: string): SecretHosts | undefined {
   const entries = text === '' ? [] : text.split(',').map(entryOf);
   return entries.every((entry) => entry !== undefined) ? new Map(entries) : undefined;

@@ -1,4 +1,7 @@
-/** Probes that the deployment's prober refuses, for the answers to registrations. The API is given names and hosts, never a secret. */
+/**
+ * Finds probes that the deployed prober would refuse, for the answers to registrations. The API receives names and
+ * hosts, never a secret.
+ */
 import { awsSecretRefusal } from '../../shared/aws/secrets.ts';
 import type { ExecRefusal } from '../../shared/exec/exec.ts';
 import { namedRefusal, type RunnerNames } from '../../shared/exec/named.ts';
@@ -17,7 +20,7 @@ export function deployedAdvise(deployed: Deployed): Advise {
   });
 }
 
-/** What `allowCidrs` can open at most. */
+/** The widest policy that `allowCidrs` can configure. */
 const widest = dialPolicy({ mode: 'aws', allowCidrs: ['0.0.0.0/0', '::/0'] });
 
 const dialRemedy = (address: string): string =>

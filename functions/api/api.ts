@@ -1,6 +1,7 @@
 /**
- * The API behind an HTTP API. Who calls was asked in front of it, by IAM unless the deployment says otherwise; a route where nobody was
- * asked is refused here as well, so that a door left open in front is no way in.
+ * The API behind an HTTP API. API Gateway authenticates callers, by IAM unless the deployment configures another
+ * authorizer. A request that passed without authentication is rejected here as well, so that a misconfigured route does
+ * not open the API.
  */
 import { apiApp } from '../../shared/api/app.ts';
 import type { Poison } from '../../shared/api/deps.ts';
@@ -12,15 +13,15 @@ import type { FunctionPorts } from '../lambda/ports.ts';
 import { decodeHttpEvent, encodeResponse, type HttpAnswer } from './http-event.ts';
 
 export type ApiFunctionPorts = FunctionPorts & {
-  /** On an emulator, which asks nobody. */
+  /** Allows anonymous requests. For an emulator, which does not authenticate. */
   readonly anonymous: boolean;
-  /** Absent: as much may be registered as the table takes. */
+  /** If absent, only the table's capacity limits registrations. */
   readonly quotas?: Quotas;
-  /** Which probes of a spec the deployment's prober refuses; absent: unknown. */
+  /** Finds probes of a spec that the deployed prober would refuse. If absent, answers contain no such advice. */
   readonly advise?: Advise;
 };
 
-/** Answers whoever asks. */
+/** Served without authentication. */
 const anonymousPath = '/healthz';
 const readingMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
@@ -44,7 +45,7 @@ export function apiFunction(ports: ApiFunctionPorts) {
       return problemResponse(problem(401, 'unauthorized', 'Nobody has asked who you are.'));
     const response = await app.fetch(request);
     metrics.emit();
-    // Whoever changes something leaves a trace; whoever reads does not.
+    // Requests that change something are logged; reads are not.
     if (!readingMethods.has(request.method))
       log.info('request', { method: request.method, path, status: response.status, caller });
     return response;

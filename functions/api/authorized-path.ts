@@ -1,9 +1,10 @@
 /**
- * IAM has decided by the path of the request, API Gateway by its route. What is served must be both, and API Gateway may hand a path on
- * as it came or decoded. Names of targets need no character that can be encoded, so a path with any other is refused.
+ * IAM authorizes the path of a request, and API Gateway selects its route. The served path must match both, but API
+ * Gateway may pass a path on either encoded or decoded. Names of targets contain no character that needs encoding, so a
+ * path with any other character is rejected.
  */
 
-/** What API Gateway says of a request, as it names it. What is absent cannot contradict. */
+/** API Gateway's description of a request. An absent property is not checked. */
 type RoutedRequest = {
   readonly rawPath: string;
   readonly method: string;
@@ -15,7 +16,7 @@ type RoutedRequest = {
 const anyRoute = '$default';
 const plain = /^[\w.-]+$/;
 
-/** Why the path is not surely the one that was authorized. */
+/** Returns the reason why the path may differ from the authorized one, or undefined. */
 export function pathFault(request: RoutedRequest): string | undefined {
   const { rawPath, method, contextPath = rawPath, routeKey = anyRoute, pathParameters } = request;
   const segments = rawPath.slice(1).split('/');
@@ -29,10 +30,10 @@ export function pathFault(request: RoutedRequest): string | undefined {
   return isOfRoute ? undefined : 'The path is not that of the route.';
 }
 
-/** Dots alone would lead elsewhere. */
+/** A segment of dots alone would refer to another path. */
 const isPlain = (segment: string): boolean => plain.test(segment) && segment !== '.' && segment !== '..';
 
-/** `{name}` stands for one segment, `{name+}` for all that are left. */
+/** `{name}` matches one segment, `{name+}` all remaining ones. */
 function isMatch(
   template: readonly string[],
   segments: readonly string[],

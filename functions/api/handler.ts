@@ -1,4 +1,4 @@
-/** The entry of the API function: a request to the HTTP API a call. */
+/** The entry point of the API function. Each invocation handles one request to the HTTP API. */
 import { storedQuotas } from '../../shared/manager/quotas.ts';
 import { emulatorStage, readEnvironment } from '../lambda/environment.ts';
 import { functionPorts } from '../lambda/ports.ts';

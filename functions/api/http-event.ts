@@ -1,6 +1,7 @@
 /**
- * An event of an HTTP API (payload format 2.0) as a Request, and a Response as what it expects. Its own few lines: hono's adapter is on its
- * way out of hono, and takes a malformed event for one of another service. Source: "Create AWS Lambda proxy integrations for HTTP APIs".
+ * Converts an event of an HTTP API (payload format 2.0) to a Request, and a Response to the result that API Gateway
+ * expects. hono is removing its adapter, which also mistakes a malformed event for one of another service. Source:
+ * "Create AWS Lambda proxy integrations for HTTP APIs".
  */
 import * as z from 'zod';
 import { pathFault } from './authorized-path.ts';
@@ -31,9 +32,9 @@ const eventSchema = z.object({
 type HttpEvent = z.infer<typeof eventSchema>;
 
 export type DecodedHttpEvent =
-  /** `caller`: who API Gateway has found it to be; absent: nobody was asked. */
+  /** `caller` is the identity that API Gateway authenticated; absent if it did not authenticate. */
   | { readonly kind: 'request'; readonly request: Request; readonly caller?: string }
-  /** The caller's mistake. */
+  /** The request is invalid. */
   | { readonly kind: 'refused'; readonly detail: string }
   | { readonly kind: 'malformed'; readonly detail: string };
 
@@ -48,7 +49,7 @@ export function decodeHttpEvent(event: unknown): DecodedHttpEvent {
     const caller = callerOf(parsed.data);
     return { kind: 'request', request: requestOf(parsed.data), ...(caller !== undefined && { caller }) };
   } catch (error) {
-    // A header or a method that HTTP does not know.
+    // A header or method that HTTP does not allow.
     return { kind: 'malformed', detail: error instanceof Error ? error.message : String(error) };
   }
 }
@@ -65,7 +66,7 @@ function requestOf({ rawPath, rawQueryString, headers, body, isBase64Encoded, re
   });
 }
 
-/** By IAM, by a token, or by an authorizer function of the deployment's own. */
+/** The identity from IAM, a token, or the deployment's authorizer function. */
 function callerOf({ requestContext }: HttpEvent): string | undefined {
   const { iam, jwt, lambda } = requestContext.authorizer ?? {};
   if (iam) return iam.userArn ?? iam.callerId ?? 'iam';
@@ -80,7 +81,7 @@ export type HttpAnswer = {
   readonly isBase64Encoded: false;
 };
 
-/** The API's answers are text, and set no cookies. */
+/** The API's responses are text and set no cookies. */
 export async function encodeResponse(response: Response): Promise<HttpAnswer> {
   const body = await response.text();
   return { statusCode: response.status, headers: Object.fromEntries(response.headers), body, isBase64Encoded: false };

@@ -1,6 +1,6 @@
-/** What a function uses of the context that Lambda gives to each invocation. */
+/** The part of Lambda's invocation context that the functions use. */
 export type InvocationContext = {
   readonly awsRequestId: string;
-  /** Until Lambda ends the invocation by force. */
+  /** Returns the time until Lambda ends the invocation by force, in ms. */
   getRemainingTimeInMillis(): number;
 };

@@ -1,6 +1,6 @@
 /**
- * What the deployment tells its functions: the one place on AWS that reads the environment. Read once, when a function starts; what is
- * wrong or missing is an error that names every such variable, and then the function does not start at all.
+ * The functions' configuration. This is the only place on AWS that reads the environment. It is read once, when a
+ * function starts. If variables are wrong or missing, the function does not start, and the error names each of them.
  */
 import { functionMb } from '../../shared/core/layout.ts';
 import { fleetLimits, type QuotaLimits } from '../../shared/core/quota.ts';
@@ -14,26 +14,26 @@ export type Environment = {
   readonly table: string;
   readonly bus: string;
   readonly shardQueueUrl: string;
-  /** Of the code that is deployed; all runs are to be of this one. */
+  /** The release of the deployed code, which all runs should use. */
   readonly release: string;
   readonly mode: 'auto' | 'resident' | 'tick';
   /** Private ranges that may be dialed. */
   readonly allowCidrs: readonly string[];
-  /** On an emulator the targets are on the same machine. */
+  /** For an emulator, where the targets run on the same machine. */
   readonly allowLoopback: boolean;
-  /** What answers for as long as the prober's own network is all right. */
+  /** Endpoints that answer as long as the prober's network works. */
   readonly canaries: readonly Canary[];
-  /** What probe headers may refer to, and where each of it may be sent. */
+  /** The secrets that probe headers may refer to, and the hosts to which each may be sent. */
   readonly secretHosts: SecretHosts;
-  /** Functions that exec probes may name, by ARN. */
+  /** ARNs of the functions that exec probes may name, by name. */
   readonly execFunctions: ReadonlyMap<string, string>;
-  /** Their names alone, for a function that calls none of them. */
+  /** The names alone, for a function that does not call them. */
   readonly execNames: ReadonlySet<string>;
   /** Whether exec probes may run commands on instances. */
   readonly execSsm: boolean;
-  /** Memory of the prober. */
+  /** The prober's memory in MB. */
   readonly capacityMb: number;
-  /** What may be registered. */
+  /** The limits for registrations. */
   readonly quotas: QuotaLimits;
   readonly stage: string;
   readonly region: string;
@@ -41,15 +41,15 @@ export type Environment = {
 
 type Variables = { readonly [name: string]: string | undefined };
 
-/** Some variable is wrong or missing; the message names each of them and what it has to be. */
+/** Variables are wrong or missing. The message names each of them and its valid values. */
 export class InvalidEnvironment extends Error {
   override readonly name = 'InvalidEnvironment';
 }
 
-/** A stage of this name is on one machine; nothing of it may be reached from outside. */
+/** The stage of an emulator on one machine, which must not be reachable from elsewhere. */
 export const emulatorStage = 'emulator';
 
-/** Only what is asked for is looked at: each function has its own part of the variables. */
+/** Reads only the requested settings, since each function has only some of the variables. */
 export function readEnvironment<Name extends keyof Environment>(
   names: readonly Name[],
   variables: Variables = process.env,
@@ -68,13 +68,13 @@ export function readEnvironment<Name extends keyof Environment>(
   return Object.fromEntries(entries);
 }
 
-/** Where a service is that has no client of its own here; the clients of the SDK find out for themselves. */
+/** Returns the endpoint of a service that is called without an SDK client. SDK clients find theirs themselves. */
 export function serviceEndpoint(service: string, region: string, variables: Variables = process.env): string {
   const own = variables[`AWS_ENDPOINT_URL_${service.toUpperCase().replaceAll('-', '_')}`];
   return own ?? variables.AWS_ENDPOINT_URL ?? `https://${hostOf(service, region)}`;
 }
 
-/** Changes with each invocation; absent when nothing is traced. */
+/** Changes with each invocation. Undefined if the invocation is not traced. */
 export const traceHeader = (): string | undefined => process.env._X_AMZN_TRACE_ID;
 
 class InvalidVariable extends Error {}
@@ -127,7 +127,7 @@ function cidr(value: string): string {
 
 const stageDefault = 'default';
 
-/** It is a dimension of every metric. */
+/** The stage is a dimension of every metric. */
 function stageOf({ PROBELET_STAGE: value = stageDefault }: Variables): string {
   if (/^[\w.-]{1,64}$/.test(value)) return value;
   throw wrong('PROBELET_STAGE', value, '1 to 64 letters, digits, dots, dashes or underscores');
@@ -161,7 +161,7 @@ const quotaVariables = {
   probesPerSecondMax: 'PROBELET_PROBES_PER_SECOND_MAX',
 } as const;
 
-/** Without a variable the limit is that of a default deployment: there is never none. */
+/** Defaults to the limits of a default deployment, so that there is always a limit. */
 function quotasOf(variables: Variables): QuotaLimits {
   const defaults = fleetLimits(functionMb);
   const limit = (name: keyof QuotaLimits): number => {
@@ -176,7 +176,7 @@ function quotasOf(variables: Variables): QuotaLimits {
   };
 }
 
-/** Without any: what every run needs anyway. Where the clients are sent elsewhere, so is this. */
+/** Defaults to the services that every run needs. An endpoint configured for the SDK clients applies here as well. */
 function canaries(variables: Variables): readonly Canary[] {
   const given = listOf(variables.PROBELET_CANARIES);
   if (given.length > 0) return given.map(requiredCanary);

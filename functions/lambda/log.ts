@@ -1,6 +1,6 @@
 /**
- * The log of a function: one JSON object a line, under the names that Powertools for AWS Lambda gives its fields, so that whoever knows
- * one knows the other. Its own few lines, since Powertools' logger costs 5 ms of each cold start and its tracer 50.
+ * The log of a function: one JSON object per line, with the field names of Powertools for AWS Lambda. Powertools'
+ * logger would add 5 ms to each cold start, and its tracer 50 ms.
  */
 import type { Log, LogFields } from '../../shared/lib/log.ts';
 import { QueueDenied } from '../../shared/queue/queue.ts';
@@ -9,21 +9,21 @@ import { traceHeader } from './environment.ts';
 import { sourceStack } from './stack.ts';
 
 export type FunctionLog = Log & {
-  /** From now on every line says which invocation it belongs to. */
+  /** Adds the invocation to every following line. */
   begin(context: { readonly awsRequestId: string }): void;
 };
 
 type Options = {
-  /** The function's name in this product. */
+  /** The function's name within probelet. */
   readonly service: string;
-  /** Takes a whole line; standard output in production. */
+  /** Receives a complete line. Defaults to standard output. */
   readonly write?: (line: string) => void;
   readonly nowMs: () => number;
 };
 
 type Level = 'INFO' | 'WARN' | 'ERROR';
 
-/** Lambda cuts a line at 256 KiB; nothing of ours comes near. */
+/** Lambda truncates a line at 256 KiB; this keeps every line well below. */
 const valueCharactersMax = 16_384;
 
 export function functionLog({ service, write = writeLine, nowMs }: Options): FunctionLog {
@@ -47,22 +47,24 @@ export function functionLog({ service, write = writeLine, nowMs }: Options): Fun
   };
 }
 
-/** What fails for want of a right was logged where it was denied, once; nothing that fails because of it is a line of its own. */
+/** A denial is logged once, where it occurs. Errors that result from it are not logged. */
 const isDenied = ({ cause, error }: LogFields): boolean =>
   [cause, error].some((each) => each instanceof StoreDenied || each instanceof QueueDenied);
 
-/** Written at once, whatever becomes of the process: Lambda's runtime only decorates what goes through the console. */
+/**
+ * Writes synchronously, so that the line survives a crash. Lambda's runtime only formats what goes through the console.
+ */
 export const writeLine = (line: string): void => {
   process.stdout.write(`${line}\n`);
 };
 
-/** The first part of the header, `Root=1-…`, is the trace. */
+/** The trace id is the first part of the header, `Root=1-…`. */
 function trace(): LogFields {
   const root = /(?:^|;)Root=([^;]+)/.exec(traceHeader() ?? '')?.[1];
   return root === undefined ? {} : { xray_trace_id: root };
 }
 
-/** A value that JSON cannot carry must not cost the line. */
+/** A value that JSON cannot represent must not lose the whole line. */
 function jsonLine(fields: LogFields): string {
   try {
     return JSON.stringify(fields, shown);
@@ -78,7 +80,7 @@ const unshown = (fields: LogFields): LogFields =>
 
 const isPlain = (value: unknown): boolean => ['string', 'number', 'boolean', 'undefined'].includes(typeof value);
 
-/** An Error has no enumerable fields of its own, so JSON would show none of it. */
+/** An Error has no enumerable properties, so JSON would omit its content. */
 function shown(_: string, value: unknown): unknown {
   if (typeof value === 'bigint') return String(value);
   if (typeof value === 'string' && value.length > valueCharactersMax) return `${value.slice(0, valueCharactersMax)}…`;

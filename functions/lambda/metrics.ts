@@ -1,6 +1,7 @@
 /**
- * Metrics as lines of the log, in CloudWatch's embedded metric format: no call, no agent. Their dimensions are the stage and the function,
- * never a target: what they cost does not grow with what is probed. Source: "Specification: Embedded metric format", CloudWatch.
+ * Metrics in CloudWatch's embedded metric format: lines of the log, without a call or an agent. Their dimensions are
+ * stage and function, never a target, so their cost does not grow with the number of targets. Source: "Specification:
+ * Embedded metric format", CloudWatch.
  */
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { StoreCall } from '../../shared/store/item-size.ts';
@@ -9,28 +10,28 @@ import { writeLine } from './log.ts';
 
 export const metricsNamespace = 'probelet';
 
-/** Every metric there is, with its unit. Alarms and the dashboard name them. */
+/** All metrics with their units. Alarms and the dashboard refer to these names. */
 const metricUnits = {
-  /** Probes by verdict, as kubelet's `prober_probe_total`. */
+  /** Probes by result, like kubelet's `prober_probe_total`. */
   ProbesSuccessful: 'Count',
   ProbesFailed: 'Count',
   ProbesUnknown: 'Count',
-  /** The longest probe since the last line. */
+  /** The longest probe since the previous line. */
   ProbeDurationMax: 'Milliseconds',
-  /** Of each shard once a minute: what it holds, what has not been probed for too long, whether its prober doubts itself. */
+  /** For each shard once a minute: the targets held, the late probes, and whether its self-check failed. */
   TargetsHeld: 'Count',
   ProbesLate: 'Count',
   ShardsDegraded: 'Count',
   ItemsQuarantined: 'Count',
-  /** Runs that ended in doubt: nobody knows whether they still held their shard. */
+  /** Runs that could not determine at their end whether they still held their shard. */
   RunsInDoubt: 'Count',
-  /** Once a minute, by the schedule. */
+  /** Published once a minute by the schedule. */
   Shards: 'Count',
   ShardsWithoutHolder: 'Count',
   MessagesNotSent: 'Count',
-  /** What could not be decoded. */
+  /** Events that could not be decoded. */
   EventsMalformed: 'Count',
-  /** Requests that AWS refused for want of a right. Told only when there were some. */
+  /** Requests that AWS denied for a missing permission. Published only if there were any. */
   AccessDenied: 'Count',
   /** Capacity units of the table. */
   ReadUnits: 'Count',
@@ -39,7 +40,7 @@ const metricUnits = {
 
 export type MetricName = keyof typeof metricUnits;
 
-/** Which function tells which: each is one metric to pay for, whatever the fleet. */
+/** The metrics of each function. Each one is billed as one metric, whatever the size of the fleet. */
 export const metricsOf = {
   schedule: ['Shards', 'ShardsWithoutHolder', 'MessagesNotSent', 'AccessDenied', 'ReadUnits', 'WriteUnits'],
   prober: [
@@ -64,11 +65,14 @@ export const metricsOf = {
 export type MetricValues = { readonly [Name in MetricName]?: number };
 
 export type FunctionMetrics = {
-  /** One line with these values, which are of `metricsOf`, and with what the store was asked for since the last one. */
+  /**
+   * Writes one line with these values, which must be listed in `metricsOf`, and with the store's capacity units since
+   * the previous line.
+   */
   emit(values?: MetricValues): void;
-  /** For the store. */
+  /** Pass to the store. */
   readonly onCall: (call: StoreCall) => void;
-  /** For whatever asks AWS. */
+  /** Pass to every adapter that calls AWS. */
   readonly onDenied: () => void;
 };
 

@@ -1,3 +1,3 @@
-// An ES module that imports `node:http` makes Node look at each of its exports, and one of them (WebSocket) then loads all of fetch. This way it
-// looks at nothing.
+// An ES module that imports `node:http` makes Node read each of its exports, and the export WebSocket then loads all of
+// fetch. This module avoids that.
 module.exports = process.getBuiltinModule('node:http');

@@ -1,4 +1,4 @@
-/** The ports that all functions have in common, on the table and the bus of the deployment. */
+/** The ports that all functions share, on the deployment's table and bus. */
 import { EventBridgeClient } from '@aws-sdk/client-eventbridge';
 import { type Access, access } from '../../shared/aws/access.ts';
 import type { Bus } from '../../shared/bus/bus.ts';
@@ -23,11 +23,11 @@ export type FunctionPorts = {
 };
 
 export type NewStore = {
-  /** The same table once more, through sockets of its own. */
+  /** Opens the same table through separate sockets. */
   readonly newStore: () => Store;
 };
 
-/** Region, keys and endpoints are the SDK's to find. */
+/** The SDK determines region, credentials and endpoints. */
 export function functionPorts(
   service: FunctionName,
   { table, bus: busName, stage }: Pick<Environment, 'table' | 'bus' | 'stage'>,
@@ -39,7 +39,7 @@ export function functionPorts(
   const ports = { clock, random, log, access: own };
   const newStore = () =>
     dynamodbStore({ ...ports, client: dynamodbClient(), tableName: table, onCall: metrics.onCall });
-  // The bus retries by itself.
+  // The adapter retries, so the client must not.
   const bus = eventBridgeBus({ ...ports, client: new EventBridgeClient({ maxAttempts: 1 }), busName });
   return { ...ports, metrics, store: newStore(), newStore, bus };
 }

@@ -1,17 +1,20 @@
 /**
- * Stacks as the source has them. Node can do it by itself (`--enable-source-maps`), but then it reads the map of a megabyte at each cold
- * start, 13 ms of CPU; here it is read with the first error that is logged.
+ * Maps stack traces to the source. Node can do this with `--enable-source-maps`, but then reads the 1 MB map at each
+ * cold start, which takes 13 ms of CPU. This module reads it when the first error is logged.
  */
 import { readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-/** The bundle that this is part of. */
+/** The bundle that contains this module. */
 const bundleUrl = import.meta.url;
 
 let map: SourceMap | 'none' | undefined;
 
-/** Lines of the bundle become lines of the source; any other stays as it is, and so does everything where there is no map. */
+/**
+ * Replaces positions in the bundle by positions in the source. Leaves other text unchanged, and everything if there is
+ * no map.
+ */
 export function sourceStack(stack: string, url: string = bundleUrl): string {
   if (!stack.includes(url)) return stack;
   map ??= sourceMap(url);
@@ -19,7 +22,7 @@ export function sourceStack(stack: string, url: string = bundleUrl): string {
   return stack.split(url).map(inSource(map, url)).join('');
 }
 
-/** What follows the URL begins with `:line:column`, both from 1. */
+/** The text after the URL begins with `:line:column`, both counted from 1. */
 const inSource = (known: SourceMap, url: string) => (part: string, index: number) => {
   if (index === 0) return part;
   const [place, line, column] = /^:(\d+):(\d+)/.exec(part) ?? [];

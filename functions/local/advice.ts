@@ -1,4 +1,7 @@
-/** Probes that `npm start` refuses by its options, for the answers to registrations. Its dial policy, allow list and secrets decide. */
+/**
+ * Finds probes that `npm start` would refuse by its dial policy, allow list or secrets, for the answers to
+ * registrations.
+ */
 import type { SecretHosts } from '../../shared/core/secret-hosts.ts';
 import type { AllowList } from '../../shared/exec/allow-list.ts';
 import type { ExecRefusal } from '../../shared/exec/exec.ts';
@@ -10,13 +13,13 @@ import type { SecretRefusal } from '../../shared/prober/secret-headers.ts';
 import { environmentSecrets, missingVariable } from './environment-secrets.ts';
 
 type Given = {
-  /** Absent: no `--allow-exec` was given. */
+  /** Absent without `--allow-exec`. */
   readonly allowExec?: AllowList | undefined;
-  /** Absent: no `--secret` was given. */
+  /** Absent without `--secret`. */
   readonly secretHosts?: SecretHosts | undefined;
 };
 
-/** For one process alone: it probes, and its environment holds the secrets. */
+/** For a single process, which probes itself and has the secrets in its environment. */
 export function aloneAdvise({
   allowExec,
   secretHosts = new Map(),
@@ -30,7 +33,10 @@ export function aloneAdvise({
   });
 }
 
-/** For a control process. The workers have other options and environments, so without an option it does not judge what the option allows. */
+/**
+ * For a control process. Its workers have other options and environments, so it judges commands and secrets only if it
+ * was given their option.
+ */
 export function controlAdvise({ allowExec, secretHosts }: Given): Advise {
   const secretRefusal: SecretRefusal | undefined = secretHosts && environmentSecrets(secretHosts).refusal;
   return adviser({

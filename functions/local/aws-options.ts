@@ -1,14 +1,14 @@
-/** The options that say which services of AWS, or which emulators, several processes share. */
+/** The options that select the AWS services, or emulators, that several processes share. */
 import { InvalidOption, validUrl } from './option-values.ts';
 
 export type AwsOptions = {
   readonly table: string;
   readonly queueUrl: string;
-  /** Absent: events reach status-sync only. */
+  /** If absent, events go to status-sync only. */
   readonly bus?: string;
-  /** Absent: the environment's. */
+  /** Defaults to the environment's region. */
   readonly region?: string;
-  /** Absent: AWS's own. */
+  /** Defaults to AWS's endpoints. */
   readonly endpoints: { readonly [service in AwsService]?: string };
 };
 
@@ -59,7 +59,7 @@ function validQueueUrl(url: string): string {
   return url;
 }
 
-/** `URL` for all services, or `SERVICE=URL`. */
+/** Parses `URL` for all services, or `SERVICE=URL`. */
 function endpointsOf(text: string): AwsOptions['endpoints'] {
   const [, name, url = text] = /^([a-z]+)=(.*)$/.exec(text) ?? [];
   const valid = validUrl('endpoint', url);

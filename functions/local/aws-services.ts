@@ -1,4 +1,4 @@
-/** The services that several processes share, opened as the options name them. */
+/** Opens the services that several processes share, as the options specify. */
 import { EventBridgeClient } from '@aws-sdk/client-eventbridge';
 import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import { access } from '../../shared/aws/access.ts';
@@ -18,19 +18,22 @@ import type { AwsOptions, AwsService } from './aws-options.ts';
 
 export type AwsServices = {
   readonly store: Store;
-  /** The same table through sockets of its own: what a holder beats, claims and commits with. */
+  /** The same table through separate sockets, for a holder's heartbeats, claims and commits. */
   readonly fencedStore: Store;
   readonly queue: SqsQueue;
-  /** Absent: no bus was named. */
+  /** Absent if no bus was named. */
   readonly bus?: Bus;
-  /** What is wrong with the options as far as the services can tell at once; undefined: nothing, or nobody answers yet. */
+  /**
+   * Returns an error in the options that the services can detect at the start, or undefined if there is none or a
+   * service does not answer yet.
+   */
   fault(): Promise<string | undefined>;
   close(): void;
 };
 
 type ServicePorts = { readonly clock: Clock; readonly random: Random; readonly log: Log };
 
-/** What a process is given that works on these services with others. */
+/** The ports of a process that shares these services with others. */
 export type ServedPorts = ServicePorts & {
   readonly services: Pick<AwsServices, 'store' | 'queue' | 'bus'> & Partial<Pick<AwsServices, 'fencedStore'>>;
 };
@@ -53,7 +56,8 @@ export function awsServices(options: AwsOptions, ports: ServicePorts): AwsServic
   return {
     store,
     fencedStore,
-    // The queue's own visibility may be a function's time-out: whoever crashes at once would lock the shard for as long.
+    // The queue's default visibility may be a function's time-out. A process that crashes early would then lock its
+    // shard for just as long.
     queue: sqsQueue({ ...given, client: sqs, queueUrl, visibilityMs }),
     ...(busName !== undefined && { bus: eventBridgeBus({ ...given, client: eventBridge, busName }) }),
     fault: async () =>
@@ -84,7 +88,7 @@ const missingNames: ReadonlySet<string> = new Set([
   'AWS.SimpleQueueService.NonExistentQueue',
 ]);
 
-/** Whatever else fails may pass: the process tries again for as long as it runs. */
+/** Other errors may be temporary; the process keeps retrying. */
 async function faultOf(look: () => Promise<unknown>, missing: string): Promise<string | undefined> {
   try {
     await look();

@@ -1,6 +1,7 @@
 /**
- * What tells a machine whether its own network is all right: a listener of its own on loopback, which always answers, and whoever is on
- * its way out: those that it was told of, or else its DNS servers. These count once they have answered: not every one does over TCP.
+ * Canaries tell a machine whether its network works. One is a listener on loopback, which always answers. The others
+ * are the endpoints given by option, or else the machine's DNS servers; these count only once they have answered,
+ * because not every DNS server does over TCP.
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -13,11 +14,11 @@ import { guardedDialer } from '../../shared/net/dialer.ts';
 import type { Resolve } from '../../shared/net/net.ts';
 
 const timeoutMs = 900;
-/** A machine may start before its network does. */
+/** The network may come up after this process. */
 const retryMs = 60_000;
 
 export type LocalCanaries = {
-  /** Grows as canaries turn up. */
+  /** Grows as canaries answer for the first time. */
   readonly list: readonly Canary[];
   close(): Promise<void>;
 };
@@ -29,13 +30,13 @@ export type LocalCanaryPorts = {
   readonly wayOut: WayOut;
 };
 
-/** What is beyond this machine, and answers for as long as the way there is open. */
+/** Endpoints beyond this machine that answer as long as the network works. */
 export type WayOut =
-  /** It does, so somebody has said. */
+  /** Endpoints given by the operator, which count from the start. */
   | { readonly kind: 'named'; readonly canaries: readonly Canary[] }
-  /** It may. */
+  /** Candidates, which count once they have answered. */
   | { readonly kind: 'found'; readonly canaries: readonly Canary[] }
-  /** No probe goes there, or nobody wants to know. */
+  /** No probe leaves the machine, or the check is off. */
   | { readonly kind: 'none' };
 
 export function localCanaries({ clock, resolve, log, wayOut }: LocalCanaryPorts): LocalCanaries {
@@ -93,10 +94,13 @@ export function localCanaries({ clock, resolve, log, wayOut }: LocalCanaryPorts)
 const noWayOut =
   'no canary beyond this machine: if its own network fails, its targets seem to; name what always answers with --canary HOST:PORT';
 
-/** What systemd-resolved, which itself is on loopback, asks. */
+/** Lists the upstream servers of systemd-resolved, which itself listens on loopback. */
 const forwardedPath = '/run/systemd/resolve/resolv.conf';
 
-/** The DNS servers beyond this machine: its own, or those that the forwarder on it asks, where that tells. */
+/**
+ * Returns the DNS servers beyond this machine: the configured ones, or the upstream servers of a local forwarder if
+ * known.
+ */
 export function dnsServers(
   own = readText(resolvConfPath),
   forwarded = () => readText(forwardedPath),
@@ -110,7 +114,7 @@ const beyondLoopback = (text: string): readonly Canary[] =>
     reachOf(address) === 'loopback' ? [] : [{ host: address, port }],
   );
 
-/** A file that cannot be read names no server. */
+/** A file that cannot be read lists no servers. */
 function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8');

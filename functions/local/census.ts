@@ -1,6 +1,6 @@
 /**
- * Quotas of one process that has its store to itself: what is registered is counted once, and then with every write of the store, so
- * exactly. Nothing is read for a registration.
+ * Quotas of a process with exclusive access to its store. Registrations are counted once at the start and then updated
+ * with every write, so the count is exact, and a registration needs no reads.
  */
 import {
   excessOf,
@@ -20,27 +20,33 @@ import { bucketName, bucketPk, isTargetKey, targetPrefix } from '../../shared/st
 import type { ItemChange } from '../../shared/store/sqlite.ts';
 import type { Item, Store } from '../../shared/store/store.ts';
 
-/** Counting in one turn of the event loop. */
+/** The time for counting in one turn of the event loop. */
 const countSliceMs = 5;
 
 export type Census = Quotas & {
-  /** To be called with each write in the moment in which it is durable. `inDoubt`: it may be, so all is counted anew. */
+  /**
+   * Call for each write at the moment it becomes durable. With `inDoubt` the write may be durable, so everything is
+   * counted again.
+   */
   written(changes: readonly ItemChange[] | 'inDoubt'): void;
 };
 
 type Count = { targets: number; cpu: number; readonly namespaces: Map<string, number> };
 
-/** `store`: one that reads before it returns, as SQLite does, so that no write comes between a bucket and the note that it is counted. */
+/**
+ * `store` must read before it returns, as SQLite does, so that no write falls between reading a bucket and marking it
+ * as counted.
+ */
 export function census(limits: QuotaLimits, ports: { readonly store: Store; readonly clock: Clock }): Census {
   let count = nothingCounted();
   let countedBuckets = new Set<string>();
   let counting: Promise<void> | undefined;
-  /** What is about to be written, by the keys of its target. */
+  /** Growth that is about to be written, by the key prefix of its target. */
   const taken = new Map<string, Growth>();
 
   async function countAll(): Promise<void> {
     const pace = pacer(ports.clock, countSliceMs);
-    // Those that it began with: a write in doubt may put others in their place.
+    // Uses the objects current at the start, because a write in doubt may replace them.
     const [own, buckets] = [count, countedBuckets];
     for (let index = 0; index < bucketCount; index += 1) {
       await pace();
@@ -87,7 +93,7 @@ export function census(limits: QuotaLimits, ports: { readonly store: Store; read
 
 const nothingCounted = (): Count => ({ targets: 0, cpu: 0, namespaces: new Map() });
 
-/** One that cannot be read is not probed, and does not count. */
+/** A target that cannot be decoded is not probed and not counted. */
 function targetOf(item: Item | undefined): TargetRecord | undefined {
   if (!item || !isTargetKey(item)) return undefined;
   const decoded = decodeTarget(item);

@@ -1,16 +1,16 @@
 /**
- * Connections to the API are bounded, so that clients cannot take the descriptors of the prober. A client that says nothing makes way for
- * a new one before anybody is refused.
+ * Limits connections to the API, so that clients cannot use up the prober's file descriptors. An idle client is
+ * disconnected before a new one is rejected.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** How long a client may take. A response, `/v1/watch` for one, may take longer. */
+/** Time limits for a client's requests. A response, such as `/v1/watch`, may take longer. */
 export type ConnectionTimeouts = {
   readonly headersTimeout: number;
   readonly requestTimeout: number;
   readonly keepAliveTimeout: number;
-  /** How often Node looks for the first two. */
+  /** How often Node checks the first two limits. */
   readonly connectionsCheckingInterval: number;
 };
 
@@ -21,13 +21,16 @@ export const connectionTimeouts: ConnectionTimeouts = {
   connectionsCheckingInterval: 2_000,
 };
 
-/** Idle connections are closed from here on. The rest is for clients that arrive before their descriptors are free. */
+/**
+ * Above this share of the limit, idle connections are closed. The rest is for clients that connect before closed
+ * descriptors are free.
+ */
 const fullPart = 3 / 4;
 
-/** To be called before the server listens. Beyond `max` a connection is closed as soon as it is accepted. */
+/** Call before the server listens. Beyond `max`, connections are closed as soon as they are accepted. */
 export function boundConnections(server: Pick<Server, 'maxConnections' | 'on'>, max: number): void {
   server.maxConnections = max;
-  /** How many requests of each are under way; who has been idle for longest comes first. */
+  /** The number of requests in progress on each connection. The connection that has been idle longest comes first. */
   const underWay = new Map<Socket, number>();
 
   server.on('connection', (socket: Socket) => {
@@ -39,7 +42,7 @@ export function boundConnections(server: Pick<Server, 'maxConnections' | 'on'>, 
     underWay.set(socket, (underWay.get(socket) ?? 0) + 1);
     response.once('close', () => {
       const before = underWay.get(socket);
-      // Taken out first, so that it comes last. A connection that has closed is out already.
+      // Removes and adds the entry, so that it comes last. A closed connection has already been removed.
       if (before !== undefined && underWay.delete(socket)) underWay.set(socket, before - 1);
     });
   });

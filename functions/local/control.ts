@@ -1,4 +1,7 @@
-/** `npm start -- --control`: the API and the schedule of several workers. It probes nothing and keeps nothing in memory. */
+/**
+ * `npm start -- --control`: the API and the schedule for several workers. It does not probe and keeps no state in
+ * memory.
+ */
 import { apiApp } from '../../shared/api/app.ts';
 import type { ShardDoubt } from '../../shared/api/deps.ts';
 import { functionMb } from '../../shared/core/layout.ts';
@@ -17,7 +20,7 @@ export type Control = {
   stop(): Promise<void>;
 };
 
-/** Two at once do no harm: what one has written or sent the other finds. */
+/** Two control processes may run at once: each finds what the other has written or sent. */
 export function startControl(
   options: Pick<ControlOptions, 'release' | 'token' | 'mode' | 'quotas' | 'allowExec' | 'secretHosts'>,
   ports: ServedPorts,
@@ -55,7 +58,7 @@ export function startControl(
   };
 }
 
-/** As the last minute's schedule found it. Why a prober doubts itself its own process says, and `Prober Degraded`. */
+/** As of the schedule's last run. The prober's process and the event `Prober Degraded` give the reason. */
 const doubtsOf = (outcome: ScheduleOutcome | undefined): readonly ShardDoubt[] => [
   ...(outcome?.degraded ?? []).map((shard) => ({ shard, reason: 'ProberDegraded' })),
   ...(outcome?.noHolder ?? []).map((shard) => ({ shard, reason: 'NoHolder' })),

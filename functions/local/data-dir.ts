@@ -1,4 +1,7 @@
-/** The data folder, held by one process at a time: two on one file would fence each other off in turn. Only its owner may read or change it. */
+/**
+ * The data folder. One process at a time may hold it, because two on one file would fence each other off in turn. Only
+ * its owner may read or change it.
+ */
 import { mkdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -12,10 +15,13 @@ const inMemory = ':memory:';
 const ownerOnly = 0o700;
 const storeName = 'probelet.sqlite';
 const lockName = 'lock.sqlite';
-/** What SQLite keeps beside a database. It gives them the database's own permissions. */
+/** SQLite's additional files for a database. It gives them the database's permissions. */
 const besides = ['-wal', '-shm', '-journal'];
 
-/** Creates the folder if it is missing. The locks are SQLite's: the kernel drops them with the process, however that ends. */
+/**
+ * Creates the folder if it is missing. The locks are SQLite's, so the kernel releases them when the process ends, even
+ * if it crashes.
+ */
 export function holdDataDir(given: string): DataDir {
   if (given === inMemory) return { storePath: inMemory, release: () => {} };
   try {
@@ -39,7 +45,7 @@ export function holdDataDir(given: string): DataDir {
   }
 }
 
-/** A lock on a file that has been deleted meanwhile is worth nothing: the next process would lock another file of that name. */
+/** Fails if the lock file was replaced meanwhile: the next process would lock a different file of the same name. */
 function lock(path: string): () => void {
   const before = requireOwnFile(path, { create: true });
   const database = new DatabaseSync(path, { timeout: 0 });
@@ -54,11 +60,11 @@ function lock(path: string): () => void {
   return () => database.close();
 }
 
-/** How long another program may have the store open that only looks into it. */
+/** How long another program may keep the store open for reading. */
 const readersMsMax = 1_500;
 const readersRestMs = 25;
 
-/** Whoever has the store open holds SQLite's shared lock on it, whatever has become of the lock file. */
+/** A process that has the store open holds SQLite's shared lock on it, whatever happened to the lock file. */
 function requireClosed(storePath: string): void {
   const endMs = performance.now() + readersMsMax;
   while (isOpenElsewhere(storePath)) {
@@ -67,7 +73,7 @@ function requireClosed(storePath: string): void {
   }
 }
 
-/** Every other problem with the store is told where it is opened for use. */
+/** Other problems with the store are reported when it is opened for use. */
 function isOpenElsewhere(storePath: string): boolean {
   const database = new DatabaseSync(storePath, { timeout: 0 });
   try {
@@ -80,7 +86,7 @@ function isOpenElsewhere(storePath: string): boolean {
   }
 }
 
-/** SQLite's code for a file that another connection has locked. */
+/** SQLITE_BUSY: another connection has locked the file. */
 const busy = 5;
 
 const isBusy = (error: unknown): boolean => error instanceof Error && 'errcode' in error && error.errcode === busy;

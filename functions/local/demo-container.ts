@@ -1,15 +1,15 @@
-/** A process that `npm run demo` runs as a container: it keeps its port when it is restarted. */
+/** The container of `npm run demo`: a process that keeps its port across restarts. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 
 export type DemoContainer = {
   readonly port: number;
-  /** Of the present process. */
+  /** The current process id. */
   readonly pid: () => number | undefined;
-  /** From now on it answers nothing. */
+  /** Makes the process stop answering. */
   hang(): void;
-  /** Kills the process and runs another one; resolves when that listens. */
+  /** Kills the process and starts a new one; resolves when it listens. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 };
@@ -36,7 +36,7 @@ export async function startContainer(): Promise<DemoContainer> {
 
 type Running = { readonly child: ChildProcess; readonly port: number };
 
-/** @throws if it ends before it listens. */
+/** @throws if the process ends before it listens. */
 async function run(port: number): Promise<Running> {
   const child = fork(new URL('./demo-worker.ts', import.meta.url), [String(port)]);
   const ended = once(child, 'exit').then(([code]) => {

@@ -1,7 +1,7 @@
-/** What `npm run demo` prints of an event and of a target's history. */
+/** Formats events and a target's event history for `npm run demo`. */
 import type { EventEnvelope } from '../../shared/bus/envelope.ts';
 
-/** One line; undefined: the event says nothing of a target. */
+/** Returns one line, or undefined if the event does not concern a target. */
 export function eventLine({ 'detail-type': type, detail }: EventEnvelope): string | undefined {
   if ('result' in detail && 'version' in detail) {
     const result = detail.previousResult ? `${detail.previousResult} -> ${detail.result}` : `${detail.result}`;
@@ -45,7 +45,7 @@ export type HistoryEntry = {
   }[];
 };
 
-/** With the attempts behind each entry on lines below it. */
+/** Each entry is followed by its attempts, one per line. */
 export const historyLines = (entries: readonly HistoryEntry[]): readonly string[] =>
   entries.flatMap(({ time, reason, message, attempts }) => [
     `${time.slice(11, 23)}  ${reason.padEnd(18)} ${message}`,

@@ -1,6 +1,6 @@
 /**
- * The container of `npm run demo`: a small server that takes 3 s to start, and leaves every request unanswered once it is sent a message.
- * Its argument is the port, 0 for any.
+ * The process in the container of `npm run demo`: a small server that takes 3 s to start and stops answering once it
+ * receives a message. Its argument is the port, 0 for any.
  */
 import { createServer } from 'node:http';
 

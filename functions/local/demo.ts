@@ -1,6 +1,7 @@
 /**
- * `npm run demo`: a server and a process that fail and recover, the product beside them, and what its bus publishes. A startup gate, a
- * readiness flip, a liveness failure, the request for a restart, the report of it and the recovery, within half a minute.
+ * `npm run demo`: a server and a process that fail and recover, with probelet beside them, and the events that it
+ * publishes. Within half a minute it shows a startup gate, a readiness flip, a liveness failure, the restart request,
+ * the report of the restart, and the recovery.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -59,7 +60,7 @@ await worker.stop();
 shop.close();
 clearTimeout(tooLong);
 
-/** What a subscriber does: it restarts the container, once for each, and reports that. */
+/** An example subscriber: it restarts each container once and reports the restart. */
 async function restart({ detail }: EventEnvelope): Promise<void> {
   if (!('attempt' in detail) || restarted.has(detail.containerID)) return;
   const { container, containerID } = detail;
@@ -69,13 +70,13 @@ async function restart({ detail }: EventEnvelope): Promise<void> {
   await call('POST', '/v1/namespaces/demo/targets/worker/restarted', { container, containerID });
 }
 
-/** Acts, and waits for the events that follow from it. */
+/** Performs an action and waits for the events that follow from it. */
 async function follows(events: readonly Promise<void>[], act: () => Promise<void> | void): Promise<void> {
   await act();
   await Promise.all(events);
 }
 
-/** The next such event from now on. */
+/** Resolves at the next matching event. */
 function next(isIt: (event: EventEnvelope) => boolean): Promise<void> {
   return new Promise((resolve) => {
     const stop = runtime.bus.subscribe({ source: ['probelet'] }, (event) => {

@@ -1,39 +1,39 @@
 /**
- * How the probes and the API of one process share its descriptors. At the limit nothing works any more, so each has a part that the other
- * cannot take.
+ * Divides the file descriptors of a process between probes and the API. Nothing works at the limit, so each has a share
+ * that the other cannot use.
  */
 import { readFileSync } from 'node:fs';
 import { descriptorsMax as probeDescriptorsMax } from '../../shared/core/room.ts';
 
 export type DescriptorShares = {
-  /** What probes may hold. */
+  /** Descriptors for probes. */
   readonly probesMax: number;
   /** Connections to the API. */
   readonly connectionsMax: number;
-  /** Those of them that may be watches, which last. */
+  /** How many of the connections may be watches, which are long-lived. */
   readonly watchersMax: number;
 };
 
 export type DescriptorNeeds = {
-  /** What the process itself needs: files, the event loop, sockets to its services. */
+  /** Descriptors for the process itself: files, the event loop, sockets to its services. */
   readonly own: number;
-  /** More connections than this the API never has. */
+  /** Upper bound for API connections. */
   readonly connectionsMax: number;
 };
 
-/** `npm start`: its files, the watchdog, and the 40 sockets of its DNS client (shared/dns/udp-pool.ts, tcp.ts). */
+/** For `npm start`: its files, the watchdog, and the 40 sockets of its DNS client (shared/dns/udp-pool.ts, tcp.ts). */
 export const aloneNeeds: DescriptorNeeds = { own: 72, connectionsMax: 512 };
-/** A control process has the sockets of the AWS clients, too, and no probes. */
+/** A control process also has the sockets of the AWS clients, but no probes. */
 export const controlNeeds: DescriptorNeeds = { own: 300, connectionsMax: 512 };
 /** A worker serves `/healthz` and `/metrics` only. */
 export const workerNeeds: DescriptorNeeds = { own: 300, connectionsMax: 16 };
 
-/** Of the connections to the API. */
+/** The share of watches among API connections. */
 const watchersPart = 1 / 2;
 const watchersMaxDefault = 100;
-/** Of what the process itself does not need. */
+/** The API's share of the descriptors that the process itself does not need. */
 const apiPart = 1 / 4;
-/** Where there are few descriptors, the process itself has at most this part of them. */
+/** With a low limit, the process itself takes at most this share. */
 const ownPartMax = 1 / 2;
 
 export function descriptorShares(limit: number, { own, connectionsMax }: DescriptorNeeds): DescriptorShares {
@@ -46,10 +46,10 @@ export function descriptorShares(limit: number, { own, connectionsMax }: Descrip
   };
 }
 
-/** What Node raises its limit to where the system sets no other. */
+/** The limit that Node sets for itself unless the system imposes another. */
 const limitDefault = 1_024;
 
-/** RLIMIT_NOFILE of this process. Linux says it in a file, elsewhere Node's report knows it. */
+/** Returns RLIMIT_NOFILE of this process, from /proc on Linux and from Node's report elsewhere. */
 export function descriptorLimit(): number {
   const soft = ofLinux() ?? ofReport();
   if (soft === 'unlimited') return Number.POSITIVE_INFINITY;

@@ -1,10 +1,13 @@
-/** Secrets of probe headers on one machine: variables of the environment, those alone that are meant for it, for the hosts that are named. */
+/**
+ * Resolves secrets in probe headers from environment variables: only those with the reserved prefix, and only for the
+ * hosts given by option.
+ */
 import { type Destination, maySend, type SecretHosts } from '../../shared/core/secret-hosts.ts';
 import type { SecretReference } from '../../shared/core/secret-reference.ts';
 import { hostPort } from '../../shared/net/dial-failure.ts';
 import type { Secrets } from '../../shared/prober/secret-headers.ts';
 
-/** Whoever registers a target names the variable, so no other variable of the process may be named. */
+/** The author of a target chooses the variable, so other variables of the process must not be accessible. */
 export const secretPrefix = 'PROBELET_SECRET_';
 
 export function environmentSecrets(hosts: SecretHosts): Secrets {
@@ -22,7 +25,7 @@ export function environmentSecrets(hosts: SecretHosts): Secrets {
 
 const noVariable = 'there is no such variable';
 
-/** Why a secret that may be sent has no value, and what would give it one; undefined: it has one. */
+/** Returns the reason why an allowed secret has no value, with a remedy, or undefined if it has one. */
 export const missingVariable = ({ name }: SecretReference): string | undefined =>
   process.env[name] === undefined
     ? `${noVariable}; npm start with ${name} in its environment would have it`

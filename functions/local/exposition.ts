@@ -1,4 +1,7 @@
-/** Metrics that are computed anew for each scrape, in Prometheus' text format (version 0.0.4): families of lines, and nothing kept. */
+/**
+ * Formats metrics that are computed for each scrape in Prometheus' text format (version 0.0.4). Keeps no state between
+ * scrapes.
+ */
 
 export type Family = {
   readonly name: string;
@@ -10,7 +13,7 @@ export type Labels = { readonly [name: string]: string };
 
 export type Exposition<Key extends string> = {
   add(family: Key, labels: Labels, value: number): void;
-  /** Every family, also one without a line. */
+  /** Returns all families, including those without samples. */
   text(): string;
 };
 

@@ -1,4 +1,4 @@
-/** Which options the command line of `npm start` names, and with which texts. What the texts mean is read elsewhere (options.ts). */
+/** Parses the command line of `npm start` into options and their texts; options.ts interprets the texts. */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { nearest } from '../../shared/lib/nearest.ts';
 import { InvalidOption } from './option-values.ts';
@@ -32,7 +32,7 @@ export type Given = ReturnType<typeof strictlyParsed>;
 
 const strictlyParsed = (args: readonly string[]) => parseArgs({ args: [...args], options: declared }).values;
 
-/** A first pass that refuses nothing, so that each refusal can say what to do; Node's own messages cannot. */
+/** A first, lenient pass, so that each error message can suggest a remedy, which Node's messages do not. */
 const tokensOf = (args: readonly string[]) =>
   parseArgs({ args: [...args], options: declared, strict: false, tokens: true }).tokens;
 
@@ -64,13 +64,13 @@ function requireOption(token: OptionToken, argument: string): void {
     );
 }
 
-/** The value of an unknown option may be a secret, so that it is not repeated. */
+/** Omits the value of an unknown option, because it may be a secret. */
 function unknownOption(argument: string): InvalidOption {
   const [name = argument] = argument.split('=');
   return new InvalidOption(`${shortened(name)}: there is no such option${didYouMean(name)}`);
 }
 
-/** npm itself takes options that stand before `--`, and passes only their values on. */
+/** npm consumes options that stand before `--` and passes only their values on. */
 function notAnOption(text: string, tokens: readonly Token[]): InvalidOption {
   const mayBeSecret = tokens.some((token) => token.kind === 'option' && token.name === 'secret');
   const what = mayBeSecret ? 'an argument' : shortened(text);

@@ -1,4 +1,7 @@
-/** The file by which a process that hung tells the next one of its data folder which probe it was. */
+/**
+ * The file by which a process whose event loop hung reports the responsible probe to the next process on the same data
+ * folder.
+ */
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../shared/lib/clock.ts';
@@ -11,7 +14,10 @@ export const hangFile = (dataDir: string): string => join(dataDir, 'hang');
 
 type Ports = { readonly store: Store; readonly clock: Clock; readonly random: Random; readonly log: Log };
 
-/** Counts the hang in the store, then removes the file; a store that is out of reach leaves it for the next start. Never throws. */
+/**
+ * Records the hang in the store and removes the file. If the store is unavailable, the file stays for the next start.
+ * Never throws.
+ */
 export async function takeHangFile({ store, clock, random, log }: Ports, path: string): Promise<void> {
   try {
     await rememberHang({ store, clock, random }, readFileSync(path, 'latin1'), clock.nowMs());

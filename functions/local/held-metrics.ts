@@ -1,6 +1,7 @@
 /**
- * Metrics of the targets, probes and shards that a process holds, in the style of kube-state-metrics. They are computed for each scrape
- * from what the holder has in memory, so a series lives as long as its target or probe is held, and probing costs nothing more.
+ * Metrics of the targets, probes and shards that a process holds, in the style of kube-state-metrics. Each scrape
+ * computes them from the holder's memory, so a series exists as long as its target or probe is held, and probing has no
+ * extra cost.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TargetReading } from '../../shared/manager/readings.ts';
@@ -10,12 +11,12 @@ import { type Exposition, exposition, type Family } from './exposition.ts';
 import type { RestartTally } from './restart-tally.ts';
 
 export type HeldMetricsPorts = {
-  /** Of each shard that the process holds. */
+  /** Returns the views of the shards that the process holds. */
   readonly views: () => readonly RunView[];
   readonly requests: RestartTally;
 };
 
-/** Targets that are read before probes get their turn: about 3 ms. */
+/** How many targets are read before probes get a turn; takes about 3 ms. */
 const targetsPerTurn = 50;
 
 const gauge = (name: string, help: string): Family => ({ name: `probelet_${name}`, type: 'gauge', help });
@@ -35,7 +36,7 @@ const families = {
 
 type Lines = Exposition<keyof typeof families>;
 
-/** The text of one scrape. */
+/** Returns the text of one scrape. */
 export async function heldMetrics({ views, requests }: HeldMetricsPorts): Promise<string> {
   const lines = exposition(families);
   const uids = new Set<string>();

@@ -1,4 +1,4 @@
-/** The shards that a worker holds, and those whose metric series it still shows between two runs. */
+/** The shards that a worker holds, and those whose metric series remain visible between two runs. */
 import type { RunEnd } from '../../shared/manager/run.ts';
 import type { RunView } from '../../shared/manager/run-shard.ts';
 import type { ShardMemory } from '../../shared/manager/shard-memory.ts';
@@ -6,14 +6,14 @@ import type { ShardMemory } from '../../shared/manager/shard-memory.ts';
 export type Look = () => RunView;
 
 export type HeldShards = {
-  /** By shard: those that are held now. */
+  /** The shards held now, by name. */
   readonly views: ReadonlyMap<string, Look>;
-  /** Also those that wait for their next slot: in tick mode that is most of a minute. */
+  /** Also returns shards that wait for their next slot, which in tick mode is most of a minute. */
   shown(): readonly RunView[];
   loaded(shard: string, look: Look): void;
-  /** The run with this look is over. */
+  /** The run with this view is over. */
   ended(shard: string, look: Look, end: RunEnd): void;
-  /** Shows no longer what the process neither holds nor remembers. */
+  /** Hides shards that the process neither holds nor remembers. */
   forget(memory: ShardMemory): void;
 };
 

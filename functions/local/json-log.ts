@@ -1,4 +1,4 @@
-/** The log port on pino: one JSON object a line, with its level as a word. */
+/** The log port on pino: one JSON object per line, with the level as a word. */
 import { type DestinationStream, pino } from 'pino';
 import type { Log, LogFields } from '../../shared/lib/log.ts';
 
@@ -11,10 +11,10 @@ export function jsonLog(destination: DestinationStream = standardOutput()): Log 
   };
 }
 
-/** Characters that wait for a destination that takes none; further lines are dropped. */
+/** How many characters may wait for a blocked destination. Further lines are dropped. */
 const waitingMax = 65_536;
 
-/** A log that cannot be written, on a full disk or into a closed pipe, costs its lines and never a probe. */
+/** If the log cannot be written, because of a full disk or a closed pipe, lines are lost but probing continues. */
 function standardOutput(): DestinationStream {
   const destination = pino.destination({ dest: process.stdout.fd, sync: true, maxLength: waitingMax });
   destination.on('error', () => undefined);
@@ -27,7 +27,7 @@ const options = {
   formatters: { level: (level: string) => ({ level }) },
 };
 
-/** An Error has no enumerable fields of its own, so JSON would show none of it. */
+/** An Error has no enumerable properties, so JSON would omit its content. */
 function withErrors(fields: LogFields = {}): LogFields {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [name, value instanceof Error ? shownError(value) : value]),

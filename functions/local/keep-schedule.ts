@@ -1,4 +1,4 @@
-/** The schedule in a process: at the start, each minute, and when it is woken. */
+/** Runs the schedule within a process: at the start, every minute, and on demand. */
 import { sleep } from '../../shared/lib/clock.ts';
 import {
   runSchedule,
@@ -11,15 +11,15 @@ const scheduleIntervalMs = 60_000;
 
 export type KeptSchedule = {
   wake(): void;
-  /** Whether it ran when it last should have. */
+  /** Whether the last run succeeded. */
   succeeds(): boolean;
-  /** What it last found; undefined: it has not run yet. */
+  /** Returns the result of the last successful run, or undefined before the first. */
   outcome(): ScheduleOutcome | undefined;
   /** Resolves after the stop. */
   readonly ended: Promise<void>;
 };
 
-/** `repeatCurrent` counts for the first time only. */
+/** `repeatCurrent` applies only until the first successful run. */
 export function keepSchedule(ports: SchedulePorts, options: ScheduleOptions, stop: AbortSignal): KeptSchedule {
   const { clock, log } = ports;
   let waiting = new AbortController();

@@ -1,6 +1,6 @@
 /**
- * Who may ask a process that has no token. It listens on loopback, so programs of this machine may; but a web page that somebody here
- * looks at must not, whatever name it has given to the address (DNS rebinding).
+ * Decides which requests a process without a token accepts. It listens on loopback, so programs on this machine may
+ * call it. A web page in a local browser must not, even if it maps a name to the address (DNS rebinding).
  */
 import { problem, problemResponse } from '../../shared/api/problem.ts';
 
@@ -9,10 +9,10 @@ type Fetch = (request: Request) => Response | Promise<Response>;
 const names = ['127.0.0.1', '[::1]', 'localhost'];
 const httpPort = 80;
 
-/** Where the process listens. */
+/** The address on which the process listens. */
 type Address = { readonly host: string; readonly port: number };
 
-/** `address`: its port is known once the process listens. */
+/** `address` is a function, because the port is known only once the process listens. */
 export function onlyLocalCallers(fetch: Fetch, address: () => Address): Fetch {
   return (request) => {
     const why = foreign(request, address());
@@ -22,15 +22,18 @@ export function onlyLocalCallers(fetch: Fetch, address: () => Address): Fetch {
 
 const remedy = 'without --token-file only programs of this machine may ask.';
 
-/** Where a page is that the browser itself opens, or one of the process's own. Another port of this machine is the same site, but another page. */
+/**
+ * Sec-Fetch-Site of a page that the user opened or that comes from this process. Another port of this machine is the
+ * same site but not the same origin.
+ */
 const ownSites: ReadonlySet<string | null> = new Set([null, 'none', 'same-origin']);
 
-/** What shows that a request comes from elsewhere. */
+/** Returns the reason why a request comes from another site, or undefined. */
 function foreign({ headers, url }: Request, { host: bound, port }: Address): string | undefined {
   const known = [...names, bound.includes(':') ? `[${bound}]` : bound];
   const hosts = new Set(known.flatMap((name) => [`${name}:${port}`, ...(port === httpPort ? [name] : [])]));
   const host = headers.get('host')?.toLowerCase() ?? '';
-  // A request target in absolute form (RFC 9112, section 3.2.2) goes before Host.
+  // A request target in absolute form takes precedence over Host (RFC 9112, section 3.2.2).
   if (!hosts.has(host) || !hosts.has(authorityOf(url)))
     return `Host has to be ${names.map((name) => `${name}:${port}`).join(' or ')}`;
   const origin = headers.get('origin');
@@ -40,7 +43,7 @@ function foreign({ headers, url }: Request, { host: bound, port }: Address): str
   return ownSites.has(site) ? undefined : `Sec-Fetch-Site is ${site}`;
 }
 
-/** A URL leaves out the port of its scheme. */
+/** A URL omits the default port of its scheme. */
 function authorityOf(url: string): string {
   const { hostname, port } = new URL(url);
   return `${hostname}:${port === '' ? httpPort : port}`;

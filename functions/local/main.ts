@@ -1,6 +1,6 @@
 /**
- * `npm start`: the whole product in one process, or one of the processes that share it. The AWS SDK is imported only where it is used: a
- * process alone neither waits for it nor keeps it in memory.
+ * `npm start`: all of probelet in one process, or one of the processes that share it. The AWS SDK is imported only if
+ * it is needed, so that a single process neither waits for it nor keeps it in memory.
  */
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -30,12 +30,12 @@ import { stopOnSignal } from './stop-signals.ts';
 import { localWatchdog, rememberedInTable } from './watched.ts';
 import { startWorker } from './worker.ts';
 
-/** Exit codes of the command line: 1 it could not run, 2 it was called wrongly. */
+/** Exit codes: 1 for a failure to start, 2 for wrong usage. */
 const exitFailed = 1;
 const exitUsage = 2;
 
 const log = jsonLog();
-// As of the log: what cannot be written there ends nothing.
+// As for the log: a write error must not end the process.
 process.stderr.on('error', () => undefined);
 const ports = { clock: systemClock, random: systemRandom, log };
 
@@ -95,14 +95,14 @@ type Piece = {
 
 type Running = {
   readonly listening: string;
-  /** Absent: it does not listen. */
+  /** If absent, the process does not listen. */
   readonly server?: ServerOptions;
   readonly shares: DescriptorShares;
   readonly close?: () => void;
   readonly watchdog: Watchdog;
 };
 
-/** Until a signal ends it, then in order. */
+/** Runs until a signal, then stops in order. */
 function run(piece: Piece, running: Running): void {
   const { server: options, close, watchdog } = running;
   const server = options && listen(piece, options, running);
@@ -142,7 +142,7 @@ function listen(
   return server;
 }
 
-/** A file that cannot be used is the caller's to mend: a message, not a stack. */
+/** A data folder that cannot be used is an operator error, so this prints a message without a stack trace. */
 function runtimeOrExit(options: LocalOptions, { shares, watchdog }: Pick<Running, 'shares' | 'watchdog'>): Runtime {
   const { attribution } = watchdog;
   try {
@@ -153,7 +153,7 @@ function runtimeOrExit(options: LocalOptions, { shares, watchdog }: Pick<Running
   }
 }
 
-/** Services that do not answer yet may do so later; those that say no are the caller's to mend. */
+/** Exits if a service rejects the options. A service that does not answer may do so later. */
 async function servicesOrExit(options: AwsOptions): Promise<AwsServices> {
   const { awsServices } = await import('./aws-services.ts');
   const services = awsServices(options, ports);

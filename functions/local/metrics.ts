@@ -1,4 +1,4 @@
-/** `/metrics` of one process: kubelet's prober metrics under kubelet's names and labels, in Prometheus' text format. */
+/** `/metrics` of one process: kubelet's prober metrics with kubelet's names and labels, in Prometheus' text format. */
 import Counter from 'prom-client/lib/counter.js';
 import Gauge from 'prom-client/lib/gauge.js';
 import Histogram from 'prom-client/lib/histogram.js';
@@ -12,17 +12,17 @@ import {
 
 export type LocalMetrics = {
   readonly probes: ProbeMetrics;
-  /** For what else a process wants to show. */
+  /** For additional metrics of the process. */
   readonly registry: Registry;
   readonly text: () => Promise<string>;
 };
 
 type Options = {
-  /** How many items of the store cannot be read and are left alone. */
+  /** Returns the number of quarantined items. */
   readonly quarantinedItems: () => number;
 };
 
-/** The children of one worker's series, so that an observation looks labels up in one map only. */
+/** The series of one worker, so that an observation needs a single map lookup. */
 type Series = {
   readonly results: { readonly [result in ProbeMetricResult]: { inc(): void } };
   readonly duration: { observe(seconds: number): void };
@@ -50,7 +50,7 @@ function probeMetrics(registry: Registry): ProbeMetrics {
     labelNames: ['probe_type', 'result', 'container', 'pod', 'namespace', 'pod_uid'],
     registers: [registry],
   });
-  // The default buckets of prom-client are those of Prometheus' Go client, which kubelet uses.
+  // prom-client's default buckets are those of Prometheus' Go client, which kubelet uses.
   const duration = new Histogram({
     name: 'prober_probe_duration_seconds',
     help: 'Duration in seconds for a probe response.',

@@ -1,4 +1,4 @@
-/** What stands behind the options of `npm start`, checked one by one: each error names its option. */
+/** Validates the values of `npm start`'s options. Each error names its option. */
 import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import type { LayoutContext } from '../../shared/core/layout.ts';
@@ -10,7 +10,7 @@ import type { Canary } from '../../shared/manager/ports.ts';
 import { canaryOf } from '../canary.ts';
 import { secretPrefix } from './environment-secrets.ts';
 
-/** The message names the option and says what is wrong with it. */
+/** The message names the option and the error. */
 export class InvalidOption extends Error {}
 
 const tokenLengthMin = 16;
@@ -53,14 +53,14 @@ export function validCanary(text: string): Canary {
   return canary;
 }
 
-/** By reference. A variable may have several hosts. */
+/** Returns the hosts by secret reference. A variable may have several hosts. */
 export function validSecrets(texts: readonly string[]): SecretHosts {
   const hosts = new Map<string, readonly SecretHost[]>();
   for (const text of texts) {
     const [, name = '', hostText = ''] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
     const reference = `env:${name}`;
     const host = secretHost(hostText);
-    // What stands behind the name may be the secret itself, given here by mistake.
+    // The error omits the value, which may be a secret given by mistake.
     if (!name.startsWith(secretPrefix) || secretReference(reference) === undefined)
       throw new InvalidOption(`--secret: has to be NAME=HOST[:PORT], with a NAME that begins with ${secretPrefix}`);
     if (host === undefined)
@@ -88,7 +88,7 @@ export function readToken(path: string): string {
 
 const othersMayReadOrWrite = 0o066;
 
-/** What a person should know of the permissions of the token's file; undefined if nothing. */
+/** Returns a warning about the token file's permissions, or undefined. */
 export function tokenFileWarning(path: string): string | undefined {
   if ((statSync(path).mode & othersMayReadOrWrite) === 0) return undefined;
   return `--token-file: other users of this machine can read or write ${path}: close it to them with chmod 600 ${path}`;

@@ -20,54 +20,54 @@ import {
   validShardMode,
 } from './option-values.ts';
 
-/** Where a process listens, and who may ask it. */
+/** Where a process listens, and the token that it requires. */
 export type ServerOptions = {
   readonly host: string;
   readonly port: number;
   readonly token?: string;
-  /** What a person should know, but need not mend first. */
+  /** A warning for the operator that does not prevent the start. */
   readonly warning?: string;
 };
 
 export type LocalOptions = ServerOptions & {
   readonly dataDir: string;
-  /** Absent: always held. */
+  /** If absent, the shard is always held. */
   readonly mode?: LayoutContext['mode'];
-  /** Absent: exec probes are refused. */
+  /** If absent, exec probes are refused. */
   readonly allowExec?: AllowList;
-  /** Absent: none may be sent anywhere. */
+  /** If absent, no secret may be sent. */
   readonly secretHosts?: SecretHosts;
-  /** Absent: the machine's DNS servers, those that answer. */
+  /** Defaults to the machine's DNS servers that answer over TCP. */
   readonly canaries?: readonly Canary[];
-  /** What differs from the defaults. */
+  /** Overrides of the default limits. */
   readonly quotas?: Partial<QuotaLimits>;
 };
 
 export type ControlOptions = ServerOptions & {
   readonly aws: AwsOptions;
-  /** The release that should run; empty: any. */
+  /** The release that should run; empty for any. */
   readonly release: string;
-  /** Absent: as the periods ask for it. */
+  /** If absent, the mode follows from the probes' periods. */
   readonly mode?: LayoutContext['mode'];
-  /** What the workers may run; absent: not known. */
+  /** The commands that the workers allow. Absent if unknown. */
   readonly allowExec?: AllowList;
-  /** Where the workers may send secrets; absent: not known. */
+  /** The hosts to which the workers may send secrets. Absent if unknown. */
   readonly secretHosts?: SecretHosts;
-  /** What differs from the defaults. */
+  /** Overrides of the default limits. */
   readonly quotas?: Partial<QuotaLimits>;
 };
 
 export type WorkerOptions = {
   readonly aws: AwsOptions;
   readonly release: string;
-  /** Shards held at most. */
+  /** The largest number of shards held at once. */
   readonly concurrency: number;
   readonly allowExec?: AllowList;
-  /** Absent: none may be sent anywhere. */
+  /** If absent, no secret may be sent. */
   readonly secretHosts?: SecretHosts;
-  /** Absent: the machine's DNS servers, those that answer. */
+  /** Defaults to the machine's DNS servers that answer over TCP. */
   readonly canaries?: readonly Canary[];
-  /** Absent: the worker does not listen. */
+  /** If absent, the worker does not listen. */
   readonly server?: ServerOptions;
 };
 
@@ -124,7 +124,7 @@ Several processes, on one machine or many, that share a DynamoDB table and an SQ
 
 type Mode = 'alone' | 'control' | 'worker';
 
-/** Those that some mode has nothing to do with. */
+/** Options that are valid in some modes only. */
 const modesOf: { readonly [option in Option]?: readonly Mode[] } = {
   'data-dir': ['alone'],
   canary: ['alone', 'worker'],
@@ -208,7 +208,7 @@ function optionsOf(given: Given, mode: Mode): ParsedOptions {
   }
 }
 
-/** Of each of these limits. */
+/** The upper bound for each of these limits. */
 const quotaMax = 10_000_000;
 
 function quotasOf(given: Given): Partial<QuotaLimits> {

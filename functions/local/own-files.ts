@@ -1,21 +1,27 @@
-/** Files and folders that nobody but their owner may change. A file is never opened here: closing it would drop SQLite's locks on it. */
+/**
+ * Checks that files and folders can be changed by their owner only. It never opens an existing file, because closing it
+ * would release SQLite's locks on it.
+ */
 import { chmodSync, closeSync, constants, lstatSync, openSync, type Stats } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** The folder cannot be used; the message says why and what to do. */
+/** The folder cannot be used. The message gives the reason and a remedy. */
 export class DataDirUnusable extends Error {
   override readonly name = 'DataDirUnusable';
 }
 
 const othersMayWrite = 0o022;
-/** In a folder above, a group is trusted: many systems give each user a group of its own, and its folders to that. */
+/** Parent folders may be writable by a group, because many systems create a group for each user. */
 const anybodyMayWrite = 0o002;
 const othersMayReadOrWrite = 0o066;
 const ownerReadsAndWrites = 0o600;
 const sticky = 0o1000;
 const superuser = 0;
 
-/** @throws DataDirUnusable when another user could change what is in the folder, or put another one in its place. `folder`: without symlinks. */
+/**
+ * `folder` must be free of symlinks.
+ * @throws DataDirUnusable if another user could change the folder's content or replace the folder.
+ */
 export function requireOwnFolder(folder: string): void {
   const { uid, mode } = lstatSync(folder);
   if (!isOwn(uid))
@@ -33,8 +39,8 @@ const writable = (folder: string) =>
   new DataDirUnusable(`others may write ${folder}: choose another folder, or close this one with chmod 700 ${folder}`);
 
 /**
- * What is there, closed to other users; undefined if nothing is there.
- * @throws DataDirUnusable for what is no plain file of its own.
+ * Returns the file's status after restricting its permissions to the owner; undefined if the file does not exist.
+ * @throws DataDirUnusable if it is not a plain file that belongs to this user.
  */
 export function requireOwnFile(path: string, { create = false } = {}): Stats | undefined {
   if (create) createIfMissing(path);
@@ -48,7 +54,7 @@ export function requireOwnFile(path: string, { create = false } = {}): Stats | u
   return found;
 }
 
-/** O_EXCL follows no symlink, and a file that is new has no locks yet. */
+/** O_EXCL does not follow symlinks, and closing a new file releases no locks. */
 function createIfMissing(path: string): void {
   try {
     closeSync(openSync(path, constants.O_CREAT | constants.O_EXCL | constants.O_RDWR, ownerReadsAndWrites));
@@ -62,5 +68,5 @@ export const sameFile = (before: Stats | undefined, now: Stats | undefined): boo
 
 const mayChange = (uid: number): boolean => uid === process.getuid?.();
 
-/** On Windows nobody has a number. */
+/** Windows has no user ids. */
 const isOwn = (uid: number): boolean => process.getuid === undefined || uid === process.getuid() || uid === superuser;

@@ -1,14 +1,14 @@
-/** Items that the API met and could not read, an EVENT for one, which no holder reads. */
+/** Items that the API failed to decode, such as an EVENT, which no holder reads. */
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { Poison } from '../../shared/manager/read-target.ts';
 
 export const poisonMax = 100;
-/** An item that was not met again for as long as a holder takes to read everything anew may have been mended or removed. */
+/** An item not seen for this long may have been repaired or removed; a holder rereads everything within this time. */
 export const metLatelyMs = 600_000;
 
 export type PoisonList = {
   add(poison: Poison): void;
-  /** What was met lately and what the holder has quarantined, each item once. */
+  /** Returns the recently seen items and those that the holder has quarantined, without duplicates. */
   with(held: readonly Poison[]): readonly Poison[];
 };
 

@@ -1,4 +1,4 @@
-/** This machine's network and commands, as the probers of one process use them. */
+/** The network and commands of this machine, as the probers of one process use them. */
 import type { SecretHosts } from '../../shared/core/secret-hosts.ts';
 import type { AllowList } from '../../shared/exec/allow-list.ts';
 import { commandProcesses } from '../../shared/exec/command-processes.ts';
@@ -21,20 +21,20 @@ export type ProbingOptions = {
   readonly clock: Clock;
   readonly log: Log;
   readonly allowExec?: AllowList;
-  /** Where each secret may be sent; default: none anywhere. */
+  /** The hosts to which each secret may be sent. Defaults to none. */
   readonly secretHosts?: SecretHosts;
-  /** What may be dialed and who is asked for names; default: what a single machine allows, and its own DNS servers. */
+  /** The dial policy and DNS servers. Defaults to the policy of a single machine and to the machine's DNS servers. */
   readonly network?: { readonly policy: DialPolicy; readonly dnsServers: readonly string[] };
   readonly wayOut?: WayOut;
-  /** Absent: nobody watches the event loop. */
+  /** Absent without a watchdog. */
   readonly attribution?: Attribution | undefined;
 };
 
 export type Probing = {
   readonly canaries: readonly Canary[];
-  /** Which probes of a spec these probers refuse by their configuration. */
+  /** Finds probes of a spec that these probers would refuse by their configuration. */
   readonly advise: Advise;
-  /** What each run has for itself, so that it can end what it began. */
+  /** Creates the probing ports of one run, so that the run can abort what it started. */
   readonly forRun: () => RunProbing;
   close(): Promise<void>;
 };
@@ -52,7 +52,7 @@ export function localProbing({
   const policy = network?.policy ?? dialPolicy({ mode: 'local' });
   if (allowExec) closeInheritedDescriptors();
   const processes = commandProcesses(clock);
-  // A stop that takes too long, or a bug, ends this process without a close.
+  // Covers an exit without `close`, after a stop that took too long or a crash.
   process.once('exit', processes.killAll);
   const canaries = localCanaries({ clock, resolve, log, wayOut });
   return {
@@ -63,7 +63,7 @@ export function localProbing({
         clock,
         policy,
         attribution,
-        // All runs share what it remembers.
+        // All runs share the resolver's cache.
         resolveOn: () => resolve,
         outside: (own) => ({
           run: localRunner({ clock: own, processes, ...(allowExec && { allows: allowExec }) }),

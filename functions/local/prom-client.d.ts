@@ -1,4 +1,7 @@
-/** The parts of prom-client that we use, by their own files: its index also loads all default metrics, which take 6 MB. */
+/**
+ * The parts of prom-client in use, imported from individual files. Its index also loads the default metrics, which take
+ * 6 MB.
+ */
 declare module 'prom-client/lib/registry.js' {
   export { Registry as default } from 'prom-client';
 }

@@ -1,9 +1,12 @@
-/** What is no request of HTTP/1, or does not come to its end in time, is answered with a problem document. */
+/** Answers a request that is not valid HTTP/1, or does not arrive in time, with a problem document. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type Problem, problem, problemText, problemTitles } from '../../shared/api/problem.ts';
 
-/** How long a client has to read the refusal. What it sends meanwhile is discarded: a reset might overtake the answer. */
+/**
+ * How long a client has to read the answer. Its remaining data is discarded meanwhile, because a reset could overtake
+ * the answer.
+ */
 const lingerMs = 1_000;
 
 type Exchange = { readonly request: IncomingMessage; readonly response: ServerResponse };
@@ -12,22 +15,22 @@ export function refuseBrokenRequests(server: Server): void {
   /** The last exchange of each connection. */
   const exchanges = new WeakMap<Duplex, Exchange>();
   const refused = new WeakSet<Duplex>();
-  // Node gives a request to one of the two.
+  // Node emits one of the two events for a request.
   for (const event of ['request', 'checkExpectation'])
     server.on(event, (request: IncomingMessage, response: ServerResponse) =>
       exchanges.set(request.socket, { request, response }),
     );
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // Everything that arrives after it is an error again.
+    // Data that arrives after the error causes further errors.
     if (refused.has(socket)) return;
     refused.add(socket);
     const last = exchanges.get(socket);
     const answer = () => refuseOn(socket, refusalOf(error));
     if (!socket.writable) socket.destroy();
     else if (!last) answer();
-    // The request before the broken one is answered first: clients tell answers apart by their order.
+    // Answers the preceding request first, because clients match pipelined answers by order.
     else if (last.request.complete) afterwards(last.response, answer);
-    // It has its answer already, and is broken in what nobody wanted to read.
+    // The request has been answered already, and the error is in the part of its body that was not read.
     else if (last.response.headersSent) afterwards(last.response, () => closeAfter(socket, ''));
     else answer();
   });
@@ -40,7 +43,7 @@ function afterwards(response: ServerResponse, then: () => void): void {
 
 const unreadable = problem(400, 'malformed-request', 'This is not a request of HTTP/1.1.');
 
-/** By the codes of Node and of its parser. */
+/** Maps the error codes of Node and its parser. */
 function refusalOf({ code }: NodeJS.ErrnoException): Problem {
   switch (code) {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
@@ -54,7 +57,7 @@ function refusalOf({ code }: NodeJS.ErrnoException): Problem {
   }
 }
 
-/** Answers on a connection that no response of Node's belongs to, and closes it. */
+/** Answers on a connection without a response object of Node, and closes it. */
 export function refuseOn(socket: Duplex, refusal: Problem): void {
   const { status, headers, body } = problemText(refusal);
   const fields = { ...headers, connection: 'close', 'content-length': Buffer.byteLength(body) };

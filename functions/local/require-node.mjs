@@ -1,4 +1,7 @@
-/** Stops a script on a Node that cannot run TypeScript, with a word on how to get one. Plain JavaScript: it has to run on any Node. */
+/**
+ * Stops a script on a Node version that cannot run TypeScript, and says how to get one. Plain JavaScript, because it
+ * must run on any version.
+ */
 const [majorMin, minorMin] = [24, 11];
 const [major, minor] = process.versions.node.split('.').map(Number);
 

@@ -1,17 +1,20 @@
-/** How many restarts were requested of each container: counted where the requests go onto the bus, since the target keeps only open ones. */
+/**
+ * Counts the restart requests of each container. It counts them on their way to the bus, because the target stores only
+ * open ones.
+ */
 import type { Bus } from '../../shared/bus/bus.ts';
 import type { BusEvent } from '../../shared/bus/events.ts';
 
 export type RestartTally = {
-  /** The same bus, counted; absent: a bus that takes everything. */
+  /** Wraps a bus with the count. Without a bus, all events are accepted and dropped. */
   counted(bus?: Bus): Bus;
-  /** Of this container of this target since the process holds it. */
+  /** Returns the count for a container since the process holds its target. */
   of(uid: string, container: string): number;
-  /** Forgets every other target. */
+  /** Drops the counts of all other targets. */
   keepOnly(uids: ReadonlySet<string>): void;
 };
 
-/** Targets that are counted between two scrapes; beyond it the one that was counted first is forgotten. */
+/** The largest number of targets between two scrapes. Beyond it, the oldest is dropped. */
 const targetsMax = 20_000;
 
 type Counted = { readonly count: number; readonly eventId: string };
@@ -19,7 +22,7 @@ type Counted = { readonly count: number; readonly eventId: string };
 export function restartTally(): RestartTally {
   const targets = new Map<string, Map<string, Counted>>();
 
-  /** What is published again, because the bus or the store failed, has the same ID. */
+  /** Counts a repeated publication once: an event that is published again after a failure has the same id. */
   const add = ({ target, container, id }: BusEvent<'Container Restart Requested'>['detail']) => {
     const containers = targets.get(target.uid) ?? new Map<string, Counted>();
     const known = containers.get(container);

@@ -1,4 +1,7 @@
-/** The composition root of one machine: the four pieces of the product on a file, a bus in process, and this machine's network. */
+/**
+ * The composition root for one machine: schedule, prober, status-sync and API on a SQLite file, an in-process bus, and
+ * the machine's network.
+ */
 import { apiApp } from '../../shared/api/app.ts';
 import { type InProcessBus, inProcessBus } from '../../shared/bus/in-process.ts';
 import { processLimits, withLimits } from '../../shared/core/quota.ts';
@@ -27,16 +30,16 @@ export type RuntimePorts = Pick<ProbingOptions, 'network' | 'wayOut' | 'attribut
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** The store as all pieces see it, for tests that count or break what goes through it. */
+  /** Wraps the store, for tests that count or break its calls. */
   readonly wrapStore?: (store: Store) => Store;
-  /** The bus as all pieces see it, for tests that lose what goes over it. */
+  /** Wraps the bus, for tests that lose events. */
   readonly wrapBus?: (bus: InProcessBus) => InProcessBus;
-  /** Absent: the process has descriptors enough. */
+  /** If absent, descriptors are not divided. */
   readonly shares?: DescriptorShares;
 };
 
 export type Runtime = {
-  /** The API: a request in, a response out. */
+  /** Handles a request to the API. */
   readonly fetch: (request: Request) => Response | Promise<Response>;
   readonly bus: InProcessBus;
   readonly shard: ShardHost;
@@ -107,7 +110,7 @@ function lastViewed(shard: ShardHost): readonly RunView[] {
   return view ? [view] : [];
 }
 
-/** Alive is who holds the shard; an item that cannot be read is shown, not a reason to be restarted. */
+/** Healthy means that the process holds its shard. Quarantined items are reported but do not make it unhealthy. */
 function healthOf(shard: ShardHost, quarantined: readonly Poison[]) {
   const view = shard.view();
   const { targets = 0, probes = 0, inFlight = 0 } = view ?? {};

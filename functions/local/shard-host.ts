@@ -1,6 +1,7 @@
 /**
- * Holds everything in this one process: the schedule, at the start and each minute, the queue it sends to, and the host of the runs. The
- * same pieces as on AWS, but for a layout of one shard, which is always held unless another mode is asked for.
+ * Holds everything in one process: the schedule, which runs at the start and every minute, its queue, and the host of
+ * the runs. The components are the same as on AWS, except that the layout has one shard, which is always held by
+ * default.
  */
 import type { Capacity, LayoutContext } from '../../shared/core/layout.ts';
 import { hostShards } from '../../shared/manager/host.ts';
@@ -15,17 +16,17 @@ import type { Probing } from './probing.ts';
 
 const visibilityMs = 15_000;
 const retentionMs = 3_600_000;
-/** One holds the shard; the other is free for a rescue. */
+/** One run holds the shard; the other is free for a rescue. */
 const concurrency = 2;
-/** There is nobody to share with. */
+/** A single process does not divide the load. */
 const unlimited: Capacity = { cpu: Number.POSITIVE_INFINITY, sockets: Number.POSITIVE_INFINITY };
 
 export type ShardHost = {
   /** Resolves when the first run has loaded every target. */
   readonly loaded: Promise<void>;
-  /** Of the shard as it was held last; in tick mode that is up to a minute ago. undefined: it is not held. */
+  /** The view of the latest run, which in tick mode may be a minute old. Undefined if the shard is not held. */
   view(): RunView | undefined;
-  /** The same, and while nobody holds it what has become of the last run's probes since: later and later. */
+  /** The same, but when the shard is not held it returns the last run's view, whose probes become late. */
   lastView(): RunView | undefined;
   /** Whether the shard is held when it should be. */
   isWell(): boolean;
@@ -37,9 +38,9 @@ type OfRun = ReturnType<Probing['forRun']>;
 export type HostedPorts = Omit<Ports, 'lease' | keyof OfRun> & Pick<Probing, 'forRun'>;
 
 export type HostOptions = {
-  /** Default `resident`. */
+  /** Defaults to `resident`. */
   readonly mode?: LayoutContext['mode'];
-  /** Descriptors that probes may hold; default: those of a function. */
+  /** Descriptors for probes. Defaults to those of a function on AWS. */
   readonly probesMax?: number;
 };
 
@@ -47,7 +48,7 @@ export function hostShard(ports: HostedPorts, { mode = 'resident', probesMax }: 
   const { clock, log } = ports;
   const stop = new AbortController();
   const queue = inProcessQueue({ clock, visibilityMs, retentionMs });
-  // The queue is new and knows nothing of what was sent before.
+  // The new queue is empty, so the current slot's message must be sent again.
   const options = { capacity: unlimited, mode, repeatCurrent: true };
   const schedule = keepSchedule({ ...ports, queue }, options, stop.signal);
   const memory: ShardMemory = new Map();
@@ -70,13 +71,14 @@ export function hostShard(ports: HostedPorts, { mode = 'resident', probesMax }: 
         view = look;
         lastView = look;
         onFirstLoad();
-        // The minutes of a shard in tick mode are the schedule's own: each would begin when the last one's run has loaded.
+        // In tick mode only the schedule starts the next slot. Waking it here would start each slot as soon as the
+        // previous run has loaded.
         if (message.mode !== 'tick') schedule.wake();
       };
       const end = await runReceived(runPorts, message, deadlineMs, { ...options, memory, room, onLoaded });
-      // From one slot to the next the shard is held all the time; the old view does until the new run has loaded.
+      // The shard stays held from one slot to the next, so the old view remains until the new run has loaded.
       if (view === own && end.kind !== 'slotDone') view = undefined;
-      // A machine that slept through the end of a slot does not wait for the minute.
+      // A machine that was suspended past the end of a slot does not wait for the next minute.
       if (end.kind !== 'slotDone') schedule.wake();
       return end;
     },

@@ -1,6 +1,7 @@
 /**
- * Starts `main.ts` with Node's compile cache. With it Node need not load its TypeScript compiler, which takes 25 MB for as long as the
- * process lives, and is ready in half the time. Plain JavaScript: what runs before the cache is on must not need the compiler.
+ * Starts `main.ts` with Node's compile cache. With it, Node does not load its TypeScript compiler, which takes 25 MB
+ * for the lifetime of the process, and starts in half the time. Plain JavaScript, because code that runs before the
+ * cache is enabled must not need the compiler.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,16 +9,16 @@ import { mkdirSync } from 'node:fs';
 import module from 'node:module';
 import { join } from 'node:path';
 
-/** Not Node's default below the system's temporary folder, where other users of the machine may put code in our place. */
+/** Not Node's default in the temporary folder, where other users of the machine could plant code. */
 const cacheFolder = join(import.meta.dirname, '../../node_modules/.cache/probelet');
 
 /**
- * Small buffers share a slab, of 64 KiB by Node's default, which stays as long as any of them does. What each connection keeps of its own
- * would hold hundreds of slabs.
+ * Small buffers share a slab (64 KiB by default), which lives as long as any of them. The buffers that each connection
+ * keeps would hold hundreds of slabs.
  */
 Buffer.poolSize = 8 * 1024;
 
-// PID 1 of a container gets no default action, so without these a signal during the start would be lost.
+// PID 1 of a container has no default signal actions, so without these a signal during the start would be lost.
 for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, endEarly);
 
 if (isFirstStart()) await compiled();
@@ -25,8 +26,8 @@ module.enableCompileCache(cacheFolder);
 await import('./main.ts');
 
 /**
- * Nothing runs yet that has to be stopped. Afterwards `stopOnSignal` has a listener of its own. This one stays: Node drops a signal that is
- * pending when its last listener is removed.
+ * Exits at once, because nothing runs yet that must be stopped. Later `stopOnSignal` adds a listener. This one stays,
+ * because Node drops a pending signal when its last listener is removed.
  */
 function endEarly(signal) {
   if (process.listenerCount(signal) > 1) return;
@@ -35,10 +36,13 @@ function endEarly(signal) {
   process.exit(0);
 }
 
-/** The first start after an installation has a child compile everything, so that its own memory is as small as that of later ones. */
+/**
+ * On the first start after an installation, a child process compiles everything, so that this process stays as small as
+ * on later starts.
+ */
 async function compiled() {
   const child = spawn(process.execPath, [...process.execArgv, import.meta.filename, '--help'], { stdio: 'ignore' });
-  // Without the child it starts all the same, and compiles for itself.
+  // If the child fails, this process compiles for itself.
   await once(child, 'close').catch(() => undefined);
 }
 
@@ -46,7 +50,7 @@ function isFirstStart() {
   try {
     return mkdirSync(cacheFolder, { recursive: true }) !== undefined;
   } catch {
-    // Nothing can be written here: it starts without a cache.
+    // The folder is not writable, so the process starts without a cache.
     return false;
   }
 }

@@ -1,12 +1,18 @@
-/** status-sync in a process that publishes: it is level-triggered and its writes are conditional, so any number may run it at once. */
+/**
+ * status-sync within a process that publishes events. It is level-triggered and its writes are conditional, so any
+ * number of instances may run at once.
+ */
 import type { Bus } from '../../shared/bus/bus.ts';
 import { type InProcessBus, inProcessBus } from '../../shared/bus/in-process.ts';
 import { type StatusSyncPorts, syncTarget } from '../../shared/manager/status-sync.ts';
 
-/** Targets whose status is computed at the same time. */
+/** How many targets are computed at the same time. */
 const syncConcurrency = 4;
 
-/** A bus whose events wake status-sync here and then go on to `onward`, if there is one; what that did not take has failed. */
+/**
+ * Returns a bus whose events trigger status-sync here and then go on to `onward`, if given. Events that `onward` does
+ * not accept have failed.
+ */
 export function syncedBus(ports: Omit<StatusSyncPorts, 'bus'>, onward?: Bus): Bus & Pick<InProcessBus, 'settled'> {
   const here = inProcessBus(ports);
   const bus: Bus = {

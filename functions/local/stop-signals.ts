@@ -2,27 +2,28 @@
 import { isatty } from 'node:tty';
 import type { Log } from '../../shared/lib/log.ts';
 
-/** Exit code of a stop that failed or was cut short. */
+/** The exit code of a stop that failed or timed out. */
 const exitFailed = 1;
 /**
- * A stop that takes longer is cut short: everything that counts is durable already. Probes in flight have 2 s of it, the last polls of a
- * worker 3 s, and the sender of the signal is promised an end within 5 s.
+ * A longer stop is cut short, because all important state is already durable. Probes in flight have 2 s of this time, a
+ * worker's last polls 3 s. The process is documented to end within 5 s of the signal.
  */
 const stopMaxMs = 4_000;
 const standardStreams = [0, 1, 2];
 
 export type Stopping = {
   readonly log: Log;
-  /** Called once, by the first signal. */
+  /** Called once, on the first signal. */
   readonly stop: () => Promise<void>;
 };
 
 /**
- * The first SIGTERM or SIGINT stops the process. It exits with 0, or with 1 if the stop fails or takes longer than 4 s; one log line says
- * which. Later signals change nothing: npm forwards a SIGINT that the terminal has sent to the process as well.
+ * The first SIGTERM or SIGINT stops the process. It exits with 0, or with 1 if the stop fails or takes longer than 4 s,
+ * and logs which. Later signals have no effect, because npm forwards a SIGINT that the terminal has also sent to the
+ * process.
  *
- * SIGHUP stops a process whose terminal closes. Without a terminal it is ignored, as `nohup` wants it: Node takes back that `nohup` has
- * ignored the signal (`PlatformInit` in its src/node.cc).
+ * SIGHUP stops a process whose terminal closes. Without a terminal it is ignored, as under `nohup`: Node resets the
+ * ignored signal that `nohup` sets (`PlatformInit` in its src/node.cc).
  */
 export function stopOnSignal({ log, stop }: Stopping): void {
   let isStopping = false;

@@ -1,4 +1,4 @@
-/** The watchdog of `npm start`, with a log line as pino writes it. */
+/** The watchdog of `npm start`, with log lines in pino's format. */
 import type { Log } from '../../shared/lib/log.ts';
 import { startWatchdog, type Watchdog, type WatchdogOptions } from '../watchdog/watchdog.ts';
 import type { AwsOptions } from './aws-options.ts';
@@ -8,7 +8,7 @@ const line = { fields: { level: 'fatal' }, message: 'msg', time: 'time' };
 export const localWatchdog = (log: Log, options: Pick<WatchdogOptions, 'remember' | 'hangMs'> = {}): Watchdog =>
   startWatchdog({ log, line, ...options });
 
-/** In the table that a worker shares. */
+/** Records hangs in the table that workers share. */
 export const rememberedInTable = ({ table, region, endpoints }: AwsOptions) => ({
   module: new URL('../watchdog/remember.ts', import.meta.url).href,
   config: { table, region, endpoint: endpoints.dynamodb },

@@ -1,4 +1,4 @@
-/** `npm start -- --worker`: holds the shards that it receives, as many as it may, and hands them over when it is stopped. */
+/** `npm start -- --worker`: holds the shards that it receives, up to its limit, and hands them over when it stops. */
 import { bearerToken } from '../../shared/api/bearer-token.ts';
 import type { Health } from '../../shared/api/deps.ts';
 import { jsonResponse, problem, problemResponse } from '../../shared/api/problem.ts';
@@ -21,14 +21,14 @@ import { syncedBus } from './status-sync.ts';
 
 export type WorkerPorts = ServedPorts &
   Pick<ProbingOptions, 'network' | 'wayOut' | 'attribution'> & {
-    /** Absent: the process has descriptors enough. */
+    /** If absent, descriptors are not divided. */
     readonly shares?: DescriptorShares;
   };
 
 export type Worker = {
-  /** `/healthz` and `/metrics`. */
+  /** Serves `/healthz` and `/metrics`. */
   readonly fetch: (request: Request) => Promise<Response>;
-  /** Resolves when every shard is handed over. */
+  /** Resolves when every shard has been handed over. */
   stop(): Promise<void>;
 };
 
@@ -110,7 +110,7 @@ type Operated = {
   readonly token: string | undefined;
 };
 
-/** Whoever holds nothing is well: it waits for its turn. */
+/** A worker without shards is healthy, because it waits for messages. */
 function operations({ views, metrics, token }: Operated): Worker['fetch'] {
   const refuse = token === undefined ? () => undefined : bearerToken(token);
   return async (request) => {

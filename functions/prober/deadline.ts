@@ -1,22 +1,28 @@
-/** When a run has to let go: before Lambda ends the invocation by force, which would leave the shard to nobody for its visibility. */
+/**
+ * The time at which a run must release its shard. If Lambda ended the invocation by force first, the shard would have
+ * no holder until its visibility ends.
+ */
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { InvocationContext } from '../lambda/context.ts';
 
 /**
- * What a run may still need to end in order: 2 s for probes in flight, then checkpoints and the last beat, each tried again for some
- * seconds while the table is slow.
+ * The time that a run may need to end in order: 2 s for probes in flight, then checkpoints and the last heartbeat, each
+ * with retries over some seconds while the table is slow.
  */
 export const marginMs = 20_000;
-/** Of a function that was given little time, this part; or its message would come again at once, and again. */
+/**
+ * With a short function time-out, the margin is this fraction. Otherwise a run would end immediately and its message
+ * would return at once, again and again.
+ */
 const marginPart = 1 / 3;
 
-/** Lambda's time goes on while the machine stands still, and a timer's does not: so it is asked again. */
+/** Lambda's time continues while the machine is frozen, but a timer's does not, so the remaining time is read again. */
 const lookAgainMs = 10_000;
 
 export type Deadline = {
-  /** Aborted when it is time. */
+  /** Aborted when the time has come. */
   readonly signal: AbortSignal;
-  /** Nothing waits any more. */
+  /** Stops waiting for the deadline. */
   cancel(): void;
 };
 

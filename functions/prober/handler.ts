@@ -1,4 +1,4 @@
-/** The entry of the prober function: a message of the queue of shards a call. */
+/** The entry point of the prober function. Each invocation handles one message of the shard queue. */
 import { isMainThread } from 'node:worker_threads';
 import { awsCall } from '../../shared/aws/aws-call.ts';
 import { awsSecrets } from '../../shared/aws/secrets.ts';
@@ -14,7 +14,7 @@ import { functionPorts } from '../lambda/ports.ts';
 import { startWatchdog } from '../watchdog/watchdog.ts';
 import { proberFunction } from './prober.ts';
 
-// For the thread of the watchdog, which loads this file when the event loop hangs.
+// The watchdog's thread imports this file when the event loop hangs.
 export { rememberHang } from '../watchdog/remember.ts';
 
 const { table, bus, stage, region, shardQueueUrl, release, canaries, ...given } = readEnvironment([
@@ -24,7 +24,7 @@ const { table, bus, stage, region, shardQueueUrl, release, canaries, ...given } 
 const client = sqsClient();
 const ports = functionPorts('prober', { table, bus, stage });
 const { access } = ports;
-/** As `functionLog` writes it. */
+/** In the format of `functionLog`. */
 const line = { fields: { level: 'FATAL', service: 'prober' }, message: 'message', time: 'timestamp' };
 const remember = { module: import.meta.url, config: { table } };
 const watchdog = isMainThread ? startWatchdog({ log: ports.log, line, remember }) : undefined;

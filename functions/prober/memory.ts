@@ -1,4 +1,7 @@
-/** What a warm process may go on with: the shard that it held last, and no other, or its memory would fill with all it ever held. */
+/**
+ * Limits the memory of a warm process to the shard that it held last. Otherwise it would grow with every shard it ever
+ * held.
+ */
 import type { ShardMemory } from '../../shared/manager/shard-memory.ts';
 
 export function onlyOf(memory: ShardMemory, shard: string): ShardMemory {

@@ -1,4 +1,7 @@
-/** What the runs of one process have to tell, in sums: once a minute, and at their end. Never by target, and nothing is kept by target. */
+/**
+ * Sums the metrics of a process's runs and publishes them once a minute and at the end of each run. Nothing is
+ * published or kept per target.
+ */
 import { type Clock, sleep } from '../../shared/lib/clock.ts';
 import type { RunView } from '../../shared/manager/run-shard.ts';
 import type { ProbeMetrics } from '../../shared/prober/metrics.ts';
@@ -11,7 +14,7 @@ const countNames = { successful: 'ProbesSuccessful', failed: 'ProbesFailed', unk
 type Counted = (typeof countNames)[keyof typeof countNames];
 
 export type ReportedProbes = ProbeMetrics & {
-  /** What was counted since it was last asked. */
+  /** Returns the counts since the previous call. */
   take(): MetricValues;
 };
 
@@ -24,7 +27,7 @@ export function countedProbes(): ReportedProbes {
       counts[countNames[result]] += 1;
       maxMs = Math.max(maxMs ?? 0, durationSeconds * 1_000);
     },
-    // Nothing is kept of a worker.
+    // Nothing is kept per worker.
     remove: () => {},
     take() {
       const taken = { ...counts, ...(maxMs !== undefined && { ProbeDurationMax: Math.round(maxMs) }) };
@@ -39,11 +42,11 @@ export type Reporting = {
   readonly clock: Clock;
   readonly metrics: FunctionMetrics;
   readonly probes: ReportedProbes;
-  /** A run once it has loaded its targets. */
+  /** The run's view, once it has loaded its targets. */
   readonly view: () => RunView | undefined;
 };
 
-/** Reports until it is told to end, and once more then. */
+/** Publishes until `end` is called, and once more then. */
 export function keepReporting({ clock, metrics, probes, view }: Reporting) {
   const over = new AbortController();
   let shown = false;
@@ -60,7 +63,10 @@ export function keepReporting({ clock, metrics, probes, view }: Reporting) {
   };
   const kept = keep();
   return {
-    /** A shard that has told what it holds is told of again by its next run: twice in a minute it would count twice. */
+    /**
+     * A shard that has been published during the run is left out at the end, because its next run publishes it within
+     * the same minute.
+     */
     async end(more: MetricValues = {}): Promise<void> {
       over.abort();
       await kept;

@@ -1,7 +1,8 @@
 /**
- * The prober: an event of the queue's mapping is one message, one shard for one slot, and the function holds the shard for as long as it
- * may. It never throws, since that would cut the concurrency of the whole mapping, and when it returns nothing of it is left pending:
- * Lambda freezes that and thaws it in the next invocation.
+ * The prober function. An event of the queue's mapping is one message, which is one shard for one slot, and the
+ * function holds the shard as long as it may. It never throws, because Lambda would reduce the concurrency of the whole
+ * mapping. It leaves nothing pending when it returns, because Lambda would freeze that and resume it in the next
+ * invocation.
  */
 import type { Reach } from '../../shared/core/self-health.ts';
 import { settleReceived } from '../../shared/manager/host.ts';
@@ -30,20 +31,20 @@ export type ProberFunctionPorts = FunctionPorts &
     readonly policy: DialPolicy;
     readonly canaries: readonly Canary[];
     readonly release: string;
-    /** On the clock of a run, which ends with it. */
+    /** `clock` belongs to one run and ends with it. */
     readonly outside: (clock: ProberPorts['clock']) => Pick<ProberPorts, 'run' | 'secrets'>;
-    /** Commands run elsewhere: what their way there is. */
+    /** The network scope of the runner, since commands run elsewhere. */
     readonly execReach: Reach;
-    /** Absent: nobody watches the event loop. */
+    /** Absent without a watchdog. */
     readonly attribution?: Ports['attribution'];
-    /** Absent: a run probes over the network of its machine. */
+    /** Defaults to probing over the machine's network. */
     readonly runProbing?: typeof runProbing;
   };
 
 type Answer = ReturnType<SqsEventBatch['answer']>;
 
 export function proberFunction(ports: ProberFunctionPorts) {
-  /** What a warm process knows of the shards that it held last. */
+  /** What a warm process remembers of the shards that it held last. */
   const memory: ShardMemory = new Map();
   const probes = countedProbes();
   const room = probeRoom();
@@ -73,7 +74,10 @@ type Held = {
   readonly deadline: Deadline;
 };
 
-/** The message is settled by how its run ends; one that the deadline ends is visible again at once. */
+/**
+ * The end of the run determines what happens to the message. After a run that the deadline ended, the message becomes
+ * visible at once.
+ */
 async function hold(
   ports: ProberFunctionPorts,
   received: Received,
@@ -109,7 +113,7 @@ async function hold(
 function runPorts(ports: ProberFunctionPorts, lease: Lease, metrics: Ports['metrics']): Ports {
   const { clock, random, log, store, bus, policy, canaries, outside, execReach, attribution } = ports;
   const begin = ports.runProbing ?? runProbing;
-  // It remembers for the run alone: between two the function may have been frozen for long.
+  // The resolver's cache lasts for one run only, because the function may be frozen for a long time between two runs.
   const probing = begin({ clock, policy, attribution, outside, resolveOn: (own) => resolver({ clock: own }) });
   return { clock, random, log, store, bus, lease, metrics, canaries, execReach, ...probing };
 }

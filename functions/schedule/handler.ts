@@ -1,4 +1,4 @@
-/** The entry of the schedule function: called each minute. */
+/** The entry point of the schedule function, which runs every minute. */
 import { sqsQueue } from '../../shared/queue/sqs.ts';
 import { sqsClient } from '../../shared/queue/sqs-client.ts';
 import { readEnvironment } from '../lambda/environment.ts';

@@ -1,6 +1,7 @@
 /**
- * The schedule: called once a minute, perhaps late, twice or not at all. It keeps nothing and all that it does may be done twice, so it does
- * not look at its event. What keeps it from its work is thrown: the function's errors are watched, and the next minute tries again.
+ * The schedule function. It runs once a minute, but perhaps late, twice or not at all. It keeps no state and all its
+ * actions are idempotent, so it ignores its event. It throws any failure: an alarm watches the function's errors, and
+ * the next minute retries.
  */
 import { capacityOf } from '../../shared/core/layout.ts';
 import { runSchedule } from '../../shared/manager/schedule.ts';

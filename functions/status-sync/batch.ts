@@ -1,14 +1,14 @@
-/** An event of the mapping of status-sync's queue: records, each of which carries one event of the bus. */
+/** Decodes a batch from the mapping of status-sync's queue. Each record contains one event of the bus. */
 import * as z from 'zod';
 import type { TargetName } from '../../shared/manager/status-sync.ts';
 
 export type Hint = { readonly messageId: string; readonly target: TargetName };
 
 export type MalformedRecord = {
-  /** Absent: not even that can be told, and so nothing can be reported of it. */
+  /** Absent if the record has no valid id, in which case its failure cannot be reported. */
   readonly messageId?: string;
   readonly detail: string;
-  /** It has not been received before, and so not been logged. */
+  /** The record was not received before and therefore not logged. */
   readonly isFirst: boolean;
 };
 
@@ -22,14 +22,14 @@ const recordSchema = z.object({
   attributes: z.object({ ApproximateReceiveCount: z.string() }).optional(),
 });
 
-/** Names are no longer than this; what is in them is not believed but looked up. */
+/** The limit for names. They are only looked up, not trusted. */
 const nameCharactersMax = 253;
 const name = z.string().min(1).max(nameCharactersMax);
 
-/** Only what names a target is looked at: a payload is not believed. */
+/** Decodes only the target's name, because status-sync does not rely on the payload. */
 const envelopeSchema = z.object({ detail: z.object({ target: z.object({ namespace: name, name }) }) });
 
-/** Of a malformed event, that it is one record without an id. */
+/** A malformed event counts as one record without an id. */
 export function decodeBatch(event: unknown): Batch {
   const parsed = eventSchema.safeParse(event);
   if (!parsed.success) return { hints: [], malformed: [{ detail: z.prettifyError(parsed.error), isFirst: true }] };

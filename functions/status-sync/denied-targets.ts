@@ -1,6 +1,6 @@
 /**
- * Targets whose status could not be computed for want of a right. Their holder asks for each again and again; for a while the hints are
- * taken without a look, so that they keep no lane from targets that can be served and end in no dead-letter queue.
+ * Targets whose status could not be computed for a missing permission. Their holders keep sending hints. For a while
+ * these are acknowledged without an attempt, so that they neither delay other targets nor end in the dead-letter queue.
  */
 import { deniedForMs } from '../../shared/aws/access.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
@@ -11,7 +11,7 @@ export type DeniedTargets = {
   add(target: TargetName): void;
 };
 
-/** Beyond it the one denied longest ago is looked at again. */
+/** Beyond this number, the oldest denial is dropped and its target tried again. */
 const targetsMax = 10_000;
 
 export function deniedTargets({ clock }: { readonly clock: Pick<Clock, 'monotonicMs'> }): DeniedTargets {

@@ -1,4 +1,4 @@
-/** The entry of the status-sync function: a batch of events of the bus a call. */
+/** The entry point of the status-sync function. Each invocation handles a batch of bus events. */
 import { readEnvironment } from '../lambda/environment.ts';
 import { functionPorts } from '../lambda/ports.ts';
 import { statusSyncFunction } from './status-sync.ts';

@@ -1,6 +1,7 @@
 /**
- * status-sync: a batch of the bus' events from its queue. An event is a hint to look at a target, so several of one target are one look.
- * What fails is reported alone and comes again; what no repetition cures ends in the queue's dead-letter queue.
+ * The status-sync function, which handles batches of bus events from its queue. An event is a hint to check a target,
+ * so several events for one target cause one check. Failed messages are reported individually and return; those that
+ * keep failing end in the dead-letter queue.
  */
 import { type SyncOutcome, syncTarget, type TargetName } from '../../shared/manager/status-sync.ts';
 import { StoreDenied, StoreUnavailable } from '../../shared/store/store.ts';
@@ -11,9 +12,11 @@ import { type DeniedTargets, deniedTargets } from './denied-targets.ts';
 
 export type StatusSyncAnswer = { readonly batchItemFailures: readonly { readonly itemIdentifier: string }[] };
 
-/** Targets whose status is computed at the same time. */
+/** How many targets are computed at the same time. */
 const concurrency = 4;
-/** Nothing is begun any more when so little time is left: a status takes a few reads and writes, each with its repetitions. */
+/**
+ * With less time left than this, no new target is started. A status takes a few reads and writes with their retries.
+ */
 const marginMs = 12_000;
 const marginPart = 1 / 3;
 
@@ -48,7 +51,7 @@ function byTarget(hints: readonly Hint[]): ReadonlyMap<string, Look> {
   return looks;
 }
 
-/** The messages whose targets could not be settled. */
+/** Returns the messages whose targets could not be settled. */
 async function syncAll(ports: SyncPorts, looks: readonly Look[], hasTime: () => boolean): Promise<readonly string[]> {
   const waiting = [...looks];
   const failed: string[] = [];
@@ -62,7 +65,7 @@ async function syncAll(ports: SyncPorts, looks: readonly Look[], hasTime: () => 
   return failed;
 }
 
-/** Whether the message is done: what is incomplete is in the outbox, and the holder asks again. */
+/** Returns whether the message can be deleted. Incomplete work remains in the outbox, and the holder asks again. */
 async function synced(ports: SyncPorts, target: TargetName): Promise<boolean> {
   if (ports.denied.has(target)) return true;
   try {

@@ -1,14 +1,15 @@
 /**
- * Attribution in memory that the watchdog reads. Each piece of work has a row for its name; which row the loop works for is one integer.
+ * Attribution in memory shared with the watchdog. Each piece of work has a row for its name, and one integer holds the
+ * row of the running work.
  *
- * Not AsyncLocalStorage, which knows it of every promise by itself: no other thread can ask it, and it costs up to 7 % of a probe. This costs
- * about 1 %.
+ * AsyncLocalStorage would track promises by itself, but no other thread can read it, and it takes up to 7 % of a
+ * probe's CPU time. This takes about 1 %.
  */
 import { type Attribution, type Work, workNameBytesMax } from '../../shared/lib/attribution.ts';
 import { cell, lengthBytes, rowBytes, rowsMax, type SharedCells } from './cells.ts';
 
 export function sharedAttribution({ cells, names }: SharedCells): Attribution {
-  /** Row 0 is the loop's own. */
+  /** Row 0 stands for the event loop without attributed work. */
   const free = Array.from({ length: rowsMax - 1 }, (_, row) => row + 1);
   let current: Work | undefined;
   let isLeaving = false;
@@ -21,7 +22,7 @@ export function sharedAttribution({ cells, names }: SharedCells): Attribution {
     isLeaving = false;
     leave();
   };
-  /** Node runs what `nextTick` was given once no promise has anything left to do. */
+  /** Node runs `nextTick` callbacks once no promise callbacks are pending. */
   const leaveAfterPromises = () => process.nextTick(leaveLast);
   const unnamed: Work = { resumes: leave, end: () => undefined };
 
@@ -38,7 +39,7 @@ export function sharedAttribution({ cells, names }: SharedCells): Attribution {
     start(name) {
       const row = free.pop();
       if (row === undefined) {
-        // Beyond what can be in flight: it goes unnamed.
+        // More work than can be in flight stays unnamed.
         leave();
         return unnamed;
       }

@@ -1,24 +1,24 @@
-/** The memory that the event loop and the thread that watches it share. */
+/** The memory shared by the event loop and the watchdog's thread. */
 import { workNameBytesMax } from '../../shared/lib/attribution.ts';
 
-/** Which of the integers is what. */
+/** The meaning of each integer. */
 export const cell = {
-  /** Grows with each look of the event loop at its own timer. */
+  /** Incremented by a timer of the event loop. */
   turns: 0,
-  /** Row of the name on whose behalf the loop runs; 0: its own. */
+  /** The row of the running work's name; 0 if there is none. */
   row: 1,
-  /** Grows whenever the loop begins to run on behalf of somebody. */
+  /** Incremented whenever the loop begins to run attributed work. */
   entries: 2,
-  /** 1: the process has been told to end. */
+  /** 1 if the process has been asked to stop. */
   stopping: 3,
 } as const;
 
-/** More than there are probes in flight (shared/core/room.ts). */
+/** More than the maximum number of probes in flight. */
 export const rowsMax = 1_024;
 
 export type SharedCells = { readonly cells: Int32Array; readonly names: Buffer };
 
-/** A name is its length, four bytes, and its characters. */
+/** A name is stored as its length in four bytes, followed by its characters. */
 export const lengthBytes = 4;
 export const rowBytes = lengthBytes + workNameBytesMax;
 

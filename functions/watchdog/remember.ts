@@ -1,18 +1,21 @@
-/** What the watchdog's thread does in a process that shares a DynamoDB table: it counts the hang there, by a loop of its own. */
+/**
+ * Records a hang in the DynamoDB table of a process that shares one. It runs in the watchdog's thread, which has a
+ * separate event loop.
+ */
 import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
 import { rememberHang as rememberIn } from '../../shared/manager/hung-probe.ts';
 import { dynamodbStore } from '../../shared/store/dynamodb.ts';
 import { dynamodbClient } from '../../shared/store/dynamodb-client.ts';
 
-/** Absent region and endpoint: the environment's. */
+/** Region and endpoint default to the environment's. */
 export type RememberConfig = {
   readonly table: string;
   readonly region?: string | undefined;
   readonly endpoint?: string | undefined;
 };
 
-/** @throws StoreUnavailable when the table is out of reach. */
+/** @throws StoreUnavailable if the table cannot be reached. */
 export async function rememberHang(name: string, { table, region, endpoint }: RememberConfig): Promise<void> {
   const client = dynamodbClient({ ...(region && { region }), ...(endpoint && { endpoint }) });
   const ports = { clock: systemClock, random: systemRandom };

@@ -1,37 +1,37 @@
 /**
- * The thread that watches the event loop. It is started from the text of this function, so that the functions on AWS stay one file each:
- * nothing in it may come from outside of it but types.
+ * The thread that watches the event loop. It is started from this function's source text, so that each function on AWS
+ * stays a single file. The function must therefore not use anything from outside except types.
  */
 
-/** Plain data: it is copied to the thread. */
+/** Plain data that is copied to the thread. */
 export type WatchOrder = {
   readonly cells: Int32Array;
   readonly names: Uint8Array;
   readonly at: { readonly turns: number; readonly row: number; readonly entries: number; readonly stopping: number };
   readonly rowBytes: number;
   readonly lengthBytes: number;
-  /** How often the thread looks. */
+  /** The interval of the checks. */
   readonly lookMs: number;
-  /** A loop that has not turned for so long hangs. */
+  /** The loop hangs if it has not turned for this long. */
   readonly hangMs: number;
-  /** The work that the loop has been in for so long without a break is the one that hangs it. */
+  /** Work that the loop has been running for this long without interruption is reported as the cause of the hang. */
   readonly namedMs: number;
-  /** A process that was told to end has so long. */
+  /** How long a process that was asked to stop may take. */
   readonly stopMs: number;
-  /** How long the hang may take to be remembered. */
+  /** How long recording the hang may take. */
   readonly rememberMs: number;
-  /** Fields of a log line and the names of two more. */
+  /** The fixed fields of a log line, and the names of its message and time fields. */
   readonly line: { readonly fields: object; readonly message: string; readonly time: string };
-  /** What the parts of a name are, which are lines. */
+  /** The names of the parts of a work name, which are separated by line breaks. */
   readonly nameParts: readonly string[];
-  /** File that gets the name of the work that hung the loop. */
+  /** The file that receives the name of the work that hung the loop. */
   readonly file?: string;
-  /** Module that exports `rememberHang(name, config)`. */
+  /** The module that exports `rememberHang(name, config)`. */
   readonly module?: string;
   readonly config?: unknown;
 };
 
-/** Never returns to its caller's world: see above. */
+/** Runs in the thread and uses nothing from this module; see above. */
 export function watch(): void {
   const { workerData } = process.getBuiltinModule('node:worker_threads');
   const { writeFileSync, writeSync } = process.getBuiltinModule('node:fs');
@@ -42,7 +42,7 @@ export function watch(): void {
 
   const read = (index: number) => Atomics.load(cells, index);
 
-  /** The name of the work that the loop is in, its own work has none. */
+  /** Returns the name of the running work, or an empty text if there is none. */
   const workName = (): string => {
     const start = read(at.row) * order.rowBytes;
     if (start === 0) return '';
@@ -54,10 +54,10 @@ export function watch(): void {
     const { fields, message: messageField, time } = order.line;
     const line = { ...fields, [time]: new Date().toISOString(), ...more, [messageField]: message };
     try {
-      // Not through the stream of the process, which is the hung loop's to write.
+      // Bypasses the process's stream, which needs the hung event loop.
       writeSync(1, `${JSON.stringify(line)}\n`);
     } catch {
-      // Nobody reads it; the process ends all the same.
+      // The output is closed; the process ends anyway.
     }
   };
 
@@ -86,7 +86,7 @@ export function watch(): void {
     const nowMs = performance.now();
     const passedMs = nowMs - seenMs;
     seenMs = nowMs;
-    // A machine that slept, or has no time for this thread, has none for the loop.
+    // If the machine was suspended or this thread got no CPU time, the loop got none either.
     const countedMs = passedMs < 2 * lookMs ? passedMs : 0;
     stuckMs = read(at.turns) === turns ? stuckMs + countedMs : 0;
     sameMs = stuckMs > 0 && read(at.entries) === entries ? sameMs + countedMs : 0;

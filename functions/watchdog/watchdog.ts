@@ -1,6 +1,6 @@
 /**
- * The watchdog: a thread that ends the process when its event loop hangs, which no timer of that loop can. It names the probe that the loop
- * was working for, on the log and for the next start. Whoever supervises the process starts it anew.
+ * The watchdog: a thread that ends the process when its event loop hangs, which the loop's timers cannot do. It reports
+ * the probe that the loop was running in the log and to the next start. The supervisor of the process restarts it.
  */
 import { Worker } from 'node:worker_threads';
 import type { Attribution } from '../../shared/lib/attribution.ts';
@@ -10,32 +10,35 @@ import { sharedAttribution } from './attribution.ts';
 import { cell, lengthBytes, rowBytes, sharedCells } from './cells.ts';
 import { type WatchOrder, watch } from './thread.ts';
 
-/** A loop that has not turned for so long hangs: no slice of work is meant to take more than 5 ms. */
+/** The loop hangs if it has not turned for this long. A slice of work should take no more than 5 ms. */
 const hangMsDefault = 15_000;
-/** A process that was told to end and cannot has been ended by its own timer before (functions/local/main.ts). */
+/** Ends a process that was asked to stop, if its timer did not do so earlier (functions/local/main.ts). */
 const stopMs = 4_900;
-/** A small function on AWS shares its CPU with the loop that hangs. */
+/** Long, because a small function on AWS shares its CPU with the hung loop. */
 const rememberMs = 10_000;
-/** The loop shows as often that it turns. */
+/** The number of checks, and of the loop's signs of life, in `hangMs`. */
 const looksPerHang = 15;
-/** Of the time after which a loop hangs. */
+/** The fraction of `hangMs` after which the running work is considered the cause. */
 const namedPart = 2 / 3;
-/** What the thread needs to tell AWS of a hang; it uses a tenth of it before. */
+/** The heap that the thread needs to report a hang to AWS. Until then it uses a tenth of this. */
 const heapMbMax = 64;
 const youngHeapMbMax = 8;
 
 export type WatchdogOptions = {
   readonly log: Log;
   readonly line: WatchOrder['line'];
-  /** Where a hang is remembered: the file gets its name, the module's `rememberHang` is called with it. Absent: on the log alone. */
+  /**
+   * Where to record a hang: `file` receives the name, or `rememberHang` of `module` is called with it. If absent, the
+   * hang is only logged.
+   */
   readonly remember?: Pick<WatchOrder, 'file' | 'module' | 'config'>;
-  /** Absent: 15 s. */
+  /** Defaults to 15 s. */
   readonly hangMs?: number;
 };
 
 export type Watchdog = {
   readonly attribution: Attribution;
-  /** From now on the process is ended within 4.9 s. */
+  /** The process ends within 4.9 s of this call. */
   stopping(): void;
 };
 
