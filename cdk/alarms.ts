@@ -1,4 +1,4 @@
-/** What a person has to look at. docs/operating.md, Alarms, says what each means and what to do. */
+/** The alarms that an operator must act on. docs/operating.md, Alarms, explains each. */
 import { Duration, Stack } from 'aws-cdk-lib';
 import { Alarm, ComparisonOperator, type IMetric, Metric, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
@@ -20,14 +20,14 @@ type Rule = {
   readonly id: string;
   readonly metric: IMetric;
   readonly description: string;
-  /** Of so many periods. */
+  /** The alarm needs `periods` breaching periods out of `of`. */
   readonly periods: number;
   readonly of: number;
-  /** Whether no data is as bad as bad data. */
+  /** Whether missing data counts as breaching. */
   readonly missing: TreatMissingData;
 };
 
-/** A metric that the functions write into their logs. */
+/** A metric that the functions write to their logs. */
 export const productMetric = (
   stage: string,
   name: MetricName,
@@ -59,7 +59,7 @@ export class Alarms extends Construct {
   }
 }
 
-/** A topic with a policy of its own, as `enforceSSL` gives it one, lets nobody in whom it does not name. */
+/** A topic with a resource policy, which `enforceSSL` creates, denies every principal that the policy does not name. */
 const alarmsMayTell = ({ topicArn }: ITopic, account: string): PolicyStatement =>
   new PolicyStatement({
     sid: 'AlarmsMayTell',
@@ -83,7 +83,7 @@ const alarmOf = (scope: Construct, { id, metric, description, periods, of, missi
 const once = { periods: 1, of: 1, missing: TreatMissingData.NOT_BREACHING } as const;
 const fiveMinutes = { period: Duration.minutes(5), statistic: Stats.SUM } as const;
 
-/** The handlers answer what goes wrong and do not throw, so a single error is a bug or an outage. */
+/** The handlers answer expected failures and do not throw, so a single error is a bug or an outage. */
 const functionRules = ({ functions, stage }: Watched): readonly Rule[] =>
   functionNames.flatMap((name) => functionAlarms(stage, name, functions[name]));
 
@@ -104,7 +104,7 @@ const functionAlarms = (stage: string, name: FunctionName, one: LambdaFunction):
     id: `AccessDenied ${name}`,
     metric: productMetric(stage, 'AccessDenied', name, Stats.SUM),
     description: `${name} was refused by IAM or by the policy of a key: its log says for which request`,
-    // What is denied is asked for again after half a minute; this bridges the minutes in which nothing needs it.
+    // A denied request is sent again after half a minute. The longer window bridges minutes without such a request.
     periods: 1,
     of: 5,
     missing: TreatMissingData.NOT_BREACHING,

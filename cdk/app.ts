@@ -1,6 +1,7 @@
 /**
- * The app of `cdk.json`: one stack with one probelet, whose plain props are the context value `probelet`, in `cdk.json` or on the command
- * line (`-c probelet='{"memorySize":512}'`). Props that are constructs, like a VPC, want an app of one's own.
+ * The app of `cdk.json`: one stack with one probelet. Its plain props are the context value `probelet`, in `cdk.json`
+ * or on the command line (`-c probelet='{"memorySize":512}'`). Props that are constructs, such as a VPC, need a
+ * separate app.
  */
 import { App } from 'aws-cdk-lib';
 import { nearest } from '../shared/lib/nearest.ts';
@@ -17,18 +18,18 @@ try {
   new ProbeletStack(app, 'Probelet', plainProps(app.node.tryGetContext(contextKey) ?? {}));
 } catch (error) {
   if (!(error instanceof WrongProps)) throw error;
-  // The stack would hide what the caller has to mend.
+  // A stack trace would hide the message.
   process.stderr.write(`${error.message}\n`);
   process.exit(1);
 }
 
-/** Other keys are flags of the CDK, or of other apps in the user's own `~/.cdk.json`. @throws WrongProps */
+/** Other keys are flags of the CDK or belong to other apps in the user's `~/.cdk.json`. @throws WrongProps */
 function requireKnownContext(keys: readonly string[]): void {
   const slip = keys.find((key) => key !== contextKey && nearest(key, [contextKey]) !== undefined);
   if (slip !== undefined) throw new WrongProps(`context ${slip}: there is no such key (did you mean ${contextKey}?)`);
 }
 
-/** What is in it is the construct's to check. @throws WrongProps */
+/** Checks only that the value is an object; the construct validates the props. @throws WrongProps */
 function plainProps(value: unknown): ProbeletProps {
   const parsed = typeof value === 'string' ? parsedJson(value) : value;
   if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed;

@@ -1,6 +1,6 @@
 /**
- * What a fleet costs a month, from the work that the product does for it: how often a holder beats, reads and is invoked, times the
- * published prices. Pure. Not in it: data transfer, NAT, calls of the API, and what a change of many targets at once costs.
+ * Estimates the monthly cost of a fleet: the number of heartbeats, reads and invocations times the published prices.
+ * Pure. Excludes data transfer, NAT, API calls, and the cost when many targets change at once.
  */
 import { capacityOf } from '../shared/core/layout.ts';
 import { bucketCount } from '../shared/core/slots.ts';
@@ -19,9 +19,9 @@ import { prices } from './prices.ts';
 export type CostInput = {
   readonly fleet: Fleet;
   readonly mode: FleetMode;
-  /** MB of the prober. */
+  /** The prober's memory in MB. */
   readonly memorySize: number;
-  /** Made by the stack, whatever the fleet. */
+  /** The stack creates these alarms and metrics whatever the fleet. */
   readonly alarms: number;
   readonly metrics: number;
 };
@@ -37,17 +37,17 @@ export type CostEstimate = {
 const monthSeconds = 730 * 3_600;
 const monthMinutes = monthSeconds / 60;
 
-/** As in shared/manager and shared/core: one place there, so a test compares. */
+/** Repeats constants of shared/manager and shared/core; a test compares them. */
 export const cadence = {
   beatSeconds: 5,
   changesSeconds: 1.5,
   reloadSeconds: 600,
   residentSlotSeconds: 780,
-  /** A tick run probes for this many times its CPU. */
+  /** A tick run spreads its probes over this multiple of their CPU time. */
   tickPace: 10,
 } as const;
 
-/** Bytes and counts that were measured or are bounds; each is a round number on the high side. */
+/** The byte sizes and counts below are measured or upper bounds, rounded up. */
 const readUnitBytes = 4_096;
 /** TARGET, STATUS and PROBE of a target with one probe. */
 const targetBytes = 3_000;
@@ -55,7 +55,7 @@ const changesItemBytes = 40;
 const changesSliceBytes = 8;
 const slicesMax = 256;
 const layoutShardBytes = 150;
-/** A message is sent, received, its visibility set now and then, deleted. */
+/** Sending, receiving, a few visibility changes, and deletion. */
 const requestsPerMessage = 5;
 /** Lambda polls a queue with five long polls of 20 s. */
 const pollsPerMonth = (5 * monthSeconds) / 20;
@@ -63,11 +63,14 @@ const tickStartSeconds = 2;
 const scheduleSeconds = 1.5;
 const scheduleGb = 0.25;
 const logBytesPerInvocation = 1_000;
-/** A result and a status changed: commit with fence, event and latest event, status with outbox, written, published, cleared, acked. */
+/**
+ * A change of a result and the status that follows: the commit with its fence, the event and the latest event, the
+ * status with its outbox, and the bookkeeping after publication.
+ */
 const changesPerTargetPerDay = 1;
 const perChange = { writes: 14, reads: 8, events: 3, messages: 4, gbSeconds: 0.05 } as const;
 
-/** What is counted of every shard. */
+/** The work of one shard in a month. */
 type Work = {
   readonly gbSeconds: number;
   readonly invocations: number;
@@ -139,8 +142,8 @@ function residentWork(shard: FleetShard, layout: FleetLayout, { fleet, memorySiz
 }
 
 /**
- * Each tick claims the buckets that have targets, in transactions. A process that had the same shard last need not load it again; several
- * shards take turns in the same process, and each finds another's memory.
+ * Each tick claims the buckets that have targets, in transactions. A process that held the same shard last need not
+ * load it again. With several shards, a process usually finds another shard's memory, so each tick loads.
  */
 function tickWork(shard: FleetShard, layout: FleetLayout, { fleet, memorySize }: CostInput): Work {
   const share = shard.buckets / bucketCount;
@@ -163,7 +166,7 @@ function tickWork(shard: FleetShard, layout: FleetLayout, { fleet, memorySize }:
   };
 }
 
-/** Each minute it reads what all shards and buckets have. */
+/** Every minute the schedule reads the state of all shards and buckets. */
 function scheduleWork({ shards }: FleetLayout, fleet: Fleet) {
   const reads = layoutUnits({ shards }) + shards.length + 2 * changesUnits(bucketCount, fleet);
   return { gbSeconds: scheduleGb * scheduleSeconds * monthMinutes, reads: reads * monthMinutes };

@@ -1,4 +1,4 @@
-/** One page: are targets probed, what do they say, what does it cost. */
+/** The dashboard: whether targets are probed, what the results are, and what it costs. */
 import { Duration } from 'aws-cdk-lib';
 import {
   AlarmStatusWidget,

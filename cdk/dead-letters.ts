@@ -1,4 +1,4 @@
-/** Where what could not be delivered or done waits for a person; an alarm looks at each. */
+/** Dead-letter queues. Each holds messages that could not be delivered or handled, and has an alarm. */
 import { Duration, Stack, Validations } from 'aws-cdk-lib';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
@@ -11,7 +11,10 @@ const retention = Duration.days(14);
 export const deadLetterQueue = (scope: Construct, encryptionKey: IKey | undefined): Queue =>
   new Queue(scope, 'DeadLetters', { retentionPeriod: retention, enforceSSL: true, ...encryptionOf(encryptionKey) });
 
-/** Of a bus whose events a customer key encrypts: they come as they are, encrypted, and above all when that key cannot be used. */
+/**
+ * The dead-letter queue of a bus with a customer key. The bus delivers the events encrypted, above all when it cannot
+ * use that key, so the queue does not use it.
+ */
 export function busDeadLetters(scope: Construct): Queue {
   const queue = deadLetterQueue(scope, undefined);
   Validations.of(queue).acknowledge({

@@ -1,4 +1,4 @@
-/** What works: the queue of shards, the four functions and what wakes them, all of one release. */
+/** The shard queue and the four functions with their triggers, all of one release. */
 import { createHash } from 'node:crypto';
 import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { EventBus } from 'aws-cdk-lib/aws-events';
@@ -26,7 +26,7 @@ export type Engine = {
   readonly parts: { readonly [name in FunctionName]: NodeFunction };
   readonly api: TargetApi;
   readonly deadLetters: { readonly [of: string]: Queue };
-  /** What waits to be done. */
+  /** The queues of pending work. */
   readonly queues: readonly Queue[];
 };
 
@@ -39,7 +39,7 @@ export function engine(scope: Construct, { props, stage, table, bus }: Options):
     bus,
     settings: { encryptionKey, logRetention, tracing, environment },
   });
-  /** Two know of shards. */
+  /** For the two functions that use the shard queue. */
   const withShards = (more: Variables) => ({
     shards,
     ...withVariables({ ...common, PROBELET_SHARD_QUEUE_URL: shards.queueUrl, ...more }),
@@ -68,7 +68,7 @@ export function engine(scope: Construct, { props, stage, table, bus }: Options):
 
 type Variables = { readonly [name: string]: string };
 
-/** The schedule asks for its own release, so what can run it has to be there first. */
+/** The schedule asks for this release, so a prober that can run it must be deployed first. */
 function release(
   name: string,
   { schedule, prober }: { readonly schedule: NodeFunction; readonly prober: NodeFunction },
@@ -90,7 +90,7 @@ function quotaEnvironment({ memorySize, targetsMax, targetsPerNamespaceMax, prob
   };
 }
 
-/** Changes with what a run does: its code, and what it may dial and use. A new one makes all runs hand over. */
+/** The release changes with the prober's code and configuration. All runs then hand over to the new release. */
 function releaseOf(
   { codeHash }: NodeFunction,
   { allowCidrs, canaries, memorySize, execRunner, secrets }: ProbeletProps,

@@ -1,4 +1,4 @@
-/** What the deployment will cost, said at synth. */
+/** Reports the estimated cost of the deployment at synth. */
 import type { Annotations } from 'aws-cdk-lib';
 import { metricsOf } from '../functions/lambda/metrics.ts';
 import { type CostEstimate, estimateCost } from './cost.ts';
@@ -15,15 +15,21 @@ type Input = {
   readonly maxConcurrency?: number;
 };
 
-/** What is estimated when nobody says what there will be. */
+/** The fleet to estimate if the props do not give one. */
 const fleetDefault: Fleet = [{ targets: 100, periodSeconds: 10 }];
 
-/** Metrics in the functions' logs, each for one stage and one function; a metric that only counts problems costs nothing while there are none. */
+/**
+ * The number of billed metrics, each for one stage and one function. A metric that only counts problems costs nothing
+ * while there are none.
+ */
 export const metricCount = Object.values(metricsOf)
   .flat()
   .filter((name) => name !== 'AccessDenied').length;
 
-/** An information with the estimate, and a warning above the budget or beyond what the shards can hold. */
+/**
+ * Adds an info with the estimate, and a warning if it exceeds the budget or the fleet exceeds the capacity of the
+ * shards.
+ */
 export function warnOfCost(annotations: Annotations, { budget, fleet, ...input }: Input): void {
   if (!fleet && (input.reservedConcurrency ?? input.maxConcurrency) !== undefined)
     annotations.addInfo('fleet: is not given, so the limits of concurrency were held against one shard');

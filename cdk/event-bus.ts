@@ -1,4 +1,4 @@
-/** The bus of changes: who may speak on it in the product's name, and what is said there. */
+/** The bus, with a policy on who may publish probelet's events and a registry of their schemas. */
 import { Stack } from 'aws-cdk-lib';
 import { EventBus } from 'aws-cdk-lib/aws-events';
 import { CfnRegistry, CfnSchema } from 'aws-cdk-lib/aws-eventschemas';
@@ -11,7 +11,7 @@ import { type DetailType, eventSchemas, eventSource, schemaVersion } from '../sh
 import { busDeadLetters } from './dead-letters.ts';
 
 export type Publishers = {
-  /** The only one that tells of results. */
+  /** Only the prober may publish results. */
   readonly prober: IRole;
   readonly others: readonly IRole[];
 };
@@ -20,7 +20,10 @@ const resultChanged: DetailType = 'Probe Result Changed';
 
 export class TargetBus extends Construct {
   readonly bus: EventBus;
-  /** What could not be encrypted or decrypted; without a customer key nothing of the kind happens. */
+  /**
+   * Receives events that could not be encrypted or decrypted. Undefined without a customer key, since neither can fail
+   * then.
+   */
   readonly deadLetters: Queue | undefined;
 
   constructor(scope: Construct, id: string, { encryptionKey }: { readonly encryptionKey?: IKey | undefined }) {
@@ -33,7 +36,7 @@ export class TargetBus extends Construct {
     });
   }
 
-  /** Whatever their own policies say, others cannot put events under the product's name. */
+  /** Keeps other principals from publishing under probelet's source, whatever their policies allow. */
   guard({ prober, others }: Publishers): void {
     const roles = [prober, ...others].map(({ roleArn }) => roleArn);
     this.#refuse('OnlyProbeletSpeaksAsProbelet', roles, { 'events:source': eventSource });
@@ -52,7 +55,7 @@ export class TargetBus extends Construct {
     this.bus.addToResourcePolicy(statement);
   }
 
-  /** What subscribers can generate their types from. A registry has no events of its own and costs nothing. */
+  /** Publishes schemas from which subscribers can generate types. A registry costs nothing. */
   describeEvents(): void {
     const registry = new CfnRegistry(this, 'Schemas', { description: 'Events of probelet' });
     for (const detailType of Object.keys(eventSchemas) as DetailType[])
@@ -66,7 +69,7 @@ export class TargetBus extends Construct {
   }
 }
 
-/** As a rule's target gets it. As input: a consumer has to bear fields that it does not know. */
+/** The event as a rule's target receives it. Generated for input, because a consumer must accept unknown fields. */
 function envelopeSchema(detailType: DetailType): object {
   const { $schema: _, ...detail } = z.toJSONSchema(eventSchemas[detailType], { target: 'draft-4', io: 'input' });
   const text = { type: 'string' };

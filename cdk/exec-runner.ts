@@ -1,11 +1,11 @@
-/** What `exec` probes may run: functions that are named at deploy time, and commands on instances with a tag. */
+/** Grants what `exec` probes may run: functions named at deploy time, and commands on instances with a tag. */
 import { Stack, Validations } from 'aws-cdk-lib';
 import { type IRole, Policy, type PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 import type { ExecRunner } from './props.ts';
 import { allow } from './statement.ts';
 
-/** A policy of its own, so that nothing else of the role is excused with it. */
+/** Uses a separate policy, so that the exception from cdk-nag covers no other statement of the role. */
 export function grantExec(scope: Construct, role: IRole, runner: ExecRunner | undefined): void {
   if (!runner) return;
   const policy = new Policy(scope, 'ExecPolicy', { roles: [role], statements: [...execStatements(scope, runner)] });
@@ -18,13 +18,13 @@ export function grantExec(scope: Construct, role: IRole, runner: ExecRunner | un
       });
 }
 
-/** Those of EC2, and others that Systems Manager manages. */
+/** EC2 instances, and other machines that Systems Manager manages. */
 const instanceArns = (stack: Stack): readonly string[] => [
   stack.formatArn({ service: 'ec2', resource: 'instance', resourceName: '*' }),
   stack.formatArn({ service: 'ssm', resource: 'managed-instance', resourceName: '*' }),
 ];
 
-/** As cdk-nag writes an ARN that is not known before it is deployed. */
+/** Formats an ARN that is unknown until deployment in the way that cdk-nag does. */
 function written(stack: Stack, arn: string): string {
   const resolved: string | { readonly 'Fn::Join': readonly [string, readonly (string | { readonly Ref: string })[]] } =
     stack.resolve(arn);
@@ -60,13 +60,13 @@ function commandStatements(
   ];
 }
 
-/** What may run, for a function that runs nothing itself: names alone. */
+/** The allowed runners by name only, for a function that does not call them. */
 export const execNames = ({ functions, instances }: ExecRunner = {}): { readonly [name: string]: string } => ({
   ...(functions && { PROBELET_EXEC_NAMES: Object.keys(functions).join(',') }),
   ...(instances && { PROBELET_EXEC_SSM: '1' }),
 });
 
-/** As the functions read it; see functions/lambda/environment.ts. */
+/** The format is defined in functions/lambda/environment.ts. */
 export function execEnvironment(scope: Construct, runner: ExecRunner | undefined): { readonly [name: string]: string } {
   const { functions, instances } = runner ?? {};
   const arns = Object.fromEntries(

@@ -1,4 +1,6 @@
-/** What is to be probed, in round numbers, and the shards that the product's own layout makes of it. Pure. */
+/**
+ * Describes the expected targets in round numbers, and computes the shards that probelet's layout makes of them. Pure.
+ */
 import { capacityOf, planLayout, splitAbove } from '../shared/core/layout.ts';
 import { bucketCount } from '../shared/core/slots.ts';
 import { type BucketWeight, execCpuMs, grpcCpuMs, httpCpuMs, httpsCpuMs, tcpCpuMs } from '../shared/core/weight.ts';
@@ -8,9 +10,9 @@ export type FleetProbe = 'http' | 'https' | 'tcp' | 'grpc' | 'exec';
 export type FleetPart = {
   readonly targets: number;
   readonly periodSeconds: number;
-  /** Default `http`. */
+  /** Defaults to `http`. */
   readonly probe?: FleetProbe;
-  /** Default 1. */
+  /** Defaults to 1. */
   readonly probesPerTarget?: number;
 };
 
@@ -26,11 +28,14 @@ export type FleetShard = {
 
 export type FleetLayout = {
   readonly shards: readonly FleetShard[];
-  /** Share of what one holder should have at most; above 1 there are no smaller shards, so only more memory helps. */
+  /**
+   * The load of the heaviest shard, relative to the threshold for a split. Above 1 the shard cannot be split further,
+   * so only more memory helps.
+   */
   readonly load: number;
 };
 
-/** CPU of one probe, ms of one vCPU. */
+/** CPU time of one probe, in ms of one vCPU. */
 export const probeCpuMs: { readonly [probe in FleetProbe]: number } = {
   http: httpCpuMs,
   https: httpsCpuMs,
@@ -44,7 +49,7 @@ const timeoutSeconds = 1;
 
 export const targetsOf = (fleet: Fleet): number => fleet.reduce((sum, { targets }) => sum + targets, 0);
 
-/** Of one kind of target: probes a second. */
+/** Probes per second of one part of the fleet. */
 export const probesPerSecond = ({ targets, periodSeconds, probesPerTarget = 1 }: FleetPart): number =>
   (targets * probesPerTarget) / periodSeconds;
 
@@ -61,7 +66,7 @@ export function fleetLayout(
   return { shards: shards.map(({ mode, from, to }) => ({ mode, buckets: to - from })), load };
 }
 
-/** Targets are spread over the buckets by a hash, so evenly. */
+/** A hash spreads targets evenly over the buckets. */
 function bucketWeight(fleet: Fleet): BucketWeight {
   const sum = (of: (part: FleetPart) => number) => fleet.reduce((total, part) => total + of(part), 0) / bucketCount;
   return {

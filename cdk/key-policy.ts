@@ -1,10 +1,10 @@
-/** What the services of the deployment may do with its key, in its account and for its purposes only. */
+/** Allows AWS services to use the deployment's key, in this account and for the deployment's purposes only. */
 import { Stack } from 'aws-cdk-lib';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { Construct } from 'constructs';
 
-/** Of a key that is not made in this app nothing can be changed: its policy has to say the same. */
+/** The policy of an imported key cannot be changed here; it must contain the same statements. */
 export function allowServices(scope: Construct, key: IKey | undefined): void {
   if (key === undefined) return;
   const stack = Stack.of(scope);

@@ -1,4 +1,7 @@
-/** A function of the product: one file made by esbuild, a role of its own, a log group that ends. */
+/**
+ * One of probelet's Lambda functions: a single file bundled by esbuild, a separate role, and a log group with limited
+ * retention.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Annotations, AssetHashType, DockerImage, type Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
@@ -21,7 +24,7 @@ import { buildSync } from 'esbuild';
 import { bundling, entryFile, type FunctionName } from '../functions/bundling.ts';
 import { allow } from './statement.ts';
 
-/** What all functions of a deployment have in common. */
+/** Settings that all functions of a deployment share. */
 export type FunctionSettings = {
   readonly environment: { readonly [name: string]: string };
   readonly logRetention: RetentionDays;
@@ -92,7 +95,7 @@ export class NodeFunction extends Construct {
       '@aws-cdk/aws-lambda:codeFromBucketObjectVersionNotSpecified',
       'The key is a hash of the code: other code has another key.',
     );
-    // Lets `cdk watch` find the code of a function.
+    // Lets `cdk watch` find the function's code.
     code.addResourceMetadata(this.function.node.defaultChild as CfnFunction, 'Code');
   }
 
@@ -107,7 +110,10 @@ const withoutResources = {
     'Network interfaces of functions and traces: neither EC2 nor X-Ray knows a narrower resource for these actions.',
 } as const;
 
-/** Bundled in this process, so without Docker. The hash is of the output: the same code is the same release, wherever it was made. */
+/**
+ * Bundles in this process, without Docker. The hash is computed from the output, so that the same code is the same
+ * release on every machine.
+ */
 function codeAsset(scope: Construct, name: FunctionName): Asset {
   return new Asset(scope, 'Code', {
     path: join(root, 'functions', name),
@@ -124,7 +130,10 @@ function codeAsset(scope: Construct, name: FunctionName): Asset {
   });
 }
 
-/** As if it were written beside the sources: the paths in its map are then the same in every clone, and so is its hash. */
+/**
+ * Bundles as if the output were beside the sources, so that the paths in the source map, and therefore the hash, are
+ * the same in every clone.
+ */
 function bundle(name: FunctionName, outputFolder: string): void {
   const { banner, ...options } = bundling;
   const { outputFiles } = buildSync({
@@ -144,9 +153,9 @@ function networkProps({ vpc, vpcSubnets, securityGroups }: FunctionNetwork) {
 }
 
 /**
- * Lambda makes the function's network interfaces in the name of its role; EC2 knows no narrower resource for it. The code itself may
- * not: `lambda:SourceFunctionArn` is set on calls from within a function only. Source: "Giving Lambda functions access to resources in an
- * Amazon VPC", required permissions.
+ * Lambda creates the function's network interfaces with its role, and EC2 supports no narrower resource. The code
+ * itself is denied these actions: `lambda:SourceFunctionArn` is set only on calls from within a function. Source:
+ * "Giving Lambda functions access to resources in an Amazon VPC", required permissions.
  */
 function networkStatements(): readonly PolicyStatement[] {
   const actions = [

@@ -1,6 +1,6 @@
 /**
- * Published prices of us-east-1, US dollars, without free tiers. Read in 2026 from the pages named; a price that moves is changed here
- * and nowhere else.
+ * Published prices for us-east-1 in US dollars, without free tiers, read in 2026 from the pages named. This is the only
+ * place to update a price.
  */
 export type Price = { readonly usd: number; readonly source: string };
 

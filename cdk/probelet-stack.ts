@@ -1,4 +1,4 @@
-/** A stack with one probelet, and what its users have to know of it. */
+/** A stack with one probelet and the outputs that its users need. */
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { Probelet } from './probelet.ts';

@@ -1,4 +1,4 @@
-/** The product as a construct. Everything is a prop; nothing is read from context or environment. */
+/** probelet as a construct. All settings are props; nothing is read from context or environment. */
 import { Annotations, Names, Stack } from 'aws-cdk-lib';
 import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
@@ -23,9 +23,9 @@ import { memorySizeDefault, modeDefault, requireValidProps } from './validate-pr
 
 export type UpdateRule = {
   readonly detailType: DetailType | readonly DetailType[];
-  /** Of the event's detail, in EventBridge's pattern language. Default: all. */
+  /** Matches the event's detail, in EventBridge's pattern language. Defaults to all events. */
   readonly pattern?: { readonly [field: string]: unknown };
-  /** What is called. Give it a dead-letter queue: after a day the bus gives up. */
+  /** The rule's target. Give it a dead-letter queue, because the bus gives up after a day. */
   readonly target: IRuleTarget;
 };
 
@@ -76,17 +76,17 @@ export class Probelet extends Construct {
     warnOfCost(annotations, { ...props, mode, memorySize, alarms: alarms.length });
   }
 
-  /** May register, report, trigger and remove targets through the API, and read them. With IAM as authorizer only. */
+  /** Lets `grantee` register, report, trigger, remove and read targets through the API. Requires IAM as authorizer. */
   grantRegister(grantee: IGrantable): void {
     this.#api.grantRegister(grantee);
   }
 
-  /** May read targets and their status through the API. With IAM as authorizer only. */
+  /** Lets `grantee` read targets and their status through the API. Requires IAM as authorizer. */
   grantReadStatus(grantee: IGrantable): void {
     this.#api.grantReadStatus(grantee);
   }
 
-  /** Calls the target with each event of this kind. At least once, in any order. */
+  /** Calls the target for each matching event, at least once and in any order. */
   onUpdate(id: string, { detailType, pattern, target }: UpdateRule): Rule {
     return new Rule(this, id, {
       eventBus: this.bus,
@@ -100,7 +100,7 @@ export class Probelet extends Construct {
   }
 }
 
-/** Of a dimension, as the functions take it. */
+/** The functions' limit for the metric dimension. */
 const stageLengthMax = 64;
 
 const functionsOf = (made: { readonly [name in FunctionName]: NodeFunction }) => ({

@@ -1,4 +1,4 @@
-/** What a deployment tells its prober of what it chose, and how much of that there is room for. */
+/** Passes the deployment's choices to the prober in environment variables, within Lambda's size limit. */
 import type { Construct } from 'constructs';
 import { execEnvironment, execNames } from './exec-runner.ts';
 import type { ProbeletProps } from './props.ts';
@@ -6,7 +6,7 @@ import { secretEnvironment } from './secrets.ts';
 
 type Variables = { readonly [name: string]: string };
 
-/** What may be dialed, where secrets may go, what runs commands, and what shows that the prober's own network is all right. */
+/** The dial policy, the hosts for secrets, the runners for commands, and the canaries. */
 export function proberEnvironment(scope: Construct, props: ProbeletProps): Variables {
   const { allowLoopback, execRunner } = props;
   return {
@@ -16,7 +16,10 @@ export function proberEnvironment(scope: Construct, props: ProbeletProps): Varia
   };
 }
 
-/** What of it the API needs to warn of probes that can never run. It has less to say than the prober, and so room enough. */
+/**
+ * The part that the API needs to warn of probes that would be refused. It is smaller than the prober's and therefore
+ * fits.
+ */
 export const adviceEnvironment = ({ allowCidrs, secrets, allowLoopback, execRunner }: ProbeletProps): Variables => ({
   ...textEnvironment({ ...(allowCidrs && { allowCidrs }), ...(secrets && { secrets }) }),
   ...(allowLoopback && { PROBELET_ALLOW_LOOPBACK: '1' }),
@@ -29,10 +32,13 @@ const textEnvironment = ({ allowCidrs, canaries, secrets }: ProbeletProps): Vari
   ...secretEnvironment(secrets),
 });
 
-/** Lambda measures all variables as one JSON object. Names of the table, the bus, the queue, the stage and the release take under 1 KiB. */
+/**
+ * Lambda limits the size of all variables as one JSON object. The names of table, bus, queue, stage and release take
+ * less than 1 KiB.
+ */
 export const chosenBytesMax = 4 * 1024 - 1024;
 
-/** An ARN of a function that is not known before it is deployed has so many bytes at most. */
+/** The longest ARN of a function, for ARNs that are unknown until deployment. */
 const functionArn = `arn:aws-us-gov:lambda:us-gov-east-1:000000000000:function:${'n'.repeat(64)}`;
 
 export function chosenBytes({ execRunner, ...props }: ProbeletProps): number {

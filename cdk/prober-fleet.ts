@@ -1,4 +1,4 @@
-/** The queue of shards and the function that holds them: one message, one shard, one slot. */
+/** The shard queue and the prober function: one message is one shard for one slot. */
 import { Duration, Validations } from 'aws-cdk-lib';
 import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { EventBus } from 'aws-cdk-lib/aws-events';
@@ -13,13 +13,13 @@ import type { ExecRunner, ProbeletProps } from './props.ts';
 import { secretStatements } from './secrets.ts';
 import { allow, useKey } from './statement.ts';
 
-/** Lambda's limit: a slot of 13 min, and what its start and end take. */
+/** Lambda's maximum. Covers a slot of 13 min with its start and end. */
 const timeout = Duration.minutes(15);
-/** A mapping wants at least the function's time-out. A run sets its own, much shorter one first thing. */
+/** A mapping requires at least the function's time-out. A run first sets a much shorter one. */
 const visibility = Duration.minutes(16);
 const retention = Duration.hours(1);
 
-/** The queue of shards, before anything that names it in its environment. */
+/** The shard queue, created before the functions that refer to it in their environment. */
 export class ShardQueue extends Construct {
   readonly queue: Queue;
 

@@ -1,4 +1,4 @@
-/** What a deployment may choose. Everything has a default; nothing is read from context or environment. */
+/** The props of a deployment. Each has a default; nothing is read from context or environment. */
 import type { IHttpRouteAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2';
 import type { ISecurityGroup, IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
@@ -8,62 +8,75 @@ import type { SecretHostTexts } from '../functions/secret-variable.ts';
 import type { Fleet } from './fleet.ts';
 import type { TargetTableProps } from './table.ts';
 
-/** What `exec` probes may use; without it they are prober errors. */
+/** The runners for `exec` probes. Without a runner such probes are prober errors. */
 export type ExecRunner = {
   /** Functions that a probe may name. */
   readonly functions?: { readonly [name: string]: IFunction };
-  /** SSM Run Command on instances with this tag. */
+  /** Instances with this tag, on which probes may run commands by SSM Run Command. */
   readonly instances?: { readonly tagKey: string; readonly tagValue: string };
 };
 
 export type ProbeletProps = TargetTableProps & {
-  /** Dimension of all metrics, so one for each deployment of a region. Default: made from the construct's path. */
+  /**
+   * The dimension of all metrics, unique for each deployment in a region. Defaults to a name derived from the
+   * construct's path.
+   */
   readonly stage?: string;
-  /** Where the prober dials from. Default: Lambda's own network, which reaches public addresses only. */
+  /** The network from which the prober dials. Defaults to Lambda's network, which reaches public addresses only. */
   readonly vpc?: IVpc;
-  /** Default: the private subnets. */
+  /** Defaults to the private subnets. */
   readonly vpcSubnets?: SubnetSelection;
-  /** Of the prober in the VPC. Default: one that may dial anything. */
+  /** The prober's security groups in the VPC. Defaults to one that allows all outbound traffic. */
   readonly securityGroups?: readonly ISecurityGroup[];
-  /** Private ranges that may be dialed. Default: none. */
+  /** Private ranges that may be dialed. Defaults to none. */
   readonly allowCidrs?: readonly string[];
-  /** For an emulator, whose functions and targets are on one machine. */
+  /** For an emulator, whose functions and targets run on one machine. */
   readonly allowLoopback?: boolean;
-  /** `host:port` that answer while the prober's own network is all right. Default: DynamoDB and SQS of the region. */
+  /**
+   * `host:port` of endpoints that answer as long as the prober's network works. Defaults to DynamoDB and SQS in the
+   * region.
+   */
   readonly canaries?: readonly string[];
-  /** Default: none, and exec probes are prober errors. */
+  /** Defaults to none, so that exec probes are prober errors. */
   readonly execRunner?: ExecRunner;
   /**
-   * What probe headers may refer to, as they do (`ssm:/probelet/…`, `secretsmanager:probelet/…`), and the hosts that each may be sent to:
-   * `host`, `*.host` or an address, with or without a port. Default: nothing.
+   * The secrets that probe headers may refer to, written as in a header (`ssm:/probelet/…`,
+   * `secretsmanager:probelet/…`), each with the hosts to which it may be sent: `host`, `*.host` or an address, with or
+   * without a port. Defaults to none.
    */
   readonly secrets?: SecretHostTexts;
-  /** Default `auto`: tick for a shard of few targets (`tickTargetsMax`) whose periods are all a minute or more, else resident. */
+  /**
+   * Defaults to `auto`: tick for a shard with few targets (`tickTargetsMax`) whose periods are all at least a minute,
+   * else resident.
+   */
   readonly mode?: 'auto' | 'resident' | 'tick';
-  /** Of the prober, MB. More of it means fewer shards. */
+  /** The prober's memory in MB. More memory means fewer shards. */
   readonly memorySize?: number;
-  /** Of every route but `/healthz`. Default: IAM. */
+  /** Authorizes every route but `/healthz`. Defaults to IAM. */
   readonly authorizer?: IHttpRouteAuthorizer;
-  /** Told of every alarm. Default: alarms are only seen. */
+  /** Receives every alarm. Without a topic, alarms are only visible in CloudWatch. */
   readonly alarmTopic?: ITopic;
-  /** Default: one month. */
+  /** Defaults to one month. */
   readonly logRetention?: RetentionDays;
-  /** Of the prober. Off by default: small accounts may not reserve anything. */
+  /** Reserved concurrency of the prober. Off by default, because small accounts cannot reserve any. */
   readonly reservedConcurrency?: number;
-  /** How many runs there are at most at the same time. Default: as many as the account has room for. */
+  /** The largest number of concurrent runs. Defaults to what the account allows. */
   readonly maxConcurrency?: number;
-  /** Of the function behind the API. Off by default. */
+  /** Reserved concurrency of the API function. Off by default. */
   readonly apiReservedConcurrency?: number;
-  /** Targets that may be registered. Default: 1,000,000. */
+  /** The largest number of targets. Defaults to 1,000,000. */
   readonly targetsMax?: number;
-  /** The same of each namespace. Default: as many. */
+  /** The largest number of targets in each namespace. Defaults to `targetsMax`. */
   readonly targetsPerNamespaceMax?: number;
-  /** HTTP probes a second that may be registered; others count by what they cost. Default: what 256 shards of this memory bear. */
+  /**
+   * The largest number of HTTP probes per second; other probes count by their cost. Defaults to the capacity of 256
+   * shards with this memory.
+   */
   readonly probesPerSecondMax?: number;
-  /** Traces with X-Ray, whose actions know no resources: a wildcard in each role. */
+  /** Traces with X-Ray. Its actions support no resources, so each role gets a wildcard. */
   readonly tracing?: boolean;
-  /** What is to be probed, for the estimate of its costs. */
+  /** The expected targets, for the cost estimate. */
   readonly fleet?: Fleet;
-  /** US dollars a month above which the estimate is a warning. */
+  /** US dollars a month. A higher estimate is a warning. */
   readonly budget?: number;
 };

@@ -1,4 +1,6 @@
-/** Which secrets the prober may read for the headers of its probes, and where they may go: as the deployment says, and no others. */
+/**
+ * Grants the prober the secrets for probe headers that the deployment names, with the hosts to which each may be sent.
+ */
 import { ArnFormat, Stack } from 'aws-cdk-lib';
 import type { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
@@ -7,14 +9,14 @@ import { secretPrefix } from '../shared/aws/secrets.ts';
 import { secretReference } from '../shared/core/secret-reference.ts';
 import { allow } from './statement.ts';
 
-/** The functions ask for nothing outside their prefix. */
+/** The functions read no secret without this prefix. */
 export function isGrantable(text: string): boolean {
   const reference = secretReference(text);
   if (reference?.source === 'ssm') return reference.name.startsWith(`/${secretPrefix}`);
   return reference?.source === 'secretsmanager' && reference.name.startsWith(secretPrefix);
 }
 
-/** As the prober reads it; see functions/lambda/environment.ts. */
+/** The format is defined in functions/lambda/environment.ts. */
 export const secretEnvironment = (secrets: SecretHostTexts | undefined): { readonly [name: string]: string } =>
   secrets ? { PROBELET_SECRETS: secretVariable(secrets) } : {};
 
@@ -28,7 +30,7 @@ export function secretStatements(scope: Construct, secrets: SecretHostTexts = {}
   const parameters = names('ssm').map((name) =>
     stack.formatArn({ service: 'ssm', resource: 'parameter', resourceName: name.slice(1) }),
   );
-  // Secrets Manager puts six characters of its own behind the name.
+  // Secrets Manager appends a hyphen and six characters to the name.
   const kept = names('secretsmanager').map((name) =>
     stack.formatArn({
       service: 'secretsmanager',

@@ -1,4 +1,4 @@
-/** Each minute: who holds what. Late, twice or not at all does no harm, so nothing of it is tried again. */
+/** Runs the schedule every minute. A late, repeated or missing run does no harm, so nothing is retried. */
 import { Duration, Validations } from 'aws-cdk-lib';
 import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { type EventBus, Rule, Schedule } from 'aws-cdk-lib/aws-events';
@@ -12,7 +12,7 @@ import { type FunctionSettings, NodeFunction } from './node-function.ts';
 import { allow, useKey } from './statement.ts';
 
 const memorySize = 256;
-/** The next minute's comes anyway. */
+/** Below a minute, because the next run comes anyway. */
 const timeout = Duration.seconds(50);
 const eventAgeMax = Duration.seconds(60);
 

@@ -1,4 +1,4 @@
-/** What a role may do, each statement named after what for. */
+/** Builds the policy statements of roles, each named after its purpose. */
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 
@@ -17,7 +17,7 @@ export const allow = (
     ...(conditions && { conditions }),
   });
 
-/** Table, queues and environment are encrypted with it. */
+/** Table, queues and environment variables are encrypted with the key. */
 export const useKey = (key: IKey | undefined): readonly PolicyStatement[] =>
   key === undefined
     ? []

@@ -1,4 +1,4 @@
-/** From a hint on the bus to the status of a target: rule, queue, function. */
+/** The rule, queue and function that compute a target's status after a hint on the bus. */
 import { Duration } from 'aws-cdk-lib';
 import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { type EventBus, Rule } from 'aws-cdk-lib/aws-events';
@@ -14,14 +14,14 @@ import { allow, useKey } from './statement.ts';
 
 const memorySize = 256;
 const timeout = Duration.seconds(30);
-/** AWS's advice for mappings: six time-outs. */
+/** AWS recommends six function time-outs for mappings. */
 const visibility = Duration.seconds(180);
 const receivesMax = 5;
 const batchSize = 10;
-/** A flood of changes leaves the account's concurrency to the probers. */
+/** Leaves the account's concurrency to the probers when many targets change. */
 const concurrencyMax = 5;
 
-/** What changes a status. */
+/** Events that may change a status. */
 const wakeners: readonly DetailType[] = ['Probe Result Changed', 'Target Sync Requested'];
 
 type Props = { readonly settings: FunctionSettings; readonly table: TableV2; readonly bus: EventBus };

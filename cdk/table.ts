@@ -1,4 +1,4 @@
-/** The one table: results cache, statuses, targets. Its shape is the store's; how it is kept is the deployment's. */
+/** The one table, for targets, results and statuses. The store defines its keys, the deployment how it is kept. */
 import { RemovalPolicy } from 'aws-cdk-lib';
 import { AttributeType, Billing, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
@@ -6,13 +6,13 @@ import { Construct } from 'constructs';
 import { expiryAttribute } from '../shared/store/operation.ts';
 
 export type TargetTableProps = {
-  /** Default: an AWS owned key. */
+  /** Defaults to an AWS owned key. */
   readonly encryptionKey?: IKey;
-  /** What a `cdk destroy` does with the table. Default: it stays, and deletion is refused. */
+  /** What `cdk destroy` does with the table. By default the table is retained and protected from deletion. */
   readonly removalPolicy?: RemovalPolicy;
 };
 
-/** On demand, with point-in-time recovery and expiry of events. TTL is hygiene only: correctness never rests on it. */
+/** On demand, with point-in-time recovery and TTL for events. TTL only frees space; correctness never depends on it. */
 export class TargetTable extends Construct {
   readonly table: TableV2;
 

@@ -1,4 +1,4 @@
-/** The HTTP API: its routes one by one, who may call them, and the function behind all of them. */
+/** The HTTP API: its routes, their authorization, and the function behind them. */
 import { Duration, RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
 import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 import {
@@ -20,7 +20,7 @@ import { busActions, tableActions } from '../functions/rights.ts';
 import { type FunctionSettings, NodeFunction } from './node-function.ts';
 import { allow, useKey } from './statement.ts';
 
-/** `anyone`: nobody is asked who they are. */
+/** `anyone` means no authentication. */
 type Access = 'register' | 'read' | 'anyone';
 
 type ApiRoute = { readonly method: HttpMethod; readonly path: string; readonly access: Access };
@@ -28,7 +28,7 @@ type ApiRoute = { readonly method: HttpMethod; readonly path: string; readonly a
 const targets = '/v1/namespaces/{namespace}/targets';
 const target = `${targets}/{name}`;
 
-/** What the app serves and can be served here: an HTTP API cannot stream `/v1/watch`, and CloudWatch has what `/metrics` would say. */
+/** The app's routes that work here: an HTTP API cannot stream `/v1/watch`, and CloudWatch replaces `/metrics`. */
 export const apiRoutes: readonly ApiRoute[] = [
   { method: HttpMethod.GET, path: '/healthz', access: 'anyone' },
   { method: HttpMethod.GET, path: '/openapi.json', access: 'read' },
@@ -47,11 +47,13 @@ export const apiRoutes: readonly ApiRoute[] = [
   { method: HttpMethod.PUT, path: '/v1/namespaces/{namespace}/desired', access: 'register' },
 ];
 
-/** More memory is more CPU: the first answer after a start comes sooner. */
+/** More memory means more CPU, which shortens cold starts. */
 const memorySize = 512;
-/** The HTTP API gives up after 30 s. */
+/** The HTTP API times out after 30 s. */
 const timeout = Duration.seconds(29);
-/** Requests a second: what a registry of targets needs, and too few to take the account's concurrency from the probers. */
+/**
+ * Requests per second: enough for a registry of targets, too few to take the account's concurrency from the probers.
+ */
 const throttle = { rateLimit: 50, burstLimit: 100 } as const;
 
 type Props = {
@@ -89,17 +91,17 @@ export class TargetApi extends Construct {
     this.url = defaultStage(this, this.api, settings).url;
   }
 
-  /** May register, report, trigger and remove targets, and read them. */
+  /** Lets `grantee` register, report, trigger, remove and read targets. */
   grantRegister(grantee: IGrantable): void {
     this.#grant(grantee, ['register', 'read']);
   }
 
-  /** May read targets and their status. */
+  /** Lets `grantee` read targets and their status. */
   grantReadStatus(grantee: IGrantable): void {
     this.#grant(grantee, ['read']);
   }
 
-  /** CDK's own grant of a route opens all paths that begin as it does. */
+  /** CDK's grant for a route would allow every path that begins like it. */
   #routeArn({ method, path }: ApiRoute): string {
     const resourceName = `*/${method}${path.replaceAll(/\{\w+\}/g, '*')}`;
     return Stack.of(this).formatArn({ service: 'execute-api', resource: this.api.apiId, resourceName });
@@ -155,7 +157,7 @@ function defaultStage(
   });
 }
 
-/** Who asked for what, and what came of it. Never a header or a body. */
+/** Caller, route and outcome. Never a header or a body. */
 const accessLogFormat = AccessLogFormat.custom(
   JSON.stringify({
     requestId: '$context.requestId',

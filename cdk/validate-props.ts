@@ -1,4 +1,4 @@
-/** Wrong props fail at synth, all of them at once, each by its name and with what is allowed. */
+/** Validates props at synth and reports all errors at once, each with the prop's name and the allowed values. */
 import { RemovalPolicy, type Stack, Token } from 'aws-cdk-lib';
 import { HttpNoneAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
@@ -19,9 +19,9 @@ import { isGrantable } from './secrets.ts';
 export const modeDefault = 'auto';
 export const memorySizeDefault = 256;
 
-/** `meant`: what a refused value may have stood for, as the end of the sentence. */
 const quotaMax = 10_000_000;
 
+/** `meant` returns a suggestion for a rejected value, as the end of the message. */
 type Rule = { readonly allowed: string; readonly schema: z.ZodType; readonly meant?: (value: unknown) => string };
 
 const construct = (allowed: string): Rule => ({ allowed, schema: z.custom((value) => Construct.isConstruct(value)) });
@@ -34,7 +34,7 @@ const name = z.string().regex(/^[\w-]{1,64}$/);
 
 const isSecretHost = (text: string) => secretHost(text) !== undefined;
 
-/** Whether it answers is seen when it runs. */
+/** Whether the endpoint answers is known only at run time. */
 const hostAndPort = z.string().refine((value) => canaryOf(value) !== undefined);
 
 const fleetPart = z.strictObject({
@@ -44,10 +44,10 @@ const fleetPart = z.strictObject({
   probesPerTarget: z.int().min(1).max(60).optional(),
 });
 
-/** A function of this stack or of another; only what is used of it. */
+/** A function of this or another stack; checks only the property in use. */
 const lambdaFunction = z.custom((value) => Construct.isConstruct(value) && 'functionArn' in value);
 
-/** Of a table: there are no snapshots of one. */
+/** A DynamoDB table supports no snapshot policy. */
 const removalPolicies = [RemovalPolicy.DESTROY, RemovalPolicy.RETAIN] as const;
 
 const rules: { readonly [prop in keyof ProbeletProps]-?: Rule } = {
@@ -117,10 +117,10 @@ const rules: { readonly [prop in keyof ProbeletProps]-?: Rule } = {
   budget: { allowed: 'a number of US dollars above 0', schema: z.number().positive() },
 };
 
-/** All there are. */
+/** The names of all props. */
 export const propNames: readonly string[] = Object.keys(rules);
 
-/** Its message has a line for each prop: its name, what it is and what is allowed. */
+/** The message has one line for each prop, with its name, value and allowed values. */
 export class WrongProps extends RangeError {}
 
 /** @throws WrongProps naming every wrong prop. */
@@ -146,7 +146,7 @@ function unknownProp(prop: string): string {
 
 const isProp = (prop: string): prop is keyof typeof rules => Object.hasOwn(rules, prop);
 
-/** Constructs are circular and of no use to a reader. */
+/** A construct is circular and would not help the reader. */
 function shown(value: unknown): string {
   if (typeof value === 'object' && value !== null && 'bind' in value) return value.constructor.name;
   try {
@@ -156,7 +156,7 @@ function shown(value: unknown): string {
   }
 }
 
-/** What depends on another prop. */
+/** Rules that involve several props. */
 function crossProblems(props: ProbeletProps, stack: Stack): readonly string[] {
   const { vpc, vpcSubnets, securityGroups, allowLoopback, canaries, stage, reservedConcurrency, maxConcurrency } =
     props;
@@ -202,7 +202,7 @@ const tooFew = (prop: string, value: number | undefined, { least, reason }: Leas
 
 const leastConcurrency = (props: ProbeletProps): number => 2 * shardsOf(props) + 2;
 
-/** Without a fleet: one. */
+/** One without a fleet. */
 function shardsOf({ fleet, mode = modeDefault, memorySize = memorySizeDefault }: ProbeletProps): number {
   return fleet ? fleetLayout(fleet, { mode, memorySize }).shards.length : 1;
 }
