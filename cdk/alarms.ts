@@ -50,7 +50,7 @@ export class Alarms extends Construct {
     const rules = [...functionRules(watched), ...deadLetterRules(watched), ...proberRules(watched)];
     this.alarms = rules.map((rule) => alarmOf(this, rule));
     if (topic === undefined) return;
-    topic.addToResourcePolicy(alarmsMayTell(topic, Stack.of(this).account));
+    topic.addToResourcePolicy(alarmsMayPublish(topic, Stack.of(this).account));
     const action = new SnsAction(topic);
     for (const alarm of this.alarms) {
       alarm.addAlarmAction(action);
@@ -60,9 +60,9 @@ export class Alarms extends Construct {
 }
 
 /** A topic with a resource policy, which `enforceSSL` creates, denies every principal that the policy does not name. */
-const alarmsMayTell = ({ topicArn }: ITopic, account: string): PolicyStatement =>
+const alarmsMayPublish = ({ topicArn }: ITopic, account: string): PolicyStatement =>
   new PolicyStatement({
-    sid: 'AlarmsMayTell',
+    sid: 'AlarmsMayPublish',
     principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
     actions: ['sns:Publish'],
     resources: [topicArn],

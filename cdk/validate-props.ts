@@ -165,7 +165,7 @@ function crossProblems(props: ProbeletProps, stack: Stack): readonly string[] {
   return [
     ...(props.encryptionKey && Token.isUnresolved(stack.region)
       ? [
-          'encryptionKey: allowed: only in a stack with a region (env), since the table wants the key of each of its regions',
+          'encryptionKey: allowed: only in a stack with a region (env), since the table needs a key in each of its regions',
         ]
       : []),
     ...(vpcSubnets && !vpc ? ['vpcSubnets: allowed: only together with vpc'] : []),

@@ -42,7 +42,7 @@ export function apiFunction(ports: ApiFunctionPorts) {
     const { request, caller } = decoded;
     const { pathname: path } = new URL(request.url);
     if (caller === undefined && !anonymous && path !== anonymousPath)
-      return problemResponse(problem(401, 'unauthorized', 'Nobody has asked who you are.'));
+      return problemResponse(problem(401, 'unauthorized', 'The request is not authenticated.'));
     const response = await app.fetch(request);
     metrics.emit();
     // Requests that change something are logged; reads are not.

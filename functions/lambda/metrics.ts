@@ -90,7 +90,7 @@ export function functionMetrics({ stage, service, clock, write = writeLine }: Op
     emit(values = {}) {
       const all: MetricValues = { ...values, ...units, ...(denials > 0 && { AccessDenied: denials }) };
       const unknown = names(all).filter((name) => !isOf(service, name));
-      if (unknown.length > 0) throw new Error(`${service} tells no ${unknown.join(', ')}`);
+      if (unknown.length > 0) throw new Error(`${service} publishes no ${unknown.join(', ')}`);
       units = { ReadUnits: 0, WriteUnits: 0 };
       denials = 0;
       write(JSON.stringify({ ...embedded(all, Math.floor(clock.nowMs())), Stage: stage, Function: service, ...all }));

@@ -92,7 +92,7 @@ export function localCanaries({ clock, resolve, log, wayOut }: LocalCanaryPorts)
 }
 
 const noWayOut =
-  'no canary beyond this machine: if its own network fails, its targets seem to; name what always answers with --canary HOST:PORT';
+  'no canary beyond this machine: if its network fails, its targets appear to fail; name an endpoint that always answers with --canary HOST:PORT';
 
 /** Lists the upstream servers of systemd-resolved, which itself listens on loopback. */
 const forwardedPath = '/run/systemd/resolve/resolv.conf';

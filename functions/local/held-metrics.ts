@@ -29,8 +29,8 @@ const families = {
   result: gauge('probe_result', 'Result of the probe as the API shows it: 1 for the present one.'),
   lastProbe: gauge('probe_last_probe_timestamp_seconds', 'When the last probe that gave a verdict was made.'),
   lastChange: gauge('probe_last_change_timestamp_seconds', 'When the result of the probe last changed.'),
-  degraded: gauge('prober_degraded', 'Whether the prober of the shard doubts itself and commits nothing.'),
-  beatAge: gauge('shard_beat_age_seconds', 'Time since the last beat of the shard that was written.'),
+  degraded: gauge('prober_degraded', 'Whether the prober of the shard fails its self-check and commits no result.'),
+  beatAge: gauge('shard_beat_age_seconds', 'Time since the last written heartbeat of the shard.'),
   late: gauge('late_probes', 'Probes of the shard that were last made so long ago that their result is unknown.'),
 } as const;
 

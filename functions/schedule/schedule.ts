@@ -21,8 +21,8 @@ export function scheduleFunction(ports: ScheduleFunctionPorts) {
     try {
       const { layout, notSent, noHolder } = await runSchedule(ports, { desiredRelease: release, capacity, mode });
       if (noHolder.length > 0) log.error('shards without a holder', { shards: noHolder });
-      const told = { Shards: layout.length, ShardsWithoutHolder: noHolder.length, MessagesNotSent: notSent };
-      metrics.emit(told);
+      const values = { Shards: layout.length, ShardsWithoutHolder: noHolder.length, MessagesNotSent: notSent };
+      metrics.emit(values);
     } catch (cause) {
       log.error('the schedule failed', { cause });
       metrics.emit();

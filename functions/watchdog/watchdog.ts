@@ -61,7 +61,9 @@ export function startWatchdog({ log, line, remember, hangMs = hangMsDefault }: W
     resourceLimits: { maxOldGenerationSizeMb: heapMbMax, maxYoungGenerationSizeMb: youngHeapMbMax },
   });
   thread.unref();
-  thread.on('error', (cause) => log.error('nobody watches the event loop any more', { cause }));
+  thread.on('error', (cause) =>
+    log.error('the watchdog has failed: a hang of the event loop goes unnoticed', { cause }),
+  );
   return {
     attribution: sharedAttribution(shared),
     stopping: () => Atomics.store(cells, cell.stopping, 1),

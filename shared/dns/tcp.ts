@@ -51,11 +51,11 @@ function exchange(server: Server, query: Buffer, { take, fail, closed }: Exchang
   const socket = new Socket();
   const reading = messageReader();
   let isOver = false;
-  const over = (tell?: () => void) => {
+  const over = (report?: () => void) => {
     if (isOver) return;
     isOver = true;
     socket.destroy();
-    tell?.();
+    report?.();
   };
   socket.once('close', closed);
   socket.on('error', ({ code }: NodeJS.ErrnoException) => over(() => fail(code ?? 'EUNKNOWN')));

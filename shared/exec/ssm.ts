@@ -36,7 +36,8 @@ export function ssmRunner({ call, clock, instanceId }: SsmRunnerOptions): Runner
     const sent = await awsJson(call, asked, deadlineMs);
     if (sent.kind !== 'output') return notSent(sent);
     const commandId = commandIdOf(sent.output);
-    if (commandId === undefined) return { kind: 'notStarted', message: 'Systems Manager gave no id', own: true };
+    if (commandId === undefined)
+      return { kind: 'notStarted', message: 'Systems Manager returned no command id', own: true };
     const watched = await watch({ call, clock, deadlineMs }, { CommandId: commandId, InstanceId: instanceId });
     if (watched.kind === 'ended') return watched.outcome;
     await cancelled({ call, clock }, commandId);

@@ -101,8 +101,8 @@ export function frameReader(taker: FrameTaker): (bytes: Uint8Array) => Connectio
       const isHeader = headerBytes < frameHeaderBytes;
       at += isHeader ? takeHeader(bytes, at) : takePayload(bytes, at);
       if (headerBytes < frameHeaderBytes) return undefined;
-      const trouble = (isHeader ? begin() : undefined) ?? (restBytes === 0 ? end() : undefined);
-      if (trouble) return trouble;
+      const violation = (isHeader ? begin() : undefined) ?? (restBytes === 0 ? end() : undefined);
+      if (violation) return violation;
     }
     return undefined;
   };

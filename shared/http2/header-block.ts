@@ -59,17 +59,17 @@ export function blockReader({ listBytesMax, isWanted, reserve, onField }: BlockO
   let remainingBytes = 0;
   /** Errors of the fields, of their encoding, and of the current fragment. */
   let malformed: string | undefined;
-  let pseudoTrouble: string | undefined;
+  let pseudoProblem: string | undefined;
   let undecodable: string | undefined;
   let isTooMuch = false;
 
-  const troubleOf = (field: Field, isPseudo: boolean): string | undefined => {
+  const problemOf = (field: Field, isPseudo: boolean): string | undefined => {
     if (isPseudo) return sawRegular ? 'pseudo header field after regular' : undefined;
     return field.isNameValid ? undefined : 'invalid header field name';
   };
   const take = (field: Field) => {
     const isPseudo = field.name.startsWith(':');
-    malformed = troubleOf(field, isPseudo) ?? (field.isValueValid ? undefined : 'invalid header field value');
+    malformed = problemOf(field, isPseudo) ?? (field.isValueValid ? undefined : 'invalid header field value');
     sawRegular ||= !isPseudo;
     const bytes = sizeOf(field);
     if (malformed === undefined && bytes > remainingBytes) {
@@ -83,8 +83,8 @@ export function blockReader({ listBytesMax, isWanted, reserve, onField }: BlockO
     else if (isWanted(field.name)) onField(field);
   };
   const takePseudo = ({ name, value = '' }: Field) => {
-    if (!pseudoFields.has(name)) pseudoTrouble ??= `invalid pseudo-header "${name}"`;
-    else if (pseudo.has(name)) pseudoTrouble ??= `duplicate pseudo-header "${name}"`;
+    if (!pseudoFields.has(name)) pseudoProblem ??= `invalid pseudo-header "${name}"`;
+    else if (pseudo.has(name)) pseudoProblem ??= `duplicate pseudo-header "${name}"`;
     else pseudo.set(name, value);
   };
   const decoder = hpackDecoder({
@@ -99,8 +99,8 @@ export function blockReader({ listBytesMax, isWanted, reserve, onField }: BlockO
     const cut = decoder.endBlock();
     if (cut !== undefined) return fault(errorCode.compression, cut);
     const isMixed = pseudo.has(statusField) && pseudo.size > 1;
-    const trouble = malformed ?? pseudoTrouble ?? (isMixed ? 'mix of request and response pseudo headers' : undefined);
-    if (trouble !== undefined) return { kind: 'malformed', streamId: begun.streamId, message: trouble };
+    const problem = malformed ?? pseudoProblem ?? (isMixed ? 'mix of request and response pseudo headers' : undefined);
+    if (problem !== undefined) return { kind: 'malformed', streamId: begun.streamId, message: problem };
     return { kind: 'block', block: { ...begun, pseudo, isTruncated, listBytes } };
   };
 
@@ -114,7 +114,7 @@ export function blockReader({ listBytesMax, isWanted, reserve, onField }: BlockO
       listBytes = 0;
       remainingBytes = listBytesMax;
       malformed = undefined;
-      pseudoTrouble = undefined;
+      pseudoProblem = undefined;
       undecodable = undefined;
     },
     beginFragment: (bytes) => {

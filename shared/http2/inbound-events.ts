@@ -13,22 +13,22 @@ export type Data = {
   readonly payloadBytes: number;
 };
 
-type Told<What> = (what: What) => ConnectionFault | undefined;
+type FrameListener<What> = (what: What) => ConnectionFault | undefined;
 
 export type InboundEvents = {
-  readonly settings: Told<Settings>;
+  readonly settings: FrameListener<Settings>;
   readonly settingsAck: () => ConnectionFault | undefined;
-  readonly headers: Told<Block>;
-  readonly data: Told<Data>;
-  readonly reset: Told<{ readonly streamId: number; readonly code: number }>;
-  readonly ping: Told<Uint8Array>;
-  readonly goAway: Told<{ readonly lastStreamId: number; readonly code: number }>;
-  readonly windowUpdate: Told<{ readonly streamId: number; readonly increment: number }>;
+  readonly headers: FrameListener<Block>;
+  readonly data: FrameListener<Data>;
+  readonly reset: FrameListener<{ readonly streamId: number; readonly code: number }>;
+  readonly ping: FrameListener<Uint8Array>;
+  readonly goAway: FrameListener<{ readonly lastStreamId: number; readonly code: number }>;
+  readonly windowUpdate: FrameListener<{ readonly streamId: number; readonly increment: number }>;
   readonly pushPromise: () => ConnectionFault | undefined;
   /** A frame without effect: PRIORITY, a PING reply, an unknown type, or a CONTINUATION after a malformed HEADERS. */
   readonly other: () => ConnectionFault | undefined;
   /** A frame with an error that affects only its stream. */
-  readonly malformed: Told<{ readonly streamId: number; readonly message: string }>;
+  readonly malformed: FrameListener<{ readonly streamId: number; readonly message: string }>;
   /** Returns how many bytes to keep of a DATA frame that begins. */
   readonly dataWanted: () => number;
 };

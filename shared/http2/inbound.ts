@@ -21,7 +21,7 @@ export function inbound(events: InboundEvents, options: InboundOptions): FrameTa
   let openStreamId = 0;
   let current: { readonly header: FrameHeader; readonly parser: FrameParser } | undefined;
 
-  const orderTrouble = ({ type, streamId }: FrameHeader): string | undefined => {
+  const orderProblem = ({ type, streamId }: FrameHeader): string | undefined => {
     const isContinuation = type === frameType.continuation;
     if (openStreamId === 0) return isContinuation ? 'unexpected CONTINUATION' : undefined;
     if (!isContinuation) return 'another frame within a header block';
@@ -31,8 +31,8 @@ export function inbound(events: InboundEvents, options: InboundOptions): FrameTa
   return {
     begin: (header) => {
       if (header.payloadBytes > options.frameBytesMax) return fault(errorCode.frameSize, 'frame too large');
-      const trouble = orderTrouble(header);
-      if (trouble !== undefined) return fault(errorCode.protocol, trouble);
+      const problem = orderProblem(header);
+      if (problem !== undefined) return fault(errorCode.protocol, problem);
       const { type, streamId } = header;
       if (type === frameType.headers || type === frameType.continuation)
         openStreamId = hasFlag(header, flag.endHeaders) ? 0 : streamId;

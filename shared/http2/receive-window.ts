@@ -18,27 +18,27 @@ const grantedPart = 1 / 4;
 
 export function receiveWindow(limitBytes: number): ReceiveWindow {
   let unreadBytes = 0;
-  let untoldBytes = 0;
+  let ungrantedBytes = 0;
   /** Granted beyond the limit for one large message. */
   let extraBytes = 0;
   return {
     arrived: (bytes) => {
       unreadBytes += bytes;
-      return unreadBytes + untoldBytes <= limitBytes + extraBytes;
+      return unreadBytes + ungrantedBytes <= limitBytes + extraBytes;
     },
     read: (bytes) => {
       unreadBytes -= bytes;
       const ofExtra = Math.min(bytes, extraBytes);
       extraBytes -= ofExtra;
-      untoldBytes += bytes - ofExtra;
-      if (untoldBytes < limitBytes * grantedPart) return 0;
-      const granted = untoldBytes;
-      untoldBytes = 0;
+      ungrantedBytes += bytes - ofExtra;
+      if (ungrantedBytes < limitBytes * grantedPart) return 0;
+      const granted = ungrantedBytes;
+      ungrantedBytes = 0;
       return granted;
     },
     expect: (bytes) => {
       const wanted = Math.min(bytes, windowBytesMax);
-      if (wanted - unreadBytes <= limitBytes - (unreadBytes + untoldBytes)) return 0;
+      if (wanted - unreadBytes <= limitBytes - (unreadBytes + ungrantedBytes)) return 0;
       extraBytes = Math.min(wanted, windowBytesMax - limitBytes);
       return extraBytes;
     },

@@ -22,15 +22,15 @@ export type Gathered = {
 export function gathered(bytesMax: number): Gathered {
   let taken: Uint8Array = nothing;
   let size = 0;
-  let isOwn = true;
+  let isCopied = true;
 
   /** Doubles the capacity, so that many small pieces do not each cause a copy. */
-  const makeRoom = (wanted: number) => {
-    if (isOwn && taken.length >= wanted) return;
+  const reserve = (wanted: number) => {
+    if (isCopied && taken.length >= wanted) return;
     const larger = Buffer.allocUnsafeSlow(Math.min(bytesMax, Math.max(wanted, 2 * size)));
     larger.set(taken.subarray(0, size));
     taken = larger;
-    isOwn = true;
+    isCopied = true;
   };
   return {
     add: (bytes, from = 0, to = bytes.length) => {
@@ -38,9 +38,9 @@ export function gathered(bytesMax: number): Gathered {
       if (end <= from) return 0;
       if (size === 0) {
         taken = bytes.subarray(from, end);
-        isOwn = false;
+        isCopied = false;
       } else {
-        makeRoom(size + end - from);
+        reserve(size + end - from);
         taken.set(bytes.subarray(from, end), size);
       }
       size += end - from;
@@ -49,7 +49,7 @@ export function gathered(bytesMax: number): Gathered {
     isFull: () => size >= bytesMax,
     bytes: () => Buffer.from(taken.buffer, taken.byteOffset, size),
     keep: () => {
-      if (!isOwn) makeRoom(size);
+      if (!isCopied) reserve(size);
     },
   };
 }

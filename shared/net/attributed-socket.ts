@@ -15,6 +15,6 @@ export function attribute(socket: Attributed, resumes: Resumes | undefined): voi
 }
 
 /** Each listener of the socket calls the returned function first. */
-export const resumesOf = (socket: Attributed): Resumes => socket[resumesKey] ?? nobodyAsks;
+export const resumesOf = (socket: Attributed): Resumes => socket[resumesKey] ?? unattributed;
 
-const nobodyAsks = (): void => undefined;
+const unattributed = (): void => undefined;

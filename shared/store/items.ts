@@ -198,15 +198,15 @@ export function decodeProbe(item: Item): Decoded<ProbeRecord> {
 }
 
 export function decodeEvent(item: Item): Decoded<EventRecord> {
-  const own = ownTrouble('EVENT', item);
-  return own ? poison(item, own) : parsed(eventSchema, { ...item, kind: item.eventKind }, item);
+  const problem = headerProblem('EVENT', item);
+  return problem ? poison(item, problem) : parsed(eventSchema, { ...item, kind: item.eventKind }, item);
 }
 
 const slicePattern = /^[0-9a-f]{2}$/;
 
 export function decodeChanges(item: Item): Decoded<ChangesRecord> {
-  const own = ownTrouble('CHANGES', item);
-  if (own) return poison(item, own);
+  const problem = headerProblem('CHANGES', item);
+  if (problem) return poison(item, problem);
   const counters = Object.entries(item).filter(([name]) => slicePattern.test(name));
   const strange = counters.find(([, counter]) => typeof counter !== 'number');
   if (strange) return poison(item, `${strange[0]}: not a number`);
@@ -223,11 +223,11 @@ function encode(kind: RecordKind, key: Key, record: object): Item {
 }
 
 function decode<Record>(kind: RecordKind, schema: RecordSchema<Record>, item: Item): Decoded<Record> {
-  const own = ownTrouble(kind, item);
-  return own ? poison(item, own) : parsed(schema, item, item);
+  const problem = headerProblem(kind, item);
+  return problem ? poison(item, problem) : parsed(schema, item, item);
 }
 
-function ownTrouble(kind: ItemKind, item: Item): string | undefined {
+function headerProblem(kind: ItemKind, item: Item): string | undefined {
   if (item.kind !== kind) return `kind: not ${kind}`;
   if (typeof item.schemaVersion !== 'number') return 'schemaVersion: not a number';
   if (item.schemaVersion > itemSchemaVersion) return `schemaVersion: ${item.schemaVersion} is newer than this release`;

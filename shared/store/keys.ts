@@ -91,9 +91,9 @@ function boundedSortKey(prefix: string, rest: string): string {
   const whole = prefix + rest;
   if (Buffer.byteLength(whole) <= skBytesMax) return whole;
   const digest = `~${createHash('sha256').update(rest).digest('base64url')}`;
-  const room = skBytesMax - Buffer.byteLength(prefix + digest);
+  const bytesLeft = skBytesMax - Buffer.byteLength(prefix + digest);
   // In stream mode, the decoder omits a truncated character.
-  const beginning = new TextDecoder().decode(Buffer.from(rest).subarray(0, room), { stream: true });
+  const beginning = new TextDecoder().decode(Buffer.from(rest).subarray(0, bytesLeft), { stream: true });
   return prefix + beginning + digest;
 }
 
