@@ -1,6 +1,6 @@
 /**
  * The watchdog: a thread that ends the process when its event loop hangs, which the loop's timers cannot do. It reports
- * the probe that the loop was running in the log and to the next start. The supervisor of the process restarts it.
+ * the probe that the loop was running, both in the log and to the next start. A supervisor restarts the process.
  */
 import { Worker } from 'node:worker_threads';
 import type { Attribution } from '../../shared/lib/attribution.ts';

@@ -30,7 +30,7 @@ const environment = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/
 const drainMsMax = 250;
 /**
  * How long to wait for a killed command to exit. The kernel can delay that in a system call, and the probe does not
- * wait for it.
+ * wait any longer.
  */
 const deathMsMax = 1000;
 

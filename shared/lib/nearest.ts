@@ -12,7 +12,7 @@ const beginningLengthMin = 3;
  * neither exists.
  *
  * A slip is an extra, missing or wrong character, or two swapped neighbours. One slip is allowed for every three
- * characters, and at least one. Case is ignored. Of equally near words, the first one wins.
+ * characters, and at least one. Case is ignored. Among equally near words, the first one wins.
  */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   if (word === '' || word.length > wordLengthMax) return undefined;

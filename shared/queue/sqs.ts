@@ -37,7 +37,7 @@ export function sqsQueue(options: Options): SqsQueue {
   /** Polls whose caller no longer waits. */
   const abandoned = new Set<Promise<void>>();
 
-  /** Returns a message that an abandoned poll still receives to the queue immediately. */
+  /** Makes a message that an abandoned poll still receives visible again at once. */
   const abandon = (polling: Promise<Message | undefined>) => {
     const given = polling
       .then((message) => message && receivedOf(options, message).lease.extend(0))

@@ -230,7 +230,7 @@ async function givenUp(options: Options, write: Write, { sent, answerLost }: End
   throw unavailable('cause' in sent ? sent.cause : undefined);
 }
 
-/** One item with the token proves the whole write. A missing token proves nothing, because it may still appear. */
+/** One item with the token proves the whole write. A missing token proves nothing: the write may still arrive. */
 async function readBack(options: Options, write: Write): Promise<WriteOutcome> {
   const stored = write.operations.find((operation) => operation.kind === 'put' || operation.kind === 'update');
   if (!stored) return { kind: 'inDoubt' };

@@ -109,7 +109,7 @@ export const encodeHang = (at: TargetAddress, record: HangRecord): Item => encod
 export const encodeProbe = (at: TargetAddress, record: ProbeRecord): Item =>
   encode('PROBE', probeKey(at, probeName(record.container, record.probeType)), record);
 
-/** `kind` of an item is its item kind, so the event's kind is stored as `eventKind`. */
+/** An item's `kind` is its record type, so the event's kind is stored as `eventKind`. */
 export function encodeEvent(at: TargetAddress, { kind, ...record }: EventRecord): Item {
   const expiresAt = Math.floor(record.timeMs / 1000) + eventRetentionSeconds;
   return encode('EVENT', eventKey(at, record.id), { ...record, eventKind: kind, expiresAt });

@@ -26,7 +26,7 @@ export type CheckpointEntry = {
   readonly streak: number;
   readonly resultRun: number;
   readonly lastResult?: ProbeRecord['lastResult'];
-  /** The probe was due when the run ended, but its result was lost. The next holder executes it at once. */
+  /** The probe was pending when the run ended. The next holder executes it at once. */
   readonly owed?: boolean;
   /** The number of manual triggers in TARGET that have been passed on. Absent if there were none. */
   readonly requestsSeen?: number;
