@@ -37,7 +37,7 @@ export function planReport(address: TargetAddress, report: Report, nowMs: number
       kind: 'write',
       operations: [
         { kind: 'check', key: targetKey(address), if: [{ kind: 'equals', attribute: 'uid', value: target.uid }] },
-        { kind: 'put', item: encodeReport(address, record), if: unchangedSince(stored) },
+        { kind: 'put', item: encodeReport(address, record), if: sameReport(stored) },
       ],
       stored: { ...stored, report: record },
       created: false,
@@ -49,7 +49,7 @@ export function planReport(address: TargetAddress, report: Report, nowMs: number
 const nextVersion = ({ report, status }: StoredTarget): number =>
   Math.max(report?.version ?? 0, status?.observedReportVersion ?? 0) + 1;
 
-function unchangedSince({ report, hasReportItem }: StoredTarget): readonly Condition[] {
+function sameReport({ report, hasReportItem }: StoredTarget): readonly Condition[] {
   if (!report) return [{ kind: hasReportItem ? 'exists' : 'notExists' }];
   return [
     { kind: 'equals', attribute: 'uid', value: report.uid },

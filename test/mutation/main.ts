@@ -4,11 +4,12 @@
  */
 import { parseArgs } from 'node:util';
 import { chanceOf } from '../sim/chance.ts';
+import { sourceOf } from '../support/edited-source.ts';
 import { type Coverage, coverageOf } from './coverage.ts';
 import { type Judgement, judge, type Proofs, simulationCpuSeconds } from './judge.ts';
 import { type Mutant, nameOf } from './mutant.ts';
 import { mutantsOf } from './operators.ts';
-import { judgingTests, mutatedFiles, sourceOf } from './test-files.ts';
+import { judgingTests, mutatedFiles } from './test-files.ts';
 import { isOf, knownVerdicts } from './verdicts.ts';
 
 const { values } = parseArgs({

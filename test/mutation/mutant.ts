@@ -1,12 +1,8 @@
 /** A change of the source that some test should notice. */
-export type Mutant = {
-  /** From the root of the project. */
-  readonly file: string;
+import type { Edit } from '../support/edited-source.ts';
+
+export type Mutant = Edit & {
   readonly operator: Operator;
-  /** UTF-16 offsets into the source; what lies between them is replaced. */
-  readonly start: number;
-  readonly end: number;
-  readonly replacement: string;
   /** 1-based. */
   readonly line: number;
   readonly column: number;

@@ -1,7 +1,8 @@
 /** The files that are mutated, and the tests that judge them. */
-import { globSync, readFileSync } from 'node:fs';
+import { globSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { sourceOf } from '../support/edited-source.ts';
 
 const projectPath = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -20,8 +21,6 @@ export const judgingTests = (): readonly string[] =>
   ]).filter((path) => !slow.has(path));
 
 const slow: ReadonlySet<string> = new Set(['test/manager/network-cut.test.ts']);
-
-export const sourceOf = (file: string): string => readFileSync(join(projectPath, file), 'utf8');
 
 /** Whether the test is meant for the file: it imports it, or holds the core against the recorded vectors. */
 export const isMeantFor = (file: string, test: string): boolean =>

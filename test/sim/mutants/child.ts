@@ -6,16 +6,14 @@ import type { Outcome } from '../simulate.ts';
 import { worldReplacements } from './mutant-world.ts';
 import { mutants } from './mutants.ts';
 import { removals } from './removals.ts';
-import { replaceExports } from './replace-exports.ts';
-import { callsOf, enterReplacements } from './replacement.ts';
+import { replaceFunctions } from './replace-functions.ts';
+import { callsOf } from './replacement.ts';
 import type { Found, Trial, Tried } from './trial.ts';
 
 async function tryOut({ mutant, removed, seeds, hours }: Trial): Promise<Tried> {
   const world = mutants.find(({ name }) => name === mutant)?.world;
   if (!world) throw new Error(`there is no mutant '${mutant}'`);
-  const replacements = [...removed.map((protection) => removals[protection]), ...worldReplacements(world)];
-  enterReplacements(replacements);
-  replaceExports(replacements);
+  replaceFunctions([...removed.map((protection) => removals[protection]), ...worldReplacements(world)]);
   // Only now: what is replaced is replaced when it is loaded.
   const { simulate } = await import('../simulate.ts');
   let simulatedHours = 0;
@@ -32,7 +30,7 @@ async function tryOut({ mutant, removed, seeds, hours }: Trial): Promise<Tried> 
     simulatedHours += found ? Math.max(1, Math.ceil(found.timeMs / hourMs)) : hours;
     if (found) break;
   }
-  return { simulatedHours, calls: Object.fromEntries(callsOf()), ...(found && { found }) };
+  return { simulatedHours, calls: callsOf(), ...(found && { found }) };
 }
 
 const hourMs = 3_600_000;

@@ -1,12 +1,10 @@
 /** The world that a mutant lives in: as harsh as it has to be where its protection matters, and no harsher elsewhere. */
-import type * as crashPoints from '../crash-points.ts';
-import type * as faults from '../faults.ts';
-import type { FaultKind, Profile } from '../faults.ts';
+import type { crashPoints } from '../crash-points.ts';
+import type { FaultKind, Profile, planFaults } from '../faults.ts';
 import type { Process } from '../process.ts';
 import type { WorldName } from '../setting.ts';
-import type * as targets from '../targets.ts';
-import type * as truth from '../truth.ts';
-import { type Replacement, replacementIn } from './replacement.ts';
+import type { endpointLife } from '../truth.ts';
+import { always, inSimulator, type Replacement } from './replacement.ts';
 
 export type MutantWorld = {
   readonly profile: Profile;
@@ -45,7 +43,7 @@ export function worldReplacements({
 }
 
 const chosenFaults = (kinds: readonly FaultKind[] | undefined, roles: readonly string[] | undefined) =>
-  replacementIn<typeof faults>()('test/sim/faults.ts', 'planFaults', (original, removed) => (ports) => {
+  inSimulator<typeof planFaults>('planFaults', (original, removed) => (ports) => {
     const { chance } = ports;
     const isChosen = (kind: unknown) => kinds === undefined || kinds.some((one) => one === kind);
     const isStruck = (item: unknown) => roles === undefined || roles.some((role) => roleOf(item) === role);
@@ -65,7 +63,7 @@ const roleOf = (item: unknown): unknown =>
   typeof item === 'object' && item !== null && 'role' in item ? item.role : undefined;
 
 const chosenSite = (chosen: string) =>
-  replacementIn<typeof crashPoints>()('test/sim/crash-points.ts', 'crashPoints', (original, removed) => (...args) => {
+  inSimulator<typeof crashPoints>('crashPoints', (original, removed) => (...args) => {
     const points = original(...args);
     const armed = new Map<Process, () => void>();
     return {
@@ -84,45 +82,31 @@ const chosenSite = (chosen: string) =>
   });
 
 const flappingLife = ({ wellMs, illMs }: NonNullable<MutantWorld['flapping']>) =>
-  replacementIn<typeof truth>()(
-    'test/sim/truth.ts',
-    'endpointLife',
-    (_, removed) =>
-      ({ scheduler, chance, network }, endpoint) => {
-        removed();
-        let cancel: () => void = () => undefined;
-        const become = (isWell: boolean) => {
-          network.set(endpoint, isWell ? 'healthy' : 'failing');
-          const forMs = chance.wait(isWell ? wellMs : illMs);
-          cancel = scheduler.after(forMs, { label: `${endpoint} turns`, deliver: () => become(!isWell) });
-        };
-        become(true);
-        return () => {
-          cancel();
-          network.forget(endpoint);
-        };
-      },
-  );
-
-const restlessOperator = (restMs: number) =>
-  replacementIn<typeof targets>()('test/sim/targets.ts', 'restMsOf', (_, removed) => () => {
+  inSimulator<typeof endpointLife>('endpointLife', (_, removed) => ({ scheduler, chance, network }, endpoint) => {
     removed();
-    return restMs;
+    let cancel: () => void = () => undefined;
+    const become = (isWell: boolean) => {
+      network.set(endpoint, isWell ? 'healthy' : 'failing');
+      const forMs = chance.wait(isWell ? wellMs : illMs);
+      cancel = scheduler.after(forMs, { label: `${endpoint} turns`, deliver: () => become(!isWell) });
+    };
+    become(true);
+    return () => {
+      cancel();
+      network.forget(endpoint);
+    };
   });
 
+const restlessOperator = (restMs: number) => inSimulator('restMsOf', always(restMs));
+
 const hangingLife = (fromMs: number) =>
-  replacementIn<typeof truth>()(
-    'test/sim/truth.ts',
-    'endpointLife',
-    (_, removed) =>
-      ({ scheduler, network }, endpoint) => {
-        removed();
-        network.set(endpoint, 'healthy');
-        const hang = () => network.set(endpoint, 'hanging');
-        const cancel = scheduler.after(fromMs - scheduler.nowMs(), { label: `${endpoint} hangs`, deliver: hang });
-        return () => {
-          cancel();
-          network.forget(endpoint);
-        };
-      },
-  );
+  inSimulator<typeof endpointLife>('endpointLife', (_, removed) => ({ scheduler, network }, endpoint) => {
+    removed();
+    network.set(endpoint, 'healthy');
+    const hang = () => network.set(endpoint, 'hanging');
+    const cancel = scheduler.after(fromMs - scheduler.nowMs(), { label: `${endpoint} hangs`, deliver: hang });
+    return () => {
+      cancel();
+      network.forget(endpoint);
+    };
+  });

@@ -1,45 +1,56 @@
-/** What takes the place of an exported function, and how often it was called. */
+/** What takes the place of a function, and how often it was called. */
+
+/** `original` is the function as it was; `removed` is to be called whenever the protection would have been asked. */
+type Replace<Signature> = (original: Signature, removed: () => void) => Signature;
+/** A function of which only the answer matters. */
+export type AnyOf<Answer> = (...args: never[]) => Answer;
+type Any = AnyOf<unknown>;
 
 export type Replacement = {
-  /** From the root of the project. */
-  readonly module: string;
-  readonly exported: string;
-  /** `removed` is to be called whenever the protection would have been asked. */
-  readonly replace: (original: never, removed: () => void) => unknown;
+  /** Of a function of a module, exported or not: the only one of this name in the files. */
+  readonly name: string;
+  /** Patterns, from the root of the project. */
+  readonly files: readonly string[];
+  readonly replace: (original: never, removed: () => void) => Any;
 };
 
-type Functions = { readonly [exported: string]: unknown };
+const replacing =
+  (...files: readonly string[]) =>
+  <Signature extends Any>(name: string, replace: Replace<Signature>): Replacement => ({ name, files, replace });
 
-/** Typed by the module: `replacementIn<typeof import('…')>()('…', 'name', (original) => …)`. */
-export const replacementIn =
-  <Module extends Functions>() =>
-  <Name extends string & keyof Module>(
-    module: string,
-    exported: Name,
-    replace: (original: Module[Name], removed: () => void) => Module[Name],
-  ): Replacement => ({ module, exported, replace });
+/** `inProduct('name', (original: (…) => …, removed) => …)`: wherever the product has it. */
+export const inProduct = replacing('shared/**/*.ts', 'functions/**/*.ts');
+/** `inSimulator<typeof name>('name', (original, removed) => …)` */
+export const inSimulator = replacing('test/sim/*.ts');
 
-const replacements = new Map<string, Replacement>();
-const calls = new Map<string, number>();
+/** Answers this, whatever it is asked. */
+export const always =
+  (answer: unknown): Replace<Any> =>
+  (_, removed) =>
+  () => {
+    removed();
+    return answer;
+  };
 
-const nameOf = ({ module, exported }: Pick<Replacement, 'module' | 'exported'>): string => `${module}#${exported}`;
+const replacements = new Map<string, Pick<Replacement, 'replace'> & { made?: Any; calls: number }>();
 
-export function enterReplacements(all: readonly Replacement[]): void {
-  for (const one of all) {
-    if (replacements.has(nameOf(one))) throw new Error(`${nameOf(one)} is replaced twice`);
-    replacements.set(nameOf(one), one);
-    calls.set(nameOf(one), 0);
-  }
+/** `place`: the file and the name. */
+export function enterReplacement(place: string, { replace }: Replacement): void {
+  if (replacements.has(place)) throw new Error(`${place} is replaced twice`);
+  replacements.set(place, { replace, calls: 0 });
 }
 
-/** How often each replacement stood in for its original, by module and name. */
-export const callsOf = (): ReadonlyMap<string, number> => calls;
+/** How often each replacement stood in for its original, by place. */
+export const callsOf = (): { readonly [place: string]: number } =>
+  Object.fromEntries([...replacements].map(([place, { calls }]) => [place, calls]));
 
-/** Called by the wrapper of the module. */
-export function replaced(module: string, exported: string, original: unknown): unknown {
-  const name = nameOf({ module, exported });
-  const replacement = replacements.get(name);
-  if (!replacement || typeof original !== 'function') throw new Error(`${name} cannot be replaced`);
-  const removed = () => void calls.set(name, (calls.get(name) ?? 0) + 1);
-  return replacement.replace(original as never, removed);
+/** Called by the changed source, each time that the function is called. */
+export function replaced(place: string, original: Any): Any {
+  const entered = replacements.get(place);
+  if (!entered) throw new Error(`${place} cannot be replaced`);
+  const removed = () => {
+    entered.calls += 1;
+  };
+  entered.made ??= entered.replace(original as never, removed);
+  return entered.made;
 }
