@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { judge, troubleOf } from './mutants/judge.ts';
+import { worldReplacements } from './mutants/mutant-world.ts';
 import { type Mutant, mutants } from './mutants/mutants.ts';
+import { removals } from './mutants/removals.ts';
+import { definitionOf, replaceFunctions } from './mutants/replace-functions.ts';
+import { always, inProduct } from './mutants/replacement.ts';
 import { runTrial } from './mutants/run-trial.ts';
 
 function mutantOf(wanted: string): Mutant {
@@ -36,6 +40,22 @@ describe('mutants', () => {
     const detail = 'TypeError\n    at file:///test/sim/mutants/removals.ts:1:1';
     const found = { invariant: 'trouble', seed: 1, timeMs: 0, detail };
     assert.match(troubleOf({ simulatedHours: 1, calls: {}, found }) ?? '', /by itself/);
+  });
+
+  test('each names one function of the product, and its world one of the simulator', () => {
+    const replacements = [...Object.values(removals), ...mutants.flatMap(({ world }) => worldReplacements(world))];
+    for (const replacement of replacements) definitionOf(replacement);
+  });
+
+  test('a name that no function has, or several have, is refused', () => {
+    assert.throws(() => definitionOf(inProduct('noSuchFunction', always(1))), /'noSuchFunction' .* there is none/);
+    assert.throws(() => definitionOf(inProduct('handler', always(1))), /#handler, .*#handler/);
+  });
+
+  test('a function that is not exported is replaced for the callers in its file', async () => {
+    replaceFunctions([inProduct('turnsUntil', always(Number.POSITIVE_INFINITY))]);
+    const { mayTurn } = await import('../../shared/core/velocity.ts');
+    assert.ok(mayTurn({ turning: 1_000, targets: 1_000, surgeMs: 0, turned: 1_000, periodMs: 1_000 }));
   });
 
   test('each that is masked has a pair without what masks it', () => {

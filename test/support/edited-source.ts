@@ -1,7 +1,6 @@
 /** Loads source files with changes made to their text, in this process only; everything else is loaded as it is. */
 import { readFileSync } from 'node:fs';
-import { registerHooks, stripTypeScriptTypes } from 'node:module';
-import { fileURLToPath } from 'node:url';
+import { registerHooks } from 'node:module';
 
 const projectUrl = new URL('../../', import.meta.url);
 
@@ -24,8 +23,8 @@ export function loadEdited(edits: readonly Edit[]): void {
     load(url, context, nextLoad) {
       const own = byUrl.get(url);
       if (!own) return nextLoad(url, context);
-      const source = edited(readFileSync(fileURLToPath(url), 'utf8'), own);
-      return { format: 'module', source: stripTypeScriptTypes(source), shortCircuit: true };
+      const source = edited(readFileSync(new URL(url), 'utf8'), own);
+      return { format: 'module-typescript', source, shortCircuit: true };
     },
   });
 }

@@ -1,17 +1,19 @@
 /** Decisions of the product that are made wrongly, one function each; see removals.ts. */
-import type { OutboxEvent, ProbeRecord, StatusRecord, TargetState } from '../../../shared/core/records.ts';
+import type { ProbeRecord, RestartRequest, TargetState } from '../../../shared/core/records.ts';
 import type { WorkerSpec } from '../../../shared/core/worker.ts';
 import type { HeldTarget } from '../../../shared/manager/held.ts';
 import type { ShardMessage } from '../../../shared/queue/queue.ts';
 import { type AnyOf, always, inProduct, type Replacement } from './replacement.ts';
 
 type Plans = (state: TargetState, nowMs: number, ...rest: never[]) => unknown;
-type Requests = { readonly open: StatusRecord['restartRequests']; readonly outbox: readonly OutboxEvent[] };
-type Advances = (state: TargetState, failing: never, nowMs: number) => Requests;
+type IsDue = (request: RestartRequest, nowMs: number) => boolean;
 type Incarnation = { readonly restartCount: number };
 type Counts = (deps: never, address: never, growth?: unknown) => Promise<void>;
 type Drops = (ports: never, message: ShardMessage, ...rest: never[]) => Promise<unknown>;
 type Works = (spec: WorkerSpec, ...rest: never[]) => unknown;
+
+/** Less than any back-off. */
+const shortBackoffMs = 1_000;
 
 export const decisionRemovals = {
   /** A container whose readiness probe fails is restarted. */
@@ -27,15 +29,7 @@ export const decisionRemovals = {
     return original({ ...state, target: { ...target, deletionTimestampMs: 0 } }, nowMs, ...rest);
   }),
   /** A repeated request does not wait for its back-off. */
-  'no back-off': inProduct('advanceRequests', (original: Advances, removed) => (state, failing, nowMs) => {
-    const { open, outbox } = original(state, failing, nowMs);
-    const soon = Object.entries(open).map(([name, request]) => {
-      if (request.nextAtMs <= nowMs + backoffMutantMs) return [name, request];
-      removed();
-      return [name, { ...request, nextAtMs: nowMs + backoffMutantMs }];
-    });
-    return { open: Object.fromEntries(soon), outbox };
-  }),
+  'no back-off': inProduct('againAfterMs', always(shortBackoffMs)),
   /** A static container that is reported as restarted stays the one that it was. */
   'restarts not taken in': inProduct('incarnationOf', (original: AnyOf<Incarnation>, removed) => (...args) => {
     const incarnation = original(...args);
@@ -43,42 +37,11 @@ export const decisionRemovals = {
     return { ...incarnation, restartCount: 0 };
   }),
   /** The recovery of a static container is told as soon as its restart is reported. */
-  'recovered without a verdict': inProduct(
-    'advanceRequests',
-    (original: Advances, removed) => (state, failing, nowMs) => {
-      const { open, outbox } = original(state, failing, nowMs);
-      const answered = Object.entries(open).filter(([, { answered }]) => answered);
-      if (answered.length === 0) return { open, outbox };
-      removed();
-      const claims = answered.map(([container, { id, probeType, requestedAtMs, published }]) => ({
-        id: `${id}/${requestedAtMs}/recovered`,
-        detailType: 'Container Recovered',
-        timeMs: nowMs,
-        detail: {
-          container,
-          containerID: staticIDOf(state, container),
-          probeType,
-          message: '',
-          attempts: published,
-          failedSinceMs: requestedAtMs,
-        },
-      }));
-      return {
-        open: Object.fromEntries(Object.entries(open).filter(([, request]) => !request.answered)),
-        outbox: [...outbox, ...claims],
-      };
-    },
-  ),
+  'recovered without a verdict': inProduct('verdictOf', always('success')),
   /** A restart request is published once, whatever becomes of it. */
-  'requests told once': inProduct('advanceRequests', (original: Advances, removed) => (state, failing, nowMs) => {
-    const { status } = state;
-    // Far from now it would be due at once, as the mark of a wrong clock.
-    const once = Object.entries(status.restartRequests).map(([name, request]) => {
-      if (request.published === 0) return [name, request];
-      removed();
-      return [name, { ...request, nextAtMs: nowMs + 60_000 }];
-    });
-    return original({ ...state, status: { ...status, restartRequests: Object.fromEntries(once) } }, failing, nowMs);
+  'requests told once': inProduct('isRequestDue', (original: IsDue, removed) => (request, nowMs) => {
+    if (request.published > 0) removed();
+    return request.published === 0 && original(request, nowMs);
   }),
   /** A static container that has failed is not probed any more, as if a runtime were about to replace it. */
   'static workers on hold': inProduct('reduce', (original: Works, removed) => ({ probesOn, ...spec }, ...rest) => {
@@ -93,6 +56,10 @@ export const decisionRemovals = {
     removed();
     return 10 * original(...args);
   }),
+  /** An event without a holder is not followed by one of the recovery. */
+  'recovery of a shard not published': inProduct('isToTell', always(false)),
+  /** A run leaves for a layout before its messages have been sent. */
+  'layout followed unannounced': inProduct('isAnnounced', always(true)),
   'no holder never told': inProduct('tellNoHolder', always(undefined)),
   'doubt never told': inProduct('doubtTeller', (_, removed) => () => ({
     told: () => false,
@@ -141,19 +108,7 @@ export const decisionRemovals = {
   }),
 } as const satisfies { readonly [protection: string]: Replacement };
 
-/** Much less than any back-off. */
-const backoffMutantMs = 1_000;
-
-const staticIDOf = ({ target }: TargetState, container: string): string =>
-  `probelet://${target.uid}/${container}/${target.incarnations?.[container]?.restartCount ?? 0}`;
-
-const rememberedOf = ({
-  address,
-  target,
-  report,
-  status,
-  records,
-}: HeldTarget): TargetState & Pick<HeldTarget, 'address'> => ({
+const rememberedOf = ({ address, target, report, status, records }: HeldTarget) => ({
   address,
   target,
   status,

@@ -116,6 +116,14 @@ const unheldLayouts: MutantWorld = {
   site: 'extend',
 };
 
+/** Schedules die after they have written a layout and before they have sent its messages. */
+const deadSchedules: MutantWorld = {
+  ...unheldLayouts,
+  profile: { ...stormy, faultEveryMs: 8_000 },
+  roles: ['schedule'],
+  site: 'send',
+};
+
 /** All targets of a shard fail together, and nothing else goes wrong. */
 const wholeSite: MutantWorld = { profile: { ...stormy, stormMs: 0 }, setting: 'site' };
 
@@ -147,6 +155,7 @@ export const mutants: readonly Mutant[] = [
   single('no fence', { world: pausedCommits }),
   single('per-item epoch', { world: pausedCommits }),
   single('claims that add', { world: doubtfulStore }),
+  single('claims without a condition', { world: doubtfulStore }),
   single('unfenced beat'),
   single('no self-fence', { world: lostQueue, maskedBy: 'fence', seeds: seedsOfMasked }),
   single('stale message accepted', { world: skewedQueue, maskedBy: 'doneSlot', seeds: seedsOfMasked }),
@@ -163,6 +172,7 @@ export const mutants: readonly Mutant[] = [
   single('outbox cleared on PutEvents', { world: brokenBus }),
   single('no outbox', { world: brokenBus }),
   single('no reconcile', { world: lostEvents }),
+  single('changes of a predecessor not published', { world: lostEvents }),
   single('no canary', { world: lostNetworks }),
   single('no stall detector', { world: pausedProbes }),
   single('readiness taken for liveness'),
@@ -175,6 +185,8 @@ export const mutants: readonly Mutant[] = [
   single('initial delay ignored'),
   single('stale ten times later'),
   single('no holder never told', { world: lockedGroups }),
+  single('recovery of a shard not published', { world: lockedGroups }),
+  single('layout followed unannounced', { world: deadSchedules }),
   single('doubt never told'),
   single('no socket limit', { world: hangingOnly, seeds: [1] }),
   single('no late probes', { world: hangingOnly, seeds: [1] }),

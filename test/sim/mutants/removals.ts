@@ -1,6 +1,6 @@
 /**
- * Each protection of the product, taken away: what stands in the place of the one function that it is, wherever that is. Types alone are
- * imported of the product: its modules are to be loaded after the hook.
+ * Each protection of the product, taken away: the replacement of the one function that is the protection, in whichever file it is. Only
+ * types are imported from the product, because its modules have to be loaded after the hook.
  */
 import type { ProbeRecord, StatusRecord } from '../../../shared/core/records.ts';
 import type { Signs } from '../../../shared/core/self-health.ts';
@@ -51,6 +51,8 @@ export const removals = {
     }
     return (await store.write(added, { token: random.uuid() })).kind === 'written';
   }),
+  /** A late claim takes the shard back from a newer holder. */
+  'claims without a condition': inProduct('lowerToken', always([])),
   'unfenced beat': inProduct('beatConditions', always(isThere)),
   /** A run that has not beaten for long goes on until somebody tells it to stop. */
   'no self-fence': inProduct('startRun', (original: AnyOf<Run>, removed) => (...args) => {
@@ -137,6 +139,8 @@ export const removals = {
         for (const [name, one] of [...unacked]) unacked.set(name, { ...one, publishedAtMs: nowMs });
       },
   ),
+  /** A run does not publish what an earlier run committed and could not publish. */
+  'changes of a predecessor not published': inProduct('storedChange', always(undefined)),
   'no canary': inProduct('findingOf', (original: (signs: Signs) => unknown, removed) => (signs) => {
     removed();
     return original({ ...signs, canaries: [] });

@@ -1,6 +1,6 @@
 /**
- * Puts other functions in the place of some where they are defined, as their files are loaded. Each gets another name, and the end of its
- * file a function that has its name and calls the replacement: so calls within the file come to the replacement, too.
+ * Replaces functions where they are defined, as their files are loaded. The text of the file is changed: the function gets another name, and
+ * a function of its old name, which calls the replacement, is appended. So calls within the file reach the replacement as well.
  */
 import { globSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -31,7 +31,7 @@ type Definition = {
 
 const placeOf = ({ file, name }: Definition): string => `${file}#${name}`;
 
-/** Functions within functions begin further right: their names may be those of others. @throws Error: not exactly one function has the name. */
+/** Only functions of a module count, which begin a line. @throws Error: the name is missing or ambiguous. */
 export function definitionOf({ name, files }: Pick<Replacement, 'name' | 'files'>): Definition {
   const pattern = new RegExp(`^(export )?(?:(?:async )?function|const) (?=${name}\\b)`, 'gm');
   const found = globSync(files, { cwd: projectPath }).flatMap((file) =>

@@ -7,7 +7,7 @@ export type AnyOf<Answer> = (...args: never[]) => Answer;
 type Any = AnyOf<unknown>;
 
 export type Replacement = {
-  /** Of a function of a module, exported or not: the only one of this name in the files. */
+  /** Of a function of a module, exported or not. No other one in the files has this name. */
   readonly name: string;
   /** Patterns, from the root of the project. */
   readonly files: readonly string[];
@@ -18,12 +18,12 @@ const replacing =
   (...files: readonly string[]) =>
   <Signature extends Any>(name: string, replace: Replace<Signature>): Replacement => ({ name, files, replace });
 
-/** `inProduct('name', (original: (…) => …, removed) => …)`: wherever the product has it. */
+/** `inProduct('name', (original: (…) => …, removed) => …)`: a function of the product, in whichever file. */
 export const inProduct = replacing('shared/**/*.ts', 'functions/**/*.ts');
-/** `inSimulator<typeof name>('name', (original, removed) => …)` */
+/** `inSimulator<typeof name>('name', (original, removed) => …)`: a function of the simulator. */
 export const inSimulator = replacing('test/sim/*.ts');
 
-/** Answers this, whatever it is asked. */
+/** A replacement that gives this answer whatever its arguments are. */
 export const always =
   (answer: unknown): Replace<Any> =>
   (_, removed) =>
