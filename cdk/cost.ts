@@ -2,6 +2,7 @@
  * Estimates the monthly cost of a fleet: the number of heartbeats, reads and invocations times the published prices.
  * Pure. Excludes data transfer, NAT, API calls, and the cost when many targets change at once.
  */
+import { probeCpuMs } from '../shared/core/handlers.ts';
 import { capacityOf } from '../shared/core/layout.ts';
 import { bucketCount } from '../shared/core/slots.ts';
 import {
@@ -10,7 +11,6 @@ import {
   type FleetMode,
   type FleetShard,
   fleetLayout,
-  probeCpuMs,
   probesPerSecond,
   targetsOf,
 } from './fleet.ts';

@@ -1,17 +1,16 @@
 /**
  * Describes the expected targets in round numbers, and computes the shards that probelet's layout makes of them. Pure.
  */
+import { type ProbeCost, probeCpuMs } from '../shared/core/handlers.ts';
 import { capacityOf, planLayout, splitAbove } from '../shared/core/layout.ts';
 import { bucketCount } from '../shared/core/slots.ts';
-import { type BucketWeight, execCpuMs, grpcCpuMs, httpCpuMs, httpsCpuMs, tcpCpuMs } from '../shared/core/weight.ts';
-
-export type FleetProbe = 'http' | 'https' | 'tcp' | 'grpc' | 'exec';
+import type { BucketWeight } from '../shared/core/weight.ts';
 
 export type FleetPart = {
   readonly targets: number;
   readonly periodSeconds: number;
   /** Defaults to `http`. */
-  readonly probe?: FleetProbe;
+  readonly probe?: ProbeCost;
   /** Defaults to 1. */
   readonly probesPerTarget?: number;
 };
@@ -33,15 +32,6 @@ export type FleetLayout = {
    * so only more memory helps.
    */
   readonly load: number;
-};
-
-/** CPU time of one probe, in ms of one vCPU. */
-export const probeCpuMs: { readonly [probe in FleetProbe]: number } = {
-  http: httpCpuMs,
-  https: httpsCpuMs,
-  tcp: tcpCpuMs,
-  grpc: grpcCpuMs,
-  exec: execCpuMs,
 };
 
 const tickPeriodSecondsMin = 60;

@@ -7,6 +7,8 @@ import { z } from 'zod';
 import { canaryOf } from '../functions/canary.ts';
 import { emulatorStage } from '../functions/lambda/environment.ts';
 import { secretPrefix } from '../shared/aws/secrets.ts';
+import { listed } from '../shared/core/field-problem.ts';
+import { probeCpuMs } from '../shared/core/handlers.ts';
 import { secretHost } from '../shared/core/secret-hosts.ts';
 import { reachOf } from '../shared/core/self-health.ts';
 import { nearest } from '../shared/lib/nearest.ts';
@@ -37,10 +39,12 @@ const isSecretHost = (text: string) => secretHost(text) !== undefined;
 /** Whether the endpoint answers is known only at run time. */
 const hostAndPort = z.string().refine((value) => canaryOf(value) !== undefined);
 
+const probeCosts = Object.keys(probeCpuMs);
+
 const fleetPart = z.strictObject({
   targets: z.int().min(0).max(10_000_000),
   periodSeconds: z.int().min(1).max(3_600),
-  probe: z.enum(['http', 'https', 'tcp', 'grpc', 'exec']).optional(),
+  probe: z.enum(probeCosts).optional(),
   probesPerTarget: z.int().min(1).max(60).optional(),
 });
 
@@ -111,7 +115,7 @@ const rules: { readonly [prop in keyof ProbeletProps]-?: Rule } = {
   probesPerSecondMax: wholeNumber(1, quotaMax),
   tracing: flag,
   fleet: {
-    allowed: 'a list of {targets, periodSeconds: 1 to 3600, probe: http, https, tcp, grpc or exec, probesPerTarget}',
+    allowed: `a list of {targets, periodSeconds: 1 to 3600, probe: ${listed(probeCosts, 'or')}, probesPerTarget}`,
     schema: z.array(fleetPart).min(1).max(100),
   },
   budget: { allowed: 'a number of US dollars above 0', schema: z.number().positive() },

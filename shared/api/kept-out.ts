@@ -2,6 +2,8 @@
  * What a Kubernetes Pod says that does not concern probing: known, taken away before the manifest is decoded, and named to the client.
  * Source: PodSpec, Container, ObjectMeta and PodStatus of the Kubernetes API, v1.36.
  */
+import { mapShape } from '../core/handler-fields.ts';
+import { mapHandlers } from '../core/handlers.ts';
 import { ownOf } from '../core/own.ts';
 import type { NamesAt, Path } from './known-fields.ts';
 
@@ -24,7 +26,10 @@ type Shape = {
 const names = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
 const texts: Shape = { nullIs: '' };
-const probe: Shape = { into: { exec: { into: { command: texts } } } };
+/** Only a list of texts can have a null that stands for something. */
+const probe: Shape = {
+  into: mapHandlers((fields) => ({ into: mapShape(fields, ({ kind }) => (kind === 'texts' ? texts : {})) })),
+};
 
 const probes = { startupProbe: probe, readinessProbe: probe, livenessProbe: probe };
 

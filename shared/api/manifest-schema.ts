@@ -1,29 +1,18 @@
 /** The shape of a target as clients write it: types and known fields. What the values may be is decided by the core. */
 import './zod-openapi.ts';
 import * as z from 'zod';
+import { listed } from '../core/field-problem.ts';
+import { handlerKinds } from '../core/handlers.ts';
+import { handlerInputs } from './handler-schemas.ts';
 
 const whole = z.int();
 const texts = z.record(z.string(), z.string());
-const portRef = z
-  .union([z.int(), z.string()])
-  .openapi({ description: 'A port number, or the name of a container port.' });
 export const lifecycles = ['static', 'reported'] as const;
 export const restartPolicy = z.enum(['Always', 'OnFailure', 'Never']);
 
-const httpGet = z.strictObject({
-  path: z.string().optional(),
-  port: portRef,
-  host: z.string().optional(),
-  scheme: z.enum(['HTTP', 'HTTPS', '']).optional().openapi({ description: 'Empty: absent.' }),
-  httpHeaders: z.array(z.strictObject({ name: z.string(), value: z.string().optional() })).optional(),
-});
-
 const probe = z
   .strictObject({
-    exec: z.strictObject({ command: z.array(z.string()) }).optional(),
-    httpGet: httpGet.optional(),
-    tcpSocket: z.strictObject({ port: portRef, host: z.string().optional() }).optional(),
-    grpc: z.strictObject({ port: whole, service: z.string().optional() }).optional(),
+    ...handlerInputs,
     initialDelaySeconds: whole.optional(),
     periodSeconds: whole.optional(),
     timeoutSeconds: whole.optional(),
@@ -31,7 +20,7 @@ const probe = z
     failureThreshold: whole.optional(),
     terminationGracePeriodSeconds: whole.optional(),
   })
-  .openapi('Probe', { description: 'Exactly one of exec, httpGet, tcpSocket and grpc.' });
+  .openapi('Probe', { description: `Exactly one of ${listed(handlerKinds, 'and')}.` });
 
 const probes = {
   startupProbe: probe.optional(),

@@ -2,6 +2,7 @@
 import './zod-openapi.ts';
 import * as z from 'zod';
 import type { UnknownReason } from '../core/shown.ts';
+import { handlerViews } from './handler-schemas.ts';
 import { sortOrders } from './list-order.ts';
 
 export const probeType = z.enum(['liveness', 'readiness', 'startup']);
@@ -12,18 +13,7 @@ const instant = z.string().openapi({ format: 'date-time' });
 
 const probe = z
   .object({
-    exec: z.object({ command: z.array(z.string()) }).optional(),
-    httpGet: z
-      .object({
-        path: z.string(),
-        port: z.union([z.int(), z.string()]),
-        host: z.string().optional(),
-        scheme: z.enum(['HTTP', 'HTTPS']),
-        httpHeaders: z.array(z.object({ name: z.string(), value: z.string() })).optional(),
-      })
-      .optional(),
-    tcpSocket: z.object({ port: z.union([z.int(), z.string()]), host: z.string().optional() }).optional(),
-    grpc: z.object({ port: z.int(), service: z.string().optional() }).optional(),
+    ...handlerViews,
     initialDelaySeconds: z.int(),
     periodSeconds: z.int(),
     timeoutSeconds: z.int(),

@@ -1,6 +1,8 @@
 /** The defaults of a spec, Kubernetes' where it has one (pkg/apis/core/v1/defaults.go): there zeros and empty texts are absent too. */
-import type { ContainerSpec, HttpGetAction, Probe, TargetSpec } from './spec.ts';
-import type { ContainerInput, HttpGetInput, ProbeInput, TargetSpecInput } from './spec-input.ts';
+import { withDefaults } from './handler-fields.ts';
+import { type Handlers, type HandlersInput, handlerKinds, handlers } from './handlers.ts';
+import type { ContainerSpec, Probe, TargetSpec } from './spec.ts';
+import type { ContainerInput, ProbeInput, TargetSpecInput } from './spec-input.ts';
 
 /** The stored form of an input that has passed `validateTargetSpec` and has no short form any more. */
 export function defaultTargetSpec(input: TargetSpecInput): TargetSpec {
@@ -34,14 +36,9 @@ function defaultContainer(input: ContainerInput): ContainerSpec {
 }
 
 function defaultProbe(input: ProbeInput): Probe {
-  const { exec, httpGet, tcpSocket, grpc, terminationGracePeriodSeconds } = input;
+  const { terminationGracePeriodSeconds } = input;
   return {
-    ...given({
-      exec,
-      httpGet: httpGet && defaultHttpGet(httpGet),
-      tcpSocket: tcpSocket && { port: tcpSocket.port, ...given({ host: tcpSocket.host }) },
-      grpc: grpc && { port: grpc.port, ...given({ service: grpc.service }) },
-    }),
+    ...defaultHandlers(input),
     initialDelaySeconds: input.initialDelaySeconds ?? 0,
     periodSeconds: input.periodSeconds || 10,
     timeoutSeconds: input.timeoutSeconds || 1,
@@ -51,10 +48,13 @@ function defaultProbe(input: ProbeInput): Probe {
   };
 }
 
-function defaultHttpGet({ path, port, host, scheme, httpHeaders }: HttpGetInput): HttpGetAction {
-  const headers = httpHeaders?.map(({ name, value = '' }) => ({ name, value }));
-  return { path: path || '/', port, scheme: scheme || 'HTTP', ...given({ host, httpHeaders: headers }) };
-}
+const defaultHandlers = (input: HandlersInput): Handlers =>
+  Object.fromEntries(
+    handlerKinds.flatMap((kind) => {
+      const handler = input[kind];
+      return handler ? [[kind, withDefaults(handlers[kind].shape, handler)]] : [];
+    }),
+  );
 
 type Given<Fields> = { readonly [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
 

@@ -25,6 +25,10 @@ export function inRange(value: number | undefined, { min, max }: Range, pointer:
 export const atMost = (count: number, max: number, pointer: string): readonly FieldProblem[] =>
   unless(count <= max, pointer, `must have at most ${max} entries`);
 
+/** `a, b or c`. */
+export const listed = (texts: readonly string[], word: 'and' | 'or'): string =>
+  texts.length < 2 ? texts.join('') : `${texts.slice(0, -1).join(', ')} ${word} ${texts.at(-1)}`;
+
 /** One problem at the second and each later use of a value. */
 export function unique(values: readonly string[], pointerOf: (index: number) => string): readonly FieldProblem[] {
   return values.flatMap((value, index) =>

@@ -1,4 +1,6 @@
 /** What is wrong with a text that is no host. Most are URLs or parts of one, so the answer says where each part of a URL goes. */
+import { listed } from './field-problem.ts';
+import { dialingKinds } from './handlers.ts';
 import { isIpv4 } from './ip-literal.ts';
 import { isHost } from './names.ts';
 
@@ -18,7 +20,7 @@ export function hostDetail(text: string): string {
   if (isIpv4(parts.host) && prefixLength.test(parts.path)) return `must be one address, not a range${meant}`;
   const places = placesOf(parts);
   if (places.length === 0) return `must be a host name or an IP address without brackets${meant}`;
-  return `must be a host name or an IP address alone: put ${listed(places)}${meant}`;
+  return `must be a host name or an IP address alone: put ${listed(places, 'and')}${meant}`;
 }
 
 const prefixLength = /^\/\d+$/;
@@ -28,7 +30,7 @@ const pathStart = /[/?#]/;
 function placesOf({ scheme, credentials, port, path }: Parts): readonly string[] {
   return [
     ...(isHttp(scheme) ? ['the scheme in httpGet.scheme'] : []),
-    ...(scheme !== '' && !isHttp(scheme) ? ['the protocol in the handler (httpGet, tcpSocket or grpc)'] : []),
+    ...(scheme !== '' && !isHttp(scheme) ? [`the protocol in the handler (${listed(dialingKinds, 'or')})`] : []),
     ...(credentials === '' ? [] : ['credentials in httpGet.httpHeaders']),
     ...(port === '' ? [] : ["the port in the probe's port"]),
     ...(path === '' ? [] : ['the path in httpGet.path']),
@@ -36,9 +38,6 @@ function placesOf({ scheme, credentials, port, path }: Parts): readonly string[]
 }
 
 const isHttp = (scheme: string): boolean => ['http', 'https'].includes(scheme.toLowerCase());
-
-const listed = (texts: readonly string[]): string =>
-  texts.length < 2 ? texts.join('') : `${texts.slice(0, -1).join(', ')} and ${texts.at(-1)}`;
 
 /** Takes apart whatever stands there, in the order in which a URL is read; no part is judged. */
 function partsOf(text: string): Parts {

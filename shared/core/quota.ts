@@ -1,8 +1,10 @@
 /** What may be registered at most, what is, and what a change asks for. Only what grows is refused: whoever asks for less always may. */
+
+import { probeCpuMs } from './handlers.ts';
 import { capacityOf, splitAbove } from './layout.ts';
 import type { TargetRecord } from './records.ts';
 import { bucketCount } from './slots.ts';
-import { httpCpuMs, weightOf } from './weight.ts';
+import { weightOf } from './weight.ts';
 
 export type QuotaLimits = {
   readonly targetsMax: number;
@@ -63,7 +65,7 @@ export const withLimits = (defaults: QuotaLimits, given: Partial<QuotaLimits>): 
 });
 
 /** HTTP probes a second that take so much of a vCPU. */
-const probesPerSecond = (cpu: number): number => (cpu * 1_000) / httpCpuMs;
+const probesPerSecond = (cpu: number): number => (cpu * 1_000) / probeCpuMs.http;
 
 export function growthOf(before: TargetRecord | undefined, after: TargetRecord | undefined): Growth {
   return {

@@ -2,6 +2,7 @@
  * Who may have a socket when there are not enough. Targets that hang hold theirs until the time-out; shared without a rule, they would
  * soon hold all of them and every healthy target would be late.
  */
+import { handlerOf, type UncheckedHandlers } from './handlers.ts';
 
 /** What is known of a probe's manners: `new` nothing yet, `hanging` it used up its time when it was last asked. */
 export type Manners = 'steady' | 'new' | 'hanging';
@@ -37,8 +38,8 @@ export function hasRoom(taken: Taken, { manners, descriptors, max }: Asked): boo
   });
 }
 
-/** Both output pipes of a command, and the moment in which it starts; a socket otherwise. */
-export const descriptorsOf = (handler: { readonly exec?: unknown }): number => (handler.exec === undefined ? 1 : 3);
+/** File descriptors that a probe in flight may hold. */
+export const descriptorsOf = (probe: UncheckedHandlers): number => handlerOf(probe)?.row.descriptors ?? 1;
 
 /** Timers are a little late, and what just made it will hang next time. */
 const usedUpPart = 0.9;

@@ -1,32 +1,19 @@
 /** A target's spec as clients write it: of the right shape, without its defaults, possibly in the short form. */
-import type { ContainerPort, EnvVar, HttpHeader, PortRef, TargetSpec } from './spec.ts';
+import type { HandlersInput } from './handlers.ts';
+import type { ContainerPort, EnvVar, TargetSpec } from './spec.ts';
 import type { RestartPolicy, RestartPolicyRule } from './types.ts';
 
 type Optional<Fields> = { readonly [Name in keyof Fields]?: Fields[Name] | undefined };
 
-export type HttpGetInput = { readonly port: PortRef } & Optional<{
-  path: string;
-  host: string;
-  /** Empty: absent. */
-  scheme: 'HTTP' | 'HTTPS' | '';
-  httpHeaders: readonly HeaderInput[];
-}>;
-
-/** A header without a value has an empty one. */
-type HeaderInput = Pick<HttpHeader, 'name'> & Optional<Pick<HttpHeader, 'value'>>;
-
-export type ProbeInput = Optional<{
-  exec: { readonly command: readonly string[] };
-  httpGet: HttpGetInput;
-  tcpSocket: { readonly port: PortRef } & Optional<{ host: string }>;
-  grpc: { readonly port: number } & Optional<{ service: string }>;
-  initialDelaySeconds: number;
-  periodSeconds: number;
-  timeoutSeconds: number;
-  successThreshold: number;
-  failureThreshold: number;
-  terminationGracePeriodSeconds: number;
-}>;
+export type ProbeInput = HandlersInput &
+  Optional<{
+    initialDelaySeconds: number;
+    periodSeconds: number;
+    timeoutSeconds: number;
+    successThreshold: number;
+    failureThreshold: number;
+    terminationGracePeriodSeconds: number;
+  }>;
 
 export type ProbesInput = Optional<{
   startupProbe: ProbeInput;

@@ -2,6 +2,7 @@
  * The spec of a target, with the field names of a Kubernetes Pod. A stored spec has passed `validateTargetSpec` and carries its
  * defaults, so that a reader never guesses one.
  */
+import type { Handlers } from './handlers.ts';
 import type { ContainerKind, ProbeType, RestartPolicy, RestartPolicyRule } from './types.ts';
 import { probeTypes } from './types.ts';
 
@@ -9,19 +10,7 @@ export type PortRef = number | string;
 
 export type HttpHeader = { readonly name: string; readonly value: string };
 
-export type HttpGetAction = {
-  readonly path: string;
-  readonly port: PortRef;
-  readonly host?: string;
-  readonly scheme: 'HTTP' | 'HTTPS';
-  readonly httpHeaders?: readonly HttpHeader[];
-};
-
-export type Probe = {
-  readonly exec?: { readonly command: readonly string[] };
-  readonly httpGet?: HttpGetAction;
-  readonly tcpSocket?: { readonly host?: string; readonly port: PortRef };
-  readonly grpc?: { readonly port: number; readonly service?: string };
+export type Probe = Handlers & {
   readonly initialDelaySeconds: number;
   readonly periodSeconds: number;
   readonly timeoutSeconds: number;

@@ -83,26 +83,29 @@ export type Era = {
 };
 
 /** Why a probe did not succeed; `PROBER` and `POLICY_DENIED` are never the target's fault. */
-export type FailureClass =
-  | 'DNS'
-  | 'CONNECT_REFUSED'
-  | 'CONNECT_RESET'
-  | 'CONNECT_UNREACHABLE'
-  | 'CONNECT_TIMEOUT'
-  | 'TIMEOUT'
-  | 'TLS'
-  | 'HTTP_STATUS'
-  | 'HTTP_PROTOCOL'
-  | 'HTTP_REDIRECT'
-  | 'BODY'
-  | 'GRPC_NOT_SERVING'
-  | 'GRPC_STATUS'
-  | 'EXEC_EXIT'
-  | 'EXEC_TIMEOUT'
-  | 'EXEC_START'
-  | 'HANDLER'
-  | 'POLICY_DENIED'
-  | 'PROBER';
+export const failureClasses = [
+  'DNS',
+  'CONNECT_REFUSED',
+  'CONNECT_RESET',
+  'CONNECT_UNREACHABLE',
+  'CONNECT_TIMEOUT',
+  'TIMEOUT',
+  'TLS',
+  'HTTP_STATUS',
+  'HTTP_PROTOCOL',
+  'HTTP_REDIRECT',
+  'BODY',
+  'GRPC_NOT_SERVING',
+  'GRPC_STATUS',
+  'EXEC_EXIT',
+  'EXEC_TIMEOUT',
+  'EXEC_START',
+  'HANDLER',
+  'POLICY_DENIED',
+  'PROBER',
+] as const;
+
+export type FailureClass = (typeof failureClasses)[number];
 
 /** How long each phase of an attempt took, in ms; a phase that did not happen is absent. */
 export type PhaseTimings = {

@@ -2,6 +2,7 @@
  * What the targets of a bucket ask of their holder, known from their specs alone: constant work, whatever their health. Two things run
  * out in a process: CPU, and descriptors for what is in flight.
  */
+import { handlerOf, probeCpuMs } from './handlers.ts';
 import { type Probe, specProbes, type TargetSpec } from './spec.ts';
 
 /**
@@ -24,17 +25,6 @@ export const weightFormula = 2;
 
 /** Below this period a tick a minute is not enough. */
 const tickPeriodSecondsMin = 60;
-
-/**
- * CPU of one probe, ms of one vCPU: three times what `test/bench/probe-http.ts` and `probe-grpc.ts` print for the exchange alone, since a
- * small arm64 function is slower than where that was measured, and loop, commit and garbage collection come on top.
- */
-export const httpCpuMs = 0.5;
-export const httpsCpuMs = 2;
-export const grpcCpuMs = 0.8;
-export const tcpCpuMs = 0.2;
-/** A process is started. */
-export const execCpuMs = 10;
 
 export const noWeight: BucketWeight = { targets: 0, cpu: 0, sockets: 0, mode: 'idle' };
 
@@ -70,11 +60,10 @@ function probeWeight(probe: Probe): BucketWeight {
   };
 }
 
-/** What one probe takes of one vCPU. */
-export function cpuMs({ exec, httpGet, grpc }: Probe): number {
-  if (exec) return execCpuMs;
-  if (httpGet) return httpGet.scheme === 'HTTPS' ? httpsCpuMs : httpCpuMs;
-  return grpc ? grpcCpuMs : tcpCpuMs;
+/** What one probe takes of one vCPU. Without a handler it is a prober error, which costs no more than the cheapest probe. */
+export function cpuMs(probe: Probe): number {
+  const found = handlerOf(probe);
+  return probeCpuMs[found ? found.row.cost(found.handler) : 'tcp'];
 }
 
 const modeRank: { readonly [mode in ShardMode]: number } = { idle: 0, tick: 1, resident: 2 };

@@ -2,7 +2,7 @@
  * The port behind exec probes: it runs one command to completion. kubelet calls the container runtime (`ExecSync`);
  * here the adapter decides where a command runs and which commands are allowed. A runner never throws.
  */
-import type { ExecRequest } from '../prober/prober.ts';
+import type { ExecRequest } from '../core/handler-exec.ts';
 
 /** `output` holds standard output and standard error combined, in order of arrival, at most `outputBytesMax` bytes. */
 export type ExecOutcome =

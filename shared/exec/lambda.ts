@@ -3,8 +3,8 @@
  * and returns an exit code and output. How it runs the command (an ECS task, a shell, a query) is up to the function.
  */
 import { type AwsAnswer, type AwsCall, jsonObject } from '../aws/aws-call.ts';
+import type { ExecRequest } from '../core/handler-exec.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { ExecRequest } from '../prober/prober.ts';
 import { cut, type ExecOutcome, type Runner } from './exec.ts';
 
 /** The payload of the invocation. */

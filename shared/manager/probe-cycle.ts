@@ -2,6 +2,8 @@
  * One cycle of one worker: gate, probe, reduce, commit. It decides nothing: the gate and the thresholds are core's, and what they say
  * is durable before it counts.
  */
+
+import { dialledHost } from '../core/handlers.ts';
 import { productEra } from '../core/observed.ts';
 import { type ProbeReport, reportOf } from '../core/probe-report.ts';
 import type { EventRecord, ProbeRecord, ProbeUnknown } from '../core/records.ts';
@@ -136,8 +138,9 @@ function isHeldBack(holder: Holder, held: HeldTarget, { probe, step }: Turning):
   return !holder.velocity.ask({ target: held.address.prefix, periodMs, targets: holder.targets.size });
 }
 
-function reachOfProbe({ run }: Holder, { exec, httpGet, tcpSocket }: HeldProbe['spec'], host: string): Reach {
-  return exec ? (run.ports.execReach ?? 'none') : reachOf(httpGet?.host ?? tcpSocket?.host ?? host);
+function reachOfProbe({ run }: Holder, probe: HeldProbe['spec'], host: string): Reach {
+  const dialled = dialledHost(probe, host);
+  return dialled === undefined ? (run.ports.execReach ?? 'none') : reachOf(dialled);
 }
 
 type Asked = { readonly report: ProbeReport; readonly isVoided: boolean };

@@ -4,7 +4,9 @@
  */
 import { toBytes } from '../core/byte-text.ts';
 import { at } from '../core/field-problem.ts';
-import { type HttpRequest, type ProbeRequest, resolveProbeRequest } from '../core/probe-request.ts';
+import type { HttpRequest } from '../core/handler-http-get.ts';
+import type { ProbeRequest } from '../core/handlers.ts';
+import { resolveProbeRequest } from '../core/probe-request.ts';
 import { type SpecProbe, specProbes, type TargetSpec } from '../core/spec.ts';
 import type { ExecRefusal } from '../exec/exec.ts';
 import type { DialRefusal } from '../net/net.ts';
@@ -57,16 +59,9 @@ function reasonsOf(
 }
 
 function refusals(request: ProbeRequest, configuration: ProberConfiguration): readonly (string | undefined)[] {
-  const { dialRefusal, execRefusal } = configuration;
-  switch (request.kind) {
-    case 'exec':
-      return [nulRefusal(request.command) ?? execRefusal?.(request.command)];
-    case 'tcp':
-    case 'grpc':
-      return [dialRefusal?.(request.host)];
-    case 'http':
-      return httpRefusals(request, configuration);
-  }
+  if (request.kind === 'http') return httpRefusals(request, configuration);
+  if (request.kind === 'exec') return [nulRefusal(request.command) ?? configuration.execRefusal?.(request.command)];
+  return [configuration.dialRefusal?.(request.host)];
 }
 
 function nulRefusal(command: readonly string[]): string | undefined {

@@ -1,9 +1,10 @@
 /** kubelet's exec probe: what the exit code of a command says. Source: pkg/probe/exec. */
 import { goQuote } from '../core/go-text.ts';
+import type { ExecRequest } from '../core/handler-exec.ts';
 import type { Attempt, FailureClass } from '../core/types.ts';
 import type { ExecOutcome, Runner } from '../exec/exec.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { ExecRequest, Prober } from './prober.ts';
+import type { Prober } from './prober.ts';
 
 export type ExecProberOptions = { readonly run: Runner; readonly clock: Clock };
 

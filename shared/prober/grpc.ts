@@ -5,8 +5,9 @@
 
 import { goDuration } from '../core/go-duration.ts';
 import { goQuote } from '../core/go-text.ts';
-import { userAgent } from '../core/probe-request.ts';
+import type { GrpcRequest } from '../core/handler-grpc.ts';
 import type { Attempt, FailureClass, PhaseTimings } from '../core/types.ts';
+import { userAgent } from '../core/user-agent.ts';
 import type { Clock } from '../lib/clock.ts';
 import { hostPort } from '../net/dial-failure.ts';
 import type { Dial, DialFailure, SocketPermit } from '../net/net.ts';
@@ -16,7 +17,7 @@ import { type Connected, connectOnce, connectUntil, type NotConnected } from './
 import type { RpcResult } from './grpc-reply.ts';
 import type { CallOutcome } from './grpc-session.ts';
 import { rpcCode } from './grpc-status.ts';
-import type { GrpcRequest, Prober } from './prober.ts';
+import type { Prober } from './prober.ts';
 
 export type GrpcProberOptions = { readonly dial: Dial; readonly clock: Clock };
 

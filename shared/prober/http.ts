@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Socket } from 'node:net';
 import { toBytes } from '../core/byte-text.ts';
 import { goQuote } from '../core/go-text.ts';
-import type { RequestHeader } from '../core/probe-request.ts';
+import type { HttpRequest, RequestHeader } from '../core/handler-http-get.ts';
 import type { Attempt, FailureClass, PhaseTimings } from '../core/types.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Dial, SocketPermit } from '../net/net.ts';
@@ -24,7 +24,7 @@ import { headersTrouble } from './http1-request.ts';
 import type { HttpResponse } from './http1-response.ts';
 import { exchangeHttp2 } from './http2-exchange.ts';
 import { type KeptMemory, type KeptOfProbe, keptMemory } from './kept-memory.ts';
-import type { HttpRequest, Prober } from './prober.ts';
+import type { Prober } from './prober.ts';
 import { secure } from './tls.ts';
 
 export type HttpProberOptions = {

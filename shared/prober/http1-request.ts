@@ -5,7 +5,7 @@
 
 import { toText } from '../core/byte-text.ts';
 import { goQuote, trimAscii } from '../core/go-text.ts';
-import type { RequestHeader } from '../core/probe-request.ts';
+import type { RequestHeader } from '../core/handler-http-get.ts';
 import { type HostField, hostField } from './host-name.ts';
 import type { HttpUrl } from './http-url.ts';
 import { hasListedToken } from './http1-head.ts';

@@ -1,10 +1,13 @@
 /** One whole probe: the handler resolved, attempts until one does not err, what they come to. The shell around core's rules. */
+
+import type { ProbeSubject } from '../core/handler-row.ts';
+import type { ProbeRequest } from '../core/handlers.ts';
 import { type ProbeReport, type Reported, reportOf, shouldRetry } from '../core/probe-report.ts';
-import { type Handler, type ProbeRequest, type ProbeSubject, resolveProbeRequest } from '../core/probe-request.ts';
+import { type Handler, resolveProbeRequest } from '../core/probe-request.ts';
 import type { Attempt } from '../core/types.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { SocketPermit } from '../net/net.ts';
-import type { Probers } from './prober.ts';
+import type { Prober, Probers } from './prober.ts';
 
 /** An attempt and when it began, wall time. */
 export type TimedAttempt = Attempt & { readonly timeMs: number };
@@ -44,18 +47,9 @@ async function attempt(probers: Probers, request: ProbeRequest, permit?: SocketP
   }
 }
 
-function ask(probers: Probers, request: ProbeRequest, permit: SocketPermit | undefined): Promise<Attempt> {
-  switch (request.kind) {
-    case 'http':
-      return probers.http(request, permit);
-    case 'tcp':
-      return probers.tcp(request, permit);
-    case 'grpc':
-      return probers.grpc(request, permit);
-    case 'exec':
-      return probers.exec(request, permit);
-  }
-}
+/** Of several probers the compiler cannot know that it is the one for this request. */
+const ask = (probers: Probers, request: ProbeRequest, permit: SocketPermit | undefined): Promise<Attempt> =>
+  (probers[request.kind] as Prober)(request, permit);
 
 const erred = (error: string, failureClass: 'HANDLER' | 'PROBER'): Attempt => ({
   outcome: 'unknown',

@@ -3,11 +3,9 @@
  * looks at a spec. A prober never throws: what goes wrong is an `Attempt` with a failure, or with `error` (a prober error, thrown away
  * by the worker after its retries). Source: pkg/probe.
  */
-import type { ProbeRequest } from '../core/probe-request.ts';
+import type { ProbeRequest } from '../core/handlers.ts';
 import type { Attempt } from '../core/types.ts';
 import type { SocketPermit } from '../net/net.ts';
-
-export type { ExecRequest, GrpcRequest, HttpRequest, ProbeRequest, TcpRequest } from '../core/probe-request.ts';
 
 /** `permit`: for every socket of the attempt, one after the other. */
 export type Prober<Request extends ProbeRequest = ProbeRequest> = (

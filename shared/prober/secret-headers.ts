@@ -4,14 +4,14 @@
  * says nothing about the target.
  */
 import { toBytes } from '../core/byte-text.ts';
-import type { RequestHeader } from '../core/probe-request.ts';
+import type { HttpRequest, RequestHeader } from '../core/handler-http-get.ts';
 import type { Destination } from '../core/secret-hosts.ts';
 import { type SecretReference, secretReference } from '../core/secret-reference.ts';
 import type { Attempt } from '../core/types.ts';
 import type { Clock } from '../lib/clock.ts';
 import { httpUrl } from './http-url.ts';
 import { isHeaderValue } from './http1-request.ts';
-import type { HttpRequest, Prober } from './prober.ts';
+import type { Prober } from './prober.ts';
 
 /** What is behind a reference. `why`: there is no value, or this deployment does not give it; told to whoever reads the probe's error. */
 export type Secret =

@@ -1,6 +1,6 @@
 /** What of a prober's output may be stored, published and logged: never a response body, at most 1 KiB. */
 import type { Attempt, PhaseTimings } from '../core/types.ts';
-import type { ProbeRequest, Prober, Probers } from './prober.ts';
+import type { Prober, Probers } from './prober.ts';
 
 export const outputBytesMax = 1024;
 
@@ -9,23 +9,17 @@ const redirectText = 'Probe terminated redirects';
 
 /** The same probers, whose outputs may be kept (difference 6 of docs/semantics.md). */
 export function withStorableOutput(probers: Probers): Probers {
-  return {
-    http: mapped(probers.http, (attempt) => ({ ...attempt, output: bodyless(attempt) })),
-    tcp: mapped(probers.tcp, (attempt) => attempt),
-    grpc: mapped(probers.grpc, (attempt) => attempt),
-    exec: mapped(probers.exec, (attempt) => attempt),
-  };
+  return Object.fromEntries(
+    Object.entries(probers).map(([kind, prober]) => [kind, storable(prober as Prober)]),
+  ) as unknown as Probers;
 }
 
-function mapped<Request extends ProbeRequest>(
-  prober: Prober<Request>,
-  map: (attempt: Attempt) => Attempt,
-): Prober<Request> {
+function storable(prober: Prober): Prober {
   return async (request, permit) => {
-    const attempt = map(await prober(request, permit));
+    const attempt = await prober(request, permit);
     return {
       ...attempt,
-      output: cutOutput(attempt.output),
+      output: cutOutput(request.kind === 'http' ? bodyless(attempt) : attempt.output),
       timings: rounded(attempt.timings),
       ...(attempt.error !== undefined && { error: cutOutput(attempt.error) }),
     };

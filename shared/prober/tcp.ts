@@ -1,9 +1,11 @@
 /** kubelet's TCP probe: connect and close. Nothing is sent, nothing is read. Source: pkg/probe/tcp. */
+
+import type { TcpRequest } from '../core/handler-tcp-socket.ts';
 import type { Attempt } from '../core/types.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Dial } from '../net/net.ts';
 import { failedDial } from './failed-dial.ts';
-import type { Prober, TcpRequest } from './prober.ts';
+import type { Prober } from './prober.ts';
 
 export type TcpProberOptions = { readonly dial: Dial; readonly clock: Clock };
 

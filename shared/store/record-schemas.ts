@@ -14,7 +14,13 @@ import type {
   StatusRecord,
   TargetRecord,
 } from '../core/records.ts';
-import type { Condition, ContainerState, ContainerStatus, FailureClass, PodStatus } from '../core/types.ts';
+import {
+  type Condition,
+  type ContainerState,
+  type ContainerStatus,
+  failureClasses,
+  type PodStatus,
+} from '../core/types.ts';
 import { atLeastOne, count, targetSpec } from './spec-schemas.ts';
 
 /** EPOCH: the token with which a run may commit in a bucket. */
@@ -44,27 +50,7 @@ const texts = z.record(z.string(), z.string());
 const result = z.enum(['success', 'failure', 'unknown']);
 const probeType = z.enum(['liveness', 'readiness', 'startup']);
 const phase = z.enum(['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown']);
-const failureClass: z.ZodType<FailureClass> = z.enum([
-  'DNS',
-  'CONNECT_REFUSED',
-  'CONNECT_RESET',
-  'CONNECT_UNREACHABLE',
-  'CONNECT_TIMEOUT',
-  'TIMEOUT',
-  'TLS',
-  'HTTP_STATUS',
-  'HTTP_PROTOCOL',
-  'HTTP_REDIRECT',
-  'BODY',
-  'GRPC_NOT_SERVING',
-  'GRPC_STATUS',
-  'EXEC_EXIT',
-  'EXEC_TIMEOUT',
-  'EXEC_START',
-  'HANDLER',
-  'POLICY_DENIED',
-  'PROBER',
-]);
+const failureClass = z.enum(failureClasses);
 
 const containerState: z.ZodType<ContainerState> = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('running'), startedAtMs: instantMs }),

@@ -1,27 +1,34 @@
 /** The schema of a stored spec, checked at every read. */
 import * as z from 'zod';
+import { type Field, isAlwaysStored, mapShape } from '../core/handler-fields.ts';
+import { type HandlerKind, type Handlers, mapHandlers } from '../core/handlers.ts';
 import type { ContainerSpec, Probe, TargetSpec } from '../core/spec.ts';
 
 export const count = z.int().min(0);
 export const atLeastOne = z.int().min(1);
 const portNumber = z.int().min(1).max(65_535);
-const portRef = z.union([portNumber, z.string()]);
 const restartPolicy = z.enum(['Always', 'OnFailure', 'Never']);
 
-const httpGet = z.object({
-  path: z.string(),
-  port: portRef,
-  host: z.string().exactOptional(),
-  scheme: z.enum(['HTTP', 'HTTPS']),
-  httpHeaders: z.array(z.object({ name: z.string(), value: z.string() })).exactOptional(),
-});
+const fields: { readonly [Kind in Exclude<Field['kind'], 'choice'>]: z.ZodType } = {
+  text: z.string(),
+  texts: z.array(z.string()),
+  port: portNumber,
+  portRef: z.union([portNumber, z.string()]),
+  headers: z.array(z.object({ name: z.string(), value: z.string() })),
+};
+
+function fieldOf(field: Field): z.ZodType {
+  const schema = field.kind === 'choice' ? z.enum(field.of) : fields[field.kind];
+  return isAlwaysStored(field) ? schema : schema.exactOptional();
+}
+
+const handlers = mapHandlers((shape) => z.object(mapShape(shape, fieldOf)).exactOptional()) as unknown as {
+  readonly [Kind in HandlerKind]: z.ZodExactOptional<z.ZodType<NonNullable<Handlers[Kind]>>>;
+};
 
 /** A period or threshold of 0 would make the loop spin and affect the whole shard, so such an item is poison. */
 const probe: z.ZodType<Probe> = z.object({
-  exec: z.object({ command: z.array(z.string()) }).exactOptional(),
-  httpGet: httpGet.exactOptional(),
-  tcpSocket: z.object({ host: z.string().exactOptional(), port: portRef }).exactOptional(),
-  grpc: z.object({ port: portNumber, service: z.string().exactOptional() }).exactOptional(),
+  ...handlers,
   initialDelaySeconds: count,
   periodSeconds: atLeastOne,
   timeoutSeconds: atLeastOne,

@@ -7,12 +7,12 @@ import { once } from 'node:events';
 import { createSecureServer } from 'node:http2';
 import { createServer } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
+import type { HttpRequest } from '../../shared/core/handler-http-get.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { guardedDialer } from '../../shared/net/dialer.ts';
 import { dialPolicy } from '../../shared/net/policy.ts';
 import { resolver } from '../../shared/net/resolver.ts';
 import { httpProber } from '../../shared/prober/http.ts';
-import type { HttpRequest } from '../../shared/prober/prober.ts';
 import { selfSigned } from '../support/certificate.ts';
 
 const response = 'HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok';

@@ -4,9 +4,9 @@ import { describe, test } from 'node:test';
 import { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { type CostInput, cadence, estimateCost } from '../../cdk/cost.ts';
 import { metricCount } from '../../cdk/estimate.ts';
-import type { FleetProbe } from '../../cdk/fleet.ts';
 import { prices } from '../../cdk/prices.ts';
 import { propNames } from '../../cdk/validate-props.ts';
+import type { ProbeCost } from '../../shared/core/handlers.ts';
 import { tickTargetsMax } from '../../shared/core/layout.ts';
 import { residentSlotMs } from '../../shared/core/slots.ts';
 import { paceFactor } from '../../shared/core/tick-plan.ts';
@@ -141,7 +141,7 @@ describe('docs/operating.md', () => {
     const rows = [...text.matchAll(/^\| (\d+) \| (https?) \| (\d+) s \| (\d+) MB \| (.*) \|$/gm)];
     assert.ok(rows.length > 3);
     for (const [, targets, probe, periodSeconds, memorySize, rest] of rows) {
-      const fleet = [{ targets: Number(targets), periodSeconds: Number(periodSeconds), probe: probe as FleetProbe }];
+      const fleet = [{ targets: Number(targets), periodSeconds: Number(periodSeconds), probe: probe as ProbeCost }];
       const input = { fleet, mode: 'auto', memorySize: Number(memorySize), alarms: 17, metrics: metricCount } as const;
       const { layout, lines, usd: all } = estimateCost(input);
       const shown = [...lines.map((line) => line.usd), all].map((one) => one.toFixed(2));

@@ -1,7 +1,8 @@
 /** prober.jsonl: one probe through the prober, with a transport that answers as the vector says. */
 import { strict } from 'node:assert';
+import type { ProbeRequest } from '../../shared/core/handlers.ts';
 import type { Conclusion } from '../../shared/core/probe-report.ts';
-import type { Handler, ProbeRequest } from '../../shared/core/probe-request.ts';
+import type { Handler } from '../../shared/core/probe-request.ts';
 import type { ContainerPort, EnvVar, PortRef } from '../../shared/core/spec.ts';
 import type { Attempt, ContainerKind, ProbeOutcome, ProbeType } from '../../shared/core/types.ts';
 import { systemClock } from '../../shared/lib/clock.ts';

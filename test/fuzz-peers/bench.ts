@@ -2,8 +2,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import type { ProbeRequest } from '../../shared/core/handlers.ts';
 import { sleep, systemClock } from '../../shared/lib/clock.ts';
-import type { ProbeRequest } from '../../shared/prober/prober.ts';
 import { answerOf, forkBeside } from '../e2e/faults/children.ts';
 import { nameOf } from './dns-messages.ts';
 import type { Exchange, Kind } from './kind.ts';

@@ -1,9 +1,10 @@
 /** The prober under test: the product's registry of probers over the guarded dialer, in a process of its own, with healthy neighbours. */
+
+import type { ProbeRequest } from '../../shared/core/handlers.ts';
 import { systemClock as clock } from '../../shared/lib/clock.ts';
 import { guardedDialer } from '../../shared/net/dialer.ts';
 import { dialPolicy } from '../../shared/net/policy.ts';
 import { resolver } from '../../shared/net/resolver.ts';
-import type { ProbeRequest } from '../../shared/prober/prober.ts';
 import { proberRegistry } from '../../shared/prober/registry.ts';
 import { noSecrets } from '../support/no-secrets.ts';
 import { withNewName } from './dns-messages.ts';

@@ -1,7 +1,7 @@
 /** A probe that has hung the prober twice is left alone until its spec changes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ProbeRequest } from '../../shared/core/probe-request.ts';
+import type { ProbeRequest } from '../../shared/core/handlers.ts';
 import { rememberHang } from '../../shared/manager/hung-probe.ts';
 import { syncTarget } from '../../shared/manager/status-sync.ts';
 import { decodeEvent, decodeTarget } from '../../shared/store/items.ts';

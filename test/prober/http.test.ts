@@ -1,11 +1,11 @@
 /** What the vectors do not say: classes, timings, and what happens around a probe. Sockets are real. */
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
+import type { HttpRequest } from '../../shared/core/handler-http-get.ts';
 import type { Attempt, FailureClass } from '../../shared/core/types.ts';
 import { systemClock as clock } from '../../shared/lib/clock.ts';
 import type { Dial } from '../../shared/net/net.ts';
 import { httpProber } from '../../shared/prober/http.ts';
-import type { HttpRequest } from '../../shared/prober/prober.ts';
 import { loopbackDial } from '../support/loopback-dial.ts';
 import { startWireServer, type WireAction, type WireServer } from '../support/wire-server.ts';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { HttpRequest } from '../../shared/core/handler-http-get.ts';
 import { resolveProbeRequest } from '../../shared/core/probe-request.ts';
 import { maySend, secretHost } from '../../shared/core/secret-hosts.ts';
 import type { SecretReference } from '../../shared/core/secret-reference.ts';
 import type { Attempt } from '../../shared/core/types.ts';
-import type { HttpRequest } from '../../shared/prober/prober.ts';
 import { withSecretHeaders } from '../../shared/prober/secret-headers.ts';
 import { immediateClock } from '../support/immediate-clock.ts';
 

@@ -2,13 +2,16 @@
  * The network of a simulated world: what really answers at each address, when, and what each prober saw of it. The truth is written
  * beforehand, endpoint by endpoint; a prober may still see something else, when its own process stands still or its own network is gone.
  */
+
+import type { TcpRequest } from '../../shared/core/handler-tcp-socket.ts';
+import type { ProbeRequest } from '../../shared/core/handlers.ts';
 import type { Attempt } from '../../shared/core/types.ts';
 import { endingClock } from '../../shared/lib/clock.ts';
 import { guardedDialer } from '../../shared/net/dialer.ts';
 import { type DnsAnswer, dnsTimeoutMs } from '../../shared/net/dns.ts';
 import type { Dial, Dialed, DialFailure, DialRequest, Resolve, SocketPermit } from '../../shared/net/net.ts';
 import { resolver } from '../../shared/net/resolver.ts';
-import type { ProbeRequest, Prober, Probers, TcpRequest } from '../../shared/prober/prober.ts';
+import type { Prober, Probers } from '../../shared/prober/prober.ts';
 import { tcpProber } from '../../shared/prober/tcp.ts';
 import type { Chance } from './chance.ts';
 import { clockOf, type Scheduler } from './clock.ts';

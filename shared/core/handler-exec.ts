@@ -1,0 +1,62 @@
+/** The handler `exec`. */
+import { at, atMost, type FieldProblem, unless } from './field-problem.ts';
+import { handlerRow, type ProbeSubject, resolved } from './handler-row.ts';
+import { commandWordsMax } from './limits.ts';
+import type { EnvVar } from './spec.ts';
+
+export type ExecRequest = {
+  readonly kind: 'exec';
+  readonly command: readonly string[];
+  readonly target: ProbeSubject['target'];
+  readonly container: string;
+  readonly timeoutMs: number;
+};
+
+export const exec = handlerRow({
+  shape: { command: { kind: 'texts' } },
+  problems: ({ command }, pointer) => commandProblems(command, at(pointer, 'command')),
+  request(handler, { target, container }, timeoutMs) {
+    const command = handler.command.map((word) => expandVariables(word, container.env ?? []));
+    return resolved<ExecRequest>({ kind: 'exec', command, target, container: container.name, timeoutMs });
+  },
+  cost: () => 'exec',
+  // Both output pipes of a command, and the moment in which it starts.
+  descriptors: 3,
+});
+
+function commandProblems(command: readonly string[], field: string): readonly FieldProblem[] {
+  return [
+    ...unless(command.length > 0, field, 'must name a command'),
+    ...atMost(command.length, commandWordsMax, field),
+    ...command.flatMap((word, index) => unless(!parameterReference.test(word), at(field, index), noReference)),
+  ];
+}
+
+/** Run Command would replace it by the parameter, which the prober's role may read and the caller may not. */
+const parameterReference = /\{\{\s*ssm(?:-secure)?:/i;
+const noReference = 'must not refer to Parameter Store: {{ssm:…}} is not resolved';
+
+/** `$(NAME)` from the static env, `$$` for a dollar; an unknown name stays as it is. Values are not expanded again. */
+function expandVariables(text: string, env: readonly EnvVar[]): string {
+  const values = new Map(env.map(({ name, value }) => [name, value]));
+  const lastClosing = text.lastIndexOf(')');
+  const parts: string[] = [];
+  let from = 0;
+  for (let at = text.indexOf('$'); at >= 0; at = text.indexOf('$', from)) {
+    const end = referenceEnd(text, at, lastClosing);
+    parts.push(text.slice(from, at), expanded(text.slice(at, end), values));
+    from = end;
+  }
+  return parts.join('') + text.slice(from);
+}
+
+/** Behind the last parenthesis nothing closes a `$(`; to look for it from each of them would take quadratic time. */
+function referenceEnd(text: string, at: number, lastClosing: number): number {
+  if (text[at + 1] === '$') return at + 2;
+  return text[at + 1] === '(' && at < lastClosing ? text.indexOf(')', at) + 1 : at + 1;
+}
+
+function expanded(reference: string, values: ReadonlyMap<string, string>): string {
+  if (reference === '$' || reference === '$$') return '$';
+  return values.get(reference.slice('$('.length, -1)) ?? reference;
+}

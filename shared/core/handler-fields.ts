@@ -1,0 +1,86 @@
+/**
+ * The fields of a probe's handler, described once: the types below, the defaults and the schemas of the API and the store are all made of
+ * this description.
+ */
+import type { HttpHeader, PortRef } from './spec.ts';
+
+export type Field =
+  /** Without a default a text may be absent. */
+  | { readonly kind: 'text'; readonly default?: string }
+  /** Absent or empty: the default. */
+  | { readonly kind: 'choice'; readonly of: readonly string[]; readonly default: string }
+  /** May be absent. */
+  | { readonly kind: 'headers' }
+  | { readonly kind: 'texts' | 'port' | 'portRef' };
+
+export type Shape = { readonly [name: string]: Field };
+
+type Values = {
+  readonly text: string;
+  readonly choice: string;
+  readonly headers: readonly HttpHeader[];
+  readonly texts: readonly string[];
+  readonly port: number;
+  readonly portRef: PortRef;
+};
+
+type Value<Of extends Field> = Of extends { kind: 'choice'; of: readonly (infer One)[] } ? One : Values[Of['kind']];
+
+/** A header without a value has an empty one. */
+export type HeaderInput = Pick<HttpHeader, 'name'> & { readonly value?: string | undefined };
+
+type InputValue<Of extends Field> = Of['kind'] extends 'headers'
+  ? readonly HeaderInput[]
+  : Value<Of> | (Of['kind'] extends 'choice' ? '' : never);
+
+type RequiredOf<Of extends Shape> = {
+  [Name in keyof Of]: Of[Name]['kind'] extends 'texts' | 'port' | 'portRef' ? Name : never;
+}[keyof Of];
+type AlwaysStored<Of extends Shape> =
+  | RequiredOf<Of>
+  | { [Name in keyof Of]: Of[Name] extends { default: string } ? Name : never }[keyof Of];
+
+/** As clients write it. */
+export type InputOf<Of extends Shape> = { readonly [Name in RequiredOf<Of>]: Value<Of[Name]> } & {
+  readonly [Name in Exclude<keyof Of, RequiredOf<Of>>]?: InputValue<Of[Name]> | undefined;
+};
+
+/** With its defaults. */
+export type StoredOf<Of extends Shape> = { readonly [Name in AlwaysStored<Of>]: Value<Of[Name]> } & {
+  readonly [Name in Exclude<keyof Of, AlwaysStored<Of>>]?: Value<Of[Name]>;
+};
+
+/** Without its defaults, and with any text for a choice: kubelet resolves that too. */
+export type UncheckedOf<Of extends Shape> = { readonly [Name in RequiredOf<Of>]: Value<Of[Name]> } & {
+  readonly [Name in Exclude<keyof Of, RequiredOf<Of>>]?: Values[Of[Name]['kind']];
+};
+
+const requiredKinds: ReadonlySet<Field['kind']> = new Set(['texts', 'port', 'portRef']);
+
+/** Clients have to write it. */
+export const isRequired = ({ kind }: Field): boolean => requiredKinds.has(kind);
+
+/** Every stored handler has it. */
+export const isAlwaysStored = (field: Field): boolean => isRequired(field) || 'default' in field;
+
+/** What `make` returns for each field, by its name. */
+export const mapShape = <Made>(shape: Shape, make: (field: Field) => Made): { readonly [name: string]: Made } =>
+  Object.fromEntries(Object.entries(shape).map(([name, field]) => [name, make(field)]));
+
+type Fields = { readonly [name: string]: unknown };
+
+/** The stored form of an input of this shape: a `StoredOf` of an `InputOf`. */
+export const withDefaults = (shape: Shape, input: Fields): Fields =>
+  Object.fromEntries(
+    Object.entries(shape)
+      .map(([name, field]) => [name, storedValue(field, input[name])])
+      .filter(([, value]) => value !== undefined),
+  );
+
+function storedValue(field: Field, value: unknown): unknown {
+  if (field.kind === 'headers') return (value as readonly HeaderInput[] | undefined)?.map(withValue);
+  // To Kubernetes an empty text is absent where there is a default.
+  return 'default' in field ? value || field.default : value;
+}
+
+const withValue = ({ name, value = '' }: HeaderInput): HttpHeader => ({ name, value });
