@@ -1,6 +1,6 @@
 /**
  * The schemas of the stored records, checked at every read. Unknown attributes, which a newer release may have added,
- * are dropped. A missing required attribute makes the one item poison.
+ * are dropped. A missing required attribute makes the one item poison, so every attribute that is added is optional.
  */
 import * as z from 'zod';
 import type {

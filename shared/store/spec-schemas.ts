@@ -1,6 +1,6 @@
 /** The schema of a stored spec, checked at every read. */
 import * as z from 'zod';
-import { type Field, isAlwaysStored, mapShape } from '../core/handler-fields.ts';
+import { type Field, isRequired, mapShape } from '../core/handler-fields.ts';
 import { type HandlerKind, type Handlers, mapHandlers } from '../core/handlers.ts';
 import type { ContainerSpec, Probe, TargetSpec } from '../core/spec.ts';
 
@@ -17,9 +17,11 @@ const fields: { readonly [Kind in Exclude<Field['kind'], 'choice'>]: z.ZodType }
   headers: z.array(z.object({ name: z.string(), value: z.string() })),
 };
 
+/** One that has a default gets it where an item lacks it: the release that wrote the item did not know the field. */
 function fieldOf(field: Field): z.ZodType {
   const schema = field.kind === 'choice' ? z.enum(field.of) : fields[field.kind];
-  return isAlwaysStored(field) ? schema : schema.exactOptional();
+  if ('default' in field) return schema.default(field.default);
+  return isRequired(field) ? schema : schema.exactOptional();
 }
 
 const handlers = mapHandlers((shape) => z.object(mapShape(shape, fieldOf)).exactOptional()) as unknown as {

@@ -9,6 +9,7 @@ export function arbitraryOf(schema: z.core.$ZodType): fc.Arbitrary<unknown> {
   if (schema instanceof z.ZodArray) return fc.array(arbitraryOf(schema.def.element), { maxLength: elementsMax });
   if (schema instanceof z.ZodRecord) return recordOf(schema);
   if (schema instanceof z.ZodUnion) return fc.oneof(...schema.def.options.map(arbitraryOf));
+  if (schema instanceof z.ZodDefault) return arbitraryOf(schema.def.innerType);
   if (schema instanceof z.ZodNullable) return fc.option(arbitraryOf(schema.def.innerType), { nil: null });
   if (schema instanceof z.ZodEnum) return fc.constantFrom(...schema.options);
   if (schema instanceof z.ZodLiteral) return fc.constantFrom(...schema.values);
