@@ -53,13 +53,17 @@ export function udpSocket(server: Server, below: Below): UdpSocket {
     const id = message.length < headerBytes ? -1 : message.readUInt16BE(0);
     if (listeners.get(id)?.take(message.subarray(0, datagramBytesMax))) listeners.delete(id);
   });
+  /** Messages that wait until the socket is connected. */
+  const unsent = new Set<Buffer>();
   socket.once('connect', () => {
     isConnected = true;
+    for (const message of unsent) sendOn(socket, message, fail);
+    unsent.clear();
   });
   socket.connect(server.port, server.address);
   const send = (message: Buffer) => {
     if (isConnected) sendOn(socket, message, fail);
-    else socket.once('connect', () => sendOn(socket, message, fail));
+    else unsent.add(message);
   };
   return {
     ask(query, newListener) {
