@@ -15,6 +15,7 @@ import {
 } from '../core/slots.ts';
 import type { ShardMessage } from '../queue/queue.ts';
 import type { RunRecord } from '../store/items.ts';
+import { lastBeat } from './beat.ts';
 
 export type ScheduledShard = { readonly shard: LayoutShard; readonly run?: RunRecord };
 
@@ -85,16 +86,24 @@ const messageOf = (
 });
 
 /**
- * Whether the time of its last beat asks for help, or makes no sense here. It is by the holder's clock: where that is wrong only the number
- * of the beat can tell. (Of a shard in tick mode it could tell nothing within a minute.)
+ * Whether to look at the run again: the time of its last beat asks for help, or makes no sense here. That time is by the holder's clock; where
+ * it is wrong only the number of the beat can tell. (In tick mode it could tell nothing within a minute.) The same goes for a run that ended
+ * the current slot in order: its clock was ahead of this one, which has no next slot to send yet.
  */
 export const isDoubtful = (scheduled: ScheduledShard, nowMs: number): boolean => {
   const { shard, run } = scheduled;
   const silent = silentMs(scheduled, nowMs);
   // That the shard is new, which is by the clock of yet another process, says nothing against a beat of its own.
   const isOld = run?.generation === shard.generation && nowMs - run.beatAtMs > rescueAfterMs.resident;
-  return shard.mode === 'resident' && (isOld || silent > rescueAfterMs.resident || silent < -aheadMsMax);
+  const isSuspect = isOld || silent > rescueAfterMs.resident || silent < -aheadMsMax;
+  return shard.mode === 'resident' && (isSuspect || hasEndedEarly(scheduled, nowMs));
 };
+
+const hasEndedEarly = ({ shard, run }: ScheduledShard, nowMs: number): boolean =>
+  isActive(shard) &&
+  run?.generation === shard.generation &&
+  run.beat === lastBeat &&
+  run.doneSlot >= slotAt(shard, nowMs).slot;
 
 /** A shard that was read twice, so long apart that a holder would have beaten in between. */
 export function lookedAgain(before: ScheduledShard, after: ScheduledShard, nowMs: number): ScheduledShard {

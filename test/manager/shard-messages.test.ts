@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LayoutShard } from '../../shared/core/layout.ts';
-import { rescueMessage } from '../../shared/manager/shard-messages.ts';
+import { slotAt } from '../../shared/core/slots.ts';
+import { lastBeat } from '../../shared/manager/beat.ts';
+import { isDoubtful, rescueMessage } from '../../shared/manager/shard-messages.ts';
 import type { RunRecord } from '../../shared/store/items.ts';
 
 const nowMs = Date.UTC(2030, 0, 1);
@@ -23,4 +25,19 @@ test('a shard whose beginning lies in the future is rescued once its beat is mor
   assert.deepEqual(rescues(29_000), []);
   assert.deepEqual(rescues(31_000), ['rescue']);
   assert.deepEqual(rescueMessage({ shard }, nowMs), [], 'nobody can tell how long it has been there');
+});
+
+test('a run that has ended the current slot is looked at again, however new its last beat is', () => {
+  const old: LayoutShard = { ...shard, sinceMs: 0 };
+  const { slot } = slotAt({ ...old, mode: 'resident' }, nowMs);
+  const doubted = (fields: Partial<RunRecord>) =>
+    isDoubtful(
+      { shard: old, run: { generation: 1, beatAtMs: nowMs, beat: 7, doneSlot: slot - 1, ...fields } as RunRecord },
+      nowMs,
+    );
+  assert.equal(doubted({}), false);
+  assert.equal(doubted({ beat: lastBeat }), false, 'it ended its slot, and the current one is to be sent');
+  assert.equal(doubted({ doneSlot: slot }), false, 'a rescue holds the slot that was done');
+  assert.equal(doubted({ beat: lastBeat, doneSlot: slot }), true);
+  assert.equal(doubted({ beat: lastBeat, doneSlot: slot, generation: 0 }), false, 'of another layout');
 });
