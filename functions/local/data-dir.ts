@@ -7,8 +7,6 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { DataDirUnusable, requireOwnFile, requireOwnFolder, sameFile } from './own-files.ts';
 
-export { DataDirUnusable } from './own-files.ts';
-
 export type DataDir = { readonly storePath: string; readonly release: () => void };
 
 const inMemory = ':memory:';

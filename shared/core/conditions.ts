@@ -30,15 +30,6 @@ export function podInitializedCondition(input: ConditionsInput, oldConditions: r
   return generated(input, 'Initialized', initialized(input, oldConditions));
 }
 
-/** Ready or ContainersReady of a pod in its terminal phase. */
-export function terminalPhaseCondition(
-  type: 'Ready' | 'ContainersReady',
-  phase: 'Succeeded' | 'Failed',
-  generation: number,
-): Condition {
-  return { type, status: 'False', reason: terminalReason[phase], observedGeneration: generation };
-}
-
 const terminalReason = { Succeeded: 'PodCompleted', Failed: 'PodFailed' } as const;
 
 /** What a condition says, without its type. */

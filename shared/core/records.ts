@@ -66,7 +66,7 @@ export type ProbeRecord = {
   readonly lastResult?: Result;
   readonly resultRun: number;
   readonly onHold: boolean;
-  /** The worker has ended; it comes back only with a newer spec or a new container. */
+  /** The worker has ended; it comes back while its container runs, or with a newer spec. */
   readonly ended: boolean;
   /** When `version` last grew, ms since the epoch. */
   readonly sinceMs: number;

@@ -2,6 +2,7 @@
  * The status of a target as it is stored, shown and published: what is observed, and conditions that say Unknown where nothing was seen
  * (difference 22).
  */
+import { isCompared } from './condition-owners.ts';
 import { containersReadyCondition, podInitializedCondition, podReadyCondition } from './conditions.ts';
 import { parseContainerID } from './container-id.ts';
 import { newProbeRecord, type Observed, observe } from './observed.ts';
@@ -18,7 +19,13 @@ export function composeStatus(state: TargetState, nowMs: number): PodStatus {
   const unknowns = unknownsOf(state, containerIDsOf(observed));
   const next: PodStatus = { ...observedStatus(observed), conditions: conditionsBy(state, { observed, unknowns }) };
   const outcome = nextStatus({ spec: target.spec, old: old.status, next, forced: false, nowMs });
-  return outcome.kind === 'changed' ? outcome.status : old.status;
+  return outcome.kind === 'changed' ? outcome.status : withForeign(old.status, foreignConditions(state));
+}
+
+/** A condition that others own is theirs to change: alone it makes no other status of kubelet's, and is shown all the same. */
+function withForeign(status: PodStatus, foreign: readonly Condition[]): PodStatus {
+  const kept = status.conditions.filter(({ type }) => isCompared(type));
+  return { ...status, conditions: [...foreign.filter(({ type }) => !isCompared(type)), ...kept] };
 }
 
 /** The status of a target in the moment of its registration: every static container runs, nothing is probed yet. */

@@ -25,11 +25,6 @@ export type Resting = { readonly probedAtMs?: number };
 
 export type Wake = 'tick' | 'trigger';
 
-/** A worker that starts: it probes at once, ticks are at `originMs` + n · period. */
-export function startTicker(originMs: number, periodMs: number): Ticker {
-  return { periodMs, nextTickMs: originMs + periodMs, tickHeld: true, triggerHeld: false };
-}
-
 /** Ticks keep their phase however long a probe runs. */
 export function passTime(ticker: Ticker, nowMs: number): Ticker {
   if (ticker.resting || nowMs < ticker.nextTickMs) return ticker;
@@ -112,14 +107,6 @@ export function shiftTicker(ticker: Ticker, jumpMs: number, nowMs: number): Tick
 export function dueMs(ticker: Ticker, nowMs: number): number {
   if (ticker.tickHeld || ticker.triggerHeld) return nowMs;
   return ticker.resting ? Number.POSITIVE_INFINITY : ticker.nextTickMs;
-}
-
-/**
- * kubelet spreads its first probes after its own start: one that has run for less than the period waits a random part of it.
- * @param chance uniform in [0, 1)
- */
-export function startDelayMs(periodMs: number, uptimeMs: number, chance: number): number {
-  return periodMs > uptimeMs ? Math.floor(chance * periodMs) : 0;
 }
 
 /** The product's phase: instants since the epoch that are `phaseMs` after a multiple of the period. */

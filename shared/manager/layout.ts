@@ -24,11 +24,6 @@ export type StoredLayout = StandingLayout & { readonly desiredRelease: string; r
 /** `announced`: see LayoutRecord. */
 export type StandingLayout = Layout & { readonly announced?: number };
 
-/** Reads the layout and brings it up to date. */
-export async function currentLayout(ports: LayoutPorts, options: LayoutOptions): Promise<StandingLayout> {
-  return nextLayout(ports, await readLayout(ports), options);
-}
-
 /**
  * Weighs the targets and writes the layout that they ask for, if it is another one. Of two schedules at once one writes; the other returns
  * what it finds.

@@ -34,12 +34,14 @@ export type Due = { readonly probe: HeldProbe; readonly place: Place };
 export async function probeCycle(holder: Holder, held: HeldTarget, { probe, place }: Due): Promise<CycleEnd> {
   if (probe.stopping) return endWorker(holder, held, { probe, place, specDigest: noSpecDigest });
   const pod = podView(held, probe.container.spec.name);
+  const comesBack = probe.record.ended;
   const gate = decideGate(probe.workerSpec, probe.worker, pod, gateTimeMs(holder, probe, pod), productEra);
   if (!(await applyStep(holder, held, { probe, place, step: gate }))) return 'over';
   switch (gate.kind) {
     case 'skip':
       probe.seenAtMs = holder.run.ports.clock.nowMs();
-      return 'over';
+      // A startup worker that has come back finds its container started; now that it is there, the container is not.
+      return comesBack && gate.reason === 'Started' ? 'again' : 'over';
     case 'stop':
       return endWorker(holder, held, { probe, place, specDigest: probe.specDigest });
     case 'probe':
@@ -166,7 +168,11 @@ function metricResult({ conclusion }: ProbeReport): 'successful' | 'failed' | 'u
 type Applied = Due & { readonly step: Step; readonly report?: ProbeReport<TimedAttempt> };
 
 /** Makes durable what the step changed and publishes it; false: the commit did not go through and the cycle is over. */
-async function applyStep(holder: Holder, held: HeldTarget, { probe, place, step, report }: Applied): Promise<boolean> {
+export async function applyStep(
+  holder: Holder,
+  held: HeldTarget,
+  { probe, place, step, report }: Applied,
+): Promise<boolean> {
   const nowMs = holder.run.ports.clock.nowMs();
   if (report) countAttempts(probe, step.worker, report);
   const told = eventsOf(probe, report, nowMs);

@@ -123,13 +123,15 @@ function startWorker(holder: Holder, held: HeldTarget, entry: SpecProbe, checkpo
   held.probes.set(entry.name, workerOf(holder, held, { entry, record, checkpoints }));
 }
 
-/** An ended worker comes back with another spec or another container, never while its target terminates or is done. */
+/**
+ * kubelet's AddPod on each sync: an ended worker comes back while its container runs, or with another spec; never while its target
+ * terminates or is done.
+ */
 function revives(held: HeldTarget, entry: SpecProbe, record: ProbeRecord): boolean {
   const { phase } = held.observed;
   if (held.target.deletionTimestampMs !== undefined || phase === 'Failed' || phase === 'Succeeded') return false;
   const status = containerStatus(held.observed, entry.container.spec.name);
-  const anotherContainer = status?.state?.kind === 'running' && status.containerID !== record.containerID;
-  return anotherContainer || digestOf(entry) !== record.specDigest;
+  return status?.state?.kind === 'running' || digestOf(entry) !== record.specDigest;
 }
 
 type Starting = { readonly entry: SpecProbe; readonly record: ProbeRecord; readonly checkpoints: Checkpoints };
@@ -185,7 +187,9 @@ type First = {
 };
 
 function firstTicker({ record, owed, phased, nowMs, unheldSinceMs, isTick }: First): Ticker {
-  if (record.version === 0 && record.lastResult === undefined) return newTargetTicker(nowMs, phased);
+  // A worker that comes back starts anew, and kubelet's first probe comes at once.
+  const isNew = record.version === 0 && record.lastResult === undefined;
+  if (isNew || record.ended) return newTargetTicker(nowMs, phased);
   if (isTick && !owed) return restTicker(loadedTicker(nowMs, phased));
   return owed || record.lastResult === undefined
     ? owedTicker(nowMs, phased)

@@ -39,7 +39,6 @@ import {
   weightSchema,
 } from './layout-schemas.ts';
 import {
-  type ChangesRecord,
   type CheckpointRecord,
   checkpointSchema,
   type EpochRecord,
@@ -56,7 +55,7 @@ import { type RunRecord, runSchema } from './run-schema.ts';
 import type { Item, Key, Operation } from './store.ts';
 
 export type { LayoutRecord, NoHolder, NoHolderRecord, WeightRecord } from './layout-schemas.ts';
-export type { ChangesRecord, CheckpointEntry, CheckpointRecord, EpochRecord } from './record-schemas.ts';
+export type { CheckpointEntry, CheckpointRecord, EpochRecord } from './record-schemas.ts';
 export type { PastRun, RunRecord } from './run-schema.ts';
 
 /** Additive changes keep this version. A release rejects items with a higher one. */
@@ -200,17 +199,6 @@ export function decodeProbe(item: Item): Decoded<ProbeRecord> {
 export function decodeEvent(item: Item): Decoded<EventRecord> {
   const problem = headerProblem('EVENT', item);
   return problem ? poison(item, problem) : parsed(eventSchema, { ...item, kind: item.eventKind }, item);
-}
-
-const slicePattern = /^[0-9a-f]{2}$/;
-
-export function decodeChanges(item: Item): Decoded<ChangesRecord> {
-  const problem = headerProblem('CHANGES', item);
-  if (problem) return poison(item, problem);
-  const counters = Object.entries(item).filter(([name]) => slicePattern.test(name));
-  const strange = counters.find(([, counter]) => typeof counter !== 'number');
-  if (strange) return poison(item, `${strange[0]}: not a number`);
-  return { kind: 'ok', record: Object.fromEntries(counters) as ChangesRecord };
 }
 
 /**

@@ -41,9 +41,6 @@ export type CheckpointEntry = {
 /** CHECKPOINT: the run lengths of a bucket's probes, by the sort keys of their PROBE items. */
 export type CheckpointRecord = { readonly entries: { readonly [probeSk: string]: CheckpointEntry } };
 
-/** CHANGES of one bucket: how often targets of each slice have changed. */
-export type ChangesRecord = { readonly [slice: string]: number };
-
 export const instantMs = z.number();
 const texts = z.record(z.string(), z.string());
 

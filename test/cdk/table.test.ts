@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { RemovalPolicy } from 'aws-cdk-lib';
-import { tableDefinition } from '../../shared/store/dynamodb-table.ts';
+import { tableDefinition } from '../support/dynamodb-table.ts';
 import { resourcesOf, synthesized } from '../support/synthesized.ts';
 
 const tableOf = (template: ReturnType<typeof synthesized>) => {

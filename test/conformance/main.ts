@@ -1,4 +1,4 @@
-/** `npm run conformance -- <folder>`: runs every vector file of the folder against the engine and counts. */
+/** `npm run conformance -- <folder>`: runs every vector file of the folder against the product and counts. */
 import { type FileReport, runFolder } from './run.ts';
 
 const shownFailuresMax = 20;
@@ -25,11 +25,11 @@ console.log(`${passed} passed, ${differing} differ by a numbered rule, ${failed}
 // What was not run is not shown, so it does not end in success.
 process.exit(failed > 0 || notRun > 0 || passed === 0 ? 1 : 0);
 
-function summary({ passed, byRules, failures, notRun }: FileReport): string {
+function summary({ entries, passed, byRules, failures, notRun }: FileReport): string {
   if (notRun > 0) return `${notRun} NOT RUN: no runner for this file name`;
   const differing =
     byRules.length === 0 ? '' : `${byRules.length} differ by a rule of docs/semantics.md (${counts(byRules)}), `;
-  return `${passed} passed, ${differing}${failures.length} failed`;
+  return `${passed} passed, ${differing}${failures.length} failed; by ${entries.join(', ')}`;
 }
 
 /** `11 × 3`: difference 11 explains three of them, perhaps together with another. */

@@ -1,6 +1,18 @@
-/** results.jsonl: the results cache and its update stream. */
-import { emptyCache, getResult, type ResultsCache, removeResult, setResult } from '../../shared/core/results.ts';
+/**
+ * results.jsonl: the results cache and its update stream, as PROBE items and `Probe Result Changed`. Each container of a vector is the
+ * container of a target. What its worker decides is committed through the commit queue, and read back from the store. The pod UID of an
+ * update is the uid of the container's target: the worker gives it, in kubelet too.
+ */
+import type { EventDetail } from '../../shared/bus/events.ts';
+import { parseContainerID } from '../../shared/core/container-id.ts';
+import { probeName } from '../../shared/core/spec.ts';
 import type { Result } from '../../shared/core/types.ts';
+import type { CacheAction } from '../../shared/core/worker.ts';
+import type { HeldProbe, HeldTarget } from '../../shared/manager/held.ts';
+import { applyStep } from '../../shared/manager/probe-cycle.ts';
+import { probeRoom } from '../../shared/manager/room.ts';
+import { bareHolder } from '../support/bare-holder.ts';
+import { type ShardWorld, shardWorld } from '../support/shard-world.ts';
 import { compare } from './compare.ts';
 import type { VectorRunner } from './runner.ts';
 
@@ -11,34 +23,84 @@ type Op = {
   readonly podUID?: string;
   readonly found?: boolean;
   readonly get?: Result;
-  readonly updates: readonly unknown[];
+  readonly updates: readonly { readonly containerID: string; readonly result: Result }[];
 };
 
-export const runResults: VectorRunner = (vector) => {
-  let cache = emptyCache;
+/** The target of one container, by its name. */
+type Container = { readonly name: string; readonly held: HeldTarget; readonly probe: HeldProbe };
+
+const workerName = probeName('main', 'readiness');
+
+export const runResults: VectorRunner = async (vector) => {
+  const world = shardWorld();
+  const { holder, hold } = bareHolder(world);
+  const containers = new Map<string, Container>();
+
+  const containerOf = async (key: string): Promise<Container> => {
+    const known = containers.get(key);
+    if (known) return known;
+    const name = `container-${containers.size}`;
+    await world.put(name, { lifecycle: 'reported', readinessProbe: { tcpSocket: { port: 1 } } });
+    const held = await hold(name);
+    const probe = held.probes.get(workerName);
+    if (!probe) throw new Error(`no worker ${workerName}`);
+    const container = { name, held, probe };
+    containers.set(key, container);
+    return container;
+  };
+
+  const apply = async (op: Op): Promise<unknown> => {
+    const key = parseContainerID(op.containerID);
+    const { name, held, probe } = await containerOf(key);
+    const before = world.published.length;
+    if (op.op !== 'get') {
+      const { containerID, actions } = stepOf(op, key);
+      const step = { worker: { ...probe.worker, containerID }, actions };
+      const place = probeRoom().take('new', 1);
+      await world.clock.runUntil(applyStep(holder, held, { probe, place, step }));
+    }
+    await world.clock.advance(0);
+    const updates = updatesSince(world, before, held);
+    return { updates, ...(op.op === 'get' && (await cached(world, name, key))) };
+  };
+
   for (const [index, op] of (vector.ops as readonly Op[]).entries()) {
-    const done = apply(cache, op);
-    cache = done.cache;
-    const expected = { updates: op.updates, ...(op.op === 'get' && { found: op.found ?? false, get: op.get }) };
-    const different = compare(`op ${index} (${op.op})`, done.answer, expected);
+    const expected = {
+      updates: op.updates.map(({ containerID, result }) => ({ containerID, result, isOfTarget: true })),
+      ...(op.op === 'get' && { found: op.found ?? false, get: op.get }),
+    };
+    const different = compare(`op ${index} (${op.op})`, await apply(op), expected);
     if (different) return different;
   }
   return undefined;
 };
 
-function apply(cache: ResultsCache, op: Op): { readonly cache: ResultsCache; readonly answer: unknown } {
-  switch (op.op) {
-    case 'get': {
-      const get = getResult(cache, op.containerID);
-      return { cache, answer: { updates: [], found: get !== undefined, get } };
-    }
-    case 'remove':
-      return { cache: removeResult(cache, op.containerID), answer: { updates: [] } };
-    case 'set': {
-      if (op.result === undefined) throw new Error('a set without a result');
-      const set = setResult(cache, op.containerID, op.result);
-      const updates = set.update ? [{ ...set.update, podUID: op.podUID }] : [];
-      return { cache: set.cache, answer: { updates } };
-    }
+/** A result is removed when the worker sees the next container, whose initial value follows (rule 3). */
+function stepOf({ op, result }: Op, key: string): { containerID: string; actions: readonly CacheAction[] } {
+  if (op === 'set') {
+    if (result === undefined) throw new Error('a set without a result');
+    return { containerID: key, actions: [{ kind: 'set', containerID: key, result }] };
   }
+  const containerID = 'next://container';
+  const initial: CacheAction = { kind: 'set', containerID, result: 'failure', initial: true };
+  return { containerID, actions: [{ kind: 'remove', containerID: key }, initial] };
+}
+
+function updatesSince(world: ShardWorld, before: number, held: HeldTarget): readonly unknown[] {
+  const changes = world.published
+    .slice(before)
+    .filter((event) => event['detail-type'] === 'Probe Result Changed')
+    .map(({ detail }) => detail as EventDetail<'Probe Result Changed'>);
+  return changes.map(({ containerID, result, target }) => ({
+    containerID,
+    result,
+    isOfTarget: target.uid === held.target.uid,
+  }));
+}
+
+/** As the store has it. */
+async function cached(world: ShardWorld, name: string, key: string) {
+  const { containerID, result } = await world.probe(name, workerName);
+  const get = containerID === key ? result : undefined;
+  return { found: get !== undefined, get };
 }

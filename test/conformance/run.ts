@@ -2,6 +2,22 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { decodeManifest } from '../../shared/api/decode-manifest.ts';
+import { specView } from '../../shared/api/target-view.ts';
+import { containersReadyCondition, podInitializedCondition, podReadyCondition } from '../../shared/core/conditions.ts';
+import { updatePodStatus } from '../../shared/core/pod-status.ts';
+import { nextStatus } from '../../shared/core/status-update.ts';
+import { planSync } from '../../shared/core/sync.ts';
+import { newTargetTicker, passTime, takeWake } from '../../shared/core/ticker.ts';
+import { decideGate, reduce } from '../../shared/core/worker.ts';
+import { shardLoader } from '../../shared/manager/load.ts';
+import { applyStep, probeCycle } from '../../shared/manager/probe-cycle.ts';
+import { adoptTarget } from '../../shared/manager/roster.ts';
+import { writeStatus } from '../../shared/manager/write-status.ts';
+import { grpcProber } from '../../shared/prober/grpc.ts';
+import { httpProber } from '../../shared/prober/http.ts';
+import { probe } from '../../shared/prober/probe.ts';
+import { tcpProber } from '../../shared/prober/tcp.ts';
 import { runConditions } from './conditions.ts';
 import { runManager } from './manager.ts';
 import { runPods } from './pods.ts';
@@ -10,7 +26,7 @@ import { runResults } from './results.ts';
 import { runRunloop } from './runloop.ts';
 import type { Finding, Vector, VectorRunner } from './runner.ts';
 import { runStatusManager } from './status-manager.ts';
-import { isTimeCritical } from './time-critical.ts';
+import { wireConcurrency } from './time-critical.ts';
 import { runUpdatePodStatus } from './update-pod-status.ts';
 import { runWireGrpc } from './wire-grpc.ts';
 import { runWireH2 } from './wire-h2.ts';
@@ -20,6 +36,8 @@ import { runWorker } from './worker.ts';
 
 export type FileReport = {
   readonly file: string;
+  /** Names of the product's functions that the vectors enter by. */
+  readonly entries: readonly string[];
   /** Equal to what was recorded. */
   readonly passed: number;
   /** Vectors that differ on purpose, by the numbers of docs/semantics.md that say so. */
@@ -31,30 +49,34 @@ export type FileReport = {
 
 export type Family = {
   readonly run: VectorRunner;
-  /** Vectors at once: those on sockets mostly wait. */
-  readonly concurrency: number;
-  /** Vectors that run after the others, one at a time, because a busy machine would decide them. */
-  readonly runsAlone?: (vector: Vector) => boolean;
+  /** What the vectors enter by: functions that the product runs too. */
+  readonly entries: readonly { readonly name: string }[];
+  /** How many vectors like this one run at once; the fewer, the later. */
+  readonly concurrency: (vector: Vector) => number;
 };
 
-const pure = (run: VectorRunner): Family => ({ run, concurrency: 1 });
-const wire = (run: VectorRunner): Family => ({ run, concurrency: 16, runsAlone: isTimeCritical });
+const pure = (run: VectorRunner, ...entries: Family['entries']): Family => ({ run, entries, concurrency: () => 1 });
+const wire = (run: VectorRunner, ...entries: Family['entries']): Family => ({
+  run,
+  entries,
+  concurrency: wireConcurrency,
+});
 
 /** By the file's base name; a suffix (`worker-random`) does not matter, the longest name wins. */
 const families: Readonly<Record<string, Family>> = {
-  worker: pure(runWorker),
-  results: pure(runResults),
-  runloop: pure(runRunloop),
-  manager: pure(runManager),
-  pods: pure(runPods),
-  prober: pure(runProber),
-  'update-pod-status': pure(runUpdatePodStatus),
-  conditions: pure(runConditions),
-  'status-manager': pure(runStatusManager),
-  'wire-http': wire(runWireHttp),
-  'wire-tcp': wire(runWireTcp),
-  'wire-grpc': wire(runWireGrpc),
-  'wire-h2': wire(runWireH2),
+  worker: pure(runWorker, decideGate, reduce),
+  results: pure(runResults, applyStep),
+  runloop: pure(runRunloop, newTargetTicker, passTime, takeWake),
+  manager: pure(runManager, shardLoader, adoptTarget, probeCycle),
+  pods: pure(runPods, decodeManifest, specView),
+  prober: pure(runProber, probe),
+  'update-pod-status': pure(runUpdatePodStatus, updatePodStatus),
+  conditions: pure(runConditions, containersReadyCondition, podReadyCondition, podInitializedCondition),
+  'status-manager': pure(runStatusManager, nextStatus, writeStatus, planSync),
+  'wire-http': wire(runWireHttp, httpProber),
+  'wire-tcp': wire(runWireTcp, tcpProber),
+  'wire-grpc': wire(runWireGrpc, grpcProber),
+  'wire-h2': wire(runWireH2, grpcProber, httpProber),
 };
 
 const suffix = /\.jsonl(\.gz)?$/;
@@ -83,32 +105,29 @@ export async function runFolder(
 export async function runFile(folder: string, file: string): Promise<FileReport> {
   const vectors = readVectors(join(folder, file));
   const family = familyOf(file.replace(suffix, ''));
-  if (family === undefined) return { file, passed: 0, byRules: [], failures: [], notRun: vectors.length };
+  if (family === undefined) return { file, entries: [], passed: 0, byRules: [], failures: [], notRun: vectors.length };
   const findings = await runVectors(vectors, family);
   const failures = vectors.flatMap((vector) => {
     const found = findings.get(vector);
     return typeof found === 'string' ? [{ vector: vector.name, difference: found }] : [];
   });
   const byRules = [...findings.values()].flatMap((found) => (typeof found === 'object' ? [found.rules] : []));
-  return { file, passed: vectors.length - findings.size, byRules, failures, notRun: 0 };
+  const entries = family.entries.map(({ name }) => name);
+  return { file, entries, passed: vectors.length - findings.size, byRules, failures, notRun: 0 };
 }
 
 /** What differed, by vector; an equal one is absent. */
 export async function runVectors(
   vectors: readonly Vector[],
-  { run, concurrency, runsAlone = () => false }: Family,
+  { run, concurrency }: Omit<Family, 'entries'>,
 ): Promise<ReadonlyMap<Vector, NonNullable<Finding>>> {
   const findings = new Map<Vector, NonNullable<Finding>>();
   const keep = async (vector: Vector) => {
     const found = await finding(run, vector);
     if (found !== undefined) findings.set(vector, found);
   };
-  await forEachBounded(
-    vectors.filter((vector) => !runsAlone(vector)),
-    concurrency,
-    keep,
-  );
-  await forEachBounded(vectors.filter(runsAlone), 1, keep);
+  const groups = Map.groupBy(vectors, concurrency);
+  for (const [atOnce, group] of [...groups].sort(([a], [b]) => b - a)) await forEachBounded(group, atOnce, keep);
   return findings;
 }
 

@@ -2,10 +2,9 @@
 import {
   dueMs,
   holdTrigger,
+  newTargetTicker,
   passTime,
   readyWakes,
-  startDelayMs,
-  startTicker,
   type Ticker,
   takeWake,
 } from '../../shared/core/ticker.ts';
@@ -14,7 +13,6 @@ import type { VectorRunner } from './runner.ts';
 
 type RunloopVector = {
   readonly periodSeconds: number;
-  readonly kubeletUptimeMs: number;
   readonly probeDurationsMs: readonly number[];
   readonly triggersMs?: readonly number[];
   readonly stopMs: number;
@@ -35,8 +33,9 @@ type Loop = {
 export const runRunloop: VectorRunner = (vector) => {
   const recorded = vector as unknown as RunloopVector;
   const periodMs = recorded.periodSeconds * 1000;
-  const nowMs = startDelayMs(periodMs, recorded.kubeletUptimeMs, 0);
-  const loop: Loop = { nowMs, ticker: startTicker(nowMs, periodMs), triggered: 0, startsMs: [] };
+  // The vectors begin when kubelet has run for a period: its random delay is over, and the phase is the worker's start.
+  const ticker = newTargetTicker(0, { phaseMs: 0, periodMs });
+  const loop: Loop = { nowMs: 0, ticker, triggered: 0, startsMs: [] };
   return compare('outcomes', sorted(choose(recorded, loop)), sorted(recorded.expectAnyOf));
 };
 

@@ -1,4 +1,15 @@
-/** status-manager.jsonl: the cache of pod statuses, its versions and notifications, and what is written back. */
+/**
+ * status-manager.jsonl: pod statuses, their versions and notifications, and what is written back. Each step from one status to the next is
+ * the product's, is written to its STATUS item, and is compared as it is read back. Where results of probes can give what a setPodStatus
+ * says, status-sync plans it too, and has to come to the same. What calls for the step in kubelet, TerminatePod and
+ * the write-back to an API server have no counterpart (difference 25): the model beside it plays them, so that the steps between hold.
+ */
+
+import type { PodStatus } from '../../shared/core/types.ts';
+import { compare } from './compare.ts';
+import type { Finding, VectorRunner } from './runner.ts';
+import { spec, status, type VectorPod, type VectorStatus, withoutEmpty } from './status-decode.ts';
+import { statusItems } from './status-items.ts';
 import {
   emptyStatusManager,
   type Notification,
@@ -12,11 +23,9 @@ import {
   setPodStatus,
   terminatePod,
   withPod,
-} from '../../shared/core/status-manager.ts';
-import { type StoredPod, type StoredPods, type SyncCall, syncBatch } from '../../shared/core/status-sync.ts';
-import { compare } from './compare.ts';
-import type { VectorRunner } from './runner.ts';
-import { spec, status, type VectorPod, type VectorStatus, withoutEmpty } from './status-decode.ts';
+} from './status-manager-model.ts';
+import { comparableStatus, plannedStatus, withForeignOf } from './status-plan.ts';
+import { type StoredPod, type StoredPods, type SyncCall, syncBatch } from './status-sync.ts';
 
 type Op = {
   readonly op:
@@ -72,17 +81,59 @@ type Told = {
   readonly synced?: number;
 };
 
-export const runStatusManager: VectorRunner = (vector) => {
+export const runStatusManager: VectorRunner = async (vector) => {
   const vectorPods = vector.pods as readonly VectorPod[];
+  const items = statusItems();
+  let byRule: Finding;
   let world = worldOf(vectorPods);
   for (const [index, op] of (vector.ops as readonly Op[]).entries()) {
     const told = apply(world, op);
+    const before = world.manager.statuses;
     world = told.world;
-    const different = compare(`op ${index} (${op.op})`, withoutEmpty(seen(told, op)), withoutEmpty(expected(op)));
+    const replanned = op.op === 'setPodStatus' ? replan(world, op, before) : undefined;
+    if (typeof replanned === 'string') return `op ${index}: ${replanned}`;
+    byRule ??= replanned;
+    const stored = told.notification && (await storedAgain(world, items, { before, op }));
+    const actual = seen(stored ? { ...told, world: stored } : told, op);
+    const different = compare(`op ${index} (${op.op})`, withoutEmpty(actual), withoutEmpty(expected(op)));
     if (different) return different;
   }
-  return undefined;
+  return byRule;
 };
+
+/**
+ * What status-sync plans for a setPodStatus, compared with what the vector expects; undefined also where no results of probes give it.
+ * kubelet's cache keeps the conditions of others that it was given last with a change of its own.
+ */
+function replan(world: World, op: Op, before: StatusManager['statuses']): Finding {
+  const uid = op.podUID ?? '';
+  const pod = podIn(world, uid);
+  const said = status(op.status ?? {});
+  const planned = plannedStatus({ pod, said, old: before.get(uid)?.status ?? pod.status, nowMs: world.nowMs });
+  if (!planned || !op.expect.cached) return undefined;
+  const recorded = status(op.expect.cached.status);
+  const differenceTo = (expectedStatus: PodStatus) =>
+    compare('planSync', withoutEmpty(comparableStatus(planned)), withoutEmpty(comparableStatus(expectedStatus)));
+  if (!differenceTo(recorded)) return undefined;
+  return differenceTo(withForeignOf(recorded, said)) ?? { kind: 'byRule', rules: [25] };
+}
+
+type Changed = { readonly before: StatusManager['statuses']; readonly op: Op };
+
+/** The world with the status as its STATUS item has it. */
+async function storedAgain(
+  world: World,
+  items: ReturnType<typeof statusItems>,
+  { before, op }: Changed,
+): Promise<World> {
+  const uid = op.podUID ?? '';
+  const cached = world.manager.statuses.get(uid);
+  if (!cached) return world;
+  await items.write(cached.podName, uid, before.get(uid)?.status ?? podIn(world, uid).status, cached);
+  const { version, status: read } = await items.read(cached.podName);
+  const statuses = new Map(world.manager.statuses).set(uid, { ...cached, version, status: read });
+  return { ...world, manager: { ...world.manager, statuses } };
+}
 
 function worldOf(vectorPods: readonly VectorPod[]): World {
   const pods = vectorPods.map(podOf);

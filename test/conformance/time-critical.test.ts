@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { familyOf, runVectors } from './run.ts';
 import type { Vector } from './runner.ts';
-import { isTimeCritical } from './time-critical.ts';
+import { isTimeCritical, wireConcurrency } from './time-critical.ts';
 
 const ok = { send: 'HTTP/1.1 200 OK\r\n\r\n' };
 
@@ -26,6 +26,19 @@ const http = ({ sleepMs, timeoutMs, targets = ['/'] }: Http): Vector => ({
 const twoHops = http({ sleepMs: 250, timeoutMs: 600, targets: ['/a', '/b'] });
 const farFromItsTimeout = http({ sleepMs: 200, timeoutMs: 1500 });
 
+const overHttp2 = (sleepMs: number): Vector => ({ name: 'h2', probe: { timeoutMs: 1000 }, reply: [{ sleepMs }] });
+
+describe('at the same time run', () => {
+  const cases: readonly (readonly [what: string, vector: Vector, atOnce: number])[] = [
+    ['one time-critical vector', twoHops, 1],
+    ['one whose server over HTTP/2 sleeps until shortly before the time-out', overHttp2(800), 1],
+    ['two that sleep for less', farFromItsTimeout, 2],
+    ['two whose server over HTTP/2 sleeps', overHttp2(30), 2],
+    ['four that do not sleep', { name: 'tcp/closed', server: 'closed', timeoutMs: 300 }, 4],
+  ];
+  for (const [what, vector, atOnce] of cases) test(what, () => assert.equal(wireConcurrency(vector), atOnce));
+});
+
 describe('a vector is time-critical', () => {
   const cases: readonly (readonly [what: string, vector: Vector, critical: boolean])[] = [
     ['when two hops together sleep until shortly before the time-out', twoHops, true],
@@ -45,7 +58,7 @@ function grpc(server: { readonly delayMs?: number; readonly acceptDelayMs?: numb
 }
 
 for (const file of ['wire-http', 'wire-tcp', 'wire-grpc', 'wire-h2'])
-  test(`a time-critical vector of ${file} runs alone, the others sixteen at a time`, async () => {
+  test(`a time-critical vector of ${file} runs alone, the others four at a time`, async () => {
     const family = familyOf(file) ?? assert.fail(`no family for ${file}`);
     const others = Array.from({ length: 40 }, (_, at): Vector => ({ name: `other-${at}` }));
     const vectors = [twoHops, ...others.slice(0, 15), { ...twoHops }, ...others.slice(15)];
@@ -61,13 +74,13 @@ for (const file of ['wire-http', 'wire-tcp', 'wire-grpc', 'wire-h2'])
     };
     const differences = await runVectors(vectors, { ...family, run });
     assert.deepEqual([...differences.values()], []);
-    assert.equal(running.most, 16);
+    assert.equal(running.most, 4);
   });
 
 test('differences are kept by vector, whatever the order of the runs', async () => {
   const vectors: readonly Vector[] = [twoHops, { name: 'passes' }, { name: 'fails' }];
   const run = (vector: Vector) => (vector.name === 'passes' ? undefined : `differs: ${vector.name}`);
-  const differences = await runVectors(vectors, { run, concurrency: 2, runsAlone: isTimeCritical });
+  const differences = await runVectors(vectors, { run, concurrency: (vector) => (vector === twoHops ? 1 : 2) });
   assert.deepEqual(
     vectors.map((vector) => differences.get(vector)),
     [`differs: ${twoHops.name}`, undefined, 'differs: fails'],

@@ -1,14 +1,21 @@
 /**
- * Which wire vectors are decided by milliseconds. A vector whose servers sleep until shortly before (or after) the probe's time-out says
- * nothing about the prober when other vectors keep the processor busy, so it runs alone.
+ * How many wire vectors may run at once. A vector whose servers sleep until shortly before (or after) the probe's time-out says nothing
+ * about the prober when other vectors keep the processor busy, so it runs alone. Any other that sleeps runs beside a few.
  */
 import type { Vector } from './runner.ts';
 
-/** What sixteen vectors that are set up at once may add to the way of one probe, on a busy machine. */
+/** Vectors on sockets mostly wait, but sixteen TLS handshakes at once take a busy machine longer than a time-out of 1 s. */
+const wireAtOnce = 4;
+const sleepingAtOnce = 2;
+
+/** What other vectors that are set up at the same time may add to the way of one probe, on a busy machine. */
 const crowdDelayMs = 500;
 
 type Actions = readonly { readonly sleepMs?: number }[] | null | undefined;
 type Timed = {
+  /** Of a server over HTTP/2. */
+  readonly hello?: Actions;
+  readonly reply?: Actions;
   readonly servers?: readonly { readonly routes?: Readonly<Record<string, Actions>> }[];
   readonly server?: { readonly delayMs?: number; readonly acceptDelayMs?: number };
   readonly probe?: { readonly timeoutMs: number };
@@ -18,6 +25,12 @@ type Timed = {
   }[];
 };
 
+/** How many vectors like this one may run at the same time. */
+export function wireConcurrency(vector: Vector): number {
+  if (isTimeCritical(vector)) return 1;
+  return sleepsMs(vector as unknown as Timed).some((sleptMs) => sleptMs > 0) ? sleepingAtOnce : wireAtOnce;
+}
+
 /** True when the vector's servers sleep, and what they sleep comes close to the time-out. */
 export function isTimeCritical(vector: Vector): boolean {
   const timed = vector as unknown as Timed;
@@ -26,13 +39,13 @@ export function isTimeCritical(vector: Vector): boolean {
 }
 
 /** How long the probe has to wait on its way, for each of the recorded outcomes. */
-function sleepsMs({ server, servers = [], expectAnyOf = [] }: Timed): readonly number[] {
+function sleepsMs({ server, servers = [], expectAnyOf = [], hello, reply }: Timed): readonly number[] {
   const { delayMs = 0, acceptDelayMs = 0 } = typeof server === 'object' ? server : {};
   const slept = expectAnyOf.map(({ requests = [] }) =>
     // A server that speaks first sees no request; its actions stand under `*`.
     (requests.length === 0 ? [{}] : requests).reduce((sum, request) => sum + routeMs(servers, request), 0),
   );
-  return [delayMs + acceptDelayMs, ...slept];
+  return [delayMs + acceptDelayMs, sleepMsOf(hello) + sleepMsOf(reply), ...slept];
 }
 
 function routeMs(
@@ -41,5 +54,7 @@ function routeMs(
 ) {
   const { routes = {} } = servers[request.server ?? 0] ?? {};
   const actions = routes[request.line?.split(' ')[1] ?? '*'] ?? routes['*'] ?? [];
-  return actions.reduce((sum, { sleepMs = 0 }) => sum + sleepMs, 0);
+  return sleepMsOf(actions);
 }
+
+const sleepMsOf = (actions: Actions): number => (actions ?? []).reduce((sum, { sleepMs = 0 }) => sum + sleepMs, 0);

@@ -1,9 +1,9 @@
 /** worker-named.jsonl, worker-random.jsonl: one probe worker, call by call. */
 import { emptyContainerID } from '../../shared/core/container-id.ts';
-import { applyActions, getResult, type ResultsCache, type ResultUpdate } from '../../shared/core/results.ts';
 import type { ContainerState, ContainerStatus, Era, ProbeOutcome } from '../../shared/core/types.ts';
 import { decideGate, newWorker, type PodView, reduce, type Worker, type WorkerSpec } from '../../shared/core/worker.ts';
 import { probe } from '../../shared/prober/probe.ts';
+import { applyActions, type Cache, type Update } from './cache.ts';
 import { compare } from './compare.ts';
 import { answering } from './prober.ts';
 import type { VectorRunner } from './runner.ts';
@@ -37,14 +37,14 @@ type WorkerVector = Omit<WorkerSpec, 'initialDelaySeconds' | 'successThreshold' 
   readonly steps: readonly RecordedStep[];
 };
 
-type Session = { readonly worker: Worker; readonly cache: ResultsCache };
+type Session = { readonly worker: Worker; readonly cache: Cache };
 
 type Called = {
   readonly session: Session;
   readonly probed: boolean;
   readonly attempts: number;
   readonly keepGoing: boolean;
-  readonly updates: readonly ResultUpdate[];
+  readonly updates: readonly Update[];
 };
 
 export const runWorker: VectorRunner = async (vector) => {
@@ -93,7 +93,7 @@ function observed({ session: { worker, cache }, probed, attempts, keepGoing, upd
     probed,
     attempts,
     keepGoing,
-    cached: getResult(cache, worker.containerID || emptyContainerID) ?? null,
+    cached: cache.get(worker.containerID || emptyContainerID) ?? null,
     cacheSize: cache.size,
     updates,
     onHold: worker.onHold,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { TargetSpec } from '../../shared/core/spec.ts';
-import { nextStatus, withReadiness, withStartup } from '../../shared/core/status-update.ts';
+import { nextStatus } from '../../shared/core/status-update.ts';
 import type { ContainerStatus, PodStatus } from '../../shared/core/types.ts';
 import { conditionOf, containerStatusOf, exited, podStatusOf, running, sidecar, specOf } from '../support/pods.ts';
 
@@ -172,30 +172,5 @@ describe('a terminated container that runs again', () => {
       reason: 'InitContainersMismatch',
       container: 'app',
     });
-  });
-});
-
-describe('what a results manager says of one container', () => {
-  const pod = { spec: specOf({}), generation: 4 };
-
-  test('readiness sets ready and computes both conditions anew', () => {
-    const status = withReadiness(pod, old, { containerID: 'test://app', value: true });
-    assert.equal(status?.containerStatuses[0]?.ready, true);
-    assert.deepEqual(status?.conditions, [
-      conditionOf('Ready', 'True', { observedGeneration: 4 }),
-      conditionOf('ContainersReady', 'True', { observedGeneration: 4 }),
-    ]);
-  });
-
-  test('a container without an ID is never meant', () => {
-    const unborn = podStatusOf({ containerStatuses: [containerStatusOf('app', undefined, { containerID: '' })] });
-    assert.equal(withReadiness(pod, unborn, { containerID: '', value: true }), undefined);
-    assert.equal(withStartup(unborn, { containerID: '', value: true }), undefined);
-  });
-
-  test('startup is news also when it says the first no', () => {
-    const status = withStartup(old, { containerID: 'test://app', value: false });
-    assert.equal(status?.containerStatuses[0]?.started, false);
-    assert.equal(status && withStartup(status, { containerID: 'test://app', value: false }), undefined);
   });
 });

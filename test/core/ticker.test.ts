@@ -14,7 +14,6 @@ import {
   readyWakes,
   shiftTicker,
   spaceOut,
-  startDelayMs,
   takenOverTicker,
   takeWake,
 } from '../../shared/core/ticker.ts';
@@ -102,11 +101,6 @@ describe('an instant that came while nobody held the shard', () => {
       }),
     );
   });
-});
-
-test('only a prober younger than the period delays its first probe', () => {
-  assert.equal(startDelayMs(10_000, 10_000, 0.5), 0);
-  assert.equal(startDelayMs(10_000, 9_999, 0.5), 5_000);
 });
 
 test('ticks that were missed leave one held tick and the phase', () => {

@@ -17,7 +17,7 @@ import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
 import { dynamodbStore } from '../../shared/store/dynamodb.ts';
 import { dynamodbClient } from '../../shared/store/dynamodb-client.ts';
-import { tableDefinition } from '../../shared/store/dynamodb-table.ts';
+import { tableDefinition } from '../support/dynamodb-table.ts';
 import { createQueue, type Ministack, ministackSqs, startMinistack } from '../support/ministack.ts';
 import { createExecFunction } from './exec-function.ts';
 

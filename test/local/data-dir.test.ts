@@ -20,7 +20,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, describe, test } from 'node:test';
-import { type DataDir, DataDirUnusable, holdDataDir } from '../../functions/local/data-dir.ts';
+import { type DataDir, holdDataDir } from '../../functions/local/data-dir.ts';
+import { DataDirUnusable } from '../../functions/local/own-files.ts';
 import { type SqliteStore, sqliteStore } from '../../shared/store/sqlite.ts';
 
 const parent = mkdtempSync(join(tmpdir(), 'data-dir-'));

@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Capacity, LayoutShard } from '../../shared/core/layout.ts';
 import { residentSlotMs, slotAt } from '../../shared/core/slots.ts';
-import { announceLayout, currentLayout } from '../../shared/manager/layout.ts';
+import { announceLayout } from '../../shared/manager/layout.ts';
 import { generationAttribute } from '../../shared/store/items.ts';
 import { layoutKey } from '../../shared/store/keys.ts';
+import { currentLayout } from '../support/current-layout.ts';
 import { minuteMs, nameIn, type ScheduleWorld, scheduleWorld } from './schedule-world.ts';
 
 const names = (sent: readonly { readonly deduplicationId: string }[]) =>

@@ -3,7 +3,6 @@ import { functionCapacity } from '../../shared/core/layout.ts';
 import { slotAt } from '../../shared/core/slots.ts';
 import type { ProbeInput } from '../../shared/core/spec-input.ts';
 import type { Attempt } from '../../shared/core/types.ts';
-import { currentLayout } from '../../shared/manager/layout.ts';
 import type { Ports } from '../../shared/manager/ports.ts';
 import { runReceived } from '../../shared/manager/receipt.ts';
 import type { RunEnd } from '../../shared/manager/run.ts';
@@ -11,6 +10,7 @@ import type { ShardMemory } from '../../shared/manager/shard-memory.ts';
 import type { ShardMessage } from '../../shared/queue/queue.ts';
 import { decodeRun, type RunRecord } from '../../shared/store/items.ts';
 import { layoutKey, runKey } from '../../shared/store/keys.ts';
+import { currentLayout } from '../support/current-layout.ts';
 import { shardWorld } from '../support/shard-world.ts';
 
 export const minuteMs = 60_000;

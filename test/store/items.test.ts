@@ -6,7 +6,6 @@ import type { EventRecord, ProbeRecord, TargetRecord } from '../../shared/core/r
 import {
   changeCounted,
   type Decoded,
-  decodeChanges,
   decodeCheckpoint,
   decodeEpoch,
   decodeEvent,
@@ -181,11 +180,6 @@ describe('an item that is not what it should be is poison, named by its key', ()
     const detail = poisonDetail(decodeTarget(broken({ spec })));
     assert.match(detail, /^spec\.containers\.0\.readinessProbe\.periodSeconds: /);
   });
-
-  test('a change counter that is no number', () => {
-    const strange = { pk: 'CHANGES', sk: '00', kind: 'CHANGES', schemaVersion: 1, '0a': 'x' };
-    assert.equal(poisonDetail(decodeChanges(strange)), '0a: not a number');
-  });
 });
 
 test('an event leaves seven days after its time', () => {
@@ -207,6 +201,6 @@ test('a change is counted in the slice of its target', async () => {
   await store.write([changeCounted(at)], { token: 'b' });
   const item = await store.get(changeCounted(at).key);
   assert.ok(item);
-  assert.deepEqual(decodeChanges(item), { kind: 'ok', record: { [at.slice]: 2 } });
+  assert.equal(item[at.slice], 2);
   store.close();
 });

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CreateTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { dynamodbClient } from '../../shared/store/dynamodb-client.ts';
-import { tableDefinition } from '../../shared/store/dynamodb-table.ts';
+import { tableDefinition } from './dynamodb-table.ts';
 import { freePort } from './free-port.ts';
 
 export type DynamodbLocal = {

@@ -2,7 +2,6 @@
 
 import type { TargetRecord } from '../../shared/core/records.ts';
 import type { ContainerSpec, Probe, TargetSpec } from '../../shared/core/spec.ts';
-import type { Pod } from '../../shared/core/status-manager.ts';
 import type {
   Condition,
   ConditionStatus,
@@ -81,15 +80,5 @@ export const podStatusOf = (fields: Partial<PodStatus>): PodStatus => ({
 export const conditionOf = (type: string, status: ConditionStatus, fields: Partial<Condition> = {}): Condition => ({
   type,
   status,
-  ...fields,
-});
-
-export const podOf = (fields: Partial<Pod> = {}): Pod => ({
-  uid: 'p1',
-  name: 'pod-p1',
-  generation: 1,
-  spec: specOf({}),
-  deletionTimestampSet: false,
-  status: podStatusOf({ phase: 'Unknown' }),
   ...fields,
 });

@@ -1,11 +1,12 @@
 /**
- * kubelet's status manager (pkg/kubelet/status/status_manager.go) as pure steps over an immutable state: the newest status of each pod,
- * with a version. Writing back is `status-sync.ts`.
+ * What surrounds the product's step from one status to the next in kubelet's status manager (pkg/kubelet/status/status_manager.go), as pure
+ * steps over an immutable state: the newest status of each pod, with a version. Writing back is `status-sync.ts`.
  */
-import type { TargetSpec } from './spec.ts';
-import { type ContainerVerdict, nextStatus, withReadiness, withStartup } from './status-update.ts';
+import type { TargetSpec } from '../../shared/core/spec.ts';
+import { nextStatus } from '../../shared/core/status-update.ts';
+import type { PodStatus } from '../../shared/core/types.ts';
+import { type ContainerVerdict, withReadiness, withStartup } from './container-verdict.ts';
 import { terminatedStatus } from './terminate-pod.ts';
-import type { PodStatus } from './types.ts';
 
 /** A pod as the pod manager knows it; its status is what the API server last said. */
 export type Pod = {

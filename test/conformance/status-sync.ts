@@ -1,10 +1,10 @@
 /** Writing statuses back to the API server (pkg/kubelet/status: syncBatch, syncPod), pure: the server is an argument too. */
-import { sameValue } from './equality.ts';
-import { samePodStatus } from './status-equality.ts';
-import type { CachedStatus, StatusManager } from './status-manager.ts';
+import { sameValue } from '../../shared/core/equality.ts';
+import { samePodStatus } from '../../shared/core/status-equality.ts';
+import { normalStatus } from '../../shared/core/status-normal-form.ts';
+import type { PodStatus } from '../../shared/core/types.ts';
+import type { CachedStatus, StatusManager } from './status-manager-model.ts';
 import { isTerminalPhase, mergedStatus, type StatusMerge, statusAtSending } from './status-merge.ts';
-import { normalStatus } from './status-normal-form.ts';
-import type { PodStatus } from './types.ts';
 
 /** A pod as the API server holds it. */
 export type StoredPod = {

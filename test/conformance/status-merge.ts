@@ -1,8 +1,8 @@
 /** What is written back of a status, seen what the API server holds (pkg/kubelet/status: mergePodStatus). */
-import { disruptionTarget, isOwned } from './condition-owners.ts';
-import { terminalPhaseCondition } from './conditions.ts';
-import { withCondition, withTransitionTime } from './status-update.ts';
-import type { Condition, Phase, PodStatus } from './types.ts';
+import { disruptionTarget, isOwned } from '../../shared/core/condition-owners.ts';
+import { withTransitionTime } from '../../shared/core/status-update.ts';
+import type { Condition, Phase, PodStatus } from '../../shared/core/types.ts';
+import { withCondition } from './container-verdict.ts';
 
 export type StatusMerge = {
   readonly generation: number;
@@ -73,3 +73,14 @@ const phaseFields = ({ phase, reason, message }: PodStatus): Pick<PodStatus, 'ph
 
 const isReadyTrue = ({ type, status }: Condition): boolean =>
   (type === 'Ready' || type === 'ContainersReady') && status === 'True';
+
+/** Ready or ContainersReady of a pod in its terminal phase. */
+function terminalPhaseCondition(
+  type: 'Ready' | 'ContainersReady',
+  phase: 'Succeeded' | 'Failed',
+  generation: number,
+): Condition {
+  return { type, status: 'False', reason: terminalReason[phase], observedGeneration: generation };
+}
+
+const terminalReason = { Succeeded: 'PodCompleted', Failed: 'PodFailed' } as const;

@@ -1,7 +1,7 @@
 /** The status of a pod that has ended: nothing of it runs any more, whatever was last known (pkg/kubelet/status: TerminatePod). */
-import { isRestartableInit } from './restart-policy.ts';
-import type { TargetSpec } from './spec.ts';
-import type { ContainerState, ContainerStatus, PodStatus } from './types.ts';
+import { isRestartableInit } from '../../shared/core/restart-policy.ts';
+import type { TargetSpec } from '../../shared/core/spec.ts';
+import type { ContainerState, ContainerStatus, PodStatus } from '../../shared/core/types.ts';
 
 type InitSpec = Pick<TargetSpec, 'initContainers'>;
 

@@ -1,0 +1,34 @@
+/** A holder over a shard world whose loop is never started: a test runs the steps of its workers itself. */
+import type { HeldTarget } from '../../shared/manager/held.ts';
+import type { Holder } from '../../shared/manager/holder.ts';
+import { startLoop } from '../../shared/manager/loop.ts';
+import { holderOf } from '../../shared/manager/new-holder.ts';
+import { readTarget } from '../../shared/manager/read-target.ts';
+import { adoptTarget } from '../../shared/manager/roster.ts';
+import { encodeEpoch } from '../../shared/store/items.ts';
+import { targetAddress } from '../../shared/store/keys.ts';
+import type { ShardWorld } from './shard-world.ts';
+
+const token = 1;
+
+export type BareHolder = {
+  readonly holder: Holder;
+  /** Claims the bucket of a registered target of the namespace `default`, and holds the target. */
+  hold(name: string): Promise<HeldTarget>;
+};
+
+export function bareHolder(world: ShardWorld): BareHolder {
+  const run = world.bareRun(token);
+  const holder = holderOf(run, startLoop(run), { targets: new Map(), takenOver: undefined, inDoubt: false });
+  return {
+    holder,
+    async hold(name) {
+      const address = targetAddress('default', name);
+      const epoch = encodeEpoch(address.bucket, { token, shard: run.message.shard, claimedAtMs: 0 });
+      await world.store.write([{ kind: 'put', item: epoch }], { token: `claim ${name}` });
+      const read = await readTarget(world.store, address);
+      if (!read) throw new Error(`no target ${name}`);
+      return adoptTarget(holder, read, {});
+    },
+  };
+}
