@@ -93,17 +93,18 @@ const containerOf = ({ status }: StoredTarget, { container }: SpecProbe): Contai
 
 /**
  * Since when a probe without a verdict has had none: the start of its container, or the registration. A worker that began anew counts from
- * there, and a container that does not run any more from its report.
+ * there, and a container that is reported as not running from that report: the start that it had before is not stored.
  */
 function begunMs(
   { target, report }: StoredTarget,
   record: ProbeRecord | undefined,
   container: ContainerStatus | undefined,
 ): number {
-  const { containerID = '', sinceMs = 0 } = record ?? {};
-  const reportedMs = containerID === '' ? 0 : (report?.reportedAtMs ?? 0);
+  const reported = [...(report?.containerStatuses ?? []), ...(report?.initContainerStatuses ?? [])];
+  const isReported = reported.some(({ name }) => name === container?.name);
+  const reportedMs = isReported ? (report?.reportedAtMs ?? 0) : 0;
   const beganMs = container?.state?.kind === 'running' ? container.state.startedAtMs : reportedMs;
-  return Math.max(target.creationTimestampMs, beganMs, sinceMs);
+  return Math.max(target.creationTimestampMs, beganMs, record?.sinceMs ?? 0);
 }
 
 /**
