@@ -37,7 +37,7 @@ export type CostEstimate = {
 const monthSeconds = 730 * 3_600;
 const monthMinutes = monthSeconds / 60;
 
-/** Repeats constants of shared/manager and shared/core; a test compares them. */
+/** Repeats constants of shared/run and shared/core; a test compares them. */
 export const cadence = {
   beatSeconds: 5,
   changesSeconds: 1.5,

@@ -1,10 +1,10 @@
 /** The probing ports of one run, both on a machine and on AWS. They all use the run's clock and end with it. */
 import { type Attribution, attributedClock } from '../shared/lib/attribution.ts';
 import { type Clock, type EndingClock, endingClock, systemCpuMs } from '../shared/lib/clock.ts';
-import type { Ports } from '../shared/manager/ports.ts';
 import { guardedDialer } from '../shared/net/dialer.ts';
 import type { DialPolicy, Resolve } from '../shared/net/net.ts';
 import { type ProberPorts, proberRegistry } from '../shared/prober/registry.ts';
+import type { Ports } from '../shared/run/ports.ts';
 
 export type RunProbing = Pick<Ports, 'dial' | 'resolve' | 'probers' | 'abandon' | 'cpuMs' | 'attribution'>;
 

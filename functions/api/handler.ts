@@ -1,5 +1,5 @@
 /** The entry point of the API function. Each invocation handles one request to the HTTP API. */
-import { storedQuotas } from '../../shared/manager/quotas.ts';
+import { storedQuotas } from '../../shared/table/quotas.ts';
 import { emulatorStage, readEnvironment } from '../lambda/environment.ts';
 import { functionPorts } from '../lambda/ports.ts';
 import { deployedAdvise } from './advice.ts';

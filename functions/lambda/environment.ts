@@ -5,8 +5,8 @@
 import { functionMb } from '../../shared/core/layout.ts';
 import { fleetLimits, type QuotaLimits } from '../../shared/core/quota.ts';
 import type { SecretHosts } from '../../shared/core/secret-hosts.ts';
-import type { Canary } from '../../shared/manager/ports.ts';
 import { didYouMean, readCidr } from '../../shared/net/cidr.ts';
+import type { Canary } from '../../shared/run/ports.ts';
 import { canaryOf } from '../canary.ts';
 import { secretHostsOf } from '../secret-variable.ts';
 

@@ -9,9 +9,9 @@ import { reachOf } from '../../shared/core/self-health.ts';
 import { parsedResolvConf, resolvConfPath } from '../../shared/dns/resolv-conf.ts';
 import { type Clock, endingClock } from '../../shared/lib/clock.ts';
 import type { Log } from '../../shared/lib/log.ts';
-import type { Canary } from '../../shared/manager/ports.ts';
 import { guardedDialer } from '../../shared/net/dialer.ts';
 import type { Resolve } from '../../shared/net/net.ts';
+import type { Canary } from '../../shared/run/ports.ts';
 
 const timeoutMs = 900;
 /** The network may come up after this process. */

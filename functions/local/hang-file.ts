@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { Log } from '../../shared/lib/log.ts';
 import type { Random } from '../../shared/lib/random.ts';
-import { rememberHang } from '../../shared/manager/hung-probe.ts';
+import { rememberHang } from '../../shared/run/probing/hung-probe.ts';
 import type { Store } from '../../shared/store/store.ts';
 
 export const hangFile = (dataDir: string): string => join(dataDir, 'hang');

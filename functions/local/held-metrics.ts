@@ -4,9 +4,9 @@
  * extra cost.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { TargetReading } from '../../shared/manager/readings.ts';
-import type { RunView } from '../../shared/manager/run-shard.ts';
 import { probeTypeLabel } from '../../shared/prober/metrics.ts';
+import type { TargetReading } from '../../shared/run/readings.ts';
+import type { RunView } from '../../shared/run/run-shard.ts';
 import { type Exposition, exposition, type Family } from './exposition.ts';
 import type { RestartTally } from './restart-tally.ts';
 

@@ -1,7 +1,8 @@
 /** The shards that a worker holds, and those whose metric series remain visible between two runs. */
-import type { RunEnd } from '../../shared/manager/run.ts';
-import type { RunView } from '../../shared/manager/run-shard.ts';
-import type { ShardMemory } from '../../shared/manager/shard-memory.ts';
+
+import type { ShardMemory } from '../../shared/run/memory.ts';
+import type { RunEnd } from '../../shared/run/run.ts';
+import type { RunView } from '../../shared/run/run-shard.ts';
 
 export type Look = () => RunView;
 

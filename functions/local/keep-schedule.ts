@@ -5,7 +5,7 @@ import {
   type ScheduleOptions,
   type ScheduleOutcome,
   type SchedulePorts,
-} from '../../shared/manager/schedule.ts';
+} from '../../shared/schedule/schedule.ts';
 
 const scheduleIntervalMs = 60_000;
 

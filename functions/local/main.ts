@@ -6,7 +6,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
-import type { Canary } from '../../shared/manager/ports.ts';
+import type { Canary } from '../../shared/run/ports.ts';
 import type { Watchdog } from '../watchdog/watchdog.ts';
 import { apiServer } from './api-server.ts';
 import type { AwsOptions } from './aws-options.ts';

@@ -6,7 +6,7 @@ import { type SecretHost, type SecretHosts, secretHost } from '../../shared/core
 import { secretReference } from '../../shared/core/secret-reference.ts';
 import { reachOf } from '../../shared/core/self-health.ts';
 import { type AllowList, parseAllowList } from '../../shared/exec/allow-list.ts';
-import type { Canary } from '../../shared/manager/ports.ts';
+import type { Canary } from '../../shared/run/ports.ts';
 import { canaryOf } from '../canary.ts';
 import { secretPrefix } from './environment-secrets.ts';
 

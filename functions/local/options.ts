@@ -4,7 +4,7 @@ import { fleetLimits, processLimits, type QuotaLimits } from '../../shared/core/
 import { descriptorsMax } from '../../shared/core/room.ts';
 import type { SecretHosts } from '../../shared/core/secret-hosts.ts';
 import type { AllowList } from '../../shared/exec/allow-list.ts';
-import type { Canary } from '../../shared/manager/ports.ts';
+import type { Canary } from '../../shared/run/ports.ts';
 import { type AwsOptions, awsOptions } from './aws-options.ts';
 import { type Given, givenOptions, type Option } from './given-options.ts';
 import {

@@ -4,13 +4,13 @@
  * default.
  */
 import type { Capacity, LayoutContext } from '../../shared/core/layout.ts';
-import { hostShards } from '../../shared/manager/host.ts';
-import type { Ports } from '../../shared/manager/ports.ts';
-import { runReceived } from '../../shared/manager/receipt.ts';
-import { probeRoom } from '../../shared/manager/room.ts';
-import type { RunView } from '../../shared/manager/run-shard.ts';
-import type { ShardMemory } from '../../shared/manager/shard-memory.ts';
 import { inProcessQueue } from '../../shared/queue/in-process.ts';
+import { hostShards } from '../../shared/run/host.ts';
+import type { ShardMemory } from '../../shared/run/memory.ts';
+import type { Ports } from '../../shared/run/ports.ts';
+import { probeRoom } from '../../shared/run/probing/sockets.ts';
+import { runReceived } from '../../shared/run/receipt.ts';
+import type { RunView } from '../../shared/run/run-shard.ts';
 import { keepSchedule } from './keep-schedule.ts';
 import type { Probing } from './probing.ts';
 

@@ -4,7 +4,7 @@
  */
 import type { Bus } from '../../shared/bus/bus.ts';
 import { type InProcessBus, inProcessBus } from '../../shared/bus/in-process.ts';
-import { type StatusSyncPorts, syncTarget } from '../../shared/manager/status-sync.ts';
+import { type StatusSyncPorts, syncTarget } from '../../shared/status-sync/sync.ts';
 
 /** How many targets are computed at the same time. */
 const syncConcurrency = 4;

@@ -3,8 +3,8 @@
  * published or kept per target.
  */
 import { type Clock, sleep } from '../../shared/lib/clock.ts';
-import type { RunView } from '../../shared/manager/run-shard.ts';
 import type { ProbeMetrics } from '../../shared/prober/metrics.ts';
+import type { RunView } from '../../shared/run/run-shard.ts';
 import type { FunctionMetrics, MetricName, MetricValues } from '../lambda/metrics.ts';
 
 const intervalMs = 60_000;

@@ -5,18 +5,18 @@
  * invocation.
  */
 import type { Reach } from '../../shared/core/self-health.ts';
-import { settleReceived } from '../../shared/manager/host.ts';
-import type { Canary, Ports } from '../../shared/manager/ports.ts';
-import { runReceived } from '../../shared/manager/receipt.ts';
-import { probeRoom, type Room } from '../../shared/manager/room.ts';
-import type { RunView } from '../../shared/manager/run-shard.ts';
-import type { ShardMemory } from '../../shared/manager/shard-memory.ts';
 import type { DialPolicy } from '../../shared/net/net.ts';
 import { resolver } from '../../shared/net/resolver.ts';
 import type { ProberPorts } from '../../shared/prober/registry.ts';
 import type { Lease, Received } from '../../shared/queue/queue.ts';
 import type { SqsOptions } from '../../shared/queue/sqs-call.ts';
 import { decodeSqsEvent, type SqsEventBatch } from '../../shared/queue/sqs-event.ts';
+import { settleReceived } from '../../shared/run/host.ts';
+import type { ShardMemory } from '../../shared/run/memory.ts';
+import type { Canary, Ports } from '../../shared/run/ports.ts';
+import { probeRoom, type Room } from '../../shared/run/probing/sockets.ts';
+import { runReceived } from '../../shared/run/receipt.ts';
+import type { RunView } from '../../shared/run/run-shard.ts';
 import type { Store } from '../../shared/store/store.ts';
 import type { InvocationContext } from '../lambda/context.ts';
 import type { FunctionPorts, NewStore } from '../lambda/ports.ts';

@@ -4,8 +4,8 @@
  * the next minute retries.
  */
 import { capacityOf } from '../../shared/core/layout.ts';
-import { runSchedule } from '../../shared/manager/schedule.ts';
 import type { QueueSender } from '../../shared/queue/queue.ts';
+import { runSchedule } from '../../shared/schedule/schedule.ts';
 import type { InvocationContext } from '../lambda/context.ts';
 import type { Environment } from '../lambda/environment.ts';
 import type { FunctionPorts } from '../lambda/ports.ts';

@@ -1,6 +1,6 @@
 /** Decodes a batch from the mapping of status-sync's queue. Each record contains one event of the bus. */
 import * as z from 'zod';
-import type { TargetName } from '../../shared/manager/status-sync.ts';
+import type { TargetName } from '../../shared/status-sync/sync.ts';
 
 export type Hint = { readonly messageId: string; readonly target: TargetName };
 

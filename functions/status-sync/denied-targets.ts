@@ -4,7 +4,7 @@
  */
 import { deniedForMs } from '../../shared/aws/access.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
-import type { TargetName } from '../../shared/manager/status-sync.ts';
+import type { TargetName } from '../../shared/status-sync/sync.ts';
 
 export type DeniedTargets = {
   has(target: TargetName): boolean;

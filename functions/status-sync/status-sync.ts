@@ -3,7 +3,7 @@
  * so several events for one target cause one check. Failed messages are reported individually and return; those that
  * keep failing end in the dead-letter queue.
  */
-import { type SyncOutcome, syncTarget, type TargetName } from '../../shared/manager/status-sync.ts';
+import { type SyncOutcome, syncTarget, type TargetName } from '../../shared/status-sync/sync.ts';
 import { StoreDenied, StoreUnavailable } from '../../shared/store/store.ts';
 import type { InvocationContext } from '../lambda/context.ts';
 import type { FunctionPorts } from '../lambda/ports.ts';

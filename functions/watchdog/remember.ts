@@ -4,7 +4,7 @@
  */
 import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
-import { rememberHang as rememberIn } from '../../shared/manager/hung-probe.ts';
+import { rememberHang as rememberIn } from '../../shared/run/probing/hung-probe.ts';
 import { dynamodbStore } from '../../shared/store/dynamodb.ts';
 import { dynamodbClient } from '../../shared/store/dynamodb-client.ts';
 

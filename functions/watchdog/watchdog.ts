@@ -5,7 +5,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Attribution } from '../../shared/lib/attribution.ts';
 import type { Log } from '../../shared/lib/log.ts';
-import { hungProbeParts } from '../../shared/manager/hung-probe.ts';
+import { hungProbeParts } from '../../shared/run/probing/hung-probe.ts';
 import { sharedAttribution } from './attribution.ts';
 import { cell, lengthBytes, rowBytes, sharedCells } from './cells.ts';
 import { type WatchOrder, watch } from './thread.ts';

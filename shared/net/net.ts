@@ -21,7 +21,7 @@ export type DialRequest = {
 /**
  * Permission to have one socket open at a time. A destroyed socket counts until it closes, one turn of the event loop
  * later, so the next dial under the same permit waits for that. Permits come from the process's socket budget in
- * shared/manager.
+ * shared/run.
  */
 export type SocketPermit = {
   /** Resolves once the permit's socket has closed; undefined if none is open. */

@@ -10,7 +10,7 @@ import { manifestSchema } from '../../shared/api/manifest-schema.ts';
 import { reportSchema } from '../../shared/api/status-report.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
-import { syncTarget } from '../../shared/manager/status-sync.ts';
+import { syncTarget } from '../../shared/status-sync/sync.ts';
 import { dynamodbStore } from '../../shared/store/dynamodb.ts';
 import { prefixEnd, targetAddress } from '../../shared/store/keys.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { compilePattern } from '../../shared/bus/pattern.ts';
-import { syncTarget } from '../../shared/manager/status-sync.ts';
+import { syncTarget } from '../../shared/status-sync/sync.ts';
 import { encodeProbe } from '../../shared/store/items.ts';
 import { targetAddress } from '../../shared/store/keys.ts';
 import { seededRandom } from '../support/seeded-random.ts';

@@ -10,9 +10,9 @@ import type { ProbeCost } from '../../shared/core/handlers.ts';
 import { tickTargetsMax } from '../../shared/core/layout.ts';
 import { residentSlotMs } from '../../shared/core/slots.ts';
 import { paceFactor } from '../../shared/core/tick-plan.ts';
-import { beatIntervalMs } from '../../shared/manager/beat.ts';
-import { changesIntervalMs } from '../../shared/manager/changes.ts';
-import { fullReloadIntervalMs } from '../../shared/manager/load.ts';
+import { beatIntervalMs } from '../../shared/run/beat.ts';
+import { fullReloadIntervalMs } from '../../shared/run/load.ts';
+import { changesIntervalMs } from '../../shared/table/change-counters.ts';
 import { constructed } from '../support/synthesized.ts';
 
 const https = (targets: number, periodSeconds = 10): CostInput => ({

@@ -24,7 +24,7 @@ import {
   reduce,
   type Worker,
 } from '../../shared/core/worker.ts';
-import { phasedOf } from '../../shared/manager/roster.ts';
+import { phasedOf } from '../../shared/run/probing/workers.ts';
 import { targetRecordOf } from '../support/pods.ts';
 import { containerIDOf, type Observed, type Op, observedOf, type RecordedPod, specOfPod } from './manager-vector.ts';
 

@@ -6,13 +6,13 @@
 
 import { rejects } from 'node:assert/strict';
 import type { Phase } from '../../shared/core/types.ts';
-import { shardLoader } from '../../shared/manager/load.ts';
-import { startLoop } from '../../shared/manager/loop.ts';
-import { holderOf } from '../../shared/manager/new-holder.ts';
-import { probeCycle } from '../../shared/manager/probe-cycle.ts';
-import { readTarget } from '../../shared/manager/read-target.ts';
-import { tendTargets } from '../../shared/manager/timekeeper.ts';
+import { shardLoader } from '../../shared/run/load.ts';
+import { holderOf } from '../../shared/run/new-holder.ts';
+import { startLoop } from '../../shared/run/probing/due-loop.ts';
+import { probeCycle } from '../../shared/run/probing/probe-cycle.ts';
+import { tendTargets } from '../../shared/run/probing/timekeeper.ts';
 import { targetAddress } from '../../shared/store/keys.ts';
+import { readTarget } from '../../shared/table/targets.ts';
 import { shardWorld } from '../support/shard-world.ts';
 import { containerIDOf, type Observed, observedOf, type RecordedPod, specOfPod } from './manager-vector.ts';
 

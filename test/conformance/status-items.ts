@@ -1,6 +1,6 @@
 /** The STATUS items of the pods of a vector: each status is written as status-sync writes it, and read back. */
 import type { PodStatus } from '../../shared/core/types.ts';
-import { writeStatus } from '../../shared/manager/write-status.ts';
+import { writeStatus } from '../../shared/status-sync/write-status.ts';
 import { decodeStatus, encodeStatus } from '../../shared/store/items.ts';
 import { statusKey, targetAddress } from '../../shared/store/keys.ts';
 import { targetRecordOf } from '../support/pods.ts';

@@ -1,7 +1,7 @@
 /** What is remembered of a hang, in any store. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { rememberHang } from '../../shared/manager/hung-probe.ts';
+import { rememberHang } from '../../shared/run/probing/hung-probe.ts';
 import { decodeHang, encodeTarget } from '../../shared/store/items.ts';
 import { changesKey, hangKey, targetAddress, targetKey } from '../../shared/store/keys.ts';
 import { immediateClock } from '../support/immediate-clock.ts';

@@ -6,7 +6,7 @@ import { apiApp } from '../../shared/api/app.ts';
 import { inProcessBus } from '../../shared/bus/in-process.ts';
 import type { LayoutContext } from '../../shared/core/layout.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
-import { syncTarget } from '../../shared/manager/status-sync.ts';
+import { syncTarget } from '../../shared/status-sync/sync.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';
 import type { Operation, Store } from '../../shared/store/store.ts';
 import { recordingLog } from '../support/recording-log.ts';

@@ -8,19 +8,22 @@ const projectPath = fileURLToPath(new URL('../../', import.meta.url));
 
 const filesIn = (patterns: readonly string[]): readonly string[] => globSync(patterns, { cwd: projectPath }).sort();
 
-export const mutatedFiles = (): readonly string[] => filesIn(['shared/core/*.ts', 'shared/manager/*.ts']);
+const engineRooms = ['run', 'run/probing', 'run/commit', 'run/self-check', 'schedule', 'status-sync', 'table'];
+
+export const mutatedFiles = (): readonly string[] =>
+  filesIn(['core', ...engineRooms].map((room) => `shared/${room}/*.ts`));
 
 /** Unit tests in virtual time and the recorded vectors; what opens sockets or starts processes is too slow to judge hundreds. */
 export const judgingTests = (): readonly string[] =>
   filesIn([
     'test/core/*.test.ts',
-    'test/manager/*.test.ts',
+    ...engineRooms.map((room) => `test/${room}/*.test.ts`),
     'test/conformance/*.test.ts',
     'test/api/{delete,freshness,probe,register,status-report}.test.ts',
     'test/local/metrics.test.ts',
   ]).filter((path) => !slow.has(path));
 
-const slow: ReadonlySet<string> = new Set(['test/manager/network-cut.test.ts']);
+const slow: ReadonlySet<string> = new Set(['test/run/network-cut.test.ts']);
 
 /** Whether the test is meant for the file: it imports it, or holds the core against the recorded vectors. */
 export const isMeantFor = (file: string, test: string): boolean =>

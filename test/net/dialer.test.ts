@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { systemClock } from '../../shared/lib/clock.ts';
-import { probeRoom } from '../../shared/manager/room.ts';
 import { type DialerOptions, guardedDialer } from '../../shared/net/dialer.ts';
 import type { Dialed, DialFailure, Resolution, SocketPermit } from '../../shared/net/net.ts';
 import { dialPolicy } from '../../shared/net/policy.ts';
+import { probeRoom } from '../../shared/run/probing/sockets.ts';
 import { startTcpServer, type TcpServerKind } from '../support/tcp-server.ts';
 
 const farMs = 60_000;

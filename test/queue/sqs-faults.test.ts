@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { systemClock } from '../../shared/lib/clock.ts';
-import { beatIntervalMs, visibilityMs as leaseMs } from '../../shared/manager/beat.ts';
 import { QueueUnavailable, type Received } from '../../shared/queue/queue.ts';
 import { type SqsQueue, sqsQueue } from '../../shared/queue/sqs.ts';
+import { beatIntervalMs, visibilityMs as leaseMs } from '../../shared/run/beat.ts';
 import { badGateway } from '../support/dynamodb-answers.ts';
 import { type Fault, type FaultProxy, faultAt, passAll, startFaultProxy } from '../support/fault-proxy.ts';
 import { createQueue, type Ministack, ministackSqs, requireMinistack, startMinistack } from '../support/ministack.ts';

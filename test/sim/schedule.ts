@@ -1,6 +1,6 @@
 /** The schedule of a simulated world: woken each minute, as late, as often or as seldom as the faults have it. */
 import type { Capacity } from '../../shared/core/layout.ts';
-import { runSchedule, type SchedulePorts } from '../../shared/manager/schedule.ts';
+import { runSchedule, type SchedulePorts } from '../../shared/schedule/schedule.ts';
 import type { Chance } from './chance.ts';
 import type { Life, Scheduler } from './clock.ts';
 

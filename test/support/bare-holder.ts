@@ -1,12 +1,13 @@
 /** A holder over a shard world whose loop is never started: a test runs the steps of its workers itself. */
-import type { HeldTarget } from '../../shared/manager/held.ts';
-import type { Holder } from '../../shared/manager/holder.ts';
-import { startLoop } from '../../shared/manager/loop.ts';
-import { holderOf } from '../../shared/manager/new-holder.ts';
-import { readTarget } from '../../shared/manager/read-target.ts';
-import { adoptTarget } from '../../shared/manager/roster.ts';
+
+import type { Holder } from '../../shared/run/holder.ts';
+import { holderOf } from '../../shared/run/new-holder.ts';
+import { startLoop } from '../../shared/run/probing/due-loop.ts';
+import type { HeldTarget } from '../../shared/run/probing/held-target.ts';
+import { adoptTarget } from '../../shared/run/probing/workers.ts';
 import { encodeEpoch } from '../../shared/store/items.ts';
 import { targetAddress } from '../../shared/store/keys.ts';
+import { readTarget } from '../../shared/table/targets.ts';
 import type { ShardWorld } from './shard-world.ts';
 
 const token = 1;

@@ -5,7 +5,7 @@ import {
   nextLayout,
   readLayout,
   type StandingLayout,
-} from '../../shared/manager/layout.ts';
+} from '../../shared/schedule/layout.ts';
 
 /** Reads the layout and brings it up to date. */
 export async function currentLayout(ports: LayoutPorts, options: LayoutOptions): Promise<StandingLayout> {

@@ -5,7 +5,7 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { systemRandom } from '../../shared/lib/random.ts';
-import { rememberHang } from '../../shared/manager/hung-probe.ts';
+import { rememberHang } from '../../shared/run/probing/hung-probe.ts';
 import type { Item } from '../../shared/store/store.ts';
 import { apiWorld, startMs, targetPath } from '../api/world.ts';
 import { settings, type WorldName } from '../sim/setting.ts';

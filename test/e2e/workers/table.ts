@@ -1,9 +1,9 @@
 /** What stands in the table, read past every proxy. */
 import type { EventRecord } from '../../../shared/core/records.ts';
-import { type ReadTarget, readTarget } from '../../../shared/manager/read-target.ts';
 import { decodeEvent } from '../../../shared/store/items.ts';
 import { prefixEnd, targetAddress } from '../../../shared/store/keys.ts';
 import type { Store } from '../../../shared/store/store.ts';
+import { type ReadTarget, readTarget } from '../../../shared/table/targets.ts';
 import { namespace } from './cast.ts';
 
 export async function readStored(store: Store, name: string): Promise<ReadTarget> {

@@ -1,7 +1,7 @@
 /** What has to hold whoever was killed, stopped or relieved, and when. Each rule returns what breaks it. */
 import type { EventRecord } from '../../../shared/core/records.ts';
-import type { ReadTarget } from '../../../shared/manager/read-target.ts';
 import type { Store } from '../../../shared/store/store.ts';
+import type { ReadTarget } from '../../../shared/table/targets.ts';
 import { countingThreshold, flapMs, flapThreshold, periodMs, type Role } from './cast.ts';
 import { until } from './pair.ts';
 import type { Arrival, Probed } from './probed.ts';

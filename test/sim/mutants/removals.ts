@@ -6,8 +6,8 @@ import type { ProbeRecord, StatusRecord } from '../../../shared/core/records.ts'
 import type { Signs } from '../../../shared/core/self-health.ts';
 import type { ProbeName } from '../../../shared/core/spec.ts';
 import type { Worker } from '../../../shared/core/worker.ts';
-import type { HeldTarget } from '../../../shared/manager/held.ts';
-import type { Run } from '../../../shared/manager/run.ts';
+import type { HeldTarget } from '../../../shared/run/probing/held-target.ts';
+import type { Run } from '../../../shared/run/run.ts';
 import type { Condition, Operation, Store } from '../../../shared/store/store.ts';
 import { decisionRemovals } from './decision-removals.ts';
 import { type AnyOf, always, inProduct, type Replacement } from './replacement.ts';

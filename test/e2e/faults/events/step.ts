@@ -1,8 +1,8 @@
 /** A bus that delivers nothing for minutes while targets change, and how soon everybody knows everything afterwards. */
 import type { TargetView } from '../../../../shared/api/target-schema.ts';
 import { sleep, systemClock } from '../../../../shared/lib/clock.ts';
-import { readTarget } from '../../../../shared/manager/read-target.ts';
 import { targetAddress } from '../../../../shared/store/keys.ts';
+import { readTarget } from '../../../../shared/table/targets.ts';
 import { atLeast, atMost, exactly, type Figure, quantileOf, told } from '../../../support/figures.ts';
 import { seededRandom } from '../../../support/seeded-random.ts';
 import { listTargets, namespace } from '../listed.ts';
@@ -13,7 +13,7 @@ import { restarter } from './restarter.ts';
 import { settled } from './settled.ts';
 import { openStage, type Stage } from './stage.ts';
 
-/** A minute still has six of the ten-second intervals after which what is not acked is told again (shared/manager/timekeeper.ts). */
+/** A minute still has six of the ten-second intervals after which what is not acked is told again (shared/run/probing/timekeeper.ts). */
 const lossMs: Readonly<Record<Length, number>> = { full: 300_000, slice: 60_000 };
 const rightWithinMs = 60_000;
 const lookMs = 1_000;

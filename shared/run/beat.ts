@@ -1,0 +1,164 @@
+/**
+ * The beat of a run: every 5 s RUN says that the shard is held and how far its probes are, on condition of the run's token. A lost
+ * token, a refused lease or 12 s without a successful beat ends the run: whoever is in doubt stops.
+ */
+
+import type { Behind } from '../core/freshness.ts';
+import { sleep } from '../lib/clock.ts';
+import { QueueUnavailable } from '../queue/queue.ts';
+import { runKey } from '../store/keys.ts';
+import { StoreUnavailable } from '../store/store.ts';
+import { beatConditions } from './commit/fence.ts';
+import type { Holder } from './holder.ts';
+import { type Inherited, observedNow } from './inherited.ts';
+import { layoutFollower } from './layout-follower.ts';
+import { fencedPorts } from './ports.ts';
+import type { Loop } from './probing/due-loop.ts';
+import type { Run } from './run.ts';
+import { doubtTeller } from './self-check/events.ts';
+
+/** Longer than a beat and its first repetition take: a run that has not beaten for so long has perhaps ended. */
+export const lookAgainMs = 6_000;
+export const beatIntervalMs = 5_000;
+/** After a beat that failed. */
+const retryMs = 500;
+export const visibilityMs = 15_000;
+/** The last beat of a run that ends in order says so by its number. */
+export const lastBeat = -1;
+
+export type BeatState = {
+  /** When the loop last had no due probe left, ms since the epoch. */
+  readonly observedAtMs: number;
+  readonly behind: Behind;
+  /** How many probes have not been done for so long that their results are not shown any more. */
+  readonly late: number;
+  /** What subscribers were last told. */
+  readonly degradedTold: boolean;
+  /** Set while the prober doubts itself. */
+  readonly doubt?: Doubt;
+};
+
+export type Doubt = { readonly reason: string; readonly sinceMs: number };
+
+export type Beats = {
+  readonly observe: () => BeatState;
+  /** This has been written. */
+  readonly written: (state: BeatState) => Promise<void>;
+};
+
+export type Heartbeat = {
+  /** Beats until the run ends, or has written its last beat. A beat that failed is tried again soon: two in a row may not cost the lease. */
+  keep(): Promise<void>;
+  /** The last beat, which no other follows: its number says that the run has ended in order. `doneSlot`: that its slot is done. */
+  last(more: Done): Promise<void>;
+};
+
+type Done = { readonly doneSlot?: number };
+
+/** The beats of this run. A beat that store or queue did not take is tried again; `last` throws StoreUnavailable, and the run ends in doubt. */
+export function heartbeat(run: Run, { observe, written }: Beats): Heartbeat {
+  const { clock } = run.ports;
+  const lookForLeave = layoutFollower(run, beatIntervalMs);
+  let underWay: Promise<unknown> = Promise.resolve();
+  let isOver = false;
+  const keep = async () => {
+    let pauseMs = beatIntervalMs;
+    for (let beat = 1; !isOver && !run.ended(); beat += 1) {
+      await sleep(clock, pauseMs, run.signal);
+      if (isOver || !run.inForce()) return;
+      const startedAtMs = clock.monotonicMs();
+      const state = observe();
+      const beating = beatOnce(run, beat, state);
+      underWay = beating;
+      const beaten = await beating;
+      if (beaten) {
+        run.confirm(startedAtMs);
+        await written(state);
+      }
+      pauseMs = beaten ? beatIntervalMs : retryMs;
+      const leave = beaten && (await lookForLeave());
+      if (!leave) continue;
+      await sleep(clock, leave.inMs, run.signal);
+      run.leave(leave.as);
+      pauseMs -= leave.inMs;
+    }
+  };
+  const last = async (more: Done) => {
+    isOver = true;
+    await underWay;
+    const state = observe();
+    if (run.inForce() && (await writeBeat(run, lastBeat, state, more)) === 'written') await written(state);
+  };
+  return { keep, last };
+}
+
+/** true: the lease and the token are still the run's. false: they are not, or it is not known. */
+async function beatOnce(run: Run, beat: number, state: BeatState): Promise<boolean> {
+  try {
+    if (!(await run.ports.lease.extend(visibilityMs))) run.end({ kind: 'doubt', reason: 'the lease was refused' });
+    if (!run.inForce()) return false;
+    const beaten = await writeBeat(run, beat, state, {});
+    if (beaten === 'fenced') run.end({ kind: 'fenced' });
+    return beaten === 'written' && !run.ended();
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable) && !(error instanceof QueueUnavailable)) throw error;
+    run.ports.log.warn('beat not written', { shard: run.message.shard, cause: error });
+    return false;
+  }
+}
+
+/**
+ * `fenced`: another token stands in RUN. `unknown`: the write is in doubt, or lost a conflict. It confirms nothing, so it is repeated,
+ * and the run's self-fence keeps counting from the last beat that was written.
+ */
+export type Beaten = 'written' | 'fenced' | 'unknown';
+
+export async function writeBeat(run: Run, beat: number, state: BeatState, more: Done): Promise<Beaten> {
+  const beatAtMs = run.ports.clock.nowMs();
+  const { observedAtMs, behind, degradedTold, doubt } = state;
+  const observed = { observedAtMs, degraded: doubt !== undefined, degradedTold, behind };
+  const { store, random } = fencedPorts(run.ports);
+  const outcome = await store.write(
+    [
+      {
+        kind: 'update',
+        key: runKey(run.message.shard),
+        set: { beat, beatAtMs, ...observed, ...more },
+        if: beatConditions(run),
+      },
+    ],
+    { token: random.uuid() },
+  );
+  if (outcome.kind === 'written') {
+    if (outcome.item?.leave === run.token) run.leave({ kind: 'asked' });
+    return 'written';
+  }
+  const isFenced = outcome.kind === 'refused' && outcome.refusals.every((refusal) => refusal.kind === 'condition');
+  return isFenced ? 'fenced' : 'unknown';
+}
+
+/**
+ * `observedAtMs` stands still while a due probe has not begun, and while the prober doubts itself, since its probes are void then. Probes
+ * that have not been done for long are named with the time when they were. Until the shard is loaded both are as the run before left them.
+ */
+export function beatsOf(holder: Holder, loop: Loop, inherited: Inherited): Beats {
+  const { clock } = holder.run.ports;
+  const tick = holder.run.message.mode === 'tick';
+  const teller = doubtTeller(holder, inherited);
+  let { observedAtMs } = inherited;
+  const observed = () =>
+    holder.takenOver
+      ? { observedAtMs, behind: inherited.behind, late: 0 }
+      : observedNow(holder.targets.values(), { nowMs: clock.nowMs(), tick, observedAtMs });
+  const observe = (): BeatState => {
+    const health = holder.self.health();
+    if (!holder.takenOver && !loop.behind() && health.kind !== 'doubtful') observedAtMs = clock.nowMs();
+    const doubt = health.kind === 'doubtful' && { reason: health.reason, sinceMs: health.sinceMs };
+    return { ...observed(), degradedTold: teller.told(doubt !== false), ...(doubt && { doubt }) };
+  };
+  const written = async (state: BeatState) => {
+    holder.publishSurge();
+    await teller.written(state);
+  };
+  return { observe, written };
+}

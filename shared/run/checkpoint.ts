@@ -1,0 +1,190 @@
+/**
+ * Run lengths below their threshold are the only thing a crash may lose. Once a minute, and at the end of a run, those that differ from
+ * what their PROBE item holds are written to the CHECKPOINT items of their bucket; an entry counts only for the same uid and streak.
+ */
+
+import { isOwedAtHandover } from '../core/ticker.ts';
+import { sleep } from '../lib/clock.ts';
+import { itemBytes, itemBytesMax } from '../store/item-size.ts';
+import { type CheckpointEntry, type CheckpointRecord, decodeCheckpoint, encodeCheckpoint } from '../store/items.ts';
+import { type Bucket, checkpointPartOf, probeKey } from '../store/keys.ts';
+import { type Item, StoreUnavailable } from '../store/store.ts';
+import { writeSurely } from '../table/write.ts';
+import { epochCheck } from './commit/fence.ts';
+import type { Holder } from './holder.ts';
+import type { Loader } from './load.ts';
+import { fencedPorts } from './ports.ts';
+import type { HeldTarget } from './probing/held-target.ts';
+import { saturatedRun } from './probing/transition.ts';
+import { phasedOf } from './probing/workers.ts';
+import type { Run } from './run.ts';
+
+export const checkpointIntervalMs = 60_000;
+
+/**
+ * What of these targets a reader could not know from their PROBE items. `endsAtMs` (wall time): the run ends then, so what is off its phase
+ * is owed too.
+ */
+export function checkpointEntries(
+  targets: Iterable<HeldTarget>,
+  endsAtMs?: number,
+): ReadonlyMap<Bucket, CheckpointEntries> {
+  const buckets = new Map<Bucket, Record<string, CheckpointEntry>>();
+  for (const held of targets) {
+    const entries = buckets.get(held.address.bucket) ?? {};
+    buckets.set(held.address.bucket, entries);
+    for (const probe of held.probes.values()) {
+      const resultRun = saturatedRun(probe.worker, probe.workerSpec);
+      const { lastResult } = probe.worker;
+      const owed =
+        probe.owed ||
+        (endsAtMs !== undefined && isOwedAtHandover(probe.ticker, endsAtMs, phasedOf(held.target, probe)));
+      const isStored = resultRun === probe.record.resultRun || lastResult === undefined;
+      if (!owed && isStored && probe.requestsSeen === 0) continue;
+      const { uid, streak } = probe.record;
+      entries[probeKey(held.address, probe.name).sk] = {
+        uid,
+        streak,
+        resultRun,
+        ...(lastResult && { lastResult }),
+        ...(owed && { owed: true }),
+        ...(probe.requestsSeen > 0 && { requestsSeen: probe.requestsSeen }),
+      };
+    }
+  }
+  return buckets;
+}
+
+/** The text of each bucket's CHECKPOINT items as they stand in the store. */
+export type WrittenCheckpoints = Map<Bucket, readonly string[]>;
+
+/**
+ * Writes the items whose entries differ from what `written` says stands there, and brings `written` up to date. One that cannot be stored is
+ * logged and left: it costs run lengths, as a crash would, and is no reason to end a run that beats.
+ * @throws StoreUnavailable
+ */
+export async function writeCheckpoints(
+  run: Run,
+  entries: ReadonlyMap<Bucket, CheckpointEntries>,
+  written: WrittenCheckpoints,
+): Promise<void> {
+  // A bucket whose last target has left has no entries any more, and its old ones go.
+  for (const bucket of new Set([...written.keys(), ...entries.keys()])) {
+    const parts = checkpointParts(entries.get(bucket) ?? {});
+    const texts = [...(written.get(bucket) ?? [])];
+    const items = Math.max(parts.length, texts.length);
+    for (let part = 0; part < items; part += 1) {
+      const own = parts[part] ?? {};
+      const text = JSON.stringify(own);
+      if (text === (texts[part] ?? '{}')) continue;
+      if (!run.inForce()) return;
+      if (await isWritten(run, encodeCheckpoint(bucket, { entries: own }, part), bucket)) texts[part] = text;
+    }
+    written.set(
+      bucket,
+      Array.from(texts, (text) => text ?? '{}'),
+    );
+  }
+}
+
+async function isWritten(run: Run, item: Item, bucket: Bucket): Promise<boolean> {
+  try {
+    const outcome = await writeSurely(fencedPorts(run.ports), [epochCheck(run, bucket), { kind: 'put', item }]);
+    if (outcome.kind === 'refused' && outcome.refusals.some((refusal) => refusal.kind === 'condition'))
+      run.end({ kind: 'fenced' });
+    return outcome.kind === 'written';
+  } catch (cause) {
+    if (cause instanceof StoreUnavailable) throw cause;
+    run.ports.log.error('checkpoint not stored', { key: { pk: item.pk, sk: item.sk }, cause });
+    return false;
+  }
+}
+
+export type CheckpointEntries = CheckpointRecord['entries'];
+
+/** Of the entries of one item: what is left is for its key and for what a later release may add to it. */
+const entriesBytesMax = (itemBytesMax * 3) / 4;
+
+/** In the order of their keys, so that entries that stay keep their item as far as possible. */
+export function checkpointParts(entries: CheckpointEntries): readonly CheckpointEntries[] {
+  const parts: Record<string, CheckpointEntry>[] = [];
+  let leftBytes = 0;
+  for (const [sk, entry] of Object.entries(entries).toSorted(byKey)) {
+    // One more for the element: see itemBytes.
+    const bytes = itemBytes({ [sk]: entry }) + 1;
+    if (parts.length === 0 || bytes > leftBytes) {
+      parts.push({});
+      leftBytes = entriesBytesMax;
+    }
+    const part = parts.at(-1);
+    if (part) part[sk] = entry;
+    leftBytes -= bytes;
+  }
+  return parts;
+}
+
+const byKey = ([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number =>
+  one < other ? -1 : one > other ? 1 : 0;
+
+export type StoredCheckpoint = {
+  readonly entries: CheckpointEntries;
+  /** The text of each item's entries, by its number. */
+  readonly written: readonly string[];
+};
+
+/**
+ * The checkpoint of the bucket whose items these are. An item that cannot be read costs run lengths, as a crash would: later detection,
+ * never a false trip.
+ */
+export function storedCheckpoint(items: readonly Item[]): StoredCheckpoint {
+  const entries: Record<string, CheckpointEntry> = {};
+  const written: string[] = [];
+  for (const item of items) {
+    const part = checkpointPartOf(item.sk);
+    if (part === undefined) continue;
+    const decoded = decodeCheckpoint(item);
+    const own = decoded.kind === 'ok' ? decoded.record.entries : {};
+    while (written.length < part) written.push('{}');
+    written[part] = JSON.stringify(own);
+    for (const [sk, entry] of Object.entries(own)) entries[sk] = later(entries[sk], entry);
+  }
+  return { entries, written };
+}
+
+/** A run that ended between two items may have left an entry in both. Within a streak the run only grows. */
+function later(known: CheckpointEntry | undefined, entry: CheckpointEntry): CheckpointEntry {
+  if (known === undefined || known.uid !== entry.uid || known.streak < entry.streak) return entry;
+  return known.streak === entry.streak && known.resultRun < entry.resultRun ? entry : known;
+}
+
+/** The checkpoints of this holder, of what it has loaded. A store out of reach is logged and costs run lengths only. */
+export function checkpointer(holder: Holder, loader: Loader) {
+  const { run } = holder;
+  /** One write after the other: of two at a time the older one might reach the store last. */
+  let written: Promise<void> = Promise.resolve();
+  let isOver = false;
+  const write = async (endsAtMs?: number) => {
+    try {
+      await writeCheckpoints(run, checkpointEntries(holder.targets.values(), endsAtMs), loader.loaded().written);
+    } catch (error) {
+      // What is not written costs run lengths, as a crash would: no reason to end a run that beats.
+      if (!(error instanceof StoreUnavailable)) throw error;
+      run.ports.log.warn('checkpoints not written', { shard: run.message.shard, cause: error });
+    }
+  };
+  const keep = async () => {
+    while (!isOver && !run.ended()) {
+      await sleep(run.ports.clock, checkpointIntervalMs, run.signal);
+      if (isOver || !run.inForce()) continue;
+      written = write();
+      await written;
+    }
+  };
+  /** `endsAtMs`: see `checkpointEntries`. Only this one says what the next run owes, so none follows it. */
+  const writeLast = async (endsAtMs?: number) => {
+    isOver = true;
+    await written;
+    if (run.inForce()) await write(endsAtMs);
+  };
+  return { writeLast, keep };
+}

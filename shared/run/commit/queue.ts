@@ -1,0 +1,170 @@
+/**
+ * The one queue through which everything a holder decides becomes durable: grouped into transactions over disjoint buckets, each fenced
+ * by the EPOCH of every bucket it touches. A commit that another writer has overtaken is dropped alone; a lost fence ends the run.
+ */
+import { type Clock, sleep } from '../../lib/clock.ts';
+import type { Refusal } from '../../store/store.ts';
+import type { Run } from '../run.ts';
+import { writeFenced } from './fence.ts';
+import { type Commit, type CommitPlan, planCommits } from './plan.ts';
+import { waitingCommits } from './waiting.ts';
+
+/** `superseded`: the item is no longer what it was, or gone: read it again. `void`: the run has ended, nothing was written. */
+export type CommitResult = 'committed' | 'superseded' | 'void';
+
+export type CommitQueue = {
+  submit(commit: Commit): Promise<CommitResult>;
+  /** Resolves when nothing is queued or under way. */
+  drained(): Promise<void>;
+};
+
+/**
+ * What one holder may cost, however much changes: 32 transactions a second of at most 100 operations. 800 commits a second fit where
+ * each is in another bucket: it takes four operations (its item, its event twice, the fence), so 25 of them make a transaction.
+ */
+const transactionsPerSecondMax = 32;
+const writeIntervalMs = 1_000 / transactionsPerSecondMax;
+/** Transactions under way at the same time, none of which share a bucket: at 32 a second enough for answers that take 250 ms. */
+const inFlightMax = 8;
+/**
+ * A transaction that takes longer shows that the store, or this process, has too much to do, and the beat has to come through as well. Each
+ * one halves how many there may be at the same time, and a faster one adds one: at worst there is one at a time, four a second.
+ */
+const slowMs = 500;
+const conflictJitterMs = 100;
+const conflictsMax = 20;
+
+type Entry = { readonly commit: Commit; readonly settle: (result: CommitResult) => void };
+
+export function commitQueue(run: Run): CommitQueue {
+  const { clock, log } = run.ports;
+  const waiting = waitingCommits<Entry>();
+  const pace = transactionPace(clock);
+  let cancelTimer: (() => void) | undefined;
+  let onIdle: (() => void)[] = [];
+
+  /** Begins as many transactions as may begin now, and comes back when the next one may. */
+  function pump(): void {
+    cancelTimer?.();
+    while (pace.mayBegin()) {
+      const inMs = pace.inMs(waiting.readyAtMs());
+      if (inMs === Number.POSITIVE_INFINITY) return;
+      if (inMs > 0) {
+        cancelTimer = clock.setTimer(inMs, pump);
+        return;
+      }
+      void write(waiting.take(clock.monotonicMs()));
+    }
+  }
+
+  async function write(group: readonly Entry[]): Promise<void> {
+    const end = pace.begin();
+    try {
+      await writeGroup(run, group);
+    } catch (cause) {
+      log.error('commit failed', { cause });
+      run.end({ kind: 'doubt', reason: 'a commit failed' });
+      settleAll(group, 'void');
+    }
+    end();
+    waiting.written(group, clock.monotonicMs());
+    pump();
+    rest();
+  }
+
+  const isIdle = () => pace.isIdle() && waiting.isEmpty();
+  const rest = () => {
+    if (!isIdle()) return;
+    const resolved = onIdle;
+    onIdle = [];
+    for (const resolve of resolved) resolve();
+  };
+
+  run.signal.addEventListener('abort', () => {
+    cancelTimer?.();
+    settleAll(waiting.clear(), 'void');
+    rest();
+  });
+
+  return {
+    submit(commit) {
+      if (run.ended()) return Promise.resolve('void');
+      return new Promise((settle) => {
+        waiting.add({ commit, settle });
+        pump();
+      });
+    },
+    async drained() {
+      if (!isIdle()) await new Promise<void>((resolve) => onIdle.push(resolve));
+    },
+  };
+}
+
+/** How many transactions there may be at the same time, and when the next one may begin. */
+function transactionPace(clock: Clock) {
+  let inFlight = 0;
+  let atOnce = inFlightMax;
+  let beganAtMs = Number.NEGATIVE_INFINITY;
+  return {
+    mayBegin: () => inFlight < atOnce,
+    isIdle: () => inFlight === 0,
+    inMs: (readyAtMs: number) =>
+      Math.max(beganAtMs + (writeIntervalMs * inFlightMax) / atOnce, readyAtMs) - clock.monotonicMs(),
+    /** Returns what to call when the transaction has ended. */
+    begin() {
+      inFlight += 1;
+      beganAtMs = clock.monotonicMs();
+      const startedAtMs = beganAtMs;
+      return () => {
+        inFlight -= 1;
+        const isSlow = clock.monotonicMs() - startedAtMs > slowMs;
+        atOnce = isSlow ? Math.max(1, Math.floor(atOnce / 2)) : Math.min(inFlightMax, atOnce + 1);
+      };
+    },
+  };
+}
+
+/** Writes a group until each of its entries is settled. */
+async function writeGroup(run: Run, group: readonly Entry[]): Promise<void> {
+  let entries = group;
+  for (let conflicts = 0; entries.length > 0; ) {
+    if (!run.inForce()) return settleAll(entries, 'void');
+    const plan = planCommits(
+      run,
+      entries.map(({ commit }) => commit),
+    );
+    const outcome = await writeFenced(run, plan.operations);
+    if (!outcome) return settleAll(entries, 'void');
+    if (outcome.kind === 'written') return settleAll(entries, 'committed');
+    const lost = settleRefused(run, { entries, plan }, outcome.refusals);
+    entries = entries.filter((entry) => !lost.has(entry));
+    if (lost.size === 0) {
+      conflicts += 1;
+      if (conflicts > conflictsMax) run.end({ kind: 'doubt', reason: 'transaction conflicts do not end' });
+      await sleep(run.ports.clock, conflictJitterMs * (0.5 + run.ports.random.next()), run.signal);
+    }
+  }
+}
+
+/** Settles what a condition refused; a refused EPOCH ends the run, and then every entry is settled by the next round. */
+function settleRefused(
+  run: Run,
+  { entries, plan }: { readonly entries: readonly Entry[]; readonly plan: CommitPlan },
+  refusals: readonly Refusal[],
+): ReadonlySet<Entry> {
+  const lost = new Set<Entry>();
+  for (const refusal of refusals) {
+    if (refusal.kind === 'conflict') continue;
+    const owner = plan.owners[refusal.index];
+    if (owner === 'epoch') run.end({ kind: 'fenced' });
+    const entry = typeof owner === 'number' ? entries[owner] : undefined;
+    if (entry) lost.add(entry);
+  }
+  if (run.ended()) return new Set();
+  settleAll([...lost], 'superseded');
+  return lost;
+}
+
+function settleAll(entries: readonly Entry[], result: CommitResult): void {
+  for (const entry of entries) entry.settle(result);
+}

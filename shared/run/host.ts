@@ -1,0 +1,153 @@
+/**
+ * Hosts runs: receives messages, runs the shard of each, and settles the message by how the run ended. What is not acknowledged comes
+ * again, here or elsewhere, when its visibility ends.
+ */
+import { type Clock, sleep } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import { type Lease, type QueueReceiver, QueueUnavailable, type Received, type ShardMessage } from '../queue/queue.ts';
+import { decodeShardMessage } from '../queue/shard-message.ts';
+import { aheadOfScheduleMs } from '../schedule/slots.ts';
+import type { Ports } from './ports.ts';
+import type { RunEnd } from './run.ts';
+import type { RunOptions, runShard } from './run-shard.ts';
+
+export type Host = {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly portsFor: (lease: Lease) => Ports;
+  readonly runShard: typeof runShard;
+  readonly optionsFor?: (message: ShardMessage) => Omit<RunOptions, 'stop' | 'redelivered' | 'aheadMs'>;
+  /** Hands over all that runs, and receives nothing more. */
+  readonly stop: AbortSignal;
+};
+
+export type PollingHost = Host & {
+  readonly receiver: QueueReceiver;
+  /** Shards that this process holds at most. */
+  readonly concurrency: number;
+};
+
+/** What became of a message. */
+export type Settled =
+  | 'acknowledged'
+  /** It was done, but the handle did not count any more: somebody else has it, or nobody yet. */
+  | 'refused'
+  /** Visible at once, for somebody else. */
+  | 'handedOver'
+  /** Left as it is, until its visibility ends. */
+  | 'kept';
+
+/** A receive waits this long at most: SQS's limit of a long poll. */
+const waitMs = 20_000;
+/** After a receive that failed. */
+const pauseMs = 1_000;
+/** After a hand-over nothing is received, so that the message goes elsewhere; when nobody else is there, it comes back. */
+const restMs = 2_000;
+/** Of a malformed body, for the log. */
+const excerptCharactersMax = 200;
+
+/** Receives and runs until told to stop; resolves when the last run has ended and its message is settled. Never throws. */
+export async function hostShards(host: PollingHost): Promise<void> {
+  const rest = restOf(host);
+  const lane = async () => {
+    while (!host.stop.aborted) {
+      // Another lane may begin a rest while this one is on its way from the end of the last: it would take back what was handed over.
+      while (rest.isOn()) await rest.over();
+      if (host.stop.aborted) return;
+      const received = await receiveNext(host, rest.signal());
+      if (received) await settleReceived({ ...host, onHandover: rest.begin }, received);
+    }
+  };
+  await Promise.all(Array.from({ length: host.concurrency }, lane));
+}
+
+/** `onHandover` is called before the message becomes visible. Never throws: in Lambda that would slow the whole mapping. */
+export async function settleReceived(
+  host: Host & { readonly onHandover?: () => void },
+  received: Received,
+): Promise<Settled> {
+  try {
+    const decoded = decodeShardMessage(received.body);
+    if (decoded.kind === 'malformed') {
+      const excerpt = received.body.slice(0, excerptCharactersMax);
+      host.log.error('malformed message dropped', { group: received.group, detail: decoded.detail, excerpt });
+      return await acknowledged(received);
+    }
+    const end = await runOne(host, received, decoded.message);
+    return await settle(host, received, end);
+  } catch (cause) {
+    const { group, receiveCount } = received;
+    host.log[levelOf(cause)]('message not settled', { group, receiveCount, cause });
+    return 'kept';
+  }
+}
+
+async function runOne(host: Host, received: Received, message: ShardMessage): Promise<RunEnd> {
+  if (host.stop.aborted) return { kind: 'handover' };
+  const { lease, receiveCount } = received;
+  const aheadMs = aheadOfScheduleMs(host.clock, message, received);
+  const options = { ...host.optionsFor?.(message), stop: host.stop, redelivered: receiveCount > 1, aheadMs };
+  return host.runShard(host.portsFor(lease), message, message.slotEndMs + aheadMs, options);
+}
+
+/** A late success of a paused run would delete its successor's message: so whoever is in doubt leaves it alone. */
+async function settle(
+  host: Host & { readonly onHandover?: () => void },
+  received: Received,
+  end: RunEnd,
+): Promise<Settled> {
+  switch (end.kind) {
+    case 'slotDone':
+    case 'stale':
+    case 'moved':
+    case 'asked':
+    case 'fenced':
+      return acknowledged(received);
+    case 'handover':
+      host.onHandover?.();
+      return (await received.lease.extend(0)) ? 'handedOver' : 'refused';
+    case 'doubt':
+      return 'kept';
+  }
+}
+
+const acknowledged = async (received: Received): Promise<Settled> =>
+  (await received.acknowledge()) ? 'acknowledged' : 'refused';
+
+/** An exception that is not the queue's is a bug. */
+const levelOf = (cause: unknown): 'warn' | 'error' => (cause instanceof QueueUnavailable ? 'warn' : 'error');
+
+async function receiveNext(
+  { receiver, clock, log, stop }: PollingHost,
+  signal: AbortSignal,
+): Promise<Received | undefined> {
+  try {
+    return await receiver.receive(waitMs, signal);
+  } catch (cause) {
+    log[levelOf(cause)]('nothing received', { cause });
+    await sleep(clock, pauseMs, stop);
+    return undefined;
+  }
+}
+
+/** A while in which no lane of the host receives. */
+function restOf({ clock, stop }: Host) {
+  let receiving = new AbortController();
+  let untilMs = clock.monotonicMs();
+  const isOn = () => clock.monotonicMs() < untilMs && !stop.aborted;
+  stop.addEventListener('abort', () => receiving.abort(), { once: true });
+  return {
+    /** Aborted at a stop, and when a rest begins. */
+    signal: () => receiving.signal,
+    begin() {
+      if (stop.aborted) return;
+      untilMs = clock.monotonicMs() + restMs;
+      receiving.abort();
+      receiving = new AbortController();
+    },
+    isOn,
+    async over() {
+      while (isOn()) await sleep(clock, untilMs - clock.monotonicMs(), stop);
+    },
+  };
+}

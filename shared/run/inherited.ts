@@ -1,0 +1,110 @@
+/**
+ * What is known of a shard when its run begins: what the run before knew, or, in another layout, all who held some of its buckets. A
+ * hand-over makes nothing fresh.
+ */
+import {
+  type BehindProbe,
+  boundedObserved,
+  isBehind,
+  type Observed,
+  probeLabel,
+  seenAtMsOf,
+  staleAfterMs,
+} from '../core/freshness.ts';
+import { decodeEpoch, decodeRun, type RunRecord } from '../store/items.ts';
+import { type Bucket, epochKey, runKey } from '../store/keys.ts';
+import { type ObservedRun, observedFor } from '../store/run-of-epoch.ts';
+import type { Item, Key } from '../store/store.ts';
+import { readChanges } from '../table/change-counters.ts';
+import type { HeldTarget } from './probing/held-target.ts';
+import type { Run } from './run.ts';
+
+export type Inherited = Observed & {
+  readonly degraded: boolean;
+  /** Subscribers were last told of a doubt. */
+  readonly degradedTold: boolean;
+};
+
+/** Nobody has held it. */
+const nothing: Inherited = { observedAtMs: 0, degraded: false, degradedTold: false, behind: {} };
+
+/** Of these runs; undefined: one whose RUN cannot be read, or is another's, so that nothing is known of what it did. */
+export function inheritedFrom(runs: readonly (ObservedRun | undefined)[]): Inherited {
+  if (runs.length === 0) return nothing;
+  const known = runs.filter((run) => run !== undefined);
+  const observedAtMs = Math.min(...runs.map((run) => run?.observedAtMs ?? 0));
+  const behind = new Map<string, number>();
+  for (const [label, seenAtMs] of known.flatMap((run) => Object.entries(run.behind ?? {})))
+    behind.set(label, Math.min(seenAtMs, behind.get(label) ?? seenAtMs));
+  return {
+    ...boundedObserved(
+      observedAtMs,
+      // How old is too old for each of them is not known here.
+      [...behind].map(([label, seenAtMs]) => ({ label, seenAtMs, isStale: true })),
+    ),
+    degraded: known.some(({ degraded }) => degraded),
+    degradedTold: known.some(({ degraded, degradedTold = degraded }) => degradedTold),
+  };
+}
+
+/** Items read at the same time. */
+const readsAtOnce = 25;
+
+/**
+ * What those did who held the buckets of the run's shard, before it claims them.
+ * @throws StoreUnavailable
+ */
+export async function predecessorsOf({ ports, message }: Run): Promise<readonly (ObservedRun | undefined)[]> {
+  const { store } = ports;
+  const used: readonly Bucket[] = [...(await readChanges(store, message.buckets, false)).keys()];
+  const read = async (keys: readonly Key[]) => {
+    const items: (Item | undefined)[] = [];
+    for (let at = 0; at < keys.length; at += readsAtOnce)
+      items.push(...(await Promise.all(keys.slice(at, at + readsAtOnce).map((key) => store.get(key)))));
+    return items;
+  };
+  const epochs = (await read(used.map(epochKey))).flatMap((item) => {
+    const epoch = item && decodeEpoch(item);
+    return epoch?.kind === 'ok' ? [epoch.record] : [];
+  });
+  const shards = [...new Set(epochs.map((epoch) => epoch.shard))];
+  const items = await read(shards.map(runKey));
+  const runs = new Map(shards.map((shard, at) => [shard, runOf(items[at])] as const));
+  return epochs.map((epoch) => {
+    const run = runs.get(epoch.shard);
+    return run && observedFor(epoch, run);
+  });
+}
+
+/** One that cannot be read is none: it is written anew. */
+export function runOf(item: Item | undefined): RunRecord | undefined {
+  const decoded = item && decodeRun(item);
+  return decoded?.kind === 'ok' ? decoded.record : undefined;
+}
+
+type Look = { readonly nowMs: number; readonly tick: boolean; readonly observedAtMs: number };
+
+/** `late`: how many probes have not been done for so long that their results are not shown any more. `nowMs`: wall time. */
+export function observedNow(
+  targets: Iterable<HeldTarget>,
+  { nowMs, tick, observedAtMs }: Look,
+): Observed & { readonly late: number } {
+  const behind: BehindProbe[] = [];
+  for (const { target, probes } of targets) {
+    for (const { name, seenAtMs, spec } of probes.values()) {
+      if (!isBehind({ seenAtMs, ...spec }, { nowMs, tick })) continue;
+      const isStale = nowMs - seenAtMs > staleAfterMs(spec.periodSeconds, tick);
+      behind.push({ label: probeLabel(target, name), seenAtMs, isStale });
+    }
+  }
+  return { ...boundedObserved(observedAtMs, behind), late: behind.filter(({ isStale }) => isStale).length };
+}
+
+/** When a probe that is taken over was last done, as far as the run before knew. `nowMs`: wall time. */
+export function inheritedSeenAtMs(
+  observed: Observed,
+  { target }: Pick<HeldTarget, 'target'>,
+  { probe, nowMs }: { readonly probe: string; readonly nowMs: number },
+): number {
+  return Math.min(nowMs, Math.max(seenAtMsOf(observed, probeLabel(target, probe)), target.creationTimestampMs));
+}

@@ -1,0 +1,219 @@
+/** Loading the targets of a shard: all of its buckets at the start, afterwards the slices whose counter moved. */
+
+import { sleep } from '../lib/clock.ts';
+import { pacer } from '../lib/pace.ts';
+import { type Bucket, bucketPk, prefixEnd } from '../store/keys.ts';
+import { type Item, StoreUnavailable } from '../store/store.ts';
+import {
+  type ChangeCounters,
+  changesIntervalMs,
+  movedSlices,
+  readChanges,
+  type Slice,
+} from '../table/change-counters.ts';
+import {
+  assembleTarget,
+  groupedByTarget,
+  type Poison,
+  type ReadTarget,
+  readTarget,
+  readTargets,
+} from '../table/targets.ts';
+import { storedCheckpoint, type WrittenCheckpoints } from './checkpoint.ts';
+import { claimBuckets } from './claim.ts';
+import type { Holder } from './holder.ts';
+import type { HeldTarget } from './probing/held-target.ts';
+import { adoptTarget, type Checkpoints, dropTarget } from './probing/workers.ts';
+import type { Run } from './run.ts';
+
+/** What no counter told of is found at the latest by reading everything again. */
+export const fullReloadIntervalMs = 600_000;
+
+/**
+ * Of CPU in one turn of the event loop. Adopting a target takes up to 0.6 ms, and a bucket of them in one turn would delay every answer that
+ * arrives meanwhile, by seconds on a small function.
+ */
+const adoptSliceMs = 5;
+
+/** What a loader knows of its shard besides the targets; a warm start goes on with it. */
+export type Loaded = {
+  readonly checkpoints: Map<Bucket, Checkpoints>;
+  poisoned: readonly Poison[];
+  readonly written: WrittenCheckpoints;
+  counters: ChangeCounters;
+  /** When everything was last read, monotonic. */
+  loadedAtMs: number;
+};
+
+/** Of a bucket, the keys that begin with the prefix. */
+type Range = { readonly bucket: Bucket; readonly prefix: string };
+
+export type Loader = {
+  /** Claims and loads every bucket that has targets; false: fenced. */
+  loadAll(): Promise<boolean>;
+  /** Claims every bucket that was loaded, and reads again what has moved since, strongly consistent; false: fenced. */
+  catchUp(): Promise<boolean>;
+  /** For the next run of this process. */
+  loaded(): Loaded;
+  /** Follows the change counters until the run ends. */
+  follow(): Promise<void>;
+  quarantined(): readonly Poison[];
+};
+
+const nothingLoaded = (): Loaded => ({
+  checkpoints: new Map(),
+  poisoned: [],
+  written: new Map(),
+  counters: new Map(),
+  loadedAtMs: Number.NEGATIVE_INFINITY,
+});
+
+export function shardLoader(holder: Holder, loaded: Loaded = nothingLoaded()): Loader {
+  const { clock, log } = holder.run.ports;
+  const loading: Loading = { holder, loaded, pace: pacer(clock, adoptSliceMs) };
+  const isOld = (): boolean => clock.monotonicMs() - loaded.loadedAtMs >= fullReloadIntervalMs;
+  const follow = async () => {
+    const { run } = holder;
+    while (!run.ended()) {
+      await sleep(clock, changesIntervalMs, run.signal);
+      if (run.ended()) return;
+      try {
+        if (isOld()) await loadAll(loading);
+        else await followOnce(loading, true);
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable)) throw error;
+        log.warn('changes not read', { shard: run.message.shard, cause: error });
+      }
+    }
+  };
+  return {
+    loadAll: () => loadAll(loading),
+    async catchUp() {
+      if (!(await claim(loading, [...loaded.checkpoints.keys()]))) return false;
+      return isOld() ? loadAll(loading) : followOnce(loading, false);
+    },
+    loaded: () => loaded,
+    follow,
+    quarantined: () => loaded.poisoned,
+  };
+}
+
+type Loading = { readonly holder: Holder; readonly loaded: Loaded; readonly pace: () => Promise<void> };
+
+async function loadAll(loading: Loading): Promise<boolean> {
+  const { loaded, holder } = loading;
+  const { ports, message } = holder.run;
+  // A bucket's first target touches its counter before it is written, so a reader of the counters, done first, misses none.
+  const beganAtMs = ports.clock.monotonicMs();
+  const counters = await readChanges(ports.store, message.buckets, false);
+  if (!(await loadBuckets(loading, [...counters.keys()]))) return false;
+  loaded.counters = counters;
+  loaded.loadedAtMs = beganAtMs;
+  return true;
+}
+
+async function claim({ holder: { run } }: Loading, buckets: readonly Bucket[]): Promise<boolean> {
+  const claimed = await claimBuckets(run, buckets);
+  if (!claimed) run.end({ kind: 'fenced' });
+  return claimed;
+}
+
+async function loadBuckets(loading: Loading, buckets: readonly Bucket[]): Promise<boolean> {
+  const { run } = loading.holder;
+  const { checkpoints, written } = loading.loaded;
+  const unclaimed = buckets.filter((bucket) => !checkpoints.has(bucket));
+  if (!(await claim(loading, unclaimed))) return false;
+  for (const bucket of buckets) {
+    const items = await run.ports.store.query({ pk: bucketPk(bucket) });
+    if (run.ended()) return false;
+    if (!checkpoints.has(bucket)) {
+      const stored = storedCheckpoint(items);
+      checkpoints.set(bucket, stored.entries);
+      written.set(bucket, stored.written);
+    }
+    await adopt(loading, { bucket, prefix: '' }, items);
+  }
+  return !run.ended();
+}
+
+/** Held targets of the range that are not among the items are gone. */
+async function adopt(loading: Loading, range: Range, items: readonly Item[]): Promise<void> {
+  const { holder, loaded, pace } = loading;
+  const groups = groupedByTarget(items);
+  for (const held of holder.targets.values()) {
+    const { bucket, prefix } = held.address;
+    const isInRange = bucket === range.bucket && prefix.startsWith(range.prefix);
+    if (isInRange && !groups.has(prefix)) dropTarget(holder, held);
+  }
+  const poison: Poison[] = [];
+  for (const [address, group] of groups) {
+    await pace();
+    if (holder.run.ended()) return;
+    const read = assembleTarget(group);
+    poison.push(...read.poison);
+    const held = holder.targets.get(address);
+    if (read.target) adoptTarget(holder, read.target, loaded.checkpoints.get(range.bucket) ?? {});
+    else if (held) dropTarget(holder, held);
+  }
+  quarantine(loading, range, poison);
+}
+
+/** What was read of a range is all that is poisoned in it. */
+function quarantine({ holder, loaded }: Loading, { bucket, prefix }: Range, poison: readonly Poison[]): void {
+  const isInRange = ({ key }: Poison) => key.pk === bucketPk(bucket) && key.sk.startsWith(prefix);
+  const before = new Set(loaded.poisoned.filter(isInRange).map(({ key }) => key.sk));
+  for (const { key, detail } of poison)
+    if (!before.has(key.sk)) holder.run.ports.log.error('poison item quarantined', { key, detail });
+  loaded.poisoned = [...loaded.poisoned.filter((known) => !isInRange(known)), ...poison];
+}
+
+async function loadSlice(loading: Loading, { bucket, slice }: Slice): Promise<void> {
+  const { store } = loading.holder.run.ports;
+  const prefix = bucket + slice;
+  const items = await store.query({ pk: bucketPk(bucket), from: prefix, to: prefix + prefixEnd });
+  await adopt(loading, { bucket, prefix }, items);
+}
+
+async function followOnce(loading: Loading, eventuallyConsistent: boolean): Promise<boolean> {
+  const { loaded, holder } = loading;
+  const { run } = holder;
+  const now = await readChanges(run.ports.store, run.message.buckets, eventuallyConsistent);
+  const slices = movedSlices(loaded.counters, now);
+  const buckets = [...new Set(slices.map(({ bucket }) => bucket))];
+  const fresh = buckets.filter((bucket) => !loaded.checkpoints.has(bucket));
+  if (fresh.length > 0 && !(await loadBuckets(loading, fresh))) return false;
+  for (const slice of slices) if (!fresh.includes(slice.bucket)) await loadSlice(loading, slice);
+  // A run that ended meanwhile has not adopted what it read, and the next one goes on with these counters.
+  if (run.ended()) return false;
+  loaded.counters = now;
+  return true;
+}
+
+/**
+ * One query reads what lies between these targets too. With a quarter of the bucket it reads no more than four times as much, in one
+ * call instead of many.
+ */
+const duePartMin = 0.25;
+
+/** By the prefix of their keys; a target that is not there is gone. */
+export async function readAgain(
+  { ports }: Pick<Run, 'ports'>,
+  due: readonly HeldTarget[],
+  all: Iterable<HeldTarget>,
+): Promise<ReadonlyMap<string, ReadTarget>> {
+  const addresses = due.map(({ address }) => address);
+  if (due.length > 1 && due.length >= duePartMin * countOf(all, due)) return readTargets(ports.store, addresses);
+  const found = new Map<string, ReadTarget>();
+  for (const address of addresses) {
+    const read = await readTarget(ports.store, address);
+    if (read) found.set(address.prefix, read);
+  }
+  return found;
+}
+
+/** Held targets of the bucket that these are of. */
+function countOf(all: Iterable<HeldTarget>, [first]: readonly HeldTarget[]): number {
+  let count = 0;
+  for (const { address } of all) if (address.bucket === first?.address.bucket) count += 1;
+  return count;
+}

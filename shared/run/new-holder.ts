@@ -1,0 +1,76 @@
+/** A run's holder: its parts put together, and how it reads a target anew. */
+import { sleep } from '../lib/clock.ts';
+import { StoreUnavailable } from '../store/store.ts';
+import { readTarget } from '../table/targets.ts';
+import { commitQueue } from './commit/queue.ts';
+import type { Holder, TakenOver } from './holder.ts';
+import { readAgain } from './load.ts';
+import type { Loop } from './probing/due-loop.ts';
+import type { HeldTarget } from './probing/held-target.ts';
+import { publisherOf } from './probing/publisher.ts';
+import { adoptTarget, dropTarget, requestsPassedOn } from './probing/workers.ts';
+import type { Run } from './run.ts';
+import { surgePublisher, velocityOf } from './self-check/surge.ts';
+import { selfWatch } from './self-check/verdict.ts';
+
+type Begun = Pick<Holder, 'targets'> & { readonly takenOver: TakenOver | undefined; readonly inDoubt: boolean };
+
+/** The holder of a run, with nothing under way yet. */
+export function holderOf(run: Run, loop: Loop, { targets, takenOver, inDoubt }: Begun): Holder {
+  const reread = async (due: readonly HeldTarget[]) => {
+    const read = await untilRead(run, () => readAgain(run, due, holder.targets.values()));
+    for (const held of due) {
+      if (held.gone || run.ended()) continue;
+      const found = read?.get(held.address.prefix);
+      if (found) adoptTarget(holder, found, {});
+      else dropTarget(holder, held);
+    }
+  };
+  const publisher = publisherOf(run);
+  const velocity = velocityOf(run.ports.clock, () => publishSurge());
+  const publishSurge = surgePublisher(run.message, publisher, velocity.surge);
+  const holder: Holder = {
+    run,
+    commits: commitQueue(run),
+    publisher,
+    self: selfWatch(run, inDoubt),
+    velocity,
+    publishSurge,
+    takenOver,
+    targets,
+    schedule: loop.schedule,
+    scheduleTarget: loop.scheduleTarget,
+    reread,
+    async reload(held) {
+      const read = await untilRead(run, () => readTarget(run.ports.store, held.address));
+      if (held.gone || run.ended()) return;
+      // Only now: a target that was dropped and could not be read would be nobody's until the next full reload.
+      dropTarget(holder, held);
+      if (read) keepSeen(held, adoptTarget(holder, read, requestsPassedOn(held)));
+    },
+  };
+  return holder;
+}
+
+/** What had not been done for too long still has not. */
+function keepSeen(before: HeldTarget, held: HeldTarget): void {
+  if (held.target.uid !== before.target.uid) return;
+  for (const [name, probe] of held.probes)
+    probe.seenAtMs = Math.min(probe.seenAtMs, before.probes.get(name)?.seenAtMs ?? probe.seenAtMs);
+}
+
+/** After a read that failed. */
+const readAgainMs = 1_000;
+
+/** What has to be read is, however long the store is out of reach; undefined: there is nothing to read, or the run has ended. */
+async function untilRead<Answer>(run: Run, read: () => Promise<Answer>): Promise<Answer | undefined> {
+  while (!run.ended()) {
+    try {
+      return await read();
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      await sleep(run.ports.clock, readAgainMs, run.signal);
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,106 @@
+/**
+ * Probes that have hung the event loop. A watchdog knows such a probe by a name; its hangs are counted in the target's HANG item, and after
+ * the second one it is not probed any more, until the spec changes.
+ */
+import type { HangRecord, TargetRecord } from '../../core/records.ts';
+import { probeName } from '../../core/spec.ts';
+import type { ProbeType } from '../../core/types.ts';
+import { changeCounted, decodeHang, encodeHang } from '../../store/items.ts';
+import { hangKey, targetAddress, targetKey } from '../../store/keys.ts';
+import type { Condition, Store } from '../../store/store.ts';
+import type { Poison } from '../../table/targets.ts';
+import { type WritePorts, writeKnown } from '../../table/write.ts';
+import type { Holder } from '../holder.ts';
+import type { HeldProbe, HeldTarget } from './held-target.ts';
+
+/** One hang may be anybody's: of two with the same probe the third is not waited for. */
+const hangsMax = 2;
+/** Another process may write at the same time. */
+const attemptsMax = 5;
+
+/** The parts of a name in their order, each a line: none of them can contain a line break. */
+export const hungProbeParts = ['namespace', 'target', 'uid', 'generation', 'container', 'probeType'] as const;
+
+/** A change of the spec gives another name. */
+export const hungProbeName = (
+  { namespace, name, uid, generation }: TargetRecord,
+  { container, probeType }: HeldProbe,
+): string => `${namespace}\n${name}\n${uid}\n${generation}\n${container.spec.name}\n${probeType}`;
+
+/**
+ * Counts one more hang of the probe, unless its target is gone. A text that is no name is ignored.
+ * @throws StoreUnavailable when the store stayed out of reach.
+ */
+export async function rememberHang(ports: WritePorts, name: string, nowMs: number): Promise<void> {
+  const [namespace = '', target = '', uid = '', generation, container, probeType] = name.split('\n');
+  if (container === undefined || probeType === undefined) return;
+  const address = targetAddress(namespace, target);
+  const probe = probeName(container, probeType as ProbeType);
+  for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
+    const before = await storedHang(ports.store, address);
+    if (before === 'poison') return;
+    const record = withHang(before, { uid, generation: Number(generation), probe, nowMs });
+    const sameUid: Condition = { kind: 'equals', attribute: 'uid', value: uid };
+    const unchanged: Condition = before
+      ? { kind: 'equals', attribute: 'version', value: before.version }
+      : { kind: 'notExists' };
+    const outcome = await writeKnown(ports, [
+      { kind: 'check', key: targetKey(address), if: [sameUid] },
+      { kind: 'put', item: encodeHang(address, record), if: [unchanged] },
+      // Whoever holds the target by now reads it again.
+      changeCounted(address),
+    ]);
+    if (outcome.kind === 'written' || outcome.refusals.some(({ index }) => index === 0)) return;
+  }
+}
+
+async function storedHang(
+  store: Store,
+  address: ReturnType<typeof targetAddress>,
+): Promise<HangRecord | 'poison' | undefined> {
+  const item = await store.get(hangKey(address));
+  if (!item) return undefined;
+  const decoded = decodeHang(item);
+  return decoded.kind === 'ok' ? decoded.record : 'poison';
+}
+
+type Hung = Pick<HangRecord, 'uid' | 'generation'> & { readonly probe: string; readonly nowMs: number };
+
+function withHang(before: HangRecord | undefined, { uid, generation, probe, nowMs }: Hung): HangRecord {
+  const counts = before?.uid === uid && before.generation === generation ? before.hangs : {};
+  const hangs = { ...counts, [probe]: (counts[probe] ?? 0) + 1 };
+  return { uid, version: (before?.version ?? 0) + 1, generation, hungAtMs: nowMs, hangs };
+}
+
+/** Takes in what was read; a probe that is left alone from now on is logged. */
+export function takeHang(holder: Holder, held: HeldTarget, hang: HangRecord): void {
+  if (hang.version <= (held.hang?.version ?? 0)) return;
+  held.hang = hang;
+  const { namespace, name } = held.target;
+  for (const [probe, hangs] of quarantinedIn(held))
+    holder.run.ports.log.error('probe quarantined', { namespace, target: name, probe, hangs });
+}
+
+export type Quarantine = { readonly detail: string; readonly hungAtMs: number };
+
+/** Why this probe is not made any more; undefined: it is. */
+export function quarantineOf(held: HeldTarget, { name }: Pick<HeldProbe, 'name'>): Quarantine | undefined {
+  if (!held.hang) return undefined;
+  const found = quarantinedIn(held).find(([probe]) => probe === name);
+  return found && { detail: detailOf(found[1]), hungAtMs: held.hang.hungAtMs };
+}
+
+/** Of a target, as they are shown. */
+export const quarantinedProbes = (held: HeldTarget): readonly Poison[] =>
+  quarantinedIn(held).map(([probe, hangs]) => ({
+    key: hangKey(held.address),
+    detail: `${probe}: ${detailOf(hangs)}`,
+  }));
+
+const quarantinedIn = ({ hang, target }: HeldTarget): readonly (readonly [string, number])[] =>
+  hang?.uid === target.uid && hang.generation === target.generation
+    ? Object.entries(hang.hangs).filter(([, hangs]) => hangs >= hangsMax)
+    : [];
+
+const detailOf = (hangs: number): string =>
+  `the prober hung ${hangs} times while it made this probe, so it is not made any more; a change of the target's spec lets it be tried again`;

@@ -1,0 +1,70 @@
+/**
+ * The socket budget of a process, shared by all of its runs, because the limit of descriptors is the process's. A probe gets its place
+ * before it begins and gives it back once its last socket has closed, so the places taken are the descriptors in use.
+ */
+import { descriptorsMax, hasRoom, type Manners, nothingTaken, type Taken } from '../../core/room.ts';
+import type { SocketPermit } from '../../net/net.ts';
+
+export type Place = SocketPermit & {
+  /** The probe opens no more sockets: its place is given back as soon as none is open. Idempotent. */
+  leave(): void;
+  hasLeft(): boolean;
+};
+
+export type Room = {
+  hasFor(manners: Manners, descriptors: number): boolean;
+  /** To be asked for only where there is room. */
+  take(manners: Manners, descriptors: number): Place;
+  /** `letIn` is called whenever a place is given back, until the returned function is called. */
+  onFree(letIn: () => void): () => void;
+};
+
+/** `max`: descriptors that its probes may hold together; fewer where the process has fewer. */
+export function probeRoom(max: number = descriptorsMax): Room {
+  let taken: Taken = nothingTaken;
+  const waiting = new Set<() => void>();
+
+  /** The run that was asked first comes last the next time, or one with many probes would have it all. */
+  const letIn = () => {
+    const [first] = waiting;
+    for (const each of [...waiting]) if (waiting.has(each)) each();
+    if (first && waiting.delete(first)) waiting.add(first);
+  };
+  const add = (manners: Manners, descriptors: number) => {
+    taken = { ...taken, [manners]: taken[manners] + descriptors };
+  };
+  return {
+    hasFor: (manners, descriptors) => hasRoom(taken, { manners, descriptors, max }),
+    take(manners, descriptors) {
+      add(manners, descriptors);
+      return placeOf(() => {
+        add(manners, -descriptors);
+        letIn();
+      });
+    },
+    onFree(callback) {
+      waiting.add(callback);
+      return () => void waiting.delete(callback);
+    },
+  };
+}
+
+function placeOf(giveBack: () => void): Place {
+  let hasLeft = false;
+  let open: PromiseWithResolvers<void> | undefined;
+  const leave = () => {
+    if (hasLeft) return;
+    hasLeft = true;
+    if (!open) giveBack();
+  };
+  const opened = () => {
+    const socket = Promise.withResolvers<void>();
+    open = socket;
+    return () => {
+      open = undefined;
+      socket.resolve();
+      if (hasLeft) giveBack();
+    };
+  };
+  return { leave, hasLeft: () => hasLeft, closing: () => open?.promise, opened };
+}

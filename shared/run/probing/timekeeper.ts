@@ -1,0 +1,102 @@
+/**
+ * The holder is the timekeeper of its targets: it asks status-sync to look when a back-off or a grace period ends, when STATUS is behind
+ * or its outbox is not empty, and it publishes again what STATUS has not acked (kubelet's syncBatch). Until done, every 10 s.
+ */
+import { type BusEvent, syncRequested } from '../../bus/events.ts';
+import type { EventRecord, ProbeRecord } from '../../core/records.ts';
+import type { ProbeName } from '../../core/spec.ts';
+import { nextSyncMs } from '../../core/sync.ts';
+import { isAcked } from '../../status-sync/write-status.ts';
+import { decodeEvent } from '../../store/items.ts';
+import { eventKey } from '../../store/keys.ts';
+import type { Holder } from '../holder.ts';
+import type { HeldTarget } from './held-target.ts';
+import { resultChanged } from './probe-events.ts';
+import { transitionId } from './transition.ts';
+
+/**
+ * Looks at targets of one bucket. Those with something open are read again first, so that nothing is asked for that is done already.
+ */
+export async function tendTargets(holder: Holder, due: readonly HeldTarget[]): Promise<void> {
+  const open = due.filter((held) => isOpen(holder, held));
+  if (open.length === 0) return;
+  await holder.reread(open);
+  for (const held of open) await tendOpen(holder, held);
+}
+
+/** Something of the target is open now; what is open later is looked at then. */
+function isOpen(holder: Holder, held: HeldTarget): boolean {
+  const nowMs = holder.run.ports.clock.nowMs();
+  const openAtMs = openMs(held, nowMs);
+  if (openAtMs === undefined) return false;
+  if (openAtMs <= nowMs) return true;
+  holder.scheduleTarget(held, openAtMs);
+  return false;
+}
+
+async function tendOpen(holder: Holder, held: HeldTarget): Promise<void> {
+  if (held.gone || holder.run.ended()) return;
+  const nowMs = holder.run.ports.clock.nowMs();
+  dropAcked(held);
+  await publishAgain(holder, held, nowMs);
+  if (held.gone || holder.run.ended()) return;
+  askForSync(holder, held, nowMs);
+  const next = openMs(held, nowMs);
+  if (next !== undefined) holder.scheduleTarget(held, next);
+}
+
+/** When something of this target has to be looked at; undefined: nothing is open. */
+function openMs(held: HeldTarget, nowMs: number): number | undefined {
+  const sync = nextSyncMs(held, nowMs);
+  const instants = [
+    ...(sync === undefined ? [] : [Math.max(sync, held.syncAskedAtMs + againIntervalMs)]),
+    ...[...held.unacked.values()].map(({ publishedAtMs }) => publishedAtMs + againIntervalMs),
+  ];
+  return instants.length === 0 ? undefined : Math.min(...instants);
+}
+
+function dropAcked(held: HeldTarget): void {
+  for (const [name, { version }] of held.unacked) {
+    if (isAcked(held.status, name, version)) held.unacked.delete(name);
+  }
+}
+
+function askForSync(holder: Holder, held: HeldTarget, nowMs: number): void {
+  const sync = nextSyncMs(held, nowMs);
+  if (sync === undefined || sync > nowMs || nowMs - held.syncAskedAtMs < againIntervalMs) return;
+  held.syncAskedAtMs = nowMs;
+  const id = `${held.target.uid}/sync/${nowMs}`;
+  holder.publisher.publish([syncRequested(held.target, { reason: 'Due', id, timeMs: nowMs })]);
+}
+
+export const againIntervalMs = 10_000;
+
+/** Publishes again what this run, or one before it, committed and STATUS has not acked (kubelet's syncBatch). */
+export async function publishAgain(holder: Holder, held: HeldTarget, nowMs: number): Promise<void> {
+  for (const [name, unacked] of [...held.unacked]) {
+    if (nowMs - unacked.publishedAtMs < againIntervalMs) continue;
+    const event = unacked.event ?? (await storedChange(holder, held, name));
+    // What was committed meanwhile has been told with its own event.
+    if (!event || held.unacked.get(name) !== unacked) continue;
+    held.unacked.set(name, { ...unacked, event, publishedAtMs: nowMs });
+    holder.publisher.publish([event]);
+  }
+}
+
+/** The event of a commit of another run, from the transition that was written with it. */
+async function storedChange(holder: Holder, held: HeldTarget, name: ProbeName): Promise<BusEvent | undefined> {
+  const after = held.records.get(name);
+  if (!after) return undefined;
+  const item = await holder.run.ports.store.get(eventKey(held.address, transitionId(after)));
+  const decoded = item && decodeEvent(item);
+  const transition = decoded?.kind === 'ok' ? decoded.record : undefined;
+  const { previousResult, attempts = [] } = transition ?? {};
+  return resultChanged(held.target, { previousResult, after: asCommitted(after, transition) }, attempts);
+}
+
+/** The record as it was at its present version: since then another container may have been seen, which has no verdict yet. */
+function asCommitted(record: ProbeRecord, transition: EventRecord | undefined): ProbeRecord {
+  if (!transition?.result || record.unknown) return record;
+  const { result, containerID = record.containerID } = transition;
+  return { ...record, result, containerID };
+}

@@ -1,0 +1,70 @@
+/** Probes that are due and wait for a socket. */
+import { descriptorsOf, type Manners, servedInOrder } from '../../core/room.ts';
+import type { HeldProbe, HeldTarget } from './held-target.ts';
+import type { Room } from './sockets.ts';
+
+export type Waiting = { readonly held: HeldTarget; readonly probe: HeldProbe; readonly arrival: number };
+
+export type WaitingLines = {
+  /** A probe that waits already keeps its place. */
+  join(held: HeldTarget, probe: HeldProbe): void;
+  leave(probe: HeldProbe): void;
+  isEmpty(): boolean;
+  /** The probe that may begin next: the first of the best group for which there is a socket. */
+  next(): Waiting | undefined;
+  /** Whether a probe that waits comes before one of these manners that is due only now. */
+  hasBefore(manners: Manners): boolean;
+};
+
+export function waitingLines(room: Pick<Room, 'hasFor'>): WaitingLines {
+  let arrivals = 0;
+  const lines: { readonly [manners in Manners]: Map<HeldProbe, Waiting> } = {
+    steady: new Map(),
+    new: new Map(),
+    hanging: new Map(),
+  };
+  /** Almost always; it spares each probe that begins the search through the lines. */
+  const isEmpty = () => lines.steady.size + lines.new.size + lines.hanging.size === 0;
+  /** The first of a line that is still to be probed. */
+  const firstOf = (manners: Manners): Waiting | undefined => {
+    for (const waiting of lines[manners].values()) {
+      if (!isGone(waiting)) return waiting;
+      lines[manners].delete(waiting.probe);
+    }
+    return undefined;
+  };
+  const nextOf = (group: readonly Manners[]) =>
+    group
+      .flatMap((manners) => firstOf(manners) ?? [])
+      .filter(({ probe }) => room.hasFor(probe.manners, descriptorsOf(probe.spec)))
+      .reduce<Waiting | undefined>(
+        (first, other) => (first && first.arrival < other.arrival ? first : other),
+        undefined,
+      );
+  const firstIn = (groups: readonly (readonly Manners[])[]) => {
+    for (const group of groups) {
+      const next = nextOf(group);
+      if (next) return next;
+    }
+    return undefined;
+  };
+  return {
+    join(held, probe) {
+      const line = lines[probe.manners];
+      if (line.has(probe)) return;
+      arrivals += 1;
+      line.set(probe, { held, probe, arrival: arrivals });
+    },
+    leave: (probe) => void lines[probe.manners].delete(probe),
+    isEmpty,
+    next: () => firstIn(servedInOrder),
+    hasBefore: (manners) => !isEmpty() && firstIn(servedBefore(manners)) !== undefined,
+  };
+}
+
+/** Groups whose probes that wait come before one that is due only now. */
+const servedBefore = (manners: Manners): readonly (readonly Manners[])[] =>
+  servedInOrder.slice(0, servedInOrder.findIndex((group) => group.includes(manners)) + 1);
+
+const isGone = ({ held, probe }: Waiting): boolean =>
+  held.gone || probe.inFlight || held.probes.get(probe.name) !== probe;

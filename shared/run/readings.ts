@@ -1,0 +1,89 @@
+/** What the holder of a shard has in memory of its targets, as the API would show it: read on demand, for the metrics of a process. */
+import { parseContainerID } from '../core/container-id.ts';
+import { staleAfterMs } from '../core/freshness.ts';
+import { hasEnded, shownOf, type UnknownReason } from '../core/shown.ts';
+import { type SpecProbe, specProbes } from '../core/spec.ts';
+import { conditionsOf } from '../core/target-status.ts';
+import type { ProbeType, Result } from '../core/types.ts';
+import type { Holder } from './holder.ts';
+import { containerStatus, type HeldTarget, stateOf } from './probing/held-target.ts';
+
+export type TargetReading = {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  /** Status of the condition `Ready`. */
+  readonly ready: 'True' | 'False' | 'Unknown';
+  readonly containers: readonly ContainerReading[];
+  readonly probes: readonly ProbeReading[];
+};
+
+/** `restarts`: as reported. */
+export type ContainerReading = { readonly name: string; readonly restarts: number };
+
+/** Times are ms since the epoch; absent: there was none yet. */
+export type ProbeReading = {
+  readonly container: string;
+  readonly probeType: ProbeType;
+  readonly result: Result;
+  /** The last probe that gave a verdict. */
+  readonly lastProbeAtMs?: number;
+  /** The last change of the result. */
+  readonly lastChangeAtMs?: number;
+};
+
+/** One target after the other, so that the caller can rest in between. */
+export function* readingsOf({ targets, run, self }: Pick<Holder, 'targets' | 'run' | 'self'>): Iterable<TargetReading> {
+  const tick = run.message.mode === 'tick';
+  for (const held of [...targets.values()]) {
+    if (held.gone) continue;
+    const isDegraded = self.health().kind === 'doubtful';
+    yield readingOf(held, { nowMs: run.ports.clock.nowMs(), tick, isDegraded });
+  }
+}
+
+/** Wall time, and whether the prober doubts itself. */
+type Moment = { readonly nowMs: number; readonly tick: boolean; readonly isDegraded: boolean };
+
+function readingOf(held: HeldTarget, moment: Moment): TargetReading {
+  const { namespace, name, uid, spec } = held.target;
+  const probes = specProbes(spec).filter(({ name: probe }) => !hasEnded(held.target, held.records.get(probe)));
+  const unseen = new Map(probes.flatMap((probe) => unseenEntry(held, probe, moment)));
+  const conditions = conditionsOf(stateOf(held), unseen);
+  const { containerStatuses, initContainerStatuses } = held.observed;
+  return {
+    namespace,
+    name,
+    uid,
+    ready: conditions.find(({ type }) => type === 'Ready')?.status ?? 'Unknown',
+    containers: [...containerStatuses, ...initContainerStatuses].map((status) => ({
+      name: status.name,
+      restarts: status.restartCount,
+    })),
+    probes: probes.map((probe) => probeReading(held, probe, unseen.has(probe.name))),
+  };
+}
+
+type Unseen = readonly (readonly [probe: string, reason: UnknownReason])[];
+
+/** Whether the result of a probe must not be shown, by the rule that the API has for it (`shared/core/freshness.ts`). */
+function unseenEntry({ probes }: HeldTarget, { name, probe }: SpecProbe, moment: Moment): Unseen {
+  if (moment.isDegraded) return [[name, 'ProberDegraded']];
+  const seenAtMs = probes.get(name)?.seenAtMs ?? moment.nowMs;
+  return moment.nowMs - seenAtMs > staleAfterMs(probe.periodSeconds, moment.tick) ? [[name, 'Late']] : [];
+}
+
+function probeReading(held: HeldTarget, { name, container, probeType }: SpecProbe, isUnseen: boolean): ProbeReading {
+  const record = held.records.get(name);
+  const status = containerStatus(held.observed, container.spec.name);
+  const shown = shownOf(record, parseContainerID(status?.containerID ?? ''));
+  // Only a change is committed, so of the probes since then the attempts in memory tell.
+  const lastProbeAtMs = held.probes.get(name)?.attempts.at(-1)?.timeMs ?? record?.lastProbeTimeMs;
+  return {
+    container: container.spec.name,
+    probeType,
+    result: shown.kind === 'verdict' && !isUnseen ? shown.result : 'unknown',
+    ...(lastProbeAtMs !== undefined && { lastProbeAtMs }),
+    ...(record && record.version > 0 && { lastChangeAtMs: record.sinceMs }),
+  };
+}

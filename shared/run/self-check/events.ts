@@ -1,0 +1,78 @@
+/** What subscribers are told of a prober that doubts itself: once when it begins, once when it is over. */
+import type { BusEvent } from '../../bus/events.ts';
+import { schemaVersion } from '../../bus/events.ts';
+import type { ShardMessage } from '../../queue/queue.ts';
+import { hashRangeOf } from '../../store/keys.ts';
+import type { BeatState, Doubt } from '../beat.ts';
+import type { Holder } from '../holder.ts';
+import { isInLayout } from '../layout-follower.ts';
+
+type Shard = Pick<ShardMessage, 'shard' | 'buckets'>;
+
+export type DoubtTeller = {
+  /** Whether the next run has to take back what subscribers were told. */
+  told(isDegraded: boolean): boolean;
+  /** To be called with every beat that was written: first RUN says it, then the event. */
+  written(state: BeatState): Promise<void>;
+};
+
+/** What the previous run left behind. */
+type Inherited = { readonly degraded: boolean; readonly degradedTold: boolean };
+
+/**
+ * An event that the bus did not take is published again after the next beat. A run may be fenced between publishing an event and the beat
+ * that records it. So where RUN's state differs from what it records as published, the event may or may not have been published, and the
+ * next state is published, whichever it is.
+ * Of a shard that LAYOUT has divided or merged nothing is published: who holds its parts may have claimed them before this beat, and would
+ * not know what to take back.
+ */
+export function doubtTeller(
+  { run, publisher }: Holder,
+  { degraded: wasDegraded, degradedTold }: Inherited,
+): DoubtTeller {
+  let told: boolean | undefined = wasDegraded === degradedTold ? degradedTold : undefined;
+  let isUnderWay = false;
+  /** The same for every try. */
+  let recoveredAtMs: number | undefined;
+  return {
+    told: (isDegraded) => told ?? !isDegraded,
+    async written({ doubt }) {
+      const isDegraded = doubt !== undefined;
+      if (isDegraded || told === false) recoveredAtMs = undefined;
+      if (isDegraded === told || isUnderWay) return;
+      isUnderWay = true;
+      if (!(await isInLayout(run))) {
+        isUnderWay = false;
+        return;
+      }
+      // The bus may take it without an answer: from here on it counts as perhaps told.
+      if (doubt) told = undefined;
+      if (!doubt) recoveredAtMs ??= run.ports.clock.nowMs();
+      const event = doubt ? degraded(run.message, doubt) : recovered(run.message, recoveredAtMs ?? 0);
+      publisher.publish([event], (isTaken) => {
+        isUnderWay = false;
+        if (isTaken) told = isDegraded;
+      });
+    },
+  };
+}
+
+const degraded = (shard: Shard, { reason, sinceMs }: Doubt): BusEvent => ({
+  detailType: 'Prober Degraded',
+  timeMs: sinceMs,
+  detail: { ...detailOf(shard, 'degraded', sinceMs), reason },
+});
+
+const recovered = (shard: Shard, nowMs: number): BusEvent => ({
+  detailType: 'Prober Recovered',
+  timeMs: nowMs,
+  detail: detailOf(shard, 'recovered', nowMs),
+});
+
+const detailOf = ({ shard, buckets }: Shard, what: string, sinceMs: number) => ({
+  schemaVersion: schemaVersion as typeof schemaVersion,
+  id: `shard-${shard}#${what}#${sinceMs}`,
+  shard,
+  hashRange: hashRangeOf(buckets),
+  since: new Date(sinceMs).toISOString(),
+});

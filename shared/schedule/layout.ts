@@ -1,0 +1,124 @@
+/**
+ * LAYOUT as it is stored: the schedule writes it by compare-and-set on its version, while runs add to its `token`, which nothing here
+ * ever touches.
+ */
+import { isWhole, type Layout, type LayoutContext, planLayout } from '../core/layout.ts';
+import { bucketCount } from '../core/slots.ts';
+import { type BucketWeight, noWeight } from '../core/weight.ts';
+import type { Log } from '../lib/log.ts';
+import { decodeLayout, encodeLayout, generationAttribute, updateTo } from '../store/items.ts';
+import { layoutKey } from '../store/keys.ts';
+import { type Condition, type Item, type Operation, StoreUnavailable } from '../store/store.ts';
+import { writeSurely } from '../table/write.ts';
+import { readWeights, WeighingTooSlow, type WeightPorts } from './weights.ts';
+
+export type LayoutPorts = WeightPorts & { readonly log: Log };
+
+export type LayoutOptions = Pick<LayoutContext, 'capacity' | 'mode'> & {
+  /** Passed through to the runs: those of another release hand over. */
+  readonly desiredRelease: string;
+};
+
+export type StoredLayout = StandingLayout & { readonly desiredRelease: string; readonly item?: Item };
+
+/** `announced`: see LayoutRecord. */
+export type StandingLayout = Layout & { readonly announced?: number };
+
+/**
+ * Weighs the targets and writes the layout that they ask for, if it is another one. Of two schedules at once one writes; the other returns
+ * what it finds.
+ */
+export async function nextLayout(
+  ports: LayoutPorts,
+  stored: StoredLayout,
+  options: LayoutOptions,
+): Promise<StandingLayout> {
+  const wanted = await wantedLayout(ports, stored, options);
+  const isSame = wanted === stored && stored.desiredRelease === options.desiredRelease;
+  if (isSame) return stored;
+  const version = stored.version + 1;
+  const written = await writeLayout(ports, stored, { ...options, version, shards: wanted.shards });
+  if (!written) return readLayout(ports);
+  ports.log.info('layout written', { version, shards: wanted.shards.length, desiredRelease: options.desiredRelease });
+  return { version, shards: wanted.shards };
+}
+
+/**
+ * All messages of this layout have been sent: whoever holds what is no more may leave. Until it is said he stays, so that a schedule that
+ * dies between its write and its messages leaves nobody alone. What fails is done a minute later.
+ */
+export async function announceLayout(ports: LayoutPorts, { version, announced }: StandingLayout): Promise<void> {
+  if (announced === version) return;
+  const sameLayout: Condition = { kind: 'equals', attribute: 'version', value: version };
+  try {
+    const set = { announced: version, announcedAtMs: ports.clock.nowMs() };
+    await writeSurely(ports, [{ kind: 'update', key: layoutKey, set, if: [sameLayout] }]);
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+    ports.log.warn('layout not announced', { version, cause: error });
+  }
+}
+
+/** Weights that cannot be read keep the layout as it is: who is held is worth more than who is held best. */
+async function wantedLayout(ports: LayoutPorts, stored: StoredLayout, options: LayoutOptions): Promise<Layout> {
+  try {
+    const weights = needsWeights(options) ? await readWeights(ports) : noWeights;
+    return planLayout(stored, weights, { ...options, nowMs: ports.clock.nowMs() });
+  } catch (error) {
+    const isExpected = error instanceof StoreUnavailable || error instanceof WeighingTooSlow;
+    if (!isExpected || stored.shards.length === 0) throw error;
+    ports.log.warn('weights not read', { cause: error });
+    return stored;
+  }
+}
+
+/** A holder without limits that is always there has the same layout whatever the targets ask for. */
+const needsWeights = ({ capacity, mode }: LayoutOptions): boolean =>
+  mode !== 'resident' || Number.isFinite(capacity.cpu) || Number.isFinite(capacity.sockets);
+
+const noWeights: readonly BucketWeight[] = Array.from({ length: bucketCount }, () => noWeight);
+
+export async function readLayout({ store, log }: LayoutPorts): Promise<StoredLayout> {
+  const item = await store.get(layoutKey);
+  if (!item) return { version: 0, shards: [], desiredRelease: '' };
+  const decoded = decodeLayout(item);
+  if (decoded.kind === 'ok' && isWhole(decoded.record.shards)) return { ...decoded.record, item };
+  log.error('layout made anew: the stored one cannot be read', { item });
+  return { version: newestGeneration(item), shards: [], desiredRelease: '', item };
+}
+
+/** Of all that a layout, readable or not, ever gave to a shard; what follows must be newer. */
+const newestGeneration = (item: Item): number =>
+  Math.max(0, ...generations(item).map(([, generation]) => generation), Number(item.version) || 0);
+
+const generations = (item: Item): readonly (readonly [attribute: string, generation: number])[] =>
+  Object.entries(item).flatMap(([name, value]) =>
+    name.startsWith(generationAttribute('')) && typeof value === 'number' ? [[name, value] as const] : [],
+  );
+
+/** false: somebody else has written it since, or perhaps it was written: read what stands. */
+async function writeLayout(
+  ports: LayoutPorts,
+  { item }: StoredLayout,
+  next: Layout & { readonly desiredRelease: string },
+): Promise<boolean> {
+  const outcome = await writeSurely(ports, [layoutWrite(item, next)]);
+  return outcome.kind === 'written';
+}
+
+function layoutWrite(item: Item | undefined, next: Layout & { readonly desiredRelease: string }): Operation {
+  const { version, shards, desiredRelease } = next;
+  const encoded = encodeLayout({ version, shards, desiredRelease, announced: announcedIn(item), token: 0 });
+  if (!item) return { kind: 'put', item: encoded, if: [{ kind: 'notExists' }] };
+  const { kind, key, set } = updateTo(encoded);
+  const { token: _, ...rest } = set ?? {};
+  const gone = generations(item).flatMap(([name]) => (name in rest ? [] : [name]));
+  return { kind, key, set: rest, ...(gone.length > 0 && { remove: gone }), if: [sameVersion(item)] };
+}
+
+const announcedIn = (item: Item | undefined): number => (typeof item?.announced === 'number' ? item.announced : 0);
+
+function sameVersion({ version }: Item): Condition {
+  const attribute = 'version';
+  return typeof version === 'number' ? { kind: 'equals', attribute, value: version } : { kind: 'absent', attribute };
+}

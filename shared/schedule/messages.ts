@@ -1,0 +1,121 @@
+/** What the schedule has to send to one shard now. Pure. */
+import type { LayoutShard } from '../core/layout.ts';
+import {
+  aheadMsMax,
+  hasCome,
+  isOlder,
+  type Routing,
+  repeatedRouting,
+  rescueRouting,
+  type Slot,
+  slotAfter,
+  slotAt,
+  slotLengthMs,
+  slotRouting,
+} from '../core/slots.ts';
+import type { ShardMessage } from '../queue/queue.ts';
+import { lastBeat } from '../run/beat.ts';
+import type { RunRecord } from '../store/items.ts';
+
+export type ScheduledShard = { readonly shard: LayoutShard; readonly run?: RunRecord };
+
+/** A shard that has something to hold. */
+type Active = LayoutShard & { readonly mode: 'tick' | 'resident' };
+
+const isActive = (shard: LayoutShard): shard is Active => shard.mode !== 'idle';
+
+export type Outgoing = { readonly message: ShardMessage; readonly routing: Routing };
+
+/** A beat is written every 5 s, in tick mode every minute. */
+const rescueAfterMs: { readonly [mode in Active['mode']]: number } = { resident: 30_000, tick: 180_000 };
+
+const rescueSlots = 2;
+
+export type Sending = { readonly nowMs: number; readonly repeatCurrent: boolean };
+
+/**
+ * The current slot's message, while no run has begun the slot, and the next one's, if it is time: in the order in which they go into the
+ * shard's group.
+ */
+export function slotMessages({ shard, run }: ScheduledShard, { nowMs, repeatCurrent }: Sending): readonly Outgoing[] {
+  if (!isActive(shard)) return [];
+  const current = slotAt(shard, nowMs);
+  const next = slotAfter(shard, current);
+  // A slot that has not come was begun by a clock that was ahead: it says nothing about the present one.
+  const shown = run && hasCome(shard, run.slot, nowMs) ? run : undefined;
+  const isBehind = ({ slot }: Slot) => isOlder(shown, { generation: shard.generation, slot });
+  const send = ({ slot, endMs }: Slot, routing: Routing): Outgoing => ({
+    message: messageOf(shard, { kind: 'slot', slot, slotEndMs: endMs, sentAtMs: nowMs }),
+    routing,
+  });
+  return [
+    ...(isBehind(current) || repeatCurrent ? [send(current, repeatedRouting(shard, current.slot, nowMs))] : []),
+    ...(nowMs >= next.sendFromMs && isBehind(next) ? [send(next, slotRouting(shard, next.slot))] : []),
+  ];
+}
+
+/** A rescue, if the shard has not been heard of for too long. */
+export function rescueMessage(scheduled: ScheduledShard, nowMs: number): readonly Outgoing[] {
+  const { shard } = scheduled;
+  if (!isActive(shard)) return [];
+  return silentMs(scheduled, nowMs) > rescueAfterMs[shard.mode] ? [rescue(shard, nowMs)] : [];
+}
+
+/**
+ * A rescue may hold the shard for two slots: a message that nobody ever extended locks the shard's group for the queue's own visibility, up
+ * to 15 min, and the next slot's message waits behind it. Where a function has to end before, it hands the rescue over.
+ */
+function rescue(shard: Active, nowMs: number): Outgoing {
+  const { slot } = slotAt(shard, nowMs);
+  const slotEndMs = nowMs + rescueSlots * slotLengthMs(shard.mode);
+  return {
+    message: messageOf(shard, { kind: 'rescue', slot, slotEndMs, sentAtMs: nowMs }),
+    routing: rescueRouting(shard, nowMs),
+  };
+}
+
+const messageOf = (
+  { shard, generation, from, to, mode }: Active,
+  fields: Pick<ShardMessage, 'kind' | 'slot' | 'slotEndMs' | 'sentAtMs'>,
+): ShardMessage => ({
+  ...fields,
+  shard,
+  generation,
+  buckets: { from, to },
+  ...(mode === 'tick' && { mode }),
+});
+
+/**
+ * Whether to look at the run again: the time of its last beat asks for help, or makes no sense here. That time is by the holder's clock; where
+ * it is wrong only the number of the beat can tell. (In tick mode it could tell nothing within a minute.) The same goes for a run that ended
+ * the current slot in order: its clock was ahead of this one, which has no next slot to send yet.
+ */
+export const isDoubtful = (scheduled: ScheduledShard, nowMs: number): boolean => {
+  const { shard, run } = scheduled;
+  const silent = silentMs(scheduled, nowMs);
+  // That the shard is new, which is by the clock of yet another process, says nothing against a beat of its own.
+  const isOld = run?.generation === shard.generation && nowMs - run.beatAtMs > rescueAfterMs.resident;
+  const isSuspect = isOld || silent > rescueAfterMs.resident || silent < -aheadMsMax;
+  return shard.mode === 'resident' && (isSuspect || hasEndedEarly(scheduled, nowMs));
+};
+
+const hasEndedEarly = ({ shard, run }: ScheduledShard, nowMs: number): boolean =>
+  isActive(shard) &&
+  run?.generation === shard.generation &&
+  run.beat === lastBeat &&
+  run.doneSlot >= slotAt(shard, nowMs).slot;
+
+/** A shard that was read twice, so long apart that a holder would have beaten in between. */
+export function lookedAgain(before: ScheduledShard, after: ScheduledShard, nowMs: number): ScheduledShard {
+  const { shard, run } = after;
+  if (!run) return after;
+  const isMoving = run.beat !== before.run?.beat || run.token !== before.run.token;
+  const beatAtMs = isMoving ? nowMs : Math.min(run.beatAtMs, nowMs - rescueAfterMs.resident - 1);
+  return { shard, run: { ...run, beatAtMs } };
+}
+
+/** Time since the last heartbeat; for a new shard, since its creation, unless the clock that noted it was ahead. */
+export const silentMs = ({ shard, run }: ScheduledShard, nowMs: number): number => {
+  if (shard.sinceMs > nowMs + aheadMsMax) return run ? nowMs - run.beatAtMs : 0;
+  return nowMs - Math.max(shard.sinceMs, run?.beatAtMs ?? 0);
+};

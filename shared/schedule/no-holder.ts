@@ -1,0 +1,158 @@
+/**
+ * What subscribers are told of shards that nobody holds: `Prober Degraded` each minute while it lasts, then `Prober Recovered` once.
+ * What was told is kept in the store, since the next minute's schedule is another process; of two at once only one tells of a recovery.
+ */
+import type { Bus } from '../bus/bus.ts';
+import type { BusEvent } from '../bus/events.ts';
+import type { BucketRange } from '../core/layout.ts';
+import { decodeNoHolder, encodeNoHolder, type NoHolder, updateTo } from '../store/items.ts';
+import { bucketName, noHolderKey } from '../store/keys.ts';
+import type { Condition, Item } from '../store/store.ts';
+import { type WritePorts, writeSurely } from '../table/write.ts';
+import { type ScheduledShard, silentMs } from './messages.ts';
+
+/** A rescue comes first: what it mends within half a minute nobody needs to know of. */
+const noHolderAfterMs = { resident: 60_000, tick: 240_000 } as const;
+
+/** Whoever marked a recovery tells of it well before then, or has died. */
+const tellerDeadAfterMs = 30_000;
+
+const writeAttemptsMax = 3;
+
+type TellPorts = WritePorts & { readonly bus: Bus };
+
+type Ranges = { readonly [shard: string]: NoHolder };
+
+type Entry = readonly [shard: string, range: NoHolder];
+
+type Stored = { readonly ranges: Ranges; readonly item?: Item };
+
+/**
+ * Publishes only what is stored: the next schedule takes back what it finds there and nothing else. If other schedules keep changing it
+ * first, nothing is published until the next minute.
+ *
+ * @throws StoreUnavailable; the next minute begins anew.
+ */
+export async function tellNoHolder(ports: TellPorts, shards: readonly ScheduledShard[], nowMs: number): Promise<void> {
+  for (let attempt = 1; attempt <= writeAttemptsMax; attempt += 1) {
+    const stored = await readRanges(ports);
+    const next = nextRanges(stored.ranges, shards, nowMs);
+    if (isSame(stored.ranges, next) || (await writeRanges(ports, stored, next)))
+      return publishRanges(ports, { before: stored.ranges, next }, nowMs);
+  }
+}
+
+async function publishRanges(
+  ports: TellPorts,
+  { before, next }: { readonly before: Ranges; readonly next: Ranges },
+  nowMs: number,
+): Promise<void> {
+  const open = Object.entries(next).filter(([, { recoveredAtMs }]) => recoveredAtMs === undefined);
+  const toTell = Object.entries(next).filter(([shard, range]) => isToTell(before[shard], range, nowMs));
+  const events = [...open.map((entry) => degraded(entry, nowMs)), ...toTell.map((entry) => recovered(entry, nowMs))];
+  if (events.length === 0) return;
+  const { failed } = await ports.bus.publish(events);
+  const told = toTell.filter((_, index) => !failed.includes(open.length + index));
+  if (told.length > 0) await forget(ports, told);
+}
+
+/** Whether nobody has been heard of for too long. */
+export const isUnheld = (scheduled: ScheduledShard, nowMs: number): boolean =>
+  scheduled.shard.mode !== 'idle' && silentMs(scheduled, nowMs) > noHolderAfterMs[scheduled.shard.mode];
+
+/** Whether its holder has been heard of lately, or it needs none. A shard of a new layout is neither held nor unheld at first. */
+const isHeld = ({ shard, run }: ScheduledShard, nowMs: number): boolean =>
+  shard.mode === 'idle' || (run !== undefined && nowMs - run.beatAtMs <= noHolderAfterMs[shard.mode]);
+
+/** A range is held again when all that now have a part of it are. */
+function nextRanges(ranges: Ranges, shards: readonly ScheduledShard[], nowMs: number): Ranges {
+  const kept = Object.entries(ranges).map(([name, range]): Entry => {
+    const isBack = shards.every((each) => !overlap(each.shard, range) || isHeld(each, nowMs));
+    return [name, isBack && range.recoveredAtMs === undefined ? { ...range, recoveredAtMs: nowMs } : range];
+  });
+  const unheld = shards.filter((each) => isUnheld(each, nowMs));
+  return {
+    ...Object.fromEntries(kept),
+    ...Object.fromEntries(unheld.map((each) => [each.shard.shard, begun(ranges, each, nowMs)])),
+  };
+}
+
+/** Told of already, or from now on. */
+function begun(ranges: Ranges, each: ScheduledShard, nowMs: number): NoHolder {
+  const { shard, from, to } = each.shard;
+  const known = ranges[shard];
+  if (known === undefined || known.recoveredAtMs !== undefined)
+    return { from, to, sinceMs: nowMs - silentMs(each, nowMs) };
+  return to <= known.to ? known : { ...known, to };
+}
+
+const overlap = (one: BucketRange, other: BucketRange): boolean => one.from < other.to && other.from < one.to;
+
+/** Marked just now, or by somebody who has not told of it and will not any more. */
+const isToTell = (before: NoHolder | undefined, { recoveredAtMs }: NoHolder, nowMs: number): boolean =>
+  recoveredAtMs !== undefined &&
+  (before?.recoveredAtMs === undefined || nowMs - before.recoveredAtMs >= tellerDeadAfterMs);
+
+const isSame = (before: Ranges, after: Ranges): boolean =>
+  Object.keys(before).length === Object.keys(after).length &&
+  Object.entries(after).every(([shard, { to, sinceMs, recoveredAtMs }]) => {
+    const old = before[shard];
+    return old?.to === to && old.sinceMs === sinceMs && old.recoveredAtMs === recoveredAtMs;
+  });
+
+/** One that cannot be read is made anew: at worst somebody is told twice. */
+async function readRanges({ store }: TellPorts): Promise<Stored> {
+  const item = await store.get(noHolderKey);
+  const decoded = item && decodeNoHolder(item);
+  return { ranges: decoded?.kind === 'ok' ? decoded.record.ranges : {}, ...(item && { item }) };
+}
+
+/** By compare-and-set; false: another schedule was faster. */
+async function writeRanges(ports: TellPorts, { item }: Stored, ranges: Ranges): Promise<boolean> {
+  const version = typeof item?.version === 'number' ? item.version : undefined;
+  const encoded = encodeNoHolder({ version: (version ?? 0) + 1, ranges });
+  return (await writeSurely(ports, [{ ...updateTo(encoded), if: [versionIs(version)] }])).kind === 'written';
+}
+
+const versionIs = (version: number | undefined): Condition =>
+  version === undefined
+    ? { kind: 'absent', attribute: 'version' }
+    : { kind: 'equals', attribute: 'version', value: version };
+
+async function forget(ports: TellPorts, told: readonly Entry[]): Promise<void> {
+  for (let attempt = 1; attempt <= writeAttemptsMax; attempt += 1) {
+    const stored = await readRanges(ports);
+    const isTold = ([shard, range]: Entry) =>
+      told.some(([name, { recoveredAtMs }]) => name === shard && recoveredAtMs === range.recoveredAtMs);
+    const rest = Object.entries(stored.ranges).filter((entry) => !isTold(entry));
+    if (rest.length === Object.keys(stored.ranges).length) return;
+    if (await writeRanges(ports, stored, Object.fromEntries(rest))) return;
+  }
+}
+
+/** The same id each minute: it is one absence, however often it is told. */
+const degraded = ([shard, range]: Entry, nowMs: number): BusEvent => ({
+  detailType: 'Prober Degraded',
+  timeMs: nowMs,
+  detail: {
+    ...detailOf(shard, range, 'no-holder'),
+    reason: 'NoHolder',
+    since: new Date(range.sinceMs).toISOString(),
+  },
+});
+
+const recovered = ([shard, range]: Entry, nowMs: number): BusEvent => ({
+  detailType: 'Prober Recovered',
+  timeMs: nowMs,
+  detail: {
+    ...detailOf(shard, range, 'held-again'),
+    since: new Date(range.recoveredAtMs ?? nowMs).toISOString(),
+  },
+});
+
+const detailOf = (shard: string, { from, to, sinceMs }: NoHolder, what: string) => ({
+  schemaVersion: 1 as const,
+  id: `shard-${shard}#${what}#${sinceMs}`,
+  shard,
+  hashRange: `${bucketName(from)}-${bucketName(to - 1)}`,
+});

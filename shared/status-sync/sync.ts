@@ -1,0 +1,97 @@
+/**
+ * status-sync: level-triggered, idempotent, order-safe. An event is a hint to look; everything is read again, the whole status computed
+ * anew, and written on condition of the version read. Its outbox goes the safe way: write, publish, clear, ack.
+ */
+
+import { planSync, type SyncPlan } from '../core/sync.ts';
+import { hangKey, latestPrefix, prefixEnd, reportKey, statusKey, targetAddress, targetKey } from '../store/keys.ts';
+import { type Operation, operationsMax, type Store } from '../store/store.ts';
+import { withChange } from '../table/change-counters.ts';
+import { type ReadTarget, readTarget } from '../table/targets.ts';
+import type { WritePorts } from '../table/write.ts';
+import { writeSurely } from '../table/write.ts';
+import type { OutboxPorts } from './outbox.ts';
+import { writeStatus } from './write-status.ts';
+
+export type StatusSyncPorts = WritePorts & OutboxPorts & { readonly store: Store };
+
+export type TargetName = { readonly namespace: string; readonly name: string };
+
+/**
+ * `settled`: nothing to do, or only what another sync is about to publish. `incomplete`: some event could not be published; `denied`: the
+ * function may not publish it. The outbox keeps all of them, and the holder asks again while it is not empty.
+ */
+export type SyncOutcome = 'settled' | 'written' | 'purged' | 'unknownTarget' | 'incomplete' | 'denied';
+
+/** A status that keeps changing under us is somebody else's to settle; the holder asks again. */
+const racesMax = 8;
+
+/** @throws StoreUnavailable when the store stays out of reach: the caller delivers the event again, unless it is a StoreDenied. */
+export async function syncTarget(ports: StatusSyncPorts, name: TargetName): Promise<SyncOutcome> {
+  const address = targetAddress(name.namespace, name.name);
+  const published = new Set<string>();
+  for (let race = 0; race < racesMax; race += 1) {
+    const state = await readTarget(ports.store, address);
+    if (!state) return 'unknownTarget';
+    const plan = planSync(state, ports.clock.nowMs(), published);
+    const outcome = await carryOut(ports, state, { plan, published });
+    if (outcome !== 'raced') return outcome;
+  }
+  return 'incomplete';
+}
+
+type Planned = { readonly plan: SyncPlan; readonly published: Set<string> };
+
+function carryOut(
+  ports: StatusSyncPorts,
+  state: ReadTarget,
+  { plan, published }: Planned,
+): Promise<SyncOutcome | 'raced'> {
+  switch (plan.kind) {
+    case 'settled':
+      return Promise.resolve('settled');
+    case 'purge':
+      return withChange(ports, state.address, () => purge(ports, state));
+    case 'write':
+      return writeStatus(ports, state, { ...plan, published });
+  }
+}
+
+/** One a probe at most. No more come: every worker has ended. */
+async function removeLatest(ports: StatusSyncPorts, { address, target }: ReadTarget): Promise<void> {
+  const from = latestPrefix(address);
+  const items = await ports.store.query({ pk: address.eventsPk, from, to: from + prefixEnd, limit: operationsMax });
+  const removals = items
+    .filter(({ uid }) => uid === target.uid)
+    .map(({ pk, sk }): Operation => {
+      return { kind: 'delete', key: { pk, sk }, if: [{ kind: 'equals', attribute: 'uid', value: target.uid }] };
+    });
+  if (removals.length > 0) await writeSurely(ports, removals);
+}
+
+/** All items of the uid in one transaction. Events expire, but for those that have no expiry, which go first. */
+async function purge(ports: StatusSyncPorts, state: ReadTarget): Promise<SyncOutcome | 'raced'> {
+  const { address, target, status } = state;
+  await removeLatest(ports, state);
+  const items = await ports.store.query({ pk: address.pk, from: address.prefix, to: address.prefix + prefixEnd });
+  if (items.length === 0) return 'unknownTarget';
+  const [targetSk, statusSk] = [targetKey(address).sk, statusKey(address).sk];
+  // Of this uid, not of the one read now: somebody may have purged it and registered the name again in between.
+  const same = [{ kind: 'equals' as const, attribute: 'uid', value: target.uid }];
+  const operations = items.map(({ pk, sk }): Operation => {
+    const resourceVersion = { kind: 'equals' as const, attribute: 'resourceVersion', value: target.resourceVersion };
+    const version = { kind: 'equals' as const, attribute: 'version', value: status.version };
+    return {
+      kind: 'delete',
+      key: { pk, sk },
+      if: sk === targetSk ? [...same, resourceVersion] : sk === statusSk ? [...same, version] : same,
+    };
+  });
+  // A first report or hang does not touch TARGET: one that came after the query would outlive its target.
+  const absent = [reportKey(address), hangKey(address)].filter(({ sk }) => !items.some((item) => item.sk === sk));
+  const stillAbsent = absent.map((key): Operation => ({ kind: 'check', key, if: [{ kind: 'notExists' }] }));
+  const outcome = await writeSurely(ports, [...operations, ...stillAbsent]);
+  if (outcome.kind === 'written')
+    ports.log.info('target purged', { namespace: target.namespace, name: target.name, uid: target.uid });
+  return outcome.kind === 'written' ? 'purged' : 'raced';
+}

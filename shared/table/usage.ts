@@ -1,0 +1,56 @@
+/**
+ * What is registered on a table that many processes share: what the schedule has weighed, and what was added since. Whoever registers adds to
+ * counters of the bucket, which the schedule notes with each weight, so a lost addition is made up for as soon as the bucket is weighed anew.
+ */
+import type { Usage } from '../core/quota.ts';
+import { bucketCount } from '../core/slots.ts';
+import { type Added, addedIn, decodeWeight, type WeightRecord } from '../store/items.ts';
+import { type Bucket, weightsPk } from '../store/keys.ts';
+import type { Store } from '../store/store.ts';
+import { readChanges } from './change-counters.ts';
+
+export type StoredUsage = {
+  readonly usage: Usage;
+  /** Targets that were ever added to the bucket, as its counters said now, and when it was last weighed. */
+  readonly addedTo: (bucket: Bucket) => { readonly now: number; readonly weighed: number };
+};
+
+/** The counters are read consistently: what this process has added before is in them. */
+export async function readUsage(store: Store): Promise<StoredUsage> {
+  const items = await store.query({ pk: weightsPk, limit: bucketCount, eventuallyConsistent: true });
+  const counters = await readChanges(store, { from: 0, to: bucketCount }, false);
+  const weights = new Map(
+    items.flatMap((item): readonly [Bucket, WeightRecord][] => {
+      const decoded = decodeWeight(item);
+      return decoded.kind === 'ok' ? [[item.sk, decoded.record]] : [];
+    }),
+  );
+  const added = new Map([...counters].map(([bucket, item]) => [bucket, addedIn(item)]));
+  const parts = [...added].map(([bucket, now]) => bucketUsage(now, weights.get(bucket)));
+  const namespaces = namespacesOf([...weights.values()]);
+  return {
+    usage: {
+      targets: parts.reduce((sum, { targets }) => sum + targets, 0),
+      cpu: parts.reduce((sum, { cpu }) => sum + cpu, 0),
+      targetsOf: (namespace) => namespaces.get(namespace) ?? 0,
+    },
+    addedTo: (bucket) => ({
+      now: added.get(bucket)?.targets ?? 0,
+      weighed: weights.get(bucket)?.targetsAdded ?? 0,
+    }),
+  };
+}
+
+/** A weight of a release that noted no counters is taken as it is, until the next one. */
+function bucketUsage(now: Added, weight: WeightRecord | undefined): Added {
+  if (!weight) return now;
+  const { targetsAdded = now.targets, cpuAdded = now.cpu } = weight;
+  return { targets: weight.targets + now.targets - targetsAdded, cpu: weight.cpu + now.cpu - cpuAdded };
+}
+
+function namespacesOf(weights: readonly WeightRecord[]): ReadonlyMap<string, number> {
+  const namespaces = new Map<string, number>();
+  for (const { name, targets } of weights.flatMap((weight) => weight.namespaces ?? []))
+    namespaces.set(name, (namespaces.get(name) ?? 0) + targets);
+  return namespaces;
+}

@@ -1,0 +1,95 @@
+/** Who holds a shard by a rescue leaves in order when the next slot's message comes. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { storedCheckpoint } from '../../shared/run/checkpoint.ts';
+import { runReceived } from '../../shared/run/receipt.ts';
+import { bucketPk, runKey, targetAddress } from '../../shared/store/keys.ts';
+import { shardWorld } from '../support/shard-world.ts';
+
+/** Off its phase since the startup probe's success, with a period that no hand-over may add to. */
+const probe = { tcpSocket: { port: 1 }, periodSeconds: 30 };
+const spec = { startupProbe: { ...probe, periodSeconds: 1 }, readinessProbe: probe };
+const names = Array.from({ length: 20 }, (_, at) => `cart-${at}`);
+
+/** A shard that a rescue holds, or a message of its slot, whose probes are next due in 10 s. */
+async function rescuedWorld(kind: 'rescue' | 'slot' = 'rescue') {
+  const world = shardWorld();
+  for (const name of names) await world.put(name, spec);
+  const rescue = await world.run({ kind });
+  await world.clock.advance(20_000);
+  const next = { ...world.message(), slot: world.message().slot + 1, slotEndMs: world.message().slotEndMs + 780_000 };
+  const receive = (options: { readonly redelivered?: boolean } = {}) => {
+    const stop = new AbortController();
+    const ended = runReceived(world.ports(), next, next.slotEndMs, { ...options, stop: stop.signal });
+    return { ended, stop: () => stop.abort() };
+  };
+  const run = () => world.store.get(runKey('00'));
+  const owed = async () => {
+    const buckets = [...new Set(names.map((name) => targetAddress('default', name).bucket))];
+    const stored = await Promise.all(buckets.map((bucket) => world.store.query({ pk: bucketPk(bucket) })));
+    const entries = stored.flatMap((items) => Object.values(storedCheckpoint(items).entries));
+    return entries.filter((entry) => entry.owed).length;
+  };
+  return { ...world, rescue, next, receive, run, owed };
+}
+
+describe("the next slot's message", () => {
+  test('makes who holds the shard by a rescue leave in order, with what its successor owes written', async () => {
+    const { clock, rescue, receive, run, owed, next } = await rescuedWorld();
+    const token = (await run())?.token;
+    const successor = receive();
+    assert.deepEqual(await clock.runUntil(rescue.ended), { kind: 'asked' });
+    assert.ok((await owed()) > 5);
+    const left = await run();
+    assert.deepEqual([left?.beat, left?.token, left?.doneSlot], [-1, token, -1]);
+    await clock.advance(2_000);
+    const held = await run();
+    assert.equal(held?.slot, next.slot);
+    assert.notEqual(held?.token, token);
+    successor.stop();
+    assert.deepEqual(await clock.runUntil(successor.ended), { kind: 'handover' });
+  });
+
+  test('takes a shard at once that a process has left which was stopped as its slot ended', async () => {
+    const { clock, rescue: held, receive, run, next } = await rescuedWorld('slot');
+    assert.deepEqual(await held.stop(), { kind: 'handover' });
+    // The message that was handed over is not worth a run any more, so the next one is received, for the first time.
+    const successor = receive();
+    await clock.advance(500);
+    assert.equal((await run())?.slot, next.slot);
+    successor.stop();
+    await clock.runUntil(successor.ended);
+  });
+
+  test('takes a shard whose holder has died after 10 s', async () => {
+    const { clock, rescue, receive, run, next } = await rescuedWorld();
+    rescue.crash();
+    const successor = receive();
+    await clock.advance(9_000);
+    assert.notEqual((await run())?.slot, next.slot);
+    await clock.advance(2_000);
+    assert.equal((await run())?.slot, next.slot);
+    successor.stop();
+    await clock.runUntil(successor.ended);
+  });
+
+  test('takes a shard at once whose holder has not beaten for 10 s', async () => {
+    const { clock, rescue, receive, run, next } = await rescuedWorld();
+    rescue.crash();
+    await clock.advance(11_000);
+    const successor = receive();
+    await clock.advance(500);
+    assert.equal((await run())?.slot, next.slot);
+    successor.stop();
+    await clock.runUntil(successor.ended);
+  });
+
+  test('that comes again asks nobody: its holder has died', async () => {
+    const { clock, receive, run, next } = await rescuedWorld();
+    const successor = receive({ redelivered: true });
+    await clock.advance(100);
+    assert.equal((await run())?.slot, next.slot);
+    successor.stop();
+    await clock.runUntil(successor.ended);
+  });
+});

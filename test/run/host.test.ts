@@ -1,0 +1,393 @@
+/** The host of runs, on the queue in process under a virtual clock; the runs follow a script. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { sleep } from '../../shared/lib/clock.ts';
+import { inProcessQueue } from '../../shared/queue/in-process.ts';
+import { QueueUnavailable, type Received, type ShardMessage } from '../../shared/queue/queue.ts';
+import { type Host, hostShards, settleReceived } from '../../shared/run/host.ts';
+import type { Ports } from '../../shared/run/ports.ts';
+import type { RunEnd } from '../../shared/run/run.ts';
+import type { RunOptions } from '../../shared/run/run-shard.ts';
+import { recordingLog } from '../support/recording-log.ts';
+import { shardMessage } from '../support/shard-messages.ts';
+import { virtualClock } from '../support/virtual-clock.ts';
+
+const visibilityMs = 15_000;
+
+type RunOfScript = (given: {
+  readonly ports: Ports;
+  readonly message: ShardMessage;
+  readonly options: RunOptions;
+}) => RunEnd | Promise<RunEnd>;
+
+function world() {
+  const clock = virtualClock();
+  const queue = inProcessQueue({ clock, visibilityMs, retentionMs: 3_600_000 });
+  const runs: { readonly name: string; readonly message: ShardMessage; readonly atMs: number }[] = [];
+  let ids = 0;
+  const send = (shard: string, slot: number) => {
+    ids += 1;
+    return queue.send(shardMessage({ shard, slot, sentAtMs: clock.nowMs() }), {
+      group: shard,
+      deduplicationId: `id-${ids}`,
+    });
+  };
+  /** A process: hosts until stopped, and writes down what it runs. */
+  const process = (name: string, run: RunOfScript, concurrency = 1) => {
+    const stop = new AbortController();
+    const log = recordingLog();
+    const host: Host = {
+      clock,
+      log,
+      stop: stop.signal,
+      portsFor: (lease) => ({ clock, log, lease }) as unknown as Ports,
+      async runShard(ports, message, deadlineMs, options = {}) {
+        assert.equal(deadlineMs, message.slotEndMs);
+        runs.push({ name, message, atMs: clock.monotonicMs() });
+        return run({ ports, message, options });
+      },
+    };
+    return {
+      host,
+      log,
+      start: (receiver = queue) => hostShards({ ...host, receiver, concurrency }),
+      stop: () => stop.abort(),
+    };
+  };
+  const received = async (): Promise<Received> => {
+    const next = await queue.receive(0);
+    assert.ok(next, 'a message');
+    return next;
+  };
+  const isGone = async () => (await clock.runUntil(queue.receive(2 * visibilityMs))) === undefined;
+  return { clock, queue, runs, send, process, received, isGone };
+}
+
+/** Keeps its message until the host wants to stop. */
+const untilStop: RunOfScript = async ({ ports, options }) => {
+  assert.equal(await ports.lease.extend(600_000), true);
+  await sleep(ports.clock, 600_000, options.stop);
+  return { kind: 'handover' };
+};
+
+const unavailable = (): Promise<never> => Promise.reject(new QueueUnavailable('a test'));
+
+const forMs =
+  (ms: number, end: RunEnd): RunOfScript =>
+  async ({ ports }) => {
+    await sleep(ports.clock, ms);
+    return end;
+  };
+
+describe('the message of a run is deleted when', () => {
+  for (const kind of ['slotDone', 'stale', 'moved', 'fenced'] as const)
+    test(`it ended as ${kind}`, async () => {
+      const { send, received, process, isGone } = world();
+      await send('a', 1);
+      assert.equal(await settleReceived(process('p', () => ({ kind })).host, await received()), 'acknowledged');
+      assert.equal(await isGone(), true);
+    });
+});
+
+test('a run is told whether its message was received before', async () => {
+  const { clock, send, received, process } = world();
+  await send('a', 1);
+  const told: (boolean | undefined)[] = [];
+  const { host } = process('p', ({ options }) => {
+    told.push(options.redelivered);
+    return { kind: 'doubt', reason: 'a test' };
+  });
+  await settleReceived(host, await received());
+  await clock.advance(visibilityMs);
+  await settleReceived(host, await received());
+  assert.deepEqual(told, [false, true]);
+});
+
+describe('the message of a run is left to its visibility when', () => {
+  const doubt: RunOfScript = () => ({ kind: 'doubt', reason: 'a test' });
+  const bug: RunOfScript = () => {
+    throw new Error('a bug');
+  };
+  for (const [name, run] of Object.entries({ 'it ended in doubt': doubt, 'the run threw': bug }))
+    test(name, async () => {
+      const { clock, queue, send, received, process } = world();
+      await send('a', 1);
+      const { host, log } = process('p', run);
+      assert.equal(await settleReceived(host, await received()), 'kept');
+      assert.equal(log.lines.length, run === bug ? 1 : 0);
+      assert.equal(await queue.receive(0), undefined);
+      await clock.advance(visibilityMs);
+      assert.equal((await received()).receiveCount, 2);
+    });
+
+  for (const kind of ['slotDone', 'fenced', 'handover'] as const)
+    test(`it ended as ${kind}, but was paused past its visibility: its successor keeps the message`, async () => {
+      const { clock, send, received, process } = world();
+      await send('a', 1);
+      const first = await received();
+      const { host } = process('p', forMs(visibilityMs + 1, { kind }));
+      const settled = settleReceived(host, first);
+      await clock.advance(visibilityMs);
+      const successor = await received();
+      assert.equal(await clock.runUntil(settled), 'refused');
+      assert.equal(await successor.lease.extend(visibilityMs), true);
+    });
+
+  test('the queue does not answer: that is no exception of the host', async () => {
+    const { send, received, process } = world();
+    await send('a', 1);
+    const { host, log } = process('p', () => ({ kind: 'slotDone' }));
+    const acknowledge = () => Promise.reject(new QueueUnavailable('a test'));
+    assert.equal(await settleReceived(host, { ...(await received()), acknowledge }), 'kept');
+    assert.deepEqual(
+      log.lines.map(({ level, message }) => [level, message]),
+      [['warn', 'message not settled']],
+    );
+  });
+});
+
+test('a malformed message is logged, dropped and never run', async () => {
+  const { send, received, process, isGone, runs } = world();
+  await send('a', 1);
+  const { host, log } = process('p', () => ({ kind: 'slotDone' }));
+  const body = `{"kind":"slot","shard":"${'a'.repeat(1_000)}"}`;
+  assert.equal(await settleReceived(host, { ...(await received()), body }), 'acknowledged');
+  assert.deepEqual([log.lines.length, log.lines[0]?.level, runs.length], [1, 'error', 0]);
+  assert.ok(String(log.lines[0]?.fields?.excerpt).length <= 200);
+  assert.equal(await isGone(), true);
+});
+
+test('a run gets its own lease, the end of its slot and what the process remembers', async () => {
+  const { clock, send, received, process } = world();
+  await send('a', 1);
+  const memory = new Map();
+  const { host } = process('p', async ({ ports, message, options }) => {
+    assert.equal(options.memory, memory);
+    assert.equal(options.release, `release of ${message.shard}`);
+    await sleep(clock, visibilityMs - 1);
+    assert.equal(await ports.lease.extend(visibilityMs), true);
+    await sleep(clock, visibilityMs - 1);
+    return { kind: 'slotDone' };
+  });
+  const optionsFor = ({ shard }: ShardMessage) => ({ memory, release: `release of ${shard}` });
+  const settled = settleReceived({ ...host, optionsFor }, await received());
+  assert.equal(await clock.runUntil(settled), 'acknowledged');
+});
+
+describe('a process that hosts shards', () => {
+  test('runs slot after slot, and the next one at once', async () => {
+    const { clock, send, process, runs } = world();
+    for (const slot of [1, 2, 3]) await send('a', slot);
+    const { start, stop } = process('p', forMs(10_000, { kind: 'slotDone' }));
+    const hosting = start();
+    await clock.advance(30_000);
+    stop();
+    await clock.runUntil(hosting);
+    assert.deepEqual(
+      runs.map(({ message, atMs }) => [message.slot, atMs]),
+      [
+        [1, 0],
+        [2, 10_000],
+        [3, 20_000],
+      ],
+    );
+  });
+
+  test('holds as many shards as it may, and not one more', async () => {
+    const { clock, send, process, runs } = world();
+    for (const shard of ['a', 'b', 'c']) await send(shard, 1);
+    const { start, stop } = process('p', untilStop, 2);
+    const hosting = start();
+    await clock.advance(60_000);
+    assert.deepEqual(
+      runs.map(({ message }) => message.shard),
+      ['a', 'b'],
+    );
+    stop();
+    await clock.runUntil(hosting);
+    assert.equal(runs.length, 2);
+    assert.equal(clock.pending(), 0);
+  });
+
+  test('that stops hands its shard over at once, and receives nothing more', async () => {
+    const { clock, send, process, runs } = world();
+    await send('a', 1);
+    const old = process('old', untilStop);
+    const oldHosting = old.start();
+    await clock.advance(5_000);
+    const young = process('young', untilStop);
+    const youngHosting = young.start();
+    await clock.advance(5_000);
+    old.stop();
+    await clock.runUntil(oldHosting);
+    assert.deepEqual(
+      runs.map(({ name, atMs }) => [name, atMs]),
+      [
+        ['old', 0],
+        ['young', 10_000],
+      ],
+    );
+    young.stop();
+    await clock.runUntil(youngHosting);
+  });
+
+  test('that stops hands over what it receives at that moment, without running it', async () => {
+    const { send, received, process, runs } = world();
+    await send('a', 1);
+    const { host, stop } = process('p', untilStop);
+    const message = await received();
+    stop();
+    assert.equal(await settleReceived(host, message), 'handedOver');
+    assert.equal(runs.length, 0);
+    assert.equal((await received()).receiveCount, 2);
+  });
+
+  test('does not take back what it hands over while somebody else waits for it', async () => {
+    const { clock, send, process, runs } = world();
+    await send('a', 1);
+    // Of an old release: every run leaves early. It has room for more and waits for it.
+    const old = process('old', forMs(10_000, { kind: 'handover' }), 3);
+    const oldHosting = old.start();
+    await clock.advance(1_000);
+    const young = process('young', untilStop);
+    const youngHosting = young.start();
+    await clock.advance(60_000);
+    assert.deepEqual(
+      runs.map(({ name }) => name),
+      ['old', 'young'],
+    );
+    for (const each of [old, young]) each.stop();
+    await clock.runUntil(Promise.all([oldHosting, youngHosting]));
+  });
+
+  test('takes it back soon when nobody else is there', async () => {
+    const { clock, send, process, runs } = world();
+    await send('a', 1);
+    const { start, stop } = process('p', forMs(10_000, { kind: 'handover' }), 3);
+    const hosting = start();
+    await clock.advance(15_000);
+    stop();
+    await clock.runUntil(hosting);
+    assert.deepEqual(
+      runs.map(({ atMs }) => atMs),
+      [0, 12_000],
+    );
+  });
+
+  test('goes on when the queue answers again', async () => {
+    const { clock, queue, send, process, runs } = world();
+    await send('a', 1);
+    const { start, stop, log } = process('p', untilStop);
+    let failures = 3;
+    const failing: typeof queue = {
+      ...queue,
+      async receive(waitMs, signal) {
+        failures -= 1;
+        if (failures >= 0) throw new QueueUnavailable('a test');
+        return queue.receive(waitMs, signal);
+      },
+    };
+    const hosting = start(failing);
+    await clock.advance(5_000);
+    assert.deepEqual(
+      runs.map(({ atMs }) => atMs),
+      [3_000],
+    );
+    assert.deepEqual(
+      log.lines.map(({ level }) => level),
+      ['warn', 'warn', 'warn'],
+    );
+    stop();
+    await clock.runUntil(hosting);
+  });
+});
+
+describe('a process that is told to stop leaves nothing pending', () => {
+  test('while its lanes rest', async () => {
+    const { clock, send, process, runs } = world();
+    await send('a', 1);
+    const { start, stop } = process('p', forMs(10_000, { kind: 'handover' }), 3);
+    const hosting = start();
+    await clock.advance(11_000);
+    stop();
+    await clock.runUntil(hosting);
+    assert.deepEqual([runs.length, clock.monotonicMs(), clock.pending()], [1, 11_000, 0]);
+  });
+
+  test('while its lanes rest, and asks the queue for nothing more, which may be deaf to the stop', async () => {
+    const { clock, queue, send, process } = world();
+    await send('a', 1);
+    const { start, stop } = process('p', forMs(10_000, { kind: 'handover' }), 3);
+    let receives = 0;
+    const counting: typeof queue = {
+      ...queue,
+      receive(waitMs, signal) {
+        receives += 1;
+        return queue.receive(waitMs, signal);
+      },
+    };
+    const hosting = start(counting);
+    await clock.advance(11_000);
+    const before = receives;
+    stop();
+    await clock.runUntil(hosting);
+    assert.equal(receives, before);
+  });
+
+  test('while a receive is in flight, though the queue does not hear of the stop', async () => {
+    const { clock, queue, send, process, received, runs } = world();
+    const { start, stop } = process('p', untilStop, 2);
+    const deaf: typeof queue = { ...queue, receive: (waitMs) => queue.receive(waitMs) };
+    const hosting = start(deaf);
+    await clock.advance(5_000);
+    stop();
+    await clock.advance(1_000);
+    await send('a', 1);
+    await clock.runUntil(hosting);
+    assert.deepEqual([runs.length, clock.monotonicMs(), clock.pending()], [0, 6_000, 0]);
+    assert.equal((await received()).receiveCount, 3, 'what both lanes received after all is somebody else’s at once');
+  });
+
+  const answers: { readonly [name: string]: () => Promise<boolean> } = {
+    'is refused': async () => false,
+    'does not arrive': unavailable,
+  };
+  for (const [name, deaf] of Object.entries(answers))
+    test(`while the end of its message ${name}`, async () => {
+      const { clock, queue, send, process, runs } = world();
+      await send('a', 1);
+      const { start, stop } = process('p', untilStop, 2);
+      const failing: typeof queue = {
+        ...queue,
+        async receive(waitMs, signal) {
+          const next = await queue.receive(waitMs, signal);
+          const extend = (forMs: number) => (forMs === 0 ? deaf() : (next?.lease.extend(forMs) ?? deaf()));
+          return next && { ...next, lease: { extend }, acknowledge: deaf };
+        },
+      };
+      const hosting = start(failing);
+      await clock.advance(5_000);
+      stop();
+      await clock.runUntil(hosting);
+      assert.deepEqual([runs.length, clock.monotonicMs(), clock.pending()], [1, 5_000, 0]);
+    });
+
+  test('while the queue is out of reach', async () => {
+    const { clock, queue, process } = world();
+    const { start, stop } = process('p', untilStop, 2);
+    const hosting = start({ ...queue, receive: unavailable });
+    await clock.advance(5_500);
+    stop();
+    await clock.runUntil(hosting);
+    assert.deepEqual([clock.monotonicMs(), clock.pending()], [5_500, 0]);
+  });
+
+  test('before it has begun', async () => {
+    const { clock, send, process, runs } = world();
+    await send('a', 1);
+    const { start, stop } = process('p', untilStop, 2);
+    stop();
+    await clock.runUntil(start());
+    assert.deepEqual([runs.length, clock.pending()], [0, 0]);
+  });
+});

@@ -1,0 +1,140 @@
+/** What the holder of a shard reads: all of it at first, then what has changed. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { residentSlotMs } from '../../shared/core/slots.ts';
+import type { ProbeInput } from '../../shared/core/spec-input.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
+import { fullReloadIntervalMs, shardLoader } from '../../shared/run/load.ts';
+import { holderOf } from '../../shared/run/new-holder.ts';
+import { startLoop } from '../../shared/run/probing/due-loop.ts';
+import type { HeldTarget } from '../../shared/run/probing/held-target.ts';
+import { decodeCheckpoint } from '../../shared/store/items.ts';
+import { bucketPk, checkpointKey, statusKey, targetAddress } from '../../shared/store/keys.ts';
+import { touchChanges } from '../../shared/table/change-counters.ts';
+import { type ShardWorld, shardWorld } from '../support/shard-world.ts';
+
+const tcp: ProbeInput = { tcpSocket: { port: 1 }, periodSeconds: 1 };
+
+describe('a target that is registered while its shard is held', () => {
+  test('is probed within seconds, though it is the first of its bucket', async () => {
+    const world = shardWorld();
+    await world.run();
+    await world.clock.advance(10_000);
+    await world.put('first', { readinessProbe: tcp });
+    await world.clock.advance(4_000);
+    assert.ok(world.probes() > 0);
+    const before = world.probes();
+    const other = targetAddress('default', 'second');
+    assert.notEqual(other.bucket, targetAddress('default', 'first').bucket);
+    await world.put('second', { readinessProbe: { ...tcp, periodSeconds: 3_600 } });
+    await world.clock.advance(4_000);
+    assert.equal((await world.probe('second', 'main#readiness')).result, 'success');
+    assert.ok(world.probes() - before >= 4, 'the first one is probed as before');
+  });
+});
+
+/** A shard that holds two targets of which one has lost its STATUS item. */
+async function poisonedWorld() {
+  const world = shardWorld();
+  for (const name of ['whole', 'torn']) await world.put(name, { readinessProbe: tcp });
+  const address = targetAddress('default', 'torn');
+  const key = statusKey(address);
+  const mended = await world.store.get(key);
+  assert.ok(mended);
+  await world.store.write([{ kind: 'delete', key }], { token: 'torn' });
+  // A whole slot lies ahead, in which everything is read again once.
+  await world.clock.advance(residentSlotMs - (world.clock.nowMs() % residentSlotMs));
+  const run = await world.run();
+  await world.clock.advance(5_000);
+  const logged = () => world.log.lines.filter(({ message }) => message === 'poison item quarantined');
+  const touch = () => world.clock.runUntil(touchChanges(world, address));
+  return { ...world, run, address, mended, logged, touch };
+}
+
+describe('a target whose items cannot be read', () => {
+  test('is quarantined alone, and shown by its first item', async () => {
+    const { run, address, logged, probe } = await poisonedWorld();
+    const quarantined = run.view()?.quarantined ?? [];
+    assert.deepEqual(
+      quarantined.map(({ key, detail }) => [key.pk, key.sk.startsWith(address.prefix), detail]),
+      [[bucketPk(address.bucket), true, 'the target has no TARGET or no STATUS item']],
+    );
+    assert.equal(run.view()?.targets, 1);
+    assert.equal((await probe('whole', 'main#readiness')).result, 'success');
+    assert.deepEqual(
+      logged().map(({ level, fields }) => [level, fields?.key]),
+      [['error', quarantined[0]?.key]],
+    );
+  });
+
+  test('is logged and shown once, however its shard is read, until it is mended', async () => {
+    const { clock, store, run, mended, logged, touch } = await poisonedWorld();
+    const shown = () => run.view()?.quarantined.length;
+    for (let change = 0; change < 3; change += 1) {
+      await touch();
+      await clock.advance(4_000);
+      assert.deepEqual([shown(), logged().length], [1, 1]);
+    }
+    await clock.advance(fullReloadIntervalMs);
+    assert.deepEqual([shown(), logged().length], [1, 1], 'after everything was read again');
+    await store.write([{ kind: 'put', item: mended }], { token: 'mended' });
+    await touch();
+    await clock.advance(4_000);
+    assert.deepEqual([shown(), run.view()?.targets], [0, 2]);
+  });
+});
+
+test('a checkpoint that a dead run left is cleared once nothing of it holds any more', async () => {
+  const world: ShardWorld = shardWorld();
+  await world.put('checkout', { readinessProbe: { ...tcp, failureThreshold: 1_000 } });
+  const entries = async () => {
+    const item = await world.store.get(checkpointKey(targetAddress('default', 'checkout').bucket));
+    const decoded = item && decodeCheckpoint(item);
+    return decoded?.kind === 'ok' ? Object.keys(decoded.record.entries) : undefined;
+  };
+  const dead = await world.run();
+  await world.clock.advance(5_000);
+  world.answer(() => 'failure');
+  await world.clock.advance(70_000);
+  dead.crash();
+  assert.equal((await entries())?.length, 1);
+  world.answer(() => 'success');
+  await world.run();
+  await world.clock.advance(70_000);
+  assert.deepEqual(await entries(), []);
+});
+
+test('targets are adopted in turns of 5 ms of the event loop', async () => {
+  const world = shardWorld();
+  const targets = 100;
+  for (let at = 0; at < targets; at += 1) await world.put(`target-${at}`, { readinessProbe: tcp });
+  const run = world.bareRun(1);
+  // A small function: each target costs a millisecond of CPU, in which no time passes for anybody else.
+  let cpuMs = 0;
+  let turn = 0;
+  const clock: Clock = {
+    ...world.clock,
+    monotonicMs: () => world.clock.monotonicMs() + cpuMs,
+    setTimer(delayMs, callback) {
+      return world.clock.setTimer(delayMs, () => {
+        turn += 1;
+        callback();
+      });
+    },
+  };
+  const adoptedIn: number[] = [];
+  const held = new (class extends Map<string, HeldTarget> {
+    override set(name: string, target: HeldTarget) {
+      cpuMs += 1;
+      adoptedIn.push(turn);
+      return super.set(name, target);
+    }
+  })();
+  const onSlowMachine = { ...run, ports: { ...run.ports, clock } };
+  const holder = holderOf(onSlowMachine, startLoop(run), { targets: held, takenOver: undefined, inDoubt: false });
+  assert.equal(await world.clock.runUntil(shardLoader(holder).loadAll()), true);
+  assert.equal(held.size, targets);
+  const inTurn = Map.groupBy(adoptedIn, (at) => at);
+  const most = Math.max(...[...inTurn.values()].map(({ length }) => length));
+  assert.ok(most <= 5, `${most} in one turn`);
+});

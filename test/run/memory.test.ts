@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ProbeMetricLabels } from '../../shared/prober/metrics.ts';
+import { forgetOld, type Kept, type ShardMemory } from '../../shared/run/memory.ts';
+import type { HeldTarget } from '../../shared/run/probing/held-target.ts';
+
+/** Of a shard with one probe, of the pod of this name. */
+function keptOf(pod: string, keptAtMs: number): Kept {
+  const held = { probes: new Map([['app#readiness', { labels: { pod } }]]) } as unknown as HeldTarget;
+  return { token: 1, generation: 1, targets: new Map([[pod, held]]), loaded: undefined, wallOffsetMs: 0, keptAtMs };
+}
+
+test('a shard whose next run has not come within 150 s is forgotten, with the metric series of its workers', () => {
+  const removed: string[] = [];
+  const metrics = { observe: () => undefined, remove: ({ pod }: ProbeMetricLabels) => void removed.push(pod) };
+  const memory: ShardMemory = new Map([
+    ['00', keptOf('left', 0)],
+    ['80', keptOf('expected', 60_000)],
+  ]);
+  forgetOld(memory, { metrics, nowMs: 149_000 });
+  assert.deepEqual([[...memory.keys()], removed], [['00', '80'], []]);
+  forgetOld(memory, { metrics, nowMs: 151_000 });
+  assert.deepEqual([[...memory.keys()], removed], [['80'], ['left']]);
+});

@@ -1,0 +1,82 @@
+/** A target that is read again, and what becomes of it meanwhile. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { sleep } from '../../shared/lib/clock.ts';
+import { holderOf } from '../../shared/run/new-holder.ts';
+import { commitEvents } from '../../shared/run/probing/commit-probe.ts';
+import type { Loop } from '../../shared/run/probing/due-loop.ts';
+import { adoptTarget, dropTarget } from '../../shared/run/probing/workers.ts';
+import { encodeEpoch } from '../../shared/store/items.ts';
+import { targetAddress } from '../../shared/store/keys.ts';
+import { readTarget } from '../../shared/table/targets.ts';
+import { type ShardWorld, shardWorld } from '../support/shard-world.ts';
+import { unhealthyEvent } from '../support/unhealthy-event.ts';
+
+const address = targetAddress('default', 'checkout');
+const readMs = 100;
+
+/** One target that is held; from then on a read takes its time. */
+async function heldWorld() {
+  let isSlow = false;
+  const world: ShardWorld = shardWorld({
+    wrapStore: (store) => ({
+      ...store,
+      async query(query) {
+        const items = await store.query(query);
+        if (isSlow) await sleep(world.clock, readMs);
+        return items;
+      },
+    }),
+  });
+  await world.put('checkout', { readinessProbe: { tcpSocket: { port: 1 } } });
+  const run = world.bareRun(1);
+  const epoch = encodeEpoch(address.bucket, { token: 1, shard: '00', claimedAtMs: 0 });
+  await world.store.write([{ kind: 'put', item: epoch }], { token: 'epoch' });
+  const loop = { schedule: () => undefined, scheduleTarget: () => undefined } as unknown as Loop;
+  const holder = holderOf(run, loop, { targets: new Map(), takenOver: undefined, inDoubt: false });
+  const read = await readTarget(world.store, address);
+  assert.ok(read);
+  const held = adoptTarget(holder, read, {});
+  isSlow = true;
+  return { world, run, holder, held, present: () => holder.targets.get(address.prefix) };
+}
+
+describe('a target that is read again', () => {
+  test('is held as it was read', async () => {
+    const { world, holder, held, present } = await heldWorld();
+    await world.clock.runUntil(holder.reload(held));
+    assert.equal(held.gone, true);
+    assert.equal(present()?.target.uid, held.target.uid);
+  });
+
+  test('does not come back if it has left meanwhile', async () => {
+    const { world, holder, held, present } = await heldWorld();
+    const reloading = holder.reload(held);
+    await world.clock.advance(readMs / 2);
+    dropTarget(holder, held);
+    await world.clock.runUntil(reloading);
+    assert.equal(present(), undefined);
+  });
+
+  test('stays as it is if the run has ended meanwhile', async () => {
+    const { world, run, holder, held, present } = await heldWorld();
+    const reloading = holder.reload(held);
+    await world.clock.advance(readMs / 2);
+    run.end({ kind: 'slotDone' });
+    await world.clock.runUntil(reloading);
+    assert.equal(present(), held);
+    assert.equal(held.gone, false);
+  });
+});
+
+test('a target whose items are found gone when an event of it is to be written is held no more', async () => {
+  const { world, holder, held, present } = await heldWorld();
+  const [probe] = held.probes.values();
+  assert.ok(probe);
+  const items = await world.clock.runUntil(world.itemsOf('checkout'));
+  for (const { pk, sk } of items)
+    await world.store.write([{ kind: 'delete', key: { pk, sk } }], { token: `purge ${sk}` });
+  const event = unhealthyEvent(held.target.uid, 'main');
+  assert.equal(await world.clock.runUntil(commitEvents(holder, held, probe, [event])), false);
+  assert.equal(present(), undefined);
+});

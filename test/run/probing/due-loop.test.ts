@@ -1,0 +1,287 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { descriptorsMax } from '../../../shared/core/room.ts';
+import { loadedTicker, newTargetTicker, readyWakes, shiftTicker } from '../../../shared/core/ticker.ts';
+import { sleep } from '../../../shared/lib/clock.ts';
+import { type Steps, startLoop } from '../../../shared/run/probing/due-loop.ts';
+import type { HeldProbe, HeldTarget } from '../../../shared/run/probing/held-target.ts';
+import { probeRoom } from '../../../shared/run/probing/sockets.ts';
+import type { Run } from '../../../shared/run/run.ts';
+import { StoreUnavailable } from '../../../shared/store/store.ts';
+import { recordingLog } from '../../support/recording-log.ts';
+import { standingClock } from '../../support/standing-clock.ts';
+import { virtualClock } from '../../support/virtual-clock.ts';
+
+/** A loop over one target with one probe of a 10 s period; nothing of them is looked at but what the loop needs. */
+function loopOfOne() {
+  const clock = virtualClock();
+  const log = recordingLog();
+  const run = { ports: { clock, log }, message: {}, ended: () => undefined } as unknown as Run;
+  const ticker = newTargetTicker(clock.nowMs(), { phaseMs: 0, periodMs: 10_000 });
+  const probe = {
+    name: 'app#readiness',
+    ticker,
+    wake: 0,
+    inFlight: false,
+    manners: 'new',
+    spec: {},
+  } as unknown as HeldProbe;
+  const address = { bucket: '00' };
+  const held = { gone: false, wake: 0, address, probes: new Map([[probe.name, probe]]) } as unknown as HeldTarget;
+  return { clock, log, held, probe, loop: startLoop(run) };
+}
+
+const jumped = () => undefined;
+
+test('a worker goes on after a cycle that threw', async () => {
+  const { clock, log, held, probe, loop } = loopOfOne();
+  let cycles = 0;
+  const cycle = async () => {
+    cycles += 1;
+    throw new Error('a panic inside one probe');
+  };
+  loop.start({ cycle, tend: async () => undefined, jumped });
+  loop.schedule(held, probe);
+  await clock.advance(60_000);
+  assert.ok(cycles >= 5, `${cycles} cycles`);
+  assert.equal(loop.inFlight(), 0);
+  assert.equal(log.lines[0]?.level, 'error');
+});
+
+test('a target is looked at again after a look that failed because the store was out of reach', async () => {
+  const { clock, log, held, loop } = loopOfOne();
+  let looks = 0;
+  const tend = async () => {
+    looks += 1;
+    if (looks < 3) throw new StoreUnavailable('for a while');
+  };
+  loop.start({ cycle: async () => 'over', tend, jumped });
+  loop.scheduleTarget(held, clock.nowMs());
+  await clock.advance(60_000);
+  assert.equal(looks, 3);
+  assert.deepEqual(
+    log.lines.map(({ level }) => level),
+    ['warn', 'warn'],
+  );
+});
+
+test('a loop is quiet only when nothing is under way, and nothing due in this very moment', async () => {
+  const { clock, held, loop } = loopOfOne();
+  const look = Promise.withResolvers<void>();
+  loop.start({ cycle: async () => 'over', tend: () => look.promise, jumped });
+  assert.equal(loop.isQuiet(), true);
+  loop.scheduleTarget(held, clock.nowMs() + 100);
+  assert.equal(loop.isQuiet(), true, 'due later');
+  loop.scheduleTarget(held, clock.nowMs());
+  assert.equal(loop.isQuiet(), false, 'due now');
+  await clock.advance(1_000);
+  assert.equal(loop.isQuiet(), false, 'under way');
+  look.resolve();
+  await clock.advance(0);
+  assert.equal(loop.isQuiet(), true);
+});
+
+/** A loop over probes; those named `hanging-…` take as long as their time-out, the others `answerMs`; to begin costs `beginMs` of CPU. */
+function loopOfMany(
+  names: readonly string[],
+  timeoutMs: number,
+  { clock = standingClock(), room = probeRoom(), periodMs = 10_000, answerMs = 0, beginMs = 0 } = {},
+) {
+  const run = { ports: { clock, log: recordingLog() }, message: {}, ended: () => undefined } as unknown as Run;
+  const loop = startLoop(run, room);
+  const held = { gone: false, wake: 0, probes: new Map<string, HeldProbe>() } as unknown as HeldTarget;
+  const begun: { readonly name: string; readonly atMs: number }[] = [];
+  const cycle: Steps['cycle'] = async (_, probe) => {
+    begun.push({ name: probe.name, atMs: clock.nowMs() });
+    // As in a real cycle, where the gate comes first: what is dear comes after the loop has gone on to the next probe.
+    await undefined;
+    if (beginMs > 0) clock.stand(beginMs);
+    const isHanging = probe.name.startsWith('hanging');
+    if (isHanging) await sleep(clock, timeoutMs);
+    else if (answerMs > 0) await sleep(clock, answerMs);
+    probe.manners = isHanging ? 'hanging' : 'steady';
+    return 'over';
+  };
+  const probes = names.map((name, at) => {
+    const phased = { phaseMs: Math.floor((at * periodMs) / names.length), periodMs };
+    const ticker = loadedTicker(clock.nowMs(), phased);
+    const probe = { name, ticker, wake: 0, inFlight: false, owed: false, manners: 'new', spec: {} };
+    held.probes.set(name, probe as unknown as HeldProbe);
+    return probe as unknown as HeldProbe;
+  });
+  const jumps: number[] = [];
+  const start = () => {
+    const onJump = (jumpMs: number) => {
+      jumps.push(jumpMs);
+      for (const probe of probes) {
+        probe.ticker = shiftTicker(probe.ticker, jumpMs, clock.nowMs());
+        loop.schedule(held, probe);
+      }
+    };
+    loop.start({ cycle, tend: async () => undefined, jumped: onJump });
+    for (const probe of probes) loop.schedule(held, probe);
+  };
+  const beginsOf = (name: string) => begun.filter((begin) => begin.name === name).map(({ atMs }) => atMs);
+  return { clock, loop, begun, probes, jumps, start, beginsOf };
+}
+
+/** Mixed evenly, so that neither kind has the better phases. */
+function mixed(hanging: number, healthy: number): readonly string[] {
+  const every = (hanging + healthy) / healthy;
+  return Array.from({ length: hanging + healthy }, (_, at) =>
+    Math.floor((at + 1) / every) > Math.floor(at / every) ? `healthy-${at}` : `hanging-${at}`,
+  );
+}
+
+test('hundreds of targets that hang for longer than their period make no healthy one late', async () => {
+  const { clock, loop, begun, start, beginsOf } = loopOfMany(mixed(1_500, 100), 15_000);
+  start();
+  // Until each of them has been asked once.
+  await clock.advance(90_000);
+  begun.length = 0;
+  await clock.advance(120_000);
+  const names = [...new Set(begun.map(({ name }) => name))].filter((name) => name.startsWith('healthy'));
+  assert.equal(names.length, 100);
+  for (const name of names) {
+    const begins = beginsOf(name);
+    for (const [at, atMs] of begins.entries()) {
+      const beforeMs = begins[at - 1];
+      if (beforeMs !== undefined) assert.equal(atMs - beforeMs, 10_000, name);
+    }
+  }
+  assert.ok(loop.inFlight() <= 350, `${loop.inFlight()} hang at once`);
+  assert.equal(loop.behind(), false);
+});
+
+test('the runs of one process share its room, and each gets a part of it', async () => {
+  const shared = { clock: standingClock(), room: probeRoom() };
+  const names = (prefix: string, count: number) => Array.from({ length: count }, (_, at) => `${prefix}-${at}`);
+  const large = loopOfMany(names('hanging-large', 1_500), 15_000, shared);
+  const small = loopOfMany([...names('hanging-small', 300), ...names('healthy', 50)], 15_000, shared);
+  for (const { start } of [large, small]) start();
+  const inFlight: number[] = [];
+  for (let second = 0; second < 240; second += 1) {
+    await shared.clock.advance(1_000);
+    inFlight.push(large.loop.inFlight() + small.loop.inFlight());
+  }
+  assert.ok(Math.max(...inFlight) <= descriptorsMax, `${Math.max(...inFlight)} at once`);
+  const later = shared.clock.nowMs() - 200_000;
+  const begunOf = (begun: readonly { readonly name: string; readonly atMs: number }[], prefix: string) =>
+    begun.filter(({ name, atMs }) => name.startsWith(prefix) && atMs > later).length;
+  assert.ok(begunOf(small.begun, 'healthy') >= 50 * 20, 'none of them waits');
+  const turns = [begunOf(large.begun, 'hanging') / 1_500, begunOf(small.begun, 'hanging') / 300];
+  assert.ok(Math.min(...turns) > 1, `turns ${turns.join(' and ')}`);
+  await Promise.all([large, small].map(({ loop }) => shared.clock.runUntil(loop.stopped())));
+});
+
+test('targets that hang take turns with what room they have', async () => {
+  const hanging = Array.from({ length: 1_000 }, (_, at) => `hanging-${at}`);
+  const { clock, begun, start } = loopOfMany(hanging, 15_000);
+  start();
+  await clock.advance(120_000);
+  const counts = new Map<string, number>();
+  for (const { name } of begun) counts.set(name, (counts.get(name) ?? 0) + 1);
+  assert.equal(counts.size, 1_000, 'all of them are asked');
+  const [least, most] = [Math.min(...counts.values()), Math.max(...counts.values())];
+  assert.ok(most - least <= 2, `between ${least} and ${most} times`);
+});
+
+test('probes that were never begun do not starve behind those that are due again', async () => {
+  const names = Array.from({ length: 10_000 }, (_, at) => `healthy-${at}`);
+  const { clock, begun, start } = loopOfMany(names, 1_000, { periodMs: 1_000, answerMs: 250 });
+  start();
+  await clock.advance(5_000);
+  assert.equal(new Set(begun.map(({ name }) => name)).size, 10_000, 'probes begun within 5 s');
+});
+
+test('a probe that had to wait for room keeps 0.9 period to the next one', async () => {
+  const { clock, begun, start, beginsOf } = loopOfMany(mixed(1_000, 10), 15_000);
+  start();
+  await clock.advance(180_000);
+  for (const name of new Set(begun.map((begin) => begin.name))) {
+    const begins = beginsOf(name);
+    for (const [at, atMs] of begins.entries()) {
+      const beforeMs = begins[at - 1];
+      if (beforeMs !== undefined) assert.ok(atMs - beforeMs >= 9_000, `${name}: ${atMs - beforeMs} ms`);
+    }
+  }
+});
+
+for (const jumpMs of [3_600_000, -3_600_000])
+  test(`a wall clock that jumps by ${jumpMs / 60_000} min changes nothing in the rhythm`, async () => {
+    const names = Array.from({ length: 20 }, (_, at) => `healthy-${at}`);
+    const { clock, begun, jumps, start } = loopOfMany(names, 1_000);
+    start();
+    await clock.advance(20_000);
+    const before = begun.length;
+    clock.jump(jumpMs);
+    await clock.advance(1_000);
+    assert.ok(begun.length - before <= 4, `${begun.length - before} at once`);
+    await clock.advance(19_000);
+    assert.deepEqual(jumps, [jumpMs]);
+    assert.equal(begun.length - before, 40);
+  });
+
+test('what is in flight when the run ends is owed', async () => {
+  const { clock, loop, probes, start } = loopOfMany(['hanging-0', 'healthy-1'], 60_000);
+  start();
+  await clock.advance(15_000);
+  const stopped = loop.stopped();
+  loop.abandon();
+  assert.deepEqual(
+    probes.map(({ owed, ticker }) => [owed, readyWakes(ticker)]),
+    [
+      [true, ['tick']],
+      [false, []],
+    ],
+  );
+  await clock.runUntil(stopped);
+});
+
+test('hundreds of probes that are due at once begin over several turns of the event loop', async () => {
+  const clock = standingClock();
+  const names = Array.from({ length: 500 }, (_, at) => `healthy-${at}`);
+  const { begun, probes, start } = loopOfMany(names, 1_000, { clock, beginMs: 1 });
+  for (const probe of probes) probe.ticker = { ...probe.ticker, tickHeld: true };
+  const begunByTurn = [0];
+  const turn = () => {
+    begunByTurn.push(begun.length);
+    if (begun.length < names.length) clock.setTimer(0, turn);
+  };
+  start();
+  clock.setTimer(0, turn);
+  await clock.advance(100);
+  const most = Math.max(...begunByTurn.map((count, at) => count - (begunByTurn[at - 1] ?? 0)));
+  assert.ok(most <= 8, `${most} begun in one turn`);
+});
+
+test('thousands of probes that each leave their place at once begin without exhausting the stack', async () => {
+  const waiting = 5_000;
+  const room = probeRoom();
+  const first = room.take('steady', descriptorsMax);
+  const clock = virtualClock();
+  const log = recordingLog();
+  const run = { ports: { clock, log }, message: {}, ended: () => undefined } as unknown as Run;
+  const loop = startLoop(run, room);
+  const probes = Array.from({ length: waiting }, (_, at): [string, HeldProbe] => {
+    const ticker = newTargetTicker(clock.nowMs(), { phaseMs: 0, periodMs: 10_000 });
+    const probe = { name: `app-${at}`, ticker, wake: 0, inFlight: false, owed: false, manners: 'new', spec: {} };
+    return [probe.name, probe as unknown as HeldProbe];
+  });
+  const held = { gone: false, wake: 0, probes: new Map(probes) } as unknown as HeldTarget;
+  const begun = new Set<string>();
+  // As a cycle does whose gate has something to commit: it needs no socket meanwhile.
+  const cycle: Steps['cycle'] = async (_, probe, place) => {
+    begun.add(probe.name);
+    place.leave();
+    return 'over';
+  };
+  loop.start({ cycle, tend: async () => undefined, jumped });
+  for (const [, probe] of probes) loop.schedule(held, probe);
+  await clock.advance(1_000);
+  assert.equal(begun.size, 0, 'all places are taken');
+  first.leave();
+  await clock.advance(1_000);
+  assert.deepEqual(log.lines, []);
+  assert.equal(begun.size, waiting);
+});

@@ -1,0 +1,146 @@
+/** A probe that has hung the prober twice is left alone until its spec changes. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ProbeRequest } from '../../../shared/core/handlers.ts';
+import { rememberHang } from '../../../shared/run/probing/hung-probe.ts';
+import { syncTarget } from '../../../shared/status-sync/sync.ts';
+import { decodeEvent, decodeTarget } from '../../../shared/store/items.ts';
+import { prefixEnd, targetAddress, targetKey } from '../../../shared/store/keys.ts';
+import { type ShardWorld, shardWorld } from '../../support/shard-world.ts';
+
+const spec = (port: number) => ({ readinessProbe: { tcpSocket: { port }, periodSeconds: 5, failureThreshold: 1 } });
+const [badPort, goodPort] = [1, 2];
+
+/** Two targets that are well, held by a run. */
+async function heldWorld() {
+  const world = shardWorld();
+  await world.put('bad', spec(badPort));
+  await world.put('good', spec(goodPort));
+  const asked: number[] = [];
+  world.answer((request: ProbeRequest) => {
+    if (request.kind === 'tcp') asked.push(request.port);
+    return 'success';
+  });
+  await world.clock.advance(world.message().slotEndMs - world.clock.nowMs());
+  const run = await world.run();
+  await world.clock.advance(12_000);
+  return { world, run, asked };
+}
+
+async function targetOf(world: ShardWorld, name: string) {
+  const item = await world.store.get(targetKey(targetAddress('default', name)));
+  const decoded = item && decodeTarget(item);
+  if (decoded?.kind !== 'ok') throw new Error('no TARGET item');
+  return decoded.record;
+}
+
+async function hang(world: ShardWorld, name: string): Promise<void> {
+  const { uid, generation } = await targetOf(world, name);
+  const ports = { store: world.store, clock: world.clock, random: world.random };
+  await rememberHang(ports, `default\n${name}\n${uid}\n${generation}\nmain\nreadiness`, world.clock.nowMs());
+}
+
+/** How often each port was asked for within a minute from when the holder has read what was written. */
+async function askedInAMinute({ world, asked }: Awaited<ReturnType<typeof heldWorld>>) {
+  await world.clock.advance(20_000);
+  asked.length = 0;
+  await world.clock.advance(60_000);
+  return {
+    bad: asked.filter((port) => port === badPort).length,
+    good: asked.filter((port) => port === goodPort).length,
+  };
+}
+
+type Shown = {
+  readonly status: { readonly conditions: readonly { readonly type: string; readonly status: string }[] };
+};
+
+const shownReadiness = async (world: ShardWorld, name: string) => {
+  const answer = await world.request('GET', `/v1/namespaces/default/targets/${name}`);
+  const { status } = (await answer.json()) as Shown;
+  return status.conditions.find(({ type }) => type === 'Ready')?.status;
+};
+
+const storyOf = async (world: ShardWorld, name: string) => {
+  const { eventsPk, prefix } = targetAddress('default', name);
+  const items = await world.store.query({ pk: eventsPk, from: prefix, to: prefix + prefixEnd });
+  return items.map((item) => decodeEvent(item)).flatMap((decoded) => (decoded.kind === 'ok' ? [decoded.record] : []));
+};
+
+test('one hang changes nothing', async () => {
+  const held = await heldWorld();
+  await hang(held.world, 'bad');
+  assert.deepEqual(await askedInAMinute(held), { bad: 12, good: 12 });
+  assert.deepEqual(held.run.view()?.quarantined, []);
+});
+
+test('after the second hang it is not made, its result becomes Unknown, and everybody is told why', async () => {
+  const held = await heldWorld();
+  const { world, run } = held;
+  await hang(world, 'bad');
+  await hang(world, 'bad');
+  assert.deepEqual(await askedInAMinute(held), { bad: 0, good: 12 });
+
+  const [shown, ...others] = run.view()?.quarantined ?? [];
+  assert.deepEqual(others, []);
+  assert.match(shown?.key.sk ?? '', /#default\/bad#HANG$/);
+  assert.match(shown?.detail ?? '', /^main#readiness: the prober hung 2 times .* a change of the target's spec /);
+  assert.equal(await shownReadiness(world, 'bad'), 'Unknown');
+  assert.equal(await shownReadiness(world, 'good'), 'True');
+  const told = (await storyOf(world, 'bad')).filter(({ reason }) => reason === 'ProberError');
+  assert.match(told[0]?.message ?? '', /^readiness probe could not be made: the prober hung 2 times /);
+  assert.deepEqual(
+    world.log.lines.filter(({ message }) => message === 'probe quarantined').map(({ fields }) => fields),
+    [{ namespace: 'default', target: 'bad', probe: 'main#readiness', hangs: 2 }],
+  );
+});
+
+test('a change of the spec lifts it', async () => {
+  const held = await heldWorld();
+  const { world, run } = held;
+  await hang(world, 'bad');
+  await hang(world, 'bad');
+  await askedInAMinute(held);
+  await world.put('bad', { ...spec(badPort), host: '127.0.0.2' });
+  assert.deepEqual(await askedInAMinute(held), { bad: 12, good: 12 });
+  assert.deepEqual(run.view()?.quarantined, []);
+  assert.equal(await shownReadiness(world, 'bad'), 'True');
+});
+
+test('the next holder leaves it alone from the beginning', async () => {
+  const held = await heldWorld();
+  const { world, run, asked } = held;
+  run.crash();
+  await hang(world, 'bad');
+  await hang(world, 'bad');
+  await world.clock.advance(world.message().slotEndMs - world.clock.nowMs());
+  asked.length = 0;
+  await world.run();
+  await world.clock.advance(30_000);
+  assert.ok(!asked.includes(badPort));
+  assert.equal(await shownReadiness(world, 'bad'), 'Unknown');
+});
+
+test('a purge takes it along, also one that comes while the hang is remembered', async () => {
+  const { world, run } = await heldWorld();
+  await run.stop();
+  world.sync(false);
+  await world.remove('bad', 0);
+  let isLate = true;
+  const store = {
+    ...world.store,
+    write: async (...args: Parameters<typeof world.store.write>) => {
+      const isPurge = args[0].some(({ kind }) => kind === 'delete');
+      if (isPurge && isLate) {
+        isLate = false;
+        await hang(world, 'bad');
+      }
+      return world.store.write(...args);
+    },
+  };
+  const { bus, clock, random, log } = world;
+  const target = { namespace: 'default', name: 'bad' };
+  await world.clock.runUntil(syncTarget({ bus, clock, random, log, store }, target));
+  assert.ok(!isLate);
+  assert.deepEqual(await world.itemsOf('bad'), []);
+});

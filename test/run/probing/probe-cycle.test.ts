@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Manners } from '../../../shared/core/room.ts';
+import type { Attempt } from '../../../shared/core/types.ts';
+import { sleep } from '../../../shared/lib/clock.ts';
+import type { ProbeMetrics } from '../../../shared/prober/metrics.ts';
+import { holderOf } from '../../../shared/run/new-holder.ts';
+import { startLoop } from '../../../shared/run/probing/due-loop.ts';
+import { probeCycle } from '../../../shared/run/probing/probe-cycle.ts';
+import { probeRoom } from '../../../shared/run/probing/sockets.ts';
+import { adoptTarget } from '../../../shared/run/probing/workers.ts';
+import { encodeEpoch } from '../../../shared/store/items.ts';
+import { targetAddress } from '../../../shared/store/keys.ts';
+import { readTarget } from '../../../shared/table/targets.ts';
+import { shardWorld as shardWorldOfOne } from '../../support/shard-world.ts';
+import { failing, healthy, shardWorld } from '../shard-world.ts';
+
+const readinessProbe = { tcpSocket: { port: 1 }, periodSeconds: 10 };
+
+const erred = (failureClass: 'PROBER' | 'POLICY_DENIED'): Attempt => ({
+  outcome: 'unknown',
+  output: '',
+  error: 'it could not be made',
+  failureClass,
+  timings: { totalMs: 1 },
+});
+
+describe('the metrics of a probe', () => {
+  for (const [what, answer, result] of [
+    ['success', 'success', 'successful'],
+    ['failure', 'failure', 'failed'],
+    ['prober error', erred('PROBER'), 'unknown'],
+  ] as const)
+    test(`of a ${what} count it as ${result}, with how long it took`, async () => {
+      const observed: Parameters<ProbeMetrics['observe']>[] = [];
+      const metrics: ProbeMetrics = { observe: (...one) => void observed.push(one), remove: () => {} };
+      const world = shardWorldOfOne();
+      world.answer(() => sleep(world.clock, 250).then(() => answer));
+      await world.put('checkout', { readinessProbe });
+      await world.run({}, { metrics });
+      await world.clock.advance(25_000);
+      assert.ok(observed.length >= 2);
+      for (const [{ pod, container, probeType }, counted, seconds] of observed)
+        assert.deepEqual(
+          [pod, container, probeType, counted, seconds],
+          ['checkout', 'main', 'readiness', result, 0.25],
+        );
+    });
+});
+
+describe('a probe with a time-out of 1 s that takes', () => {
+  for (const [ms, manners] of [
+    [300, 'steady'],
+    [1_000, 'hanging'],
+  ] as const)
+    test(`${ms} ms is ${manners} when its next place is given`, async () => {
+      const inner = probeRoom();
+      const taken: Manners[] = [];
+      const room = {
+        ...inner,
+        take(of: Manners, descriptors: number) {
+          taken.push(of);
+          return inner.take(of, descriptors);
+        },
+      };
+      const world = await shardWorld({ targets: 1, room, answer: () => ({ outcome: 'success', ms }) });
+      const run = await world.hold();
+      await world.clock.advance(25_000);
+      assert.deepEqual([...new Set(taken)], ['new', manners]);
+      await run.end();
+    });
+});
+
+/** The worker of the one target's readiness probe, whose cycle the test runs. */
+async function bareWorker(probe: object = readinessProbe) {
+  const world = shardWorldOfOne();
+  await world.put('checkout', { readinessProbe: probe });
+  const run = world.bareRun(1);
+  const holder = holderOf(run, startLoop(run), { targets: new Map(), takenOver: undefined, inDoubt: false });
+  const read = await readTarget(world.store, targetAddress('default', 'checkout'));
+  assert.ok(read);
+  const held = adoptTarget(holder, read, {});
+  const worker = held.probes.get('main#readiness');
+  assert.ok(worker);
+  const epoch = encodeEpoch(held.address.bucket, { token: 1, shard: '00', claimedAtMs: 0 });
+  await world.store.write([{ kind: 'put', item: epoch }], { token: 'claim' });
+  return { world, holder, held, worker };
+}
+
+test('a worker whose probe has left the spec ends without another probe, and forgets the spec that it ended by', async () => {
+  const { world, holder, held, worker } = await bareWorker();
+  worker.stopping = true;
+  const place = probeRoom().take('new', 1);
+  const end = await world.clock.runUntil(probeCycle(holder, held, { probe: worker, place }));
+  const { ended, specDigest, version } = await world.probe('checkout', 'main#readiness');
+  assert.deepEqual({ end, ended, specDigest, version }, { end: 'over', ended: true, specDigest: '', version: 1 });
+  assert.deepEqual([world.probes(), place.hasLeft()], [0, true]);
+});
+
+test('a target whose failure is held back in a surge has been seen', async () => {
+  const { world, holder, held, worker } = await bareWorker({ ...readinessProbe, failureThreshold: 1 });
+  world.answer(() => 'success');
+  const asked: boolean[] = [];
+  const cycle = async (mayTurn: boolean) => {
+    const ask = () => asked.push(mayTurn) > 0 && mayTurn;
+    const velocity = { ask, surge: () => undefined };
+    const due = { probe: worker, place: probeRoom().take('new', 1) };
+    return world.clock.runUntil(probeCycle({ ...holder, velocity }, held, due));
+  };
+  assert.deepEqual(
+    [await cycle(true), await cycle(true)],
+    ['again', 'over'],
+    'the new container, then its first probe',
+  );
+  assert.equal(worker.record.result, 'success');
+  await world.clock.advance(100_000);
+  world.answer(() => 'failure');
+  assert.equal(await cycle(false), 'over');
+  assert.deepEqual(asked, [false]);
+  assert.deepEqual([worker.record.result, worker.seenAtMs], ['success', world.clock.nowMs()]);
+});
+
+test('a denied dial makes the result unknown at once, until the next verdict', async () => {
+  const world = shardWorldOfOne();
+  await world.put('checkout', { readinessProbe });
+  await world.run();
+  await world.clock.advance(15_000);
+  const stored = async () => {
+    const { result, unknown } = await world.probe('checkout', 'main#readiness');
+    const ready = (await world.status('checkout')).status.conditions.find(({ type }) => type === 'Ready');
+    return [result, unknown?.reason, ready?.status, ready?.reason];
+  };
+  assert.deepEqual(await stored(), ['success', undefined, 'True', undefined]);
+  world.answer(() => erred('POLICY_DENIED'));
+  await world.clock.advance(10_000);
+  assert.deepEqual(await stored(), ['success', 'PolicyDenied', 'Unknown', 'PolicyDenied']);
+  world.answer(() => 'success');
+  await world.clock.advance(10_000);
+  assert.deepEqual(await stored(), ['success', undefined, 'True', undefined]);
+});
+
+test('failures before and after a doubt do not add up across a success in it', async () => {
+  const world = await shardWorld({ targets: 2, probe: { failureThreshold: 3 } });
+  const { clock, network } = world;
+  const run = await world.hold();
+  await clock.advance(40_000);
+  const result = async () =>
+    (await world.api('GET', '/v1/namespaces/default/targets/target-1')).status.probes[0]?.result;
+  const untilDegraded = async (degraded: boolean) => {
+    for (let second = 0; second < 60 && (await world.run()).degraded !== degraded; second += 1)
+      await clock.advance(1_000);
+    assert.equal((await world.run()).degraded, degraded);
+  };
+  let failures = 0;
+  network.answer = (port) => {
+    if (port !== 1) return healthy;
+    failures += 1;
+    return failing;
+  };
+  for (let second = 0; second < 30 && failures < 2; second += 1) await clock.advance(1_000);
+  assert.equal(failures, 2);
+  network.isDoubted = true;
+  network.answer = () => failing;
+  await untilDegraded(true);
+  network.answer = (port) => (port === 1 ? healthy : failing);
+  await clock.advance(15_000);
+  network.isDoubted = false;
+  network.answer = (port) => (port === 1 ? failing : healthy);
+  await untilDegraded(false);
+  await clock.advance(11_000);
+  assert.equal(await result(), 'success');
+  await clock.advance(30_000);
+  assert.equal(await result(), 'failure', 'three of them in a row count');
+  await run.end();
+});

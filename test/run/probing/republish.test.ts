@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { BusEvent } from '../../../shared/bus/events.ts';
+import { newProbeRecord } from '../../../shared/core/observed.ts';
+import type { EventRecord } from '../../../shared/core/records.ts';
+import type { Holder } from '../../../shared/run/holder.ts';
+import type { HeldTarget } from '../../../shared/run/probing/held-target.ts';
+import { publishAgain } from '../../../shared/run/probing/timekeeper.ts';
+import { encodeEvent } from '../../../shared/store/items.ts';
+import { targetAddress } from '../../../shared/store/keys.ts';
+import type { Item } from '../../../shared/store/store.ts';
+import { targetRecordOf } from '../../support/pods.ts';
+
+const name = 'app#readiness';
+const added = newProbeRecord('u1', { container: { kind: 'container', spec: { name: 'app' } }, probeType: 'readiness' });
+const record = { ...added, containerID: 'test://1', result: 'failure', version: 3, sinceMs: 1_000 } as const;
+const address = targetAddress('default', 'checkout');
+
+/** What is published of a result that another run committed, whose EVENT is this. */
+async function publishedOf(stored: Item | undefined): Promise<readonly BusEvent[]> {
+  const published: BusEvent[] = [];
+  const holder = {
+    run: { ports: { store: { get: async () => stored } } },
+    publisher: { publish: (events: readonly BusEvent[]) => void published.push(...events) },
+  } as unknown as Holder;
+  const held = {
+    address,
+    target: targetRecordOf(),
+    records: new Map([[name, record]]),
+    unacked: new Map([[name, { version: 3, publishedAtMs: Number.NEGATIVE_INFINITY }]]),
+  } as unknown as HeldTarget;
+  await publishAgain(holder, held, 60_000);
+  return published;
+}
+
+const event: EventRecord = {
+  id: '00000000001000#app#readiness#~0000000003',
+  uid: 'u1',
+  timeMs: 1_000,
+  kind: 'transition',
+  type: 'Warning',
+  reason: 'ProbeResultChanged',
+  message: 'readiness of app: success -> failure',
+  container: 'app',
+  probeType: 'readiness',
+  containerID: 'test://1',
+  result: 'failure',
+  previousResult: 'success',
+  count: 1,
+  attempts: [{ timeMs: 900, outcome: 'failure', output: 'refused', timings: { totalMs: 1 } }],
+};
+
+test('a result of the run before is published with what led to it', async () => {
+  const [told] = await publishedOf(encodeEvent(address, event));
+  assert.ok(told && 'previousResult' in told.detail);
+  assert.deepEqual([told.detail.previousResult, told.detail.attempts.length], ['success', 1]);
+});
+
+test('a result whose EVENT has expired is published without its attempts', async () => {
+  const [told, ...more] = await publishedOf(undefined);
+  assert.deepEqual(more, []);
+  assert.ok(told && 'result' in told.detail && 'attempts' in told.detail);
+  const { result, version, attempts } = told.detail;
+  assert.deepEqual([result, version, attempts], ['failure', 3, []]);
+});

@@ -1,0 +1,47 @@
+/** A place among the sockets is for a probe that uses a socket, and for as long as it does. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { descriptorsMax } from '../../../shared/core/room.ts';
+import { probeRoom } from '../../../shared/run/probing/sockets.ts';
+import type { Store } from '../../../shared/store/store.ts';
+import { failing, shardWorld } from '../shard-world.ts';
+
+const targets = 600;
+
+/** A store that answers no write to a PROBE item while `isStuck`. */
+function stuckStore() {
+  const stuck = { isStuck: false };
+  const wrapStore = (store: Store): Store => ({
+    ...store,
+    write: (operations, options) => {
+      const isCommit = operations.some((each) => 'key' in each && each.key.sk.includes('#PROBE#'));
+      return stuck.isStuck && isCommit ? new Promise(() => undefined) : store.write(operations, options);
+    },
+  });
+  return { stuck, wrapStore };
+}
+
+test('a probe whose container is new keeps no socket while its commit waits', async () => {
+  const { stuck, wrapStore } = stuckStore();
+  const room = probeRoom();
+  const world = await shardWorld({ targets, room, wrapStore });
+  stuck.isStuck = true;
+  const run = await world.hold();
+  await world.clock.advance(10_000);
+  assert.equal(run.view()?.inFlight, targets, 'cycles that wait for their commit');
+  assert.ok(room.hasFor('steady', descriptorsMax), 'places are taken');
+});
+
+test('a probe whose result changed keeps no socket while its commit waits', async () => {
+  const { stuck, wrapStore } = stuckStore();
+  const room = probeRoom();
+  const world = await shardWorld({ targets, room, wrapStore, probe: { failureThreshold: 1 } });
+  const run = await world.hold();
+  await world.clock.advance(60_000);
+  stuck.isStuck = true;
+  world.network.answer = () => failing;
+  await world.clock.advance(10_500);
+  const { inFlight = 0 } = run.view() ?? {};
+  assert.ok(inFlight > 100, `${inFlight} cycles wait for their commit`);
+  assert.ok(room.hasFor('steady', descriptorsMax), 'places are taken');
+});

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { sleep } from '../../../shared/lib/clock.ts';
+import { holderOf } from '../../../shared/run/new-holder.ts';
+import { startLoop } from '../../../shared/run/probing/due-loop.ts';
+import { tendTargets } from '../../../shared/run/probing/timekeeper.ts';
+import { adoptTarget } from '../../../shared/run/probing/workers.ts';
+import { syncTarget } from '../../../shared/status-sync/sync.ts';
+import { targetAddress } from '../../../shared/store/keys.ts';
+import type { Store } from '../../../shared/store/store.ts';
+import { readTarget } from '../../../shared/table/targets.ts';
+import { writeSettled } from '../../support/settled-targets.ts';
+import { shardWorld } from '../../support/shard-world.ts';
+
+const targets = 300;
+const readMs = 20;
+/** Of the 50 sockets that the DynamoDB client has. */
+const readsAtOnceMax = 10;
+
+/** A shard of many targets, all of them ready, whose store answers reads after a while and says how many there were. */
+async function massWorld() {
+  let [reads, under, most] = [0, 0, 0];
+  let isSlow = false;
+  const counted = async <Answer>(read: () => Promise<Answer>): Promise<Answer> => {
+    reads += 1;
+    under += 1;
+    most = Math.max(most, under);
+    if (isSlow) await sleep(world.clock, readMs);
+    under -= 1;
+    return read();
+  };
+  const wrapStore = (store: Store): Store => ({
+    ...store,
+    get: (key, options) => counted(() => store.get(key, options)),
+    query: (query) => counted(() => store.query(query)),
+  });
+  const stored: { at?: Store } = {};
+  const world = shardWorld({
+    wrapStore(store) {
+      stored.at = store;
+      return wrapStore(store);
+    },
+  });
+  world.sync(false);
+  await writeSettled(stored.at as Store, { targets, port: 1, periodSeconds: 10 });
+  return {
+    world,
+    /** What the test itself waits for takes no time, since nobody moves the clock meanwhile. */
+    async run() {
+      isSlow = false;
+      const run = await world.run();
+      isSlow = true;
+      return run;
+    },
+    begin() {
+      [reads, most] = [0, 0];
+    },
+    reads: () => reads,
+    readsAtOnce: () => most,
+  };
+}
+
+/** How often each target was published as failed. */
+const timesPublished = ({ published }: ReturnType<typeof shardWorld>): readonly number[] => {
+  const times = new Map<string, number>();
+  for (const event of published) {
+    if (event['detail-type'] !== 'Probe Result Changed' || !('target' in event.detail)) continue;
+    times.set(event.detail.target.name, (times.get(event.detail.target.name) ?? 0) + 1);
+  }
+  return [...times.values()];
+};
+
+const countOf = (world: ReturnType<typeof shardWorld>): number => timesPublished(world).length;
+
+describe('hundreds of targets that STATUS has not taken in', () => {
+  test('are looked at a few at a time', async () => {
+    const { world, run, begin, readsAtOnce } = await massWorld();
+    await run();
+    await world.clock.advance(30_000);
+    world.answer(() => 'failure');
+    await world.until('all are published', () => countOf(world) === targets);
+    await world.clock.advance(20_000);
+    begin();
+    await world.clock.advance(10_000);
+    assert.ok(readsAtOnce() <= readsAtOnceMax, `${readsAtOnce()} reads at once`);
+  });
+
+  test('are published once by whoever takes the shard over, not looked at without end', async () => {
+    const { world, run, begin, reads, readsAtOnce } = await massWorld();
+    const first = await run();
+    await world.clock.advance(30_000);
+    world.answer(() => 'failure');
+    await world.until('all are published', () => countOf(world) === targets);
+    first.crash();
+    world.published.length = 0;
+    begin();
+    await run();
+    await world.clock.advance(15_000);
+    assert.equal(countOf(world), targets);
+    assert.ok(readsAtOnce() <= readsAtOnceMax, `${readsAtOnce()} reads at once`);
+    // To load it, to look at it, twice at most, and what was committed of it.
+    assert.ok(reads() <= 4 * targets, `${reads()} reads in 15 s`);
+  });
+});
+
+describe('a result that STATUS has not taken in', () => {
+  const readinessProbe = { tcpSocket: { port: 1 }, periodSeconds: 10, failureThreshold: 1 };
+
+  test('is published every 10 s, and no other sync is asked for', async () => {
+    const world = shardWorld();
+    await world.put('checkout', { readinessProbe });
+    await world.run();
+    await world.clock.advance(30_000);
+    world.sync(false);
+    world.published.length = 0;
+    world.answer(() => 'failure');
+    await world.clock.advance(60_000);
+    const published = world.published.map((event) => event['detail-type']);
+    assert.ok(published.filter((type) => type === 'Probe Result Changed').length >= 4, `${published}`);
+    assert.ok(!published.includes('Target Sync Requested'), `${published}`);
+  });
+
+  test('is all that a look publishes of a target with nothing else open', async () => {
+    const world = shardWorld();
+    await world.put('checkout', { readinessProbe });
+    await world.clock.advance(0);
+    const address = targetAddress('default', 'checkout');
+    await world.clock.runUntil(syncTarget(world, { namespace: 'default', name: 'checkout' }));
+    const read = await readTarget(world.store, address);
+    assert.ok(read);
+    const run = world.bareRun(1);
+    const holder = holderOf(run, startLoop(run), { targets: new Map(), takenOver: undefined, inDoubt: false });
+    const held = adoptTarget(holder, read, {});
+    held.unacked.set('main#readiness', { version: 7, publishedAtMs: Number.NEGATIVE_INFINITY });
+    world.published.length = 0;
+    await world.clock.runUntil(tendTargets(holder, [held]));
+    await world.clock.runUntil(holder.publisher.drained());
+    await world.clock.advance(0);
+    assert.deepEqual(
+      world.published.map((event) => event['detail-type']),
+      ['Probe Result Changed'],
+    );
+  });
+});

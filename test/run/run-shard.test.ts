@@ -1,0 +1,617 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { descriptorsMax } from '../../shared/core/room.ts';
+import type { ProbeInput } from '../../shared/core/spec-input.ts';
+import { sleep } from '../../shared/lib/clock.ts';
+import { transitionId } from '../../shared/run/probing/transition.ts';
+import type { RunView } from '../../shared/run/run-shard.ts';
+import { decodeCheckpoint, decodeEvent } from '../../shared/store/items.ts';
+import {
+  bucketPk,
+  changesPk,
+  checkpointKey,
+  eventPrefix,
+  latestKey,
+  prefixEnd,
+  runKey,
+  targetAddress,
+} from '../../shared/store/keys.ts';
+import { type ShardWorld, shardWorld } from '../support/shard-world.ts';
+
+const tcp: ProbeInput = { tcpSocket: { port: 1 }, periodSeconds: 1 };
+const name = 'checkout';
+const minuteMs = 60_000;
+
+const failure = () => 'failure' as const;
+const success = () => 'success' as const;
+
+const runningAs = (containerID: string, clock: ShardWorld['clock']) => ({
+  phase: 'Running',
+  containerStatuses: [
+    { name: 'app', containerID, state: { running: { startedAt: new Date(clock.nowMs()).toISOString() } } },
+  ],
+});
+
+const resultOf = async (world: ShardWorld, probe: string) => (await world.probe(name, probe)).result;
+
+const checkpointOf = async (world: ShardWorld) => {
+  const item = await world.store.get(checkpointKey(targetAddress('default', name).bucket));
+  const decoded = item && decodeCheckpoint(item);
+  return decoded?.kind === 'ok' ? Object.values(decoded.record.entries) : [];
+};
+
+describe('a claim of which nobody knows whether it was written', () => {
+  for (const item of ['LAYOUT', 'RUN', 'EPOCH'])
+    test(`of ${item} is a doubt, so that its message is not acknowledged`, async () => {
+      let lost = false;
+      const world = shardWorld({
+        wrapStore: (store) => ({
+          ...store,
+          async write(operations, options) {
+            const outcome = await store.write(operations, options);
+            const isClaim = operations.some(
+              ({ kind, ...rest }) => kind === 'update' && 'key' in rest && rest.key.sk === item,
+            );
+            return lost && isClaim ? { kind: 'inDoubt' } : outcome;
+          },
+        }),
+      });
+      await world.put(name, { readinessProbe: tcp });
+      lost = true;
+      const run = await world.run();
+      await world.clock.advance(1_000);
+      assert.equal((await run.ended).kind, 'doubt');
+    });
+});
+
+describe('a streak', () => {
+  test('that breaks is in the store before the result can change', async () => {
+    const world = shardWorld();
+    await world.put(name, { readinessProbe: tcp });
+    await world.run();
+    await world.clock.advance(5_000);
+    const before = await world.probe(name, 'main#readiness');
+    world.answer(failure);
+    await world.clock.advance(1_000);
+    const { result, lastResult, resultRun, streak, version } = await world.probe(name, 'main#readiness');
+    assert.deepEqual(
+      { result, lastResult, resultRun, streak, version },
+      { result: 'success', lastResult: 'failure', resultRun: 1, streak: before.streak + 1, version: before.version },
+    );
+  });
+
+  test('of equal results writes nothing', async () => {
+    let writes = 0;
+    const world = shardWorld({
+      wrapStore: (store) => ({
+        ...store,
+        write: (operations, options) => {
+          writes += 1;
+          return store.write(operations, options);
+        },
+      }),
+    });
+    await world.put(name, { readinessProbe: tcp });
+    await world.run();
+    await world.clock.advance(20_000);
+    const [writesBefore, probesBefore] = [writes, world.probes()];
+    await world.clock.advance(30_000);
+    assert.equal(writes - writesBefore, 6, 'the beat alone');
+    assert.equal(world.probes() - probesBefore, 30);
+  });
+});
+
+/** Failures until readiness turns after a crash in the middle of a run of failures. */
+async function failuresAfterCrash(beforeCrashMs: number): Promise<{ readonly before: number; readonly after: number }> {
+  const world = shardWorld();
+  await world.put(name, { readinessProbe: { ...tcp, failureThreshold: 200 } });
+  const run = await world.run();
+  await world.clock.advance(5_000);
+  const healthy = world.probes();
+  world.answer(failure);
+  await world.clock.advance(beforeCrashMs);
+  run.crash();
+  const crashed = world.probes();
+  await world.run();
+  await world.until('not ready', async () => (await resultOf(world, 'main#readiness')) === 'failure');
+  return { before: crashed - healthy, after: world.probes() - crashed };
+}
+
+describe('a run of failures that a crash interrupts', () => {
+  test('goes on from its last checkpoint, one minute after the run began', async () => {
+    const { before, after } = await failuresAfterCrash(minuteMs);
+    const lost = before + after - 200;
+    assert.ok(lost > 0 && lost <= 7, `${lost} failures were lost`);
+  });
+
+  test('starts from its streak break without a checkpoint: later, never sooner', async () => {
+    const { before, after } = await failuresAfterCrash(20_000);
+    assert.ok(before > 1);
+    assert.equal(after, 199);
+  });
+
+  test('is whole after a stop in order', async () => {
+    const world = shardWorld();
+    await world.put(name, { readinessProbe: { ...tcp, failureThreshold: 30 } });
+    const run = await world.run();
+    await world.clock.advance(5_000);
+    const healthy = world.probes();
+    world.answer(failure);
+    await world.clock.advance(20_000);
+    await run.stop();
+    await world.run();
+    await world.until('not ready', async () => (await resultOf(world, 'main#readiness')) === 'failure');
+    assert.equal(world.probes() - healthy, 30);
+  });
+});
+
+test('a checkpoint from before a hold does not count against the next container', async () => {
+  const world = shardWorld();
+  const livenessProbe = { ...tcp, periodSeconds: 7, failureThreshold: 10 };
+  await world.put(name, { lifecycle: 'reported', containers: [{ name: 'app', livenessProbe }] });
+  await world.report(name, runningAs('test://1', world.clock));
+  world.answer(failure);
+  const run = await world.run();
+  await world.until('on hold', async () => (await world.probe(name, 'app#liveness')).onHold);
+  const [entry] = await checkpointOf(world);
+  assert.ok(entry && entry.resultRun > 1, 'a checkpoint was written on the way');
+  run.crash();
+  await world.report(name, runningAs('test://2', world.clock));
+  // A run that takes over late probes at once.
+  const before = world.probes();
+  await world.run();
+  await world.until('failed again', async () => {
+    const { containerID, result } = await world.probe(name, 'app#liveness');
+    return containerID === 'test://2' && result === 'failure';
+  });
+  assert.equal(world.probes() - before, 10);
+});
+
+test('a crash after the commit of a new container that waits leaves no hold of the old one', async () => {
+  const world = shardWorld();
+  await world.put(name, { lifecycle: 'reported', containers: [{ name: 'app', livenessProbe: { ...tcp } }] });
+  await world.report(name, runningAs('test://1', world.clock));
+  world.answer(failure);
+  const run = await world.run();
+  const probe = () => world.probe(name, 'app#liveness');
+  await world.until('on hold', async () => (await probe()).onHold);
+  world.bus.subscribe({ 'detail-type': ['Probe Result Changed'] }, ({ detail }) => {
+    if ('containerID' in detail && detail.containerID === 'test://2') run.crash();
+  });
+  const waiting = [{ name: 'app', containerID: 'test://2', state: { waiting: { reason: 'ContainerCreating' } } }];
+  await world.report(name, { containerStatuses: waiting });
+  await world.until('the new container is known', async () => (await probe()).containerID === 'test://2');
+  const { result, onHold } = await probe();
+  assert.deepEqual({ result, onHold }, { result: 'failure', onHold: false });
+  await world.report(name, runningAs('test://2', world.clock));
+  const before = world.probes();
+  await world.run();
+  await world.clock.advance(60_000);
+  assert.ok(world.probes() > before, 'the new container is probed');
+});
+
+/** The story of the target, oldest first. */
+const storyOf = async (world: ShardWorld) => {
+  const address = targetAddress('default', name);
+  const from = eventPrefix(address);
+  const items = await world.store.query({ pk: address.eventsPk, from, to: from + prefixEnd });
+  return items.map((item) => {
+    const decoded = decodeEvent(item);
+    assert.ok(decoded.kind === 'ok');
+    return decoded.record;
+  });
+};
+
+test('a container that fails again after its restart has its own failure told and only its own attempts behind it', async () => {
+  const world = shardWorld();
+  await world.put(name, { livenessProbe: { ...tcp, failureThreshold: 2 } });
+  world.answer(failure);
+  await world.run();
+  await world.clock.advance(9_000);
+  await world.restarted(name);
+  await world.clock.advance(20_000);
+  const story = (await storyOf(world)).filter(({ reason }) => reason !== 'Restarted');
+  const told = story.filter(({ reason, result }) => reason !== 'ProbeResultChanged' || result === 'failure');
+  assert.deepEqual(
+    told.map(({ reason, attempts }) => [reason, attempts.length]),
+    [
+      ['Unhealthy', 1],
+      ['ProbeResultChanged', 2],
+      ['RestartRequested', 0],
+      ['Unhealthy', 1],
+      ['ProbeResultChanged', 2],
+      ['RestartRequested', 0],
+    ],
+  );
+});
+
+test('a failure that turns the result at once is told before the result', async () => {
+  const world = shardWorld();
+  await world.put(name, { readinessProbe: { ...tcp, failureThreshold: 1 } });
+  await world.run();
+  await world.clock.advance(5_000);
+  world.answer(failure);
+  await world.clock.advance(2_000);
+  const story = (await storyOf(world)).map(({ reason, result }) => [reason, result]);
+  assert.deepEqual(story.slice(-2), [
+    ['Unhealthy', undefined],
+    ['ProbeResultChanged', 'failure'],
+  ]);
+});
+
+test('the transition behind the present result is kept without an expiry, until the next one and until the purge', async () => {
+  const world = shardWorld();
+  await world.put(name, { readinessProbe: { ...tcp, failureThreshold: 2 } });
+  await world.run();
+  const key = latestKey(targetAddress('default', name), 'main#readiness');
+  for (const [result, attempts] of [
+    ['success', 1],
+    ['failure', 2],
+    ['success', 1],
+  ] as const) {
+    world.answer(() => result);
+    await world.clock.advance(10_000);
+    const item = await world.store.get(key);
+    const decoded = item && decodeEvent(item);
+    assert.ok(decoded?.kind === 'ok');
+    const last = (await storyOf(world)).findLast(({ kind }) => kind === 'transition');
+    assert.deepEqual(decoded.record, last);
+    assert.deepEqual([last?.result, last?.attempts.length], [result, attempts]);
+    assert.equal(item?.expiresAt, undefined);
+  }
+  await world.remove(name, 0);
+  await world.until('gone', async () => (await world.itemsOf(name)).length === 0);
+  assert.equal(await world.store.get(key), undefined);
+});
+
+test('the tenth change of one moment is told after the ninth', async () => {
+  const world = shardWorld();
+  await world.put(name, { readinessProbe: tcp });
+  const record = await world.probe(name, 'main#readiness');
+  assert.ok(transitionId({ ...record, version: 9 }) < transitionId({ ...record, version: 10 }));
+});
+
+test('probes that find no room for a minute are named by the beat', async () => {
+  const world = shardWorld();
+  const containers = Array.from({ length: 20 }, (_, at) => ({ name: `c${at}`, readinessProbe: tcp }));
+  for (let at = 0; at * containers.length <= descriptorsMax; at += 1) await world.put(`t${at}`, { containers });
+  world.answer(() => new Promise(() => {}));
+  const run = await world.run();
+  const full = (run: RunView | undefined) => run !== undefined && run.inFlight > 0 && run.inFlight < run.probes;
+  await world.until('full', () => full(run.view()));
+  await world.clock.advance(minuteMs);
+  const beat = await world.store.get(runKey('00'));
+  assert.ok(Object.keys(beat?.behind ?? {}).length > 0);
+  run.crash();
+});
+
+describe('a commit that STATUS has not taken in', () => {
+  const changesOf = (world: ShardWorld) =>
+    world.published.filter((event) => event['detail-type'] === 'Probe Result Changed').map(({ id }) => id);
+
+  test('is published every 10 s until it has', async () => {
+    const world = shardWorld();
+    await world.put(name, { readinessProbe: tcp });
+    world.sync(false);
+    await world.run();
+    await world.clock.advance(35_000);
+    const [last] = changesOf(world).slice(-1);
+    assert.equal(changesOf(world).filter((id) => id === last).length, 4);
+    world.sync(true);
+    await world.clock.advance(20_000);
+    const settled = changesOf(world).length;
+    await world.clock.advance(30_000);
+    assert.equal(changesOf(world).length, settled);
+  });
+
+  test('is published by the next run if its own died before it could', async () => {
+    const world = shardWorld();
+    await world.put(name, { readinessProbe: { ...tcp, periodSeconds: 60 } });
+    world.sync(false);
+    const run = await world.run();
+    await world.clock.advance(5_000);
+    run.crash();
+    world.published.length = 0;
+    world.sync(true);
+    await world.run();
+    await world.clock.advance(1_000);
+    const { version, result } = await world.probe(name, 'main#readiness');
+    assert.equal(result, 'success');
+    assert.equal((await world.status(name)).acked['main#readiness'], version);
+    assert.equal((await world.status(name)).status.containerStatuses[0]?.ready, true);
+    const [told] = world.published.filter((event) => event['detail-type'] === 'Probe Result Changed');
+    assert.ok(told && 'initial' in told.detail);
+    assert.deepEqual([told.detail.result, told.detail.attempts.length], ['success', 1]);
+  });
+});
+
+describe('a spec that changes while its target is held', () => {
+  test('keeps the result until the new threshold is met', async () => {
+    const world = shardWorld();
+    await world.put(name, { readinessProbe: { ...tcp, failureThreshold: 10 } });
+    await world.run();
+    await world.clock.advance(5_000);
+    world.answer(failure);
+    await world.clock.advance(5_000);
+    await world.put(name, { readinessProbe: { ...tcp, failureThreshold: 3 } });
+    await world.clock.advance(2_000);
+    assert.equal(await resultOf(world, 'main#readiness'), 'success');
+    await world.clock.advance(3_000);
+    assert.equal(await resultOf(world, 'main#readiness'), 'failure');
+  });
+
+  test('takes a shorter period at once, however far the next tick was', async () => {
+    const world = shardWorld();
+    await world.put(name, { readinessProbe: { ...tcp, periodSeconds: 3_600 } });
+    await world.run();
+    await world.clock.advance(5_000);
+    const before = world.probes();
+    await world.put(name, { readinessProbe: tcp });
+    await world.clock.advance(12_000);
+    assert.ok(world.probes() - before >= 10, `${world.probes() - before} probes`);
+  });
+
+  test('counts nothing that was asked by the spec before', async () => {
+    const world = shardWorld();
+    await world.put(name, { readinessProbe: tcp });
+    await world.run();
+    await world.clock.advance(5_000);
+    const { version } = await world.probe(name, 'main#readiness');
+    world.answer((request) =>
+      request.kind === 'tcp' && request.port === 1 ? sleep(world.clock, 8_000).then(failure) : 'success',
+    );
+    await world.clock.advance(1_000);
+    await world.put(name, { readinessProbe: { tcpSocket: { port: 2 }, periodSeconds: 1, failureThreshold: 1 } });
+    await world.clock.advance(20_000);
+    assert.equal((await world.probe(name, 'main#readiness')).version, version);
+  });
+
+  test('without a probe ends its worker; with it again begins a new one', async () => {
+    const world = shardWorld();
+    await world.put(name, { readinessProbe: tcp, livenessProbe: tcp });
+    await world.run();
+    await world.clock.advance(5_000);
+    const before = await world.probe(name, 'main#liveness');
+    await world.put(name, { readinessProbe: tcp });
+    await world.clock.advance(3_000);
+    const ended = await world.probe(name, 'main#liveness');
+    assert.deepEqual([ended.ended, ended.result, ended.version], [true, undefined, before.version + 1]);
+    assert.deepEqual(
+      world.removedSeries.map(({ probeType }) => probeType),
+      ['liveness'],
+    );
+    await world.put(name, { readinessProbe: tcp, livenessProbe: tcp });
+    await world.clock.advance(3_000);
+    const again = await world.probe(name, 'main#liveness');
+    assert.deepEqual([again.ended, again.result], [false, 'success']);
+  });
+
+  test('that loses and regains a probe while it is probed changes nothing', async () => {
+    const world = shardWorld();
+    await world.put(name, { readinessProbe: tcp, livenessProbe: tcp });
+    await world.run();
+    await world.clock.advance(5_000);
+    const { version } = await world.probe(name, 'main#liveness');
+    world.answer(() => sleep(world.clock, 8_000).then(success));
+    await world.clock.advance(1_000);
+    await world.put(name, { readinessProbe: tcp });
+    await world.clock.advance(2_000);
+    await world.put(name, { readinessProbe: tcp, livenessProbe: tcp });
+    await world.clock.advance(20_000);
+    assert.equal((await world.probe(name, 'main#liveness')).version, version);
+  });
+
+  test('that regains a probe while its worker ends has a worker again', async () => {
+    const world: ShardWorld = shardWorld({
+      wrapStore: (store) => ({
+        ...store,
+        write: async (operations, options) => {
+          const ends = operations.some((operation) => operation.kind === 'update' && operation.set?.ended === true);
+          if (ends) await sleep(world.clock, 4_000);
+          return store.write(operations, options);
+        },
+      }),
+    });
+    await world.put(name, { readinessProbe: tcp, livenessProbe: tcp });
+    await world.run();
+    await world.clock.advance(5_000);
+    await world.put(name, { readinessProbe: tcp });
+    await world.clock.advance(2_500);
+    await world.put(name, { readinessProbe: tcp, livenessProbe: tcp });
+    await world.clock.advance(10_000);
+    const { ended, result } = await world.probe(name, 'main#liveness');
+    assert.deepEqual([ended, result], [false, 'success']);
+  });
+});
+
+test('a worker that ended with its container comes back with another one', async () => {
+  const world = shardWorld();
+  const containers = [{ name: 'app', readinessProbe: tcp }];
+  await world.put(name, { lifecycle: 'reported', restartPolicy: 'Never', containers });
+  await world.report(name, runningAs('test://1', world.clock));
+  await world.run();
+  await world.clock.advance(5_000);
+  const ended = [{ name: 'app', containerID: 'test://1', state: { terminated: { exitCode: 1 } } }];
+  await world.report(name, { phase: 'Running', containerStatuses: ended });
+  await world.until('ended', async () => (await world.probe(name, 'app#readiness')).ended, 5);
+  await world.report(name, runningAs('test://2', world.clock));
+  await world.clock.advance(4_000);
+  const { containerID, result } = await world.probe(name, 'app#readiness');
+  assert.deepEqual([containerID, result], ['test://2', 'success']);
+});
+
+test('a terminal phase ends the workers for good, without going round in circles', async () => {
+  const world = shardWorld();
+  await world.put(name, { lifecycle: 'reported', containers: [{ name: 'app', readinessProbe: tcp }] });
+  await world.report(name, { ...runningAs('test://1', world.clock), phase: 'Failed' });
+  await world.run();
+  await world.until('ended', async () => (await world.probe(name, 'app#readiness')).ended, 5);
+  const { version } = await world.probe(name, 'app#readiness');
+  await world.clock.advance(minuteMs);
+  assert.equal((await world.probe(name, 'app#readiness')).version, version);
+  assert.equal(world.probes(), 0);
+});
+
+test('a purge leaves nothing of the target but its story', async () => {
+  const world = shardWorld();
+  await world.put(name, { readinessProbe: { ...tcp, failureThreshold: 1_000 } });
+  await world.run();
+  await world.clock.advance(5_000);
+  world.answer(failure);
+  await world.clock.advance(2 * minuteMs);
+  assert.notEqual((await checkpointOf(world)).length, 0);
+  await world.remove(name, 10);
+  await world.clock.advance(9_000);
+  assert.notEqual((await world.itemsOf(name)).length, 0);
+  await world.clock.advance(3_000);
+  assert.deepEqual(await world.itemsOf(name), []);
+  await world.clock.advance(minuteMs);
+  const left = await world.store.query({ pk: bucketPk(targetAddress('default', name).bucket) });
+  assert.deepEqual(
+    left.map(({ sk }) => sk),
+    ['CHECKPOINT', 'EPOCH'],
+  );
+  assert.deepEqual(await checkpointOf(world), []);
+});
+
+test('what is on its way back to its phase when a run ends in order is probed by the next one at once', async () => {
+  const world = shardWorld();
+  const probedAtMs: number[] = [];
+  world.answer(() => {
+    probedAtMs.push(world.clock.nowMs());
+    return 'success';
+  });
+  const last = () => probedAtMs.at(-1) ?? 0;
+  await world.put(name, { readinessProbe: { ...tcp, periodSeconds: 30 } });
+  const first = await world.run();
+  await world.clock.advance(90_000);
+  const phaseMs = last();
+  first.crash();
+  await world.clock.advance(phaseMs + 38_000 - world.clock.nowMs());
+  const second = await world.run();
+  assert.equal(last(), phaseMs + 38_000, 'an instant that nobody held is made up for');
+  await world.clock.advance(26_000);
+  await second.stop();
+  await world.run();
+  assert.equal(last(), phaseMs + 64_000, 'its next instant is 52 s after its last probe');
+});
+
+test('what a manual trigger has shifted is probed at once by the next run too', async () => {
+  const world = shardWorld();
+  const probedAtMs: number[] = [];
+  world.answer(() => {
+    probedAtMs.push(world.clock.nowMs());
+    return 'success';
+  });
+  await world.put(name, { readinessProbe: { ...tcp, periodSeconds: 30 } });
+  const first = await world.run();
+  await world.clock.advance(90_000);
+  const phaseMs = probedAtMs.at(-1) ?? 0;
+  await world.clock.advance(phaseMs + 20_000 - world.clock.nowMs());
+  await world.trigger(name);
+  await world.clock.advance(14_000);
+  const triggeredMs = probedAtMs.at(-1) ?? 0;
+  assert.ok(triggeredMs < phaseMs + 25_000);
+  await first.stop();
+  await world.run();
+  await world.clock.advance(1_000);
+  assert.ok((probedAtMs.at(-1) ?? 0) - triggeredMs < 16_000, 'its next instant is 40 s after its last probe');
+});
+
+describe('a run', () => {
+  test('that is stopped within its slot is followed by another in the same slot', async () => {
+    const world = shardWorld();
+    await world.put(name, { readinessProbe: tcp });
+    const first = await world.run();
+    await world.clock.advance(5_000);
+    assert.deepEqual(await first.stop(), { kind: 'handover' });
+    const before = world.probes();
+    await world.run();
+    await world.clock.advance(5_000);
+    assert.ok(world.probes() > before);
+  });
+
+  test('that hands a rescue over says by its last beat that nobody need look for it', async () => {
+    const world = shardWorld();
+    const run = await world.run({ kind: 'rescue' });
+    await world.clock.advance(12_000);
+    assert.equal((await world.store.get(runKey('00')))?.beat, 2);
+    assert.deepEqual(await run.stop(), { kind: 'handover' });
+    const after = await world.store.get(runKey('00'));
+    assert.deepEqual([after?.beat, after?.doneSlot], [-1, -1]);
+  });
+
+  test('ends, and commits nothing more, when another has taken its shard', async () => {
+    const world = shardWorld();
+    await world.put(name, { readinessProbe: tcp });
+    const first = await world.run();
+    await world.clock.advance(5_000);
+    const second = await world.run();
+    world.answer(failure);
+    await world.clock.advance(10_000);
+    assert.deepEqual(await first.ended, { kind: 'fenced' });
+    assert.equal((await world.probe(name, 'main#readiness')).result, 'failure');
+    assert.equal(second.view()?.probes, 1);
+  });
+
+  test('whose slot has been done already ends without a word of doubt', async () => {
+    const world = shardWorld();
+    const first = await world.run();
+    const { slotEndMs } = world.message();
+    // A moment early, as a timer may be by the wall clock.
+    await world.clock.advance(slotEndMs - world.clock.nowMs());
+    assert.deepEqual(await first.ended, { kind: 'slotDone' });
+    await world.store.write([{ kind: 'update', key: runKey('00'), set: { doneSlot: world.message().slot } }], {
+      token: 'done',
+    });
+    assert.deepEqual(await (await world.run()).ended, { kind: 'stale' });
+    assert.deepEqual(
+      world.log.lines.filter(({ level }) => level !== 'info'),
+      [],
+    );
+  });
+
+  test('leaves no timer behind', async () => {
+    const world = shardWorld();
+    await world.put(name, { readinessProbe: tcp });
+    const before = world.clock.pending();
+    const run = await world.run();
+    await world.clock.advance(5_000);
+    world.answer(success);
+    await run.stop();
+    assert.equal(world.clock.pending(), before);
+  });
+
+  test('ends in doubt when a part of it throws, and does not go on without that part', async () => {
+    let isBroken = false;
+    const world = shardWorld({
+      wrapStore: (store) => ({
+        ...store,
+        query: (query) =>
+          isBroken && query.pk === changesPk ? Promise.reject(new Error('a bug')) : store.query(query),
+      }),
+    });
+    await world.put(name, { readinessProbe: tcp });
+    const run = await world.run();
+    await world.clock.advance(7_000);
+    isBroken = true;
+    await world.clock.advance(6_000);
+    const end = await Promise.race([run.ended, 'goes on']);
+    assert.deepEqual(end, { kind: 'doubt', reason: 'a part of the run failed' });
+    const [line] = world.log.lines.filter(({ level }) => level === 'error');
+    assert.equal((line?.fields?.cause as Error | undefined)?.message, 'a bug');
+  });
+
+  test('hands a slot over to the next without a gap', async () => {
+    const world = shardWorld();
+    await world.put(name, { readinessProbe: tcp });
+    const first = await world.run();
+    const { slotEndMs } = world.message();
+    await world.clock.advance(slotEndMs - world.clock.nowMs());
+    assert.deepEqual(await first.ended, { kind: 'slotDone' });
+    const before = world.probes();
+    await world.run();
+    await world.clock.advance(10_000);
+    assert.ok(world.probes() - before >= 9);
+  });
+});

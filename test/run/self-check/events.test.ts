@@ -1,0 +1,97 @@
+/** When a prober that doubts itself says so, and when it says that the doubt is over. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { BusEvent } from '../../../shared/bus/events.ts';
+import type { BeatState } from '../../../shared/run/beat.ts';
+import type { Holder } from '../../../shared/run/holder.ts';
+import { doubtTeller } from '../../../shared/run/self-check/events.ts';
+import { generationAttribute } from '../../../shared/store/items.ts';
+import { StoreUnavailable } from '../../../shared/store/store.ts';
+import { shardMessage } from '../../support/shard-messages.ts';
+import { virtualClock } from '../../support/virtual-clock.ts';
+
+const startMs = Date.UTC(2030, 0, 1);
+const sound: BeatState = { observedAtMs: 0, behind: {}, late: 0, degradedTold: true };
+const doubtful: BeatState = { ...sound, doubt: { reason: 'NetworkUnreachable', sinceMs: startMs - 7_000 } };
+
+/** Shard 00 of generation 1, whose last holder left this behind. */
+function world(inherited: { readonly degraded: boolean; readonly degradedTold: boolean }) {
+  const clock = virtualClock({ startMs });
+  const published: BusEvent[] = [];
+  const bus = { takes: true };
+  const layout = { generation: 1, isOut: false };
+  const get = async () => {
+    if (layout.isOut) throw new StoreUnavailable('a test');
+    return { pk: 'LAYOUT', sk: 'LAYOUT', [generationAttribute('00')]: layout.generation };
+  };
+  const publish = (events: readonly BusEvent[], settled: (isTaken: boolean) => void) => {
+    published.push(...events);
+    settled(bus.takes);
+  };
+  const holder = {
+    run: { ports: { clock, store: { get } }, message: shardMessage() },
+    publisher: { publish },
+  } as unknown as Holder;
+  const shown = () =>
+    published.splice(0).map(({ detailType, timeMs, detail }) => {
+      const since = 'since' in detail ? detail.since : undefined;
+      return [detailType, 'id' in detail ? detail.id : undefined, timeMs, since];
+    });
+  return { clock, bus, layout, teller: doubtTeller(holder, inherited), shown };
+}
+
+describe('the end of a doubt', () => {
+  test('is published with the time when it was first seen, the same for every try', async () => {
+    const { clock, bus, teller, shown } = world({ degraded: true, degradedTold: true });
+    bus.takes = false;
+    await teller.written(sound);
+    await clock.advance(5_000);
+    bus.takes = true;
+    await teller.written(sound);
+    await clock.advance(5_000);
+    await teller.written(sound);
+    const recovered = ['Prober Recovered', `shard-00#recovered#${startMs}`, startMs, '2030-01-01T00:00:00.000Z'];
+    assert.deepEqual(shown(), [recovered, recovered]);
+  });
+
+  test('has a time of its own when another doubt lay in between', async () => {
+    const { clock, teller, shown } = world({ degraded: true, degradedTold: true });
+    await teller.written(sound);
+    await clock.advance(60_000);
+    await teller.written(doubtful);
+    await clock.advance(60_000);
+    await teller.written(sound);
+    assert.deepEqual(
+      shown().map(([type, , timeMs]) => [type, timeMs]),
+      [
+        ['Prober Recovered', startMs],
+        ['Prober Degraded', startMs - 7_000],
+        ['Prober Recovered', startMs + 120_000],
+      ],
+    );
+  });
+});
+
+describe('a doubt', () => {
+  test('of a shard that LAYOUT has divided is not published: the holders of its parts publish their own', async () => {
+    const { layout, teller, shown } = world({ degraded: false, degradedTold: false });
+    layout.generation = 2;
+    await teller.written(doubtful);
+    assert.deepEqual(shown(), []);
+    assert.equal(teller.told(true), false, 'subscribers know of no doubt');
+  });
+
+  test('that begins while LAYOUT is out of reach is published with the next beat', async () => {
+    const { layout, teller, shown } = world({ degraded: false, degradedTold: false });
+    layout.isOut = true;
+    await teller.written(doubtful);
+    assert.deepEqual(shown(), []);
+    layout.isOut = false;
+    await teller.written(doubtful);
+    assert.deepEqual(
+      shown().map(([type]) => type),
+      ['Prober Degraded'],
+    );
+    assert.equal(teller.told(true), true);
+  });
+});

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { systemClock, systemCpuMs } from '../../../shared/lib/clock.ts';
+import { stallWatch } from '../../../shared/run/self-check/stall.ts';
+import { standingClock } from '../../support/standing-clock.ts';
+import { virtualClock } from '../../support/virtual-clock.ts';
+
+test('a loop that keeps its time has no stalls', async () => {
+  const clock = virtualClock();
+  const stalls = stallWatch(clock);
+  const unwatch = stalls.watch();
+  await clock.advance(10_000);
+  assert.equal(stalls.stalledSince(0), false);
+  assert.equal(stalls.recent(), 0);
+  unwatch();
+});
+
+test('a pause is a stall for every probe that it overlaps, and for no later one', async () => {
+  const clock = standingClock();
+  const stalls = stallWatch(clock);
+  const unwatch = stalls.watch();
+  await clock.advance(500);
+  clock.stand(5_000);
+  await clock.advance(100);
+  assert.equal(stalls.stalledSince(100), true);
+  assert.equal(stalls.stalledSince(clock.monotonicMs()), false);
+  assert.equal(stalls.recent(), 1);
+  unwatch();
+});
+
+test('a pause is seen by whoever comes first after it', async () => {
+  const clock = standingClock();
+  const stalls = stallWatch(clock);
+  const unwatch = stalls.watch();
+  clock.stand(5_000);
+  assert.equal(stalls.stalledSince(0), true);
+  unwatch();
+  assert.equal(stalls.stalledSince(0), true);
+});
+
+test('nothing is watched, and no timer set, while no probe is in flight', async () => {
+  const clock = standingClock();
+  const stalls = stallWatch(clock);
+  const [first, second] = [stalls.watch(), stalls.watch()];
+  assert.equal(clock.pending(), 1);
+  first();
+  first();
+  assert.equal(clock.pending(), 1);
+  second();
+  assert.equal(clock.pending(), 0);
+  clock.stand(5_000);
+  assert.equal(stalls.stalledSince(0), false);
+});
+
+test('a real event loop that is blocked', async () => {
+  const stalls = stallWatch(systemClock);
+  const beganAtMs = systemClock.monotonicMs();
+  const unwatch = stalls.watch();
+  for (const startMs = performance.now(); performance.now() - startMs < 300; );
+  assert.equal(stalls.stalledSince(beganAtMs), true);
+  unwatch();
+});
+
+describe('a late loop whose process', () => {
+  const pauses: readonly (readonly [what: string, cpuShare: number, recent: number])[] = [
+    ['used the CPU all the time was at work', 1, 0],
+    ['used the 7 % of a core that the smallest function has was at work', 0.07, 0],
+    ['used next to no CPU stood still', 0.01, 1],
+  ];
+  for (const [what, cpuShare, recent] of pauses)
+    test(`${what}, and voids what it overlapped`, async () => {
+      const clock = standingClock();
+      const cpu = { ms: 0 };
+      const stalls = stallWatch(clock, () => cpu.ms);
+      const unwatch = stalls.watch();
+      await clock.advance(500);
+      clock.stand(2_000);
+      cpu.ms += 2_000 * cpuShare;
+      assert.equal(stalls.recent(), recent, 'before the next tick');
+      await clock.advance(100);
+      assert.equal(stalls.recent(), recent);
+      assert.equal(stalls.stalledSince(100), true);
+      unwatch();
+    });
+});
+
+test('the CPU time of this process grows with its work', () => {
+  const before = systemCpuMs();
+  for (const startMs = performance.now(); performance.now() - startMs < 50; );
+  assert.ok(systemCpuMs() > before);
+});

@@ -1,0 +1,298 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { ProbeReport } from '../../../shared/core/probe-report.ts';
+import type { SelfHealth } from '../../../shared/core/self-health.ts';
+import type { FailureClass } from '../../../shared/core/types.ts';
+import type { Dialed, DialFailure, DialRequest } from '../../../shared/net/net.ts';
+import type { Run } from '../../../shared/run/run.ts';
+import { selfWatch } from '../../../shared/run/self-check/verdict.ts';
+import { recordingLog } from '../../support/recording-log.ts';
+import { standingClock } from '../../support/standing-clock.ts';
+
+const failure: ProbeReport = { conclusion: { kind: 'result', result: 'failure' }, attempts: [] };
+const success: ProbeReport = { conclusion: { kind: 'result', result: 'success' }, attempts: [] };
+const errorOf = (failureClass: FailureClass): ProbeReport => ({
+  conclusion: { kind: 'error', error: 'e', failureClass },
+  attempts: [],
+});
+
+const refused: DialFailure = { kind: 'failed', failureClass: 'CONNECT_REFUSED', message: 'refused' };
+const dark: DialFailure = { kind: 'failed', failureClass: 'CONNECT_TIMEOUT', message: 'i/o timeout' };
+
+type World = { readonly canaries?: readonly string[]; readonly inDoubt?: boolean };
+
+/** A prober with these canaries, each of which answers while it is not in `cut`; a dial takes 900 ms when it is. */
+function world({ canaries = ['10.0.0.1', '10.0.0.2'], inDoubt = false }: World = {}) {
+  const clock = standingClock();
+  const end = new AbortController();
+  const cut = new Set<string>();
+  const dialed: DialRequest[] = [];
+  const dial = (request: DialRequest) =>
+    new Promise<Dialed | DialFailure>((resolve) => {
+      dialed.push(request);
+      const isCut = cut.has(request.host);
+      clock.setTimer(isCut ? 900 : 1, () => resolve(isCut ? dark : refused));
+    });
+  const log = recordingLog();
+  const ports = { clock, log, dial, canaries: canaries.map((host) => ({ host, port: 443 })) };
+  const run = {
+    ports,
+    message: { shard: '00' },
+    signal: end.signal,
+    ended: () => (end.signal.aborted ? { kind: 'slotDone' } : undefined),
+  } as unknown as Run;
+  const self = selfWatch(run, inDoubt);
+  return {
+    clock,
+    self,
+    log,
+    dialed,
+    end: () => end.abort(),
+    cutAll: () => {
+      for (const host of canaries) cut.add(host);
+    },
+    cutOne: (host: string) => cut.add(host),
+    restore: () => cut.clear(),
+    /** A probe that takes `ms`; what becomes of its report. */
+    async probe(report: ProbeReport, { ms = 10, changes = true, confirms = false, reach = 'network' as const } = {}) {
+      const watched = self.watch();
+      await clock.advance(ms);
+      const judged = await clock.runUntil(watched.judge(report, { reach, changes, confirms }));
+      watched.done();
+      return judged === report ? 'counts' : judged.conclusion.kind === 'error' && judged.conclusion.error;
+    },
+  };
+}
+
+describe('a prober that is all right', () => {
+  test('asks nobody for a success, nor for a failure that changes nothing', async () => {
+    const { probe, dialed } = world();
+    assert.equal(await probe(success), 'counts');
+    assert.equal(await probe(failure, { changes: false }), 'counts');
+    assert.equal(await probe(errorOf('POLICY_DENIED')), 'counts');
+    assert.equal(dialed.length, 0);
+  });
+
+  test('asks each canary before a failure counts, as its own dial', async () => {
+    const { probe, dialed } = world();
+    assert.equal(await probe(failure), 'counts');
+    assert.deepEqual(
+      dialed.map(({ host, own }) => [host, own]),
+      [
+        ['10.0.0.1', true],
+        ['10.0.0.2', true],
+      ],
+    );
+  });
+
+  test('asks once for all that failed before', async () => {
+    const { clock, self, dialed } = world();
+    const watched = Array.from({ length: 100 }, () => self.watch());
+    const judging = watched.map(({ judge }) => judge(failure, { reach: 'network', changes: true, confirms: false }));
+    await clock.runUntil(Promise.all(judging));
+    assert.equal(dialed.length, 2);
+  });
+
+  test('asks ten times a second at most, however much fails', async () => {
+    const { clock, self, dialed } = world({ canaries: ['10.0.0.1'] });
+    const judging: Promise<unknown>[] = [];
+    for (let at = 0; at < 100; at += 1) {
+      judging.push(self.watch().judge(failure, { reach: 'network', changes: true, confirms: false }));
+      await clock.advance(10);
+    }
+    await clock.runUntil(Promise.all(judging));
+    assert.ok(dialed.length <= 12, `${dialed.length} dials`);
+  });
+
+  test('without canaries believes what it sees', async () => {
+    assert.equal(await world({ canaries: [] }).probe(failure), 'counts');
+  });
+
+  test('believes it also when one canary of two is gone', async () => {
+    const { probe, cutOne } = world();
+    cutOne('10.0.0.1');
+    assert.equal(await probe(failure), 'counts');
+  });
+});
+
+describe('a prober whose network is gone', () => {
+  test('lets nothing count, and says so once it is sure', async () => {
+    const { probe, self, cutAll, clock } = world();
+    cutAll();
+    assert.equal(await probe(failure), 'the prober doubts itself');
+    assert.equal(self.health().kind, 'suspect');
+    assert.equal(await probe(success), 'the prober doubts itself');
+    await clock.advance(2_000);
+    const health = self.health();
+    assert.deepEqual([health.kind, health.kind === 'doubtful' && health.reason], ['doubtful', 'NetworkUnreachable']);
+  });
+
+  test('believes the success of what is known to be well, because failures would add up across it', async () => {
+    const { probe, cutAll, end } = world();
+    cutAll();
+    assert.equal(await probe(failure, { confirms: true }), 'the prober doubts itself');
+    assert.equal(await probe(success, { confirms: true }), 'counts');
+    end();
+    assert.equal(await probe(success, { confirms: true }), 'the run has ended');
+  });
+
+  test('goes on when it is back, but not with a probe that began before', async () => {
+    const { probe, self, cutAll, restore, clock } = world();
+    cutAll();
+    await probe(failure);
+    await clock.advance(60_000);
+    assert.equal(self.health().kind, 'doubtful');
+    const early = self.watch();
+    restore();
+    await clock.advance(1_500);
+    assert.equal(self.health().kind, 'doubtful');
+    await clock.advance(3_000);
+    assert.equal(self.health().kind, 'sound');
+    const judged = early.judge(failure, { reach: 'network', changes: true, confirms: false });
+    assert.notEqual(await clock.runUntil(judged), failure);
+    assert.equal(await probe(failure), 'counts');
+  });
+
+  test('a single bad examination is nobody’s news, but counts for nothing either', async () => {
+    const { probe, self, cutAll, restore, clock } = world();
+    cutAll();
+    assert.equal(await probe(failure), 'the prober doubts itself');
+    restore();
+    await clock.advance(1_500);
+    assert.equal(self.health().kind, 'sound');
+    assert.equal(await probe(failure), 'counts');
+  });
+
+  test('still believes targets on loopback, for which its own listener speaks', async () => {
+    const { clock, self, cutOne } = world({ canaries: ['10.0.0.1', '127.0.0.1'] });
+    cutOne('10.0.0.1');
+    const judged = self.watch().judge(failure, { reach: 'loopback', changes: true, confirms: false });
+    assert.equal(await clock.runUntil(judged), failure);
+    const other = self.watch().judge(failure, { reach: 'network', changes: true, confirms: false });
+    assert.notEqual(await clock.runUntil(other), failure);
+  });
+
+  test('a resolver that is gone is found by the probes that need it', async () => {
+    const { probe, self, cutAll } = world();
+    cutAll();
+    await probe(errorOf('PROBER'));
+    assert.equal(self.health().kind, 'suspect');
+  });
+});
+
+test('a prober that has found nothing wrong before looks again by itself once it doubts, and no longer than that', async () => {
+  const { clock, self, probe, dialed, cutAll, restore } = world();
+  assert.equal(await probe(failure), 'counts');
+  const timers = clock.pending();
+  cutAll();
+  assert.equal(await probe(failure), 'the prober doubts itself');
+  await clock.advance(10_000);
+  assert.equal(self.health().kind, 'doubtful');
+  restore();
+  await clock.advance(10_000);
+  assert.equal(self.health().kind, 'sound');
+  const { length } = dialed;
+  await clock.advance(60_000);
+  assert.deepEqual([dialed.length, clock.pending()], [length, timers]);
+});
+
+test('self-health is logged when it changes, not with each examination', async () => {
+  const { clock, log, probe, cutAll, restore } = world();
+  await probe(failure);
+  await clock.advance(1_000);
+  await probe(failure);
+  assert.equal(log.lines.length, 0);
+  cutAll();
+  await probe(failure);
+  await clock.advance(30_000);
+  restore();
+  await clock.advance(30_000);
+  const healths = log.lines.map(({ fields }) => fields?.health as SelfHealth);
+  assert.deepEqual(
+    healths.map(({ kind }) => kind),
+    ['suspect', 'doubtful', 'sound'],
+  );
+});
+
+describe('a prober that stood still', () => {
+  test('does not count what it took for a time-out', async () => {
+    const { clock, self } = world();
+    const watched = self.watch();
+    await clock.advance(200);
+    clock.stand(3_000);
+    const judged = await watched.judge(failure, { reach: 'network', changes: true, confirms: false });
+    assert.equal(judged.conclusion.kind === 'error' && judged.conclusion.error, 'the prober stood still');
+    watched.done();
+  });
+
+  test('has not seen a target again that was down before', async () => {
+    const { clock, self } = world();
+    const watched = self.watch();
+    await clock.advance(200);
+    clock.stand(3_000);
+    const judged = await watched.judge(failure, { reach: 'network', changes: false, confirms: false });
+    assert.equal(judged.conclusion.kind === 'error' && judged.conclusion.error, 'the prober stood still');
+    watched.done();
+  });
+
+  test('counts what it was answered all the same', async () => {
+    const { clock, self } = world();
+    const watched = self.watch();
+    clock.stand(3_000);
+    assert.equal(await watched.judge(success, { reach: 'network', changes: true, confirms: false }), success);
+    watched.done();
+  });
+
+  test('again and again is in doubt', async () => {
+    const { clock, self, probe } = world();
+    const watched = self.watch();
+    for (let stall = 0; stall < 4; stall += 1) {
+      clock.stand(500);
+      await clock.advance(200);
+    }
+    assert.equal(await probe(failure), 'the prober doubts itself');
+    assert.equal(self.health().kind, 'suspect');
+    watched.done();
+  });
+});
+
+describe('the end of a run', () => {
+  test('is not waited for by what is being judged, and makes it void', async () => {
+    const { clock, self, cutAll } = world();
+    cutAll();
+    const judging = self.watch().judge(failure, { reach: 'network', changes: true, confirms: false });
+    await clock.advance(100);
+    const stopped = self.stop();
+    await clock.runUntil(stopped);
+    assert.notEqual(await judging, failure);
+    assert.notEqual(await self.watch().judge(failure, { reach: 'network', changes: true, confirms: false }), failure);
+  });
+
+  test('ends a doubt, too', async () => {
+    const { clock, self, cutAll, probe } = world();
+    cutAll();
+    await probe(failure);
+    await clock.advance(5_000);
+    await clock.runUntil(self.stop());
+    assert.equal(self.health().kind, 'doubtful');
+  });
+});
+
+test('the doubt of the run before lasts until examinations end it', async () => {
+  const { clock, self, probe, dialed } = world({ inDoubt: true });
+  assert.equal(await probe(failure), 'the prober doubts itself');
+  await clock.advance(5_000);
+  assert.equal(self.health().kind, 'sound');
+  assert.ok(dialed.length >= 6);
+});
+
+test('a wall clock that jumped makes nothing count for a moment', async () => {
+  const { clock, self, probe } = world();
+  self.jumped(60_000);
+  await clock.advance(10);
+  assert.equal(self.health().kind, 'suspect');
+  assert.equal(await probe(failure), 'the prober doubts itself');
+  await clock.advance(2_000);
+  assert.equal(self.health().kind, 'sound');
+  assert.equal(await probe(failure), 'counts');
+});

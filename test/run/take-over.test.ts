@@ -1,0 +1,343 @@
+/** What a run knows of its shard before it has probed anything: no more than the runs before it did. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { lastBeat, writeBeat } from '../../shared/run/beat.ts';
+import { claimRun } from '../../shared/run/claim.ts';
+import { encodeRun, generationAttribute } from '../../shared/store/items.ts';
+import { layoutKey, runKey, targetAddress } from '../../shared/store/keys.ts';
+import type { Store } from '../../shared/store/store.ts';
+import { shardWorld as shardWorldOfOne } from '../support/shard-world.ts';
+import { failing, healthy, shardWorld } from './shard-world.ts';
+
+type World = Awaited<ReturnType<typeof shardWorld>>;
+
+const hourMs = 3_600_000;
+/** One that answers only after all of these tests. */
+const never = { outcome: 'success', ms: 10 * hourMs } as const;
+
+async function shown({ api }: World, name = 'target-1') {
+  const { status } = await api('GET', `/v1/namespaces/default/targets/${name}`);
+  return status.probes.map(({ result, reason }) => [result, reason]);
+}
+
+const beatState = { observedAtMs: 0, behind: {}, late: 0, degradedTold: false };
+
+const stale = [['unknown', 'Late']];
+const known = [['success', undefined]];
+
+/** LAYOUT as it is when two shards have taken the place of one. */
+async function split(store: Store, generation: number, names = ['00-7f', '80-ff']): Promise<void> {
+  const set = Object.fromEntries(names.map((name) => [generationAttribute(name), generation]));
+  await store.write([{ kind: 'update', key: layoutKey, set }], { token: `generation ${generation}` });
+}
+
+const halves = [
+  { shard: '00-7f', buckets: { from: 0, to: 128 } },
+  { shard: '80-ff', buckets: { from: 128, to: 256 } },
+];
+
+/** 20 targets that were ready when they were last probed. */
+async function readyWorld(probe = {}) {
+  const world = await shardWorld({ targets: 20, probe });
+  const run = await world.hold();
+  await world.clock.advance(30_000);
+  assert.deepEqual(await shown(world), known);
+  return { world, run };
+}
+
+describe('after an hour without a holder', () => {
+  test('what was known before is not known until it is probed', async () => {
+    const { world, run } = await readyWorld();
+    await run.end();
+    await world.clock.advance(hourMs);
+    assert.deepEqual(await shown(world), stale);
+    world.network.answer = () => never;
+    const next = await world.hold({ cold: true });
+    for (let seconds = 0; seconds < 10; seconds += 1) {
+      await world.clock.advance(1_000);
+      assert.deepEqual(await shown(world), stale, `after ${seconds} s`);
+    }
+    await next.end();
+    world.network.answer = () => healthy;
+    const last = await world.hold({ cold: true });
+    await world.clock.advance(10_000);
+    assert.deepEqual(await shown(world), known);
+    assert.deepEqual((await world.run()).behind, {});
+    await last.end();
+  });
+
+  test('the last run’s own view says so too', async () => {
+    const { world, run } = await readyWorld();
+    await run.end();
+    assert.equal(run.view()?.beat.late, 0);
+    await world.clock.advance(hourMs);
+    assert.equal(run.view()?.beat.late, 20);
+  });
+
+  test('that ends in another layout, every probe is made at once, however long its period', async () => {
+    const { world, run } = await readyWorld({ periodSeconds: 300, failureThreshold: 1 });
+    await run.end();
+    await world.clock.advance(hourMs);
+    world.network.answer = () => failing;
+    await split(world.store, 2);
+    const next = await Promise.all(halves.map((half) => world.hold({ message: { ...half, generation: 2 } })));
+    await world.clock.advance(10_000);
+    for (let number = 1; number <= 20; number += 1)
+      assert.deepEqual(await shown(world, `target-${number}`), [['failure', undefined]], `target-${number}`);
+    for (const half of next) await half.end();
+  });
+});
+
+test('a probe that two holders in a row have not done is as old as both together', async () => {
+  const { world, run } = await readyWorld({ periodSeconds: 30 });
+  world.network.answer = () => never;
+  await world.clock.advance(55_000);
+  assert.equal(run.view()?.beat.late, 0, 'three periods are not over yet');
+  await run.end();
+  const next = await world.hold({ cold: true });
+  await world.clock.advance(55_000);
+  assert.deepEqual(await shown(world), stale);
+  await next.end();
+});
+
+describe('a hand-over while the prober doubts itself', () => {
+  test('makes nothing fresh that nobody has observed since the doubt began', async () => {
+    const { world, run } = await readyWorld({ periodSeconds: 30 });
+    world.network.isCut = true;
+    await world.clock.advance(60_000);
+    await run.end();
+    const next = await world.hold({ cold: true });
+    await world.clock.advance(60_000);
+    world.network.answer = () => never;
+    world.network.isCut = false;
+    await world.clock.advance(15_000);
+    assert.equal((await world.run()).degraded, false);
+    assert.deepEqual(await shown(world), stale);
+    await next.end();
+  });
+});
+
+describe('another layout', () => {
+  test('takes nothing as fresh that the one before had not observed', async () => {
+    const { world, run } = await readyWorld({ periodSeconds: 10 });
+    const before = await world.run();
+    await run.end();
+    const observedAtMs = world.clock.nowMs() - 60_000;
+    const behind = { 'default/target-1#main#readiness': observedAtMs - 30_000 };
+    const item = encodeRun('00', { ...before, observedAtMs, behind, degraded: true, degradedTold: true });
+    await world.store.write([{ kind: 'put', item }], { token: 'as it was left' });
+    await split(world.store, 2);
+    world.network.isDoubted = true;
+    const next = await Promise.all(halves.map((half) => world.hold({ message: { ...half, generation: 2 } })));
+    await world.clock.advance(2_000);
+    for (const { shard } of halves) {
+      const { degraded, degradedTold, ...rest } = await world.run(shard);
+      assert.deepEqual(
+        [degraded, degradedTold, rest.behind, rest.observedAtMs],
+        [true, true, behind, observedAtMs],
+        shard,
+      );
+    }
+    world.network.isDoubted = false;
+    await world.clock.advance(20_000);
+    assert.deepEqual(
+      world.published('Prober Recovered').map(({ detail }) => 'hashRange' in detail && detail.hashRange),
+      ['00-7f', '80-ff'],
+    );
+    for (const half of next) await half.end();
+  });
+});
+
+describe('another layout, of whose shards one has the name of the one before', () => {
+  const names = ['00', '80'];
+  const lower = { shard: '00', buckets: { from: 0, to: 128 }, generation: 2 };
+  const upper = { shard: '80', buckets: { from: 128, to: 256 }, generation: 2 };
+  const inUpper = (name: string) => targetAddress('default', name).bucket >= '80';
+  const targets = Array.from({ length: 20 }, (_, at) => `target-${at + 1}`);
+
+  /** The lower half is held, the upper one not yet. */
+  async function halfHeld() {
+    const { world, run } = await readyWorld({ periodSeconds: 300, failureThreshold: 1 });
+    await run.end();
+    await split(world.store, 2, names);
+    const next = await world.hold({ message: lower });
+    return { world, next };
+  }
+  const shownOf = async (world: World, isOne: (name: string) => boolean) =>
+    new Set((await Promise.all(targets.filter(isOne).map((name) => shown(world, name)))).map(String));
+
+  test('what the other has not claimed yet is as fresh as it was left', async () => {
+    const { world, next } = await halfHeld();
+    await world.clock.advance(800_000);
+    assert.deepEqual(await shownOf(world, inUpper), new Set([String(known[0])]));
+    await world.clock.advance(200_000);
+    assert.deepEqual(await shownOf(world, inUpper), new Set([String(stale[0])]));
+    assert.deepEqual(await shownOf(world, (name) => !inUpper(name)), new Set([String(known[0])]));
+    await next.end();
+  });
+
+  test('and is probed at once when it has been left for long', async () => {
+    const { world, next } = await halfHeld();
+    await world.clock.advance(hourMs / 2);
+    world.network.answer = () => failing;
+    const other = await world.hold({ message: upper });
+    await world.clock.advance(10_000);
+    assert.deepEqual(await shownOf(world, inUpper), new Set([String(['failure', undefined])]));
+    await next.end();
+    await other.end();
+  });
+
+  test('and nothing is known of what a third layout finds unclaimed', async () => {
+    const { world, next } = await halfHeld();
+    // As old as a result may be: what is younger is not older than its target.
+    await world.clock.advance(880_000);
+    assert.deepEqual(await shownOf(world, inUpper), new Set([String(known[0])]));
+    await next.end();
+    await split(world.store, 3, names);
+    const third = await world.hold({ message: { ...lower, generation: 3 } });
+    await world.clock.advance(10_000);
+    assert.deepEqual(await shownOf(world, inUpper), new Set([String(stale[0])]));
+    await third.end();
+  });
+});
+
+test('a slot that the run before ends while it is claimed stays done', async () => {
+  const world = shardWorldOfOne();
+  const [before, next] = [world.bareRun(1), world.bareRun(2)];
+  await claimRun(before, undefined);
+  const { store } = next.ports;
+  const get: Store['get'] = async (key, options) => {
+    const item = await store.get(key, options);
+    await writeBeat(before, lastBeat, beatState, { doneSlot: before.message.slot - 1 });
+    return item;
+  };
+  const claimed = await claimRun({ ...next, ports: { ...next.ports, store: { ...store, get } } }, undefined);
+  assert.equal(claimed.kind, 'cold');
+  const item = await store.get(runKey(next.message.shard));
+  assert.deepEqual([item?.token, item?.doneSlot], [2, before.message.slot - 1]);
+});
+
+test('a slot that is done is not claimed again, though no later one has begun', async () => {
+  const world = shardWorldOfOne();
+  const [before, again] = [world.bareRun(1), world.bareRun(2)];
+  await claimRun(before, undefined);
+  await writeBeat(before, lastBeat, beatState, { doneSlot: before.message.slot });
+  assert.deepEqual(await claimRun(again, undefined), { kind: 'refused' });
+  assert.equal((await world.store.get(runKey(again.message.shard)))?.token, 1);
+});
+
+describe('a shard whose later slot has begun, its message having come first', () => {
+  const later = async () => {
+    const world = shardWorldOfOne();
+    const [one, earlier] = [world.bareRun(1), world.bareRun(2)];
+    const first = { ...one, message: { ...one.message, slot: one.message.slot + 1 } };
+    const holder = async () => (await earlier.ports.store.get(runKey(earlier.message.shard)))?.token;
+    return { first, earlier, holder };
+  };
+
+  test('is not taken from it by the earlier one', async () => {
+    const { first, earlier, holder } = await later();
+    await claimRun(first, undefined);
+    assert.deepEqual(await claimRun(earlier, undefined), { kind: 'refused' });
+    assert.equal(await holder(), 1);
+  });
+
+  test('nor when it begins between a look and the claim', async () => {
+    const { first, earlier, holder } = await later();
+    const { store } = earlier.ports;
+    const get: Store['get'] = async (key, options) => {
+      const item = await store.get(key, options);
+      await claimRun(first, undefined);
+      return item;
+    };
+    const claimed = await claimRun({ ...earlier, ports: { ...earlier.ports, store: { ...store, get } } }, undefined);
+    assert.deepEqual([claimed, await holder()], [{ kind: 'refused' }, 1]);
+  });
+
+  test('is taken from it by a rescue, and by whoever has another generation', async () => {
+    for (const message of [{ kind: 'rescue' }, { generation: 7 }] as const) {
+      const { first, earlier, holder } = await later();
+      await claimRun(first, undefined);
+      const claimed = await claimRun({ ...earlier, message: { ...earlier.message, ...message } }, undefined);
+      assert.deepEqual([claimed.kind, await holder()], ['cold', 2]);
+    }
+  });
+});
+
+describe('what subscribers are told of a doubt', () => {
+  const told = (world: World) =>
+    [...world.published('Prober Degraded'), ...world.published('Prober Recovered')].map(({ id: _, ...event }) => [
+      event['detail-type'],
+      event.detail,
+    ]);
+
+  test('is told again until the bus has taken it, with the same id', async () => {
+    const { world, run } = await readyWorld();
+    const tries: string[] = [];
+    world.trouble.refuses = ({ detailType, detail }) => {
+      if (!detailType.startsWith('Prober ')) return false;
+      tries.push(detail.id);
+      return true;
+    };
+    world.network.isCut = true;
+    await world.clock.advance(60_000);
+    assert.ok(tries.length > 5, `${tries.length} tries`);
+    assert.equal(new Set(tries).size, 1);
+    assert.deepEqual([(await world.run()).degraded, (await world.run()).degradedTold], [true, false]);
+    world.trouble.refuses = () => false;
+    await world.clock.advance(10_000);
+    assert.equal((await world.run()).degradedTold, true);
+    assert.equal(told(world).length, 1);
+    await run.end();
+  });
+
+  test('is taken back by the next run where its own was fenced before the beat that follows the event', async () => {
+    const { world } = await readyWorld();
+    world.network.isCut = true;
+    for (let step = 0; step < 600 && told(world).length === 0; step += 1) await world.clock.advance(100);
+    assert.deepEqual([(await world.run()).degraded, (await world.run()).degradedTold], [true, false]);
+    world.network.isCut = false;
+    const next = await world.hold({ cold: true });
+    await world.clock.advance(15_000);
+    assert.deepEqual(
+      told(world).map(([type]) => type),
+      ['Prober Degraded', 'Prober Recovered'],
+    );
+    await next.end();
+  });
+
+  test('is told by the next run, in doubt again, where its own was fenced right after the recovery was published', async () => {
+    const { world } = await readyWorld();
+    world.network.isCut = true;
+    await world.clock.advance(60_000);
+    world.network.isCut = false;
+    const isOver = () => world.published('Prober Recovered').length > 0;
+    for (let step = 0; step < 600 && !isOver(); step += 1) await world.clock.advance(100);
+    assert.deepEqual([(await world.run()).degraded, (await world.run()).degradedTold], [false, true]);
+    world.network.isCut = true;
+    const next = await world.hold({ cold: true });
+    await world.clock.advance(30_000);
+    assert.equal(world.published('Prober Degraded').length, 2);
+    await next.end();
+  });
+
+  test('is told by the next run where its own could not', async () => {
+    const { world, run } = await readyWorld();
+    world.network.isCut = true;
+    await world.clock.advance(60_000);
+    world.trouble.refuses = ({ detailType }) => detailType === 'Prober Recovered';
+    world.network.isCut = false;
+    await world.clock.advance(30_000);
+    assert.deepEqual([(await world.run()).degraded, (await world.run()).degradedTold], [false, true]);
+    await run.end();
+    world.trouble.refuses = () => false;
+    const next = await world.hold({ cold: true });
+    await world.clock.advance(10_000);
+    assert.deepEqual(
+      told(world).map(([type]) => type),
+      ['Prober Degraded', 'Prober Recovered'],
+    );
+    assert.equal((await world.run()).degradedTold, false);
+    await next.end();
+  });
+});

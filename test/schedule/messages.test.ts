@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { LayoutShard } from '../../shared/core/layout.ts';
+import { slotAt } from '../../shared/core/slots.ts';
+import { lastBeat } from '../../shared/run/beat.ts';
+import { isDoubtful, rescueMessage } from '../../shared/schedule/messages.ts';
+import type { RunRecord } from '../../shared/store/items.ts';
+
+const nowMs = Date.UTC(2030, 0, 1);
+/** Of a schedule whose clock was an hour ahead. */
+const shard: LayoutShard = {
+  shard: '00',
+  generation: 1,
+  mode: 'resident',
+  from: 0,
+  to: 256,
+  sinceMs: nowMs + 3_600_000,
+};
+
+test('a shard whose beginning lies in the future is rescued once its beat is more than 30 s old', () => {
+  const rescues = (silentMs: number) => {
+    const run = { generation: 1, beatAtMs: nowMs - silentMs } as RunRecord;
+    return rescueMessage({ shard, run }, nowMs).map(({ message }) => message.kind);
+  };
+  assert.deepEqual(rescues(29_000), []);
+  assert.deepEqual(rescues(31_000), ['rescue']);
+  assert.deepEqual(rescueMessage({ shard }, nowMs), [], 'nobody can tell how long it has been there');
+});
+
+test('a run that has ended the current slot is looked at again, however new its last beat is', () => {
+  const old: LayoutShard = { ...shard, sinceMs: 0 };
+  const { slot } = slotAt({ ...old, mode: 'resident' }, nowMs);
+  const doubted = (fields: Partial<RunRecord>) =>
+    isDoubtful(
+      { shard: old, run: { generation: 1, beatAtMs: nowMs, beat: 7, doneSlot: slot - 1, ...fields } as RunRecord },
+      nowMs,
+    );
+  assert.equal(doubted({}), false);
+  assert.equal(doubted({ beat: lastBeat }), false, 'it ended its slot, and the current one is to be sent');
+  assert.equal(doubted({ doneSlot: slot }), false, 'a rescue holds the slot that was done');
+  assert.equal(doubted({ beat: lastBeat, doneSlot: slot }), true);
+  assert.equal(doubted({ beat: lastBeat, doneSlot: slot, generation: 0 }), false, 'of another layout');
+});

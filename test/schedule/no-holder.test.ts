@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { BusEvent } from '../../shared/bus/events.ts';
+import type { ScheduledShard } from '../../shared/schedule/messages.ts';
+import { tellNoHolder } from '../../shared/schedule/no-holder.ts';
+import type { RunRecord } from '../../shared/store/items.ts';
+import { minuteMs, scheduleWorld } from './schedule-world.ts';
+
+describe('a shard without a holder whose range changes', () => {
+  /** The buckets that subscribers are told of when nobody holds the shard, first with these ranges and then with those. */
+  async function toldOf(...ranges: readonly (readonly ScheduledShard['shard'][])[]) {
+    const world = scheduleWorld();
+    const told: string[][] = [];
+    for (const shards of ranges) {
+      await world.advance(minuteMs);
+      const scheduled = shards.map((shard) => ({ shard }));
+      await world.clock.runUntil(tellNoHolder(world, scheduled, world.clock.nowMs()));
+      told.push(world.takeEvents().map(({ detail }) => ('hashRange' in detail ? detail.hashRange : '')));
+    }
+    return told;
+  }
+  const shardOf = (shard: string, from: number, to: number) =>
+    ({ shard, from, to, generation: 1, mode: 'resident', sinceMs: 0 }) as const;
+
+  test('has all that was added to it told', async () => {
+    const whole = [shardOf('00', 0, 256)];
+    assert.deepEqual(await toldOf([shardOf('00', 0, 128)], whole, whole), [['00-7f'], ['00-ff'], ['00-ff']]);
+  });
+
+  test('goes on being told of what was taken from it, until that is held', async () => {
+    assert.deepEqual(await toldOf([shardOf('00', 0, 256)], [shardOf('00', 0, 128)]), [['00-ff'], ['00-ff']]);
+  });
+});
+
+const anyRun: RunRecord = {
+  ...{ token: 1, generation: 1, slot: 1, doneSlot: 0, beat: 1, beatAtMs: 0, observedAtMs: 0 },
+  degraded: false,
+};
+
+const rangesOf = (events: readonly BusEvent[], detailType: BusEvent['detailType']): readonly string[] =>
+  events.flatMap((event) =>
+    event.detailType === detailType && 'hashRange' in event.detail ? [event.detail.hashRange] : [],
+  );
+
+describe('two schedules that look in the same moment', () => {
+  test('publish the recovery of every range that either of them published as degraded', async () => {
+    const world = scheduleWorld();
+    const shardOf = (shard: string, from: number, to: number) => ({
+      shard: { shard, from, to, generation: 1, mode: 'resident', sinceMs: 0 } as const,
+    });
+    const [low, high] = [shardOf('00', 0, 128), shardOf('80', 128, 256)];
+    await world.advance(minuteMs);
+    const nowMs = world.clock.nowMs();
+    let isFirst = true;
+    /** The other schedule, which knows of one shard only, is faster. */
+    const store: typeof world.store = {
+      ...world.store,
+      write: async (...request) => {
+        if (isFirst) {
+          isFirst = false;
+          await tellNoHolder(world, [high], nowMs);
+        }
+        return world.store.write(...request);
+      },
+    };
+    await world.clock.runUntil(tellNoHolder({ ...world, store }, [low, high], nowMs));
+    const degraded = rangesOf(world.takeEvents(), 'Prober Degraded');
+    assert.deepEqual(new Set(degraded), new Set(['00-7f', '80-ff']));
+
+    await world.advance(minuteMs);
+    const laterMs = world.clock.nowMs();
+    const held = [low, high].map(({ shard }) => ({ shard, run: { ...anyRun, beatAtMs: laterMs } }));
+    await world.clock.runUntil(tellNoHolder(world, held, laterMs));
+    assert.deepEqual(new Set(rangesOf(world.takeEvents(), 'Prober Recovered')), new Set(degraded));
+  });
+});

@@ -1,0 +1,127 @@
+/** A schedule over a store in memory, a queue in process and a bus that can be told to fail, under a virtual clock. */
+import type { Bus } from '../../shared/bus/bus.ts';
+import type { BusEvent } from '../../shared/bus/events.ts';
+import type { Layout, LayoutShard } from '../../shared/core/layout.ts';
+import { residentSlotMs, slotAt } from '../../shared/core/slots.ts';
+import type { Probe } from '../../shared/core/spec.ts';
+import { inProcessQueue } from '../../shared/queue/in-process.ts';
+import { type QueueSender, QueueUnavailable, type ShardMessage } from '../../shared/queue/queue.ts';
+import { reasonToDrop } from '../../shared/run/receipt.ts';
+import { runSchedule, type ScheduleOptions } from '../../shared/schedule/schedule.ts';
+import { changeCounted, decodeLayout, encodeRun, encodeTarget, type RunRecord } from '../../shared/store/items.ts';
+import { bucketOf, layoutKey, targetAddress, targetHash, targetKey } from '../../shared/store/keys.ts';
+import { sqliteStore } from '../../shared/store/sqlite.ts';
+import type { Item, Operation, Query, Store } from '../../shared/store/store.ts';
+import { specOf, targetRecordOf, tcpProbe } from '../support/pods.ts';
+import { recordingLog } from '../support/recording-log.ts';
+import { seededRandom } from '../support/seeded-random.ts';
+import { virtualClock } from '../support/virtual-clock.ts';
+
+export const minuteMs = 60_000;
+
+/** A minute into a slot of shard 00. */
+const startMs = Date.UTC(2030, 0, 1) - (Date.UTC(2030, 0, 1) % residentSlotMs) + minuteMs;
+
+export type Sent = { readonly message: ShardMessage; readonly group: string; readonly deduplicationId: string };
+
+export function scheduleWorld(options: ScheduleOptions = {}) {
+  const clock = virtualClock({ startMs });
+  const log = recordingLog();
+  const random = seededRandom(1);
+  const queries: Query[] = [];
+  const store = countedStore(sqliteStore({ path: ':memory:' }), queries);
+  const inner = inProcessQueue({ clock, visibilityMs: 15_000, retentionMs: 3_600_000 });
+  const sent: Sent[] = [];
+  const events: BusEvent[] = [];
+  /** What the bus does not take, and what the queue does not. */
+  const refused = { events: new Set<string>(), groups: new Set<string>() };
+  const queue: QueueSender = {
+    async send(message, routing) {
+      if (refused.groups.has(routing.group)) throw new QueueUnavailable('told so');
+      sent.push({ message, ...routing });
+      await inner.send(message, routing);
+    },
+  };
+  const bus: Bus = {
+    async publish(batch) {
+      const failed = batch.flatMap(({ detailType }, index) => (refused.events.has(detailType) ? [index] : []));
+      events.push(...batch.filter((_, index) => !failed.includes(index)));
+      return { failed };
+    },
+  };
+  const ports = { store, queue, bus, clock, random, log };
+  const put = (item: Item) => write([{ kind: 'put', item }]);
+  const write = (operations: readonly Operation[]) => store.write(operations, { token: random.uuid() });
+
+  return {
+    ...ports,
+    receiver: inner,
+    sent,
+    events,
+    refused,
+    queries,
+    write,
+    tick: (more: ScheduleOptions = {}) => clock.runUntil(runSchedule(ports, { ...options, ...more })),
+    ticks: (more: ScheduleOptions = {}) => runSchedule(ports, { ...options, ...more }),
+    advance: (ms: number) => clock.advance(ms),
+    /** What was sent since the last look. */
+    takeSent: () => sent.splice(0),
+    takeEvents: () => events.splice(0),
+    async layout(): Promise<Layout> {
+      const decoded = decodeLayout((await store.get(layoutKey)) ?? { ...layoutKey });
+      if (decoded.kind === 'poison') throw new Error(decoded.detail);
+      return decoded.record;
+    },
+    async register(name: string, probe: Partial<Probe> = {}) {
+      const at = targetAddress('default', name);
+      const spec = specOf({ containers: [{ name: 'app', readinessProbe: { ...tcpProbe, ...probe } }] });
+      await write([changeCounted(at)]);
+      await put(encodeTarget(at, targetRecordOf({ uid: `uid-${name}`, name, spec })));
+      await write([changeCounted(at)]);
+    },
+    async purge(name: string) {
+      const at = targetAddress('default', name);
+      await write([{ kind: 'delete', key: targetKey(at) }]);
+      await write([changeCounted(at)]);
+    },
+    /** RUN of the shard, as if a run had just beaten. */
+    beat: (shard: LayoutShard, fields: Partial<RunRecord> = {}) =>
+      put(encodeRun(shard.shard, runOf(shard, clock.nowMs(), fields))),
+    judge: (message: ShardMessage) => clock.runUntil(reasonToDrop(ports, message)),
+    /** The same, where the clock is moved by somebody else. */
+    judgeNow: (message: ShardMessage, received = {}) => reasonToDrop(ports, message, received),
+  };
+}
+
+export type ScheduleWorld = ReturnType<typeof scheduleWorld>;
+
+function countedStore(store: Store, queries: Query[]): Store {
+  return {
+    ...store,
+    query: (query) => {
+      queries.push(query);
+      return store.query(query);
+    },
+  };
+}
+
+const runOf = (shard: LayoutShard, nowMs: number, fields: Partial<RunRecord>): RunRecord => {
+  const slotted = { from: shard.from, mode: shard.mode === 'tick' ? ('tick' as const) : ('resident' as const) };
+  return {
+    token: 1,
+    generation: shard.generation,
+    slot: slotAt(slotted, nowMs).slot,
+    doneSlot: -1,
+    beat: 1,
+    beatAtMs: nowMs,
+    observedAtMs: nowMs,
+    degraded: false,
+    behind: {},
+    ...fields,
+  };
+};
+
+/** A name whose target lies in the bucket. */
+export function nameIn(bucket: string): string {
+  for (let number = 0; ; number += 1) if (bucketOf(targetHash('default', `t${number}`)) === bucket) return `t${number}`;
+}

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Bus } from '../../shared/bus/bus.ts';
+import type { BusEvent } from '../../shared/bus/events.ts';
+import type { OutboxEvent } from '../../shared/core/records.ts';
+import { publishOutbox } from '../../shared/status-sync/outbox.ts';
+import { targetRecordOf } from '../support/pods.ts';
+import { recordingLog } from '../support/recording-log.ts';
+
+const requestOf = (incarnation: number): OutboxEvent => ({
+  id: `u1/app/restart/${incarnation}`,
+  detailType: 'Container Restart Requested',
+  timeMs: incarnation,
+  detail: {
+    container: 'app',
+    containerID: `test://${incarnation}`,
+    probeType: 'liveness',
+    message: 'Container app failed liveness probe, will be restarted',
+    attempt: 1,
+    restartPolicy: 'Always',
+    terminationGracePeriodSeconds: 30,
+  },
+});
+
+/** What comes of an outbox of two requests at a bus that answers like this, and what the bus was given. */
+async function published(answer: Awaited<ReturnType<Bus['publish']>>, outbox = [requestOf(1), requestOf(2)]) {
+  const given: BusEvent[] = [];
+  const log = recordingLog();
+  const bus: Bus = {
+    async publish(events) {
+      given.push(...events);
+      return answer;
+    },
+  };
+  const outcome = await publishOutbox({ bus, log }, targetRecordOf(), outbox);
+  return { outcome, ids: given.map(({ detail }) => detail.id), log };
+}
+
+describe('an outbox', () => {
+  test('is published when the bus has taken every event', async () => {
+    const { outcome, ids } = await published({ failed: [] });
+    assert.deepEqual([outcome, ids], ['published', ['u1/app/restart/1', 'u1/app/restart/2']]);
+  });
+
+  test('is not published while one of its events was not taken', async () => {
+    assert.equal((await published({ failed: [1] })).outcome, 'incomplete');
+    assert.equal((await published({ failed: [0, 1], denied: true })).outcome, 'denied');
+  });
+
+  test('is not blocked by an event that no longer has its form', async () => {
+    const { outcome, ids, log } = await published({ failed: [] }, [{ ...requestOf(1), detail: {} }, requestOf(2)]);
+    assert.deepEqual([outcome, ids], ['published', ['u1/app/restart/2']]);
+    assert.deepEqual(
+      log.lines.map(({ level }) => level),
+      ['error'],
+    );
+  });
+});
