@@ -2,7 +2,7 @@
 import { probeLabel, seenAtMsOf } from '../core/freshness.ts';
 import type { ProbeRecord } from '../core/records.ts';
 import { hasEnded, shownOf, type UnknownReason } from '../core/shown.ts';
-import type { SpecProbe } from '../core/spec.ts';
+import { probeName, type SpecProbe } from '../core/spec.ts';
 import { firstInstant, phaseOf } from '../core/ticker.ts';
 import type { ContainerStatus } from '../core/types.ts';
 import { hash32 } from '../lib/hash32.ts';
@@ -124,10 +124,16 @@ function lastProbeMs(stored: StoredTarget, probe: SpecProbe, { freshness, nowMs 
   return instantMs < firstProbeMs(stored, probe) ? writtenMs : Math.max(writtenMs ?? 0, instantMs);
 }
 
-/** The container of now is not probed earlier. Before, a worker that was on hold made no probe at its instants. */
+/**
+ * The container of now is not probed earlier. Before, a worker that was on hold made no probe at its instants, and one behind a startup gate
+ * made none until the gate opened.
+ */
 function firstProbeMs(stored: StoredTarget, probe: SpecProbe): number {
-  const state = containerOf(stored, probe)?.state;
-  return state?.kind === 'running' ? state.startedAtMs + probe.probe.initialDelaySeconds * 1_000 : 0;
+  const container = containerOf(stored, probe);
+  if (container?.state?.kind !== 'running') return 0;
+  const startup = stored.probes[probeName(container.name, 'startup')];
+  const openedMs = startup?.containerID === container.containerID && startup.result ? startup.sinceMs : 0;
+  return Math.max(openedMs, container.state.startedAtMs + probe.probe.initialDelaySeconds * 1_000);
 }
 
 function isProbedOn(stored: StoredTarget, probe: SpecProbe, record: ProbeRecord): boolean {
