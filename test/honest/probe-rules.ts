@@ -154,7 +154,10 @@ function mayHaveTurned(truth: ProbeTruth, { result }: ShownProbe, beforeMs: numb
 /** A holder says every 5 s until when all of its probes are done. */
 const beatsMs = 5_000;
 
-/** `lastProbeTime` is when a probe was made, to within a period, and no older than the beat before. `turnMs`: as in `pause`. */
+/** On its way back to its phase a probe comes later than its instant by so much more than a period at most (docs/adr/0024). */
+const offPhaseMs = 2_500;
+
+/** `lastProbeTime` is when a probe was made, to within a period and 2.5 s, and no older than the beat before. `turnMs`: as in `pause`. */
 export function lastProbeFaults(truth: ProbeTruth, shown: ShownProbe, turnMs: number | undefined): readonly string[] {
   const done = surelyCounted(truth).findLast(({ finding }) => finding === 'success' || finding === 'failure');
   if (shown.lastProbeTime === undefined) return done ? ['it was probed, and has no `lastProbeTime`'] : [];
@@ -163,7 +166,7 @@ export function lastProbeFaults(truth: ProbeTruth, shown: ShownProbe, turnMs: nu
   const { fromMs = 0 } = incarnationOf(truth) ?? {};
   // The first instants of a container are those of its start, which is shown in whole seconds, also before the holder has noticed.
   const isFirst = lastMs > fromMs - statusTimeMs && lastMs < fromMs + noticesMs + gapMax * periodMs;
-  if (!isFirst && !truth.asked.some(({ atMs }) => Math.abs(atMs - lastMs) <= periodMs))
+  if (!isFirst && !truth.asked.some(({ atMs }) => Math.abs(atMs - lastMs) <= periodMs + offPhaseMs))
     return [`it was not probed about ${shown.lastProbeTime}`];
   const isSteady = turnMs !== undefined && !shown.onHold && shown.result !== 'unknown' && !incarnationOf(truth)?.downMs;
   const settledMs = Math.max(turnMs ?? 0, truth.heldSinceMs) + 2 * beatsMs;
