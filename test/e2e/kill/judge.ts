@@ -42,11 +42,11 @@ function withoutRequests(status: StatusRecord | undefined) {
 
 const nameIn = (key: string): string => key.split('#')[2]?.split('/')[1] ?? '';
 
-/** Items leave only with the grace period of their target; EVENT items never (their time to live is a week). */
+/** Items leave only with the grace period of their target; the history never (its time to live is a week). */
 export function nothingLost(before: Snapshot, after: Snapshot): Faults {
   const mayGo = (key: string) => {
     const target = before.targets.get(nameIn(key));
-    return !key.startsWith('E#') && target !== undefined && (target.deletionTimestampMs ?? Infinity) <= after.timeMs;
+    return !key.includes('#EVENT#') && target !== undefined && (target.deletionTimestampMs ?? Infinity) <= after.timeMs;
   };
   return [...before.texts.keys()].filter((key) => !after.texts.has(key) && !mayGo(key)).map((key) => `${key} was lost`);
 }
