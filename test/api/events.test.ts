@@ -7,6 +7,10 @@ import { apiWorld, manifest, startMs, targetPath } from './world.ts';
 
 const path = targetPath('checkout');
 
+type OpenApi = {
+  readonly components: { readonly schemas: { readonly Event: { readonly properties: object } } };
+};
+
 async function withEvents(count: number) {
   const world = apiWorld();
   const response = await world.request('PUT', path, { body: manifest() });
@@ -81,6 +85,22 @@ describe('GET …/events', () => {
         },
       ],
     });
+  });
+
+  test('has no field that the document of the API does not name', async () => {
+    const { world, put, record } = await withEvents(0);
+    const { previousResult: _, ...first } = record(0);
+    await put({ ...first, initial: true });
+    const { items } = (await (await world.request('GET', `${path}/events`)).json()) as {
+      readonly items: readonly object[];
+    };
+    const { components } = (await (await world.request('GET', '/openapi.json')).json()) as OpenApi;
+    const known = Object.keys(components.schemas.Event.properties);
+    assert.deepEqual(
+      Object.keys(items[0] ?? {}).filter((field) => !known.includes(field)),
+      [],
+    );
+    assert.ok(items[0] && 'initial' in items[0]);
   });
 
   test('gives the last ones, oldest first', async () => {

@@ -46,6 +46,7 @@ const eventSchema = z
     containerID: z.string().optional(),
     result: result.optional(),
     previousResult: result.optional(),
+    initial: z.boolean().optional(),
     count: z.int(),
     attempts: z.array(attemptSchema),
   })
