@@ -96,7 +96,8 @@ async function storedChange(holder: Holder, held: HeldTarget, name: ProbeName): 
 
 /** The record as it was at its present version: since then another container may have been seen, which has no verdict yet. */
 function asCommitted(record: ProbeRecord, transition: EventRecord | undefined): ProbeRecord {
-  if (!transition?.result || record.unknown) return record;
+  if (!transition) return record;
   const { result, containerID = record.containerID } = transition;
-  return { ...record, result, containerID };
+  const isVerdict = result !== undefined && !record.unknown;
+  return { ...record, containerID, ...(isVerdict && { result }) };
 }

@@ -1,7 +1,7 @@
 /** What stands in the table, read past every proxy. */
 import type { EventRecord } from '../../../shared/core/records.ts';
 import { decodeEvent } from '../../../shared/store/items.ts';
-import { prefixEnd, targetAddress } from '../../../shared/store/keys.ts';
+import { eventPrefix, prefixEnd, targetAddress } from '../../../shared/store/keys.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { type ReadTarget, readTarget } from '../../../shared/table/targets.ts';
 import { namespace } from './cast.ts';
@@ -14,8 +14,9 @@ export async function readStored(store: Store, name: string): Promise<ReadTarget
 
 /** Oldest first. */
 export async function transitionsOf(store: Store, name: string): Promise<readonly EventRecord[]> {
-  const { eventsPk, prefix } = targetAddress(namespace, name);
-  const items = await store.query({ pk: eventsPk, from: prefix, to: prefix + prefixEnd });
+  const address = targetAddress(namespace, name);
+  const from = eventPrefix(address);
+  const items = await store.query({ pk: address.eventsPk, from, to: from + prefixEnd });
   const events = items.flatMap((item) => {
     const decoded = decodeEvent(item);
     return decoded.kind === 'ok' ? [decoded.record] : [];

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import type { BusEvent } from '../../../shared/bus/events.ts';
 import { newProbeRecord } from '../../../shared/core/observed.ts';
-import type { EventRecord } from '../../../shared/core/records.ts';
+import type { EventRecord, ProbeRecord } from '../../../shared/core/records.ts';
 import type { Holder } from '../../../shared/run/holder.ts';
 import type { HeldTarget } from '../../../shared/run/probing/held-target.ts';
 import { publishAgain } from '../../../shared/run/probing/timekeeper.ts';
@@ -17,7 +17,7 @@ const record = { ...added, containerID: 'test://1', result: 'failure', version: 
 const address = targetAddress('default', 'checkout');
 
 /** What is published of a result that another run committed, whose EVENT is this. */
-async function publishedOf(stored: Item | undefined): Promise<readonly BusEvent[]> {
+async function publishedOf(stored: Item | undefined, present: ProbeRecord = record): Promise<readonly BusEvent[]> {
   const published: BusEvent[] = [];
   const holder = {
     run: { ports: { store: { get: async () => stored } } },
@@ -26,7 +26,7 @@ async function publishedOf(stored: Item | undefined): Promise<readonly BusEvent[
   const held = {
     address,
     target: targetRecordOf(),
-    records: new Map([[name, record]]),
+    records: new Map([[name, present]]),
     unacked: new Map([[name, { version: 3, publishedAtMs: Number.NEGATIVE_INFINITY }]]),
   } as unknown as HeldTarget;
   await publishAgain(holder, held, 60_000);
@@ -62,4 +62,22 @@ test('a result whose EVENT has expired is published without its attempts', async
   assert.ok(told && 'result' in told.detail && 'attempts' in told.detail);
   const { result, version, attempts } = told.detail;
   assert.deepEqual([result, version, attempts], ['failure', 3, []]);
+});
+
+describe('what was committed of another container than the present one is published of that container', () => {
+  const { result: _, ...without } = record;
+  const unknown = { reason: 'PolicyDenied', failureClass: 'POLICY_DENIED', message: 'denied' } as const;
+  for (const [what, present, result] of [
+    ['a verdict', without, 'failure'],
+    ['the end of its worker', { ...without, ended: true }, undefined],
+    ['that its worker has begun anew', without, undefined],
+    ['that it cannot be probed', { ...without, unknown }, 'unknown'],
+  ] as const)
+    test(what, async () => {
+      const { result: _result, ...transition } = event;
+      const stored = encodeEvent(address, { ...transition, ...(result && { result }) });
+      const [published] = await publishedOf(stored, { ...present, containerID: 'test://2' });
+      assert.ok(published?.detailType === 'Probe Result Changed');
+      assert.deepEqual([published.detail.containerID, published.detail.result], ['test://1', result]);
+    });
 });
