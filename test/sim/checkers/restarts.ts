@@ -93,12 +93,14 @@ export const restarts: Checker = (facts, violated) => {
 
   const followRecovered = ({ event, publisher }: Published) => {
     if (event.detailType !== 'Container Recovered') return;
-    const { containerID, probeType } = event.detail;
+    const { containerID, container, probeType, target } = event.detail;
     const verdict = `${containerID}#${probeType}`;
     // A sync that stood still may ask for a restart after the success that it has not read, so times of the event decide nothing.
     const succeededMs = succeeded.get(verdict);
     if (succeededMs === undefined || succeededMs < (failed.get(verdict) ?? 0))
       violated(`${publisher} told that ${containerID} has recovered, whose ${probeType} probe has not succeeded`);
+    // A sync that stood still may also have asked once more since the success ended the episode: what follows is another one.
+    end(episodeOf(target.uid, container, containerID));
   };
 
   const followStatus = ({ after }: Change, timeMs: number) => {

@@ -18,6 +18,8 @@ export type Mutant = {
 
 /** One after the other, until one kills it. */
 const seeds: readonly number[] = Array.from({ length: 10 }, (_, index) => index + 1);
+/** Of one whose protection is needed in few worlds. */
+const moreSeeds: readonly number[] = Array.from({ length: 20 }, (_, index) => index + 1);
 /** Of one that is not expected to be killed. */
 const seedsOfMasked = seeds.slice(0, 3);
 
@@ -172,7 +174,7 @@ export const mutants: readonly Mutant[] = [
   single('outbox cleared on PutEvents', { world: brokenBus }),
   single('no outbox', { world: brokenBus }),
   single('no reconcile', { world: lostEvents }),
-  single('changes of a predecessor not published', { world: lostEvents }),
+  single('changes of a predecessor not published', { world: lostEvents, seeds: moreSeeds }),
   single('no canary', { world: lostNetworks }),
   single('no stall detector', { world: pausedProbes }),
   single('readiness taken for liveness'),
@@ -195,7 +197,7 @@ export const mutants: readonly Mutant[] = [
   single('doubt and delay not inherited', { world: cutOffDeployments }),
   single('RUN of another layout believed', { world: unheldLayouts }),
   single('changes counted once', { world: pausedApis }),
-  single('open targets not read again', { world: pausedSyncs }),
+  single('open targets not read again', { world: pausedSyncs, seeds: moreSeeds }),
   single('rescues refused', { world: lockedGroups }),
   pair('no self-fence', 'no fence', { world: lostQueueOfOneLayout }),
   pair('stale message accepted', 'doneSlot ignored', { world: skewedQueue }),
