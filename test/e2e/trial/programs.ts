@@ -11,7 +11,6 @@ import {
   readFileSync,
   rmSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -150,29 +149,4 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   } catch {
     // It has just ended.
   }
-}
-
-/**
- * Below the ports that the kernel gives to outgoing connections: a probe whose own port is that of a stopped service would connect to
- * itself, and succeed.
- */
-const lowestPort = 10_000;
-const highestPort = 30_000;
-const portTriesMax = 100;
-
-/** A loopback port on which nothing listens. */
-export async function freePort(): Promise<number> {
-  for (let tries = 0; tries < portTriesMax; tries += 1) {
-    const port = lowestPort + Math.floor(Math.random() * (highestPort - lowestPort));
-    if (await isFree(port)) return port;
-  }
-  throw new Error('no free port');
-}
-
-function isFree(port: number): Promise<boolean> {
-  const server = createServer();
-  return new Promise((resolve) => {
-    server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-  });
 }

@@ -6,11 +6,12 @@ import { createServer as createHttps, get as getHttps } from 'node:https';
 import { join } from 'node:path';
 import type { ProbeInput } from '../../../shared/core/spec-input.ts';
 import { selfSigned } from '../../support/certificate.ts';
+import { freePort } from '../../support/free-port.ts';
 import { startGrpcServer } from '../../support/grpc-server.ts';
 import { listenWith } from '../../support/tcp-server.ts';
 import { hang, httpApp, ok, type Reply } from '../apps.ts';
 import type { World } from '../world.ts';
-import { type Command, folderOf, freePort, type Program, pathOf, programOf, runOnce } from './programs.ts';
+import { type Command, folderOf, type Program, pathOf, programOf, runOnce } from './programs.ts';
 
 /** After `end` the service may take time to recover: `isWell` says when it has. */
 export type Fault = { begin(): unknown; end(): unknown };
