@@ -141,7 +141,9 @@ export async function writeBeat(run: Run, beat: number, state: BeatState, more: 
  * `observedAtMs` stands still while a due probe has not begun, and while the prober doubts itself, since its probes are void then. Probes
  * that have not been done for long are named with the time when they were. Until the shard is loaded both are as the run before left them.
  */
-export function beatsOf(holder: Holder, loop: Loop, inherited: Inherited): Beats {
+type Beating = Pick<Holder, 'run' | 'publisher' | 'self' | 'targets' | 'takenOver' | 'publishSurge'>;
+
+export function beatsOf(holder: Beating, loop: Loop, inherited: Inherited): Beats {
   const { clock } = holder.run.ports;
   const tick = holder.run.message.mode === 'tick';
   const teller = doubtTeller(holder, inherited);

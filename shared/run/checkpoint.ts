@@ -15,7 +15,7 @@ import type { Holder } from './holder.ts';
 import type { Loader } from './load.ts';
 import { fencedPorts } from './ports.ts';
 import type { HeldTarget } from './probing/held-target.ts';
-import { saturatedRun } from './probing/transition.ts';
+import { saturatedRun } from './probing/plan-step.ts';
 import { phasedOf } from './probing/workers.ts';
 import type { Run } from './run.ts';
 
@@ -34,21 +34,22 @@ export function checkpointEntries(
     const entries = buckets.get(held.address.bucket) ?? {};
     buckets.set(held.address.bucket, entries);
     for (const probe of held.probes.values()) {
-      const resultRun = saturatedRun(probe.worker, probe.workerSpec);
-      const { lastResult } = probe.worker;
-      const owed =
-        probe.owed ||
-        (endsAtMs !== undefined && isOwedAtHandover(probe.ticker, endsAtMs, phasedOf(held.target, probe)));
-      const isStored = resultRun === probe.record.resultRun || lastResult === undefined;
-      if (!owed && isStored && probe.requestsSeen === 0) continue;
-      const { uid, streak } = probe.record;
+      const { record, worker } = probe.verdict;
+      const { pending, ticker, requestsSeen } = probe.schedule;
+      const resultRun = saturatedRun(worker, probe.spec.worker);
+      const { lastResult } = worker;
+      const phased = () => phasedOf(held.target, probe.name, probe.spec.probe.periodSeconds);
+      const owed = pending || (endsAtMs !== undefined && isOwedAtHandover(ticker, endsAtMs, phased()));
+      const isStored = resultRun === record.resultRun || lastResult === undefined;
+      if (!owed && isStored && requestsSeen === 0) continue;
+      const { uid, streak } = record;
       entries[probeKey(held.address, probe.name).sk] = {
         uid,
         streak,
         resultRun,
         ...(lastResult && { lastResult }),
         ...(owed && { owed: true }),
-        ...(probe.requestsSeen > 0 && { requestsSeen: probe.requestsSeen }),
+        ...(requestsSeen > 0 && { requestsSeen }),
       };
     }
   }
@@ -158,7 +159,7 @@ function later(known: CheckpointEntry | undefined, entry: CheckpointEntry): Chec
 }
 
 /** The checkpoints of this holder, of what it has loaded. A store out of reach is logged and costs run lengths only. */
-export function checkpointer(holder: Holder, loader: Loader) {
+export function checkpointer(holder: Pick<Holder, 'run' | 'targets'>, loader: Loader) {
   const { run } = holder;
   /** One write after the other: of two at a time the older one might reach the store last. */
   let written: Promise<void> = Promise.resolve();

@@ -91,9 +91,11 @@ export function observedNow(
 ): Observed & { readonly late: number } {
   const behind: BehindProbe[] = [];
   for (const { target, probes } of targets) {
-    for (const { name, seenAtMs, spec } of probes.values()) {
-      if (!isBehind({ seenAtMs, ...spec }, { nowMs, tick })) continue;
-      const isStale = nowMs - seenAtMs > staleAfterMs(spec.periodSeconds, tick);
+    for (const { name, spec, verdict } of probes.values()) {
+      const { seenAtMs } = verdict;
+      const { periodSeconds, timeoutSeconds } = spec.probe;
+      if (!isBehind({ seenAtMs, periodSeconds, timeoutSeconds }, { nowMs, tick })) continue;
+      const isStale = nowMs - seenAtMs > staleAfterMs(periodSeconds, tick);
       behind.push({ label: probeLabel(target, name), seenAtMs, isStale });
     }
   }

@@ -21,9 +21,8 @@ import {
 } from '../table/targets.ts';
 import { storedCheckpoint, type WrittenCheckpoints } from './checkpoint.ts';
 import { claimBuckets } from './claim.ts';
-import type { Holder } from './holder.ts';
 import type { HeldTarget } from './probing/held-target.ts';
-import { adoptTarget, type Checkpoints, dropTarget } from './probing/workers.ts';
+import { adoptTarget, type Checkpoints, dropTarget, type Reconciling } from './probing/workers.ts';
 import type { Run } from './run.ts';
 
 /** What no counter told of is found at the latest by reading everything again. */
@@ -68,7 +67,7 @@ const nothingLoaded = (): Loaded => ({
   loadedAtMs: Number.NEGATIVE_INFINITY,
 });
 
-export function shardLoader(holder: Holder, loaded: Loaded = nothingLoaded()): Loader {
+export function shardLoader(holder: Reconciling, loaded: Loaded = nothingLoaded()): Loader {
   const { clock, log } = holder.run.ports;
   const loading: Loading = { holder, loaded, pace: pacer(clock, adoptSliceMs) };
   const isOld = (): boolean => clock.monotonicMs() - loaded.loadedAtMs >= fullReloadIntervalMs;
@@ -98,7 +97,7 @@ export function shardLoader(holder: Holder, loaded: Loaded = nothingLoaded()): L
   };
 }
 
-type Loading = { readonly holder: Holder; readonly loaded: Loaded; readonly pace: () => Promise<void> };
+type Loading = { readonly holder: Reconciling; readonly loaded: Loaded; readonly pace: () => Promise<void> };
 
 async function loadAll(loading: Loading): Promise<boolean> {
   const { loaded, holder } = loading;

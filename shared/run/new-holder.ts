@@ -7,6 +7,7 @@ import type { Holder, TakenOver } from './holder.ts';
 import { readAgain } from './load.ts';
 import type { Loop } from './probing/due-loop.ts';
 import type { HeldTarget } from './probing/held-target.ts';
+import { keepSeen as keepOverdue } from './probing/probe-verdict.ts';
 import { publisherOf } from './probing/publisher.ts';
 import { adoptTarget, dropTarget, requestsPassedOn } from './probing/workers.ts';
 import type { Run } from './run.ts';
@@ -55,8 +56,7 @@ export function holderOf(run: Run, loop: Loop, { targets, takenOver, inDoubt }: 
 /** What had not been done for too long still has not. */
 function keepSeen(before: HeldTarget, held: HeldTarget): void {
   if (held.target.uid !== before.target.uid) return;
-  for (const [name, probe] of held.probes)
-    probe.seenAtMs = Math.min(probe.seenAtMs, before.probes.get(name)?.seenAtMs ?? probe.seenAtMs);
+  for (const [name, { verdict }] of held.probes) keepOverdue(verdict, before.probes.get(name)?.verdict);
 }
 
 /** After a read that failed. */

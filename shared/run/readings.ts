@@ -69,7 +69,7 @@ type Unseen = readonly (readonly [probe: string, reason: UnknownReason])[];
 /** Whether the result of a probe must not be shown, by the rule that the API has for it (`shared/core/freshness.ts`). */
 function unseenEntry({ probes }: HeldTarget, { name, probe }: SpecProbe, moment: Moment): Unseen {
   if (moment.isDegraded) return [[name, 'ProberDegraded']];
-  const seenAtMs = probes.get(name)?.seenAtMs ?? moment.nowMs;
+  const seenAtMs = probes.get(name)?.verdict.seenAtMs ?? moment.nowMs;
   return moment.nowMs - seenAtMs > staleAfterMs(probe.periodSeconds, moment.tick) ? [[name, 'Late']] : [];
 }
 
@@ -78,7 +78,7 @@ function probeReading(held: HeldTarget, { name, container, probeType }: SpecProb
   const status = containerStatus(held.observed, container.spec.name);
   const shown = shownOf(record, parseContainerID(status?.containerID ?? ''));
   // Only a change is committed, so of the probes since then the attempts in memory tell.
-  const lastProbeAtMs = held.probes.get(name)?.attempts.at(-1)?.timeMs ?? record?.lastProbeTimeMs;
+  const lastProbeAtMs = held.probes.get(name)?.verdict.attempts.at(-1)?.timeMs ?? record?.lastProbeTimeMs;
   return {
     container: container.spec.name,
     probeType,

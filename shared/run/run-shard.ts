@@ -3,7 +3,6 @@
  * argument, and when it returns nothing of it is left pending.
  */
 
-import { shiftTicker } from '../core/ticker.ts';
 import { sleep, within } from '../lib/clock.ts';
 import { QueueUnavailable, type ShardMessage } from '../queue/queue.ts';
 import { StoreUnavailable } from '../store/store.ts';
@@ -19,6 +18,8 @@ import type { Ports } from './ports.ts';
 import { type Loop, startLoop } from './probing/due-loop.ts';
 import { quarantinedProbes } from './probing/hung-probe.ts';
 import { probeCycle } from './probing/probe-cycle.ts';
+import { shiftSchedule } from './probing/probe-schedule.ts';
+import { shiftSeen } from './probing/probe-verdict.ts';
 import type { Room } from './probing/sockets.ts';
 import { tendTargets } from './probing/timekeeper.ts';
 import { readingsOf, type TargetReading } from './readings.ts';
@@ -197,7 +198,7 @@ async function holdClaimed(run: Run, { claimed, warm, targets, left, options, on
 const tellsItsEnd = ({ kind }: RunEnd): boolean => kind === 'slotDone' || kind === 'asked' || kind === 'handover';
 
 /** After a warm start every worker goes on where its ticker is, and every target is looked at once. */
-function scheduleAll(holder: Holder): void {
+function scheduleAll(holder: Pick<Holder, 'run' | 'targets' | 'schedule' | 'scheduleTarget'>): void {
   for (const held of holder.targets.values()) {
     holder.scheduleTarget(held, holder.run.ports.clock.nowMs());
     for (const probe of held.probes.values()) holder.schedule(held, probe);
@@ -210,8 +211,8 @@ function shiftAll(holder: Holder, jumpMs: number): void {
   holder.run.ports.log.warn('wall time jumped', { shard: holder.run.message.shard, jumpMs });
   for (const held of holder.targets.values()) {
     for (const probe of held.probes.values()) {
-      probe.ticker = shiftTicker(probe.ticker, jumpMs, nowMs);
-      probe.seenAtMs += jumpMs;
+      shiftSchedule(probe.schedule, jumpMs, nowMs);
+      shiftSeen(probe.verdict, jumpMs);
     }
     held.syncAskedAtMs += jumpMs;
     for (const [name, unacked] of held.unacked)
@@ -222,7 +223,7 @@ function shiftAll(holder: Holder, jumpMs: number): void {
 }
 
 /** Until nothing is in flight. What takes too long, or what a run that has ended left open, is destroyed; whether nothing is left. */
-async function drained({ run, self }: Holder, loop: Loop): Promise<boolean> {
+async function drained({ run, self }: Pick<Holder, 'run' | 'self'>, loop: Loop): Promise<boolean> {
   const stopped = loop.stopped();
   await within(run.ports.clock, stopped, drainMs, run.signal);
   if (loop.inFlight() > 0) loop.abandon();

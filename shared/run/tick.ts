@@ -5,7 +5,7 @@
 import { mayTrust } from '../core/self-health.ts';
 import { slotOf } from '../core/slots.ts';
 import { planTick, type TickProbe, type TickSlot } from '../core/tick-plan.ts';
-import { dueMs, oweTick, plannedTicker, readyWakes, restTicker } from '../core/ticker.ts';
+import { dueMs, readyWakes } from '../core/ticker.ts';
 import { cpuMs } from '../core/weight.ts';
 import { sleep, within } from '../lib/clock.ts';
 import type { ShardMessage } from '../queue/queue.ts';
@@ -13,6 +13,7 @@ import type { RunRecord } from '../store/items.ts';
 import type { Holder } from './holder.ts';
 import type { Loop } from './probing/due-loop.ts';
 import type { HeldProbe, HeldTarget } from './probing/held-target.ts';
+import { carryOver, holdBack, planAt } from './probing/probe-schedule.ts';
 import { phasedOf } from './probing/workers.ts';
 
 /** How often a run looks whether it is done. */
@@ -55,8 +56,10 @@ export const shifted = ({ fromMs, toMs, before }: Covered, aheadMs: number): Cov
   ...(before && { before: { ...before, slotBeginMs: before.slotBeginMs + aheadMs } }),
 });
 
+type Ticked = Pick<Holder, 'run' | 'targets' | 'self' | 'schedule'>;
+
 /** Resolves when the slot is done, over, or the run is to end; false: the prober doubted itself all the time, the slot is not done. */
-export async function tickOnce(holder: Holder, loop: Loop, { covered, deadlineMs }: Ticking): Promise<boolean> {
+export async function tickOnce(holder: Ticked, loop: Loop, { covered, deadlineMs }: Ticking): Promise<boolean> {
   const { leaving, ports } = holder.run;
   const { clock } = ports;
   const until = async (holds: () => boolean) => {
@@ -66,7 +69,7 @@ export async function tickOnce(holder: Holder, loop: Loop, { covered, deadlineMs
   };
   let isPlanned = false;
   // What it finds in doubt is void: it waits until it can be sure of itself. Timekeeping and triggers go on.
-  if (!isSound(holder)) holdBack(holder);
+  if (!isSound(holder)) for (const [, { schedule }] of heldProbes(holder)) holdBack(schedule);
   while (await until(() => isSound(holder))) {
     const beganAtMs = clock.monotonicMs();
     plan(holder, { ...covered, nowMs: clock.nowMs() }, isPlanned ? 'void' : 'all');
@@ -79,64 +82,48 @@ export async function tickOnce(holder: Holder, loop: Loop, { covered, deadlineMs
   return isPlanned;
 }
 
-const isSound = ({ self }: Holder): boolean => mayTrust(self.health());
+const isSound = ({ self }: Pick<Holder, 'self'>): boolean => mayTrust(self.health());
 
-const heldProbes = ({ targets }: Holder): readonly (readonly [HeldTarget, HeldProbe])[] =>
+const heldProbes = ({ targets }: Pick<Holder, 'targets'>): readonly (readonly [HeldTarget, HeldProbe])[] =>
   [...targets.values()].flatMap((held) => [...held.probes.values()].map((probe) => [held, probe] as const));
 
 /** `void`: only what has come to nothing in this run. */
-function plan(holder: Holder, slot: TickSlot, which: 'all' | 'void'): void {
+function plan(holder: Pick<Holder, 'targets' | 'schedule'>, slot: TickSlot, which: 'all' | 'void'): void {
   const waiting = heldProbes(holder).filter(
     // A trigger comes at once, and a tick beside it would be dropped.
-    ([, { inFlight, ticker, isVoid }]) => !inFlight && !ticker.triggerHeld && (which === 'all' || isVoid),
+    ([, { schedule, verdict }]) =>
+      !schedule.inFlight && !schedule.ticker.triggerHeld && (which === 'all' || verdict.isVoid),
   );
   const begins = planTick(
     waiting.map(([held, probe]) => tickProbe(held, probe, which === 'void')),
     slot,
   );
   waiting.forEach(([held, probe], at) => {
-    const beginMs = begins[at];
-    probe.ticker =
-      beginMs === undefined
-        ? restTicker(probe.ticker, probe.ticker.resting?.probedAtMs)
-        : plannedTicker(probe.ticker, beginMs);
+    planAt(probe.schedule, begins[at]);
     holder.schedule(held, probe);
   });
 }
 
 function tickProbe({ target }: HeldTarget, probe: HeldProbe, isVoid: boolean): TickProbe {
-  const { name, spec, ticker, owed } = probe;
+  const { name, spec } = probe;
+  const { ticker, pending } = probe.schedule;
   const probedAtMs = ticker.resting?.probedAtMs;
   return {
-    phased: phasedOf(target, { name, spec }),
-    isOwed: owed || isVoid || readyWakes(ticker).includes('tick'),
-    timeoutMs: spec.timeoutSeconds * 1000,
-    cpuMs: cpuMs(spec),
+    phased: phasedOf(target, name, spec.probe.periodSeconds),
+    isOwed: pending || isVoid || readyWakes(ticker).includes('tick'),
+    timeoutMs: spec.probe.timeoutSeconds * 1000,
+    cpuMs: cpuMs(spec.probe),
     ...(probedAtMs !== undefined && { probedAtMs }),
   };
 }
 
 /** Nothing is under way, planned or waiting for room, and no target is to be looked at now. */
-const isDone = (holder: Holder, loop: Loop): boolean =>
-  loop.isQuiet() && heldProbes(holder).every(([, { ticker }]) => dueMs(ticker, 0) === Number.POSITIVE_INFINITY);
-
-/** What a worker would begin with at once. */
-function holdBack(holder: Holder): void {
-  for (const [, probe] of heldProbes(holder)) {
-    if (probe.inFlight || !readyWakes(probe.ticker).includes('tick')) continue;
-    probe.owed = true;
-    probe.ticker = restTicker(probe.ticker, probe.ticker.resting?.probedAtMs);
-  }
-}
+const isDone = (holder: Pick<Holder, 'targets'>, loop: Loop): boolean =>
+  loop.isQuiet() &&
+  heldProbes(holder).every(([, { schedule }]) => dueMs(schedule.ticker, 0) === Number.POSITIVE_INFINITY);
 
 /** What was planned and not begun, and what came to nothing because the prober doubts itself: the next run has it first. */
-function oweWhatIsLeft(holder: Holder): void {
+function oweWhatIsLeft(holder: Pick<Holder, 'targets' | 'self'>): void {
   const inDoubt = !isSound(holder);
-  for (const [, probe] of heldProbes(holder)) {
-    const { resting } = probe.ticker;
-    const isLeft = dueMs(probe.ticker, 0) !== Number.POSITIVE_INFINITY || (inDoubt && probe.isVoid);
-    if (probe.inFlight || !isLeft) continue;
-    probe.owed = true;
-    probe.ticker = oweTick(restTicker(probe.ticker, resting?.probedAtMs));
-  }
+  for (const [, { schedule, verdict }] of heldProbes(holder)) carryOver(schedule, inDoubt && verdict.isVoid);
 }

@@ -92,7 +92,7 @@ export function managerModel(startMs: number, applied: ReadonlySet<number>) {
 
   function runningOf(uid: string, entry: SpecProbe): Running {
     const periodMs = entry.probe.periodSeconds * 1000;
-    const phased = phasedOf(targetRecordOf({ name: uid }), { name: entry.name, spec: entry.probe });
+    const phased = phasedOf(targetRecordOf({ name: uid }), entry.name, entry.probe.periodSeconds);
     const ticker = newTargetTicker(nowMs, has('hashedPhase') ? phased : { phaseMs: nowMs % periodMs, periodMs });
     const comesBack = ended.has(keyOf(uid, entry.container.spec.name, entry.probeType));
     return { ...entry, uid, worker: newWorker, ticker, cached: undefined, comesBack, owed: false };

@@ -114,9 +114,9 @@ export function managerWorld() {
     /** The workers that the holder runs, and the results that the store has of them. */
     async observed(): Promise<Observed> {
       const workers = [...holder.targets.values()].flatMap(({ target, probes }) =>
-        [...probes.values()].map(({ container, probeType }) => ({
+        [...probes.values()].map(({ spec, probeType }) => ({
           uid: target.name,
-          container: container.spec.name,
+          container: spec.container.spec.name,
           probeType,
         })),
       );

@@ -55,7 +55,7 @@ export const runResults: VectorRunner = async (vector) => {
     const before = world.published.length;
     if (op.op !== 'get') {
       const { containerID, actions } = stepOf(op, key);
-      const step = { worker: { ...probe.worker, containerID }, actions };
+      const step = { worker: { ...probe.verdict.worker, containerID }, actions };
       const place = probeRoom().take('new', 1);
       await world.clock.runUntil(applyStep(holder, held, { probe, place, step }));
     }

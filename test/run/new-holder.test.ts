@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { sleep } from '../../shared/lib/clock.ts';
 import { holderOf } from '../../shared/run/new-holder.ts';
-import { commitEvents } from '../../shared/run/probing/commit-probe.ts';
+import { commitStep } from '../../shared/run/probing/commit-probe.ts';
 import type { Loop } from '../../shared/run/probing/due-loop.ts';
 import { adoptTarget, dropTarget } from '../../shared/run/probing/workers.ts';
 import { encodeEpoch } from '../../shared/store/items.ts';
@@ -76,7 +76,7 @@ test('a target whose items are found gone when an event of it is to be written i
   const items = await world.clock.runUntil(world.itemsOf('checkout'));
   for (const { pk, sk } of items)
     await world.store.write([{ kind: 'delete', key: { pk, sk } }], { token: `purge ${sk}` });
-  const event = unhealthyEvent(held.target.uid, 'main');
-  assert.equal(await world.clock.runUntil(commitEvents(holder, held, probe, [event])), false);
+  const plan = { events: [unhealthyEvent(held.target.uid, 'main')], memory: probe.verdict };
+  assert.equal(await world.clock.runUntil(commitStep(holder, held, { probe, plan })), false);
   assert.equal(present(), undefined);
 });

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { descriptorsMax } from '../../shared/core/room.ts';
 import type { ProbeInput } from '../../shared/core/spec-input.ts';
 import { sleep } from '../../shared/lib/clock.ts';
-import { transitionId } from '../../shared/run/probing/transition.ts';
+import { transitionId } from '../../shared/run/probing/probe-events.ts';
 import type { RunView } from '../../shared/run/run-shard.ts';
 import { decodeCheckpoint, decodeEvent } from '../../shared/store/items.ts';
 import {

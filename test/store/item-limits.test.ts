@@ -10,7 +10,7 @@ import { outboxBytesMax } from '../../shared/core/outbox.ts';
 import type { ContainerState } from '../../shared/core/types.ts';
 import { outputBytesMax } from '../../shared/prober/stored-output.ts';
 import { checkpointParts } from '../../shared/run/checkpoint.ts';
-import { attemptsMax } from '../../shared/run/probing/transition.ts';
+import { attemptsMax } from '../../shared/run/probing/plan-step.ts';
 import { itemBytes, itemBytesMax } from '../../shared/store/item-size.ts';
 import { encodeCheckpoint, type ItemKind } from '../../shared/store/items.ts';
 import { bucketName } from '../../shared/store/keys.ts';

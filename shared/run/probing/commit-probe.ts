@@ -1,97 +1,100 @@
-/** What a step of a worker decided becomes durable, and only then is it in memory, told and logged. */
+/** What a step of a worker decided becomes durable, and only then is it in memory, published and logged. */
 import type { EventRecord, ProbeRecord } from '../../core/records.ts';
 import { publishedResult } from '../../core/shown.ts';
 import type { ProbeName } from '../../core/spec.ts';
-import { holdTrigger } from '../../core/ticker.ts';
-import type { TimedAttempt } from '../../prober/probe.ts';
 import type { Holder } from '../holder.ts';
 import type { Run } from '../run.ts';
 import { type HeldProbe, type HeldTarget, refreshView } from './held-target.ts';
+import { isNewer, type StepPlan } from './plan-step.ts';
 import { isKeptQuiet, recordedBusEvent, resultChanged } from './probe-events.ts';
-import { isNewer, transitionEvent } from './transition.ts';
+import { trigger } from './probe-schedule.ts';
+import { committed, remember, restartCounters } from './probe-verdict.ts';
 
-type Committing = {
-  readonly probe: HeldProbe;
-  readonly after: ProbeRecord;
-  readonly told: readonly EventRecord[];
-  readonly attempts: readonly TimedAttempt[];
-};
+/** What a commit needs of a holder. */
+export type Committing = Pick<
+  Holder,
+  'run' | 'commits' | 'publisher' | 'targets' | 'schedule' | 'scheduleTarget' | 'reload'
+>;
 
-export async function commitRecord(
-  holder: Holder,
+/** Returns false if nothing was written, or if the worker is no longer the one that is held: its cycle is over. */
+export async function commitStep(
+  holder: Committing,
   held: HeldTarget,
-  { probe, after, told, attempts }: Committing,
+  { probe, plan }: { readonly probe: HeldProbe; readonly plan: StepPlan },
 ): Promise<boolean> {
-  const before = probe.record;
-  const changed = after.version !== before.version;
-  const transitions = changed ? [transitionEvent({ probe, before, after, attempts })] : [];
-  const result = await holder.commits.submit({
-    address: held.address,
-    before,
-    after,
-    events: [...transitions, ...told],
-  });
+  const { after, events, memory } = plan;
+  if (!after) remember(probe.verdict, memory);
+  if (!after && events.length === 0) return true;
+  const before = probe.verdict.record;
+  const { digest } = probe.spec;
+  const result = await holder.commits.submit({ address: held.address, before, events, ...(after && { after }) });
   if (result === 'superseded') await holder.reload(held);
   if (result !== 'committed') return false;
-  probe.record = after;
-  held.records.set(probe.name, after);
-  for (const name of refreshView(held)) trigger(holder, held, name);
-  tell(holder, held, { probe, told });
-  if (changed) tellChange(holder, held, { probe, before, after, attempts });
-  if (!held.gone) return true;
-  await renewSuccessor(holder, held, { name: probe.name, after });
-  return false;
+  if (after) {
+    committed(probe.verdict, after);
+    held.records.set(probe.name, after);
+    for (const name of refreshView(held)) triggerProbe(holder, held, name);
+  }
+  publishRecorded(holder, held, { probe, events });
+  if (!after) return true;
+  if (after.version !== before.version) publishChange(holder, held, { probe, before, after, events });
+  if (held.gone) {
+    await renewSuccessor(holder, held, { name: probe.name, after });
+    return false;
+  }
+  remember(probe.verdict, memory);
+  // The spec changed while the commit was under way: what the old one counted says nothing about the new one.
+  if (probe.spec.digest !== digest) restartCounters(probe.verdict);
+  return true;
 }
 
-type Changed = Pick<Committing, 'probe' | 'after' | 'attempts'> & { readonly before: ProbeRecord };
+type Recorded = { readonly probe: HeldProbe; readonly events: readonly EventRecord[] };
 
-function tellChange(holder: Holder, held: HeldTarget, { probe, before, after, attempts }: Changed): void {
-  const event = resultChanged(held.target, { previousResult: publishedResult(before), after }, attempts);
-  const nowMs = holder.run.ports.clock.nowMs();
-  held.unacked.set(probe.name, { version: after.version, event, publishedAtMs: nowMs });
-  holder.publisher.publish([event]);
-  logChange(holder.run, held, { before, after });
-  holder.scheduleTarget(held, nowMs);
-}
-
-/** Events alone: a rationed failure in the middle of a run, a prober error. */
-export async function commitEvents(
-  holder: Holder,
+function publishRecorded(
+  { publisher }: Pick<Holder, 'publisher'>,
   held: HeldTarget,
-  probe: HeldProbe,
-  told: readonly EventRecord[],
-): Promise<boolean> {
-  const result = await holder.commits.submit({ address: held.address, before: probe.record, events: told });
-  if (result === 'superseded') await holder.reload(held);
-  if (result === 'committed') tell(holder, held, { probe, told });
-  return result === 'committed';
+  { probe, events }: Recorded,
+): void {
+  const recorded = events.filter((event) => event.kind === 'recorded' && !isKeptQuiet(event));
+  publisher.publish(recorded.map((event) => recordedBusEvent(held.target, event, probe)));
 }
 
-function tell(holder: Holder, held: HeldTarget, { probe, told }: Pick<Committing, 'probe' | 'told'>): void {
-  const events = told.filter((event) => !isKeptQuiet(event));
-  holder.publisher.publish(events.map((event) => recordedBusEvent(held.target, event, probe)));
+type Changed = Recorded & { readonly before: ProbeRecord; readonly after: ProbeRecord };
+
+function publishChange(
+  { run, publisher, scheduleTarget }: Pick<Holder, 'run' | 'publisher' | 'scheduleTarget'>,
+  held: HeldTarget,
+  { probe, before, after, events }: Changed,
+): void {
+  const attempts = events.find(({ kind }) => kind === 'transition')?.attempts ?? [];
+  const event = resultChanged(held.target, { previousResult: publishedResult(before), after }, attempts);
+  const nowMs = run.ports.clock.nowMs();
+  held.unacked.set(probe.name, { version: after.version, event, publishedAtMs: nowMs });
+  publisher.publish([event]);
+  logChange(run, held, { before, after });
+  scheduleTarget(held, nowMs);
 }
 
-export function trigger(holder: Holder, held: HeldTarget, name: ProbeName): void {
+export function triggerProbe({ schedule }: Pick<Holder, 'schedule'>, held: HeldTarget, name: ProbeName): void {
   const probe = held.probes.get(name);
   if (!probe) return;
-  probe.ticker = holdTrigger(probe.ticker);
-  holder.schedule(held, probe);
+  trigger(probe.schedule);
+  schedule(held, probe);
 }
 
-/** The target was read anew while this commit was under way, perhaps before it was applied: who holds it now may not know of it. */
+/** The target was read again while this commit was under way, perhaps before it was applied: its new holding may not know it. */
 export async function renewSuccessor(
-  holder: Holder,
+  { targets, reload }: Pick<Holder, 'targets' | 'reload'>,
   held: HeldTarget,
   { name, after }: { readonly name: ProbeName; readonly after: ProbeRecord },
 ): Promise<void> {
-  const successor = holder.targets.get(held.address.prefix);
+  const successor = targets.get(held.address.prefix);
   const known = successor?.target.uid === after.uid ? successor.records.get(name) : undefined;
-  if (successor && known && isNewer(after, known)) await holder.reload(successor);
+  if (successor && known && isNewer(after, known)) await reload(successor);
 }
 
-export function logChange(
-  { ports }: Run,
+function logChange(
+  { ports }: Pick<Run, 'ports'>,
   held: HeldTarget,
   { before, after }: { readonly before: ProbeRecord; readonly after: ProbeRecord },
 ): void {

@@ -3,7 +3,6 @@
  * after. Targets are in the same heap: the holder is their timekeeper.
  */
 import { descriptorsOf } from '../../core/room.ts';
-import { dueMs, oweTick, passTime, readyWakes, restTicker, spaceOut, takeWake } from '../../core/ticker.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { dueHeap } from '../../lib/heap.ts';
 import type { Log } from '../../lib/log.ts';
@@ -12,6 +11,7 @@ import type { Run } from '../run.ts';
 import { watchedWallTime } from '../self-check/wall-time.ts';
 import type { HeldProbe, HeldTarget } from './held-target.ts';
 import { tendLanes } from './lanes.ts';
+import { arm as armProbe, begin as beginProbe, land, postpone, repeat } from './probe-schedule.ts';
 import { type Place, probeRoom, type Room } from './sockets.ts';
 import { waitingLines } from './waiting-lines.ts';
 
@@ -100,12 +100,9 @@ export function startLoop(run: Run, room: Room = probeRoom(), keptOffsetMs?: num
     arm();
   };
   const schedule = (held: HeldTarget, probe: HeldProbe) => {
-    if (held.gone || probe.inFlight || stopping || held.probes.get(probe.name) !== probe) return;
-    const nowMs = wallMs();
-    probe.wake += 1;
-    probe.ticker = passTime(probe.ticker, nowMs);
-    const at = dueMs(probe.ticker, nowMs);
-    if (at < Number.POSITIVE_INFINITY) push(at, { kind: 'probe', held, probe, wake: probe.wake });
+    if (held.gone || probe.schedule.inFlight || stopping || held.probes.get(probe.name) !== probe) return;
+    const at = armProbe(probe.schedule, wallMs());
+    if (at < Number.POSITIVE_INFINITY) push(at, { kind: 'probe', held, probe, wake: probe.schedule.wake });
   };
   const scheduleTarget = (held: HeldTarget, at: number) => {
     if (held.gone || stopping) return;
@@ -140,7 +137,7 @@ export function startLoop(run: Run, room: Room = probeRoom(), keptOffsetMs?: num
 }
 
 const isCurrent = (entry: Entry): boolean =>
-  (entry.kind === 'probe' ? entry.probe.wake : entry.held.wake) === entry.wake;
+  (entry.kind === 'probe' ? entry.probe.schedule.wake : entry.held.wake) === entry.wake;
 
 /** One timer for the earliest of all instants that it was set to. */
 function alarmOf(clock: Clock, ring: () => void) {
@@ -222,22 +219,16 @@ function probesInFlight({ run, room, work, cycle, schedule, wallMs, isOver }: Pr
   let cancelLetIn: (() => void) | undefined;
 
   const start = (held: HeldTarget, probe: HeldProbe, nowMs: number) => {
-    const ticker = passTime(probe.ticker, nowMs);
-    const wake = readyWakes(ticker).at(-1);
-    if (!wake) return schedule(held, probe);
-    const next = takeWake(ticker, wake, nowMs);
-    probe.ticker = isTick ? restTicker(next, nowMs) : probe.owed ? spaceOut(next, nowMs) : next;
-    probe.owed = false;
-    probe.inFlight = true;
+    if (!beginProbe(probe.schedule, nowMs, isTick)) return schedule(held, probe);
     lines.leave(probe);
     probing.add(probe);
-    work.track(flight(held, probe, room.take(probe.manners, descriptorsOf(probe.spec))));
+    work.track(flight(held, probe, room.take(probe.schedule.backlogClass, descriptorsOf(probe.spec.probe))));
   };
   const flight = async (held: HeldTarget, probe: HeldProbe, place: Place) => {
     try {
-      if ((await cycle(held, probe, place)) === 'again') owe(probe);
+      if ((await cycle(held, probe, place)) === 'again') repeat(probe.schedule);
     } finally {
-      probe.inFlight = false;
+      land(probe.schedule);
       probing.delete(probe);
       // Also after a cycle that threw: the worker goes on.
       schedule(held, probe);
@@ -267,10 +258,11 @@ function probesInFlight({ run, room, work, cycle, schedule, wallMs, isOver }: Pr
   };
   return {
     begin(held: HeldTarget, probe: HeldProbe, nowMs: number) {
-      if (probe.inFlight) return;
-      const hasRoom = room.hasFor(probe.manners, descriptorsOf(probe.spec));
-      if (hasRoom && !lines.hasBefore(probe.manners)) return start(held, probe, nowMs);
-      probe.owed = true;
+      const { inFlight, backlogClass } = probe.schedule;
+      if (inFlight) return;
+      const hasRoom = room.hasFor(backlogClass, descriptorsOf(probe.spec.probe));
+      if (hasRoom && !lines.hasBefore(backlogClass)) return start(held, probe, nowMs);
+      postpone(probe.schedule);
       lines.join(held, probe);
       if (hasRoom) armLetIn();
     },
@@ -284,12 +276,7 @@ function probesInFlight({ run, room, work, cycle, schedule, wallMs, isOver }: Pr
       cancelLetIn?.();
     },
     abandon() {
-      for (const probe of probing) owe(probe);
+      for (const probe of probing) repeat(probe.schedule);
     },
   };
-}
-
-function owe(probe: HeldProbe): void {
-  probe.owed = true;
-  probe.ticker = oweTick(probe.ticker);
 }

@@ -10,56 +10,34 @@ import type {
   TargetRecord,
   TargetState,
 } from '../../core/records.ts';
-import type { Manners } from '../../core/room.ts';
 import type { PlacedContainer, Probe, ProbeName, SpecProbe } from '../../core/spec.ts';
-import type { Ticker } from '../../core/ticker.ts';
 import type { ContainerStatus, ProbeType } from '../../core/types.ts';
 import { newWorker, type PodView, type Worker, type WorkerSpec } from '../../core/worker.ts';
 import type { ProbeMetricLabels } from '../../prober/metrics.ts';
-import type { TimedAttempt } from '../../prober/probe.ts';
 import { isAcked } from '../../status-sync/write-status.ts';
 import type { CheckpointEntry } from '../../store/items.ts';
 import type { TargetAddress } from '../../store/keys.ts';
+import type { ProbeSchedule } from './probe-schedule.ts';
+import { type ProbeVerdict, withoutRun } from './probe-verdict.ts';
 
-/** kubelet's recorded events are rationed per probe: the first of a run, then one per interval with a count. */
-export type EventRation = { readonly reason: string; readonly recordedAtMs: number; readonly suppressed: number };
+/** The part of a held probe that its target's spec decides. Only workers.ts replaces it. */
+export type HeldSpec = {
+  readonly container: PlacedContainer;
+  readonly probe: Probe;
+  readonly worker: WorkerSpec;
+  readonly digest: string;
+  /** The probe has left the spec, or its target terminates: the next step ends the worker. */
+  readonly stopping: boolean;
+};
 
-/** A worker. Mutable: this is the shell's state; what it becomes is decided in core. */
+/** A worker: three parts, each written by one file. */
 export type HeldProbe = {
   readonly name: ProbeName;
   readonly probeType: ProbeType;
   readonly labels: ProbeMetricLabels;
-  container: PlacedContainer;
-  spec: Probe;
-  workerSpec: WorkerSpec;
-  specDigest: string;
-  /** As last committed. */
-  record: ProbeRecord;
-  /** The record's worker state and what was counted since. */
-  worker: Worker;
-  /** Manual triggers of TARGET that have been passed on. */
-  requestsSeen: number;
-  ticker: Ticker;
-  /** Which entry of the timer heap is the valid one. */
-  wake: number;
-  inFlight: boolean;
-  /** How it behaved when it was last asked: who may have a socket when there are few. */
-  manners: Manners;
-  /** It could not run when it was due, or what it found is void: it runs first thing, and its next tick keeps its distance. */
-  owed: boolean;
-  /** When (monotonic) this container was first seen running, where its start lies in the future. */
-  runningSeen?: { readonly containerID: string; readonly atMs: number };
-  /** When it last had nothing open: probed, or nothing to probe. Wall time. */
-  seenAtMs: number;
-  /** What it found last is void: it was the prober's own trouble. */
-  isVoid: boolean;
-  /** Its last probe of a prober that was sure of itself was a prober error. */
-  erred: boolean;
-  /** The probe has left the spec, or its target terminates: the next step ends the worker. */
-  stopping: boolean;
-  /** The attempts of the current run of equal results, oldest first. */
-  attempts: readonly TimedAttempt[];
-  ration: EventRation | undefined;
+  readonly spec: HeldSpec;
+  readonly schedule: ProbeSchedule;
+  readonly verdict: ProbeVerdict;
 };
 
 /** A commit that STATUS has not acked as far as is known. */
@@ -159,9 +137,4 @@ export function storedWorker(record: ProbeRecord, specDigest: string, checkpoint
   const resultRun = valid ? Math.max(checkpoint.resultRun, record.resultRun) : record.resultRun;
   const worker: Worker = { containerID, resultRun, onHold, ...(lastResult && { lastResult }) };
   return record.specDigest === specDigest ? worker : withoutRun(worker);
-}
-
-/** Its counters restart. */
-export function withoutRun({ lastResult: _, ...worker }: Worker): Worker {
-  return { ...worker, resultRun: 0 };
 }

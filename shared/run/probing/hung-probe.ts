@@ -10,7 +10,7 @@ import { hangKey, targetAddress, targetKey } from '../../store/keys.ts';
 import type { Condition, Store } from '../../store/store.ts';
 import type { Poison } from '../../table/targets.ts';
 import { type WritePorts, writeKnown } from '../../table/write.ts';
-import type { Holder } from '../holder.ts';
+import type { Run } from '../run.ts';
 import type { HeldProbe, HeldTarget } from './held-target.ts';
 
 /** One hang may be anybody's: of two with the same probe the third is not waited for. */
@@ -24,8 +24,8 @@ export const hungProbeParts = ['namespace', 'target', 'uid', 'generation', 'cont
 /** A change of the spec gives another name. */
 export const hungProbeName = (
   { namespace, name, uid, generation }: TargetRecord,
-  { container, probeType }: HeldProbe,
-): string => `${namespace}\n${name}\n${uid}\n${generation}\n${container.spec.name}\n${probeType}`;
+  { spec, probeType }: HeldProbe,
+): string => `${namespace}\n${name}\n${uid}\n${generation}\n${spec.container.spec.name}\n${probeType}`;
 
 /**
  * Counts one more hang of the probe, unless its target is gone. A text that is no name is ignored.
@@ -73,12 +73,12 @@ function withHang(before: HangRecord | undefined, { uid, generation, probe, nowM
 }
 
 /** Takes in what was read; a probe that is left alone from now on is logged. */
-export function takeHang(holder: Holder, held: HeldTarget, hang: HangRecord): void {
+export function takeHang({ ports }: Run, held: HeldTarget, hang: HangRecord): void {
   if (hang.version <= (held.hang?.version ?? 0)) return;
   held.hang = hang;
   const { namespace, name } = held.target;
   for (const [probe, hangs] of quarantinedIn(held))
-    holder.run.ports.log.error('probe quarantined', { namespace, target: name, probe, hangs });
+    ports.log.error('probe quarantined', { namespace, target: name, probe, hangs });
 }
 
 export type Quarantine = { readonly detail: string; readonly hungAtMs: number };

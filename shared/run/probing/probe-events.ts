@@ -1,16 +1,123 @@
-/** The bus events of a probe: its result changed, or kubelet recorded something. Pure. */
-
+/** The events of a probe: what the history keeps, and what the bus carries. Pure. */
 import { type BusEvent, schemaVersion } from '../../bus/events.ts';
 import type { RecordedEvent } from '../../core/probe-report.ts';
 import type { EventRecord, ProbeRecord, TargetRecord } from '../../core/records.ts';
 import { publishedResult } from '../../core/shown.ts';
+import { probeName } from '../../core/spec.ts';
 import type { Result } from '../../core/types.ts';
 import type { TimedAttempt } from '../../prober/probe.ts';
-import type { EventRation, HeldProbe } from './held-target.ts';
-import { eventId } from './transition.ts';
+import type { HeldProbe } from './held-target.ts';
+import type { EventRation } from './probe-verdict.ts';
+
+/** Sorts by time; the rest makes a repetition write the same item. */
+export const eventId = (timeMs: number, what: string): string => `${String(timeMs).padStart(14, '0')}#${what}`;
+
+const versionDigits = 10;
+
+/** The EVENT that was written together with the record's present version; it sorts after what kubelet recorded in the same moment. */
+export const transitionId = ({ container, probeType, sinceMs, version }: ProbeRecord): string =>
+  eventId(sinceMs, `${probeName(container, probeType)}#~${String(version).padStart(versionDigits, '0')}`);
+
+type Transition = {
+  readonly probe: Pick<HeldProbe, 'probeType'>;
+  readonly before: ProbeRecord;
+  readonly after: ProbeRecord;
+  readonly attempts: readonly TimedAttempt[];
+};
+
+export function transitionEvent({ probe, before, after, attempts }: Transition): EventRecord {
+  const [previousResult, result] = [publishedResult(before), publishedResult(after)];
+  const initial = isInitial(before, after);
+  return {
+    id: transitionId(after),
+    uid: after.uid,
+    timeMs: after.sinceMs,
+    kind: 'transition',
+    type: result === 'unknown' || (result === 'failure' && !initial) ? 'Warning' : 'Normal',
+    reason: 'ProbeResultChanged',
+    message: `${probe.probeType} of ${after.container}: ${changeText(before, after)}`,
+    container: after.container,
+    probeType: probe.probeType,
+    containerID: after.containerID,
+    ...(result && { result }),
+    ...(previousResult && { previousResult }),
+    ...(initial && { initial }),
+    count: 1,
+    attempts,
+  };
+}
+
+function changeText(before: Published, after: Published): string {
+  const to = publishedResult(after) ?? 'none';
+  const change = isInitial(before, after) ? to : `${publishedResult(before) ?? 'none'} -> ${to}`;
+  return after.unknown ? `${change} (${after.unknown.reason}: ${after.unknown.message})` : change;
+}
+
+type Published = Pick<ProbeRecord, 'result' | 'unknown'>;
+
+/** The first thing that is known of a container's probe: there is nothing before it, and it is not the end of the worker. */
+export const isInitial = (before: Published, after: Published): boolean =>
+  publishedResult(before) === undefined && publishedResult(after) !== undefined;
 
 /** kubelet's recorded events: the first of a run, then at most one in this time, with a count. */
 export const eventIntervalMs = 300_000;
+
+/** Whether this event is due now, and what stays in memory of it. */
+export function rationed(
+  before: EventRation | undefined,
+  event: RecordedEvent,
+  nowMs: number,
+): { readonly isDue: boolean; readonly count: number; readonly ration: EventRation } {
+  const reason = event.message.split(':', 1)[0] ?? event.reason;
+  const count = before?.reason === reason ? before.suppressed + 1 : 1;
+  if (before?.reason === reason && nowMs - before.recordedAtMs < eventIntervalMs)
+    return { isDue: false, count, ration: { ...before, suppressed: count } };
+  return { isDue: true, count, ration: { reason, recordedAtMs: nowMs, suppressed: 0 } };
+}
+
+type Recording = Pick<HeldProbe, 'name' | 'probeType' | 'verdict'>;
+
+type Recorded = {
+  readonly probe: Recording;
+  readonly event: RecordedEvent;
+  readonly count: number;
+  readonly attempts: readonly TimedAttempt[];
+  readonly nowMs: number;
+};
+
+export function recordedEvent({ probe, event, count, attempts, nowMs }: Recorded): EventRecord {
+  const { record, worker } = probe.verdict;
+  return {
+    id: eventId(nowMs, `${probe.name}#${event.reason}`),
+    uid: record.uid,
+    timeMs: nowMs,
+    kind: 'recorded',
+    type: event.type,
+    reason: event.reason,
+    message: event.message,
+    container: record.container,
+    probeType: probe.probeType,
+    containerID: worker.containerID,
+    count,
+    attempts,
+  };
+}
+
+const proberErrorReason = 'ProberError';
+
+/**
+ * A prober error that lasts: a missing secret, a name whose servers fail. It changes no result and is not on the bus (difference 4); the
+ * event history says why the probe gives no verdict.
+ */
+export const isKeptQuiet = (event: EventRecord): boolean => event.reason === proberErrorReason;
+
+/** The event of a prober error that lasts: at most one in five minutes, with a count. */
+export function proberError(probe: Recording, error: string, nowMs: number) {
+  const message = `${probe.probeType} probe could not be made: ${error}`;
+  const event: RecordedEvent = { type: 'Warning', reason: proberErrorReason, message, fieldPath: '' };
+  const { isDue, count, ration } = rationed(probe.verdict.ration, event, nowMs);
+  return { events: isDue ? [recordedEvent({ probe, event, count, attempts: [], nowMs })] : [], ration };
+}
 
 const targetOf = ({ namespace, name, uid }: TargetRecord) => ({ namespace, name, uid });
 
@@ -50,48 +157,10 @@ export function resultChanged(
   };
 }
 
-/** Whether this event is told now, and what is remembered of it. */
-export function rationed(
-  before: EventRation | undefined,
-  event: RecordedEvent,
-  nowMs: number,
-): { readonly tell: boolean; readonly count: number; readonly ration: EventRation } {
-  const reason = event.message.split(':', 1)[0] ?? event.reason;
-  const count = before?.reason === reason ? before.suppressed + 1 : 1;
-  if (before?.reason === reason && nowMs - before.recordedAtMs < eventIntervalMs)
-    return { tell: false, count, ration: { ...before, suppressed: count } };
-  return { tell: true, count, ration: { reason, recordedAtMs: nowMs, suppressed: 0 } };
-}
-
-type Recorded = {
-  readonly probe: HeldProbe;
-  readonly event: RecordedEvent;
-  readonly count: number;
-  readonly attempts: readonly TimedAttempt[];
-  readonly nowMs: number;
-};
-
-export function recordedEvent({ probe, event, count, attempts, nowMs }: Recorded): EventRecord {
-  return {
-    id: eventId(nowMs, `${probe.name}#${event.reason}`),
-    uid: probe.record.uid,
-    timeMs: nowMs,
-    kind: 'recorded',
-    type: event.type,
-    reason: event.reason,
-    message: event.message,
-    container: probe.record.container,
-    probeType: probe.probeType,
-    containerID: probe.worker.containerID,
-    count,
-    attempts,
-  };
-}
-
 export function recordedBusEvent(
   target: TargetRecord,
   { id, timeMs, reason, message, count, attempts }: EventRecord,
-  probe: HeldProbe,
+  probe: Pick<HeldProbe, 'probeType' | 'spec'>,
 ): BusEvent {
   return {
     detailType: reason === 'ProbeWarning' ? 'Container Probe Warning' : 'Container Unhealthy',
@@ -100,28 +169,11 @@ export function recordedBusEvent(
       schemaVersion,
       id: `${target.uid}/${id}`,
       target: targetOf(target),
-      container: probe.record.container,
+      container: probe.spec.container.spec.name,
       probeType: probe.probeType,
       message,
       count,
       attempts: attemptsOf(attempts),
     },
   };
-}
-
-const reason = 'ProberError';
-
-/**
- * A prober error that lasts: a missing secret, a name whose servers fail. It changes no result and is not on the bus (difference 4); the
- * event history says why the probe gives no verdict.
- */
-export const isKeptQuiet = (event: EventRecord): boolean => event.reason === reason;
-
-/** One at most in five minutes, with a count. */
-export function ownTrouble(probe: HeldProbe, error: string, nowMs: number): readonly EventRecord[] {
-  const message = `${probe.probeType} probe could not be made: ${error}`;
-  const event: RecordedEvent = { type: 'Warning', reason, message, fieldPath: '' };
-  const { tell, count, ration } = rationed(probe.ration, event, nowMs);
-  probe.ration = ration;
-  return tell ? [recordedEvent({ probe, event, count, attempts: [], nowMs })] : [];
 }

@@ -10,14 +10,16 @@ import { isAcked } from '../../status-sync/write-status.ts';
 import { decodeEvent } from '../../store/items.ts';
 import { eventKey } from '../../store/keys.ts';
 import type { Holder } from '../holder.ts';
+import type { Run } from '../run.ts';
 import type { HeldTarget } from './held-target.ts';
-import { resultChanged } from './probe-events.ts';
-import { transitionId } from './transition.ts';
+import { resultChanged, transitionId } from './probe-events.ts';
+
+type Tending = Pick<Holder, 'run' | 'publisher' | 'scheduleTarget' | 'reread'>;
 
 /**
  * Looks at targets of one bucket. Those with something open are read again first, so that nothing is asked for that is done already.
  */
-export async function tendTargets(holder: Holder, due: readonly HeldTarget[]): Promise<void> {
+export async function tendTargets(holder: Tending, due: readonly HeldTarget[]): Promise<void> {
   const open = due.filter((held) => isOpen(holder, held));
   if (open.length === 0) return;
   await holder.reread(open);
@@ -25,16 +27,16 @@ export async function tendTargets(holder: Holder, due: readonly HeldTarget[]): P
 }
 
 /** Something of the target is open now; what is open later is looked at then. */
-function isOpen(holder: Holder, held: HeldTarget): boolean {
-  const nowMs = holder.run.ports.clock.nowMs();
+function isOpen({ run, scheduleTarget }: Pick<Holder, 'run' | 'scheduleTarget'>, held: HeldTarget): boolean {
+  const nowMs = run.ports.clock.nowMs();
   const openAtMs = openMs(held, nowMs);
   if (openAtMs === undefined) return false;
   if (openAtMs <= nowMs) return true;
-  holder.scheduleTarget(held, openAtMs);
+  scheduleTarget(held, openAtMs);
   return false;
 }
 
-async function tendOpen(holder: Holder, held: HeldTarget): Promise<void> {
+async function tendOpen(holder: Omit<Tending, 'reread'>, held: HeldTarget): Promise<void> {
   if (held.gone || holder.run.ended()) return;
   const nowMs = holder.run.ports.clock.nowMs();
   dropAcked(held);
@@ -61,33 +63,37 @@ function dropAcked(held: HeldTarget): void {
   }
 }
 
-function askForSync(holder: Holder, held: HeldTarget, nowMs: number): void {
+function askForSync({ publisher }: Pick<Holder, 'publisher'>, held: HeldTarget, nowMs: number): void {
   const sync = nextSyncMs(held, nowMs);
   if (sync === undefined || sync > nowMs || nowMs - held.syncAskedAtMs < againIntervalMs) return;
   held.syncAskedAtMs = nowMs;
   const id = `${held.target.uid}/sync/${nowMs}`;
-  holder.publisher.publish([syncRequested(held.target, { reason: 'Due', id, timeMs: nowMs })]);
+  publisher.publish([syncRequested(held.target, { reason: 'Due', id, timeMs: nowMs })]);
 }
 
 export const againIntervalMs = 10_000;
 
 /** Publishes again what this run, or one before it, committed and STATUS has not acked (kubelet's syncBatch). */
-export async function publishAgain(holder: Holder, held: HeldTarget, nowMs: number): Promise<void> {
+export async function publishAgain(
+  { run, publisher }: Pick<Holder, 'run' | 'publisher'>,
+  held: HeldTarget,
+  nowMs: number,
+): Promise<void> {
   for (const [name, unacked] of [...held.unacked]) {
     if (nowMs - unacked.publishedAtMs < againIntervalMs) continue;
-    const event = unacked.event ?? (await storedChange(holder, held, name));
+    const event = unacked.event ?? (await storedChange(run, held, name));
     // What was committed meanwhile has been told with its own event.
     if (!event || held.unacked.get(name) !== unacked) continue;
     held.unacked.set(name, { ...unacked, event, publishedAtMs: nowMs });
-    holder.publisher.publish([event]);
+    publisher.publish([event]);
   }
 }
 
 /** The event of a commit of another run, from the transition that was written with it. */
-async function storedChange(holder: Holder, held: HeldTarget, name: ProbeName): Promise<BusEvent | undefined> {
+async function storedChange({ ports }: Run, held: HeldTarget, name: ProbeName): Promise<BusEvent | undefined> {
   const after = held.records.get(name);
   if (!after) return undefined;
-  const item = await holder.run.ports.store.get(eventKey(held.address, transitionId(after)));
+  const item = await ports.store.get(eventKey(held.address, transitionId(after)));
   const decoded = item && decodeEvent(item);
   const transition = decoded?.kind === 'ok' ? decoded.record : undefined;
   const { previousResult, attempts = [] } = transition ?? {};

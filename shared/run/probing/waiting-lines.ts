@@ -36,7 +36,7 @@ export function waitingLines(room: Pick<Room, 'hasFor'>): WaitingLines {
   const nextOf = (group: readonly Manners[]) =>
     group
       .flatMap((manners) => firstOf(manners) ?? [])
-      .filter(({ probe }) => room.hasFor(probe.manners, descriptorsOf(probe.spec)))
+      .filter(({ probe }) => room.hasFor(probe.schedule.backlogClass, descriptorsOf(probe.spec.probe)))
       .reduce<Waiting | undefined>(
         (first, other) => (first && first.arrival < other.arrival ? first : other),
         undefined,
@@ -50,12 +50,12 @@ export function waitingLines(room: Pick<Room, 'hasFor'>): WaitingLines {
   };
   return {
     join(held, probe) {
-      const line = lines[probe.manners];
+      const line = lines[probe.schedule.backlogClass];
       if (line.has(probe)) return;
       arrivals += 1;
       line.set(probe, { held, probe, arrival: arrivals });
     },
-    leave: (probe) => void lines[probe.manners].delete(probe),
+    leave: (probe) => void lines[probe.schedule.backlogClass].delete(probe),
     isEmpty,
     next: () => firstIn(servedInOrder),
     hasBefore: (manners) => !isEmpty() && firstIn(servedBefore(manners)) !== undefined,
@@ -67,4 +67,4 @@ const servedBefore = (manners: Manners): readonly (readonly Manners[])[] =>
   servedInOrder.slice(0, servedInOrder.findIndex((group) => group.includes(manners)) + 1);
 
 const isGone = ({ held, probe }: Waiting): boolean =>
-  held.gone || probe.inFlight || held.probes.get(probe.name) !== probe;
+  held.gone || probe.schedule.inFlight || held.probes.get(probe.name) !== probe;

@@ -21,35 +21,41 @@ import { probeKey } from '../../store/keys.ts';
 import type { ReadTarget } from '../../table/targets.ts';
 import type { Holder } from '../holder.ts';
 import { inheritedSeenAtMs } from '../inherited.ts';
-import { trigger } from './commit-probe.ts';
+import { triggerProbe } from './commit-probe.ts';
 import {
   containerStatus,
   type HeldProbe,
+  type HeldSpec,
   type HeldTarget,
   refreshView,
   storedWorker,
   unackedOf,
-  withoutRun,
   workerSpecOf,
 } from './held-target.ts';
 import { takeHang } from './hung-probe.ts';
-import { isNewer } from './transition.ts';
+import { isNewer } from './plan-step.ts';
+import { newSchedule, restart, seeRequests } from './probe-schedule.ts';
+import { newVerdict, restartCounters } from './probe-verdict.ts';
 
 export type Checkpoints = CheckpointRecord['entries'];
 
+/** What the reconciliation of workers needs of a holder. */
+export type Reconciling = Pick<Holder, 'run' | 'targets' | 'takenOver' | 'schedule' | 'scheduleTarget'>;
+type Starting = Pick<Holder, 'run' | 'takenOver'>;
+
 /** Takes in what was read of a target: holds it if it is new, else brings what is held up to date. */
-export function adoptTarget(holder: Holder, read: ReadTarget, checkpoints: Checkpoints): HeldTarget {
+export function adoptTarget(holder: Reconciling, read: ReadTarget, checkpoints: Checkpoints): HeldTarget {
   const known = holder.targets.get(read.address.prefix);
   if (known && known.target.uid !== read.target.uid) dropTarget(holder, known);
   const held = known && !known.gone ? known : holdTarget(holder, read);
   takeNewer(held, read);
-  if (read.hang) takeHang(holder, held, read.hang);
+  if (read.hang) takeHang(holder.run, held, read.hang);
   for (const [name, record] of Object.entries(read.probes)) {
     const kept = held.records.get(name);
     // Of an item that is held this process is the only writer: what it has in memory is what it last wrote, ends of workers included.
     if (!held.probes.has(name) && !(kept && isNewer(kept, record))) held.records.set(name, record);
   }
-  for (const name of refreshView(held)) trigger(holder, held, name);
+  for (const name of refreshView(held)) triggerProbe(holder, held, name);
   reconcileWorkers(holder, held, checkpoints);
   holder.scheduleTarget(held, holder.run.ports.clock.nowMs());
   return held;
@@ -63,13 +69,13 @@ function takeNewer(held: HeldTarget, read: ReadTarget): void {
 }
 
 /** The uid is gone: nothing of it is probed, written or told any more. */
-export function dropTarget(holder: Holder, held: HeldTarget): void {
+export function dropTarget({ run, targets }: Pick<Holder, 'run' | 'targets'>, held: HeldTarget): void {
   held.gone = true;
-  if (holder.targets.get(held.address.prefix) === held) holder.targets.delete(held.address.prefix);
-  for (const probe of held.probes.values()) holder.run.ports.metrics.remove(probe.labels);
+  if (targets.get(held.address.prefix) === held) targets.delete(held.address.prefix);
+  for (const probe of held.probes.values()) run.ports.metrics.remove(probe.labels);
 }
 
-function holdTarget(holder: Holder, read: ReadTarget): HeldTarget {
+function holdTarget({ targets }: Pick<Holder, 'targets'>, read: ReadTarget): HeldTarget {
   const held: HeldTarget = {
     address: read.address,
     target: read.target,
@@ -84,11 +90,11 @@ function holdTarget(holder: Holder, read: ReadTarget): HeldTarget {
     wake: 0,
     gone: false,
   };
-  holder.targets.set(read.address.prefix, held);
+  targets.set(read.address.prefix, held);
   return held;
 }
 
-function reconcileWorkers(holder: Holder, held: HeldTarget, checkpoints: Checkpoints): void {
+function reconcileWorkers(holder: Reconciling, held: HeldTarget, checkpoints: Checkpoints): void {
   const wanted = new Map(wantedProbes(held).map((entry) => [entry.name, entry]));
   for (const entry of wanted.values()) {
     const probe = held.probes.get(entry.name);
@@ -112,20 +118,31 @@ function wantedProbes(held: HeldTarget): readonly SpecProbe[] {
 type Updating = { readonly probe: HeldProbe; readonly entry: SpecProbe };
 
 /** A changed spec: the counters restart, the cached result stays until a new threshold is met (difference 3). */
-function updateWorker(holder: Holder, held: HeldTarget, { probe, entry }: Updating): void {
-  const specDigest = digestOf(entry);
-  const moved = probe.spec.periodSeconds !== entry.probe.periodSeconds;
-  probe.stopping = false;
-  probe.container = entry.container;
-  probe.spec = entry.probe;
-  probe.workerSpec = workerSpecOf(held.target, entry);
-  if (specDigest === probe.specDigest) return;
-  probe.specDigest = specDigest;
-  probe.worker = withoutRun(probe.worker);
-  if (moved) probe.ticker = newTargetTicker(holder.run.ports.clock.nowMs(), phasedOf(held.target, probe));
+function updateWorker({ run }: Pick<Holder, 'run'>, held: HeldTarget, { probe, entry }: Updating): void {
+  const before = probe.spec;
+  const spec = heldSpecOf(held.target, entry);
+  replaceSpec(probe, spec);
+  if (spec.digest === before.digest) return;
+  restartCounters(probe.verdict);
+  const { periodSeconds } = spec.probe;
+  if (periodSeconds === before.probe.periodSeconds) return;
+  const phased = phasedOf(held.target, probe.name, periodSeconds);
+  restart(probe.schedule, newTargetTicker(run.ports.clock.nowMs(), phased));
 }
 
-function startWorker(holder: Holder, held: HeldTarget, entry: SpecProbe, checkpoints: Checkpoints): void {
+function replaceSpec(probe: { spec: HeldSpec }, spec: HeldSpec): void {
+  probe.spec = spec;
+}
+
+const heldSpecOf = (target: TargetRecord, entry: SpecProbe): HeldSpec => ({
+  container: entry.container,
+  probe: entry.probe,
+  worker: workerSpecOf(target, entry),
+  digest: digestOf(entry),
+  stopping: false,
+});
+
+function startWorker(holder: Starting, held: HeldTarget, entry: SpecProbe, checkpoints: Checkpoints): void {
   const record = held.records.get(entry.name);
   if (!record || (record.ended && !revives(held, entry, record))) return;
   held.probes.set(entry.name, workerOf(holder, held, { entry, record, checkpoints }));
@@ -142,46 +159,31 @@ function revives(held: HeldTarget, entry: SpecProbe, record: ProbeRecord): boole
   return status?.state?.kind === 'running' || digestOf(entry) !== record.specDigest;
 }
 
-type Starting = { readonly entry: SpecProbe; readonly record: ProbeRecord; readonly checkpoints: Checkpoints };
+type Started = { readonly entry: SpecProbe; readonly record: ProbeRecord; readonly checkpoints: Checkpoints };
 
-function workerOf(holder: Holder, held: HeldTarget, { entry, record, checkpoints }: Starting): HeldProbe {
+function workerOf({ run, takenOver }: Starting, held: HeldTarget, { entry, record, checkpoints }: Started): HeldProbe {
   const { namespace, name, uid } = held.target;
-  const nowMs = holder.run.ports.clock.nowMs();
-  const phased = phasedOf(held.target, { name: entry.name, spec: entry.probe });
-  const specDigest = digestOf(entry);
+  const nowMs = run.ports.clock.nowMs();
+  const phased = phasedOf(held.target, entry.name, entry.probe.periodSeconds);
+  const spec = heldSpecOf(held.target, entry);
   const checkpoint = checkpoints[probeKey(held.address, entry.name).sk];
   const owed = checkpoint?.uid === uid && checkpoint.owed === true;
+  const ticker = firstTicker({
+    record,
+    owed,
+    phased,
+    nowMs,
+    unheldSinceMs: takenOver?.unheldSinceMs ?? nowMs,
+    isTick: run.message.mode === 'tick',
+  });
+  const seenAtMs = takenOver ? inheritedSeenAtMs(takenOver.inherited, held, { probe: entry.name, nowMs }) : nowMs;
   return {
     name: entry.name,
     probeType: entry.probeType,
     labels: { probeType: entry.probeType, container: entry.container.spec.name, pod: name, namespace, podUid: uid },
-    container: entry.container,
-    spec: entry.probe,
-    workerSpec: workerSpecOf(held.target, entry),
-    specDigest,
-    record,
-    worker: storedWorker(record, specDigest, checkpoint),
-    requestsSeen: requestsSeen(checkpoint, uid),
-    ticker: firstTicker({
-      record,
-      owed,
-      phased,
-      nowMs,
-      unheldSinceMs: holder.takenOver?.unheldSinceMs ?? nowMs,
-      isTick: holder.run.message.mode === 'tick',
-    }),
-    wake: 0,
-    inFlight: false,
-    manners: 'new',
-    owed: false,
-    seenAtMs: holder.takenOver
-      ? inheritedSeenAtMs(holder.takenOver.inherited, held, { probe: entry.name, nowMs })
-      : nowMs,
-    isVoid: false,
-    erred: false,
-    stopping: false,
-    attempts: [],
-    ration: undefined,
+    spec,
+    schedule: newSchedule(ticker, requestsSeen(checkpoint, uid)),
+    verdict: newVerdict(record, storedWorker(record, spec.digest, checkpoint), seenAtMs),
   };
 }
 
@@ -204,26 +206,36 @@ function firstTicker({ record, owed, phased, nowMs, unheldSinceMs, isTick }: Fir
     : takenOverTicker(nowMs, phased, unheldSinceMs);
 }
 
-function passOnRequests(holder: Holder, held: HeldTarget, name: ProbeName, since: 'known' | 'loaded'): void {
+function passOnRequests(
+  { run, schedule }: Pick<Holder, 'run' | 'schedule'>,
+  held: HeldTarget,
+  name: ProbeName,
+  since: 'known' | 'loaded',
+): void {
   const probe = held.probes.get(name);
   if (!probe) return;
   const requests = held.target.probeRequests[name] ?? 0;
-  if (requests > probe.requestsSeen) {
-    // Whoever held it before may have passed it on already: it is owed a probe, and keeps its phase.
-    if (since === 'loaded' && !probe.ticker.resting)
-      probe.ticker = owedTicker(holder.run.ports.clock.nowMs(), phasedOf(held.target, probe));
-    else trigger(holder, held, name);
+  if (requests > probe.schedule.requestsSeen) {
+    // The previous holder may have passed it on already: the probe is pending, and keeps its phase.
+    if (since === 'loaded' && !probe.schedule.ticker.resting) {
+      const phased = phasedOf(held.target, name, probe.spec.probe.periodSeconds);
+      restart(probe.schedule, owedTicker(run.ports.clock.nowMs(), phased));
+    } else triggerProbe({ schedule }, held, name);
   }
-  probe.requestsSeen = Math.max(probe.requestsSeen, requests);
-  holder.schedule(held, probe);
+  seeRequests(probe.schedule, requests);
+  schedule(held, probe);
 }
 
-function stopWorker(holder: Holder, held: HeldTarget, name: ProbeName): void {
+function stopWorker(
+  holder: Pick<Reconciling, 'run' | 'takenOver' | 'schedule'>,
+  held: HeldTarget,
+  name: ProbeName,
+): void {
   const probe = held.probes.get(name);
   const record = held.records.get(name);
   if (probe) {
-    probe.stopping = true;
-    trigger(holder, held, name);
+    replaceSpec(probe, { ...probe.spec, stopping: true });
+    triggerProbe(holder, held, name);
     return;
   }
   // Its spec left while nobody held the shard: a worker that only ends.
@@ -231,7 +243,7 @@ function stopWorker(holder: Holder, held: HeldTarget, name: ProbeName): void {
 }
 
 function endForgotten(
-  holder: Holder,
+  holder: Pick<Reconciling, 'run' | 'takenOver' | 'schedule'>,
   held: HeldTarget,
   { name, record }: { readonly name: ProbeName; readonly record: ProbeRecord },
 ): void {
@@ -245,14 +257,14 @@ function endForgotten(
   const container = { kind: 'container' as const, spec: { name: record.container } };
   const entry: SpecProbe = { name, container, probeType: record.probeType, probe: spec };
   const probe = workerOf(holder, held, { entry, record, checkpoints: {} });
-  probe.stopping = true;
+  replaceSpec(probe, { ...probe.spec, stopping: true });
   held.probes.set(name, probe);
-  trigger(holder, held, name);
+  triggerProbe(holder, held, name);
 }
 
 /** Where in its period a probe has its instants. */
-export const phasedOf = ({ namespace, name }: TargetRecord, probe: Pick<HeldProbe, 'name' | 'spec'>): Phased =>
-  phaseOf(hash32(`${namespace}/${name}#${probe.name}`), probe.spec.periodSeconds * 1000);
+export const phasedOf = ({ namespace, name }: TargetRecord, probe: ProbeName, periodSeconds: number): Phased =>
+  phaseOf(hash32(`${namespace}/${name}#${probe}`), periodSeconds * 1000);
 
 /** Of another incarnation's requests nothing has been passed on: an entry counts for its uid alone. */
 const requestsSeen = (checkpoint: Checkpoints[string] | undefined, uid: string): number =>
@@ -261,7 +273,7 @@ const requestsSeen = (checkpoint: Checkpoints[string] | undefined, uid: string):
 /** What is to be remembered of a target that is read anew: its manual triggers, so that none fires twice. No run length counts. */
 export function requestsPassedOn({ address, target, probes }: HeldTarget): Checkpoints {
   const entries = [...probes.values()].map((probe) => {
-    const entry = { uid: target.uid, streak: noStreak, resultRun: 0, requestsSeen: probe.requestsSeen };
+    const entry = { uid: target.uid, streak: noStreak, resultRun: 0, requestsSeen: probe.schedule.requestsSeen };
     return [probeKey(address, probe.name).sk, entry] as const;
   });
   return Object.fromEntries(entries);

@@ -27,7 +27,7 @@ type Inherited = { readonly degraded: boolean; readonly degradedTold: boolean };
  * not know what to take back.
  */
 export function doubtTeller(
-  { run, publisher }: Holder,
+  { run, publisher }: Pick<Holder, 'run' | 'publisher'>,
   { degraded: wasDegraded, degradedTold }: Inherited,
 ): DoubtTeller {
   let told: boolean | undefined = wasDegraded === degradedTold ? degradedTold : undefined;

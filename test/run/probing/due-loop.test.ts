@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { descriptorsMax } from '../../../shared/core/room.ts';
-import { loadedTicker, newTargetTicker, readyWakes, shiftTicker } from '../../../shared/core/ticker.ts';
+import { loadedTicker, newTargetTicker, readyWakes } from '../../../shared/core/ticker.ts';
 import { sleep } from '../../../shared/lib/clock.ts';
 import { type Steps, startLoop } from '../../../shared/run/probing/due-loop.ts';
 import type { HeldProbe, HeldTarget } from '../../../shared/run/probing/held-target.ts';
+import { classify, newSchedule, restart, shiftSchedule } from '../../../shared/run/probing/probe-schedule.ts';
 import { probeRoom } from '../../../shared/run/probing/sockets.ts';
 import type { Run } from '../../../shared/run/run.ts';
 import { StoreUnavailable } from '../../../shared/store/store.ts';
@@ -18,14 +19,8 @@ function loopOfOne() {
   const log = recordingLog();
   const run = { ports: { clock, log }, message: {}, ended: () => undefined } as unknown as Run;
   const ticker = newTargetTicker(clock.nowMs(), { phaseMs: 0, periodMs: 10_000 });
-  const probe = {
-    name: 'app#readiness',
-    ticker,
-    wake: 0,
-    inFlight: false,
-    manners: 'new',
-    spec: {},
-  } as unknown as HeldProbe;
+  const schedule = newSchedule(ticker, 0);
+  const probe = { name: 'app#readiness', schedule, spec: { probe: {} } } as unknown as HeldProbe;
   const address = { bucket: '00' };
   const held = { gone: false, wake: 0, address, probes: new Map([[probe.name, probe]]) } as unknown as HeldTarget;
   return { clock, log, held, probe, loop: startLoop(run) };
@@ -99,13 +94,13 @@ function loopOfMany(
     const isHanging = probe.name.startsWith('hanging');
     if (isHanging) await sleep(clock, timeoutMs);
     else if (answerMs > 0) await sleep(clock, answerMs);
-    probe.manners = isHanging ? 'hanging' : 'steady';
+    classify(probe.schedule, isHanging ? timeoutMs : 0, timeoutMs);
     return 'over';
   };
   const probes = names.map((name, at) => {
     const phased = { phaseMs: Math.floor((at * periodMs) / names.length), periodMs };
     const ticker = loadedTicker(clock.nowMs(), phased);
-    const probe = { name, ticker, wake: 0, inFlight: false, owed: false, manners: 'new', spec: {} };
+    const probe = { name, schedule: newSchedule(ticker, 0), spec: { probe: {} } };
     held.probes.set(name, probe as unknown as HeldProbe);
     return probe as unknown as HeldProbe;
   });
@@ -114,7 +109,7 @@ function loopOfMany(
     const onJump = (jumpMs: number) => {
       jumps.push(jumpMs);
       for (const probe of probes) {
-        probe.ticker = shiftTicker(probe.ticker, jumpMs, clock.nowMs());
+        shiftSchedule(probe.schedule, jumpMs, clock.nowMs());
         loop.schedule(held, probe);
       }
     };
@@ -222,14 +217,14 @@ for (const jumpMs of [3_600_000, -3_600_000])
     assert.equal(begun.length - before, 40);
   });
 
-test('what is in flight when the run ends is owed', async () => {
+test('what is in flight when the run ends is pending', async () => {
   const { clock, loop, probes, start } = loopOfMany(['hanging-0', 'healthy-1'], 60_000);
   start();
   await clock.advance(15_000);
   const stopped = loop.stopped();
   loop.abandon();
   assert.deepEqual(
-    probes.map(({ owed, ticker }) => [owed, readyWakes(ticker)]),
+    probes.map(({ schedule: { pending, ticker } }) => [pending, readyWakes(ticker)]),
     [
       [true, ['tick']],
       [false, []],
@@ -242,7 +237,7 @@ test('hundreds of probes that are due at once begin over several turns of the ev
   const clock = standingClock();
   const names = Array.from({ length: 500 }, (_, at) => `healthy-${at}`);
   const { begun, probes, start } = loopOfMany(names, 1_000, { clock, beginMs: 1 });
-  for (const probe of probes) probe.ticker = { ...probe.ticker, tickHeld: true };
+  for (const { schedule } of probes) restart(schedule, { ...schedule.ticker, tickHeld: true });
   const begunByTurn = [0];
   const turn = () => {
     begunByTurn.push(begun.length);
@@ -265,7 +260,7 @@ test('thousands of probes that each leave their place at once begin without exha
   const loop = startLoop(run, room);
   const probes = Array.from({ length: waiting }, (_, at): [string, HeldProbe] => {
     const ticker = newTargetTicker(clock.nowMs(), { phaseMs: 0, periodMs: 10_000 });
-    const probe = { name: `app-${at}`, ticker, wake: 0, inFlight: false, owed: false, manners: 'new', spec: {} };
+    const probe = { name: `app-${at}`, schedule: newSchedule(ticker, 0), spec: { probe: {} } };
     return [probe.name, probe as unknown as HeldProbe];
   });
   const held = { gone: false, wake: 0, probes: new Map(probes) } as unknown as HeldTarget;

@@ -4,6 +4,7 @@ import type { Manners } from '../../../shared/core/room.ts';
 import type { Attempt } from '../../../shared/core/types.ts';
 import { sleep } from '../../../shared/lib/clock.ts';
 import type { ProbeMetrics } from '../../../shared/prober/metrics.ts';
+import type { CommitQueue } from '../../../shared/run/commit/queue.ts';
 import { holderOf } from '../../../shared/run/new-holder.ts';
 import { startLoop } from '../../../shared/run/probing/due-loop.ts';
 import { probeCycle } from '../../../shared/run/probing/probe-cycle.ts';
@@ -88,8 +89,8 @@ async function bareWorker(probe: object = readinessProbe) {
 }
 
 test('a worker whose probe has left the spec ends without another probe, and forgets the spec that it ended by', async () => {
-  const { world, holder, held, worker } = await bareWorker();
-  worker.stopping = true;
+  const { world, holder, held, worker: kept } = await bareWorker();
+  const worker = { ...kept, spec: { ...kept.spec, stopping: true } };
   const place = probeRoom().take('new', 1);
   const end = await world.clock.runUntil(probeCycle(holder, held, { probe: worker, place }));
   const { ended, specDigest, version } = await world.probe('checkout', 'main#readiness');
@@ -112,12 +113,35 @@ test('a target whose failure is held back in a surge has been seen', async () =>
     ['again', 'over'],
     'the new container, then its first probe',
   );
-  assert.equal(worker.record.result, 'success');
+  assert.equal(worker.verdict.record.result, 'success');
   await world.clock.advance(100_000);
   world.answer(() => 'failure');
   assert.equal(await cycle(false), 'over');
   assert.deepEqual(asked, [false]);
-  assert.deepEqual([worker.record.result, worker.seenAtMs], ['success', world.clock.nowMs()]);
+  assert.deepEqual([worker.verdict.record.result, worker.verdict.seenAtMs], ['success', world.clock.nowMs()]);
+});
+
+test('a spec that changes while the commit of a result is under way starts the counters again', async () => {
+  const { world, holder, held, worker } = await bareWorker();
+  world.answer(() => 'success');
+  const cycle = (commits = holder.commits) => {
+    const place = probeRoom().take('new', 1);
+    return world.clock.runUntil(probeCycle({ ...holder, commits }, held, { probe: worker, place }));
+  };
+  await cycle();
+  const changing: CommitQueue = {
+    ...holder.commits,
+    async submit(commit) {
+      const result = await holder.commits.submit(commit);
+      await world.put('checkout', { readinessProbe: { ...readinessProbe, successThreshold: 3 } });
+      const read = await readTarget(world.store, held.address);
+      if (read) adoptTarget(holder, read, {});
+      return result;
+    },
+  };
+  await cycle(changing);
+  assert.equal(worker.verdict.record.result, 'success');
+  assert.deepEqual([worker.verdict.worker.resultRun, worker.verdict.worker.lastResult], [0, undefined]);
 });
 
 test('a denied dial makes the result unknown at once, until the next verdict', async () => {

@@ -8,6 +8,7 @@ import { readyWakes, takeWake } from '../../../shared/core/ticker.ts';
 import type { ProbeMetricLabels } from '../../../shared/prober/metrics.ts';
 import type { Holder } from '../../../shared/run/holder.ts';
 import { type HeldTarget, refreshView } from '../../../shared/run/probing/held-target.ts';
+import { restart } from '../../../shared/run/probing/probe-schedule.ts';
 import { adoptTarget, type Checkpoints } from '../../../shared/run/probing/workers.ts';
 import { probeKey, targetAddress } from '../../../shared/store/keys.ts';
 import type { ReadTarget } from '../../../shared/table/targets.ts';
@@ -66,11 +67,11 @@ function read({ containers = [readinessOf({})], probes = {}, target: fields = {}
   return { address, target, status: initialStatus(target, nowMs), probes: Object.fromEntries(records) };
 }
 
-const workerOf = (held: HeldTarget, name = 'app#readiness') => held.probes.get(name)?.worker;
+const workerOf = (held: HeldTarget, name = 'app#readiness') => held.probes.get(name)?.verdict.worker;
 
 /** A readiness probe that succeeded for long, and then failed twice; its digest is that of the spec that `read` gives. */
 function failingTwice(): Partial<ProbeRecord> {
-  const digest = adoptTarget(idleHolder(), read({}), {}).probes.get('app#readiness')?.specDigest ?? '';
+  const digest = adoptTarget(idleHolder(), read({}), {}).probes.get('app#readiness')?.spec.digest ?? '';
   return {
     containerID: staticID,
     result: 'success',
@@ -117,14 +118,14 @@ describe('a loaded worker', () => {
     const loaded = adoptTarget(idleHolder(), stored, {}).probes.get('app#readiness');
     const fresh = adoptTarget(idleHolder(), read({}), {}).probes.get('app#readiness');
     assert.deepEqual(
-      [loaded, fresh].map((probe) => probe && readyWakes(probe.ticker)),
+      [loaded, fresh].map((probe) => probe && readyWakes(probe.schedule.ticker)),
       [[], ['tick']],
     );
   });
 
   test('waits in tick mode for what the run plans, while a new one probes at once', () => {
     const ofTick = (stored: ReadTarget) =>
-      adoptTarget(idleHolder({ mode: 'tick' }), stored, {}).probes.get('app#readiness')?.ticker;
+      adoptTarget(idleHolder({ mode: 'tick' }), stored, {}).probes.get('app#readiness')?.schedule.ticker;
     const [loaded, fresh] = [ofTick(stored), ofTick(read({}))];
     assert.ok(loaded?.resting);
     assert.deepEqual(fresh && [fresh.resting, readyWakes(fresh)], [undefined, ['tick']]);
@@ -137,8 +138,8 @@ describe('a loaded worker', () => {
     for (const name of ['t1', 't2', 't3', 't4', 't5', 't6', 't7', 't8']) {
       const probe = adoptTarget(idleHolder(), read({ probes, target: { name } }), {}).probes.get('app#readiness');
       assert.ok(probe);
-      assert.deepEqual(readyWakes(probe.ticker), ['tick']);
-      const { nextTickMs, periodMs } = takeWake(probe.ticker, 'tick', nowMs);
+      assert.deepEqual(readyWakes(probe.schedule.ticker), ['tick']);
+      const { nextTickMs, periodMs } = takeWake(probe.schedule.ticker, 'tick', nowMs);
       assert.ok(nextTickMs - nowMs <= 1.25 * periodMs, `${name}: ${nextTickMs - nowMs} ms`);
     }
   });
@@ -195,7 +196,7 @@ describe('workers', () => {
     adoptTarget(holder, read({ containers: both }), {});
     const held = adoptTarget(holder, read({}), {});
     assert.deepEqual(
-      [...held.probes.values()].map(({ name, stopping }) => [name, stopping]),
+      [...held.probes.values()].map(({ name, spec }) => [name, spec.stopping]),
       [
         ['app#readiness', false],
         ['late#liveness', true],
@@ -232,7 +233,7 @@ describe('workers', () => {
       }),
     };
     const held = adoptTarget(idleHolder(), read({ target }), {});
-    const alive = [...held.probes.values()].filter(({ stopping }) => !stopping).map(({ name }) => name);
+    const alive = [...held.probes.values()].filter(({ spec }) => !spec.stopping).map(({ name }) => name);
     assert.deepEqual(alive.sort(), ['app#readiness', 'side#liveness']);
   });
 });
@@ -261,8 +262,8 @@ describe('a readiness trigger', () => {
         'app#readiness',
       );
       assert.ok(probe);
-      const ready = readyWakes(probe.ticker);
-      probe.ticker = { ...probe.ticker, triggerHeld: false };
+      const ready = readyWakes(probe.schedule.ticker);
+      restart(probe.schedule, { ...probe.schedule.ticker, triggerHeld: false });
       return ready;
     };
     assert.deepEqual([wakes(0), wakes(1), wakes(1), wakes(2)], [[], ['trigger'], [], ['trigger']]);
@@ -274,7 +275,7 @@ describe('a readiness trigger', () => {
     adoptTarget(holder, read({ probes }), {});
     const target = { probeRequests: { 'app#readiness': 1 } };
     const probe = adoptTarget(holder, read({ probes, target }), {}).probes.get('app#readiness');
-    assert.deepEqual(probe && readyWakes(probe.ticker), ['trigger']);
+    assert.deepEqual(probe && readyWakes(probe.schedule.ticker), ['trigger']);
   });
 
   test('of which a checkpoint says nothing has not been passed on, one that it counts has', () => {
@@ -284,7 +285,7 @@ describe('a readiness trigger', () => {
       const key = probeKey(address, 'app#readiness').sk;
       const checkpoints = { [key]: { uid: 'u1', streak: 4, resultRun: 1, ...seen } };
       const probe = adoptTarget(idleHolder(), stored, checkpoints).probes.get('app#readiness');
-      return probe && readyWakes(probe.ticker);
+      return probe && readyWakes(probe.schedule.ticker);
     };
     assert.deepEqual([wakes({}), wakes({ requestsSeen: 1 })], [['tick'], []]);
   });
@@ -294,7 +295,7 @@ describe('a readiness trigger', () => {
     const held = adoptTarget(idleHolder(), read({ probes: { 'app#readiness': failingTwice() }, target }), {});
     const probe = held.probes.get('app#readiness');
     assert.ok(probe);
-    assert.deepEqual(readyWakes(probe.ticker), ['tick']);
-    assert.ok(probe.ticker.returningTo);
+    assert.deepEqual(readyWakes(probe.schedule.ticker), ['tick']);
+    assert.ok(probe.schedule.ticker.returningTo);
   });
 });

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { newProbeRecord } from '../../../shared/core/observed.ts';
 import type { ProbeRecord } from '../../../shared/core/records.ts';
 import type { Result } from '../../../shared/core/types.ts';
-import type { HeldProbe } from '../../../shared/run/probing/held-target.ts';
-import { endedRecord, transitionEvent, withAction } from '../../../shared/run/probing/transition.ts';
+import { endedRecord, withAction } from '../../../shared/run/probing/plan-step.ts';
+import { transitionEvent } from '../../../shared/run/probing/probe-events.ts';
 
 const added = newProbeRecord('u1', { container: { kind: 'container', spec: { name: 'app' } }, probeType: 'readiness' });
 const withResult = (record: ProbeRecord, result: Result) =>
@@ -20,7 +20,7 @@ for (const [what, before, after, type, change] of [
   ['the end of a worker', succeeded, endedRecord(succeeded, 2_000, ''), 'Normal', 'success -> none'],
 ] as const)
   test(`the event of ${what} says what the result was and is`, () => {
-    const probe = { probeType: 'readiness' } as HeldProbe;
+    const probe = { probeType: 'readiness' } as const;
     const { message, type: actual } = transitionEvent({ probe, before, after, attempts: [] });
     assert.deepEqual([actual, message], [type, `readiness of app: ${change}`]);
   });

@@ -1,0 +1,212 @@
+/**
+ * From what a step of a worker decided to what becomes durable: the record, the events that are written with it, and what stays in memory.
+ * Pure.
+ */
+import { type ProbeReport, reportOf } from '../../core/probe-report.ts';
+import type { EventRecord, ProbeRecord, ProbeUnknown } from '../../core/records.ts';
+import type { CacheAction, Step, Worker, WorkerSpec } from '../../core/worker.ts';
+import type { TimedAttempt } from '../../prober/probe.ts';
+import { outputOf } from '../../prober/stored-output.ts';
+import type { HeldProbe, HeldSpec } from './held-target.ts';
+import { proberError, rationed, recordedEvent, transitionEvent } from './probe-events.ts';
+import type { Memory } from './probe-verdict.ts';
+
+/** Attempts kept behind a transition. */
+export const attemptsMax = 10;
+
+type Report = ProbeReport<TimedAttempt>;
+type Planned = Pick<HeldProbe, 'name' | 'probeType' | 'spec' | 'verdict'>;
+
+export type StepPlan = {
+  /** The record to commit; absent: nothing of it has to be durable. */
+  readonly after?: ProbeRecord;
+  /** To be written with the record, or alone. */
+  readonly events: readonly EventRecord[];
+  readonly memory: Memory;
+};
+
+/** The plan of a gate (without a report) or of a verdict. */
+export function planStep(
+  probe: Planned,
+  step: Step,
+  { report, nowMs }: Planning & { readonly report?: Report },
+): StepPlan {
+  const { worker } = step;
+  const counted = report ? counting(probe.verdict, worker, report) : probe.verdict;
+  const { events, ration } = report ? recorded(probe, counted, report, nowMs) : { events: [], ration: counted.ration };
+  const memory = { worker, attempts: counted.attempts, ration };
+  const after = changedRecord(probe, step, { nowMs, ...(report && { report }) });
+  return after ? committing(probe, { after, events, memory }, report ? memory.attempts : []) : { events, memory };
+}
+
+type Planning = { readonly nowMs: number };
+type Erring = Planning & { readonly report: Report; readonly isStanding: boolean };
+
+/**
+ * The plan of a prober error. It moves no counter. A denied dial at once, any other error once it stands, makes the shown result unknown
+ * until the next verdict.
+ */
+export function planProberError(probe: Planned, { report, isStanding, nowMs }: Erring): StepPlan {
+  const { conclusion } = report;
+  const { verdict } = probe;
+  if (conclusion.kind !== 'error') return { events: [], memory: verdict };
+  const { failureClass = 'PROBER', error } = conclusion;
+  const isDenied = failureClass === 'POLICY_DENIED';
+  const isQuiet = isStanding && (isDenied || failureClass === 'PROBER');
+  const { events, ration } = isQuiet ? proberError(probe, error, nowMs) : recorded(probe, verdict, report, nowMs);
+  const memory = { worker: verdict.worker, attempts: verdict.attempts, ration };
+  const reason = isDenied ? 'PolicyDenied' : 'ProberError';
+  const unknown: ProbeUnknown = { reason, failureClass, message: error };
+  const after = isDenied || isStanding ? withUnknown(verdict.record, unknown, nowMs) : verdict.record;
+  if (after === verdict.record) return { events, memory };
+  return committing(probe, { after, events, memory }, report.attempts);
+}
+
+/** The plan of a worker's end: its cached result goes; the item stays and says so. */
+export function planEnd(probe: Planned, nowMs: number, specDigest: string): StepPlan {
+  const { record, worker, attempts, ration } = probe.verdict;
+  const after = endedRecord(record, nowMs, specDigest);
+  return committing(probe, { after, events: [], memory: { worker, attempts, ration } }, []);
+}
+
+/** The report of a probe in quarantine, which is not made. No prober knows of this error, so there is no self-check. */
+export function quarantineReport({ probeType, spec }: Planned, error: string, timeMs: number): Report {
+  const { kind, spec: container } = spec.container;
+  const attempt = { outcome: 'unknown', output: '', error, failureClass: 'PROBER' } as const;
+  const reported = { probeType, containerKind: kind, container: container.name };
+  return reportOf([{ ...attempt, timeMs, timings: { totalMs: 0 } }], reported);
+}
+
+/** A change of what is published has its transition in the history. */
+function committing(
+  probe: Planned,
+  { after, events, memory }: Required<StepPlan>,
+  attempts: readonly TimedAttempt[],
+): StepPlan {
+  const before = probe.verdict.record;
+  if (after.version === before.version) return { after, events, memory };
+  return { after, events: [transitionEvent({ probe, before, after, attempts }), ...events], memory };
+}
+
+type Counted = Pick<Memory, 'attempts' | 'ration'>;
+
+/** A hold ends a run as another result does: the next container has its own events, and its own attempts behind them. */
+function counting({ worker, attempts, ration }: Memory, next: Worker, report: Report): Counted {
+  const sameRun = next.lastResult === worker.lastResult && worker.resultRun > 0;
+  return {
+    attempts: [...(sameRun ? attempts : []), ...report.attempts].slice(-attemptsMax),
+    ration: sameRun ? ration : undefined,
+  };
+}
+
+/** What kubelet records of a report, if the ration allows it. */
+function recorded(probe: Planned, { ration: before }: Counted, { event, attempts }: Report, nowMs: number) {
+  if (!event) return { events: [], ration: undefined };
+  const { isDue, count, ration } = rationed(before, event, nowMs);
+  return { events: isDue ? [recordedEvent({ probe, event, count, attempts, nowMs })] : [], ration };
+}
+
+/**
+ * The record to commit, if something of it has to be durable. It carries the worker's state: a hold left behind by the old container would
+ * keep the new one from ever being probed.
+ */
+function changedRecord(
+  { verdict: { record }, spec }: Planned,
+  step: Step,
+  { nowMs, report }: Planning & { readonly report?: Report },
+): ProbeRecord | undefined {
+  const acted = step.actions.reduce(
+    (acting, action) => withAction(acting, action, nowMs),
+    withWorker(begunAnew(record, nowMs), step.worker, spec),
+  );
+  const after = withReport(acted, record, report);
+  return mustCommit(record, after) ? after : undefined;
+}
+
+/** Output and class are those of the probe that gave the result: they stay until the result changes. */
+function withReport(
+  record: ProbeRecord,
+  before: ProbeRecord,
+  report: ProbeReport<TimedAttempt> | undefined,
+): ProbeRecord {
+  const attempt = report?.attempts.at(-1);
+  if (!attempt) return record;
+  const timed = { ...record, lastProbeTimeMs: attempt.timeMs };
+  if (record.version === before.version) return timed;
+  const { failureClass } = attempt;
+  return { ...timed, output: outputOf(attempt), ...(failureClass && { failureClass }) };
+}
+
+/**
+ * A record after one action on the results cache: kubelet's Set, whose version grows only when something changed. Of a new container the
+ * ID is stored and no result: kubelet's initial value is not something that was seen (difference 22).
+ */
+export function withAction(record: ProbeRecord, action: CacheAction, nowMs: number): ProbeRecord {
+  if (action.kind === 'remove') return record;
+  const { containerID, result } = action;
+  if (action.initial) return withoutVerdict({ ...record, containerID });
+  const { unknown, ...known } = record;
+  if (!unknown && record.containerID === containerID && record.result === result) return record;
+  return { ...withoutVerdict(known), containerID, result, version: record.version + 1, sinceMs: nowMs };
+}
+
+/** The record of a probe that cannot be made. Only another reason or class is a change: a message may differ with each try. */
+export function withUnknown(record: ProbeRecord, unknown: ProbeUnknown, nowMs: number): ProbeRecord {
+  const { reason, failureClass } = record.unknown ?? {};
+  if (reason === unknown.reason && failureClass === unknown.failureClass) return record;
+  return { ...record, unknown, version: record.version + 1, sinceMs: nowMs };
+}
+
+/** What no probe gave (a new container, one that does not run) carries none of an earlier probe's output. */
+function withoutVerdict({ result: _, failureClass: __, ...record }: ProbeRecord): ProbeRecord {
+  return { ...record, output: '' };
+}
+
+/** The worker has ended: its cached result goes, and that is a change. */
+export function endedRecord(record: ProbeRecord, nowMs: number, specDigest: string): ProbeRecord {
+  const { result: _, unknown: __, ...rest } = record;
+  return { ...rest, ended: true, onHold: false, version: record.version + 1, sinceMs: nowMs, specDigest };
+}
+
+/** An ended worker begins anew. That there is one again changes what its container counts as, so it is a version of its own. */
+export const begunAnew = (record: ProbeRecord, nowMs: number): ProbeRecord =>
+  record.ended ? { ...record, ended: false, version: record.version + 1, sinceMs: nowMs } : record;
+
+/** The record with the worker's state; a new kind of result begins a new streak. Run lengths are saturated at their threshold. */
+export function withWorker(
+  record: ProbeRecord,
+  worker: Worker,
+  spec: Pick<HeldSpec, 'worker' | 'digest'>,
+): ProbeRecord {
+  const { lastResult: _, ...rest } = record;
+  // A hold sets the run back to 0, so what was counted before it must not count again after a crash.
+  const broke = worker.lastResult !== record.lastResult || (worker.onHold && !record.onHold);
+  return {
+    ...rest,
+    onHold: worker.onHold,
+    resultRun: saturatedRun(worker, spec.worker),
+    streak: record.streak + (broke ? 1 : 0),
+    specDigest: spec.digest,
+    ...(worker.lastResult && { lastResult: worker.lastResult }),
+  };
+}
+
+export function saturatedRun(worker: Worker, spec: WorkerSpec): number {
+  const threshold = worker.lastResult === 'failure' ? spec.failureThreshold : spec.successThreshold;
+  return Math.min(worker.resultRun, threshold);
+}
+
+/** What has to be durable before it counts: a result, a hold, the break of a streak. A longer run is not. */
+export function mustCommit(before: ProbeRecord, after: ProbeRecord): boolean {
+  return (
+    after.version !== before.version ||
+    after.containerID !== before.containerID ||
+    after.streak !== before.streak ||
+    after.onHold !== before.onHold ||
+    after.ended !== before.ended
+  );
+}
+
+/** Of the same item: what grows with every commit that matters. */
+export const isNewer = (one: ProbeRecord, other: ProbeRecord): boolean =>
+  one.version > other.version || (one.version === other.version && one.streak > other.streak);
