@@ -4,10 +4,10 @@
  * not open the API.
  */
 import { apiApp } from '../../shared/api/app.ts';
-import type { Poison } from '../../shared/api/deps.ts';
 import { problem, problemResponse } from '../../shared/api/problem.ts';
 import type { Quotas } from '../../shared/core/quota.ts';
 import type { Advise } from '../../shared/prober/advice.ts';
+import type { Poison } from '../../shared/store/items.ts';
 import type { InvocationContext } from '../lambda/context.ts';
 import type { FunctionPorts } from '../lambda/ports.ts';
 import { decodeHttpEvent, encodeResponse, type HttpAnswer } from './http-event.ts';

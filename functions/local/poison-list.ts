@@ -1,6 +1,6 @@
 /** Items that the API failed to decode, such as an EVENT, which no holder reads. */
 import type { Clock } from '../../shared/lib/clock.ts';
-import type { Poison } from '../../shared/table/targets.ts';
+import type { Poison } from '../../shared/store/items.ts';
 
 export const poisonMax = 100;
 /** An item not seen for this long may have been repaired or removed; a holder rereads everything within this time. */

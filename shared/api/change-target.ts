@@ -10,7 +10,7 @@ import { type Admission, type Growth, growthOf, isGrowth } from '../core/quota.t
 import { sleep } from '../lib/clock.ts';
 import type { TargetAddress } from '../store/keys.ts';
 import { type Operation, StoreUnavailable } from '../store/store.ts';
-import { countChange } from './count-change.ts';
+import { touchChanges } from '../table/change-counters.ts';
 import type { ApiDeps } from './deps.ts';
 import { type Problem, problem, quotaExceeded } from './problem.ts';
 import { readStored, type StoredTarget } from './stored-target.ts';
@@ -96,11 +96,11 @@ type Planned = { readonly plan: Exclude<Plan, Problem>; readonly growth: Growth 
 type Applied = 'applied' | 'refused' | 'inDoubt';
 
 async function carriedOut(deps: ApiDeps, { address, reason }: Change, { plan, growth }: Planned): Promise<Applied> {
-  await countChange(deps, address);
+  await touchChanges(deps, address);
   if (plan.kind === 'write') {
     const outcome = await deps.store.write(plan.operations, { token: deps.random.uuid() });
     if (outcome.kind !== 'written') return outcome.kind;
-    await countChange(deps, address, growth);
+    await touchChanges(deps, address, growth);
   }
   await wakeStatusSync(deps, plan.stored, reason);
   return 'applied';

@@ -7,7 +7,8 @@ import type { Json } from '../lib/json.ts';
 import type { Log } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import type { Advise } from '../prober/advice.ts';
-import type { Key, Store } from '../store/store.ts';
+import type { Poison } from '../store/items.ts';
+import type { Store } from '../store/store.ts';
 
 export type ApiDeps = {
   readonly store: Store;
@@ -28,11 +29,9 @@ export type ApiDeps = {
   readonly quotas?: Quotas;
   /** Which probes of a spec the prober refuses by its configuration; absent: unknown. */
   readonly advise?: Advise;
-  /** Told of every item that cannot be read, each time it is met. */
+  /** Called for each item that cannot be read, each time it is read. */
   readonly onPoison?: (poison: Poison) => void;
 };
-
-export type Poison = { readonly key: Key; readonly detail: string };
 
 export type Health = {
   /** false: the process should not get traffic (503). One item that cannot be read is no reason. */

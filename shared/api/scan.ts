@@ -1,7 +1,7 @@
 /** Reading many targets in the order of the table: bucket by bucket, a bounded page at a time. */
 import { bucketCount } from '../core/slots.ts';
 import { bucketName, bucketPk, changesPk, prefixEnd } from '../store/keys.ts';
-import type { Item } from '../store/store.ts';
+import { groupedByTarget } from '../table/targets.ts';
 import type { ApiDeps } from './deps.ts';
 import { type StoredTarget, storedOf } from './stored-target.ts';
 
@@ -32,7 +32,7 @@ async function* scanBucket(deps: ApiDeps, bucket: string, after: string): AsyncG
   let from = after;
   for (;;) {
     const items = await deps.store.query({ pk: bucketPk(bucket), from, limit: pageItemsMax });
-    const groups = [...groupByTarget(items)];
+    const groups = [...groupedByTarget(items)];
     const isLast = items.length < pageItemsMax;
     // The last group of a full page may go on in the next one.
     const incomplete = isLast ? undefined : groups.pop();
@@ -43,16 +43,4 @@ async function* scanBucket(deps: ApiDeps, bucket: string, after: string): AsyncG
     if (isLast) return;
     from = incomplete?.[0] ?? (items.at(-1)?.sk ?? '') + prefixEnd;
   }
-}
-
-function groupByTarget(items: readonly Item[]): ReadonlyMap<string, readonly Item[]> {
-  const groups = new Map<string, Item[]>();
-  for (const item of items) {
-    const prefix = /^[0-9a-f]+#[^#]*#/.exec(item.sk)?.[0];
-    if (prefix === undefined) continue;
-    const group = groups.get(prefix);
-    if (group) group.push(item);
-    else groups.set(prefix, [item]);
-  }
-  return groups;
 }

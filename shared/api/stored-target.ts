@@ -1,9 +1,9 @@
 /** What the table holds of one target. An item that cannot be read is reported and left out; it harms nothing beside it. */
 import type { ProbeRecord, ReportRecord, StatusRecord, TargetRecord } from '../core/records.ts';
-import { type ProbeName, probeName } from '../core/spec.ts';
-import { type Decoded, decodeProbe, decodeReport, decodeStatus, decodeTarget } from '../store/items.ts';
+import type { ProbeName } from '../core/spec.ts';
 import { prefixEnd, type TargetAddress } from '../store/keys.ts';
 import type { Item, Store } from '../store/store.ts';
+import { decodeTargetItems, probesOf } from '../table/targets.ts';
 import type { ApiDeps } from './deps.ts';
 
 export type StoredTarget = {
@@ -40,30 +40,20 @@ export async function readStored(deps: ReadDeps, address: TargetAddress): Promis
 
 /** Of the items of one target. */
 export function storedOf(items: readonly Item[], onPoison: ApiDeps['onPoison']): ReadOutcome {
-  const readable = <Record>(decoded: Decoded<Record>): readonly Record[] => {
-    if (decoded.kind === 'ok') return [decoded.record];
-    onPoison?.(decoded);
-    return [];
-  };
-  const at = (end: string) => items.filter((item) => item.sk.endsWith(end));
-  const [targetItem] = at('#TARGET');
+  const { target, status, report, probes, poison } = decodeTargetItems(items);
+  if (onPoison) poison.forEach(onPoison);
+  const of = (kind: string) => items.filter((item) => item.kind === kind);
+  const [targetItem] = of('TARGET');
   if (!targetItem) return { kind: 'absent' };
-  const [target] = readable(decodeTarget(targetItem));
   if (!target) return { kind: 'poison' };
-  const [status] = at('#STATUS').flatMap((item) => readable(decodeStatus(item)));
-  const [report] = at('#REPORT').flatMap((item) => readable(decodeReport(item)));
-  const probeItems = items.filter((item) => item.sk.includes(probeMark));
-  const probes = probeItems.flatMap((item) => readable(decodeProbe(item)));
   const writes = targetItem[probeRequestWritesAttribute];
   const stored: StoredTarget = {
     target,
     ...(status?.uid === target.uid && { status }),
     ...(report?.uid === target.uid && { report }),
-    hasReportItem: at('#REPORT').length > 0,
-    probes: Object.fromEntries(
-      probes.filter(({ uid }) => uid === target.uid).map((each) => [probeName(each.container, each.probeType), each]),
-    ),
-    probeItems: probeItems.map(({ sk }) => sk.slice(sk.indexOf(probeMark) + probeMark.length)),
+    hasReportItem: of('REPORT').length > 0,
+    probes: probesOf(probes, target.uid),
+    probeItems: of('PROBE').map(({ sk }) => sk.slice(sk.indexOf(probeMark) + probeMark.length)),
     probeRequestWrites: typeof writes === 'number' ? writes : undefined,
   };
   return { kind: 'found', stored };

@@ -2,6 +2,7 @@
 
 import { sleep } from '../lib/clock.ts';
 import { pacer } from '../lib/pace.ts';
+import type { Poison } from '../store/items.ts';
 import { type Bucket, bucketPk, prefixEnd } from '../store/keys.ts';
 import { type Item, StoreUnavailable } from '../store/store.ts';
 import {
@@ -11,14 +12,7 @@ import {
   readChanges,
   type Slice,
 } from '../table/change-counters.ts';
-import {
-  assembleTarget,
-  groupedByTarget,
-  type Poison,
-  type ReadTarget,
-  readTarget,
-  readTargets,
-} from '../table/targets.ts';
+import { assembleTarget, groupedByTarget, type ReadTarget, readTarget, readTargets } from '../table/targets.ts';
 import { storedCheckpoint, type WrittenCheckpoints } from './checkpoint.ts';
 import { claimBuckets } from './claim.ts';
 import type { HeldTarget } from './probing/held-target.ts';

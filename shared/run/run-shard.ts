@@ -5,8 +5,8 @@
 
 import { sleep, within } from '../lib/clock.ts';
 import { QueueUnavailable, type ShardMessage } from '../queue/queue.ts';
+import type { Poison } from '../store/items.ts';
 import { StoreUnavailable } from '../store/store.ts';
-import type { Poison } from '../table/targets.ts';
 import { type BeatState, type Beats, beatsOf, heartbeat, visibilityMs } from './beat.ts';
 import { checkpointer } from './checkpoint.ts';
 import { type Claimed, claimRun, takeToken } from './claim.ts';

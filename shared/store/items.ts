@@ -65,9 +65,10 @@ export const itemSchemaVersion = 1;
 export const eventRetentionSeconds = 7 * 24 * 60 * 60;
 
 /** A poison item is quarantined alone: it is never written to, and other items are unaffected. */
-export type Decoded<Record> =
-  | { readonly kind: 'ok'; readonly record: Record }
-  | { readonly kind: 'poison'; readonly key: Key; readonly detail: string };
+export type Decoded<Record> = { readonly kind: 'ok'; readonly record: Record } | ({ readonly kind: 'poison' } & Poison);
+
+/** An item that cannot be read. */
+export type Poison = { readonly key: Key; readonly detail: string };
 
 type RecordKind =
   | 'TARGET'
@@ -236,10 +237,7 @@ function named<Record>(decoded: Decoded<Record>, item: Item, end: string): Decod
   return item.sk.endsWith(end) ? decoded : poison(item, 'the record names another item');
 }
 
-const poison = (
-  item: Item,
-  detail: string,
-): { readonly kind: 'poison'; readonly key: Key; readonly detail: string } => ({
+const poison = (item: Item, detail: string): { readonly kind: 'poison' } & Poison => ({
   kind: 'poison',
   key: { pk: item.pk, sk: item.sk },
   detail,

@@ -2,21 +2,33 @@
  * How a holder learns of changed targets without reading them: a write of TARGET or REPORT, and the purge, adds one to the counter of the
  * target's slice before and after it. The holder reads the counters of its buckets and reloads what moved.
  */
-
+import type { Growth } from '../core/quota.ts';
 import { bucketCount } from '../core/slots.ts';
+import { sleep } from '../lib/clock.ts';
 import { changeCounted } from '../store/items.ts';
 import type { Bucket, TargetAddress } from '../store/keys.ts';
 import { bucketName, changesPk } from '../store/keys.ts';
-import type { Item, Store } from '../store/store.ts';
+import { type Item, type Store, StoreUnavailable } from '../store/store.ts';
 import type { WritePorts } from './write.ts';
-import { writeSurely } from './write.ts';
 
 /** A change is picked up within 2 s, the reload included; one look later where the read was eventually consistent and an old one. */
 export const changesIntervalMs = 1_500;
 
-/** Adds one to the slice of this target. An addition applied twice only makes a holder look once more. */
-export async function touchChanges(ports: WritePorts, address: TargetAddress): Promise<void> {
-  await writeSurely(ports, [changeCounted(address)]);
+const attemptsMax = 8;
+const jitterFirstMs = 20;
+
+/**
+ * Adds one to the slice of this target. An addition in doubt is repeated: applied twice, it only makes the holder look once more.
+ * `growth`: what the write registered, with the addition that follows it.
+ * @throws StoreUnavailable when the counter could not be moved.
+ */
+export async function touchChanges(ports: WritePorts, address: TargetAddress, growth?: Growth): Promise<void> {
+  for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
+    const outcome = await ports.store.write([changeCounted(address, growth)], { token: ports.random.uuid() });
+    if (outcome.kind === 'written') return;
+    await sleep(ports.clock, jitterFirstMs * attempt * (0.5 + ports.random.next()));
+  }
+  throw new StoreUnavailable('the change counter could not be moved');
 }
 
 /** Runs a write between the two additions that make it visible to the holder. */

@@ -8,18 +8,24 @@ import type {
   TargetState,
 } from '../core/records.ts';
 import { probeName } from '../core/spec.ts';
-import { type Decoded, decodeHang, decodeProbe, decodeReport, decodeStatus, decodeTarget } from '../store/items.ts';
+import {
+  type Decoded,
+  decodeHang,
+  decodeProbe,
+  decodeReport,
+  decodeStatus,
+  decodeTarget,
+  type Poison,
+} from '../store/items.ts';
 import type { TargetAddress } from '../store/keys.ts';
 import { prefixEnd, targetAddress } from '../store/keys.ts';
-import type { Item, Key, Store } from '../store/store.ts';
+import type { Item, Store } from '../store/store.ts';
 
 export type ReadTarget = TargetState & {
   readonly address: TargetAddress;
   /** Absent: none of its probes has hung the event loop. */
   readonly hang?: HangRecord;
 };
-
-export type Poison = { readonly key: Key; readonly detail: string };
 
 export type ReadTargets = { readonly targets: readonly ReadTarget[]; readonly poison: readonly Poison[] };
 
@@ -69,10 +75,17 @@ function targetPrefix(sk: string): string | undefined {
   return end < 0 ? undefined : sk.slice(0, end + 1);
 }
 
-export function assembleTarget(items: readonly Item[]): {
-  readonly target?: ReadTarget;
+/** The records of one target's items; what cannot be read is poison, and harms nothing beside it. */
+export type TargetRecords = {
+  readonly target?: TargetRecord;
+  readonly report?: ReportRecord;
+  readonly status?: StatusRecord;
+  readonly hang?: HangRecord;
+  readonly probes: readonly ProbeRecord[];
   readonly poison: readonly Poison[];
-} {
+};
+
+export function decodeTargetItems(items: readonly Item[]): TargetRecords {
   const poison: Poison[] = [];
   const accept = <Record>(decoded: Decoded<Record>): Record | undefined => {
     if (decoded.kind === 'ok') return decoded.record;
@@ -107,13 +120,36 @@ export function assembleTarget(items: readonly Item[]): {
         poison.push({ key: { pk: item.pk, sk: item.sk }, detail: 'kind: unknown' });
     }
   }
+  return {
+    ...(target && { target }),
+    ...(report && { report }),
+    ...(status && { status }),
+    ...(hang && { hang }),
+    probes,
+    poison,
+  };
+}
+
+/** The probes of this incarnation, by their names. */
+export const probesOf = (probes: readonly ProbeRecord[], uid: string): TargetState['probes'] =>
+  Object.fromEntries(
+    probes
+      .filter((probe) => probe.uid === uid)
+      .map((probe) => [probeName(probe.container, probe.probeType), probe] as const),
+  );
+
+/** A target as the holder needs it: without its STATUS it is poison. */
+export function assembleTarget(items: readonly Item[]): {
+  readonly target?: ReadTarget;
+  readonly poison: readonly Poison[];
+} {
+  const { target, status, report, hang, probes, poison } = decodeTargetItems(items);
   if (!target || !status) return { poison: poison.length > 0 ? poison : items.slice(0, 1).map(orphan) };
-  const own = probes.filter((probe) => probe.uid === target.uid);
   const state: ReadTarget = {
     address: targetAddress(target.namespace, target.name),
     target,
     status,
-    probes: Object.fromEntries(own.map((probe) => [probeName(probe.container, probe.probeType), probe])),
+    probes: probesOf(probes, target.uid),
     ...(report && { report }),
     ...(hang && { hang }),
   };

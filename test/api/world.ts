@@ -1,8 +1,9 @@
 import { type ApiApp, apiApp } from '../../shared/api/app.ts';
-import type { ApiDeps, Poison } from '../../shared/api/deps.ts';
+import type { ApiDeps } from '../../shared/api/deps.ts';
 import type { EventEnvelope } from '../../shared/bus/envelope.ts';
 import { inProcessBus } from '../../shared/bus/in-process.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
+import type { Poison } from '../../shared/store/items.ts';
 import { prefixEnd, targetAddress } from '../../shared/store/keys.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';
 import type { Item, Store } from '../../shared/store/store.ts';

@@ -5,10 +5,9 @@
 import type { HangRecord, TargetRecord } from '../../core/records.ts';
 import { probeName } from '../../core/spec.ts';
 import type { ProbeType } from '../../core/types.ts';
-import { changeCounted, decodeHang, encodeHang } from '../../store/items.ts';
+import { changeCounted, decodeHang, encodeHang, type Poison } from '../../store/items.ts';
 import { hangKey, targetAddress, targetKey } from '../../store/keys.ts';
 import type { Condition, Store } from '../../store/store.ts';
-import type { Poison } from '../../table/targets.ts';
 import { type WritePorts, writeKnown } from '../../table/write.ts';
 import type { Run } from '../run.ts';
 import type { HeldProbe, HeldTarget } from './held-target.ts';

@@ -88,8 +88,8 @@ export const decisionRemovals = {
     return run;
   }),
   'nothing owed at hand-over': inProduct('isOwedAtHandover', always(false)),
-  /** A holder that looks between the count and the write sees nothing of it. */
-  'changes counted once': inProduct('countChange', (original: Counts, removed) => async (deps, address, growth) => {
+  /** A holder that looks between the addition and the write sees nothing of the write. */
+  'changes counted once': inProduct('touchChanges', (original: Counts, removed) => async (deps, address, growth) => {
     if (growth === undefined) return original(deps, address);
     removed();
   }),
