@@ -39,8 +39,8 @@ export function holderOf(run: Run, loop: Loop, { targets, takenOver, inDoubt }: 
     publishSurge,
     takenOver,
     targets,
-    schedule: loop.schedule,
-    scheduleTarget: loop.scheduleTarget,
+    schedule: (held, probe) => loop.schedule(held, probe),
+    scheduleTarget: (held, dueMs) => loop.scheduleTarget(held, dueMs),
     reread,
     async reload(held) {
       const read = await untilRead(run, () => readTarget(run.ports.store, held.address));

@@ -36,68 +36,78 @@ const conflictsMax = 20;
 
 type Entry = { readonly commit: Commit; readonly settle: (result: CommitResult) => void };
 
-export function commitQueue(run: Run): CommitQueue {
-  const { clock, log } = run.ports;
-  const waiting = waitingCommits<Entry>();
-  const pace = transactionPace(clock);
-  let cancelTimer: (() => void) | undefined;
-  let onIdle: (() => void)[] = [];
+export const commitQueue = (run: Run): CommitQueue => new TransactionQueue(run);
+
+class TransactionQueue implements CommitQueue {
+  readonly #run: Run;
+  readonly #waiting = waitingCommits<Entry>();
+  readonly #pace: ReturnType<typeof transactionPace>;
+  #cancelTimer: (() => void) | undefined;
+  #onIdle: (() => void)[] = [];
+
+  constructor(run: Run) {
+    this.#run = run;
+    this.#pace = transactionPace(run.ports.clock);
+    run.signal.addEventListener('abort', () => {
+      this.#cancelTimer?.();
+      settleAll(this.#waiting.clear(), 'void');
+      this.#rest();
+    });
+  }
+
+  submit(commit: Commit): Promise<CommitResult> {
+    if (this.#run.ended()) return Promise.resolve('void');
+    return new Promise((settle) => {
+      this.#waiting.add({ commit, settle });
+      this.#pump();
+    });
+  }
+
+  async drained(): Promise<void> {
+    if (!this.#isIdle()) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
+  }
 
   /** Begins as many transactions as may begin now, and comes back when the next one may. */
-  function pump(): void {
-    cancelTimer?.();
-    while (pace.mayBegin()) {
-      const inMs = pace.inMs(waiting.readyAtMs());
+  #pump(): void {
+    const { clock } = this.#run.ports;
+    this.#cancelTimer?.();
+    while (this.#pace.mayBegin()) {
+      const inMs = this.#pace.inMs(this.#waiting.readyAtMs());
       if (inMs === Number.POSITIVE_INFINITY) return;
       if (inMs > 0) {
-        cancelTimer = clock.setTimer(inMs, pump);
+        this.#cancelTimer = clock.setTimer(inMs, () => this.#pump());
         return;
       }
-      void write(waiting.take(clock.monotonicMs()));
+      void this.#write(this.#waiting.take(clock.monotonicMs()));
     }
   }
 
-  async function write(group: readonly Entry[]): Promise<void> {
-    const end = pace.begin();
+  async #write(group: readonly Entry[]): Promise<void> {
+    const { clock, log } = this.#run.ports;
+    const end = this.#pace.begin();
     try {
-      await writeGroup(run, group);
+      await writeGroup(this.#run, group);
     } catch (cause) {
       log.error('commit failed', { cause });
-      run.end({ kind: 'doubt', reason: 'a commit failed' });
+      this.#run.end({ kind: 'doubt', reason: 'a commit failed' });
       settleAll(group, 'void');
     }
     end();
-    waiting.written(group, clock.monotonicMs());
-    pump();
-    rest();
+    this.#waiting.written(group, clock.monotonicMs());
+    this.#pump();
+    this.#rest();
   }
 
-  const isIdle = () => pace.isIdle() && waiting.isEmpty();
-  const rest = () => {
-    if (!isIdle()) return;
-    const resolved = onIdle;
-    onIdle = [];
+  #isIdle(): boolean {
+    return this.#pace.isIdle() && this.#waiting.isEmpty();
+  }
+
+  #rest(): void {
+    if (!this.#isIdle()) return;
+    const resolved = this.#onIdle;
+    this.#onIdle = [];
     for (const resolve of resolved) resolve();
-  };
-
-  run.signal.addEventListener('abort', () => {
-    cancelTimer?.();
-    settleAll(waiting.clear(), 'void');
-    rest();
-  });
-
-  return {
-    submit(commit) {
-      if (run.ended()) return Promise.resolve('void');
-      return new Promise((settle) => {
-        waiting.add({ commit, settle });
-        pump();
-      });
-    },
-    async drained() {
-      if (!isIdle()) await new Promise<void>((resolve) => onIdle.push(resolve));
-    },
-  };
+  }
 }
 
 /** How many transactions there may be at the same time, and when the next one may begin. */

@@ -83,7 +83,7 @@ async function versionOf(store: Store, { address }: Commit): Promise<number | un
 describe('the commit queue', () => {
   test('groups what waits into transactions of at most 100 operations, at most 32 a second', async () => {
     const { world, commits, writes, queue } = await queueOf(300);
-    const results = await world.clock.runUntil(Promise.all(commits.map(queue.submit)));
+    const results = await world.clock.runUntil(Promise.all(commits.map((commit) => queue.submit(commit))));
     assert.ok(results.every((result) => result === 'committed'));
     assert.ok(writes.every(({ operations }) => operations.length <= operationsMax));
     const most = (300 * 2) / operationsMax;
@@ -102,7 +102,7 @@ describe('the commit queue', () => {
     );
     const beganAtMs = world.clock.nowMs();
     const withEvent = commits.map((commit) => ({ ...commit, events: [unhealthyEvent(commit.before.uid)] }));
-    await world.clock.runUntil(Promise.all(withEvent.map(queue.submit)));
+    await world.clock.runUntil(Promise.all(withEvent.map((commit) => queue.submit(commit))));
     const tookMs = world.clock.nowMs() - beganAtMs;
     assert.ok(tookMs <= 3_000 + 200, `${tookMs} ms`);
   });
@@ -113,7 +113,7 @@ describe('the commit queue', () => {
       ...store,
       write: (operations, options) => slow(() => world.clock, ms)(store).write(operations, options),
     }));
-    const settled = Promise.all(commits.map(queue.submit));
+    const settled = Promise.all(commits.map((commit) => queue.submit(commit)));
     await world.clock.advance(10_000);
     const inLateSeconds = writes.filter(({ atMs }) => atMs > world.clock.nowMs() - 5_000).length;
     assert.ok(inLateSeconds <= 6, `${inLateSeconds} transactions in 5 s`);
@@ -137,13 +137,13 @@ describe('the commit queue', () => {
       },
     });
     const { world, commits, queue } = await queueOf(1_000, (store) => watched(slow(() => world.clock, 100)(store)));
-    const results = await world.clock.runUntil(Promise.all(commits.map(queue.submit)));
+    const results = await world.clock.runUntil(Promise.all(commits.map((commit) => queue.submit(commit))));
     assert.ok(results.every((result) => result === 'committed'));
   });
 
   test('leaves the partition of a bucket half of the write units that DynamoDB has for it', async () => {
     const { world, commits, writes, queue } = await queueOf(500, undefined, 'a7');
-    await world.clock.runUntil(Promise.all(commits.map(queue.submit)));
+    await world.clock.runUntil(Promise.all(commits.map((commit) => queue.submit(commit))));
     const inBucket = ({ operations }: Write) => operations.filter((one) => operationKey(one).pk === 'B#a7').length;
     const units = writes.map((write) => 2 * inBucket(write));
     const lastMs = (writes.at(-1)?.atMs ?? 0) - (writes[0]?.atMs ?? 0);
@@ -153,7 +153,7 @@ describe('the commit queue', () => {
 
   test('holds each bucket of a group against the fence once', async () => {
     const { world, commits, writes, queue } = await queueOf(40);
-    await world.clock.runUntil(Promise.all(commits.map(queue.submit)));
+    await world.clock.runUntil(Promise.all(commits.map((commit) => queue.submit(commit))));
     for (const { operations } of writes) {
       const fences = operations.filter(({ kind }) => kind === 'check').map((each) => JSON.stringify(each));
       assert.equal(new Set(fences).size, fences.length);
@@ -180,7 +180,7 @@ describe('the commit queue', () => {
     assert.ok(overtaken);
     const item = encodeProbe(overtaken.address, { ...overtaken.before, version: 5 });
     await world.store.write([{ kind: 'put', item }], { token: 'other' });
-    const results = await world.clock.runUntil(Promise.all(commits.map(queue.submit)));
+    const results = await world.clock.runUntil(Promise.all(commits.map((commit) => queue.submit(commit))));
     assert.deepEqual(results, ['committed', 'superseded', 'committed']);
     assert.equal(await versionOf(world.store, overtaken), 5);
   });
@@ -191,7 +191,9 @@ describe('the commit queue', () => {
     assert.ok(other && twice);
     // The first of all is written at once; what comes meanwhile would make one group.
     const again: Commit = { address: twice.address, before: twice.before, events: [unhealthyEvent(twice.before.uid)] };
-    const results = await world.clock.runUntil(Promise.all([other, twice, again, twice].map(queue.submit)));
+    const results = await world.clock.runUntil(
+      Promise.all([other, twice, again, twice].map((commit) => queue.submit(commit))),
+    );
     assert.deepEqual(results, ['committed', 'committed', 'superseded', 'superseded']);
     assert.equal(run.ended(), undefined);
   });
@@ -201,7 +203,7 @@ describe('the commit queue', () => {
     const bucket = commits[2]?.address.bucket ?? '';
     const higher = encodeEpoch(bucket, { token: token + 1, shard: '00', claimedAtMs: 0 });
     await world.store.write([{ kind: 'put', item: higher }], { token: 'other' });
-    const results = await world.clock.runUntil(Promise.all(commits.map(queue.submit)));
+    const results = await world.clock.runUntil(Promise.all(commits.map((commit) => queue.submit(commit))));
     // The first is written at once and alone; what comes meanwhile waits and makes a group.
     assert.deepEqual(results, ['committed', 'void', 'void']);
     assert.deepEqual(run.ended(), { kind: 'fenced' });
@@ -220,7 +222,7 @@ describe('the commit queue', () => {
         return { kind: 'refused', refusals: [{ index: 0, kind: 'conflict' }] };
       },
     }));
-    const results = await world.clock.runUntil(Promise.all(commits.map(queue.submit)));
+    const results = await world.clock.runUntil(Promise.all(commits.map((commit) => queue.submit(commit))));
     assert.deepEqual(results, ['committed', 'committed']);
   });
 
@@ -233,7 +235,7 @@ describe('the commit queue', () => {
         return { kind: 'refused', refusals: [{ index: 0, kind: 'conflict' }] };
       },
     }));
-    const results = await world.clock.runUntil(Promise.all(commits.map(queue.submit)));
+    const results = await world.clock.runUntil(Promise.all(commits.map((commit) => queue.submit(commit))));
     assert.deepEqual([results, run.ended()?.kind], [['void'], 'doubt']);
     // The first one, and after each of 20 conflicts another.
     assert.equal(writes.length, 21);
@@ -247,7 +249,7 @@ describe('the commit queue', () => {
   test('waits with one timer, however many commits there are', async () => {
     const { world, commits, queue } = await queueOf(200);
     const before = world.clock.pending();
-    const settled = Promise.all(commits.map(queue.submit));
+    const settled = Promise.all(commits.map((commit) => queue.submit(commit)));
     await world.clock.advance(0);
     assert.equal(world.clock.pending() - before, 1);
     await world.clock.runUntil(settled);
@@ -260,7 +262,7 @@ describe('the commit queue', () => {
       write: async (operations, options) =>
         options.token.startsWith('setup') ? store.write(operations, options) : { kind: 'inDoubt' },
     }));
-    const results = await world.clock.runUntil(Promise.all(commits.map(queue.submit)));
+    const results = await world.clock.runUntil(Promise.all(commits.map((commit) => queue.submit(commit))));
     assert.deepEqual(results, ['void']);
     assert.equal(run.ended()?.kind, 'doubt');
   });

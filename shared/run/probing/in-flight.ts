@@ -1,0 +1,123 @@
+/** Probes of a run that are in flight, and those that are due and wait for a socket. A probe is in flight at most once. */
+import { descriptorsOf } from '../../core/room.ts';
+import type { Run } from '../run.ts';
+import type { Loop, Steps } from './due-loop.ts';
+import type { HeldProbe, HeldTarget } from './held-target.ts';
+import { begin as beginProbe, land, postpone, repeat } from './probe-schedule.ts';
+import type { Place, Room } from './sockets.ts';
+import { type WaitingLines, waitingLines } from './waiting-lines.ts';
+
+/**
+ * Probes that begin in one turn of the event loop: after a restart hundreds are due at once, and while they begin the answers to those that
+ * have begun are not read. They are counted, since most of what a beginning costs comes after the turn's own code, where no clock sees it.
+ */
+const beginsPerTurnMax = 8;
+
+type Probing = {
+  readonly run: Run;
+  readonly room: Room;
+  /** Follows what is under way, and swallows what it throws. */
+  readonly track: (work: Promise<void>) => void;
+  readonly cycle: Steps['cycle'];
+  readonly schedule: Loop['schedule'];
+  readonly wallMs: () => number;
+  readonly isOver: () => boolean;
+};
+
+export class ProbesInFlight {
+  readonly #by: Probing;
+  readonly #isTick: boolean;
+  readonly #lines: WaitingLines;
+  readonly #probing = new Set<HeldProbe>();
+  #leaveRoom = (): void => undefined;
+  #cancelLetIn: (() => void) | undefined;
+
+  constructor(by: Probing) {
+    this.#by = by;
+    this.#isTick = by.run.message.mode === 'tick';
+    this.#lines = waitingLines(by.room);
+  }
+
+  /** Starts the probe, or lets it wait for a socket. */
+  begin(held: HeldTarget, probe: HeldProbe, nowMs: number): void {
+    const { inFlight, backlogClass } = probe.schedule;
+    if (inFlight) return;
+    const hasRoom = this.#by.room.hasFor(backlogClass, descriptorsOf(probe.spec.probe));
+    if (hasRoom && !this.#lines.hasBefore(backlogClass)) {
+      this.#start(held, probe, nowMs);
+      return;
+    }
+    postpone(probe.schedule);
+    this.#lines.join(held, probe);
+    if (hasRoom) this.#armLetIn();
+  }
+
+  /** Whether one more probe may begin in this turn of the event loop. */
+  turn(): () => boolean {
+    const inFlightMax = this.#probing.size + beginsPerTurnMax;
+    return () => this.#probing.size < inFlightMax;
+  }
+
+  count(): number {
+    return this.#probing.size;
+  }
+
+  letInOnFree(): void {
+    this.#leaveRoom = this.#by.room.onFree(() => this.#armLetIn());
+  }
+
+  stop(): void {
+    this.#leaveRoom();
+    this.#cancelLetIn?.();
+  }
+
+  /** Each probe in flight has to run again; its report is void. */
+  abandon(): void {
+    for (const probe of this.#probing) repeat(probe.schedule);
+  }
+
+  #start(held: HeldTarget, probe: HeldProbe, nowMs: number): void {
+    const { room, track, schedule } = this.#by;
+    if (!beginProbe(probe.schedule, nowMs, this.#isTick)) {
+      schedule(held, probe);
+      return;
+    }
+    this.#lines.leave(probe);
+    this.#probing.add(probe);
+    track(this.#fly(held, probe, room.take(probe.schedule.backlogClass, descriptorsOf(probe.spec.probe))));
+  }
+
+  async #fly(held: HeldTarget, probe: HeldProbe, place: Place): Promise<void> {
+    try {
+      if ((await this.#by.cycle(held, probe, place)) === 'again') repeat(probe.schedule);
+    } finally {
+      land(probe.schedule);
+      this.#probing.delete(probe);
+      // Also after a cycle that threw: the worker goes on.
+      this.#by.schedule(held, probe);
+      place.leave();
+    }
+  }
+
+  /**
+   * Not at once, as one place is given back after the other: with as many probes in flight as there are places, each of them waits for all
+   * others in every turn of the event loop, and on a slow machine that alone takes longer than their time-outs.
+   */
+  #armLetIn(): void {
+    if (!this.#lines.isEmpty()) this.#cancelLetIn ??= this.#by.run.ports.clock.setTimer(0, () => this.#letIn());
+  }
+
+  /** Begins the probes for which there is a socket, one turn's worth. */
+  #letIn(): void {
+    this.#cancelLetIn = undefined;
+    const mayBegin = this.turn();
+    for (let next = this.#lines.next(); next && !this.#by.isOver(); next = this.#lines.next()) {
+      if (!mayBegin()) {
+        this.#armLetIn();
+        return;
+      }
+      this.#lines.leave(next.probe);
+      this.#start(next.held, next.probe, this.#by.wallMs());
+    }
+  }
+}
