@@ -5,8 +5,8 @@ import { ArnFormat, Stack } from 'aws-cdk-lib';
 import type { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 import { type SecretHostTexts, secretVariable } from '../functions/secret-variable.ts';
-import { secretPrefix } from '../shared/aws/secrets.ts';
 import { secretReference } from '../shared/core/secret-reference.ts';
+import { secretPrefix } from '../shared/secrets/aws.ts';
 import { allow } from './statement.ts';
 
 /** The functions read no secret without this prefix. */

@@ -2,11 +2,12 @@
  * Finds probes that the deployed prober would refuse, for the answers to registrations. The API receives names and
  * hosts, never a secret.
  */
-import { awsSecretRefusal } from '../../shared/aws/secrets.ts';
+
 import type { ExecRefusal } from '../../shared/exec/exec.ts';
 import { namedRefusal, type RunnerNames } from '../../shared/exec/named.ts';
 import { dialPolicy, dialRefusal } from '../../shared/net/policy.ts';
 import { type Advise, adviser } from '../../shared/prober/advice.ts';
+import { awsSecretRefusal } from '../../shared/secrets/aws.ts';
 import type { Environment } from '../lambda/environment.ts';
 
 type Deployed = Pick<Environment, 'allowCidrs' | 'allowLoopback' | 'execNames' | 'execSsm' | 'secretHosts'>;

@@ -9,7 +9,7 @@ import { allowListRefusal } from '../../shared/exec/local.ts';
 import type { DialPolicy } from '../../shared/net/net.ts';
 import { dialPolicy, dialRefusal } from '../../shared/net/policy.ts';
 import { type Advise, adviser } from '../../shared/prober/advice.ts';
-import type { SecretRefusal } from '../../shared/prober/secret-headers.ts';
+import type { SecretRefusal } from '../../shared/secrets/secrets.ts';
 import { environmentSecrets, missingVariable } from './environment-secrets.ts';
 
 type Given = {

@@ -5,7 +5,7 @@
 import { type Destination, maySend, type SecretHosts } from '../../shared/core/secret-hosts.ts';
 import type { SecretReference } from '../../shared/core/secret-reference.ts';
 import { hostPort } from '../../shared/net/dial-failure.ts';
-import type { Secrets } from '../../shared/prober/secret-headers.ts';
+import type { Secrets } from '../../shared/secrets/secrets.ts';
 
 /** The author of a target chooses the variable, so other variables of the process must not be accessible. */
 export const secretPrefix = 'PROBELET_SECRET_';

@@ -1,7 +1,6 @@
 /** The entry point of the prober function. Each invocation handles one message of the shard queue. */
 import { isMainThread } from 'node:worker_threads';
 import { awsCall } from '../../shared/aws/aws-call.ts';
-import { awsSecrets } from '../../shared/aws/secrets.ts';
 import { reachOf } from '../../shared/core/self-health.ts';
 import { lambdaRunner } from '../../shared/exec/lambda.ts';
 import { namedRunner } from '../../shared/exec/named.ts';
@@ -9,6 +8,7 @@ import { ssmRunner } from '../../shared/exec/ssm.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import { dialPolicy } from '../../shared/net/policy.ts';
 import { sqsClient } from '../../shared/queue/sqs-client.ts';
+import { awsSecrets } from '../../shared/secrets/aws.ts';
 import { readEnvironment, serviceEndpoint } from '../lambda/environment.ts';
 import { functionPorts } from '../lambda/ports.ts';
 import { startWatchdog } from '../watchdog/watchdog.ts';

@@ -10,9 +10,10 @@ import { resolveProbeRequest } from '../core/probe-request.ts';
 import { type SpecProbe, specProbes, type TargetSpec } from '../core/spec.ts';
 import type { ExecRefusal } from '../exec/exec.ts';
 import type { DialRefusal } from '../net/net.ts';
+import type { SecretRefusal } from '../secrets/secrets.ts';
 import { unrunnable } from './exec.ts';
 import { httpUrl } from './http-url.ts';
-import { refusedHeaders, type SecretRefusal } from './secret-headers.ts';
+import { refusedHeaders } from './secret-headers.ts';
 
 export type Advice = {
   /** JSON pointer (RFC 6901) to the probe, e.g. `/spec/containers/0/livenessProbe`. */

@@ -2,12 +2,13 @@
 import type { Runner } from '../exec/exec.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Dial } from '../net/net.ts';
+import type { Secrets } from '../secrets/secrets.ts';
 import { execProber } from './exec.ts';
 import { grpcProber } from './grpc.ts';
 import { httpProber } from './http.ts';
 import { type KeptMemory, keptMemory } from './kept-memory.ts';
 import type { Probers } from './prober.ts';
-import { type Secrets, withSecretHeaders } from './secret-headers.ts';
+import { withSecretHeaders } from './secret-headers.ts';
 import { withStorableOutput } from './stored-output.ts';
 import { tcpProber } from './tcp.ts';
 

@@ -1,7 +1,7 @@
 /**
- * Probe headers whose value is a reference to a secret: resolved right before the request is sent, kept for five minutes, never stored,
- * logged or published. A reference that cannot be resolved, or whose secret may not go to the host that is dialled, is a prober error: it
- * says nothing about the target.
+ * Probe headers whose value is a reference to a secret. References are resolved immediately before the request is sent.
+ * Values are kept for five minutes and never stored, logged or published. A reference that cannot be resolved, or whose
+ * secret may not be sent to the dialed host, is a prober error, because it says nothing about the target.
  */
 import { toBytes } from '../core/byte-text.ts';
 import type { HttpRequest, RequestHeader } from '../core/handler-http-get.ts';
@@ -9,32 +9,17 @@ import type { Destination } from '../core/secret-hosts.ts';
 import { type SecretReference, secretReference } from '../core/secret-reference.ts';
 import type { Attempt } from '../core/types.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { ResolveSecret, Secret, SecretRefusal, Secrets } from '../secrets/secrets.ts';
 import { httpUrl } from './http-url.ts';
 import { isHeaderValue } from './http1-request.ts';
 import type { Prober } from './prober.ts';
-
-/** What is behind a reference. `why`: there is no value, or this deployment does not give it; told to whoever reads the probe's error. */
-export type Secret =
-  | { readonly kind: 'value'; readonly value: string }
-  | { readonly kind: 'none'; readonly why: string };
-
-export type ResolveSecret = (reference: SecretReference) => Promise<Secret>;
-
-/** Of a deployment. */
-export type Secrets = {
-  readonly resolve: ResolveSecret;
-  /** Why the secret may not be sent there, and what would allow it; undefined: it may. Asked for every request. */
-  readonly refusal: SecretRefusal;
-};
-
-export type SecretRefusal = (reference: SecretReference, to: Destination) => string | undefined;
 
 const cachedMs = 300_000;
 const cacheEntriesMax = 1_000;
 
 type Ports = { readonly secrets: Secrets; readonly clock: Clock };
 
-/** The same prober, whose requests may carry references. */
+/** Extends a prober to requests whose headers contain references. */
 export function withSecretHeaders(prober: Prober<HttpRequest>, { secrets, clock }: Ports): Prober<HttpRequest> {
   const secretOf = cached(secrets.resolve, clock);
 
@@ -54,7 +39,7 @@ export function withSecretHeaders(prober: Prober<HttpRequest>, { secrets, clock 
   };
 }
 
-/** The prober errors that `refusal` makes of the headers of a request. */
+/** Returns the prober errors that `refusal` causes for the headers of a request. */
 export function refusedHeaders(request: HttpRequest, refusal: SecretRefusal): readonly string[] {
   const to = destinationOf(request);
   return request.headers.flatMap(([name, text]) => {
@@ -64,7 +49,7 @@ export function refusedHeaders(request: HttpRequest, refusal: SecretRefusal): re
   });
 }
 
-/** A `Host` header chooses what a server answers, not where the request goes: the URL does. */
+/** The URL determines where the request goes. A `Host` header only selects what the server answers. */
 function destinationOf({ url }: HttpRequest): Destination {
   const { dialHost, port } = httpUrl(toBytes(url));
   return { host: dialHost, port };
@@ -87,7 +72,7 @@ function cached(resolve: ResolveSecret, clock: Clock) {
   };
 }
 
-/** What was thrown may have the value in it. */
+/** The error is dropped because it may contain the value. */
 const notResolved = (): Secret => ({ kind: 'none', why: 'asking for it failed' });
 
 const notSendable: Secret = {

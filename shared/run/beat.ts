@@ -3,6 +3,7 @@
  * token, a refused lease or 12 s without a successful beat ends the run: whoever is in doubt stops.
  */
 
+import { lastBeat } from '../core/beat.ts';
 import type { Behind } from '../core/freshness.ts';
 import { sleep } from '../lib/clock.ts';
 import { QueueUnavailable } from '../queue/queue.ts';
@@ -17,14 +18,10 @@ import type { Loop } from './probing/due-loop.ts';
 import type { Run } from './run.ts';
 import { doubtTeller } from './self-check/events.ts';
 
-/** Longer than a beat and its first repetition take: a run that has not beaten for so long has perhaps ended. */
-export const lookAgainMs = 6_000;
 export const beatIntervalMs = 5_000;
 /** After a beat that failed. */
 const retryMs = 500;
 export const visibilityMs = 15_000;
-/** The last beat of a run that ends in order says so by its number. */
-export const lastBeat = -1;
 
 export type BeatState = {
   /** When the loop last had no due probe left, ms since the epoch. */

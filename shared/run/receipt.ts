@@ -5,6 +5,8 @@
  * The first receiver of a slot's message, while the run of an earlier slot still beats, asks that run to leave (in RUN): claimed over, that
  * run could not write what its successor needs.
  */
+
+import { lastBeat, lookAgainMs } from '../core/beat.ts';
 import { type Clock, sleep } from '../lib/clock.ts';
 import { QueueDenied, QueueUnavailable, type ShardMessage } from '../queue/queue.ts';
 import { doneSlotOf, isAhead, isPassed } from '../schedule/slots.ts';
@@ -12,7 +14,7 @@ import { generationAttribute } from '../store/items.ts';
 import { layoutKey, runKey } from '../store/keys.ts';
 import { type Item, type Store, StoreUnavailable } from '../store/store.ts';
 import { writeSurely } from '../table/write.ts';
-import { beatIntervalMs, lastBeat, lookAgainMs, visibilityMs } from './beat.ts';
+import { beatIntervalMs, visibilityMs } from './beat.ts';
 import { beatConditions } from './commit/fence.ts';
 import { fencedPorts, type Ports } from './ports.ts';
 import type { RunEnd } from './run.ts';

@@ -1,4 +1,6 @@
 /** What the schedule has to send to one shard now. Pure. */
+
+import { lastBeat } from '../core/beat.ts';
 import type { LayoutShard } from '../core/layout.ts';
 import {
   aheadMsMax,
@@ -14,7 +16,6 @@ import {
   slotRouting,
 } from '../core/slots.ts';
 import type { ShardMessage } from '../queue/queue.ts';
-import { lastBeat } from '../run/beat.ts';
 import type { RunRecord } from '../store/items.ts';
 
 export type ScheduledShard = { readonly shard: LayoutShard; readonly run?: RunRecord };

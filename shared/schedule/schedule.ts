@@ -5,10 +5,10 @@
  * nothing in memory, and everything that it sends may come twice: the queue knows the ids, the receiver the slot, the table the tokens.
  */
 import type { Bus } from '../bus/bus.ts';
+import { lookAgainMs } from '../core/beat.ts';
 import { type Capacity, functionCapacity, type LayoutContext, type LayoutShard } from '../core/layout.ts';
 import { sleep } from '../lib/clock.ts';
 import { type QueueSender, QueueUnavailable } from '../queue/queue.ts';
-import { lookAgainMs } from '../run/beat.ts';
 import { decodeRun, type RunRecord } from '../store/items.ts';
 import { runKey } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';

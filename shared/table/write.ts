@@ -1,18 +1,18 @@
-/** One write with the bounded patience that the protocol wants: conflicts and an unreachable store are tried again, with jitter. */
-import { sleep } from '../lib/clock.ts';
-import type { Ports } from '../run/ports.ts';
-import type { Operation, WriteOutcome } from '../store/store.ts';
+/** Writes with bounded retries: a conflict or an unreachable store is retried, with jitter. */
+import { type Clock, sleep } from '../lib/clock.ts';
+import type { Random } from '../lib/random.ts';
+import type { Operation, Store, WriteOutcome } from '../store/store.ts';
 import { StoreDenied, StoreUnavailable } from '../store/store.ts';
 
 const attemptsMax = 5;
 const jitterFirstMs = 50;
 
-export type WritePorts = Pick<Ports, 'store' | 'clock' | 'random'>;
+export type WritePorts = { readonly store: Store; readonly clock: Clock; readonly random: Random };
 
 /**
- * Writes, each try with a token of its own (nothing of a refused or unavailable try was applied). A conflict that outlives every try
- * comes back as refused.
- * @throws StoreUnavailable when the store stayed out of reach.
+ * Writes, with a new token for each attempt, since a refused or unavailable attempt has applied nothing. A conflict that
+ * outlasts all attempts is returned as refused.
+ * @throws StoreUnavailable if the store stays unreachable.
  */
 export async function writeSurely(ports: WritePorts, operations: readonly Operation[]): Promise<WriteOutcome> {
   for (let attempt = 1; ; attempt += 1) {
@@ -26,8 +26,8 @@ export async function writeSurely(ports: WritePorts, operations: readonly Operat
 }
 
 /**
- * The same, for whoever cannot go on without knowing: what was left in doubt, or was in conflict to the end, is no outcome.
- * @throws StoreUnavailable then too.
+ * Like `writeSurely`, for callers that need a definite outcome.
+ * @throws StoreUnavailable also if the outcome is in doubt or the conflict outlasts all attempts.
  */
 export async function writeKnown(
   ports: WritePorts,

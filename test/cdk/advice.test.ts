@@ -7,7 +7,6 @@ import { type Environment, readEnvironment } from '../../functions/lambda/enviro
 import { runProbing } from '../../functions/run-probing.ts';
 import { decodeManifest } from '../../shared/api/decode-manifest.ts';
 import type { AwsCall } from '../../shared/aws/aws-call.ts';
-import { awsSecrets } from '../../shared/aws/secrets.ts';
 import { specProbes, type TargetSpec } from '../../shared/core/spec.ts';
 import type { Runner } from '../../shared/exec/exec.ts';
 import { namedRunner } from '../../shared/exec/named.ts';
@@ -15,6 +14,7 @@ import { systemClock as clock } from '../../shared/lib/clock.ts';
 import { dialPolicy } from '../../shared/net/policy.ts';
 import { resolver } from '../../shared/net/resolver.ts';
 import { probe } from '../../shared/prober/probe.ts';
+import { awsSecrets } from '../../shared/secrets/aws.ts';
 import { type Deployment, nameOf, resourcesOf, synthesized } from '../support/synthesized.ts';
 
 const name = { namespace: 'default', name: 'checkout' };

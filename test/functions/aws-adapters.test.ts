@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type AwsCall, awsCall, awsJson } from '../../shared/aws/aws-call.ts';
-import { awsSecrets } from '../../shared/aws/secrets.ts';
 import type { Runner } from '../../shared/exec/exec.ts';
 import { lambdaRunner } from '../../shared/exec/lambda.ts';
 import { ssmRunner } from '../../shared/exec/ssm.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
+import { awsSecrets } from '../../shared/secrets/aws.ts';
 import { type Ministack, ministackSqs, requireMinistack, startMinistack } from '../support/ministack.ts';
 import { createExecFunction } from './exec-function.ts';
 

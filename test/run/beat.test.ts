@@ -1,8 +1,8 @@
 /** What a beat confirms, and what it does not. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { lastBeat } from '../../shared/core/beat.ts';
 import { sleep } from '../../shared/lib/clock.ts';
-import { lastBeat } from '../../shared/run/beat.ts';
 import { runKey } from '../../shared/store/keys.ts';
 import type { Operation, Store, WriteOutcome } from '../../shared/store/store.ts';
 import { shardWorld } from '../support/shard-world.ts';

@@ -1,7 +1,8 @@
 /** What a run knows of its shard before it has probed anything: no more than the runs before it did. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { lastBeat, writeBeat } from '../../shared/run/beat.ts';
+import { lastBeat } from '../../shared/core/beat.ts';
+import { writeBeat } from '../../shared/run/beat.ts';
 import { claimRun } from '../../shared/run/claim.ts';
 import { encodeRun, generationAttribute } from '../../shared/store/items.ts';
 import { layoutKey, runKey, targetAddress } from '../../shared/store/keys.ts';

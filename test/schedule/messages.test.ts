@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { lastBeat } from '../../shared/core/beat.ts';
 import type { LayoutShard } from '../../shared/core/layout.ts';
 import { slotAt } from '../../shared/core/slots.ts';
-import { lastBeat } from '../../shared/run/beat.ts';
 import { isDoubtful, rescueMessage } from '../../shared/schedule/messages.ts';
 import type { RunRecord } from '../../shared/store/items.ts';
 

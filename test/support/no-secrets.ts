@@ -1,5 +1,5 @@
 /** The secrets of a prober that has none. */
-import type { Secrets } from '../../shared/prober/secret-headers.ts';
+import type { Secrets } from '../../shared/secrets/secrets.ts';
 
 export const noSecrets: Secrets = {
   refusal: () => 'there are none',

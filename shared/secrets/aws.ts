@@ -3,12 +3,13 @@
  * target chooses the secret's name, so only names with the reserved prefix are allowed, and only for hosts that the
  * deployment names, even if the function's role can read more.
  */
+
+import { type AwsCall, awsJson, type JsonRequest } from '../aws/aws-call.ts';
 import { type Destination, maySend, type SecretHosts } from '../core/secret-hosts.ts';
 import type { SecretReference } from '../core/secret-reference.ts';
 import type { Clock } from '../lib/clock.ts';
 import { hostPort } from '../net/dial-failure.ts';
-import type { ResolveSecret, Secret, SecretRefusal, Secrets } from '../prober/secret-headers.ts';
-import { type AwsCall, awsJson, type JsonRequest } from './aws-call.ts';
+import type { ResolveSecret, Secret, SecretRefusal, Secrets } from './secrets.ts';
 
 /** The deployment grants access to names with this prefix only. */
 export const secretPrefix = 'probelet/';
