@@ -3,7 +3,7 @@
  * Go's `Framer.readMetaFrame` does.
  */
 import { type ConnectionFault, errorCode, fault } from './frames.ts';
-import { hpackDecoder } from './hpack-decoder.ts';
+import { HpackDecoder } from './hpack-decoder.ts';
 import { type Field, sizeOf } from './hpack-table.ts';
 
 export type BlockStart = { readonly streamId: number; readonly endStream: boolean };
@@ -34,99 +34,113 @@ export type BlockEnd =
   /** The fields violate HTTP/2, which ends the stream but not the connection. */
   | { readonly kind: 'malformed'; readonly streamId: number; readonly message: string };
 
-export type BlockReader = {
-  readonly isOpen: () => boolean;
-  readonly begin: (start: BlockStart) => void;
-  /** A fragment of `bytes` bytes begins. */
-  readonly beginFragment: (bytes: number) => void;
-  readonly take: (bytes: Uint8Array, from: number, to: number) => void;
-  /** The frame with the fragment is complete. `isLast` means that the block is complete as well. */
-  readonly endFragment: (isLast: boolean) => BlockEnd | ConnectionFault | undefined;
-};
-
 /** The only pseudo-header field that a response may contain. */
 const statusField = ':status';
 const pseudoFields: ReadonlySet<string> = new Set([
   ...[statusField, ':method', ':path', ':scheme', ':authority', ':protocol'],
 ]);
 
-export function blockReader({ listBytesMax, isWanted, reserve, onField }: BlockOptions): BlockReader {
-  let start: BlockStart | undefined;
-  let pseudo = new Map<string, string>();
-  let sawRegular = false;
-  let isTruncated = false;
-  let listBytes = 0;
-  let remainingBytes = 0;
+/** Reads one block after another. */
+export class BlockReader {
+  readonly #options: BlockOptions;
+  readonly #decoder: HpackDecoder;
+  #start: BlockStart | undefined;
+  #pseudo = new Map<string, string>();
+  #sawRegular = false;
+  #isTruncated = false;
+  #listBytes = 0;
+  #remainingBytes = 0;
   /** Errors of the fields, of their encoding, and of the current fragment. */
-  let malformed: string | undefined;
-  let pseudoProblem: string | undefined;
-  let undecodable: string | undefined;
-  let isTooMuch = false;
+  #malformed: string | undefined;
+  #pseudoProblem: string | undefined;
+  #undecodable: string | undefined;
+  #isTooMuch = false;
 
-  const problemOf = (field: Field, isPseudo: boolean): string | undefined => {
-    if (isPseudo) return sawRegular ? 'pseudo header field after regular' : undefined;
-    return field.isNameValid ? undefined : 'invalid header field name';
-  };
-  const take = (field: Field) => {
+  constructor(options: BlockOptions) {
+    this.#options = options;
+    this.#decoder = new HpackDecoder({
+      onField: (field) => this.#takeField(field),
+      isWanted: (name) => name.startsWith(':') || options.isWanted(name),
+      stringBytesMax: options.listBytesMax,
+      reserve: options.reserve,
+    });
+  }
+
+  isOpen(): boolean {
+    return this.#start !== undefined;
+  }
+
+  begin(start: BlockStart): void {
+    this.#start = start;
+    this.#pseudo = new Map();
+    this.#sawRegular = false;
+    this.#isTruncated = false;
+    this.#listBytes = 0;
+    this.#remainingBytes = this.#options.listBytesMax;
+    this.#malformed = undefined;
+    this.#pseudoProblem = undefined;
+    this.#undecodable = undefined;
+  }
+
+  /** A fragment of `bytes` bytes begins. */
+  beginFragment(bytes: number): void {
+    this.#isTooMuch = bytes > 2 * this.#remainingBytes || this.#malformed !== undefined;
+  }
+
+  take(bytes: Uint8Array, from: number, to: number): void {
+    if (!this.#isTooMuch) this.#undecodable ??= this.#decoder.take(bytes, from, to);
+  }
+
+  /** The frame with the fragment is complete. `isLast` means that the block is complete as well. */
+  endFragment(isLast: boolean): BlockEnd | ConnectionFault | undefined {
+    if (this.#isTooMuch) return fault(errorCode.protocol, this.#malformed ?? 'header list too large');
+    if (this.#undecodable !== undefined) return fault(errorCode.compression, this.#undecodable);
+    return isLast && this.#start ? this.#endBlock(this.#start) : undefined;
+  }
+
+  #takeField(field: Field): void {
     const isPseudo = field.name.startsWith(':');
-    malformed = problemOf(field, isPseudo) ?? (field.isValueValid ? undefined : 'invalid header field value');
-    sawRegular ||= !isPseudo;
+    this.#malformed = this.#problemOf(field, isPseudo);
+    this.#sawRegular ||= !isPseudo;
     const bytes = sizeOf(field);
-    if (malformed === undefined && bytes > remainingBytes) {
-      isTruncated = true;
-      remainingBytes = 0;
+    if (this.#malformed === undefined && bytes > this.#remainingBytes) {
+      this.#isTruncated = true;
+      this.#remainingBytes = 0;
     }
-    if (malformed !== undefined || isTruncated) return decoder.ignoreRest();
-    remainingBytes -= bytes;
-    listBytes += bytes;
-    if (isPseudo) takePseudo(field);
-    else if (isWanted(field.name)) onField(field);
-  };
-  const takePseudo = ({ name, value = '' }: Field) => {
-    if (!pseudoFields.has(name)) pseudoProblem ??= `invalid pseudo-header "${name}"`;
-    else if (pseudo.has(name)) pseudoProblem ??= `duplicate pseudo-header "${name}"`;
-    else pseudo.set(name, value);
-  };
-  const decoder = hpackDecoder({
-    onField: take,
-    isWanted: (name) => name.startsWith(':') || isWanted(name),
-    stringBytesMax: listBytesMax,
-    reserve,
-  });
+    if (this.#malformed !== undefined || this.#isTruncated) {
+      this.#decoder.ignoreRest();
+      return;
+    }
+    this.#remainingBytes -= bytes;
+    this.#listBytes += bytes;
+    if (isPseudo) this.#takePseudo(field);
+    else if (this.#options.isWanted(field.name)) this.#options.onField(field);
+  }
 
-  const endBlock = (begun: BlockStart): BlockEnd | ConnectionFault => {
-    start = undefined;
-    const cut = decoder.endBlock();
+  #problemOf(field: Field, isPseudo: boolean): string | undefined {
+    if (isPseudo && this.#sawRegular) return 'pseudo header field after regular';
+    if (!isPseudo && !field.isNameValid) return 'invalid header field name';
+    return field.isValueValid ? undefined : 'invalid header field value';
+  }
+
+  #takePseudo({ name, value = '' }: Field): void {
+    if (!pseudoFields.has(name)) this.#pseudoProblem ??= `invalid pseudo-header "${name}"`;
+    else if (this.#pseudo.has(name)) this.#pseudoProblem ??= `duplicate pseudo-header "${name}"`;
+    else this.#pseudo.set(name, value);
+  }
+
+  #endBlock(start: BlockStart): BlockEnd | ConnectionFault {
+    this.#start = undefined;
+    const cut = this.#decoder.endBlock();
     if (cut !== undefined) return fault(errorCode.compression, cut);
+    const pseudo = this.#pseudo;
     const isMixed = pseudo.has(statusField) && pseudo.size > 1;
-    const problem = malformed ?? pseudoProblem ?? (isMixed ? 'mix of request and response pseudo headers' : undefined);
-    if (problem !== undefined) return { kind: 'malformed', streamId: begun.streamId, message: problem };
-    return { kind: 'block', block: { ...begun, pseudo, isTruncated, listBytes } };
-  };
-
-  return {
-    isOpen: () => start !== undefined,
-    begin: (begun) => {
-      start = begun;
-      pseudo = new Map();
-      sawRegular = false;
-      isTruncated = false;
-      listBytes = 0;
-      remainingBytes = listBytesMax;
-      malformed = undefined;
-      pseudoProblem = undefined;
-      undecodable = undefined;
-    },
-    beginFragment: (bytes) => {
-      isTooMuch = bytes > 2 * remainingBytes || malformed !== undefined;
-    },
-    take: (bytes, from, to) => {
-      if (!isTooMuch) undecodable ??= decoder.take(bytes, from, to);
-    },
-    endFragment: (isLast) => {
-      if (isTooMuch) return fault(errorCode.protocol, malformed ?? 'header list too large');
-      if (undecodable !== undefined) return fault(errorCode.compression, undecodable);
-      return isLast && start ? endBlock(start) : undefined;
-    },
-  };
+    const problem =
+      this.#malformed ?? this.#pseudoProblem ?? (isMixed ? 'mix of request and response pseudo headers' : undefined);
+    if (problem !== undefined) return { kind: 'malformed', streamId: start.streamId, message: problem };
+    return {
+      kind: 'block',
+      block: { ...start, pseudo, isTruncated: this.#isTruncated, listBytes: this.#listBytes },
+    };
+  }
 }

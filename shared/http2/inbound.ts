@@ -6,7 +6,7 @@
 import { fixedParser, goAwayParser, pushPromiseParser, settingsParser, windowUpdateParser } from './fixed-frames.ts';
 import { type FrameParser, nothing } from './frame-parser.ts';
 import { errorCode, type FrameHeader, type FrameTaker, fault, flag, frameType, hasFlag } from './frames.ts';
-import { type BlockOptions, blockReader } from './header-block.ts';
+import { type BlockOptions, BlockReader } from './header-block.ts';
 import type { InboundEvents } from './inbound-events.ts';
 import { continuationParser, dataParser, headersParser } from './padded-frames.ts';
 
@@ -49,7 +49,7 @@ export function inbound(events: InboundEvents, options: InboundOptions): FrameTa
 type Parsers = { readonly [type: number]: FrameParser | undefined; readonly other: FrameParser };
 
 function parsersOf(events: InboundEvents, options: InboundOptions): Parsers {
-  const blocks = blockReader(options);
+  const blocks = new BlockReader(options);
   return {
     [frameType.data]: dataParser(events),
     [frameType.headers]: headersParser(events, blocks),

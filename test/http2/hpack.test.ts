@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { hpackDecoder } from '../../shared/http2/hpack-decoder.ts';
+import { HpackDecoder } from '../../shared/http2/hpack-decoder.ts';
 import { encodeHeaders } from '../../shared/http2/hpack-encoder.ts';
 
 const stringBytesMax = 1024 * 1024;
@@ -8,7 +8,7 @@ const stringBytesMax = 1024 * 1024;
 /** Blocks decoded one after the other by one decoder, in pieces of so many bytes. */
 function decoded(blocks: readonly string[], pieceBytes: number): readonly (readonly string[])[] {
   let fields: string[] = [];
-  const decoder = hpackDecoder({
+  const decoder = new HpackDecoder({
     onField: ({ name, value }) => fields.push(`${name}: ${value}`),
     isWanted: () => true,
     stringBytesMax,
