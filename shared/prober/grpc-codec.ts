@@ -2,7 +2,7 @@
  * The few bytes of gRPC that a health probe needs: `grpc.health.v1.HealthCheckRequest` and `…Response` as protobuf, the length-prefixed
  * message around them, `:authority`, `grpc-timeout`, `grpc-message`. Sources: gRPC over HTTP/2 (PROTOCOL-HTTP2.md), health.proto, grpc-go's texts.
  */
-import { numberReader } from './protobuf.ts';
+import { NumberReader } from './protobuf.ts';
 
 /** Flag byte and big-endian length before each message. */
 export const prefixBytes = 5;
@@ -33,7 +33,7 @@ function varint(value: number): readonly number[] {
 /** The code of a `google.rpc.Status` in base64; undefined: it is none. */
 export function statusDetailsCode(base64: string): number | undefined {
   const message = Buffer.from(base64, 'base64');
-  const reader = numberReader();
+  const reader = new NumberReader();
   reader.take(message, 0, message.length);
   return reader.end();
 }

@@ -5,7 +5,7 @@
 import { goQuote } from '../core/go-text.ts';
 import { messageBytesMax, prefixBytes } from './grpc-codec.ts';
 import { type RpcStatus, rpcCode, rpcStatus } from './grpc-status.ts';
-import { type NumberReader, numberReader } from './protobuf.ts';
+import { NumberReader } from './protobuf.ts';
 
 /** How a stream ended. */
 export type StreamEnd = {
@@ -82,7 +82,7 @@ type Prefix = { readonly format: number; readonly lengthBytes: number };
 
 function messageReader(): MessageReader {
   const prefixRead = Buffer.alloc(prefixBytes);
-  const value: NumberReader = numberReader();
+  const value = new NumberReader();
   let seen = 0;
   let prefix: Prefix | undefined;
   const isOpen = () => prefix === undefined || seen < prefixBytes + prefix.lengthBytes;
@@ -101,7 +101,7 @@ function messageReader(): MessageReader {
     },
     isOpen,
     prefix: () => prefix,
-    number: value.end,
+    number: () => value.end(),
   };
 }
 

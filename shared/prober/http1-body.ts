@@ -1,16 +1,16 @@
-/** The body of an HTTP/1 response, up to a limit. What breaks here is a prober error, so Go's words are kept. */
+/** Reads the body of an HTTP/1 response up to a limit. A malformed body is a prober error, reported in Go's words. */
 import { trimAsciiEnd } from '../core/go-text.ts';
-import { gathered } from '../lib/gathered.ts';
-import { fieldReader, type Keeping } from './http1-fields.ts';
+import { type Gathered, gathered } from '../lib/gathered.ts';
+import { FieldReader, type Keeping } from './http1-fields.ts';
 import type { Framing } from './http1-head.ts';
 
 export type BodyReader = {
   /**
-   * Takes what arrived and says whether the body is complete (or as much of it as is wanted). `before`: how many bytes arrived in the same
-   * piece ahead of these, as the rest of the head.
+   * Takes the next bytes. Returns `done` once the wanted part of the body is complete. `before` is the number of bytes
+   * that preceded these in the same piece, as the rest of the head.
    */
   readonly take: (bytes: Buffer, before?: number) => BodyProgress;
-  /** The peer has ended its side. */
+  /** The peer has closed its sending side. */
   readonly end: () => Exclude<BodyProgress, 'more'>;
   readonly body: () => Buffer;
 };
@@ -20,7 +20,7 @@ export type BodyProgress = 'more' | 'done' | { readonly kind: 'broken'; readonly
 const broken = (message: string): Exclude<BodyProgress, 'more' | 'done'> => ({ kind: 'broken', message });
 const unexpectedEnd = broken('unexpected EOF');
 
-/** Reads at most `bytesMax` of the body; what follows is never looked at. */
+/** Reads at most `bytesMax` bytes of the body and never examines what follows. */
 export function bodyReader(framing: Exclude<Framing, { readonly kind: 'none' }>, bytesMax: number): BodyReader {
   switch (framing.kind) {
     case 'length':
@@ -28,7 +28,7 @@ export function bodyReader(framing: Exclude<Framing, { readonly kind: 'none' }>,
     case 'close':
       return plainReader(bytesMax, 'done');
     case 'chunked':
-      return chunkedReader(bytesMax);
+      return new ChunkedReader(bytesMax);
   }
 }
 
@@ -45,88 +45,119 @@ function plainReader(bytesMax: number, atEnd: Exclude<BodyProgress, 'more'>): Bo
   return { take, end: () => atEnd, body: content.bytes };
 }
 
-/** Go reads through a buffer of this size, which it fills when it is empty. A chunk line or trailer has to fit into it. */
+/** The size of Go's read buffer, which Go refills when it is empty. A chunk line or trailer has to fit into it. */
 const lineBytesMax = 4096;
-/** Overhead beyond 16 bytes a chunk and twice its content: a sender of nothing but chunk heads is cut off here. */
+/** The limit of overhead beyond 16 bytes a chunk and twice its content. It stops a peer that sends only chunk heads. */
 const excessBytesMax = 16 * 1024;
 
 type ChunkState = 'size' | 'content' | 'contentEnd' | 'trailer';
 
 /**
- * Go's chunkedReader: chunk lines end in CRLF and nothing else; extensions are dropped. When the limit falls on the end of a chunk, the
- * next chunk line is still judged if Go's buffer holds all of it, but it is not waited for.
+ * Follows Go's chunkedReader: chunk lines must end in CRLF, and extensions are dropped. If the limit falls on the end of
+ * a chunk, the next chunk line still counts if Go's buffer holds all of it, but it is not waited for.
  */
-function chunkedReader(bytesMax: number): BodyReader {
-  const content = gathered(bytesMax);
-  let state: ChunkState = 'size';
-  let pending: Buffer = nothing;
-  let remaining = 0;
-  let excess = 0;
-  /** Of the newest piece, whatever its bytes were. */
-  let pieceBytes = 0;
+class ChunkedReader implements BodyReader {
+  readonly #content: Gathered;
+  #state: ChunkState = 'size';
+  /** The bytes that have arrived but are not yet consumed. */
+  #pending: Buffer = nothing;
+  /** The bytes of the current chunk that are still to come. */
+  #remaining = 0;
+  #excess = 0;
+  /** The size of the newest piece, including the bytes that preceded the body. */
+  #pieceBytes = 0;
 
-  /** What Go can look at without reading: all that is here while content is wanted, and then the rest of its buffer. */
-  const inSight = (): Buffer => {
-    if (!content.isFull()) return pending;
-    const read = pieceBytes - pending.length;
-    return pending.subarray(0, (lineBytesMax - (read % lineBytesMax)) % lineBytesMax);
-  };
-  const beginChunk = (line: string): BodyProgress => {
-    const size = chunkSize(line);
-    if (typeof size === 'string') return broken(size);
-    excess = Math.max(0, excess + line.length + 2 - 16 - 2 * size);
-    if (excess > excessBytesMax) return broken('chunked encoding contains too much non-data');
-    remaining = size;
-    state = size === 0 ? 'trailer' : 'content';
-    return 'more';
-  };
-  /** One step; undefined: it needs more bytes. */
-  const step = (): BodyProgress | undefined => {
-    switch (state) {
-      case 'size': {
-        const line = chunkLine(inSight());
-        if (typeof line !== 'string') return line;
-        pending = pending.subarray(line.length + 2);
-        return beginChunk(line);
-      }
-      case 'content': {
-        if (content.isFull()) return 'done';
-        if (pending.length === 0) return undefined;
-        const taken = content.add(pending.subarray(0, remaining));
-        pending = pending.subarray(taken);
-        remaining -= taken;
-        if (remaining === 0) state = 'contentEnd';
-        return 'more';
-      }
-      case 'contentEnd':
-        if (inSight().length < 2) return undefined;
-        if (pending.toString('latin1', 0, 2) !== '\r\n') return broken('malformed chunked encoding');
-        pending = pending.subarray(2);
-        state = 'size';
-        return 'more';
-      case 'trailer':
-        return readTrailer(pending);
-    }
-  };
-  /** The rest is less than a chunk line: without a copy it would hold all that arrived with it. */
-  const awaitMore = (): BodyProgress => {
-    content.keep();
-    pending = pending.length === 0 ? nothing : Buffer.from(pending);
-    return 'more';
-  };
-  const take = (bytes: Buffer, before = 0): BodyProgress => {
-    pieceBytes = before + bytes.length;
-    pending = pending.length === 0 ? bytes : Buffer.concat([pending, bytes]);
+  constructor(bytesMax: number) {
+    this.#content = gathered(bytesMax);
+  }
+
+  take(bytes: Buffer, before = 0): BodyProgress {
+    this.#pieceBytes = before + bytes.length;
+    this.#pending = this.#pending.length === 0 ? bytes : Buffer.concat([this.#pending, bytes]);
     for (;;) {
-      const progress = step();
-      if (progress === undefined) return content.isFull() && state !== 'trailer' ? 'done' : awaitMore();
+      const progress = this.#step();
+      if (progress === undefined)
+        return this.#content.isFull() && this.#state !== 'trailer' ? 'done' : this.#awaitMore();
       if (progress !== 'more') return progress;
     }
-  };
-  return { take, end: () => unexpectedEnd, body: content.bytes };
+  }
+
+  end(): Exclude<BodyProgress, 'more'> {
+    return unexpectedEnd;
+  }
+
+  body(): Buffer {
+    return this.#content.bytes();
+  }
+
+  /** Takes one step. Returns undefined if it needs more bytes. */
+  #step(): BodyProgress | undefined {
+    switch (this.#state) {
+      case 'size':
+        return this.#takeSize();
+      case 'content':
+        return this.#takeContent();
+      case 'contentEnd':
+        return this.#takeContentEnd();
+      case 'trailer':
+        return readTrailer(this.#pending);
+    }
+  }
+
+  #takeSize(): BodyProgress | undefined {
+    const line = chunkLine(this.#inSight());
+    if (typeof line !== 'string') return line;
+    this.#consume(line.length + 2);
+    const size = chunkSize(line);
+    if (typeof size === 'string') return broken(size);
+    this.#excess = Math.max(0, this.#excess + line.length + 2 - 16 - 2 * size);
+    if (this.#excess > excessBytesMax) return broken('chunked encoding contains too much non-data');
+    this.#remaining = size;
+    this.#state = size === 0 ? 'trailer' : 'content';
+    return 'more';
+  }
+
+  #takeContent(): BodyProgress | undefined {
+    if (this.#content.isFull()) return 'done';
+    if (this.#pending.length === 0) return undefined;
+    const taken = this.#content.add(this.#pending.subarray(0, this.#remaining));
+    this.#consume(taken);
+    this.#remaining -= taken;
+    if (this.#remaining === 0) this.#state = 'contentEnd';
+    return 'more';
+  }
+
+  #takeContentEnd(): BodyProgress | undefined {
+    if (this.#inSight().length < 2) return undefined;
+    if (this.#pending.toString('latin1', 0, 2) !== '\r\n') return broken('malformed chunked encoding');
+    this.#consume(2);
+    this.#state = 'size';
+    return 'more';
+  }
+
+  /**
+   * Returns what Go can examine without reading: all pending bytes while content is wanted, and afterwards only the
+   * rest of its buffer.
+   */
+  #inSight(): Buffer {
+    if (!this.#content.isFull()) return this.#pending;
+    const read = this.#pieceBytes - this.#pending.length;
+    return this.#pending.subarray(0, (lineBytesMax - (read % lineBytesMax)) % lineBytesMax);
+  }
+
+  #consume(bytes: number): void {
+    this.#pending = this.#pending.subarray(bytes);
+  }
+
+  /** Copies the pending bytes, which are less than a chunk line. A view would keep the whole received piece alive. */
+  #awaitMore(): BodyProgress {
+    this.#content.keep();
+    this.#pending = this.#pending.length === 0 ? nothing : Buffer.from(this.#pending);
+    return 'more';
+  }
 }
 
-/** The line without its CRLF; undefined: not all of it is here. */
+/** Returns the first line without its CRLF, or undefined if it is incomplete. */
 function chunkLine(pending: Buffer): string | ReturnType<typeof broken> | undefined {
   const lineFeed = pending.indexOf(0x0a);
   if (lineFeed >= lineBytesMax || (lineFeed < 0 && pending.length >= lineBytesMax))
@@ -150,7 +181,7 @@ function chunkSize(line: string): number | string {
 
 const keepingNothing: Keeping = { kept: new Set(), reserve: () => false };
 
-/** An empty line, or fields and then an empty line; undefined: not all of it is here. */
+/** Expects an empty line, or fields and then an empty line. Returns undefined if the trailer is incomplete. */
 function readTrailer(pending: Buffer): BodyProgress | undefined {
   if (pending.length < 2) return undefined;
   const inSight = pending.subarray(0, lineBytesMax);
@@ -158,6 +189,6 @@ function readTrailer(pending: Buffer): BodyProgress | undefined {
   const end = inSight.indexOf('\r\n\r\n');
   if (end < 0)
     return inSight.length < lineBytesMax ? undefined : broken('http: suspiciously long trailer after chunked body');
-  const read = fieldReader(keepingNothing).take(inSight.subarray(0, end + 4), 0);
+  const read = new FieldReader(keepingNothing).take(inSight.subarray(0, end + 4), 0);
   return read !== 'more' && read.kind === 'malformed' ? broken(read.message) : 'done';
 }

@@ -1,40 +1,33 @@
 /**
- * Header fields of HTTP/1, read as they arrive, as lenient and as strict as Go's net/textproto: bare LF, folded fields and a space before
- * the colon pass; a missing colon or a control character does not. Only the values that are asked for are kept. Each byte is looked at
- * once. Texts here are one character per byte.
+ * Reads header fields of HTTP/1 as they arrive, as leniently and as strictly as Go's net/textproto: bare LF, folded
+ * fields and a space before the colon are accepted; a missing colon or a control character is not. Only the requested
+ * values are kept, and each byte is examined once. Strings hold one character per byte.
  */
 import { goQuote, trimAscii } from '../core/go-text.ts';
-
-export type FieldReader = {
-  /** Takes `bytes` from `from` on. */
-  readonly take: (bytes: Buffer, from: number) => FieldsProgress;
-  /** The values that are kept, by lower-case name, in order. */
-  readonly fields: () => Fields;
-};
 
 export type Fields = ReadonlyMap<string, readonly string[]>;
 
 export type FieldsProgress =
   | 'more'
-  /** The empty line came; `end`: where what follows it begins. */
+  /** The block ended with an empty line. What follows begins at `end`. */
   | { readonly kind: 'end'; readonly end: number }
   | { readonly kind: 'malformed'; readonly message: string }
-  /** There is no memory for what would have to be kept. */
+  /** There is no memory for a value that has to be kept. */
   | { readonly kind: 'tooMuch' };
 
 export type Keeping = {
-  /** Lower-case names. */
+  /** The names whose values are kept, in lower case. */
   readonly kept: ReadonlySet<string>;
-  /** Whether so many bytes more may be kept. */
   readonly reserve: Reserve;
 };
 
+/** Returns whether `bytes` more bytes may be kept. */
 export type Reserve = (bytes: number) => boolean;
 
-/** What a kept line costs beside its bytes, roughly. */
+/** The approximate cost of a kept line beyond its bytes. */
 const lineOverheadBytes = 32;
 
-/** Of a name that may be kept. */
+/** A longer name is not kept. */
 const nameBytesMax = 64;
 
 const [tab, lineFeed, carriageReturn, space, colon] = [0x09, 0x0a, 0x0d, 0x20, 0x3a];
@@ -42,110 +35,128 @@ const [tab, lineFeed, carriageReturn, space, colon] = [0x09, 0x0a, 0x0d, 0x20, 0
 const bytesThat = (pass: (byte: number) => boolean): Uint8Array =>
   Uint8Array.from({ length: 256 }, (_, byte) => Number(pass(byte)));
 
-/** A space may stand in a name, because Go lets one stand before the colon; such a field is then none that it knows. */
+/** Includes the space, because Go accepts one before the colon. The name of such a field is then an unknown one. */
 const isNameByte = bytesThat((byte) => /[!#$%&'*+\-.^_`|~0-9A-Za-z ]/.test(String.fromCharCode(byte)));
 const isValueByte = bytesThat((byte) => byte === tab || (byte >= space && byte !== 0x7f));
 
-/** Where the next byte to look at is, or what ends the block. */
+/** The index of the next byte to examine, or what ends the block. */
 type Step = number | Exclude<FieldsProgress, 'more'>;
 
-/** `carriageReturn`: one that must end the line; `lastCarriageReturn`: one that must end the block. */
+/** `carriageReturn` has to be followed by the end of the line, `lastCarriageReturn` by the end of the block. */
 type State = 'lineStart' | 'name' | 'value' | 'carriageReturn' | 'lastCarriageReturn';
 
-export function fieldReader({ kept, reserve }: Keeping): FieldReader {
-  const fields = new Map<string, string[]>();
-  let state: State = 'lineStart';
-  let isFirstLine = true;
-  /** What has arrived of the name, unless it is too long for any that is kept. */
-  let name = '';
-  let nameBytes = 0;
-  /** The values that the line belongs to; undefined: nobody asks for them. */
-  let values: string[] | undefined;
-  let pieces: string[] = [];
+export class FieldReader {
+  readonly #keeping: Keeping;
+  readonly #fields = new Map<string, string[]>();
+  #state: State = 'lineStart';
+  #isFirstLine = true;
+  /** The part of the name that has arrived, unless the name is too long to be kept. */
+  #name = '';
+  #nameBytes = 0;
+  /** The values that the line belongs to; undefined if the field is not kept. */
+  #values: string[] | undefined;
+  #pieces: string[] = [];
 
-  const beginLine = (byte: number, at: number): Step => {
-    const wasFirst = isFirstLine;
-    isFirstLine = false;
-    if (byte === lineFeed) return { kind: 'end', end: at + 1 };
-    if (byte === carriageReturn) return enter('lastCarriageReturn', at + 1);
-    if (byte === space || byte === tab)
-      return wasFirst ? malformed('malformed MIME header initial line') : enter('value', at + 1);
-    name = '';
-    nameBytes = 0;
-    return enter('name', at);
-  };
-  const takeName = (bytes: Buffer, from: number): Step => {
-    const end = endOf(isNameByte, bytes, from);
-    nameBytes += end - from;
-    if (nameBytes <= nameBytesMax) name += bytes.toString('latin1', from, end);
-    if (end === bytes.length) return end;
-    const byte = bytes[end];
-    if (byte === lineFeed || byte === carriageReturn)
-      return malformed(`malformed MIME header: missing colon: ${goQuote(name)}`);
-    if (byte !== colon || nameBytes === 0) return malformed('malformed MIME header line');
-    values = valuesOf(nameBytes <= nameBytesMax ? name.toLowerCase() : '');
-    values?.push('');
-    return enter('value', end + 1);
-  };
-  const valuesOf = (known: string): string[] | undefined => {
-    if (!kept.has(known)) return undefined;
-    const before = fields.get(known) ?? [];
-    fields.set(known, before);
-    return before;
-  };
-  const takeValue = (bytes: Buffer, from: number): Step => {
-    const end = endOf(isValueByte, bytes, from);
-    if (values !== undefined && end > from) {
-      if (!reserve(end - from)) return tooMuch;
-      pieces.push(bytes.toString('latin1', from, end));
-    }
-    if (end === bytes.length) return end;
-    const byte = bytes[end];
-    if (byte === carriageReturn) return enter('carriageReturn', end + 1);
-    return byte === lineFeed ? endLine(end + 1) : malformed('malformed MIME header line');
-  };
-  /** Blanks before a value do not count, so an empty first line leaves no space. */
-  const endLine = (next: number): Step => {
-    if (values !== undefined) {
-      const line = trimAscii(pieces.join(''));
-      const before = values.pop() ?? '';
-      values.push(before === '' ? line : `${before} ${line}`);
-      pieces = [];
-      if (!reserve(lineOverheadBytes)) return tooMuch;
-    }
-    return enter('lineStart', next);
-  };
-  const enter = (next: State, at: number): number => {
-    state = next;
-    return at;
-  };
-  const step = (bytes: Buffer, at: number): Step => {
-    const byte = bytes[at] ?? 0;
-    switch (state) {
-      case 'lineStart':
-        return beginLine(byte, at);
-      case 'name':
-        return takeName(bytes, at);
-      case 'value':
-        return takeValue(bytes, at);
-      case 'carriageReturn':
-        return byte === lineFeed ? endLine(at + 1) : malformed('malformed MIME header line');
-      case 'lastCarriageReturn':
-        return byte === lineFeed ? { kind: 'end', end: at + 1 } : malformed('malformed MIME header line');
-    }
-  };
-  const take = (bytes: Buffer, from: number): FieldsProgress => {
+  constructor(keeping: Keeping) {
+    this.#keeping = keeping;
+  }
+
+  /** Takes `bytes` from `from` on. */
+  take(bytes: Buffer, from: number): FieldsProgress {
     for (let at = from; at < bytes.length; ) {
-      const next = step(bytes, at);
+      const next = this.#step(bytes, at);
       if (typeof next !== 'number') return next;
       at = next;
     }
     return 'more';
-  };
-  return { take, fields: () => fields };
+  }
+
+  /** Returns the kept values by lower-case name, in order of arrival. */
+  fields(): Fields {
+    return this.#fields;
+  }
+
+  #step(bytes: Buffer, at: number): Step {
+    const byte = bytes[at] ?? 0;
+    switch (this.#state) {
+      case 'lineStart':
+        return this.#beginLine(byte, at);
+      case 'name':
+        return this.#takeName(bytes, at);
+      case 'value':
+        return this.#takeValue(bytes, at);
+      case 'carriageReturn':
+        return byte === lineFeed ? this.#endLine(at + 1) : malformedLine;
+      case 'lastCarriageReturn':
+        return byte === lineFeed ? { kind: 'end', end: at + 1 } : malformedLine;
+    }
+  }
+
+  #beginLine(byte: number, at: number): Step {
+    const wasFirst = this.#isFirstLine;
+    this.#isFirstLine = false;
+    if (byte === lineFeed) return { kind: 'end', end: at + 1 };
+    if (byte === carriageReturn) return this.#enter('lastCarriageReturn', at + 1);
+    if (byte === space || byte === tab)
+      return wasFirst ? malformed('malformed MIME header initial line') : this.#enter('value', at + 1);
+    this.#name = '';
+    this.#nameBytes = 0;
+    return this.#enter('name', at);
+  }
+
+  #takeName(bytes: Buffer, from: number): Step {
+    const end = endOf(isNameByte, bytes, from);
+    this.#nameBytes += end - from;
+    const isKept = this.#nameBytes <= nameBytesMax;
+    if (isKept) this.#name += bytes.toString('latin1', from, end);
+    if (end === bytes.length) return end;
+    const byte = bytes[end];
+    if (byte === lineFeed || byte === carriageReturn)
+      return malformed(`malformed MIME header: missing colon: ${goQuote(this.#name)}`);
+    if (byte !== colon || this.#nameBytes === 0) return malformedLine;
+    this.#values = this.#valuesOf(isKept ? this.#name.toLowerCase() : '');
+    this.#values?.push('');
+    return this.#enter('value', end + 1);
+  }
+
+  #valuesOf(name: string): string[] | undefined {
+    if (!this.#keeping.kept.has(name)) return undefined;
+    const before = this.#fields.get(name) ?? [];
+    this.#fields.set(name, before);
+    return before;
+  }
+
+  #takeValue(bytes: Buffer, from: number): Step {
+    const end = endOf(isValueByte, bytes, from);
+    if (this.#values !== undefined && end > from) {
+      if (!this.#keeping.reserve(end - from)) return tooMuch;
+      this.#pieces.push(bytes.toString('latin1', from, end));
+    }
+    if (end === bytes.length) return end;
+    const byte = bytes[end];
+    if (byte === carriageReturn) return this.#enter('carriageReturn', end + 1);
+    return byte === lineFeed ? this.#endLine(end + 1) : malformedLine;
+  }
+
+  /** Joins folded lines with a space. Spaces before a value do not count, so an empty first line adds none. */
+  #endLine(next: number): Step {
+    if (this.#values !== undefined) {
+      const line = trimAscii(this.#pieces.join(''));
+      const before = this.#values.pop() ?? '';
+      this.#values.push(before === '' ? line : `${before} ${line}`);
+      this.#pieces = [];
+      if (!this.#keeping.reserve(lineOverheadBytes)) return tooMuch;
+    }
+    return this.#enter('lineStart', next);
+  }
+
+  #enter(next: State, at: number): number {
+    this.#state = next;
+    return at;
+  }
 }
 
-/** Where the bytes that pass end. */
+/** Returns the index of the first byte from `from` on that does not pass. */
 function endOf(passes: Uint8Array, bytes: Buffer, from: number): number {
   let at = from;
   while (at < bytes.length && passes[bytes[at] ?? 0] === 1) at += 1;
@@ -153,4 +164,5 @@ function endOf(passes: Uint8Array, bytes: Buffer, from: number): number {
 }
 
 const malformed = (message: string): Exclude<FieldsProgress, 'more'> => ({ kind: 'malformed', message });
+const malformedLine = malformed('malformed MIME header line');
 const tooMuch: Exclude<FieldsProgress, 'more'> = { kind: 'tooMuch' };

@@ -1,12 +1,12 @@
 /**
- * The head of an HTTP/1 response, read as it arrives, as lenient and as strict as Go's net/http client, which is what kubelet reads with.
- * Source: Go's net/http (response.go, transfer.go). Texts here are one character per byte.
+ * Reads the head of an HTTP/1 response as it arrives, as leniently and as strictly as Go's net/http client, which
+ * kubelet uses. Source: Go's net/http (response.go, transfer.go). Strings hold one character per byte.
  */
 import { goQuote, trimAscii } from '../core/go-text.ts';
-import { type Fields, fieldReader, type Reserve } from './http1-fields.ts';
+import { FieldReader, type Fields, type Reserve } from './http1-fields.ts';
 import { type StatusLine, type StatusLineProgress, statusLineReader } from './http1-status-line.ts';
 
-/** Where the body ends. */
+/** What determines the end of the body. */
 export type Framing =
   | { readonly kind: 'none' }
   | { readonly kind: 'length'; readonly bytes: number }
@@ -15,17 +15,17 @@ export type Framing =
 
 export type Head = {
   readonly status: number;
-  /** The first one; empty: none. */
+  /** The first `Location` field; empty if there is none. */
   readonly location: string;
   readonly framing: Framing;
 };
 
 export type HeadProgress =
   | 'more'
-  /** `end`: where what follows the head begins. */
+  /** What follows the head begins at `end`. */
   | { readonly kind: 'head'; readonly head: Head; readonly end: number }
   | { readonly kind: 'malformed'; readonly message: string }
-  /** There is no memory for what would have to be kept. */
+  /** There is no memory for a value that has to be kept. */
   | { readonly kind: 'tooMuch' };
 
 export type HeadReader = {
@@ -33,7 +33,7 @@ export type HeadReader = {
   readonly take: (bytes: Buffer, from: number) => HeadProgress;
 };
 
-/** The fields that decide something; nothing is kept of the others. */
+/** The fields whose values are used. All others are discarded. */
 const decisive: ReadonlySet<string> = new Set([
   ...['content-length', 'transfer-encoding', 'trailer'],
   ...['connection', 'upgrade', 'location'],
@@ -41,7 +41,7 @@ const decisive: ReadonlySet<string> = new Set([
 
 export function headReader(reserve: Reserve): HeadReader {
   const lines = statusLineReader();
-  const fields = fieldReader({ kept: decisive, reserve });
+  const fields = new FieldReader({ kept: decisive, reserve });
   let statusLine: StatusLine | undefined;
 
   const begin = (bytes: Buffer, from: number): Exclude<StatusLineProgress, { readonly kind: 'line' }> | number => {
@@ -67,7 +67,7 @@ function headOf(line: StatusLine, fields: Fields, end: number): HeadProgress {
   return { kind: 'head', head: { status: line.status, location: fields.get('location')?.[0] ?? '', framing }, end };
 }
 
-/** Go's readTransfer: every length is read before the status says that there is no body, so a bad one fails even a 204. */
+/** Follows Go's readTransfer: lengths are parsed before the status is considered, so an invalid one fails even a 204. */
 function framingOf(line: StatusLine, fields: Fields): Framing | string {
   const chunked = chunkedOf(line, fields.get('transfer-encoding'));
   if (typeof chunked === 'string') return chunked;
@@ -91,9 +91,9 @@ function chunkedOf({ major, minor }: StatusLine, encodings: readonly string[] | 
   return encoding.toLowerCase() === 'chunked' ? true : `unsupported transfer encoding: ${goQuote(encoding)}`;
 }
 
-/** The largest that Go takes; above, a number is no length. */
+/** The largest length that Go accepts. */
 const lengthMax = 2n ** 63n - 1n;
-/** Leading zeros aside. */
+/** Without leading zeros. */
 const lengthDigitsMax = `${lengthMax}`.length;
 
 function lengthOf(values: readonly string[] | undefined): number | string | undefined {
@@ -116,7 +116,7 @@ function isProtocolSwitch(fields: Fields): boolean {
   return Boolean(fields.get('upgrade')?.[0]) && hasListedToken(fields.get('connection') ?? [], 'upgrade');
 }
 
-/** Is `token` (lower case) an element of one of these comma-separated lists? */
+/** Returns whether `token`, in lower case, is an element of one of these comma-separated lists. */
 export function hasListedToken(values: readonly string[], token: string): boolean {
   return values.some((value) => value.split(',').some((element) => trimAscii(element).toLowerCase() === token));
 }

@@ -1,122 +1,131 @@
 /**
- * A protobuf message of which one number is wanted, read as it arrives: nothing of it is kept, however long it is. Everything else is
- * skipped as Go skips fields that it does not know. Source: protobuf-go, encoding/protowire/wire.go and internal/impl/decode.go. Pure.
+ * Reads one number of a protobuf message as the message arrives, and keeps none of its bytes. All other fields are
+ * skipped as Go skips unknown fields. Source: protobuf-go, encoding/protowire/wire.go and internal/impl/decode.go. Pure.
  */
-
-export type NumberReader = {
-  /** Takes `[from, to)` of `bytes`, the next of the message. */
-  readonly take: (bytes: Uint8Array, from: number, to: number) => void;
-  /** The message is complete: the value of field 1, of 32 bits with a sign, 0 if it is absent; undefined: it is no protobuf. */
-  readonly end: () => number | undefined;
-};
 
 /** Field 1 as a varint. */
 const wantedTag = 8;
 const wireType = { varint: 0, fixed64: 1, bytes: 2, groupStart: 3, groupEnd: 4, fixed32: 5 } as const;
-/** Field numbers of a message; in a group that is skipped they may be larger. */
+/** The highest field number of a message, and of a skipped group. */
 const fieldNumberMax = 2 ** 29 - 1;
 const groupFieldNumberMax = 2 ** 31 - 1;
-/** Go's limit. */
+/** Go's limit of nesting. */
 const groupsMax = 10_000;
 
-/** What the next varint is. */
+/** The meaning of the next varint. */
 type Expected = 'tag' | 'wanted' | 'skipped' | 'length';
 
-export function numberReader(): NumberReader {
-  const varint = varintReader();
-  let number = 0;
-  let isBroken = false;
-  let expected: Expected = 'tag';
-  let skipBytes = 0;
-  /** The field numbers of the groups that are open. */
-  const groups: number[] = [];
+const varintBytesMax = 10;
 
-  const tag = (value: number) => {
-    const field = Math.floor(value / 8);
-    const isValid = field >= 1 && field <= (groups.length === 0 ? fieldNumberMax : groupFieldNumberMax);
-    isBroken = !isValid || !beginField(field, value % 8, value);
-  };
-  /** False: no field can begin like this. */
-  const beginField = (field: number, type: number, value: number): boolean => {
-    switch (type) {
+class VarintReader {
+  #value = 0;
+  #low = 0;
+  #length = 0;
+  #scale = 1;
+
+  take(byte: number): 'more' | 'ended' | 'broken' {
+    if (this.#length === 0) {
+      this.#value = 0;
+      this.#low = 0;
+      this.#scale = 1;
+    }
+    const bits = byte & 0x7f;
+    this.#value += bits * this.#scale;
+    if (this.#length < 5) this.#low |= bits << (7 * this.#length);
+    this.#scale *= 128;
+    this.#length += 1;
+    // The tenth byte holds the last of 64 bits.
+    if (this.#length === varintBytesMax && byte > 1) return 'broken';
+    if (byte >= 0x80) return 'more';
+    this.#length = 0;
+    return 'ended';
+  }
+
+  isOpen(): boolean {
+    return this.#length > 0;
+  }
+
+  /** Exact up to 2^53; larger values exceed every limit anyway. */
+  value(): number {
+    return this.#value;
+  }
+
+  /** Returns the lower 32 bits as a signed number. */
+  low(): number {
+    return this.#low;
+  }
+}
+
+export class NumberReader {
+  readonly #varint = new VarintReader();
+  #number = 0;
+  #isBroken = false;
+  #expected: Expected = 'tag';
+  #skipBytes = 0;
+  /** The field numbers of the open groups. */
+  readonly #groups: number[] = [];
+
+  /** Takes `bytes[from, to)`, the next bytes of the message. */
+  take(bytes: Uint8Array, from: number, to: number): void {
+    for (let at = from; at < to && !this.#isBroken; ) {
+      if (this.#skipBytes > 0) {
+        const skipped = Math.min(this.#skipBytes, to - at);
+        this.#skipBytes -= skipped;
+        at += skipped;
+        continue;
+      }
+      const progress = this.#varint.take(bytes[at] ?? 0);
+      at += 1;
+      if (progress === 'broken') this.#isBroken = true;
+      if (progress === 'ended') this.#endVarint();
+    }
+  }
+
+  /**
+   * Ends the message. Returns field 1 as a signed number of 32 bits, or 0 if it is absent; undefined if the message is
+   * not valid protobuf.
+   */
+  end(): number | undefined {
+    const isBetweenFields = this.#expected === 'tag' && !this.#varint.isOpen() && this.#skipBytes === 0;
+    const isWhole = isBetweenFields && this.#groups.length === 0;
+    return isWhole && !this.#isBroken ? this.#number : undefined;
+  }
+
+  #endVarint(): void {
+    const was = this.#expected;
+    this.#expected = 'tag';
+    if (was === 'tag') this.#takeTag(this.#varint.value());
+    else if (was === 'wanted') this.#number = this.#varint.low();
+    else if (was === 'length') this.#skipBytes = this.#varint.value();
+  }
+
+  #takeTag(tag: number): void {
+    const field = Math.floor(tag / 8);
+    const isValid = field >= 1 && field <= (this.#groups.length === 0 ? fieldNumberMax : groupFieldNumberMax);
+    this.#isBroken = !isValid || !this.#beginField(field, tag);
+  }
+
+  /** Returns false if no field can begin with this tag. */
+  #beginField(field: number, tag: number): boolean {
+    switch (tag % 8) {
       case wireType.varint:
-        expected = value === wantedTag && groups.length === 0 ? 'wanted' : 'skipped';
+        this.#expected = tag === wantedTag && this.#groups.length === 0 ? 'wanted' : 'skipped';
         return true;
       case wireType.fixed64:
-        skipBytes = 8;
+        this.#skipBytes = 8;
         return true;
       case wireType.bytes:
-        expected = 'length';
+        this.#expected = 'length';
         return true;
       case wireType.groupStart:
-        return groups.push(field) <= groupsMax + 1;
+        return this.#groups.push(field) <= groupsMax + 1;
       case wireType.groupEnd:
-        return groups.pop() === field;
+        return this.#groups.pop() === field;
       case wireType.fixed32:
-        skipBytes = 4;
+        this.#skipBytes = 4;
         return true;
       default:
         return false;
     }
-  };
-  const varintEnded = () => {
-    const was = expected;
-    expected = 'tag';
-    if (was === 'tag') tag(varint.value());
-    else if (was === 'wanted') number = varint.low();
-    else if (was === 'length') skipBytes = varint.value();
-  };
-  return {
-    take: (bytes, from, to) => {
-      for (let at = from; at < to && !isBroken; ) {
-        if (skipBytes > 0) {
-          const skipped = Math.min(skipBytes, to - at);
-          skipBytes -= skipped;
-          at += skipped;
-          continue;
-        }
-        const progress = varint.take(bytes[at] ?? 0);
-        at += 1;
-        if (progress === 'broken') isBroken = true;
-        if (progress === 'ended') varintEnded();
-      }
-    },
-    end: () => {
-      const isWhole = expected === 'tag' && !varint.isOpen() && skipBytes === 0 && groups.length === 0;
-      return isWhole && !isBroken ? number : undefined;
-    },
-  };
-}
-
-const varintBytesMax = 10;
-
-function varintReader() {
-  let value = 0;
-  let low = 0;
-  let length = 0;
-  let scale = 1;
-  return {
-    take: (byte: number): 'more' | 'ended' | 'broken' => {
-      if (length === 0) {
-        value = 0;
-        low = 0;
-        scale = 1;
-      }
-      const bits = byte & 0x7f;
-      value += bits * scale;
-      if (length < 5) low |= bits << (7 * length);
-      scale *= 128;
-      length += 1;
-      // Of 64 bits the tenth byte has one.
-      if (length === varintBytesMax && byte > 1) return 'broken';
-      if (byte >= 0x80) return 'more';
-      length = 0;
-      return 'ended';
-    },
-    isOpen: () => length > 0,
-    /** As a number: exact up to 2^53, beyond every limit above that. */
-    value: () => value,
-    /** The lower 32 bits with a sign. */
-    low: () => low,
-  };
+  }
 }

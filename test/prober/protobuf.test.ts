@@ -1,7 +1,7 @@
 /** What protobuf-go makes of the same bytes was asked of it: google.golang.org/protobuf v1.36, a HealthCheckResponse. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { numberReader } from '../../shared/prober/protobuf.ts';
+import { NumberReader } from '../../shared/prober/protobuf.ts';
 
 const full = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff];
 const nested = (depth: number): readonly number[] => [
@@ -47,7 +47,7 @@ describe('the number of field 1', () => {
     test(what, () => {
       const message = Uint8Array.from(bytes);
       for (const pieceBytes of [1, 3, Math.max(1, message.length)]) {
-        const reader = numberReader();
+        const reader = new NumberReader();
         for (let at = 0; at < message.length; at += pieceBytes)
           reader.take(message, at, Math.min(message.length, at + pieceBytes));
         assert.equal(reader.end(), value, `in pieces of ${pieceBytes}`);
