@@ -1,4 +1,7 @@
-/** The response of an HTTPS probe over HTTP/2: what has arrived of it, until that decides the exchange. Source: golang.org/x/net, http2/transport.go. */
+/**
+ * The response of an HTTPS probe over HTTP/2, from its first frame to the one that decides the exchange. Source:
+ * golang.org/x/net, http2/transport.go.
+ */
 import { atoi } from '../core/go-text.ts';
 import { type ConnectionFault, errorCode, fault } from '../http2/frames.ts';
 import type { Block } from '../http2/header-block.ts';
@@ -14,105 +17,125 @@ export const headerListBytesMax = 10 * 1024 * 1024;
 
 type Breaking = {
   readonly failureClass?: 'HTTP_PROTOCOL' | 'CONNECT_RESET';
-  /** Go asks once more, on another connection. */
+  /** Go repeats the request on another connection. */
   readonly isRetried?: boolean;
 };
 
-/** What is known of the response. Each function returns what the exchange ends with; undefined: it goes on. */
-export type ResponseStream = {
-  /** Whether the fields of the response may take so many bytes more. */
-  readonly reserve: (bytes: number) => boolean;
-  readonly field: (field: Field) => void;
-  readonly headers: (block: Block) => Exchanged | ConnectionFault | undefined;
-  readonly takesData: () => boolean;
-  readonly dataWanted: () => number;
-  readonly data: (data: Data) => Exchanged | undefined;
-  readonly broken: (why: string, breaking?: Breaking) => Exchanged;
-  readonly late: () => Exchanged;
-};
+/** Methods that return `Exchanged` return undefined while the exchange continues. */
+export class ResponseStream {
+  readonly #options: ExchangeOptions;
+  readonly #startMs: number;
+  #head: Head | undefined;
+  #firstByteMs: number | undefined;
+  #fields: Wanted = noFields;
+  #informationalBytes = 0;
+  #wantedBytes = 0;
+  #bodyBytes = 0;
+  #body = gathered(0);
+  /** There was no memory for the fields of the response. */
+  #isTooMuch = false;
 
-export function responseStream({ bodyBytesMax, reserve }: ExchangeOptions, elapsedMs: () => number): ResponseStream {
-  let head: Head | undefined;
-  let firstByteMs: number | undefined;
-  let fields: Wanted = noFields;
-  let informationalBytes = 0;
-  let wantedBytes = 0;
-  let bodyBytes = 0;
-  let body = gathered(0);
-  let isTooMuch = false;
+  /** The request is sent now. */
+  constructor(options: ExchangeOptions) {
+    this.#options = options;
+    this.#startMs = options.clock.monotonicMs();
+  }
 
-  const response = (bodyError?: string): Exchanged => {
-    const { status, location } = head ?? { status: 0, location: '' };
-    const error = bodyError !== undefined && { bodyError };
-    const answer = { status, location, body: body.bytes(), ...error };
-    return { kind: 'response', firstByteMs: firstByteMs ?? 0, response: answer };
-  };
-  const broken = (message: string, { failureClass = 'HTTP_PROTOCOL', isRetried = false }: Breaking = {}): Exchanged =>
-    head ? response(message) : { kind: 'failed', failureClass, message, ...(isRetried && { isRetried: true }) };
+  /** Returns whether the fields of the response may take this many more bytes. */
+  reserve(bytes: number): boolean {
+    this.#isTooMuch ||= !this.#options.reserve(bytes);
+    return !this.#isTooMuch;
+  }
 
-  const begin = (block: Block): Exchanged | undefined => {
-    const judged = statusOf(block);
-    if (typeof judged === 'string') return broken(judged);
-    if (judged >= 100 && judged <= 199) return informational(block);
-    if (isTooMuch) return unkept;
-    const length = contentLength(fields, block.endStream);
-    head = {
-      status: judged,
-      location: fields.location ?? '',
-      framing: length === undefined ? closed : { kind: 'length', bytes: length },
-    };
-    wantedBytes = bodyBytesMax(head);
-    body = gathered(wantedBytes);
-    if (block.endStream)
-      return response(length !== undefined && length > 0 && wantedBytes > 0 ? unexpectedEnd : undefined);
-    return wantedBytes === 0 ? response() : undefined;
-  };
-  const informational = (block: Block): Exchanged | undefined => {
-    informationalBytes += block.listBytes;
-    if (block.endStream) return broken('1xx informational response with END_STREAM flag');
-    return informationalBytes > headerListBytesMax ? broken('header list too large') : undefined;
-  };
-  const lengthBytes = () => (head?.framing.kind === 'length' ? head.framing.bytes : undefined);
+  field({ name, value = '' }: Field): void {
+    const { lengths } = this.#fields;
+    this.#fields =
+      name === 'location'
+        ? { location: value, ...this.#fields }
+        : { ...this.#fields, lengths: [...lengths, value].slice(0, 2) };
+  }
 
-  return {
-    reserve: (bytes) => {
-      isTooMuch ||= !reserve(bytes);
-      return !isTooMuch;
-    },
-    field: ({ name, value = '' }) => {
-      fields =
-        name === 'location'
-          ? { location: value, ...fields }
-          : { ...fields, lengths: [...fields.lengths, value].slice(0, 2) };
-    },
-    headers: (block) => {
-      firstByteMs ??= elapsedMs();
-      const next = head === undefined ? begin(block) : ended(block);
-      fields = noFields;
-      return next;
-    },
-    takesData: () => head !== undefined,
-    dataWanted: () => Math.max(0, wantedBytes - bodyBytes),
-    data: ({ data, dataBytes, endStream }) => {
-      body.add(data);
-      bodyBytes += dataBytes;
-      const length = lengthBytes();
-      const isFull = bodyBytes >= wantedBytes && (length === undefined || length >= wantedBytes);
-      if (isFull) return response();
-      if (length !== undefined && bodyBytes > length) return response(tooLong);
-      if (!endStream) return void body.keep();
-      return response(length !== undefined && bodyBytes < length ? unexpectedEnd : undefined);
-    },
-    broken,
-    late: () =>
-      head ? response(readingBodyTimeout) : { kind: 'failed', failureClass: 'TIMEOUT', message: awaitingHeadTimeout },
-  };
+  headers(block: Block): Exchanged | ConnectionFault | undefined {
+    this.#firstByteMs ??= this.#options.clock.monotonicMs() - this.#startMs;
+    const next = this.#head === undefined ? this.#begin(block) : this.#takeTrailers(block);
+    this.#fields = noFields;
+    return next;
+  }
 
-  /** Trailers end the stream; anything else in their place ends the connection. */
-  function ended({ endStream, pseudo }: Block): Exchanged | ConnectionFault {
+  takesData(): boolean {
+    return this.#head !== undefined;
+  }
+
+  /** Returns how many more bytes of the body are wanted. */
+  dataWanted(): number {
+    return Math.max(0, this.#wantedBytes - this.#bodyBytes);
+  }
+
+  data({ data, dataBytes, endStream }: Data): Exchanged | undefined {
+    this.#body.add(data);
+    this.#bodyBytes += dataBytes;
+    const length = this.#lengthBytes();
+    const isFull = this.#bodyBytes >= this.#wantedBytes && (length === undefined || length >= this.#wantedBytes);
+    if (isFull) return this.#response();
+    if (length !== undefined && this.#bodyBytes > length) return this.#response(tooLong);
+    if (endStream) return this.#ended();
+    this.#body.keep();
+    return undefined;
+  }
+
+  /** The stream or the connection broke. */
+  broken(message: string, { failureClass = 'HTTP_PROTOCOL', isRetried = false }: Breaking = {}): Exchanged {
+    if (this.#head) return this.#response(message);
+    return { kind: 'failed', failureClass, message, ...(isRetried && { isRetried: true }) };
+  }
+
+  /** The deadline has passed. */
+  late(): Exchanged {
+    if (this.#head) return this.#response(readingBodyTimeout);
+    return { kind: 'failed', failureClass: 'TIMEOUT', message: awaitingHeadTimeout };
+  }
+
+  #begin(block: Block): Exchanged | undefined {
+    const status = statusOf(block);
+    if (typeof status === 'string') return this.broken(status);
+    if (status >= 100 && status <= 199) return this.#takeInformational(block);
+    if (this.#isTooMuch) return unkept;
+    const { location = '' } = this.#fields;
+    const length = contentLength(this.#fields, block.endStream);
+    this.#head = { status, location, framing: length === undefined ? closed : { kind: 'length', bytes: length } };
+    this.#wantedBytes = this.#options.bodyBytesMax(this.#head);
+    this.#body = gathered(this.#wantedBytes);
+    if (this.#wantedBytes === 0) return this.#response();
+    return block.endStream ? this.#ended() : undefined;
+  }
+
+  #takeInformational(block: Block): Exchanged | undefined {
+    this.#informationalBytes += block.listBytes;
+    if (block.endStream) return this.broken('1xx informational response with END_STREAM flag');
+    return this.#informationalBytes > headerListBytesMax ? this.broken('header list too large') : undefined;
+  }
+
+  /** Trailers end the stream. Any other header block after the head ends the connection. */
+  #takeTrailers({ endStream, pseudo }: Block): Exchanged | ConnectionFault {
     if (!endStream || pseudo.size > 0) return fault(errorCode.protocol, 'a header block within the body');
-    const length = lengthBytes();
-    return response(length !== undefined && bodyBytes < length ? unexpectedEnd : undefined);
+    return this.#ended();
+  }
+
+  /** The body is complete; it may be shorter than declared. */
+  #ended(): Exchanged {
+    const length = this.#lengthBytes();
+    return this.#response(length !== undefined && this.#bodyBytes < length ? unexpectedEnd : undefined);
+  }
+
+  #lengthBytes(): number | undefined {
+    return this.#head?.framing.kind === 'length' ? this.#head.framing.bytes : undefined;
+  }
+
+  #response(bodyError?: string): Exchanged {
+    const { status, location } = this.#head ?? { status: 0, location: '' };
+    const error = bodyError !== undefined && { bodyError };
+    const response = { status, location, body: this.#body.bytes(), ...error };
+    return { kind: 'response', firstByteMs: this.#firstByteMs ?? 0, response };
   }
 }
 
@@ -122,11 +145,11 @@ const closed: Head['framing'] = { kind: 'close' };
 export const unexpectedEnd = 'unexpected EOF';
 const tooLong = 'net/http: server replied with more than declared Content-Length; truncated';
 
-/** Of the fields of one block: the first location, and up to two lengths, since two count as none. */
+/** The fields of one block that matter: the first location, and up to two lengths, because two count as none. */
 type Wanted = { readonly location?: string; readonly lengths: readonly string[] };
 const noFields: Wanted = { lengths: [] };
 
-/** The status, or what is wrong with the header block. */
+/** Returns the status, or what is wrong with the header block. */
 function statusOf({ pseudo, isTruncated }: Block): number | string {
   if (isTruncated) return 'http2: response header list larger than advertised limit';
   const status = pseudo.get(':status') ?? '';
@@ -140,7 +163,7 @@ function statusOf({ pseudo, isTruncated }: Block): number | string {
 const lengthMax = 2n ** 63n - 1n;
 const digits = /^\d{1,4096}$/;
 
-/** Go takes a length for one only if there is exactly one field and it is a number. */
+/** Go accepts a length only if there is exactly one such field and its value is a number. */
 function contentLength({ lengths }: Wanted, isEnded: boolean): number | undefined {
   const [only, more] = lengths;
   if (only === undefined) return isEnded ? 0 : undefined;
