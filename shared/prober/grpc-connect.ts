@@ -2,7 +2,8 @@
 import { type Clock, sleep } from '../lib/clock.ts';
 import type { Dial, DialFailure, SocketPermit } from '../net/net.ts';
 import { isProbersOwn } from './failed-dial.ts';
-import { type Call, openSession, type Session } from './grpc-session.ts';
+import type { Call } from './grpc-call.ts';
+import { openSession, type Session } from './grpc-session.ts';
 
 export type Connected = {
   readonly kind: 'connected';

@@ -12,10 +12,10 @@ import type { Clock } from '../lib/clock.ts';
 import { hostPort } from '../net/dial-failure.ts';
 import type { Dial, DialFailure, SocketPermit } from '../net/net.ts';
 import { failedDial } from './failed-dial.ts';
+import type { CallOutcome } from './grpc-call.ts';
 import { codeName, encodeAuthority, serving, servingStatusName } from './grpc-codec.ts';
 import { type Connected, connectOnce, connectUntil, type NotConnected } from './grpc-connect.ts';
 import type { RpcResult } from './grpc-reply.ts';
-import type { CallOutcome } from './grpc-session.ts';
 import { rpcCode } from './grpc-status.ts';
 import type { Prober } from './prober.ts';
 

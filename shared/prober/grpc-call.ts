@@ -1,0 +1,233 @@
+/**
+ * The call of a connection, and what the server's frames mean for the call and the connection. Source: grpc-go,
+ * internal/transport/http2_client.go.
+ */
+import {
+  type ConnectionEvents,
+  type Http2Connection,
+  type Lost,
+  settingsAck,
+  windowUpdate,
+} from '../http2/connection.ts';
+import { type ConnectionFault, errorCode, errorName, fault } from '../http2/frames.ts';
+import type { Block } from '../http2/header-block.ts';
+import type { Field } from '../http2/hpack-table.ts';
+import type { Data } from '../http2/inbound-events.ts';
+import { receiveWindow } from '../http2/receive-window.ts';
+import type { Settings } from '../http2/settings.ts';
+import type { Clock } from '../lib/clock.ts';
+import { encodeCheckRequest, encodeTimeout } from './grpc-codec.ts';
+import type { RpcResult } from './grpc-reply.ts';
+import { type Sending, sending } from './grpc-send.ts';
+import { drained, lostStatus, type RpcStatus, resetStatus, rpcCode, rpcStatus } from './grpc-status.ts';
+import { type CallStream, callStream } from './grpc-stream.ts';
+
+const checkPath = '/grpc.health.v1.Health/Check';
+const streamId = 1;
+/** The window of the connection. grpc-go does not check whether a server respects it. */
+const windowBytes = 65_535;
+/** grpc-go's limit, which this client does not announce because it is the initial value. */
+export const frameBytesMax = 16 * 1024;
+
+export type Call = {
+  readonly authority: string;
+  readonly service: string;
+  readonly userAgent: string;
+  readonly deadlineMs: number;
+};
+
+export type CallOutcome = {
+  readonly result: RpcResult;
+  /** The server has not begun to process the call, so grpc-go repeats it. */
+  readonly unprocessed: boolean;
+  /** The time from the request to the first header block. */
+  readonly firstByteMs?: number;
+};
+
+/** A call without an outcome. */
+type Running = {
+  readonly stream: CallStream;
+  readonly startMs: number;
+  readonly resolve: (outcome: CallOutcome) => void;
+  readonly cancelTimer: () => void;
+  firstByteMs: number | undefined;
+};
+
+/** `write` receives complete frames. */
+export type CallPorts = Pick<Http2Connection, 'write' | 'whenQuiet'> & {
+  /** Whether the server's SETTINGS have arrived. Any other frame before them is a fault. */
+  readonly isReady: () => boolean;
+  readonly greeted: () => void;
+  readonly lost: () => void;
+};
+
+/** The state of a connection for one call. */
+export class CallState {
+  readonly #clock: Clock;
+  readonly #ports: CallPorts;
+  readonly #request: Sending;
+  readonly #connectionWindow = receiveWindow(windowBytes);
+  #running: Running | undefined;
+  #isGrantComing = false;
+  /** No further call may begin. */
+  #isOver = false;
+  #goneAwayId: number | undefined;
+
+  constructor(clock: Clock, ports: CallPorts) {
+    this.#clock = clock;
+    this.#ports = ports;
+    this.#request = sending(ports.write);
+  }
+
+  /** Sends the request. Never rejects. */
+  check(call: Call): Promise<CallOutcome> {
+    // A server may send SETTINGS and GOAWAY together.
+    if (this.#isOver) return Promise.resolve({ result: lostStatus('EOF'), unprocessed: true });
+    return new Promise((resolve) => this.#begin(call, resolve));
+  }
+
+  /** Takes a field of the header block that is arriving. */
+  field(field: Field): void {
+    this.#running?.stream.field(field);
+  }
+
+  events(): ConnectionEvents {
+    return {
+      settings: (settings) => this.#settings(settings),
+      settingsAck: () => void this.#ports.greeted(),
+      headers: (block) => this.#tooEarly() ?? this.#headers(block),
+      data: (data) => this.#tooEarly() ?? this.#data(data),
+      reset: ({ streamId: of, code }) => this.#tooEarly() ?? this.#reset(of, code),
+      goAway: ({ lastStreamId }) => this.#tooEarly() ?? this.#goAway(lastStreamId),
+      windowUpdate: ({ streamId: of, increment }) => this.#tooEarly() ?? void this.#request.widen(of, increment),
+      pushPromise: () => this.#tooEarly(),
+      other: () => this.#tooEarly(),
+      pinged: () => this.#tooEarly(),
+      malformed: ({ streamId: of, message }) => this.#tooEarly() ?? this.#malformed(of, message),
+      // Data is parsed at once and not kept.
+      dataWanted: () => frameBytesMax,
+      lost: (why) => this.#lost(why),
+    };
+  }
+
+  #begin(call: Call, resolve: Running['resolve']): void {
+    const startMs = this.#clock.monotonicMs();
+    const remainingMs = Math.max(0, call.deadlineMs - startMs);
+    const cancelTimer = this.#clock.setTimer(remainingMs, () => this.#settle(deadlineExceeded));
+    this.#running = { stream: callStream(), startMs, resolve, cancelTimer, firstByteMs: undefined };
+    const problem = this.#request.begin({
+      streamId,
+      fields: requestFields(call, remainingMs),
+      body: encodeCheckRequest(call.service),
+    });
+    if (problem !== undefined) this.#settle(rpcStatus(rpcCode.internal, problem));
+  }
+
+  /** Ends the call, if there is a result. */
+  #settle(result: RpcResult | undefined, unprocessed = false): void {
+    const running = this.#running;
+    if (result === undefined || running === undefined) return;
+    this.#running = undefined;
+    running.cancelTimer();
+    const { firstByteMs, resolve } = running;
+    resolve({ result, unprocessed, ...(firstByteMs !== undefined && { firstByteMs }) });
+  }
+
+  /** Returns the call if `of` is its stream and its request has been sent. */
+  #callOf(of: number): Running | undefined {
+    return of === streamId && this.#request.isBegun() ? this.#running : undefined;
+  }
+
+  #tooEarly(): ConnectionFault | undefined {
+    return this.#ports.isReady() ? undefined : beforeSettings;
+  }
+
+  #settings(settings: Settings): undefined {
+    this.#ports.write(settingsAck);
+    this.#request.settings(settings);
+    this.#ports.greeted();
+  }
+
+  #headers(block: Block): undefined {
+    const call = this.#callOf(block.streamId);
+    if (call === undefined) return;
+    call.firstByteMs ??= this.#clock.monotonicMs() - call.startMs;
+    this.#settle(call.stream.headers(block));
+  }
+
+  #data(data: Data): undefined {
+    const call = this.#callOf(data.streamId);
+    if (call) this.#settle(call.stream.data(data));
+    this.#connectionWindow.arrived(data.payloadBytes);
+    this.#grant(0, this.#connectionWindow.read(data.payloadBytes));
+    if (call && this.#running === call && call.stream.isGrantDue()) this.#grantSoon(call);
+  }
+
+  /** Waits until nothing more arrives, because a grant must not cover what the server has sent before it. */
+  #grantSoon(call: Running): void {
+    if (this.#isGrantComing) return;
+    this.#isGrantComing = true;
+    this.#ports.whenQuiet(() => {
+      this.#isGrantComing = false;
+      if (this.#running === call && call.stream.isGrantDue()) this.#grant(streamId, call.stream.grant());
+    });
+  }
+
+  #grant(of: number, bytes: number): void {
+    if (bytes > 0) this.#ports.write(windowUpdate(of, bytes));
+  }
+
+  #reset(of: number, code: number): undefined {
+    this.#fail(of, resetStatus(code), code === errorCode.refusedStream);
+  }
+
+  #malformed(of: number, message: string): undefined {
+    this.#fail(of, rpcStatus(rpcCode.internal, message));
+  }
+
+  #fail(of: number, status: RpcStatus, unprocessed = false): void {
+    const call = this.#callOf(of);
+    if (call) this.#settle(call.stream.fail(status), unprocessed);
+  }
+
+  #goAway(lastStreamId: number): ConnectionFault | undefined {
+    if (lastStreamId > 0 && lastStreamId % 2 === 0)
+      return fault(errorCode.protocol, 'GOAWAY with an even stream number');
+    if (this.#goneAwayId !== undefined && lastStreamId > this.#goneAwayId)
+      return fault(errorCode.protocol, 'GOAWAY with a higher stream number than before');
+    this.#isOver = true;
+    this.#goneAwayId = lastStreamId;
+    const running = this.#running;
+    if (running === undefined) return fault(errorCode.noError, 'GOAWAY before any call');
+    if (lastStreamId < streamId) this.#settle(running.stream.fail(drained), true);
+    return undefined;
+  }
+
+  #lost(why: Lost): void {
+    this.#isOver = true;
+    const running = this.#running;
+    if (running) this.#settle(running.stream.fail(lostStatus(lostText(why))));
+    this.#ports.lost();
+  }
+}
+
+const beforeSettings = fault(errorCode.protocol, 'a frame before SETTINGS');
+const deadlineExceeded = rpcStatus(rpcCode.deadlineExceeded, 'context deadline exceeded');
+
+function lostText(lost: Lost): string {
+  if (lost.kind === 'ended') return 'EOF';
+  if (lost.kind === 'socket') return `read: ${lost.error.code ?? lost.error.message}`;
+  return `connection error: ${errorName(lost.fault.code)}: ${lost.fault.message}`;
+}
+
+const requestFields = ({ authority, userAgent }: Call, remainingMs: number) =>
+  [
+    [':method', 'POST'],
+    [':scheme', 'http'],
+    [':path', checkPath],
+    [':authority', authority],
+    ['content-type', 'application/grpc'],
+    ['user-agent', userAgent],
+    ['te', 'trailers'],
+    ['grpc-timeout', encodeTimeout(remainingMs)],
+  ] as const;
