@@ -73,8 +73,13 @@ export function connectHttp2(socket: Socket, events: ConnectionEvents, options: 
     failed: (error) => lose({ kind: 'socket', error }),
     closed: () => lose({ kind: 'ended' }),
   });
-  socket.on('drain', reading.release);
-  return { write, close, whenTaken: reading.whenTaken, whenQuiet: reading.whenQuiet };
+  socket.on('drain', () => reading.release());
+  return {
+    write,
+    close,
+    whenTaken: (act) => reading.whenTaken(act),
+    whenQuiet: (act) => reading.whenQuiet(act),
+  };
 }
 
 export type Greeting = {

@@ -95,75 +95,103 @@ const ofProcess: Slices = slices({ monotonicMs: () => performance.now(), nextTur
  * preceded them.
  */
 export function readSocket(socket: Socket, reader: Reader, options: ReadingOptions = {}): Reading {
-  const { directBytesMax = arriveKey in socket ? ordinaryBytesMax : Number.POSITIVE_INFINITY } = options;
-  const resumes = resumesOf(socket);
-  let directBytes = 0;
-  let arrivedCount = 0;
-  let rest: Buffer | undefined;
-  let isHeld = false;
-  /** Callbacks to run after `rest`. */
-  let behind: (() => void)[] = [];
+  return new SocketReading(socket, reader, options);
+}
 
-  const take = (bytes: Buffer) => {
-    resumes();
-    reader.take(bytes);
-  };
-  const inOrder = (act: () => void) => {
-    if (rest !== undefined) return void behind.push(act);
-    resumes();
-    act();
-  };
-  const takePiece = (): boolean => {
-    if (rest === undefined || isHeld) return false;
-    const piece = rest.subarray(0, pieceBytes);
-    const isLast = piece.length === rest.length;
-    rest = isLast ? undefined : rest.subarray(pieceBytes);
-    take(piece);
-    if (isLast) goOn();
-    return !isLast && !isHeld;
-  };
-  const goOn = () => {
-    const acts = behind;
-    behind = [];
-    for (const act of acts) act();
-    if (!isHeld) socket.resume();
-  };
-  const whenTaken = (act: () => void) => {
-    if (rest === undefined && socket.readableLength === 0) act();
-    else behind.push(() => whenTaken(act));
-  };
-  const whenQuiet = (act: () => void) => {
-    if (rest !== undefined) return void behind.push(() => whenQuiet(act));
-    const before = arrivedCount;
-    // One read may leave bytes in the kernel, and this turn's reads may be over, so wait for a full turn.
-    setImmediate(() => setImmediate(() => (arrivedCount === before ? act() : whenQuiet(act))));
-  };
-  onBytes(socket, (bytes) => {
-    arrivedCount += 1;
-    if (directBytes + bytes.length <= directBytesMax) {
-      directBytes += bytes.length;
-      take(bytes);
-      return !isHeld;
+class SocketReading implements Reading {
+  readonly #socket: Socket;
+  readonly #reader: Reader;
+  readonly #resumes: () => void;
+  readonly #directBytesMax: number;
+  #directBytes = 0;
+  #arrivedCount = 0;
+  /** The bytes that wait for their turn. While there are any, the socket is paused. */
+  #rest: Buffer | undefined;
+  #isHeld = false;
+  /** Callbacks to run after `#rest`. */
+  #behind: (() => void)[] = [];
+
+  constructor(socket: Socket, reader: Reader, options: ReadingOptions) {
+    this.#socket = socket;
+    this.#reader = reader;
+    this.#resumes = resumesOf(socket);
+    const defaultMax = arriveKey in socket ? ordinaryBytesMax : Number.POSITIVE_INFINITY;
+    this.#directBytesMax = options.directBytesMax ?? defaultMax;
+    onBytes(socket, (bytes) => this.#arrive(bytes));
+    socket.on('end', () => this.#inOrder(reader.ended));
+    socket.on('error', (error: NodeJS.ErrnoException) => this.#inOrder(() => reader.failed(error)));
+    socket.on('close', () => this.#inOrder(reader.closed));
+  }
+
+  hold(): void {
+    this.#isHeld = true;
+    this.#socket.pause();
+  }
+
+  release(): void {
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    if (this.#rest === undefined) this.#socket.resume();
+    else ofProcess.add(this.#takePiece);
+  }
+
+  whenTaken(act: () => void): void {
+    if (this.#rest === undefined && this.#socket.readableLength === 0) act();
+    else this.#behind.push(() => this.whenTaken(act));
+  }
+
+  whenQuiet(act: () => void): void {
+    if (this.#rest !== undefined) {
+      this.#behind.push(() => this.whenQuiet(act));
+      return;
     }
-    rest = bytes;
-    ofProcess.add(takePiece);
+    const before = this.#arrivedCount;
+    const again = () => (this.#arrivedCount === before ? act() : this.whenQuiet(act));
+    // One read may leave bytes in the kernel, and this turn's reads may be over, so wait for a full turn.
+    setImmediate(() => setImmediate(again));
+  }
+
+  #arrive(bytes: Buffer): boolean {
+    this.#arrivedCount += 1;
+    if (this.#directBytes + bytes.length <= this.#directBytesMax) {
+      this.#directBytes += bytes.length;
+      this.#take(bytes);
+      return !this.#isHeld;
+    }
+    this.#rest = bytes;
+    ofProcess.add(this.#takePiece);
     return false;
-  });
-  socket.on('end', () => inOrder(reader.ended));
-  socket.on('error', (error: NodeJS.ErrnoException) => inOrder(() => reader.failed(error)));
-  socket.on('close', () => inOrder(reader.closed));
-  return {
-    hold: () => {
-      isHeld = true;
-      socket.pause();
-    },
-    release: () => {
-      if (!isHeld) return;
-      isHeld = false;
-      if (rest === undefined) socket.resume();
-      else ofProcess.add(takePiece);
-    },
-    whenTaken,
-    whenQuiet,
+  }
+
+  /** One function for the life of the reading, since the scheduler knows its work by identity. */
+  readonly #takePiece = (): boolean => {
+    if (this.#rest === undefined || this.#isHeld) return false;
+    const piece = this.#rest.subarray(0, pieceBytes);
+    const isLast = piece.length === this.#rest.length;
+    this.#rest = isLast ? undefined : this.#rest.subarray(pieceBytes);
+    this.#take(piece);
+    if (isLast) this.#resume();
+    return !isLast && !this.#isHeld;
   };
+
+  #resume(): void {
+    const acts = this.#behind;
+    this.#behind = [];
+    for (const act of acts) act();
+    if (!this.#isHeld) this.#socket.resume();
+  }
+
+  #take(bytes: Buffer): void {
+    this.#resumes();
+    this.#reader.take(bytes);
+  }
+
+  #inOrder(act: () => void): void {
+    if (this.#rest !== undefined) {
+      this.#behind.push(act);
+      return;
+    }
+    this.#resumes();
+    act();
+  }
 }
