@@ -48,96 +48,34 @@ const sliceMs = 5;
 const attemptsMax = 4;
 const firstRetryMs = 100;
 
-type Subscription = {
-  readonly name: string;
-  readonly matches: Matches;
-  readonly subscriber: Subscriber;
-  readonly concurrency: number;
-  readonly queue: EventEnvelope[];
-  readonly ended: AbortController;
-  delivering: number;
-  overflowing: boolean;
-};
-
-/** Returns a bus for subscribers in this process. */
-export function inProcessBus(options: InProcessBusOptions): InProcessBus {
-  const { clock, random, log, queueMax = defaultQueueMax } = options;
+/** Returns a bus for subscribers in this process. Its functions need no `this`. */
+export function inProcessBus({ clock, random, log, queueMax = defaultQueueMax }: InProcessBusOptions): InProcessBus {
   const subscriptions = new Set<Subscription>();
   let waiting: (() => void)[] = [];
 
-  const isIdle = () => [...subscriptions].every((each) => each.queue.length === 0 && each.delivering === 0);
+  const isIdle = () => [...subscriptions].every((each) => each.isIdle());
   const settle = () => {
     if (!isIdle()) return;
     const resolved = waiting;
     waiting = [];
     for (const resolve of resolved) resolve();
   };
-
-  const deliver = async (to: Subscription, event: EventEnvelope) => {
-    for (let attempt = 1; attempt <= attemptsMax && !to.ended.signal.aborted; attempt += 1) {
-      try {
-        await to.subscriber(structuredClone(event));
-        return;
-      } catch (error) {
-        const last = attempt === attemptsMax;
-        log.warn(last ? 'event dropped: the subscriber keeps failing' : 'subscriber failed', {
-          subscriber: to.name,
-          eventId: event.id,
-          attempt,
-          error,
-        });
-        if (!last) await sleep(clock, firstRetryMs * 2 ** (attempt - 1) * (0.5 + random.next() / 2), to.ended.signal);
-      }
-    }
-  };
-
-  const drain = async (from: Subscription) => {
-    from.delivering += 1;
-    // Delivery is always asynchronous, as over a network, so a publisher never runs a subscriber's code.
-    await Promise.resolve();
-    const pace = pacer(clock, sliceMs);
-    for (let event = from.queue.shift(); event; event = from.queue.shift()) {
-      await pace();
-      await deliver(from, event);
-    }
-    from.delivering -= 1;
-    from.overflowing = false;
-    settle();
-  };
-
-  const offer = (to: Subscription, event: EventEnvelope) => {
-    if (to.queue.length >= queueMax) {
-      if (!to.overflowing) log.warn('events dropped: the subscriber is too slow', { subscriber: to.name, queueMax });
-      to.overflowing = true;
-      return;
-    }
-    to.queue.push(event);
-    if (to.delivering < to.concurrency) void drain(to);
-  };
+  const ports: SubscriptionPorts = { clock, random, log, queueMax, settle };
 
   return {
     publish: async (events) => {
       for (const event of events) {
         const envelope = envelopeOf(event);
-        for (const each of subscriptions) if (each.matches(envelopeJson(envelope))) offer(each, envelope);
+        for (const each of subscriptions) each.offer(envelope);
       }
       return { failed: [] };
     },
     subscribe: (pattern, subscriber, { name = 'subscriber', concurrency = 1 } = {}) => {
-      const subscription: Subscription = {
-        name,
-        matches: compilePattern(pattern),
-        subscriber,
-        concurrency,
-        queue: [],
-        ended: new AbortController(),
-        delivering: 0,
-        overflowing: false,
-      };
+      const matches = compilePattern(pattern);
+      const subscription = new Subscription({ name, matches, subscriber, concurrency }, ports);
       subscriptions.add(subscription);
       return () => {
-        subscription.queue.length = 0;
-        subscription.ended.abort();
+        subscription.end();
         subscriptions.delete(subscription);
         settle();
       };
@@ -149,4 +87,94 @@ export function inProcessBus(options: InProcessBusOptions): InProcessBus {
             waiting.push(resolve);
           }),
   };
+}
+
+type Subscribed = {
+  readonly name: string;
+  readonly matches: Matches;
+  readonly subscriber: Subscriber;
+  readonly concurrency: number;
+};
+
+type SubscriptionPorts = Required<InProcessBusOptions> & {
+  /** Called when the subscription may have become idle. */
+  readonly settle: () => void;
+};
+
+/** A subscriber with its queue. */
+class Subscription {
+  readonly #subscribed: Subscribed;
+  readonly #ports: SubscriptionPorts;
+  readonly #queue: EventEnvelope[] = [];
+  readonly #ended = new AbortController();
+  /** How many loops take events from the queue. */
+  #delivering = 0;
+  #isOverflowing = false;
+
+  constructor(subscribed: Subscribed, ports: SubscriptionPorts) {
+    this.#subscribed = subscribed;
+    this.#ports = ports;
+  }
+
+  isIdle(): boolean {
+    return this.#queue.length === 0 && this.#delivering === 0;
+  }
+
+  /** Queues the event if it matches, unless the queue is full. */
+  offer(event: EventEnvelope): void {
+    const { name, matches, concurrency } = this.#subscribed;
+    if (!matches(envelopeJson(event))) return;
+    const { log, queueMax } = this.#ports;
+    if (this.#queue.length >= queueMax) {
+      if (!this.#isOverflowing) log.warn('events dropped: the subscriber is too slow', { subscriber: name, queueMax });
+      this.#isOverflowing = true;
+      return;
+    }
+    this.#queue.push(event);
+    if (this.#delivering < concurrency) void this.#drain();
+  }
+
+  /** Drops the queued events and stops retrying. */
+  end(): void {
+    this.#queue.length = 0;
+    this.#ended.abort();
+  }
+
+  async #drain(): Promise<void> {
+    this.#delivering += 1;
+    // Delivery is always asynchronous, as over a network, so a publisher never runs a subscriber's code.
+    await Promise.resolve();
+    const pace = pacer(this.#ports.clock, sliceMs);
+    for (let event = this.#queue.shift(); event; event = this.#queue.shift()) {
+      await pace();
+      await this.#deliver(event);
+    }
+    this.#delivering -= 1;
+    this.#isOverflowing = false;
+    this.#ports.settle();
+  }
+
+  async #deliver(event: EventEnvelope): Promise<void> {
+    const { clock, random } = this.#ports;
+    for (let attempt = 1; attempt <= attemptsMax && !this.#ended.signal.aborted; attempt += 1) {
+      try {
+        await this.#subscribed.subscriber(structuredClone(event));
+        return;
+      } catch (error) {
+        this.#warn(event, attempt, error);
+        if (attempt === attemptsMax) return;
+        await sleep(clock, firstRetryMs * 2 ** (attempt - 1) * (0.5 + random.next() / 2), this.#ended.signal);
+      }
+    }
+  }
+
+  #warn(event: EventEnvelope, attempt: number, error: unknown): void {
+    const isLast = attempt === attemptsMax;
+    this.#ports.log.warn(isLast ? 'event dropped: the subscriber keeps failing' : 'subscriber failed', {
+      subscriber: this.#subscribed.name,
+      eventId: event.id,
+      attempt,
+      error,
+    });
+  }
 }

@@ -3,169 +3,108 @@
  * no receiver waits; the next receive finds the messages that have become visible.
  */
 import type { Clock } from '../lib/clock.ts';
-import type { Random } from '../lib/random.ts';
-import {
-  deduplicationWindowMs,
-  type QueueReceiver,
-  type QueueSender,
-  QueueUnavailable,
-  type Received,
-} from './queue.ts';
+import { MessageGroups, type MessageGroupsOptions, type Receipt } from './message-groups.ts';
+import { type QueueReceiver, type QueueSender, QueueUnavailable, type Received, type ShardMessage } from './queue.ts';
 import { encodeShardMessage } from './shard-message.ts';
 
-export type InProcessQueueOptions = {
-  readonly clock: Clock;
-  /** Chooses among several visible groups. Without it, the oldest message comes first. */
-  readonly random?: Pick<Random, 'next'>;
-  /** How long a message is invisible after it was received. */
-  readonly visibilityMs: number;
-  readonly retentionMs: number;
-};
+export type InProcessQueueOptions = MessageGroupsOptions & { readonly clock: Clock };
 
-/** SQS allows 20,000 messages in flight; a shard has a handful. */
-const messagesMax = 10_000;
-/** The limit of deduplication ids within the window. */
-const deduplicationsMax = 100_000;
 const waitersMax = 1_000;
-
-/** Times are monotonic. */
-type Message = {
-  readonly body: string;
-  readonly group: string;
-  readonly sentAtMs: number;
-  receiveCount: number;
-  /** The message is in flight until this time. */
-  invisibleUntilMs: number;
-};
 
 type Waiter = (received: Received | undefined) => void;
 
+/** Returns plain functions, which a copy of the object keeps. */
 export function inProcessQueue(options: InProcessQueueOptions): QueueSender & QueueReceiver {
-  const { clock, random, visibilityMs, retentionMs } = options;
-  /** Messages by group, in order of sending. Only the first of a group can be in flight. */
-  const groups = new Map<string, Message[]>();
-  /** When each deduplication id was sent, oldest first. */
-  const sent = new Map<string, number>();
-  const waiters = new Set<Waiter>();
-  let cancelWake: (() => void) | undefined;
-
-  /** Drops expired messages, even in flight; the group continues with its next message. */
-  const expire = (nowMs: number) => {
-    for (const [group, messages] of groups) {
-      const kept = messages.findIndex(({ sentAtMs }) => nowMs - sentAtMs < retentionMs);
-      if (kept === -1) groups.delete(group);
-      else messages.splice(0, kept);
-    }
-    for (const [id, sentAtMs] of sent) {
-      if (nowMs - sentAtMs < deduplicationWindowMs) break;
-      sent.delete(id);
-    }
+  const queue = new InProcessQueue(options);
+  return {
+    send: (message, routing) => queue.send(message, routing),
+    receive: (waitMs, signal) => queue.receive(waitMs, signal),
   };
+}
 
-  const heads = (): readonly Message[] => [...groups.values()].flatMap(([head]) => head ?? []);
+class InProcessQueue implements QueueSender, QueueReceiver {
+  readonly #clock: Clock;
+  readonly #groups: MessageGroups;
+  /** In order of arrival. */
+  readonly #waiters = new Set<Waiter>();
+  #cancelWake: (() => void) | undefined;
 
-  const take = (nowMs: number): Received | undefined => {
-    expire(nowMs);
-    const visible = heads().filter(({ invisibleUntilMs }) => invisibleUntilMs <= nowMs);
-    const message = random ? visible[Math.floor(random.next() * visible.length)] : oldest(visible);
-    if (!message) return undefined;
-    message.receiveCount += 1;
-    message.invisibleUntilMs = nowMs + visibilityMs;
-    return received(message);
-  };
+  constructor(options: InProcessQueueOptions) {
+    this.#clock = options.clock;
+    this.#groups = new MessageGroups(options);
+  }
 
-  const received = (message: Message): Received => {
-    const { body, group, receiveCount } = message;
-    const waitedMs = clock.monotonicMs() - message.sentAtMs;
-    /**
-     * A handle is valid for one receipt and expires with its visibility, even if the message has not been received
-     * again.
-     */
-    const isHeld = (nowMs: number): boolean => {
-      expire(nowMs);
-      const first = groups.get(group)?.[0] === message;
-      return first && message.receiveCount === receiveCount && nowMs < message.invisibleUntilMs;
-    };
-    return {
-      body,
-      group,
-      receiveCount,
-      waitedMs,
-      lease: {
-        async extend(forMs) {
-          const nowMs = clock.monotonicMs();
-          if (!isHeld(nowMs)) return false;
-          message.invisibleUntilMs = nowMs + forMs;
-          deliver();
-          return true;
-        },
-      },
-      async acknowledge() {
-        if (!isHeld(clock.monotonicMs())) return false;
-        groups.get(group)?.shift();
-        deliver();
-        return true;
-      },
-    };
-  };
+  async send(message: ShardMessage, { group, deduplicationId }: Parameters<QueueSender['send']>[1]): Promise<void> {
+    const nowMs = this.#clock.monotonicMs();
+    if (!this.#groups.admit(deduplicationId, nowMs)) return;
+    this.#groups.add(group, encodeShardMessage(message), nowMs);
+    this.#deliver();
+  }
+
+  async receive(waitMs: number, signal?: AbortSignal): Promise<Received | undefined> {
+    if (signal?.aborted) return undefined;
+    const next = this.#take(this.#clock.monotonicMs());
+    if (next || waitMs <= 0) return next;
+    if (this.#waiters.size >= waitersMax) throw new QueueUnavailable('too many wait for a message');
+    return this.#wait(waitMs, signal);
+  }
+
+  #wait(waitMs: number, signal: AbortSignal | undefined): Promise<Received | undefined> {
+    return new Promise((resolve) => {
+      const giveUp = () => {
+        waiter(undefined);
+        this.#deliver();
+      };
+      const waiter: Waiter = (received) => {
+        this.#waiters.delete(waiter);
+        cancel();
+        signal?.removeEventListener('abort', giveUp);
+        resolve(received);
+      };
+      const cancel = this.#clock.setTimer(waitMs, giveUp);
+      signal?.addEventListener('abort', giveUp);
+      this.#waiters.add(waiter);
+      this.#deliver();
+    });
+  }
 
   /**
    * Serves waiting receivers in order of arrival, and sets a timer for the next message that becomes visible or
    * expires.
    */
-  const deliver = () => {
-    cancelWake?.();
-    cancelWake = undefined;
-    const nowMs = clock.monotonicMs();
-    for (const waiter of waiters) {
-      const next = take(nowMs);
+  #deliver(): void {
+    this.#cancelWake?.();
+    this.#cancelWake = undefined;
+    const nowMs = this.#clock.monotonicMs();
+    for (const waiter of this.#waiters) {
+      const next = this.#take(nowMs);
       if (!next) break;
-      waiters.delete(waiter);
+      this.#waiters.delete(waiter);
       waiter(next);
     }
-    const freeAtMs = Math.min(...heads().map((head) => Math.min(head.invisibleUntilMs, head.sentAtMs + retentionMs)));
-    if (waiters.size > 0 && freeAtMs < Number.POSITIVE_INFINITY)
-      cancelWake = clock.setTimer(Math.max(0, freeAtMs - nowMs), deliver);
-  };
+    const freeAtMs = this.#groups.nextChangeMs();
+    if (this.#waiters.size > 0 && freeAtMs < Number.POSITIVE_INFINITY)
+      this.#cancelWake = this.#clock.setTimer(Math.max(0, freeAtMs - nowMs), () => this.#deliver());
+  }
 
-  return {
-    async send(message, { group, deduplicationId }) {
-      const nowMs = clock.monotonicMs();
-      expire(nowMs);
-      if (sent.has(deduplicationId)) return;
-      const count = [...groups.values()].reduce((sum, { length }) => sum + length, 0);
-      if (count >= messagesMax || sent.size >= deduplicationsMax) throw new QueueUnavailable('the queue is full');
-      sent.set(deduplicationId, nowMs);
-      const body = encodeShardMessage(message);
-      const messages = groups.get(group) ?? [];
-      messages.push({ body, group, sentAtMs: nowMs, receiveCount: 0, invisibleUntilMs: nowMs });
-      groups.set(group, messages);
-      deliver();
-    },
-    async receive(waitMs, signal) {
-      if (signal?.aborted) return undefined;
-      const next = take(clock.monotonicMs());
-      if (next || waitMs <= 0) return next;
-      if (waiters.size >= waitersMax) throw new QueueUnavailable('too many wait for a message');
-      return new Promise((resolve) => {
-        const giveUp = () => {
-          waiter(undefined);
-          deliver();
-        };
-        const waiter: Waiter = (given) => {
-          waiters.delete(waiter);
-          cancel();
-          signal?.removeEventListener('abort', giveUp);
-          resolve(given);
-        };
-        const cancel = clock.setTimer(waitMs, giveUp);
-        signal?.addEventListener('abort', giveUp);
-        waiters.add(waiter);
-        deliver();
-      });
-    },
-  };
+  #take(nowMs: number): Received | undefined {
+    const receipt = this.#groups.take(nowMs);
+    return receipt && this.#received(receipt);
+  }
+
+  #received(receipt: Receipt): Received {
+    const { body, group, sentAtMs } = receipt.message;
+    const applied = (isApplied: boolean): boolean => {
+      if (isApplied) this.#deliver();
+      return isApplied;
+    };
+    return {
+      body,
+      group,
+      receiveCount: receipt.receiveCount,
+      waitedMs: this.#clock.monotonicMs() - sentAtMs,
+      lease: { extend: async (forMs) => applied(this.#groups.hide(receipt, forMs, this.#clock.monotonicMs())) },
+      acknowledge: async () => applied(this.#groups.remove(receipt, this.#clock.monotonicMs())),
+    };
+  }
 }
-
-const oldest = (messages: readonly Message[]): Message | undefined =>
-  messages.toSorted((one, other) => one.sentAtMs - other.sentAtMs)[0];
