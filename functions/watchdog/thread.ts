@@ -1,6 +1,6 @@
 /**
- * The thread that watches the event loop. It is started from this function's source text, so that each function on AWS
- * stays a single file. The function must therefore not use anything from outside except types.
+ * The thread that watches the event loop. It is started from the source text of the functions below, so that each
+ * function on AWS stays a single file. They must therefore not use anything from outside except types.
  */
 
 /** Plain data that is copied to the thread. */
@@ -31,11 +31,55 @@ export type WatchOrder = {
   readonly config?: unknown;
 };
 
-/** Runs in the thread and uses nothing from this module; see above. */
-export function watch(): void {
+/** How the thread ends the process. */
+type Ending = {
+  /** The loop hangs. `work` is the name of its cause, or an empty text if the cause is unknown. */
+  readonly hung: (stuckMs: number, work: string) => void;
+  /** The process was asked to stop and did not. */
+  readonly overdue: () => void;
+};
+
+function ending(): Ending {
   const { workerData } = process.getBuiltinModule('node:worker_threads');
   const { writeFileSync, writeSync } = process.getBuiltinModule('node:fs');
   const order: WatchOrder = workerData;
+
+  const say = (message: string, more: object) => {
+    const { fields, message: messageField, time } = order.line;
+    const line = { ...fields, [time]: new Date().toISOString(), ...more, [messageField]: message };
+    try {
+      // Bypasses the process's stream, which needs the hung event loop.
+      writeSync(1, `${JSON.stringify(line)}\n`);
+    } catch {
+      // The output is closed; the process ends anyway.
+    }
+  };
+  const kill = () => void process.kill(process.pid, 'SIGKILL');
+  const remember = async (work: string) => {
+    try {
+      if (order.file) writeFileSync(order.file, work, { mode: 0o600 });
+      if (order.module) await (await import(order.module)).rememberHang(work, order.config);
+    } catch (error) {
+      say('the hang could not be remembered', { cause: String(error) });
+    }
+  };
+  return {
+    hung: (stuckMs, work) => {
+      const parts = work === '' ? [] : work.split('\n').map((part, index) => [order.nameParts[index], part]);
+      say('the event loop hangs: the process ends', { hungMs: Math.round(stuckMs), ...Object.fromEntries(parts) });
+      if (work === '') return kill();
+      setTimeout(kill, order.rememberMs);
+      void remember(work).then(kill);
+    },
+    overdue: () => {
+      say('the process did not end in time: it is killed', {});
+      kill();
+    },
+  };
+}
+
+function watch({ hung, overdue }: Ending): void {
+  const order: WatchOrder = process.getBuiltinModule('node:worker_threads').workerData;
   const { cells, at, lookMs } = order;
   let seenMs = performance.now();
   let [turns, entries, stuckMs, sameMs, stoppingMs] = [0, 0, 0, 0, 0];
@@ -49,39 +93,6 @@ export function watch(): void {
     const row = Buffer.from(order.names.buffer, order.names.byteOffset + start, order.rowBytes);
     return row.toString('latin1', order.lengthBytes, order.lengthBytes + row.readInt32LE());
   };
-
-  const say = (message: string, more: object) => {
-    const { fields, message: messageField, time } = order.line;
-    const line = { ...fields, [time]: new Date().toISOString(), ...more, [messageField]: message };
-    try {
-      // Bypasses the process's stream, which needs the hung event loop.
-      writeSync(1, `${JSON.stringify(line)}\n`);
-    } catch {
-      // The output is closed; the process ends anyway.
-    }
-  };
-
-  const kill = () => void process.kill(process.pid, 'SIGKILL');
-
-  const remember = async (name: string) => {
-    try {
-      if (order.file) writeFileSync(order.file, name, { mode: 0o600 });
-      if (order.module) await (await import(order.module)).rememberHang(name, order.config);
-    } catch (error) {
-      say('the hang could not be remembered', { cause: String(error) });
-    }
-  };
-
-  const end = () => {
-    clearInterval(looking);
-    const name = sameMs >= order.namedMs ? workName() : '';
-    const parts = name === '' ? [] : name.split('\n').map((part, index) => [order.nameParts[index], part]);
-    say('the event loop hangs: the process ends', { hungMs: Math.round(stuckMs), ...Object.fromEntries(parts) });
-    if (name === '') return kill();
-    setTimeout(kill, order.rememberMs);
-    void remember(name).then(kill);
-  };
-
   const look = () => {
     const nowMs = performance.now();
     const passedMs = nowMs - seenMs;
@@ -92,10 +103,14 @@ export function watch(): void {
     sameMs = stuckMs > 0 && read(at.entries) === entries ? sameMs + countedMs : 0;
     stoppingMs += read(at.stopping) * passedMs;
     [turns, entries] = [read(at.turns), read(at.entries)];
-    if (stuckMs >= order.hangMs) return end();
-    if (stoppingMs < order.stopMs) return;
-    say('the process did not end in time: it is killed', {});
-    kill();
+    if (stuckMs >= order.hangMs) {
+      clearInterval(looking);
+      return hung(stuckMs, sameMs >= order.namedMs ? workName() : '');
+    }
+    if (stoppingMs >= order.stopMs) overdue();
   };
   const looking = setInterval(look, lookMs);
 }
+
+/** The script of the thread. Its `workerData` is a `WatchOrder`. */
+export const watchScript = `(${watch})((${ending})())`;

@@ -8,7 +8,7 @@ import type { Log } from '../../shared/lib/log.ts';
 import { hungProbeParts } from '../../shared/run/probing/hung-probe.ts';
 import { sharedAttribution } from './attribution.ts';
 import { cell, lengthBytes, rowBytes, sharedCells } from './cells.ts';
-import { type WatchOrder, watch } from './thread.ts';
+import { type WatchOrder, watchScript } from './thread.ts';
 
 /** The loop hangs if it has not turned for this long. A slice of work should take no more than 5 ms. */
 const hangMsDefault = 15_000;
@@ -53,7 +53,7 @@ export function startWatchdog({ log, line, remember, hangMs = hangMsDefault }: W
   };
   const turning = setInterval(() => Atomics.add(cells, cell.turns, 1), lookMs);
   turning.unref();
-  const thread = new Worker(`(${watch})()`, {
+  const thread = new Worker(watchScript, {
     eval: true,
     name: 'watchdog',
     workerData: order,
