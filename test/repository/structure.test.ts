@@ -29,6 +29,70 @@ test('every product file is parsed without an error', () => {
   );
 });
 
+describe('functions', () => {
+  /** Beyond this, a function with all its closures cannot be read in one view. */
+  const linesMax = 60;
+
+  /** Returns a line for each function that is too long. The lines of a closure count for the function around it too. */
+  function tooLong({ path, text, parsed }: SourceFile): readonly string[] {
+    const found: string[] = [];
+    const names = new Map<unknown, string>();
+    const nameOf = (node: Span) => text.slice(node.start, node.end);
+    const lineAt = (offset: number) => text.slice(0, offset).split('\n').length;
+    const see = (node: Span & { readonly id?: Span | null }) => {
+      const [first, last] = [lineAt(node.start), lineAt(node.end)];
+      const lines = last - first + 1;
+      const name = node.id ? nameOf(node.id) : (names.get(node) ?? 'a function');
+      if (lines > linesMax) found.push(`${path}:${first}: ${name} has ${lines} lines`);
+    };
+    new Visitor({
+      VariableDeclarator: ({ id, init }) => names.set(init, nameOf(id)),
+      Property: ({ key, value }) => names.set(value, nameOf(key)),
+      PropertyDefinition: ({ key, value }) => names.set(value, nameOf(key)),
+      MethodDefinition: ({ key, value }) => names.set(value, nameOf(key)),
+      FunctionDeclaration: see,
+      FunctionExpression: see,
+      ArrowFunctionExpression: see,
+    }).visit(parsed.program);
+    return found;
+  }
+
+  type Span = { readonly start: number; readonly end: number };
+
+  test(`have at most ${linesMax} lines, closures included`, () => {
+    assert.deepEqual(sources.flatMap(tooLong), []);
+  });
+
+  const made = (text: string): SourceFile => ({ path: 'made.ts', text, parsed: parseSync('made.ts', text) });
+  const statements = (count: number): string => 'act();\n'.repeat(count);
+
+  test('of any kind are measured', () => {
+    const body = `{\n${statements(linesMax - 1)}}`;
+    const kinds = {
+      declared: `function declared() ${body}`,
+      arrow: `const arrow = () => ${body};`,
+      closure: `const { closure = () => ${body} } = {};`,
+      method: `class Made { method() ${body} }`,
+      '#hidden': `class Made { #hidden() ${body} }`,
+      field: `class Made { field = () => ${body}; }`,
+      property: `export default { property() ${body} };`,
+      constructor: `class Made { constructor() ${body} }`,
+    };
+    for (const [name, text] of Object.entries(kinds))
+      assert.deepEqual(tooLong(made(text)), [
+        `made.ts:1: ${name === 'closure' ? 'a function' : name} has ${linesMax + 1} lines`,
+      ]);
+  });
+
+  test('count with the closures that they contain', () => {
+    const closure = `  const inner = () => {\n${statements(28)}  };\n`;
+    assert.deepEqual(tooLong(made(`function outer() {\n${closure}${statements(28)}}\n`)), []);
+    assert.deepEqual(tooLong(made(`function outer() {\n${closure}${statements(29)}}\n`)), [
+      'made.ts:1: outer has 61 lines',
+    ]);
+  });
+});
+
 describe('folders of shared', () => {
   /** `from` and `to` are paths of files in different folders of `shared`. */
   type Import = { readonly from: string; readonly to: string };
