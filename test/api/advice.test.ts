@@ -5,6 +5,7 @@ import { parseAllowList } from '../../shared/exec/allow-list.ts';
 import { allowListRefusal } from '../../shared/exec/local.ts';
 import { dialPolicy, dialRefusal } from '../../shared/net/policy.ts';
 import { adviser } from '../../shared/prober/advice.ts';
+import type { Answer } from './answer.ts';
 import { apiWorld, targetPath } from './world.ts';
 
 const allowed = parseAllowList('/bin/true');
@@ -25,8 +26,8 @@ const denied = (pointer: string) =>
   `299 - "${pointer} cannot run: the dial policy denies 169.254.169.254; name another host"`;
 
 /** The quoted texts of the header, unquoted. */
-const textsOf = (response: Response): readonly string[] => {
-  const value = response.headers.get('warning') ?? '';
+const textsOf = ({ warning }: Answer): readonly string[] => {
+  const value = warning ?? '';
   const warnings = [...value.matchAll(/299 - "((?:[^"\\]|\\.)*)"(?:, |$)/g)];
   assert.equal(warnings.map(([all]) => all).join(''), value, 'well formed');
   return warnings.map(([, text = '']) => text.replaceAll(/\\(.)/g, '$1'));
@@ -34,57 +35,53 @@ const textsOf = (response: Response): readonly string[] => {
 
 describe('a probe that can never run', () => {
   test('is registered all the same, and named with the reason', async () => {
-    const response = await world().request('PUT', path, { body: target({ livenessProbe: deniedProbe }) });
-    assert.equal(response.status, 201);
-    assert.equal(response.headers.get('warning'), denied('/spec/containers/0/livenessProbe'));
+    const { warning } = await world().expect(201, 'PUT', path, target({ livenessProbe: deniedProbe }));
+    assert.equal(warning, denied('/spec/containers/0/livenessProbe'));
   });
 
   test('is named again by each PUT and PATCH, until it is changed, and never by other requests', async () => {
-    const { request } = world();
+    const { ask } = world();
     const body = target({ livenessProbe: deniedProbe });
-    await request('PUT', path, { body });
     const warned = denied('/spec/containers/0/livenessProbe');
-    assert.equal((await request('PUT', path, { body })).headers.get('warning'), warned);
-    const labelled = await request('PATCH', path, { body: { metadata: { labels: { a: 'b' } } } });
-    assert.equal(labelled.headers.get('warning'), warned);
-    assert.equal((await request('GET', path)).headers.get('warning'), null);
-    const mended = await request('PATCH', path, { body: target({ livenessProbe: { tcpSocket: { port: 80 } } }) });
-    assert.equal(mended.headers.get('warning'), null);
-    await request('PUT', path, { body });
-    assert.equal((await request('POST', `${path}/restarted`, { body: {} })).headers.get('warning'), null);
-    assert.equal((await request('DELETE', path)).headers.get('warning'), null);
+    const rows = [
+      ['PUT', path, body, warned],
+      ['PUT', path, body, warned],
+      ['PATCH', path, { metadata: { labels: { a: 'b' } } }, warned],
+      ['GET', path, undefined, null],
+      ['PATCH', path, target({ livenessProbe: { tcpSocket: { port: 80 } } }), null],
+      ['PUT', path, body, warned],
+      ['POST', `${path}/restarted`, {}, null],
+      ['DELETE', path, undefined, null],
+    ] as const;
+    for (const [method, at, sent, expected] of rows)
+      assert.equal((await ask(method, at, sent)).warning, expected, method);
   });
 
   test('is named by a dry run', async () => {
-    const { request } = world();
-    const dry = await request('PUT', `${path}?dryRun=true`, { body: target({ livenessProbe: deniedProbe }) });
-    assert.equal(dry.headers.get('warning'), denied('/spec/containers/0/livenessProbe'));
-    await request('PUT', path, { body: target({}) });
-    const body = target({ readinessProbe: deniedProbe });
-    const patched = await request('PATCH', `${path}?dryRun=true`, { body });
-    assert.equal(patched.headers.get('warning'), denied('/spec/containers/0/readinessProbe'));
+    const { ask } = world();
+    const put = await ask('PUT', `${path}?dryRun=true`, target({ livenessProbe: deniedProbe }));
+    assert.equal(put.warning, denied('/spec/containers/0/livenessProbe'));
+    await ask('PUT', path, target({}));
+    const patched = await ask('PATCH', `${path}?dryRun=true`, target({ readinessProbe: deniedProbe }));
+    assert.equal(patched.warning, denied('/spec/containers/0/readinessProbe'));
   });
 
   test('is named behind the fields that are not stored', async () => {
-    const body = target({ image: 'x', livenessProbe: deniedProbe });
-    const response = await world().request('PUT', path, { body });
-    assert.equal(
-      response.headers.get('warning'),
-      `299 - "not stored, does not concern probing: spec.containers[].image", ${denied('/spec/containers/0/livenessProbe')}`,
-    );
+    const { warning } = await world().ask('PUT', path, target({ image: 'x', livenessProbe: deniedProbe }));
+    const notStored = '299 - "not stored, does not concern probing: spec.containers[].image"';
+    assert.equal(warning, `${notStored}, ${denied('/spec/containers/0/livenessProbe')}`);
   });
 
   test('is named by its place in the target that is answered', async () => {
     const sidecar = { name: 'proxy', restartPolicy: 'Always', startupProbe: deniedProbe };
     const initContainers = [{ name: 'migrate' }, sidecar];
     const containers = [{ name: 'app' }, { name: 'b', readinessProbe: deniedProbe, livenessProbe: deniedProbe }];
-    const response = await world().request('PUT', path, { body: target({}, { initContainers, containers }) });
+    const { warning } = await world().ask('PUT', path, target({}, { initContainers, containers }));
     const pointers = ['containers/1/readinessProbe', 'containers/1/livenessProbe', 'initContainers/1/startupProbe'];
-    assert.equal(response.headers.get('warning'), pointers.map((each) => denied(`/spec/${each}`)).join(', '));
-    const short = await world().request('PUT', path, { body: { spec: { host: 'a', livenessProbe: deniedProbe } } });
-    const { spec } = (await short.json()) as { readonly spec: { readonly containers: readonly object[] } };
-    assert.ok('livenessProbe' in (spec.containers[0] ?? {}));
-    assert.equal(short.headers.get('warning'), denied('/spec/containers/0/livenessProbe'));
+    assert.equal(warning, pointers.map((each) => denied(`/spec/${each}`)).join(', '));
+    const short = await world().ask('PUT', path, { spec: { host: 'a', livenessProbe: deniedProbe } });
+    assert.ok('livenessProbe' in (short.body.spec.containers[0] ?? {}));
+    assert.equal(short.warning, denied('/spec/containers/0/livenessProbe'));
   });
 
   test('is named once, with all reasons', async () => {
@@ -94,7 +91,7 @@ describe('a probe that can never run', () => {
     const httpHeaders = ['a', 'b', 'b'].map((value) => ({ name: 'X-Token', value: `env:${value}` }));
     const body = target({ livenessProbe: { httpGet: { port: 80, httpHeaders } } });
     const header = 'header X-Token: the secret env';
-    assert.deepEqual(textsOf(await refusing.request('PUT', path, { body })), [
+    assert.deepEqual(textsOf(await refusing.ask('PUT', path, body)), [
       `/spec/containers/0/livenessProbe cannot run: no 10.0.0.1, and ${header}:a cannot be resolved: not a, and ${header}:b cannot be resolved: not b`,
     ]);
   });
@@ -103,14 +100,13 @@ describe('a probe that can never run', () => {
 test('probes that may run are not named, and names are not looked up', async () => {
   for (const host of ['10.0.0.1', '203.1.2.3', '2606:4700::1', 'localhost', 'metadata.google.internal']) {
     const probes = { livenessProbe: execProbe('/bin/true', 'x'), readinessProbe: { tcpSocket: { host, port: 80 } } };
-    const response = await world().request('PUT', path, { body: target(probes) });
-    assert.equal(response.headers.get('warning'), null, host);
+    assert.equal((await world().ask('PUT', path, target(probes))).warning, null, host);
   }
 });
 
 test('where nothing is known of the prober nothing is said', async () => {
-  const response = await apiWorld().request('PUT', path, { body: target({ livenessProbe: deniedProbe }) });
-  assert.equal(response.headers.get('warning'), null);
+  const { warning } = await apiWorld().ask('PUT', path, target({ livenessProbe: deniedProbe }));
+  assert.equal(warning, null);
 });
 
 describe('the header is bounded', () => {
@@ -118,7 +114,7 @@ describe('the header is bounded', () => {
 
   test('in the number of probes', async () => {
     const containers = Array.from({ length: 10 }, (_, index) => ({ name: `c${index}`, livenessProbe: deniedProbe }));
-    const texts = textsOf(await world().request('PUT', path, { body: target({}, { containers }) }));
+    const texts = textsOf(await world().ask('PUT', path, target({}, { containers })));
     assert.equal(texts.length, 9);
     assert.match(texts[7] ?? '', /^\/spec\/containers\/7\/livenessProbe cannot run: /);
     assert.equal(texts[8], '2 more probes cannot run');
@@ -126,7 +122,7 @@ describe('the header is bounded', () => {
 
   test('in the length of a text, which keeps its beginning and its end', async () => {
     const body = target({ livenessProbe: execProbe(...Array(200).fill('word')) });
-    const [text = ''] = textsOf(await world().request('PUT', path, { body }));
+    const [text = ''] = textsOf(await world().ask('PUT', path, body));
     assert.equal(text.length, 400);
     assert.match(
       text,
@@ -142,11 +138,10 @@ describe('the header is bounded', () => {
       livenessProbe: execProbe(odd.join('').repeat(10)),
       readinessProbe: execProbe('"'.repeat(300)),
     }));
-    const response = await world().request('PUT', path, { body: target({}, { containers }) });
-    assert.equal(response.status, 201);
-    const warning = response.headers.get('warning') ?? '';
+    const answer = await world().expect(201, 'PUT', path, target({}, { containers }));
+    const warning = answer.warning ?? '';
     assert.match(warning, /^[\x20-\x7e]+$/);
     assert.ok(warning.length < bytesMax, String(warning.length));
-    assert.equal(textsOf(response).length, 1 + 8 + 1);
+    assert.equal(textsOf(answer).length, 1 + 8 + 1);
   });
 });

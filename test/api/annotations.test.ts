@@ -14,17 +14,11 @@ const pod = (annotations: object, spec: object = {}) => ({
   spec: { ...spec, containers: [{ name: 'web', livenessProbe: { tcpSocket: { port: 80 } } }] },
 });
 
-type Answer = {
-  readonly spec?: { readonly lifecycle?: string };
-  readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
-};
-
 const worldWith = async (annotations: object, spec?: object) => {
   const world = apiWorld();
   const ask = async (method: string, body: unknown, url = path) => {
-    const response = await world.request(method, url, { body });
-    const { spec: shown, errors } = (await response.json()) as Answer;
-    return { status: response.status, lifecycle: shown?.lifecycle, errors };
+    const answer = await world.ask(method, url, body);
+    return { status: answer.status, lifecycle: answer.body.spec?.lifecycle, errors: answer.body.errors };
   };
   return { world, ask, put: await ask('PUT', pod(annotations, spec)) };
 };
@@ -48,36 +42,21 @@ describe('the lifecycle of a Pod is that of its annotation', () => {
 });
 
 describe('an annotation that cannot be followed is 422 and stores nothing', () => {
-  const rows: readonly (readonly [what: string, annotations: object, spec: object, pointer: string, detail: string])[] =
-    [
-      ['another value', { [annotation]: 'managed' }, {}, pointer, 'must be one of static, reported'],
-      ['an empty value', { [annotation]: '' }, {}, pointer, 'must be one of static, reported'],
-      ['capitals', { [annotation]: 'Reported' }, {}, pointer, 'must be one of static, reported'],
-      [
-        'a contradiction of the spec',
-        { [annotation]: 'reported' },
-        { lifecycle: 'static' },
-        pointer,
-        'must be absent, or static as spec.lifecycle is',
-      ],
-      [
-        'a misspelt name',
-        { 'probelet.dev/lifecylce': 'reported' },
-        {},
-        '/metadata/annotations/probelet.dev~1lifecylce',
-        'unknown annotation (did you mean probelet.dev/lifecycle?)',
-      ],
-      [
-        'a name of no use',
-        { 'probelet.dev/x': 'y' },
-        {},
-        '/metadata/annotations/probelet.dev~1x',
-        'unknown annotation',
-      ],
-    ];
-  for (const [what, annotations, spec, at, detail] of rows)
+  const values = 'must be one of static, reported';
+  const contradiction = 'must be absent, or static as spec.lifecycle is';
+  const meant = 'unknown annotation (did you mean probelet.dev/lifecycle?)';
+  const rows: readonly (readonly [what: string, name: string, value: string, detail: string, spec?: object])[] = [
+    ['another value', 'lifecycle', 'managed', values],
+    ['an empty value', 'lifecycle', '', values],
+    ['capitals', 'lifecycle', 'Reported', values],
+    ['a contradiction of the spec', 'lifecycle', 'reported', contradiction, { lifecycle: 'static' }],
+    ['a misspelt name', 'lifecylce', 'reported', meant],
+    ['a name of no use', 'x', 'y', 'unknown annotation'],
+  ];
+  for (const [what, name, value, detail, spec] of rows)
     test(what, async () => {
-      const { world, put } = await worldWith(annotations, spec);
+      const { world, put } = await worldWith({ [`probelet.dev/${name}`]: value }, spec);
+      const at = `/metadata/annotations/probelet.dev~1${name}`;
       assert.deepEqual([put.status, put.errors], [422, [{ pointer: at, detail }]]);
       assert.equal(await world.everything(), 0);
     });
@@ -109,7 +88,6 @@ describe('a patch', () => {
 
 test('what GET shows can be PUT again and changes nothing', async () => {
   const { world } = await worldWith({ [annotation]: 'reported' });
-  const shown = await (await world.request('GET', path)).text();
-  const response = await world.request('PUT', path, { body: shown });
-  assert.deepEqual([response.status, response.headers.get('etag')], [200, '"1"']);
+  const { etag } = await world.expect(200, 'PUT', path, (await world.ask('GET', path)).text);
+  assert.equal(etag, '"1"');
 });

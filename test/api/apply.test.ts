@@ -6,9 +6,7 @@ import { bodyBytesMax } from '../../shared/api/body.ts';
 import type { ApiDeps } from '../../shared/api/deps.ts';
 import { applyBytesMax, manifestsMax } from '../../shared/api/routes/apply.ts';
 import { type Store, StoreUnavailable } from '../../shared/store/store.ts';
-import { apiWorld, manifest, targetPath, type World } from './world.ts';
-
-const path = '/v1/namespaces/default/targets';
+import { apiWorld, manifest, targetPath, targetsPath, type World, yaml } from './world.ts';
 
 type Item = {
   readonly document: number;
@@ -26,55 +24,31 @@ const list = (...items: readonly unknown[]) => ({ apiVersion: 'v1', kind: 'List'
 const yamlOf = (...documents: readonly unknown[]) => documents.map((each) => stringify(each)).join('---\n');
 
 async function put(world: World, body: unknown, { query = '', headers = {} } = {}) {
-  const type = typeof body === 'string' ? { 'content-type': 'application/yaml' } : {};
-  const response = await world.request('PUT', path + query, { body, headers: { ...type, ...headers } });
-  const text = await response.text();
-  return { status: response.status, response, text, answer: JSON.parse(text) as Answer };
+  const type = typeof body === 'string' ? yaml : {};
+  const answered = await world.ask<Answer>('PUT', targetsPath + query, body, { ...type, ...headers });
+  return { ...answered, answer: answered.body };
 }
 
-/** Where each item stands, its name and its status. */
-const rows = ({ items }: Answer) => items.map(({ document, item, name, status }) => [document, item, name, status]);
+/** Of each item its document, its place there if it is one of a List, its name and its status: `0.1 b 201`. */
+const rows = ({ items }: Answer) =>
+  items.map(({ document, item, name, status }) => `${[document, item ?? []].flat().join('.')} ${name} ${status}`);
 
 const isThere = async (world: World, name: string) => (await world.request('GET', targetPath(name))).status === 200;
 
 describe('what a body may hold', () => {
   const two = [named('a'), named('b')] as const;
-  const bodies: readonly (readonly [what: string, body: unknown, places: readonly (readonly unknown[])[]])[] = [
-    ['one target', named('a'), [[0, undefined, 'a', 201]]],
-    [
-      'a List',
-      list(...two),
-      [
-        [0, 0, 'a', 201],
-        [0, 1, 'b', 201],
-      ],
-    ],
-    [
-      'a PodList, whose items have no kind',
-      { apiVersion: 'v1', kind: 'PodList', metadata: { resourceVersion: '9' }, items: two },
-      [
-        [0, 0, 'a', 201],
-        [0, 1, 'b', 201],
-      ],
-    ],
+  const podList = { apiVersion: 'v1', kind: 'PodList', metadata: { resourceVersion: '9' }, items: two };
+  const mixed = `---\n# none\n---\n${yamlOf(named('a'), list(named('b'), named('c')), null, named('d'))}---\n`;
+  const bodies: readonly (readonly [what: string, body: unknown, places: readonly string[]])[] = [
+    ['one target', named('a'), ['0 a 201']],
+    ['a List', list(...two), ['0.0 a 201', '0.1 b 201']],
+    ['a PodList, whose items have no kind', podList, ['0.0 a 201', '0.1 b 201']],
     ['an empty List', list(), []],
-    [
-      'documents of YAML',
-      yamlOf(...two),
-      [
-        [0, undefined, 'a', 201],
-        [1, undefined, 'b', 201],
-      ],
-    ],
+    ['documents of YAML', yamlOf(...two), ['0 a 201', '1 b 201']],
     [
       'documents and Lists, where empty documents do not count',
-      `---\n# none\n---\n${yamlOf(named('a'), list(named('b'), named('c')), null, named('d'))}---\n`,
-      [
-        [0, undefined, 'a', 201],
-        [1, 0, 'b', 201],
-        [1, 1, 'c', 201],
-        [2, undefined, 'd', 201],
-      ],
+      mixed,
+      ['0 a 201', '1.0 b 201', '1.1 c 201', '2 d 201'],
     ],
   ];
   for (const [what, body, places] of bodies)
@@ -82,21 +56,15 @@ describe('what a body may hold', () => {
       const world = apiWorld();
       const { status, answer } = await put(world, body);
       assert.deepEqual([status, answer.failed, rows(answer)], [200, 0, places]);
-      for (const [, , name] of places) assert.ok(await isThere(world, String(name)));
+      for (const { name } of answer.items) assert.ok(await isThere(world, String(name)));
     });
 
   test('what GET /v1/targets shows, which changes nothing', async () => {
     const world = apiWorld();
     await put(world, list(named('a'), named('b')));
-    const shown = await (await world.request('GET', '/v1/targets')).json();
-    const { answer } = await put(world, shown);
-    assert.deepEqual(
-      answer.items.map(({ status, target }) => [status, target?.metadata.resourceVersion]),
-      [
-        [200, '1'],
-        [200, '1'],
-      ],
-    );
+    const { answer } = await put(world, (await world.ask('GET', '/v1/targets')).body);
+    const versions = answer.items.map(({ status, target }) => `${status} ${target?.metadata.resourceVersion}`);
+    assert.deepEqual(versions, ['200 1', '200 1']);
   });
 });
 
@@ -104,17 +72,14 @@ describe('each manifest has an answer of its own', () => {
   test('that of its PUT, with the target', async () => {
     const world = apiWorld();
     const { answer } = await put(world, named('a'));
-    assert.deepEqual(answer.items[0]?.target, await (await world.request('GET', targetPath('a'))).json());
+    assert.deepEqual(answer.items[0]?.target, (await world.ask('GET', targetPath('a'))).body);
   });
 
   test('200 once it exists, and what is not named stays', async () => {
     const world = apiWorld();
     await put(world, list(named('a'), named('b')));
     const { answer } = await put(world, list(named('a', '127.0.0.2'), named('c')));
-    assert.deepEqual(rows(answer), [
-      [0, 0, 'a', 200],
-      [0, 1, 'c', 201],
-    ]);
+    assert.deepEqual(rows(answer), ['0.0 a 200', '0.1 c 201']);
     assert.ok(await isThere(world, 'b'));
   });
 
@@ -135,34 +100,24 @@ describe('each manifest has an answer of its own', () => {
     const wrong = { metadata: { name: 'b' }, spec: { host: 'b', readinessProbe: { tcpSocket: { port: 0 } } } };
     const { answer } = await put(world, list(named('a'), wrong, named('c')));
     assert.equal(answer.failed, 1);
-    assert.deepEqual(rows(answer), [
-      [0, 0, 'a', 201],
-      [0, 1, 'b', 422],
-      [0, 2, 'c', 201],
-    ]);
-    assert.deepEqual(
-      answer.items[1]?.problem?.errors?.map(({ pointer }) => pointer),
-      ['/spec/readinessProbe/tcpSocket/port'],
-    );
+    assert.deepEqual(rows(answer), ['0.0 a 201', '0.1 b 422', '0.2 c 201']);
+    const [error, ...others] = answer.items[1]?.problem?.errors ?? [];
+    assert.deepEqual([error?.pointer, others], ['/spec/readinessProbe/tcpSocket/port', []]);
     assert.ok(!(await isThere(world, 'b')));
   });
 
   test('names what was not stored of it', async () => {
     const { answer } = await put(apiWorld(), list({ ...named('a'), status: { phase: 'Running' } }, named('b')));
-    assert.deepEqual(
-      answer.items.map(({ warning }) => warning),
-      ['not stored, does not concern probing: status.phase', undefined],
-    );
+    const warnings = answer.items.map(({ warning }) => warning);
+    assert.deepEqual(warnings, ['not stored, does not concern probing: status.phase', undefined]);
   });
 
   test('409 while it terminates', async () => {
     const world = apiWorld();
     await put(world, named('a'));
     await world.request('DELETE', targetPath('a'));
-    assert.deepEqual(rows((await put(world, list(named('a'), named('b')))).answer), [
-      [0, 0, 'a', 409],
-      [0, 1, 'b', 201],
-    ]);
+    const { answer } = await put(world, list(named('a'), named('b')));
+    assert.deepEqual(rows(answer), ['0.0 a 409', '0.1 b 201']);
   });
 
   test('429 beyond a limit', async () => {
@@ -173,10 +128,7 @@ describe('each manifest has an answer of its own', () => {
           : { kind: 'taken', end: () => undefined },
     };
     const { answer } = await put(apiWorld({ quotas }), list(named('a'), named('b')));
-    assert.deepEqual(rows(answer), [
-      [0, 0, 'a', 201],
-      [0, 1, 'b', 429],
-    ]);
+    assert.deepEqual(rows(answer), ['0.0 a 201', '0.1 b 429']);
     assert.partialDeepStrictEqual(answer.items[1]?.problem, { quota: { limit: 'targetsMax', max: 1 } });
   });
 });
@@ -192,10 +144,7 @@ describe('nothing is stored', () => {
 
   test('with dryRun, and each answer is as without', async () => {
     const { answer } = await unchanged(list(named('a'), named('b'), {}), { query: '?dryRun=true' }, 200);
-    assert.deepEqual(
-      answer.items.map(({ status }) => status),
-      [201, 201, 422],
-    );
+    assert.deepEqual(rows(answer), ['0.0 a 201', '0.1 b 201', '0.2 undefined 422']);
   });
 
   test('of a body of which one document cannot be parsed', async () => {
@@ -243,22 +192,18 @@ describe('a store that is out of reach', () => {
 
   test('for one target is 503 for that one', async () => {
     const { answer } = await put(apiWorld(failing((key) => key.includes('/b#'))), list(named('a'), named('b')));
-    assert.deepEqual(rows(answer), [
-      [0, 0, 'a', 201],
-      [0, 1, 'b', 503],
-    ]);
+    assert.deepEqual(rows(answer), ['0.0 a 201', '0.1 b 503']);
   });
 
   test('for all of them is 503 for the request, with a time to come back', async () => {
-    const { status, response } = await put(apiWorld(failing(() => true)), list(named('a'), named('b')));
-    assert.deepEqual([status, response.headers.get('retry-after')], [503, '1']);
+    const { status, headers } = await put(apiWorld(failing(() => true)), list(named('a'), named('b')));
+    assert.deepEqual([status, headers.get('retry-after')], [503, '1']);
   });
 
   test('and slow leaves the rest of the body to the next request', async () => {
     const clock = slowClock(2_000);
-    const world = apiWorld({ clock });
     const body = list(...['a', 'b', 'c', 'd', 'e', 'f'].map((name) => named(name)));
-    const { answer } = await put(world, body);
+    const { answer } = await put(apiWorld({ clock }), body);
     const statuses = answer.items.map(({ status, problem }) => [status, problem?.type]);
     const begun = statuses.filter(([status]) => status === 201).length;
     assert.ok(begun > 0 && begun < 6, `${begun} begun`);
@@ -271,13 +216,7 @@ describe('a store that is out of reach', () => {
 function slowClock(stepMs: number): ApiDeps['clock'] {
   const { clock } = apiWorld();
   let monotonicMs = 0;
-  return {
-    ...clock,
-    monotonicMs: () => {
-      monotonicMs += stepMs;
-      return monotonicMs;
-    },
-  };
+  return { ...clock, monotonicMs: () => (monotonicMs += stepMs) };
 }
 
 describe('the answer is bounded', () => {
@@ -293,10 +232,7 @@ describe('the answer is bounded', () => {
       env: Array(28).fill({ name: 'e' }),
       ...probes,
     }));
-    const large = (name: string) => ({
-      metadata: { name },
-      spec: { host: 'a', containers },
-    });
+    const large = (name: string) => ({ metadata: { name }, spec: { host: 'a', containers } });
     const body = list(...Array.from({ length: manifestsMax }, (_, index) => large(`t${index}`)));
     const { answer, text } = await put(apiWorld(), body, { query: '?dryRun=true' });
     assert.ok(encodedBytes(text) < encodedBytesMax);
@@ -320,8 +256,7 @@ describe('the answer is bounded', () => {
 test('a route for one target says which takes several', async () => {
   const world = apiWorld();
   const several = 'PUT /v1/namespaces/{namespace}/targets takes several';
-  const refused = async (body: unknown, headers = {}) =>
-    (await world.request('PUT', targetPath('a'), { body, headers })).text();
+  const refused = async (body: unknown, headers = {}) => (await world.ask('PUT', targetPath('a'), body, headers)).text;
   assert.ok((await refused(list(named('a')))).includes(several));
   assert.ok((await refused(yamlOf(named('a'), named('b')), { 'content-type': 'text/yaml' })).includes(several));
   assert.equal(await world.everything(), 0);
@@ -329,6 +264,5 @@ test('a route for one target says which takes several', async () => {
 
 test('a route for one target takes a document beside empty ones', async () => {
   const body = `---\n${yamlOf(manifest())}---\n# the end\n`;
-  const headers = { 'content-type': 'application/yaml' };
-  assert.equal((await apiWorld().request('PUT', targetPath('a'), { body, headers })).status, 201);
+  await apiWorld().expect(201, 'PUT', targetPath('a'), body, yaml);
 });

@@ -3,20 +3,17 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { bodyBytesMax } from '../../shared/api/body.ts';
 import { depthMax } from '../../shared/api/json-text.ts';
-import { apiWorld, manifest, targetPath } from './world.ts';
+import { apiWorld, manifest, targetPath, yaml } from './world.ts';
 
 const path = targetPath('checkout');
 const json = { 'content-type': 'application/json' };
-const yaml = { 'content-type': 'application/yaml' };
 const good = JSON.stringify(manifest());
 
 async function put(body: string, headers: Readonly<Record<string, string>>) {
   const world = apiWorld();
-  const response = await world.request('PUT', path, { body, headers });
-  const { detail } = (await response.json()) as { readonly detail?: string };
-  const stored = await world.everything();
-  assert.equal(stored > 0, response.status < 300);
-  return { status: response.status, detail: detail ?? '', response };
+  const answer = await world.ask('PUT', path, body, headers);
+  assert.equal((await world.everything()) > 0, answer.status < 300);
+  return { ...answer, detail: answer.body.detail ?? '' };
 }
 
 describe('malformed bodies are 400', () => {
@@ -40,11 +37,8 @@ describe('malformed bodies are 400', () => {
 
   test('bytes that are not UTF-8', async () => {
     const world = apiWorld();
-    const request = new Request(`http://probelet.test${path}`, {
-      method: 'PUT',
-      headers: json,
-      body: new Uint8Array([0x22, 0xff, 0x22]),
-    });
+    const body = new Uint8Array([0x22, 0xff, 0x22]);
+    const request = new Request(`http://probelet.test${path}`, { method: 'PUT', headers: json, body });
     assert.equal((await world.app.fetch(request)).status, 400);
   });
 });
@@ -68,9 +62,9 @@ describe('media types', () => {
     '',
   ])
     test(`${type || 'none'} is 415`, async () => {
-      const { status, response } = await put(good, { 'content-type': type });
+      const { status, headers } = await put(good, { 'content-type': type });
       assert.equal(status, 415);
-      assert.match(response.headers.get('accept') ?? '', /application\/yaml/);
+      assert.match(headers.get('accept') ?? '', /application\/yaml/);
     });
 
   test('what curl names without being asked is 415 with what to ask it for', async () => {

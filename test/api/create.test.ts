@@ -1,78 +1,47 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Store } from '../../shared/store/store.ts';
 import { seededRandom } from '../support/seeded-random.ts';
-import { apiWorld, manifest, targetPath, type World } from './world.ts';
+import { apiWorld, losingStore, manifest, targetPath, targetsPath, type World, yaml } from './world.ts';
 
-const targetsPath = '/v1/namespaces/default/targets';
 const named = (name: string) => ({ ...manifest(), metadata: { name } });
 const generated = (generateName: unknown) => ({ ...manifest(), metadata: { generateName } });
 
-type Shown = { readonly metadata: { readonly name: string; readonly uid: string } };
-type Refusal = {
-  readonly type: string;
-  readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
-};
+const alreadyExists = 'urn:probelet:problem:already-exists';
 
-const create = (world: World, body: unknown, query = '') => world.request('POST', `${targetsPath}${query}`, { body });
-
-async function createdName(world: World, body: unknown): Promise<string> {
-  const response = await create(world, body);
-  assert.equal(response.status, 201);
-  return ((await response.json()) as Shown).metadata.name;
-}
-
-async function errorsOf(response: Response, status: number) {
-  assert.equal(response.status, status);
-  return ((await response.json()) as Refusal).errors;
-}
+const create = (world: World, body: unknown) => world.expect(201, 'POST', targetsPath, body);
+const refuse = (world: World, body: unknown, status = 422) => world.expect(status, 'POST', targetsPath, body);
+const createdName = async (world: World, body: unknown) => (await create(world, body)).body.metadata.name;
 
 describe('POST of a namespace’s targets', () => {
   test('creates the target that metadata names, and says where it is', async () => {
     const world = apiWorld();
-    const response = await create(world, named('checkout'));
-    assert.equal(response.status, 201);
-    assert.equal(response.headers.get('location'), targetPath('checkout'));
-    assert.equal(response.headers.get('etag'), '"1"');
-    assert.equal(response.headers.get('warning'), null);
-    const shown = await (await world.request('GET', targetPath('checkout'))).json();
-    assert.deepEqual(await response.json(), shown);
+    const { headers, etag, warning, body } = await create(world, named('checkout'));
+    assert.deepEqual([headers.get('location'), etag, warning], [targetPath('checkout'), '"1"', null]);
+    assert.deepEqual(body, (await world.ask('GET', targetPath('checkout'))).body);
   });
 
   test('of a name that exists is 409, and the target stays as it is', async () => {
     const world = apiWorld();
     await create(world, named('checkout'));
     const before = await world.items('checkout');
-    const response = await create(world, { ...named('checkout'), spec: manifest('127.0.0.2').spec });
-    assert.equal(response.status, 409);
-    assert.equal(((await response.json()) as Refusal).type, 'urn:probelet:problem:already-exists');
+    const { body } = await refuse(world, { ...named('checkout'), spec: manifest('127.0.0.2').spec }, 409);
+    assert.equal(body.type, alreadyExists);
     assert.deepEqual(await world.items('checkout'), before);
-    await world.request('DELETE', targetPath('checkout'));
-    assert.equal((await create(world, named('checkout'))).status, 409);
+    await world.ask('DELETE', targetPath('checkout'));
+    await refuse(world, named('checkout'), 409);
   });
 
   test('with dryRun answers what would be, and stores nothing', async () => {
     const world = apiWorld();
-    const response = await create(world, named('checkout'), '?dryRun=true');
-    assert.equal(response.status, 201);
-    assert.equal(response.headers.get('location'), targetPath('checkout'));
+    const { headers } = await world.expect(201, 'POST', `${targetsPath}?dryRun=true`, named('checkout'));
+    assert.equal(headers.get('location'), targetPath('checkout'));
     assert.equal(await world.everything(), 0);
   });
 
   test('whose answer of the store was lost is still 201', async () => {
-    let lost = 0;
-    const wrapStore = (store: Store): Store => ({
-      ...store,
-      write: async (operations, options) => {
-        const outcome = await store.write(operations, options);
-        if (operations.length === 1 || lost > 0) return outcome;
-        lost += 1;
-        return { kind: 'inDoubt' };
-      },
-    });
-    const response = await create(apiWorld({ wrapStore }), named('checkout'));
-    assert.equal(lost, 1);
-    assert.equal(response.status, 201);
+    const { lost, wrapStore } = losingStore();
+    await create(apiWorld({ wrapStore }), named('checkout'));
+    assert.equal(lost.next, false);
   });
 
   test('takes a Pod in YAML, whose namespace has to be that of the path', async () => {
@@ -80,42 +49,35 @@ describe('POST of a namespace’s targets', () => {
     const body = (namespace: string) =>
       `{apiVersion: v1, kind: Pod, metadata: {name: web, namespace: ${namespace}, generateName: web-},
         status: {podIP: 127.0.0.1}, spec: {nodeName: n, containers: [{name: web}]}}`;
-    const headers = { 'content-type': 'application/yaml' };
-    const refused = await world.request('POST', targetsPath, { headers, body: body('other') });
-    assert.deepEqual(await errorsOf(refused, 422), [
-      { pointer: '/metadata/namespace', detail: 'must be "default", as in the path' },
-    ]);
-    const response = await world.request('POST', targetsPath, { headers, body: body('default') });
-    assert.equal(response.headers.get('location'), targetPath('web'));
-    assert.match(response.headers.get('warning') ?? '', /metadata\.generateName, spec\.nodeName/);
+    const refused = await world.expect(422, 'POST', targetsPath, body('other'), yaml);
+    const detail = 'must be "default", as in the path';
+    assert.deepEqual(refused.body.errors, [{ pointer: '/metadata/namespace', detail }]);
+    const created = await world.ask('POST', targetsPath, body('default'), yaml);
+    assert.equal(created.headers.get('location'), targetPath('web'));
+    assert.match(created.warning ?? '', /metadata\.generateName, spec\.nodeName/);
   });
 
   test('without a name is 422, beside whatever else is wrong', async () => {
     const world = apiWorld();
     const missing = { pointer: '/metadata/name', detail: 'is required, or metadata.generateName instead' };
     for (const metadata of [undefined, {}, { name: '' }, { name: null, generateName: '' }, { generateName: null }])
-      assert.deepEqual(await errorsOf(await create(world, { ...manifest(), metadata }), 422), [missing]);
-    const wrong = { spec: { ...manifest().spec, host: undefined } };
-    const errors = await errorsOf(await create(world, wrong), 422);
-    assert.deepEqual(
-      errors?.map(({ pointer }) => pointer),
-      ['/metadata/name', '/spec/host'],
-    );
+      assert.deepEqual((await refuse(world, { ...manifest(), metadata })).body.errors, [missing]);
+    const { places } = await refuse(world, { spec: { ...manifest().spec, host: undefined } });
+    assert.deepEqual(places, ['/metadata/name', '/spec/host']);
     assert.equal(await world.everything(), 0);
   });
 
   test('with a name that is none is 422', async () => {
     const world = apiWorld();
-    const names = [
+    const names = new Map<unknown, string>([
       ['Checkout', 'must be a DNS subdomain of at most 253 characters'],
       [5, 'must be a string'],
-    ] as const;
+    ]);
     for (const [name, detail] of names) {
-      const errors = await errorsOf(await create(world, { ...manifest(), metadata: { name } }), 422);
-      assert.deepEqual(errors, [{ pointer: '/metadata/name', detail }]);
+      const { body } = await refuse(world, { ...manifest(), metadata: { name } });
+      assert.deepEqual(body.errors, [{ pointer: '/metadata/name', detail }]);
     }
-    for (const body of [[], 'x', null, 7, { metadata: [] }, { metadata: 'x' }])
-      assert.equal((await create(world, body === 'x' ? '"x"' : body)).status, 422, JSON.stringify(body));
+    for (const body of [[], '"x"', null, 7, { metadata: [] }, { metadata: 'x' }]) await refuse(world, body);
     assert.equal(await world.everything(), 0);
   });
 });
@@ -123,13 +85,11 @@ describe('POST of a namespace’s targets', () => {
 describe('metadata.generateName', () => {
   test('gets five characters of Kubernetes’ alphabet', async () => {
     const world = apiWorld();
-    const response = await create(world, generated('web-'));
-    assert.equal(response.status, 201);
-    const { metadata } = (await response.json()) as Shown;
-    assert.match(metadata.name, /^web-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
-    assert.equal(response.headers.get('location'), targetPath(metadata.name));
-    assert.equal(response.headers.get('warning'), null);
-    assert.equal((await world.request('GET', targetPath(metadata.name))).status, 200);
+    const { headers, warning, body } = await create(world, generated('web-'));
+    const { name } = body.metadata;
+    assert.match(name, /^web-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
+    assert.deepEqual([headers.get('location'), warning], [targetPath(name), null]);
+    await world.expect(200, 'GET', targetPath(name));
   });
 
   test('uses every character of the alphabet', async () => {
@@ -147,13 +107,10 @@ describe('metadata.generateName', () => {
   });
 
   test('is not used beside a name', async () => {
-    const body = { ...manifest(), metadata: { name: 'checkout', generateName: 'web-' } };
-    const response = await create(apiWorld(), body);
-    assert.equal(((await response.json()) as Shown).metadata.name, 'checkout');
-    assert.equal(
-      response.headers.get('warning'),
-      '299 - "not stored, does not concern probing: metadata.generateName"',
-    );
+    const metadata = { name: 'checkout', generateName: 'web-' };
+    const { body, warning } = await create(apiWorld(), { ...manifest(), metadata });
+    assert.equal(body.metadata.name, 'checkout');
+    assert.equal(warning, '299 - "not stored, does not concern probing: metadata.generateName"');
   });
 
   test('tries another suffix when a name is taken, a bounded number of times', async () => {
@@ -164,9 +121,7 @@ describe('metadata.generateName', () => {
     };
     const world = apiWorld({ random: drawn([0]) });
     assert.equal(await createdName(world, generated('a-')), 'a-bbbbb');
-    const response = await create(world, generated('a-'));
-    assert.equal(response.status, 409);
-    assert.equal(((await response.json()) as Refusal).type, 'urn:probelet:problem:already-exists');
+    assert.equal((await refuse(world, generated('a-'), 409)).body.type, alreadyExists);
 
     const later = apiWorld({ store: world.store, random: drawn([...Array.from({ length: 15 }, () => 0), 0.999]) });
     assert.equal(await createdName(later, generated('a-')), 'a-99999');
@@ -175,14 +130,9 @@ describe('metadata.generateName', () => {
   test('that can begin no name is 422 by its own place', async () => {
     const world = apiWorld();
     const detail = 'must begin a DNS subdomain of at most 253 characters';
-    for (const [generateName, expected] of [
-      ['-web', detail],
-      ['Web-', detail],
-      ['a_b', detail],
-      [7, 'must be a string'],
-      [['a'], 'must be a string'],
-    ] as const) {
-      const errors = await errorsOf(await create(world, generated(generateName)), 422);
+    for (const generateName of ['-web', 'Web-', 'a_b', 7, ['a']]) {
+      const { errors } = (await refuse(world, generated(generateName))).body;
+      const expected = typeof generateName === 'string' ? detail : 'must be a string';
       assert.deepEqual(errors, [{ pointer: '/metadata/generateName', detail: expected }]);
     }
     assert.equal(await world.everything(), 0);
@@ -192,21 +142,10 @@ describe('metadata.generateName', () => {
 describe('GET of a namespace’s targets', () => {
   test('lists the targets of the namespace, with the parameters of the whole list', async () => {
     const world = apiWorld();
-    for (const [name, namespace] of [
-      ['a', 'default'],
-      ['b', 'default'],
-      ['a', 'other'],
-    ] as const)
-      await world.request('PUT', targetPath(name, namespace), {
-        body: { ...manifest(), metadata: { labels: { name } } },
-      });
+    for (const at of [targetPath('a'), targetPath('b'), targetPath('a', 'other')])
+      await world.ask('PUT', at, { ...manifest(), metadata: { labels: { name: at.slice(-1) } } });
     const listed = async (query = '') => {
-      const response = await world.request('GET', `${targetsPath}${query}`);
-      assert.equal(response.status, 200);
-      const { items, metadata } = (await response.json()) as {
-        readonly items: readonly Shown[];
-        readonly metadata: { readonly continue?: string };
-      };
+      const { items, metadata } = (await world.expect(200, 'GET', `${targetsPath}${query}`)).body;
       return { names: items.map((each) => each.metadata.name).sort(), more: metadata.continue };
     };
     assert.deepEqual(await listed(), { names: ['a', 'b'], more: undefined });
@@ -217,8 +156,8 @@ describe('GET of a namespace’s targets', () => {
 
   test('of a namespace without targets is empty, and takes no other namespace', async () => {
     const world = apiWorld();
-    const response = await world.request('GET', targetsPath);
-    assert.partialDeepStrictEqual(await response.json(), { kind: 'TargetList', items: [] });
-    assert.equal((await world.request('GET', `${targetsPath}?namespace=other`)).status, 400);
+    const { body } = await world.ask('GET', targetsPath);
+    assert.partialDeepStrictEqual(body, { kind: 'TargetList', items: [] });
+    await world.expect(400, 'GET', `${targetsPath}?namespace=other`);
   });
 });

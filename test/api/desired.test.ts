@@ -1,20 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { TargetRecord } from '../../shared/core/records.ts';
-import { initialStatus } from '../../shared/core/target-status.ts';
-import { changeCounted, encodeStatus, encodeTarget } from '../../shared/store/items.ts';
-import { targetAddress } from '../../shared/store/keys.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';
-import { type Operation, operationsMax, type Store } from '../../shared/store/store.ts';
+import type { Store } from '../../shared/store/store.ts';
 import { immediateClock } from '../support/immediate-clock.ts';
-import { apiWorld, manifest, startMs, targetPath } from './world.ts';
+import { writeTargets } from './many-targets.ts';
+import { apiWorld, manifest, targetPath, type World, yaml } from './world.ts';
 
 const path = '/v1/namespaces/default/desired';
 
 async function withTargets() {
   const world = apiWorld();
-  for (const name of ['a', 'b', 'c']) await world.request('PUT', targetPath(name), { body: manifest() });
-  await world.request('PUT', targetPath('a', 'other'), { body: manifest() });
+  for (const name of ['a', 'b', 'c']) await world.ask('PUT', targetPath(name), manifest());
+  await world.ask('PUT', targetPath('a', 'other'), manifest());
   return world;
 }
 
@@ -26,77 +23,30 @@ function crowded(count: number) {
   let elapsedMs = 0;
   const slow = (store: Store): Store => ({
     ...store,
-    query(query) {
+    query: (query) => {
       elapsedMs += queryMs;
       return store.query(query);
     },
-    write(operations, options) {
+    write: (operations, options) => {
       elapsedMs += writeMs;
       return store.write(operations, options);
     },
   });
   const store = sqliteStore({ path: ':memory:' });
   const names = Array.from({ length: count }, (_, index) => `target-${String(index).padStart(6, '0')}`);
-  const filled = fill(store, names);
+  const filled = writeTargets({ store }, names, { statuses: true });
   const clock = { ...immediateClock(), monotonicMs: () => elapsedMs };
   return { names, app: apiWorld({ clock, store: slow(store) }), filled };
 }
 
-/** As if they had been registered, each without probes. */
-async function fill(store: Store, names: readonly string[]): Promise<void> {
-  const operations = names.flatMap(registered);
-  for (let at = 0; at < operations.length; at += operationsMax)
-    await store.write(operations.slice(at, at + operationsMax), { token: `fill ${at}` });
-  const counters = new Map(
-    names.map((name) => targetAddress('default', name)).map((address) => [address.bucket, address]),
-  );
-  for (const [bucket, address] of counters) await store.write([changeCounted(address)], { token: `count ${bucket}` });
-}
+const isTerminating = async (world: World, name: string, namespace = 'default') =>
+  (await world.ask('GET', targetPath(name, namespace))).body.metadata.deletionTimestamp !== undefined;
 
-function registered(name: string): readonly Operation[] {
-  const target = someTarget(name);
-  const address = targetAddress('default', name);
-  return [
-    { kind: 'put', item: encodeTarget(address, target) },
-    { kind: 'put', item: encodeStatus(address, initialStatus(target, startMs)) },
-  ];
-}
-
-const someTarget = (name: string): TargetRecord => ({
-  uid: name,
-  namespace: 'default',
-  name,
-  labels: {},
-  annotations: {},
-  generation: 1,
-  resourceVersion: 1,
-  creationTimestampMs: startMs,
-  probeRequests: {},
-  spec: {
-    host: '127.0.0.1',
-    restartPolicy: 'Always',
-    lifecycle: 'static',
-    terminationGracePeriodSeconds: 30,
-    readinessGates: [],
-    initContainers: [],
-    containers: [{ name: 'main' }],
-  },
-});
-
-type World = Awaited<ReturnType<typeof withTargets>>;
-
-const isTerminating = async (world: World, name: string, namespace = 'default') => {
-  const shown = (await (await world.request('GET', targetPath(name, namespace))).json()) as {
-    metadata: { deletionTimestamp?: string };
-  };
-  return shown.metadata.deletionTimestamp !== undefined;
-};
+type Done = { kept: string[]; removed: string[]; terminating: string[]; continue?: string };
 
 async function put(world: World, names: readonly string[], query = '') {
-  const response = await world.request('PUT', `${path}${query}`, { body: { names } });
-  assert.equal(response.status, 200);
-  const { kept, removed, terminating } = (await response.json()) as Record<string, string[]>;
-  return { kept: kept?.sort(), removed: removed?.sort(), terminating: terminating?.sort() };
+  const { kept, removed, terminating } = (await world.expect<Done>(200, 'PUT', `${path}${query}`, { names })).body;
+  return { kept: kept.sort(), removed: removed.sort(), terminating: terminating.sort() };
 }
 
 describe('PUT …/desired', () => {
@@ -127,18 +77,15 @@ describe('PUT …/desired', () => {
     let elapsedMs = 0;
     const slow = { ...world.clock, monotonicMs: () => (elapsedMs += 9_000) };
     const within = apiWorld({ clock: slow, store: world.store });
-    const request = async (query: string, names: readonly string[] = []) => {
-      const response = await within.request('PUT', `${path}${query}`, { body: { names } });
-      return { status: response.status, body: (await response.json()) as { removed: string[]; continue?: string } };
-    };
-    const first = await request('');
-    assert.equal(first.status, 202);
+    const asked = (status: number, query: string, names: readonly string[] = []) =>
+      within.expect<Done>(status, 'PUT', `${path}${query}`, { names });
+    const first = await asked(202, '');
     const token = first.body.continue ?? '';
-    assert.equal((await request(`?continue=${token}`, ['a'])).status, 400, 'another set of names');
-    assert.equal((await request(`?dryRun=true&continue=${token}`)).status, 400, 'another request');
-    assert.equal((await request('?continue=bm9uZQ')).status, 400, 'no token');
-    const second = await request(`?continue=${token}`);
-    assert.deepEqual([second.status, second.body.continue], [200, undefined]);
+    await asked(400, `?continue=${token}`, ['another set of names']);
+    await asked(400, `?dryRun=true&continue=${token}`);
+    await asked(400, '?continue=bm9uZQ');
+    const second = await asked(200, `?continue=${token}`);
+    assert.equal(second.body.continue, undefined);
     assert.deepEqual([...first.body.removed, ...second.body.removed].sort(), ['a', 'b', 'c']);
   });
 
@@ -151,10 +98,9 @@ describe('PUT …/desired', () => {
     const [kept, removed]: [string[], string[]] = [[], []];
     let requests = 0;
     for (let query = ''; requests === 0 || query !== ''; requests += 1) {
-      const response = await world.app.request('PUT', `${path}${query}`, { body });
-      assert.ok(response.status === 200 || response.status === 202, `${response.status}`);
-      const done = (await response.json()) as { kept: string[]; removed: string[]; continue?: string };
-      assert.equal(response.status === 202, done.continue !== undefined);
+      const { status, body: done } = await world.app.ask<Done>('PUT', `${path}${query}`, body);
+      assert.ok(status === 200 || status === 202, `${status}`);
+      assert.equal(status === 202, done.continue !== undefined);
       kept.push(...done.kept);
       removed.push(...done.removed);
       query = done.continue === undefined ? '' : `?continue=${done.continue}`;
@@ -166,28 +112,19 @@ describe('PUT …/desired', () => {
   });
 
   test('takes 1 MiB of JSON, and of YAML what other routes take', async () => {
-    const { request } = apiWorld();
-    const status = async (characters: number, type: string) => {
-      const body = JSON.stringify({ names: ['x'.repeat(characters)] });
-      return (await request('PUT', path, { body, headers: { 'content-type': type } })).status;
-    };
+    const { expect } = apiWorld();
     const frame = JSON.stringify({ names: [''] }).length;
-    const mebibyte = 1024 * 1024 - frame;
-    assert.deepEqual(
-      [await status(mebibyte, 'application/json'), await status(mebibyte + 1, 'application/json')],
-      [200, 413],
-    );
-    const least = 64 * 1024 - frame;
-    assert.deepEqual(
-      [await status(least, 'application/yaml'), await status(least + 1, 'application/yaml')],
-      [200, 413],
-    );
+    const bodyOf = (bytes: number) => JSON.stringify({ names: ['x'.repeat(bytes - frame)] });
+    for (const [bytesMax, headers] of [[1024 * 1024] as const, [64 * 1024, yaml] as const]) {
+      await expect(200, 'PUT', path, bodyOf(bytesMax), headers);
+      await expect(413, 'PUT', path, bodyOf(bytesMax + 1), headers);
+    }
   });
 
   test('with a body that is not valid is refused and removes nothing', async () => {
     const world = await withTargets();
     for (const body of [{}, { names: 'a' }, { names: [1] }, { names: [], extra: true }, []])
-      assert.equal((await world.request('PUT', path, { body })).status, 422, JSON.stringify(body));
+      await world.expect(422, 'PUT', path, body);
     assert.equal(await isTerminating(world, 'a'), false);
   });
 });

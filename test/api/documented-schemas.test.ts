@@ -10,16 +10,11 @@ type Schema = {
 };
 
 test('no schema extends a closed one, which would refuse whatever the extension adds', async () => {
-  const response = await apiWorld().request('GET', '/openapi.json');
-  const { components } = (await response.json()) as {
-    readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
-  };
+  type Document = { readonly components: { readonly schemas: Readonly<Record<string, Schema>> } };
+  const { components } = (await apiWorld().ask<Document>('GET', '/openapi.json')).body;
   const isClosed = ({ $ref, additionalProperties }: Schema): boolean =>
     additionalProperties === false ||
     ($ref !== undefined && isClosed(components.schemas[$ref.split('/').at(-1) ?? ''] ?? {}));
-  const extending = Object.entries(components.schemas).filter(([, { allOf = [] }]) => allOf.length > 1);
-  assert.deepEqual(
-    extending.filter(([, { allOf = [] }]) => allOf.some(isClosed)).map(([name]) => name),
-    [],
-  );
+  const extending = Object.values(components.schemas).filter(({ allOf = [] }) => allOf.length > 1);
+  for (const schema of extending) assert.ok(!schema.allOf?.some(isClosed), JSON.stringify(schema));
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { apiWorld, targetPath } from './world.ts';
+import { apiWorld, targetPath, targetsPath, yaml } from './world.ts';
 
 const folder = new URL('../../examples/', import.meta.url);
 /** Of more than one target. */
@@ -11,42 +11,27 @@ const names = readdirSync(folder)
   .map((file) => file.replace('.yaml', ''))
   .filter((name) => name !== several);
 
-async function register(name: string) {
-  const world = apiWorld();
-  const response = await world.request('PUT', targetPath(name), {
-    headers: { 'content-type': 'application/yaml' },
-    body: readFileSync(new URL(`${name}.yaml`, folder), 'utf8'),
-  });
-  return { world, response };
-}
+const read = (name: string) => readFileSync(new URL(`${name}.yaml`, folder), 'utf8');
+const register = (name: string) => apiWorld().expect(201, 'PUT', targetPath(name), read(name), yaml);
 
 describe('examples are registered as they are', () => {
   for (const name of names)
-    test(name, async () => {
-      const { response } = await register(name);
-      assert.equal(response.status, 201);
-      assert.equal(response.headers.has('warning'), name === 'kubernetes-pod');
-    });
+    test(name, async () => assert.equal((await register(name)).warning !== null, name === 'kubernetes-pod'));
 });
 
 test('several targets are registered in one request, as they are', async () => {
-  const response = await apiWorld().request('PUT', '/v1/namespaces/default/targets', {
-    headers: { 'content-type': 'application/yaml' },
-    body: readFileSync(new URL(`${several}.yaml`, folder), 'utf8'),
-  });
-  const { items } = (await response.json()) as { readonly items: readonly { name: string; status: number }[] };
-  assert.deepEqual(
-    items.map(({ name, status }) => `${name} ${status}`),
-    ['cache 201', 'shop-1 201', 'shop-2 201'],
-  );
+  type Applied = { readonly items: readonly { readonly name: string; readonly status: number }[] };
+  const { body } = await apiWorld().ask<Applied>('PUT', targetsPath, read(several), yaml);
+  const applied = body.items.map(({ name, status }) => `${name} ${status}`);
+  assert.deepEqual(applied, ['cache 201', 'shop-1 201', 'shop-2 201']);
 });
 
 test('of a Kubernetes Pod everything that concerns probing is kept, and the rest is named', async () => {
-  const { response } = await register('kubernetes-pod');
-  const { metadata, spec } = (await response.json()) as Record<string, Record<string, unknown>>;
-  assert.equal(spec?.host, '127.0.0.1');
-  assert.equal(metadata?.resourceVersion, '1');
-  assert.notEqual(metadata?.uid, '5a1f6c1e-0d0e-4a43-9a4e-51b6a2a3c7a1');
+  const { warning, body } = await register('kubernetes-pod');
+  const { metadata, spec } = body;
+  assert.equal(spec.host, '127.0.0.1');
+  assert.equal(metadata.resourceVersion, '1');
+  assert.notEqual(metadata.uid, '5a1f6c1e-0d0e-4a43-9a4e-51b6a2a3c7a1');
   assert.partialDeepStrictEqual(spec, {
     terminationGracePeriodSeconds: 45,
     readinessGates: [{ conditionType: 'example.com/load-balancer' }],
@@ -70,9 +55,7 @@ test('of a Kubernetes Pod everything that concerns probing is kept, and the rest
       { name: 'exporter', livenessProbe: { tcpSocket: { port: 9102 }, initialDelaySeconds: 15 } },
     ],
   });
-  const ignored = /^299 - "not stored, does not concern probing: (.*)"$/.exec(
-    response.headers.get('warning') ?? '',
-  )?.[1];
+  const ignored = /^299 - "not stored, does not concern probing: (.*)"$/.exec(warning ?? '')?.[1];
   assert.deepEqual(ignored?.split(', '), [
     'metadata.uid',
     'metadata.resourceVersion',
@@ -101,27 +84,17 @@ test('of a Kubernetes Pod everything that concerns probing is kept, and the rest
 
 describe('the address of a target', () => {
   const probe = { tcpSocket: { port: 80 } };
+  const metadata = { annotations: { 'probelet.dev/host': 'c' } };
+  const status = { podIP: '10.0.0.2' };
   const rows: readonly (readonly [what: string, body: object, host: string])[] = [
-    ['spec.host', { spec: { host: 'a', readinessProbe: probe }, status: { podIP: '10.0.0.2' } }, 'a'],
-    [
-      'else status.podIP',
-      {
-        metadata: { annotations: { 'probelet.dev/host': 'c' } },
-        spec: { readinessProbe: probe },
-        status: { podIP: '10.0.0.2' },
-      },
-      '10.0.0.2',
-    ],
-    [
-      'else the annotation',
-      { metadata: { annotations: { 'probelet.dev/host': 'c' } }, spec: { readinessProbe: probe } },
-      'c',
-    ],
+    ['spec.host', { spec: { host: 'a', readinessProbe: probe }, status }, 'a'],
+    ['else status.podIP', { metadata, spec: { readinessProbe: probe }, status }, '10.0.0.2'],
+    ['else the annotation', { metadata, spec: { readinessProbe: probe } }, 'c'],
   ];
   for (const [what, body, host] of rows)
     test(what, async () => {
-      const response = await apiWorld().request('PUT', targetPath('checkout'), { body });
-      assert.equal(((await response.json()) as { spec: { host: string } }).spec.host, host);
+      const { spec } = (await apiWorld().ask('PUT', targetPath('checkout'), body)).body;
+      assert.equal(spec.host, host);
     });
 });
 
@@ -131,7 +104,5 @@ test('a null is read as absent, as Kubernetes does', async () => {
     spec: { host: 'a', initContainers: null, readinessProbe: { tcpSocket: { port: 80, host: null } } },
     status: null,
   };
-  const response = await apiWorld().request('PUT', targetPath('checkout'), { body });
-  assert.equal(response.status, 201);
-  assert.equal(response.headers.get('warning'), null);
+  assert.equal((await apiWorld().expect(201, 'PUT', targetPath('checkout'), body)).warning, null);
 });

@@ -169,25 +169,18 @@ describe('each string field at its limit', { concurrency: false }, () => {
 /** The life of one target, from its registration to its purge. */
 async function played(world: World, store: Store, { manifest, report }: Bodies): Promise<void> {
   const ports = { store, bus: world.bus, clock: world.clock, random: systemRandom, log: world.log };
-  const ask = async (method: string, url: string, body?: unknown) => {
-    const response = await world.request(method, url, body === undefined ? {} : { body });
-    assert.ok(response.ok, `${method} is answered with ${response.status}`);
-    return response;
-  };
-  await ask('PUT', path, manifest);
-  const reported = await world.request('PUT', `${path}/status`, { body: report });
-  assert.ok(reported.ok || reported.status === 422, `the report is answered with ${reported.status}`);
+  await world.expect(201, 'PUT', path, manifest);
+  const reported = await world.ask('PUT', `${path}/status`, report);
+  assert.ok([200, 422].includes(reported.status), `the report is answered with ${reported.status}`);
   await syncTarget(ports, { namespace, name });
   await failAll(store, report);
   await syncTarget(ports, { namespace, name });
-  await ask('GET', path);
-  await ask('GET', `${path}/events`);
+  await world.expect(200, 'GET', path);
+  await world.expect(200, 'GET', `${path}/events`);
   assert.deepEqual(world.poison, [], 'what was stored can be read');
-  assert.deepEqual(
-    world.log.lines.filter(({ level }) => level === 'error'),
-    [],
-  );
-  await ask('DELETE', `${path}?gracePeriodSeconds=0`);
+  const errors = world.log.lines.filter(({ level }) => level === 'error');
+  assert.deepEqual(errors, []);
+  await world.expect(202, 'DELETE', `${path}?gracePeriodSeconds=0`);
   assert.equal(await syncTarget(ports, { namespace, name }), 'purged');
 }
 

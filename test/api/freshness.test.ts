@@ -9,33 +9,24 @@ const { bucket } = targetAddress('default', 'checkout');
 
 type Joined = { readonly epoch?: Partial<EpochRecord>; readonly run?: Partial<RunRecord> };
 
+type Shown = {
+  readonly status: {
+    readonly conditions: readonly { readonly type: string; readonly status: string; readonly reason?: string }[];
+    readonly probes: readonly { readonly result?: string; readonly reason?: string }[];
+  };
+};
+
 /** A target with a readiness probe of this period, `afterMs` after its registration. */
 async function shown(periodSeconds: number, afterMs: number, { epoch, run }: Joined) {
   const world = apiWorld();
   const body = { spec: { host: '127.0.0.1', readinessProbe: { tcpSocket: { port: 1 }, periodSeconds } } };
-  await world.request('PUT', path, { body });
-  const put = async (item: ReturnType<typeof encodeEpoch>) =>
-    world.store.write([{ kind: 'put', item }], { token: item.pk });
-  if (epoch) await put(encodeEpoch(bucket, { token: 1, shard: '00-ff', claimedAtMs: startMs, ...epoch }));
-  const running = {
-    token: 1,
-    generation: 1,
-    slot: 0,
-    doneSlot: -1,
-    beat: 1,
-    beatAtMs: startMs,
-    observedAtMs: startMs,
-    degraded: false,
-    ...run,
-  };
-  if (run) await put(encodeRun('00-ff', running));
+  await world.ask('PUT', path, body);
+  if (epoch) await world.put(encodeEpoch(bucket, { token: 1, shard: '00-ff', claimedAtMs: startMs, ...epoch }));
+  const begun = { token: 1, generation: 1, slot: 0, doneSlot: -1, beat: 1 };
+  const beaten = { beatAtMs: startMs, observedAtMs: startMs, degraded: false };
+  if (run) await world.put(encodeRun('00-ff', { ...begun, ...beaten, ...run }));
   world.advance(afterMs);
-  const { status } = (await (await world.request('GET', path)).json()) as {
-    readonly status: {
-      readonly conditions: readonly { readonly type: string; readonly status: string; readonly reason?: string }[];
-      readonly probes: readonly { readonly result?: string; readonly reason?: string }[];
-    };
-  };
+  const { status } = (await world.ask<Shown>('GET', path)).body;
   const ready = status.conditions.find(({ type }) => type === 'Ready');
   return [ready?.status, ready?.reason, status.probes[0]?.result, status.probes[0]?.reason];
 }
@@ -54,52 +45,28 @@ const beaten = (observedMs: number, behind: Readonly<Record<string, number>>): J
   },
 });
 
-const rows: readonly (readonly [
-  what: string,
-  periodSeconds: number,
-  afterMs: number,
-  joined: Joined,
-  expected: unknown,
-])[] = [
+type Row = readonly [what: string, periodSeconds: number, afterMs: number, joined: Joined, expected: unknown];
+/** Another run of the shard than the one that EPOCH names. */
+const another = { token: 2, observedAtMs: startMs + 599_000 };
+const claimed = { epoch: { token: 2, claimedAtMs: startMs + 599_000 }, run: { token: 2 } };
+const doubting = ['Unknown', 'ProberDegraded', 'unknown', 'ProberDegraded'];
+
+const rows: readonly Row[] = [
   ['observed 40 s ago', 10, 40_000, { epoch: {}, run: {} }, fresh],
   ['observed longer ago', 10, 40_001, { epoch: {}, run: {} }, stale],
   ['three periods ago', 60, 180_000, { epoch: {}, run: {} }, fresh],
   ['more than three periods ago', 60, 180_001, { epoch: {}, run: {} }, stale],
   ['observed just now', 10, 600_000, { epoch: {}, run: { observedAtMs: startMs + 599_000 } }, fresh],
-  [
-    'claimed by another run just now, which has observed nothing',
-    10,
-    600_000,
-    { epoch: { token: 2, claimedAtMs: startMs + 599_000 }, run: { token: 2 } },
-    stale,
-  ],
-  [
-    'about to be claimed by another run of the shard, observed just now',
-    10,
-    600_000,
-    { epoch: {}, run: { token: 2, observedAtMs: startMs + 599_000 } },
-    fresh,
-  ],
+  ['claimed by another run just now, which has observed nothing', 10, 600_000, claimed, stale],
+  ['about to be claimed by another run, observed just now', 10, 600_000, { epoch: {}, run: another }, fresh],
   ['claimed, and never beaten', 10, 60_000, { epoch: {} }, stale],
   ['never claimed', 10, 60_000, {}, stale],
   ['never claimed, but registered just now', 10, 1_000, {}, fresh],
   ['its probe is late, others are not', 10, 60_000, beaten(59_000, { checkout: 10_000 }), stale],
   ['another probe is late', 10, 60_000, beaten(59_000, { cart: 10_000 }), fresh],
   ['its probe is behind, but not for too long yet', 10, 60_000, beaten(59_000, { checkout: 25_000 }), fresh],
-  [
-    'its probe was behind when the beats ended, and is late by now',
-    10,
-    60_000,
-    beaten(40_000, { checkout: 5_000 }),
-    stale,
-  ],
-  [
-    'a prober that doubts itself',
-    10,
-    1_000,
-    { epoch: {}, run: { degraded: true } },
-    ['Unknown', 'ProberDegraded', 'unknown', 'ProberDegraded'],
-  ],
+  ['its probe was behind at the last beat, and is late by now', 10, 60_000, beaten(40_000, { checkout: 5_000 }), stale],
+  ['a prober that doubts itself', 10, 1_000, { epoch: {}, run: { degraded: true } }, doubting],
 ];
 
 describe('what is shown is only as good as the last observation', () => {

@@ -21,158 +21,37 @@ const pick = <Value>(values: readonly Value[]): Value => values[below(values.len
 const times = (max: number, make: () => string): readonly string[] => Array.from({ length: below(max + 1) }, make);
 const chance = (part: number): boolean => random.next() < part;
 
+/** The words of a text. */
+const words = (text: string): readonly string[] => text.trim().split(/\s+/);
+
 const oddTexts = [
-  ...[
-    '',
-    '0',
-    '-1',
-    '1',
-    '1e309',
-    '9'.repeat(400),
-    '00',
-    '0x10',
-    'NaN',
-    'null',
-    'true',
-    '[]',
-    '{}',
-    '*',
-    '"',
-    '""',
-    'W/"1"',
-  ],
-  ...[
-    '%',
-    '%zz',
-    '%00',
-    '%c0%ae',
-    '%F0%9F%98%80',
-    '%2e%2e%2f',
-    '%252e',
-    '+',
-    '&',
-    ';',
-    '=',
-    '#',
-    '..',
-    '//',
-    '\\',
-    '|',
-    '<',
-  ],
-  ...[
-    '__proto__',
-    'constructor',
-    'toString',
-    'a=b',
-    'a!=b',
-    'a in (b,c)',
-    'a notin (',
-    'metadata.name=a,spec.host!=b',
-    'lastChange',
-    'unknown',
-    '((((',
-    'é',
-    '\x80\xff',
-    '\t',
-    'a'.repeat(3_000),
-  ],
+  '',
+  ...words('0 -1 1 1e309 00 0x10 NaN null true [] {} * " "" W/"1" % %zz %00 %c0%ae %F0%9F%98%80 %2e%2e%2f %252e'),
+  ...words('+ & ; = # .. // \\ | < __proto__ constructor toString a=b a!=b lastChange unknown (((( é'),
+  ...['a in (b,c)', 'a notin (', 'metadata.name=a,spec.host!=b', '\x80\xff', '\t', '9'.repeat(400), 'a'.repeat(3_000)],
 ];
 const oddText = (): string =>
   chance(0.7) ? pick(oddTexts) : times(12, () => String.fromCharCode(0x21 + below(0xde))).join('');
 
-const paths = [
-  ...[
-    '/healthz',
-    '/metrics',
-    '/openapi.json',
-    '/v1/targets',
-    '/v1/namespaces/fuzz/targets/one',
-    '/v1/watch',
-    '/',
-    '/nowhere',
-  ],
-  ...[
-    '/v1/namespaces/fuzz/targets/one/events',
-    '/v1/namespaces/fuzz/targets/two/status',
-    '/v1/namespaces/fuzz/desired',
-    '/v1/namespaces/fuzz/targets',
-  ],
-  ...[
-    '/v1/namespaces/fuzz/targets/two/probe',
-    '/v1/namespaces/%66uzz/targets/one',
-    '/v1/namespaces/fuzz/targets/..%2f..',
-  ],
-];
-const methods = [
-  'GET',
-  'GET',
-  'GET',
-  'HEAD',
-  'PUT',
-  'POST',
-  'PATCH',
-  'DELETE',
-  'OPTIONS',
-  'TRACE',
-  'QUERY',
-  'PROPFIND',
-  'M-SEARCH',
-];
-const parameters = [
-  'labelSelector',
-  'limit',
-  'continue',
-  'namespace',
-  'name',
-  'timeoutSeconds',
-  'prune',
-  'dryRun',
-  'dryrun',
-  'fieldSelector',
-  'ready',
-  'sortBy',
-  'gracePeriodSeconds',
-  'since',
-  'a[]',
-];
+const paths = words(`
+  /healthz /metrics /openapi.json /v1/targets /v1/watch / /nowhere
+  /v1/namespaces/fuzz/targets/one /v1/namespaces/fuzz/targets/one/events /v1/namespaces/fuzz/targets/two/status
+  /v1/namespaces/fuzz/targets/two/probe /v1/namespaces/fuzz/targets /v1/namespaces/fuzz/desired
+  /v1/namespaces/%66uzz/targets/one /v1/namespaces/fuzz/targets/..%2f..
+`);
+const methods = words('GET GET GET HEAD PUT POST PATCH DELETE OPTIONS TRACE QUERY PROPFIND M-SEARCH');
+const parameters = words(`
+  labelSelector limit continue namespace name timeoutSeconds prune dryRun dryrun fieldSelector ready sortBy
+  gracePeriodSeconds since a[]
+`);
 const names = [
-  ...[
-    'If-Match',
-    'If-None-Match',
-    'Accept',
-    'Accept-Encoding',
-    'Authorization',
-    'Content-Type',
-    'Content-Encoding',
-    'Range',
-    'Cookie',
-  ],
-  ...[
-    'Origin',
-    'Sec-Fetch-Site',
-    'Connection',
-    'Upgrade',
-    'Expect',
-    'TE',
-    'Trailer',
-    'Transfer-Encoding',
-    'Content-Length',
-    'Host',
-  ],
-  ...[
-    'X-Forwarded-For',
-    'X-HTTP-Method-Override',
-    '__proto__',
-    'constructor',
-    'Prefer',
-    'Keep-Alive',
-    'Date',
-    'Max-Forwards',
-    'Last-Event-ID',
-    'a b',
-    '',
-  ],
+  ...words(`
+    If-Match If-None-Match Accept Accept-Encoding Authorization Content-Type Content-Encoding Range Cookie
+    Origin Sec-Fetch-Site Connection Upgrade Expect TE Trailer Transfer-Encoding Content-Length Host
+    X-Forwarded-For X-HTTP-Method-Override __proto__ constructor Prefer Keep-Alive Date Max-Forwards Last-Event-ID
+  `),
+  'a b',
+  '',
 ];
 const types = [
   'application/json',

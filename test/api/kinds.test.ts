@@ -5,14 +5,11 @@ import { apiWorld, manifest, targetPath } from './world.ts';
 
 const path = targetPath('checkout');
 
-type Answer = { readonly errors?: readonly { readonly pointer: string; readonly detail: string }[] };
-
 async function put(body: unknown) {
   const world = apiWorld();
-  const response = await world.request('PUT', path, { body });
-  const { errors = [] } = (await response.json()) as Answer;
-  assert.equal((await world.everything()) > 0, response.status === 201);
-  return { status: response.status, errors };
+  const answer = await world.ask('PUT', path, body);
+  assert.equal((await world.everything()) > 0, answer.status === 201);
+  return { ...answer, errors: answer.body.errors };
 }
 
 const foreign: readonly (readonly [kind: string, detail: RegExp])[] = [
@@ -31,8 +28,8 @@ describe('a document of another kind is refused for its kind alone', () => {
     test(kind || 'without a name', async () => {
       const bodies = [{ kind, ...manifest() }, { apiVersion: 'apps/v1', kind, spec: { replicas: 1 } }, { kind }];
       for (const body of bodies) {
-        const { status, errors } = await put(body);
-        assert.deepEqual([status, errors.map(({ pointer }) => pointer)], [422, ['/kind']]);
+        const { status, places, errors } = await put(body);
+        assert.deepEqual([status, places], [422, ['/kind']]);
         assert.match(errors[0]?.detail ?? '', detail);
       }
     });
@@ -46,25 +43,18 @@ test('a misspelt kind is named, with all else that is wrong', async () => {
 });
 
 describe('a target says both kind and apiVersion, or neither', () => {
-  const rows: readonly (readonly [
-    apiVersion: string | undefined,
-    kind: string | undefined,
-    wrong: string | undefined,
-  ])[] = [
-    [undefined, undefined, undefined],
-    ['v1', 'Pod', undefined],
-    ['probelet.dev/v1', 'Target', undefined],
-    ['v1', 'Target', '/apiVersion'],
-    ['apps/v1', 'Pod', '/apiVersion'],
-    [undefined, 'Pod', '/apiVersion'],
-    ['v1', undefined, '/apiVersion'],
+  const rows: readonly (readonly [apiVersion: string | undefined, kind: string | undefined, isTaken: boolean])[] = [
+    [undefined, undefined, true],
+    ['v1', 'Pod', true],
+    ['probelet.dev/v1', 'Target', true],
+    ['v1', 'Target', false],
+    ['apps/v1', 'Pod', false],
+    [undefined, 'Pod', false],
+    ['v1', undefined, false],
   ];
-  for (const [apiVersion, kind, wrong] of rows)
+  for (const [apiVersion, kind, isTaken] of rows)
     test(`${apiVersion} and ${kind}`, async () => {
-      const { errors } = await put({ apiVersion, kind, ...manifest() });
-      assert.deepEqual(
-        errors.map(({ pointer }) => pointer),
-        wrong === undefined ? [] : [wrong],
-      );
+      const { places } = await put({ apiVersion, kind, ...manifest() });
+      assert.deepEqual(places, isTaken ? [] : ['/apiVersion']);
     });
 });

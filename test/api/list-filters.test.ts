@@ -5,39 +5,15 @@ import type { StoredTarget } from '../../shared/api/stored-target.ts';
 import { targetAddress } from '../../shared/store/keys.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { immediateClock } from '../support/immediate-clock.ts';
-import { writeTargets } from './many-targets.ts';
+import { list, names, pages } from './lists.ts';
+import { manyNames, writeTargets } from './many-targets.ts';
 import { apiWorld, manifest, startMs, targetPath, type World } from './world.ts';
 
-type List = {
-  readonly metadata: { readonly continue?: string; readonly order?: string };
-  readonly items: readonly { readonly metadata: { readonly name: string; readonly namespace: string } }[];
-};
-type Refusal = { readonly errors: readonly { readonly parameter: string; readonly detail: string }[] };
-
-async function list(world: World, query: string): Promise<List> {
-  const response = await world.request('GET', `/v1/targets?${query}`);
-  assert.equal(response.status, 200, query);
-  return (await response.json()) as List;
-}
-
-const names = ({ items }: List) => items.map(({ metadata }) => metadata.name);
-
-/** Page by page, to its end. */
-async function pages(world: World, query: string): Promise<readonly List[]> {
-  const found: List[] = [];
-  for (let token: string | undefined = ''; token !== undefined; token = found.at(-1)?.metadata.continue)
-    found.push(await list(world, `${query}&continue=${token}`));
-  return found;
-}
-
-async function refusal(world: World, query: string) {
-  const response = await world.request('GET', `/v1/targets?${query}`);
-  assert.equal(response.status, 400, query);
-  return ((await response.json()) as Refusal).errors;
-}
+const refusal = async (world: World, query: string) =>
+  (await world.expect(400, 'GET', `/v1/targets?${query}`)).body.errors;
 
 const put = (world: World, name: string, body: object = manifest(), namespace = 'default') =>
-  world.request('PUT', targetPath(name, namespace), { body });
+  world.expect(201, 'PUT', targetPath(name, namespace), body);
 
 /** As in Kubernetes' tests of field selectors. */
 const selectors: readonly (readonly [selector: string, matches: boolean])[] = [
@@ -100,14 +76,18 @@ describe('a list by fieldSelector', () => {
     await put(world, 'b', { spec: { host: '127.0.0.2', lifecycle: 'reported', containers: [{ name: 'app' }] } });
     await put(world, 'a', manifest(), 'other');
     const found = async (selector: string) =>
-      names(await list(world, `fieldSelector=${encodeURIComponent(selector)}`)).sort();
-    assert.deepEqual(await found('metadata.name=a'), ['a', 'a']);
-    assert.deepEqual(await found('metadata.name=a,metadata.namespace=other'), ['a']);
-    assert.deepEqual(await found('metadata.namespace!=other'), ['a', 'b']);
-    assert.deepEqual(await found('spec.host=127.0.0.2'), ['b']);
-    assert.deepEqual(await found('spec.lifecycle=static'), ['a', 'a']);
-    assert.deepEqual(await found('status.phase=Pending'), ['b']);
-    assert.deepEqual(await found('status.phase!=Pending'), ['a', 'a']);
+      names(await list(world, `?fieldSelector=${encodeURIComponent(selector)}`)).sort();
+    const expected = {
+      'metadata.name=a': ['a', 'a'],
+      'metadata.name=a,metadata.namespace=other': ['a'],
+      'metadata.namespace!=other': ['a', 'b'],
+      'spec.host=127.0.0.2': ['b'],
+      'spec.lifecycle=static': ['a', 'a'],
+      'status.phase=Pending': ['b'],
+      'status.phase!=Pending': ['a', 'a'],
+    };
+    for (const [selector, targets] of Object.entries(expected))
+      assert.deepEqual(await found(selector), targets, selector);
   });
 
   test('of another field is refused with the fields that there are', async () => {
@@ -122,7 +102,7 @@ describe('a list by ready', () => {
   const readiness = async (world: World) =>
     Object.fromEntries(
       await Promise.all(
-        ['true', 'false', 'unknown'].map(async (value) => [value, names(await list(world, `ready=${value}`)).sort()]),
+        ['true', 'false', 'unknown'].map(async (value) => [value, names(await list(world, `?ready=${value}`)).sort()]),
       ),
     );
 
@@ -141,10 +121,9 @@ describe('a list by ready', () => {
   test('has a target whose status cannot be read among the unknown', async () => {
     const world = apiWorld();
     await put(world, 'a');
-    const [status] = (await world.items('a')).filter(({ kind }) => kind === 'STATUS');
+    const status = await world.itemOf('a', 'STATUS');
     assert.ok(status);
-    const item = { pk: status.pk, sk: status.sk, kind: 'STATUS', schemaVersion: 1 };
-    await world.store.write([{ kind: 'put', item }], { token: 'poison' });
+    await world.put({ pk: status.pk, sk: status.sk, kind: 'STATUS', schemaVersion: 1 });
     assert.deepEqual(await readiness(world), { true: [], false: [], unknown: ['a'] });
   });
 
@@ -156,26 +135,20 @@ describe('a list by ready', () => {
 
 /** What holder and status-sync write once the readiness probe has succeeded. */
 async function succeeded(world: World, name: string): Promise<void> {
-  const items = await world.items(name);
-  const itemOf = (wanted: string) => items.find(({ kind }) => kind === wanted);
-  const [probe, status] = [itemOf('PROBE'), itemOf('STATUS')];
+  const [probe, status] = [await world.itemOf(name, 'PROBE'), await world.itemOf(name, 'STATUS')];
   assert.ok(probe && status);
   const containerID = `probelet://${probe.uid}/main/0`;
-  const { conditions, ...rest } = status.status as { readonly conditions: readonly object[] };
+  const { conditions, ...rest } = status.status as { readonly conditions: readonly { readonly type: string }[] };
   const ready = conditions.map((condition) => ({ ...condition, status: 'True' }));
-  const write = (item: typeof probe, set: object) =>
-    world.store.write([{ kind: 'update', key: { pk: item.pk, sk: item.sk }, set: { ...set } }], { token: item.sk });
-  await write(probe, { version: 1, result: 'success', containerID });
-  await write(status, { status: { ...rest, conditions: ready } });
+  await world.set(probe, { version: 1, result: 'success', containerID });
+  await world.set(status, { status: { ...rest, conditions: ready } });
 }
 
 /** Makes the result of a target's probe one that changed then. */
 async function changedAt(world: World, name: string, afterMs: number): Promise<void> {
-  const [probe] = (await world.items(name)).filter(({ kind }) => kind === 'PROBE');
+  const probe = await world.itemOf(name, 'PROBE');
   assert.ok(probe);
-  const { pk, sk } = probe;
-  const set = { version: 1, sinceMs: startMs + afterMs, result: 'failure' };
-  await world.store.write([{ kind: 'update', key: { pk, sk }, set }], { token: `${name}-${afterMs}` });
+  await world.set(probe, { version: 1, sinceMs: startMs + afterMs, result: 'failure' });
 }
 
 describe('a sorted list', () => {
@@ -185,16 +158,14 @@ describe('a sorted list', () => {
     await put(world, 'c', manifest(), 'another');
     const expected = ['a', 'a10', 'a2', 'b', 'c', 'c', 'd', 'e'];
     for (const limit of [1, 2, 3, 7, 8, 9]) {
-      const found = await pages(world, `sortBy=name&limit=${limit}`);
+      const found = await pages(world, `?sortBy=name&limit=${limit}`);
       assert.deepEqual(found.flatMap(names), expected);
       assert.equal(found.length, Math.ceil(expected.length / limit));
       for (const { metadata } of found) assert.equal(metadata.order, 'name');
     }
-    const [first] = await pages(world, 'sortBy=name&limit=500');
-    assert.deepEqual(
-      first?.items.filter(({ metadata }) => metadata.name === 'c').map(({ metadata }) => metadata.namespace),
-      ['another', 'default'],
-    );
+    const { items } = await list(world, '?sortBy=name&limit=500');
+    const namespaces = items.flatMap(({ metadata }) => (metadata.name === 'c' ? [metadata.namespace] : []));
+    assert.deepEqual(namespaces, ['another', 'default']);
   });
 
   test('by lastChange begins with the result that changed last, and ends with those that have none', async () => {
@@ -203,30 +174,29 @@ describe('a sorted list', () => {
     await changedAt(world, 'b', 1_000);
     await changedAt(world, 'd', 3_000);
     for (const limit of [1, 2, 500])
-      assert.deepEqual((await pages(world, `sortBy=lastChange&limit=${limit}`)).flatMap(names), ['d', 'b', 'a', 'c']);
+      assert.deepEqual((await pages(world, `?sortBy=lastChange&limit=${limit}`)).flatMap(names), ['d', 'b', 'a', 'c']);
   });
 
   test('goes on after its place whatever was added, removed or changed before it', async () => {
     const world = apiWorld();
     for (const name of ['b', 'd', 'f', 'h']) await put(world, name);
-    const first = await list(world, 'sortBy=name&limit=2');
+    const first = await list(world, '?sortBy=name&limit=2');
     await put(world, 'a');
-    for (const { pk, sk } of await world.items('d'))
-      await world.store.write([{ kind: 'delete', key: { pk, sk } }], { token: sk });
+    await world.remove('d');
     await put(world, 'e');
-    assert.deepEqual(names(await list(world, `sortBy=name&continue=${first.metadata.continue}`)), ['e', 'f', 'h']);
+    assert.deepEqual(names(await list(world, `?sortBy=name&continue=${first.metadata.continue}`)), ['e', 'f', 'h']);
   });
 
   test('is filtered too', async () => {
     const world = apiWorld();
     for (const name of ['c', 'a', 'b']) await put(world, name);
-    assert.deepEqual(names(await list(world, 'sortBy=name&fieldSelector=metadata.name!=b')), ['a', 'c']);
+    assert.deepEqual(names(await list(world, '?sortBy=name&fieldSelector=metadata.name!=b')), ['a', 'c']);
   });
 
   test('does not go on in another order, or without one', async () => {
     const world = apiWorld();
     for (const name of ['a', 'b']) await put(world, name);
-    const token = (await list(world, 'sortBy=name&limit=1')).metadata.continue;
+    const token = (await list(world, '?sortBy=name&limit=1')).metadata.continue;
     const detail = 'must be a token from an answer to the same request';
     for (const query of ['sortBy=lastChange&', ''])
       assert.deepEqual(await refusal(world, `${query}continue=${token}`), [{ parameter: 'continue', detail }]);
@@ -238,44 +208,45 @@ describe('a sorted list', () => {
   test('says nothing of an order where none was asked for', async () => {
     const world = apiWorld();
     await put(world, 'a');
-    assert.deepEqual((await list(world, 'limit=1')).metadata, {});
+    assert.deepEqual((await list(world, '?limit=1')).metadata, {});
   });
 });
+
+const rareIf =
+  (isRare: (name: string) => boolean) =>
+  (name: string): Record<string, string> =>
+    isRare(name) ? { rare: '' } : {};
 
 describe('of many targets', () => {
   test('10,000 are sorted; with more the list keeps the order of the table, and says so', async () => {
     const world = apiWorld();
-    await writeTargets(world, 10_000);
-    const sorted = await list(world, 'sortBy=name&limit=3');
+    await writeTargets(world, manyNames(10_000));
+    const sorted = await list(world, '?sortBy=name&limit=3');
     assert.deepEqual([names(sorted), sorted.metadata.order], [['t0', 't1', 't10'], 'name']);
     await put(world, 'one-more');
-    const plain = await list(world, 'limit=3');
-    const unsorted = await list(world, 'sortBy=name&limit=3');
+    const plain = await list(world, '?limit=3');
+    const unsorted = await list(world, '?sortBy=name&limit=3');
     assert.deepEqual([names(unsorted), unsorted.metadata.order], [names(plain), 'table']);
-    const next = await list(world, `sortBy=name&limit=3&continue=${unsorted.metadata.continue}`);
-    assert.deepEqual(names(next), names(await list(world, `limit=3&continue=${plain.metadata.continue}`)));
-    const gone = await world.request('GET', `/v1/targets?sortBy=name&continue=${sorted.metadata.continue}`);
-    assert.equal(gone.status, 410);
+    const next = await list(world, `?sortBy=name&limit=3&continue=${unsorted.metadata.continue}`);
+    assert.deepEqual(names(next), names(await list(world, `?limit=3&continue=${plain.metadata.continue}`)));
+    await world.expect(410, 'GET', `/v1/targets?sortBy=name&continue=${sorted.metadata.continue}`);
   });
 
   test('a page is full as long as more targets match, however few they are', async () => {
     const world = apiWorld();
-    await writeTargets(world, 9_000, (name): Record<string, string> => (/^t8.00$/.test(name) ? { rare: '' } : {}));
-    const found = await pages(world, 'labelSelector=rare&limit=9');
-    assert.deepEqual(
-      found.map(({ items }) => items.length),
-      [9, 1],
-    );
+    await writeTargets(world, manyNames(9_000), { labelsOf: rareIf((name) => /^t8.00$/.test(name)) });
+    const found = await pages(world, '?labelSelector=rare&limit=9');
+    const [first, second, ...rest] = found.map(names);
+    assert.deepEqual([first?.length, second?.length, rest], [9, 1, []]);
   });
 
   test('a page ends early when 10,000 were looked at, and its token goes on behind them', async () => {
     const world = apiWorld();
-    const [last] = Array.from({ length: 12_000 }, (_, index) => `t${index}`)
-      .map((name) => ({ name, at: targetAddress('default', name).prefix }))
-      .sort((a, b) => (a.at < b.at ? 1 : -1));
-    await writeTargets(world, 12_000, (name): Record<string, string> => (name === last?.name ? { rare: '' } : {}));
-    const found = await pages(world, 'labelSelector=rare');
-    assert.deepEqual(found.map(names), [[], [last?.name]]);
+    const placeOf = (name: string) => targetAddress('default', name).prefix;
+    const last = manyNames(12_000).reduce((one, other) => (placeOf(one) < placeOf(other) ? other : one));
+    await writeTargets(world, manyNames(12_000), { labelsOf: rareIf((name) => name === last) });
+    const [first, ...rest] = (await pages(world, '?labelSelector=rare')).map(names);
+    assert.deepEqual([first, rest], [[], [[last]]]);
   });
 
   test('a page ends early when its time is up, and loses none', async () => {
@@ -288,10 +259,10 @@ describe('of many targets', () => {
       },
     });
     const world = apiWorld({ wrapStore, clock: { ...immediateClock(), monotonicMs: () => monotonicMs } });
-    await writeTargets(world, 1_000);
-    const found = await pages(world, 'limit=500');
+    await writeTargets(world, manyNames(1_000));
+    const found = await pages(world, '?limit=500');
     assert.ok(found.length > 10, `${found.length} pages`);
     assert.equal(new Set(found.flatMap(names)).size, 1_000);
-    assert.equal((await list(world, 'sortBy=name')).metadata.order, 'table');
+    assert.equal((await list(world, '?sortBy=name')).metadata.order, 'table');
   });
 });

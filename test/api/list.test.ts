@@ -3,7 +3,10 @@ import { describe, test } from 'node:test';
 import { instantText } from '../../shared/api/instant-text.ts';
 import { parseLabelSelector } from '../../shared/api/label-selector.ts';
 import { targetHash } from '../../shared/store/keys.ts';
-import { apiWorld, manifest, startMs, targetPath, type World } from './world.ts';
+import type { Answer } from './answer.ts';
+import { list, names, pages } from './lists.ts';
+import { manyNames } from './many-targets.ts';
+import { apiWorld, manifest, startMs, targetPath } from './world.ts';
 
 const labels = { app: 'shop', tier: 'web', 'example.com/team': 'a', empty: '' };
 
@@ -67,49 +70,31 @@ describe('label selectors', () => {
     test(`${selector} is refused`, () => assert.equal(parseLabelSelector(selector).kind, 'invalid'));
 });
 
-type List = {
-  readonly metadata: { readonly continue?: string };
-  readonly items: readonly { readonly metadata: { readonly name: string; readonly namespace: string } }[];
-};
-
-async function list(world: World, query = ''): Promise<List> {
-  const response = await world.request('GET', `/v1/targets${query}`);
-  assert.equal(response.status, 200);
-  return (await response.json()) as List;
-}
-
-const names = ({ items }: List) => items.map(({ metadata }) => metadata.name);
-
-async function withTargets(count: number, namespace = 'default') {
+async function withTargets(count: number) {
   const world = apiWorld();
-  for (let index = 0; index < count; index += 1) {
-    const body = { ...manifest(), metadata: { labels: { parity: index % 2 === 0 ? 'even' : 'odd' } } };
-    await world.request('PUT', targetPath(`t${index}`, namespace), { body });
+  for (const [index, name] of manyNames(count).entries()) {
+    const labels = { parity: index % 2 === 0 ? 'even' : 'odd' };
+    await world.expect(201, 'PUT', targetPath(name), { ...manifest(), metadata: { labels } });
   }
   return world;
 }
 
 describe('GET /v1/targets', () => {
-  test('of an empty store is an empty list', async () =>
-    assert.deepEqual(await list(apiWorld()), {
-      apiVersion: 'probelet.dev/v1',
-      kind: 'TargetList',
-      metadata: {},
-      items: [],
-    } as unknown as List));
+  test('of an empty store is an empty list', async () => {
+    const empty = { apiVersion: 'probelet.dev/v1', kind: 'TargetList', metadata: {}, items: [] };
+    assert.deepEqual<object>(await list(apiWorld()), empty);
+  });
 
   test('lists every target in the order of the table', async () => {
     const world = await withTargets(12);
-    const expected = Array.from({ length: 12 }, (_, index) => `t${index}`);
-    assert.deepEqual(
-      names(await list(world)),
-      expected.toSorted((a, b) => targetHash('default', a).localeCompare(targetHash('default', b))),
-    );
+    const hashOf = (name: string) => targetHash('default', name);
+    const expected = manyNames(12).toSorted((a, b) => hashOf(a).localeCompare(hashOf(b)));
+    assert.deepEqual(names(await list(world)), expected);
   });
 
   test('by namespace and label', async () => {
     const world = await withTargets(6);
-    await world.request('PUT', targetPath('t0', 'other'), { body: manifest() });
+    await world.ask('PUT', targetPath('t0', 'other'), manifest());
     assert.equal((await list(world)).items.length, 7);
     assert.deepEqual(names(await list(world, '?namespace=other')), ['t0']);
     assert.deepEqual(names(await list(world, '?labelSelector=parity%3Deven')).sort(), ['t0', 't2', 't4']);
@@ -120,17 +105,9 @@ describe('GET /v1/targets', () => {
     const world = await withTargets(10);
     const all = names(await list(world));
     for (const limit of [1, 3, 5, 10]) {
-      const seen: string[] = [];
-      let token: string | undefined = '';
-      let pages = 0;
-      while (token !== undefined) {
-        const page: List = await list(world, `?limit=${limit}&continue=${token}`);
-        seen.push(...names(page));
-        token = page.metadata.continue;
-        pages += 1;
-      }
-      assert.deepEqual(seen, all);
-      assert.equal(pages, Math.ceil(10 / limit));
+      const found = await pages(world, `?limit=${limit}`);
+      assert.deepEqual(found.flatMap(names), all);
+      assert.equal(found.length, Math.ceil(10 / limit));
     }
   });
 
@@ -138,8 +115,7 @@ describe('GET /v1/targets', () => {
     const world = await withTargets(4);
     const all = names(await list(world));
     const first = await list(world, '?limit=2');
-    for (const { pk, sk } of await world.items(all[1] ?? ''))
-      await world.store.write([{ kind: 'delete', key: { pk, sk } }], { token: sk });
+    await world.remove(all[1] ?? '');
     assert.deepEqual(names(await list(world, `?continue=${first.metadata.continue}`)), all.slice(2));
   });
 
@@ -150,13 +126,9 @@ describe('GET /v1/targets', () => {
     for (let index = 0; inBucket.length < 30; index += 1)
       if (targetHash('default', `t${index}`).startsWith(bucket)) inBucket.push(`t${index}`);
     const probe = { tcpSocket: { port: 1 } };
-    const containers = Array.from({ length: 20 }, (_, index) => ({
-      name: `c${index}`,
-      readinessProbe: probe,
-      livenessProbe: probe,
-    }));
+    const containers = manyNames(20).map((name) => ({ name, readinessProbe: probe, livenessProbe: probe }));
     for (const name of inBucket)
-      await world.request('PUT', targetPath(name), { body: { spec: { host: '127.0.0.1', containers } } });
+      await world.expect(201, 'PUT', targetPath(name), { spec: { host: '127.0.0.1', containers } });
     assert.deepEqual(names(await list(world)).sort(), inBucket.sort());
   });
 
@@ -164,55 +136,41 @@ describe('GET /v1/targets', () => {
     const world = apiWorld();
     const annotations = { note: 'x'.repeat(8_000) };
     const wanted = Array.from({ length: 450 }, (_, index) => `large-${index}`);
-    for (const name of wanted)
-      await world.request('PUT', targetPath(name), { body: { ...manifest(), metadata: { annotations } } });
+    for (const name of wanted) await world.ask('PUT', targetPath(name), { ...manifest(), metadata: { annotations } });
     const found: string[] = [];
-    for (let query = '?limit=500'; query !== ''; ) {
-      const response = await world.request('GET', `/v1/targets${query}`);
-      const text = await response.text();
+    for (let token: string | undefined = ''; token !== undefined; ) {
+      const { text, body }: Answer = await world.expect(200, 'GET', `/v1/targets?limit=500&continue=${token}`);
       assert.ok(text.length < 3_100_000, `${text.length} characters`);
-      const page = JSON.parse(text) as Parameters<typeof names>[0];
-      found.push(...names(page));
-      const { continue: token } = page.metadata;
-      query = token === undefined ? '' : `?limit=500&continue=${token}`;
+      found.push(...names(body));
+      token = body.metadata.continue;
     }
     assert.deepEqual(found.sort(), wanted.sort());
   });
 
   test('with a parameter that is not valid is 400', async () => {
     const world = apiWorld();
-    for (const query of [
-      'limit=0',
-      'limit=501',
-      'limit=x',
-      'labelSelector=a%20b',
-      'continue=zzz',
-      'continue=WzEsInp6IiwiYSJd',
-      'continue=bnVsbA',
-    ])
-      assert.equal((await world.request('GET', `/v1/targets?${query}`)).status, 400, query);
+    for (const query of ['limit=0', 'limit=501', 'limit=x', 'labelSelector=a%20b'])
+      await world.expect(400, 'GET', `/v1/targets?${query}`);
+    for (const token of ['zzz', 'WzEsInp6IiwiYSJd', 'bnVsbA'])
+      await world.expect(400, 'GET', `/v1/targets?continue=${token}`);
   });
 });
 
 describe('an item that cannot be read', () => {
   const poisoned = async (kind: string) => {
     const world = await withTargets(3);
-    const [item] = (await world.items('t1')).filter((each) => each.kind === kind);
+    const item = await world.itemOf('t1', kind);
     assert.ok(item);
-    await world.store.write(
-      [{ kind: 'put', item: { pk: item.pk, sk: item.sk, kind, schemaVersion: 1, spec: 'rubbish' } }],
-      { token: 'poison' },
-    );
+    await world.put({ pk: item.pk, sk: item.sk, kind, schemaVersion: 1, spec: 'rubbish' });
     return world;
   };
 
   test('of the target leaves that target out of the list, alone, and is shown by /healthz', async () => {
     const world = await poisoned('TARGET');
     assert.deepEqual(names(await list(world)).sort(), ['t0', 't2']);
-    const health = (await (await world.request('GET', '/healthz')).json()) as {
-      quarantined: readonly { sk: string }[];
-    };
-    assert.match(health.quarantined[0]?.sk ?? '', /#default\/t1#TARGET$/);
+    type Health = { readonly quarantined: readonly { readonly sk: string }[] };
+    const { quarantined } = (await world.ask<Health>('GET', '/healthz')).body;
+    assert.match(quarantined[0]?.sk ?? '', /#default\/t1#TARGET$/);
   });
 
   test('of the target makes requests for it 409', async () => {
@@ -226,23 +184,22 @@ describe('an item that cannot be read', () => {
       ['POST', `${path}/probe`, undefined],
       ['GET', `${path}/events`, undefined],
     ] as const)
-      assert.equal((await world.request(method, at, body === undefined ? {} : { body })).status, 409, method);
+      await world.expect(409, method, at, body);
   });
 
   test('of the status shows the target with its status unknown', async () => {
     const world = await poisoned('STATUS');
-    const response = await world.request('GET', targetPath('t1'));
-    assert.partialDeepStrictEqual(await response.json(), { status: { phase: 'Unknown', reason: 'Quarantined' } });
+    const { body } = await world.ask('GET', targetPath('t1'));
+    assert.partialDeepStrictEqual(body, { status: { phase: 'Unknown', reason: 'Quarantined' } });
   });
 
   test('of a probe shows that probe as unknown, and the target can still be replaced', async () => {
     const world = await poisoned('PROBE');
-    const response = await world.request('GET', targetPath('t1'));
+    type Shown = { readonly status: { readonly probes: unknown } };
+    const { status } = (await world.ask<Shown>('GET', targetPath('t1'))).body;
     const since = instantText(startMs);
     const unreadable = { result: 'unknown', reason: 'Quarantined', since, onHold: false, version: 0 };
-    assert.deepEqual(((await response.json()) as { status: { probes: unknown } }).status.probes, [
-      { container: 'main', probeType: 'readiness', ...unreadable },
-    ]);
-    assert.equal((await world.request('PUT', targetPath('t1'), { body: manifest('127.0.0.7') })).status, 200);
+    assert.deepEqual(status.probes, [{ container: 'main', probeType: 'readiness', ...unreadable }]);
+    await world.expect(200, 'PUT', targetPath('t1'), manifest('127.0.0.7'));
   });
 });

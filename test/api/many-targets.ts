@@ -1,33 +1,39 @@
-/** Many targets written past the API, which is faster than registering them: TARGET items alone. */
+/** Many targets written past the API, which is faster than registering them: each without probes. */
 import type { TargetRecord } from '../../shared/core/records.ts';
+import { initialStatus } from '../../shared/core/target-status.ts';
 import { validateTargetSpec } from '../../shared/core/validate-target.ts';
-import { changeCounted, encodeTarget } from '../../shared/store/items.ts';
+import { changeCounted, encodeStatus, encodeTarget } from '../../shared/store/items.ts';
 import { targetAddress } from '../../shared/store/keys.ts';
-import { type Operation, operationsMax } from '../../shared/store/store.ts';
-import { startMs, type World } from './world.ts';
+import { type Operation, operationsMax, type Store } from '../../shared/store/store.ts';
+import { startMs } from './world.ts';
 
-const specOf = (host: string) => {
-  const validated = validateTargetSpec({ host, containers: [{ name: 'main' }] });
-  if (validated.kind === 'invalid') throw new Error('the spec of the test is not valid');
-  return validated.spec;
+type Options = {
+  readonly labelsOf?: (name: string) => TargetRecord['labels'];
+  /** Whether each target has a STATUS item too, as if it had been registered. */
+  readonly statuses?: boolean;
 };
 
-/** Targets `t0` to `t<count - 1>`, each with the labels that `labelsOf` gives its name. */
+/** `t0` to `t<count - 1>`. */
+export const manyNames = (count: number) => Array.from({ length: count }, (_, index) => `t${index}`);
+
 export async function writeTargets(
-  { store }: World,
-  count: number,
-  labelsOf: (name: string) => TargetRecord['labels'] = () => ({}),
+  { store }: { readonly store: Store },
+  names: readonly string[],
+  { labelsOf = () => ({}), statuses = false }: Options = {},
 ): Promise<void> {
-  const spec = specOf('127.0.0.1');
-  const names = Array.from({ length: count }, (_, index) => `t${index}`);
-  const addresses = names.map((name) => targetAddress('default', name));
-  const inUse = new Map(addresses.map((address) => [address.bucket, address]));
-  const puts = names.map((name, index): Operation => {
+  const validated = validateTargetSpec({ host: '127.0.0.1', containers: [{ name: 'main' }] });
+  if (validated.kind === 'invalid') throw new Error('the spec of the test is not valid');
+  const { spec } = validated;
+  const addresses = new Map<string, ReturnType<typeof targetAddress>>();
+  const puts = names.flatMap((name): readonly Operation[] => {
     const record = { namespace: 'default', name, labels: labelsOf(name), annotations: {}, spec, probeRequests: {} };
     const target = { ...record, uid: name, generation: 1, resourceVersion: 1, creationTimestampMs: startMs };
-    return { kind: 'put', item: encodeTarget(addresses[index] ?? targetAddress('default', name), target) };
+    const address = targetAddress('default', name);
+    addresses.set(address.bucket, address);
+    const status = statuses ? [encodeStatus(address, initialStatus(target, startMs))] : [];
+    return [encodeTarget(address, target), ...status].map((item) => ({ kind: 'put', item }));
   });
-  const operations = [...puts, ...[...inUse.values()].map((address) => changeCounted(address))];
+  const operations = [...puts, ...[...addresses.values()].map((address) => changeCounted(address))];
   for (let at = 0; at < operations.length; at += operationsMax)
     await store.write(operations.slice(at, at + operationsMax), { token: `${at}` });
 }

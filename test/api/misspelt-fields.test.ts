@@ -10,7 +10,8 @@ import { desiredSchema } from '../../shared/api/routes/desired.ts';
 import { probeRequestSchema } from '../../shared/api/routes/probe.ts';
 import { reportSchema } from '../../shared/api/status-report.ts';
 import { at } from '../../shared/core/field-problem.ts';
-import { apiWorld, manifest, targetPath } from './world.ts';
+import type { AnswerBody } from './answer.ts';
+import { apiWorld, registered, targetPath, targetsPath } from './world.ts';
 
 type ObjectAt = { readonly path: Path; readonly fields: readonly string[] };
 
@@ -52,8 +53,6 @@ const bodies: Readonly<Record<string, Body>> = {
 /** Of a Pod's status all but podIP is kept out, so a misspelt one is named in the Warning instead. */
 const isKeptOut = (name: string, path: Path): boolean => name === 'manifest' && pointerOf(path) === '/status';
 
-type Answer = { readonly errors: readonly { readonly pointer: string; readonly detail: string }[] };
-
 for (const [name, { schema, method, url, keptOutAt }] of Object.entries(bodies))
   describe(`every field of a ${name}, misspelt`, () => {
     for (const { path, fields } of objectsOf(schema).filter((each) => !isKeptOut(name, each.path)))
@@ -62,22 +61,18 @@ for (const [name, { schema, method, url, keptOutAt }] of Object.entries(bodies))
         const known = [...fields, ...(keptOutAt?.(path) ?? [])];
         for (const field of known) {
           const wrong = misspelt(field, known);
-          const response = await world.request(method, url, { body: bodyAt(path, { [wrong]: 1 }) });
-          const { errors } = (await response.json()) as Answer;
+          const { errors } = (await world.expect(422, method, url, bodyAt(path, { [wrong]: 1 }))).body;
           const pointer = at(pointerOf(path), wrong);
-          assert.equal(response.status, 422);
-          assert.deepEqual(
-            errors.filter((each) => each.pointer === pointer),
-            [{ pointer, detail: `unknown field (did you mean ${field}?)` }],
-          );
+          const found = errors.filter((each) => each.pointer === pointer);
+          assert.deepEqual(found, [{ pointer, detail: `unknown field (did you mean ${field}?)` }]);
         }
       });
   });
 
 test('a misspelt field of a list and of a manifest in it are named, too', async () => {
   const ask = async (body: object) => {
-    const response = await apiWorld().request('PUT', '/v1/namespaces/default/targets', { body });
-    const { items } = (await response.json()) as { readonly items: readonly { readonly problem: Answer }[] };
+    type Applied = { readonly items: readonly { readonly problem: AnswerBody }[] };
+    const { items } = (await apiWorld().ask<Applied>('PUT', targetsPath, body)).body;
     return items.flatMap(({ problem }) => problem.errors.map(({ pointer, detail }) => `${pointer}: ${detail}`));
   };
   const list = { apiVersion: 'v1', kind: 'List', items: [{ metadata: { name: 'a', lables: {} }, spec: {} }] };
@@ -86,20 +81,14 @@ test('a misspelt field of a list and of a manifest in it are named, too', async 
 });
 
 test('a misspelt field of a patch is named, too', async () => {
-  const world = apiWorld();
-  await world.request('PUT', target, { body: manifest() });
-  const response = await world.request('PATCH', target, { body: { spec: { terminationGraceSeconds: 5 } } });
-  assert.deepEqual(((await response.json()) as Answer).errors, [
-    {
-      pointer: '/spec/terminationGraceSeconds',
-      detail: 'unknown field (did you mean terminationGracePeriodSeconds?)',
-    },
-  ]);
+  const world = await registered();
+  const { errors } = (await world.ask('PATCH', target, { spec: { terminationGraceSeconds: 5 } })).body;
+  const detail = 'unknown field (did you mean terminationGracePeriodSeconds?)';
+  assert.deepEqual(errors, [{ pointer: '/spec/terminationGraceSeconds', detail }]);
 });
 
 test('a name that resembles no field of its object is unknown, whatever is known elsewhere', async () => {
-  const response = await apiWorld().request('PUT', target, { body: { spec: { host: 'a', httpGet: {}, Host: 'b' } } });
-  const { errors } = (await response.json()) as Answer;
+  const { errors } = (await apiWorld().ask('PUT', target, { spec: { host: 'a', httpGet: {}, Host: 'b' } })).body;
   assert.deepEqual(errors.slice(0, 2), [
     { pointer: '/spec/httpGet', detail: 'unknown field' },
     { pointer: '/spec/Host', detail: 'unknown field (did you mean host?)' },
@@ -109,7 +98,7 @@ test('a name that resembles no field of its object is unknown, whatever is known
 test('a body of nothing but unknown fields is answered at once', async () => {
   const unknown = Object.fromEntries(Array.from({ length: 3_000 }, (_, index) => [`livenessProb${index}`, 1]));
   const startMs = performance.now();
-  const response = await apiWorld().request('PUT', target, { body: { spec: { host: 'a', ...unknown } } });
+  const { places } = await apiWorld().ask('PUT', target, { spec: { host: 'a', ...unknown } });
   assert.ok(performance.now() - startMs < 1_000);
-  assert.equal(((await response.json()) as Answer).errors.length, errorsMax);
+  assert.equal(places.length, errorsMax);
 });

@@ -6,7 +6,8 @@ import { syncTarget } from '../../shared/status-sync/sync.ts';
 import { encodeProbe } from '../../shared/store/items.ts';
 import { targetAddress } from '../../shared/store/keys.ts';
 import { seededRandom } from '../support/seeded-random.ts';
-import { apiWorld, manifest, startMs, targetPath, type World } from './world.ts';
+import { list, names as namesOf } from './lists.ts';
+import { apiWorld, manifest, registered, startMs, targetPath, type World, yaml } from './world.ts';
 
 const names = ['constructor', 'toString', 'toLocaleString', 'hasOwnProperty', 'isPrototypeOf', 'valueOf'];
 /** Of these no rule of Kubernetes allows one. */
@@ -17,42 +18,32 @@ const path = targetPath('checkout');
 /** Computed, or a literal would set the prototype. */
 const member = (name: string, value: unknown) => ({ [name]: value });
 
-type Problem = { readonly errors?: readonly { readonly pointer: string; readonly detail: string }[] };
-
 /** A target of this body, a text in YAML or anything else in JSON, is refused at this place, and nothing of it is stored. */
 async function assertRefused(world: World, [method, at, body]: readonly [string, string, unknown], pointer: string) {
   const before = await world.everything();
-  const headers = typeof body === 'string' ? { 'content-type': 'application/yaml' } : {};
-  const response = await world.request(method, at, { body, headers });
-  const problem = (await response.json()) as Problem;
-  assert.deepEqual([response.status, problem.errors?.map((each) => each.pointer)], [422, [pointer]]);
+  const { places } = await world.expect(422, method, at, body, typeof body === 'string' ? yaml : {});
+  assert.deepEqual(places, [pointer]);
   assert.equal(await world.everything(), before);
 }
 
 describe('keys of labels and annotations', () => {
   for (const name of names)
     test(`${name}: is stored, shown, selected by and merged`, async () => {
-      const world = apiWorld();
       const texts = member(name, 'x');
-      const body = { ...manifest(), metadata: { labels: texts, annotations: texts } };
-      assert.equal((await world.request('PUT', path, { body })).status, 201);
-      await world.request('PUT', targetPath('other'), { body: manifest() });
-      const metadata = async () => ((await (await world.request('GET', path)).json()) as typeof body).metadata;
+      const world = await registered({ ...manifest(), metadata: { labels: texts, annotations: texts } });
+      await world.ask('PUT', targetPath('other'), manifest());
+      const metadata = async () => (await world.ask('GET', path)).body.metadata;
       const shown = await metadata();
       assert.deepEqual([shown.labels, shown.annotations], [texts, texts]);
-      const selected = async (selector: string) => {
-        const answer = await world.request('GET', `/v1/targets?labelSelector=${encodeURIComponent(selector)}`);
-        const { items } = (await answer.json()) as { items: readonly { metadata: { name: string } }[] };
-        return items.map((item) => item.metadata.name).toSorted();
-      };
+      const selected = async (selector: string) =>
+        namesOf(await list(world, `?labelSelector=${encodeURIComponent(selector)}`)).toSorted();
       const of = [name, `!${name}`, `${name}=x`, `${name}!=x`, `${name} in (x)`, `${name} notin (x)`];
       const [checkout, other] = [['checkout'], ['other']];
       assert.deepEqual(await Promise.all(of.map(selected)), [checkout, other, checkout, other, checkout, other]);
-      const patch = (value: unknown) =>
-        world.request('PATCH', path, { body: { metadata: { labels: member(name, value) } } });
-      assert.equal((await patch('y')).status, 200);
+      const patch = (value: unknown) => world.expect(200, 'PATCH', path, { metadata: { labels: member(name, value) } });
+      await patch('y');
       assert.equal((await metadata()).labels[name], 'y');
-      assert.equal((await patch(null)).status, 200);
+      await patch(null);
       assert.deepEqual((await metadata()).labels, {});
     });
 
@@ -63,8 +54,7 @@ describe('keys of labels and annotations', () => {
       ['a merge patch', { metadata: { labels: member(name, 'x') } }, 'PATCH'],
     ] as const)
       test(`${name} is refused in ${what}`, async () => {
-        const world = apiWorld();
-        if (method === 'PATCH') await world.request('PUT', path, { body: manifest() });
+        const world = method === 'PATCH' ? await registered() : apiWorld();
         await assertRefused(world, [method, path, body], `/metadata/labels/${name}`);
       });
 
@@ -84,17 +74,14 @@ describe('a field that is no field', () => {
   const probe = { httpGet: { port: 80, path: '/', httpHeaders: [{ name: 'A', value: 'b' }] }, periodSeconds: 5 };
   const spec = { host: '127.0.0.1', containers: [{ name: 'main', readinessProbe: probe, env: [{ name: 'A' }] }] };
   const whole = { metadata: { labels: {} }, spec };
-  const places = [
-    ...[
-      '',
-      '/metadata',
-      '/spec',
-      '/spec/containers/0',
-      '/spec/containers/0/env/0',
-      '/spec/containers/0/readinessProbe',
-    ],
-    ...['/spec/containers/0/readinessProbe/httpGet', '/spec/containers/0/readinessProbe/httpGet/httpHeaders/0'],
+  const inContainer = [
+    '',
+    '/env/0',
+    '/readinessProbe',
+    '/readinessProbe/httpGet',
+    '/readinessProbe/httpGet/httpHeaders/0',
   ];
+  const places = ['', '/metadata', '/spec', ...inContainer.map((each) => `/spec/containers/0${each}`)];
   const withMember = (value: unknown, pointer: string, name: string): unknown => {
     const [, first, ...rest] = pointer.split('/');
     if (first === undefined) return { ...(value as object), ...member(name, { a: 1 }) };
@@ -108,17 +95,14 @@ describe('a field that is no field', () => {
       for (const at of places) await assertRefused(world, ['PUT', path, withMember(whole, at, name)], `${at}/${name}`);
     });
 
+  const state = { running: { startedAt: '2026-01-01T11:59:00Z' } };
   const status = {
-    containerStatuses: [
-      { name: 'main', containerID: 'a://1', state: { running: { startedAt: '2026-01-01T11:59:00Z' } } },
-    ],
+    containerStatuses: [{ name: 'main', containerID: 'a://1', state }],
     conditions: [{ type: 'example.com/warm', status: 'True' }],
   };
   for (const name of [...names, ...underscored])
     test(`${name} is refused in every other body`, async () => {
-      const world = apiWorld();
-      const reported = { spec: { ...spec, lifecycle: 'reported' } };
-      assert.equal((await world.request('PUT', path, { body: reported })).status, 201);
+      const world = await registered({ spec: { ...spec, lifecycle: 'reported' } });
       for (const at of ['', '/status', '/status/containerStatuses/0', '/status/containerStatuses/0/state/running'])
         await assertRefused(world, ['PUT', `${path}/status`, withMember({ status }, at, name)], `${at}/${name}`);
       await assertRefused(world, ['POST', `${path}/probe`, member(name, 'x')], `/${name}`);
@@ -129,31 +113,21 @@ describe('a field that is no field', () => {
 
   for (const name of [...names, ...underscored])
     test(`${name} in the query is refused as any unknown parameter`, async () => {
-      const world = apiWorld();
-      await world.request('PUT', path, { body: manifest() });
-      const asked = ['/v1/targets', path, `${path}/events`].map((each) => world.request('GET', `${each}?${name}=1`));
-      for (const response of await Promise.all(asked)) {
-        assert.equal(response.status, 400);
-        assert.partialDeepStrictEqual(await response.json(), { errors: [{ parameter: name }] });
-      }
+      const world = await registered();
+      for (const each of ['/v1/targets', path, `${path}/events`])
+        assert.deepEqual((await world.expect(400, 'GET', `${each}?${name}=1`)).places, [name]);
     });
 
   for (const name of [...names, ...underscored])
     test(`${name} is no media type`, async () => {
-      const world = apiWorld();
-      await world.request('PUT', path, { body: manifest() });
+      const world = await registered();
       const before = await world.everything();
-      const bodies = [
-        ['PUT', path],
-        ['PATCH', path],
-        ['PUT', `${path}/status`],
-        ['POST', `${path}/probe`],
-        ['PUT', '/v1/namespaces/other/desired'],
-      ] as const;
-      for (const [method, at] of bodies) {
-        const response = await world.request(method, at, { body: '{}', headers: { 'content-type': name } });
-        assert.equal(response.status, 415);
-      }
+      const refused = (method: string, at: string) => world.expect(415, method, at, '{}', { 'content-type': name });
+      await refused('PUT', path);
+      await refused('PATCH', path);
+      await refused('PUT', `${path}/status`);
+      await refused('POST', `${path}/probe`);
+      await refused('PUT', '/v1/namespaces/other/desired');
       assert.equal(await world.everything(), before);
     });
 
@@ -176,9 +150,9 @@ async function historyOf(name: string, lifecycle: 'static' | 'reported'): Promis
   const address = { namespace: name, name };
   const at = targetPath(name, name);
   const seen: unknown[] = [];
-  const request = async (method: string, where: string, body?: unknown) => {
-    const response = await world.request(method, where, body === undefined ? {} : { body });
-    seen.push([method, where, response.status, response.status === 204 ? '' : await response.json()]);
+  const request = async (method: string, where: string, sent?: unknown) => {
+    const { status, body } = await world.ask(method, where, sent);
+    seen.push([method, where, status, body]);
   };
   const sync = async () => seen.push(await syncTarget(ports, address), await world.items(name, name), world.published);
   const probe = { tcpSocket: { port: name }, failureThreshold: 1 };
@@ -229,27 +203,9 @@ async function failLiveness(world: World, { namespace, name }: { readonly namesp
     readonly status: { readonly containerStatuses: readonly { readonly containerID: string }[] };
   };
   const containerID = status.status.containerStatuses[0]?.containerID ?? '';
-  const probe = {
-    uid: status.uid,
-    container: name,
-    probeType: 'liveness' as const,
-    containerID,
-    result: 'failure' as const,
-  };
-  const counts = {
-    version: 1,
-    streak: 1,
-    resultRun: 1,
-    onHold: true,
-    ended: false,
-    sinceMs: startMs,
-    specDigest: '',
-    output: '',
-  };
-  const item = encodeProbe(targetAddress(namespace, name), { ...probe, ...counts });
-  await world.store.write([{ kind: 'put', item }], {
-    token: `${containerID}${status.uid}${items.length}${Math.random()}`,
-  });
+  const probe = { uid: status.uid, container: name, probeType: 'liveness', containerID, result: 'failure' } as const;
+  const counts = { version: 1, streak: 1, resultRun: 1, onHold: true, ended: false, specDigest: '', output: '' };
+  await world.put(encodeProbe(targetAddress(namespace, name), { ...probe, ...counts, sinceMs: startMs }));
 }
 
 describe('a target whose namespace, name, container, port and gate are all named constructor', () => {

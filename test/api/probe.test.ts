@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { apiWorld, targetPath } from './world.ts';
+import { apiWorld, registered, targetPath, type World } from './world.ts';
 
 const path = targetPath('checkout');
 const probe = { tcpSocket: { port: 1 } };
@@ -15,21 +15,13 @@ const body = {
   },
 };
 
-async function registered() {
-  const world = apiWorld();
-  assert.equal((await world.request('PUT', path, { body })).status, 201);
-  return world;
-}
-
-const requests = async (world: Awaited<ReturnType<typeof registered>>) =>
-  (await world.items('checkout')).find(({ kind }) => kind === 'TARGET')?.probeRequests;
+const requests = async (world: World) => (await world.itemOf('checkout', 'TARGET'))?.probeRequests;
 
 describe('POST …/probe', () => {
   test('without a body asks for every probe', async () => {
-    const world = await registered();
-    const response = await world.request('POST', `${path}/probe`);
-    assert.equal(response.status, 202);
-    assert.deepEqual(await response.json(), {
+    const world = await registered(body);
+    const answer = await world.expect<object>(202, 'POST', `${path}/probe`);
+    assert.deepEqual(answer.body, {
       probes: [
         { container: 'a', probeType: 'readiness' },
         { container: 'a', probeType: 'liveness' },
@@ -40,37 +32,33 @@ describe('POST …/probe', () => {
   });
 
   test('with an empty stream, as a server passes on a POST without a body, asks for every probe', async () => {
-    const world = await registered();
-    const send = (text: string) =>
-      world.app.fetch(
-        new Request(`http://probelet.test${path}/probe`, {
-          method: 'POST',
-          body: new Blob([text]).stream(),
-          duplex: 'half',
-        }),
-      );
-    assert.equal((await send('')).status, 202);
-    assert.equal((await send('{}')).status, 415);
+    const world = await registered(body);
+    const send = async (text: string) => {
+      const stream = new Blob([text]).stream();
+      const asked = { method: 'POST', body: stream, duplex: 'half' } as const;
+      return (await world.app.fetch(new Request(`http://probelet.test${path}/probe`, asked))).status;
+    };
+    assert.equal(await send(''), 202);
+    assert.equal(await send('{}'), 415);
     assert.deepEqual(await requests(world), { 'a#readiness': 1, 'a#liveness': 1, 'b#readiness': 1 });
   });
 
   test('by container and type asks for those only, and counts each time', async () => {
-    const world = await registered();
-    await world.request('POST', `${path}/probe`, { body: { container: 'a' } });
-    await world.request('POST', `${path}/probe`, { body: { probeType: 'readiness' } });
-    await world.request('POST', `${path}/probe`, { body: { container: 'a', probeType: 'liveness' } });
+    const world = await registered(body);
+    for (const wanted of [{ container: 'a' }, { probeType: 'readiness' }, { container: 'a', probeType: 'liveness' }])
+      await world.ask('POST', `${path}/probe`, wanted);
     assert.deepEqual(await requests(world), { 'a#readiness': 2, 'a#liveness': 2, 'b#readiness': 1 });
   });
 
   test('grows neither generation nor resourceVersion', async () => {
-    const world = await registered();
-    await world.request('POST', `${path}/probe`);
-    assert.equal((await world.request('GET', path)).headers.get('etag'), '"1"');
+    const world = await registered(body);
+    await world.ask('POST', `${path}/probe`);
+    assert.equal((await world.ask('GET', path)).etag, '"1"');
   });
 
   test('with dryRun asks for nothing', async () => {
-    const world = await registered();
-    assert.equal((await world.request('POST', `${path}/probe?dryRun=true`)).status, 202);
+    const world = await registered(body);
+    await world.expect(202, 'POST', `${path}/probe?dryRun=true`);
     assert.deepEqual(await requests(world), {});
   });
 
@@ -83,13 +71,10 @@ describe('POST …/probe', () => {
   ];
   for (const [what, wanted, pointer] of bad)
     test(`for ${what} is 422`, async () => {
-      const world = await registered();
-      const response = await world.request('POST', `${path}/probe`, { body: wanted });
-      assert.equal(response.status, 422);
-      assert.partialDeepStrictEqual(await response.json(), { errors: [{ pointer }] });
+      const world = await registered(body);
+      assert.equal((await world.expect(422, 'POST', `${path}/probe`, wanted)).places[0], pointer);
       assert.deepEqual(await requests(world), {});
     });
 
-  test('of an unknown target is 404', async () =>
-    assert.equal((await apiWorld().request('POST', `${path}/probe`)).status, 404));
+  test('of an unknown target is 404', async () => void (await apiWorld().expect(404, 'POST', `${path}/probe`)));
 });

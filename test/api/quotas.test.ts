@@ -7,7 +7,7 @@ import { systemRandom } from '../../shared/lib/random.ts';
 import { readWeights } from '../../shared/schedule/weights.ts';
 import { targetAddress, targetKey } from '../../shared/store/keys.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';
-import type { Item, Store } from '../../shared/store/store.ts';
+import type { Store } from '../../shared/store/store.ts';
 import { storedQuotas } from '../../shared/table/quotas.ts';
 import { immediateClock } from '../support/immediate-clock.ts';
 import { recordingLog } from '../support/recording-log.ts';
@@ -35,13 +35,14 @@ function limitedWorld(quotasOf: QuotasOf, limits: Partial<QuotaLimits>) {
     pass: () => {
       laterByMs += laterMs;
     },
-    put: async (name: string, { namespace = 'default', query = '', spec = probed() }: Put = {}) => {
-      const response = await world.request('PUT', targetPath(name, namespace) + query, { body: { spec } });
-      return { status: response.status, body: (await response.json()) as Body };
-    },
-    purge: async (name: string) => {
-      const { pk, sk } = targetKey(targetAddress('default', name));
-      await store.write([{ kind: 'delete', key: { pk, sk } }], { token: `purge ${name}` });
+    put: (name: string, { namespace = 'default', query = '', spec = probed() }: Put = {}) =>
+      world.ask<Body>('PUT', targetPath(name, namespace) + query, { spec }),
+    /** Changes or removes the TARGET item behind the API's back, and counts the change. */
+    async change(name: string, operation: { kind: 'delete' } | { kind: 'update'; set: { spec: number } }) {
+      const address = targetAddress('default', name);
+      await store.write([{ ...operation, key: targetKey(address) }], { token: `${operation.kind} ${name}` });
+      const key = { pk: 'CHANGES', sk: address.bucket };
+      await store.write([{ kind: 'update', key, add: { '00': 1 } }], { token: `count ${name}` });
     },
   };
 }
@@ -73,14 +74,26 @@ const kinds: { readonly [kind: string]: QuotasOf } = {
   'on a shared table': shared,
 };
 
+type LimitedWorld = ReturnType<typeof limitedWorld>;
+
+async function refuses(world: LimitedWorld, name: string, put: Put, quota: object) {
+  const { status, body } = await world.put(name, put);
+  assert.deepEqual([status, body.type, body.quota], [429, 'urn:probelet:problem:quota-exceeded', quota]);
+}
+
+/** The status of each PUT, one after the other. */
+async function statusesOf(world: Pick<LimitedWorld, 'ask'>, ...names: readonly string[]) {
+  const statuses: number[] = [];
+  for (const name of names) statuses.push((await world.ask('PUT', targetPath(name), { spec: probed() })).status);
+  return statuses;
+}
+
 for (const [kind, quotasOf] of Object.entries(kinds))
   describe(kind, () => {
     test('a target too many is refused with the numbers, and nothing of it is stored', async () => {
       const world = limitedWorld(quotasOf, { targetsMax: 2 });
-      for (const name of ['a', 'b']) assert.equal((await world.put(name)).status, 201);
-      const { status, body } = await world.put('c');
-      assert.deepEqual([status, body.type], [429, 'urn:probelet:problem:quota-exceeded']);
-      assert.deepEqual(body.quota, { limit: 'targetsMax', max: 2, now: 2, asked: 1 });
+      assert.deepEqual(await statusesOf(world, 'a', 'b'), [201, 201]);
+      await refuses(world, 'c', {}, { limit: 'targetsMax', max: 2, now: 2, asked: 1 });
       const { pk } = targetAddress('default', 'c');
       const items = await world.store.query({ pk });
       assert.ok(!items.some(({ sk }) => sk.includes('#default/c#')), 'something of it is stored');
@@ -92,9 +105,7 @@ for (const [kind, quotasOf] of Object.entries(kinds))
       for (const namespace of ['constructor', 'hasownproperty', 'default']) {
         assert.equal((await world.put('a', { namespace })).status, 201, namespace);
         await world.counted();
-        const { status, body } = await world.put('b', { namespace });
-        assert.equal(status, 429, namespace);
-        assert.deepEqual(body.quota, { limit: 'targetsPerNamespaceMax', max: 1, now: 1, asked: 1 });
+        await refuses(world, 'b', { namespace }, { limit: 'targetsPerNamespaceMax', max: 1, now: 1, asked: 1 });
       }
     });
 
@@ -102,26 +113,24 @@ for (const [kind, quotasOf] of Object.entries(kinds))
       const world = limitedWorld(quotasOf, { targetsMax: 1, probesPerSecondMax: 1 });
       assert.equal((await world.put('a', { spec: probed(1) })).status, 201);
       assert.equal((await world.put('a', { spec: { ...probed(2), host: '127.0.0.2' } })).status, 200);
-      assert.equal((await world.request('POST', `${targetPath('a')}/probe`)).status, 202);
-      const desired = await world.request('PUT', '/v1/namespaces/default/desired', { body: { names: [] } });
-      assert.equal(desired.status, 200);
-      assert.deepEqual(((await desired.json()) as { removed: string[] }).removed, ['a']);
+      await world.expect(202, 'POST', `${targetPath('a')}/probe`);
+      const desired = await world.expect<{ removed: string[] }>(200, 'PUT', '/v1/namespaces/default/desired', {
+        names: [],
+      });
+      assert.deepEqual(desired.body.removed, ['a']);
     });
 
     test('more probes a second than it may be are refused, of new targets and of changed ones', async () => {
       const world = limitedWorld(quotasOf, { probesPerSecondMax: 5 });
       assert.equal((await world.put('https', { spec: probed(1, 'HTTPS') })).status, 201);
-      const { status, body } = await world.put('more', {
-        spec: { ...probed(1), livenessProbe: probed(2).readinessProbe },
-      });
-      assert.equal(status, 429);
-      assert.deepEqual(body.quota, { limit: 'probesPerSecondMax', max: 5, now: 4, asked: 1.5 });
+      const spec = { ...probed(1), livenessProbe: probed(2).readinessProbe };
+      await refuses(world, 'more', { spec }, { limit: 'probesPerSecondMax', max: 5, now: 4, asked: 1.5 });
       assert.equal((await world.put('http', { spec: probed(2) })).status, 201);
       assert.equal((await world.put('http', { spec: probed(1) })).status, 200);
       assert.equal((await world.put('late', { spec: probed(60) })).status, 429);
       const { httpGet } = probed(1, 'HTTPS').readinessProbe;
       const faster = { containers: [{ name: 'main', readinessProbe: { httpGet, periodSeconds: 1 } }] };
-      assert.equal((await world.request('PATCH', targetPath('http'), { body: { spec: faster } })).status, 429);
+      await world.expect(429, 'PATCH', targetPath('http'), { spec: faster });
       assert.equal((await world.put('https', { spec: probed(4, 'HTTPS') })).status, 200);
       await world.counted();
       assert.equal((await world.put('late', { spec: probed(60) })).status, 201);
@@ -131,10 +140,7 @@ for (const [kind, quotasOf] of Object.entries(kinds))
       const world = limitedWorld(quotasOf, { targetsMax: 10 });
       const names = Array.from({ length: 40 }, (_, index) => `target-${index}`);
       const statuses = (await Promise.all(names.map((name) => world.put(name)))).map(({ status }) => status);
-      assert.deepEqual(
-        [201, 429].map((status) => statuses.filter((each) => each === status).length),
-        [10, 30],
-      );
+      assert.deepEqual(statuses.toSorted(), [...Array(10).fill(201), ...Array(30).fill(429)]);
       assert.equal((await world.put(names[statuses.indexOf(201)] ?? '')).status, 200, 'a repetition is no addition');
     });
 
@@ -151,11 +157,7 @@ for (const [kind, quotasOf] of Object.entries(kinds))
       await world.put('a');
       await world.counted();
       assert.equal((await world.put('b')).status, 429);
-      await world.purge('a');
-      await world.store.write(
-        [{ kind: 'update', key: { pk: 'CHANGES', sk: targetAddress('default', 'a').bucket }, add: { '00': 1 } }],
-        { token: 'changed' },
-      );
+      await world.change('a', { kind: 'delete' });
       await world.counted();
       assert.equal((await world.put('b')).status, 201);
     });
@@ -163,12 +165,7 @@ for (const [kind, quotasOf] of Object.entries(kinds))
     test('a target that cannot be read counts for nothing', async () => {
       const world = limitedWorld(quotasOf, { targetsMax: 1 });
       await world.put('a');
-      const key = targetKey(targetAddress('default', 'a'));
-      await world.store.write([{ kind: 'update', key, set: { spec: 1 } }], { token: 'poison' });
-      await world.store.write(
-        [{ kind: 'update', key: { pk: 'CHANGES', sk: targetAddress('default', 'a').bucket }, add: { '00': 1 } }],
-        { token: 'changed' },
-      );
+      await world.change('a', { kind: 'update', set: { spec: 1 } });
       await world.counted();
       assert.equal((await world.put('b')).status, 201);
     });
@@ -178,54 +175,44 @@ test('a process counts what it finds in its store', async () => {
   const store = sqliteStore({ path: ':memory:', onWrite: (changes) => counting?.written(changes) });
   let counting: ReturnType<typeof census> | undefined;
   const world = apiWorld({ store });
-  for (const name of ['a', 'b', 'c']) await world.request('PUT', targetPath(name), { body: { spec: probed() } });
+  await statusesOf(world, 'a', 'b', 'c');
   counting = census({ ...enough, targetsMax: 4 }, { store, clock: immediateClock() });
-  const limited = apiWorld({ store, quotas: counting });
-  const put = async (name: string) =>
-    (await limited.request('PUT', targetPath(name), { body: { spec: probed() } })).status;
-  assert.deepEqual([await put('d'), await put('e')], [201, 429]);
+  assert.deepEqual(await statusesOf(apiWorld({ store, quotas: counting }), 'd', 'e'), [201, 429]);
 });
 
 test('a write that may have been stored is counted from the store', async () => {
   const store = sqliteStore({ path: ':memory:' });
   const counting = census({ ...enough, targetsMax: 2 }, { store, clock: immediateClock() });
   const limited = apiWorld({ store, quotas: counting });
-  const put = async (name: string) =>
-    (await limited.request('PUT', targetPath(name), { body: { spec: probed() } })).status;
   // This store does not tell of its writes.
-  assert.deepEqual([await put('a'), await put('b'), await put('c')], [201, 201, 201]);
+  assert.deepEqual(await statusesOf(limited, 'a', 'b', 'c'), [201, 201, 201]);
   counting.written('inDoubt');
-  assert.equal(await put('d'), 429);
+  assert.deepEqual(await statusesOf(limited, 'd'), [429]);
 });
 
 describe('processes that share a table', () => {
   test('learn within seconds of what the others have registered, without a new weight', async () => {
     const world = limitedWorld(shared, { targetsMax: 2 });
     const other = world.another();
-    const elsewhere = async (name: string) =>
-      (await other.request('PUT', targetPath(name), { body: { spec: probed() } })).status;
-    assert.deepEqual([await elsewhere('a'), (await world.put('b')).status], [201, 201]);
-    assert.equal((await world.put('c')).status, 429);
-    assert.equal(await elsewhere('d'), 201, 'what the other has read is not old enough');
+    assert.deepEqual(await statusesOf(other, 'a'), [201]);
+    assert.deepEqual(await statusesOf(world, 'b', 'c'), [201, 429]);
+    assert.deepEqual(await statusesOf(other, 'd'), [201], 'what the other has read is not old enough');
     world.pass();
-    assert.equal(await elsewhere('e'), 429);
+    assert.deepEqual(await statusesOf(other, 'e'), [429]);
   });
 
   test('know of a namespace at once what they have let through themselves, and count it once', async () => {
     const world = limitedWorld(shared, { targetsPerNamespaceMax: 3 });
-    const statuses: number[] = [];
-    const put = async (name: string) => void statuses.push((await world.put(name)).status);
-    await put('a');
+    assert.deepEqual(await statusesOf(world, 'a'), [201]);
     world.pass();
-    await put('b');
+    assert.deepEqual(await statusesOf(world, 'b'), [201]);
     world.pass();
     await world.counted();
-    await put('c');
+    assert.deepEqual(await statusesOf(world, 'c'), [201]);
     world.pass();
-    await put('d');
+    assert.deepEqual(await statusesOf(world, 'd'), [429]);
     await world.counted();
-    await put('e');
-    assert.deepEqual(statuses, [201, 201, 201, 429, 429]);
+    assert.deepEqual(await statusesOf(world, 'e'), [429]);
   });
 
   test('note of a bucket no more than its largest namespaces', async () => {
@@ -241,7 +228,7 @@ describe('processes that share a table', () => {
       for (const name of namesIn00(namespace, number === 64 ? 2 : 1)) await world.put(name, { namespace });
     }
     await world.counted();
-    const weight: Item | undefined = await world.store.get({ pk: 'WEIGHT', sk: '00' });
+    const weight = await world.store.get({ pk: 'WEIGHT', sk: '00' });
     const noted = weight?.namespaces as readonly { readonly name: string; readonly targets: number }[];
     assert.equal(noted.length, 64);
     assert.deepEqual(noted[0], { name: 'namespace-64', targets: 2 });

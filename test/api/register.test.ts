@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { changesKey, targetAddress } from '../../shared/store/keys.ts';
 import type { Operation, Store } from '../../shared/store/store.ts';
-import { apiWorld, manifest, startMs, targetPath, type World } from './world.ts';
+import { manyNames } from './many-targets.ts';
+import { apiWorld, keyOf, losingStore, manifest, registered, startMs, targetPath, type World } from './world.ts';
 
 const path = targetPath('checkout');
 
@@ -20,7 +21,7 @@ function writeLog() {
 }
 
 function nameOf(operation: Operation): string {
-  const { pk, sk } = operation.kind === 'put' ? operation.item : operation.key;
+  const { pk, sk } = keyOf(operation);
   return `${operation.kind} ${pk === 'CHANGES' ? 'CHANGES' : sk.split('#').slice(2).join('#')}`;
 }
 
@@ -29,31 +30,18 @@ async function counter(world: World): Promise<unknown> {
   return (await world.store.get(changesKey(bucket)))?.[slice];
 }
 
-async function register(world: World, body: unknown = manifest()) {
-  const response = await world.request('PUT', path, { body });
-  assert.equal(response.status, 201);
-  return (await response.json()) as { readonly metadata: { readonly uid: string } };
-}
+/** The uid of the target, which is new. */
+const register = async (world: World) => (await world.expect(201, 'PUT', path, manifest())).body.metadata.uid;
 
 describe('PUT of a new target', () => {
   test('answers 201 with the target, its defaults and its entity tag', async () => {
-    const world = apiWorld();
-    const response = await world.request('PUT', path, { body: manifest() });
-    assert.equal(response.status, 201);
-    assert.equal(response.headers.get('etag'), '"1"');
-    assert.equal(response.headers.get('warning'), null);
-    const { metadata, spec, status } = (await response.json()) as Record<string, never>;
-    assert.partialDeepStrictEqual(metadata, {
-      namespace: 'default',
-      name: 'checkout',
-      generation: 1,
-      resourceVersion: '1',
-      creationTimestamp: '2026-01-01T12:00:00Z',
-    });
-    assert.partialDeepStrictEqual(spec, { host: '127.0.0.1', restartPolicy: 'Always', lifecycle: 'static' });
-    assert.partialDeepStrictEqual(status, {
-      phase: 'Running',
-      probes: [{ container: 'main', probeType: 'readiness', version: 0 }],
+    const { etag, warning, body } = await apiWorld().expect(201, 'PUT', path, manifest());
+    assert.deepEqual([etag, warning], ['"1"', null]);
+    const named = { namespace: 'default', name: 'checkout' };
+    assert.partialDeepStrictEqual(body, {
+      metadata: { ...named, generation: 1, resourceVersion: '1', creationTimestamp: '2026-01-01T12:00:00Z' },
+      spec: { host: '127.0.0.1', restartPolicy: 'Always', lifecycle: 'static' },
+      status: { phase: 'Running', probes: [{ container: 'main', probeType: 'readiness', version: 0 }] },
     });
   });
 
@@ -71,46 +59,25 @@ describe('PUT of a new target', () => {
 
   test('lets a static container run since now', async () => {
     const world = apiWorld();
-    const { metadata } = await register(world);
-    const [status] = (await world.items('checkout')).filter(({ kind }) => kind === 'STATUS');
-    assert.partialDeepStrictEqual(status, {
-      uid: metadata.uid,
-      status: {
-        containerStatuses: [
-          {
-            name: 'main',
-            containerID: `probelet://${metadata.uid}/main/0`,
-            state: { kind: 'running', startedAtMs: startMs },
-          },
-        ],
-      },
-    });
+    const uid = await register(world);
+    const state = { kind: 'running', startedAtMs: startMs };
+    const containerStatuses = [{ name: 'main', containerID: `probelet://${uid}/main/0`, state }];
+    assert.partialDeepStrictEqual(await world.itemOf('checkout', 'STATUS'), { uid, status: { containerStatuses } });
   });
 
   test('wakes status-sync', async () => {
     const world = apiWorld();
-    const { metadata } = await register(world);
+    const uid = await register(world);
     await world.bus.settled();
-    assert.deepEqual(
-      world.published.map((event) => [event['detail-type'], event.detail]),
-      [
-        [
-          'Target Sync Requested',
-          {
-            schemaVersion: 1,
-            id: world.published[0]?.detail.id,
-            target: { namespace: 'default', name: 'checkout', uid: metadata.uid },
-            reason: 'TargetWritten',
-          },
-        ],
-      ],
-    );
+    const [event, ...others] = world.published;
+    assert.deepEqual([event?.['detail-type'], others], ['Target Sync Requested', []]);
+    const target = { namespace: 'default', name: 'checkout', uid };
+    assert.deepEqual(event?.detail, { schemaVersion: 1, id: event?.detail.id, target, reason: 'TargetWritten' });
   });
 
   test('with dryRun answers what would be stored, and stores and publishes nothing', async () => {
     const world = apiWorld();
-    const response = await world.request('PUT', `${path}?dryRun=true`, { body: manifest() });
-    assert.equal(response.status, 201);
+    await world.expect(201, 'PUT', `${path}?dryRun=true`, manifest());
     assert.equal(await world.everything(), 0);
     await world.bus.settled();
     assert.deepEqual(world.published, []);
@@ -119,15 +86,10 @@ describe('PUT of a new target', () => {
   test('with a name or namespace that Kubernetes would not take is refused', async () => {
     const world = apiWorld();
     for (const bad of [
-      targetPath('Upper'),
-      targetPath('a..b'),
+      ...['Upper', 'a..b', 'a%2Fb', '%00'].map((name) => targetPath(name)),
       targetPath('x', 'name.space'),
-      targetPath('a%2Fb'),
-      targetPath('%00'),
-    ]) {
-      const response = await world.request('PUT', bad, { body: manifest() });
-      assert.equal(response.status, 422, bad);
-    }
+    ])
+      await world.expect(422, 'PUT', bad, manifest());
     assert.equal(await world.everything(), 0);
   });
 });
@@ -138,39 +100,30 @@ describe('PUT of a known target', () => {
     const world = apiWorld({ wrapStore });
     await register(world);
     writes.length = 0;
-    const response = await world.request('PUT', path, { body: manifest() });
-    assert.equal(response.status, 200);
-    assert.equal(response.headers.get('etag'), '"1"');
+    assert.equal((await world.expect(200, 'PUT', path, manifest())).etag, '"1"');
     assert.deepEqual(writes, ['update CHANGES']);
     await world.bus.settled();
     assert.equal(world.published.length, 2);
   });
 
   test('what GET shows can be PUT again and changes nothing', async () => {
-    const world = apiWorld();
-    await register(world);
-    const shown = await (await world.request('GET', path)).text();
-    const response = await world.request('PUT', path, { body: shown });
-    assert.equal(response.status, 200);
-    assert.equal(response.headers.get('etag'), '"1"');
+    const world = await registered();
+    const { text } = await world.ask('GET', path);
+    assert.equal((await world.expect(200, 'PUT', path, text)).etag, '"1"');
   });
 
   test('with another spec grows generation and resourceVersion', async () => {
     const world = apiWorld();
-    const { metadata } = await register(world);
-    const response = await world.request('PUT', path, { body: manifest('127.0.0.2') });
-    assert.equal(response.status, 200);
-    assert.equal(response.headers.get('etag'), '"2"');
-    const shown = (await response.json()) as { readonly metadata: object };
-    assert.partialDeepStrictEqual(shown.metadata, { uid: metadata.uid, generation: 2, resourceVersion: '2' });
+    const uid = await register(world);
+    const { etag, body } = await world.expect(200, 'PUT', path, manifest('127.0.0.2'));
+    assert.equal(etag, '"2"');
+    assert.partialDeepStrictEqual(body.metadata, { uid, generation: 2, resourceVersion: '2' });
   });
 
   test('with other labels grows the resourceVersion only', async () => {
-    const world = apiWorld();
-    await register(world);
-    const response = await world.request('PUT', path, { body: { ...manifest(), metadata: { labels: { a: 'b' } } } });
-    const shown = (await response.json()) as { readonly metadata: object };
-    assert.partialDeepStrictEqual(shown.metadata, { generation: 1, resourceVersion: '2', labels: { a: 'b' } });
+    const world = await registered();
+    const { body } = await world.ask('PUT', path, { ...manifest(), metadata: { labels: { a: 'b' } } });
+    assert.partialDeepStrictEqual(body.metadata, { generation: 1, resourceVersion: '2', labels: { a: 'b' } });
   });
 
   test('adds PROBE items for new probes and leaves those that exist alone', async () => {
@@ -178,59 +131,40 @@ describe('PUT of a known target', () => {
     const world = apiWorld({ wrapStore });
     await register(world);
     writes.length = 0;
-    const { spec } = manifest();
-    const more = { spec: { ...spec, livenessProbe: { tcpSocket: { port: 8080 } } } };
-    assert.equal((await world.request('PUT', path, { body: more })).status, 200);
+    await world.expect(200, 'PUT', path, {
+      spec: { ...manifest().spec, livenessProbe: { tcpSocket: { port: 8080 } } },
+    });
     assert.deepEqual(writes, ['update CHANGES', 'put PROBE#main#liveness + update TARGET', 'update CHANGES']);
   });
 
   test('without a probe keeps its item, and takes it up again later', async () => {
-    const world = apiWorld();
-    await register(world);
-    const other = { spec: { host: '127.0.0.1', livenessProbe: { tcpSocket: { port: 8080 } } } };
-    assert.equal((await world.request('PUT', path, { body: other })).status, 200);
+    const world = await registered();
+    await world.expect(200, 'PUT', path, { spec: { host: '127.0.0.1', livenessProbe: { tcpSocket: { port: 8080 } } } });
     const kinds = (await world.items('checkout')).map(({ kind }) => kind);
     assert.deepEqual(kinds, ['PROBE', 'PROBE', 'STATUS', 'TARGET']);
-    assert.equal((await world.request('PUT', path, { body: manifest() })).status, 200);
+    await world.expect(200, 'PUT', path, manifest());
   });
 
   test('keeps manual triggers that were asked for', async () => {
-    const world = apiWorld();
-    await register(world);
-    await world.request('POST', `${path}/probe`);
-    await world.request('PUT', path, { body: manifest('127.0.0.2') });
-    const [target] = (await world.items('checkout')).filter(({ kind }) => kind === 'TARGET');
-    assert.deepEqual(target?.probeRequests, { 'main#readiness': 1 });
+    const world = await registered();
+    await world.ask('POST', `${path}/probe`);
+    await world.ask('PUT', path, manifest('127.0.0.2'));
+    assert.deepEqual((await world.itemOf('checkout', 'TARGET'))?.probeRequests, { 'main#readiness': 1 });
   });
 
   test('with more probes over its life than can be purged is refused', async () => {
-    const world = apiWorld();
-    const names = (prefix: string) => Array.from({ length: 20 }, (_, index) => `${prefix}${index}`);
     const probe = { tcpSocket: { port: 1 } };
-    const body = (prefix: string) => ({
-      spec: {
-        host: '127.0.0.1',
-        containers: names(prefix).map((name) => ({
-          name,
-          readinessProbe: probe,
-          livenessProbe: probe,
-          startupProbe: probe,
-        })),
-      },
-    });
-    assert.equal((await world.request('PUT', path, { body: body('a') })).status, 201);
-    const response = await world.request('PUT', path, { body: body('b') });
-    assert.equal(response.status, 422);
+    const probes = { readinessProbe: probe, livenessProbe: probe, startupProbe: probe };
+    const containers = (prefix: string) => manyNames(20).map((name) => ({ name: `${prefix}${name}`, ...probes }));
+    const world = await registered({ spec: { host: '127.0.0.1', containers: containers('a') } });
+    await world.expect(422, 'PUT', path, { spec: { host: '127.0.0.1', containers: containers('b') } });
     assert.equal((await world.items('checkout')).length, 62);
   });
 
   test('is refused while the target terminates', async () => {
-    const world = apiWorld();
-    await register(world);
-    await world.request('DELETE', path);
-    const response = await world.request('PUT', path, { body: manifest() });
-    assert.equal(response.status, 409);
-    assert.equal(((await response.json()) as { type: string }).type, 'urn:probelet:problem:terminating');
+    const world = await registered();
+    await world.ask('DELETE', path);
+    assert.equal((await world.expect(409, 'PUT', path, manifest())).body.type, 'urn:probelet:problem:terminating');
   });
 });
 
@@ -247,23 +181,18 @@ describe('preconditions', () => {
   ];
   for (const [what, headers, status] of rows)
     test(`${what}: ${status}`, async () => {
-      const world = apiWorld();
-      await register(world);
-      const response = await world.request('PUT', path, { body: manifest('127.0.0.3'), headers });
-      assert.equal(response.status, status);
-      assert.equal(response.headers.get('etag'), status === 200 ? '"2"' : null);
+      const { etag } = await (await registered()).expect(status, 'PUT', path, manifest('127.0.0.3'), headers);
+      assert.equal(etag, status === 200 ? '"2"' : null);
     });
 
   test('If-Match for a target that does not exist: 412', async () => {
     const world = apiWorld();
-    for (const tag of ['*', '"1"'])
-      assert.equal((await world.request('PUT', path, { body: manifest(), headers: { 'if-match': tag } })).status, 412);
+    for (const tag of ['*', '"1"']) await world.expect(412, 'PUT', path, manifest(), { 'if-match': tag });
     assert.equal(await world.everything(), 0);
   });
 
   test('If-None-Match for a target that does not exist: 201', async () => {
-    const response = await apiWorld().request('PUT', path, { body: manifest(), headers: { 'if-none-match': '*' } });
-    assert.equal(response.status, 201);
+    await apiWorld().expect(201, 'PUT', path, manifest(), { 'if-none-match': '*' });
   });
 });
 
@@ -271,45 +200,27 @@ describe('others write at the same time', () => {
   test('of several first PUTs one registers and the others replace', async () => {
     const world = apiWorld();
     const hosts = ['127.0.0.1', '127.0.0.2', '127.0.0.3', '127.0.0.4'];
-    const statuses = await Promise.all(
-      hosts.map(async (host) => (await world.request('PUT', path, { body: manifest(host) })).status),
-    );
-    assert.deepEqual(statuses.sort(), [200, 200, 200, 201]);
-    const response = await world.request('GET', path);
-    assert.equal(response.headers.get('etag'), '"4"');
+    const answers = await Promise.all(hosts.map((host) => world.ask('PUT', path, manifest(host))));
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 200, 200, 201]);
+    assert.equal((await world.ask('GET', path)).etag, '"4"');
   });
 
   test('of several first PUTs that must be new one succeeds', async () => {
     const world = apiWorld();
-    const put = () => world.request('PUT', path, { body: manifest(), headers: { 'if-none-match': '*' } });
+    const put = () => world.ask('PUT', path, manifest(), { 'if-none-match': '*' });
     const statuses = (await Promise.all([put(), put(), put()])).map(({ status }) => status);
     assert.deepEqual(statuses.sort(), [201, 412, 412]);
   });
 
   test('manual triggers at the same time are all counted', async () => {
-    const world = apiWorld();
-    await register(world);
-    await Promise.all(Array.from({ length: 4 }, () => world.request('POST', `${path}/probe`)));
-    const [target] = (await world.items('checkout')).filter(({ kind }) => kind === 'TARGET');
-    assert.deepEqual(target?.probeRequests, { 'main#readiness': 4 });
+    const world = await registered();
+    await Promise.all(Array.from({ length: 4 }, () => world.ask('POST', `${path}/probe`)));
+    assert.deepEqual((await world.itemOf('checkout', 'TARGET'))?.probeRequests, { 'main#readiness': 4 });
   });
 
   test('a write in doubt that was applied is not done twice', async () => {
-    let lost = 0;
-    const world = apiWorld({
-      wrapStore: (store) => ({
-        ...store,
-        write: async (operations, options) => {
-          const outcome = await store.write(operations, options);
-          if (operations.length === 1 || lost > 0) return outcome;
-          lost += 1;
-          return { kind: 'inDoubt' };
-        },
-      }),
-    });
-    const response = await world.request('PUT', path, { body: manifest() });
-    assert.equal(response.status, 200);
-    assert.equal(response.headers.get('etag'), '"1"');
-    assert.equal(lost, 1);
+    const { lost, wrapStore } = losingStore();
+    const { etag } = await apiWorld({ wrapStore }).expect(200, 'PUT', path, manifest());
+    assert.deepEqual([etag, lost.next], ['"1"', false]);
   });
 });

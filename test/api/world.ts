@@ -1,14 +1,17 @@
+import assert from 'node:assert/strict';
 import { type ApiApp, apiApp } from '../../shared/api/app.ts';
 import type { ApiDeps } from '../../shared/api/deps.ts';
 import type { EventEnvelope } from '../../shared/bus/envelope.ts';
 import { inProcessBus } from '../../shared/bus/in-process.ts';
+import type { Json } from '../../shared/lib/json.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
 import type { Poison } from '../../shared/store/items.ts';
 import { prefixEnd, targetAddress } from '../../shared/store/keys.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';
-import type { Item, Store } from '../../shared/store/store.ts';
+import type { Item, Key, Operation, Store } from '../../shared/store/store.ts';
 import { immediateClock } from '../support/immediate-clock.ts';
 import { recordingLog } from '../support/recording-log.ts';
+import { type Answer, type AnswerBody, answerOf } from './answer.ts';
 import { assertDocumented, type OpenApi } from './documented.ts';
 
 export const startMs = Date.UTC(2026, 0, 1, 12);
@@ -61,11 +64,29 @@ export function apiWorld(overrides: Partial<ApiDeps> & { readonly wrapStore?: (s
     assertDocumented(await document, sent, response);
     return response;
   };
+  /** A request with this body, and what it is answered with. */
+  const ask = async <Body = AnswerBody>(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Answer<Body>> => answerOf(await request(method, path, { body, headers }));
+  /** As `ask`, and fails unless the answer has this status. */
+  const expect = async <Body = AnswerBody>(status: number, ...asked: Parameters<typeof ask>): Promise<Answer<Body>> => {
+    const answer = await ask<Body>(...asked);
+    const [method, path, body] = asked;
+    assert.equal(answer.status, status, `${method} ${path} ${JSON.stringify(body)?.slice(0, 500)}: ${answer.text}`);
+    return answer;
+  };
+  const write = (operation: Operation) => sqlite.write([operation], { token: systemRandom.uuid() });
   /** All items of one target. */
   const items = (name: string, namespace = 'default'): Promise<readonly Item[]> => {
     const { pk, prefix } = targetAddress(namespace, name);
     return sqlite.query({ pk, from: prefix, to: prefix + prefixEnd });
   };
+  /** The first item of a target that has this kind. */
+  const itemOf = async (name: string, kind: string): Promise<Item | undefined> =>
+    (await items(name)).find((item) => item.kind === kind);
   const everything = async (): Promise<number> => {
     const buckets = Array.from({ length: 256 }, (_, index) => `B#${index.toString(16).padStart(2, '0')}`);
     const found = await Promise.all([...buckets, 'CHANGES'].map((pk) => sqlite.query({ pk })));
@@ -74,8 +95,19 @@ export function apiWorld(overrides: Partial<ApiDeps> & { readonly wrapStore?: (s
   return {
     app,
     request,
+    ask,
+    expect,
     items,
+    itemOf,
     everything,
+    /** Past the API. */
+    put: (item: Item) => write({ kind: 'put', item }),
+    set: ({ pk, sk }: Key, set: { readonly [attribute: string]: Json | undefined }) =>
+      write({ kind: 'update', key: { pk, sk }, set }),
+    /** As after the purge of a target. */
+    remove: async (name: string) => {
+      for (const { pk, sk } of await items(name)) await write({ kind: 'delete', key: { pk, sk } });
+    },
     store: sqlite,
     bus,
     published,
@@ -94,6 +126,30 @@ async function documentOf(app: ApiApp): Promise<OpenApi> {
   return response.json() as Promise<OpenApi>;
 }
 
+/** A world in which the target `checkout` is registered. */
+export async function registered(body: object = manifest()): Promise<World> {
+  const world = apiWorld();
+  await world.expect(201, 'PUT', targetPath('checkout'), body);
+  return world;
+}
+
+/** Stores the next write of a target and then loses the answer to it. */
+export function losingStore() {
+  const lost = { next: true };
+  const wrapStore = (store: Store): Store => ({
+    ...store,
+    write: async (operations, options) => {
+      const outcome = await store.write(operations, options);
+      if (!lost.next || !operations.some((each) => keyOf(each).sk.endsWith('#TARGET'))) return outcome;
+      lost.next = false;
+      return { kind: 'inDoubt' };
+    },
+  });
+  return { lost, wrapStore };
+}
+
+export const keyOf = (operation: Operation): Key => (operation.kind === 'put' ? operation.item : operation.key);
+
 /** What a world with a token has. */
 export const testToken = 'a-token-for-tests';
 
@@ -105,3 +161,7 @@ export const targetPath = (name: string, namespace = 'default') => `/v1/namespac
 export const manifest = (host = '127.0.0.1') => ({
   spec: { host, readinessProbe: { httpGet: { path: '/ready', port: 8080 } } },
 });
+
+export const targetsPath = '/v1/namespaces/default/targets';
+
+export const yaml = { 'content-type': 'application/yaml' };
