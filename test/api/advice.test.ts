@@ -5,7 +5,7 @@ import { parseAllowList } from '../../shared/exec/allow-list.ts';
 import { allowListRefusal } from '../../shared/exec/local.ts';
 import { dialPolicy, dialRefusal } from '../../shared/net/policy.ts';
 import { adviser } from '../../shared/prober/advice.ts';
-import type { Answer } from './answer.ts';
+import type { Answer } from '../support/api-client.ts';
 import { apiWorld, targetPath } from './world.ts';
 
 const allowed = parseAllowList('/bin/true');

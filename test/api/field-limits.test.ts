@@ -90,7 +90,7 @@ function onlyField(built: unknown, [key, ...rest]: Path): unknown {
 async function casesOf(body: Body, schema: z.ZodType): Promise<readonly Case[]> {
   const world = apiWorld();
   const base = { manifest: basis('manifest', []), report: basis('report', []) };
-  await world.request('PUT', path, { body: base.manifest });
+  await world.expect(201, 'PUT', path, base.manifest);
   const takes = async (document: unknown): Promise<boolean> => {
     const url = body === 'manifest' ? `${path}?dryRun=true` : `${path}/status?dryRun=true`;
     const headers = { 'content-type': 'application/json' };

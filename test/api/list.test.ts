@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { instantText } from '../../shared/api/instant-text.ts';
 import { parseLabelSelector } from '../../shared/api/label-selector.ts';
 import { targetHash } from '../../shared/store/keys.ts';
-import type { Answer } from './answer.ts';
+import type { Answer } from '../support/api-client.ts';
 import { list, names, pages } from './lists.ts';
 import { manyNames } from './many-targets.ts';
 import { apiWorld, manifest, startMs, targetPath } from './world.ts';

@@ -1,5 +1,5 @@
 /** Reads lists of targets. `query` is what follows `/v1/targets`. */
-import type { AnswerBody } from './answer.ts';
+import type { AnswerBody } from '../support/api-client.ts';
 import type { World } from './world.ts';
 
 export const list = async (world: World, query = ''): Promise<AnswerBody> =>

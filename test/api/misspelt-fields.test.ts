@@ -10,7 +10,7 @@ import { desiredSchema } from '../../shared/api/routes/desired.ts';
 import { probeRequestSchema } from '../../shared/api/routes/probe.ts';
 import { reportSchema } from '../../shared/api/status-report.ts';
 import { at } from '../../shared/core/field-problem.ts';
-import type { AnswerBody } from './answer.ts';
+import type { AnswerBody } from '../support/api-client.ts';
 import { apiWorld, registered, targetPath, targetsPath } from './world.ts';
 
 type ObjectAt = { readonly path: Path; readonly fields: readonly string[] };

@@ -25,7 +25,7 @@ export function eventSource() {
 /** Opens a stream. `id`: what it says first, the id of its place. */
 export async function watching(world: World, query = '', lastEventId?: string) {
   const headers = lastEventId === undefined ? {} : { 'last-event-id': lastEventId };
-  const response = await world.request('GET', `/v1/watch${query}`, { headers });
+  const response = await world.request('GET', `/v1/watch${query}`, undefined, headers);
   assert.equal(response.status, 200);
   assert.equal(response.headers.get('content-type'), 'text/event-stream');
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();

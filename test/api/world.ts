@@ -9,18 +9,19 @@ import type { Poison } from '../../shared/store/items.ts';
 import { prefixEnd, targetAddress } from '../../shared/store/keys.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';
 import type { Item, Key, Operation, Store } from '../../shared/store/store.ts';
+import {
+  type Answer,
+  type AnswerBody,
+  answerOf,
+  apiRequest,
+  type RequestHeaders,
+  targetPath,
+} from '../support/api-client.ts';
 import { immediateClock } from '../support/immediate-clock.ts';
 import { recordingLog } from '../support/recording-log.ts';
-import { type Answer, type AnswerBody, answerOf } from './answer.ts';
 import { assertDocumented, type OpenApi } from './documented.ts';
 
 export const startMs = Date.UTC(2026, 0, 1, 12);
-
-export type RequestOptions = {
-  readonly headers?: Readonly<Record<string, string>>;
-  /** A string is sent as it is; anything else as JSON. */
-  readonly body?: unknown;
-};
 
 /** The API over a store in memory, a bus in process and a clock that stands still until it is moved. */
 export function apiWorld(overrides: Partial<ApiDeps> & { readonly wrapStore?: (store: Store) => Store } = {}) {
@@ -51,26 +52,17 @@ export function apiWorld(overrides: Partial<ApiDeps> & { readonly wrapStore?: (s
   const request = async (
     method: string,
     path: string,
-    { headers = {}, body }: RequestOptions = {},
+    body?: unknown,
+    headers: RequestHeaders = {},
   ): Promise<Response> => {
-    const isJson = body !== undefined && typeof body !== 'string';
-    const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
-    const sent = new Request(`http://probelet.test${path}`, {
-      method,
-      headers: { ...(body !== undefined && { 'content-type': type }), ...headers },
-      ...(body !== undefined && { body: isJson ? JSON.stringify(body) : body }),
-    });
+    const sent = apiRequest(`http://probelet.test${path}`, method, body, headers);
     const response = await app.fetch(sent);
     assertDocumented(await document, sent, response);
     return response;
   };
   /** A request with this body, and what it is answered with. */
-  const ask = async <Body = AnswerBody>(
-    method: string,
-    path: string,
-    body?: unknown,
-    headers: Readonly<Record<string, string>> = {},
-  ): Promise<Answer<Body>> => answerOf(await request(method, path, { body, headers }));
+  const ask = async <Body = AnswerBody>(...asked: Parameters<typeof request>): Promise<Answer<Body>> =>
+    answerOf(await request(...asked));
   /** As `ask`, and fails unless the answer has this status. */
   const expect = async <Body = AnswerBody>(status: number, ...asked: Parameters<typeof ask>): Promise<Answer<Body>> => {
     const answer = await ask<Body>(...asked);
@@ -155,7 +147,7 @@ export const testToken = 'a-token-for-tests';
 
 export type World = ReturnType<typeof apiWorld>;
 
-export const targetPath = (name: string, namespace = 'default') => `/v1/namespaces/${namespace}/targets/${name}`;
+export { targetPath };
 
 /** A small manifest with one readiness probe. */
 export const manifest = (host = '127.0.0.1') => ({

@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Runtime, startRuntime } from '../../functions/local/runtime.ts';
 import { parseAllowList } from '../../shared/exec/allow-list.ts';
+import { askApi } from '../support/api-client.ts';
 import { type Ends, quietProcess, unansweredBook } from '../support/quiet-process.ts';
 import { recordingLog } from '../support/recording-log.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
-import { type Answer, allowedPrograms, type World, type WorldEvent } from './world.ts';
+import { allowedPrograms, type World, type WorldEvent } from './world.ts';
 
 export type InjectedWorld = World & {
   readonly runtime: Runtime;
@@ -43,7 +44,7 @@ export function startInjectedWorld(given: InjectedWorldOptions = {}): InjectedWo
     slackMs: 0,
     runtime,
     log,
-    api: (method, path, body) => ask(runtime, { method, path, body }),
+    api: (method, path, body) => askApi(runtime, method, path, body),
     subscribe: (listener) =>
       runtime.bus.subscribe({ source: ['probelet'] }, (event) => listener(event as WorldEvent), { name: 'scenario' }),
     play: (promise) => clock.runUntil(promise),
@@ -52,19 +53,6 @@ export function startInjectedWorld(given: InjectedWorldOptions = {}): InjectedWo
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-async function ask(
-  runtime: Runtime,
-  { method, path, body }: { readonly method: string; readonly path: string; readonly body: unknown },
-): Promise<Answer> {
-  const request = new Request(`http://127.0.0.1${path}`, {
-    method,
-    ...(body !== undefined && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-  });
-  const response = await runtime.fetch(request);
-  const text = await response.text();
-  return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
 }
 
 /** `hanging-<pid>`: a probe's command that does not end; `orphan-<pid>`: what it left behind, which holds its output open. */

@@ -1,11 +1,12 @@
 /** The product as a user runs it: a process of its own, started with the documented options, in real time. */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sleep, systemClock } from '../../shared/lib/clock.ts';
+import { endProduct, type Product, spawnProduct, startProduct } from '../local/product.ts';
+import { askApi } from '../support/api-client.ts';
 import { unansweredBook } from '../support/quiet-process.ts';
-import { type Answer, allowedPrograms, type World, type WorldEvent } from './world.ts';
+import { allowedPrograms, type World, type WorldEvent } from './world.ts';
 
 export type RealWorld = World & {
   readonly dataDir: string;
@@ -29,7 +30,9 @@ export async function startRealWorld(): Promise<RealWorld> {
   const allowExec = join(folder, 'allow-exec');
   writeFileSync(allowExec, allowedPrograms.join('\n'));
   const listeners = new Set<(event: WorldEvent) => void>();
-  let product = await launch({ dataDir, allowExec });
+  const options = ['--port', '0', '--data-dir', dataDir, '--allow-exec', allowExec];
+  const launch = (): Promise<Product> => startProduct(options, { startMsMax });
+  let product = await launch();
   let watching = watch(product.url, listeners);
   return {
     clock: systemClock,
@@ -39,7 +42,7 @@ export async function startRealWorld(): Promise<RealWorld> {
     unanswered: unansweredBook(),
     baseUrl: () => product.url,
     pid: () => product.child.pid ?? 0,
-    api: (method, path, body) => ask(product.url, { method, path, body }),
+    api: (method, path, body) => askApi(product.url, method, path, body),
     subscribe(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -47,72 +50,25 @@ export async function startRealWorld(): Promise<RealWorld> {
     play: (promise) => promise,
     async kill() {
       watching.abort();
-      await ended(product.child, 'SIGKILL');
+      await product.stop('SIGKILL');
     },
     async start() {
       const startedMs = performance.now();
-      product = await launch({ dataDir, allowExec });
+      product = await launch();
       watching = watch(product.url, listeners);
       return performance.now() - startedMs;
     },
     async startAndKill(afterMs) {
-      const child = spawnProduct({ dataDir, allowExec });
+      const child = spawnProduct(options);
       await sleep(systemClock, afterMs);
-      await ended(child, 'SIGKILL');
+      await endProduct(child, 'SIGKILL');
     },
     async stop() {
       watching.abort();
-      await ended(product.child, 'SIGTERM');
+      await product.stop();
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-type Product = { readonly child: ChildProcess; readonly url: string };
-
-const main = new URL('../../functions/local/main.ts', import.meta.url).pathname;
-
-type Options = { readonly dataDir: string; readonly allowExec: string };
-
-function spawnProduct({ dataDir, allowExec }: Options) {
-  const flags = ['--port', '0', '--data-dir', dataDir, '--allow-exec', allowExec];
-  return spawn(process.execPath, [main, ...flags], { stdio: ['ignore', 'ignore', 'pipe'] });
-}
-
-async function launch(options: Options): Promise<Product> {
-  const child = spawnProduct(options);
-  let said = '';
-  const url = await new Promise<string>((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`not listening after ${startMsMax} ms: ${said}`)), startMsMax);
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
-      const match = /listens on (\S+?),/.exec(said);
-      if (match?.[1] === undefined) return;
-      clearTimeout(timer);
-      resolve(match[1]);
-    });
-    child.once('exit', (code) => reject(new Error(`ended with ${code}: ${said}`)));
-  });
-  return { child, url };
-}
-
-async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exit = new Promise((resolve) => child.once('exit', resolve));
-  child.kill(signal);
-  await exit;
-}
-
-async function ask(
-  base: string,
-  { method, path, body }: { readonly method: string; readonly path: string; readonly body: unknown },
-): Promise<Answer> {
-  const response = await fetch(base + path, {
-    method,
-    ...(body !== undefined && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-  });
-  const text = await response.text();
-  return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
 }
 
 function watch(base: string, listeners: ReadonlySet<(event: WorldEvent) => void>): AbortController {

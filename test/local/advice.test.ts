@@ -11,9 +11,9 @@ import { parseAllowList } from '../../shared/exec/allow-list.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
 import { probe } from '../../shared/prober/probe.ts';
-import { inProcessQueue } from '../../shared/queue/in-process.ts';
-import { sqliteStore } from '../../shared/store/sqlite.ts';
+import { askApi, type Served, targetPath } from '../support/api-client.ts';
 import { recordingLog } from '../support/recording-log.ts';
+import { servicesInMemory } from './services.ts';
 
 const [clock, random, log] = [systemClock, systemRandom, recordingLog()];
 const name = { namespace: 'default', name: 'checkout' };
@@ -33,6 +33,9 @@ const http = (host: string, port = 9, headers: { readonly [name: string]: string
   httpGet: { host, port, httpHeaders: Object.entries(headers).map(([header, value]) => ({ name: header, value })) },
 });
 const exec = (...command: readonly string[]) => ({ exec: { command } });
+const token = 'env:PROBELET_SECRET_TOKEN';
+const other = 'env:PROBELET_SECRET_OTHER';
+const missing = 'env:PROBELET_SECRET_MISSING';
 const withSecret = (reference: string, port = 9) => http('127.0.0.1', port, { Authorization: reference });
 
 type Handler = { readonly [kind: string]: unknown };
@@ -42,20 +45,14 @@ type Row = readonly [what: string, handler: Handler, advice?: RegExp];
 const denied = (host: string) =>
   new RegExp(`the dial policy denies ${host.replaceAll('.', '[.]')}; no option allows it`);
 
+const noRequest = /request cannot be made: .* another port, host or path would allow it/;
+
 const rows: readonly Row[] = [
   ['loopback', tcp('127.0.0.1')],
   ['loopback of IPv6', http('::1')],
   ...[
-    ...['169.254.169.254', '0.0.0.0', '224.0.0.1', '255.255.255.255', '100.100.100.200', '::'],
-    ...[
-      '::ffff:169.254.169.254',
-      '64:ff9b::a9fe:a9fe',
-      'fd00:ec2::254',
-      'fe80::1',
-      'fe80::1%lo',
-      'ff02::1',
-      '::127.0.0.1',
-    ],
+    ...['169.254.169.254', '0.0.0.0', '224.0.0.1', '255.255.255.255', '100.100.100.200', '::', '::127.0.0.1'],
+    ...['::ffff:169.254.169.254', '64:ff9b::a9fe:a9fe', 'fd00:ec2::254', 'fe80::1', 'fe80::1%lo', 'ff02::1'],
   ].flatMap((host): readonly Row[] => [
     [`tcp to ${host}`, tcp(host), denied(host)],
     [`http to ${host}`, http(host), denied(host)],
@@ -65,29 +62,13 @@ const rows: readonly Row[] = [
   ['a command of the list, by a variable', exec('/bin/echo', '$(LETTER)')],
   ['another command', exec('/bin/echo', 'b'), /command "\/bin\/echo b" is not in the --allow-exec file; .* FILE/],
   ['a word with NUL', exec('/bin/true', '\0'), /contains NUL; remove it/],
-  ['a secret for this host', withSecret('env:PROBELET_SECRET_TOKEN')],
-  [
-    'a secret for another port',
-    withSecret('env:PROBELET_SECRET_TOKEN', 10),
-    /--secret PROBELET_SECRET_TOKEN=127\.0\.0\.1:10 /,
-  ],
-  [
-    'a secret that is not named',
-    withSecret('env:PROBELET_SECRET_OTHER'),
-    /--secret PROBELET_SECRET_OTHER=127\.0\.0\.1:9 /,
-  ],
-  [
-    'a variable that there is not',
-    withSecret('env:PROBELET_SECRET_MISSING'),
-    /there is no such variable; .* environment/,
-  ],
+  ['a secret for this host', withSecret(token)],
+  ['a secret for another port', withSecret(token, 10), /--secret PROBELET_SECRET_TOKEN=127\.0\.0\.1:10 /],
+  ['a secret that is not named', withSecret(other), /--secret PROBELET_SECRET_OTHER=127\.0\.0\.1:9 /],
+  ['a variable that there is not', withSecret(missing), /there is no such variable; .* environment/],
   ['a variable for something else', withSecret('env:PATH'), /has to begin with PROBELET_SECRET_/],
   ['a secret of AWS', withSecret('ssm:/probelet/token'), /resolves env: alone/],
-  [
-    'a port without a number',
-    { tcpSocket: { host: '127.0.0.1', port: 'none' } },
-    /request cannot be made: .* another port, host or path would allow it/,
-  ],
+  ['a port without a number', { tcpSocket: { host: '127.0.0.1', port: 'none' } }, noRequest],
 ];
 
 const specOf = (handler: Handler, host = '127.0.0.1'): TargetSpec => {
@@ -137,61 +118,50 @@ describe('advice is given of what the prober then refuses, and of nothing else',
   });
 });
 
-type Served = { readonly fetch: (request: Request) => Response | Promise<Response> };
-
-async function warningOf({ fetch }: Served, handler: Handler): Promise<string | null> {
-  const body = JSON.stringify({ spec: { host: '127.0.0.1', livenessProbe: handler } });
-  const headers = { 'content-type': 'application/json' };
-  const url = 'http://127.0.0.1/v1/namespaces/default/targets/checkout?dryRun=true';
-  const response = await fetch(new Request(url, { method: 'PUT', headers, body }));
-  assert.equal(response.status, 201);
-  return response.headers.get('warning');
+async function warningOf(served: Served, handler: Handler): Promise<string | null> {
+  const body = { spec: { host: '127.0.0.1', livenessProbe: handler } };
+  const { status, warning } = await askApi(served, 'PUT', `${targetPath('checkout')}?dryRun=true`, body);
+  assert.equal(status, 201);
+  return warning;
 }
+
+const warns = async (served: Served, handler: Handler, warning: RegExp) =>
+  assert.match((await warningOf(served, handler)) ?? '', warning);
 
 test('one process alone warns by its options', async (t) => {
   const off = startRuntime({ dataDir: ':memory:' }, { clock, random, log });
   t.after(off.stop);
-  assert.match(
-    (await warningOf(off, exec('/bin/true'))) ?? '',
-    /exec probes are off: no --allow-exec file was given; /,
-  );
-  assert.match(
-    (await warningOf(off, withSecret('env:PROBELET_SECRET_TOKEN'))) ?? '',
-    /may not be sent to 127\.0\.0\.1:9; /,
-  );
+  await warns(off, exec('/bin/true'), /exec probes are off: no --allow-exec file was given; /);
+  await warns(off, withSecret(token), /may not be sent to 127\.0\.0\.1:9; /);
   assert.equal(await warningOf(off, tcp('127.0.0.1')), null);
 
   const on = startRuntime({ dataDir: ':memory:', allowExec, secretHosts }, { clock, random, log });
   t.after(on.stop);
-  for (const handler of [exec('/bin/true'), withSecret('env:PROBELET_SECRET_TOKEN')])
-    assert.equal(await warningOf(on, handler), null);
-  assert.match((await warningOf(on, exec('/bin/false'))) ?? '', /is not in the --allow-exec file; /);
+  for (const handler of [exec('/bin/true'), withSecret(token)]) assert.equal(await warningOf(on, handler), null);
+  await warns(on, exec('/bin/false'), /is not in the --allow-exec file; /);
 });
 
 describe('a control process, which does not probe', () => {
   const controlled = async (options: object, ask: (control: Served) => Promise<void>) => {
-    const queue = inProcessQueue({ clock, visibilityMs: 15_000, retentionMs: 3_600_000 });
-    const services = { store: sqliteStore({ path: ':memory:' }), queue: { ...queue, settled: async () => {} } };
+    const services = servicesInMemory(clock);
     const control = startControl({ release: '', ...options }, { clock, random, log, services });
     await ask(control).finally(control.stop);
   };
 
   test('warns of addresses, which no worker dials', () =>
-    controlled({}, async (control) => {
-      assert.match((await warningOf(control, tcp('169.254.169.254'))) ?? '', denied('169.254.169.254'));
-    }));
+    controlled({}, (control) => warns(control, tcp('169.254.169.254'), denied('169.254.169.254'))));
 
   test('says nothing of commands and secrets that only the workers know of', () =>
     controlled({}, async (control) => {
-      for (const handler of [exec('/bin/false'), withSecret('env:PROBELET_SECRET_OTHER')])
+      for (const handler of [exec('/bin/false'), withSecret(other)])
         assert.equal(await warningOf(control, handler), null);
     }));
 
   test('warns by --allow-exec and --secret, but not of variables that the workers may have', () =>
     controlled({ allowExec, secretHosts }, async (control) => {
-      assert.match((await warningOf(control, exec('/bin/false'))) ?? '', /is not in the --allow-exec file; /);
-      assert.match((await warningOf(control, withSecret('env:PROBELET_SECRET_OTHER'))) ?? '', /may not be sent/);
-      for (const handler of [exec('/bin/true'), withSecret('env:PROBELET_SECRET_MISSING')])
+      await warns(control, exec('/bin/false'), /is not in the --allow-exec file; /);
+      await warns(control, withSecret(other), /may not be sent/);
+      for (const handler of [exec('/bin/true'), withSecret(missing)])
         assert.equal(await warningOf(control, handler), null);
     }));
 });

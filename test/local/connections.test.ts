@@ -1,12 +1,12 @@
 /** What idle and greedy clients of the API may take from the prober of the same process, which has few descriptors. */
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
+import { askApi, register, targetPath } from '../support/api-client.ts';
+import { type Product, startProduct } from './product.ts';
 
-const main = new URL('../../functions/local/main.ts', import.meta.url).pathname;
 const descriptors = 256;
 const clientsMax = 400;
 const probesAwaited = 2;
@@ -21,36 +21,25 @@ describe('a process with few descriptors', { concurrency: false }, () => {
     response.end();
     target.emit('probed');
   });
-  let child: ChildProcess | undefined;
+  let product: Product | undefined;
   let base = '';
   let watch: ReadableStreamDefaultReader<string> | undefined;
 
   before(async () => {
     target.listen(0, '127.0.0.1');
     await once(target, 'listening');
-    const command = `ulimit -n ${descriptors}; exec "$0" "$@"`;
-    const args = [process.execPath, main, '--port', '0', '--data-dir', ':memory:'];
-    child = spawn('sh', ['-c', command, ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
-    base = await new Promise((resolve) => {
-      child?.stderr?.setEncoding('utf8').on('data', (text: string) => {
-        const url = /listens on (http:\S+?),/.exec(text)?.[1];
-        if (url) resolve(url);
-      });
-    });
+    const command = ['sh', '-c', `ulimit -n ${descriptors}; exec "$0" "$@"`, process.execPath];
+    product = await startProduct(['--port', '0', '--data-dir', ':memory:'], { command });
+    base = product.url;
     const { port } = target.address() as AddressInfo;
-    const body = JSON.stringify({
-      spec: { host: '127.0.0.1', readinessProbe: { httpGet: { path: '/', port }, periodSeconds: 1 } },
-    });
-    const headers = { 'content-type': 'application/json' };
-    await fetch(`${base}/v1/namespaces/default/targets/healthy`, { method: 'PUT', headers, body });
+    const readinessProbe = { httpGet: { path: '/', port }, periodSeconds: 1 };
+    await register(base, 'healthy', { host: '127.0.0.1', readinessProbe });
     await once(target, 'probed');
   });
   after(async () => {
     for (const client of clients) client.destroy();
     target.close();
-    const ended = child && once(child, 'exit');
-    child?.kill('SIGTERM');
-    await ended;
+    await product?.stop();
   });
 
   /** Whether so many more probes arrive. */
@@ -75,13 +64,13 @@ describe('a process with few descriptors', { concurrency: false }, () => {
     watch = (await fetch(`${base}/v1/watch`)).body?.pipeThrough(new TextDecoderStream()).getReader();
     await connectClients();
     assert.ok(await probed(probesAwaited), `no ${probesAwaited} probes beside ${clientsMax} idle clients`);
-    const metrics = await (await fetch(`${base}/metrics`)).text();
+    const { text: metrics } = await askApi(base, 'GET', '/metrics');
     const [, unknown] = /^prober_probe_total\{.*result="unknown".*\} (\d+)$/m.exec(metrics) ?? [];
     assert.equal(Number(unknown ?? 0), 0, 'probes that came to nothing');
   });
 
   test('goes on telling a client that watched before', async () => {
-    await fetch(`${base}/v1/namespaces/default/targets/healthy/probe`, { method: 'POST' });
+    await askApi(base, 'POST', `${targetPath('healthy')}/probe`);
     let told = '';
     while (watch && !told.includes('ProbeRequested')) {
       const { value, done } = await watch.read();
@@ -92,8 +81,8 @@ describe('a process with few descriptors', { concurrency: false }, () => {
   });
 
   test('serves a new client while they stay', async () => {
-    const response = await fetch(`${base}/healthz`);
-    assert.deepEqual([response.status, ((await response.json()) as { status: string }).status], [200, 'ok']);
+    const { status, body } = await askApi<{ readonly status: string }>(base, 'GET', '/healthz');
+    assert.deepEqual([status, body.status], [200, 'ok']);
   });
 
   test('goes on probing beside clients whose requests never end', async () => {

@@ -11,6 +11,7 @@ import { localWatchdog } from '../../functions/local/watched.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
 import { dialPolicy } from '../../shared/net/policy.ts';
+import { askApi } from '../support/api-client.ts';
 
 const [folder = '', hangMs = ''] = process.argv.slice(2);
 const log = jsonLog(pino.destination({ sync: true }));
@@ -31,12 +32,8 @@ const runtime = startRuntime(
   { clock: systemClock, random: systemRandom, log, attribution, network: { policy, dnsServers: [] } },
 );
 process.on('message', async ({ path, method, body }: { path: string; method: string; body?: object }) => {
-  const request = new Request(`http://probelet.test${path}`, {
-    method,
-    ...(body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-  });
-  const answer = await runtime.fetch(request);
-  process.send?.({ status: answer.status, body: await answer.json() });
+  const answer = await askApi<object>(runtime, method, path, body);
+  process.send?.({ status: answer.status, body: answer.body });
 });
 await runtime.shard.loaded;
 process.send?.('loaded');

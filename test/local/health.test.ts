@@ -9,11 +9,11 @@ import { systemClock } from '../../shared/lib/clock.ts';
 import type { LogFields } from '../../shared/lib/log.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
 import { dialPolicy } from '../../shared/net/policy.ts';
-import { inProcessQueue } from '../../shared/queue/in-process.ts';
 import { runSchedule } from '../../shared/schedule/schedule.ts';
 import { encodeRun } from '../../shared/store/items.ts';
-import { sqliteStore } from '../../shared/store/sqlite.ts';
+import { askApi, register as registerTarget, type Served } from '../support/api-client.ts';
 import { recordingLog } from '../support/recording-log.ts';
+import { servicesInMemory } from './services.ts';
 
 /** Nobody answers for names, neither the target's nor the canary's. */
 const network = { policy: dialPolicy({ mode: 'local' }), dnsServers: ['127.0.0.1:9'] };
@@ -30,23 +30,17 @@ function doubtLog() {
   return { log: { ...recordingLog(), warn }, doubtful };
 }
 
-type Served = { readonly fetch: (request: Request) => Response | Promise<Response> };
+type Health = {
+  readonly status: string;
+  readonly degraded?: readonly { readonly reason: string; readonly since?: string; readonly shard?: string }[];
+};
 
-async function health({ fetch }: Served) {
-  const response = await fetch(new Request('http://127.0.0.1/healthz'));
-  const { status, degraded } = (await response.json()) as {
-    readonly status: string;
-    readonly degraded?: readonly { readonly reason: string; readonly since?: string; readonly shard?: string }[];
-  };
-  return { code: response.status, status, degraded };
+async function health(served: Served) {
+  const { status: code, body } = await askApi<Health>(served, 'GET', '/healthz');
+  return { code, status: body.status, degraded: body.degraded };
 }
 
-async function register({ fetch }: Served) {
-  const url = 'http://127.0.0.1/v1/namespaces/default/targets/unresolved';
-  const headers = { 'content-type': 'application/json' };
-  const body = JSON.stringify({ spec });
-  assert.equal((await fetch(new Request(url, { method: 'PUT', headers, body }))).status, 201);
-}
+const register = (served: Served) => registerTarget(served, 'unresolved', spec);
 
 describe('/healthz', { concurrency: true }, () => {
   test('of one process alone says that its prober doubts itself, and why', async () => {
@@ -64,14 +58,10 @@ describe('/healthz', { concurrency: true }, () => {
 
   test('of a worker names the shard', async () => {
     const { log, doubtful } = doubtLog();
-    const store = sqliteStore({ path: ':memory:' });
-    const queue = {
-      ...inProcessQueue({ clock, visibilityMs: 15_000, retentionMs: 3_600_000 }),
-      settled: async () => {},
-    };
+    const services = servicesInMemory(clock);
     const options = { release: '', concurrency: 1 };
-    const worker = startWorker(options, { clock, random, log, services: { store, queue }, network, wayOut });
-    const alone = startControl({ release: '', mode: 'resident' }, { clock, random, log, services: { store, queue } });
+    const worker = startWorker(options, { clock, random, log, services, network, wayOut });
+    const alone = startControl({ release: '', mode: 'resident' }, { clock, random, log, services });
     await register(alone);
     await doubtful;
     const { code, status, degraded } = await health(worker);
@@ -82,19 +72,16 @@ describe('/healthz', { concurrency: true }, () => {
 
   test('of a control process names the shards whose prober doubts itself', async () => {
     const log = recordingLog();
-    const store = sqliteStore({ path: ':memory:' });
-    const queue = {
-      ...inProcessQueue({ clock, visibilityMs: 15_000, retentionMs: 3_600_000 }),
-      settled: async () => {},
-    };
-    const ports = { clock, random, log, store, queue, bus: inProcessBus({ clock, random, log }) };
+    const services = servicesInMemory(clock);
+    const { store } = services;
+    const ports = { clock, random, log, ...services, bus: inProcessBus({ clock, random, log }) };
     const { layout } = await runSchedule(ports, { mode: 'resident' });
     const nowMs = clock.nowMs();
     const beat = { slot: 0, doneSlot: -1, beat: 1, beatAtMs: nowMs, observedAtMs: nowMs, degraded: true };
     const [shard = { shard: '00', generation: 1 }] = layout;
     const run = encodeRun(shard.shard, { token: 1, generation: shard.generation, ...beat });
     await store.write([{ kind: 'put', item: run }], { token: 'beat' });
-    const control = startControl({ release: '', mode: 'resident' }, { clock, random, log, services: { store, queue } });
+    const control = startControl({ release: '', mode: 'resident' }, { clock, random, log, services });
     let shown = await health(control);
     while (shown.code !== 200) {
       await new Promise((resolve) => setImmediate(resolve));

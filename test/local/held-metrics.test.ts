@@ -8,13 +8,13 @@ import { startRuntime } from '../../functions/local/runtime.ts';
 import { startWorker } from '../../functions/local/worker.ts';
 import type { BusEvent } from '../../shared/bus/events.ts';
 import { sleep } from '../../shared/lib/clock.ts';
-import { inProcessQueue } from '../../shared/queue/in-process.ts';
-import { sqliteStore } from '../../shared/store/sqlite.ts';
+import { askApi, type Served, targetPath } from '../support/api-client.ts';
 import { quietProcess, unansweredBook } from '../support/quiet-process.ts';
 import { recordingLog } from '../support/recording-log.ts';
 import { familyOf, samplesOf } from '../support/scraped.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
+import { servicesInMemory } from './services.ts';
 
 /** Nothing listens there. */
 const tcpSocket = { port: 9 };
@@ -22,21 +22,15 @@ const readinessProbe = { tcpSocket, periodSeconds: 5, failureThreshold: 1 };
 const livenessProbe = { tcpSocket, periodSeconds: 5, failureThreshold: 1 };
 const slotMs = 780_000;
 const startMs = Date.UTC(2030, 0, 1) - (Date.UTC(2030, 0, 1) % slotMs) + 60_000;
-const path = '/v1/namespaces/default/targets/checkout';
-
-type Served = { readonly fetch: (request: Request) => Response | Promise<Response> };
+const path = targetPath('checkout');
 
 function timed() {
   const clock = virtualClock({ startMs, quiet: quietProcess(unansweredBook()) });
   const ports = { clock, random: seededRandom(1), log: recordingLog() };
-  const ask = async ({ fetch }: Served, method: string, route: string, body?: object) => {
-    const headers = { 'content-type': 'application/json' };
-    const init = body ? { body: JSON.stringify(body), headers } : {};
-    const response = await clock.runUntil(
-      Promise.resolve(fetch(new Request(`http://127.0.0.1${route}`, { method, ...init }))),
-    );
-    assert.ok(response.ok, `${method} ${route}: ${response.status}`);
-    return response.text();
+  const ask = async (served: Served, method: string, route: string, body?: object) => {
+    const { status, text } = await clock.runUntil(askApi(served, method, route, body));
+    assert.ok(status < 300, `${method} ${route}: ${status}`);
+    return text;
   };
   const scrape = async (served: Served) => samplesOf(await ask(served, 'GET', '/metrics'));
   const pass = (ms: number) => clock.runUntil(sleep(clock, ms));
@@ -61,9 +55,8 @@ describe('one process', () => {
     const runtime = startRuntime({ dataDir: ':memory:' }, ports);
     await pass(2_000);
     const spec = { host: '127.0.0.1', readinessProbe, livenessProbe };
-    await ask(runtime, 'PUT', path, {
-      spec: { ...spec, readinessProbe: { ...readinessProbe, initialDelaySeconds: 60 } },
-    });
+    const delayed = { ...readinessProbe, initialDelaySeconds: 60 };
+    await ask(runtime, 'PUT', path, { spec: { ...spec, readinessProbe: delayed } });
     await pass(2_000);
     const registered = await scrape(runtime);
     assert.deepEqual(stateOf(registered, 'probelet_target_status_ready', 'condition'), ['unknown']);
@@ -78,11 +71,9 @@ describe('one process', () => {
     }
     await ask(runtime, 'PUT', path, { spec: { host: '127.0.0.1', readinessProbe } });
     await pass(5_000);
-    const changed = await scrape(runtime);
-    assert.deepEqual(
-      familyOf(changed, 'probelet_probe_last_change_timestamp_seconds').map(({ labels }) => labels.probe_type),
-      ['Readiness'],
-    );
+    const changes = familyOf(await scrape(runtime), 'probelet_probe_last_change_timestamp_seconds');
+    const types = changes.map(({ labels }) => labels.probe_type);
+    assert.deepEqual(types, ['Readiness']);
     await ask(runtime, 'DELETE', `${path}?gracePeriodSeconds=0`);
     await pass(15_000);
     const purged = await scrape(runtime);
@@ -117,14 +108,11 @@ describe('one process', () => {
 
 test('a worker exposes a shard from one slot to the next without a gap, and no longer than it holds it', async () => {
   const { clock, ports, ask, scrape, pass } = timed();
-  const store = sqliteStore({ path: ':memory:' });
-  const queue = { ...inProcessQueue({ clock, visibilityMs: 15_000, retentionMs: 3_600_000 }), settled: async () => {} };
-  const services = { store, queue };
+  const services = servicesInMemory(clock);
   const worker = startWorker({ release: '', concurrency: 1 }, { ...ports, services });
   const control = startControl({ release: '', mode: 'tick' }, { ...ports, services });
-  await ask(control, 'PUT', path, {
-    spec: { host: '127.0.0.1', readinessProbe: { ...readinessProbe, periodSeconds: 60 } },
-  });
+  const eachMinute = { ...readinessProbe, periodSeconds: 60 };
+  await ask(control, 'PUT', path, { spec: { host: '127.0.0.1', readinessProbe: eachMinute } });
   await pass(180_000);
   for (let second = 0; second < 120; second += 10) {
     assert.deepEqual(stateOf(await scrape(worker), 'probelet_target_status_ready', 'condition'), ['false']);
@@ -139,13 +127,11 @@ test('a worker exposes a shard from one slot to the next without a gap, and no l
 
 test('a request that is published twice counts once', async () => {
   const tally = restartTally();
-  const request = (id: string) =>
-    ({
-      detailType: 'Container Restart Requested',
-      detail: { id, target: { uid: 'u' }, container: 'main' },
-    }) as BusEvent;
   const bus = tally.counted();
-  for (const id of ['one', 'one', 'two']) await bus.publish([request(id)]);
+  for (const id of ['one', 'one', 'two']) {
+    const detail = { id, target: { uid: 'u' }, container: 'main' };
+    await bus.publish([{ detailType: 'Container Restart Requested', detail } as BusEvent]);
+  }
   assert.equal(tally.of('u', 'main'), 2);
   tally.keepOnly(new Set());
   assert.equal(tally.of('u', 'main'), 0);

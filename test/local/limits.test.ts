@@ -5,20 +5,16 @@ import { startControl } from '../../functions/local/control.ts';
 import { startRuntime } from '../../functions/local/runtime.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
-import { inProcessQueue } from '../../shared/queue/in-process.ts';
-import { sqliteStore } from '../../shared/store/sqlite.ts';
+import { askApi, type Served, targetPath } from '../support/api-client.ts';
 import { recordingLog } from '../support/recording-log.ts';
+import { servicesInMemory } from './services.ts';
 
 const [clock, random] = [systemClock, systemRandom];
 const quotas = { targetsMax: 1 };
 
-type Served = { readonly fetch: (request: Request) => Response | Promise<Response> };
-
-async function ask({ fetch }: Served, method: string, target: string) {
-  const body = JSON.stringify({ spec: { host: '127.0.0.1', containers: [{ name: 'main' }] } });
-  const headers = { 'content-type': 'application/json' };
-  const url = `http://127.0.0.1/v1/namespaces/default/targets/${target}`;
-  return (await fetch(new Request(url, { method, ...(method === 'PUT' && { headers, body }) }))).status;
+async function ask(served: Served, method: string, target: string) {
+  const body = { spec: { host: '127.0.0.1', containers: [{ name: 'main' }] } };
+  return (await askApi(served, method, targetPath(target), method === 'PUT' ? body : undefined)).status;
 }
 
 describe('a target too many is refused', () => {
@@ -33,9 +29,7 @@ describe('a target too many is refused', () => {
   });
 
   test('by a control process', async () => {
-    const store = sqliteStore({ path: ':memory:' });
-    const inner = inProcessQueue({ clock, visibilityMs: 15_000, retentionMs: 3_600_000 });
-    const services = { store, queue: { ...inner, settled: async () => {} } };
+    const services = servicesInMemory(clock);
     const control = startControl({ release: '', quotas }, { clock, random, log: recordingLog(), services });
     const statuses = [await ask(control, 'PUT', 'a'), await ask(control, 'PUT', 'b'), await ask(control, 'PUT', 'a')];
     assert.deepEqual(statuses, [201, 429, 200]);

@@ -3,13 +3,8 @@ import { test } from 'node:test';
 import { localMetrics } from '../../functions/local/metrics.ts';
 import type { ProbeMetricLabels } from '../../shared/prober/metrics.ts';
 
-const labels: ProbeMetricLabels = {
-  probeType: 'readiness',
-  container: 'app',
-  pod: 'checkout',
-  namespace: 'default',
-  podUid: 'uid-1',
-};
+const pod = { pod: 'checkout', namespace: 'default', podUid: 'uid-1' };
+const labels: ProbeMetricLabels = { probeType: 'readiness', container: 'app', ...pod };
 
 const nothingWrong = { quarantinedItems: () => 0 };
 
@@ -35,12 +30,10 @@ test('the duration is observed for successful and unknown probes only', async ()
   metrics.probes.observe(labels, 'unknown', 3);
   metrics.probes.observe(labels, 'failed', 7);
   const own = '{probe_type="Readiness",container="app",pod="checkout",namespace="default"}';
-  assert.deepEqual(await seriesOf(metrics, 'prober_probe_duration_seconds_count'), [
-    `prober_probe_duration_seconds_count${own} 2`,
-  ]);
-  assert.deepEqual(await seriesOf(metrics, 'prober_probe_duration_seconds_sum'), [
-    `prober_probe_duration_seconds_sum${own} 3.02`,
-  ]);
+  for (const [part, value] of Object.entries({ count: 2, sum: 3.02 })) {
+    const name = `prober_probe_duration_seconds_${part}`;
+    assert.deepEqual(await seriesOf(metrics, name), [`${name}${own} ${value}`]);
+  }
 });
 
 test('the series of a worker go with it, and begin anew with the next', async () => {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { parseOptions } from '../../functions/local/options.ts';
+import { main } from './product.ts';
 
 const shared = ['--table', 'probelet', '--queue-url', 'https://sqs.eu-west-1.amazonaws.com/123456789012/shards.fifo'];
 const aws = { table: shared[1], queueUrl: shared[3], endpoints: {} };
@@ -33,10 +34,8 @@ test('a control process listens as one alone does', () => {
 
 test('how shards are held is asked of one process alone and of the control process', () => {
   const parsed = [['--mode', 'tick'], ['--control', ...shared, '--mode', 'resident'], []].map(parseOptions);
-  assert.deepEqual(
-    parsed.map((each) => (each.kind === 'alone' || each.kind === 'control' ? each.options.mode : each)),
-    ['tick', 'resident', undefined],
-  );
+  const modes = parsed.map((each) => (each.kind === 'alone' || each.kind === 'control' ? each.options.mode : each));
+  assert.deepEqual(modes, ['tick', 'resident', undefined]);
 });
 
 test('limits are those that are named, of one process alone and of the control process', () => {
@@ -58,37 +57,24 @@ test('canaries are those that are named', () => {
 });
 
 test('a secret may have several hosts, for one process alone, for a worker and for a control process', () => {
-  const given = ['A=shop.test', 'B=[2001:DB8::1]:443', 'A=*.test:8443'].flatMap((each) => [
-    '--secret',
-    `PROBELET_SECRET_${each}`,
-  ]);
+  const secrets = ['A=shop.test', 'B=[2001:DB8::1]:443', 'A=*.test:8443'];
+  const given = secrets.flatMap((each) => ['--secret', `PROBELET_SECRET_${each}`]);
+  const ofA = [
+    { host: 'shop.test', isBelow: false },
+    { host: 'test', isBelow: true, port: 8443 },
+  ];
+  const ofB = [{ host: '2001:db8::1', isBelow: false, port: 443 }];
   for (const mode of [[], worker, ['--control', ...shared]]) {
     const parsed = parseOptions([...mode, ...given]);
     assert.ok(parsed.kind === 'alone' || parsed.kind === 'worker' || parsed.kind === 'control');
-    assert.deepEqual(
-      [...(parsed.options.secretHosts ?? [])],
-      [
-        [
-          'env:PROBELET_SECRET_A',
-          [
-            { host: 'shop.test', isBelow: false },
-            { host: 'test', isBelow: true, port: 8443 },
-          ],
-        ],
-        ['env:PROBELET_SECRET_B', [{ host: '2001:db8::1', isBelow: false, port: 443 }]],
-      ],
-    );
+    const hosts = Object.fromEntries(parsed.options.secretHosts ?? []);
+    assert.deepEqual(hosts, { 'env:PROBELET_SECRET_A': ofA, 'env:PROBELET_SECRET_B': ofB });
   }
 });
 
 test('what stands at the wrong place of --secret may be one, and is not repeated', () => {
-  for (const slip of [
-    'hush',
-    'PROBELET_SECRET_A',
-    'PROBELET_SECRET_A=hush/hush',
-    'TOKEN=hush',
-    'PROBELET_SECRET_A =hush',
-  ]) {
+  const named = ['', '=hush/hush', ' =hush'].map((rest) => `PROBELET_SECRET_A${rest}`);
+  for (const slip of ['hush', 'TOKEN=hush', ...named]) {
     const parsed = parseOptions(['--secret', slip]);
     assert.ok(parsed.kind === 'invalid', slip);
     assert.doesNotMatch(parsed.message, /hush/);
@@ -96,13 +82,8 @@ test('what stands at the wrong place of --secret may be one, and is not repeated
 });
 
 test('an endpoint is of all services, or of the one that is named', () => {
-  const parsed = parseOptions([
-    ...worker,
-    '--endpoint',
-    'http://127.0.0.1:4575',
-    '--endpoint',
-    'dynamodb=http://127.0.0.1:8000',
-  ]);
+  const endpoints = ['http://127.0.0.1:4575', 'dynamodb=http://127.0.0.1:8000'];
+  const parsed = parseOptions([...worker, ...endpoints.flatMap((each) => ['--endpoint', each])]);
   assert.deepEqual(parsed.kind === 'worker' && parsed.options.aws.endpoints, {
     dynamodb: 'http://127.0.0.1:8000',
     sqs: 'http://127.0.0.1:4575',
@@ -111,81 +92,45 @@ test('an endpoint is of all services, or of the one that is named', () => {
 });
 
 describe('a message names the option', () => {
-  const wrong: { readonly [option: string]: readonly (readonly string[])[] } = {
-    '--table': [['--worker'], ['--table', 'probelet'], ['--worker', '--table', 'a b', ...shared.slice(2)]],
-    '--queue-url': [
-      ['--control', '--table', 'probelet'],
-      [...worker, '--queue-url', 'https://127.0.0.1/queue'],
-      [...worker, '--queue-url', 'shards.fifo'],
-    ],
-    '--canary': [
-      ['--canary', 'gateway'],
-      ['--canary', '127.0.0.1:443'],
-      ['--control', ...shared, '--canary', '192.0.2.1:443'],
-    ],
+  /** W and C stand for a worker and a control process with all that they need. */
+  const wrong: { readonly [option: string]: readonly string[] } = {
+    '--table': ['--worker', '--table probelet'],
+    '--queue-url': ['--control --table probelet', 'W --queue-url https://127.0.0.1/queue', 'W --queue-url shards.fifo'],
+    '--canary': ['--canary gateway', '--canary 127.0.0.1:443', 'C --canary 192.0.2.1:443'],
     '--secret': [
-      ['--secret', 'TOKEN=shop.test'],
-      ['--secret', 'PROBELET_SECRET_A'],
-      ['--secret', 'PROBELET_SECRET_A='],
-      ['--secret', 'PROBELET_SECRET_A=http://shop.test'],
-      ['--secret', 'PROBELET_SECRET_A-B=shop.test'],
+      ...['--secret TOKEN=shop.test', '--secret PROBELET_SECRET_A', '--secret PROBELET_SECRET_A='],
+      ...['--secret PROBELET_SECRET_A=http://shop.test', '--secret PROBELET_SECRET_A-B=shop.test'],
     ],
-    '--worker': [['--worker', '--control', ...shared]],
-    '--mode': [
-      ['--mode', 'idle'],
-      [...worker, '--mode', 'tick'],
-    ],
-    '--data-dir': [[...worker, '--data-dir', 'x']],
-    '--allow-exec': [[], worker, ['--control', ...shared]].map((mode) => [...mode, '--allow-exec', '/nowhere']),
-    '--targets-max': [
-      ['--targets-max', '0'],
-      ['--targets-max', 'many'],
-      [...worker, '--targets-max', '5'],
-    ],
-    '--targets-max-per-namespace': [['--targets-max-per-namespace', '-1']],
-    '--probes-per-second-max': [
-      ['--probes-per-second-max', '1.5'],
-      [...worker, '--probes-per-second-max', '5'],
-    ],
+    '--worker': ['--worker C'],
+    '--mode': ['--mode idle', 'W --mode tick'],
+    '--data-dir': ['W --data-dir x'],
+    '--allow-exec': ['--allow-exec /nowhere', 'W --allow-exec /nowhere', 'C --allow-exec /nowhere'],
+    '--targets-max': ['--targets-max 0', '--targets-max many', 'W --targets-max 5'],
+    '--targets-max-per-namespace': ['--targets-max-per-namespace -1'],
+    '--probes-per-second-max': ['--probes-per-second-max 1.5', 'W --probes-per-second-max 5'],
     '--concurrency': [
-      [...worker, '--concurrency', '0'],
-      [...worker, '--concurrency', '65'],
-      [...worker, '--concurrency', 'two'],
-      ['--control', ...shared, '--concurrency', '2'],
-      ['--concurrency', '2'],
+      ...['W --concurrency 0', 'W --concurrency 65', 'W --concurrency two', 'C --concurrency 2', '--concurrency 2'],
     ],
-    '--endpoint': [
-      [...worker, '--endpoint', 's3=http://127.0.0.1'],
-      [...worker, '--endpoint', 'ftp://127.0.0.1'],
-    ],
-    '--bus': [
-      ['--bus', 'events'],
-      [...worker, '--bus', ''],
-    ],
-    '--region': [[...worker, '--region', '']],
-    '--release': [['--release', 'r2']],
-    '--host': [
-      [...worker, '--host', '127.0.0.1'],
-      ['--host', '0.0.0.0'],
-      ['--host', 'example.com'],
-    ],
-    '--token-file': [
-      [...worker, '--token-file', '/nowhere'],
-      ['--token-file', '/nowhere'],
-    ],
-    '--port': [
-      ['--port', '65536'],
-      [...worker, '--port', 'x'],
-    ],
-    '--shards': [['--shards', '2']],
+    '--endpoint': ['W --endpoint s3=http://127.0.0.1', 'W --endpoint ftp://127.0.0.1'],
+    '--bus': ['--bus events', 'W --bus '],
+    '--region': ['W --region '],
+    '--release': ['--release r2'],
+    '--host': ['W --host 127.0.0.1', '--host 0.0.0.0', '--host example.com'],
+    '--token-file': ['W --token-file /nowhere', '--token-file /nowhere'],
+    '--port': ['--port 65536', 'W --port x'],
+    '--shards': ['--shards 2'],
+  };
+  const words = (line: string) =>
+    line.split(' ').flatMap((word) => (word === 'W' ? worker : word === 'C' ? ['--control', ...shared] : word));
+  const assertNamed = (line: readonly string[], option: string) => {
+    const parsed = parseOptions(line);
+    assert.equal(parsed.kind, 'invalid', line.join(' '));
+    assert.match(parsed.kind === 'invalid' ? parsed.message : '', new RegExp(`${option}\\b`));
   };
   for (const [option, lines] of Object.entries(wrong))
     test(option, () => {
-      for (const line of lines) {
-        const parsed = parseOptions(line);
-        assert.equal(parsed.kind, 'invalid', line.join(' '));
-        assert.match(parsed.kind === 'invalid' ? parsed.message : '', new RegExp(`${option}\\b`));
-      }
+      for (const line of lines) assertNamed(words(line), option);
+      if (option === '--table') assertNamed(['--worker', '--table', 'a b', ...shared.slice(2)], option);
     });
 });
 
@@ -226,7 +171,6 @@ describe('a slip on the command line is answered with what to do', () => {
 });
 
 describe('the process', () => {
-  const main = new URL('../../functions/local/main.ts', import.meta.url).pathname;
   const ended = (args: readonly string[]) =>
     new Promise<{ readonly code: unknown; readonly stdout: string; readonly stderr: string }>((resolve) => {
       const env = { PATH: process.env.PATH, HOME: '/nowhere' };
@@ -251,17 +195,8 @@ describe('the process', () => {
   test('shows every option with --help', async () => {
     const { code, stdout, stderr } = await ended(['--help']);
     assert.deepEqual([code, stderr], [0, '']);
-    for (const option of [
-      '--secret',
-      '--control',
-      '--worker',
-      '--table',
-      '--queue-url',
-      '--bus',
-      '--endpoint',
-      '--concurrency',
-    ])
-      assert.ok(stdout.includes(option), option);
+    for (const option of ['secret', 'control', 'worker', 'table', 'queue-url', 'bus', 'endpoint', 'concurrency'])
+      assert.ok(stdout.includes(`--${option}`), option);
   });
 });
 

@@ -75,12 +75,8 @@ async function endsCleanly({ lines, ended }: Running, signal: NodeJS.Signals): P
   assert.deepEqual(await ended, [0, null]);
   const ms = performance.now() - startMs;
   assert.ok(ms < stopMaxMs, `it took ${Math.round(ms)} ms`);
-  assert.deepEqual(
-    lines()
-      .filter(({ msg }) => msg.startsWith('stop'))
-      .map(({ level, msg, signal }) => [level, msg, signal]),
-    [['info', 'stopped', signal]],
-  );
+  const [stopped, ...others] = lines().filter(({ msg }) => msg.startsWith('stop'));
+  assert.deepEqual([stopped?.level, stopped?.msg, stopped?.signal, others], ['info', 'stopped', signal, []]);
 }
 
 describe('a signal ends it cleanly', () => {
@@ -133,12 +129,8 @@ test('a terminal that closes ends it cleanly by SIGHUP', async (t) => {
   terminal.kill('SIGKILL');
   await ended;
   assert.ok(performance.now() - startMs < stopMaxMs);
-  assert.deepEqual(
-    linesOf(lines)
-      .map(({ msg, signal }) => [msg, signal])
-      .at(-1),
-    ['stopped', 'SIGHUP'],
-  );
+  const { msg, signal } = linesOf(lines).at(-1);
+  assert.deepEqual([msg, signal], ['stopped', 'SIGHUP']);
 });
 
 test('a signal is not lost that arrives as the start hands over to the product', async (t) => {
@@ -171,15 +163,11 @@ test('a signal ends a worker that still waits for AWS as it starts', async (t) =
 });
 
 describe('the log and the exit code say of a stop', { concurrency: true }, () => {
-  const ends: readonly (readonly [what: string, stop: string, line: object])[] = [
-    [
-      'that it was cut short',
-      'new Promise(() => undefined)',
-      { level: 'warn', msg: 'stopped before everything was in order' },
-    ],
-    ['that it failed', 'Promise.reject(new Error("full"))', { level: 'error', msg: 'stop failed' }],
+  const ends: readonly (readonly [what: string, stop: string, level: string, msg: string])[] = [
+    ['that it was cut short', 'new Promise(() => undefined)', 'warn', 'stopped before everything was in order'],
+    ['that it failed', 'Promise.reject(new Error("full"))', 'error', 'stop failed'],
   ];
-  for (const [what, stop, line] of ends)
+  for (const [what, stop, level, msg] of ends)
     test(what, async (t) => {
       const script = `import { jsonLog } from './functions/local/json-log.ts';
         import { stopOnSignal } from './functions/local/stop-signals.ts';
@@ -190,9 +178,7 @@ describe('the log and the exit code say of a stop', { concurrency: true }, () =>
       await running.listens;
       running.child.kill('SIGTERM');
       assert.deepEqual(await running.ended, [1, null]);
-      assert.deepEqual(
-        running.lines().map(({ level, msg, signal }) => ({ level, msg, signal })),
-        [{ ...line, signal: 'SIGTERM' }],
-      );
+      const [line, ...others] = running.lines();
+      assert.deepEqual([line?.level, line?.msg, line?.signal, others], [level, msg, 'SIGTERM', []]);
     });
 });

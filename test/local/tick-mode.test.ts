@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { sleep } from '../../shared/lib/clock.ts';
 import { startInjectedWorld } from '../e2e/injected-world.ts';
+import { listenWith } from '../support/tcp-server.ts';
 
 const minuteMs = 60_000;
 
@@ -14,17 +15,13 @@ for (const mode of ['auto', 'tick'] as const)
       dials += 1;
       socket.destroy();
     });
-    await new Promise<void>((resolve) => {
-      server.listen(0, '127.0.0.1', resolve);
-    });
-    t.after(() => server.close());
-    const address = server.address();
-    assert.ok(address && typeof address === 'object');
+    const { port, close } = await listenWith(server, '127.0.0.1');
+    t.after(close);
     const world = startInjectedWorld({ mode });
     const isWell = async () => (await world.api('GET', '/healthz', undefined)).status;
     await world.play(sleep(world.clock, 1_000));
     assert.equal(await isWell(), 200, 'without targets');
-    const readinessProbe = { tcpSocket: { port: address.port }, periodSeconds: 60 };
+    const readinessProbe = { tcpSocket: { port }, periodSeconds: 60 };
     await world.api('PUT', '/v1/namespaces/default/targets/a', { spec: { host: '127.0.0.1', readinessProbe } });
     for (let minute = 1; minute <= 5; minute += 1) {
       await world.play(sleep(world.clock, minuteMs));

@@ -8,14 +8,14 @@ import { apiApp } from '../../shared/api/app.ts';
 import { inProcessBus } from '../../shared/bus/in-process.ts';
 import { bucketCount, slotAt } from '../../shared/core/slots.ts';
 import { dialPolicy } from '../../shared/net/policy.ts';
-import { inProcessQueue } from '../../shared/queue/in-process.ts';
 import { encodeLayout } from '../../shared/store/items.ts';
 import { bucketName, bucketOf, targetHash } from '../../shared/store/keys.ts';
-import { sqliteStore } from '../../shared/store/sqlite.ts';
+import { register } from '../support/api-client.ts';
 import { recordingLog } from '../support/recording-log.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { shardMessage } from '../support/shard-messages.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
+import { servicesInMemory } from './services.ts';
 
 const handOvers = 200;
 const targetsPerShard = 10;
@@ -45,22 +45,16 @@ function workerWorld() {
   const clock = virtualClock();
   const random = seededRandom(1);
   const log = { info: () => undefined, warn: () => undefined, error: recordingLog().error };
-  const store = sqliteStore({ path: ':memory:' });
-  const inner = inProcessQueue({ clock, visibilityMs: 15_000, retentionMs: 3_600_000 });
-  const queue = { ...inner, settled: async () => undefined };
+  const services = servicesInMemory(clock);
+  const { store, queue } = services;
   const bus = inProcessBus({ clock, random, log });
   // What may not be dialed is a prober error at once: no socket, and a series all the same.
   const network = { policy: dialPolicy({ mode: 'aws' }), dnsServers: [] };
   const options = { release: 'r1', concurrency: 4, canaries: [] };
-  const worker = startWorker(options, { clock, random, log, services: { store, queue }, network });
+  const worker = startWorker(options, { clock, random, log, services, network });
   const app = apiApp({ store, bus, clock, random, log, health: () => ({ ok: true, quarantined: [] }) });
-  const register = async (name: string) => {
-    const readinessProbe = { tcpSocket: { port: 80 }, periodSeconds: 5 };
-    const body = JSON.stringify({ spec: { host: '127.0.0.1', readinessProbe } });
-    const url = `http://probelet.test/v1/namespaces/default/targets/${name}`;
-    const headers = { 'content-type': 'application/json' };
-    assert.equal((await app.fetch(new Request(url, { method: 'PUT', body, headers }))).status, 201);
-  };
+  const readinessProbe = { tcpSocket: { port: 80 }, periodSeconds: 5 };
+  const spec = { host: '127.0.0.1', readinessProbe };
   return {
     clock,
     worker,
@@ -73,7 +67,8 @@ function workerWorld() {
       }));
       const layout = encodeLayout({ version: 1, token: 0, desiredRelease: '', announced: 1, shards });
       await store.write([{ kind: 'put', item: layout }], { token: 'layout' });
-      for (const { shard } of shards.slice(0, handOvers)) await Promise.all(namesIn(shard).map(register));
+      for (const { shard } of shards.slice(0, handOvers))
+        await Promise.all(namesIn(shard).map((name) => register(app, name, spec)));
     },
     /** The worker holds this shard once, and another process its next slots. */
     async holdOnce(from: number) {

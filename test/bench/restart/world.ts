@@ -1,6 +1,5 @@
 /** A data folder with many settled targets, and processes of the product that are started on it one after the other. */
-import assert from 'node:assert/strict';
-import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,6 +11,8 @@ import { changeCounted } from '../../../shared/store/items.ts';
 import { prefixEnd, targetAddress } from '../../../shared/store/keys.ts';
 import { sqliteStore } from '../../../shared/store/sqlite.ts';
 import type { Item, Operation } from '../../../shared/store/store.ts';
+import { isHealthy, startProduct } from '../../local/product.ts';
+import { askApi, register, targetPath } from '../../support/api-client.ts';
 import type { Requested } from './server.ts';
 
 export type RestartWorld = {
@@ -53,12 +54,9 @@ const settleMsMax = 60_000;
 /** One target as the product itself leaves it: registered, probed, its status taken in. */
 async function settleFirst(dataDir: string, readinessProbe: object): Promise<void> {
   const life = await startLife({ dataDir });
-  const target = `${life.url}/v1/namespaces/default/targets/${firstName}`;
-  const body = JSON.stringify({ spec: { host: '127.0.0.1', readinessProbe } });
-  const { status } = await fetch(target, { method: 'PUT', headers: { 'content-type': 'application/json' }, body });
-  assert.equal(status, 201);
+  await register(life.url, firstName, { host: '127.0.0.1', readinessProbe });
   const endMs = performance.now() + settleMsMax;
-  while (!(await (await fetch(target)).text()).includes('"ready":true')) {
+  while (!(await askApi(life.url, 'GET', targetPath(firstName))).text.includes('"ready":true')) {
     if (performance.now() > endMs) throw new Error('the first target does not become ready');
     await sleep(systemClock, pollMs);
   }
@@ -109,40 +107,12 @@ const healthyMsMax = 60_000;
 
 export async function startLife({ dataDir }: Pick<RestartWorld, 'dataDir'>): Promise<Life> {
   const startedAtMs = performance.now();
-  const args = [path('../../../functions/local/main.ts'), '--data-dir', dataDir, '--port', '0'];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
-  const url = await listeningUrl(child);
+  const { url, stop } = await startProduct(['--data-dir', dataDir, '--port', '0']);
   while (!(await isHealthy(url))) {
     if (performance.now() - startedAtMs > healthyMsMax) throw new Error('the process does not become healthy');
     await sleep(systemClock, pollMs);
   }
-  return { healthyMs: performance.now() - startedAtMs, url, stop: () => stopped(child) };
-}
-
-/** What the process says once it listens. */
-async function listeningUrl(child: ChildProcess): Promise<string> {
-  let said = '';
-  for await (const piece of child.stderr ?? []) {
-    said += String(piece);
-    const url = /listens on (\S+?),/.exec(said)?.[1];
-    if (url !== undefined) {
-      child.stderr?.resume();
-      return url;
-    }
-  }
-  throw new Error(`the process ended: ${said}`);
-}
-
-async function isHealthy(url: string): Promise<boolean> {
-  const response = await fetch(`${url}/healthz`).catch(() => undefined);
-  await response?.arrayBuffer();
-  return response?.ok === true;
-}
-
-async function stopped(child: ChildProcess): Promise<void> {
-  const exit = once(child, 'exit');
-  child.kill('SIGTERM');
-  await exit;
+  return { healthyMs: performance.now() - startedAtMs, url, stop };
 }
 
 /** Probes by result, from kubelet's own metric. */

@@ -1,9 +1,9 @@
 /** `npm start` for the browser's tests, and what a page tries on it. */
-import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startProduct } from '../../local/product.ts';
+import { askApi } from '../../support/api-client.ts';
 import type { Attempt } from './page.ts';
 
 export type Served = {
@@ -16,7 +16,6 @@ export type Served = {
 };
 
 export const token = 'a-token-of-sixteen-characters-or-more';
-const main = new URL('../../../functions/local/main.ts', import.meta.url).pathname;
 const registered = 'mine';
 const spec = { spec: { host: '127.0.0.1', readinessProbe: { tcpSocket: { port: 9 }, periodSeconds: 3600 } } };
 
@@ -24,56 +23,21 @@ export async function startProbelet(port: number, { token: needed = false } = {}
   const folder = mkdtempSync(join(tmpdir(), 'browser-'));
   const file = join(folder, 'token');
   writeFileSync(file, token, { mode: 0o600 });
-  const options = [
-    '--port',
-    String(port),
-    '--data-dir',
-    join(folder, 'data'),
-    ...(needed ? ['--token-file', file] : []),
-  ];
-  const child = spawn(process.execPath, [main, ...options], { stdio: ['ignore', 'ignore', 'pipe'] });
-  const bound = await new Promise<number>((resolve, reject) => {
-    let said = '';
-    child.once('exit', () => reject(new Error(said)));
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
-      const found = /listens on http:\/\/127\.0\.0\.1:(\d+)/.exec(said)?.[1];
-      if (found !== undefined) resolve(Number(found));
-    });
-  });
-  const api = (method: string, path: string, body?: string) => ask(bound, { method, path, ...(body && { body }) });
-  const created = await api('PUT', `/v1/namespaces/e2e/targets/${registered}`, JSON.stringify(spec));
-  if (!created.includes('"uid"')) throw new Error(created);
+  const options = ['--port', String(port), '--data-dir', join(folder, 'data')];
+  const product = await startProduct([...options, ...(needed ? ['--token-file', file] : [])]);
+  const api = (method: string, path: string, body?: object) =>
+    askApi(product.url, method, path, body, { authorization: `Bearer ${token}` });
+  const created = await api('PUT', `${targets}/${registered}`, spec);
+  if (created.status !== 201) throw new Error(created.text);
   return {
-    port: bound,
+    port: product.port,
     registered,
-    async targets() {
-      const { items } = JSON.parse(await api('GET', '/v1/targets')) as { items: { metadata: { name: string } }[] };
-      return items.map(({ metadata }) => metadata.name);
-    },
+    targets: async () => (await api('GET', '/v1/targets')).body.items.map(({ metadata }) => metadata.name),
     async stop() {
-      const ended = new Promise((resolve) => child.once('exit', resolve));
-      child.kill('SIGTERM');
-      await ended;
+      await product.stop();
       rmSync(folder, { recursive: true });
     },
   };
-}
-
-type Question = { readonly method: string; readonly path: string; readonly body?: string };
-
-function ask(port: number, { method, path, body }: Question): Promise<string> {
-  const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
-  return new Promise((resolve, reject) => {
-    const asked = request({ host: '127.0.0.1', port, method, path, headers }, (response) => {
-      let said = '';
-      response.setEncoding('utf8').on('data', (text: string) => {
-        said += text;
-      });
-      response.on('end', () => resolve(said));
-    });
-    asked.on('error', reject).end(body);
-  });
 }
 
 const targets = '/v1/namespaces/e2e/targets';
@@ -98,15 +62,8 @@ export const routes: readonly (readonly [method: string, path: string, body: str
 
 const verbs = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 const paths = [
-  '/healthz',
-  '/metrics',
-  '/openapi.json',
-  '/v1/targets',
-  '/v1/watch',
-  targets,
-  own,
-  '/v1/namespaces/e2e/targets/mine',
-  '/nothing',
+  ...['/healthz', '/metrics', '/openapi.json', '/v1/targets', '/v1/watch'],
+  ...[targets, own, '/v1/namespaces/e2e/targets/mine', '/nothing'],
 ];
 const embedded = ['no-cors', 'img', 'script', 'link', 'iframe', 'websocket', 'eventsource'] as const;
 

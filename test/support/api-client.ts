@@ -1,4 +1,10 @@
-/** An answer of the API, read to its end. */
+/** The client of the API that tests have: it asks a server, or a handler of this process, and reads the answer to its end. */
+import assert from 'node:assert/strict';
+
+/** Where the API is served: the address of a server, or what has the handler. */
+export type Served = string | { readonly fetch: (request: Request) => Response | Promise<Response> };
+
+export type RequestHeaders = Readonly<Record<string, string>>;
 
 /** A JSON pointer into the body or the name of a query parameter, and what is wrong there. */
 export type FieldError = { readonly pointer?: string; readonly parameter?: string; readonly detail: string };
@@ -49,4 +55,31 @@ export async function answerOf<Body>(response: Response): Promise<Answer<Body>> 
     body,
     places: errors.map(({ pointer, parameter }) => pointer ?? parameter),
   };
+}
+
+export const targetPath = (name: string, namespace = 'default') => `/v1/namespaces/${namespace}/targets/${name}`;
+
+/** `body`: a string is sent as it is; anything else as JSON. */
+export function apiRequest(url: string, method: string, body?: unknown, headers: RequestHeaders = {}): Request {
+  if (body === undefined) return new Request(url, { method, headers });
+  const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+  const sent = typeof body === 'string' ? body : JSON.stringify(body);
+  return new Request(url, { method, headers: { 'content-type': type, ...headers }, body: sent });
+}
+
+export async function askApi<Body = AnswerBody>(
+  served: Served,
+  method: string,
+  path: string,
+  ...sent: [body?: unknown, headers?: RequestHeaders]
+): Promise<Answer<Body>> {
+  const isServer = typeof served === 'string';
+  const request = apiRequest(`${isServer ? served : 'http://127.0.0.1'}${path}`, method, ...sent);
+  return answerOf(await (isServer ? fetch(request) : served.fetch(request)));
+}
+
+/** Registers a new target of this spec in the namespace `default`. */
+export async function register(served: Served, name: string, spec: object): Promise<void> {
+  const { status, text } = await askApi(served, 'PUT', targetPath(name), { spec });
+  assert.equal(status, 201, text);
 }
