@@ -4,7 +4,7 @@
  * what the API takes; every key is as long as it can be, since the target has the longest name.
  */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import type { z } from 'zod';
 import { manifestSchema } from '../../shared/api/manifest-schema.ts';
 import { reportSchema } from '../../shared/api/status-report.ts';
@@ -15,17 +15,10 @@ import { dynamodbStore } from '../../shared/store/dynamodb.ts';
 import { prefixEnd, targetAddress } from '../../shared/store/keys.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';
 import type { Item, Store } from '../../shared/store/store.ts';
-import {
-  createTable,
-  type DynamodbLocal,
-  localClient,
-  requireJava,
-  startDynamodbLocal,
-} from '../support/dynamodb-local.ts';
+import { dynamodbForTests } from '../store/dynamodb-bench.ts';
+import { localClient } from '../support/dynamodb-local.ts';
 import { bodyWith, type Path, stringPaths } from './string-fields.ts';
 import { apiWorld, targetPath, type World } from './world.ts';
-
-requireJava();
 
 const namespace = 'n'.repeat(63);
 const name = Array.from({ length: 4 }, () => 'x'.repeat(63))
@@ -142,17 +135,13 @@ test('most fields have a limit that was found', () => {
 });
 
 describe('each string field at its limit', { concurrency: false }, () => {
-  let dynamodb: DynamodbLocal;
   const stores = new Map<string, Store>([['SQLite', sqliteStore({ path: ':memory:' })]]);
 
-  before(async () => {
-    dynamodb = await startDynamodbLocal();
-    const client = localClient(dynamodb.endpoint, 30_000);
-    await createTable(client, 'fields');
+  const { createTable } = dynamodbForTests(async ({ endpoint }) => {
+    await createTable('fields');
     const ports = { clock: systemClock, random: systemRandom };
-    stores.set('DynamoDB', dynamodbStore({ client, tableName: 'fields', ...ports }));
+    stores.set('DynamoDB', dynamodbStore({ client: localClient(endpoint, 30_000), tableName: 'fields', ...ports }));
   });
-  after(() => dynamodb?.stop());
 
   for (const kind of ['SQLite', 'DynamoDB'])
     test(`on ${kind}`, async () => {

@@ -1,6 +1,6 @@
 /** Courses of writes with one fault at each call in turn: nothing is lost, nothing doubled, and the outcomes are right. */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { dynamodbStore } from '../../shared/store/dynamodb.ts';
 import {
@@ -27,58 +27,31 @@ import {
   validationError,
 } from '../support/dynamodb-answers.ts';
 import {
-  createTable,
-  type DynamodbLocal,
-  localClient,
-  requireJava,
-  startDynamodbLocal,
-} from '../support/dynamodb-local.ts';
-import {
   type Answer,
   type Fault,
-  type FaultProxy,
   faultAt,
   type ProxiedCall,
   passAll,
   type Script,
   startFaultProxy,
 } from '../support/fault-proxy.ts';
-
-requireJava();
+import { type Bench as BenchOfTable, dynamodbForTests, random, requestTimeoutMs } from './dynamodb-bench.ts';
 
 const tableName = 'faults';
-/** No pauses between the sends of a write. */
-const random = { next: () => 0, uuid: () => crypto.randomUUID() };
-/** Longer than any call takes that is not delayed on purpose. */
-const requestTimeoutMs = 20_000;
 const shortRequestTimeoutMs = 1500;
 const delayMs = 2000;
 
-let local: DynamodbLocal;
-before(async () => {
-  local = await startDynamodbLocal();
-  const client = localClient(local.endpoint, requestTimeoutMs);
-  await createTable(client, tableName);
-  client.destroy();
-});
-after(() => local?.stop());
+const { local, withClient, createTable, ...bench } = dynamodbForTests(() => createTable(tableName));
 
-type Bench = { readonly proxy: FaultProxy; readonly store: Store; readonly pk: string };
+type Bench = BenchOfTable & { readonly pk: string };
 
 let partitions = 0;
 
 /** A store behind a proxy of its own, with a fresh partition. */
-async function withBench<Answered>(timeoutMs: number, body: (bench: Bench) => Promise<Answered>): Promise<Answered> {
+function withBench<Answered>(timeoutMs: number, body: (bench: Bench) => Promise<Answered>): Promise<Answered> {
   partitions += 1;
   const pk = `P#${partitions}`;
-  const proxy = await startFaultProxy(local);
-  const client = localClient(proxy.endpoint, timeoutMs);
-  try {
-    return await body({ proxy, store: dynamodbStore({ client, tableName, clock: systemClock, random }), pk });
-  } finally {
-    client.destroy();
-    await proxy.close();
-  }
+  return bench.withBench({ tableName, clock: systemClock, timeoutMs }, (made) => body({ ...made, pk }));
 }
 
 /** How a step ended, and what was thrown or refused for the moment before it did. */
@@ -179,6 +152,12 @@ const always = (fault: Fault) => () => fault;
 const ofTransactions = (fault: (call: ProxiedCall) => Fault) => (call: ProxiedCall) =>
   isTransaction(call) ? fault(call) : undefined;
 
+const cancelledBy = (what: string, code: CancellationCode, setback?: string): NamedFault => ({
+  name: `a transaction cancelled by ${what}`,
+  of: ofTransactions((call) => cancelledFor(code, call)),
+  ...(setback && { setback }),
+});
+
 const lostAnswers: readonly NamedFault[] = [
   { name: 'the response is dropped after it was applied', of: always({ kind: 'dropResponse' }) },
   { name: 'the request is dropped', of: always({ kind: 'dropRequest' }) },
@@ -196,26 +175,12 @@ const setBack: readonly NamedFault[] = [
   { name: 'ThrottlingException', of: always(answer(throttled)) },
   { name: 'ProvisionedThroughputExceededException', of: always(answer(throughputExceeded)) },
   { name: 'RequestLimitExceeded', of: always(answer(requestLimitExceeded)) },
-  {
-    name: 'a transaction cancelled by throttling',
-    of: ofTransactions((call) => cancelledFor('ThrottlingError', call)),
-  },
-  {
-    name: 'a transaction cancelled by exceeded throughput',
-    of: ofTransactions((call) => cancelledFor('ProvisionedThroughputExceeded', call)),
-  },
+  cancelledBy('throttling', 'ThrottlingError'),
+  cancelledBy('exceeded throughput', 'ProvisionedThroughputExceeded'),
   { name: 'access denied', of: always(answer(accessDenied)), setback: 'StoreDenied' },
   { name: 'ValidationException', of: always(answer(validationError)), setback: 'ValidationException' },
-  {
-    name: 'a transaction cancelled by an item collection’s size',
-    of: ofTransactions((call) => cancelledFor('ItemCollectionSizeLimitExceeded', call)),
-    setback: 'StoreUnavailable',
-  },
-  {
-    name: 'a transaction cancelled by a validation error',
-    of: ofTransactions((call) => cancelledFor('ValidationError', call)),
-    setback: 'TransactionCanceledException',
-  },
+  cancelledBy('an item collection’s size', 'ItemCollectionSizeLimitExceeded', 'StoreUnavailable'),
+  cancelledBy('a validation error', 'ValidationError', 'TransactionCanceledException'),
   {
     name: 'TransactionConflict',
     of: (call) => (isTransaction(call) ? cancelledFor('TransactionConflict', call) : answer(transactionConflict)),
@@ -332,15 +297,11 @@ describe('a fault that stays', () => {
 
   test('a single write is in doubt when somebody else wrote the item after its answer was lost', () =>
     withBench(requestTimeoutMs, async ({ proxy, store, pk }) => {
+      const key = { pk, sk: 'a' };
       const update = (from: number): readonly Operation[] => [
-        {
-          kind: 'update',
-          key: { pk, sk: 'a' },
-          set: { v: from + 1 },
-          if: [{ kind: 'equals', attribute: 'v', value: from }],
-        },
+        { kind: 'update', key, set: { v: from + 1 }, if: [{ kind: 'equals', attribute: 'v', value: from }] },
       ];
-      await store.write([{ kind: 'put', item: { pk, sk: 'a', v: 1 } }], { token: 'a' });
+      await store.write([{ kind: 'put', item: { ...key, v: 1 } }], { token: 'a' });
       let otherOutcome: Promise<WriteOutcome> | undefined;
       proxy.play((call) => {
         if (call.index === 0) return { kind: 'dropResponse' };
@@ -354,14 +315,18 @@ describe('a fault that stays', () => {
     }));
 
   test('a server that is not there is unavailable, for reads and writes', async () => {
-    const proxy = await startFaultProxy(local);
-    await proxy.close();
-    const client = localClient(proxy.endpoint, requestTimeoutMs);
-    const store = dynamodbStore({ client, tableName, clock: systemClock, random });
-    await assert.rejects(store.write([{ kind: 'put', item: { pk: 'p', sk: 's' } }], { token: 'a' }), StoreUnavailable);
-    await assert.rejects(store.get({ pk: 'p', sk: 's' }), StoreUnavailable);
-    await assert.rejects(store.query({ pk: 'p' }), StoreUnavailable);
-    client.destroy();
+    const { close, endpoint } = await startFaultProxy(local());
+    await close();
+    const key = { pk: 'p', sk: 's' };
+    await withClient(
+      async (client) => {
+        const store = dynamodbStore({ client, tableName, clock: systemClock, random });
+        await assert.rejects(store.write([{ kind: 'put', item: key }], { token: 'a' }), StoreUnavailable);
+        await assert.rejects(store.get(key), StoreUnavailable);
+        await assert.rejects(store.query({ pk: 'p' }), StoreUnavailable);
+      },
+      { endpoint },
+    );
   });
 });
 
@@ -377,13 +342,9 @@ describe('the reasons of a cancelled transaction', () => {
     });
 
   test('a condition and a conflict are told by the index of their operation', async () => {
-    assert.deepEqual(await outcomeUnder(['ConditionalCheckFailed', 'TransactionConflict']), {
-      kind: 'refused',
-      refusals: [
-        { index: 0, kind: 'condition' },
-        { index: 1, kind: 'conflict' },
-      ],
-    });
+    const outcome = await outcomeUnder(['ConditionalCheckFailed', 'TransactionConflict']);
+    const told = outcome.kind === 'refused' ? outcome.refusals.map(({ index, kind }) => `${index} ${kind}`) : [];
+    assert.deepEqual(told, ['0 condition', '1 conflict']);
   });
 
   test('a condition outweighs throttling', async () => {
@@ -432,10 +393,8 @@ describe('reads', () => {
       for (const sk of sortKeys) await store.write([{ kind: 'put', item: { pk, sk, blob } }], { token: `${pk}${sk}` });
       proxy.play(faultAt(1, { kind: 'dropResponse' }));
       const items = await store.query({ pk });
-      assert.deepEqual(
-        items.map((item) => item.sk),
-        sortKeys,
-      );
+      const read = items.map((item) => item.sk);
+      assert.deepEqual(read, sortKeys);
       assert.ok(proxy.calls().length > 2);
     }));
 });

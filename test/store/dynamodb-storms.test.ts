@@ -3,50 +3,25 @@
  * eleven transactions fail one by one; answers that are cut; more calls than sockets.
  */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { BatchGetItemCommand } from '@aws-sdk/client-dynamodb';
 import { bucketCount } from '../../shared/core/slots.ts';
 import { claimBuckets } from '../../shared/run/claim.ts';
 import type { Run } from '../../shared/run/run.ts';
-import { dynamodbStore } from '../../shared/store/dynamodb.ts';
 import { keyOf } from '../../shared/store/dynamodb-request.ts';
 import { bucketName, epochKey } from '../../shared/store/keys.ts';
 import { type Operation, type Store, StoreUnavailable, type WriteOutcome } from '../../shared/store/store.ts';
 import type { StoreFault } from '../sim/store.ts';
 import { type CancellationCode, cancelled, throttled } from '../support/dynamodb-answers.ts';
-import {
-  createTable,
-  type DynamodbLocal,
-  localClient,
-  requireJava,
-  startDynamodbLocal,
-} from '../support/dynamodb-local.ts';
-import {
-  type Fault,
-  type FaultProxy,
-  type ProxiedCall,
-  passAll,
-  type Script,
-  startFaultProxy,
-} from '../support/fault-proxy.ts';
+import { type Fault, type ProxiedCall, passAll, type Script } from '../support/fault-proxy.ts';
 import { immediateClock } from '../support/immediate-clock.ts';
 import { shardWorld } from '../support/shard-world.ts';
+import { type Bench, dynamodbForTests, random, requestTimeoutMs } from './dynamodb-bench.ts';
 
-requireJava();
-
-const random = { next: () => 0, uuid: () => crypto.randomUUID() };
-/** Longer than any call takes that is not delayed on purpose. */
-const requestTimeoutMs = 20_000;
 const shortRequestTimeoutMs = 3_000;
 const delayMs = 4_000;
 
-let local: DynamodbLocal;
-before(async () => {
-  local = await startDynamodbLocal();
-});
-after(() => local?.stop());
-
-type Bench = { readonly proxy: FaultProxy; readonly store: Store; readonly tableName: string };
+const { withClient, createTable, ...bench } = dynamodbForTests();
 
 let tables = 0;
 
@@ -54,17 +29,8 @@ let tables = 0;
 async function withBench(body: (bench: Bench) => Promise<void>, timeoutMs = requestTimeoutMs): Promise<void> {
   tables += 1;
   const tableName = `storms-${tables}`;
-  const proxy = await startFaultProxy(local);
-  const client = localClient(proxy.endpoint, timeoutMs);
-  try {
-    await createTable(client, tableName);
-    const store = dynamodbStore({ client, tableName, clock: immediateClock(), random });
-    await body({ proxy, store, tableName });
-  } finally {
-    client.destroy();
-    await proxy.idle();
-    await proxy.close();
-  }
+  await createTable(tableName);
+  await bench.withBench({ tableName, clock: immediateClock(), timeoutMs }, body);
 }
 
 const claimed = 'TransactWriteItems';
@@ -114,15 +80,13 @@ const readAtOnce = 100;
 
 /** What stands in the table, past the proxy. */
 async function epochs(tableName: string): Promise<readonly number[]> {
-  const client = localClient(local.endpoint, requestTimeoutMs);
   const tokens = new Map<string, number>();
   for (let at = 0; at < bucketCount; at += readAtOnce) {
     const Keys = buckets.slice(at, at + readAtOnce).map((bucket) => keyOf(epochKey(bucket)));
     const RequestItems = { [tableName]: { Keys, ConsistentRead: true } };
-    const { Responses } = await client.send(new BatchGetItemCommand({ RequestItems }));
+    const { Responses } = await withClient((client) => client.send(new BatchGetItemCommand({ RequestItems })));
     for (const { pk, token } of Responses?.[tableName] ?? []) tokens.set(pk?.S ?? '', Number(token?.N));
   }
-  client.destroy();
   return buckets.map((bucket) => tokens.get(epochKey(bucket).pk) ?? 0);
 }
 
@@ -177,13 +141,15 @@ const item = { pk: 'p', sk: 's', text: 'x'.repeat(500), count: 1 };
 
 type Cut = { readonly name: string; readonly fault: Fault };
 
+const edited = (edit: (body: string) => string): Fault => ({
+  kind: 'edit',
+  edit: (answer) => ({ ...answer, body: edit(answer.body) }),
+});
+
 const cuts: readonly Cut[] = [
   { name: 'breaks off in the middle', fault: { kind: 'cutResponse' } },
-  {
-    name: 'has lost its second half',
-    fault: { kind: 'edit', edit: (answer) => ({ ...answer, body: answer.body.slice(0, answer.body.length >> 1) }) },
-  },
-  { name: 'is an object without anything', fault: { kind: 'edit', edit: (answer) => ({ ...answer, body: '{}' }) } },
+  { name: 'has lost its second half', fault: edited((body) => body.slice(0, body.length >> 1)) },
+  { name: 'is an object without anything', fault: edited(() => '{}') },
 ];
 
 const outcomeOf = (outcome: Promise<unknown>): Promise<unknown> =>
@@ -212,9 +178,7 @@ describe('an answer that', () => {
           await store.write([{ kind: 'put', item }], { token: random.uuid() });
           proxy.play((call) => (call.operation === 'UpdateItem' ? script(call) : { kind: 'pass' }));
           const update: Operation = { kind: 'update', key: { pk: 'p', sk: 's' }, add: { count: 1 } };
-          const outcome = (await store.write([update], { token: random.uuid() })) as WriteOutcome & {
-            readonly item?: object;
-          };
+          const outcome = await store.write([update], { token: random.uuid() });
           proxy.play(passAll);
           assert.equal((await store.get(item))?.count, 2);
           assert.deepEqual(outcome, { kind: 'written', item: { ...item, count: 2 } });

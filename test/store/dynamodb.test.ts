@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
@@ -9,50 +9,33 @@ import { sqliteStore } from '../../shared/store/sqlite.ts';
 import { type Store, StoreUnavailable } from '../../shared/store/store.ts';
 import { hangContract } from '../contract/hangs.ts';
 import { storeContract } from '../contract/store.ts';
-import {
-  createTable,
-  type DynamodbLocal,
-  localClient,
-  requireJava,
-  startDynamodbLocal,
-} from '../support/dynamodb-local.ts';
-
-requireJava();
+import { createTable, localClient } from '../support/dynamodb-local.ts';
+import { dynamodbForTests, requestTimeoutMs } from './dynamodb-bench.ts';
 
 const ports = { clock: systemClock, random: systemRandom };
-const requestTimeoutMs = 20_000;
 
 describe('DynamoDB', () => {
-  let local: DynamodbLocal;
-  before(async () => {
-    local = await startDynamodbLocal();
-  });
-  after(() => local?.stop());
+  const { local } = dynamodbForTests();
 
-  storeContract('DynamoDB Local', async () => {
-    const client = localClient(local.endpoint, requestTimeoutMs);
-    await createTable(client, 'contract');
-    return { store: dynamodbStore({ ...ports, client, tableName: 'contract' }), close: () => client.destroy() };
-  });
+  async function tableOf(tableName: string) {
+    const client = localClient(local().endpoint, requestTimeoutMs);
+    await createTable(client, tableName);
+    return { client, store: dynamodbStore({ ...ports, client, tableName }), close: () => client.destroy() };
+  }
 
-  hangContract('DynamoDB Local', async () => {
-    const client = localClient(local.endpoint, requestTimeoutMs);
-    await createTable(client, 'hangs');
-    return { store: dynamodbStore({ ...ports, client, tableName: 'hangs' }), close: () => client.destroy() };
-  });
+  storeContract('DynamoDB Local', () => tableOf('contract'));
+  hangContract('DynamoDB Local', () => tableOf('hangs'));
 
   test('types that this product never writes read as null, and the rest of the item as it is', async () => {
-    const client = localClient(local.endpoint, requestTimeoutMs);
-    await createTable(client, 'foreign');
+    const { client, store, close } = await tableOf('foreign');
     const Item = { pk: { S: 'p' }, sk: { S: 's' }, set: { SS: ['x'] }, bytes: { B: new Uint8Array(1) }, n: { N: '1' } };
     await client.send(new PutItemCommand({ TableName: 'foreign', Item }));
-    const store = dynamodbStore({ ...ports, client, tableName: 'foreign' });
     assert.deepEqual(await store.get({ pk: 'p', sk: 's' }), { pk: 'p', sk: 's', set: null, bytes: null, n: 1 });
-    client.destroy();
+    close();
   });
 
   test('a table that does not exist is an unavailable store', async () => {
-    const client = localClient(local.endpoint, requestTimeoutMs);
+    const client = localClient(local().endpoint, requestTimeoutMs);
     const store = dynamodbStore({ ...ports, client, tableName: 'missing' });
     await assert.rejects(store.get({ pk: 'p', sk: 's' }), StoreUnavailable);
     await assert.rejects(store.write([{ kind: 'put', item: { pk: 'p', sk: 's' } }], { token: 'a' }), StoreUnavailable);
@@ -60,15 +43,14 @@ describe('DynamoDB', () => {
   });
 
   test('its units are those that the SQLite store computes', async () => {
-    const client = localClient(local.endpoint, requestTimeoutMs);
-    await createTable(client, 'units');
+    const { client, close } = await tableOf('units');
     const [theirs, ours]: [StoreCall[], StoreCall[]] = [[], []];
     const sqlite = sqliteStore({ path: ':memory:', onCall: (call) => ours.push(call) });
     await exercise(dynamodbStore({ ...ports, client, tableName: 'units', onCall: (call) => theirs.push(call) }));
     await exercise(sqlite);
     assert.deepEqual(ours, theirs);
     sqlite.close();
-    client.destroy();
+    close();
   });
 });
 

@@ -1,105 +1,33 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
-import type { z } from 'zod';
-import type { EventRecord, ProbeRecord, TargetRecord } from '../../shared/core/records.ts';
+import type { EventRecord, ProbeRecord } from '../../shared/core/records.ts';
 import {
   changeCounted,
   type Decoded,
-  decodeCheckpoint,
-  decodeEpoch,
-  decodeEvent,
-  decodeHang,
-  decodeLayout,
-  decodeNoHolder,
   decodeProbe,
-  decodeReport,
-  decodeRun,
-  decodeStatus,
   decodeTarget,
-  decodeWeight,
-  encodeCheckpoint,
-  encodeEpoch,
   encodeEvent,
-  encodeHang,
-  encodeLayout,
-  encodeNoHolder,
   encodeProbe,
-  encodeReport,
-  encodeRun,
-  encodeStatus,
   encodeTarget,
-  encodeWeight,
   eventRetentionSeconds,
   itemSchemaVersion,
   updateTo,
 } from '../../shared/store/items.ts';
-import { targetAddress } from '../../shared/store/keys.ts';
-import { layoutSchema, noHolderSchema, weightSchema } from '../../shared/store/layout-schemas.ts';
-import {
-  checkpointSchema,
-  epochSchema,
-  eventSchema,
-  hangSchema,
-  probeSchema,
-  type RecordSchema,
-  reportSchema,
-  statusSchema,
-  targetSchema,
-} from '../../shared/store/record-schemas.ts';
-import { runSchema } from '../../shared/store/run-schema.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';
 import type { Item } from '../../shared/store/store.ts';
-import { arbitraryOf } from '../support/arbitrary-of.ts';
 import { specOf, targetRecordOf } from '../support/pods.ts';
-
-const at = targetAddress('default', 'checkout');
-
-const recordsOf = <Record>(schema: RecordSchema<Record>): fc.Arbitrary<Record> =>
-  arbitraryOf(schema as z.core.$ZodType) as fc.Arbitrary<Record>;
-
-type Codec<Record> = {
-  readonly schema: RecordSchema<Record>;
-  readonly encode: (record: Record) => Item;
-  readonly decode: (item: Item) => Decoded<Record>;
-};
-
-const roundTrip = async <Record>({ schema, encode, decode }: Codec<Record>): Promise<void> => {
-  const property = fc.property(recordsOf(schema), (record) => {
-    const stored = JSON.parse(JSON.stringify(encode(record))) as Item;
-    assert.deepEqual(decode(stored), { kind: 'ok', record });
-    assert.deepEqual(decode({ ...stored, fromANewerRelease: { a: 1 } }), { kind: 'ok', record });
-  });
-  await fc.assert(property, { numRuns: 100 });
-};
+import { at, codecs } from './codecs.ts';
 
 const target = targetRecordOf({ creationTimestampMs: 1, spec: specOf({ lifecycle: 'static', containers: [] }) });
 
 const probe: ProbeRecord = {
-  uid: 'u1',
-  container: 'app',
-  probeType: 'readiness',
-  containerID: '',
-  version: 0,
-  streak: 0,
-  resultRun: 0,
-  onHold: false,
-  ended: false,
-  sinceMs: 0,
-  specDigest: '',
-  output: '',
+  ...{ uid: 'u1', container: 'app', probeType: 'readiness', containerID: '', specDigest: '', output: '' },
+  ...{ version: 0, streak: 0, resultRun: 0, sinceMs: 0, onHold: false, ended: false },
 };
 
 const event: EventRecord = {
-  id: '0001',
-  uid: 'u1',
-  timeMs: 1_700_000_000_999,
-  kind: 'transition',
-  type: 'Normal',
-  reason: 'Ready',
-  message: '',
-  count: 1,
-  attempts: [],
+  ...{ id: '0001', uid: 'u1', timeMs: 1_700_000_000_999, kind: 'transition', type: 'Normal', reason: 'Ready' },
+  ...{ message: '', count: 1, attempts: [] },
 };
 
 const poisonDetail = (decoded: Decoded<unknown>): string => {
@@ -108,37 +36,12 @@ const poisonDetail = (decoded: Decoded<unknown>): string => {
 };
 
 describe('a record survives encoding, storing and decoding', () => {
-  test('TARGET', () => {
-    const encode = (record: TargetRecord) => encodeTarget(targetAddress(record.namespace, record.name), record);
-    return roundTrip({ schema: targetSchema, encode, decode: decodeTarget });
-  });
-  test('REPORT', () =>
-    roundTrip({ schema: reportSchema, encode: (record) => encodeReport(at, record), decode: decodeReport }));
-  test('PROBE', () =>
-    roundTrip({ schema: probeSchema, encode: (record) => encodeProbe(at, record), decode: decodeProbe }));
-  test('STATUS', () =>
-    roundTrip({ schema: statusSchema, encode: (record) => encodeStatus(at, record), decode: decodeStatus }));
-  test('HANG', () => roundTrip({ schema: hangSchema, encode: (record) => encodeHang(at, record), decode: decodeHang }));
-  test('EVENT', () =>
-    roundTrip({ schema: eventSchema, encode: (record) => encodeEvent(at, record), decode: decodeEvent }));
-  test('EPOCH', () =>
-    roundTrip({ schema: epochSchema, encode: (record) => encodeEpoch('00', record), decode: decodeEpoch }));
-  test('CHECKPOINT', () =>
-    roundTrip({
-      schema: checkpointSchema,
-      encode: (record) => encodeCheckpoint('00', record),
-      decode: decodeCheckpoint,
-    }));
-  test('RUN', () => roundTrip({ schema: runSchema, encode: (record) => encodeRun('0', record), decode: decodeRun }));
-  test('LAYOUT', () => roundTrip({ schema: layoutSchema, encode: encodeLayout, decode: decodeLayout }));
-  test('WEIGHT', () =>
-    roundTrip({ schema: weightSchema, encode: (record) => encodeWeight('00', record), decode: decodeWeight }));
-  test('NOHOLDER', () => roundTrip({ schema: noHolderSchema, encode: encodeNoHolder, decode: decodeNoHolder }));
+  for (const [kind, { assertRoundTrip }] of Object.entries(codecs)) test(kind, assertRoundTrip);
 });
 
 describe('an item that is not what it should be is poison, named by its key', () => {
   const item = encodeTarget(at, target);
-  const broken = (attributes: { readonly [attribute: string]: unknown }): Item => ({ ...item, ...attributes }) as Item;
+  const broken = (attributes: object): Item => ({ ...item, ...attributes }) as Item;
 
   test('the key is told', () => {
     const decoded = decodeTarget(broken({ uid: 7 }));
@@ -147,26 +50,19 @@ describe('an item that is not what it should be is poison, named by its key', ()
     assert.match(decoded.detail, /^uid: /);
   });
 
-  test('a missing attribute', () => {
-    assert.match(poisonDetail(decodeTarget(broken({ spec: undefined }))), /^spec: /);
-  });
-
-  test('another kind', () => {
-    assert.equal(poisonDetail(decodeTarget(broken({ kind: 'STATUS' }))), 'kind: not TARGET');
-  });
-
-  test('a newer schema version', () => {
-    const newer = broken({ schemaVersion: itemSchemaVersion + 1 });
-    assert.equal(poisonDetail(decodeTarget(newer)), 'schemaVersion: 2 is newer than this release');
-  });
-
-  test('no schema version', () => {
-    assert.equal(poisonDetail(decodeTarget(broken({ schemaVersion: undefined }))), 'schemaVersion: not a number');
-  });
-
-  test('a target that names another one than its key', () => {
-    assert.equal(poisonDetail(decodeTarget(broken({ name: 'other' }))), 'the record names another item');
-  });
+  const rows: readonly (readonly [what: string, attributes: object, detail: RegExp])[] = [
+    ['a missing attribute', { spec: undefined }, /^spec: /],
+    ['another kind', { kind: 'STATUS' }, /^kind: not TARGET$/],
+    [
+      'a newer schema version',
+      { schemaVersion: itemSchemaVersion + 1 },
+      /^schemaVersion: 2 is newer than this release$/,
+    ],
+    ['no schema version', { schemaVersion: undefined }, /^schemaVersion: not a number$/],
+    ['a target that names another one than its key', { name: 'other' }, /^the record names another item$/],
+  ];
+  for (const [what, attributes, detail] of rows)
+    test(what, () => assert.match(poisonDetail(decodeTarget(broken(attributes))), detail));
 
   test('a probe that names another one than its key', () => {
     const moved = { ...encodeProbe(at, probe), probeType: 'liveness' };

@@ -5,39 +5,11 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import {
-  type Decoded,
-  decodeCheckpoint,
-  decodeEpoch,
-  decodeEvent,
-  decodeHang,
-  decodeLayout,
-  decodeNoHolder,
-  decodeProbe,
-  decodeReport,
-  decodeRun,
-  decodeStatus,
-  decodeTarget,
-  decodeWeight,
-} from '../../shared/store/items.ts';
+import type { Decoded } from '../../shared/store/items.ts';
 import type { Item } from '../../shared/store/store.ts';
+import { codecs } from './codecs.ts';
 
 const itemsFolder = new URL('items/', import.meta.url);
-
-const decoders: { readonly [kind: string]: (item: Item) => Decoded<unknown> } = {
-  TARGET: decodeTarget,
-  REPORT: decodeReport,
-  PROBE: decodeProbe,
-  STATUS: decodeStatus,
-  HANG: decodeHang,
-  EVENT: decodeEvent,
-  EPOCH: decodeEpoch,
-  CHECKPOINT: decodeCheckpoint,
-  RUN: decodeRun,
-  LAYOUT: decodeLayout,
-  WEIGHT: decodeWeight,
-  NOHOLDER: decodeNoHolder,
-};
 
 /** What only the store and its conditions read. */
 const besideTheRecord = /^(pk|sk|kind|schemaVersion|expiresAt|eventKind|lastWrite|probeRequestWrites|generation:.*)$/;
@@ -46,9 +18,9 @@ const recordIn = (item: Item) =>
   Object.fromEntries(Object.entries(item).filter(([name]) => !besideTheRecord.test(name)));
 
 const decoded = (item: Item): Decoded<unknown> => {
-  const decode = decoders[String(item.kind)];
-  assert.ok(decode, `no decoder for ${item.kind}`);
-  return decode(item);
+  const codec = codecs[String(item.kind)];
+  assert.ok(codec, `no decoder for ${item.kind}`);
+  return codec.decode(item);
 };
 
 for (const file of readdirSync(itemsFolder)) {
@@ -56,7 +28,7 @@ for (const file of readdirSync(itemsFolder)) {
 
   describe(`items of ${file}`, () => {
     test('are of every kind', () => {
-      assert.deepEqual([...new Set(items.map(({ kind }) => kind))].toSorted(), Object.keys(decoders).toSorted());
+      assert.deepEqual([...new Set(items.map(({ kind }) => kind))].toSorted(), Object.keys(codecs).toSorted());
     });
 
     for (const [at, item] of items.entries())

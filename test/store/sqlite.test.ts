@@ -20,20 +20,14 @@ const newPath = (): string => {
   return join(folder, `${files}.db`);
 };
 
-storeContract('SQLite, a file', () => {
-  const store = sqliteStore({ path: newPath() });
+const opened = (path: string) => {
+  const store = sqliteStore({ path });
   return { store, close: () => store.close() };
-});
+};
 
-storeContract('SQLite in memory', () => {
-  const store = sqliteStore({ path: ':memory:' });
-  return { store, close: () => store.close() };
-});
-
-hangContract('SQLite', () => {
-  const store = sqliteStore({ path: ':memory:' });
-  return { store, close: () => store.close() };
-});
+storeContract('SQLite, a file', () => opened(newPath()));
+storeContract('SQLite in memory', () => opened(':memory:'));
+hangContract('SQLite', () => opened(':memory:'));
 
 const item = { pk: 'p', sk: 's', x: 1 };
 
@@ -122,10 +116,8 @@ test('a sweep removes what has expired, at most so many at a time', async () => 
   assert.equal(store.sweep(21_000, 1), 1);
   assert.equal(store.sweep(21_000, 10), 1);
   assert.equal(store.sweep(21_000, 10), 0);
-  assert.deepEqual(
-    (await store.query({ pk: 'p' })).map((one) => one.sk),
-    ['2', '3', '4'],
-  );
+  const kept = (await store.query({ pk: 'p' })).map((one) => one.sk);
+  assert.deepEqual(kept, ['2', '3', '4']);
   store.close();
 });
 
