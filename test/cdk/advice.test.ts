@@ -29,24 +29,17 @@ function variablesOf(deployment: Deployment, part: string): Variables {
   return functions.find(({ id }) => nameOf(id).includes(part))?.Properties.Environment.Variables;
 }
 
+const ofBoth = ['allowCidrs', 'allowLoopback', 'execSsm', 'secretHosts'] as const;
+
 const adviseOf = (deployment: Deployment) =>
-  deployedAdvise(
-    readEnvironment(
-      ['allowCidrs', 'allowLoopback', 'execNames', 'execSsm', 'secretHosts'],
-      variablesOf(deployment, 'Api'),
-    ),
-  );
+  deployedAdvise(readEnvironment([...ofBoth, 'execNames'], variablesOf(deployment, 'Api')));
 
 /** AWS itself: every function and instance runs every command, every secret has a value. */
 const succeeding: Runner = async () => ({ kind: 'exited', exitCode: 0, output: '' });
-const call: AwsCall = async () => ({
-  kind: 'answer',
-  status: 200,
-  headers: {},
-  body: '{"Parameter":{"Value":"hush"}}',
-});
+const body = '{"Parameter":{"Value":"hush"}}';
+const call: AwsCall = async () => ({ kind: 'answer', status: 200, headers: {}, body });
 
-type Probing = Pick<Environment, 'allowCidrs' | 'allowLoopback' | 'execFunctions' | 'execSsm' | 'secretHosts'>;
+type Probing = Pick<Environment, (typeof ofBoth)[number] | 'execFunctions'>;
 
 const probingOf = ({ allowCidrs, allowLoopback, execFunctions, execSsm, secretHosts }: Probing) =>
   runProbing({
@@ -88,45 +81,31 @@ const generous: Deployment = (stack) => ({
   },
 });
 
+const notNamed = /no function named "other" runs .*; .*execRunner names what runs commands$/;
+const ofAnotherPort = /secrets: \{ 'ssm:\/probelet\/token': \['127\.0\.0\.1:10'\] \} would/;
+
 /** The words of the advice; absent: none. */
 const rows: readonly (readonly [what: string, handler: Handler, advice?: RegExp])[] = [
   ['loopback of an emulator', tcp('127.0.0.1')],
-  [
-    'a private address',
-    tcp('10.0.0.1'),
-    /^the dial policy denies 10\.0\.0\.1; the deployment's allowCidrs would allow it/,
-  ],
+  ['a private address', tcp('10.0.0.1'), /^the dial policy denies 10\.0\.0\.1; the deployment's allowCidrs would/],
   ['another private address', tcp('fd12::1'), /allowCidrs would allow it/],
   ['metadata of the cloud', tcp('169.254.169.254'), /no setting of the deployment allows it/],
   ['metadata of the cloud, in IPv6', tcp('::ffff:169.254.169.254'), /no setting of the deployment allows it/],
   ['a function that is named', exec('lambda:db', 'x')],
   ['an instance', exec('ssm:i-0123456789abcdef0', 'x')],
-  [
-    'a function that is not named',
-    exec('lambda:other', 'x'),
-    /no function named "other" runs .*; .*execRunner names what runs commands$/,
-  ],
+  ['a function that is not named', exec('lambda:other', 'x'), notNamed],
   ['no default function', exec('cat', '/tmp/healthy'), /^no function is named default; /],
   ['nothing behind the function', exec('lambda:db'), /nothing to run after "lambda:db"; /],
   ['no instance', exec('ssm:checkout', 'x'), /"checkout" is not the id of an instance; /],
   ['a secret for this host', withSecret('ssm:/probelet/token')],
-  [
-    'a secret for another port',
-    withSecret('ssm:/probelet/token', 10),
-    /secrets: \{ 'ssm:\/probelet\/token': \['127\.0\.0\.1:10'\] \} would/,
-  ],
+  ['a secret for another port', withSecret('ssm:/probelet/token', 10), ofAnotherPort],
   ['a secret that is not named', withSecret('secretsmanager:probelet/other'), /may not be sent to 127\.0\.0\.1:9; /],
   ['a secret for something else', withSecret('ssm:/shop/token'), /has to begin with \/probelet\//],
   ['a variable', withSecret('env:TOKEN'), /on AWS secrets are ssm: or secretsmanager:/],
 ];
 
 describe('advice is given of what the prober of the deployment then refuses, and of nothing else', () => {
-  const probing = probingOf(
-    readEnvironment(
-      ['allowCidrs', 'allowLoopback', 'execFunctions', 'execSsm', 'secretHosts'],
-      variablesOf(generous, 'ProberFleet'),
-    ),
-  );
+  const probing = probingOf(readEnvironment([...ofBoth, 'execFunctions'], variablesOf(generous, 'ProberFleet')));
   const advise = adviseOf(generous);
   after(probing.abandon);
 
@@ -162,13 +141,11 @@ test('a range that the deployment allows is not warned of', () => {
 });
 
 test('the API learns the names of functions, not which they are', () => {
-  assert.deepEqual(
-    Object.entries(variablesOf(generous, 'Api')).filter(([variable]) => /EXEC|SECRETS|ALLOW/.test(variable)),
-    [
-      ['PROBELET_SECRETS', 'ssm:/probelet/token 127.0.0.1:9'],
-      ['PROBELET_ALLOW_LOOPBACK', '1'],
-      ['PROBELET_EXEC_NAMES', 'db'],
-      ['PROBELET_EXEC_SSM', '1'],
-    ],
-  );
+  const learnt = Object.entries(variablesOf(generous, 'Api')).filter(([name]) => /EXEC|SECRETS|ALLOW/.test(name));
+  assert.deepEqual(Object.fromEntries(learnt), {
+    PROBELET_SECRETS: 'ssm:/probelet/token 127.0.0.1:9',
+    PROBELET_ALLOW_LOOPBACK: '1',
+    PROBELET_EXEC_NAMES: 'db',
+    PROBELET_EXEC_SSM: '1',
+  });
 });

@@ -80,10 +80,8 @@ describe('the estimate', () => {
 
   test('sums up its lines', () => {
     const { lines, usd: total } = estimateCost(https(1_000));
-    assert.equal(
-      total,
-      lines.reduce((sum, one) => sum + one.usd, 0),
-    );
+    const sum = lines.reduce((before, one) => before + one.usd, 0);
+    assert.equal(total, sum);
   });
 
   test('reckons with the cadence of the product', () => {
@@ -113,10 +111,8 @@ describe('synth', () => {
 
   test('says what the fleet will cost', () => {
     const [info, ...others] = said({ fleet: [{ targets: 1_000, periodSeconds: 10, probe: 'https' }], budget: 100 });
-    assert.match(
-      info ?? '',
-      /^info About \$\d+\.\d\d a month for 1,000 targets with 1 https probe each 10 s, resident, 2 shards of 256 MB: Lambda \d/,
-    );
+    const fleet = '1,000 targets with 1 https probe each 10 s, resident, 2 shards of 256 MB: Lambda ';
+    assert.match(info ?? '', new RegExp(`^info About \\$\\d+\\.\\d\\d a month for ${fleet}\\d`));
     assert.deepEqual(others, []);
   });
 
@@ -127,10 +123,8 @@ describe('synth', () => {
 
   test('warns of a fleet that no number of shards of this size can hold', () => {
     const [, warning] = said({ fleet: [{ targets: 1_000_000, periodSeconds: 10, probe: 'https' }] });
-    assert.match(
-      warning ?? '',
-      /^warning memorySize: 256 MB are too few .*, even in 256 shards; allowed: at least \d+ MB/,
-    );
+    const tooFew = /^warning memorySize: 256 MB are too few .*, even in 256 shards; allowed: at least \d+ MB/;
+    assert.match(warning ?? '', tooFew);
   });
 });
 
@@ -155,14 +149,8 @@ describe('docs/operating.md', () => {
     const rows = [...text.matchAll(/^\| `([\w -]+?)( …)?` \|/gm)].map(([, name = '', more]) => ({ name, more }));
     const isExplained = (id: string) =>
       rows.some(({ name, more }) => id === name || (more && id.startsWith(`${name} `)));
-    assert.deepEqual(
-      alarms.filter((id) => !isExplained(id)),
-      [],
-    );
+    for (const id of alarms) assert.ok(isExplained(id), id);
     assert.equal(alarms.length, 17);
-    assert.deepEqual(
-      propNames.filter((prop) => !text.includes(`\`${prop}\``)),
-      [],
-    );
+    for (const prop of propNames) assert.ok(text.includes(`\`${prop}\``), prop);
   });
 });

@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { apiRoutes } from '../../cdk/target-api.ts';
 import { apiApp } from '../../shared/api/app.ts';
 import { eventSchemas } from '../../shared/bus/events.ts';
+import { askApi } from '../support/api-client.ts';
 import { nameOf, resourcesOf, short, synthesized } from '../support/synthesized.ts';
 
 const template = synthesized();
@@ -54,15 +55,10 @@ describe('functions', () => {
   });
 
   test('write JSON into log groups that end', () => {
-    assert.deepEqual(
-      functions.map(({ LoggingConfig }) => `${LoggingConfig.LogFormat} ${short(LoggingConfig.LogGroup)}`),
-      [
-        'JSON {ProbeletProberFleetProberLogs}',
-        'JSON {ProbeletShardScheduleLogs}',
-        'JSON {ProbeletStatusSyncLogs}',
-        'JSON {ProbeletApiLogs}',
-      ],
-    );
+    const names = ['ProberFleetProber', 'ShardSchedule', 'StatusSync', 'Api'];
+    const rows = functions.map(({ LoggingConfig }) => `${LoggingConfig.LogFormat} ${short(LoggingConfig.LogGroup)}`);
+    const expected = names.map((name) => `JSON {Probelet${name}Logs}`);
+    assert.deepEqual(rows, expected);
     for (const { RetentionInDays } of named('AWS::Logs::LogGroup')) assert.equal(RetentionInDays, 30);
   });
 
@@ -74,11 +70,8 @@ describe('functions', () => {
     );
     const common = ['PROBELET_TABLE={ProbeletTable}', 'PROBELET_BUS={ProbeletBus}', 'PROBELET_STAGE=ProbeletF12B7E4C'];
     const shards = 'PROBELET_SHARD_QUEUE_URL={ProbeletShards}';
-    const quotas = [
-      'PROBELET_TARGETS_MAX=1000000',
-      'PROBELET_TARGETS_PER_NAMESPACE_MAX=1000000',
-      'PROBELET_PROBES_PER_SECOND_MAX=51865',
-    ];
+    const limits = ['TARGETS_MAX=1000000', 'TARGETS_PER_NAMESPACE_MAX=1000000', 'PROBES_PER_SECOND_MAX=51865'];
+    const quotas = limits.map((limit) => `PROBELET_${limit}`);
     assert.deepEqual(variables, [
       [...common, shards],
       [...common, shards, 'PROBELET_MODE=auto', 'PROBELET_CAPACITY_MB=256'],
@@ -116,17 +109,12 @@ describe('queues', () => {
       }),
     );
     const dead = { fifo: false, visibility: undefined, retention: 1_209_600, redrive: undefined };
+    const redrive = '{ProbeletStatusSyncDeadLetters.Arn} after 5';
     assert.deepEqual(rows, [
       { name: 'ProbeletShards', fifo: true, visibility: 960, retention: 3_600, redrive: undefined },
       { name: 'ProbeletShardScheduleDeadLetters', ...dead },
       { name: 'ProbeletStatusSyncDeadLetters', ...dead },
-      {
-        name: 'ProbeletStatusSyncQueue',
-        fifo: false,
-        visibility: 180,
-        retention: undefined,
-        redrive: '{ProbeletStatusSyncDeadLetters.Arn} after 5',
-      },
+      { name: 'ProbeletStatusSyncQueue', fifo: false, visibility: 180, retention: undefined, redrive },
     ]);
   });
 
@@ -150,58 +138,35 @@ describe('queues', () => {
   });
 });
 
+type RuleTarget = { readonly Arn: unknown; readonly RetryPolicy?: object; readonly DeadLetterConfig: { Arn: unknown } };
+
 describe('rules', () => {
   const rows = named('AWS::Events::Rule').map(({ ScheduleExpression, EventPattern, EventBusName, Targets }) => ({
     on: ScheduleExpression ?? EventPattern,
     bus: EventBusName && short(EventBusName),
-    to: Targets.map(
-      ({
-        Arn,
-        RetryPolicy,
-        DeadLetterConfig,
-      }: {
-        Arn: unknown;
-        RetryPolicy?: object;
-        DeadLetterConfig: { Arn: unknown };
-      }) => ({
-        arn: short(Arn),
-        retry: RetryPolicy,
-        dead: short(DeadLetterConfig.Arn),
-      }),
-    ),
+    to: Targets.map(({ Arn, RetryPolicy, DeadLetterConfig }: RuleTarget) => ({
+      arn: short(Arn),
+      retry: RetryPolicy,
+      dead: short(DeadLetterConfig.Arn),
+    })),
   }));
 
   test('each minute wakes the schedule, and is not tried again', () => {
-    assert.deepEqual(rows[0], {
-      on: 'rate(1 minute)',
-      bus: undefined,
-      to: [
-        {
-          arn: '{ProbeletShardScheduleFunction.Arn}',
-          retry: { MaximumEventAgeInSeconds: 60, MaximumRetryAttempts: 0 },
-          dead: '{ProbeletShardScheduleDeadLetters.Arn}',
-        },
-      ],
-    });
+    const retry = { MaximumEventAgeInSeconds: 60, MaximumRetryAttempts: 0 };
+    const dead = '{ProbeletShardScheduleDeadLetters.Arn}';
+    const to = [{ arn: '{ProbeletShardScheduleFunction.Arn}', retry, dead }];
+    assert.deepEqual(rows[0], { on: 'rate(1 minute)', bus: undefined, to });
     const [invocations] = named('AWS::Lambda::EventInvokeConfig');
     assert.equal(short(invocations.FunctionName), '{ProbeletShardScheduleFunction}');
-    assert.equal(invocations.MaximumRetryAttempts, 0);
-    assert.equal(invocations.MaximumEventAgeInSeconds, 60);
-    assert.equal(short(invocations.DestinationConfig.OnFailure.Destination), '{ProbeletShardScheduleDeadLetters.Arn}');
+    assert.partialDeepStrictEqual(invocations, retry);
+    assert.equal(short(invocations.DestinationConfig.OnFailure.Destination), dead);
   });
 
   test('what changes a status wakes status-sync, by a queue', () => {
-    assert.deepEqual(rows[1], {
-      on: { source: ['probelet'], 'detail-type': ['Probe Result Changed', 'Target Sync Requested'] },
-      bus: '{ProbeletBus}',
-      to: [
-        {
-          arn: '{ProbeletStatusSyncQueue.Arn}',
-          retry: undefined,
-          dead: '{ProbeletStatusSyncDeadLetters.Arn}',
-        },
-      ],
-    });
+    const on = { source: ['probelet'], 'detail-type': ['Probe Result Changed', 'Target Sync Requested'] };
+    const dead = '{ProbeletStatusSyncDeadLetters.Arn}';
+    const to = [{ arn: '{ProbeletStatusSyncQueue.Arn}', retry: undefined, dead }];
+    assert.deepEqual(rows[1], { on, bus: '{ProbeletBus}', to });
   });
 });
 
@@ -242,11 +207,9 @@ describe('routes', () => {
 });
 
 async function servedRoutes(): Promise<readonly string[]> {
-  const { fetch } = apiApp({} as Parameters<typeof apiApp>[0]);
-  const document = (await (await fetch(new Request('http://localhost/openapi.json'))).json()) as {
-    readonly paths: { readonly [path: string]: object };
-  };
-  return Object.entries(document.paths).flatMap(([path, methods]) =>
+  type Document = { readonly paths: { readonly [path: string]: object } };
+  const { body } = await askApi<Document>(apiApp({} as Parameters<typeof apiApp>[0]), 'GET', '/openapi.json');
+  return Object.entries(body.paths).flatMap(([path, methods]) =>
     Object.keys(methods)
       .filter((method) => method !== 'parameters')
       .map((method) => `${method.toUpperCase()} ${path}`),
@@ -290,10 +253,9 @@ describe('alarms', () => {
 
 test('every event has a schema in the registry, of the draft that it knows', () => {
   const schemas = named('AWS::EventSchemas::Schema');
-  assert.deepEqual(
-    schemas.map(({ SchemaName }) => SchemaName),
-    Object.keys(eventSchemas).map((detailType) => `probelet@${detailType.replaceAll(' ', '')}`),
-  );
+  const registered = schemas.map(({ SchemaName }) => SchemaName);
+  const expected = Object.keys(eventSchemas).map((detailType) => `probelet@${detailType.replaceAll(' ', '')}`);
+  assert.deepEqual(registered, expected);
   for (const { Type, Content } of schemas) {
     assert.equal(Type, 'JSONSchemaDraft4');
     const { $schema, properties } = JSON.parse(Content);

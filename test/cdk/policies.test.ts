@@ -137,20 +137,15 @@ describe('a prop adds what it is for', () => {
   });
 
   test('execRunner: the functions that are named, and commands on instances with the tag', () => {
+    const migrateArn = 'arn:aws:lambda:us-east-1:111122223333:function:migrate';
     const template = synthesized((stack) => ({
       execRunner: {
-        functions: {
-          migrate: LambdaFunction.fromFunctionArn(
-            stack,
-            'Migrate',
-            'arn:aws:lambda:us-east-1:111122223333:function:migrate',
-          ),
-        },
+        functions: { migrate: LambdaFunction.fromFunctionArn(stack, 'Migrate', migrateArn) },
         instances: { tagKey: 'probelet', tagValue: 'exec' },
       },
     }));
     assert.deepEqual(addedTo(prober, template), [
-      'ExecFunctions Allow lambda:InvokeFunction on arn:aws:lambda:us-east-1:111122223333:function:migrate',
+      `ExecFunctions Allow lambda:InvokeFunction on ${migrateArn}`,
       'ExecDocument Allow ssm:SendCommand on arn:{AWS::Partition}:ssm:{AWS::Region}::document/AWS-RunShellScript',
       'ExecInstances Allow ssm:SendCommand on arn:{AWS::Partition}:ec2:{AWS::Region}:{AWS::AccountId}:instance/* arn:{AWS::Partition}:ssm:{AWS::Region}:{AWS::AccountId}:managed-instance/* if {"StringEquals":{"ssm:resourceTag/probelet":"exec"}}',
       'ExecOutput Allow ssm:CancelCommand ssm:GetCommandInvocation on *',
@@ -182,15 +177,8 @@ describe('grants', () => {
   const target = `${targets}/*`;
   const read = ['GET/openapi.json', 'GET/v1/targets', `GET/${targets}`, `GET/${target}`, `GET/${target}/events`];
   const write = [
-    `POST/${targets}`,
-    `PUT/${targets}`,
-    `PUT/${target}`,
-    `PATCH/${target}`,
-    `DELETE/${target}`,
-    `PUT/${target}/status`,
-    `POST/${target}/restarted`,
-    `POST/${target}/probe`,
-    'PUT/v1/namespaces/*/desired',
+    ...[`POST/${targets}`, `PUT/${targets}`, `PUT/${target}`, `PATCH/${target}`, `DELETE/${target}`],
+    ...[`PUT/${target}/status`, `POST/${target}/restarted`, `POST/${target}/probe`, 'PUT/v1/namespaces/*/desired'],
   ];
 
   const grantedBy = (grant: 'grantRegister' | 'grantReadStatus') => {

@@ -36,85 +36,69 @@ function refusal(props: object): string {
 
 describe('a wrong prop is refused by its name and with what is allowed', () => {
   const fleetOf = (targets: number) => [{ targets, periodSeconds: 10, probe: 'https' }];
+  const memorySizes = 'a whole number from 128 to 10240';
+  const ranges = 'ranges like 10.0.0.0/8';
+  const mixed = ['fc00::/7', '10/8', '::ffff:172.16.0.0/108'];
+  const references =
+    "1 to 50 references like ssm:/probelet/token or secretsmanager:probelet/token, each with 1 to 50 hosts that it may be sent to: {'ssm:/probelet/token': ['shop.test', '*.shop.test:443', '10.0.0.1']}";
+  const runners =
+    '{functions: {name: function}, instances: {tagKey, tagValue}}, at least one of both; names of 1 to 64 letters, digits, - and _';
+  const fleets =
+    'a list of {targets, periodSeconds: 1 to 3600, probe: http, https, tcp, grpc or exec, probesPerTarget}';
+  const hosts = ['shop.test', [], ['https://shop.test'], ['shop.test,evil.test'], ['shop.test evil.test'], ['*']];
+  const wrongSecrets = [
+    ...[['ssm:/probelet/token'], { 'ssm:/shop/token': ['shop.test'] }, { 'env:TOKEN': ['shop.test'] }, {}],
+    ...hosts.map((each) => ({ 'ssm:/probelet/token': each })),
+  ];
+  const wrongCanaries = ['example.com', 'h:0', 'h:99999', '[1:2]:443', 'a,b:443', 'a b:443'];
+  const wrongRemovals = ['keep', RemovalPolicy.SNAPSHOT, RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE];
+
+  /** Each is refused with `prop: is VALUE; allowed: …`. */
+  const values: readonly (readonly [prop: string, value: unknown, allowed: string])[] = [
+    ['memorySize', 64, memorySizes],
+    ['memorySize', 256.5, memorySizes],
+    ['memorySize', '256', memorySizes],
+    ['mode', 'loop', 'auto, resident or tick'],
+    ['stage', 'a b', '1 to 64 letters, digits, dots, dashes or underscores'],
+    ['allowCidrs', ['10.0.0.0'], `${ranges} (did you mean 10.0.0.0/32?)`],
+    ['allowCidrs', mixed, `${ranges} (did you mean 10.0.0.0/8 and 172.16.0.0/12?)`],
+    ['allowCidrs', ['private'], ranges],
+    ['allowCidrs', '10.0.0.0/8', ranges],
+    ...wrongCanaries.map((canary) => ['canaries', [canary], 'one to ten of host:port'] as const),
+    ...wrongRemovals.map((removal) => ['removalPolicy', removal, 'destroy, retain'] as const),
+    ['logRetention', 31, 'one of RetentionDays'],
+    ['tracing', 'yes', 'true or false'],
+    ['budget', -1, 'a number of US dollars above 0'],
+    ['vpc', 'vpc-1', 'a VPC'],
+    ['encryptionKey', 'alias/mine', 'a KMS key'],
+    ['alarmTopic', 'arn', 'an SNS topic'],
+    ...wrongSecrets.map((secrets) => ['secrets', secrets, references] as const),
+    ['execRunner', {}, runners],
+    ['fleet', [{ targets: 5 }], fleets],
+    ['targetsMax', 0, 'a whole number from 1 to 10000000'],
+  ];
+
   const room = 'so that a hand-over and a rescue find room';
-  const rows: readonly [object, string][] = [
-    [{ memorySize: 64 }, 'memorySize: is 64; allowed: a whole number from 128 to 10240'],
-    [{ memorySize: 256.5 }, 'memorySize: is 256.5; allowed: a whole number from 128 to 10240'],
-    [{ memorySize: '256' }, 'memorySize: is "256"; allowed: a whole number from 128 to 10240'],
-    [{ mode: 'loop' }, 'mode: is "loop"; allowed: auto, resident or tick'],
-    [{ stage: 'a b' }, 'stage: is "a b"; allowed: 1 to 64 letters, digits, dots, dashes or underscores'],
-    [
-      { allowCidrs: ['10.0.0.0'] },
-      'allowCidrs: is ["10.0.0.0"]; allowed: ranges like 10.0.0.0/8 (did you mean 10.0.0.0/32?)',
-    ],
-    [
-      { allowCidrs: ['fc00::/7', '10/8', '::ffff:172.16.0.0/108'] },
-      'allowCidrs: is ["fc00::/7","10/8","::ffff:172.16.0.0/108"]; allowed: ranges like 10.0.0.0/8 (did you mean 10.0.0.0/8 and 172.16.0.0/12?)',
-    ],
-    [{ allowCidrs: ['private'] }, 'allowCidrs: is ["private"]; allowed: ranges like 10.0.0.0/8'],
-    [{ allowCidrs: '10.0.0.0/8' }, 'allowCidrs: is "10.0.0.0/8"; allowed: ranges like 10.0.0.0/8'],
-    ...['example.com', 'h:0', 'h:99999', '[1:2]:443', 'a,b:443', 'a b:443'].map((canary): [object, string] => [
-      { canaries: [canary] },
-      `canaries: is ["${canary}"]; allowed: one to ten of host:port`,
-    ]),
-    ...['keep', RemovalPolicy.SNAPSHOT, RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE].map(
-      (removalPolicy): [object, string] => [
-        { removalPolicy },
-        `removalPolicy: is "${removalPolicy}"; allowed: destroy, retain`,
-      ],
-    ),
-    [{ logRetention: 31 }, 'logRetention: is 31; allowed: one of RetentionDays'],
-    [{ tracing: 'yes' }, 'tracing: is "yes"; allowed: true or false'],
-    [{ budget: -1 }, 'budget: is -1; allowed: a number of US dollars above 0'],
-    [{ vpc: 'vpc-1' }, 'vpc: is "vpc-1"; allowed: a VPC'],
-    [{ encryptionKey: 'alias/mine' }, 'encryptionKey: is "alias/mine"; allowed: a KMS key'],
+  const loopback =
+    'allowLoopback: is true; allowed: only with stage emulator, since on AWS nothing of ours listens there';
+  const manyHosts = Array(40).fill(`${'s'.repeat(80)}.test`);
+  const others: readonly (readonly [object, string])[] = [
     [
       { canaries: ['127.0.0.1:443', 'localhost:80'] },
       'canaries: are all on loopback, which says nothing of the network; allowed: at least one beyond it',
     ],
-    [{ alarmTopic: 'arn' }, 'alarmTopic: is "arn"; allowed: an SNS topic'],
-    ...[
-      ['ssm:/probelet/token'],
-      { 'ssm:/shop/token': ['shop.test'] },
-      { 'env:TOKEN': ['shop.test'] },
-      { 'ssm:/probelet/token': 'shop.test' },
-      { 'ssm:/probelet/token': [] },
-      { 'ssm:/probelet/token': ['https://shop.test'] },
-      { 'ssm:/probelet/token': ['shop.test,evil.test'] },
-      { 'ssm:/probelet/token': ['shop.test evil.test'] },
-      { 'ssm:/probelet/token': ['*'] },
-      {},
-    ].map((secrets): [object, string] => [
-      { secrets },
-      `secrets: is ${JSON.stringify(secrets)}; allowed: 1 to 50 references like ssm:/probelet/token or secretsmanager:probelet/token, each with 1 to 50 hosts that it may be sent to: {'ssm:/probelet/token': ['shop.test', '*.shop.test:443', '10.0.0.1']}`,
-    ]),
     [
-      { secrets: { 'ssm:/probelet/token': Array(40).fill(`${'s'.repeat(80)}.test`) } },
+      { secrets: { 'ssm:/probelet/token': manyHosts } },
       "secrets, allowCidrs, canaries, execRunner: take 3482 bytes of the prober's environment; allowed: 3072 together, since Lambda takes 4096 and some are for names that AWS gives",
-    ],
-    [
-      { execRunner: {} },
-      'execRunner: is {}; allowed: {functions: {name: function}, instances: {tagKey, tagValue}}, at least one of both; names of 1 to 64 letters, digits, - and _',
-    ],
-    [
-      { fleet: [{ targets: 5 }] },
-      'fleet: is [{"targets":5}]; allowed: a list of {targets, periodSeconds: 1 to 3600, probe: http, https, tcp, grpc or exec, probesPerTarget}',
     ],
     [
       { authorizer: new HttpNoneAuthorizer() },
       'authorizer: is HttpNoneAuthorizer; allowed: an authorizer of HTTP APIs: IAM, JWT or Lambda, never none',
     ],
-    [
-      { allowLoopback: true },
-      'allowLoopback: is true; allowed: only with stage emulator, since on AWS nothing of ours listens there',
-    ],
-    [
-      { allowLoopback: true, stage: 'production' },
-      'allowLoopback: is true; allowed: only with stage emulator, since on AWS nothing of ours listens there',
-    ],
+    [{ allowLoopback: true }, loopback],
+    [{ allowLoopback: true, stage: 'production' }, loopback],
     [{ vpcSubnets: {} }, 'vpcSubnets: allowed: only together with vpc'],
     [{ reservedConcurrency: 3 }, `reservedConcurrency: is 3; allowed: at least 4 (2 × 1 shards + 2, ${room})`],
-    [{ targetsMax: 0 }, 'targetsMax: is 0; allowed: a whole number from 1 to 10000000'],
     [{ maxConcurrency: 3 }, `maxConcurrency: is 3; allowed: at least 4 (2 × 1 shards + 2, ${room})`],
     [
       { reservedConcurrency: 5, fleet: fleetOf(1_000) },
@@ -122,29 +106,25 @@ describe('a wrong prop is refused by its name and with what is allowed', () => {
     ],
     [{ reservedConcurrency: 6, maxConcurrency: 8 }, 'maxConcurrency: is 8; allowed: at most reservedConcurrency, 6'],
   ];
-  for (const [props, message] of rows)
-    test(
-      Object.entries(props)
-        .map(([prop, value]) => `${prop}: ${short(value)}`)
-        .join(', ')
-        .slice(0, 80),
-      () => assert.equal(refusal(props), message),
-    );
+  const ofValues = values.map(
+    ([prop, value, allowed]) =>
+      [{ [prop]: value }, `${prop}: is ${JSON.stringify(value)}; allowed: ${allowed}`] as const,
+  );
+  for (const [props, message] of [...ofValues, ...others]) {
+    const name = Object.entries(props).map(([prop, value]) => `${prop}: ${short(value)}`);
+    test(name.join(', ').slice(0, 80), () => assert.equal(refusal(props), message));
+  }
 
   test('one that there is not, with those that there are', () => {
-    assert.match(
-      refusal({ memorysize: 512 }),
-      /^memorysize: there is no such prop \(did you mean memorySize\?\); allowed: stage, encryptionKey, .*, budget$/,
-    );
+    const allowed = 'allowed: stage, encryptionKey, .*, budget';
+    const said = new RegExp(`^memorysize: there is no such prop \\(did you mean memorySize\\?\\); ${allowed}$`);
+    assert.match(refusal({ memorysize: 512 }), said);
   });
 
   test('all at once', () => {
-    assert.deepEqual(
-      refusal({ memorySize: 1, mode: 'x' })
-        .split('\n')
-        .map((one) => one.trim().split(':')[0]),
-      ['memorySize', 'mode'],
-    );
+    const lines = refusal({ memorySize: 1, mode: 'x' }).split('\n');
+    const props = lines.map((one) => one.trim().split(':')[0]);
+    assert.deepEqual(props, ['memorySize', 'mode']);
   });
 
   test('a key without a region', () => {
@@ -161,6 +141,8 @@ const named = (part: string, resources: readonly NamedResource[]) => {
   return found.Properties;
 };
 const prober = (resources: readonly NamedResource[]) => named('ProberFleet', resources);
+
+const ofTheAccount = { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } };
 
 describe('a right prop', () => {
   test('of what may be dialed reaches the functions', () => {
@@ -185,32 +167,23 @@ describe('a right prop', () => {
 
   test('of secrets reaches the prober and the API, as they read it', () => {
     const secrets = { 'ssm:/probelet/token': ['shop.test', '[2001:db8::1]:443'], 'secretsmanager:probelet/a': ['*.b'] };
+    const shop = { host: 'shop.test', isBelow: false };
+    const v6 = { host: '2001:db8::1', isBelow: false, port: 443 };
     const functions = resourcesOf(synthesized({ secrets }), 'AWS::Lambda::Function');
     for (const reader of ['ProberFleet', 'Api']) {
       const { secretHosts } = readEnvironment(['secretHosts'], named(reader, functions).Environment.Variables);
-      assert.deepEqual(
-        [...secretHosts],
-        [
-          [
-            'ssm:/probelet/token',
-            [
-              { host: 'shop.test', isBelow: false },
-              { host: '2001:db8::1', isBelow: false, port: 443 },
-            ],
-          ],
-          ['secretsmanager:probelet/a', [{ host: 'b', isBelow: true }]],
-        ],
-      );
+      assert.deepEqual(Object.fromEntries(secretHosts), {
+        'ssm:/probelet/token': [shop, v6],
+        'secretsmanager:probelet/a': [{ host: 'b', isBelow: true }],
+      });
     }
     for (const other of ['ShardSchedule', 'StatusSync'])
       assert.ok(!('PROBELET_SECRETS' in named(other, functions).Environment.Variables));
   });
 
   test('of the network is the prober’s alone', () => {
-    const functions = resourcesOf(
-      synthesized((stack) => ({ vpc: someVpc(stack) })),
-      'AWS::Lambda::Function',
-    );
+    const template = synthesized((stack) => ({ vpc: someVpc(stack) }));
+    const functions = resourcesOf(template, 'AWS::Lambda::Function');
     assert.deepEqual(prober(functions).VpcConfig.SubnetIds, ['subnet-0123456789abcdef0']);
     assert.equal(functions.filter(({ Properties }) => Properties.VpcConfig).length, 1);
   });
@@ -224,11 +197,13 @@ describe('a right prop', () => {
 
   test('of concurrency bounds the API, so that it takes none from the prober', () => {
     const functions = resourcesOf(synthesized({ apiReservedConcurrency: 10 }), 'AWS::Lambda::Function');
+    const [api, ...others] = functions.filter(
+      ({ Properties }) => Properties.ReservedConcurrentExecutions !== undefined,
+    );
+    assert.deepEqual(others, []);
     assert.deepEqual(
-      functions.flatMap(({ id, Properties: { ReservedConcurrentExecutions: reserved } }) =>
-        reserved === undefined ? [] : [[nameOf(id), reserved]],
-      ),
-      [['ProbeletApiFunction', 10]],
+      [nameOf(api?.id ?? ''), api?.Properties.ReservedConcurrentExecutions],
+      ['ProbeletApiFunction', 10],
     );
   });
 
@@ -256,10 +231,7 @@ describe('a right prop', () => {
     const keysOf = (type: string, key: string) =>
       resourcesOf(template, type).map(({ Properties }) => short(Properties[key]));
     const queues = resourcesOf(template, 'AWS::SQS::Queue').filter(({ id }) => nameOf(id) !== 'ProbeletBusDeadLetters');
-    assert.deepEqual(
-      queues.map(({ Properties }) => short(Properties.KmsMasterKeyId)),
-      queues.map(() => arn),
-    );
+    for (const { id, Properties } of queues) assert.equal(short(Properties.KmsMasterKeyId), arn, id);
     assert.deepEqual(new Set(keysOf('AWS::Logs::LogGroup', 'KmsKeyId')), new Set([arn]));
     assert.deepEqual(new Set(keysOf('AWS::Lambda::Function', 'KmsKeyArn')), new Set([arn]));
     assert.deepEqual(keysOf('AWS::Events::EventBus', 'KmsKeyIdentifier'), [arn]);
@@ -276,9 +248,7 @@ describe('a right prop', () => {
     const statements = resourcesOf(template, 'AWS::SQS::QueuePolicy').flatMap(({ id, Properties }) =>
       nameOf(id) === 'ProbeletBusDeadLettersPolicy' ? Properties.PolicyDocument.Statement : [],
     );
-    assert.deepEqual(statements.find(({ Effect }) => Effect === 'Allow')?.Condition, {
-      StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } },
-    });
+    assert.deepEqual(statements.find(({ Effect }) => Effect === 'Allow')?.Condition, ofTheAccount);
     const watched = resourcesOf(template, 'AWS::CloudWatch::Alarm').map(({ Properties }) =>
       short(Properties.Dimensions?.[0].Value),
     );
@@ -297,25 +267,16 @@ describe('a right prop', () => {
     const template = synthesized((stack) => ({ alarmTopic: new Topic(stack, 'Topic', { enforceSSL: true }) }));
     const [policy] = resourcesOf(template, 'AWS::SNS::TopicPolicy');
     const statements = policy?.Properties.PolicyDocument.Statement as readonly Record<string, unknown>[];
-    assert.deepEqual(
-      statements
-        .filter(({ Effect }) => Effect === 'Allow')
-        .map(({ Principal, Action, Condition }) => [Principal, Action, Condition]),
-      [
-        [
-          { Service: 'cloudwatch.amazonaws.com' },
-          'sns:Publish',
-          { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
-        ],
-      ],
-    );
+    const [allowed, ...others] = statements.filter(({ Effect }) => Effect === 'Allow');
+    assert.deepEqual(others, []);
+    const { Principal, Action, Condition } = allowed ?? {};
+    assert.deepEqual([Principal, Action], [{ Service: 'cloudwatch.amazonaws.com' }, 'sns:Publish']);
+    assert.deepEqual(Condition, ofTheAccount);
   });
 
   test('of logs keeps them for so long', () => {
-    for (const { Properties } of resourcesOf(
-      synthesized({ logRetention: RetentionDays.ONE_WEEK }),
-      'AWS::Logs::LogGroup',
-    ))
+    const template = synthesized({ logRetention: RetentionDays.ONE_WEEK });
+    for (const { Properties } of resourcesOf(template, 'AWS::Logs::LogGroup'))
       assert.equal(Properties.RetentionInDays, 7);
   });
 
@@ -331,19 +292,16 @@ describe('another authorizer', () => {
   test('guards all routes but /healthz', () => {
     const template = synthesized({ authorizer: jwt() });
     assert.deepEqual(openRoutes(template), ['GET /healthz']);
-    const kinds = resourcesOf(template, 'AWS::ApiGatewayV2::Route').map(
-      ({ Properties }) => Properties.AuthorizationType,
-    );
+    const routes = resourcesOf(template, 'AWS::ApiGatewayV2::Route');
+    const kinds = routes.map(({ Properties }) => Properties.AuthorizationType);
     assert.deepEqual(new Set(kinds), new Set(['NONE', 'JWT']));
   });
 
   test('leaves nothing to grant', () => {
     const { probelet, stack } = constructed({ authorizer: jwt() });
     const role = new Role(stack, 'Client', { assumedBy: new AccountRootPrincipal() });
-    assert.throws(() => probelet.grantRegister(role), {
-      name: 'RangeError',
-      message: /^authorizer: grants are for IAM/,
-    });
+    const message = /^authorizer: grants are for IAM/;
+    assert.throws(() => probelet.grantRegister(role), { name: 'RangeError', message });
   });
 });
 
