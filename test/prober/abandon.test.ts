@@ -25,15 +25,7 @@ function proberOfRun(): { readonly probers: Probers; readonly abandon: () => voi
     clock: own,
   });
   const run = localRunner({ clock: own, allows: () => true });
-  return {
-    probers: proberRegistry({
-      dial,
-      clock: own,
-      run,
-      secrets: noSecrets,
-    }),
-    abandon: own.end,
-  };
+  return { probers: proberRegistry({ dial, clock: own, run, secrets: noSecrets }), abandon: own.end };
 }
 
 type Handlers = { readonly [what: string]: (t: TestContext) => Promise<Parameters<typeof handlerOf>[0]> };
@@ -77,21 +69,19 @@ const hanging: Handlers = {
   'a command that never ends': async () => ({ exec: { command: ['/bin/sh', '-c', 'sleep 1000 & sleep 1000'] } }),
 };
 
+const order = {
+  target: { namespace: 'default', name: 'checkout', uid: 'u1' },
+  host: '127.0.0.1',
+  container: { name: 'app' },
+  probeType: 'readiness',
+  containerKind: 'container',
+} as const;
+
 describe('what a run leaves behind ends when it is abandoned', () => {
   for (const [what, handler] of Object.entries(hanging)) {
     test(what, async (t) => {
       const { probers, abandon } = proberOfRun();
-      const reporting = probe(
-        { probers, clock },
-        {
-          target: { namespace: 'default', name: 'checkout', uid: 'u1' },
-          host: '127.0.0.1',
-          container: { name: 'app' },
-          handler: handlerOf(await handler(t)),
-          probeType: 'readiness',
-          containerKind: 'container',
-        },
-      );
+      const reporting = probe({ probers, clock }, { ...order, handler: handlerOf(await handler(t)) });
       // Long enough for each to be where it hangs; earlier it has to end as well.
       await sleep(clock, 300);
       abandon();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Attempt } from '../../shared/core/types.ts';
+import type { Attempt, FailureClass } from '../../shared/core/types.ts';
 import type { ExecOutcome } from '../../shared/exec/exec.ts';
 import { localRunner } from '../../shared/exec/local.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
@@ -16,34 +16,24 @@ const request = {
 
 const verdict = ({ timings: _, ...rest }: Attempt) => rest;
 
+type Verdict = Omit<Attempt, 'timings'>;
+const failed = (output: string, failureClass: FailureClass): Verdict => ({ outcome: 'failure', output, failureClass });
+const unknown = (failureClass: FailureClass): Verdict => ({
+  outcome: 'unknown',
+  output: '',
+  error: 'why',
+  failureClass,
+});
+const timedOut = 'command "/bin/sh -c echo said; exit 0" timed out';
+
 describe('what an exec probe makes of', () => {
-  const table: readonly (readonly [what: string, ran: ExecOutcome, attempt: Omit<Attempt, 'timings'>])[] = [
+  const table: readonly (readonly [what: string, ran: ExecOutcome, attempt: Verdict])[] = [
     ['exit 0', { kind: 'exited', exitCode: 0, output: 'fine' }, { outcome: 'success', output: 'fine' }],
-    [
-      'exit 1',
-      { kind: 'exited', exitCode: 1, output: 'broken' },
-      { outcome: 'failure', output: 'broken', failureClass: 'EXEC_EXIT' },
-    ],
-    [
-      'a time-out',
-      { kind: 'timedOut', output: 'dropped' },
-      { outcome: 'failure', output: 'command "/bin/sh -c echo said; exit 0" timed out', failureClass: 'EXEC_TIMEOUT' },
-    ],
-    [
-      'a command that cannot run',
-      { kind: 'notStarted', message: 'no such file', own: false },
-      { outcome: 'unknown', output: '', error: 'no such file', failureClass: 'EXEC_START' },
-    ],
-    [
-      'a machine without processes left',
-      { kind: 'notStarted', message: 'short', own: true },
-      { outcome: 'unknown', output: '', error: 'short', failureClass: 'PROBER' },
-    ],
-    [
-      'a command that may not run',
-      { kind: 'denied', message: 'not allowed' },
-      { outcome: 'unknown', output: '', error: 'not allowed', failureClass: 'POLICY_DENIED' },
-    ],
+    ['exit 1', { kind: 'exited', exitCode: 1, output: 'broken' }, failed('broken', 'EXEC_EXIT')],
+    ['a time-out', { kind: 'timedOut', output: 'dropped' }, failed(timedOut, 'EXEC_TIMEOUT')],
+    ['a command that cannot run', { kind: 'notStarted', message: 'why', own: false }, unknown('EXEC_START')],
+    ['a machine without processes left', { kind: 'notStarted', message: 'why', own: true }, unknown('PROBER')],
+    ['a command that may not run', { kind: 'denied', message: 'why' }, unknown('POLICY_DENIED')],
   ];
   for (const [what, ran, attempt] of table) {
     test(what, async () => {

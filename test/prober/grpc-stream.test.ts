@@ -46,119 +46,65 @@ function resultOf({ headers, body, end }: Reply): RpcResult | undefined {
 
 const anyBlock: Block = { streamId: 1, endStream: false, pseudo: new Map(), isTruncated: false, listBytes: 0 };
 
+/** A reply with gRPC's headers. */
+const reply = (body: Uint8Array, end?: End): Reply => ({ headers: grpc, body, ...(end && { end }) });
+const ended = (body: Uint8Array, fields: Record<string, string>): Reply => reply(body, trailers(fields));
+const unanswered = (end: End): Reply => ({ headers: undefined, body: none, end });
+const answered: RpcResult = { kind: 'answered', servingStatus: 1 };
+
 describe('a call is answered', () => {
+  const parameters = { ...grpc, 'content-type': 'application/grpc+proto' };
   pin([
-    [
-      'with one message and status OK',
-      { headers: grpc, body: serving, end: ok },
-      { kind: 'answered', servingStatus: 1 },
-    ],
-    ['not before the stream has ended', { headers: grpc, body: serving }, undefined],
-    [
-      'with a content type that has parameters',
-      { headers: { ...grpc, 'content-type': 'application/grpc+proto' }, body: serving, end: ok },
-      { kind: 'answered', servingStatus: 1 },
-    ],
+    ['with one message and status OK', reply(serving, ok), answered],
+    ['not before the stream has ended', reply(serving), undefined],
+    ['with a content type that has parameters', { ...reply(serving, ok), headers: parameters }, answered],
   ]);
 });
 
 describe('the status counts, not the message', () => {
+  const reset = 'stream terminated by RST_STREAM with error code:';
+  const error = { 'grpc-status': '14', 'grpc-message': 'a%20b' };
+  const noTrailers = status(13, 'server closed the stream without sending trailers');
+  const noNumber = status(2, malformed('"x"', 'invalid syntax'));
+  const outOfRange = status(2, malformed('"4294967296"', 'value out of range'));
+  const cancelled = reply(serving, { kind: 'reset', rstCode: 8 });
+  const unknown = status(2, `${reset} unknown error code 0x63`);
   pin([
-    [
-      'when the status is an error',
-      { headers: grpc, body: serving, end: trailers({ 'grpc-status': '14', 'grpc-message': 'a%20b' }) },
-      status(14, 'a b'),
-    ],
-    ['when there is no status', { headers: grpc, body: serving, end: trailers({}) }, status(2, '')],
-    [
-      'when the status is no number',
-      { headers: grpc, body: none, end: trailers({ 'grpc-status': 'x' }) },
-      status(2, 'transport: malformed grpc-status: strconv.ParseInt: parsing "x": invalid syntax'),
-    ],
-    [
-      'when the status is out of range',
-      { headers: grpc, body: none, end: trailers({ 'grpc-status': '4294967296' }) },
-      status(2, 'transport: malformed grpc-status: strconv.ParseInt: parsing "4294967296": value out of range'),
-    ],
-    [
-      'when the stream ends without trailers',
-      { headers: grpc, body: serving, end: { kind: 'noTrailers' } },
-      status(13, 'server closed the stream without sending trailers'),
-    ],
-    [
-      'when the server resets the stream',
-      { headers: grpc, body: serving, end: { kind: 'reset', rstCode: 8 } },
-      status(1, 'stream terminated by RST_STREAM with error code: CANCEL'),
-    ],
-    [
-      'when the reset has an unknown code',
-      { headers: undefined, body: none, end: { kind: 'reset', rstCode: 99 } },
-      status(2, 'stream terminated by RST_STREAM with error code: unknown error code 0x63'),
-    ],
-    [
-      'when the connection is lost',
-      { headers: undefined, body: none, end: { kind: 'lost' } },
-      status(14, 'error reading from server: EOF'),
-    ],
+    ['when the status is an error', ended(serving, error), status(14, 'a b')],
+    ['when there is no status', ended(serving, {}), status(2, '')],
+    ['when the status is no number', ended(none, { 'grpc-status': 'x' }), noNumber],
+    ['when the status is out of range', ended(none, { 'grpc-status': '4294967296' }), outOfRange],
+    ['when the stream ends without trailers', reply(serving, { kind: 'noTrailers' }), noTrailers],
+    ['when the server resets the stream', cancelled, status(1, `${reset} CANCEL`)],
+    ['when the reset has an unknown code', unanswered({ kind: 'reset', rstCode: 99 }), unknown],
+    ['when the connection is lost', unanswered({ kind: 'lost' }), status(14, 'error reading from server: EOF')],
   ]);
 });
 
 describe('an answer that breaks the protocol is told before its status, and at once', () => {
-  const internal = rpcCode.internal;
+  const internal = (message: string) => status(rpcCode.internal, message);
+  const cut = internal('unexpected EOF');
+  const second = Buffer.concat([serving, serving.subarray(0, 6)]);
+  const ofBytes = (...bytes: readonly number[]) => reply(Buffer.from(bytes));
+  const gzip = { ...ofBytes(1, 0, 0, 0, 0), headers: { ...grpc, 'grpc-encoding': 'gzip' } };
+  const noMessage = 'cardinality violation: received no response message from non-server-streaming RPC';
+  const twoMessages =
+    'cardinality violation: expected <EOF> for non server-streaming RPCs, but received another message';
+  const noProtobuf = 'grpc: failed to unmarshal the received message: proto: cannot parse invalid wire-format data';
+  const tooLarge = 'grpc: received message larger than max (4294967295 vs. 4194304)';
+  const noEncoding = 'grpc: compressed flag set with identity or empty encoding';
+  const noGzip = 'grpc: Decompressor is not installed for grpc-encoding "gzip"';
   pin([
-    [
-      'OK without a message',
-      { headers: grpc, body: none, end: ok },
-      status(internal, 'cardinality violation: received no response message from non-server-streaming RPC'),
-    ],
-    [
-      'two messages',
-      { headers: grpc, body: Buffer.concat([serving, serving]) },
-      status(
-        internal,
-        'cardinality violation: expected <EOF> for non server-streaming RPCs, but received another message',
-      ),
-    ],
-    [
-      'half a prefix, then the end',
-      { headers: grpc, body: serving.subarray(0, 3), end: ok },
-      status(internal, 'unexpected EOF'),
-    ],
-    [
-      'half a message, then the end',
-      { headers: grpc, body: serving.subarray(0, 6), end: ok },
-      status(internal, 'unexpected EOF'),
-    ],
-    [
-      'half a second message, then the end',
-      { headers: grpc, body: Buffer.concat([serving, serving.subarray(0, 6)]), end: ok },
-      status(internal, 'unexpected EOF'),
-    ],
-    [
-      'no protobuf',
-      { headers: grpc, body: Buffer.from([0, 0, 0, 0, 1, 0x08]) },
-      status(internal, 'grpc: failed to unmarshal the received message: proto: cannot parse invalid wire-format data'),
-    ],
-    [
-      'a message that is too large',
-      { headers: grpc, body: Buffer.from([0, 0xff, 0xff, 0xff, 0xff]) },
-      status(rpcCode.resourceExhausted, 'grpc: received message larger than max (4294967295 vs. 4194304)'),
-    ],
-    [
-      'a compressed message without an encoding',
-      { headers: grpc, body: Buffer.from([1, 0, 0, 0, 0]) },
-      status(internal, 'grpc: compressed flag set with identity or empty encoding'),
-    ],
-    [
-      'a compressed message',
-      { headers: { ...grpc, 'grpc-encoding': 'gzip' }, body: Buffer.from([1, 0, 0, 0, 0]) },
-      status(internal, 'grpc: Decompressor is not installed for grpc-encoding "gzip"'),
-    ],
-    [
-      'an unknown format',
-      { headers: grpc, body: Buffer.from([2, 0, 0, 0, 0]) },
-      status(internal, 'grpc: received unexpected payload format 2'),
-    ],
+    ['OK without a message', reply(none, ok), internal(noMessage)],
+    ['two messages', reply(Buffer.concat([serving, serving])), internal(twoMessages)],
+    ['half a prefix, then the end', reply(serving.subarray(0, 3), ok), cut],
+    ['half a message, then the end', reply(serving.subarray(0, 6), ok), cut],
+    ['half a second message, then the end', reply(second, ok), cut],
+    ['no protobuf', ofBytes(0, 0, 0, 0, 1, 0x08), internal(noProtobuf)],
+    ['a message that is too large', ofBytes(0, 0xff, 0xff, 0xff, 0xff), status(rpcCode.resourceExhausted, tooLarge)],
+    ['a compressed message without an encoding', ofBytes(1, 0, 0, 0, 0), internal(noEncoding)],
+    ['a compressed message', gzip, internal(noGzip)],
+    ['an unknown format', ofBytes(2, 0, 0, 0, 0), internal('grpc: received unexpected payload format 2')],
   ]);
 });
 
@@ -168,63 +114,39 @@ describe('an answer that is not gRPC is told by its HTTP status', () => {
     body: none,
   });
   const unexpected = 'unexpected HTTP status code received from server:';
+  const typed = (code: string, type: string) =>
+    `${unexpected} ${code}; transport: received unexpected content-type "${type}"`;
+  const untyped = `${unexpected} 200 (OK); malformed header: missing HTTP content-type`;
+  const unavailable = status(14, typed('503 (Service Unavailable)', 'application/grpcx'));
   pin([
-    [
-      '404 is unimplemented',
-      foreign(404, 'text/html'),
-      status(12, `${unexpected} 404 (Not Found); transport: received unexpected content-type "text/html"`),
-    ],
-    [
-      '200 without a type is unknown',
-      foreign(200),
-      status(2, `${unexpected} 200 (OK); malformed header: missing HTTP content-type`),
-    ],
-    [
-      '503 is unavailable',
-      foreign(503, 'application/grpcx'),
-      status(
-        14,
-        `${unexpected} 503 (Service Unavailable); transport: received unexpected content-type "application/grpcx"`,
-      ),
-    ],
+    ['404 is unimplemented', foreign(404, 'text/html'), status(12, typed('404 (Not Found)', 'text/html'))],
+    ['200 without a type is unknown', foreign(200), status(2, untyped)],
+    ['503 is unavailable', foreign(503, 'application/grpcx'), unavailable],
   ]);
 });
 
 describe('a header block that breaks the protocol ends the call', () => {
   const internal = rpcCode.internal;
   const first = (fields: Fields): Reply => ({ headers: { ...grpc, ...fields }, body: none });
+  const noNumber = status(2, malformed('"x"', 'invalid syntax'));
+  const noBase64 = status(internal, 'transport: malformed a-bin: illegal base64 data');
+  const nothing = 'malformed header: missing HTTP status; malformed header: missing HTTP content-type';
+  const details = ended(serving, { 'grpc-status': '0', 'grpc-status-details-bin': 'CAU' });
+  const mismatch = status(internal, 'grpc-status-details-bin mismatch: grpc-status=0, grpc-message=""');
   pin([
-    [
-      'a status that is no number, in the headers',
-      first({ 'grpc-status': 'x' }),
-      status(2, malformed('"x"', 'invalid syntax')),
-    ],
-    [
-      'binary metadata that is no base64',
-      first({ 'a-bin': '*' }),
-      status(internal, 'transport: malformed a-bin: illegal base64 data'),
-    ],
+    ['a status that is no number, in the headers', first({ 'grpc-status': 'x' }), noNumber],
+    ['binary metadata that is no base64', first({ 'a-bin': '*' }), noBase64],
     ['binary metadata in base64, padded or not', first({ 'a-bin': 'AQ', 'b-bin': 'AQ==' }), undefined],
-    [
-      'no HTTP status and no content type',
-      { headers: {}, body: none },
-      status(internal, 'malformed header: missing HTTP status; malformed header: missing HTTP content-type'),
-    ],
+    ['no HTTP status and no content type', { headers: {}, body: none }, status(internal, nothing)],
     ['an informational response is none', { headers: { ':status': 103 }, body: none }, undefined],
-    [
-      'details that name another code',
-      { headers: grpc, body: serving, end: trailers({ 'grpc-status': '0', 'grpc-status-details-bin': 'CAU' }) },
-      status(internal, 'grpc-status-details-bin mismatch: grpc-status=0, grpc-message=""'),
-    ],
+    ['details that name another code', details, mismatch],
   ]);
   test('headers in the middle of the stream', () => {
     const stream = callStream();
     stream.field(knownField('content-type', 'application/grpc'));
     assert.equal(stream.headers(anyBlock), undefined);
-    assert.deepEqual(
-      stream.headers(anyBlock),
-      status(internal, 'a HEADERS frame cannot appear in the middle of a stream'),
-    );
+    const misplaced = status(internal, 'a HEADERS frame cannot appear in the middle of a stream');
+    assert.deepEqual(stream.headers(anyBlock), misplaced);
   });
 });
 

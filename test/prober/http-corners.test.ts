@@ -39,11 +39,8 @@ async function probed(t: TestContext, answers: (target: string) => Pieces, probe
   t.after(() => running.close());
   const httpHeaders = hostHeader === undefined ? [] : [{ name: 'Host', value: hostHeader }];
   const handler = { httpGet: { path, port: running.port, httpHeaders }, timeoutSeconds: timeoutMs / 1000 };
-  const subject = {
-    target: { namespace: 'default', name: 'x', uid: 'x' },
-    host: loopback,
-    container: { name: 'main' },
-  };
+  const target = { namespace: 'default', name: 'x', uid: 'x' };
+  const subject = { target, host: loopback, container: { name: 'main' } };
   const resolved = resolveProbeRequest(handler, subject);
   if (resolved.kind === 'error' || resolved.request.kind !== 'http') assert.fail('no HTTP request');
   return { attempt: await httpProber({ dial: loopbackDial, clock })(resolved.request), heads };
@@ -67,36 +64,22 @@ const chunks = '2\r\nok\r\n0\r\n\r\n';
 const fine = `${ok}Content-Length: 2\r\n\r\nok`;
 
 describe('kubelet reads an answer', () => {
+  const twoLengths = (second: string) => `${ok}Content-Length: 2\r\nContent-Length: ${second}\r\n\r\nok`;
+  const trailer = (name: string) => `${ok}Transfer-Encoding: chunked\r\nTrailer: ${name}\r\n\r\n${chunks}`;
+  const encoding = (value: string) => `${ok}Transfer-Encoding:${value}\r\n\r\n${chunks}`;
+  const length = (value: string) => `${ok}Content-Length:${value}\r\n\r\nok`;
   const table: Readonly<Record<string, readonly [answer: string, verdict: string]>> = {
-    'whose encoding stands in a fold after an empty line': [
-      `${ok}Transfer-Encoding:\r\n chunked\r\n\r\n${chunks}`,
-      'success ok',
-    ],
-    'whose encoding stands in the second fold': [
-      `${ok}Transfer-Encoding: \t\r\n \r\n\tchunked\r\n\r\n${chunks}`,
-      'success ok',
-    ],
-    'whose encoding is followed by an empty fold': [`${ok}Transfer-Encoding: chunked\r\n \r\n\r\n${chunks}`, 'failure'],
-    'whose length stands in a fold': [`${ok}Content-Length:\r\n 2\r\n\r\nok`, 'success ok'],
-    'whose length ends in a no-break space': [`${ok}Content-Length: 2\xa0\r\n\r\nok`, 'failure'],
-    'whose length begins with a no-break space': [`${ok}Content-Length:\xa02\r\n\r\nok`, 'failure'],
-    'whose length ends in a next-line character': [`${ok}Content-Length: 2\x85\r\n\r\nok`, 'failure'],
-    'whose second length differs by a no-break space': [
-      `${ok}Content-Length: 2\r\nContent-Length: 2\xa0\r\n\r\nok`,
-      'failure',
-    ],
-    'whose second length differs by blanks': [
-      `${ok}Content-Length: 2\r\nContent-Length:  2 \t\r\n\r\nok`,
-      'success ok',
-    ],
-    'whose trailer names a length with a no-break space': [
-      `${ok}Transfer-Encoding: chunked\r\nTrailer: content-length\xa0\r\n\r\n${chunks}`,
-      'success ok',
-    ],
-    'whose trailer names a length': [
-      `${ok}Transfer-Encoding: chunked\r\nTrailer: content-length \r\n\r\n${chunks}`,
-      'failure',
-    ],
+    'whose encoding stands in a fold after an empty line': [encoding('\r\n chunked'), 'success ok'],
+    'whose encoding stands in the second fold': [encoding(' \t\r\n \r\n\tchunked'), 'success ok'],
+    'whose encoding is followed by an empty fold': [encoding(' chunked\r\n '), 'failure'],
+    'whose length stands in a fold': [length('\r\n 2'), 'success ok'],
+    'whose length ends in a no-break space': [length(' 2\xa0'), 'failure'],
+    'whose length begins with a no-break space': [length('\xa02'), 'failure'],
+    'whose length ends in a next-line character': [length(' 2\x85'), 'failure'],
+    'whose second length differs by a no-break space': [twoLengths('2\xa0'), 'failure'],
+    'whose second length differs by blanks': [twoLengths(' 2 \t'), 'success ok'],
+    'whose trailer names a length with a no-break space': [trailer('content-length\xa0'), 'success ok'],
+    'whose trailer names a length': [trailer('content-length '), 'failure'],
   };
   for (const [what, [answer, expected]] of Object.entries(table)) {
     test(`${what}: ${expected}`, async (t) => {
@@ -110,14 +93,12 @@ const body = 'q'.repeat(10_240);
 const fullThen = (rest: string): string => `${ok}Transfer-Encoding: chunked\r\n\r\n2800\r\n${body}${rest}`;
 
 describe('kubelet looks beyond a body of exactly 10,240 bytes', () => {
+  const success = `success ${body.slice(0, 20)}`;
   const table: Readonly<Record<string, readonly [rest: string, verdict: string]>> = {
-    'at a chunk line that does not fit its buffer': [`\r\n5;${'e'.repeat(5000)}`, `success ${body.slice(0, 20)}`],
-    'at one that ends there': [`\r\n5;${'e'.repeat(5000)}\r\nabcde\r\n0\r\n\r\n`, `success ${body.slice(0, 20)}`],
-    'at a bad chunk line that ends beyond its buffer': [
-      `\r\nz;${'e'.repeat(2000)}\r\n`,
-      `success ${body.slice(0, 20)}`,
-    ],
-    'at a chunk line that has not ended': ['\r\nzz', `success ${body.slice(0, 20)}`],
+    'at a chunk line that does not fit its buffer': [`\r\n5;${'e'.repeat(5000)}`, success],
+    'at one that ends there': [`\r\n5;${'e'.repeat(5000)}\r\nabcde\r\n0\r\n\r\n`, success],
+    'at a bad chunk line that ends beyond its buffer': [`\r\nz;${'e'.repeat(2000)}\r\n`, success],
+    'at a chunk line that has not ended': ['\r\nzz', success],
     'at a bad chunk line': ['\r\nzz\r\n', 'error'],
     'at what is no line end': ['xx', 'error'],
   };
@@ -212,10 +193,8 @@ describe('kubelet writes the Host header', () => {
     test(`${JSON.stringify(given)} as ${JSON.stringify(host)}`, async (t) => {
       const { attempt, heads } = await probed(t, () => [fine], { hostHeader: given });
       assert.equal(verdict(attempt), 'success ok');
-      assert.deepEqual(
-        heads.map((head) => /\r\nHost: (.*)\r\n/.exec(head)?.[1]),
-        [host],
-      );
+      const hosts = heads.map((head) => /\r\nHost: (.*)\r\n/.exec(head)?.[1]);
+      assert.deepEqual(hosts, [host]);
     });
   }
 
@@ -261,14 +240,8 @@ test('text that is not ASCII goes as UTF-8 over HTTP/2 too', async (t) => {
   );
   t.after(() => server.close());
   const url = `https://${loopback}:${server.port}/?é=日`;
-  const request = {
-    kind: 'http',
-    url,
-    headers: [['User-Agent', 'é日']],
-    hostOverride: '',
-    timeoutMs: patientMs,
-  } as const;
-  const attempt = await httpProber({ dial: loopbackDial, clock })(request);
+  const sent = { headers: [['User-Agent', 'é日']], hostOverride: '', timeoutMs: patientMs } as const;
+  const attempt = await httpProber({ dial: loopbackDial, clock })({ kind: 'http', url, ...sent });
   assert.equal(verdict(attempt), 'success h2 ok');
   assert.match(lines.join(), /^GET \/\?é=日 HTTP\/2\.0 .*user-agent,é日/);
 });

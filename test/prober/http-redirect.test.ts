@@ -47,10 +47,8 @@ describe('a redirect', () => {
   test('is followed nine times, and the tenth fails', () => {
     let hop = start('http://a/0');
     for (let at = 1; at <= 9; at += 1) hop = led(hop, `/${at}`);
-    assert.deepEqual(nextStep(hop, 302, '/\xc3\xa9'), {
-      kind: 'failed',
-      message: 'Get "/é": stopped after 10 redirects',
-    });
+    const message = 'Get "/é": stopped after 10 redirects';
+    assert.deepEqual(nextStep(hop, 302, '/\xc3\xa9'), { kind: 'failed', message });
     assert.equal(nextStep(hop, 302, '//b/').kind, 'stay', 'another host is looked at first');
   });
 
@@ -86,15 +84,8 @@ describe('a redirect', () => {
     const secret: Headers = [['X-A', 'hush', 'secret']];
     const isKept = (hop: Hop) => hop.headers.some(([, value]) => value === 'hush');
     const to = (url: string, location: string) => isKept(led(start(url, secret), location));
-    assert.deepEqual(
-      [
-        to('http://a/', 'http://a:80/'),
-        to('https://a:443/', 'https://a/'),
-        to('http://a/', '/b'),
-        to('http://a/', '//a'),
-      ],
-      [true, true, true, true],
-    );
+    for (const location of ['http://a:80/', '/b', '//a']) assert.ok(to('http://a/', location), location);
+    assert.ok(to('https://a:443/', 'https://a/'));
     assert.deepEqual([to('http://a/', 'http://a:81/'), to('http://a:443/', 'https://a/')], [false, false]);
     const away = led(start('http://a/', secret), 'http://a:81/');
     assert.equal(isKept(led(away, 'http://a/')), false);

@@ -38,54 +38,34 @@ const raw = (...actions: readonly WireAction[]): WireServer => ({ kind: 'raw', r
 const fine = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfine';
 const secure: WireServer = { ...raw({ send: fine }), tls: 'self-signed' };
 
-const seen = ({ outcome, failureClass, error }: Attempt) => [
-  outcome,
-  failureClass,
-  error === undefined ? 'result' : 'error',
-];
+const seen = ({ outcome, failureClass, error }: Attempt) =>
+  [outcome, failureClass, error === undefined ? 'result' : 'error'] as const;
 
 describe('an HTTP probe says whose fault it is', () => {
-  const table: Readonly<Record<string, readonly [WireServer, Attempt['outcome'], FailureClass | undefined, string?]>> =
-    {
-      'a good answer': [raw({ send: fine }), 'success', undefined],
-      'a redirect elsewhere': [
-        raw({ send: 'HTTP/1.1 302 F\r\nLocation: http://b/\r\nContent-Length: 0\r\n\r\n' }),
-        'warning',
-        undefined,
-      ],
-      'a bad status': [raw({ send: 'HTTP/1.1 500 No\r\n\r\n' }), 'failure', 'HTTP_STATUS'],
-      'a malformed head': [raw({ send: 'SSH-2.0-x\r\n' }), 'failure', 'HTTP_PROTOCOL'],
-      'no answer at all': [raw(), 'failure', 'HTTP_PROTOCOL'],
-      'a reset': [raw({ reset: true }), 'failure', 'CONNECT_RESET'],
-      'a redirect that cannot be read': [
-        raw({ send: 'HTTP/1.1 302 F\r\nLocation: :\r\n\r\n' }),
-        'failure',
-        'HTTP_REDIRECT',
-      ],
-      'a redirect to another protocol': [
-        raw({ send: `HTTP/1.1 302 F\r\nLocation: ftp://${host}/\r\n\r\n` }),
-        'failure',
-        'HTTP_REDIRECT',
-      ],
-      'a refused connection': [{ kind: 'closed' }, 'failure', 'CONNECT_REFUSED'],
-      'a body that breaks off': [
-        raw({ send: 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx' }),
-        'failure',
-        'BODY',
-        'error',
-      ],
-      'a bad status whose body breaks off': [
-        raw({ send: 'HTTP/1.1 500 No\r\nContent-Length: 9\r\n\r\nx' }, { reset: true }),
-        'failure',
-        'BODY',
-        'error',
-      ],
-    };
-  for (const [what, [server, outcome, failureClass, kind = 'result']] of Object.entries(table)) {
+  const sent = (...lines: readonly string[]) => raw({ send: lines.join('\r\n') });
+  const elsewhere = sent('HTTP/1.1 302 F', 'Location: http://b/', 'Content-Length: 0', '', '');
+  const unreadable = sent('HTTP/1.1 302 F', 'Location: :', '', '');
+  const otherProtocol = sent('HTTP/1.1 302 F', `Location: ftp://${host}/`, '', '');
+  const cut = sent('HTTP/1.1 200 OK', 'Content-Length: 9', '', 'x');
+  const cutFailure = raw({ send: 'HTTP/1.1 500 No\r\nContent-Length: 9\r\n\r\nx' }, { reset: true });
+  /** What, the server, and what the attempt is: its outcome, its class, and whether it is a result or an error. */
+  const table: readonly (readonly [string, WireServer, Attempt['outcome'], FailureClass?, string?])[] = [
+    ['a good answer', raw({ send: fine }), 'success'],
+    ['a redirect elsewhere', elsewhere, 'warning'],
+    ['a bad status', sent('HTTP/1.1 500 No', '', ''), 'failure', 'HTTP_STATUS'],
+    ['a malformed head', sent('SSH-2.0-x', ''), 'failure', 'HTTP_PROTOCOL'],
+    ['no answer at all', raw(), 'failure', 'HTTP_PROTOCOL'],
+    ['a reset', raw({ reset: true }), 'failure', 'CONNECT_RESET'],
+    ['a redirect that cannot be read', unreadable, 'failure', 'HTTP_REDIRECT'],
+    ['a redirect to another protocol', otherProtocol, 'failure', 'HTTP_REDIRECT'],
+    ['a refused connection', { kind: 'closed' }, 'failure', 'CONNECT_REFUSED'],
+    ['a body that breaks off', cut, 'failure', 'BODY', 'error'],
+    ['a bad status whose body breaks off', cutFailure, 'failure', 'BODY', 'error'],
+  ];
+  for (const [what, server, outcome, failureClass, kind = 'result'] of table)
     test(`${what}: ${outcome}, ${failureClass ?? 'no class'}`, async (t) => {
       assert.deepEqual(seen((await probed(t, server)).attempt), [outcome, failureClass, kind]);
     });
-  }
 
   const timeoutMs = 200;
   test('a head that never comes: TIMEOUT', async (t) => {
@@ -132,31 +112,24 @@ describe('an HTTP probe says whose fault it is', () => {
 });
 
 describe('an HTTP probe', () => {
+  /** Redirects to `/end`, with this body after its head. */
+  const redirecting = (contentLength: number, ...rest: readonly WireAction[]): WireServer => {
+    const head = `HTTP/1.1 302 F\r\nLocation: /end\r\nContent-Length: ${contentLength}\r\n\r\n`;
+    const body = contentLength > 0 ? 'x' : '';
+    return { kind: 'raw', routes: { '/p': [{ send: head + body }, ...rest], '/end': [{ send: fine }] } };
+  };
+
   test('follows a redirect that has no body', async (t) => {
-    const routes = {
-      '/p': [{ send: 'HTTP/1.1 302 F\r\nLocation: /end\r\nContent-Length: 0\r\n\r\n' }],
-      '/end': [{ send: fine }],
-    };
-    const { attempt, lines } = await probed(t, { kind: 'raw', routes });
+    const { attempt, lines } = await probed(t, redirecting(0));
     assert.equal(attempt.output, 'fine');
     assert.deepEqual(lines, ['GET /p HTTP/1.1', 'GET /end HTTP/1.1']);
   });
 
-  test('follows a redirect although its short body breaks off', async (t) => {
-    const routes = {
-      '/p': [{ send: 'HTTP/1.1 302 F\r\nLocation: /end\r\nContent-Length: 9\r\n\r\nx' }],
-      '/end': [{ send: fine }],
-    };
-    assert.equal((await probed(t, { kind: 'raw', routes })).attempt.output, 'fine');
-  });
+  test('follows a redirect although its short body breaks off', async (t) =>
+    assert.equal((await probed(t, redirecting(9))).attempt.output, 'fine'));
 
-  test('does not wait for the long body of a redirect', async (t) => {
-    const routes = {
-      '/p': [{ send: 'HTTP/1.1 302 F\r\nLocation: /end\r\nContent-Length: 4096\r\n\r\nx' }, { hold: true }],
-      '/end': [{ send: fine }],
-    };
-    assert.equal((await probed(t, { kind: 'raw', routes })).attempt.output, 'fine');
-  });
+  test('does not wait for the long body of a redirect', async (t) =>
+    assert.equal((await probed(t, redirecting(4096, { hold: true }))).attempt.output, 'fine'));
 
   test('follows a redirect from HTTP to HTTPS on the same name', async (t) => {
     const running = await startWireServer(secure, { seen: () => undefined, fill: (text) => text });
