@@ -135,10 +135,7 @@ describe('the loop works for a probe', () => {
       };
       setImmediate(lookBetween);
       world.answerLookups();
-      assert.deepEqual(
-        await Promise.all(probing),
-        names.map(() => 'success'),
-      );
+      assert.deepEqual(await Promise.all(probing), Array(names.length).fill('success'));
       isOver = true;
       assert.deepEqual([...between], ['']);
       for (const name of names) {

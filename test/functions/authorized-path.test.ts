@@ -127,10 +127,7 @@ describe('a path behind IAM', () => {
         const answer = await call(routed(path, { method }));
         assert.ok([400, 404, 422].includes(answer.status), `${answer.status} ${answer.body}`);
         assert.equal(answer.type, 'application/problem+json');
-        assert.deepEqual(
-          log.lines.filter(({ level }) => level !== 'info'),
-          [],
-        );
+        assert.ok(!log.lines.some(({ level }) => level !== 'info'), JSON.stringify(log.lines));
       });
 
   const elsewhere: Readonly<Record<string, object>> = {
@@ -141,10 +138,7 @@ describe('a path behind IAM', () => {
     'another route': routed(own, { template: '/v1/targets' }),
     'a route below': routed(`${own}/events`, { template: route }),
     'the open route': routed(own, { template: '/healthz' }),
-    'another method than that of the route': {
-      ...routed(own, { method: 'DELETE' }),
-      routeKey: `GET ${route}`,
-    },
+    'another method than that of the route': { ...routed(own, { method: 'DELETE' }), routeKey: `GET ${route}` },
     'a route that is none': { ...routed(own), routeKey: 'nonsense' },
   };
   for (const [name, event] of Object.entries(elsewhere))

@@ -49,13 +49,9 @@ describe('on an emulator of AWS', () => {
   });
 
   test('a function that throws, or answers something else, has not said how the command ended', async () => {
-    assert.deepEqual(await run('throw'), {
-      kind: 'notStarted',
-      message: 'the function failed: out of order',
-      own: false,
-    });
-    const message = 'the function has to answer {"exitCode": integer, "output": string}';
-    for (const name of ['odd', 'nothing'])
+    const form = 'the function has to answer {"exitCode": integer, "output": string}';
+    const messages = { throw: 'the function failed: out of order', odd: form, nothing: form };
+    for (const [name, message] of Object.entries(messages))
       assert.deepEqual(await run(name), { kind: 'notStarted', message, own: false });
   });
 
@@ -85,17 +81,14 @@ describe('on an emulator of AWS', () => {
       await put('ssm', 'AmazonSSM.PutParameter', { Name, Value: `value of ${Name}`, Type: 'SecureString' });
     for (const Name of ['probelet/token', 'other/token'])
       await put('secretsmanager', 'secretsmanager.CreateSecret', { Name, SecretString: `value of ${Name}` });
-    const { resolve, refusal } = awsSecrets({
-      call,
-      clock,
-      hosts: new Map([['ssm:/probelet/token', [{ host: 'shop.test', isBelow: false }]]]),
-    });
-    const found = (value: string) => ({ kind: 'value', value });
-    assert.deepEqual(await resolve({ source: 'ssm', name: '/probelet/token' }), found('value of /probelet/token'));
-    assert.deepEqual(
-      await resolve({ source: 'secretsmanager', name: 'probelet/token' }),
-      found('value of probelet/token'),
-    );
+    const hosts = new Map([['ssm:/probelet/token', [{ host: 'shop.test', isBelow: false }]]]);
+    const { resolve, refusal } = awsSecrets({ call, clock, hosts });
+    const found = [
+      { source: 'ssm', name: '/probelet/token' },
+      { source: 'secretsmanager', name: 'probelet/token' },
+    ] as const;
+    for (const reference of found)
+      assert.deepEqual(await resolve(reference), { kind: 'value', value: `value of ${reference.name}` });
     const otherArn = 'arn:aws:secretsmanager:us-east-1:000000000000:secret:other/token';
     const refused = [
       [{ source: 'ssm', name: '/probelet/none' }, 'Systems Manager: ParameterNotFound'],

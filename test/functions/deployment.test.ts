@@ -26,6 +26,17 @@ const path = '/v1/namespaces/default/targets/checkout';
 /** Long enough for a few probes at a period of a second; of so little time a third is left for the end. */
 const shortMs = 6_000;
 
+const withoutTable = { table: 'gone', bus: 'probes', stage: 'emulator' };
+const hint = JSON.stringify({ detail: { target: { namespace: 'default', name: 'checkout' } } });
+
+type Line = Readonly<Record<string, unknown>>;
+
+const errorsIn = (lines: readonly Line[]) => lines.filter(({ level }) => level === 'ERROR');
+const metricsIn = (lines: readonly Line[]) => lines.filter(({ _aws }) => _aws !== undefined);
+const failed = (...ids: readonly unknown[]) => ({
+  batchItemFailures: ids.map((itemIdentifier) => ({ itemIdentifier })),
+});
+
 describe('the functions of a deployment', { concurrency: false }, () => {
   let deployment: Deployment;
   let healthy = true;
@@ -49,7 +60,7 @@ describe('the functions of a deployment', { concurrency: false }, () => {
     await deployment?.stop();
   });
 
-  const logged = () => lines.splice(0).map((line): Record<string, unknown> => JSON.parse(line));
+  const logged = () => lines.splice(0).map((line): Line => JSON.parse(line));
   const call = async (...request: Parameters<typeof httpEvent>) => {
     const { handler } = await handlerOf.api();
     return handler(httpEvent(...request), context(29_000));
@@ -62,7 +73,7 @@ describe('the functions of a deployment', { concurrency: false }, () => {
   const syncAll = async () => {
     const { handler } = await handlerOf.statusSync();
     for (let event = await deployment.syncEvent(); event.Records.length > 0; event = await deployment.syncEvent())
-      assert.deepEqual(await handler(event, context(29_000)), { batchItemFailures: [] });
+      assert.deepEqual(await handler(event, context(29_000)), failed());
   };
 
   test('a target is registered through the API', async () => {
@@ -105,15 +116,11 @@ describe('the functions of a deployment', { concurrency: false }, () => {
     const item = await deployment.store.get(layoutKey);
     const layout = item && decodeLayout(item);
     assert.ok(layout?.kind === 'ok');
-    assert.deepEqual(
-      [layout.record.desiredRelease, layout.record.shards.map(({ mode }) => mode)],
-      ['r1', ['resident']],
-    );
-    const [metrics] = logged().filter(({ _aws }) => _aws !== undefined);
-    assert.deepEqual(
-      [metrics?.Function, metrics?.Stage, metrics?.Shards, metrics?.MessagesNotSent],
-      ['schedule', 'emulator', 1, 0],
-    );
+    assert.partialDeepStrictEqual(layout.record, { desiredRelease: 'r1', shards: [{ mode: 'resident' }] });
+    assert.equal(layout.record.shards.length, 1);
+    const [metrics] = metricsIn(logged());
+    const expected = { Function: 'schedule', Stage: 'emulator', Shards: 1, MessagesNotSent: 0 };
+    assert.partialDeepStrictEqual(metrics, expected);
   });
 
   test('the prober probes, lets go before its time is up, and leaves nothing pending', async () => {
@@ -126,13 +133,10 @@ describe('the functions of a deployment', { concurrency: false }, () => {
     assert.ok(performance.now() - beganMs < shortMs, 'past its time');
     assert.equal(pendingTimers(), timers);
     // Not done: the slot goes on. So the message is reported, and visible at once for whoever goes on with it.
-    assert.deepEqual(answer, { batchItemFailures: [{ itemIdentifier: event.Records[0]?.messageId }] });
+    assert.deepEqual(answer, failed(event.Records[0]?.messageId));
     const all = logged();
-    assert.deepEqual(
-      all.filter(({ level }) => level === 'ERROR'),
-      [],
-    );
-    const metrics = all.filter(({ _aws }) => _aws !== undefined).at(-1);
+    assert.deepEqual(errorsIn(all), []);
+    const metrics = metricsIn(all).at(-1);
     assert.ok(Number(metrics?.ProbesSuccessful) >= 2, JSON.stringify(metrics));
     assert.deepEqual([metrics?.TargetsHeld, metrics?.ProbesLate, metrics?.RunsInDoubt], [2, 0, 0]);
     assert.ok(Number(metrics?.ReadUnits) > 0 && Number(metrics?.WriteUnits) > 0);
@@ -170,9 +174,9 @@ describe('the functions of a deployment', { concurrency: false }, () => {
       const event = await deployment.shardEvent();
       assert.equal(event.Records.length, 1);
       const timers = pendingTimers();
-      assert.deepEqual(await handler(event, context(60_000)), { batchItemFailures: [] });
+      assert.deepEqual(await handler(event, context(60_000)), failed());
       assert.equal(pendingTimers(), timers);
-      const metrics = logged().filter(({ _aws }) => _aws !== undefined);
+      const metrics = metricsIn(logged());
       claims.push(metrics.at(-1)?.ReadUnits);
       const run = await deployment.store.get(runKey('warm'));
       assert.equal(run?.doneSlot, slot);
@@ -186,30 +190,16 @@ describe('the functions of a deployment', { concurrency: false }, () => {
     forMs: number,
     { shard = 'warm', mode }: { readonly shard?: string; readonly mode?: 'tick' } = {},
   ): Promise<void> {
-    const item = await deployment.store.get(layoutKey);
-    assert.ok(item);
+    assert.ok(await deployment.store.get(layoutKey));
     const generation = 7;
-    await deployment.store.write([{ kind: 'update', key: layoutKey, set: { [`generation:${shard}`]: generation } }], {
-      token: systemRandom.uuid(),
-    });
-    const queue = sqsQueue({
-      client: deployment.sqs,
-      queueUrl: deployment.shardQueueUrl,
-      clock: systemClock,
-      random: systemRandom,
-    });
-    const nowMs = Date.now();
+    const set = { [`generation:${shard}`]: generation };
+    await deployment.store.write([{ kind: 'update', key: layoutKey, set }], { token: systemRandom.uuid() });
+    const { sqs: client, shardQueueUrl: queueUrl } = deployment;
+    const queue = sqsQueue({ client, queueUrl, clock: systemClock, random: systemRandom });
+    const sentAtMs = Date.now();
+    const held = { shard, generation, ...(mode && { mode }), buckets: { from: 0, to: 256 } };
     await queue.send(
-      {
-        kind: 'slot',
-        shard,
-        generation,
-        ...(mode && { mode }),
-        buckets: { from: 0, to: 256 },
-        slot,
-        slotEndMs: nowMs + forMs,
-        sentAtMs: nowMs,
-      },
+      { kind: 'slot', ...held, slot, slotEndMs: sentAtMs + forMs, sentAtMs },
       { group: shard, deduplicationId: `${shard}-${slot}` },
     );
   }
@@ -222,10 +212,10 @@ describe('the functions of a deployment', { concurrency: false }, () => {
       await sendSlot(slot, 10_000, { shard: 'tick', mode: 'tick' });
       const timers = pendingTimers();
       const beganMs = performance.now();
-      assert.deepEqual(await handler(await deployment.shardEvent(), context(60_000)), { batchItemFailures: [] });
+      assert.deepEqual(await handler(await deployment.shardEvent(), context(60_000)), failed());
       assert.ok(performance.now() - beganMs < 10_000, 'it went on until its slot ended');
       assert.equal(pendingTimers(), timers);
-      const metrics = logged().filter(({ _aws }) => _aws !== undefined);
+      const metrics = metricsIn(logged());
       assert.equal(metrics.at(-1)?.TargetsHeld, 2);
       units.push(Number(metrics.at(-1)?.WriteUnits));
       const run = await deployment.store.get(runKey('tick'));
@@ -242,8 +232,8 @@ describe('the functions of a deployment', { concurrency: false }, () => {
     const [record] = event.Records;
     assert.ok(record);
     const malformed = { Records: [{ ...record, body: '{"kind":"slot"}' }] };
-    assert.deepEqual(await handler(malformed, context(60_000)), { batchItemFailures: [] });
-    assert.equal(logged().filter(({ level }) => level === 'ERROR').length, 1);
+    assert.deepEqual(await handler(malformed, context(60_000)), failed());
+    assert.equal(errorsIn(logged()).length, 1);
     assert.deepEqual((await deployment.shardEvent()).Records, []);
   });
 
@@ -253,81 +243,63 @@ describe('the functions of a deployment', { concurrency: false }, () => {
       import('../../functions/lambda/ports.ts'),
     ]);
     const handler = proberFunction({
-      ...functionPorts('prober', { table: 'gone', bus: 'probes', stage: 'emulator' }),
+      ...functionPorts('prober', withoutTable),
       queue: { client: deployment.sqs, queueUrl: deployment.shardQueueUrl },
       policy: () => false,
       canaries: [],
       release: 'r1',
-      outside: () => ({
-        run: async () => ({ kind: 'denied', message: 'none' }),
-        secrets: noSecrets,
-      }),
+      outside: () => ({ run: async () => ({ kind: 'denied', message: 'none' }), secrets: noSecrets }),
       execReach: 'network',
     });
     await sendSlot(4, 60_000);
     const event = await deployment.shardEvent();
     const messageId = event.Records[0]?.messageId;
-    assert.deepEqual(await handler(event, context(60_000)), { batchItemFailures: [{ itemIdentifier: messageId }] });
-    assert.equal(logged().find(({ _aws }) => _aws !== undefined)?.RunsInDoubt, 1);
+    assert.deepEqual(await handler(event, context(60_000)), failed(messageId));
+    assert.equal(metricsIn(logged())[0]?.RunsInDoubt, 1);
   });
 
   test('an event that is none is logged once, and nothing is thrown', async () => {
     const { handler } = await handlerOf.prober();
     for (const event of [undefined, null, 'text', {}, { Records: [{ Sns: {} }] }]) {
-      assert.deepEqual(await handler(event, context(60_000)), { batchItemFailures: [] });
+      assert.deepEqual(await handler(event, context(60_000)), failed());
       const all = logged();
-      assert.equal(all.filter(({ level }) => level === 'ERROR').length, 1);
-      assert.equal(all.find(({ _aws }) => _aws !== undefined)?.EventsMalformed, 1);
+      assert.equal(errorsIn(all).length, 1);
+      assert.equal(metricsIn(all)[0]?.EventsMalformed, 1);
     }
   });
 
   test('status-sync reports malformed records alone', async () => {
     const { handler } = await handlerOf.statusSync();
-    const uid = 'none';
-    const detail = {
-      target: { namespace: 'default', name: 'checkout', uid },
-      schemaVersion: 1,
-      id: 'x',
-      reason: 'test',
-    };
+    const target = { namespace: 'default', name: 'checkout', uid: 'none' };
+    const detail = { target, schemaVersion: 1, id: 'x', reason: 'test' };
     const good = record('good', JSON.stringify({ source: 'probelet', 'detail-type': 'Target Sync Requested', detail }));
     const batch = [good, record('not-json', '{'), record('no-target', '{"detail":{}}'), record('again', '{', 3)];
-    const failed = (...ids: readonly string[]) => ({
-      batchItemFailures: ids.map((itemIdentifier) => ({ itemIdentifier })),
-    });
     assert.deepEqual(await handler({ Records: batch }, context(29_000)), failed('not-json', 'no-target', 'again'));
-    const errors = logged().filter(({ level }) => level === 'ERROR');
-    assert.deepEqual(
-      errors.map(({ messageId }) => messageId),
-      ['not-json', 'no-target'],
-    );
+    const named = errorsIn(logged()).map(({ messageId }) => messageId);
+    assert.deepEqual(named, ['not-json', 'no-target']);
     assert.deepEqual(await handler('nothing', context(29_000)), failed());
-    assert.equal(logged().filter(({ level }) => level === 'ERROR').length, 1);
+    assert.equal(errorsIn(logged()).length, 1);
   });
 
   test('status-sync without a table reports what it could not do, and only that', async () => {
     const { statusSyncFunction } = await import('../../functions/status-sync/status-sync.ts');
     const { functionPorts } = await import('../../functions/lambda/ports.ts');
-    const handler = statusSyncFunction(
-      functionPorts('status-sync', { table: 'gone', bus: 'probes', stage: 'emulator' }),
-    );
-    const event = JSON.stringify({ detail: { target: { namespace: 'default', name: 'checkout' } } });
-    const answer = await handler({ Records: [record('a', event), record('b', event)] }, context(29_000));
-    assert.deepEqual(answer, { batchItemFailures: [{ itemIdentifier: 'a' }, { itemIdentifier: 'b' }] });
+    const handler = statusSyncFunction(functionPorts('status-sync', withoutTable));
+    const answer = await handler({ Records: [record('a', hint), record('b', hint)] }, context(29_000));
+    assert.deepEqual(answer, failed('a', 'b'));
   });
 
   test('status-sync begins nothing when its time is nearly up', async () => {
     const { handler } = await handlerOf.statusSync();
-    const event = JSON.stringify({ detail: { target: { namespace: 'default', name: 'checkout' } } });
     const late = { awsRequestId: 'late', getRemainingTimeInMillis: () => 0 };
-    assert.equal((await handler({ Records: [record('a', event)] }, late)).batchItemFailures.length, 1);
+    assert.equal((await handler({ Records: [record('a', hint)] }, late)).batchItemFailures.length, 1);
   });
 
   test('a schedule that cannot work throws, for the alarm', async () => {
     const { scheduleFunction } = await import('../../functions/schedule/schedule.ts');
     const { functionPorts } = await import('../../functions/lambda/ports.ts');
     const handler = scheduleFunction({
-      ...functionPorts('schedule', { table: 'gone', bus: 'probes', stage: 'emulator' }),
+      ...functionPorts('schedule', withoutTable),
       queue: { send: async () => {} },
       release: 'r1',
       mode: 'auto',
@@ -335,7 +307,7 @@ describe('the functions of a deployment', { concurrency: false }, () => {
     });
     logged();
     await assert.rejects(handler({}, context(29_000)), { name: 'StoreUnavailable' });
-    assert.equal(logged().filter(({ level }) => level === 'ERROR').length, 1);
+    assert.equal(errorsIn(logged()).length, 1);
   });
 });
 

@@ -63,19 +63,14 @@ describe('the environment of the functions', () => {
       { host: 'example.com', port: 443 },
       { host: '2001:db8::1', port: 53 },
     ]);
-    assert.deepEqual(
-      [...environment.secretHosts],
-      [
-        [
-          'ssm:/probelet/token',
-          [
-            { host: 'shop.test', isBelow: false },
-            { host: 'shop.test', isBelow: true, port: 443 },
-          ],
-        ],
-        ['secretsmanager:probelet/a=b', [{ host: '2001:db8::1', isBelow: false, port: 8080 }]],
-      ],
-    );
+    const [shop, below] = [
+      { host: 'shop.test', isBelow: false },
+      { host: 'shop.test', isBelow: true, port: 443 },
+    ];
+    assert.deepEqual(Object.fromEntries(environment.secretHosts), {
+      'ssm:/probelet/token': [shop, below],
+      'secretsmanager:probelet/a=b': [{ host: '2001:db8::1', isBelow: false, port: 8080 }],
+    });
     assert.deepEqual([...environment.execFunctions], [['default', arn]]);
     assert.deepEqual([...environment.execNames], ['default', 'check']);
     assert.deepEqual([environment.execSsm, environment.allowLoopback, environment.stage], [true, true, 'emulator']);
@@ -92,11 +87,9 @@ describe('the environment of the functions', () => {
 
   test('names all that is missing', () => {
     const required = [...Object.keys(variables)];
-    assert.throws(
-      () => readEnvironment(everything, {}),
-      (error) =>
-        error instanceof InvalidEnvironment && required.every((name) => error.message.includes(`${name} is missing`)),
-    );
+    const namesAll = (error: unknown) =>
+      error instanceof InvalidEnvironment && required.every((name) => error.message.includes(`${name} is missing`));
+    assert.throws(() => readEnvironment(everything, {}), namesAll);
   });
 
   const wrong: readonly (readonly [name: string, value: string])[] = [
@@ -135,11 +128,8 @@ describe('the environment of the functions', () => {
   ];
   for (const [name, value] of wrong)
     test(`${name}=${value} is named, with what is allowed`, () => {
-      const pattern = new RegExp(`^${name} is .*: it has to be `, 's');
-      assert.throws(() => readEnvironment(everything, { ...variables, [name]: value }), {
-        name: 'InvalidEnvironment',
-        message: pattern,
-      });
+      const error = { name: 'InvalidEnvironment', message: new RegExp(`^${name} is .*: it has to be `, 's') };
+      assert.throws(() => readEnvironment(everything, { ...variables, [name]: value }), error);
     });
 
   test('a range that was meant otherwise is refused with what was meant', () => {

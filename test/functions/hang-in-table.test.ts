@@ -15,16 +15,9 @@ import { systemRandom } from '../../shared/lib/random.ts';
 import { dynamodbStore } from '../../shared/store/dynamodb.ts';
 import { decodeHang, encodeTarget } from '../../shared/store/items.ts';
 import { hangKey, targetAddress } from '../../shared/store/keys.ts';
-import {
-  createTable,
-  type DynamodbLocal,
-  localClient,
-  requireJava,
-  startDynamodbLocal,
-} from '../support/dynamodb-local.ts';
+import { dynamodbForTests } from '../store/dynamodb-bench.ts';
+import { createTable, type DynamodbLocal, localClient } from '../support/dynamodb-local.ts';
 import { targetRecordOf } from '../support/pods.ts';
-
-requireJava();
 
 const rememberModule = join(import.meta.dirname, '../../functions/watchdog/remember.ts');
 const program = join(import.meta.dirname, 'hanging-function.ts');
@@ -33,22 +26,17 @@ const patienceMs = 20_000;
 describe('a hang is in the table before its process ends', { concurrency: true }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'probelet-'));
   const bundle = join(folder, 'prober.mjs');
-  let local: DynamodbLocal;
+  const { local } = dynamodbForTests();
   before(async () => {
     const { banner, ...options } = bundling;
-    [local] = await Promise.all([
-      startDynamodbLocal(),
-      build({ ...options, entryPoints: [entryFile('prober')], outfile: bundle, banner: { js: banner } }),
-    ]);
+    await build({ ...options, entryPoints: [entryFile('prober')], outfile: bundle, banner: { js: banner } });
   });
-  after(async () => {
-    await local?.stop();
-    rmSync(folder, { recursive: true });
-  });
+  after(() => rmSync(folder, { recursive: true }));
 
-  test('of the prober function, by its bundle', (t) => hangs(t, { local, module: bundle, tableName: 'function' }));
+  test('of the prober function, by its bundle', (t) =>
+    hangs(t, { local: local(), module: bundle, tableName: 'function' }));
 
-  test('of a worker', (t) => hangs(t, { local, module: rememberModule, tableName: 'worker' }));
+  test('of a worker', (t) => hangs(t, { local: local(), module: rememberModule, tableName: 'worker' }));
 });
 
 type Hanging = { readonly local: DynamodbLocal; readonly module: string; readonly tableName: string };
@@ -66,12 +54,8 @@ async function hangs(t: TestContext, { local, module, tableName }: Hanging): Pro
   const env = {
     ...{ AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' },
     ...{ AWS_ENDPOINT_URL: nobody, AWS_ENDPOINT_URL_DYNAMODB: local.endpoint },
-    ...{
-      PROBELET_TABLE: 'of-the-environment',
-      PROBELET_BUS: 'probes',
-      PROBELET_SHARD_QUEUE_URL: `${nobody}/queue.fifo`,
-    },
-    PROBELET_RELEASE: 'r1',
+    ...{ PROBELET_TABLE: 'of-the-environment', PROBELET_BUS: 'probes', PROBELET_RELEASE: 'r1' },
+    PROBELET_SHARD_QUEUE_URL: `${nobody}/queue.fifo`,
   };
   const name = `default\n${target.name}\n${target.uid}\n${target.generation}\napp\nliveness`;
   const args = [program, pathToFileURL(module).href, tableName, name];
@@ -81,14 +65,9 @@ async function hangs(t: TestContext, { local, module, tableName }: Hanging): Pro
   const [, signal] = await once(child, 'close', { signal: AbortSignal.timeout(patienceMs) });
 
   assert.equal(signal, 'SIGKILL', await output);
-  const lines = (await output)
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-  assert.deepEqual(
-    lines.map(({ level, message, target: hung }) => [level, message, hung]),
-    [['FATAL', 'the event loop hangs: the process ends', target.name]],
-  );
+  // Parses only if it is one line.
+  const { level, message, target: hung } = JSON.parse(await output);
+  assert.deepEqual([level, message, hung], ['FATAL', 'the event loop hangs: the process ends', target.name]);
   const item = await store.get(hangKey(address));
   const decoded = item && decodeHang(item);
   assert.deepEqual(decoded?.kind === 'ok' && decoded.record.hangs, { 'app#liveness': 1 });

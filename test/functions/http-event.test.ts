@@ -39,9 +39,8 @@ function decoded(event: unknown) {
 
 describe('an event of an HTTP API', () => {
   test('is the request that was made', async () => {
-    const { request } = decoded(
-      httpEvent('PUT', target, { body: manifest, query: 'a=1&b=%20', headers: { 'if-match': '"3"' } }),
-    );
+    const sent = { body: manifest, query: 'a=1&b=%20', headers: { 'if-match': '"3"' } };
+    const { request } = decoded(httpEvent('PUT', target, sent));
     assert.equal(request.url, `https://api.example.com${target}?a=1&b=%20`);
     assert.equal(request.method, 'PUT');
     assert.equal(request.headers.get('if-match'), '"3"');
@@ -65,16 +64,14 @@ describe('an event of an HTTP API', () => {
   });
 
   const good = httpEvent('GET', '/healthz');
+  const ofMethod = (http: object) => ({ ...good, requestContext: { ...good.requestContext, http } });
   const malformed: Readonly<Record<string, unknown>> = {
     nothing: undefined,
     'a text': 'text',
     'an empty object': {},
     'an event of a REST API': { ...good, version: '1.0' },
-    'one without a method': { ...good, requestContext: { ...good.requestContext, http: {} } },
-    'one with a method that HTTP forbids': {
-      ...good,
-      requestContext: { ...good.requestContext, http: { method: 'TRACE' } },
-    },
+    'one without a method': ofMethod({}),
+    'one with a method that HTTP forbids': ofMethod({ method: 'TRACE' }),
     'one with a path that is none': { ...good, rawPath: 'healthz' },
     'one with a header that is none': { ...good, headers: { 'a b': 'c' } },
     'an event of a queue': { Records: [] },
@@ -84,10 +81,8 @@ describe('an event of an HTTP API', () => {
       const { call, logged } = api();
       const { statusCode, headers, json } = await call(event);
       assert.deepEqual([statusCode, headers['content-type'], json.status], [400, 'application/problem+json', 400]);
-      assert.deepEqual(
-        logged().map(({ level, message }) => [level, message]),
-        [['ERROR', 'malformed event']],
-      );
+      const said = logged().map(({ level, message }) => `${level} ${message}`);
+      assert.deepEqual(said, ['ERROR malformed event']);
     });
 });
 
@@ -96,21 +91,10 @@ describe('the API behind an HTTP API', () => {
     const { call, logged } = api();
     assert.equal((await call(httpEvent('PUT', target, { body: manifest, authorizer: iam }))).statusCode, 201);
     assert.equal((await call(httpEvent('GET', target, { authorizer: iam }))).json.metadata.name, 'checkout');
-    const lines = logged();
-    assert.equal(lines.length, 1);
-    const { message, caller, method, path, status, function_request_id: id, cold_start: cold } = lines[0] ?? {};
-    assert.deepEqual(
-      { message, caller, method, path, status, id, cold },
-      {
-        message: 'request',
-        caller: iam.iam.userArn,
-        method: 'PUT',
-        path: target,
-        status: 201,
-        id: 'request-1',
-        cold: true,
-      },
-    );
+    const [line, ...others] = logged();
+    assert.deepEqual(others, []);
+    const request = { message: 'request', caller: iam.iam.userArn, method: 'PUT', path: target, status: 201 };
+    assert.partialDeepStrictEqual(line, { ...request, function_request_id: 'request-1', cold_start: true });
   });
 
   test('refuses a request that nobody has asked for a name, but for /healthz', async () => {

@@ -31,19 +31,12 @@ describe('the log of a function', () => {
     log.begin({ awsRequestId: 'two' });
     log.error('second', { level: 'mine', message: 'mine' });
     const common = { service: 'prober', timestamp: '2026-01-01T00:00:00.000Z' };
-    const xray_trace_id = '1-5759e988-bd862e3fe1be46a994272793';
+    const traced = { ...common, xray_trace_id: '1-5759e988-bd862e3fe1be46a994272793' };
+    const [one, two] = ['one', 'two'].map((id, index) => ({ function_request_id: id, cold_start: index === 0 }));
     assert.deepEqual(taken(), [
       { level: 'INFO', message: 'before', ...common },
-      {
-        level: 'WARN',
-        message: 'first',
-        shard: '00',
-        ...common,
-        function_request_id: 'one',
-        cold_start: true,
-        xray_trace_id,
-      },
-      { level: 'ERROR', message: 'second', ...common, function_request_id: 'two', cold_start: false, xray_trace_id },
+      { level: 'WARN', message: 'first', shard: '00', ...traced, ...one },
+      { level: 'ERROR', message: 'second', ...traced, ...two },
     ]);
   });
 
@@ -71,33 +64,17 @@ describe('the metrics of a function', () => {
     metrics.emit({ TargetsHeld: 3 });
     metrics.emit();
     const [first, second] = taken();
+    const Metrics = ['TargetsHeld', 'ReadUnits', 'WriteUnits'].map((Name) => ({ Name, Unit: 'Count' }));
+    const CloudWatchMetrics = [{ Namespace: 'probelet', Dimensions: [['Stage', 'Function']], Metrics }];
     assert.deepEqual(first, {
-      _aws: {
-        Timestamp: nowMs,
-        CloudWatchMetrics: [
-          {
-            Namespace: 'probelet',
-            Dimensions: [['Stage', 'Function']],
-            Metrics: ['TargetsHeld', 'ReadUnits', 'WriteUnits'].map((Name) => ({ Name, Unit: 'Count' })),
-          },
-        ],
-      },
-      Stage: 'prod',
-      Function: 'prober',
-      TargetsHeld: 3,
-      ReadUnits: 1,
-      WriteUnits: 2,
+      _aws: { Timestamp: nowMs, CloudWatchMetrics },
+      ...{ Stage: 'prod', Function: 'prober', TargetsHeld: 3, ReadUnits: 1, WriteUnits: 2 },
     });
     assert.deepEqual([second.ReadUnits, second.WriteUnits], [0, 0]);
   });
 
-  const labels = {
-    probeType: 'readiness',
-    container: 'main',
-    pod: 'checkout',
-    namespace: 'default',
-    podUid: 'u',
-  } as const;
+  const pod = { pod: 'checkout', namespace: 'default', podUid: 'u' };
+  const labels = { probeType: 'readiness', container: 'main', ...pod } as const;
   const view = { targets: 2, probes: 3, quarantined: [], beat: { observedAtMs: 0, behind: {}, late: 1 } };
   const runView = (more: object = {}): RunView => ({ token: 1, inFlight: 0, ...view, ...more }) as unknown as RunView;
 

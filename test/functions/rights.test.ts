@@ -48,17 +48,11 @@ describe('a function that may do what its role allows', { concurrency: false }, 
   before(async () => {
     deployment = await deployed();
     await new Promise<void>((resolve) => target.listen(0, '127.0.0.1', resolve));
-    const call = awsCall({
-      client: deployment.sqs,
-      clock: systemClock,
-      endpointOf: () => deployment.ministack.endpoint,
-    });
+    const endpointOf = () => deployment.ministack.endpoint;
+    const call = awsCall({ client: deployment.sqs, clock: systemClock, endpointOf });
     const input = { Name: 'probelet/password', SecretString: 'Bearer word' };
-    await awsJson(
-      call,
-      { service: 'secretsmanager', target: 'secretsmanager.CreateSecret', input },
-      systemClock.monotonicMs() + 10_000,
-    );
+    const create = { service: 'secretsmanager', target: 'secretsmanager.CreateSecret', input } as const;
+    await awsJson(call, create, systemClock.monotonicMs() + 10_000);
     rights = synthesizedRights(JSON.parse(process.env.PROBELET_EXEC_FUNCTIONS ?? '{}').default);
     proxy = await guarded(deployment.ministack, () => rights);
     proxy.inflict(onInstances);
@@ -75,28 +69,33 @@ describe('a function that may do what its role allows', { concurrency: false }, 
     const answer = (await functions.invoke('api', httpEvent(...request))) as { statusCode: number; body: string };
     return { status: answer.statusCode, body: answer.body };
   };
-  const register = async (name: string, spec: object) => {
-    const { status, body } = await call('PUT', pathOf(name), { body: { spec: { host: '127.0.0.1', ...spec } } });
-    assert.equal(status, 201, body);
+  const expect = async (expected: number, ...request: Parameters<typeof httpEvent>) => {
+    const { status, body } = await call(...request);
+    assert.equal(status, expected, `${request[0]} ${request[1]}: ${body}`);
   };
+  const register = (name: string, spec: object) =>
+    expect(201, 'PUT', pathOf(name), { body: { spec: { host: '127.0.0.1', ...spec } } });
   const probe = async (forMs: number) => functions.invoke('prober', await deployment.shardEvent(), forMs);
   const syncAll = async () => {
     for (let event = await deployment.syncEvent(); event.Records.length > 0; event = await deployment.syncEvent())
       await functions.invoke('status-sync', event);
   };
+  const sendToShards = (group: string, MessageBody: string) => {
+    const named = { MessageGroupId: group, MessageDeduplicationId: group };
+    const { sqs, shardQueueUrl: QueueUrl } = deployment;
+    return sqs.send(new SendMessageCommand({ QueueUrl, MessageBody, ...named }));
+  };
   const gone = async (name: string) => (await call('GET', pathOf(name))).status === 404;
 
   test('registers targets, takes reports, triggers probes and lists events', async () => {
     const { port } = target.address() as AddressInfo;
-    const headers = [`ssm:${secretName}`, 'secretsmanager:probelet/password'].map((value, index) => ({
-      name: index === 0 ? 'Authorization' : 'X-Api-Key',
-      value,
-    }));
+    const secrets = { Authorization: `ssm:${secretName}`, 'X-Api-Key': 'secretsmanager:probelet/password' };
+    const httpHeaders = Object.entries(secrets).map(([name, value]) => ({ name, value }));
     const often = { periodSeconds: 1, failureThreshold: 1 };
     const httpGet = { path: '/', port };
     await register('static', {
       livenessProbe: { httpGet, ...often },
-      readinessProbe: { httpGet: { ...httpGet, httpHeaders: headers }, ...often },
+      readinessProbe: { httpGet: { ...httpGet, httpHeaders }, ...often },
     });
     await register('reported', { lifecycle: 'reported', readinessProbe: { httpGet, ...often } });
     await register('by-function', { readinessProbe: { exec: { command: ['echo'] }, ...often, timeoutSeconds: 5 } });
@@ -105,26 +104,18 @@ describe('a function that may do what its role allows', { concurrency: false }, 
         readinessProbe: { exec: { command: [`ssm:${instance}`, 'true'] }, ...often, timeoutSeconds: 1 },
       });
     for (const name of ['never-reported', 'undesired']) await register(name, { containers: [{ name: 'main' }] });
-    const containerStatuses = [
-      { name: 'main', containerID: 'a://1', state: { running: { startedAt: '2026-01-01T00:00:00Z' } } },
-    ];
-    assert.equal(
-      (await call('PUT', `${pathOf('reported')}/status`, { body: { status: { containerStatuses } } })).status,
-      200,
-    );
-    assert.equal((await call('POST', `${pathOf('static')}/probe`, { body: {} })).status, 202);
-    const body = { metadata: { generateName: 'new-' }, spec: { host: '127.0.0.1', containers: [{ name: 'main' }] } };
-    assert.equal((await call('POST', '/v1/namespaces/default/targets', { body, query: 'dryRun=true' })).status, 201);
-    const named = { metadata: { name: 'undesired' }, spec: { host: '127.0.0.1', containers: [{ name: 'main' }] } };
-    const list = { apiVersion: 'v1', kind: 'List', items: [named] };
-    assert.equal((await call('PUT', '/v1/namespaces/default/targets', { body: list })).status, 200);
-    for (const path of [
-      '/v1/targets',
-      '/v1/namespaces/default/targets',
-      pathOf('static'),
-      `${pathOf('static')}/events`,
-    ])
-      assert.equal((await call('GET', path)).status, 200, path);
+    const state = { running: { startedAt: '2026-01-01T00:00:00Z' } };
+    const containerStatuses = [{ name: 'main', containerID: 'a://1', state }];
+    await expect(200, 'PUT', `${pathOf('reported')}/status`, { body: { status: { containerStatuses } } });
+    await expect(202, 'POST', `${pathOf('static')}/probe`, { body: {} });
+    const targets = '/v1/namespaces/default/targets';
+    const spec = { host: '127.0.0.1', containers: [{ name: 'main' }] };
+    const generated = { metadata: { generateName: 'new-' }, spec };
+    await expect(201, 'POST', targets, { body: generated, query: 'dryRun=true' });
+    const list = { apiVersion: 'v1', kind: 'List', items: [{ metadata: { name: 'undesired' }, spec }] };
+    await expect(200, 'PUT', targets, { body: list });
+    for (const path of ['/v1/targets', targets, pathOf('static'), `${pathOf('static')}/events`])
+      await expect(200, 'GET', path);
   });
 
   test('lays out the shards, sends their messages, and tells that nobody holds them', async () => {
@@ -151,16 +142,13 @@ describe('a function that may do what its role allows', { concurrency: false }, 
   test('deletes a message that means nothing', async () => {
     // Other messages are with another holder meanwhile.
     while ((await deployment.shardEvent(minuteSeconds)).Records.length > 0);
-    const named = { MessageGroupId: 'odd', MessageDeduplicationId: 'odd' };
-    await deployment.sqs.send(
-      new SendMessageCommand({ QueueUrl: deployment.shardQueueUrl, MessageBody: '{}', ...named }),
-    );
+    await sendToShards('odd', '{}');
     assert.deepEqual(await probe(shortMs), { batchItemFailures: [] });
   });
 
   test('computes statuses, restarts containers and purges a target without a report', async () => {
     await syncAll();
-    assert.equal((await call('DELETE', `${pathOf('never-reported')}`, { query: 'gracePeriodSeconds=0' })).status, 202);
+    await expect(202, 'DELETE', pathOf('never-reported'), { query: 'gracePeriodSeconds=0' });
     await syncAll();
     assert.ok(await gone('never-reported'), 'the target was deleted, and is still there');
   });
@@ -222,14 +210,12 @@ describe('a function that may do what its role allows', { concurrency: false }, 
       }
       await deployment.syncEvent();
       await register('other', { containers: [{ name: 'main' }] });
-      const { answer, refused, errors, counted } = await lacking(
-        'status-sync',
-        'dynamodb:ConditionCheckItem',
-        async (own) => {
-          for (let again = 0; again < 2; again += 1) await own.invoke('status-sync', hintsOf(deletedNames));
-          return own.invoke('status-sync', hintsOf(['other', ...deletedNames]));
-        },
-      );
+      const act = async (own: FunctionThreads) => {
+        for (let again = 0; again < 2; again += 1) await own.invoke('status-sync', hintsOf(deletedNames));
+        return own.invoke('status-sync', hintsOf(['other', ...deletedNames]));
+      };
+      const lacked = await lacking('status-sync', 'dynamodb:ConditionCheckItem', act);
+      const { answer, refused, errors, counted } = lacked;
       assert.deepEqual(answer, { batchItemFailures: [] });
       // Its four lanes may ask at the same time.
       assert.ok(refused >= 1 && refused <= 4, `asked ${refused} times`);
@@ -256,15 +242,12 @@ describe('a function that may do what its role allows', { concurrency: false }, 
     test('lets go of a shard whose lease it may not extend', async () => {
       const beganMs = performance.now();
       await sendSlot('leaseless');
-      const { answer, refused, errors, counted } = await lacking(
-        'prober',
-        'sqs:ChangeMessageVisibility',
-        async (own) => {
-          const event = await deployment.shardEvent(minuteSeconds);
-          assert.equal(event.Records.length, 1);
-          return own.invoke('prober', event, longMs);
-        },
-      );
+      const act = async (own: FunctionThreads) => {
+        const event = await deployment.shardEvent(minuteSeconds);
+        assert.equal(event.Records.length, 1);
+        return own.invoke('prober', event, longMs);
+      };
+      const { answer, refused, errors, counted } = await lacking('prober', 'sqs:ChangeMessageVisibility', act);
       assert.equal((answer as { batchItemFailures: unknown[] }).batchItemFailures.length, 1);
       assert.deepEqual([refused, errors, counted], [1, ['access denied'], 1]);
       assert.ok(performance.now() - beganMs < longMs, 'it asked until its time was up');
@@ -291,22 +274,8 @@ describe('a function that may do what its role allows', { concurrency: false }, 
 
     async function sendSlot(shard: string): Promise<void> {
       const nowMs = Date.now();
-      const body = {
-        kind: 'slot',
-        shard,
-        generation: 1,
-        buckets: { from: 0, to: 1 },
-        slot: 1,
-        slotEndMs: nowMs + 60_000,
-      };
-      await deployment.sqs.send(
-        new SendMessageCommand({
-          QueueUrl: deployment.shardQueueUrl,
-          MessageBody: JSON.stringify({ ...body, sentAtMs: nowMs }),
-          MessageGroupId: shard,
-          MessageDeduplicationId: shard,
-        }),
-      );
+      const held = { kind: 'slot', shard, generation: 1, buckets: { from: 0, to: 1 } };
+      await sendToShards(shard, JSON.stringify({ ...held, slot: 1, slotEndMs: nowMs + 60_000, sentAtMs: nowMs }));
     }
   });
 });

@@ -9,6 +9,7 @@ import type { LayoutContext } from '../../shared/core/layout.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
 import type { ShardMessage } from '../../shared/queue/queue.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';
+import { register } from '../support/api-client.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
 import { context } from './deployment.ts';
 
@@ -23,12 +24,8 @@ async function sent({ mode, periodSeconds }: Asked): Promise<readonly ShardMessa
   const ports = { clock, random, log, store, bus };
   if (periodSeconds !== undefined) {
     const app = apiApp({ ...ports, health: () => ({ ok: true, quarantined: [] }) });
-    const body = JSON.stringify({
-      spec: { host: '127.0.0.1', readinessProbe: { tcpSocket: { port: 1 }, periodSeconds } },
-    });
-    const init = { method: 'PUT', body, headers: { 'content-type': 'application/json' } };
-    const request = new Request('http://probelet.test/v1/namespaces/default/targets/a', init);
-    assert.equal((await app.fetch(request)).status, 201);
+    const readinessProbe = { tcpSocket: { port: 1 }, periodSeconds };
+    await register(app, 'a', { host: '127.0.0.1', readinessProbe });
   }
   const messages: ShardMessage[] = [];
   const handler = scheduleFunction({
