@@ -4,6 +4,7 @@ import { createServer } from 'node:http2';
 import { type TestContext, test } from 'node:test';
 import { systemClock as clock } from '../../shared/lib/clock.ts';
 import { grpcProber } from '../../shared/prober/grpc.ts';
+import { flags, frame, frameType, grpcHeaders, literal, settingsFrame } from '../fuzz-peers/http2-frames.ts';
 import { startHttp2Script } from '../support/http2-script-server.ts';
 import { loopbackDial as dial } from '../support/loopback-dial.ts';
 import { listenWith } from '../support/tcp-server.ts';
@@ -53,24 +54,14 @@ test('an answer of more than 4 MiB is refused', async (t) => {
 
 test('a server that does not wait for its window fails, however soon it was granted', async (t) => {
   const body = answer(100_000);
-  const header = (type: number, flags: number, length: number) =>
-    Buffer.from([length >> 16, (length >> 8) & 255, length & 255, type, flags, 0, 0, 0, type === 4 ? 0 : 1]);
-  // 200, and a literal field: content-type: application/grpc.
-  const block = Buffer.from([0x88, 0x0f, 0x10, 16, ...Buffer.from('application/grpc')]);
-  const frames: Uint8Array[] = [header(1, 4, block.length), block];
-  for (let at = 0; at < body.length; at += 16_384) {
-    const piece = body.subarray(at, at + 16_384);
-    frames.push(header(0, 0, piece.length), piece);
-  }
-  const trailers = Buffer.from([0x00, 11, ...Buffer.from('grpc-status'), 1, 0x30]);
-  frames.push(header(1, 5, trailers.length), trailers);
-  const { port, close } = await startHttp2Script(
-    {
-      hello: [{ sendBase64: header(4, 0, 0).toString('base64') }],
-      reply: [{ sendBase64: Buffer.concat(frames).toString('base64') }],
-    },
-    false,
-  );
+  const ofStream = (bits: number) => ({ flags: bits, stream: 1 });
+  const frames = [frame(frameType.headers, grpcHeaders, ofStream(flags.endHeaders))];
+  for (let at = 0; at < body.length; at += 16_384)
+    frames.push(frame(frameType.data, body.subarray(at, at + 16_384), ofStream(0)));
+  frames.push(frame(frameType.headers, literal('grpc-status', '0'), ofStream(flags.endHeaders | flags.endStream)));
+  const hello = [{ sendBase64: settingsFrame.toString('base64') }];
+  const reply = [{ sendBase64: Buffer.concat(frames).toString('base64') }];
+  const { port, close } = await startHttp2Script({ hello, reply }, false);
   t.after(close);
   assert.equal((await probed(port)).outcome, 'failure');
 });

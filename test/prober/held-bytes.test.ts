@@ -15,6 +15,7 @@ import { firstHop } from '../../shared/prober/http-redirect.ts';
 import { httpUrl } from '../../shared/prober/http-url.ts';
 import { exchangeHttp1 } from '../../shared/prober/http1-exchange.ts';
 import { exchangeHttp2 } from '../../shared/prober/http2-exchange.ts';
+import { flags, frame, frameType, grpcHeaders, settingsFrame } from '../fuzz-peers/http2-frames.ts';
 import { listenWith } from '../support/tcp-server.ts';
 import { turnOfTheLoop } from '../support/virtual-clock.ts';
 
@@ -27,27 +28,16 @@ const triesMax = 100;
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
 
-function frame(type: number, flags: number, stream: number, payload: Buffer = Buffer.alloc(0)): Buffer {
-  const header = Buffer.alloc(9);
-  header.writeUIntBE(payload.length, 0, 3);
-  header.writeUInt8(type, 3);
-  header.writeUInt8(flags, 4);
-  header.writeUInt32BE(stream, 5);
-  return Buffer.concat([header, payload]);
-}
-
 const times = (count: number, bytes: Buffer): Buffer => Buffer.concat(Array.from({ length: count }, () => bytes));
 
-const settings = frame(4, 0, 0);
 /** PRIORITY of another stream, which means nothing. */
-const filler = times(Math.floor((readBytes - 500) / 14), frame(2, 0, 3, Buffer.alloc(5)));
-const literal = (name: string, value: string) =>
-  Buffer.from([0, name.length, ...Buffer.from(name), value.length, ...Buffer.from(value)]);
-const headers = frame(1, 4, 1, Buffer.concat([Buffer.from([0x88]), literal('content-type', 'application/grpc')]));
-const emptyData = times(readBytes / 9, frame(0, 0, 1));
-const data = frame(0, 0, 1, Buffer.from('a'));
+const filler = times(Math.floor((readBytes - 500) / 14), frame(frameType.priority, Buffer.alloc(5), { stream: 3 }));
+const headers = frame(frameType.headers, grpcHeaders, { flags: flags.endHeaders, stream: 1 });
+const data = (payload: Buffer) => frame(frameType.data, payload, { stream: 1 });
+const emptyData = times(readBytes / 9, data(Buffer.alloc(0)));
 /** Of a frame of the largest size the head and the first byte. */
-const begunData = frame(0, 0, 1, Buffer.alloc(16 * 1024)).subarray(0, 10);
+const begunData = data(Buffer.alloc(16 * 1024)).subarray(0, 10);
+const begunAnswer = Buffer.concat([settingsFrame, headers]);
 const http1Head = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
 
 type Client = (socket: Socket) => Promise<unknown>;
@@ -90,22 +80,22 @@ const kinds: Readonly<Record<string, Kind>> = {
   },
   'HTTP/2: a body byte by byte': {
     client: http(exchangeHttp2),
-    begin: Buffer.concat([settings, headers]),
-    more: Array.from({ length: 8 }, () => Buffer.concat([data, filler])),
+    begin: begunAnswer,
+    more: Array.from({ length: 8 }, () => Buffer.concat([data(Buffer.from('a')), filler])),
   },
   'HTTP/2: a body of empty frames': {
     client: http(exchangeHttp2),
-    begin: Buffer.concat([settings, headers]),
+    begin: begunAnswer,
     more: Array.from({ length: 4 }, () => emptyData),
   },
   'HTTP/2: a frame that has begun': {
     client: http(exchangeHttp2),
-    begin: Buffer.concat([settings, headers]),
+    begin: begunAnswer,
     more: [Buffer.concat([filler, begunData])],
   },
   'gRPC: a frame that has begun': {
     client: grpc,
-    begin: Buffer.concat([settings, headers]),
+    begin: begunAnswer,
     more: [Buffer.concat([filler, begunData])],
   },
 };
