@@ -3,6 +3,7 @@ import { startRuntime } from '../../../functions/local/runtime.ts';
 import { systemClock } from '../../../shared/lib/clock.ts';
 import { systemRandom } from '../../../shared/lib/random.ts';
 import { dialPolicy } from '../../../shared/net/policy.ts';
+import { register } from '../../support/api-client.ts';
 import { recordingLog } from '../../support/recording-log.ts';
 
 export type Orders = {
@@ -30,32 +31,22 @@ const runtime = startRuntime(
 );
 await runtime.shard.loaded;
 
-async function register(name: string, host: string, readinessProbe: object): Promise<void> {
-  const request = new Request(`http://127.0.0.1/v1/namespaces/default/targets/${name}`, {
-    method: 'PUT',
-    body: JSON.stringify({ spec: { host, readinessProbe } }),
-    headers: { 'content-type': 'application/json' },
-  });
-  const { status } = await runtime.fetch(request);
-  if (status !== 201) throw new Error(`PUT ${name}: ${status}`);
-}
+type Registered = { readonly port: number; readonly host?: (name: string) => string; readonly path?: '/' };
 
 async function registerAll({ ports, periodSeconds, timeoutSeconds, named = 0, ...counts }: Orders): Promise<void> {
-  const timing = { periodSeconds, timeoutSeconds };
-  for (let at = 0; at < counts.hanging; at += 1)
-    await register(`hanging-${at}`, '127.0.0.1', { httpGet: { path: '/', port: ports.hanging }, ...timing });
-  for (let at = 0; at < counts.dead; at += 1)
-    await register(`dead-${at}`, `dead-${at}.test`, { httpGet: { path: '/', port: ports.healthy }, ...timing });
-  for (let at = 0; at < counts.healthy; at += 1)
-    await register(`healthy-${at}`, '127.0.0.1', {
-      httpGet: { path: `/healthy-${at}`, port: ports.healthy },
-      ...timing,
-    });
-  for (let at = 0; at < named; at += 1)
-    await register(`named-${at}`, `named-${at}.test`, {
-      httpGet: { path: `/named-${at}`, port: ports.healthy },
-      ...timing,
-    });
+  /** So many of this name. The path of each is its name, unless it is told otherwise. */
+  const registered = async (count: number, kind: string, { port, host = () => '127.0.0.1', path }: Registered) => {
+    for (let at = 0; at < count; at += 1) {
+      const name = `${kind}-${at}`;
+      const httpGet = { path: path ?? `/${name}`, port };
+      await register(runtime, name, { host: host(name), readinessProbe: { httpGet, periodSeconds, timeoutSeconds } });
+    }
+  };
+  const host = (name: string) => `${name}.test`;
+  await registered(counts.hanging, 'hanging', { port: ports.hanging, path: '/' });
+  await registered(counts.dead, 'dead', { port: ports.healthy, host, path: '/' });
+  await registered(counts.healthy, 'healthy', { port: ports.healthy });
+  await registered(named, 'named', { port: ports.healthy, host });
 }
 
 process.once('message', async (orders: Orders) => {

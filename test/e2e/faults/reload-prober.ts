@@ -4,6 +4,7 @@ import { systemClock } from '../../../shared/lib/clock.ts';
 import { systemRandom } from '../../../shared/lib/random.ts';
 import { bucketOf, changesPk, targetHash } from '../../../shared/store/keys.ts';
 import type { Store } from '../../../shared/store/store.ts';
+import { register } from '../../support/api-client.ts';
 import { recordingLog } from '../../support/recording-log.ts';
 
 export type Orders = {
@@ -47,20 +48,13 @@ runtime.bus.subscribe({ 'detail-type': ['Prober Degraded'] }, () => {
   degraded += 1;
 });
 
-async function register({ targets, flapping, port }: Orders): Promise<void> {
+async function registerAll({ targets, flapping, port }: Orders): Promise<void> {
   for (let number = 0, at = 0; at < targets; number += 1) {
     const name = `target-${number}`;
     if (bucketOf(targetHash('default', name)) !== bucket) continue;
     const path = at < flapping ? `/flapping-${at}` : '/healthy';
     const readinessProbe = { httpGet: { path, port }, periodSeconds };
-    const { status } = await runtime.fetch(
-      new Request(`http://127.0.0.1/v1/namespaces/default/targets/${name}`, {
-        method: 'PUT',
-        body: JSON.stringify({ spec: { host: '127.0.0.1', readinessProbe } }),
-        headers: { 'content-type': 'application/json' },
-      }),
-    );
-    if (status !== 201) throw new Error(`PUT ${name}: ${status}`);
+    await register(runtime, name, { host: '127.0.0.1', readinessProbe });
     at += 1;
   }
 }
@@ -93,7 +87,7 @@ function watchTurns(): () => readonly number[] {
 }
 
 process.once('message', async (orders: Orders) => {
-  await register(orders);
+  await registerAll(orders);
   process.send?.('registered');
   process.once('message', async () => {
     const doubts: string[] = [];

@@ -1,9 +1,10 @@
 /** The product of `npm start` in this process, between a bus that loses events and the servers of its targets. */
-import { type Runtime, startRuntime } from '../../../../functions/local/runtime.ts';
+import { startRuntime } from '../../../../functions/local/runtime.ts';
 import type { Subscriber } from '../../../../shared/bus/in-process.ts';
 import { systemClock } from '../../../../shared/lib/clock.ts';
 import { systemRandom } from '../../../../shared/lib/random.ts';
 import type { Store } from '../../../../shared/store/store.ts';
+import { askApi } from '../../../support/api-client.ts';
 import { recordingLog } from '../../../support/recording-log.ts';
 import type { Answered, Told } from '../answering.ts';
 import { answerOf, forkBeside } from '../children.ts';
@@ -37,7 +38,7 @@ export async function openStage(): Promise<Stage> {
   if (!store) throw new Error('a runtime without a store');
   return {
     port,
-    api: apiOf(runtime),
+    api: (method, path, body) => askApi(runtime, method, path, body),
     bus,
     store,
     tell: (told) => void servers.send(told),
@@ -50,13 +51,3 @@ export async function openStage(): Promise<Stage> {
     },
   };
 }
-
-const apiOf =
-  (runtime: Runtime): Api =>
-  async (method, path, body) => {
-    const headers = { 'content-type': 'application/json' };
-    const init = { method, ...(body !== undefined && { headers, body: JSON.stringify(body) }) };
-    const response = await runtime.fetch(new Request(`http://127.0.0.1${path}`, init));
-    const text = await response.text();
-    return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
-  };
