@@ -1,7 +1,5 @@
 /** Reads a folder of vectors and gives each to the runner of its family. */
-import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
 import { decodeManifest } from '../../shared/api/decode-manifest.ts';
 import { specView } from '../../shared/api/target-view.ts';
 import { containersReadyCondition, podInitializedCondition, podReadyCondition } from '../../shared/core/conditions.ts';
@@ -28,6 +26,7 @@ import type { Finding, Vector, VectorRunner } from './runner.ts';
 import { runStatusManager } from './status-manager.ts';
 import { wireConcurrency } from './time-critical.ts';
 import { runUpdatePodStatus } from './update-pod-status.ts';
+import { baseOf, readVectors, vectorFiles } from './vector-files.ts';
 import { runWireGrpc } from './wire-grpc.ts';
 import { runWireH2 } from './wire-h2.ts';
 import { runWireHttp } from './wire-http.ts';
@@ -79,15 +78,6 @@ const families: Readonly<Record<string, Family>> = {
   'wire-h2': wire(runWireH2, grpcProber, httpProber),
 };
 
-const suffix = /\.jsonl(\.gz)?$/;
-
-/** The vector files of a folder, in name order. */
-export function vectorFiles(folder: string): readonly string[] {
-  return readdirSync(folder)
-    .filter((file) => suffix.test(file))
-    .sort();
-}
-
 /** Runs every file of the folder, and calls `onReport` as soon as one is done. */
 export async function runFolder(
   folder: string,
@@ -104,7 +94,7 @@ export async function runFolder(
 
 export async function runFile(folder: string, file: string): Promise<FileReport> {
   const vectors = readVectors(join(folder, file));
-  const family = familyOf(file.replace(suffix, ''));
+  const family = familyOf(baseOf(file));
   if (family === undefined) return { file, entries: [], passed: 0, byRules: [], failures: [], notRun: vectors.length };
   const findings = await runVectors(vectors, family);
   const failures = vectors.flatMap((vector) => {
@@ -136,15 +126,6 @@ export function familyOf(base: string): Family | undefined {
   const names = Object.keys(families).filter((name) => new RegExp(`^${name}($|[-_.0-9])`).test(base));
   const longest = names.sort((a, b) => b.length - a.length)[0];
   return longest === undefined ? undefined : families[longest];
-}
-
-function readVectors(path: string): readonly Vector[] {
-  const bytes = readFileSync(path);
-  const text = (path.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8');
-  return text
-    .split('\n')
-    .filter((line) => line.trim() !== '')
-    .map((line) => JSON.parse(line) as Vector);
 }
 
 async function finding(run: VectorRunner, vector: Vector): Promise<Finding> {

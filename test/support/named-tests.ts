@@ -1,7 +1,7 @@
 /** Tests and vectors that a document names in backticks: first the file, then what is in it. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
+import { keptVectors, readVectors } from '../conformance/vector-files.ts';
 import { codeSpansOf } from './markdown.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -23,7 +23,11 @@ export function namedTestProblems(cell: string): readonly string[] {
 
 const isFile = (code: string): boolean => /^test\/\S+\.ts$/.test(code) || /^[a-z0-9-]+\.jsonl$/.test(code);
 const exists = (file: string): boolean => existsSync(file.endsWith('.jsonl') ? vectorPath(file) : join(root, file));
-const vectorPath = (file: string): string => join(root, 'test/conformance/vectors', `${file}.gz`);
+/** Plain, or packed if it is large. */
+const vectorPath = (file: string): string => {
+  const plain = join(keptVectors, file);
+  return existsSync(plain) ? plain : `${plain}.gz`;
+};
 
 /** What a file offers as names: those of its vectors, or every string that it quotes. */
 function hasName(file: string, name: string): boolean {
@@ -32,11 +36,5 @@ function hasName(file: string, name: string): boolean {
   return ["'", '"', '`'].some((quote) => source.includes(`${quote}${name}${quote}`));
 }
 
-function vectorNames(file: string): ReadonlySet<string> {
-  const lines = gunzipSync(readFileSync(vectorPath(file)))
-    .toString('utf8')
-    .split('\n');
-  return new Set(
-    lines.filter((line) => line !== '').map((line) => (JSON.parse(line) as { readonly name: string }).name),
-  );
-}
+const vectorNames = (file: string): ReadonlySet<string> =>
+  new Set(readVectors(vectorPath(file)).map(({ name }) => name));
