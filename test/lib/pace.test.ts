@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pacer } from '../../shared/lib/pace.ts';
-import { standingClock } from '../support/standing-clock.ts';
+import { virtualClock } from '../support/virtual-clock.ts';
 
 test('work gives way after each slice, and not before', async () => {
-  const clock = standingClock();
+  const clock = virtualClock();
   const pace = pacer(clock, 5);
   let turns = 0;
   const turn = () => {

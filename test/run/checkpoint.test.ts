@@ -17,8 +17,7 @@ import { encodeEpoch } from '../../shared/store/items.ts';
 import { bucketPk, checkpointKey, targetAddress } from '../../shared/store/keys.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { longestEntries } from '../support/longest-entries.ts';
-import { shardWorld } from '../support/shard-world.ts';
-import { shardWorld as probedWorld } from './shard-world.ts';
+import { probedWorld, type ShardWorld, shardWorld } from '../support/shard-world.ts';
 
 const bucket = '3c';
 
@@ -131,7 +130,7 @@ describe('a checkpoint that cannot be stored', () => {
 
 /** Of 20 targets, those that a run which is ended after so long says its successor owes; each write of a checkpoint takes its time. */
 async function owedAfter(runMs: number, writeMs: number): Promise<readonly string[]> {
-  const world = await probedWorld({
+  const world: ShardWorld = await probedWorld({
     targets: 0,
     wrapStore: (store) => ({
       ...store,
@@ -146,10 +145,10 @@ async function owedAfter(runMs: number, writeMs: number): Promise<readonly strin
   const probe = { tcpSocket: { port: 1 }, periodSeconds: 30 };
   // The readiness probe is triggered by the startup probe's success, and off its phase from then on.
   const spec = { host: '10.0.0.1', startupProbe: { ...probe, periodSeconds: 1 }, readinessProbe: probe };
-  for (const name of names) await world.api('PUT', `/v1/namespaces/default/targets/${name}`, { spec });
+  for (const name of names) await world.put(name, spec);
   const run = await world.hold({ cold: true });
   await world.clock.advance(runMs);
-  await run.end();
+  await run.stop();
   const buckets = names.map((name) => targetAddress('default', name).bucket);
   const stored = await Promise.all([...new Set(buckets)].map((each) => world.store.query({ pk: bucketPk(each) })));
   const entries = stored.flatMap((items) => Object.entries(storedCheckpoint(items).entries));

@@ -4,12 +4,11 @@ import { describe, test } from 'node:test';
 import { generationAttribute } from '../../shared/store/items.ts';
 import { layoutKey } from '../../shared/store/keys.ts';
 import type { Item, Store } from '../../shared/store/store.ts';
-import { shardWorld as runWorld } from '../support/shard-world.ts';
-import { shardWorld } from './shard-world.ts';
+import { healthy, probedWorld, shardWorld } from '../support/shard-world.ts';
 
 /** A held shard whose layout is then written anew, as by a schedule that dies before it sends a message. */
 async function movedWorld() {
-  const world = await shardWorld({ targets: 1 });
+  const world = await probedWorld({ targets: 1 });
   const run = await world.hold();
   await world.clock.advance(10_000);
   const write = (set: { readonly [attribute: string]: number }) =>
@@ -25,16 +24,16 @@ async function movedWorld() {
 
 describe('the holder of a shard that has another generation', () => {
   test('stays while the messages of the new layout have not been sent', async () => {
-    const { clock, hasEnded, run, network } = await movedWorld();
+    const { clock, hasEnded, run, answer } = await movedWorld();
     let probes = 0;
-    network.answer = () => {
+    answer(() => {
       probes += 1;
-      return { outcome: 'success', ms: 5 };
-    };
+      return healthy;
+    });
     await clock.advance(120_000);
     assert.equal(hasEnded(), false);
     assert.ok(probes >= 11, `${probes} probes in 120 s`);
-    await run.end();
+    await run.stop();
   });
 
   test('leaves at its next beat once they have', async () => {
@@ -77,7 +76,7 @@ async function justMovedWorld() {
     query: (query) => store.query(query),
     write: (operations, options) => store.write(operations, options),
   });
-  const world = runWorld({ wrapStore: lagging });
+  const world = shardWorld({ wrapStore: lagging });
   await world.put('checkout', { readinessProbe: { tcpSocket: { port: 80 } } });
   await (await world.run()).stop();
   const version = Number((await world.store.get(layoutKey))?.version);

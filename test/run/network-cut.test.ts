@@ -2,17 +2,15 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { generationAttribute } from '../../shared/store/items.ts';
 import { layoutKey } from '../../shared/store/keys.ts';
-import { failing, healthy, shardWorld } from './shard-world.ts';
-
-type World = Awaited<ReturnType<typeof shardWorld>>;
+import { failing, healthy, probedWorld, type ShardWorld } from '../support/shard-world.ts';
 
 /** Result changes to this result; a readiness result begins as a failure. */
-const changesTo = (world: World, result: string): number =>
-  world.published('Probe Result Changed').filter(({ detail }) => 'result' in detail && detail.result === result).length;
+const changesTo = (world: ShardWorld, result: string): number =>
+  world.told('Probe Result Changed').filter((detail) => detail.result === result).length;
 
 /** 500 ready targets, held. */
 async function readyWorld(failureThreshold: number) {
-  const world = await shardWorld({ targets: 500, probe: { failureThreshold } });
+  const world = await probedWorld({ targets: 500, probe: { failureThreshold } });
   const run = await world.hold();
   await world.clock.advance(30_000);
   assert.equal(changesTo(world, 'success'), 500);
@@ -24,53 +22,47 @@ describe('a network that is cut under 500 targets', () => {
   for (const failureThreshold of [1, 3])
     test(`makes none of them fail, and none flip when it comes back (threshold ${failureThreshold})`, async () => {
       const { world, run } = await readyWorld(failureThreshold);
-      const { clock, network, published } = world;
-      const before = published('Probe Result Changed').length;
+      const { clock, network, told } = world;
+      const before = told('Probe Result Changed').length;
       network.isCut = true;
       await clock.advance(180_000);
-      assert.equal((await world.run()).degraded, true);
-      const shown = await world.api('GET', '/v1/namespaces/default/targets/target-7');
+      assert.equal((await world.runRecord()).degraded, true);
+      const shown = await world.shown('target-7');
       assert.deepEqual(
-        shown.status.probes.map(({ result, reason }) => [result, reason]),
+        shown.probes.map(({ result, reason }) => [result, reason]),
         [['unknown', 'ProberDegraded']],
       );
       network.isCut = false;
       await clock.advance(60_000);
-      const { degraded, behind } = await world.run();
+      const { degraded, behind } = await world.runRecord();
       assert.deepEqual([degraded, behind], [false, {}]);
-      assert.equal(published('Probe Result Changed').length, before);
-      assert.equal(published('Container Unhealthy').length, 0);
-      const told = [...published('Prober Degraded'), ...published('Prober Recovered')];
-      assert.deepEqual(
-        told.map((event) => [event['detail-type'], 'shard' in event.detail && event.detail.hashRange]),
-        [
-          ['Prober Degraded', '00-ff'],
-          ['Prober Recovered', '00-ff'],
-        ],
-      );
-      await run.end();
+      assert.equal(told('Probe Result Changed').length, before);
+      assert.equal(told('Container Unhealthy').length, 0);
+      const ranges = [told('Prober Degraded'), told('Prober Recovered')].map((all) => all.map((one) => one.hashRange));
+      assert.deepEqual(ranges, [['00-ff'], ['00-ff']]);
+      await run.stop();
     });
 
   test('is told once, however often the shard changes hands meanwhile', async () => {
     const { world, run, failures } = await readyWorld(3);
-    const { clock, network, published } = world;
+    const { clock, network, told } = world;
     network.isCut = true;
     await clock.advance(60_000);
-    await run.end();
+    await run.stop();
     for (const cold of [true, false]) {
       const next = await world.hold({ cold });
       await clock.advance(30_000);
-      assert.equal((await world.run()).degraded, true);
-      await next.end();
+      assert.equal((await world.runRecord()).degraded, true);
+      await next.stop();
     }
     network.isCut = false;
     const last = await world.hold({ cold: true });
     await clock.advance(60_000);
-    assert.equal((await world.run()).degraded, false);
-    assert.equal(published('Prober Degraded').length, 1);
-    assert.equal(published('Prober Recovered').length, 1);
+    assert.equal((await world.runRecord()).degraded, false);
+    assert.equal(told('Prober Degraded').length, 1);
+    assert.equal(told('Prober Recovered').length, 1);
     assert.equal(failures(), 0);
-    await last.end();
+    await last.stop();
   });
 
   test('is over without a herd: every probe keeps its phase', async () => {
@@ -80,23 +72,23 @@ describe('a network that is cut under 500 targets', () => {
     await clock.advance(60_000);
     network.isCut = false;
     const begun: number[] = [];
-    network.answer = () => {
+    world.answer(() => {
       begun.push(clock.nowMs());
       return healthy;
-    };
+    });
     const fromMs = clock.nowMs();
     await clock.advance(20_000);
     const inSecond = (second: number) => begun.filter((atMs) => Math.floor((atMs - fromMs) / 1_000) === second).length;
     const most = Math.max(...Array.from({ length: 20 }, (_, second) => inSecond(second)));
     assert.ok(most < 100, `${most} probes in one second, of 50 that are due`);
-    await run.end();
+    await run.stop();
   });
 });
 
 describe('a prober in doubt', () => {
   test('tells nobody of a shard that LAYOUT has divided: who holds its parts would not know what to take back', async () => {
-    const world = await shardWorld({ targets: 20 });
-    const { clock, network, published, store } = world;
+    const world = await probedWorld({ targets: 20 });
+    const { clock, network, told, store } = world;
     const run = await world.hold();
     await clock.advance(30_000);
     const set = { [generationAttribute('00')]: 99 };
@@ -104,21 +96,21 @@ describe('a prober in doubt', () => {
     await store.write([{ kind: 'update', key: layoutKey, set }], { token: 'divided' });
     network.isCut = true;
     await clock.advance(60_000);
-    assert.equal((await world.run()).degraded, true);
-    assert.equal(published('Prober Degraded').length, 0);
+    assert.equal((await world.runRecord()).degraded, true);
+    assert.equal(told('Prober Degraded').length, 0);
     network.isCut = false;
     await clock.advance(60_000);
-    assert.equal((await world.run()).degraded, false);
-    assert.equal(published('Prober Recovered').length, 0);
-    await run.end();
+    assert.equal((await world.runRecord()).degraded, false);
+    assert.equal(told('Prober Recovered').length, 0);
+    await run.stop();
   });
 
   test('still sees that a target is well, so failures around that do not add up', async () => {
-    const world = await shardWorld({ targets: 1, probe: { failureThreshold: 3 } });
+    const world = await probedWorld({ targets: 1, probe: { failureThreshold: 3 } });
     const run = await world.hold();
     const { clock, network } = world;
     await clock.advance(30_000);
-    const before = world.published('Probe Result Changed').length;
+    const before = world.told('Probe Result Changed').length;
     for (const [answer, isDoubted] of [
       [failing, false],
       [failing, false],
@@ -127,84 +119,84 @@ describe('a prober in doubt', () => {
       [failing, false],
       [failing, false],
     ] as const) {
-      network.answer = () => answer;
+      world.answer(() => answer);
       network.isDoubted = isDoubted;
       await clock.advance(10_000);
     }
-    assert.equal(world.published('Probe Result Changed').length, before);
-    await run.end();
+    assert.equal(world.told('Probe Result Changed').length, before);
+    await run.stop();
   });
 });
 
 describe('500 targets that really fail at once', () => {
   test('turn at an even pace, and all of them within half a minute', async () => {
     const { world, run, failures } = await readyWorld(1);
-    const { clock, network } = world;
-    network.answer = () => failing;
+    const { clock } = world;
+    world.answer(() => failing);
     await clock.advance(12_000);
     // Three in ten, which takes 3 s, are no surge yet; then 25 turn each second.
     const early = failures();
     assert.ok(early >= 150 && early <= 150 + 10 * 25, `${early} in 12 s`);
     await clock.advance(22_000);
     assert.equal(failures(), 500);
-    assert.equal((await world.run()).degraded, false);
-    await run.end();
+    assert.equal((await world.runRecord()).degraded, false);
+    await run.stop();
   });
 
   test('and are well again before it is their turn, do not turn', async () => {
     const { world, run, failures } = await readyWorld(1);
-    const { clock, network } = world;
-    network.answer = () => failing;
+    const { clock } = world;
+    world.answer(() => failing);
     await clock.advance(10_000);
-    network.answer = () => healthy;
+    world.answer(() => healthy);
     // What failed before is committed.
     await clock.advance(1_000);
     const failed = failures();
     await clock.advance(90_000);
     assert.equal(failures(), failed);
     assert.ok(failed < 400, `${failed} turned`);
-    await run.end();
+    await run.stop();
   });
 });
 
 describe('a process that stands still', () => {
   test('for as long as several time-outs makes no target fail', async () => {
     const { world, run } = await readyWorld(1);
-    const { clock, network } = world;
-    network.answer = () => ({ outcome: 'success', ms: 300 });
+    const { clock } = world;
+    world.answer(() => ({ outcome: 'success', ms: 300 }));
     await clock.advance(5_000);
-    const before = world.published('Probe Result Changed').length;
+    const before = world.told('Probe Result Changed').length;
     // What waits for an answer now finds its time used up when it wakes.
-    network.answer = () => ({ outcome: 'failure', ms: 1_000 });
+    world.answer(() => ({ outcome: 'failure', ms: 1_000 }));
     await clock.advance(500);
     clock.stand(3_000);
-    network.answer = () => healthy;
+    world.answer(() => healthy);
     await clock.advance(30_000);
-    assert.equal(world.published('Probe Result Changed').length, before);
-    await run.end();
+    assert.equal(world.told('Probe Result Changed').length, before);
+    await run.stop();
   });
 });
 
 describe('the end of a run', () => {
   test('leaves nothing behind, and what it cut off runs first thing in the next one', async () => {
     for (const cold of [false, true]) {
-      const world = await shardWorld({ targets: 20, probe: { periodSeconds: 60, timeoutSeconds: 30 } });
-      const { clock, network } = world;
+      const world = await probedWorld({ targets: 20, probe: { periodSeconds: 60, timeoutSeconds: 30 } });
+      const { clock } = world;
       const run = await world.hold();
       await clock.advance(90_000);
       const failuresBefore = changesTo(world, 'failure');
       const begun: number[] = [];
-      network.answer = (port) => {
+      world.answer((_, port) => {
         begun.push(port);
         return { outcome: 'failure', ms: 30_000 };
-      };
+      });
       for (let waited = 0; begun.length < 3; waited += 1) {
         assert.ok(waited < 100);
         await clock.advance(1_000);
       }
       const cut = [...begun];
       const beganAtMs = clock.monotonicMs();
-      await run.end();
+      await run.stop();
       assert.ok(clock.monotonicMs() - beganAtMs < 3_000, 'the drain');
       begun.length = 0;
       const next = await world.hold({ cold });
@@ -215,22 +207,22 @@ describe('the end of a run', () => {
         cold ? 'cold' : 'warm',
       );
       assert.equal(changesTo(world, 'failure'), failuresBefore);
-      await next.end();
+      await next.stop();
     }
   });
 });
 
 test('a failure that counts towards a threshold is examined, also where the result is failure already', async () => {
-  const world = await shardWorld({
+  const world = await probedWorld({
     targets: 1,
     probe: { periodSeconds: 10, failureThreshold: 3 },
-    answer: () => failing,
   });
+  world.answer(() => failing);
   const run = await world.hold();
   await world.clock.advance(1_000);
-  assert.equal((await world.run()).degraded, false);
+  assert.equal((await world.runRecord()).degraded, false);
   world.network.isDoubted = true;
   await world.clock.advance(29_000);
-  assert.equal((await world.run()).degraded, true);
-  await run.end();
+  assert.equal((await world.runRecord()).degraded, true);
+  await run.stop();
 });

@@ -7,19 +7,14 @@ import { claimRun } from '../../shared/run/claim.ts';
 import { encodeRun, generationAttribute } from '../../shared/store/items.ts';
 import { layoutKey, runKey, targetAddress } from '../../shared/store/keys.ts';
 import type { Store } from '../../shared/store/store.ts';
-import { shardWorld as shardWorldOfOne } from '../support/shard-world.ts';
-import { failing, healthy, shardWorld } from './shard-world.ts';
-
-type World = Awaited<ReturnType<typeof shardWorld>>;
+import { failing, healthy, probedWorld, shardWorld, type ShardWorld as World } from '../support/shard-world.ts';
 
 const hourMs = 3_600_000;
 /** One that answers only after all of these tests. */
 const never = { outcome: 'success', ms: 10 * hourMs } as const;
 
-async function shown({ api }: World, name = 'target-1') {
-  const { status } = await api('GET', `/v1/namespaces/default/targets/${name}`);
-  return status.probes.map(({ result, reason }) => [result, reason]);
-}
+const shown = async (world: World, name = 'target-1') =>
+  (await world.shown(name)).probes.map(({ result, reason }) => [result, reason]);
 
 const beatState = { observedAtMs: 0, behind: {}, late: 0, degradedTold: false };
 
@@ -39,7 +34,7 @@ const halves = [
 
 /** 20 targets that were ready when they were last probed. */
 async function readyWorld(probe = {}) {
-  const world = await shardWorld({ targets: 20, probe });
+  const world = await probedWorld({ targets: 20, probe });
   const run = await world.hold();
   await world.clock.advance(30_000);
   assert.deepEqual(await shown(world), known);
@@ -49,27 +44,27 @@ async function readyWorld(probe = {}) {
 describe('after an hour without a holder', () => {
   test('what was known before is not known until it is probed', async () => {
     const { world, run } = await readyWorld();
-    await run.end();
+    await run.stop();
     await world.clock.advance(hourMs);
     assert.deepEqual(await shown(world), stale);
-    world.network.answer = () => never;
+    world.answer(() => never);
     const next = await world.hold({ cold: true });
     for (let seconds = 0; seconds < 10; seconds += 1) {
       await world.clock.advance(1_000);
       assert.deepEqual(await shown(world), stale, `after ${seconds} s`);
     }
-    await next.end();
-    world.network.answer = () => healthy;
+    await next.stop();
+    world.answer(() => healthy);
     const last = await world.hold({ cold: true });
     await world.clock.advance(10_000);
     assert.deepEqual(await shown(world), known);
-    assert.deepEqual((await world.run()).behind, {});
-    await last.end();
+    assert.deepEqual((await world.runRecord()).behind, {});
+    await last.stop();
   });
 
   test('the last run’s own view says so too', async () => {
     const { world, run } = await readyWorld();
-    await run.end();
+    await run.stop();
     assert.equal(run.view()?.beat.late, 0);
     await world.clock.advance(hourMs);
     assert.equal(run.view()?.beat.late, 20);
@@ -77,28 +72,28 @@ describe('after an hour without a holder', () => {
 
   test('that ends in another layout, every probe is made at once, however long its period', async () => {
     const { world, run } = await readyWorld({ periodSeconds: 300, failureThreshold: 1 });
-    await run.end();
+    await run.stop();
     await world.clock.advance(hourMs);
-    world.network.answer = () => failing;
+    world.answer(() => failing);
     await split(world.store, 2);
     const next = await Promise.all(halves.map((half) => world.hold({ message: { ...half, generation: 2 } })));
     await world.clock.advance(10_000);
     for (let number = 1; number <= 20; number += 1)
       assert.deepEqual(await shown(world, `target-${number}`), [['failure', undefined]], `target-${number}`);
-    for (const half of next) await half.end();
+    for (const half of next) await half.stop();
   });
 });
 
 test('a probe that two holders in a row have not done is as old as both together', async () => {
   const { world, run } = await readyWorld({ periodSeconds: 30 });
-  world.network.answer = () => never;
+  world.answer(() => never);
   await world.clock.advance(55_000);
   assert.equal(run.view()?.beat.late, 0, 'three periods are not over yet');
-  await run.end();
+  await run.stop();
   const next = await world.hold({ cold: true });
   await world.clock.advance(55_000);
   assert.deepEqual(await shown(world), stale);
-  await next.end();
+  await next.stop();
 });
 
 describe('a hand-over while the prober doubts itself', () => {
@@ -106,23 +101,23 @@ describe('a hand-over while the prober doubts itself', () => {
     const { world, run } = await readyWorld({ periodSeconds: 30 });
     world.network.isCut = true;
     await world.clock.advance(60_000);
-    await run.end();
+    await run.stop();
     const next = await world.hold({ cold: true });
     await world.clock.advance(60_000);
-    world.network.answer = () => never;
+    world.answer(() => never);
     world.network.isCut = false;
     await world.clock.advance(15_000);
-    assert.equal((await world.run()).degraded, false);
+    assert.equal((await world.runRecord()).degraded, false);
     assert.deepEqual(await shown(world), stale);
-    await next.end();
+    await next.stop();
   });
 });
 
 describe('another layout', () => {
   test('takes nothing as fresh that the one before had not observed', async () => {
     const { world, run } = await readyWorld({ periodSeconds: 10 });
-    const before = await world.run();
-    await run.end();
+    const before = await world.runRecord();
+    await run.stop();
     const observedAtMs = world.clock.nowMs() - 60_000;
     const behind = { 'default/target-1#main#readiness': observedAtMs - 30_000 };
     const item = encodeRun('00', { ...before, observedAtMs, behind, degraded: true, degradedTold: true });
@@ -132,7 +127,7 @@ describe('another layout', () => {
     const next = await Promise.all(halves.map((half) => world.hold({ message: { ...half, generation: 2 } })));
     await world.clock.advance(2_000);
     for (const { shard } of halves) {
-      const { degraded, degradedTold, ...rest } = await world.run(shard);
+      const { degraded, degradedTold, ...rest } = await world.runRecord(shard);
       assert.deepEqual(
         [degraded, degradedTold, rest.behind, rest.observedAtMs],
         [true, true, behind, observedAtMs],
@@ -142,10 +137,10 @@ describe('another layout', () => {
     world.network.isDoubted = false;
     await world.clock.advance(20_000);
     assert.deepEqual(
-      world.published('Prober Recovered').map(({ detail }) => 'hashRange' in detail && detail.hashRange),
+      world.told('Prober Recovered').map(({ hashRange }) => hashRange),
       ['00-7f', '80-ff'],
     );
-    for (const half of next) await half.end();
+    for (const half of next) await half.stop();
   });
 });
 
@@ -159,7 +154,7 @@ describe('another layout, of whose shards one has the name of the one before', (
   /** The lower half is held, the upper one not yet. */
   async function halfHeld() {
     const { world, run } = await readyWorld({ periodSeconds: 300, failureThreshold: 1 });
-    await run.end();
+    await run.stop();
     await split(world.store, 2, names);
     const next = await world.hold({ message: lower });
     return { world, next };
@@ -174,18 +169,18 @@ describe('another layout, of whose shards one has the name of the one before', (
     await world.clock.advance(200_000);
     assert.deepEqual(await shownOf(world, inUpper), new Set([String(stale[0])]));
     assert.deepEqual(await shownOf(world, (name) => !inUpper(name)), new Set([String(known[0])]));
-    await next.end();
+    await next.stop();
   });
 
   test('and is probed at once when it has been left for long', async () => {
     const { world, next } = await halfHeld();
     await world.clock.advance(hourMs / 2);
-    world.network.answer = () => failing;
+    world.answer(() => failing);
     const other = await world.hold({ message: upper });
     await world.clock.advance(10_000);
     assert.deepEqual(await shownOf(world, inUpper), new Set([String(['failure', undefined])]));
-    await next.end();
-    await other.end();
+    await next.stop();
+    await other.stop();
   });
 
   test('and nothing is known of what a third layout finds unclaimed', async () => {
@@ -193,17 +188,17 @@ describe('another layout, of whose shards one has the name of the one before', (
     // As old as a result may be: what is younger is not older than its target.
     await world.clock.advance(880_000);
     assert.deepEqual(await shownOf(world, inUpper), new Set([String(known[0])]));
-    await next.end();
+    await next.stop();
     await split(world.store, 3, names);
     const third = await world.hold({ message: { ...lower, generation: 3 } });
     await world.clock.advance(10_000);
     assert.deepEqual(await shownOf(world, inUpper), new Set([String(stale[0])]));
-    await third.end();
+    await third.stop();
   });
 });
 
 test('a slot that the run before ends while it is claimed stays done', async () => {
-  const world = shardWorldOfOne();
+  const world = shardWorld();
   const [before, next] = [world.bareRun(1), world.bareRun(2)];
   await claimRun(before, undefined);
   const { store } = next.ports;
@@ -219,7 +214,7 @@ test('a slot that the run before ends while it is claimed stays done', async () 
 });
 
 test('a slot that is done is not claimed again, though no later one has begun', async () => {
-  const world = shardWorldOfOne();
+  const world = shardWorld();
   const [before, again] = [world.bareRun(1), world.bareRun(2)];
   await claimRun(before, undefined);
   await writeBeat(before, lastBeat, beatState, { doneSlot: before.message.slot });
@@ -229,7 +224,7 @@ test('a slot that is done is not claimed again, though no later one has begun', 
 
 describe('a shard whose later slot has begun, its message having come first', () => {
   const later = async () => {
-    const world = shardWorldOfOne();
+    const world = shardWorld();
     const [one, earlier] = [world.bareRun(1), world.bareRun(2)];
     const first = { ...one, message: { ...one.message, slot: one.message.slot + 1 } };
     const holder = async () => (await earlier.ports.store.get(runKey(earlier.message.shard)))?.token;
@@ -266,11 +261,8 @@ describe('a shard whose later slot has begun, its message having come first', ()
 });
 
 describe('what subscribers are told of a doubt', () => {
-  const told = (world: World) =>
-    [...world.published('Prober Degraded'), ...world.published('Prober Recovered')].map(({ id: _, ...event }) => [
-      event['detail-type'],
-      event.detail,
-    ]);
+  const told = ({ published }: World) =>
+    published.map((event) => event['detail-type']).filter((type) => type.startsWith('Prober '));
 
   test('is told again until the bus has taken it, with the same id', async () => {
     const { world, run } = await readyWorld();
@@ -284,27 +276,24 @@ describe('what subscribers are told of a doubt', () => {
     await world.clock.advance(60_000);
     assert.ok(tries.length > 5, `${tries.length} tries`);
     assert.equal(new Set(tries).size, 1);
-    assert.deepEqual([(await world.run()).degraded, (await world.run()).degradedTold], [true, false]);
+    assert.deepEqual([(await world.runRecord()).degraded, (await world.runRecord()).degradedTold], [true, false]);
     world.trouble.refuses = () => false;
     await world.clock.advance(10_000);
-    assert.equal((await world.run()).degradedTold, true);
+    assert.equal((await world.runRecord()).degradedTold, true);
     assert.equal(told(world).length, 1);
-    await run.end();
+    await run.stop();
   });
 
   test('is taken back by the next run where its own was fenced before the beat that follows the event', async () => {
     const { world } = await readyWorld();
     world.network.isCut = true;
     for (let step = 0; step < 600 && told(world).length === 0; step += 1) await world.clock.advance(100);
-    assert.deepEqual([(await world.run()).degraded, (await world.run()).degradedTold], [true, false]);
+    assert.deepEqual([(await world.runRecord()).degraded, (await world.runRecord()).degradedTold], [true, false]);
     world.network.isCut = false;
     const next = await world.hold({ cold: true });
     await world.clock.advance(15_000);
-    assert.deepEqual(
-      told(world).map(([type]) => type),
-      ['Prober Degraded', 'Prober Recovered'],
-    );
-    await next.end();
+    assert.deepEqual(told(world), ['Prober Degraded', 'Prober Recovered']);
+    await next.stop();
   });
 
   test('is told by the next run, in doubt again, where its own was fenced right after the recovery was published', async () => {
@@ -312,14 +301,14 @@ describe('what subscribers are told of a doubt', () => {
     world.network.isCut = true;
     await world.clock.advance(60_000);
     world.network.isCut = false;
-    const isOver = () => world.published('Prober Recovered').length > 0;
+    const isOver = () => world.told('Prober Recovered').length > 0;
     for (let step = 0; step < 600 && !isOver(); step += 1) await world.clock.advance(100);
-    assert.deepEqual([(await world.run()).degraded, (await world.run()).degradedTold], [false, true]);
+    assert.deepEqual([(await world.runRecord()).degraded, (await world.runRecord()).degradedTold], [false, true]);
     world.network.isCut = true;
     const next = await world.hold({ cold: true });
     await world.clock.advance(30_000);
-    assert.equal(world.published('Prober Degraded').length, 2);
-    await next.end();
+    assert.equal(world.told('Prober Degraded').length, 2);
+    await next.stop();
   });
 
   test('is told by the next run where its own could not', async () => {
@@ -329,16 +318,13 @@ describe('what subscribers are told of a doubt', () => {
     world.trouble.refuses = ({ detailType }) => detailType === 'Prober Recovered';
     world.network.isCut = false;
     await world.clock.advance(30_000);
-    assert.deepEqual([(await world.run()).degraded, (await world.run()).degradedTold], [false, true]);
-    await run.end();
+    assert.deepEqual([(await world.runRecord()).degraded, (await world.runRecord()).degradedTold], [false, true]);
+    await run.stop();
     world.trouble.refuses = () => false;
     const next = await world.hold({ cold: true });
     await world.clock.advance(10_000);
-    assert.deepEqual(
-      told(world).map(([type]) => type),
-      ['Prober Degraded', 'Prober Recovered'],
-    );
-    assert.equal((await world.run()).degradedTold, false);
-    await next.end();
+    assert.deepEqual(told(world), ['Prober Degraded', 'Prober Recovered']);
+    assert.equal((await world.runRecord()).degradedTold, false);
+    await next.stop();
   });
 });

@@ -1,31 +1,41 @@
 /**
- * Runs of one shard over a store in memory under a virtual clock: everything of the product but the sockets, which a script stands for.
- * A run can be stopped, or crash: then nothing it does reaches the world any more.
+ * The simulated world of the tests: runs of one shard over a store in memory under a virtual clock. It is everything of the product but the
+ * sockets, which a script stands for. A run can be stopped, or crash: then nothing it does reaches the world any more.
  */
 import { apiApp } from '../../shared/api/app.ts';
+import type { TargetView } from '../../shared/api/target-schema.ts';
 import type { Bus } from '../../shared/bus/bus.ts';
 import type { EventEnvelope } from '../../shared/bus/envelope.ts';
+import type { BusEvent, DetailType, EventDetail } from '../../shared/bus/events.ts';
 import { inProcessBus } from '../../shared/bus/in-process.ts';
 import type { ProbeRequest } from '../../shared/core/handlers.ts';
-import { functionCapacity } from '../../shared/core/layout.ts';
-import type { ProbeRecord, StatusRecord } from '../../shared/core/records.ts';
+import type { EventRecord, ProbeRecord, StatusRecord } from '../../shared/core/records.ts';
 import type { TargetSpecInput } from '../../shared/core/spec-input.ts';
 import type { Attempt } from '../../shared/core/types.ts';
-import type { Clock } from '../../shared/lib/clock.ts';
+import { type Clock, endingClock, sleep } from '../../shared/lib/clock.ts';
 import type { ProbeMetricLabels } from '../../shared/prober/metrics.ts';
-import type { Probers } from '../../shared/prober/prober.ts';
 import type { ShardMessage } from '../../shared/queue/queue.ts';
+import type { ShardMemory } from '../../shared/run/memory.ts';
 import type { Ports } from '../../shared/run/ports.ts';
+import type { Room } from '../../shared/run/probing/sockets.ts';
 import { type RunEnd, startRun } from '../../shared/run/run.ts';
-import { type RunView, runShard } from '../../shared/run/run-shard.ts';
+import { type RunOptions, type RunView, runShard } from '../../shared/run/run-shard.ts';
 import { syncTarget } from '../../shared/status-sync/sync.ts';
-import { decodeProbe, decodeStatus } from '../../shared/store/items.ts';
-import { prefixEnd, statusKey, targetAddress } from '../../shared/store/keys.ts';
+import {
+  type Decoded,
+  decodeEvent,
+  decodeProbe,
+  decodeRun,
+  decodeStatus,
+  type RunRecord,
+} from '../../shared/store/items.ts';
+import { eventPrefix, prefixEnd, runKey, statusKey, targetAddress } from '../../shared/store/keys.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';
 import type { Item, Store } from '../../shared/store/store.ts';
 import { currentLayout } from './current-layout.ts';
 import { recordingLog } from './recording-log.ts';
 import { seededRandom } from './seeded-random.ts';
+import { shardMessage } from './shard-messages.ts';
 import { virtualClock } from './virtual-clock.ts';
 
 export type ShardRun = {
@@ -36,15 +46,36 @@ export type ShardRun = {
   crash(): void;
 };
 
-type Answer = 'success' | 'failure' | Attempt;
-type Script = (request: ProbeRequest) => Answer | Promise<Answer>;
+/** An answer that takes its time. */
+export type TimedAnswer = { readonly outcome: 'success' | 'failure'; readonly ms: number };
 
+type Answer = 'success' | 'failure' | TimedAnswer | Attempt;
+/** `port`: 0 of a request that names none. */
+type Script = (request: ProbeRequest, port: number) => Answer | Promise<Answer>;
+
+export const healthy: TimedAnswer = { outcome: 'success', ms: 5 };
+export const failing: TimedAnswer = { outcome: 'failure', ms: 5 };
+
+export type WorldOptions = {
+  readonly startMs?: number;
+  readonly wrapStore?: (store: Store) => Store;
+  /** The prober looks at a canary before a failure counts. */
+  readonly hasCanary?: boolean;
+  readonly room?: Room;
+};
+
+/** `cold`: by a process that remembers nothing. */
+type Holding = { readonly cold?: boolean; readonly message?: Partial<ShardMessage> };
+
+const canary = { host: '10.255.0.1', port: 443 };
 const shard = '00';
-const generation = 1;
 const slotMs = 780_000;
+const longSlotMs = 3_600_000;
+const capacity = { cpu: Number.POSITIVE_INFINITY, sockets: Number.POSITIVE_INFINITY };
+const layoutOptions = { capacity, mode: 'resident', desiredRelease: '' } as const;
 
-export function shardWorld({ wrapStore = (store: Store) => store } = {}) {
-  const clock = virtualClock();
+export function shardWorld({ startMs, wrapStore = (store) => store, hasCanary = false, room }: WorldOptions = {}) {
+  const clock = virtualClock(startMs === undefined ? {} : { startMs });
   const random = seededRandom(1);
   const log = recordingLog();
   const store = wrapStore(sqliteStore({ path: ':memory:' }));
@@ -58,18 +89,16 @@ export function shardWorld({ wrapStore = (store: Store) => store } = {}) {
     async ({ detail }) => {
       if (syncing && 'target' in detail) await syncTarget(syncPorts, detail.target);
     },
-    { concurrency: 4 },
+    { concurrency: 8 },
   );
   const app = apiApp({ store, bus, clock, random, log, health: () => ({ ok: true, quarantined: [] }) });
   let script: Script = () => 'success';
   const removedSeries: ProbeMetricLabels[] = [];
   let probes = 0;
-  const prober = async (request: ProbeRequest): Promise<Attempt> => {
-    probes += 1;
-    const answer = await script(request);
-    return typeof answer === 'string' ? { outcome: answer, output: answer, timings: { totalMs: 1 } } : answer;
-  };
-  const probers: Probers = { http: prober, tcp: prober, grpc: prober, exec: prober };
+  /** `isCut`: nothing answers. `isDoubted`: the canary alone is silent. */
+  const network = { isCut: false, isDoubted: false };
+  /** `refuses`: the bus takes none of these. */
+  const trouble = { refuses: (_: BusEvent): boolean => false };
 
   const request = async (method: string, path: string, body?: unknown): Promise<Response> => {
     const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
@@ -83,39 +112,85 @@ export function shardWorld({ wrapStore = (store: Store) => store } = {}) {
     const { pk, prefix } = targetAddress('default', name);
     return store.query({ pk, from: prefix, to: prefix + prefixEnd });
   };
-  const message = (): ShardMessage => {
-    const slot = Math.floor(clock.nowMs() / slotMs);
+  const message = (): ShardMessage =>
+    shardMessage({ slot: Math.floor(clock.nowMs() / slotMs), sentAtMs: clock.nowMs() });
+  const ports = (alive: () => boolean): Ports => {
+    const own = endingClock(mortalClock(clock, alive));
+    const prober = async (asked: ProbeRequest): Promise<Attempt> => {
+      probes += 1;
+      if (network.isCut) return timedAttempt(own, { outcome: 'failure', ms: asked.timeoutMs });
+      const answer = await script(asked, 'port' in asked ? asked.port : 0);
+      if (typeof answer === 'string') return { outcome: answer, output: answer, timings: { totalMs: 1 } };
+      return 'ms' in answer ? timedAttempt(own, answer) : answer;
+    };
     return {
-      kind: 'slot',
-      shard,
-      generation,
-      buckets: { from: 0, to: 256 },
-      slot,
-      slotEndMs: (slot + 1) * slotMs,
-      sentAtMs: clock.nowMs(),
+      clock: mortalClock(clock, alive),
+      random,
+      log,
+      store: mortalStore(store, alive),
+      bus: mortalBus(refusingBus(bus, trouble), alive),
+      lease: { extend: () => Promise.resolve(true) },
+      async dial() {
+        const isSilent = network.isCut || network.isDoubted;
+        await sleep(own, isSilent ? 900 : 1);
+        const failureClass = isSilent ? 'CONNECT_TIMEOUT' : 'CONNECT_REFUSED';
+        return { kind: 'failed', failureClass, message: failureClass };
+      },
+      resolve: async (host) => ({ kind: 'resolved', addresses: [host] }),
+      canaries: hasCanary ? [canary] : [],
+      abandon: own.end,
+      probers: { http: prober, tcp: prober, grpc: prober, exec: prober },
+      metrics: { observe: () => {}, remove: (labels) => void removedSeries.push(labels) },
     };
   };
-  const ports = (of: { readonly alive: () => boolean }): Ports => ({
-    clock: mortalClock(clock, of.alive),
-    random,
-    log,
-    store: mortalStore(store, of.alive),
-    bus: mortalBus(bus, of.alive),
-    lease: { extend: () => Promise.resolve(true) },
-    dial: () => Promise.reject(new Error('not dialed')),
-    resolve: () => Promise.reject(new Error('not resolved')),
-    canaries: [],
-    abandon: () => {},
-    probers,
-    metrics: { observe: () => {}, remove: (labels) => void removedSeries.push(labels) },
-  });
+  const always = () => true;
+
+  /** The layout of one resident shard, as a schedule has left it before the first run. */
+  let laidOut: Promise<unknown> | undefined;
+  const memory: ShardMemory = new Map();
+  let slot = 0;
+  const run = async (
+    more: Partial<ShardMessage> = {},
+    otherPorts: Partial<Ports> = {},
+    options: RunOptions = {},
+  ): Promise<ShardRun> => {
+    let alive = true;
+    let view: (() => RunView) | undefined;
+    const stop = new AbortController();
+    laidOut ??= currentLayout(syncPorts, layoutOptions);
+    await laidOut;
+    const given = { ...message(), ...more };
+    const onLoaded = (look: () => RunView) => {
+      view = look;
+    };
+    const own = { ...ports(() => alive), ...otherPorts };
+    const runOptions = { stop: stop.signal, onLoaded, ...(room && { room }), ...options };
+    const ended = runShard(own, given, given.slotEndMs, runOptions);
+    await clock.advance(0);
+    return {
+      ended,
+      view: () => view?.(),
+      stop() {
+        stop.abort();
+        return clock.runUntil(ended);
+      },
+      crash() {
+        alive = false;
+      },
+    };
+  };
 
   return {
-    clock,
-    store,
-    log,
+    ...syncPorts,
     published,
+    /** The details of the events of one kind. */
+    told: <Type extends DetailType>(type: Type) =>
+      published
+        .filter((event) => event['detail-type'] === type)
+        .map(({ detail }) => detail as unknown as EventDetail<Type>),
     removedSeries,
+    network,
+    trouble,
     message,
     itemsOf,
     probes: () => probes,
@@ -134,27 +209,30 @@ export function shardWorld({ wrapStore = (store: Store) => store } = {}) {
     remove: (name: string, graceSeconds: number) =>
       request('DELETE', `${pathOf(name)}?gracePeriodSeconds=${graceSeconds}`),
     trigger: (name: string) => request('POST', `${pathOf(name)}/probe`),
-    async probe(name: string, probeName: string): Promise<ProbeRecord> {
-      const item = (await itemsOf(name)).find(({ sk }) => sk.endsWith(`#PROBE#${probeName}`));
-      const decoded = item && decodeProbe(item);
-      if (decoded?.kind !== 'ok') throw new Error(`no PROBE item ${probeName}: ${JSON.stringify(decoded)}`);
-      return decoded.record;
+    /** The status as the API shows it. */
+    shown: async (name: string) => ((await (await request('GET', pathOf(name))).json()) as TargetView).status,
+    probe: async (name: string, probeName: string): Promise<ProbeRecord> =>
+      recordOf(
+        decodeProbe,
+        (await itemsOf(name)).find(({ sk }) => sk.endsWith(`#PROBE#${probeName}`)),
+      ),
+    status: async (name: string): Promise<StatusRecord> =>
+      recordOf(decodeStatus, await store.get(statusKey(targetAddress('default', name)))),
+    runRecord: async (name = shard): Promise<RunRecord> => recordOf(decodeRun, await store.get(runKey(name))),
+    /** The events of the target, oldest first. */
+    async history(name: string): Promise<readonly EventRecord[]> {
+      const address = targetAddress('default', name);
+      const from = eventPrefix(address);
+      const items = await store.query({ pk: address.eventsPk, from, to: from + prefixEnd });
+      return items.map((item) => recordOf(decodeEvent, item));
     },
-    async status(name: string): Promise<StatusRecord> {
-      const item = await store.get(statusKey(targetAddress('default', name)));
-      const decoded = item && decodeStatus(item);
-      if (decoded?.kind !== 'ok') throw new Error('no STATUS item');
-      return decoded.record;
-    },
-    bus,
-    random,
     /** Of a run that the test begins itself. */
-    ports: () => ports({ alive: () => true }),
+    ports: () => ports(always),
     request,
     /** Of a run that nobody hosts, for parts of the holder on their own. */
     bareRun: (token: number) =>
       startRun({
-        ports: ports({ alive: () => true }),
+        ports: ports(always),
         message: message(),
         token,
         layoutVersion: 0,
@@ -162,33 +240,15 @@ export function shardWorld({ wrapStore = (store: Store) => store } = {}) {
         release: '',
         aheadMs: 0,
       }),
-    async run(more: Partial<ShardMessage> = {}, otherPorts: Partial<Ports> = {}): Promise<ShardRun> {
-      let alive = true;
-      let view: (() => RunView) | undefined;
-      const stop = new AbortController();
-      await currentLayout(
-        { store, clock, random, log },
-        { capacity: functionCapacity, mode: 'resident', desiredRelease: '' },
-      );
-      const given = { ...message(), ...more };
-      const onLoaded = (look: () => RunView) => {
-        view = look;
-      };
-      const own = { ...ports({ alive: () => alive }), ...otherPorts };
-      const ended = runShard(own, given, given.slotEndMs, { stop: stop.signal, onLoaded });
-      await clock.advance(0);
-      return {
-        ended,
-        view: () => view?.(),
-        stop() {
-          stop.abort();
-          return clock.runUntil(ended);
-        },
-        crash() {
-          alive = false;
-        },
-      };
+    run,
+    /** Runs of one hour, each of the next slot, in one process. */
+    hold({ cold = false, message: other = {} }: Holding = {}): Promise<ShardRun> {
+      slot += 1;
+      const slotEndMs = clock.nowMs() + longSlotMs;
+      return run({ slot, slotEndMs, ...other }, {}, { memory: cold ? new Map() : memory });
     },
+    /** To the end of the slot, so that the next run has a whole one before it. */
+    toNextSlot: () => clock.advance(message().slotEndMs - clock.nowMs()),
     /** Moves on second by second until it holds. */
     async until(what: string, holds: () => Promise<boolean> | boolean, secondsMax = 600): Promise<void> {
       for (let second = 0; second < secondsMax; second += 1) {
@@ -198,6 +258,19 @@ export function shardWorld({ wrapStore = (store: Store) => store } = {}) {
       throw new Error(`not within ${secondsMax} s: ${what}`);
     },
   };
+}
+
+export type ProbedOptions = WorldOptions & { readonly targets: number; readonly probe?: object };
+
+/** The world with targets `target-1`, `target-2` and so on, whose numbers are their ports, and with a canary beside them. */
+export async function probedWorld({ targets, probe = {}, ...options }: ProbedOptions): Promise<ShardWorld> {
+  const world = shardWorld({ hasCanary: true, ...options });
+  world.answer(() => healthy);
+  for (let port = 1; port <= targets; port += 1) {
+    const readinessProbe = { tcpSocket: { port }, periodSeconds: 10, ...probe };
+    await world.put(`target-${port}`, { host: '10.0.0.1', readinessProbe });
+  }
+  return world;
 }
 
 export type ShardWorld = ReturnType<typeof shardWorld>;
@@ -225,3 +298,28 @@ function mortalStore(store: Store, alive: () => boolean): Store {
 const mortalBus = (bus: Bus, alive: () => boolean): Bus => ({
   publish: (events) => (alive() ? bus.publish(events) : never()),
 });
+
+/** The bus without the events that `trouble` refuses. */
+const refusingBus = (bus: Bus, trouble: { readonly refuses: (event: BusEvent) => boolean }): Bus => ({
+  async publish(events, options) {
+    const failed = events.flatMap((event, at) => (trouble.refuses(event) ? [at] : []));
+    if (failed.length === 0) return bus.publish(events, options);
+    await bus.publish(
+      events.filter((_, at) => !failed.includes(at)),
+      options,
+    );
+    return { failed };
+  },
+});
+
+async function timedAttempt(clock: Clock, { outcome, ms }: TimedAnswer): Promise<Attempt> {
+  await sleep(clock, ms);
+  const failureClass = { failureClass: 'CONNECT_TIMEOUT' } as const;
+  return { outcome, output: '', ...(outcome === 'failure' && failureClass), timings: { totalMs: ms } };
+}
+
+function recordOf<Kind>(decode: (item: Item) => Decoded<Kind>, item: Item | undefined): Kind {
+  const decoded = item && decode(item);
+  if (decoded?.kind !== 'ok') throw new Error(`no such item: ${JSON.stringify(decoded)}`);
+  return decoded.record;
+}

@@ -11,6 +11,10 @@ export type VirtualClock = Clock & {
   runUntil<Answer>(promise: Promise<Answer>): Promise<Answer>;
   /** Timers that are set. */
   pending(): number;
+  /** The process stands still: so much time passes at once, and every timer that is set runs so much later. */
+  stand(ms: number): void;
+  /** Wall time alone moves, as when the clock is set. */
+  jump(ms: number): void;
 };
 
 export type VirtualClockOptions = {
@@ -25,6 +29,8 @@ type Timer = { readonly dueMs: number; readonly callback: () => void };
 export function virtualClock({ startMs = defaultStartMs, quiet = turns }: VirtualClockOptions = {}): VirtualClock {
   const timers = new Set<Timer>();
   let elapsedMs = 0;
+  let stoodMs = 0;
+  let jumpedMs = 0;
 
   /** A set keeps its order, so of timers that are due together the one that was set first comes first. */
   const next = (): Timer | undefined => {
@@ -39,8 +45,8 @@ export function virtualClock({ startMs = defaultStartMs, quiet = turns }: Virtua
   };
 
   return {
-    nowMs: () => startMs + elapsedMs,
-    monotonicMs: () => elapsedMs,
+    nowMs: () => startMs + elapsedMs + stoodMs + jumpedMs,
+    monotonicMs: () => elapsedMs + stoodMs,
     setTimer(delayMs, callback) {
       const timer: Timer = { dueMs: elapsedMs + Math.max(0, delayMs), callback };
       timers.add(timer);
@@ -74,6 +80,12 @@ export function virtualClock({ startMs = defaultStartMs, quiet = turns }: Virtua
       return watched;
     },
     pending: () => timers.size,
+    stand(ms) {
+      stoodMs += ms;
+    },
+    jump(ms) {
+      jumpedMs += ms;
+    },
   };
 }
 

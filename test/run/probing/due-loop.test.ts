@@ -10,7 +10,6 @@ import { probeRoom } from '../../../shared/run/probing/sockets.ts';
 import type { Run } from '../../../shared/run/run.ts';
 import { StoreUnavailable } from '../../../shared/store/store.ts';
 import { recordingLog } from '../../support/recording-log.ts';
-import { standingClock } from '../../support/standing-clock.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
 
 /** A loop over one target with one probe of a 10 s period; nothing of them is looked at but what the loop needs. */
@@ -80,7 +79,7 @@ test('a loop is quiet only when nothing is under way, and nothing due in this ve
 function loopOfMany(
   names: readonly string[],
   timeoutMs: number,
-  { clock = standingClock(), room = probeRoom(), periodMs = 10_000, answerMs = 0, beginMs = 0 } = {},
+  { clock = virtualClock(), room = probeRoom(), periodMs = 10_000, answerMs = 0, beginMs = 0 } = {},
 ) {
   const run = { ports: { clock, log: recordingLog() }, message: {}, ended: () => undefined } as unknown as Run;
   const loop = startLoop(run, room);
@@ -149,7 +148,7 @@ test('hundreds of targets that hang for longer than their period make no healthy
 });
 
 test('the runs of one process share its room, and each gets a part of it', async () => {
-  const shared = { clock: standingClock(), room: probeRoom() };
+  const shared = { clock: virtualClock(), room: probeRoom() };
   const names = (prefix: string, count: number) => Array.from({ length: count }, (_, at) => `${prefix}-${at}`);
   const large = loopOfMany(names('hanging-large', 1_500), 15_000, shared);
   const small = loopOfMany([...names('hanging-small', 300), ...names('healthy', 50)], 15_000, shared);
@@ -234,7 +233,7 @@ test('what is in flight when the run ends is pending', async () => {
 });
 
 test('hundreds of probes that are due at once begin over several turns of the event loop', async () => {
-  const clock = standingClock();
+  const clock = virtualClock();
   const names = Array.from({ length: 500 }, (_, at) => `healthy-${at}`);
   const { begun, probes, start } = loopOfMany(names, 1_000, { clock, beginMs: 1 });
   for (const { schedule } of probes) restart(schedule, { ...schedule.ticker, tickHeld: true });

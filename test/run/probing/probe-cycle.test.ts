@@ -5,16 +5,12 @@ import type { Attempt } from '../../../shared/core/types.ts';
 import { sleep } from '../../../shared/lib/clock.ts';
 import type { ProbeMetrics } from '../../../shared/prober/metrics.ts';
 import type { CommitQueue } from '../../../shared/run/commit/queue.ts';
-import { holderOf } from '../../../shared/run/new-holder.ts';
-import { startLoop } from '../../../shared/run/probing/due-loop.ts';
 import { probeCycle } from '../../../shared/run/probing/probe-cycle.ts';
 import { probeRoom } from '../../../shared/run/probing/sockets.ts';
 import { adoptTarget } from '../../../shared/run/probing/workers.ts';
-import { encodeEpoch } from '../../../shared/store/items.ts';
-import { targetAddress } from '../../../shared/store/keys.ts';
 import { readTarget } from '../../../shared/table/targets.ts';
-import { shardWorld as shardWorldOfOne } from '../../support/shard-world.ts';
-import { failing, healthy, shardWorld } from '../shard-world.ts';
+import { bareHolder } from '../../support/bare-holder.ts';
+import { failing, healthy, probedWorld, shardWorld } from '../../support/shard-world.ts';
 
 const readinessProbe = { tcpSocket: { port: 1 }, periodSeconds: 10 };
 
@@ -35,7 +31,7 @@ describe('the metrics of a probe', () => {
     test(`of a ${what} count it as ${result}, with how long it took`, async () => {
       const observed: Parameters<ProbeMetrics['observe']>[] = [];
       const metrics: ProbeMetrics = { observe: (...one) => void observed.push(one), remove: () => {} };
-      const world = shardWorldOfOne();
+      const world = shardWorld();
       world.answer(() => sleep(world.clock, 250).then(() => answer));
       await world.put('checkout', { readinessProbe });
       await world.run({}, { metrics });
@@ -64,27 +60,23 @@ describe('a probe with a time-out of 1 s that takes', () => {
           return inner.take(of, descriptors);
         },
       };
-      const world = await shardWorld({ targets: 1, room, answer: () => ({ outcome: 'success', ms }) });
+      const world = await probedWorld({ targets: 1, room });
+      world.answer(() => ({ outcome: 'success', ms }));
       const run = await world.hold();
       await world.clock.advance(25_000);
       assert.deepEqual([...new Set(taken)], ['new', manners]);
-      await run.end();
+      await run.stop();
     });
 });
 
 /** The worker of the one target's readiness probe, whose cycle the test runs. */
 async function bareWorker(probe: object = readinessProbe) {
-  const world = shardWorldOfOne();
+  const world = shardWorld();
   await world.put('checkout', { readinessProbe: probe });
-  const run = world.bareRun(1);
-  const holder = holderOf(run, startLoop(run), { targets: new Map(), takenOver: undefined, inDoubt: false });
-  const read = await readTarget(world.store, targetAddress('default', 'checkout'));
-  assert.ok(read);
-  const held = adoptTarget(holder, read, {});
+  const { holder, hold } = bareHolder(world);
+  const held = await hold('checkout');
   const worker = held.probes.get('main#readiness');
   assert.ok(worker);
-  const epoch = encodeEpoch(held.address.bucket, { token: 1, shard: '00', claimedAtMs: 0 });
-  await world.store.write([{ kind: 'put', item: epoch }], { token: 'claim' });
   return { world, holder, held, worker };
 }
 
@@ -145,7 +137,7 @@ test('a spec that changes while the commit of a result is under way starts the c
 });
 
 test('a denied dial makes the result unknown at once, until the next verdict', async () => {
-  const world = shardWorldOfOne();
+  const world = shardWorld();
   await world.put('checkout', { readinessProbe });
   await world.run();
   await world.clock.advance(15_000);
@@ -164,36 +156,33 @@ test('a denied dial makes the result unknown at once, until the next verdict', a
 });
 
 test('failures before and after a doubt do not add up across a success in it', async () => {
-  const world = await shardWorld({ targets: 2, probe: { failureThreshold: 3 } });
+  const world = await probedWorld({ targets: 2, probe: { failureThreshold: 3 } });
   const { clock, network } = world;
   const run = await world.hold();
   await clock.advance(40_000);
-  const result = async () =>
-    (await world.api('GET', '/v1/namespaces/default/targets/target-1')).status.probes[0]?.result;
+  const result = async () => (await world.shown('target-1')).probes[0]?.result;
   const untilDegraded = async (degraded: boolean) => {
-    for (let second = 0; second < 60 && (await world.run()).degraded !== degraded; second += 1)
-      await clock.advance(1_000);
-    assert.equal((await world.run()).degraded, degraded);
+    await world.until(`degraded: ${degraded}`, async () => (await world.runRecord()).degraded === degraded, 60);
   };
   let failures = 0;
-  network.answer = (port) => {
+  world.answer((_, port) => {
     if (port !== 1) return healthy;
     failures += 1;
     return failing;
-  };
+  });
   for (let second = 0; second < 30 && failures < 2; second += 1) await clock.advance(1_000);
   assert.equal(failures, 2);
   network.isDoubted = true;
-  network.answer = () => failing;
+  world.answer(() => failing);
   await untilDegraded(true);
-  network.answer = (port) => (port === 1 ? healthy : failing);
+  world.answer((_, port) => (port === 1 ? healthy : failing));
   await clock.advance(15_000);
   network.isDoubted = false;
-  network.answer = (port) => (port === 1 ? failing : healthy);
+  world.answer((_, port) => (port === 1 ? failing : healthy));
   await untilDegraded(false);
   await clock.advance(11_000);
   assert.equal(await result(), 'success');
   await clock.advance(30_000);
   assert.equal(await result(), 'failure', 'three of them in a row count');
-  await run.end();
+  await run.stop();
 });

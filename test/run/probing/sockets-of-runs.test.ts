@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { descriptorsMax } from '../../../shared/core/room.ts';
 import { probeRoom } from '../../../shared/run/probing/sockets.ts';
 import type { Store } from '../../../shared/store/store.ts';
-import { failing, shardWorld } from '../shard-world.ts';
+import { failing, probedWorld } from '../../support/shard-world.ts';
 
 const targets = 600;
 
@@ -24,7 +24,7 @@ function stuckStore() {
 test('a probe whose container is new keeps no socket while its commit waits', async () => {
   const { stuck, wrapStore } = stuckStore();
   const room = probeRoom();
-  const world = await shardWorld({ targets, room, wrapStore });
+  const world = await probedWorld({ targets, room, wrapStore });
   stuck.isStuck = true;
   const run = await world.hold();
   await world.clock.advance(10_000);
@@ -35,11 +35,11 @@ test('a probe whose container is new keeps no socket while its commit waits', as
 test('a probe whose result changed keeps no socket while its commit waits', async () => {
   const { stuck, wrapStore } = stuckStore();
   const room = probeRoom();
-  const world = await shardWorld({ targets, room, wrapStore, probe: { failureThreshold: 1 } });
+  const world = await probedWorld({ targets, room, wrapStore, probe: { failureThreshold: 1 } });
   const run = await world.hold();
   await world.clock.advance(60_000);
   stuck.isStuck = true;
-  world.network.answer = () => failing;
+  world.answer(() => failing);
   await world.clock.advance(10_500);
   const { inFlight = 0 } = run.view() ?? {};
   assert.ok(inFlight > 100, `${inFlight} cycles wait for their commit`);

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { systemClock, systemCpuMs } from '../../../shared/lib/clock.ts';
 import { stallWatch } from '../../../shared/run/self-check/stall.ts';
-import { standingClock } from '../../support/standing-clock.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
 
 test('a loop that keeps its time has no stalls', async () => {
@@ -16,7 +15,7 @@ test('a loop that keeps its time has no stalls', async () => {
 });
 
 test('a pause is a stall for every probe that it overlaps, and for no later one', async () => {
-  const clock = standingClock();
+  const clock = virtualClock();
   const stalls = stallWatch(clock);
   const unwatch = stalls.watch();
   await clock.advance(500);
@@ -29,7 +28,7 @@ test('a pause is a stall for every probe that it overlaps, and for no later one'
 });
 
 test('a pause is seen by whoever comes first after it', async () => {
-  const clock = standingClock();
+  const clock = virtualClock();
   const stalls = stallWatch(clock);
   const unwatch = stalls.watch();
   clock.stand(5_000);
@@ -39,7 +38,7 @@ test('a pause is seen by whoever comes first after it', async () => {
 });
 
 test('nothing is watched, and no timer set, while no probe is in flight', async () => {
-  const clock = standingClock();
+  const clock = virtualClock();
   const stalls = stallWatch(clock);
   const [first, second] = [stalls.watch(), stalls.watch()];
   assert.equal(clock.pending(), 1);
@@ -69,7 +68,7 @@ describe('a late loop whose process', () => {
   ];
   for (const [what, cpuShare, recent] of pauses)
     test(`${what}, and voids what it overlapped`, async () => {
-      const clock = standingClock();
+      const clock = virtualClock();
       const cpu = { ms: 0 };
       const stalls = stallWatch(clock, () => cpu.ms);
       const unwatch = stalls.watch();

@@ -7,7 +7,7 @@ import type { Dialed, DialFailure, DialRequest } from '../../../shared/net/net.t
 import type { Run } from '../../../shared/run/run.ts';
 import { selfWatch } from '../../../shared/run/self-check/verdict.ts';
 import { recordingLog } from '../../support/recording-log.ts';
-import { standingClock } from '../../support/standing-clock.ts';
+import { virtualClock } from '../../support/virtual-clock.ts';
 
 const failure: ProbeReport = { conclusion: { kind: 'result', result: 'failure' }, attempts: [] };
 const success: ProbeReport = { conclusion: { kind: 'result', result: 'success' }, attempts: [] };
@@ -23,7 +23,7 @@ type World = { readonly canaries?: readonly string[]; readonly inDoubt?: boolean
 
 /** A prober with these canaries, each of which answers while it is not in `cut`; a dial takes 900 ms when it is. */
 function world({ canaries = ['10.0.0.1', '10.0.0.2'], inDoubt = false }: World = {}) {
-  const clock = standingClock();
+  const clock = virtualClock();
   const end = new AbortController();
   const cut = new Set<string>();
   const dialed: DialRequest[] = [];
