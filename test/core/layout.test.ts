@@ -14,6 +14,7 @@ import {
   tickTargetsMax,
 } from '../../shared/core/layout.ts';
 import { type BucketWeight, noWeight, sumOf, weightOf } from '../../shared/core/weight.ts';
+import { column, columns } from '../support/columns.ts';
 import { specOf, tcpProbe } from '../support/pods.ts';
 
 const capacity: Capacity = { cpu: 1, sockets: 100 };
@@ -69,21 +70,15 @@ describe('a layout', () => {
       ['00', 0, 128, 'resident'],
       ['80', 128, 256, 'resident'],
     ]);
-    assert.deepEqual(
-      split.shards.map(({ generation }) => generation),
-      [split.version, split.version],
-    );
+    assert.deepEqual(column(split.shards, 'generation'), [split.version, split.version]);
   });
 
   test('splits where the heavier part is lightest', () => {
     const buckets = withBucket(withBucket(withBucket(empty, 19, { cpu: 0.2 }), 20, { cpu: 0.6 }), 30, { cpu: 0.05 });
-    assert.deepEqual(
-      planLayout(nothing, buckets, context(0)).shards.map(({ from, to }) => [from, to]),
-      [
-        [0, 20],
-        [20, 256],
-      ],
-    );
+    assert.deepEqual(columns(planLayout(nothing, buckets, context(0)).shards, 'from', 'to'), [
+      [0, 20],
+      [20, 256],
+    ]);
   });
 
   test('splits by descriptors as well as by CPU', () => {

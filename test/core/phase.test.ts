@@ -2,250 +2,99 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { podPhase } from '../../shared/core/phase.ts';
 import type { ContainerSpec } from '../../shared/core/spec.ts';
-import type { ContainerStatus, Phase, RestartPolicy } from '../../shared/core/types.ts';
-import { containerStatusOf, crashed, exited, running, sidecar, specOf, waiting } from '../support/pods.ts';
+import type { ContainerState, ContainerStatus, RestartPolicy } from '../../shared/core/types.ts';
+import { containerStatusOf, crashed, exited, running, specOf, waiting } from '../support/pods.ts';
 
-type Row = {
-  readonly name: string;
-  readonly phase: Phase;
-  /** Absent: the phase is the same under each. */
-  readonly policy?: RestartPolicy;
-  readonly init?: readonly ContainerSpec[];
-  readonly containers?: readonly ContainerSpec[];
-  readonly initStatuses?: readonly ContainerStatus[];
-  readonly statuses?: readonly ContainerStatus[];
-  readonly terminal?: boolean;
-};
+/**
+ * A container is `name:state`: running, waiting, exit and crash (in back-off) with an exit code, `none` without a state, `?` without a
+ * status. `side*` is a sidecar, running unless it has `started`; `app/Never/42` has a restart policy of its own, and a rule that restarts it
+ * after that exit code; `+b` has a status and is not in the spec. One phase is that of each restart policy; `ended`: the pod has ended.
+ */
+const rows: readonly (readonly [name: string, init: string, containers: string, phases: string])[] = [
+  ['nothing is known yet', '', 'app:?', 'Pending'],
+  ['no container at all', '', '', 'Pending'],
+  ['all containers run', '', 'a:running b:running', 'Running'],
+  ['one runs, one waits for its first start', '', 'a:running b:waiting', 'Pending'],
+  ['one runs, of one nothing is known', '', 'a:running b:?', 'Pending'],
+  ['one runs, one has no state', '', 'a:running b:none', 'Pending'],
+  ['one runs, one failed', '', 'a:running b:exit1', 'Running'],
+  ['a status that is not in the spec', '', 'app:running +b:exit1', 'Running'],
 
-const two: readonly ContainerSpec[] = [{ name: 'a' }, { name: 'b' }];
-const a = (state: Parameters<typeof containerStatusOf>[1]) => containerStatusOf('a', state);
-const b = (state: Parameters<typeof containerStatusOf>[1]) => containerStatusOf('b', state);
-const runningApp = [containerStatusOf('app', running)];
-const waitingApp = [containerStatusOf('app', waiting)];
-const init: readonly ContainerSpec[] = [{ name: 'init' }];
-const side: readonly ContainerSpec[] = [sidecar('side')];
-const onExit = (values: readonly number[]) => [{ action: 'Restart', operator: 'In', values } as const];
+  ['all succeeded', '', 'a:exit0 b:exit0', 'Never Succeeded, OnFailure Succeeded, Always Running'],
+  ['all ended, one failed', '', 'a:exit0 b:exit1', 'Never Failed, OnFailure Running, Always Running'],
+  ['in back-off', '', 'app:crash1', 'Always Running, Never Failed'],
+  ['waits after a success that is not repeated', '', 'app:crash0', 'OnFailure Failed'],
+  ['the container overrides the policy', '', 'app/Never:exit1', 'Always Failed'],
+  ['a rule restarts it', '', 'app/Never/42:exit42', 'Never Running'],
+  ['all containers are being restarted', '', 'app:restartAll', 'Never Running'],
+  ['ended with the pod', '', 'app:exit0', 'ended Succeeded'],
+  ['ended with the pod, failed', '', 'app:exit1', 'ended Failed'],
+  ['one of two ended with the pod, failed', '', 'a:exit0 b:exit1', 'ended Failed'],
+  ['ended with the pod in back-off', '', 'app:crash0', 'ended Failed'],
 
-const rows: readonly Row[] = [
-  { name: 'nothing is known yet', phase: 'Pending' },
-  { name: 'no container at all', containers: [], phase: 'Pending' },
-  { name: 'all containers run', containers: two, statuses: [a(running), b(running)], phase: 'Running' },
-  {
-    name: 'one runs, one waits for its first start',
-    containers: two,
-    statuses: [a(running), b(waiting)],
-    phase: 'Pending',
-  },
-  { name: 'one runs, of one nothing is known', containers: two, statuses: [a(running)], phase: 'Pending' },
-  { name: 'one runs, one has no state', containers: two, statuses: [a(running), b(undefined)], phase: 'Pending' },
-  { name: 'one runs, one failed', containers: two, statuses: [a(running), b(exited(1))], phase: 'Running' },
-  { name: 'a status that is not in the spec', statuses: [...runningApp, b(exited(1))], phase: 'Running' },
+  ['init container unknown', 'init:?', 'app:waiting', 'Pending'],
+  ['init container runs', 'init:running', 'app:running', 'Pending'],
+  ['init container done', 'init:exit0', 'app:running', 'Running'],
+  ['init container failed', 'init:exit1', 'app:waiting', 'Never Failed, OnFailure Pending, Always Pending'],
+  ['init container in back-off', 'init:crash1', 'app:waiting', 'Never Failed, Always Pending'],
 
-  {
-    name: 'all succeeded',
-    containers: two,
-    statuses: [a(exited(0)), b(exited(0))],
-    policy: 'Never',
-    phase: 'Succeeded',
-  },
-  {
-    name: 'all succeeded',
-    containers: two,
-    statuses: [a(exited(0)), b(exited(0))],
-    policy: 'OnFailure',
-    phase: 'Succeeded',
-  },
-  {
-    name: 'all succeeded',
-    containers: two,
-    statuses: [a(exited(0)), b(exited(0))],
-    policy: 'Always',
-    phase: 'Running',
-  },
-  {
-    name: 'all ended, one failed',
-    containers: two,
-    statuses: [a(exited(0)), b(exited(1))],
-    policy: 'Never',
-    phase: 'Failed',
-  },
-  {
-    name: 'all ended, one failed',
-    containers: two,
-    statuses: [a(exited(0)), b(exited(1))],
-    policy: 'OnFailure',
-    phase: 'Running',
-  },
-  {
-    name: 'all ended, one failed',
-    containers: two,
-    statuses: [a(exited(0)), b(exited(1))],
-    policy: 'Always',
-    phase: 'Running',
-  },
-  { name: 'in back-off', statuses: [crashed('app', 1)], policy: 'Always', phase: 'Running' },
-  { name: 'in back-off', statuses: [crashed('app', 1)], policy: 'Never', phase: 'Failed' },
-  {
-    name: 'waits after a success that is not repeated',
-    statuses: [crashed('app', 0)],
-    policy: 'OnFailure',
-    phase: 'Failed',
-  },
-  {
-    name: 'the container overrides the policy',
-    containers: [{ name: 'app', restartPolicy: 'Never' }],
-    statuses: [containerStatusOf('app', exited(1))],
-    policy: 'Always',
-    phase: 'Failed',
-  },
-  {
-    name: 'a rule restarts it',
-    containers: [{ name: 'app', restartPolicy: 'Never', restartPolicyRules: onExit([42]) }],
-    statuses: [containerStatusOf('app', exited(42))],
-    policy: 'Never',
-    phase: 'Running',
-  },
-  {
-    name: 'all containers are being restarted',
-    statuses: [containerStatusOf('app', { kind: 'terminated', exitCode: 1, reason: 'RestartingAllContainers' })],
-    policy: 'Never',
-    phase: 'Running',
-  },
-  { name: 'ended with the pod', statuses: [containerStatusOf('app', exited(0))], terminal: true, phase: 'Succeeded' },
-  {
-    name: 'ended with the pod, failed',
-    statuses: [containerStatusOf('app', exited(1))],
-    terminal: true,
-    phase: 'Failed',
-  },
-  {
-    name: 'one of two ended with the pod, failed',
-    containers: two,
-    statuses: [a(exited(0)), b(exited(1))],
-    terminal: true,
-    phase: 'Failed',
-  },
-  { name: 'ended with the pod in back-off', statuses: [crashed('app', 0)], terminal: true, phase: 'Failed' },
-
-  { name: 'init container unknown', init, statuses: waitingApp, phase: 'Pending' },
-  {
-    name: 'init container runs',
-    init,
-    initStatuses: [containerStatusOf('init', running)],
-    statuses: runningApp,
-    phase: 'Pending',
-  },
-  {
-    name: 'init container done',
-    init,
-    initStatuses: [containerStatusOf('init', exited(0))],
-    statuses: runningApp,
-    phase: 'Running',
-  },
-  {
-    name: 'init container failed',
-    init,
-    initStatuses: [containerStatusOf('init', exited(1))],
-    statuses: waitingApp,
-    policy: 'Never',
-    phase: 'Failed',
-  },
-  {
-    name: 'init container failed',
-    init,
-    initStatuses: [containerStatusOf('init', exited(1))],
-    statuses: waitingApp,
-    policy: 'OnFailure',
-    phase: 'Pending',
-  },
-  {
-    name: 'init container failed',
-    init,
-    initStatuses: [containerStatusOf('init', exited(1))],
-    statuses: waitingApp,
-    policy: 'Always',
-    phase: 'Pending',
-  },
-  {
-    name: 'init container in back-off',
-    init,
-    initStatuses: [crashed('init', 1)],
-    statuses: waitingApp,
-    policy: 'Never',
-    phase: 'Failed',
-  },
-  {
-    name: 'init container in back-off',
-    init,
-    initStatuses: [crashed('init', 1)],
-    statuses: waitingApp,
-    policy: 'Always',
-    phase: 'Pending',
-  },
-
-  {
-    name: 'sidecar starts before the containers',
-    init: side,
-    initStatuses: [containerStatusOf('side', running, { started: false })],
-    statuses: waitingApp,
-    phase: 'Pending',
-  },
-  {
-    name: 'sidecar restarts beside a running container',
-    init: side,
-    initStatuses: [containerStatusOf('side', running, { started: false })],
-    statuses: runningApp,
-    phase: 'Running',
-  },
-  {
-    name: 'sidecar waits for its first start',
-    init: side,
-    initStatuses: [containerStatusOf('side', waiting)],
-    statuses: runningApp,
-    phase: 'Pending',
-  },
-  { name: 'sidecar of which nothing is known', init: side, statuses: runningApp, phase: 'Pending' },
-  {
-    name: 'sidecar ended',
-    init: side,
-    initStatuses: [containerStatusOf('side', exited(1))],
-    statuses: runningApp,
-    phase: 'Running',
-  },
-  {
-    name: 'only the sidecar still runs',
-    init: side,
-    initStatuses: [containerStatusOf('side', running, { started: true })],
-    statuses: [containerStatusOf('app', exited(0))],
-    policy: 'Never',
-    phase: 'Running',
-  },
-  {
-    name: 'sidecar and container ended',
-    init: side,
-    initStatuses: [containerStatusOf('side', exited(137))],
-    statuses: [containerStatusOf('app', exited(0))],
-    policy: 'Never',
-    phase: 'Succeeded',
-  },
+  ['sidecar starts before the containers', 'side*:running', 'app:waiting', 'Pending'],
+  ['sidecar restarts beside a running container', 'side*:running', 'app:running', 'Running'],
+  ['sidecar waits for its first start', 'side*:waiting', 'app:running', 'Pending'],
+  ['sidecar of which nothing is known', 'side*:?', 'app:running', 'Pending'],
+  ['sidecar ended', 'side*:exit1', 'app:running', 'Running'],
+  ['only the sidecar still runs', 'side*:started', 'app:exit0', 'Never Running'],
+  ['sidecar and container ended', 'side*:exit137', 'app:exit0', 'Never Succeeded'],
 ];
 
+type Parsed = { readonly spec?: ContainerSpec; readonly status?: ContainerStatus };
+
+const parsed = (text: string): readonly Parsed[] => text.split(' ').filter(Boolean).map(containerOf);
+
+function containerOf(text: string): Parsed {
+  const [, foreign, name = '', star, restartPolicy, code, state = ''] =
+    /^(\+?)(\w+)(\*?)(?:\/(\w+))?(?:\/(\d+))?:(\S+)$/.exec(text) ?? [];
+  const policy = star ? 'Always' : (restartPolicy as RestartPolicy | undefined);
+  const rule = { action: 'Restart', operator: 'In', values: [Number(code)] } as const;
+  const spec = { name, ...(policy && { restartPolicy: policy }), ...(code && { restartPolicyRules: [rule] }) };
+  return { ...(!foreign && { spec }), ...(state !== '?' && { status: statusOf(name, state) }) };
+}
+
+function statusOf(name: string, text: string): ContainerStatus {
+  const [, word = '', code] = /^(\D+)(\d*)$/.exec(text) ?? [];
+  if (word === 'crash') return crashed(name, Number(code));
+  const states: { readonly [word: string]: ContainerState | undefined } = {
+    running,
+    started: running,
+    waiting,
+    none: undefined,
+    exit: exited(Number(code)),
+    restartAll: { kind: 'terminated', exitCode: 1, reason: 'RestartingAllContainers' },
+  };
+  assert.ok(word in states, text);
+  const started = { running: false, started: true }[word] ?? null;
+  return containerStatusOf(name, states[word], name === 'side' ? { started } : {});
+}
+
+const policies = ['Always', 'OnFailure', 'Never'] as const;
+
 describe('phase', () => {
-  for (const row of rows) {
-    for (const restartPolicy of row.policy ? [row.policy] : (['Always', 'OnFailure', 'Never'] as const)) {
-      test(`${row.name} (${restartPolicy}): ${row.phase}`, () => {
-        const phase = podPhase({
-          spec: specOf({
+  for (const [name, init, containers, phases] of rows)
+    for (const each of phases.split(', ')) {
+      const [phase, which = 'any'] = each.split(' ').reverse();
+      const ofOne = policies.filter((policy) => policy === which);
+      for (const restartPolicy of ofOne.length > 0 ? ofOne : policies)
+        test(`${name} (${restartPolicy}): ${phase}`, () => {
+          const [inits, ordinary] = [parsed(init), parsed(containers)];
+          const spec = specOf({
             restartPolicy,
-            initContainers: row.init ?? [],
-            containers: row.containers ?? [{ name: 'app' }],
-          }),
-          initContainerStatuses: row.initStatuses ?? [],
-          containerStatuses: row.statuses ?? [],
-          terminal: row.terminal ?? false,
+            initContainers: inits.flatMap((one) => one.spec ?? []),
+            containers: ordinary.flatMap((one) => one.spec ?? []),
+          });
+          const initContainerStatuses = inits.flatMap(({ status }) => status ?? []);
+          const containerStatuses = ordinary.flatMap(({ status }) => status ?? []);
+          const terminal = which === 'ended';
+          assert.equal(podPhase({ spec, initContainerStatuses, containerStatuses, terminal }), phase);
         });
-        assert.equal(phase, row.phase);
-      });
     }
-  }
 });

@@ -4,6 +4,8 @@ import { maySend, secretHost } from '../../shared/core/secret-hosts.ts';
 
 const reference = { source: 'env', name: 'TOKEN' } as const;
 
+const words = (text: string): readonly string[] => text.split(' ');
+
 const isSent = (given: string, host: string, port: number): boolean => {
   const parsed = secretHost(given);
   assert.ok(parsed, `${given} is a host`);
@@ -62,44 +64,10 @@ describe('a secret for', () => {
 
 describe('no host is', () => {
   const slips = [
-    ...[
-      '',
-      ' ',
-      ':80',
-      '*',
-      '*.',
-      '*:80',
-      'a.*.test',
-      '**.test',
-      '*.10.0.0.1',
-      'http://shop.test',
-      'shop.test/x',
-      'u@shop.test',
-    ],
-    ...[
-      'shop.test:',
-      'shop.test:0',
-      'shop.test:65536',
-      'shop.test:080000',
-      'shop.test:http',
-      'a b',
-      'a,b',
-      'a..b',
-      'bücher.test',
-    ],
-    ...[
-      '127.1',
-      '2130706433',
-      '10.0.0.0/8',
-      '010.0.0.1',
-      '[10.0.0.1]',
-      '[shop.test]',
-      '[::1',
-      '::1]',
-      '[::1]x',
-      'fe80::1%lo',
-    ],
-    ...['[::1]:0', 'shop.test\n', `${'a'.repeat(254)}`],
+    ...['', ' ', 'a b', 'shop.test\n', 'a'.repeat(254)],
+    ...words(':80 * *. *:80 a.*.test **.test *.10.0.0.1 http://shop.test shop.test/x u@shop.test a,b a..b bücher.test'),
+    ...words('shop.test: shop.test:0 shop.test:65536 shop.test:080000 shop.test:http'),
+    ...words('127.1 2130706433 10.0.0.0/8 010.0.0.1 [10.0.0.1] [shop.test] [::1 ::1] [::1]x fe80::1%lo [::1]:0'),
   ];
   for (const slip of slips) test(JSON.stringify(slip.slice(0, 40)), () => assert.equal(secretHost(slip), undefined));
 });

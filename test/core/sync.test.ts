@@ -7,6 +7,7 @@ import { incarnationOf, restarted } from '../../shared/core/static-lifecycle.ts'
 import { nextSyncMs, planSync, type SyncPlan } from '../../shared/core/sync.ts';
 import { initialStatus } from '../../shared/core/target-status.ts';
 import type { ContainerStatus, ProbeType, Result } from '../../shared/core/types.ts';
+import { column, columns } from '../support/columns.ts';
 import { containerStatusOf, running, specOf, targetRecordOf, tcpProbe } from '../support/pods.ts';
 
 const probed = {
@@ -103,10 +104,7 @@ describe('a liveness failure', () => {
       restartPolicy: 'Always',
       terminationGracePeriodSeconds: 5,
     });
-    assert.deepEqual(
-      plan.events.map(({ reason }) => reason),
-      ['RestartRequested'],
-    );
+    assert.deepEqual(column(plan.events, 'reason'), ['RestartRequested']);
   });
 
   test('changes nothing of a static container: it runs on under its ID, and has not been restarted', () => {
@@ -294,10 +292,9 @@ describe('a restart request', () => {
     const plan = written(begun, 6_000);
     assert.equal(appStatus(plan)?.containerID, 'probelet://u1/app/1');
     assert.deepEqual([appStatus(plan)?.restartCount, appStatus(plan)?.started], [1, false]);
-    assert.deepEqual(
-      plan.events.map(({ reason, message }) => [reason, message]),
-      [['Restarted', 'Container app was reported as restarted, restart 1']],
-    );
+    assert.deepEqual(columns(plan.events, 'reason', 'message'), [
+      ['Restarted', 'Container app was reported as restarted, restart 1'],
+    ]);
     const waiting = afterwards(begun, plan);
     assert.deepEqual([requests(plan.record), nextSyncMs(waiting, 6_000)], [[], undefined]);
     const failedAgain = withResult(waiting, 'startup', 'failure', 'probelet://u1/app/1');

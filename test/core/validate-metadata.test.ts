@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { metadataProblems, sizeProblems } from '../../shared/core/validate-metadata.ts';
+import { column } from '../support/columns.ts';
 
 const good = { namespace: 'default', name: 'checkout.v2' };
 const texts = (count: number, value: string) =>
@@ -24,10 +25,7 @@ describe('metadata is refused for', () => {
   for (const [name, fields, ...pointers] of refused)
     test(name, () => {
       const problems = metadataProblems({ ...good, ...fields });
-      assert.deepEqual(
-        problems.map(({ pointer }) => pointer),
-        pointers,
-      );
+      assert.deepEqual(column(problems, 'pointer'), pointers);
     });
 });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ContainerInput, ProbeInput, TargetSpecInput } from '../../shared/core/spec-input.ts';
 import { probeItemsProblems, validateTargetSpec } from '../../shared/core/validate-target.ts';
+import { column } from '../support/columns.ts';
 
 const tcp: ProbeInput = { tcpSocket: { port: 80 } };
 const container = (fields: Partial<ContainerInput>): TargetSpecInput => ({
@@ -14,12 +15,21 @@ const header = (name: string, value: string): TargetSpecInput => httpGet({ httpH
 const many = <Item>(count: number, item: (index: number) => Item): readonly Item[] =>
   Array.from({ length: count }, (_, index) => item(index));
 
+const spec = (fields: TargetSpecInput): TargetSpecInput => ({ ...container({}), ...fields });
+const live = (probe: ProbeInput): TargetSpecInput => container({ livenessProbe: { ...tcp, ...probe } });
+const init = (fields: Partial<ContainerInput>): TargetSpecInput =>
+  spec({ initContainers: [{ name: 'side', ...fields }] });
+const port = (name: string, containerPort = 80) => ({ name, containerPort });
+const rule = (values: readonly number[]) => [{ action: 'Restart', operator: 'In', values } as const];
+
 const pointers = (input: TargetSpecInput): readonly string[] => {
   const validated = validateTargetSpec(input);
   return validated.kind === 'valid' ? [] : validated.problems.map(({ pointer }) => pointer);
 };
 
-const probeAt = '/spec/containers/0/readinessProbe';
+const at = '/spec/containers/0';
+const probeAt = `${at}/readinessProbe`;
+const liveAt = `${at}/livenessProbe`;
 const headerAt = `${probeAt}/httpGet/httpHeaders/0`;
 
 const refused: readonly (readonly [name: string, spec: TargetSpecInput, ...pointers: string[]])[] = [
@@ -28,56 +38,25 @@ const refused: readonly (readonly [name: string, spec: TargetSpecInput, ...point
   ['no host for gRPC', { containers: [{ name: 'app', livenessProbe: { grpc: { port: 1 } } }] }, '/spec/host'],
   ['a host in brackets', { host: '[::1]', containers: [{ name: 'app' }] }, '/spec/host'],
   ['a host with a port', { host: 'x:80', containers: [{ name: 'app' }] }, '/spec/host'],
-  [
-    'a grace period over a day',
-    { ...container({}), terminationGracePeriodSeconds: 86_401 },
-    '/spec/terminationGracePeriodSeconds',
-  ],
-  [
-    'an unqualified gate',
-    { ...container({}), readinessGates: [{ conditionType: 'a b' }] },
-    '/spec/readinessGates/0/conditionType',
-  ],
-  ['the short form beside containers', { ...container({}), readinessProbe: tcp }, '/spec/readinessProbe'],
-  ['a container name with capitals', container({ name: 'App' }), '/spec/containers/0/name'],
-  ['a container name of 64 characters', container({ name: 'a'.repeat(64) }), '/spec/containers/0/name'],
-  [
-    'a name used by an ordinary and an init container',
-    { ...container({}), initContainers: [{ name: 'app' }] },
-    '/spec/initContainers/0/name',
-  ],
+  ['a grace period over a day', spec({ terminationGracePeriodSeconds: 86_401 }), '/spec/terminationGracePeriodSeconds'],
+  ['an unqualified gate', spec({ readinessGates: [{ conditionType: 'a b' }] }), '/spec/readinessGates/0/conditionType'],
+  ['the short form beside containers', spec({ readinessProbe: tcp }), '/spec/readinessProbe'],
+  ['a container name with capitals', container({ name: 'App' }), `${at}/name`],
+  ['a container name of 64 characters', container({ name: 'a'.repeat(64) }), `${at}/name`],
+  ['a name used by an ordinary and an init container', init({ name: 'app' }), '/spec/initContainers/0/name'],
   ['21 containers', { host: 'x', containers: many(21, (i) => ({ name: `c${i}` })) }, '/spec/containers'],
-  [
-    'a probe of an ordinary init container',
-    { ...container({}), initContainers: [{ name: 'init', startupProbe: tcp }] },
-    '/spec/initContainers/0/startupProbe',
-  ],
-  ['a port of 0', container({ ports: [{ containerPort: 0 }] }), '/spec/containers/0/ports/0/containerPort'],
-  [
-    'a port name without a letter',
-    container({ ports: [{ name: '80', containerPort: 80 }] }),
-    '/spec/containers/0/ports/0/name',
-  ],
-  [
-    'a port name used twice',
-    container({ ports: many(2, (i) => ({ name: 'web', containerPort: 80 + i })) }),
-    '/spec/containers/0/ports/1/name',
-  ],
-  ['a variable with =', container({ env: [{ name: 'A=B' }] }), '/spec/containers/0/env/0/name'],
-  ['a variable that is not ASCII', container({ env: [{ name: 'é' }] }), '/spec/containers/0/env/0/name'],
-  ['a variable without a name', container({ env: [{ name: '' }] }), '/spec/containers/0/env/0/name'],
-  [
-    'rules without an own policy',
-    container({ restartPolicyRules: [{ action: 'Restart', operator: 'In', values: [1] }] }),
-    '/spec/containers/0/restartPolicyRules',
-  ],
+  ['a probe of an ordinary init container', init({ startupProbe: tcp }), '/spec/initContainers/0/startupProbe'],
+  ['a port of 0', container({ ports: [{ containerPort: 0 }] }), `${at}/ports/0/containerPort`],
+  ['a port name without a letter', container({ ports: [port('80')] }), `${at}/ports/0/name`],
+  ['a port name used twice', container({ ports: many(2, (i) => port('web', 80 + i)) }), `${at}/ports/1/name`],
+  ['a variable with =', container({ env: [{ name: 'A=B' }] }), `${at}/env/0/name`],
+  ['a variable that is not ASCII', container({ env: [{ name: 'é' }] }), `${at}/env/0/name`],
+  ['a variable without a name', container({ env: [{ name: '' }] }), `${at}/env/0/name`],
+  ['rules without an own policy', container({ restartPolicyRules: rule([1]) }), `${at}/restartPolicyRules`],
   [
     'a rule with an exit code beyond 32 bits',
-    container({
-      restartPolicy: 'Never',
-      restartPolicyRules: [{ action: 'Restart', operator: 'In', values: [2 ** 31] }],
-    }),
-    '/spec/containers/0/restartPolicyRules/0/values/0',
+    container({ restartPolicy: 'Never', restartPolicyRules: rule([2 ** 31]) }),
+    `${at}/restartPolicyRules/0/values/0`,
   ],
   ['no handler', readiness({}), probeAt],
   ['two handlers', readiness({ ...tcp, grpc: { port: 1 } }), `${probeAt}/grpc`],
@@ -93,26 +72,18 @@ const refused: readonly (readonly [name: string, spec: TargetSpecInput, ...point
   ['a negative initial delay', readiness({ ...tcp, initialDelaySeconds: -1 }), `${probeAt}/initialDelaySeconds`],
   ['a failure threshold of 10,001', readiness({ ...tcp, failureThreshold: 10_001 }), `${probeAt}/failureThreshold`],
   ['a negative success threshold', readiness({ ...tcp, successThreshold: -1 }), `${probeAt}/successThreshold`],
-  [
-    'a liveness success threshold of 2',
-    container({ livenessProbe: { ...tcp, successThreshold: 2 } }),
-    '/spec/containers/0/livenessProbe/successThreshold',
-  ],
+  ['a liveness success threshold of 2', live({ successThreshold: 2 }), `${liveAt}/successThreshold`],
   [
     'a startup success threshold of 2',
     container({ startupProbe: { ...tcp, successThreshold: 2 } }),
-    '/spec/containers/0/startupProbe/successThreshold',
+    `${at}/startupProbe/successThreshold`,
   ],
   [
     'a grace period of a readiness probe',
     readiness({ ...tcp, terminationGracePeriodSeconds: 1 }),
     `${probeAt}/terminationGracePeriodSeconds`,
   ],
-  [
-    'a grace period of 0',
-    container({ livenessProbe: { ...tcp, terminationGracePeriodSeconds: 0 } }),
-    '/spec/containers/0/livenessProbe/terminationGracePeriodSeconds',
-  ],
+  ['a grace period of 0', live({ terminationGracePeriodSeconds: 0 }), `${liveAt}/terminationGracePeriodSeconds`],
   ['a path of 2,049 characters', httpGet({ path: `/${'a'.repeat(2_048)}` }), `${probeAt}/httpGet/path`],
   ['a line break in a path', httpGet({ path: '/a\r\nb' }), `${probeAt}/httpGet/path`],
   ['user info in a path', httpGet({ path: '//user:secret@host/x' }), `${probeAt}/httpGet/path`],
@@ -150,10 +121,7 @@ const accepted: readonly (readonly [name: string, spec: TargetSpecInput])[] = [
   ['a container without probes', container({})],
   ['an IPv6 host', { host: 'fd00::1', containers: [{ name: 'a' }] }],
   ['a host name with an underscore', { host: 'my_service.local.', containers: [{ name: 'a' }] }],
-  [
-    'a named port',
-    container({ ports: [{ name: 'web', containerPort: 80 }], readinessProbe: { tcpSocket: { port: 'web' } } }),
-  ],
+  ['a named port', container({ ports: [port('web')], readinessProbe: { tcpSocket: { port: 'web' } } })],
   [
     'the bounds',
     readiness({ ...tcp, periodSeconds: 3_600, timeoutSeconds: 60, failureThreshold: 10_000, successThreshold: 10_000 }),
@@ -166,19 +134,13 @@ const accepted: readonly (readonly [name: string, spec: TargetSpecInput])[] = [
   ['a handler’s host that is none', httpGet({ host: '[::1]' })],
   ['a path that is opaque', httpGet({ path: 'mailto:x' })],
   ['control characters in a header', header('X', 'a\r\nY: b\0')],
-  [
-    'a rule without exit codes',
-    container({ restartPolicy: 'Never', restartPolicyRules: [{ action: 'Restart', operator: 'In', values: [] }] }),
-  ],
+  ['a rule without exit codes', container({ restartPolicy: 'Never', restartPolicyRules: rule([]) })],
   ['a path with a query', httpGet({ path: 'ready?full=1' })],
   ['a path that no URL parser takes', httpGet({ path: '/%zz' })],
   ['a reference to a secret', header('Authorization', 'ssm:/checkout/token')],
   ['a reference to the environment', header('Cookie', 'env:SESSION')],
-  ['20 containers, some of them init', { ...container({}), initContainers: many(19, (i) => ({ name: `i${i}` })) }],
-  [
-    'a probe of a sidecar',
-    { ...container({}), initContainers: [{ name: 'side', restartPolicy: 'Always', startupProbe: tcp }] },
-  ],
+  ['20 containers, some of them init', spec({ initContainers: many(19, (i) => ({ name: `i${i}` })) })],
+  ['a probe of a sidecar', init({ restartPolicy: 'Always', startupProbe: tcp })],
 ];
 
 describe('a spec is refused for', () => {
@@ -219,11 +181,7 @@ describe('the defaults', () => {
 
   test('stand for zeros, empty texts and absent values', () => {
     const zeros = {
-      periodSeconds: 0,
-      timeoutSeconds: 0,
-      successThreshold: 0,
-      failureThreshold: 0,
-      initialDelaySeconds: 0,
+      ...{ periodSeconds: 0, timeoutSeconds: 0, successThreshold: 0, failureThreshold: 0, initialDelaySeconds: 0 },
     };
     const written = container({
       ports: [{ name: '', containerPort: 80 }],
@@ -251,10 +209,7 @@ describe('the defaults', () => {
   test('turn the short form into one container called main', () => {
     const validated = validateTargetSpec({ host: 'x', readinessProbe: tcp, livenessProbe: tcp });
     assert.ok(validated.kind === 'valid');
-    assert.deepEqual(
-      validated.spec.containers.map(({ name }) => name),
-      ['main'],
-    );
+    assert.deepEqual(column(validated.spec.containers, 'name'), ['main']);
     assert.ok(validated.spec.containers[0]?.readinessProbe && validated.spec.containers[0].livenessProbe);
   });
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { TargetView } from '../../shared/api/target-schema.ts';
 import type { EventDetail } from '../../shared/bus/events.ts';
+import { column } from '../support/columns.ts';
 import { type ShardWorld, shardWorld } from '../support/shard-world.ts';
 
 const name = 'app';
@@ -132,10 +133,7 @@ describe('a static container that fails', () => {
     await world.clock.advance(360_000);
     assert.ok(world.probes() - before >= 359);
     const requests = () => detailsOf(world, 'Container Restart Requested');
-    assert.deepEqual(
-      requests().map(({ attempt }) => attempt),
-      [1, 2, 3, 4, 5, 6],
-    );
+    assert.deepEqual(column(requests(), 'attempt'), [1, 2, 3, 4, 5, 6]);
     assert.equal(new Set(requests().map(({ containerID }) => containerID)).size, 1);
     assert.equal((await world.status(name)).status.containerStatuses[0]?.ready, false);
     world.answer(() => 'success');

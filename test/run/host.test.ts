@@ -1,4 +1,5 @@
 /** The host of runs, on the queue in process under a virtual clock; the runs follow a script. */
+
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { sleep } from '../../shared/lib/clock.ts';
@@ -8,6 +9,7 @@ import { type Host, hostShards, settleReceived } from '../../shared/run/host.ts'
 import type { Ports } from '../../shared/run/ports.ts';
 import type { RunEnd } from '../../shared/run/run.ts';
 import type { RunOptions } from '../../shared/run/run-shard.ts';
+import { column, columns } from '../support/columns.ts';
 import { recordingLog } from '../support/recording-log.ts';
 import { shardMessage } from '../support/shard-messages.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
@@ -139,10 +141,7 @@ describe('the message of a run is left to its visibility when', () => {
     const { host, log } = process('p', () => ({ kind: 'slotDone' }));
     const acknowledge = () => Promise.reject(new QueueUnavailable('a test'));
     assert.equal(await settleReceived(host, { ...(await received()), acknowledge }), 'kept');
-    assert.deepEqual(
-      log.lines.map(({ level, message }) => [level, message]),
-      [['warn', 'message not settled']],
-    );
+    assert.deepEqual(columns(log.lines, 'level', 'message'), [['warn', 'message not settled']]);
   });
 });
 
@@ -220,13 +219,10 @@ describe('a process that hosts shards', () => {
     await clock.advance(5_000);
     old.stop();
     await clock.runUntil(oldHosting);
-    assert.deepEqual(
-      runs.map(({ name, atMs }) => [name, atMs]),
-      [
-        ['old', 0],
-        ['young', 10_000],
-      ],
-    );
+    assert.deepEqual(columns(runs, 'name', 'atMs'), [
+      ['old', 0],
+      ['young', 10_000],
+    ]);
     young.stop();
     await clock.runUntil(youngHosting);
   });
@@ -252,10 +248,7 @@ describe('a process that hosts shards', () => {
     const young = process('young', untilStop);
     const youngHosting = young.start();
     await clock.advance(60_000);
-    assert.deepEqual(
-      runs.map(({ name }) => name),
-      ['old', 'young'],
-    );
+    assert.deepEqual(column(runs, 'name'), ['old', 'young']);
     for (const each of [old, young]) each.stop();
     await clock.runUntil(Promise.all([oldHosting, youngHosting]));
   });
@@ -268,10 +261,7 @@ describe('a process that hosts shards', () => {
     await clock.advance(15_000);
     stop();
     await clock.runUntil(hosting);
-    assert.deepEqual(
-      runs.map(({ atMs }) => atMs),
-      [0, 12_000],
-    );
+    assert.deepEqual(column(runs, 'atMs'), [0, 12_000]);
   });
 
   test('goes on when the queue answers again', async () => {
@@ -289,14 +279,8 @@ describe('a process that hosts shards', () => {
     };
     const hosting = start(failing);
     await clock.advance(5_000);
-    assert.deepEqual(
-      runs.map(({ atMs }) => atMs),
-      [3_000],
-    );
-    assert.deepEqual(
-      log.lines.map(({ level }) => level),
-      ['warn', 'warn', 'warn'],
-    );
+    assert.deepEqual(column(runs, 'atMs'), [3_000]);
+    assert.deepEqual(column(log.lines, 'level'), ['warn', 'warn', 'warn']);
     stop();
     await clock.runUntil(hosting);
   });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { generationAttribute } from '../../shared/store/items.ts';
 import { layoutKey } from '../../shared/store/keys.ts';
+import { columns } from '../support/columns.ts';
 import { failing, healthy, probedWorld, type ShardWorld } from '../support/shard-world.ts';
 
 /** Result changes to this result; a readiness result begins as a failure. */
@@ -28,10 +29,7 @@ describe('a network that is cut under 500 targets', () => {
       await clock.advance(180_000);
       assert.equal((await world.runRecord()).degraded, true);
       const shown = await world.shown('target-7');
-      assert.deepEqual(
-        shown.probes.map(({ result, reason }) => [result, reason]),
-        [['unknown', 'ProberDegraded']],
-      );
+      assert.deepEqual(columns(shown.probes, 'result', 'reason'), [['unknown', 'ProberDegraded']]);
       network.isCut = false;
       await clock.advance(60_000);
       const { degraded, behind } = await world.runRecord();

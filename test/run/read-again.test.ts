@@ -4,6 +4,7 @@ import { readAgain } from '../../shared/run/load.ts';
 import type { HeldTarget } from '../../shared/run/probing/held-target.ts';
 import { type TargetAddress, targetAddress } from '../../shared/store/keys.ts';
 import type { Query } from '../../shared/store/store.ts';
+import { column } from '../support/columns.ts';
 import { writeSettled } from '../support/settled-targets.ts';
 import { shardWorld } from '../support/shard-world.ts';
 
@@ -47,10 +48,7 @@ test('many due targets of a bucket are read with one query, and only they', asyn
 test('the only due target of a bucket is read alone', async () => {
   const { due, found, queries } = await read((bucket) => bucket.slice(0, 1));
   assert.deepEqual([...found.keys()], [due[0]?.prefix]);
-  assert.deepEqual(
-    queries.map(({ from }) => from),
-    [due[0]?.prefix],
-  );
+  assert.deepEqual(column(queries, 'from'), [due[0]?.prefix]);
 });
 
 test('two due targets of a bucket with more than eight are read alone, not with all that lie between them', async () => {
@@ -58,7 +56,7 @@ test('two due targets of a bucket with more than eight are read alone, not with 
   assert.equal(due.length, 2);
   assert.deepEqual([...found.keys()].toSorted(), due.map(({ prefix }) => prefix).toSorted());
   assert.deepEqual(
-    queries.map(({ from }) => from),
+    column(queries, 'from'),
     due.map(({ prefix }) => prefix),
   );
 });

@@ -16,6 +16,7 @@ import {
   runKey,
   targetAddress,
 } from '../../shared/store/keys.ts';
+import { column } from '../support/columns.ts';
 import { type ShardWorld, shardWorld } from '../support/shard-world.ts';
 
 const tcp: ProbeInput = { tcpSocket: { port: 1 }, periodSeconds: 1 };
@@ -376,10 +377,7 @@ describe('a spec that changes while its target is held', () => {
     await world.clock.advance(3_000);
     const ended = await world.probe(name, 'main#liveness');
     assert.deepEqual([ended.ended, ended.result, ended.version], [true, undefined, before.version + 1]);
-    assert.deepEqual(
-      world.removedSeries.map(({ probeType }) => probeType),
-      ['liveness'],
-    );
+    assert.deepEqual(column(world.removedSeries, 'probeType'), ['liveness']);
     await world.put(name, { readinessProbe: tcp, livenessProbe: tcp });
     await world.clock.advance(3_000);
     const again = await world.probe(name, 'main#liveness');
@@ -467,10 +465,7 @@ test('a purge leaves nothing of the target but its story', async () => {
   assert.deepEqual(await world.itemsOf(name), []);
   await world.clock.advance(minuteMs);
   const left = await world.store.query({ pk: bucketPk(targetAddress('default', name).bucket) });
-  assert.deepEqual(
-    left.map(({ sk }) => sk),
-    ['CHECKPOINT', 'EPOCH'],
-  );
+  assert.deepEqual(column(left, 'sk'), ['CHECKPOINT', 'EPOCH']);
   assert.deepEqual(await checkpointOf(world), []);
 });
 

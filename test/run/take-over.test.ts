@@ -1,4 +1,5 @@
 /** What a run knows of its shard before it has probed anything: no more than the runs before it did. */
+
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { lastBeat } from '../../shared/core/beat.ts';
@@ -7,6 +8,7 @@ import { claimRun } from '../../shared/run/claim.ts';
 import { encodeRun, generationAttribute } from '../../shared/store/items.ts';
 import { layoutKey, runKey, targetAddress } from '../../shared/store/keys.ts';
 import type { Store } from '../../shared/store/store.ts';
+import { column } from '../support/columns.ts';
 import { failing, healthy, probedWorld, shardWorld, type ShardWorld as World } from '../support/shard-world.ts';
 
 const hourMs = 3_600_000;
@@ -136,10 +138,7 @@ describe('another layout', () => {
     }
     world.network.isDoubted = false;
     await world.clock.advance(20_000);
-    assert.deepEqual(
-      world.told('Prober Recovered').map(({ hashRange }) => hashRange),
-      ['00-7f', '80-ff'],
-    );
+    assert.deepEqual(column(world.told('Prober Recovered'), 'hashRange'), ['00-7f', '80-ff']);
     for (const half of next) await half.stop();
   });
 });

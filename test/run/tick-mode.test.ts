@@ -1,4 +1,5 @@
 /** Tick mode: a run a minute, which ends when everything due is done. */
+
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Attempt } from '../../shared/core/types.ts';
@@ -7,6 +8,7 @@ import type { ShardMemory } from '../../shared/run/memory.ts';
 import type { Ports } from '../../shared/run/ports.ts';
 import { generationAttribute } from '../../shared/store/items.ts';
 import { layoutKey } from '../../shared/store/keys.ts';
+import { column } from '../support/columns.ts';
 import { minuteMs, type TickWorld, tcp, tickWorld } from './tick-world.ts';
 
 const failure = () => 'failure' as const;
@@ -244,10 +246,7 @@ describe('from run to run', () => {
     const world = tickWorld();
     await world.put('a', { startupProbe: tcp(60), readinessProbe: { tcpSocket: { port: 2 }, periodSeconds: 60 } });
     await world.tick();
-    assert.deepEqual(
-      world.takeProbed().map(({ port }) => port),
-      [1, 2],
-    );
+    assert.deepEqual(column(world.takeProbed(), 'port'), [1, 2]);
   });
 });
 

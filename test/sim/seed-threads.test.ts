@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { column } from '../support/columns.ts';
 import { violationLines } from './report.ts';
 import { simulateAll } from './seed-threads.ts';
 import type { Outcome } from './simulate.ts';
@@ -27,10 +28,7 @@ describe('threads of seeds', () => {
         onOutcome: (outcome) => void outcomes.push(outcome),
         onProgress: (done) => void progress.push(done),
       });
-      assert.deepEqual(
-        outcomes.map(({ seed }) => seed),
-        [1, 2, 3, 4, 5],
-      );
+      assert.deepEqual(column(outcomes, 'seed'), [1, 2, 3, 4, 5]);
       assert.deepEqual(progress, [1, 2, 3, 4, 5]);
     });
 

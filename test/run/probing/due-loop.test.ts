@@ -9,6 +9,7 @@ import { classify, newSchedule, restart, shiftSchedule } from '../../../shared/r
 import { probeRoom } from '../../../shared/run/probing/sockets.ts';
 import type { Run } from '../../../shared/run/run.ts';
 import { StoreUnavailable } from '../../../shared/store/store.ts';
+import { column } from '../../support/columns.ts';
 import { recordingLog } from '../../support/recording-log.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
 
@@ -53,10 +54,7 @@ test('a target is looked at again after a look that failed because the store was
   loop.scheduleTarget(held, clock.nowMs());
   await clock.advance(60_000);
   assert.equal(looks, 3);
-  assert.deepEqual(
-    log.lines.map(({ level }) => level),
-    ['warn', 'warn'],
-  );
+  assert.deepEqual(column(log.lines, 'level'), ['warn', 'warn']);
 });
 
 test('a loop is quiet only when nothing is under way, and nothing due in this very moment', async () => {

@@ -1,4 +1,5 @@
 /** A probe that has hung the prober twice is left alone until its spec changes. */
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ProbeRequest } from '../../../shared/core/handlers.ts';
@@ -6,6 +7,7 @@ import { rememberHang } from '../../../shared/run/probing/hung-probe.ts';
 import { syncTarget } from '../../../shared/status-sync/sync.ts';
 import { decodeEvent, decodeTarget } from '../../../shared/store/items.ts';
 import { prefixEnd, targetAddress, targetKey } from '../../../shared/store/keys.ts';
+import { column } from '../../support/columns.ts';
 import { type ShardWorld, shardWorld } from '../../support/shard-world.ts';
 
 const spec = (port: number) => ({ readinessProbe: { tcpSocket: { port }, periodSeconds: 5, failureThreshold: 1 } });
@@ -90,7 +92,10 @@ test('after the second hang it is not made, its result becomes Unknown, and ever
   const told = (await storyOf(world, 'bad')).filter(({ reason }) => reason === 'ProberError');
   assert.match(told[0]?.message ?? '', /^readiness probe could not be made: the prober hung 2 times /);
   assert.deepEqual(
-    world.log.lines.filter(({ message }) => message === 'probe quarantined').map(({ fields }) => fields),
+    column(
+      world.log.lines.filter(({ message }) => message === 'probe quarantined'),
+      'fields',
+    ),
     [{ namespace: 'default', target: 'bad', probe: 'main#readiness', hangs: 2 }],
   );
 });

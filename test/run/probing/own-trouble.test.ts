@@ -1,9 +1,11 @@
 /** A prober error that lasts: nothing counts and nobody is told, but the target's story says why. */
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Attempt } from '../../../shared/core/types.ts';
 import { decodeEvent } from '../../../shared/store/items.ts';
 import { prefixEnd, targetAddress } from '../../../shared/store/keys.ts';
+import { columns } from '../../support/columns.ts';
 import { type ShardWorld, shardWorld } from '../../support/shard-world.ts';
 
 const missing = (): Attempt => ({
@@ -41,7 +43,7 @@ test('a probe that cannot be made for minutes is told of in the story, at most e
   await world.clock.advance(11 * 60_000);
   const told = await troubles(world);
   assert.deepEqual(
-    told.map(({ count, message }) => [count, message]),
+    columns(told, 'count', 'message'),
     [1, 30, 30].map((count) => [count, 'liveness probe could not be made: the secret env:TOKEN is not there']),
   );
   const { result, unknown } = await world.probe('a', 'main#liveness');

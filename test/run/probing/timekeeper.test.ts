@@ -9,6 +9,7 @@ import { syncTarget } from '../../../shared/status-sync/sync.ts';
 import { targetAddress } from '../../../shared/store/keys.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { readTarget } from '../../../shared/table/targets.ts';
+import { column } from '../../support/columns.ts';
 import { writeSettled } from '../../support/settled-targets.ts';
 import { shardWorld } from '../../support/shard-world.ts';
 
@@ -136,9 +137,6 @@ describe('a result that STATUS has not taken in', () => {
     await world.clock.runUntil(tendTargets(holder, [held]));
     await world.clock.runUntil(holder.publisher.drained());
     await world.clock.advance(0);
-    assert.deepEqual(
-      world.published.map((event) => event['detail-type']),
-      ['Probe Result Changed'],
-    );
+    assert.deepEqual(column(world.published, 'detail-type'), ['Probe Result Changed']);
   });
 });

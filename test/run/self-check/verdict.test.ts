@@ -6,6 +6,7 @@ import type { FailureClass } from '../../../shared/core/types.ts';
 import type { Dialed, DialFailure, DialRequest } from '../../../shared/net/net.ts';
 import type { Run } from '../../../shared/run/run.ts';
 import { selfWatch } from '../../../shared/run/self-check/verdict.ts';
+import { column, columns } from '../../support/columns.ts';
 import { recordingLog } from '../../support/recording-log.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
 
@@ -76,13 +77,10 @@ describe('a prober that is all right', () => {
   test('asks each canary before a failure counts, as its own dial', async () => {
     const { probe, dialed } = world();
     assert.equal(await probe(failure), 'counts');
-    assert.deepEqual(
-      dialed.map(({ host, own }) => [host, own]),
-      [
-        ['10.0.0.1', true],
-        ['10.0.0.2', true],
-      ],
-    );
+    assert.deepEqual(columns(dialed, 'host', 'own'), [
+      ['10.0.0.1', true],
+      ['10.0.0.2', true],
+    ]);
   });
 
   test('asks once for all that failed before', async () => {
@@ -208,10 +206,7 @@ test('self-health is logged when it changes, not with each examination', async (
   restore();
   await clock.advance(30_000);
   const healths = log.lines.map(({ fields }) => fields?.health as SelfHealth);
-  assert.deepEqual(
-    healths.map(({ kind }) => kind),
-    ['suspect', 'doubtful', 'sound'],
-  );
+  assert.deepEqual(column(healths, 'kind'), ['suspect', 'doubtful', 'sound']);
 });
 
 describe('a prober that stood still', () => {
