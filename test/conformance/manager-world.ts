@@ -7,12 +7,11 @@
 import { rejects } from 'node:assert/strict';
 import type { Phase } from '../../shared/core/types.ts';
 import { shardLoader } from '../../shared/run/load.ts';
-import { holderOf } from '../../shared/run/new-holder.ts';
-import { startLoop } from '../../shared/run/probing/due-loop.ts';
 import { probeCycle } from '../../shared/run/probing/probe-cycle.ts';
 import { tendTargets } from '../../shared/run/probing/timekeeper.ts';
 import { targetAddress } from '../../shared/store/keys.ts';
 import { readTarget } from '../../shared/table/targets.ts';
+import { bareHolder } from '../support/bare-holder.ts';
 import { shardWorld } from '../support/shard-world.ts';
 import { containerIDOf, type Observed, observedOf, type RecordedPod, specOfPod } from './manager-vector.ts';
 
@@ -29,9 +28,7 @@ const stepsMax = 100;
 
 export function managerWorld() {
   const world = shardWorld();
-  const run = world.bareRun(1);
-  const loop = startLoop(run);
-  const holder = holderOf(run, loop, { targets: new Map(), takenOver: undefined, inDoubt: false });
+  const { run, loop, holder } = bareHolder(world);
   const loader = shardLoader(holder);
   const registered = new Map<string, RecordedPod>();
   const startedAt = new Date(world.clock.nowMs()).toISOString();

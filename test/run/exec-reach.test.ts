@@ -13,7 +13,7 @@ async function resultInTheDark(execReach?: Reach) {
   const livenessProbe = { exec: { command: ['check'] }, periodSeconds: 10, failureThreshold: 1 };
   await world.put('a', { livenessProbe });
   // From the beginning of a slot, so that one run has all of it.
-  await world.clock.advance(world.message().slotEndMs - world.clock.nowMs());
+  await world.toNextSlot();
   const dark = { dial: async () => unreachable, canaries: [{ host: '10.0.0.1', port: 443 }] };
   await world.run({}, { ...dark, ...(execReach && { execReach }) });
   await world.clock.advance(20_000);

@@ -1,20 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { TargetView } from '../../shared/api/target-schema.ts';
-import type { EventDetail } from '../../shared/bus/events.ts';
 import { column } from '../support/columns.ts';
-import { type ShardWorld, shardWorld } from '../support/shard-world.ts';
+import { heldWorld, type ShardWorld, shardWorld } from '../support/shard-world.ts';
 
 const name = 'app';
 const tcp = { tcpSocket: { port: 1 }, periodSeconds: 1, failureThreshold: 3 };
 const failure = () => 'failure' as const;
 
-const detailsOf = <Type extends 'Probe Result Changed' | 'Container Restart Requested'>(
-  world: ShardWorld,
-  type: Type,
-) => world.published.filter((event) => event['detail-type'] === type).map(({ detail }) => detail as EventDetail<Type>);
-
-const changesOf = (world: ShardWorld) => detailsOf(world, 'Probe Result Changed');
+const changesOf = (world: ShardWorld) => world.told('Probe Result Changed');
 
 describe('a new container', () => {
   test('a container without a verdict has no result, and nothing is published of it', async () => {
@@ -32,10 +25,7 @@ describe('a new container', () => {
   });
 
   test('the first verdict is published as initial, with its attempts', async () => {
-    const world = shardWorld();
-    await world.put(name, { readinessProbe: tcp, livenessProbe: tcp });
-    await world.run();
-    await world.clock.advance(2_000);
+    const { world } = await heldWorld({ [name]: { readinessProbe: tcp, livenessProbe: tcp } }, 2_000);
     const told = changesOf(world).map(({ probeType, result, previousResult, initial, attempts, version }) => [
       probeType,
       [result, previousResult, initial, attempts.length, version],
@@ -91,18 +81,13 @@ describe('a readiness probe that leaves the spec and comes back', () => {
   const other = { ...tcp, initialDelaySeconds: 60 };
 
   async function comesBack() {
-    const world = shardWorld();
-    await world.put(name, { readinessProbe: tcp, livenessProbe: tcp });
-    await world.run();
-    await world.clock.advance(5_000);
+    const { world } = await heldWorld({ [name]: { readinessProbe: tcp, livenessProbe: tcp } }, 5_000);
     await world.put(name, { livenessProbe: tcp });
     await world.until('ended', async () => (await world.probe(name, 'main#readiness')).ended);
     const endedMs = world.clock.nowMs();
     await world.put(name, { readinessProbe: other, livenessProbe: tcp });
     await world.clock.advance(100);
-    const response = await world.request('GET', `/v1/namespaces/default/targets/${name}`);
-    const { status } = (await response.json()) as TargetView;
-    return { status, endedMs };
+    return { status: await world.shown(name), endedMs };
   }
 
   test('is unknown at once, and so is its target', async () => {
@@ -125,21 +110,20 @@ describe('a static container that fails', () => {
     const world = shardWorld();
     await world.put(name, { livenessProbe: tcp });
     // From the beginning of a slot, so that one run has all of it.
-    await world.clock.advance(world.message().slotEndMs - world.clock.nowMs());
+    await world.toNextSlot();
     await world.run();
     await world.clock.advance(5_000);
     world.answer(failure);
     const before = world.probes();
     await world.clock.advance(360_000);
     assert.ok(world.probes() - before >= 359);
-    const requests = () => detailsOf(world, 'Container Restart Requested');
+    const requests = () => world.told('Container Restart Requested');
     assert.deepEqual(column(requests(), 'attempt'), [1, 2, 3, 4, 5, 6]);
     assert.equal(new Set(requests().map(({ containerID }) => containerID)).size, 1);
     assert.equal((await world.status(name)).status.containerStatuses[0]?.ready, false);
     world.answer(() => 'success');
     await world.clock.advance(1_500);
     assert.equal((await world.status(name)).status.containerStatuses[0]?.ready, true);
-    const recovered = world.published.filter((event) => event['detail-type'] === 'Container Recovered');
-    assert.equal(recovered.length, 1);
+    assert.equal(world.told('Container Recovered').length, 1);
   });
 });

@@ -2,13 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { sleep } from '../../shared/lib/clock.ts';
-import { holderOf } from '../../shared/run/new-holder.ts';
 import { commitStep } from '../../shared/run/probing/commit-probe.ts';
-import type { Loop } from '../../shared/run/probing/due-loop.ts';
-import { adoptTarget, dropTarget } from '../../shared/run/probing/workers.ts';
-import { encodeEpoch } from '../../shared/store/items.ts';
+import { dropTarget } from '../../shared/run/probing/workers.ts';
 import { targetAddress } from '../../shared/store/keys.ts';
-import { readTarget } from '../../shared/table/targets.ts';
+import { bareHolder } from '../support/bare-holder.ts';
 import { type ShardWorld, shardWorld } from '../support/shard-world.ts';
 import { unhealthyEvent } from '../support/unhealthy-event.ts';
 
@@ -29,14 +26,8 @@ async function heldWorld() {
     }),
   });
   await world.put('checkout', { readinessProbe: { tcpSocket: { port: 1 } } });
-  const run = world.bareRun(1);
-  const epoch = encodeEpoch(address.bucket, { token: 1, shard: '00', claimedAtMs: 0 });
-  await world.store.write([{ kind: 'put', item: epoch }], { token: 'epoch' });
-  const loop = { schedule: () => undefined, scheduleTarget: () => undefined } as unknown as Loop;
-  const holder = holderOf(run, loop, { targets: new Map(), takenOver: undefined, inDoubt: false });
-  const read = await readTarget(world.store, address);
-  assert.ok(read);
-  const held = adoptTarget(holder, read, {});
+  const { run, holder, hold } = bareHolder(world);
+  const held = await hold('checkout');
   isSlow = true;
   return { world, run, holder, held, present: () => holder.targets.get(address.prefix) };
 }

@@ -17,7 +17,7 @@ type Given = {
 /** A run with most of its slot before it. */
 async function heldWorld({ ports = {}, answer }: Given = {}) {
   const world = shardWorld();
-  await world.clock.advance(world.message().slotEndMs - world.clock.nowMs());
+  await world.toNextSlot();
   await world.put('a', { readinessProbe });
   if (answer) world.answer(answer);
   const run = await world.run({}, ports);

@@ -6,18 +6,9 @@ import { sleep } from '../../shared/lib/clock.ts';
 import { transitionId } from '../../shared/run/probing/probe-events.ts';
 import type { RunView } from '../../shared/run/run-shard.ts';
 import { decodeCheckpoint, decodeEvent } from '../../shared/store/items.ts';
-import {
-  bucketPk,
-  changesPk,
-  checkpointKey,
-  eventPrefix,
-  latestKey,
-  prefixEnd,
-  runKey,
-  targetAddress,
-} from '../../shared/store/keys.ts';
+import { bucketPk, changesPk, checkpointKey, latestKey, runKey, targetAddress } from '../../shared/store/keys.ts';
 import { column } from '../support/columns.ts';
-import { type ShardWorld, shardWorld } from '../support/shard-world.ts';
+import { heldWorld, type ShardWorld, shardWorld } from '../support/shard-world.ts';
 
 const tcp: ProbeInput = { tcpSocket: { port: 1 }, periodSeconds: 1 };
 const name = 'checkout';
@@ -67,10 +58,7 @@ describe('a claim of which nobody knows whether it was written', () => {
 
 describe('a streak', () => {
   test('that breaks is in the store before the result can change', async () => {
-    const world = shardWorld();
-    await world.put(name, { readinessProbe: tcp });
-    await world.run();
-    await world.clock.advance(5_000);
+    const { world } = await heldWorld({ [name]: { readinessProbe: tcp } }, 5_000);
     const before = await world.probe(name, 'main#readiness');
     world.answer(failure);
     await world.clock.advance(1_000);
@@ -104,10 +92,7 @@ describe('a streak', () => {
 
 /** Failures until readiness turns after a crash in the middle of a run of failures. */
 async function failuresAfterCrash(beforeCrashMs: number): Promise<{ readonly before: number; readonly after: number }> {
-  const world = shardWorld();
-  await world.put(name, { readinessProbe: { ...tcp, failureThreshold: 200 } });
-  const run = await world.run();
-  await world.clock.advance(5_000);
+  const { world, run } = await heldWorld({ [name]: { readinessProbe: { ...tcp, failureThreshold: 200 } } }, 5_000);
   const healthy = world.probes();
   world.answer(failure);
   await world.clock.advance(beforeCrashMs);
@@ -132,10 +117,7 @@ describe('a run of failures that a crash interrupts', () => {
   });
 
   test('is whole after a stop in order', async () => {
-    const world = shardWorld();
-    await world.put(name, { readinessProbe: { ...tcp, failureThreshold: 30 } });
-    const run = await world.run();
-    await world.clock.advance(5_000);
+    const { world, run } = await heldWorld({ [name]: { readinessProbe: { ...tcp, failureThreshold: 30 } } }, 5_000);
     const healthy = world.probes();
     world.answer(failure);
     await world.clock.advance(20_000);
@@ -191,18 +173,6 @@ test('a crash after the commit of a new container that waits leaves no hold of t
   assert.ok(world.probes() > before, 'the new container is probed');
 });
 
-/** The story of the target, oldest first. */
-const storyOf = async (world: ShardWorld) => {
-  const address = targetAddress('default', name);
-  const from = eventPrefix(address);
-  const items = await world.store.query({ pk: address.eventsPk, from, to: from + prefixEnd });
-  return items.map((item) => {
-    const decoded = decodeEvent(item);
-    assert.ok(decoded.kind === 'ok');
-    return decoded.record;
-  });
-};
-
 test('a container that fails again after its restart has its own failure told and only its own attempts behind it', async () => {
   const world = shardWorld();
   await world.put(name, { livenessProbe: { ...tcp, failureThreshold: 2 } });
@@ -211,7 +181,7 @@ test('a container that fails again after its restart has its own failure told an
   await world.clock.advance(9_000);
   await world.restarted(name);
   await world.clock.advance(20_000);
-  const story = (await storyOf(world)).filter(({ reason }) => reason !== 'Restarted');
+  const story = (await world.history(name)).filter(({ reason }) => reason !== 'Restarted');
   const told = story.filter(({ reason, result }) => reason !== 'ProbeResultChanged' || result === 'failure');
   assert.deepEqual(
     told.map(({ reason, attempts }) => [reason, attempts.length]),
@@ -227,13 +197,10 @@ test('a container that fails again after its restart has its own failure told an
 });
 
 test('a failure that turns the result at once is told before the result', async () => {
-  const world = shardWorld();
-  await world.put(name, { readinessProbe: { ...tcp, failureThreshold: 1 } });
-  await world.run();
-  await world.clock.advance(5_000);
+  const { world } = await heldWorld({ [name]: { readinessProbe: { ...tcp, failureThreshold: 1 } } }, 5_000);
   world.answer(failure);
   await world.clock.advance(2_000);
-  const story = (await storyOf(world)).map(({ reason, result }) => [reason, result]);
+  const story = (await world.history(name)).map(({ reason, result }) => [reason, result]);
   assert.deepEqual(story.slice(-2), [
     ['Unhealthy', undefined],
     ['ProbeResultChanged', 'failure'],
@@ -241,9 +208,7 @@ test('a failure that turns the result at once is told before the result', async 
 });
 
 test('the transition behind the present result is kept without an expiry, until the next one and until the purge', async () => {
-  const world = shardWorld();
-  await world.put(name, { readinessProbe: { ...tcp, failureThreshold: 2 } });
-  await world.run();
+  const { world } = await heldWorld({ [name]: { readinessProbe: { ...tcp, failureThreshold: 2 } } });
   const key = latestKey(targetAddress('default', name), 'main#readiness');
   for (const [result, attempts] of [
     ['success', 1],
@@ -255,7 +220,7 @@ test('the transition behind the present result is kept without an expiry, until 
     const item = await world.store.get(key);
     const decoded = item && decodeEvent(item);
     assert.ok(decoded?.kind === 'ok');
-    const last = (await storyOf(world)).findLast(({ kind }) => kind === 'transition');
+    const last = (await world.history(name)).findLast(({ kind }) => kind === 'transition');
     assert.deepEqual(decoded.record, last);
     assert.deepEqual([last?.result, last?.attempts.length], [result, attempts]);
     assert.equal(item?.expiresAt, undefined);
@@ -287,8 +252,7 @@ test('probes that find no room for a minute are named by the beat', async () => 
 });
 
 describe('a commit that STATUS has not taken in', () => {
-  const changesOf = (world: ShardWorld) =>
-    world.published.filter((event) => event['detail-type'] === 'Probe Result Changed').map(({ id }) => id);
+  const changesOf = (world: ShardWorld) => column(world.told('Probe Result Changed'), 'id');
 
   test('is published every 10 s until it has', async () => {
     const world = shardWorld();
@@ -320,18 +284,14 @@ describe('a commit that STATUS has not taken in', () => {
     assert.equal(result, 'success');
     assert.equal((await world.status(name)).acked['main#readiness'], version);
     assert.equal((await world.status(name)).status.containerStatuses[0]?.ready, true);
-    const [told] = world.published.filter((event) => event['detail-type'] === 'Probe Result Changed');
-    assert.ok(told && 'initial' in told.detail);
-    assert.deepEqual([told.detail.result, told.detail.attempts.length], ['success', 1]);
+    const [told] = world.told('Probe Result Changed');
+    assert.deepEqual([told?.initial, told?.result, told?.attempts.length], [true, 'success', 1]);
   });
 });
 
 describe('a spec that changes while its target is held', () => {
   test('keeps the result until the new threshold is met', async () => {
-    const world = shardWorld();
-    await world.put(name, { readinessProbe: { ...tcp, failureThreshold: 10 } });
-    await world.run();
-    await world.clock.advance(5_000);
+    const { world } = await heldWorld({ [name]: { readinessProbe: { ...tcp, failureThreshold: 10 } } }, 5_000);
     world.answer(failure);
     await world.clock.advance(5_000);
     await world.put(name, { readinessProbe: { ...tcp, failureThreshold: 3 } });
@@ -342,10 +302,7 @@ describe('a spec that changes while its target is held', () => {
   });
 
   test('takes a shorter period at once, however far the next tick was', async () => {
-    const world = shardWorld();
-    await world.put(name, { readinessProbe: { ...tcp, periodSeconds: 3_600 } });
-    await world.run();
-    await world.clock.advance(5_000);
+    const { world } = await heldWorld({ [name]: { readinessProbe: { ...tcp, periodSeconds: 3_600 } } }, 5_000);
     const before = world.probes();
     await world.put(name, { readinessProbe: tcp });
     await world.clock.advance(12_000);
@@ -353,10 +310,7 @@ describe('a spec that changes while its target is held', () => {
   });
 
   test('counts nothing that was asked by the spec before', async () => {
-    const world = shardWorld();
-    await world.put(name, { readinessProbe: tcp });
-    await world.run();
-    await world.clock.advance(5_000);
+    const { world } = await heldWorld({ [name]: { readinessProbe: tcp } }, 5_000);
     const { version } = await world.probe(name, 'main#readiness');
     world.answer((request) =>
       request.kind === 'tcp' && request.port === 1 ? sleep(world.clock, 8_000).then(failure) : 'success',
@@ -368,10 +322,7 @@ describe('a spec that changes while its target is held', () => {
   });
 
   test('without a probe ends its worker; with it again begins a new one', async () => {
-    const world = shardWorld();
-    await world.put(name, { readinessProbe: tcp, livenessProbe: tcp });
-    await world.run();
-    await world.clock.advance(5_000);
+    const { world } = await heldWorld({ [name]: { readinessProbe: tcp, livenessProbe: tcp } }, 5_000);
     const before = await world.probe(name, 'main#liveness');
     await world.put(name, { readinessProbe: tcp });
     await world.clock.advance(3_000);
@@ -385,10 +336,7 @@ describe('a spec that changes while its target is held', () => {
   });
 
   test('that loses and regains a probe while it is probed changes nothing', async () => {
-    const world = shardWorld();
-    await world.put(name, { readinessProbe: tcp, livenessProbe: tcp });
-    await world.run();
-    await world.clock.advance(5_000);
+    const { world } = await heldWorld({ [name]: { readinessProbe: tcp, livenessProbe: tcp } }, 5_000);
     const { version } = await world.probe(name, 'main#liveness');
     world.answer(() => sleep(world.clock, 8_000).then(success));
     await world.clock.advance(1_000);
@@ -451,10 +399,7 @@ test('a terminal phase ends the workers for good, without going round in circles
 });
 
 test('a purge leaves nothing of the target but its story', async () => {
-  const world = shardWorld();
-  await world.put(name, { readinessProbe: { ...tcp, failureThreshold: 1_000 } });
-  await world.run();
-  await world.clock.advance(5_000);
+  const { world } = await heldWorld({ [name]: { readinessProbe: { ...tcp, failureThreshold: 1_000 } } }, 5_000);
   world.answer(failure);
   await world.clock.advance(2 * minuteMs);
   assert.notEqual((await checkpointOf(world)).length, 0);
@@ -515,10 +460,7 @@ test('what a manual trigger has shifted is probed at once by the next run too', 
 
 describe('a run', () => {
   test('that is stopped within its slot is followed by another in the same slot', async () => {
-    const world = shardWorld();
-    await world.put(name, { readinessProbe: tcp });
-    const first = await world.run();
-    await world.clock.advance(5_000);
+    const { world, run: first } = await heldWorld({ [name]: { readinessProbe: tcp } }, 5_000);
     assert.deepEqual(await first.stop(), { kind: 'handover' });
     const before = world.probes();
     await world.run();
@@ -537,10 +479,7 @@ describe('a run', () => {
   });
 
   test('ends, and commits nothing more, when another has taken its shard', async () => {
-    const world = shardWorld();
-    await world.put(name, { readinessProbe: tcp });
-    const first = await world.run();
-    await world.clock.advance(5_000);
+    const { world, run: first } = await heldWorld({ [name]: { readinessProbe: tcp } }, 5_000);
     const second = await world.run();
     world.answer(failure);
     await world.clock.advance(10_000);
@@ -598,9 +537,7 @@ describe('a run', () => {
   });
 
   test('hands a slot over to the next without a gap', async () => {
-    const world = shardWorld();
-    await world.put(name, { readinessProbe: tcp });
-    const first = await world.run();
+    const { world, run: first } = await heldWorld({ [name]: { readinessProbe: tcp } });
     const { slotEndMs } = world.message();
     await world.clock.advance(slotEndMs - world.clock.nowMs());
     assert.deepEqual(await first.ended, { kind: 'slotDone' });

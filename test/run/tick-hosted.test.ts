@@ -11,10 +11,6 @@ import type { RunEnd } from '../../shared/run/run.ts';
 import { runSchedule } from '../../shared/schedule/schedule.ts';
 import { minuteMs, tcp, tickWorld } from './tick-world.ts';
 
-type Shown = {
-  readonly status: { readonly probes: readonly { readonly result?: string; readonly reason?: string }[] };
-};
-
 type Ended = { readonly end: RunEnd; readonly tookMs: number };
 
 function hostedWorld({ isWarm = true, mode = 'auto' as 'auto' | 'tick' } = {}) {
@@ -66,10 +62,8 @@ function hostedWorld({ isWarm = true, mode = 'auto' as 'auto' | 'tick' } = {}) {
         await clock.advance(minuteMs - (late ?? 0));
       }
     },
-    async shown(name: string) {
-      const response = await world.request('GET', `/v1/namespaces/default/targets/${name}`);
-      const { status } = (await response.json()) as Shown;
-      return status.probes.map(({ result, reason }) => reason ?? result);
+    async said(name: string) {
+      return (await world.shown(name)).probes.map(({ result, reason }) => reason ?? result);
     },
   };
 }
@@ -101,14 +95,14 @@ for (const isWarm of [true, false])
       const stop = world.host();
       for (let minute = 0; minute < 10; minute += 1) {
         await world.minutes([1_000]);
-        assert.deepEqual(await world.shown('a'), ['success']);
+        assert.deepEqual(await world.said('a'), ['success']);
       }
       await world.minutes([undefined, undefined]);
-      assert.deepEqual(await world.shown('a'), ['success']);
+      assert.deepEqual(await world.said('a'), ['success']);
       await world.minutes([undefined, undefined]);
-      assert.deepEqual(await world.shown('a'), ['Late']);
+      assert.deepEqual(await world.said('a'), ['Late']);
       await world.minutes([1_000]);
-      assert.deepEqual(await world.shown('a'), ['success']);
+      assert.deepEqual(await world.said('a'), ['success']);
       await stop();
     });
 
@@ -120,8 +114,7 @@ for (const isWarm of [true, false])
       world.answers(() => 'failure');
       await world.minutes([1_000, 1_000, 1_000]);
       assert.equal((await world.status('a')).status.containerStatuses[0]?.ready, false);
-      const requests = world.published.filter((event) => event['detail-type'] === 'Container Restart Requested');
-      assert.equal(requests.length, 1);
+      assert.equal(world.told('Container Restart Requested').length, 1);
       await stop();
     });
 
@@ -163,7 +156,7 @@ test('a target that asks for less than a minute makes its shard resident, unless
     await world.minutes([1_000, 1_000, 1_000]);
     const probes = world.takeProbed().length;
     assert.ok(mode === 'auto' ? probes >= 17 : probes === 3, `${mode}: ${probes}`);
-    assert.deepEqual(await world.shown('a'), ['success'], 'as fresh as it can be');
+    assert.deepEqual(await world.said('a'), ['success'], 'as fresh as it can be');
     await stop();
   }
 });

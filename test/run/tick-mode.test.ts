@@ -5,7 +5,6 @@ import { describe, test } from 'node:test';
 import type { Attempt } from '../../shared/core/types.ts';
 import { sleep } from '../../shared/lib/clock.ts';
 import type { ShardMemory } from '../../shared/run/memory.ts';
-import type { Ports } from '../../shared/run/ports.ts';
 import { generationAttribute } from '../../shared/store/items.ts';
 import { layoutKey } from '../../shared/store/keys.ts';
 import { column } from '../support/columns.ts';
@@ -143,7 +142,7 @@ describe('from run to run', () => {
       await world.tick(options());
       const probes: number[] = [];
       for (let minute = 0; minute < 3; minute += 1) {
-        if (minute === 1) await world.request('POST', '/v1/namespaces/default/targets/a/probe');
+        if (minute === 1) await world.trigger('a');
         await world.toMinute();
         probes.push((await world.tick(options())).probes);
       }
@@ -313,38 +312,26 @@ describe('timekeeping lags a minute at most', () => {
 });
 
 describe('a prober in doubt', () => {
-  /** Canaries that nobody answers while the network is cut. */
-  const doubting = (network: { isCut: boolean }) => ({
-    wrap: (ports: Ports): Ports => ({
-      ...ports,
-      canaries: [{ host: '10.255.0.1', port: 443 }],
-      dial: async () => {
-        const failureClass = network.isCut ? 'CONNECT_TIMEOUT' : 'CONNECT_REFUSED';
-        return { kind: 'failed', failureClass, message: failureClass };
-      },
-    }),
-  });
-
   for (const [name, options] of Object.entries({ 'in one process': () => ({}), 'each in another process': cold }))
     test(`keeps every result, waits until it is sure of itself, and then does what it owes: ${name}`, async () => {
-      const world = tickWorld();
-      const network = { isCut: false };
-      const tick = () => world.tick({ ...options(), ...doubting(network) });
+      const world = tickWorld({ hasCanary: true });
+      const { network } = world;
+      const tick = () => world.tick(options());
       const readinessProbe = tcp(3_600, { failureThreshold: 1 });
       for (const target of ['a', 'b']) await world.put(target, { host: '10.0.0.1', readinessProbe });
       await tick();
       const result = async () => (await world.probe('a', 'main#readiness')).result;
       const degraded = async () => (await world.runRecord()).degraded;
-      network.isCut = true;
+      network.isDoubted = true;
       world.answers(failure);
-      await world.request('POST', '/v1/namespaces/default/targets/a/probe');
+      await world.trigger('a');
       for (const probes of [1, 0, 0]) {
         await world.toMinute();
         const blind = await tick();
         assert.deepEqual([blind.probes, await result(), await degraded()], [probes, 'success', true]);
         assert.ok(blind.tookMs > 50_000, 'it waits for its network');
       }
-      network.isCut = false;
+      network.isDoubted = false;
       await world.toMinute();
       const sound = await tick();
       assert.deepEqual([sound.probes, await result(), await degraded()], [1, 'failure', false]);
@@ -354,16 +341,16 @@ describe('a prober in doubt', () => {
     });
 
   test('that was wrong does what it held back in the same run', async () => {
-    const world = tickWorld();
-    const network = { isCut: false };
+    const world = tickWorld({ hasCanary: true });
+    const { network } = world;
     await world.put('a', { host: '10.0.0.1', readinessProbe: tcp(60, { failureThreshold: 1 }) });
-    await world.tick(doubting(network));
-    network.isCut = true;
+    await world.tick();
+    network.isDoubted = true;
     world.answers(failure);
     await world.toMinute();
-    const running = world.begin(doubting(network));
+    const running = world.begin();
     await world.clock.advance(500);
-    network.isCut = false;
+    network.isDoubted = false;
     assert.deepEqual(await world.clock.runUntil(running), { kind: 'slotDone' });
     assert.equal((await world.probe('a', 'main#readiness')).result, 'failure');
     assert.equal(world.takeProbed().length, 3);

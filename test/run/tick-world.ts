@@ -5,13 +5,12 @@ import type { ProbeInput } from '../../shared/core/spec-input.ts';
 import type { Attempt } from '../../shared/core/types.ts';
 import type { ShardMessage } from '../../shared/queue/queue.ts';
 import type { ShardMemory } from '../../shared/run/memory.ts';
-import type { Ports } from '../../shared/run/ports.ts';
 import { runReceived } from '../../shared/run/receipt.ts';
 import type { RunEnd } from '../../shared/run/run.ts';
-import { decodeRun, type RunRecord } from '../../shared/store/items.ts';
-import { layoutKey, runKey } from '../../shared/store/keys.ts';
+import { layoutKey } from '../../shared/store/keys.ts';
 import { currentLayout } from '../support/current-layout.ts';
-import { shardWorld } from '../support/shard-world.ts';
+import { shardMessage } from '../support/shard-messages.ts';
+import { shardWorld, type WorldOptions } from '../support/shard-world.ts';
 
 export const minuteMs = 60_000;
 export const tcp = (periodSeconds: number, more: Partial<ProbeInput> = {}): ProbeInput => ({
@@ -27,7 +26,6 @@ export type TickOptions = {
   readonly memory?: ShardMemory;
   readonly stop?: AbortSignal;
   readonly more?: Partial<ShardMessage>;
-  readonly wrap?: (ports: Ports) => Ports;
   /** How far the wall clock of the process is ahead of the schedule's. */
   readonly aheadMs?: number;
 };
@@ -38,14 +36,13 @@ export type ProbeAt = { readonly port: number; readonly atMs: number };
 
 type Answers = (port: number) => 'success' | 'failure' | Attempt | Promise<'success' | 'failure' | Attempt>;
 
-export function tickWorld() {
-  const world = shardWorld();
+export function tickWorld(options: WorldOptions = {}) {
+  const world = shardWorld(options);
   const { clock, store, random, log } = world;
   const ownMemory: ShardMemory = new Map();
   const probed: ProbeAt[] = [];
   let answers: Answers = () => 'success';
-  world.answer((request) => {
-    const port = 'port' in request ? request.port : 0;
+  world.answer((_, port) => {
     probed.push({ port, atMs: clock.nowMs() });
     return answers(port);
   });
@@ -57,14 +54,13 @@ export function tickWorld() {
     const { slot, endMs } = slotAt(shard, nowMs);
     const layout = await store.get(layoutKey);
     const generation = Number(layout?.['generation:00']);
-    const buckets = { from: 0, to: 256 };
-    return { kind: 'slot', shard: '00', generation, buckets, slot, slotEndMs: endMs, sentAtMs: nowMs, mode: 'tick' };
+    return shardMessage({ generation, slot, slotEndMs: endMs, sentAtMs: nowMs, mode: 'tick' });
   };
-  const begin = async ({ memory = ownMemory, stop, more, wrap = (ports) => ports, aheadMs = 0 }: TickOptions = {}) => {
+  const begin = async ({ memory = ownMemory, stop, more, aheadMs = 0 }: TickOptions = {}) => {
     await lay();
     const given = { ...(await message()), ...more };
     const ports = { ...world.ports(), clock: { ...clock, nowMs: () => clock.nowMs() + aheadMs } };
-    return runReceived(wrap(ports), given, given.slotEndMs + aheadMs, { memory, aheadMs, ...(stop && { stop }) });
+    return runReceived(ports, given, given.slotEndMs + aheadMs, { memory, aheadMs, ...(stop && { stop }) });
   };
 
   return {
@@ -87,12 +83,6 @@ export function tickWorld() {
     async toMinute(offsetMs = 0, minutes = 1): Promise<void> {
       const nextMs = (Math.floor(clock.nowMs() / minuteMs) + minutes) * minuteMs + offsetMs;
       await clock.advance(nextMs - clock.nowMs());
-    },
-    async runRecord(): Promise<RunRecord> {
-      const item = await store.get(runKey('00'));
-      const decoded = item && decodeRun(item);
-      if (decoded?.kind !== 'ok') throw new Error('no RUN');
-      return decoded.record;
     },
   };
 }

@@ -2,9 +2,10 @@
 
 import type { Holder } from '../../shared/run/holder.ts';
 import { holderOf } from '../../shared/run/new-holder.ts';
-import { startLoop } from '../../shared/run/probing/due-loop.ts';
+import { type Loop, startLoop } from '../../shared/run/probing/due-loop.ts';
 import type { HeldTarget } from '../../shared/run/probing/held-target.ts';
 import { adoptTarget } from '../../shared/run/probing/workers.ts';
+import type { Run } from '../../shared/run/run.ts';
 import { encodeEpoch } from '../../shared/store/items.ts';
 import { targetAddress } from '../../shared/store/keys.ts';
 import { readTarget } from '../../shared/table/targets.ts';
@@ -13,6 +14,8 @@ import type { ShardWorld } from './shard-world.ts';
 const token = 1;
 
 export type BareHolder = {
+  readonly run: Run;
+  readonly loop: Loop;
   readonly holder: Holder;
   /** Claims the bucket of a registered target of the namespace `default`, and holds the target. */
   hold(name: string): Promise<HeldTarget>;
@@ -20,8 +23,11 @@ export type BareHolder = {
 
 export function bareHolder(world: ShardWorld): BareHolder {
   const run = world.bareRun(token);
-  const holder = holderOf(run, startLoop(run), { targets: new Map(), takenOver: undefined, inDoubt: false });
+  const loop = startLoop(run);
+  const holder = holderOf(run, loop, { targets: new Map(), takenOver: undefined, inDoubt: false });
   return {
+    run,
+    loop,
     holder,
     async hold(name) {
       const address = targetAddress('default', name);

@@ -260,6 +260,19 @@ export function shardWorld({ startMs, wrapStore = (store) => store, hasCanary = 
   };
 }
 
+/** The world with these targets, held for so long. */
+export async function heldWorld(
+  targets: { readonly [name: string]: TargetSpecInput },
+  heldMs = 0,
+  options: WorldOptions = {},
+): Promise<{ readonly world: ShardWorld; readonly run: ShardRun }> {
+  const world = shardWorld(options);
+  for (const [name, spec] of Object.entries(targets)) await world.put(name, spec);
+  const run = await world.run();
+  await world.clock.advance(heldMs);
+  return { world, run };
+}
+
 export type ProbedOptions = WorldOptions & { readonly targets: number; readonly probe?: object };
 
 /** The world with targets `target-1`, `target-2` and so on, whose numbers are their ports, and with a canary beside them. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { shardWorld } from '../../support/shard-world.ts';
+import { heldWorld, shardWorld } from '../../support/shard-world.ts';
 
 const name = 'app';
 const hourly = { tcpSocket: { port: 1 }, periodSeconds: 3_600 };
@@ -10,9 +10,7 @@ const soonSeconds = 5;
 
 describe('a worker that has ended comes back and is probed at once', () => {
   test('when its probe comes back into the spec', async () => {
-    const world = shardWorld();
-    await world.put(name, { readinessProbe: hourly, livenessProbe: hourly });
-    await world.run();
+    const { world } = await heldWorld({ [name]: { readinessProbe: hourly, livenessProbe: hourly } });
     const readiness = () => world.probe(name, 'main#readiness');
     await world.until('probed', async () => (await readiness()).result === 'success');
     await world.put(name, { livenessProbe: hourly });
@@ -22,9 +20,7 @@ describe('a worker that has ended comes back and is probed at once', () => {
   });
 
   test('when its startup probe comes back: the container has to start again first', async () => {
-    const world = shardWorld();
-    await world.put(name, { startupProbe: hourly, readinessProbe: hourly });
-    await world.run();
+    const { world } = await heldWorld({ [name]: { startupProbe: hourly, readinessProbe: hourly } });
     const startup = () => world.probe(name, 'main#startup');
     await world.until('started', async () => (await startup()).result === 'success');
     await world.put(name, { readinessProbe: hourly });

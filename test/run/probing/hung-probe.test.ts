@@ -2,11 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ProbeRequest } from '../../../shared/core/handlers.ts';
 import { rememberHang } from '../../../shared/run/probing/hung-probe.ts';
 import { syncTarget } from '../../../shared/status-sync/sync.ts';
-import { decodeEvent, decodeTarget } from '../../../shared/store/items.ts';
-import { prefixEnd, targetAddress, targetKey } from '../../../shared/store/keys.ts';
+import { decodeTarget } from '../../../shared/store/items.ts';
+import { targetAddress, targetKey } from '../../../shared/store/keys.ts';
 import { column } from '../../support/columns.ts';
 import { type ShardWorld, shardWorld } from '../../support/shard-world.ts';
 
@@ -19,11 +18,11 @@ async function heldWorld() {
   await world.put('bad', spec(badPort));
   await world.put('good', spec(goodPort));
   const asked: number[] = [];
-  world.answer((request: ProbeRequest) => {
-    if (request.kind === 'tcp') asked.push(request.port);
+  world.answer((_, port) => {
+    asked.push(port);
     return 'success';
   });
-  await world.clock.advance(world.message().slotEndMs - world.clock.nowMs());
+  await world.toNextSlot();
   const run = await world.run();
   await world.clock.advance(12_000);
   return { world, run, asked };
@@ -53,21 +52,8 @@ async function askedInAMinute({ world, asked }: Awaited<ReturnType<typeof heldWo
   };
 }
 
-type Shown = {
-  readonly status: { readonly conditions: readonly { readonly type: string; readonly status: string }[] };
-};
-
-const shownReadiness = async (world: ShardWorld, name: string) => {
-  const answer = await world.request('GET', `/v1/namespaces/default/targets/${name}`);
-  const { status } = (await answer.json()) as Shown;
-  return status.conditions.find(({ type }) => type === 'Ready')?.status;
-};
-
-const storyOf = async (world: ShardWorld, name: string) => {
-  const { eventsPk, prefix } = targetAddress('default', name);
-  const items = await world.store.query({ pk: eventsPk, from: prefix, to: prefix + prefixEnd });
-  return items.map((item) => decodeEvent(item)).flatMap((decoded) => (decoded.kind === 'ok' ? [decoded.record] : []));
-};
+const shownReadiness = async (world: ShardWorld, name: string) =>
+  (await world.shown(name)).conditions.find(({ type }) => type === 'Ready')?.status;
 
 test('one hang changes nothing', async () => {
   const held = await heldWorld();
@@ -89,7 +75,7 @@ test('after the second hang it is not made, its result becomes Unknown, and ever
   assert.match(shown?.detail ?? '', /^main#readiness: the prober hung 2 times .* a change of the target's spec /);
   assert.equal(await shownReadiness(world, 'bad'), 'Unknown');
   assert.equal(await shownReadiness(world, 'good'), 'True');
-  const told = (await storyOf(world, 'bad')).filter(({ reason }) => reason === 'ProberError');
+  const told = (await world.history('bad')).filter(({ reason }) => reason === 'ProberError');
   assert.match(told[0]?.message ?? '', /^readiness probe could not be made: the prober hung 2 times /);
   assert.deepEqual(
     column(
@@ -118,7 +104,7 @@ test('the next holder leaves it alone from the beginning', async () => {
   run.crash();
   await hang(world, 'bad');
   await hang(world, 'bad');
-  await world.clock.advance(world.message().slotEndMs - world.clock.nowMs());
+  await world.toNextSlot();
   asked.length = 0;
   await world.run();
   await world.clock.advance(30_000);

@@ -3,8 +3,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Attempt } from '../../../shared/core/types.ts';
-import { decodeEvent } from '../../../shared/store/items.ts';
-import { prefixEnd, targetAddress } from '../../../shared/store/keys.ts';
 import { columns } from '../../support/columns.ts';
 import { type ShardWorld, shardWorld } from '../../support/shard-world.ts';
 
@@ -16,21 +14,14 @@ const missing = (): Attempt => ({
   timings: { totalMs: 1 },
 });
 
-const troubles = async (world: ShardWorld) => {
-  const { eventsPk, prefix } = targetAddress('default', 'a');
-  const items = await world.store.query({ pk: eventsPk, from: prefix, to: prefix + prefixEnd });
-  const records = items.flatMap((item) => {
-    const decoded = decodeEvent(item);
-    return decoded.kind === 'ok' ? [decoded.record] : [];
-  });
-  return records.filter(({ reason }) => reason === 'ProberError');
-};
+const troubles = async (world: ShardWorld) =>
+  (await world.history('a')).filter(({ reason }) => reason === 'ProberError');
 
 const livingWorld = async () => {
   const world = shardWorld();
   await world.put('a', { livenessProbe: { tcpSocket: { port: 1 }, periodSeconds: 10, failureThreshold: 1 } });
   // From the beginning of a slot, so that one run has all of it.
-  await world.clock.advance(world.message().slotEndMs - world.clock.nowMs());
+  await world.toNextSlot();
   await world.run();
   await world.clock.advance(20_000);
   return world;

@@ -10,7 +10,7 @@ import { probeRoom } from '../../../shared/run/probing/sockets.ts';
 import { adoptTarget } from '../../../shared/run/probing/workers.ts';
 import { readTarget } from '../../../shared/table/targets.ts';
 import { bareHolder } from '../../support/bare-holder.ts';
-import { failing, healthy, probedWorld, shardWorld } from '../../support/shard-world.ts';
+import { failing, healthy, heldWorld, probedWorld, shardWorld } from '../../support/shard-world.ts';
 
 const readinessProbe = { tcpSocket: { port: 1 }, periodSeconds: 10 };
 
@@ -137,10 +137,7 @@ test('a spec that changes while the commit of a result is under way starts the c
 });
 
 test('a denied dial makes the result unknown at once, until the next verdict', async () => {
-  const world = shardWorld();
-  await world.put('checkout', { readinessProbe });
-  await world.run();
-  await world.clock.advance(15_000);
+  const { world } = await heldWorld({ checkout: { readinessProbe } }, 15_000);
   const stored = async () => {
     const { result, unknown } = await world.probe('checkout', 'main#readiness');
     const ready = (await world.status('checkout')).status.conditions.find(({ type }) => type === 'Ready');

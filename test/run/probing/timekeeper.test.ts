@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { sleep } from '../../../shared/lib/clock.ts';
-import { holderOf } from '../../../shared/run/new-holder.ts';
-import { startLoop } from '../../../shared/run/probing/due-loop.ts';
 import { tendTargets } from '../../../shared/run/probing/timekeeper.ts';
-import { adoptTarget } from '../../../shared/run/probing/workers.ts';
 import { syncTarget } from '../../../shared/status-sync/sync.ts';
-import { targetAddress } from '../../../shared/store/keys.ts';
 import type { Store } from '../../../shared/store/store.ts';
-import { readTarget } from '../../../shared/table/targets.ts';
+import { bareHolder } from '../../support/bare-holder.ts';
 import { column } from '../../support/columns.ts';
 import { writeSettled } from '../../support/settled-targets.ts';
-import { shardWorld } from '../../support/shard-world.ts';
+import { heldWorld, shardWorld } from '../../support/shard-world.ts';
 
 const targets = 300;
 const readMs = 20;
@@ -62,12 +58,9 @@ async function massWorld() {
 }
 
 /** How often each target was published as failed. */
-const timesPublished = ({ published }: ReturnType<typeof shardWorld>): readonly number[] => {
+const timesPublished = ({ told }: ReturnType<typeof shardWorld>): readonly number[] => {
   const times = new Map<string, number>();
-  for (const event of published) {
-    if (event['detail-type'] !== 'Probe Result Changed' || !('target' in event.detail)) continue;
-    times.set(event.detail.target.name, (times.get(event.detail.target.name) ?? 0) + 1);
-  }
+  for (const { target } of told('Probe Result Changed')) times.set(target.name, (times.get(target.name) ?? 0) + 1);
   return [...times.values()];
 };
 
@@ -108,10 +101,7 @@ describe('a result that STATUS has not taken in', () => {
   const readinessProbe = { tcpSocket: { port: 1 }, periodSeconds: 10, failureThreshold: 1 };
 
   test('is published every 10 s, and no other sync is asked for', async () => {
-    const world = shardWorld();
-    await world.put('checkout', { readinessProbe });
-    await world.run();
-    await world.clock.advance(30_000);
+    const { world } = await heldWorld({ checkout: { readinessProbe } }, 30_000);
     world.sync(false);
     world.published.length = 0;
     world.answer(() => 'failure');
@@ -125,13 +115,9 @@ describe('a result that STATUS has not taken in', () => {
     const world = shardWorld();
     await world.put('checkout', { readinessProbe });
     await world.clock.advance(0);
-    const address = targetAddress('default', 'checkout');
     await world.clock.runUntil(syncTarget(world, { namespace: 'default', name: 'checkout' }));
-    const read = await readTarget(world.store, address);
-    assert.ok(read);
-    const run = world.bareRun(1);
-    const holder = holderOf(run, startLoop(run), { targets: new Map(), takenOver: undefined, inDoubt: false });
-    const held = adoptTarget(holder, read, {});
+    const { holder, hold } = bareHolder(world);
+    const held = await hold('checkout');
     held.unacked.set('main#readiness', { version: 7, publishedAtMs: Number.NEGATIVE_INFINITY });
     world.published.length = 0;
     await world.clock.runUntil(tendTargets(holder, [held]));
