@@ -1,4 +1,4 @@
-/** A schedule over a store in memory, a queue in process and a bus that can be told to fail, under a virtual clock. */
+/** A schedule in the simulated world, with a queue in process and a bus that takes only what the test lets it take. */
 import type { Bus } from '../../shared/bus/bus.ts';
 import type { BusEvent } from '../../shared/bus/events.ts';
 import type { Layout, LayoutShard } from '../../shared/core/layout.ts';
@@ -10,12 +10,9 @@ import { reasonToDrop } from '../../shared/run/receipt.ts';
 import { runSchedule, type ScheduleOptions } from '../../shared/schedule/schedule.ts';
 import { changeCounted, decodeLayout, encodeRun, encodeTarget, type RunRecord } from '../../shared/store/items.ts';
 import { bucketOf, layoutKey, targetAddress, targetHash, targetKey } from '../../shared/store/keys.ts';
-import { sqliteStore } from '../../shared/store/sqlite.ts';
 import type { Item, Operation, Query, Store } from '../../shared/store/store.ts';
 import { specOf, targetRecordOf, tcpProbe } from '../support/pods.ts';
-import { recordingLog } from '../support/recording-log.ts';
-import { seededRandom } from '../support/seeded-random.ts';
-import { virtualClock } from '../support/virtual-clock.ts';
+import { shardWorld } from '../support/shard-world.ts';
 
 export const minuteMs = 60_000;
 
@@ -25,11 +22,8 @@ const startMs = Date.UTC(2030, 0, 1) - (Date.UTC(2030, 0, 1) % residentSlotMs) +
 export type Sent = { readonly message: ShardMessage; readonly group: string; readonly deduplicationId: string };
 
 export function scheduleWorld(options: ScheduleOptions = {}) {
-  const clock = virtualClock({ startMs });
-  const log = recordingLog();
-  const random = seededRandom(1);
   const queries: Query[] = [];
-  const store = countedStore(sqliteStore({ path: ':memory:' }), queries);
+  const { clock, store, random, log } = shardWorld({ startMs, wrapStore: (inner) => countedStore(inner, queries) });
   const inner = inProcessQueue({ clock, visibilityMs: 15_000, retentionMs: 3_600_000 });
   const sent: Sent[] = [];
   const events: BusEvent[] = [];
@@ -95,15 +89,13 @@ export function scheduleWorld(options: ScheduleOptions = {}) {
 
 export type ScheduleWorld = ReturnType<typeof scheduleWorld>;
 
-function countedStore(store: Store, queries: Query[]): Store {
-  return {
-    ...store,
-    query: (query) => {
-      queries.push(query);
-      return store.query(query);
-    },
-  };
-}
+const countedStore = (store: Store, queries: Query[]): Store => ({
+  ...store,
+  query(query) {
+    queries.push(query);
+    return store.query(query);
+  },
+});
 
 const runOf = (shard: LayoutShard, nowMs: number, fields: Partial<RunRecord>): RunRecord => {
   const slotted = { from: shard.from, mode: shard.mode === 'tick' ? ('tick' as const) : ('resident' as const) };

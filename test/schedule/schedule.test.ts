@@ -16,10 +16,20 @@ const names = (sent: readonly { readonly deduplicationId: string }[]) =>
 const tiny: Capacity = { cpu: 1, sockets: 2 };
 const hanging = { periodSeconds: 10, timeoutSeconds: 10 };
 
+const residentSlot = ({ clock }: ScheduleWorld, laterMs = 0) =>
+  slotAt({ from: 0, mode: 'resident' }, clock.nowMs() + laterMs);
+
 async function onlyShard(world: ScheduleWorld): Promise<LayoutShard> {
   const [shard, ...others] = (await world.layout()).shards;
   assert.ok(shard && others.length === 0);
   return shard;
+}
+
+/** A world with two targets that are too much for one holder. */
+async function splitWorld() {
+  const world = scheduleWorld({ capacity: tiny });
+  for (const bucket of ['10', '90']) await world.register(nameIn(bucket), hanging);
+  return world;
 }
 
 /** A world with one target in one resident shard that somebody holds, at the beginning of a slot. */
@@ -28,12 +38,12 @@ async function heldWorld() {
   await world.register('checkout');
   await world.tick();
   const shard = await onlyShard(world);
-  const { endMs } = slotAt({ from: 0, mode: 'resident' }, world.clock.nowMs());
+  const { endMs } = residentSlot(world);
   await world.advance(endMs - world.clock.nowMs());
   await world.beat(shard);
   world.takeSent();
   world.takeEvents();
-  return { world, shard, slot: slotAt({ from: 0, mode: 'resident' }, world.clock.nowMs()).slot };
+  return { world, shard, slot: residentSlot(world).slot };
 }
 
 describe('with no targets', () => {
@@ -77,8 +87,7 @@ describe('with no targets', () => {
 
 describe('a layout', () => {
   test('is announced once the queue has taken all its messages, be it a minute later', async () => {
-    const world = scheduleWorld({ capacity: tiny });
-    for (const bucket of ['10', '90']) await world.register(nameIn(bucket), hanging);
+    const world = await splitWorld();
     world.refused.groups.add('00');
     await world.tick();
     const announced = async () => (await world.store.get(layoutKey))?.announced;
@@ -121,9 +130,9 @@ describe('messages of a slot', () => {
   test('say which buckets, which generation and until when', async () => {
     const { world, shard } = await heldWorld();
     await world.advance(9 * minuteMs);
-    await world.beat(shard, { slot: slotAt({ from: 0, mode: 'resident' }, world.clock.nowMs()).slot });
+    await world.beat(shard, { slot: residentSlot(world).slot });
     await world.tick();
-    const { slot, endMs } = slotAt({ from: 0, mode: 'resident' }, world.clock.nowMs() + 4 * minuteMs);
+    const { slot, endMs } = residentSlot(world, 4 * minuteMs);
     assert.deepEqual(world.sent[0]?.message, {
       kind: 'slot',
       shard: '00',
@@ -157,8 +166,7 @@ describe('messages of a slot', () => {
   });
 
   test('of one shard that the queue does not take do not hold up the others', async () => {
-    const world = scheduleWorld({ capacity: tiny });
-    for (const bucket of ['10', '90']) await world.register(nameIn(bucket), hanging);
+    const world = await splitWorld();
     world.refused.groups.add('00');
     const outcome = await world.tick();
     assert.ok(outcome.layout.length > 1);
@@ -242,8 +250,7 @@ describe('whenever the schedule runs', () => {
 
 describe('a layout that changes in the middle of a slot', () => {
   test('sends the new ranges their messages at once, leaves the others alone and makes old messages worthless', async () => {
-    const world = scheduleWorld({ capacity: tiny });
-    for (const bucket of ['10', '90']) await world.register(nameIn(bucket), hanging);
+    const world = await splitWorld();
     const before = (await world.tick()).layout;
     const old = world.takeSent();
     assert.deepEqual(before.map(({ shard }) => shard).slice(0, 1), ['00']);
@@ -308,8 +315,7 @@ describe('a layout that changes in the middle of a slot', () => {
   });
 
   test('is made by one of two schedules at once', async () => {
-    const world = scheduleWorld({ capacity: tiny });
-    for (const bucket of ['10', '90']) await world.register(nameIn(bucket), hanging);
+    const world = await splitWorld();
     const [one, other] = await world.clock.runUntil(Promise.all([world.ticks(), world.ticks()]));
     assert.deepEqual(one?.layout, other?.layout);
     assert.equal((await world.layout()).version, 1);
@@ -440,6 +446,7 @@ async function unheldWorld() {
 
 describe('of a shard that nobody holds', () => {
   const told = (world: ScheduleWorld) => world.takeEvents().map(({ detailType, detail }) => [detailType, detail.id]);
+  const kinds = (world: ScheduleWorld) => told(world).map(([detailType]) => detailType);
 
   test('subscribers learn after a minute, again each minute, and once that it is over', async () => {
     const { world, shard } = await heldWorld();
@@ -494,38 +501,23 @@ describe('of a shard that nobody holds', () => {
       await world.beat(shard);
       await world.tick();
     }
-    assert.deepEqual(
-      told(world).map(([detailType]) => detailType),
-      ['Prober Recovered'],
-    );
+    assert.deepEqual(kinds(world), ['Prober Recovered']);
   });
 
   test('a new layout alone is no recovery: somebody has to beat in every part of the range', async () => {
     const world = await unheldWorld();
-    assert.deepEqual(
-      told(world).map(([detailType]) => detailType),
-      ['Prober Degraded'],
-    );
+    assert.deepEqual(kinds(world), ['Prober Degraded']);
     await world.register(nameIn('90'), hanging);
     const { layout } = await world.tick();
     const [low, high] = layout;
     assert.ok(low && high && layout.length === 2);
-    assert.deepEqual(
-      told(world).map(([detailType]) => detailType),
-      ['Prober Degraded'],
-    );
+    assert.deepEqual(kinds(world), ['Prober Degraded']);
     await world.beat(low);
     await world.tick();
-    assert.deepEqual(
-      told(world).map(([detailType]) => detailType),
-      ['Prober Degraded'],
-    );
+    assert.deepEqual(kinds(world), ['Prober Degraded']);
     await world.beat(high);
     await world.tick();
-    assert.deepEqual(
-      told(world).map(([detailType]) => detailType),
-      ['Prober Recovered'],
-    );
+    assert.deepEqual(kinds(world), ['Prober Recovered']);
   });
 
   test('in a new layout a holder whose clock is wrong is one all the same', async () => {
@@ -542,9 +534,6 @@ describe('of a shard that nobody holds', () => {
     await world.advance(3_000);
     await beats(8);
     await world.clock.runUntil(ticked);
-    assert.deepEqual(
-      told(world).map(([detailType]) => detailType),
-      ['Prober Recovered'],
-    );
+    assert.deepEqual(kinds(world), ['Prober Recovered']);
   });
 });

@@ -20,6 +20,9 @@ const errorOf = (failureClass: FailureClass): ProbeReport => ({
 const refused: DialFailure = { kind: 'failed', failureClass: 'CONNECT_REFUSED', message: 'refused' };
 const dark: DialFailure = { kind: 'failed', failureClass: 'CONNECT_TIMEOUT', message: 'i/o timeout' };
 
+/** A result that changes something, and that the network may have made. */
+const asked = { reach: 'network', changes: true, confirms: false } as const;
+
 type World = { readonly canaries?: readonly string[]; readonly inDoubt?: boolean };
 
 /** A prober with these canaries, each of which answers while it is not in `cut`; a dial takes 900 ms when it is. */
@@ -86,7 +89,7 @@ describe('a prober that is all right', () => {
   test('asks once for all that failed before', async () => {
     const { clock, self, dialed } = world();
     const watched = Array.from({ length: 100 }, () => self.watch());
-    const judging = watched.map(({ judge }) => judge(failure, { reach: 'network', changes: true, confirms: false }));
+    const judging = watched.map(({ judge }) => judge(failure, asked));
     await clock.runUntil(Promise.all(judging));
     assert.equal(dialed.length, 2);
   });
@@ -95,7 +98,7 @@ describe('a prober that is all right', () => {
     const { clock, self, dialed } = world({ canaries: ['10.0.0.1'] });
     const judging: Promise<unknown>[] = [];
     for (let at = 0; at < 100; at += 1) {
-      judging.push(self.watch().judge(failure, { reach: 'network', changes: true, confirms: false }));
+      judging.push(self.watch().judge(failure, asked));
       await clock.advance(10);
     }
     await clock.runUntil(Promise.all(judging));
@@ -146,7 +149,7 @@ describe('a prober whose network is gone', () => {
     assert.equal(self.health().kind, 'doubtful');
     await clock.advance(3_000);
     assert.equal(self.health().kind, 'sound');
-    const judged = early.judge(failure, { reach: 'network', changes: true, confirms: false });
+    const judged = early.judge(failure, asked);
     assert.notEqual(await clock.runUntil(judged), failure);
     assert.equal(await probe(failure), 'counts');
   });
@@ -164,9 +167,9 @@ describe('a prober whose network is gone', () => {
   test('still believes targets on loopback, for which its own listener speaks', async () => {
     const { clock, self, cutOne } = world({ canaries: ['10.0.0.1', '127.0.0.1'] });
     cutOne('10.0.0.1');
-    const judged = self.watch().judge(failure, { reach: 'loopback', changes: true, confirms: false });
+    const judged = self.watch().judge(failure, { ...asked, reach: 'loopback' });
     assert.equal(await clock.runUntil(judged), failure);
-    const other = self.watch().judge(failure, { reach: 'network', changes: true, confirms: false });
+    const other = self.watch().judge(failure, asked);
     assert.notEqual(await clock.runUntil(other), failure);
   });
 
@@ -210,31 +213,25 @@ test('self-health is logged when it changes, not with each examination', async (
 });
 
 describe('a prober that stood still', () => {
-  test('does not count what it took for a time-out', async () => {
-    const { clock, self } = world();
-    const watched = self.watch();
-    await clock.advance(200);
-    clock.stand(3_000);
-    const judged = await watched.judge(failure, { reach: 'network', changes: true, confirms: false });
-    assert.equal(judged.conclusion.kind === 'error' && judged.conclusion.error, 'the prober stood still');
-    watched.done();
-  });
-
-  test('has not seen a target again that was down before', async () => {
-    const { clock, self } = world();
-    const watched = self.watch();
-    await clock.advance(200);
-    clock.stand(3_000);
-    const judged = await watched.judge(failure, { reach: 'network', changes: false, confirms: false });
-    assert.equal(judged.conclusion.kind === 'error' && judged.conclusion.error, 'the prober stood still');
-    watched.done();
-  });
+  for (const [name, changes] of [
+    ['does not count what it took for a time-out', true],
+    ['has not seen a target again that was down before', false],
+  ] as const)
+    test(name, async () => {
+      const { clock, self } = world();
+      const watched = self.watch();
+      await clock.advance(200);
+      clock.stand(3_000);
+      const judged = await watched.judge(failure, { ...asked, changes });
+      assert.equal(judged.conclusion.kind === 'error' && judged.conclusion.error, 'the prober stood still');
+      watched.done();
+    });
 
   test('counts what it was answered all the same', async () => {
     const { clock, self } = world();
     const watched = self.watch();
     clock.stand(3_000);
-    assert.equal(await watched.judge(success, { reach: 'network', changes: true, confirms: false }), success);
+    assert.equal(await watched.judge(success, asked), success);
     watched.done();
   });
 
@@ -255,12 +252,12 @@ describe('the end of a run', () => {
   test('is not waited for by what is being judged, and makes it void', async () => {
     const { clock, self, cutAll } = world();
     cutAll();
-    const judging = self.watch().judge(failure, { reach: 'network', changes: true, confirms: false });
+    const judging = self.watch().judge(failure, asked);
     await clock.advance(100);
     const stopped = self.stop();
     await clock.runUntil(stopped);
     assert.notEqual(await judging, failure);
-    assert.notEqual(await self.watch().judge(failure, { reach: 'network', changes: true, confirms: false }), failure);
+    assert.notEqual(await self.watch().judge(failure, asked), failure);
   });
 
   test('ends a doubt, too', async () => {
