@@ -1,11 +1,13 @@
 /** What a beat confirms, and what it does not. */
+
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { lastBeat } from '../../shared/core/beat.ts';
 import { sleep } from '../../shared/lib/clock.ts';
 import { runKey } from '../../shared/store/keys.ts';
 import type { Operation, Store, WriteOutcome } from '../../shared/store/store.ts';
-import { shardWorld } from '../support/shard-world.ts';
+import { heldWorld as held, type ShardWorld, shardWorld } from '../support/shard-world.ts';
+import { beforeWrite } from '../support/store-wraps.ts';
 
 const isBeat = ([operation]: readonly Operation[]): boolean =>
   operation?.kind === 'update' && operation.key.pk === runKey('00').pk && operation.set?.beat !== 0;
@@ -14,21 +16,15 @@ const isBeat = ([operation]: readonly Operation[]): boolean =>
 async function heldWorld(outcome: WriteOutcome, isApplied: boolean) {
   let isFaulty = false;
   let beats = 0;
-  const faulty = (store: Store): Store => ({
-    ...store,
-    get: (key, options) => store.get(key, options),
-    query: (query) => store.query(query),
-    async write(operations, options) {
-      if (!isFaulty || !isBeat(operations)) return store.write(operations, options);
+  const faulty = (store: Store) =>
+    beforeWrite(async (operations, options) => {
+      if (!isFaulty || !isBeat(operations)) return undefined;
       beats += 1;
       if (isApplied) await store.write(operations, options);
       return outcome;
-    },
-  });
-  const world = shardWorld({ wrapStore: faulty });
-  await world.put('checkout', { readinessProbe: { tcpSocket: { port: 80 } } });
-  const run = await world.run();
-  await world.clock.advance(6_000);
+    })(store);
+  const spec = { readinessProbe: { tcpSocket: { port: 80 } } };
+  const { world, run } = await held({ checkout: spec }, 6_000, { wrapStore: faulty });
   isFaulty = true;
   return {
     world,
@@ -72,16 +68,11 @@ test('no beat follows the last one, whenever within the interval of two the slot
   const writeMs = 100;
   const lasts: unknown[] = [];
   for (let heldMs = 5_000; heldMs < 10_500; heldMs += writeMs) {
-    const slow = (store: Store): Store => ({
-      ...store,
-      get: (key, options) => store.get(key, options),
-      query: (query) => store.query(query),
-      async write(operations, options) {
-        if (isBeat(operations)) await sleep(world.clock, writeMs);
-        return store.write(operations, options);
-      },
+    const slow = beforeWrite(async (operations) => {
+      if (isBeat(operations)) await sleep(world.clock, writeMs);
+      return undefined;
     });
-    const world = shardWorld({ wrapStore: slow });
+    const world: ShardWorld = shardWorld({ wrapStore: slow });
     const run = await world.run({ slotEndMs: world.clock.nowMs() + heldMs });
     await world.clock.runUntil(run.ended);
     lasts.push((await world.store.get(runKey('00')))?.beat);

@@ -1,4 +1,5 @@
 /** Checkpoints of buckets that are too large for one item, and of those that cannot be stored at all. */
+
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { sleep } from '../../shared/lib/clock.ts';
@@ -18,6 +19,7 @@ import { bucketPk, checkpointKey, targetAddress } from '../../shared/store/keys.
 import type { Store } from '../../shared/store/store.ts';
 import { longestEntries } from '../support/longest-entries.ts';
 import { probedWorld, type ShardWorld, shardWorld } from '../support/shard-world.ts';
+import { beforeWrite } from '../support/store-wraps.ts';
 
 const bucket = '3c';
 
@@ -53,13 +55,9 @@ test('the checkpoint of 20,000 targets of one bucket with the longest names is s
 
 test('items that are not needed any more lose their entries, and what stayed the same is not written again', async () => {
   let writes = 0;
-  const counting = (store: Store): Store => ({
-    get: (key, options) => store.get(key, options),
-    query: (query) => store.query(query),
-    write(operations, options) {
-      writes += 1;
-      return store.write(operations, options);
-    },
+  const counting = beforeWrite(() => {
+    writes += 1;
+    return undefined;
   });
   const { write, items } = await checkpointWorld(counting);
   const entries = longestEntries(bucket, 2_000);
@@ -108,16 +106,10 @@ test('an entry that a crash left in two items counts as it was written last', ()
 
 describe('a checkpoint that cannot be stored', () => {
   test('is logged; the others are written, and the run goes on', async () => {
-    const refusing = (store: Store): Store => ({
-      get: (key, options) => store.get(key, options),
-      query: (query) => store.query(query),
-      async write(operations, options) {
-        const isRefused = operations.some(
-          ({ kind, ...rest }) => kind === 'put' && JSON.stringify(rest).includes('#0001"'),
-        );
-        if (isRefused) throw new Error('no store could do that');
-        return store.write(operations, options);
-      },
+    const refusing = beforeWrite((operations) => {
+      const isRefused = operations.some((one) => one.kind === 'put' && JSON.stringify(one).includes('#0001"'));
+      if (isRefused) throw new Error('no store could do that');
+      return undefined;
     });
     const { write, items, run, log } = await checkpointWorld(refusing);
     await write(longestEntries(bucket, 2_000));
@@ -132,13 +124,10 @@ describe('a checkpoint that cannot be stored', () => {
 async function owedAfter(runMs: number, writeMs: number): Promise<readonly string[]> {
   const world: ShardWorld = await probedWorld({
     targets: 0,
-    wrapStore: (store) => ({
-      ...store,
-      async write(operations, options) {
-        const isCheckpoint = operations.some((each) => each.kind === 'put' && each.item.kind === 'CHECKPOINT');
-        if (isCheckpoint) await sleep(world.clock, writeMs);
-        return store.write(operations, options);
-      },
+    wrapStore: beforeWrite(async (operations) => {
+      const isCheckpoint = operations.some((each) => each.kind === 'put' && each.item.kind === 'CHECKPOINT');
+      if (isCheckpoint) await sleep(world.clock, writeMs);
+      return undefined;
     }),
   });
   const names = Array.from({ length: 20 }, (_, at) => `cart-${at}`);

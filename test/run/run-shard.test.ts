@@ -9,6 +9,7 @@ import { decodeCheckpoint, decodeEvent } from '../../shared/store/items.ts';
 import { bucketPk, changesPk, checkpointKey, latestKey, runKey, targetAddress } from '../../shared/store/keys.ts';
 import { column } from '../support/columns.ts';
 import { heldWorld, type ShardWorld, shardWorld } from '../support/shard-world.ts';
+import { beforeWrite } from '../support/store-wraps.ts';
 
 const tcp: ProbeInput = { tcpSocket: { port: 1 }, periodSeconds: 1 };
 const name = 'checkout';
@@ -71,18 +72,11 @@ describe('a streak', () => {
 
   test('of equal results writes nothing', async () => {
     let writes = 0;
-    const world = shardWorld({
-      wrapStore: (store) => ({
-        ...store,
-        write: (operations, options) => {
-          writes += 1;
-          return store.write(operations, options);
-        },
-      }),
+    const wrapStore = beforeWrite(() => {
+      writes += 1;
+      return undefined;
     });
-    await world.put(name, { readinessProbe: tcp });
-    await world.run();
-    await world.clock.advance(20_000);
+    const { world } = await heldWorld({ [name]: { readinessProbe: tcp } }, 20_000, { wrapStore });
     const [writesBefore, probesBefore] = [writes, world.probes()];
     await world.clock.advance(30_000);
     assert.equal(writes - writesBefore, 6, 'the beat alone');
@@ -349,13 +343,10 @@ describe('a spec that changes while its target is held', () => {
 
   test('that regains a probe while its worker ends has a worker again', async () => {
     const world: ShardWorld = shardWorld({
-      wrapStore: (store) => ({
-        ...store,
-        write: async (operations, options) => {
-          const ends = operations.some((operation) => operation.kind === 'update' && operation.set?.ended === true);
-          if (ends) await sleep(world.clock, 4_000);
-          return store.write(operations, options);
-        },
+      wrapStore: beforeWrite(async (operations) => {
+        const ends = operations.some((operation) => operation.kind === 'update' && operation.set?.ended === true);
+        if (ends) await sleep(world.clock, 4_000);
+        return undefined;
       }),
     });
     await world.put(name, { readinessProbe: tcp, livenessProbe: tcp });

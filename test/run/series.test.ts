@@ -1,17 +1,16 @@
 /** Metric series of a shard that its holder gave up in doubt, and took again. */
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Store, StoreUnavailable } from '../../shared/store/store.ts';
+import { StoreUnavailable } from '../../shared/store/store.ts';
 import { probedWorld } from '../support/shard-world.ts';
+import { beforeWrite } from '../support/store-wraps.ts';
 
 test('a doubt ends no metric series of a shard that the process holds again, but those of what has left', async () => {
   let isOut = false;
   const world = await probedWorld({
     targets: 3,
-    wrapStore: (store: Store) => ({
-      ...store,
-      write: (...asked) => (isOut ? Promise.reject(new StoreUnavailable('out')) : store.write(...asked)),
-    }),
+    wrapStore: beforeWrite(() => (isOut ? Promise.reject(new StoreUnavailable('out')) : undefined)),
   });
   const { clock } = world;
   const removed = () => world.removedSeries.map(({ pod }) => pod);

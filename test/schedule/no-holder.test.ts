@@ -4,6 +4,7 @@ import type { BusEvent } from '../../shared/bus/events.ts';
 import type { ScheduledShard } from '../../shared/schedule/messages.ts';
 import { tellNoHolder } from '../../shared/schedule/no-holder.ts';
 import type { RunRecord } from '../../shared/store/items.ts';
+import { beforeWrite } from '../support/store-wraps.ts';
 import { minuteMs, scheduleWorld } from './schedule-world.ts';
 
 describe('a shard without a holder whose range changes', () => {
@@ -53,16 +54,13 @@ describe('two schedules that look in the same moment', () => {
     const nowMs = world.clock.nowMs();
     let isFirst = true;
     /** The other schedule, which knows of one shard only, is faster. */
-    const store: typeof world.store = {
-      ...world.store,
-      write: async (...request) => {
-        if (isFirst) {
-          isFirst = false;
-          await tellNoHolder(world, [high], nowMs);
-        }
-        return world.store.write(...request);
-      },
-    };
+    const store = beforeWrite(async () => {
+      if (isFirst) {
+        isFirst = false;
+        await tellNoHolder(world, [high], nowMs);
+      }
+      return undefined;
+    })(world.store);
     await world.clock.runUntil(tellNoHolder({ ...world, store }, [low, high], nowMs));
     const degraded = rangesOf(world.takeEvents(), 'Prober Degraded');
     assert.deepEqual(new Set(degraded), new Set(['00-7f', '80-ff']));

@@ -8,29 +8,26 @@ import { commitQueue } from '../../../shared/run/commit/queue.ts';
 import { decodeProbe, encodeEpoch, encodeProbe } from '../../../shared/store/items.ts';
 import { eventKey, probeKey, targetAddress } from '../../../shared/store/keys.ts';
 import { operationKey } from '../../../shared/store/operation.ts';
-import type { Operation, Store } from '../../../shared/store/store.ts';
+import type { Operation, Store, WriteOutcome } from '../../../shared/store/store.ts';
 import { operationsMax } from '../../../shared/store/store.ts';
-import { shardWorld } from '../../support/shard-world.ts';
+import { type ShardWorld, shardWorld } from '../../support/shard-world.ts';
+import { beforeWrite } from '../../support/store-wraps.ts';
 import { unhealthyEvent } from '../../support/unhealthy-event.ts';
 
 const token = 7;
+const conflict: WriteOutcome = { kind: 'refused', refusals: [{ index: 0, kind: 'conflict' }] };
 
 type Write = { readonly atMs: number; readonly operations: readonly Operation[] };
 
 /** A queue over a store with this many probes, each of a target of its own. */
 async function queueOf(count: number, wrap: (store: Store) => Store = (store) => store, bucket?: string) {
   const writes: Write[] = [];
-  const world = shardWorld({
-    wrapStore: (store) => {
-      const wrapped = wrap(store);
-      return {
-        ...wrapped,
-        write: (operations, options) => {
-          writes.push({ atMs: world.clock.nowMs(), operations });
-          return wrapped.write(operations, options);
-        },
-      };
-    },
+  const world: ShardWorld = shardWorld({
+    wrapStore: (store) =>
+      beforeWrite((operations) => {
+        writes.push({ atMs: world.clock.nowMs(), operations });
+        return undefined;
+      })(wrap(store)),
   });
   const commits = commitsOf(count, bucket);
   for (const [at, { address, before }] of commits.entries()) {
@@ -41,8 +38,13 @@ async function queueOf(count: number, wrap: (store: Store) => Store = (store) =>
   }
   writes.length = 0;
   const run = world.bareRun(token);
-  return { world, run, commits, writes, queue: commitQueue(run) };
+  const queue = commitQueue(run);
+  const submitAll = () => world.clock.runUntil(Promise.all(commits.map((commit) => queue.submit(commit))));
+  return { world, run, commits, writes, queue, submitAll };
 }
+
+const gapsOf = (writes: readonly Write[]): readonly number[] =>
+  writes.slice(1).map(({ atMs }, index) => atMs - (writes[index]?.atMs ?? 0));
 
 /** In this bucket alone, or in all. */
 function commitsOf(count: number, bucket: string | undefined) {
@@ -54,15 +56,15 @@ function commitsOf(count: number, bucket: string | undefined) {
   return commits;
 }
 
+/** Before each write but those that set the world up. */
+const onCommit = (act: () => Promise<WriteOutcome | undefined> | WriteOutcome | undefined) =>
+  beforeWrite((_, { token }) => (token.startsWith('setup') ? undefined : act()));
+
 /** A store whose answers to commits take so long. */
-const slow =
-  (clock: () => Clock, ms: number) =>
-  (store: Store): Store => ({
-    ...store,
-    async write(operations, options) {
-      if (!options.token.startsWith('setup')) await sleep(clock(), ms);
-      return store.write(operations, options);
-    },
+const slow = (clock: () => Clock, ms: () => number) =>
+  onCommit(async () => {
+    await sleep(clock(), ms());
+    return undefined;
   });
 
 function commitOf(at: number): Commit & { readonly after: ProbeRecord } {
@@ -82,23 +84,25 @@ async function versionOf(store: Store, { address }: Commit): Promise<number | un
 
 describe('the commit queue', () => {
   test('groups what waits into transactions of at most 100 operations, at most 32 a second', async () => {
-    const { world, commits, writes, queue } = await queueOf(300);
-    const results = await world.clock.runUntil(Promise.all(commits.map((commit) => queue.submit(commit))));
+    const { writes, submitAll } = await queueOf(300);
+    const results = await submitAll();
     assert.ok(results.every((result) => result === 'committed'));
     assert.ok(writes.every(({ operations }) => operations.length <= operationsMax));
     const most = (300 * 2) / operationsMax;
     assert.ok(writes.length <= most + 2, `${writes.length} transactions`);
-    const gaps = writes.slice(1).map(({ atMs }, index) => atMs - (writes[index]?.atMs ?? 0));
     assert.ok(
-      gaps.every((gap) => gap >= 1_000 / 32),
-      `${gaps}`,
+      gapsOf(writes).every((gap) => gap >= 1_000 / 32),
+      `${gapsOf(writes)}`,
     );
   });
 
   test('commits a thousand a second where an answer takes 100 ms', async () => {
     const { world, commits, queue } = await queueOf(
       3_000,
-      slow(() => world.clock, 100),
+      slow(
+        () => world.clock,
+        () => 100,
+      ),
     );
     const beganAtMs = world.clock.nowMs();
     const withEvent = commits.map((commit) => ({ ...commit, events: [unhealthyEvent(commit.before.uid)] }));
@@ -109,10 +113,13 @@ describe('the commit queue', () => {
 
   test('slows down to one at a time, four a second, where answers take long, and goes on as before after that', async () => {
     let ms = 1_000;
-    const { world, commits, writes, queue } = await queueOf(3_000, (store) => ({
-      ...store,
-      write: (operations, options) => slow(() => world.clock, ms)(store).write(operations, options),
-    }));
+    const { world, commits, writes, queue } = await queueOf(
+      3_000,
+      slow(
+        () => world.clock,
+        () => ms,
+      ),
+    );
     const settled = Promise.all(commits.map((commit) => queue.submit(commit)));
     await world.clock.advance(10_000);
     const inLateSeconds = writes.filter(({ atMs }) => atMs > world.clock.nowMs() - 5_000).length;
@@ -136,14 +143,21 @@ describe('the commit queue', () => {
         return outcome;
       },
     });
-    const { world, commits, queue } = await queueOf(1_000, (store) => watched(slow(() => world.clock, 100)(store)));
-    const results = await world.clock.runUntil(Promise.all(commits.map((commit) => queue.submit(commit))));
+    const { world, submitAll } = await queueOf(1_000, (store) =>
+      watched(
+        slow(
+          () => world.clock,
+          () => 100,
+        )(store),
+      ),
+    );
+    const results = await submitAll();
     assert.ok(results.every((result) => result === 'committed'));
   });
 
   test('leaves the partition of a bucket half of the write units that DynamoDB has for it', async () => {
-    const { world, commits, writes, queue } = await queueOf(500, undefined, 'a7');
-    await world.clock.runUntil(Promise.all(commits.map((commit) => queue.submit(commit))));
+    const { writes, submitAll } = await queueOf(500, undefined, 'a7');
+    await submitAll();
     const inBucket = ({ operations }: Write) => operations.filter((one) => operationKey(one).pk === 'B#a7').length;
     const units = writes.map((write) => 2 * inBucket(write));
     const lastMs = (writes.at(-1)?.atMs ?? 0) - (writes[0]?.atMs ?? 0);
@@ -152,8 +166,8 @@ describe('the commit queue', () => {
   });
 
   test('holds each bucket of a group against the fence once', async () => {
-    const { world, commits, writes, queue } = await queueOf(40);
-    await world.clock.runUntil(Promise.all(commits.map((commit) => queue.submit(commit))));
+    const { writes, submitAll } = await queueOf(40);
+    await submitAll();
     for (const { operations } of writes) {
       const fences = operations.filter(({ kind }) => kind === 'check').map((each) => JSON.stringify(each));
       assert.equal(new Set(fences).size, fences.length);
@@ -175,12 +189,12 @@ describe('the commit queue', () => {
   });
 
   test('drops what somebody else has overtaken alone', async () => {
-    const { world, commits, queue } = await queueOf(3);
+    const { world, commits, submitAll } = await queueOf(3);
     const [, overtaken] = commits;
     assert.ok(overtaken);
     const item = encodeProbe(overtaken.address, { ...overtaken.before, version: 5 });
     await world.store.write([{ kind: 'put', item }], { token: 'other' });
-    const results = await world.clock.runUntil(Promise.all(commits.map((commit) => queue.submit(commit))));
+    const results = await submitAll();
     assert.deepEqual(results, ['committed', 'superseded', 'committed']);
     assert.equal(await versionOf(world.store, overtaken), 5);
   });
@@ -191,19 +205,17 @@ describe('the commit queue', () => {
     assert.ok(other && twice);
     // The first of all is written at once; what comes meanwhile would make one group.
     const again: Commit = { address: twice.address, before: twice.before, events: [unhealthyEvent(twice.before.uid)] };
-    const results = await world.clock.runUntil(
-      Promise.all([other, twice, again, twice].map((commit) => queue.submit(commit))),
-    );
+    const results = await world.clock.runUntil(Promise.all([other, twice, again, twice].map((commit) => queue.submit(commit))));
     assert.deepEqual(results, ['committed', 'committed', 'superseded', 'superseded']);
     assert.equal(run.ended(), undefined);
   });
 
   test('ends the run when a fence is lost, and writes nothing of the group', async () => {
-    const { world, run, commits, queue } = await queueOf(3);
+    const { world, run, commits, queue, submitAll } = await queueOf(3);
     const bucket = commits[2]?.address.bucket ?? '';
     const higher = encodeEpoch(bucket, { token: token + 1, shard: '00', claimedAtMs: 0 });
     await world.store.write([{ kind: 'put', item: higher }], { token: 'other' });
-    const results = await world.clock.runUntil(Promise.all(commits.map((commit) => queue.submit(commit))));
+    const results = await submitAll();
     // The first is written at once and alone; what comes meanwhile waits and makes a group.
     assert.deepEqual(results, ['committed', 'void', 'void']);
     assert.deepEqual(run.ended(), { kind: 'fenced' });
@@ -213,36 +225,32 @@ describe('the commit queue', () => {
 
   test('tries a transaction again that met another one', async () => {
     let conflicts = 3;
-    const { world, commits, queue } = await queueOf(2, (store) => ({
-      ...store,
-      write: async (operations, options) => {
-        if (operations.length === 2 && options.token.startsWith('setup')) return store.write(operations, options);
+    const { submitAll } = await queueOf(
+      2,
+      onCommit(() => {
         conflicts -= 1;
-        if (conflicts < 0) return store.write(operations, options);
-        return { kind: 'refused', refusals: [{ index: 0, kind: 'conflict' }] };
-      },
-    }));
-    const results = await world.clock.runUntil(Promise.all(commits.map((commit) => queue.submit(commit))));
+        return conflicts < 0 ? undefined : conflict;
+      }),
+    );
+    const results = await submitAll();
     assert.deepEqual(results, ['committed', 'committed']);
   });
 
   test('waits between tries, and ends the run when conflicts do not end', async () => {
-    const { world, run, commits, writes, queue } = await queueOf(1, (store) => ({
-      ...store,
-      write: async (operations, options) => {
-        if (options.token.startsWith('setup')) return store.write(operations, options);
+    const { run, writes, submitAll } = await queueOf(
+      1,
+      onCommit(() => {
         assert.ok(writes.length < 100, 'it goes on for ever');
-        return { kind: 'refused', refusals: [{ index: 0, kind: 'conflict' }] };
-      },
-    }));
-    const results = await world.clock.runUntil(Promise.all(commits.map((commit) => queue.submit(commit))));
+        return conflict;
+      }),
+    );
+    const results = await submitAll();
     assert.deepEqual([results, run.ended()?.kind], [['void'], 'doubt']);
     // The first one, and after each of 20 conflicts another.
     assert.equal(writes.length, 21);
-    const gaps = writes.slice(1).map(({ atMs }, index) => atMs - (writes[index]?.atMs ?? 0));
     assert.ok(
-      gaps.every((gap) => gap >= 50 && gap <= 150),
-      `${gaps}`,
+      gapsOf(writes).every((gap) => gap >= 50 && gap <= 150),
+      `${gapsOf(writes)}`,
     );
   });
 
@@ -257,12 +265,11 @@ describe('the commit queue', () => {
   });
 
   test('ends the run when an answer is in doubt', async () => {
-    const { world, run, commits, queue } = await queueOf(1, (store) => ({
-      ...store,
-      write: async (operations, options) =>
-        options.token.startsWith('setup') ? store.write(operations, options) : { kind: 'inDoubt' },
-    }));
-    const results = await world.clock.runUntil(Promise.all(commits.map((commit) => queue.submit(commit))));
+    const { run, submitAll } = await queueOf(
+      1,
+      onCommit(() => ({ kind: 'inDoubt' })),
+    );
+    const results = await submitAll();
     assert.deepEqual(results, ['void']);
     assert.equal(run.ended()?.kind, 'doubt');
   });

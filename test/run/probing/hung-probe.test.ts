@@ -8,6 +8,7 @@ import { decodeTarget } from '../../../shared/store/items.ts';
 import { targetAddress, targetKey } from '../../../shared/store/keys.ts';
 import { column } from '../../support/columns.ts';
 import { type ShardWorld, shardWorld } from '../../support/shard-world.ts';
+import { beforeWrite } from '../../support/store-wraps.ts';
 
 const spec = (port: number) => ({ readinessProbe: { tcpSocket: { port }, periodSeconds: 5, failureThreshold: 1 } });
 const [badPort, goodPort] = [1, 2];
@@ -118,20 +119,14 @@ test('a purge takes it along, also one that comes while the hang is remembered',
   world.sync(false);
   await world.remove('bad', 0);
   let isLate = true;
-  const store = {
-    ...world.store,
-    write: async (...args: Parameters<typeof world.store.write>) => {
-      const isPurge = args[0].some(({ kind }) => kind === 'delete');
-      if (isPurge && isLate) {
-        isLate = false;
-        await hang(world, 'bad');
-      }
-      return world.store.write(...args);
-    },
-  };
-  const { bus, clock, random, log } = world;
+  const purgedLate = beforeWrite(async (operations) => {
+    if (!isLate || !operations.some(({ kind }) => kind === 'delete')) return undefined;
+    isLate = false;
+    await hang(world, 'bad');
+    return undefined;
+  });
   const target = { namespace: 'default', name: 'bad' };
-  await world.clock.runUntil(syncTarget({ bus, clock, random, log, store }, target));
+  await world.clock.runUntil(syncTarget({ ...world, store: purgedLate(world.store) }, target));
   assert.ok(!isLate);
   assert.deepEqual(await world.itemsOf('bad'), []);
 });

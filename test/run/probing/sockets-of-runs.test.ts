@@ -1,22 +1,20 @@
 /** A place among the sockets is for a probe that uses a socket, and for as long as it does. */
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { descriptorsMax } from '../../../shared/core/room.ts';
 import { probeRoom } from '../../../shared/run/probing/sockets.ts';
-import type { Store } from '../../../shared/store/store.ts';
 import { failing, probedWorld } from '../../support/shard-world.ts';
+import { beforeWrite } from '../../support/store-wraps.ts';
 
 const targets = 600;
 
 /** A store that answers no write to a PROBE item while `isStuck`. */
 function stuckStore() {
   const stuck = { isStuck: false };
-  const wrapStore = (store: Store): Store => ({
-    ...store,
-    write: (operations, options) => {
-      const isCommit = operations.some((each) => 'key' in each && each.key.sk.includes('#PROBE#'));
-      return stuck.isStuck && isCommit ? new Promise(() => undefined) : store.write(operations, options);
-    },
+  const wrapStore = beforeWrite((operations) => {
+    const isCommit = operations.some((each) => 'key' in each && each.key.sk.includes('#PROBE#'));
+    return stuck.isStuck && isCommit ? new Promise(() => undefined) : undefined;
   });
   return { stuck, wrapStore };
 }
