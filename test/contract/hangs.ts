@@ -1,4 +1,5 @@
 /** What is remembered of a hang, in any store. */
+
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { rememberHang } from '../../shared/run/probing/hung-probe.ts';
@@ -7,6 +8,7 @@ import { changesKey, hangKey, targetAddress, targetKey } from '../../shared/stor
 import { immediateClock } from '../support/immediate-clock.ts';
 import { targetRecordOf } from '../support/pods.ts';
 import { seededRandom } from '../support/seeded-random.ts';
+import { testsIn } from '../support/tests-in.ts';
 import type { OpenedStore } from './store.ts';
 
 /** Registers the contract's tests for one adapter. Each test has a target of its own. */
@@ -45,8 +47,9 @@ export function hangContract(title: string, open: () => OpenedStore | Promise<Op
       };
     }
 
-    test('each probe has its count, and the last time', async () => {
-      const world = await registered();
+    const rule = testsIn(registered);
+
+    rule('each probe has its count, and the last time', async (world) => {
       await world.hang('app#readiness');
       await world.hang('app#liveness');
       await world.hang('app#readiness', 3, 2_000);
@@ -54,29 +57,25 @@ export function hangContract(title: string, open: () => OpenedStore | Promise<Op
       assert.deepEqual(await world.record(), { uid: 'u1', version: 3, generation: 3, hungAtMs: 2_000, hangs });
     });
 
-    test('another generation of the spec begins anew', async () => {
-      const world = await registered();
+    rule('another generation of the spec begins anew', async (world) => {
       await world.hang('app#readiness');
       await world.hang('app#readiness', 4);
       const hangs = { 'app#readiness': 1 };
       assert.deepEqual(await world.record(), { uid: 'u1', version: 2, generation: 4, hungAtMs: 1_000, hangs });
     });
 
-    test('the holder of the target is told that it changed', async () => {
-      const world = await registered();
+    rule('the holder of the target is told that it changed', async (world) => {
       await world.hang('app#readiness');
       assert.equal(await world.changes(), 1);
     });
 
-    test('nothing is left of a target that is gone', async () => {
-      const world = await registered();
+    rule('nothing is left of a target that is gone', async (world) => {
       await world.remove();
       await world.hang('app#readiness');
       assert.equal(await world.record(), undefined);
     });
 
-    test('two that are remembered at once both count', async () => {
-      const world = await registered();
+    rule('two that are remembered at once both count', async (world) => {
       await Promise.all([world.hang('app#readiness'), world.hang('app#readiness')]);
       assert.deepEqual((await world.record()) as object, {
         ...{ uid: 'u1', version: 2, generation: 3, hungAtMs: 1_000 },

@@ -1,4 +1,5 @@
 /** What every store has to do: the rules of shared/store/store.ts, one by one. */
+
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import {
@@ -10,6 +11,7 @@ import {
   type Store,
   type WriteOutcome,
 } from '../../shared/store/store.ts';
+import { testsIn } from '../support/tests-in.ts';
 import { conditionCases } from './store-conditions.ts';
 import { nameTests } from './store-names.ts';
 import { outcomesOf, writeScenarios } from './store-scenarios.ts';
@@ -81,20 +83,18 @@ const refusedWith = (index: number, item?: Item): WriteOutcome => ({
 });
 
 function readingTests(use: () => Bench): void {
-  test('an item comes back as it was put, and nothing of the adapter with it', async () => {
-    const { put, get } = use();
+  const rule = testsIn(use);
+  rule('an item comes back as it was put, and nothing of the adapter with it', async ({ put, get }) => {
     const item = await put('a', { text: 'x', nested: { list: [1, 'two', null, true, { deep: [] }] } });
     assert.deepEqual(await get('a'), item);
   });
 
-  test('what is not there is undefined', async () => {
-    const { get, all } = use();
+  rule('what is not there is undefined', async ({ get, all }) => {
     assert.equal(await get('a'), undefined);
     assert.deepEqual(await all(), []);
   });
 
-  test('an eventually consistent read answers too', async () => {
-    const { store, put, key, pk } = use();
+  rule('an eventually consistent read answers too', async ({ store, put, key, pk }) => {
     const item = await put('a');
     assert.deepEqual(await store.get(key('a'), { eventuallyConsistent: true }), item);
     assert.deepEqual(await store.query({ pk, eventuallyConsistent: true }), [item]);
@@ -153,8 +153,7 @@ function readingTests(use: () => Bench): void {
     assert.deepEqual(await sortKeysOf(other, {}), ['b']);
   });
 
-  test('a query of several megabytes is whole, with and without a limit', async () => {
-    const made = use();
+  rule('a query of several megabytes is whole, with and without a limit', async (made) => {
     const sortKeys = Array.from({ length: 12 }, (_, index) => String(index).padStart(2, '0'));
     for (const sk of sortKeys) await made.put(sk, { blob: 'x'.repeat(250_000) });
     assert.deepEqual(await sortKeysOf(made, {}), sortKeys);
@@ -164,21 +163,19 @@ function readingTests(use: () => Bench): void {
 }
 
 function operationTests(use: () => Bench): void {
-  test('a put replaces the whole item', async () => {
-    const { put, get } = use();
+  const rule = testsIn(use);
+  rule('a put replaces the whole item', async ({ put, get }) => {
     await put('a', { old: 1 });
     const item = await put('a', { fresh: 1 });
     assert.deepEqual(await get('a'), item);
   });
 
-  test('undefined attributes are not stored, at any depth', async () => {
-    const { put, get, item } = use();
+  rule('undefined attributes are not stored, at any depth', async ({ put, get, item }) => {
     await put('a', { gone: undefined, nested: { gone: undefined, kept: 1 } });
     assert.deepEqual(await get('a'), item('a', { nested: { kept: 1 } }));
   });
 
-  test('an update sets, removes and adds, and answers the new item', async () => {
-    const { put, get, write, key, item } = use();
+  rule('an update sets, removes and adds, and answers the new item', async ({ put, get, write, key, item }) => {
     await put('a', { kept: 'k', changed: 1, removed: 1, counter: 5 });
     const outcome = await write({
       kind: 'update',
@@ -192,15 +189,13 @@ function operationTests(use: () => Bench): void {
     assert.deepEqual(await get('a'), expected);
   });
 
-  test('an update of nothing makes the item', async () => {
-    const { get, write, key, item } = use();
+  rule('an update of nothing makes the item', async ({ get, write, key, item }) => {
     const outcome = await write({ kind: 'update', key: key('a'), add: { counter: 1 } });
     assert.deepEqual(outcome, { kind: 'written', item: item('a', { counter: 1 }) });
     assert.deepEqual(await get('a'), item('a', { counter: 1 }));
   });
 
-  test('an update that leaves undefined what it sets leaves what was there', async () => {
-    const { put, get, write, key } = use();
+  rule('an update that leaves undefined what it sets leaves what was there', async ({ put, get, write, key }) => {
     const item = await put('a', { x: 1 });
     await write({ kind: 'update', key: key('a'), set: { x: undefined } });
     assert.deepEqual(await get('a'), item);
@@ -220,16 +215,14 @@ function operationTests(use: () => Bench): void {
     assert.deepEqual(await get('a'), item('a', { ...rest, size: 1 }));
   });
 
-  test('a delete removes, and removing nothing is fine', async () => {
-    const { put, get, write, key } = use();
+  rule('a delete removes, and removing nothing is fine', async ({ put, get, write, key }) => {
     await put('a');
     assert.deepEqual(await write({ kind: 'delete', key: key('a') }), { kind: 'written' });
     assert.equal(await get('a'), undefined);
     assert.deepEqual(await write({ kind: 'delete', key: key('a') }), { kind: 'written' });
   });
 
-  test('a check alone tells whether a condition holds', async () => {
-    const { put, write, key } = use();
+  rule('a check alone tells whether a condition holds', async ({ put, write, key }) => {
     const item = await put('a', { version: 1 });
     assert.deepEqual(await write({ kind: 'check', key: key('a'), if: versionIs(1) }), { kind: 'written' });
     assert.deepEqual(await write({ kind: 'check', key: key('a'), if: versionIs(2) }), refusedWith(0, item));
@@ -260,8 +253,8 @@ function conditionTests(use: () => Bench): void {
 }
 
 function transactionTests(use: () => Bench): void {
-  test('operations of every kind are applied together', async () => {
-    const { put, write, key, item, all } = use();
+  const rule = testsIn(use);
+  rule('operations of every kind are applied together', async ({ put, write, key, item, all }) => {
     await put('fence', { token: 7 });
     await put('updated', { version: 1 });
     await put('deleted');
@@ -289,8 +282,7 @@ function transactionTests(use: () => Bench): void {
     assert.deepEqual(await all(), [fence, other]);
   });
 
-  test('every refused operation is named, with nothing where nothing stands', async () => {
-    const { put, write, key, item } = use();
+  rule('every refused operation is named, with nothing where nothing stands', async ({ put, write, key, item }) => {
     const there = await put('there');
     const outcome = await write(
       { kind: 'put', item: item('there'), if: notExists },
@@ -308,8 +300,7 @@ function transactionTests(use: () => Bench): void {
     });
   });
 
-  test('as many operations as DynamoDB allows', async () => {
-    const { write, item, all } = use();
+  rule('as many operations as DynamoDB allows', async ({ write, item, all }) => {
     const items = Array.from({ length: operationsMax }, (_, index) => item(String(index).padStart(3, '0'), { index }));
     assert.deepEqual(await write(...items.map((one) => ({ kind: 'put', item: one }) as const)), { kind: 'written' });
     assert.deepEqual(await all(), items);
@@ -323,40 +314,36 @@ function transactionTests(use: () => Bench): void {
 }
 
 function tokenTests(use: () => Bench): void {
+  const rule = testsIn(use);
   const twice = async ({ store }: Bench, operations: readonly Operation[]): Promise<readonly WriteOutcome[]> => {
     const token = newToken();
     return [await store.write(operations, { token }), await store.write(operations, { token })];
   };
 
-  test('a repeated create is no conflict with itself', async () => {
-    const made = use();
+  rule('a repeated create is no conflict with itself', async (made) => {
     const outcomes = await twice(made, [{ kind: 'put', item: made.item('a'), if: notExists }]);
     assert.deepEqual(outcomes, [{ kind: 'written' }, { kind: 'written' }]);
   });
 
-  test('a repeated compare-and-set is no conflict with itself, and answers the item again', async () => {
-    const made = use();
+  rule('a repeated compare-and-set is no conflict with itself, and answers the item again', async (made) => {
     await made.put('a', { version: 1 });
     const update = { kind: 'update', key: made.key('a'), set: { version: 2 }, if: versionIs(1) } as const;
     const written = { kind: 'written', item: made.item('a', { version: 2 }) };
     assert.deepEqual(await twice(made, [update]), [written, written]);
   });
 
-  test('a repeated addition adds once', async () => {
-    const made = use();
+  rule('a repeated addition adds once', async (made) => {
     await twice(made, [{ kind: 'update', key: made.key('a'), add: { counter: 1 } }]);
     assert.deepEqual(await made.all(), [made.item('a', { counter: 1 })]);
   });
 
-  test('a repeated delete is no conflict with itself', async () => {
-    const made = use();
+  rule('a repeated delete is no conflict with itself', async (made) => {
     await made.put('a');
     const outcomes = await twice(made, [{ kind: 'delete', key: made.key('a'), if: exists }]);
     assert.deepEqual(outcomes, [{ kind: 'written' }, { kind: 'written' }]);
   });
 
-  test('a repeated transaction is applied once', async () => {
-    const made = use();
+  rule('a repeated transaction is applied once', async (made) => {
     await made.put('old');
     const outcomes = await twice(made, [
       { kind: 'update', key: made.key('a'), add: { counter: 1 } },
@@ -367,14 +354,12 @@ function tokenTests(use: () => Bench): void {
     assert.deepEqual(await made.all(), [made.item('a', { counter: 1 }), made.item('b')]);
   });
 
-  test('another token is another writer', async () => {
-    const { put, write, item } = use();
+  rule('another token is another writer', async ({ put, write, item }) => {
     const there = await put('a', { x: 1 });
     assert.deepEqual(await write({ kind: 'put', item: item('a', { x: 1 }), if: notExists }), refusedWith(0, there));
   });
 
-  test('a refused write may be sent again with its token and then succeeds', async () => {
-    const { store, put, key, write } = use();
+  rule('a refused write may be sent again with its token and then succeeds', async ({ store, put, key, write }) => {
     await put('a', { version: 1 });
     const [token, operations] = [newToken(), [{ kind: 'check', key: key('a'), if: versionIs(2) } as const]];
     assert.equal((await store.write(operations, { token })).kind, 'refused');
@@ -382,8 +367,7 @@ function tokenTests(use: () => Bench): void {
     assert.equal((await store.write(operations, { token })).kind, 'written');
   });
 
-  test('a token longer than a UUID', async () => {
-    const { store, item, all } = use();
+  rule('a token longer than a UUID', async ({ store, item, all }) => {
     const operations = ['a', 'b'].map((sk) => ({ kind: 'put', item: item(sk), if: notExists }) as const);
     const token = 'long'.repeat(30) + newToken();
     assert.deepEqual(await store.write(operations, { token }), { kind: 'written' });
@@ -393,28 +377,25 @@ function tokenTests(use: () => Bench): void {
 }
 
 function valueTests(use: () => Bench): void {
-  test('text of every script, control characters, quotes and emptiness', async () => {
-    const { put, get } = use();
+  const rule = testsIn(use);
+  rule('text of every script, control characters, quotes and emptiness', async ({ put, get }) => {
     const texts = ['', ' ', 'é', '日本語', '\u{1f468}\u200d\u{1f469}', '\u0000\u0001\n\t', `'";--\\`, '\u{10ffff}'];
     const item = await put('a', { texts, ...Object.fromEntries(texts.map((text, index) => [`t${index}`, text])) });
     assert.deepEqual(await get('a'), item);
   });
 
-  test('numbers keep their value', async () => {
-    const { put, get } = use();
+  rule('numbers keep their value', async ({ put, get }) => {
     const numbers = [0, -1, 0.1, 1e21, 1e-7, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER, 1.7976931348623157e100];
     const item = await put('a', { numbers, instant: 1_700_000_000_123.456 });
     assert.deepEqual(await get('a'), item);
   });
 
-  test('empty lists and maps, null, and names of objects', async () => {
-    const { put, get } = use();
+  rule('empty lists and maps, null, and names of objects', async ({ put, get }) => {
     const item = await put('a', { list: [], map: {}, nothing: null, named: { constructor: 1, toString: 'x' } });
     assert.deepEqual(await get('a'), item);
   });
 
-  test('unicode in keys', async () => {
-    const { put, get, all } = use();
+  rule('unicode in keys', async ({ put, get, all }) => {
     const item = await put('ключ#\u{1f511}');
     assert.deepEqual(await get('ключ#\u{1f511}'), item);
     assert.deepEqual(await all(), [item]);
@@ -433,6 +414,7 @@ const writersMax = 8;
 const incrementsEach = 10;
 
 function concurrencyTests(use: () => Bench): void {
+  const rule = testsIn(use);
   const incrementOnce = async ({ get, write, key }: Bench): Promise<void> => {
     for (;;) {
       const counter = Number((await get('counter'))?.version);
@@ -449,21 +431,18 @@ function concurrencyTests(use: () => Bench): void {
   const writers = (body: () => Promise<unknown>): Promise<unknown> =>
     Promise.all(Array.from({ length: writersMax }, () => increments(body)));
 
-  test('increments by compare-and-set are all there', async () => {
-    const made = use();
+  rule('increments by compare-and-set are all there', async (made) => {
     await made.put('counter', { version: 0 });
     await writers(() => incrementOnce(made));
     assert.deepEqual(await made.get('counter'), made.item('counter', { version: writersMax * incrementsEach }));
   });
 
-  test('atomic additions are all there', async () => {
-    const made = use();
+  rule('atomic additions are all there', async (made) => {
     await writers(() => made.write({ kind: 'update', key: made.key('counter'), add: { version: 1 } }));
     assert.deepEqual(await made.get('counter'), made.item('counter', { version: writersMax * incrementsEach }));
   });
 
-  test('of many creators one wins', async () => {
-    const made = use();
+  rule('of many creators one wins', async (made) => {
     const create = (writer: number) =>
       made.write(
         { kind: 'put', item: made.item('a', { writer }), if: notExists },
@@ -480,6 +459,7 @@ function concurrencyTests(use: () => Bench): void {
 const refusedAsBug = (error: unknown): boolean => error instanceof Error && error.name !== 'StoreUnavailable';
 
 function bugTests(use: () => Bench): void {
+  const rule = testsIn(use);
   const bugs: { readonly [name: string]: (bench: Bench) => readonly Operation[] } = {
     'no operation': () => [],
     'more operations than a transaction holds': ({ item }) =>
@@ -504,8 +484,7 @@ function bugTests(use: () => Bench): void {
       assert.deepEqual(await made.all(), []);
     });
 
-  test('adding to what is no number, alone and in a transaction', async () => {
-    const { put, write, key, item, all } = use();
+  rule('adding to what is no number, alone and in a transaction', async ({ put, write, key, item, all }) => {
     const there = await put('a', { x: 'text' });
     const add = { kind: 'update', key: key('a'), add: { x: 1 } } as const;
     await assert.rejects(write(add), refusedAsBug);
@@ -513,8 +492,7 @@ function bugTests(use: () => Bench): void {
     assert.deepEqual(await all(), [there]);
   });
 
-  test('one token for two different transactions', async () => {
-    const { store, item, all } = use();
+  rule('one token for two different transactions', async ({ store, item, all }) => {
     const token = newToken();
     const operations = (x: number): readonly Operation[] =>
       ['a', 'b'].map((sk) => ({ kind: 'put', item: item(sk, { x }) }));

@@ -1,10 +1,12 @@
 /** Who holds a shard by a rescue leaves in order when the next slot's message comes. */
+
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { storedCheckpoint } from '../../shared/run/checkpoint.ts';
 import { runReceived } from '../../shared/run/receipt.ts';
 import { bucketPk, runKey, targetAddress } from '../../shared/store/keys.ts';
 import { shardWorld } from '../support/shard-world.ts';
+import { testsIn } from '../support/tests-in.ts';
 
 /** Off its phase since the startup probe's success, with a period that no hand-over may add to. */
 const probe = { tcpSocket: { port: 1 }, periodSeconds: 30 };
@@ -32,6 +34,8 @@ async function rescuedWorld(kind: 'rescue' | 'slot' = 'rescue') {
   };
   return { ...world, rescue, next, receive, run, owed };
 }
+
+const inRescued = testsIn(() => rescuedWorld());
 
 describe("the next slot's message", () => {
   test('makes who holds the shard by a rescue leave in order, with what its successor owes written', async () => {
@@ -61,8 +65,7 @@ describe("the next slot's message", () => {
     await clock.runUntil(successor.ended);
   });
 
-  test('takes a shard whose holder has died after 10 s', async () => {
-    const { clock, rescue, receive, run, next } = await rescuedWorld();
+  inRescued('takes a shard whose holder has died after 10 s', async ({ clock, rescue, receive, run, next }) => {
     rescue.crash();
     const successor = receive();
     await clock.advance(9_000);
@@ -84,8 +87,7 @@ describe("the next slot's message", () => {
     await clock.runUntil(successor.ended);
   });
 
-  test('that comes again asks nobody: its holder has died', async () => {
-    const { clock, receive, run, next } = await rescuedWorld();
+  inRescued('that comes again asks nobody: its holder has died', async ({ clock, receive, run, next }) => {
     const successor = receive({ redelivered: true });
     await clock.advance(100);
     assert.equal((await run())?.slot, next.slot);

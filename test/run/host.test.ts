@@ -12,6 +12,7 @@ import type { RunOptions } from '../../shared/run/run-shard.ts';
 import { column, columns } from '../support/columns.ts';
 import { recordingLog } from '../support/recording-log.ts';
 import { shardMessage } from '../support/shard-messages.ts';
+import { testsIn } from '../support/tests-in.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
 
 const visibilityMs = 15_000;
@@ -81,6 +82,8 @@ const forMs =
     return end;
   };
 
+const inWorld = testsIn(() => world());
+
 describe('the message of a run is deleted when', () => {
   for (const kind of ['slotDone', 'stale', 'moved', 'fenced'] as const)
     test(`it ended as ${kind}`, async () => {
@@ -91,8 +94,7 @@ describe('the message of a run is deleted when', () => {
     });
 });
 
-test('a run is told whether its message was received before', async () => {
-  const { clock, send, received, process } = world();
+inWorld('a run is told whether its message was received before', async ({ clock, send, received, process }) => {
   await send('a', 1);
   const told: (boolean | undefined)[] = [];
   const { host } = process('p', ({ options }) => {
@@ -135,8 +137,7 @@ describe('the message of a run is left to its visibility when', () => {
       assert.equal(await successor.lease.extend(visibilityMs), true);
     });
 
-  test('the queue does not answer: that is no exception of the host', async () => {
-    const { send, received, process } = world();
+  inWorld('the queue does not answer: that is no exception of the host', async ({ send, received, process }) => {
     await send('a', 1);
     const { host, log } = process('p', () => ({ kind: 'slotDone' }));
     const acknowledge = () => Promise.reject(new QueueUnavailable('a test'));
@@ -145,8 +146,7 @@ describe('the message of a run is left to its visibility when', () => {
   });
 });
 
-test('a malformed message is logged, dropped and never run', async () => {
-  const { send, received, process, isGone, runs } = world();
+inWorld('a malformed message is logged, dropped and never run', async ({ send, received, process, isGone, runs }) => {
   await send('a', 1);
   const { host, log } = process('p', () => ({ kind: 'slotDone' }));
   const body = `{"kind":"slot","shard":"${'a'.repeat(1_000)}"}`;
@@ -174,8 +174,7 @@ test('a run gets its own lease, the end of its slot and what the process remembe
 });
 
 describe('a process that hosts shards', () => {
-  test('runs slot after slot, and the next one at once', async () => {
-    const { clock, send, process, runs } = world();
+  inWorld('runs slot after slot, and the next one at once', async ({ clock, send, process, runs }) => {
     for (const slot of [1, 2, 3]) await send('a', slot);
     const { start, stop } = process('p', forMs(10_000, { kind: 'slotDone' }));
     const hosting = start();
@@ -192,8 +191,7 @@ describe('a process that hosts shards', () => {
     );
   });
 
-  test('holds as many shards as it may, and not one more', async () => {
-    const { clock, send, process, runs } = world();
+  inWorld('holds as many shards as it may, and not one more', async ({ clock, send, process, runs }) => {
     for (const shard of ['a', 'b', 'c']) await send(shard, 1);
     const { start, stop } = process('p', untilStop, 2);
     const hosting = start();
@@ -253,8 +251,7 @@ describe('a process that hosts shards', () => {
     await clock.runUntil(Promise.all([oldHosting, youngHosting]));
   });
 
-  test('takes it back soon when nobody else is there', async () => {
-    const { clock, send, process, runs } = world();
+  inWorld('takes it back soon when nobody else is there', async ({ clock, send, process, runs }) => {
     await send('a', 1);
     const { start, stop } = process('p', forMs(10_000, { kind: 'handover' }), 3);
     const hosting = start();
@@ -264,8 +261,7 @@ describe('a process that hosts shards', () => {
     assert.deepEqual(column(runs, 'atMs'), [0, 12_000]);
   });
 
-  test('goes on when the queue answers again', async () => {
-    const { clock, queue, send, process, runs } = world();
+  inWorld('goes on when the queue answers again', async ({ clock, queue, send, process, runs }) => {
     await send('a', 1);
     const { start, stop, log } = process('p', untilStop);
     let failures = 3;
@@ -287,8 +283,7 @@ describe('a process that hosts shards', () => {
 });
 
 describe('a process that is told to stop leaves nothing pending', () => {
-  test('while its lanes rest', async () => {
-    const { clock, send, process, runs } = world();
+  inWorld('while its lanes rest', async ({ clock, send, process, runs }) => {
     await send('a', 1);
     const { start, stop } = process('p', forMs(10_000, { kind: 'handover' }), 3);
     const hosting = start();
@@ -356,8 +351,7 @@ describe('a process that is told to stop leaves nothing pending', () => {
       assert.deepEqual([runs.length, clock.monotonicMs(), clock.pending()], [1, 5_000, 0]);
     });
 
-  test('while the queue is out of reach', async () => {
-    const { clock, queue, process } = world();
+  inWorld('while the queue is out of reach', async ({ clock, queue, process }) => {
     const { start, stop } = process('p', untilStop, 2);
     const hosting = start({ ...queue, receive: unavailable });
     await clock.advance(5_500);
@@ -366,8 +360,7 @@ describe('a process that is told to stop leaves nothing pending', () => {
     assert.deepEqual([clock.monotonicMs(), clock.pending()], [5_500, 0]);
   });
 
-  test('before it has begun', async () => {
-    const { clock, send, process, runs } = world();
+  inWorld('before it has begun', async ({ clock, send, process, runs }) => {
     await send('a', 1);
     const { start, stop } = process('p', untilStop, 2);
     stop();

@@ -1,4 +1,5 @@
 /** A target that is read again, and what becomes of it meanwhile. */
+
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { sleep } from '../../shared/lib/clock.ts';
@@ -7,6 +8,7 @@ import { dropTarget } from '../../shared/run/probing/workers.ts';
 import { targetAddress } from '../../shared/store/keys.ts';
 import { bareHolder } from '../support/bare-holder.ts';
 import { type ShardWorld, shardWorld } from '../support/shard-world.ts';
+import { testsIn } from '../support/tests-in.ts';
 import { unhealthyEvent } from '../support/unhealthy-event.ts';
 
 const address = targetAddress('default', 'checkout');
@@ -32,16 +34,16 @@ async function heldWorld() {
   return { world, run, holder, held, present: () => holder.targets.get(address.prefix) };
 }
 
+const inHeld = testsIn(() => heldWorld());
+
 describe('a target that is read again', () => {
-  test('is held as it was read', async () => {
-    const { world, holder, held, present } = await heldWorld();
+  inHeld('is held as it was read', async ({ world, holder, held, present }) => {
     await world.clock.runUntil(holder.reload(held));
     assert.equal(held.gone, true);
     assert.equal(present()?.target.uid, held.target.uid);
   });
 
-  test('does not come back if it has left meanwhile', async () => {
-    const { world, holder, held, present } = await heldWorld();
+  inHeld('does not come back if it has left meanwhile', async ({ world, holder, held, present }) => {
     const reloading = holder.reload(held);
     await world.clock.advance(readMs / 2);
     dropTarget(holder, held);
@@ -49,8 +51,7 @@ describe('a target that is read again', () => {
     assert.equal(present(), undefined);
   });
 
-  test('stays as it is if the run has ended meanwhile', async () => {
-    const { world, run, holder, held, present } = await heldWorld();
+  inHeld('stays as it is if the run has ended meanwhile', async ({ world, run, holder, held, present }) => {
     const reloading = holder.reload(held);
     await world.clock.advance(readMs / 2);
     run.end({ kind: 'slotDone' });

@@ -1,9 +1,11 @@
 /** What the metrics of a process say of a target while it is held, and that it is what the API shows. */
+
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Attempt } from '../../shared/core/types.ts';
 import type { DialFailure } from '../../shared/net/net.ts';
 import { type ShardRun, type ShardWorld, shardWorld } from '../support/shard-world.ts';
+import { testsIn } from '../support/tests-in.ts';
 
 const unreachable: DialFailure = { kind: 'failed', failureClass: 'CONNECT_TIMEOUT', message: 'i/o timeout' };
 /** Not of this machine, so that only a prober with a network can tell that it is down. */
@@ -37,6 +39,8 @@ const errorOf = (failureClass: Attempt['failureClass']): Attempt => ({
   timings: { totalMs: 1 },
 });
 
+const inHeld = testsIn(() => heldWorld());
+
 describe('the reading of a target', () => {
   test('is unknown until the first verdict, and has no times yet', async () => {
     const { run } = await heldWorld({ answer: () => new Promise(() => {}) });
@@ -45,8 +49,7 @@ describe('the reading of a target', () => {
     await run.stop();
   });
 
-  test('is that of the last verdict, and stays while the target is down', async () => {
-    const { world, run } = await heldWorld();
+  inHeld('is that of the last verdict, and stays while the target is down', async ({ world, run }) => {
     await world.clock.advance(15_000);
     assert.deepEqual(shownOf(run), ['True', 'success']);
     world.answer(() => 'failure');
@@ -75,8 +78,7 @@ describe('the reading of a target', () => {
       await run.stop();
     });
 
-  test('is unknown once the probe is late', async () => {
-    const { world, run } = await heldWorld();
+  inHeld('is unknown once the probe is late', async ({ world, run }) => {
     await world.clock.advance(15_000);
     world.answer(() => new Promise(() => {}));
     await world.clock.advance(30_000);
@@ -98,8 +100,7 @@ describe('the reading of a target', () => {
     await run.stop();
   });
 
-  test('ends with its probe, and with its target', async () => {
-    const { world, run } = await heldWorld();
+  inHeld('ends with its probe, and with its target', async ({ world, run }) => {
     await world.clock.advance(15_000);
     await world.put('a', { livenessProbe: readinessProbe });
     const types = () => readingsOf(run)[0]?.probes.map(({ probeType }) => probeType);
@@ -109,8 +110,7 @@ describe('the reading of a target', () => {
     await run.stop();
   });
 
-  test('counts the restarts that were reported', async () => {
-    const { world, run } = await heldWorld();
+  inHeld('counts the restarts that were reported', async ({ world, run }) => {
     await world.clock.advance(15_000);
     await world.restarted('a');
     await world.clock.advance(15_000);

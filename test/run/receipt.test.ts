@@ -1,4 +1,5 @@
 /** What a message is still worth when it is received. */
+
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { residentLeadMs } from '../../shared/core/slots.ts';
@@ -10,6 +11,7 @@ import { runKey } from '../../shared/store/keys.ts';
 import { StoreUnavailable } from '../../shared/store/store.ts';
 import { scheduleWorld } from '../schedule/schedule-world.ts';
 import { shardWorld } from '../support/shard-world.ts';
+import { testsIn } from '../support/tests-in.ts';
 
 /** One resident shard of generation 1, and a message for its current slot. */
 async function world() {
@@ -21,31 +23,29 @@ async function world() {
   return { ...made, shard, message: sent.message };
 }
 
+const inWorld = testsIn(() => world());
+
 describe('a slot message', () => {
-  test('is run: also twice, also early, also by several', async () => {
-    const { judge, message, beat, shard } = await world();
+  inWorld('is run: also twice, also early, also by several', async ({ judge, message, beat, shard }) => {
     assert.equal(await judge(message), undefined);
     await beat(shard);
     assert.equal(await judge(message), undefined);
     assert.equal(await judge({ ...message, slot: message.slot + 1, slotEndMs: message.slotEndMs + 1 }), undefined);
   });
 
-  test('is dropped when its slot has ended', async () => {
-    const { judge, message, advance, clock } = await world();
+  inWorld('is dropped when its slot has ended', async ({ judge, message, advance, clock }) => {
     await advance(message.slotEndMs - clock.nowMs() - 1);
     assert.equal(await judge(message), undefined);
     await advance(1);
     assert.equal(await judge(message), 'slotEnded');
   });
 
-  test('is dropped when its shard has another generation, or is no more', async () => {
-    const { judge, message } = await world();
+  inWorld('is dropped when its shard has another generation, or is no more', async ({ judge, message }) => {
     assert.equal(await judge({ ...message, generation: message.generation - 1 }), 'otherGeneration');
     assert.equal(await judge({ ...message, shard: '80' }), 'otherGeneration');
   });
 
-  test('is dropped when its slot has been done, in this generation', async () => {
-    const { judge, message, beat, shard } = await world();
+  inWorld('is dropped when its slot has been done, in this generation', async ({ judge, message, beat, shard }) => {
     const done = { doneSlot: message.slot, slot: message.slot };
     await beat(shard, done);
     assert.equal(await judge(message), 'slotDone');

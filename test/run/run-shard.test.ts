@@ -10,6 +10,7 @@ import { bucketPk, changesPk, checkpointKey, latestKey, runKey, targetAddress } 
 import { column } from '../support/columns.ts';
 import { heldWorld, type ShardWorld, shardWorld } from '../support/shard-world.ts';
 import { beforeWrite } from '../support/store-wraps.ts';
+import { testsIn } from '../support/tests-in.ts';
 
 const tcp: ProbeInput = { tcpSocket: { port: 1 }, periodSeconds: 1 };
 const name = 'checkout';
@@ -32,6 +33,8 @@ const checkpointOf = async (world: ShardWorld) => {
   const decoded = item && decodeCheckpoint(item);
   return decoded?.kind === 'ok' ? Object.values(decoded.record.entries) : [];
 };
+
+const inWorld = testsIn(() => shardWorld());
 
 describe('a claim of which nobody knows whether it was written', () => {
   for (const item of ['LAYOUT', 'RUN', 'EPOCH'])
@@ -122,8 +125,7 @@ describe('a run of failures that a crash interrupts', () => {
   });
 });
 
-test('a checkpoint from before a hold does not count against the next container', async () => {
-  const world = shardWorld();
+inWorld('a checkpoint from before a hold does not count against the next container', async (world) => {
   const livenessProbe = { ...tcp, periodSeconds: 7, failureThreshold: 10 };
   await world.put(name, { lifecycle: 'reported', containers: [{ name: 'app', livenessProbe }] });
   await world.report(name, runningAs('test://1', world.clock));
@@ -144,8 +146,7 @@ test('a checkpoint from before a hold does not count against the next container'
   assert.equal(world.probes() - before, 10);
 });
 
-test('a crash after the commit of a new container that waits leaves no hold of the old one', async () => {
-  const world = shardWorld();
+inWorld('a crash after the commit of a new container that waits leaves no hold of the old one', async (world) => {
   await world.put(name, { lifecycle: 'reported', containers: [{ name: 'app', livenessProbe: { ...tcp } }] });
   await world.report(name, runningAs('test://1', world.clock));
   world.answer(failure);
@@ -224,15 +225,13 @@ test('the transition behind the present result is kept without an expiry, until 
   assert.equal(await world.store.get(key), undefined);
 });
 
-test('the tenth change of one moment is told after the ninth', async () => {
-  const world = shardWorld();
+inWorld('the tenth change of one moment is told after the ninth', async (world) => {
   await world.put(name, { readinessProbe: tcp });
   const record = await world.probe(name, 'main#readiness');
   assert.ok(transitionId({ ...record, version: 9 }) < transitionId({ ...record, version: 10 }));
 });
 
-test('probes that find no room for a minute are named by the beat', async () => {
-  const world = shardWorld();
+inWorld('probes that find no room for a minute are named by the beat', async (world) => {
   const containers = Array.from({ length: 20 }, (_, at) => ({ name: `c${at}`, readinessProbe: tcp }));
   for (let at = 0; at * containers.length <= descriptorsMax; at += 1) await world.put(`t${at}`, { containers });
   world.answer(() => new Promise(() => {}));
@@ -248,8 +247,7 @@ test('probes that find no room for a minute are named by the beat', async () => 
 describe('a commit that STATUS has not taken in', () => {
   const changesOf = (world: ShardWorld) => column(world.told('Probe Result Changed'), 'id');
 
-  test('is published every 10 s until it has', async () => {
-    const world = shardWorld();
+  inWorld('is published every 10 s until it has', async (world) => {
     await world.put(name, { readinessProbe: tcp });
     world.sync(false);
     await world.run();
@@ -263,8 +261,7 @@ describe('a commit that STATUS has not taken in', () => {
     assert.equal(changesOf(world).length, settled);
   });
 
-  test('is published by the next run if its own died before it could', async () => {
-    const world = shardWorld();
+  inWorld('is published by the next run if its own died before it could', async (world) => {
     await world.put(name, { readinessProbe: { ...tcp, periodSeconds: 60 } });
     world.sync(false);
     const run = await world.run();
@@ -361,8 +358,7 @@ describe('a spec that changes while its target is held', () => {
   });
 });
 
-test('a worker that ended with its container comes back with another one', async () => {
-  const world = shardWorld();
+inWorld('a worker that ended with its container comes back with another one', async (world) => {
   const containers = [{ name: 'app', readinessProbe: tcp }];
   await world.put(name, { lifecycle: 'reported', restartPolicy: 'Never', containers });
   await world.report(name, runningAs('test://1', world.clock));
@@ -377,8 +373,7 @@ test('a worker that ended with its container comes back with another one', async
   assert.deepEqual([containerID, result], ['test://2', 'success']);
 });
 
-test('a terminal phase ends the workers for good, without going round in circles', async () => {
-  const world = shardWorld();
+inWorld('a terminal phase ends the workers for good, without going round in circles', async (world) => {
   await world.put(name, { lifecycle: 'reported', containers: [{ name: 'app', readinessProbe: tcp }] });
   await world.report(name, { ...runningAs('test://1', world.clock), phase: 'Failed' });
   await world.run();
@@ -427,8 +422,7 @@ test('what is on its way back to its phase when a run ends in order is probed by
   assert.equal(last(), phaseMs + 64_000, 'its next instant is 52 s after its last probe');
 });
 
-test('what a manual trigger has shifted is probed at once by the next run too', async () => {
-  const world = shardWorld();
+inWorld('what a manual trigger has shifted is probed at once by the next run too', async (world) => {
   const probedAtMs: number[] = [];
   world.answer(() => {
     probedAtMs.push(world.clock.nowMs());
@@ -459,8 +453,7 @@ describe('a run', () => {
     assert.ok(world.probes() > before);
   });
 
-  test('that hands a rescue over says by its last beat that nobody need look for it', async () => {
-    const world = shardWorld();
+  inWorld('that hands a rescue over says by its last beat that nobody need look for it', async (world) => {
     const run = await world.run({ kind: 'rescue' });
     await world.clock.advance(12_000);
     assert.equal((await world.store.get(runKey('00')))?.beat, 2);
@@ -479,8 +472,7 @@ describe('a run', () => {
     assert.equal(second.view()?.probes, 1);
   });
 
-  test('whose slot has been done already ends without a word of doubt', async () => {
-    const world = shardWorld();
+  inWorld('whose slot has been done already ends without a word of doubt', async (world) => {
     const first = await world.run();
     const { slotEndMs } = world.message();
     // A moment early, as a timer may be by the wall clock.
@@ -496,8 +488,7 @@ describe('a run', () => {
     );
   });
 
-  test('leaves no timer behind', async () => {
-    const world = shardWorld();
+  inWorld('leaves no timer behind', async (world) => {
     await world.put(name, { readinessProbe: tcp });
     const before = world.clock.pending();
     const run = await world.run();

@@ -10,6 +10,7 @@ import { layoutKey, runKey, targetAddress } from '../../shared/store/keys.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { column } from '../support/columns.ts';
 import { failing, healthy, probedWorld, shardWorld, type ShardWorld as World } from '../support/shard-world.ts';
+import { testsIn } from '../support/tests-in.ts';
 
 const hourMs = 3_600_000;
 /** One that answers only after all of these tests. */
@@ -43,9 +44,10 @@ async function readyWorld(probe = {}) {
   return { world, run };
 }
 
+const inReady = testsIn(() => readyWorld());
+
 describe('after an hour without a holder', () => {
-  test('what was known before is not known until it is probed', async () => {
-    const { world, run } = await readyWorld();
+  inReady('what was known before is not known until it is probed', async ({ world, run }) => {
     await run.stop();
     await world.clock.advance(hourMs);
     assert.deepEqual(await shown(world), stale);
@@ -64,8 +66,7 @@ describe('after an hour without a holder', () => {
     await last.stop();
   });
 
-  test('the last run’s own view says so too', async () => {
-    const { world, run } = await readyWorld();
+  inReady('the last run’s own view says so too', async ({ world, run }) => {
     await run.stop();
     assert.equal(run.view()?.beat.late, 0);
     await world.clock.advance(hourMs);
@@ -263,8 +264,7 @@ describe('what subscribers are told of a doubt', () => {
   const told = ({ published }: World) =>
     published.map((event) => event['detail-type']).filter((type) => type.startsWith('Prober '));
 
-  test('is told again until the bus has taken it, with the same id', async () => {
-    const { world, run } = await readyWorld();
+  inReady('is told again until the bus has taken it, with the same id', async ({ world, run }) => {
     const tries: string[] = [];
     world.trouble.refuses = ({ detailType, detail }) => {
       if (!detailType.startsWith('Prober ')) return false;
@@ -310,8 +310,7 @@ describe('what subscribers are told of a doubt', () => {
     await next.stop();
   });
 
-  test('is told by the next run where its own could not', async () => {
-    const { world, run } = await readyWorld();
+  inReady('is told by the next run where its own could not', async ({ world, run }) => {
     world.network.isCut = true;
     await world.clock.advance(60_000);
     world.trouble.refuses = ({ detailType }) => detailType === 'Prober Recovered';

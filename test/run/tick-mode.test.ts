@@ -8,6 +8,7 @@ import type { ShardMemory } from '../../shared/run/memory.ts';
 import { generationAttribute } from '../../shared/store/items.ts';
 import { layoutKey } from '../../shared/store/keys.ts';
 import { column } from '../support/columns.ts';
+import { testsIn } from '../support/tests-in.ts';
 import { minuteMs, type TickWorld, tcp, tickWorld } from './tick-world.ts';
 
 const failure = () => 'failure' as const;
@@ -23,9 +24,10 @@ const runningAs = (containerID: string, clock: TickWorld['clock']) => ({
   ],
 });
 
+const inWorld = testsIn(() => tickWorld());
+
 describe('a run in tick mode', () => {
-  test('ends as soon as what is due is done, and its slot is done', async () => {
-    const world = tickWorld();
+  inWorld('ends as soon as what is due is done, and its slot is done', async (world) => {
     await world.put('a', { readinessProbe: tcp(60) });
     const { end, tookMs, probes } = await world.tick();
     assert.deepEqual([end, probes], [{ kind: 'slotDone' }, 1]);
@@ -36,8 +38,7 @@ describe('a run in tick mode', () => {
     assert.equal(world.clock.pending(), 0, 'nothing is left pending');
   });
 
-  test('drops a second message of its slot, and one that comes after its end', async () => {
-    const world = tickWorld();
+  inWorld('drops a second message of its slot, and one that comes after its end', async (world) => {
     await world.put('a', { readinessProbe: tcp(60) });
     const late = await world.message();
     await world.tick();
@@ -46,8 +47,7 @@ describe('a run in tick mode', () => {
     assert.deepEqual(await world.tick({ more: late }), { end: { kind: 'stale' }, tookMs: 0, probes: 0 });
   });
 
-  test('has a minute’s time for the slowest probe, also beyond the end of its slot', async () => {
-    const world = tickWorld();
+  inWorld('has a minute’s time for the slowest probe, also beyond the end of its slot', async (world) => {
     await world.put('a', { readinessProbe: tcp(60, { timeoutSeconds: 60, failureThreshold: 2 }) });
     await world.tick(cold());
     world.answers(async (): Promise<Attempt> => {
@@ -63,8 +63,7 @@ describe('a run in tick mode', () => {
     assert.equal((await world.probe('a', 'main#readiness')).result, 'failure');
   });
 
-  test('that is stopped hands its slot over undone, and the next one has it', async () => {
-    const world = tickWorld();
+  inWorld('that is stopped hands its slot over undone, and the next one has it', async (world) => {
     await world.put('a', { readinessProbe: tcp(60) });
     await world.tick();
     await world.toMinute();
@@ -150,8 +149,7 @@ describe('from run to run', () => {
     });
   }
 
-  test('a late run costs the next one a wait: 0.9 period between two probes', async () => {
-    const world = tickWorld();
+  inWorld('a late run costs the next one a wait: 0.9 period between two probes', async (world) => {
     await world.put('a', { readinessProbe: tcp(60) });
     await world.tick();
     for (const offsetMs of [40_000, 0, 0]) {
@@ -183,8 +181,7 @@ describe('from run to run', () => {
     );
   });
 
-  test('what was missed is made up for by the next run, once', async () => {
-    const world = tickWorld();
+  inWorld('what was missed is made up for by the next run, once', async (world) => {
     for (let at = 0; at < 20; at += 1) await world.put(`t${at}`, { readinessProbe: tcp(600) });
     await world.tick(cold());
     await world.toMinute(0, 5);
@@ -241,8 +238,7 @@ describe('from run to run', () => {
     for (const name of ['a', 'b', 'c']) assert.equal((await world.probe(name, 'main#readiness')).result, 'success');
   });
 
-  test('a startup success opens the gate in the same run', async () => {
-    const world = tickWorld();
+  inWorld('a startup success opens the gate in the same run', async (world) => {
     await world.put('a', { startupProbe: tcp(60), readinessProbe: { tcpSocket: { port: 2 }, periodSeconds: 60 } });
     await world.tick();
     assert.deepEqual(column(world.takeProbed(), 'port'), [1, 2]);
@@ -250,8 +246,7 @@ describe('from run to run', () => {
 });
 
 describe('timekeeping lags a minute at most', () => {
-  test('the end of a grace period', async () => {
-    const world = tickWorld();
+  inWorld('the end of a grace period', async (world) => {
     await world.put('a', { readinessProbe: tcp(60) });
     await world.tick();
     await world.remove('a', 90);
@@ -268,8 +263,7 @@ describe('timekeeping lags a minute at most', () => {
     );
   });
 
-  test('the end of a grace period in a minute in which nothing is probed', async () => {
-    const world = tickWorld();
+  inWorld('the end of a grace period in a minute in which nothing is probed', async (world) => {
     await world.put('a', { readinessProbe: tcp(3_600) });
     await world.tick();
     await world.remove('a', 90);
@@ -282,8 +276,7 @@ describe('timekeeping lags a minute at most', () => {
     assert.deepEqual(await world.itemsOf('a'), []);
   });
 
-  test('a restart request that is due again', async () => {
-    const world = tickWorld();
+  inWorld('a restart request that is due again', async (world) => {
     await world.put('a', { livenessProbe: tcp(60, { failureThreshold: 1 }) });
     world.answers(failure);
     const attempts: unknown[] = [];
@@ -297,8 +290,7 @@ describe('timekeeping lags a minute at most', () => {
     assert.deepEqual(attempts, [1, 2, 3, 4, 4, 5]);
   });
 
-  test('what status-sync has not heard of is published again by the next run', async () => {
-    const world = tickWorld();
+  inWorld('what status-sync has not heard of is published again by the next run', async (world) => {
     await world.put('a', { readinessProbe: tcp(60) });
     world.sync(false);
     await world.tick(cold());

@@ -1,4 +1,5 @@
 /** The minute function: late, twice, or not at all. */
+
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Capacity, LayoutShard } from '../../shared/core/layout.ts';
@@ -7,6 +8,7 @@ import { announceLayout } from '../../shared/schedule/layout.ts';
 import { generationAttribute } from '../../shared/store/items.ts';
 import { layoutKey } from '../../shared/store/keys.ts';
 import { currentLayout } from '../support/current-layout.ts';
+import { testsIn } from '../support/tests-in.ts';
 import { minuteMs, nameIn, type ScheduleWorld, scheduleWorld } from './schedule-world.ts';
 
 const names = (sent: readonly { readonly deduplicationId: string }[]) =>
@@ -46,9 +48,14 @@ async function heldWorld() {
   return { world, shard, slot: residentSlot(world).slot };
 }
 
+const inHeld = testsIn(() => heldWorld());
+
+const inSplit = testsIn(() => splitWorld());
+
+const inWorld = testsIn(() => scheduleWorld());
+
 describe('with no targets', () => {
-  test('there is one idle shard, nothing is sent, and nobody is told that nobody holds it', async () => {
-    const world = scheduleWorld();
+  inWorld('there is one idle shard, nothing is sent, and nobody is told that nobody holds it', async (world) => {
     for (let minute = 0; minute < 5; minute += 1) {
       await world.tick();
       await world.advance(minuteMs);
@@ -86,8 +93,7 @@ describe('with no targets', () => {
 });
 
 describe('a layout', () => {
-  test('is announced once the queue has taken all its messages, be it a minute later', async () => {
-    const world = await splitWorld();
+  inSplit('is announced once the queue has taken all its messages, be it a minute later', async (world) => {
     world.refused.groups.add('00');
     await world.tick();
     const announced = async () => (await world.store.get(layoutKey))?.announced;
@@ -101,8 +107,7 @@ describe('a layout', () => {
     assert.equal((await world.store.get(layoutKey))?.announcedAtMs, tickedAtMs);
   });
 
-  test('that somebody else has written since is not announced by who sent the one before', async () => {
-    const world = scheduleWorld();
+  inWorld('that somebody else has written since is not announced by who sent the one before', async (world) => {
     await world.tick();
     await world.write([{ kind: 'update', key: layoutKey, set: { version: 9 } }]);
     await world.clock.runUntil(announceLayout(world, { version: 2, shards: [] }));
@@ -111,8 +116,7 @@ describe('a layout', () => {
 });
 
 describe('messages of a slot', () => {
-  test('are sent from 4 min before it, under one id however often', async () => {
-    const { world, shard, slot } = await heldWorld();
+  inHeld('are sent from 4 min before it, under one id however often', async ({ world, shard, slot }) => {
     const sentAt: number[] = [];
     for (let minute = 0; minute < 13; minute += 1) {
       await world.beat(shard, { slot });
@@ -127,8 +131,7 @@ describe('messages of a slot', () => {
     assert.deepEqual([...new Set(sentAt)], [9, 10, 11, 12]);
   });
 
-  test('say which buckets, which generation and until when', async () => {
-    const { world, shard } = await heldWorld();
+  inHeld('say which buckets, which generation and until when', async ({ world, shard }) => {
     await world.advance(9 * minuteMs);
     await world.beat(shard, { slot: residentSlot(world).slot });
     await world.tick();
@@ -157,24 +160,21 @@ describe('messages of a slot', () => {
     assert.deepEqual(names(world.takeSent()), [`${id}/${minute - 1}`, `${id}/${minute - 1}`, `${id}/${minute}`]);
   });
 
-  test('of a slot that is held already go out again when the queue has forgotten everything', async () => {
-    const { world } = await heldWorld();
+  inHeld('of a slot that is held already go out again when the queue has forgotten everything', async ({ world }) => {
     await world.tick();
     assert.deepEqual(world.takeSent(), []);
     await world.tick({ repeatCurrent: true });
     assert.equal(world.sent.length, 1);
   });
 
-  test('of one shard that the queue does not take do not hold up the others', async () => {
-    const world = await splitWorld();
+  inSplit('of one shard that the queue does not take do not hold up the others', async (world) => {
     world.refused.groups.add('00');
     const outcome = await world.tick();
     assert.ok(outcome.layout.length > 1);
     assert.deepEqual([outcome.sent, outcome.notSent], [outcome.layout.length - 1, 1]);
   });
 
-  test('of a shard that only needs ticks go out once a minute, and say so', async () => {
-    const world = scheduleWorld();
+  inWorld('of a shard that only needs ticks go out once a minute, and say so', async (world) => {
     await world.register('slow', { periodSeconds: 60 });
     const slots: number[] = [];
     for (let minute = 0; minute < 5; minute += 1) {
@@ -314,15 +314,13 @@ describe('a layout that changes in the middle of a slot', () => {
     assert.deepEqual(generations, ['generation:00']);
   });
 
-  test('is made by one of two schedules at once', async () => {
-    const world = await splitWorld();
+  inSplit('is made by one of two schedules at once', async (world) => {
     const [one, other] = await world.clock.runUntil(Promise.all([world.ticks(), world.ticks()]));
     assert.deepEqual(one?.layout, other?.layout);
     assert.equal((await world.layout()).version, 1);
   });
 
-  test('is made anew, with newer generations, where the stored one cannot be read', async () => {
-    const world = scheduleWorld();
+  inWorld('is made anew, with newer generations, where the stored one cannot be read', async (world) => {
     await world.register('checkout');
     const shards = [{ shard: '00', from: '00', to: 'ff', generation: 7 }];
     const item = { ...layoutKey, kind: 'LAYOUT', schemaVersion: 1, token: 99, shards, 'generation:00': 7 };
@@ -332,8 +330,7 @@ describe('a layout that changes in the middle of a slot', () => {
     assert.equal((await world.store.get(layoutKey))?.token, 99);
   });
 
-  test('passes the desired release on without a new generation', async () => {
-    const { world, shard } = await heldWorld();
+  inHeld('passes the desired release on without a new generation', async ({ world, shard }) => {
     await world.tick({ desiredRelease: 'r2' });
     assert.equal((await world.store.get(layoutKey))?.desiredRelease, 'r2');
     assert.deepEqual(await onlyShard(world), shard);
@@ -344,8 +341,7 @@ describe('a layout that changes in the middle of a slot', () => {
 describe('weights', () => {
   const weighed = (world: ScheduleWorld) => world.queries.splice(0).filter(({ pk }) => pk.startsWith('B#')).length;
 
-  test('are read from their own items while no target changes', async () => {
-    const world = scheduleWorld();
+  inWorld('are read from their own items while no target changes', async (world) => {
     await world.register('checkout');
     await world.register('cart');
     await world.tick();
@@ -365,8 +361,7 @@ describe('weights', () => {
     assert.deepEqual([world.queries, (await onlyShard(world)).mode], [[], 'resident']);
   });
 
-  test('that cannot be read leave the layout as it is', async () => {
-    const { world, shard } = await heldWorld();
+  inHeld('that cannot be read leave the layout as it is', async ({ world, shard }) => {
     const query = world.store.query;
     const { StoreUnavailable } = await import('../../shared/store/store.ts');
     Object.assign(world.store, { query: () => Promise.reject(new StoreUnavailable('told so')) });
@@ -380,8 +375,7 @@ describe('weights', () => {
 describe('a rescue', () => {
   const rescues = (world: ScheduleWorld) => world.takeSent().filter(({ message }) => message.kind === 'rescue');
 
-  test('is sent once a minute while a beat is older than 30 s, in a group of its own', async () => {
-    const { world } = await heldWorld();
+  inHeld('is sent once a minute while a beat is older than 30 s, in a group of its own', async ({ world }) => {
     await world.advance(30_000);
     await world.tick();
     assert.deepEqual(rescues(world), []);
@@ -448,8 +442,7 @@ describe('of a shard that nobody holds', () => {
   const told = (world: ScheduleWorld) => world.takeEvents().map(({ detailType, detail }) => [detailType, detail.id]);
   const kinds = (world: ScheduleWorld) => told(world).map(([detailType]) => detailType);
 
-  test('subscribers learn after a minute, again each minute, and once that it is over', async () => {
-    const { world, shard } = await heldWorld();
+  inHeld('subscribers learn after a minute, again each minute, and once that it is over', async ({ world, shard }) => {
     const sinceMs = world.clock.nowMs();
     await world.advance(54_000);
     await world.tick();
@@ -467,8 +460,7 @@ describe('of a shard that nobody holds', () => {
     assert.deepEqual(told(world), [['Prober Recovered', `shard-00#held-again#${sinceMs}`]]);
   });
 
-  test('whoever has just started says nothing before somebody could have begun it', async () => {
-    const { world } = await heldWorld();
+  inHeld('whoever has just started says nothing before somebody could have begun it', async ({ world }) => {
     await world.advance(10 * minuteMs);
     await world.tick({ repeatCurrent: true });
     assert.deepEqual(told(world), []);
@@ -477,8 +469,7 @@ describe('of a shard that nobody holds', () => {
     assert.equal(told(world).length, 1);
   });
 
-  test('the event says which, since when and why', async () => {
-    const { world } = await heldWorld();
+  inHeld('the event says which, since when and why', async ({ world }) => {
     const since = new Date(world.clock.nowMs()).toISOString();
     await world.advance(2 * minuteMs);
     await world.tick();
@@ -486,8 +477,7 @@ describe('of a shard that nobody holds', () => {
     assert.deepEqual(detail, { schemaVersion: 1, shard: '00', hashRange: '00-ff', reason: 'NoHolder', since });
   });
 
-  test('a recovery that the bus did not take, or whose teller died, is told later', async () => {
-    const { world, shard } = await heldWorld();
+  inHeld('a recovery that the bus did not take, or whose teller died, is told later', async ({ world, shard }) => {
     await world.advance(2 * minuteMs);
     await world.tick();
     world.takeEvents();

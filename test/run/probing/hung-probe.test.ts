@@ -1,7 +1,6 @@
 /** A probe that has hung the prober twice is left alone until its spec changes. */
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { rememberHang } from '../../../shared/run/probing/hung-probe.ts';
 import { syncTarget } from '../../../shared/status-sync/sync.ts';
 import { decodeTarget } from '../../../shared/store/items.ts';
@@ -9,6 +8,7 @@ import { targetAddress, targetKey } from '../../../shared/store/keys.ts';
 import { column } from '../../support/columns.ts';
 import { type ShardWorld, shardWorld } from '../../support/shard-world.ts';
 import { beforeWrite } from '../../support/store-wraps.ts';
+import { testsIn } from '../../support/tests-in.ts';
 
 const spec = (port: number) => ({ readinessProbe: { tcpSocket: { port }, periodSeconds: 5, failureThreshold: 1 } });
 const [badPort, goodPort] = [1, 2];
@@ -56,15 +56,15 @@ async function askedInAMinute({ world, asked }: Awaited<ReturnType<typeof heldWo
 const shownReadiness = async (world: ShardWorld, name: string) =>
   (await world.shown(name)).conditions.find(({ type }) => type === 'Ready')?.status;
 
-test('one hang changes nothing', async () => {
-  const held = await heldWorld();
+const inHeld = testsIn(() => heldWorld());
+
+inHeld('one hang changes nothing', async (held) => {
   await hang(held.world, 'bad');
   assert.deepEqual(await askedInAMinute(held), { bad: 12, good: 12 });
   assert.deepEqual(held.run.view()?.quarantined, []);
 });
 
-test('after the second hang it is not made, its result becomes Unknown, and everybody is told why', async () => {
-  const held = await heldWorld();
+inHeld('after the second hang it is not made, its result becomes Unknown, and everybody is told why', async (held) => {
   const { world, run } = held;
   await hang(world, 'bad');
   await hang(world, 'bad');
@@ -87,8 +87,7 @@ test('after the second hang it is not made, its result becomes Unknown, and ever
   );
 });
 
-test('a change of the spec lifts it', async () => {
-  const held = await heldWorld();
+inHeld('a change of the spec lifts it', async (held) => {
   const { world, run } = held;
   await hang(world, 'bad');
   await hang(world, 'bad');
@@ -99,8 +98,7 @@ test('a change of the spec lifts it', async () => {
   assert.equal(await shownReadiness(world, 'bad'), 'True');
 });
 
-test('the next holder leaves it alone from the beginning', async () => {
-  const held = await heldWorld();
+inHeld('the next holder leaves it alone from the beginning', async (held) => {
   const { world, run, asked } = held;
   run.crash();
   await hang(world, 'bad');
@@ -113,8 +111,7 @@ test('the next holder leaves it alone from the beginning', async () => {
   assert.equal(await shownReadiness(world, 'bad'), 'Unknown');
 });
 
-test('a purge takes it along, also one that comes while the hang is remembered', async () => {
-  const { world, run } = await heldWorld();
+inHeld('a purge takes it along, also one that comes while the hang is remembered', async ({ world, run }) => {
   await run.stop();
   world.sync(false);
   await world.remove('bad', 0);

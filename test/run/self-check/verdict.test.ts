@@ -8,6 +8,7 @@ import type { Run } from '../../../shared/run/run.ts';
 import { selfWatch } from '../../../shared/run/self-check/verdict.ts';
 import { column, columns } from '../../support/columns.ts';
 import { recordingLog } from '../../support/recording-log.ts';
+import { testsIn } from '../../support/tests-in.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
 
 const failure: ProbeReport = { conclusion: { kind: 'result', result: 'failure' }, attempts: [] };
@@ -68,17 +69,17 @@ function world({ canaries = ['10.0.0.1', '10.0.0.2'], inDoubt = false }: World =
   };
 }
 
+const inWorld = testsIn(() => world());
+
 describe('a prober that is all right', () => {
-  test('asks nobody for a success, nor for a failure that changes nothing', async () => {
-    const { probe, dialed } = world();
+  inWorld('asks nobody for a success, nor for a failure that changes nothing', async ({ probe, dialed }) => {
     assert.equal(await probe(success), 'counts');
     assert.equal(await probe(failure, { changes: false }), 'counts');
     assert.equal(await probe(errorOf('POLICY_DENIED')), 'counts');
     assert.equal(dialed.length, 0);
   });
 
-  test('asks each canary before a failure counts, as its own dial', async () => {
-    const { probe, dialed } = world();
+  inWorld('asks each canary before a failure counts, as its own dial', async ({ probe, dialed }) => {
     assert.equal(await probe(failure), 'counts');
     assert.deepEqual(columns(dialed, 'host', 'own'), [
       ['10.0.0.1', true],
@@ -86,8 +87,7 @@ describe('a prober that is all right', () => {
     ]);
   });
 
-  test('asks once for all that failed before', async () => {
-    const { clock, self, dialed } = world();
+  inWorld('asks once for all that failed before', async ({ clock, self, dialed }) => {
     const watched = Array.from({ length: 100 }, () => self.watch());
     const judging = watched.map(({ judge }) => judge(failure, asked));
     await clock.runUntil(Promise.all(judging));
@@ -109,16 +109,14 @@ describe('a prober that is all right', () => {
     assert.equal(await world({ canaries: [] }).probe(failure), 'counts');
   });
 
-  test('believes it also when one canary of two is gone', async () => {
-    const { probe, cutOne } = world();
+  inWorld('believes it also when one canary of two is gone', async ({ probe, cutOne }) => {
     cutOne('10.0.0.1');
     assert.equal(await probe(failure), 'counts');
   });
 });
 
 describe('a prober whose network is gone', () => {
-  test('lets nothing count, and says so once it is sure', async () => {
-    const { probe, self, cutAll, clock } = world();
+  inWorld('lets nothing count, and says so once it is sure', async ({ probe, self, cutAll, clock }) => {
     cutAll();
     assert.equal(await probe(failure), 'the prober doubts itself');
     assert.equal(self.health().kind, 'suspect');
@@ -173,8 +171,7 @@ describe('a prober whose network is gone', () => {
     assert.notEqual(await clock.runUntil(other), failure);
   });
 
-  test('a resolver that is gone is found by the probes that need it', async () => {
-    const { probe, self, cutAll } = world();
+  inWorld('a resolver that is gone is found by the probes that need it', async ({ probe, self, cutAll }) => {
     cutAll();
     await probe(errorOf('PROBER'));
     assert.equal(self.health().kind, 'suspect');
@@ -227,16 +224,14 @@ describe('a prober that stood still', () => {
       watched.done();
     });
 
-  test('counts what it was answered all the same', async () => {
-    const { clock, self } = world();
+  inWorld('counts what it was answered all the same', async ({ clock, self }) => {
     const watched = self.watch();
     clock.stand(3_000);
     assert.equal(await watched.judge(success, asked), success);
     watched.done();
   });
 
-  test('again and again is in doubt', async () => {
-    const { clock, self, probe } = world();
+  inWorld('again and again is in doubt', async ({ clock, self, probe }) => {
     const watched = self.watch();
     for (let stall = 0; stall < 4; stall += 1) {
       clock.stand(500);
@@ -249,8 +244,7 @@ describe('a prober that stood still', () => {
 });
 
 describe('the end of a run', () => {
-  test('is not waited for by what is being judged, and makes it void', async () => {
-    const { clock, self, cutAll } = world();
+  inWorld('is not waited for by what is being judged, and makes it void', async ({ clock, self, cutAll }) => {
     cutAll();
     const judging = self.watch().judge(failure, asked);
     await clock.advance(100);
@@ -260,8 +254,7 @@ describe('the end of a run', () => {
     assert.notEqual(await self.watch().judge(failure, asked), failure);
   });
 
-  test('ends a doubt, too', async () => {
-    const { clock, self, cutAll, probe } = world();
+  inWorld('ends a doubt, too', async ({ clock, self, cutAll, probe }) => {
     cutAll();
     await probe(failure);
     await clock.advance(5_000);
@@ -278,8 +271,7 @@ test('the doubt of the run before lasts until examinations end it', async () => 
   assert.ok(dialed.length >= 6);
 });
 
-test('a wall clock that jumped makes nothing count for a moment', async () => {
-  const { clock, self, probe } = world();
+inWorld('a wall clock that jumped makes nothing count for a moment', async ({ clock, self, probe }) => {
   self.jumped(60_000);
   await clock.advance(10);
   assert.equal(self.health().kind, 'suspect');
