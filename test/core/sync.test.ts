@@ -29,12 +29,8 @@ function registered(fields: Partial<TargetSpec> = {}): TargetState {
 const reported = (containerStatus: ContainerStatus, state: TargetState): TargetState => ({
   ...state,
   report: {
-    uid: 'u1',
-    version: 1,
-    reportedAtMs: 0,
-    initContainerStatuses: [],
-    containerStatuses: [containerStatus],
-    conditions: [],
+    ...{ uid: 'u1', version: 1, reportedAtMs: 0 },
+    ...{ initContainerStatuses: [], containerStatuses: [containerStatus], conditions: [] },
   },
 });
 
@@ -49,6 +45,13 @@ function withResult(state: TargetState, probeType: ProbeType, result: Result, co
 
 const started = (state: TargetState): TargetState =>
   withResult(withResult(state, 'startup', 'success'), 'liveness', 'success');
+
+/** A reported target whose container `test://a` has this status and has failed its liveness probe. */
+const failedReported = (status: ContainerStatus): TargetState =>
+  withResult(reported(status, registered({ lifecycle: 'reported' })), 'liveness', 'failure', 'test://a');
+
+const failed = (): TargetState => withResult(started(registered()), 'liveness', 'failure');
+const readied = (): TargetState => withResult(started(registered()), 'readiness', 'success');
 
 type Written = Extract<SyncPlan, { kind: 'write' }>;
 
@@ -91,10 +94,8 @@ function repeated(failing: TargetState, startMs: number) {
 }
 
 describe('a liveness failure', () => {
-  const failed = withResult(started(registered()), 'liveness', 'failure');
-
   test('asks for a restart, with the grace period of the probe', () => {
-    const plan = written(failed, 5_000);
+    const plan = written(failed(), 5_000);
     assert.deepEqual(requestDetail(plan), {
       container: 'app',
       containerID: staticID,
@@ -109,7 +110,7 @@ describe('a liveness failure', () => {
 
   test('changes nothing of a static container: it runs on under its ID, and has not been restarted', () => {
     const before = appStatus(written(started(registered()), 1_000));
-    assert.deepEqual(appStatus(written(failed, 5_000)), before);
+    assert.deepEqual(appStatus(written(failed(), 5_000)), before);
   });
 
   test('makes a static container without a readiness probe not ready, until a success', () => {
@@ -127,12 +128,7 @@ describe('a liveness failure', () => {
 
   test('of a container that is not running asks for nothing', () => {
     const stopped = containerStatusOf('app', { kind: 'waiting' }, { containerID: 'test://a' });
-    const state = withResult(
-      reported(stopped, registered({ lifecycle: 'reported' })),
-      'liveness',
-      'failure',
-      'test://a',
-    );
+    const state = failedReported(stopped);
     assert.deepEqual(requests(written(state, 0).record), []);
   });
 
@@ -150,7 +146,7 @@ describe('a liveness failure', () => {
 });
 
 test('the history names the request after the result that it follows from, however the ids read', () => {
-  const { events } = written(withResult(started(registered()), 'liveness', 'failure'), 5_000);
+  const { events } = written(failed(), 5_000);
   for (const { id } of events) assert.ok(id > '00000000005000#zzz#liveness#~0000000001');
 });
 
@@ -162,7 +158,7 @@ describe('other updates', () => {
   });
 
   test('a readiness result sets ready and the conditions, and restarts nothing', () => {
-    const ready = withResult(started(registered()), 'readiness', 'success');
+    const ready = readied();
     const first = written(ready, 1_000);
     assert.equal(appStatus(first)?.ready, true);
     const unready = written(withResult(afterwards(ready, first), 'readiness', 'failure'), 2_000);
@@ -206,14 +202,14 @@ test('a failed target stays failed although its containers run again, unless the
 });
 
 test('a container is not ready while the item of its readiness probe cannot be read', () => {
-  const ready = withResult(started(registered()), 'readiness', 'success');
+  const ready = readied();
   const { 'app#readiness': _unreadable, ...probes } = ready.probes;
   assert.equal(appStatus(written({ ...ready, probes }, 1_000))?.ready, false);
 });
 
 describe('status-sync is level-triggered', () => {
   test('a second look at the same state changes nothing', () => {
-    const state = withResult(started(registered()), 'readiness', 'success');
+    const state = readied();
     const settled = afterwards(state, written(state, 1_000));
     assert.deepEqual(planSync(settled, 2_000), { kind: 'settled' });
     assert.equal(nextSyncMs(settled, 0), undefined);
@@ -237,12 +233,7 @@ describe('a restart request', () => {
   test('has an id of its own where two targets report the same container', () => {
     const status = containerStatusOf('app', running, { containerID: 'test://a' });
     const failing = (uid: string): TargetState => {
-      const state = withResult(
-        reported(status, registered({ lifecycle: 'reported' })),
-        'liveness',
-        'failure',
-        'test://a',
-      );
+      const state = failedReported(status);
       return { ...state, target: { ...state.target, uid } };
     };
     const ids = ['u1', 'u2'].map((uid) => requests(written(failing(uid), 0).record)[0]?.id);
@@ -250,7 +241,7 @@ describe('a restart request', () => {
   });
 
   test('of a static container is published again, later each time, as long as it fails', () => {
-    const failing = withResult(started(registered()), 'liveness', 'failure');
+    const failing = failed();
     const { attempts, pauses, ids } = repeated(failing, 5_000);
     assert.deepEqual(attempts, [1, 2, 3, 4, 5, 6, 7, 8]);
     assert.deepEqual(pauses, [10, 20, 40, 80, 160, 300, 300, 300]);
@@ -258,7 +249,7 @@ describe('a restart request', () => {
   });
 
   test('ends at once with a success, which is published with the number of attempts', () => {
-    const down = withResult(started(registered()), 'liveness', 'failure');
+    const down = failed();
     const asked = afterwards(down, written(down, 5_000));
     const plan = written(withResult(asked, 'liveness', 'success'), 7_000);
     assert.deepEqual(plan.record.restartRequests, {});
@@ -287,7 +278,7 @@ describe('a restart request', () => {
   });
 
   test('waits for a verdict once a restart is reported, and goes on with its back-off if that did not help', () => {
-    const down = withResult(started(registered()), 'liveness', 'failure');
+    const down = failed();
     const begun = restartedAt(afterwards(down, written(down, 5_000)), 6_000);
     const plan = written(begun, 6_000);
     assert.equal(appStatus(plan)?.containerID, 'probelet://u1/app/1');
@@ -309,7 +300,7 @@ describe('a restart request', () => {
   });
 
   test('is over when its probe leaves the spec: nothing has recovered', () => {
-    const down = withResult(started(registered()), 'liveness', 'failure');
+    const down = failed();
     const asked = afterwards(down, written(down, 5_000));
     const { livenessProbe: _, ...app } = probed;
     const spec = { ...asked.target.spec, containers: [app] };
@@ -319,12 +310,7 @@ describe('a restart request', () => {
 
   test('of a reported container is published again, later each time, until another containerID is reported', () => {
     const status = containerStatusOf('app', running, { containerID: 'test://a' });
-    const failing = withResult(
-      reported(status, registered({ lifecycle: 'reported' })),
-      'liveness',
-      'failure',
-      'test://a',
-    );
+    const failing = failedReported(status);
     const { state, nowMs, pauses, ids } = repeated(failing, 0);
     assert.deepEqual(pauses, [10, 20, 40, 80, 160, 300, 300, 300]);
     assert.equal(ids.size, 8);
@@ -341,13 +327,13 @@ describe('a terminating target', () => {
   });
 
   test('restarts nothing any more', () => {
-    const state = terminating(withResult(started(registered()), 'liveness', 'failure'), 60_000);
+    const state = terminating(failed(), 60_000);
     const plan = written(state, 5_000);
     assert.deepEqual([requests(plan.record), plan.events], [[], []]);
   });
 
   test('asks no more for the restart that was asked for before', () => {
-    const down = withResult(started(registered()), 'liveness', 'failure');
+    const down = failed();
     const asked = terminating(afterwards(down, written(down, 5_000)), 60_000);
     const plan = written(asked, 20_000);
     assert.deepEqual([requests(plan.record), plan.record.restartRequests], [[], {}]);

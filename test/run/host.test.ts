@@ -50,12 +50,15 @@ function world() {
         return run({ ports, message, options });
       },
     };
-    return {
-      host,
-      log,
-      start: (receiver = queue) => hostShards({ ...host, receiver, concurrency }),
-      stop: () => stop.abort(),
+    const start = (receiver = queue) => hostShards({ ...host, receiver, concurrency });
+    /** Hosts for so long, and then leaves. */
+    const hostFor = async (ms: number, receiver = queue) => {
+      const hosting = start(receiver);
+      await clock.advance(ms);
+      stop.abort();
+      await clock.runUntil(hosting);
     };
+    return { host, log, start, hostFor, stop: () => stop.abort() };
   };
   const received = async (): Promise<Received> => {
     const next = await queue.receive(0);
@@ -174,13 +177,9 @@ test('a run gets its own lease, the end of its slot and what the process remembe
 });
 
 describe('a process that hosts shards', () => {
-  inWorld('runs slot after slot, and the next one at once', async ({ clock, send, process, runs }) => {
+  inWorld('runs slot after slot, and the next one at once', async ({ send, process, runs }) => {
     for (const slot of [1, 2, 3]) await send('a', slot);
-    const { start, stop } = process('p', forMs(10_000, { kind: 'slotDone' }));
-    const hosting = start();
-    await clock.advance(30_000);
-    stop();
-    await clock.runUntil(hosting);
+    await process('p', forMs(10_000, { kind: 'slotDone' })).hostFor(30_000);
     assert.deepEqual(
       runs.map(({ message, atMs }) => [message.slot, atMs]),
       [
@@ -251,13 +250,9 @@ describe('a process that hosts shards', () => {
     await clock.runUntil(Promise.all([oldHosting, youngHosting]));
   });
 
-  inWorld('takes it back soon when nobody else is there', async ({ clock, send, process, runs }) => {
+  inWorld('takes it back soon when nobody else is there', async ({ send, process, runs }) => {
     await send('a', 1);
-    const { start, stop } = process('p', forMs(10_000, { kind: 'handover' }), 3);
-    const hosting = start();
-    await clock.advance(15_000);
-    stop();
-    await clock.runUntil(hosting);
+    await process('p', forMs(10_000, { kind: 'handover' }), 3).hostFor(15_000);
     assert.deepEqual(column(runs, 'atMs'), [0, 12_000]);
   });
 
@@ -285,11 +280,7 @@ describe('a process that hosts shards', () => {
 describe('a process that is told to stop leaves nothing pending', () => {
   inWorld('while its lanes rest', async ({ clock, send, process, runs }) => {
     await send('a', 1);
-    const { start, stop } = process('p', forMs(10_000, { kind: 'handover' }), 3);
-    const hosting = start();
-    await clock.advance(11_000);
-    stop();
-    await clock.runUntil(hosting);
+    await process('p', forMs(10_000, { kind: 'handover' }), 3).hostFor(11_000);
     assert.deepEqual([runs.length, clock.monotonicMs(), clock.pending()], [1, 11_000, 0]);
   });
 
@@ -352,11 +343,7 @@ describe('a process that is told to stop leaves nothing pending', () => {
     });
 
   inWorld('while the queue is out of reach', async ({ clock, queue, process }) => {
-    const { start, stop } = process('p', untilStop, 2);
-    const hosting = start({ ...queue, receive: unavailable });
-    await clock.advance(5_500);
-    stop();
-    await clock.runUntil(hosting);
+    await process('p', untilStop, 2).hostFor(5_500, { ...queue, receive: unavailable });
     assert.deepEqual([clock.monotonicMs(), clock.pending()], [5_500, 0]);
   });
 

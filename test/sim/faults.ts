@@ -191,12 +191,15 @@ export function planFaults({ scheduler, chance, profile }: Ports): Faults {
           done('probe pause', prober.name, pauseMs);
           prober.pause(pauseMs);
         }),
-      'store throttled': onStore('store throttled'),
-      'store slow': onStore('store slow'),
-      'store answer lost': onStore('store answer lost'),
-      'store in doubt': onStore('store in doubt'),
-      'store late write': onStore('store late write'),
-      'store conflict': onStore('store conflict'),
+      ...each(
+        onStore,
+        'store throttled',
+        'store slow',
+        'store answer lost',
+        'store in doubt',
+        'store late write',
+        'store conflict',
+      ),
       'store outage': () => outage(withinStorm(chance.between(5_000, 90_000))),
       partition: () => {
         for (const part of [store, queue, bus])
@@ -208,23 +211,16 @@ export function planFaults({ scheduler, chance, profile }: Ports): Faults {
         parts.cutNetwork(prober.name, ms);
         done('network loss', prober.name, ms);
       },
-      'queue unreachable': onQueue('queue unreachable'),
-      'queue answer lost': onQueue('queue answer lost'),
+      ...each(onQueue, 'queue unreachable', 'queue answer lost'),
       'queue delay': () =>
         queue.open({ kind: 'queue delay', process: undefined, ms: withinStorm(120_000), probability: 0.5 }),
       'queue duplicate': () => {
         const laterByMs = withinStorm(chance.pick([0, 0, chance.wait(30_000), chance.wait(300_000)]));
         if (parts.duplicateMessage(laterByMs)) done('queue duplicate', undefined, laterByMs);
       },
-      'bus partial': onBus('bus partial'),
-      'bus unreachable': onBus('bus unreachable'),
-      'bus answer lost': onBus('bus answer lost'),
-      'delivery drop': onDelivery('delivery drop'),
-      'delivery double': onDelivery('delivery double'),
-      'delivery late': onDelivery('delivery late'),
-      'tick missing': onTick('tick missing'),
-      'tick twice': onTick('tick twice'),
-      'tick late': onTick('tick late'),
+      ...each(onBus, 'bus partial', 'bus unreachable', 'bus answer lost'),
+      ...each(onDelivery, 'delivery drop', 'delivery double', 'delivery late'),
+      ...each(onTick, 'tick missing', 'tick twice', 'tick late'),
       'clock jump': () => jump(process),
       'clock step': () => {
         if (!profile.clockSteps) return;
@@ -342,48 +338,30 @@ export function planFaults({ scheduler, chance, profile }: Ports): Faults {
   };
 }
 
-/** Each as often as it stands here. */
+const each = <Kind extends FaultKind>(on: (kind: Kind) => () => void, ...kinds: readonly Kind[]) =>
+  Object.fromEntries(kinds.map((kind) => [kind, on(kind)])) as Record<Kind, () => void>;
+
+const times = (count: number, ...kinds: readonly FaultKind[]): readonly FaultKind[] =>
+  kinds.flatMap((kind) => Array<FaultKind>(count).fill(kind));
+
+/** Each as often as its number says. */
 const menu: readonly FaultKind[] = [
-  ...Array<FaultKind>(8).fill('crash'),
-  ...Array<FaultKind>(6).fill('pause'),
-  ...Array<FaultKind>(4).fill('probe pause'),
-  'store throttled',
-  'store throttled',
-  'store slow',
-  'store answer lost',
-  'store answer lost',
-  'store in doubt',
-  'store in doubt',
-  'store late write',
-  'store late write',
-  'store conflict',
-  'store conflict',
-  'store outage',
-  'partition',
-  'partition',
-  'network loss',
-  'network loss',
-  'queue unreachable',
-  'queue answer lost',
-  'queue duplicate',
-  'queue duplicate',
-  'queue delay',
-  'bus partial',
-  'bus unreachable',
-  'bus answer lost',
-  'delivery drop',
-  'delivery drop',
-  'delivery double',
-  'delivery late',
-  'tick missing',
-  'tick twice',
-  'tick late',
-  'clock jump',
-  'clock step',
-  'forged event',
-  'layout change',
-  'layout change',
-  'release change',
+  ...times(8, 'crash'),
+  ...times(6, 'pause'),
+  ...times(4, 'probe pause'),
+  ...times(2, 'store throttled'),
+  ...times(1, 'store slow'),
+  ...times(2, 'store answer lost', 'store in doubt', 'store late write', 'store conflict'),
+  ...times(1, 'store outage'),
+  ...times(2, 'partition', 'network loss'),
+  ...times(1, 'queue unreachable', 'queue answer lost'),
+  ...times(2, 'queue duplicate'),
+  ...times(1, 'queue delay', 'bus partial', 'bus unreachable', 'bus answer lost'),
+  ...times(2, 'delivery drop'),
+  ...times(1, 'delivery double', 'delivery late', 'tick missing', 'tick twice', 'tick late'),
+  ...times(1, 'clock jump', 'clock step', 'forged event'),
+  ...times(2, 'layout change'),
+  ...times(1, 'release change'),
 ];
 
 function windows<Kind extends FaultKind>(

@@ -16,100 +16,52 @@ type Kind = Pick<ScriptedTarget, 'lifecycle' | 'fate'> & {
 const long = (text: string, length: number): string => text.padEnd(length, '-x');
 const longName = (text: string, length: number): string => `${long(text, length - 1)}z`;
 
+type Manner = Partial<Pick<Kind, 'lifecycle' | 'fate'>>;
+
+const kind = (share: number, placed: Kind['placed'], { lifecycle = 'static', fate = 'stays' }: Manner = {}): Kind => ({
+  ...{ share, lifecycle, fate, placed },
+});
+
+const reported = { lifecycle: 'reported' } as const;
+const isRecreated = { fate: 'isRecreated' } as const;
+
 const tickKinds: readonly Kind[] = [
-  { share: 40, lifecycle: 'static', fate: 'stays', placed: () => one({ readiness: every(60) }) },
-  { share: 20, lifecycle: 'static', fate: 'stays', placed: () => one({ liveness: every(60), readiness: every(90) }) },
-  {
-    share: 15,
-    lifecycle: 'static',
-    fate: 'stays',
-    placed: () => one({ readiness: every(300, { timeoutSeconds: 10 }) }),
-  },
-  { share: 5, lifecycle: 'static', fate: 'stays', placed: () => one({ startup: every(60, { failureThreshold: 30 }) }) },
-  {
-    share: 10,
-    lifecycle: 'reported',
-    fate: 'stays',
-    placed: () => one({ liveness: every(60, { failureThreshold: 2 }) }),
-  },
-  { share: 5, lifecycle: 'static', fate: 'isRecreated', placed: () => one({ readiness: every(60) }) },
-  {
-    share: 5,
-    lifecycle: 'static',
-    fate: 'stays',
-    placed: () => ({
-      containers: [
-        container(
-          0,
-          { readiness: every(120, { failureThreshold: 1 }) },
-          { name: longName('c0', containerNameLengthMax) },
-        ),
-      ],
-    }),
-  },
+  kind(40, () => one({ readiness: every(60) })),
+  kind(20, () => one({ liveness: every(60), readiness: every(90) })),
+  kind(15, () => one({ readiness: every(300, { timeoutSeconds: 10 }) })),
+  kind(5, () => one({ startup: every(60, { failureThreshold: 30 }) })),
+  kind(10, () => one({ liveness: every(60, { failureThreshold: 2 }) }), reported),
+  kind(5, () => one({ readiness: every(60) }), isRecreated),
+  kind(5, () => ({ containers: [longNamed(0, { readiness: every(120, { failureThreshold: 1 }) })] })),
 ];
 
 const largeKinds: readonly Kind[] = [
-  { share: 48, lifecycle: 'static', fate: 'stays', placed: () => one({ readiness: every(60) }) },
-  { share: 12, lifecycle: 'static', fate: 'stays', placed: () => one({ liveness: every(60), readiness: every(30) }) },
-  {
-    share: 14,
-    lifecycle: 'static',
-    fate: 'stays',
-    placed: () => one({ readiness: every(300, { timeoutSeconds: 10 }) }),
-  },
+  kind(48, () => one({ readiness: every(60) })),
+  kind(12, () => one({ liveness: every(60), readiness: every(30) })),
+  kind(14, () => one({ readiness: every(300, { timeoutSeconds: 10 }) })),
   // Thresholds above 20: the run lengths below them live in the checkpoint.
-  {
-    share: 3,
-    lifecycle: 'static',
-    fate: 'stays',
-    placed: () => one({ readiness: every(5, { failureThreshold: 25 }) }),
-  },
-  {
-    share: 3,
-    lifecycle: 'static',
-    fate: 'stays',
-    placed: () => one({ readiness: every(10, { failureThreshold: 2, successThreshold: 30 }) }),
-  },
-  {
-    share: 5,
-    lifecycle: 'reported',
-    fate: 'stays',
-    placed: () => one({ liveness: every(60, { failureThreshold: 2 }) }),
-  },
-  {
-    share: 3,
-    lifecycle: 'reported',
-    fate: 'stays',
-    placed: () => one({ startup: every(10, { failureThreshold: 40 }), liveness: every(30) }),
-  },
-  {
-    share: 4,
-    lifecycle: 'static',
-    fate: 'isRecreated',
-    placed: () => one({ liveness: every(60), readiness: every(60) }),
-  },
-  { share: 3, lifecycle: 'static', fate: 'changes', placed: () => one({ readiness: every(60) }) },
-  {
-    share: 5,
-    lifecycle: 'static',
-    fate: 'stays',
-    placed: () => ({
-      containers: [
-        container(0, { readiness: every(60) }, { name: longName('c0', containerNameLengthMax) }),
-        container(1, { liveness: every(120) }, { name: longName('c1', containerNameLengthMax) }),
-      ],
-    }),
-  },
+  kind(3, () => one({ readiness: every(5, { failureThreshold: 25 }) })),
+  kind(3, () => one({ readiness: every(10, { failureThreshold: 2, successThreshold: 30 }) })),
+  kind(5, () => one({ liveness: every(60, { failureThreshold: 2 }) }), reported),
+  kind(3, () => one({ startup: every(10, { failureThreshold: 40 }), liveness: every(30) }), reported),
+  kind(4, () => one({ liveness: every(60), readiness: every(60) }), isRecreated),
+  kind(3, () => one({ readiness: every(60) }), { fate: 'changes' }),
+  kind(5, () => ({
+    containers: [longNamed(0, { readiness: every(60) }), longNamed(1, { liveness: every(120) })],
+  })),
 ];
 
 export const largeTargets: readonly ScriptedTarget[] = targetsOf(largeKinds, largeCount);
 export const tickTargets: readonly ScriptedTarget[] = targetsOf(tickKinds, tickCount);
 
-function one(
-  ...probed: Parameters<typeof container> extends [number, infer Probed, ...unknown[]] ? [Probed] : never
-): Placed {
-  return { containers: [container(0, probed[0])] };
+type ProbesOf = Parameters<typeof container>[1];
+
+function one(probed: ProbesOf): Placed {
+  return { containers: [container(0, probed)] };
+}
+
+function longNamed(index: number, probed: ProbesOf) {
+  return container(index, probed, { name: longName(`c${index}`, containerNameLengthMax) });
 }
 
 /** Each kind has its share of every hundred; every tenth target has the longest names that there can be. */

@@ -67,11 +67,15 @@ function read({ containers = [readinessOf({})], probes = {}, target: fields = {}
   return { address, target, status: initialStatus(target, nowMs), probes: Object.fromEntries(records) };
 }
 
+/** Held as it was read. */
+const adopted = (reading: Reading = {}, checkpoints: Checkpoints = {}, holder = idleHolder()) =>
+  adoptTarget(holder, read(reading), checkpoints);
+
 const workerOf = (held: HeldTarget, name = 'app#readiness') => held.probes.get(name)?.verdict.worker;
 
 /** A readiness probe that succeeded for long, and then failed twice; its digest is that of the spec that `read` gives. */
 function failingTwice(): Partial<ProbeRecord> {
-  const digest = adoptTarget(idleHolder(), read({}), {}).probes.get('app#readiness')?.spec.digest ?? '';
+  const digest = adopted().probes.get('app#readiness')?.spec.digest ?? '';
   return {
     containerID: staticID,
     result: 'success',
@@ -107,7 +111,7 @@ describe('a loaded worker', () => {
 
   test('stays on hold', () => {
     const record = { ...failingTwice(), onHold: true, resultRun: 0 };
-    assert.equal(workerOf(adoptTarget(idleHolder(), read({ probes: { 'app#readiness': record } }), {}))?.onHold, true);
+    assert.equal(workerOf(adopted({ probes: { 'app#readiness': record } }))?.onHold, true);
   });
 
   test('leaves nothing untold that was committed and not acked', () => {
@@ -116,7 +120,7 @@ describe('a loaded worker', () => {
 
   test('waits for its phase, while a new one probes at once', () => {
     const loaded = adoptTarget(idleHolder(), stored, {}).probes.get('app#readiness');
-    const fresh = adoptTarget(idleHolder(), read({}), {}).probes.get('app#readiness');
+    const fresh = adopted().probes.get('app#readiness');
     assert.deepEqual(
       [loaded, fresh].map((probe) => probe && readyWakes(probe.schedule.ticker)),
       [[], ['tick']],
@@ -136,7 +140,7 @@ describe('a loaded worker', () => {
     const probes = { 'app#readiness': record };
     // The phase is that of the name.
     for (const name of ['t1', 't2', 't3', 't4', 't5', 't6', 't7', 't8']) {
-      const probe = adoptTarget(idleHolder(), read({ probes, target: { name } }), {}).probes.get('app#readiness');
+      const probe = adopted({ probes, target: { name } }).probes.get('app#readiness');
       assert.ok(probe);
       assert.deepEqual(readyWakes(probe.schedule.ticker), ['tick']);
       const { nextTickMs, periodMs } = takeWake(probe.schedule.ticker, 'tick', nowMs);
@@ -152,7 +156,7 @@ describe('a changed spec', () => {
     const holder = idleHolder();
     const before = read({ probes: { 'app#readiness': failingTwice() } });
     adoptTarget(holder, before, {});
-    const held = adoptTarget(holder, read(stricter), {});
+    const held = adopted(stricter, {}, holder);
     assert.deepEqual(workerOf(held), { containerID: staticID, resultRun: 0, onHold: false });
     assert.equal(held.records.get('app#readiness')?.result, 'success');
   });
@@ -165,18 +169,14 @@ describe('a changed spec', () => {
   });
 
   test('is noticed as well when it changed while nobody held the target', () => {
-    const held = adoptTarget(idleHolder(), read(stricter), checkpointOf('u1', 4));
+    const held = adopted(stricter, checkpointOf('u1', 4));
     assert.deepEqual(workerOf(held), { containerID: staticID, resultRun: 0, onHold: false });
   });
 
   test('leaves the counters alone when only the order of its fields differs', () => {
     const { failureThreshold, ...rest } = tcpProbe;
     const reordered = { name: 'app', readinessProbe: { failureThreshold, ...rest } };
-    const held = adoptTarget(
-      idleHolder(),
-      read({ containers: [reordered], probes: { 'app#readiness': failingTwice() } }),
-      {},
-    );
+    const held = adopted({ containers: [reordered], probes: { 'app#readiness': failingTwice() } });
     assert.equal(workerOf(held)?.resultRun, 1);
   });
 });
@@ -186,15 +186,15 @@ describe('workers', () => {
 
   test('of a later container are added beside those that exist', () => {
     const holder = idleHolder();
-    adoptTarget(holder, read({}), {});
-    const held = adoptTarget(holder, read({ containers: both }), {});
+    adopted({}, {}, holder);
+    const held = adopted({ containers: both }, {}, holder);
     assert.deepEqual([...held.probes.keys()], ['app#readiness', 'late#liveness']);
   });
 
   test('whose probe has left the spec are stopping', () => {
     const holder = idleHolder();
-    adoptTarget(holder, read({ containers: both }), {});
-    const held = adoptTarget(holder, read({}), {});
+    adopted({ containers: both }, {}, holder);
+    const held = adopted({}, {}, holder);
     assert.deepEqual(
       [...held.probes.values()].map(({ name, spec }) => [name, spec.stopping]),
       [
@@ -232,7 +232,7 @@ describe('workers', () => {
         initContainers: [{ name: 'side', restartPolicy: 'Always', livenessProbe: tcpProbe }],
       }),
     };
-    const held = adoptTarget(idleHolder(), read({ target }), {});
+    const held = adopted({ target });
     const alive = [...held.probes.values()].filter(({ spec }) => !spec.stopping).map(({ name }) => name);
     assert.deepEqual(alive.sort(), ['app#readiness', 'side#liveness']);
   });
@@ -240,7 +240,7 @@ describe('workers', () => {
 
 describe('a readiness trigger', () => {
   const containers = [{ name: 'app', startupProbe: tcpProbe, readinessProbe: tcpProbe }];
-  const held = adoptTarget(idleHolder(), read({ containers }), {});
+  const held = adopted({ containers });
   const startup = held.records.get('app#startup');
   assert.ok(startup);
 
@@ -258,7 +258,7 @@ describe('a readiness trigger', () => {
     const holder = idleHolder();
     const wakes = (requests: number) => {
       const target = { probeRequests: { 'app#readiness': requests } };
-      const probe = adoptTarget(holder, read({ probes: { 'app#readiness': failingTwice() }, target }), {}).probes.get(
+      const probe = adopted({ probes: { 'app#readiness': failingTwice() }, target }, {}, holder).probes.get(
         'app#readiness',
       );
       assert.ok(probe);
@@ -272,9 +272,9 @@ describe('a readiness trigger', () => {
   test('comes for the first manual request of a target that has been read without any', () => {
     const holder = idleHolder();
     const probes = { 'app#readiness': failingTwice() };
-    adoptTarget(holder, read({ probes }), {});
+    adopted({ probes }, {}, holder);
     const target = { probeRequests: { 'app#readiness': 1 } };
-    const probe = adoptTarget(holder, read({ probes, target }), {}).probes.get('app#readiness');
+    const probe = adopted({ probes, target }, {}, holder).probes.get('app#readiness');
     assert.deepEqual(probe && readyWakes(probe.schedule.ticker), ['trigger']);
   });
 
@@ -292,7 +292,7 @@ describe('a readiness trigger', () => {
 
   test('that whoever loads it may be the second to pass on is a probe at once, which leaves the phase as it is', () => {
     const target = { probeRequests: { 'app#readiness': 1 } };
-    const held = adoptTarget(idleHolder(), read({ probes: { 'app#readiness': failingTwice() }, target }), {});
+    const held = adopted({ probes: { 'app#readiness': failingTwice() }, target });
     const probe = held.probes.get('app#readiness');
     assert.ok(probe);
     assert.deepEqual(readyWakes(probe.schedule.ticker), ['tick']);

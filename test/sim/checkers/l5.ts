@@ -3,10 +3,10 @@
  * than a crash before the first heartbeat costs once faults have stopped. A bucket is held while the run whose token stands in its EPOCH beats;
  * a shard that LAYOUT calls a tick's is held for a moment each minute.
  */
-import { decodeLayout } from '../../../shared/store/items.ts';
-import { epochKey, layoutKey, runKey, targetAddress } from '../../../shared/store/keys.ts';
+import { epochKey, runKey, targetAddress } from '../../../shared/store/keys.ts';
 import { isOfRun } from '../store.ts';
 import { aftermathMs, type Checker, type Facts, lockAftermathMs, recoveryMs } from './checker.ts';
+import { shardsOf } from './shards.ts';
 import { touchedMs } from './touched.ts';
 
 /** A beat every 5 s, what it takes, and the drain and the claim of a hand-over. */
@@ -30,7 +30,7 @@ export const l5: Checker = (facts, violated) => {
     const sinceMs = beats.get(shard) ?? 0;
     const unheldMs = nowMs() - sinceMs;
     if (unheldMs <= beatMs || told.get(shard) === sinceMs) return;
-    const leastMs = modeOf(facts, shard) === 'tick' ? tickModeMs : 0;
+    const leastMs = shardsOf(facts).find(({ name }) => name === shard)?.mode === 'tick' ? tickModeMs : 0;
     if (unheldMs <= Math.max(leastMs, allowedMs(facts, sinceMs))) return;
     told.set(shard, sinceMs);
     violated(`shard ${shard} with bucket ${bucket} has had no beat for ${unheldMs} ms, since ${sinceMs}`);
@@ -46,12 +46,6 @@ export const l5: Checker = (facts, violated) => {
     },
   };
 };
-
-function modeOf({ table }: Facts, name: string): string | undefined {
-  const item = table.get(layoutKey);
-  const layout = item && decodeLayout(item);
-  return layout?.kind === 'ok' ? layout.record.shards.find(({ shard }) => shard === name)?.mode : undefined;
-}
 
 function allowedMs(facts: Facts, sinceMs: number): number {
   const { faults, nowMs } = facts;

@@ -1,8 +1,7 @@
 /** That nobody holds a range is told only when that was so a moment ago: a holder whose clock is wrong is one all the same. */
-import { decodeLayout } from '../../../shared/store/items.ts';
-import { layoutKey } from '../../../shared/store/keys.ts';
 import { isOfRun } from '../store.ts';
 import type { Checker, Facts } from './checker.ts';
+import { shardsOf } from './shards.ts';
 
 /** From when a schedule looks to when it has told of it, where nothing goes wrong. */
 const tellingMs = 30_000;
@@ -43,10 +42,9 @@ export const noHolder: Checker = (facts, violated) => {
 };
 
 /** The shards that now have a part of the range. */
-function shardsIn({ table }: Facts, hashRange: string): readonly string[] {
+function shardsIn(facts: Facts, hashRange: string): readonly string[] {
   const [first = 0, last = 0] = hashRange.split('-').map((bucket) => Number.parseInt(bucket, 16));
-  const item = table.get(layoutKey);
-  const layout = item && decodeLayout(item);
-  if (layout?.kind !== 'ok') return [];
-  return layout.record.shards.filter(({ from, to }) => from <= last && to > first).map(({ shard }) => shard);
+  return shardsOf(facts)
+    .filter(({ from, to }) => from <= last && to > first)
+    .map(({ name }) => name);
 }
