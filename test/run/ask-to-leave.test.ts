@@ -2,9 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { storedCheckpoint } from '../../shared/run/checkpoint.ts';
 import { runReceived } from '../../shared/run/receipt.ts';
-import { bucketPk, runKey, targetAddress } from '../../shared/store/keys.ts';
+import { runKey, targetAddress } from '../../shared/store/keys.ts';
 import { shardWorld } from '../support/shard-world.ts';
 import { testsIn } from '../support/tests-in.ts';
 
@@ -27,10 +26,9 @@ async function rescuedWorld(kind: 'rescue' | 'slot' = 'rescue') {
   };
   const run = () => world.store.get(runKey('00'));
   const owed = async () => {
-    const buckets = [...new Set(names.map((name) => targetAddress('default', name).bucket))];
-    const stored = await Promise.all(buckets.map((bucket) => world.store.query({ pk: bucketPk(bucket) })));
-    const entries = stored.flatMap((items) => Object.values(storedCheckpoint(items).entries));
-    return entries.filter((entry) => entry.owed).length;
+    const ofBuckets = new Map(names.map((name) => [targetAddress('default', name).bucket, name]));
+    const entries = await Promise.all([...ofBuckets.values()].map(world.checkpoint));
+    return entries.flat().filter((entry) => entry.owed).length;
   };
   return { ...world, rescue, next, receive, run, owed };
 }

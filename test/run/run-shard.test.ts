@@ -5,8 +5,8 @@ import type { ProbeInput } from '../../shared/core/spec-input.ts';
 import { sleep } from '../../shared/lib/clock.ts';
 import { transitionId } from '../../shared/run/probing/probe-events.ts';
 import type { RunView } from '../../shared/run/run-shard.ts';
-import { decodeCheckpoint, decodeEvent } from '../../shared/store/items.ts';
-import { bucketPk, changesPk, checkpointKey, latestKey, runKey, targetAddress } from '../../shared/store/keys.ts';
+import { decodeEvent } from '../../shared/store/items.ts';
+import { bucketPk, changesPk, latestKey, runKey, targetAddress } from '../../shared/store/keys.ts';
 import { column } from '../support/columns.ts';
 import { heldWorld, type ShardWorld, shardWorld } from '../support/shard-world.ts';
 import { beforeWrite } from '../support/store-wraps.ts';
@@ -19,20 +19,7 @@ const minuteMs = 60_000;
 const failure = () => 'failure' as const;
 const success = () => 'success' as const;
 
-const runningAs = (containerID: string, clock: ShardWorld['clock']) => ({
-  phase: 'Running',
-  containerStatuses: [
-    { name: 'app', containerID, state: { running: { startedAt: new Date(clock.nowMs()).toISOString() } } },
-  ],
-});
-
 const resultOf = async (world: ShardWorld, probe: string) => (await world.probe(name, probe)).result;
-
-const checkpointOf = async (world: ShardWorld) => {
-  const item = await world.store.get(checkpointKey(targetAddress('default', name).bucket));
-  const decoded = item && decodeCheckpoint(item);
-  return decoded?.kind === 'ok' ? Object.values(decoded.record.entries) : [];
-};
 
 const inWorld = testsIn(() => shardWorld());
 
@@ -128,14 +115,14 @@ describe('a run of failures that a crash interrupts', () => {
 inWorld('a checkpoint from before a hold does not count against the next container', async (world) => {
   const livenessProbe = { ...tcp, periodSeconds: 7, failureThreshold: 10 };
   await world.put(name, { lifecycle: 'reported', containers: [{ name: 'app', livenessProbe }] });
-  await world.report(name, runningAs('test://1', world.clock));
+  await world.reportRunning(name, 'test://1');
   world.answer(failure);
   const run = await world.run();
   await world.until('on hold', async () => (await world.probe(name, 'app#liveness')).onHold);
-  const [entry] = await checkpointOf(world);
+  const [entry] = await world.checkpoint(name);
   assert.ok(entry && entry.resultRun > 1, 'a checkpoint was written on the way');
   run.crash();
-  await world.report(name, runningAs('test://2', world.clock));
+  await world.reportRunning(name, 'test://2');
   // A run that takes over late probes at once.
   const before = world.probes();
   await world.run();
@@ -148,7 +135,7 @@ inWorld('a checkpoint from before a hold does not count against the next contain
 
 inWorld('a crash after the commit of a new container that waits leaves no hold of the old one', async (world) => {
   await world.put(name, { lifecycle: 'reported', containers: [{ name: 'app', livenessProbe: { ...tcp } }] });
-  await world.report(name, runningAs('test://1', world.clock));
+  await world.reportRunning(name, 'test://1');
   world.answer(failure);
   const run = await world.run();
   const probe = () => world.probe(name, 'app#liveness');
@@ -161,7 +148,7 @@ inWorld('a crash after the commit of a new container that waits leaves no hold o
   await world.until('the new container is known', async () => (await probe()).containerID === 'test://2');
   const { result, onHold } = await probe();
   assert.deepEqual({ result, onHold }, { result: 'failure', onHold: false });
-  await world.report(name, runningAs('test://2', world.clock));
+  await world.reportRunning(name, 'test://2');
   const before = world.probes();
   await world.run();
   await world.clock.advance(60_000);
@@ -361,13 +348,13 @@ describe('a spec that changes while its target is held', () => {
 inWorld('a worker that ended with its container comes back with another one', async (world) => {
   const containers = [{ name: 'app', readinessProbe: tcp }];
   await world.put(name, { lifecycle: 'reported', restartPolicy: 'Never', containers });
-  await world.report(name, runningAs('test://1', world.clock));
+  await world.reportRunning(name, 'test://1');
   await world.run();
   await world.clock.advance(5_000);
   const ended = [{ name: 'app', containerID: 'test://1', state: { terminated: { exitCode: 1 } } }];
   await world.report(name, { phase: 'Running', containerStatuses: ended });
   await world.until('ended', async () => (await world.probe(name, 'app#readiness')).ended, 5);
-  await world.report(name, runningAs('test://2', world.clock));
+  await world.reportRunning(name, 'test://2');
   await world.clock.advance(4_000);
   const { containerID, result } = await world.probe(name, 'app#readiness');
   assert.deepEqual([containerID, result], ['test://2', 'success']);
@@ -375,7 +362,7 @@ inWorld('a worker that ended with its container comes back with another one', as
 
 inWorld('a terminal phase ends the workers for good, without going round in circles', async (world) => {
   await world.put(name, { lifecycle: 'reported', containers: [{ name: 'app', readinessProbe: tcp }] });
-  await world.report(name, { ...runningAs('test://1', world.clock), phase: 'Failed' });
+  await world.reportRunning(name, 'test://1', { phase: 'Failed' });
   await world.run();
   await world.until('ended', async () => (await world.probe(name, 'app#readiness')).ended, 5);
   const { version } = await world.probe(name, 'app#readiness');
@@ -388,7 +375,7 @@ test('a purge leaves nothing of the target but its story', async () => {
   const { world } = await heldWorld({ [name]: { readinessProbe: { ...tcp, failureThreshold: 1_000 } } }, 5_000);
   world.answer(failure);
   await world.clock.advance(2 * minuteMs);
-  assert.notEqual((await checkpointOf(world)).length, 0);
+  assert.notEqual((await world.checkpoint(name)).length, 0);
   await world.remove(name, 10);
   await world.clock.advance(9_000);
   assert.notEqual((await world.itemsOf(name)).length, 0);
@@ -397,7 +384,7 @@ test('a purge leaves nothing of the target but its story', async () => {
   await world.clock.advance(minuteMs);
   const left = await world.store.query({ pk: bucketPk(targetAddress('default', name).bucket) });
   assert.deepEqual(column(left, 'sk'), ['CHECKPOINT', 'EPOCH']);
-  assert.deepEqual(await checkpointOf(world), []);
+  assert.deepEqual(await world.checkpoint(name), []);
 });
 
 test('what is on its way back to its phase when a run ends in order is probed by the next one at once', async () => {

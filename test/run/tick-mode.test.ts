@@ -9,20 +9,13 @@ import { generationAttribute } from '../../shared/store/items.ts';
 import { layoutKey } from '../../shared/store/keys.ts';
 import { column } from '../support/columns.ts';
 import { testsIn } from '../support/tests-in.ts';
-import { minuteMs, type TickWorld, tcp, tickWorld } from './tick-world.ts';
+import { minuteMs, tcp, tickWorld } from './tick-world.ts';
 
 const failure = () => 'failure' as const;
 const success = () => 'success' as const;
 
 /** Each run in a process of its own: nothing is remembered. */
 const cold = (): { readonly memory: ShardMemory } => ({ memory: new Map() });
-
-const runningAs = (containerID: string, clock: TickWorld['clock']) => ({
-  phase: 'Running',
-  containerStatuses: [
-    { name: 'app', containerID, state: { running: { startedAt: new Date(clock.nowMs()).toISOString() } } },
-  ],
-});
 
 const inWorld = testsIn(() => tickWorld());
 
@@ -123,12 +116,12 @@ describe('from run to run', () => {
       const world = tickWorld();
       const livenessProbe = tcp(60, { failureThreshold: 1 });
       await world.put('a', { lifecycle: 'reported', containers: [{ name: 'app', livenessProbe }] });
-      await world.report('a', runningAs('test://1', world.clock));
+      await world.reportRunning('a', 'test://1');
       world.answers(failure);
       await world.tick(options());
       const probes: number[] = [];
       for (let minute = 0; minute < 3; minute += 1) {
-        if (minute === 2) await world.report('a', runningAs('test://2', world.clock));
+        if (minute === 2) await world.reportRunning('a', 'test://2');
         await world.toMinute();
         probes.push((await world.tick(options())).probes);
       }

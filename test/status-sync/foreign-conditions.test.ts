@@ -9,10 +9,8 @@ test('a reported condition that changes alone is stored, shown and published', a
   const world = shardWorld();
   const readinessProbe = { tcpSocket: { port: 1 }, periodSeconds: 1, failureThreshold: 1 };
   await world.put(name, { lifecycle: 'reported', readinessProbe });
-  const startedAt = new Date(world.clock.nowMs()).toISOString();
-  const main = { name: 'main', containerID: 'test://main', state: { running: { startedAt } } };
   const report = (status: string) =>
-    world.report(name, { phase: 'Running', containerStatuses: [main], conditions: [{ type: gate, status }] });
+    world.reportRunning(name, 'test://main', { container: 'main', conditions: [{ type: gate, status }] });
   const stored = async () => (await world.status(name)).status.conditions.find(({ type }) => type === gate)?.status;
   world.answer(() => 'failure');
   await report('True');

@@ -15,6 +15,7 @@ import type { Attempt } from '../../shared/core/types.ts';
 import { type Clock, endingClock, sleep } from '../../shared/lib/clock.ts';
 import type { ProbeMetricLabels } from '../../shared/prober/metrics.ts';
 import type { ShardMessage } from '../../shared/queue/queue.ts';
+import { type CheckpointEntries, storedCheckpoint } from '../../shared/run/checkpoint.ts';
 import type { ShardMemory } from '../../shared/run/memory.ts';
 import type { Ports } from '../../shared/run/ports.ts';
 import type { Room } from '../../shared/run/probing/sockets.ts';
@@ -29,7 +30,7 @@ import {
   decodeStatus,
   type RunRecord,
 } from '../../shared/store/items.ts';
-import { eventPrefix, prefixEnd, runKey, statusKey, targetAddress } from '../../shared/store/keys.ts';
+import { bucketPk, eventPrefix, prefixEnd, runKey, statusKey, targetAddress } from '../../shared/store/keys.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';
 import type { Item, Store } from '../../shared/store/store.ts';
 import { currentLayout } from './current-layout.ts';
@@ -64,8 +65,12 @@ export type WorldOptions = {
   readonly room?: Room;
 };
 
+type RunningReport = { readonly container?: string; readonly phase?: string; readonly conditions?: readonly object[] };
+
 /** `cold`: by a process that remembers nothing. */
 type Holding = { readonly cold?: boolean; readonly message?: Partial<ShardMessage> };
+
+type CheckpointEntry = CheckpointEntries[string];
 
 const canary = { host: '10.255.0.1', port: 443 };
 const shard = '00';
@@ -108,6 +113,7 @@ export function shardWorld({ startMs, wrapStore = (store) => store, hasCanary = 
     return response;
   };
   const pathOf = (name: string) => `/v1/namespaces/default/targets/${name}`;
+  const report = (name: string, status: unknown) => request('PUT', `${pathOf(name)}/status`, { status });
   const itemsOf = (name: string): Promise<readonly Item[]> => {
     const { pk, prefix } = targetAddress('default', name);
     return store.query({ pk, from: prefix, to: prefix + prefixEnd });
@@ -203,7 +209,12 @@ export function shardWorld({ startMs, wrapStore = (store) => store, hasCanary = 
     },
     put: (name: string, spec: TargetSpecInput) =>
       request('PUT', pathOf(name), { spec: { host: '127.0.0.1', ...spec } }),
-    report: (name: string, status: unknown) => request('PUT', `${pathOf(name)}/status`, { status }),
+    report,
+    /** Reports that the target's only container runs under this ID from now on. */
+    reportRunning(name: string, containerID: string, { container = 'app', ...more }: RunningReport = {}) {
+      const state = { running: { startedAt: new Date(clock.nowMs()).toISOString() } };
+      return report(name, { phase: 'Running', containerStatuses: [{ name: container, containerID, state }], ...more });
+    },
     /** Reports that the target's only container was restarted. */
     restarted: (name: string) => request('POST', `${pathOf(name)}/restarted`, {}),
     remove: (name: string, graceSeconds: number) =>
@@ -219,6 +230,11 @@ export function shardWorld({ startMs, wrapStore = (store) => store, hasCanary = 
     status: async (name: string): Promise<StatusRecord> =>
       recordOf(decodeStatus, await store.get(statusKey(targetAddress('default', name)))),
     runRecord: async (name = shard): Promise<RunRecord> => recordOf(decodeRun, await store.get(runKey(name))),
+    /** Of the bucket of the target. */
+    async checkpoint(name: string): Promise<readonly CheckpointEntry[]> {
+      const { bucket } = targetAddress('default', name);
+      return Object.values(storedCheckpoint(await store.query({ pk: bucketPk(bucket) })).entries);
+    },
     /** The events of the target, oldest first. */
     async history(name: string): Promise<readonly EventRecord[]> {
       const address = targetAddress('default', name);

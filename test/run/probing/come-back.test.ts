@@ -32,9 +32,7 @@ describe('a worker that has ended comes back and is probed at once', () => {
   test('when the reporter takes back that its target has failed', async () => {
     const world = shardWorld();
     await world.put(name, { lifecycle: 'reported', readinessProbe: hourly });
-    const startedAt = new Date(world.clock.nowMs()).toISOString();
-    const running = { name: 'main', containerID: 'test://main', state: { running: { startedAt } } };
-    const report = (phase: string) => world.report(name, { phase, containerStatuses: [running] });
+    const report = (phase: string) => world.reportRunning(name, 'test://main', { container: 'main', phase });
     await report('Running');
     await world.run();
     const readiness = () => world.probe(name, 'main#readiness');
