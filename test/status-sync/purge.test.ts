@@ -11,7 +11,7 @@ const path = targetPath('worker');
 /** A target whose grace period has ended, and two purges of it: `between` happens after the first has decided and before it looks again. */
 async function purgedTwice(between?: (world: ReturnType<typeof apiWorld>) => Promise<unknown>) {
   const world = apiWorld();
-  assert.equal((await world.request('PUT', path, { body: manifest() })).status, 201);
+  assert.equal((await world.request('PUT', path, manifest())).status, 201);
   assert.equal((await world.request('DELETE', `${path}?gracePeriodSeconds=0`)).status, 202);
   const ports = {
     bus: world.bus,
@@ -43,9 +43,9 @@ describe('a target that somebody else has purged meanwhile', () => {
 
   test('and that was registered anew is left alone, as much as it looks the same', async () => {
     const { world, outcome } = await purgedTwice(async ({ request }) => {
-      assert.equal((await request('PUT', path, { body: manifest() })).status, 201);
+      assert.equal((await request('PUT', path, manifest())).status, 201);
       const labels = { metadata: { labels: { a: 'b' } } };
-      assert.equal((await request('PATCH', path, { body: labels })).status, 200);
+      assert.equal((await request('PATCH', path, labels)).status, 200);
     });
     assert.equal((await world.request('GET', path)).status, 200);
     assert.notEqual(outcome, 'purged');
@@ -55,7 +55,7 @@ describe('a target that somebody else has purged meanwhile', () => {
 test('a target whose first report comes in this moment leaves nothing of it', async () => {
   const world = apiWorld();
   const spec = { ...manifest().spec, lifecycle: 'reported' };
-  assert.equal((await world.request('PUT', path, { body: { spec } })).status, 201);
+  assert.equal((await world.request('PUT', path, { spec })).status, 201);
   assert.equal((await world.request('DELETE', `${path}?gracePeriodSeconds=0`)).status, 202);
   const report = async () => {
     const status = {
@@ -68,7 +68,7 @@ test('a target whose first report comes in this moment leaves nothing of it', as
         },
       ],
     };
-    assert.equal((await world.request('PUT', `${path}/status`, { body: { status } })).status, 200);
+    assert.equal((await world.request('PUT', `${path}/status`, { status })).status, 200);
   };
   let reported = false;
   const store: Store = {

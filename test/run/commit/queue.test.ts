@@ -205,7 +205,9 @@ describe('the commit queue', () => {
     assert.ok(other && twice);
     // The first of all is written at once; what comes meanwhile would make one group.
     const again: Commit = { address: twice.address, before: twice.before, events: [unhealthyEvent(twice.before.uid)] };
-    const results = await world.clock.runUntil(Promise.all([other, twice, again, twice].map((commit) => queue.submit(commit))));
+    const results = await world.clock.runUntil(
+      Promise.all([other, twice, again, twice].map((commit) => queue.submit(commit))),
+    );
     assert.deepEqual(results, ['committed', 'committed', 'superseded', 'superseded']);
     assert.equal(run.ended(), undefined);
   });
