@@ -141,7 +141,9 @@ export const eventSchemas = {
 } as const;
 
 export type DetailType = keyof typeof eventSchemas;
-export type EventDetail<Type extends DetailType> = z.infer<(typeof eventSchemas)[Type]>;
+export type EventDetail<Type extends DetailType> = Immutable<z.infer<(typeof eventSchemas)[Type]>>;
+
+type Immutable<Value> = { readonly [Key in keyof Value]: Immutable<Value[Key]> };
 
 /** An event as the bus takes it; `detail` conforms to one of `eventSchemas`. */
 export type BusEvent<Type extends DetailType = DetailType> = {

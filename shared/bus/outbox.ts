@@ -3,25 +3,24 @@
  * bus.
  */
 import type { OutboxEvent, TargetRecord } from '../core/records.ts';
-import { type BusEvent, type DetailType, eventSchemas, schemaVersion } from './events.ts';
+import { type BusEvent, schemaVersion } from './events.ts';
 
-/** Returns undefined if the entry does not conform to the schema of its detail type. */
-export function toBusEvent(target: TargetRecord, event: OutboxEvent): BusEvent | undefined {
-  if (!isDetailType(event.detailType)) return undefined;
-  const common = {
-    schemaVersion,
-    id: event.id,
-    target: { namespace: target.namespace, name: target.name, uid: target.uid },
-  };
-  const detail = eventSchemas[event.detailType].safeParse({ ...common, ...withInstants(event.detail as object) });
-  if (!detail.success) return undefined;
-  return { detailType: event.detailType, timeMs: event.timeMs, detail: detail.data } as BusEvent;
-}
+/** An entry that can be read. */
+type ReadableEvent = Exclude<OutboxEvent, { readonly detailType: 'Unreadable' }>;
 
-const isDetailType = (text: string): text is DetailType => Object.hasOwn(eventSchemas, text);
-
-/** Core represents instants in ms since the epoch, the bus in RFC 3339. */
-function withInstants(detail: { readonly failedSinceMs?: number }): object {
-  const { failedSinceMs, ...rest } = detail;
-  return failedSinceMs === undefined ? rest : { ...rest, failedSince: new Date(failedSinceMs).toISOString() };
+export function toBusEvent({ namespace, name, uid }: TargetRecord, event: ReadableEvent): BusEvent {
+  const { id, timeMs } = event;
+  const common = { schemaVersion, id, target: { namespace, name, uid } } as const;
+  switch (event.detailType) {
+    case 'Target Status Changed':
+      return { detailType: event.detailType, timeMs, detail: { ...common, ...event.detail } };
+    case 'Container Restart Requested':
+      return { detailType: event.detailType, timeMs, detail: { ...common, ...event.detail } };
+    case 'Container Recovered': {
+      // Core represents instants in ms since the epoch, the bus in RFC 3339.
+      const { failedSinceMs, ...detail } = event.detail;
+      const failedSince = new Date(failedSinceMs).toISOString();
+      return { detailType: event.detailType, timeMs, detail: { ...common, ...detail, failedSince } };
+    }
+  }
 }

@@ -40,10 +40,10 @@ type Replace = (one: OutboxEvent, ...others: readonly OutboxEvent[]) => void;
 
 /** The oldest first, each into the next one, which then tells of both: from the status before it to the one after. */
 function mergeChanges(kept: ReadonlyMap<OutboxEvent, number>, tooLarge: () => boolean, replace: Replace): void {
-  let [older, ...later] = [...kept.keys()].filter(isChange);
+  let [older, ...later] = [...kept.keys()].filter((event) => event.detailType === 'Target Status Changed');
   for (const newer of later) {
     if (!older || !tooLarge()) return;
-    const merged = { ...newer, detail: { ...fieldsOf(newer), oldStatus: fieldsOf(older).oldStatus } };
+    const merged = { ...newer, detail: { ...newer.detail, oldStatus: older.detail.oldStatus } };
     replace(older);
     replace(newer, merged);
     older = merged;
@@ -52,9 +52,9 @@ function mergeChanges(kept: ReadonlyMap<OutboxEvent, number>, tooLarge: () => bo
 
 /** Of a container that has another ID by now, which has failed as well: that request is answered. */
 function outdatedRequests(events: readonly OutboxEvent[]): readonly OutboxEvent[] {
-  const requests = events.filter(isRequest);
-  const newest = new Map(requests.map((request) => [fieldsOf(request).container, request]));
-  return requests.filter((request) => newest.get(fieldsOf(request).container) !== request);
+  const requests = events.filter((event) => event.detailType === 'Container Restart Requested');
+  const newest = new Map(requests.map((request) => [request.detail.container, request]));
+  return requests.filter((request) => newest.get(request.detail.container) !== request);
 }
 
 /** A restart request that is made again replaces the attempt before it: to publish both would ask for two restarts at once. */
@@ -63,8 +63,9 @@ const latestOfEach = (events: readonly OutboxEvent[]): readonly OutboxEvent[] =>
 ];
 
 function subjectOf(event: OutboxEvent): string {
-  const { container, containerID } = fieldsOf(event);
-  return isRequest(event) ? JSON.stringify([container, containerID]) : event.id;
+  if (event.detailType !== 'Container Restart Requested') return event.id;
+  const { container, containerID } = event.detail;
+  return JSON.stringify([container, containerID]);
 }
 
 /** As they came; what was merged stands where its newest part stood. */
@@ -73,13 +74,6 @@ function inOrder(kept: readonly OutboxEvent[], events: readonly OutboxEvent[]): 
   const placeOf = ({ id }: OutboxEvent) => places.get(id) ?? 0;
   return kept.toSorted((one, other) => placeOf(one) - placeOf(other));
 }
-
-const isRequest = ({ detailType }: OutboxEvent): boolean => detailType === 'Container Restart Requested';
-
-const isChange = ({ detailType }: OutboxEvent): boolean => detailType === 'Target Status Changed';
-
-const fieldsOf = ({ detail }: OutboxEvent): { readonly [field: string]: unknown } =>
-  typeof detail === 'object' && detail !== null ? { ...detail } : {};
 
 const encoder = new TextEncoder();
 const bytesOf = (event: OutboxEvent): number => encoder.encode(JSON.stringify(event)).length;

@@ -1,6 +1,15 @@
 /** What is kept of a target between functions: one record per item of the table, each with one writer. See docs/architecture.md, Table. */
 import type { ProbeName, TargetSpec } from './spec.ts';
-import type { Attempt, ContainerStatus, FailureClass, Phase, PodStatus, ProbeType, Result } from './types.ts';
+import type {
+  Attempt,
+  Condition,
+  ContainerStatus,
+  FailureClass,
+  Phase,
+  PodStatus,
+  ProbeType,
+  Result,
+} from './types.ts';
 
 /** TARGET, written by the API. */
 export type TargetRecord = {
@@ -106,12 +115,49 @@ export type RestartRequest = {
   readonly answered?: boolean;
 };
 
-/** An event that is written with the state it tells of, published afterwards, then cleared. */
-export type OutboxEvent = {
-  readonly id: string;
-  readonly detailType: string;
-  readonly timeMs: number;
-  readonly detail: unknown;
+/**
+ * An event that is written together with the state that it reports, published afterwards, and then cleared. `detail` is
+ * the part that differs between events of one target.
+ */
+export type OutboxEvent = { readonly id: string; readonly timeMs: number } & (
+  | {
+      readonly detailType: 'Target Status Changed';
+      readonly detail: {
+        readonly resourceVersion: string;
+        readonly oldStatus: ShownStatus;
+        readonly newStatus: ShownStatus;
+      };
+    }
+  | {
+      readonly detailType: 'Container Restart Requested';
+      readonly detail: AboutProbe & {
+        readonly attempt: number;
+        readonly restartPolicy: TargetSpec['restartPolicy'];
+        readonly terminationGracePeriodSeconds: number;
+      };
+    }
+  | {
+      readonly detailType: 'Container Recovered';
+      readonly detail: AboutProbe & { readonly attempts: number; readonly failedSinceMs: number };
+    }
+  /** A stored entry of a form that this release does not know. It is dropped instead of being published. */
+  | { readonly detailType: 'Unreadable'; readonly storedType: string }
+);
+
+type AboutProbe = {
+  readonly container: string;
+  readonly containerID: string;
+  readonly probeType: ProbeType;
+  readonly message: string;
+};
+
+/** The part of a status that subscribers see. */
+export type ShownStatus = {
+  readonly phase: Phase;
+  readonly conditions: readonly Pick<Condition, 'type' | 'status' | 'reason' | 'message'>[];
+  readonly containers: readonly (Pick<ContainerStatus, 'name' | 'containerID' | 'ready' | 'restartCount'> & {
+    readonly started: boolean;
+  })[];
 };
 
 /** STATUS, written by status-sync. */

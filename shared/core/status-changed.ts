@@ -1,6 +1,6 @@
 /** `Target Status Changed`: told when conditions, phase, ready or started differ, with both sides. */
 import { sameValue } from './equality.ts';
-import type { OutboxEvent, TargetRecord } from './records.ts';
+import type { OutboxEvent, ShownStatus, TargetRecord } from './records.ts';
 import type { PodStatus } from './types.ts';
 
 type Change = {
@@ -20,15 +20,14 @@ export function statusChangedEvent({ target, version, before, after, nowMs }: Ch
   return [{ id: `${target.uid}/status/${version}`, detailType: 'Target Status Changed', timeMs: nowMs, detail }];
 }
 
-/** What subscribers see of a status. */
-export function shownStatus(status: PodStatus) {
+function shownStatus(status: PodStatus): ShownStatus {
   return {
     phase: status.phase,
     conditions: status.conditions.map(({ type, status: value, reason, message }) => ({
       type,
       status: value,
-      reason,
-      message,
+      ...(reason !== undefined && { reason }),
+      ...(message !== undefined && { message }),
     })),
     containers: [...status.initContainerStatuses, ...status.containerStatuses].map((container) => ({
       name: container.name,

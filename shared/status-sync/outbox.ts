@@ -18,10 +18,9 @@ export async function publishOutbox(
   return denied ? 'denied' : 'incomplete';
 }
 
-/** An outbox entry that no longer has the form of its event is dropped, or it would block all that follow. */
+/** Drops an entry that cannot be read, which would block all that follow. */
 function busEvent(ports: OutboxPorts, target: TargetRecord, event: OutboxEvent): readonly BusEvent[] {
-  const made = toBusEvent(target, event);
-  if (made) return [made];
-  ports.log.error('outbox event dropped: not of its schema', { id: event.id, detailType: event.detailType });
+  if (event.detailType !== 'Unreadable') return [toBusEvent(target, event)];
+  ports.log.error('outbox event dropped: not of its schema', { id: event.id, detailType: event.storedType });
   return [];
 }

@@ -202,10 +202,7 @@ export function decodeEvent(item: Item): Decoded<EventRecord> {
   return problem ? poison(item, problem) : parsed(eventSchema, { ...item, kind: item.eventKind }, item);
 }
 
-/**
- * `record` is plain JSON by its type, except for `detail: unknown` of an outbox event, which is JSON when it is
- * created.
- */
+/** `record` is plain JSON by its type. */
 function encode(kind: RecordKind, key: Key, record: object): Item {
   const attributes = record as { readonly [attribute: string]: Json | undefined };
   return { ...attributes, ...key, kind, schemaVersion: itemSchemaVersion };

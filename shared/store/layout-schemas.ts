@@ -3,8 +3,8 @@ import * as z from 'zod';
 import type { Layout, LayoutShard } from '../core/layout.ts';
 import { bucketCount } from '../core/slots.ts';
 import type { BucketWeight, ShardMode } from '../core/weight.ts';
-import { instantMs, type RecordSchema } from './record-schemas.ts';
-import { count } from './spec-schemas.ts';
+import type { RecordSchema } from './record-schemas.ts';
+import { count, instantMs } from './value-schemas.ts';
 
 /** LAYOUT: the buckets of each shard. `token` is the last one issued to a run. */
 export type LayoutRecord = Layout & {

@@ -7,7 +7,6 @@ import type {
   EventRecord,
   HangRecord,
   Incarnation,
-  OutboxEvent,
   ProbeRecord,
   ReportRecord,
   RestartRequest,
@@ -21,7 +20,9 @@ import {
   failureClasses,
   type PodStatus,
 } from '../core/types.ts';
-import { atLeastOne, count, targetSpec } from './spec-schemas.ts';
+import { outboxEvent } from './outbox-schema.ts';
+import { targetSpec } from './spec-schemas.ts';
+import { atLeastOne, conditionStatus, count, instantMs, phase, probeType, result } from './value-schemas.ts';
 
 /** EPOCH: the token with which a run may commit in a bucket. */
 export type EpochRecord = { readonly token: number; readonly shard: string; readonly claimedAtMs: number };
@@ -41,12 +42,8 @@ export type CheckpointEntry = {
 /** CHECKPOINT: the run lengths of a bucket's probes, by the sort keys of their PROBE items. */
 export type CheckpointRecord = { readonly entries: { readonly [probeSk: string]: CheckpointEntry } };
 
-export const instantMs = z.number();
 const texts = z.record(z.string(), z.string());
 
-const result = z.enum(['success', 'failure', 'unknown']);
-const probeType = z.enum(['liveness', 'readiness', 'startup']);
-const phase = z.enum(['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown']);
 const failureClass = z.enum(failureClasses);
 
 const containerState: z.ZodType<ContainerState> = z.discriminatedUnion('kind', [
@@ -78,7 +75,7 @@ const containerStatus: z.ZodType<ContainerStatus> = z.object({
 
 const condition: z.ZodType<Condition> = z.object({
   type: z.string(),
-  status: z.enum(['True', 'False', 'Unknown']),
+  status: conditionStatus,
   reason: z.string().exactOptional(),
   message: z.string().exactOptional(),
   lastTransitionTimeMs: instantMs.exactOptional(),
@@ -111,13 +108,6 @@ const restartRequest: z.ZodType<RestartRequest> = z.object({
   published: count,
   nextAtMs: instantMs,
   answered: z.boolean().exactOptional(),
-});
-
-const outboxEvent: z.ZodType<OutboxEvent> = z.object({
-  id: z.string(),
-  detailType: z.string(),
-  timeMs: instantMs,
-  detail: z.unknown(),
 });
 
 const attempt = z.object({

@@ -1,8 +1,8 @@
 /** The schema of RUN; see record-schemas.ts. */
 import * as z from 'zod';
 import type { Behind } from '../core/freshness.ts';
-import { instantMs, type RecordSchema } from './record-schemas.ts';
-import { count } from './spec-schemas.ts';
+import type { RecordSchema } from './record-schemas.ts';
+import { count, instantMs } from './value-schemas.ts';
 
 /** RUN: a shard's heartbeat. */
 export type RunRecord = {

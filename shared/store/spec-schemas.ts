@@ -3,11 +3,9 @@ import * as z from 'zod';
 import { type Field, isRequired, mapShape } from '../core/handler-fields.ts';
 import { type HandlerKind, type Handlers, mapHandlers } from '../core/handlers.ts';
 import type { ContainerSpec, Probe, TargetSpec } from '../core/spec.ts';
+import { atLeastOne, count, restartPolicy } from './value-schemas.ts';
 
-export const count = z.int().min(0);
-export const atLeastOne = z.int().min(1);
 const portNumber = z.int().min(1).max(65_535);
-const restartPolicy = z.enum(['Always', 'OnFailure', 'Never']);
 
 const fields: { readonly [Kind in Exclude<Field['kind'], 'choice'>]: z.ZodType } = {
   text: z.string(),

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { boundedOutbox, outboxBytesMax } from '../../shared/core/outbox.ts';
-import type { OutboxEvent } from '../../shared/core/records.ts';
+import type { OutboxEvent, ShownStatus } from '../../shared/core/records.ts';
+
+const shown = (version: number, message: string): ShownStatus => ({
+  phase: 'Running',
+  conditions: [{ type: 'Version', status: 'True', reason: String(version), message }],
+  containers: [],
+});
 
 const change = (version: number, padding = 0): OutboxEvent => ({
   id: `u1/status/${version}`,
@@ -9,8 +15,8 @@ const change = (version: number, padding = 0): OutboxEvent => ({
   timeMs: version,
   detail: {
     resourceVersion: String(version),
-    oldStatus: { version: version - 1, padding: 'x'.repeat(padding) },
-    newStatus: { version, padding: 'é'.repeat(padding) },
+    oldStatus: shown(version - 1, 'x'.repeat(padding)),
+    newStatus: shown(version, 'é'.repeat(padding)),
   },
 });
 
@@ -18,7 +24,15 @@ const request = (container: string, incarnation: number): OutboxEvent => ({
   id: `u1/${container}/restart/${incarnation}`,
   detailType: 'Container Restart Requested',
   timeMs: incarnation,
-  detail: { container, containerID: `test://${incarnation}`, message: 'x'.repeat(400) },
+  detail: {
+    container,
+    containerID: `test://${incarnation}`,
+    probeType: 'liveness',
+    message: 'x'.repeat(400),
+    attempt: 1,
+    restartPolicy: 'Always',
+    terminationGracePeriodSeconds: 30,
+  },
 });
 
 /** As status-sync does it, while the bus takes nothing. */
@@ -30,8 +44,12 @@ function refused(events: readonly OutboxEvent[]): readonly OutboxEvent[] {
 
 const bytesOf = (events: readonly OutboxEvent[]) => Buffer.byteLength(JSON.stringify(events));
 const idsOf = (events: readonly OutboxEvent[]) => events.map(({ id }) => id);
-const statusesOf = ({ detail }: OutboxEvent) =>
-  detail as { readonly oldStatus: { readonly version: number }; readonly newStatus: { readonly version: number } };
+/** The versions of the status before and after. */
+function versionsOf(event: OutboxEvent): readonly [number, number] {
+  assert.ok(event.detailType === 'Target Status Changed');
+  const { oldStatus, newStatus } = event.detail;
+  return [Number(oldStatus.conditions[0]?.reason), Number(newStatus.conditions[0]?.reason)];
+}
 
 describe('an outbox that the bus refuses', () => {
   test('keeps everything, each request once, as long as it is small', () => {
@@ -68,10 +86,9 @@ describe('an outbox that the bus refuses', () => {
   });
 
   test('tells without a gap: each change begins where the one before it ended', () => {
-    const changes = refused(Array.from({ length: 500 }, (_, at) => change(at + 1, 500))).map(statusesOf);
-    assert.equal(changes[0]?.oldStatus.version, 0);
-    for (const [at, { oldStatus }] of changes.entries())
-      if (at > 0) assert.equal(oldStatus.version, changes[at - 1]?.newStatus.version);
+    const changes = refused(Array.from({ length: 500 }, (_, at) => change(at + 1, 500))).map(versionsOf);
+    assert.equal(changes[0]?.[0], 0);
+    for (const [at, [before]] of changes.entries()) if (at > 0) assert.equal(before, changes[at - 1]?.[1]);
   });
 
   test('drops a request only when its container has failed again with another ID, and the newest of none', () => {

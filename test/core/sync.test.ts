@@ -68,9 +68,8 @@ const afterwards = (state: TargetState, { record, acked }: Written): TargetState
 });
 
 const requests = ({ outbox }: StatusRecord) =>
-  outbox.filter(({ detailType }) => detailType === 'Container Restart Requested');
-const requestDetail = (plan: Written) =>
-  requests(plan.record)[0]?.detail as { readonly [field: string]: unknown } | undefined;
+  outbox.filter((event) => event.detailType === 'Container Restart Requested');
+const requestDetail = (plan: Written) => requests(plan.record)[0]?.detail;
 const appStatus = ({ record }: Written) => record.status.containerStatuses[0];
 
 /** Eight publications of one request, each as soon as it is due and not before; pauses in s. */
@@ -253,7 +252,7 @@ describe('a restart request', () => {
     const asked = afterwards(down, written(down, 5_000));
     const plan = written(withResult(asked, 'liveness', 'success'), 7_000);
     assert.deepEqual(plan.record.restartRequests, {});
-    const [event] = plan.record.outbox.filter(({ detailType }) => detailType === 'Container Recovered');
+    const [event] = plan.record.outbox.filter((one) => one.detailType === 'Container Recovered');
     assert.deepEqual(event?.detail, {
       container: 'app',
       containerID: staticID,

@@ -3,8 +3,11 @@ import { describe, test } from 'node:test';
 import type { Bus } from '../../shared/bus/bus.ts';
 import type { BusEvent } from '../../shared/bus/events.ts';
 import type { OutboxEvent } from '../../shared/core/records.ts';
+import { initialStatus } from '../../shared/core/target-status.ts';
+import type { Json } from '../../shared/lib/json.ts';
 import { publishOutbox } from '../../shared/status-sync/outbox.ts';
-import { column } from '../support/columns.ts';
+import { decodeStatus, encodeStatus } from '../../shared/store/items.ts';
+import { targetAddress } from '../../shared/store/keys.ts';
 import { targetRecordOf } from '../support/pods.ts';
 import { recordingLog } from '../support/recording-log.ts';
 
@@ -23,8 +26,19 @@ const requestOf = (incarnation: number): OutboxEvent => ({
   },
 });
 
+/** What STATUS says of an outbox that was stored like this. */
+function storedOutbox(outbox: readonly Json[]): readonly OutboxEvent[] {
+  const status = encodeStatus(targetAddress('default', 'shop'), initialStatus(targetRecordOf(), 0));
+  const decoded = decodeStatus({ ...status, outbox });
+  assert.ok(decoded.kind === 'ok');
+  return decoded.record.outbox;
+}
+
 /** What comes of an outbox of two requests at a bus that answers like this, and what the bus was given. */
-async function published(answer: Awaited<ReturnType<Bus['publish']>>, outbox = [requestOf(1), requestOf(2)]) {
+async function published(
+  answer: Awaited<ReturnType<Bus['publish']>>,
+  outbox: readonly OutboxEvent[] = [requestOf(1), requestOf(2)],
+) {
   const given: BusEvent[] = [];
   const log = recordingLog();
   const bus: Bus = {
@@ -49,8 +63,18 @@ describe('an outbox', () => {
   });
 
   test('is not blocked by an event that no longer has its form', async () => {
-    const { outcome, ids, log } = await published({ failed: [] }, [{ ...requestOf(1), detail: {} }, requestOf(2)]);
+    const outbox = storedOutbox([{ ...requestOf(1), detail: {} }, requestOf(2)]);
+    const { outcome, ids, log } = await published({ failed: [] }, outbox);
     assert.deepEqual([outcome, ids], ['published', ['u1/app/restart/2']]);
-    assert.deepEqual(column(log.lines, 'level'), ['error']);
+    assert.deepEqual(
+      log.lines.map(({ level, fields }) => [level, fields]),
+      [['error', { id: 'u1/app/restart/1', detailType: 'Container Restart Requested' }]],
+    );
+  });
+
+  test('still names an event that cannot be read after it has been stored again', () => {
+    const once = storedOutbox([{ id: 'u1/later', detailType: 'A Later Kind', timeMs: 1, detail: { a: 1 } }]);
+    assert.deepEqual(once, [{ id: 'u1/later', detailType: 'Unreadable', timeMs: 1, storedType: 'A Later Kind' }]);
+    assert.deepEqual(storedOutbox(once), once);
   });
 });

@@ -9,6 +9,7 @@ export function arbitraryOf(schema: z.core.$ZodType): fc.Arbitrary<unknown> {
   if (schema instanceof z.ZodArray) return fc.array(arbitraryOf(schema.def.element), { maxLength: elementsMax });
   if (schema instanceof z.ZodRecord) return recordOf(schema);
   if (schema instanceof z.ZodUnion) return fc.oneof(...schema.def.options.map(arbitraryOf));
+  if (schema instanceof z.ZodPipe) return arbitraryOf(schema.def.in).map((value) => schema.parse(value));
   if (schema instanceof z.ZodDefault) return arbitraryOf(schema.def.innerType);
   if (schema instanceof z.ZodNullable) return fc.option(arbitraryOf(schema.def.innerType), { nil: null });
   if (schema instanceof z.ZodEnum) return fc.constantFrom(...schema.options);
@@ -16,8 +17,6 @@ export function arbitraryOf(schema: z.core.$ZodType): fc.Arbitrary<unknown> {
   if (schema instanceof z.ZodNumber) return numberOf(schema);
   if (schema instanceof z.ZodString) return text;
   if (schema instanceof z.ZodBoolean) return fc.boolean();
-  if (schema instanceof z.ZodUnknown)
-    return fc.jsonValue({ maxDepth: 2, noUnicodeString: false }).map(withoutMinusZero);
   throw new Error(`no arbitrary for ${schema._zod.def.type}`);
 }
 
