@@ -4,7 +4,8 @@
  */
 import { probeCpuMs } from '../shared/core/handlers.ts';
 import { capacityOf } from '../shared/core/layout.ts';
-import { bucketCount } from '../shared/core/slots.ts';
+import { bucketCount, residentSlotMs, tickSlotMs } from '../shared/core/slots.ts';
+import { paceFactor } from '../shared/core/tick-plan.ts';
 import {
   type Fleet,
   type FleetLayout,
@@ -37,14 +38,11 @@ export type CostEstimate = {
 const monthSeconds = 730 * 3_600;
 const monthMinutes = monthSeconds / 60;
 
-/** Repeats constants of shared/run and shared/core; a test compares them. */
+/** Repeats constants of shared/run, which would bring the whole engine with them; a test compares them. */
 export const cadence = {
   beatSeconds: 5,
   changesSeconds: 1.5,
   reloadSeconds: 600,
-  residentSlotSeconds: 780,
-  /** A tick run spreads its probes over this multiple of their CPU time. */
-  tickPace: 10,
 } as const;
 
 /** The byte sizes and counts below are measured or upper bounds, rounded up. */
@@ -59,6 +57,7 @@ const layoutShardBytes = 150;
 const requestsPerMessage = 5;
 /** Lambda polls a queue with five long polls of 20 s. */
 const pollsPerMonth = (5 * monthSeconds) / 20;
+const tickSeconds = tickSlotMs / 1_000;
 const tickStartSeconds = 2;
 const scheduleSeconds = 1.5;
 const scheduleGb = 0.25;
@@ -127,7 +126,7 @@ function shardWork(shard: FleetShard, layout: FleetLayout, input: CostInput): Wo
 
 function residentWork(shard: FleetShard, layout: FleetLayout, { fleet, memorySize }: CostInput): Work {
   const beats = monthSeconds / cadence.beatSeconds;
-  const slots = monthSeconds / cadence.residentSlotSeconds;
+  const slots = monthSeconds / (residentSlotMs / 1_000);
   return {
     gbSeconds: (memorySize / 1_024) * monthSeconds,
     invocations: slots,
@@ -149,13 +148,13 @@ function tickWork(shard: FleetShard, layout: FleetLayout, { fleet, memorySize }:
   const share = shard.buckets / bucketCount;
   const loads = layout.shards.length > 1 ? monthMinutes : monthSeconds / cadence.reloadSeconds;
   const claimed = Math.min(bucketCount, targetsOf(fleet)) * share;
-  const onceAMinute = fleet.map((part) => ({ ...part, periodSeconds: Math.max(60, part.periodSeconds) }));
+  const onceAMinute = fleet.map((part) => ({ ...part, periodSeconds: Math.max(tickSeconds, part.periodSeconds) }));
   const cpuSeconds = onceAMinute.reduce(
     (sum, part) => sum + (probesPerSecond(part) * probeCpuMs[part.probe ?? 'http']) / 1_000,
     0,
   );
-  const pace = Math.max(cadence.tickPace, 1 / capacityOf(memorySize).cpu);
-  const runSeconds = Math.min(60, tickStartSeconds + 60 * cpuSeconds * share * pace);
+  const pace = Math.max(paceFactor, 1 / capacityOf(memorySize).cpu);
+  const runSeconds = Math.min(tickSeconds, tickStartSeconds + tickSeconds * cpuSeconds * share * pace);
   return {
     gbSeconds: (memorySize / 1_024) * runSeconds * monthMinutes,
     invocations: monthMinutes,

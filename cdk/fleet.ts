@@ -4,7 +4,7 @@
 import { type ProbeCost, probeCpuMs } from '../shared/core/handlers.ts';
 import { capacityOf, planLayout, splitAbove } from '../shared/core/layout.ts';
 import { bucketCount } from '../shared/core/slots.ts';
-import type { BucketWeight } from '../shared/core/weight.ts';
+import { type BucketWeight, tickPeriodSecondsMin } from '../shared/core/weight.ts';
 
 export type FleetPart = {
   readonly targets: number;
@@ -34,7 +34,6 @@ export type FleetLayout = {
   readonly load: number;
 };
 
-const tickPeriodSecondsMin = 60;
 const timeoutSeconds = 1;
 
 export const targetsOf = (fleet: Fleet): number => fleet.reduce((sum, { targets }) => sum + targets, 0);

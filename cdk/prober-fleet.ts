@@ -13,7 +13,7 @@ import type { ExecRunner, ProbeletProps } from './props.ts';
 import { secretStatements } from './secrets.ts';
 import { allow, useKey } from './statement.ts';
 
-/** Lambda's maximum. Covers a slot of 13 min with its start and end. */
+/** Lambda's maximum. Covers a slot with its start and end. */
 const timeout = Duration.minutes(15);
 /** A mapping requires at least the function's time-out. A run first sets a much shorter one. */
 const visibility = Duration.minutes(16);

@@ -3,6 +3,7 @@
  * out in a process: CPU, and descriptors for what is in flight.
  */
 import { handlerOf, probeCpuMs } from './handlers.ts';
+import { tickSlotMs } from './slots.ts';
 import { type Probe, specProbes, type TargetSpec } from './spec.ts';
 
 /**
@@ -23,8 +24,8 @@ export type BucketWeight = {
 /** Raised with every change below or of what is noted with a weight, so that stored weights are made anew. */
 export const weightFormula = 2;
 
-/** Below this period a tick a minute is not enough. */
-const tickPeriodSecondsMin = 60;
+/** Below this period a run a slot is not enough. */
+export const tickPeriodSecondsMin = tickSlotMs / 1000;
 
 export const noWeight: BucketWeight = { targets: 0, cpu: 0, sockets: 0, mode: 'idle' };
 

@@ -14,6 +14,7 @@ import {
   slotAt,
   slotLengthMs,
   slotRouting,
+  tickSlotMs,
 } from '../core/slots.ts';
 import type { ShardMessage } from '../queue/queue.ts';
 import type { RunRecord } from '../store/items.ts';
@@ -27,8 +28,8 @@ const isActive = (shard: LayoutShard): shard is Active => shard.mode !== 'idle';
 
 export type Outgoing = { readonly message: ShardMessage; readonly routing: Routing };
 
-/** A beat is written every 5 s, in tick mode every minute. */
-const rescueAfterMs: { readonly [mode in Active['mode']]: number } = { resident: 30_000, tick: 180_000 };
+/** A beat is written every 5 s, in tick mode once a slot. */
+const rescueAfterMs: { readonly [mode in Active['mode']]: number } = { resident: 30_000, tick: 3 * tickSlotMs };
 
 const rescueSlots = 2;
 

@@ -5,6 +5,7 @@
 import type { Bus } from '../bus/bus.ts';
 import type { BusEvent } from '../bus/events.ts';
 import type { BucketRange } from '../core/layout.ts';
+import { tickSlotMs } from '../core/slots.ts';
 import { decodeNoHolder, encodeNoHolder, type NoHolder, updateTo } from '../store/items.ts';
 import { bucketName, noHolderKey } from '../store/keys.ts';
 import type { Condition, Item } from '../store/store.ts';
@@ -12,7 +13,7 @@ import { type WritePorts, writeSurely } from '../table/write.ts';
 import { type ScheduledShard, silentMs } from './messages.ts';
 
 /** A rescue comes first: what it mends within half a minute nobody needs to know of. */
-const noHolderAfterMs = { resident: 60_000, tick: 240_000 } as const;
+const noHolderAfterMs = { resident: 60_000, tick: 4 * tickSlotMs } as const;
 
 /** Whoever marked a recovery tells of it well before then, or has died. */
 const tellerDeadAfterMs = 30_000;

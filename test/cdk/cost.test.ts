@@ -8,8 +8,6 @@ import { prices } from '../../cdk/prices.ts';
 import { propNames } from '../../cdk/validate-props.ts';
 import type { ProbeCost } from '../../shared/core/handlers.ts';
 import { tickTargetsMax } from '../../shared/core/layout.ts';
-import { residentSlotMs } from '../../shared/core/slots.ts';
-import { paceFactor } from '../../shared/core/tick-plan.ts';
 import { beatIntervalMs } from '../../shared/run/beat.ts';
 import { fullReloadIntervalMs } from '../../shared/run/load.ts';
 import { changesIntervalMs } from '../../shared/table/change-counters.ts';
@@ -89,8 +87,6 @@ describe('the estimate', () => {
       beatSeconds: beatIntervalMs / 1_000,
       changesSeconds: changesIntervalMs / 1_000,
       reloadSeconds: fullReloadIntervalMs / 1_000,
-      residentSlotSeconds: residentSlotMs / 1_000,
-      tickPace: paceFactor,
     });
   });
 

@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Runtime, startRuntime } from '../../functions/local/runtime.ts';
+import { slotAt } from '../../shared/core/slots.ts';
 import { parseAllowList } from '../../shared/exec/allow-list.ts';
 import { askApi } from '../support/api-client.ts';
 import { type Ends, quietProcess, unansweredBook } from '../support/quiet-process.ts';
@@ -24,7 +25,7 @@ export type InjectedWorldOptions = {
 };
 
 /** Two minutes before a slot ends, so that every longer scenario also sees a hand-over between two runs. */
-const startMs = Date.UTC(2030, 0, 1) - (Date.UTC(2030, 0, 1) % 780_000) + 660_000;
+const startMs = slotAt({ from: 0, mode: 'resident' }, Date.UTC(2030, 0, 1)).endMs - 120_000;
 
 export function startInjectedWorld(given: InjectedWorldOptions = {}): InjectedWorld {
   const { seed = 1, dataDir = ':memory:', mode = 'resident' } = given;

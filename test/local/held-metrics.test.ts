@@ -7,6 +7,7 @@ import { restartTally } from '../../functions/local/restart-tally.ts';
 import { startRuntime } from '../../functions/local/runtime.ts';
 import { startWorker } from '../../functions/local/worker.ts';
 import type { BusEvent } from '../../shared/bus/events.ts';
+import { slotAt } from '../../shared/core/slots.ts';
 import { sleep } from '../../shared/lib/clock.ts';
 import { askApi, type Served, targetPath } from '../support/api-client.ts';
 import { quietProcess, unansweredBook } from '../support/quiet-process.ts';
@@ -20,8 +21,7 @@ import { servicesInMemory } from './services.ts';
 const tcpSocket = { port: 9 };
 const readinessProbe = { tcpSocket, periodSeconds: 5, failureThreshold: 1 };
 const livenessProbe = { tcpSocket, periodSeconds: 5, failureThreshold: 1 };
-const slotMs = 780_000;
-const startMs = Date.UTC(2030, 0, 1) - (Date.UTC(2030, 0, 1) % slotMs) + 60_000;
+const startMs = slotAt({ from: 0, mode: 'resident' }, Date.UTC(2030, 0, 1)).beginMs + 60_000;
 const path = targetPath('checkout');
 
 function timed() {

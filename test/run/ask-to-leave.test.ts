@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { residentSlotMs } from '../../shared/core/slots.ts';
 import { runReceived } from '../../shared/run/receipt.ts';
 import { runKey, targetAddress } from '../../shared/store/keys.ts';
 import { shardWorld } from '../support/shard-world.ts';
@@ -18,7 +19,8 @@ async function rescuedWorld(kind: 'rescue' | 'slot' = 'rescue') {
   for (const name of names) await world.put(name, spec);
   const rescue = await world.run({ kind });
   await world.clock.advance(20_000);
-  const next = { ...world.message(), slot: world.message().slot + 1, slotEndMs: world.message().slotEndMs + 780_000 };
+  const { slot, slotEndMs } = world.message();
+  const next = { ...world.message(), slot: slot + 1, slotEndMs: slotEndMs + residentSlotMs };
   const receive = (options: { readonly redelivered?: boolean } = {}) => {
     const stop = new AbortController();
     const ended = runReceived(world.ports(), next, next.slotEndMs, { ...options, stop: stop.signal });

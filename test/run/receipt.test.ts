@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { residentLeadMs } from '../../shared/core/slots.ts';
+import { residentLeadMs, residentSlotMs } from '../../shared/core/slots.ts';
 import { QueueUnavailable } from '../../shared/queue/queue.ts';
 import type { Ports } from '../../shared/run/ports.ts';
 import { runReceived } from '../../shared/run/receipt.ts';
@@ -101,7 +101,7 @@ describe('where a clock is wrong', () => {
     const world = shardWorld();
     await world.put('checkout', { readinessProbe: { tcpSocket: { port: 80 } } });
     const { slot, slotEndMs } = world.message();
-    const ahead = await world.run({ slot: slot + 100, slotEndMs: slotEndMs + 100 * 780_000 });
+    const ahead = await world.run({ slot: slot + 100, slotEndMs: slotEndMs + 100 * residentSlotMs });
     await world.clock.advance(10_000);
     await ahead.stop();
     const set = { doneSlot: slot + 100 };

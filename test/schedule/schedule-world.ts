@@ -2,7 +2,7 @@
 import type { Bus } from '../../shared/bus/bus.ts';
 import type { BusEvent } from '../../shared/bus/events.ts';
 import type { Layout, LayoutShard } from '../../shared/core/layout.ts';
-import { residentSlotMs, slotAt } from '../../shared/core/slots.ts';
+import { slotAt } from '../../shared/core/slots.ts';
 import type { Probe } from '../../shared/core/spec.ts';
 import { inProcessQueue } from '../../shared/queue/in-process.ts';
 import { type QueueSender, QueueUnavailable, type ShardMessage } from '../../shared/queue/queue.ts';
@@ -17,7 +17,7 @@ import { shardWorld } from '../support/shard-world.ts';
 export const minuteMs = 60_000;
 
 /** A minute into a slot of shard 00. */
-const startMs = Date.UTC(2030, 0, 1) - (Date.UTC(2030, 0, 1) % residentSlotMs) + minuteMs;
+const startMs = slotAt({ from: 0, mode: 'resident' }, Date.UTC(2030, 0, 1)).beginMs + minuteMs;
 
 export type Sent = { readonly message: ShardMessage; readonly group: string; readonly deduplicationId: string };
 

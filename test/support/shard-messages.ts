@@ -1,11 +1,12 @@
+import { slotAt, slotOf } from '../../shared/core/slots.ts';
 import type { ShardMessage } from '../../shared/queue/queue.ts';
 
-const slotMs = 13 * 60_000;
+const onlyShard = { from: 0, mode: 'resident' } as const;
 
 /** A message of the only shard, valid for its slot. */
 export function shardMessage(given: Partial<ShardMessage> = {}): ShardMessage {
-  const slot = given.slot ?? Math.floor(Date.UTC(2030, 0, 1) / slotMs);
-  const slotEndMs = (slot + 1) * slotMs;
+  const slot = given.slot ?? slotAt(onlyShard, Date.UTC(2030, 0, 1)).slot;
+  const { beginMs, endMs } = slotOf(onlyShard, slot);
   const buckets = { from: 0, to: 256 };
   return {
     kind: 'slot',
@@ -13,8 +14,8 @@ export function shardMessage(given: Partial<ShardMessage> = {}): ShardMessage {
     generation: 1,
     buckets,
     slot,
-    slotEndMs,
-    sentAtMs: slotEndMs - slotMs,
+    slotEndMs: endMs,
+    sentAtMs: beginMs,
     ...given,
   };
 }

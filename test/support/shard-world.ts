@@ -2,6 +2,7 @@
  * The simulated world of the tests: runs of one shard over a store in memory under a virtual clock. It is everything of the product but the
  * sockets, which a script stands for. A run can be stopped, or crash: then nothing it does reaches the world any more.
  */
+
 import { apiApp } from '../../shared/api/app.ts';
 import type { TargetView } from '../../shared/api/target-schema.ts';
 import type { Bus } from '../../shared/bus/bus.ts';
@@ -10,6 +11,7 @@ import type { BusEvent, DetailType, EventDetail } from '../../shared/bus/events.
 import { inProcessBus } from '../../shared/bus/in-process.ts';
 import type { ProbeRequest } from '../../shared/core/handlers.ts';
 import type { EventRecord, ProbeRecord, StatusRecord } from '../../shared/core/records.ts';
+import { slotAt } from '../../shared/core/slots.ts';
 import type { TargetSpecInput } from '../../shared/core/spec-input.ts';
 import type { Attempt } from '../../shared/core/types.ts';
 import { type Clock, endingClock, sleep } from '../../shared/lib/clock.ts';
@@ -74,7 +76,6 @@ type CheckpointEntry = CheckpointEntries[string];
 
 const canary = { host: '10.255.0.1', port: 443 };
 const shard = '00';
-const slotMs = 780_000;
 const longSlotMs = 3_600_000;
 const capacity = { cpu: Number.POSITIVE_INFINITY, sockets: Number.POSITIVE_INFINITY };
 const layoutOptions = { capacity, mode: 'resident', desiredRelease: '' } as const;
@@ -119,7 +120,7 @@ export function shardWorld({ startMs, wrapStore = (store) => store, hasCanary = 
     return store.query({ pk, from: prefix, to: prefix + prefixEnd });
   };
   const message = (): ShardMessage =>
-    shardMessage({ slot: Math.floor(clock.nowMs() / slotMs), sentAtMs: clock.nowMs() });
+    shardMessage({ slot: slotAt({ from: 0, mode: 'resident' }, clock.nowMs()).slot, sentAtMs: clock.nowMs() });
   const ports = (alive: () => boolean): Ports => {
     const own = endingClock(mortalClock(clock, alive));
     const prober = async (asked: ProbeRequest): Promise<Attempt> => {
