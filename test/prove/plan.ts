@@ -29,7 +29,7 @@ export const full: Extent = {
   handovers: 1_000,
   faults: [],
   kept: [],
-  worlds: { large: 20, crowded: 4, functions: 40, tick: 20, watched: 40, site: 20 },
+  worlds: { large: 20, crowded: 4, functions: 40, tick: 40, watched: 40, site: 20 },
 };
 /** For every change: fewer seeds, and those that ever failed. */
 export const slice: Extent = {
@@ -38,7 +38,7 @@ export const slice: Extent = {
   handovers: 100,
   faults: ['--slice'],
   kept: [keptJob],
-  worlds: { large: 1, crowded: 1, functions: 4, tick: 2, watched: 4, site: 2 },
+  worlds: { large: 1, crowded: 1, functions: 4, tick: 4, watched: 4, site: 2 },
 };
 
 /** Simulated, a seed. */
