@@ -107,17 +107,18 @@ function rawStatuses({ target, report }: TargetState): Statuses {
 }
 
 /** As kubelet builds it anew on each sync: `ready` and `started` are the prober's to say, not the reporter's. */
-function freshStatus(name: string, reported: ContainerStatus | undefined): ContainerStatus {
-  const unknown: ContainerStatus = {
-    name,
-    containerID: '',
-    state: { kind: 'waiting', reason: 'ContainerCreating' },
-    ready: false,
-    started: null,
-    restartCount: 0,
-  };
-  return reported ? { ...reported, ready: false, started: null } : unknown;
-}
+const freshStatus = (name: string, reported: ContainerStatus | undefined): ContainerStatus =>
+  reported ? { ...reported, ready: false, started: null } : unreported(name);
+
+/** A container that no report has named. */
+export const unreported = (name: string): ContainerStatus => ({
+  name,
+  containerID: '',
+  state: { kind: 'waiting', reason: 'ContainerCreating' },
+  ready: false,
+  started: null,
+  restartCount: 0,
+});
 
 /** A probe whose item cannot be read has a worker too, one that says nothing: without it the container would count as ready. */
 function existingWorkers({ target, probes }: TargetState): ReadonlySet<ProbeName> {

@@ -5,21 +5,42 @@
 import { isCompared } from './condition-owners.ts';
 import { containersReadyCondition, podInitializedCondition, podReadyCondition } from './conditions.ts';
 import { parseContainerID } from './container-id.ts';
-import { newProbeRecord, type Observed, observe } from './observed.ts';
+import { newProbeRecord, type Observed, observe, unreported } from './observed.ts';
 import type { ProbeRecord, StatusRecord, TargetRecord, TargetState } from './records.ts';
 import { type Unknowns, unknownsOf } from './shown.ts';
-import { type ProbeName, specProbes } from './spec.ts';
-import { nextStatus } from './status-update.ts';
+import { type ProbeName, specProbes, type TargetSpec } from './spec.ts';
+import { nextStatus, type StatusStep } from './status-update.ts';
 import type { Condition, PodStatus } from './types.ts';
 
 /** The whole status: what is observed, its conditions, and what the previous status decides (times, illegal transitions). */
 export function composeStatus(state: TargetState, nowMs: number): PodStatus {
-  const { target, status: old } = state;
+  const old = asOfSpec(state.target.spec, state.status.status);
+  const step = statusStep(state, old, nowMs);
+  // A refused report leaves the containers as they were taken last. What their probes say is shown all the same.
+  const taken = step.kind === 'refused' ? statusStep(asTakenLast(state, old), old, nowMs) : step;
+  return taken.kind === 'changed' ? taken.status : withForeign(old, foreignConditions(state));
+}
+
+function statusStep(state: TargetState, old: PodStatus, nowMs: number): StatusStep {
   const observed = observe(state);
   const unknowns = unknownsOf(state, containerIDsOf(observed));
   const next: PodStatus = { ...observedStatus(observed), conditions: conditionsBy(state, { observed, unknowns }) };
-  const outcome = nextStatus({ spec: target.spec, old: old.status, next, forced: false, nowMs });
-  return outcome.kind === 'changed' ? outcome.status : withForeign(old.status, foreignConditions(state));
+  return nextStatus({ spec: state.target.spec, old, next, forced: false, nowMs });
+}
+
+/**
+ * A spec changes in place (difference 3), a Pod's containers never do: kubelet's step refuses every status after one whose init containers
+ * are not those of the spec.
+ */
+function asOfSpec({ initContainers }: TargetSpec, status: PodStatus): PodStatus {
+  const before = status.initContainerStatuses;
+  const statuses = initContainers.map(({ name }) => before.find((each) => each.name === name) ?? unreported(name));
+  return { ...status, initContainerStatuses: statuses };
+}
+
+function asTakenLast({ report, ...state }: TargetState, status: PodStatus): TargetState {
+  const { phase, initContainerStatuses, containerStatuses } = status;
+  return report ? { ...state, report: { ...report, phase, initContainerStatuses, containerStatuses } } : state;
 }
 
 /** A condition that others own is theirs to change: alone it makes no other status of kubelet's, and is shown all the same. */
