@@ -6,9 +6,10 @@ import { keptVectors, vectorFiles } from './vector-files.ts';
 describe('the recorded behaviour of kubelet is reproduced', () => {
   for (const file of vectorFiles(keptVectors))
     test(file, async () => {
-      const { passed, failures, notRun } = await runFile(keptVectors, file);
+      const { entries, passed, failures, notRun } = await runFile(keptVectors, file);
       assert.deepEqual(failures, []);
       assert.equal(notRun, 0);
       assert.notEqual(passed, 0);
+      assert.notDeepEqual(entries, []);
     });
 });

@@ -1,11 +1,11 @@
 /** Reads a folder of vectors and gives each to the runner of its family. */
 import { join } from 'node:path';
+import { apiApp } from '../../shared/api/app.ts';
 import { decodeManifest } from '../../shared/api/decode-manifest.ts';
 import { specView } from '../../shared/api/target-view.ts';
 import { containersReadyCondition, podInitializedCondition, podReadyCondition } from '../../shared/core/conditions.ts';
 import { updatePodStatus } from '../../shared/core/pod-status.ts';
 import { nextStatus } from '../../shared/core/status-update.ts';
-import { planSync } from '../../shared/core/sync.ts';
 import { newTargetTicker, passTime, takeWake } from '../../shared/core/ticker.ts';
 import { decideGate, reduce } from '../../shared/core/worker.ts';
 import { grpcProber } from '../../shared/prober/grpc.ts';
@@ -15,7 +15,7 @@ import { tcpProber } from '../../shared/prober/tcp.ts';
 import { shardLoader } from '../../shared/run/load.ts';
 import { applyStep, probeCycle } from '../../shared/run/probing/probe-cycle.ts';
 import { adoptTarget } from '../../shared/run/probing/workers.ts';
-import { writeStatus } from '../../shared/status-sync/write-status.ts';
+import { syncTarget } from '../../shared/status-sync/sync.ts';
 import { runConditions } from './conditions.ts';
 import { runManager } from './manager.ts';
 import { runPods } from './pods.ts';
@@ -66,12 +66,12 @@ const families: Readonly<Record<string, Family>> = {
   worker: pure(runWorker, decideGate, reduce),
   results: pure(runResults, applyStep),
   runloop: pure(runRunloop, newTargetTicker, passTime, takeWake),
-  manager: pure(runManager, shardLoader, adoptTarget, probeCycle),
+  manager: pure(runManager, apiApp, shardLoader, adoptTarget, probeCycle),
   pods: pure(runPods, decodeManifest, specView),
   prober: pure(runProber, probe),
   'update-pod-status': pure(runUpdatePodStatus, updatePodStatus),
   conditions: pure(runConditions, containersReadyCondition, podReadyCondition, podInitializedCondition),
-  'status-manager': pure(runStatusManager, nextStatus, writeStatus, planSync),
+  'status-manager': pure(runStatusManager, nextStatus, apiApp, applyStep, syncTarget),
   'wire-http': wire(runWireHttp, httpProber),
   'wire-tcp': wire(runWireTcp, tcpProber),
   'wire-grpc': wire(runWireGrpc, grpcProber),
