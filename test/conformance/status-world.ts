@@ -12,6 +12,7 @@ import { applyStep } from '../../shared/run/probing/probe-cycle.ts';
 import { probeRoom } from '../../shared/run/probing/sockets.ts';
 import { syncTarget } from '../../shared/status-sync/sync.ts';
 import { targetAddress } from '../../shared/store/keys.ts';
+import type { Store } from '../../shared/store/store.ts';
 import { readTarget } from '../../shared/table/targets.ts';
 import { bareHolder } from '../support/bare-holder.ts';
 import { tcpProbe } from '../support/pods.ts';
@@ -30,7 +31,7 @@ const verdictTypes = ['startup', 'readiness'] as const;
 export type Verdict = { readonly container: string; readonly probeType: ProbeType; readonly isSuccess: boolean };
 
 export function statusWorld(pods: readonly VectorPod[]) {
-  const world = shardWorld();
+  const world = shardWorld({ wrapStore: writtenOnce });
   const { holder, hold } = bareHolder(world);
   const startMs = world.clock.nowMs();
   const held = new Map<string, HeldTarget>();
@@ -132,6 +133,24 @@ export function statusWorld(pods: readonly VectorPod[]) {
   };
 }
 
+/** A status is written on condition of the version that it follows: no version of it is written a second time. */
+function writtenOnce(store: Store): Store {
+  const versions = new Set<string>();
+  return {
+    ...store,
+    async write(operations, options) {
+      const outcome = await store.write(operations, options);
+      for (const operation of operations) {
+        if (outcome.kind !== 'written' || operation.kind !== 'update' || operation.set?.kind !== 'STATUS') continue;
+        const version = `${operation.set.uid} ${operation.set.version}`;
+        if (versions.has(version)) throw new Error(`STATUS ${version} is written again`);
+        versions.add(version);
+      }
+      return outcome;
+    },
+  };
+}
+
 const podNameOf = (uid: string): string => `pod-${uid}`;
 
 type Committed = { readonly probe: ProbeName; readonly containerID: string; readonly isSuccess: boolean };
@@ -162,9 +181,12 @@ const containerIDIn = ({ containerStatuses, initContainerStatuses }: PodStatus, 
 function reportOf(pod: VectorPod, status: PodStatus, startMs: number) {
   const of = (containers: readonly VectorContainer[] = [], statuses: readonly ContainerStatus[]) =>
     statuses.filter(({ name }) => containers.some((container) => container.name === name)).map(reported);
-  const reported = ({ name, containerID, state, lastState, restartCount }: ContainerStatus) => ({
+  const reported = ({ name, containerID, state, lastState, restartCount, ready, started }: ContainerStatus) => ({
     name,
     restartCount,
+    // Of these the probes decide, whatever a report says.
+    ready: !ready,
+    started: !started,
     ...(containerID && { containerID }),
     ...(state && { state: stateOf(state, startMs) }),
     ...(lastState && { lastState: stateOf(lastState, startMs) }),
