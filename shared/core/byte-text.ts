@@ -1,6 +1,8 @@
-/** Texts that hold bytes, one character each, and what they mean as UTF-8. Fast, because a peer may send a megabyte of them. */
+/**
+ * Texts that hold bytes, one character a byte, and their meaning as UTF-8. Fast, because a peer may send a megabyte.
+ */
 
-/** Engines take so many arguments of a call at least. */
+/** Every JavaScript engine accepts at least this many arguments in one call. */
 const argumentsMax = 8192;
 
 /** `codes`: bytes. */
@@ -11,7 +13,7 @@ export function fromCodes(codes: Uint8Array): string {
   return text;
 }
 
-/** Characters beyond Latin-1 are cut. */
+/** Characters beyond Latin-1 are truncated to their low byte. */
 export function codesOf(bytes: string): Uint8Array {
   const codes = new Uint8Array(bytes.length);
   for (let at = 0; at < bytes.length; at += 1) codes[at] = bytes.charCodeAt(at);
@@ -26,11 +28,11 @@ export const toBytes = (text: string): string =>
 export const toText = (bytes: string): string =>
   beyondAscii.test(bytes) ? new TextDecoder().decode(codesOf(bytes)) : bytes;
 
-/** By code: whether `passes` is true of the byte. */
+/** A table by byte value: whether `passes` holds for that byte. */
 export const bytesThat = (passes: (character: string) => boolean): Uint8Array =>
   Uint8Array.from({ length: 256 }, (_, code) => Number(passes(String.fromCharCode(code))));
 
-/** Whether every byte is one of `table`. */
+/** Whether every byte is in `table`. */
 export function areAll(bytes: string, table: Uint8Array): boolean {
   for (let at = 0; at < bytes.length; at += 1) if (table[bytes.charCodeAt(at)] !== 1) return false;
   return true;
@@ -42,10 +44,10 @@ export const escapeBytes = 3;
 
 const isHexDigit = bytesThat((c) => /[0-9A-Fa-f]/.test(c));
 const nine = 0x39;
-/** The letters of both cases end in the same bits. */
+/** Upper-case and lower-case letters end in the same bits. */
 const digitOf = (code: number): number => (code & 0xf) + (code > nine ? 9 : 0);
 
-/** The byte that the escape at this place stands for; undefined: there is none. */
+/** The byte that the escape at this position encodes; undefined: there is no escape. */
 export function escapedCode(bytes: string, at: number): number | undefined {
   const [high, low] = [bytes.charCodeAt(at + 1), bytes.charCodeAt(at + 2)];
   const isEscape = bytes.charCodeAt(at) === percent && isHexDigit[high] === 1 && isHexDigit[low] === 1;

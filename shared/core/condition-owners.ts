@@ -1,4 +1,4 @@
-/** Who keeps which condition (pkg/kubelet/types/pod_status.go). */
+/** Which conditions kubelet owns, compares and times (pkg/kubelet/types/pod_status.go). */
 
 const owned: ReadonlySet<string> = new Set([
   'PodScheduled',
@@ -14,10 +14,10 @@ const owned: ReadonlySet<string> = new Set([
 /** Set by kubelet and by others. */
 export const disruptionTarget = 'DisruptionTarget';
 
-/** kubelet's own: nobody else's value of it survives a write-back. */
+/** Owned by kubelet: a value that another component has set does not survive a write-back. */
 export const isOwned = (conditionType: string): boolean => owned.has(conditionType);
 
-/** Those whose change makes a status another one; foreign ones (readiness gates among them) do not. */
+/** Conditions whose change makes the status a different one. Foreign ones, such as readiness gates, do not. */
 export const isCompared = (conditionType: string): boolean =>
   isOwned(conditionType) || conditionType === disruptionTarget;
 
@@ -31,5 +31,7 @@ const timed: ReadonlySet<string> = new Set([
   'AllContainersRestarting',
 ]);
 
-/** Those whose `lastTransitionTime` the status manager keeps; a foreign condition's is its owner's. */
+/**
+ * Conditions whose `lastTransitionTime` the status manager maintains. The owner of a foreign condition sets its time.
+ */
 export const isTimed = (conditionType: string): boolean => timed.has(conditionType);

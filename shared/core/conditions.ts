@@ -6,7 +6,7 @@ import type { Condition, ConditionStatus, ContainerStatus, Phase } from './types
 export type ConditionsInput = {
   readonly spec: Pick<TargetSpec, 'containers' | 'initContainers' | 'readinessGates'>;
   readonly generation: number;
-  /** Init and regular containers in one list. null: nobody knows; differs from none. */
+  /** Init and regular containers in one list. null: not known, which differs from an empty list. */
   readonly containerStatuses: readonly ContainerStatus[] | null;
   readonly phase: Phase;
 };
@@ -46,7 +46,7 @@ function containersReady({ spec, containerStatuses, phase }: ConditionsInput): V
   const required = [...spec.initContainers.filter(isRestartableInit), ...spec.containers];
   const found = survey(required, containerStatuses, (_, status) => status.ready);
   if (phase === 'Succeeded' && found.unknown.length === 0) return { status: 'False', reason: terminalReason.Succeeded };
-  // A failed pod is never ready, whatever its containers say: they may still be ending.
+  // A failed pod is never ready, whatever its containers report: they may still be terminating.
   if (phase === 'Failed') return { status: 'False', reason: terminalReason.Failed };
   const message = surveyMessage(found, 'unready');
   return message === '' ? { status: 'True' } : { status: 'False', reason: 'ContainersNotReady', message };
@@ -57,18 +57,18 @@ function initialized({ spec, containerStatuses, phase }: ConditionsInput, old: r
   const statuses = containerStatuses ?? [];
   const found = survey(spec.initContainers, statuses, initContainerDone);
   if (phase === 'Succeeded' && found.unknown.length === 0) return { status: 'True', reason: terminalReason.Succeeded };
-  // A regular container that ran proves it, also while a sidecar restarts.
+  // A regular container that has run proves that the pod was initialized, even while a sidecar restarts.
   if (spec.containers.some((container) => hasStarted(container, statuses))) return { status: 'True' };
   const message = surveyMessage(found, 'incomplete');
   const wasTrue = old.some((condition) => condition.type === 'Initialized' && condition.status === 'True');
-  // A restart of all containers puts init containers back to waiting; an initialized pod stays initialized.
+  // A restart of all containers returns init containers to waiting; an initialized pod stays initialized.
   if (message === '' || wasTrue) return { status: 'True' };
   return { status: 'False', reason: 'ContainersNotInitialized', message };
 }
 
 const unknownStatuses: Verdict = { status: 'False', reason: 'UnknownContainerStatuses' };
 
-/** Names of the containers without a status, and of those whose status does not do. */
+/** Names of the containers that have no status, and of those whose status does not meet the condition. */
 type Survey = { readonly unknown: readonly string[]; readonly unmet: readonly string[] };
 
 function survey(

@@ -2,12 +2,12 @@
 
 import { trimOf } from './go-text.ts';
 
-/** How kubelet writes the ID that is none; it is a key of the results cache like any other. */
+/** How kubelet writes an absent ID. It is a key of the results cache like any other. */
 export const emptyContainerID = '://';
 
 /**
- * The key of a container's results: the text itself, `://` where it is not exactly two parts around one `://`. Quotes around it do not
- * count.
+ * The key of a container's results: the text itself, or `://` unless it is exactly two parts around one `://`. Quotes
+ * around the text are ignored.
  */
 export function parseContainerID(text: string): string {
   const unquoted = trimOf(text, '"');

@@ -1,10 +1,13 @@
-/** The defaults of a spec, Kubernetes' where it has one (pkg/apis/core/v1/defaults.go): there zeros and empty texts are absent too. */
+/**
+ * The defaults of a spec, Kubernetes' where it has one (pkg/apis/core/v1/defaults.go). Where there is a default, zeros
+ * and empty texts count as absent.
+ */
 import { withDefaults } from './handler-fields.ts';
 import { type Handlers, type HandlersInput, handlerKinds, handlers } from './handlers.ts';
 import type { ContainerSpec, Probe, TargetSpec } from './spec.ts';
 import type { ContainerInput, ProbeInput, TargetSpecInput } from './spec-input.ts';
 
-/** The stored form of an input that has passed `validateTargetSpec` and has no short form any more. */
+/** The stored form of an input that has passed `validateTargetSpec` and is no longer in the short form. */
 export function defaultTargetSpec(input: TargetSpecInput): TargetSpec {
   return {
     host: input.host ?? '',
@@ -17,7 +20,9 @@ export function defaultTargetSpec(input: TargetSpecInput): TargetSpec {
   };
 }
 
-/** Kubernetes takes a negative one for the shortest that is not 0 (pkg/registry/core/pod, strategy.go). */
+/**
+ * Kubernetes replaces a negative grace period by the shortest one that is not 0 (pkg/registry/core/pod, strategy.go).
+ */
 const gracePeriod = (seconds = 30): number => (seconds < 0 ? 1 : seconds);
 
 function defaultContainer(input: ContainerInput): ContainerSpec {

@@ -10,13 +10,13 @@ export function at(pointer: string, token: string | number): string {
   return `${pointer}/${String(token).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-/** One problem unless `valid`. */
+/** One problem, or none if `valid`. */
 export const unless = (valid: boolean, pointer: string, detail: string): readonly FieldProblem[] =>
   valid ? [] : [{ pointer, detail }];
 
 export type Range = { readonly min: number; readonly max: number };
 
-/** An absent number has a default, which is in its range. */
+/** An absent number passes: its default is in the range. */
 export function inRange(value: number | undefined, { min, max }: Range, pointer: string): readonly FieldProblem[] {
   const valid = value === undefined || (Number.isInteger(value) && value >= min && value <= max);
   return unless(valid, pointer, `must be a whole number from ${min} to ${max}`);

@@ -1,19 +1,25 @@
-/** When a result is too old to be shown: by the same rule where it is read and where the holder counts what is late. */
+/** When a result is too old to be shown. The API and the holder's count of late probes use this one rule. */
 import { tickSlotMs } from './slots.ts';
 
 const staleAfterMsMin = 40_000;
 const stalePeriods = 3;
 
-/** A result whose probe was last done longer ago than this is not known any more. `tick`: no probe is done more often than once a slot. */
+/**
+ * A result is shown as unknown when its probe was last done longer ago than this. `tick`: a probe is done at most once
+ * a slot.
+ */
 export function staleAfterMs(periodSeconds: number, tick = false): number {
   const periodMs = Math.max(periodSeconds * 1000, tick ? tickSlotMs : 0);
   return Math.max(staleAfterMsMin, stalePeriods * periodMs);
 }
 
-/** How long beyond its period, or its time-out, a probe may take before its beat names it: longer than any wait in good health. */
+/**
+ * How far beyond its period, or its time-out, a probe may be before its beat names it. Longer than any wait of a
+ * healthy prober.
+ */
 const behindAfterMs = 20_000;
 
-/** Whether a probe was last done so long ago that the time of the last beat says nothing of it any more. */
+/** Whether the probe was last done so long ago that the time of the last beat does not apply to it. */
 export function isBehind(
   { seenAtMs, periodSeconds, timeoutSeconds }: Seen,
   { nowMs, tick }: { readonly nowMs: number; readonly tick: boolean },
@@ -31,15 +37,17 @@ export type Behind = { readonly [label: string]: number };
 /** How many probes a beat names. */
 export const behindMax = 100;
 
-/** When the probes of a shard were last done: those that are named then, all others not before `observedAtMs`. */
+/**
+ * When the probes of a shard were last done: the named ones at their time, all others no earlier than `observedAtMs`.
+ */
 export type Observed = { readonly observedAtMs: number; readonly behind: Behind };
 
-/** `isStale`: its result must not be shown, whatever else is known. */
+/** `isStale`: its result must not be shown, regardless of what else is known. */
 export type BehindProbe = { readonly label: string; readonly seenAtMs: number; readonly isStale: boolean };
 
 /**
- * Names the stale probes first, the ones that were last done longest ago before the others. Where more are stale than can be named, the
- * others pull `observedAtMs` back to when the first of them was last done.
+ * Names stale probes first, in the order in which they were last done. If more are stale than can be named,
+ * `observedAtMs` moves back to the oldest of the rest.
  */
 export function boundedObserved(observedAtMs: number, behind: readonly BehindProbe[]): Observed {
   if (behind.length === 0) return { observedAtMs, behind: {} };

@@ -14,16 +14,16 @@ const firstNonAscii = 0x80;
 const codePointMax = 0x10ffff;
 /** Go counts in 32 bits and refuses what does not fit. */
 const countMax = 0x7fffffff;
-/** Of a decoded label, as in Go. */
+/** Limit of a decoded label, as in Go. */
 const codePointsMax = 1024;
 
-/** idna.ToASCII; undefined: a label that claims to be Punycode is none. */
+/** idna.ToASCII; undefined: a label has the Punycode prefix but cannot be decoded. */
 export function punycodeName(name: string): string | undefined {
   const labels = name.split('.').map(encodedLabel);
   return labels.every((label) => label !== undefined) ? labels.join('.') : undefined;
 }
 
-/** A label that begins with `xn--` has to decode, and to something that needed encoding. */
+/** A label that begins with `xn--` has to decode, and to a text that needed encoding. */
 function encodedLabel(label: string): string | undefined {
   if (!label.startsWith(acePrefix)) return encode(codePointsOf(label));
   const decoded = decode(label.slice(acePrefix.length));
@@ -35,8 +35,8 @@ const codePointsOf = (text: string): readonly number[] => Array.from(text, (c) =
 const isBeyondAscii = (codePoint: number): boolean => codePoint >= firstNonAscii;
 
 /**
- * Inserts each code point beyond ASCII in order of its value, as the distance from the one before. The time grows with the number of
- * different code points times the length, which is harmless because a header has at most 1 KiB.
+ * Inserts each code point beyond ASCII, in order of its value, as the distance from the previous one. The time is the
+ * number of different code points times the length, which is harmless because a header has at most 1 KiB.
  */
 function encode(label: readonly number[]): string | undefined {
   const ascii = label.filter((codePoint) => !isBeyondAscii(codePoint));
@@ -111,11 +111,14 @@ function decode(encoded: string): readonly number[] | undefined {
   return decoded.map((codePoint) => (isSurrogate(codePoint) ? replacement : codePoint));
 }
 
-/** No text of Go's holds one: its conversion to a string replaces it. */
+/** A Go string holds no surrogate: the conversion to a string replaces it. */
 const isSurrogate = (codePoint: number): boolean => codePoint >= 0xd800 && codePoint <= 0xdfff;
 const replacement = 0xfffd;
 
-/** The number that begins with the digit `first`; undefined: it has a digit that is none, does not end, or is too large. */
+/**
+ * The number that begins with the digit `first`; undefined: it contains a character that is no digit, does not end, or
+ * is too large.
+ */
 function distanceOf(first: number, rest: Iterator<number, undefined>, bias: number): number | undefined {
   let [distance, weight] = [0, 1];
   let value: number | undefined = first;

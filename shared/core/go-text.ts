@@ -26,8 +26,8 @@ function quoted(c: string): string {
 const asciiSpaces: ReadonlySet<number> = new Set([0x20, 0x09, 0x0d, 0x0a]);
 
 /**
- * textproto.TrimString: without spaces, tabs and line ends at either side. `trim` would also take a no-break space. It looks at each
- * character once, where `/[ \t]+$/` starts again at every blank inside the text.
+ * textproto.TrimString: removes spaces, tabs and line ends from both sides. `trim` would also remove a no-break space.
+ * It looks at each character once, whereas `/[ \t]+$/` starts again at every blank inside the text.
  */
 export function trimAscii(text: string): string {
   let from = 0;
@@ -62,7 +62,8 @@ export function atoi(text: string): ParsedInteger {
     error: `strconv.Atoi: parsing ${goQuote(text)}: ${why}`,
   });
   if (!/^[+-]?\d+$/.test(text)) return refuse('invalid syntax');
-  // Leading zeros aside, so many digits are out of range; to read a megabyte of them would take seconds.
+  // Leading zeros aside, a number of so many digits is out of range; converting a megabyte of digits would take
+  // seconds.
   const digits = text.replace(/^[+-]?0*/, '');
   if (digits.length > integerDigitsMax) return refuse('value out of range');
   const exact = BigInt(`${text.startsWith('-') ? '-' : ''}${digits || '0'}`);

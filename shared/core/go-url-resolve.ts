@@ -1,14 +1,17 @@
-/** Where a redirect leads: Go's `URL.Parse`, which resolves a reference against the URL that it was found at (RFC 3986, section 5.2). */
+/**
+ * The URL that a redirect leads to: Go's `URL.Parse`, which resolves a reference against the URL of the response that
+ * contained it (RFC 3986, section 5.2).
+ */
 import { decode, escaped, parseReference, type Reference, write, writePart } from './go-url.ts';
 
 export type ResolvedUrl = {
-  /** Bytes, one character each: a query keeps those that are no UTF-8. */
+  /** Bytes, one character each: a query keeps bytes that are not UTF-8. */
   readonly url: string;
   /** The reference had a scheme of its own. */
   readonly isAbsolute: boolean;
 };
 
-/** Both one character per byte, the reference as it came over the wire. Undefined: it does not parse. */
+/** Both arguments have one character per byte, the reference as it came over the wire. Undefined: it does not parse. */
 export function resolveUrl(base: string, reference: string): ResolvedUrl | undefined {
   const from = parseReference(base);
   const to = parseReference(reference);
@@ -44,7 +47,9 @@ function joined(base: string, relative: string): string {
   return relative.startsWith('/') ? relative : base.slice(0, base.lastIndexOf('/') + 1) + relative;
 }
 
-/** Removes `.` and `..` as Go does it, which keeps some empty elements and not others. Begins with a slash. */
+/**
+ * Removes `.` and `..` as Go does, which keeps some empty elements and drops others. The result begins with a slash.
+ */
 function withoutDots(path: string): string {
   const elements = path.split('/');
   const kept: string[] = [];
@@ -58,7 +63,7 @@ function withoutDots(path: string): string {
   return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
-/** An empty element that is left alone is nothing. */
+/** A single empty element that remains counts as none. */
 function dropLast(kept: string[]): void {
   kept.pop();
   if (kept.length === 1 && kept[0] === '') kept.pop();

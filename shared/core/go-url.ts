@@ -1,8 +1,9 @@
 /**
- * The URL of an HTTP probe, byte for byte as kubelet builds it: Go's net/url parses the path as a URL reference, throws away its scheme
- * and host, and escapes what is left. WHATWG's `URL` differs in dots, backslashes, spaces, user info and in what it refuses.
+ * The URL of an HTTP probe, byte for byte as kubelet builds it: Go's net/url parses the path as a URL reference,
+ * discards its scheme and host, and escapes the rest. WHATWG's `URL` differs in dots, backslashes, spaces and user
+ * info, and refuses other texts.
  *
- * Inside this file texts are UTF-8 bytes, one character each.
+ * In this file texts are UTF-8 bytes, one character each.
  */
 import {
   areAll,
@@ -21,7 +22,7 @@ import { whyNotIpv6 } from './ip-literal.ts';
 
 type Place = 'path' | 'fragment' | 'userinfo' | 'host' | 'zone';
 
-/** Beside letters, digits and `-_.~`: what Go leaves unescaped, by place. */
+/** The characters beside letters, digits and `-_.~` that Go leaves unescaped, by place. */
 const allowed: Readonly<Record<Place, string>> = {
   path: '$&+,/:;=@',
   fragment: '$&+,/:;=?@!()*',
@@ -33,7 +34,7 @@ const allowed: Readonly<Record<Place, string>> = {
 const leftIn = (place: Place, others = '') =>
   bytesThat((c) => /[A-Za-z0-9\-_.~]/.test(c) || allowed[place].includes(c) || others.includes(c));
 
-/** What Go leaves unescaped, by place and byte. */
+/** The bytes that Go leaves unescaped, by place. */
 const left: Readonly<Record<Place, Uint8Array>> = {
   path: leftIn('path'),
   fragment: leftIn('fragment'),
@@ -42,7 +43,7 @@ const left: Readonly<Record<Place, Uint8Array>> = {
   zone: leftIn('zone'),
 };
 
-/** What a path or fragment may keep as it was written although Go's own escaping would change it. */
+/** What a path or fragment may keep as it was written although Go itself would escape it. */
 const keptAsWritten = "!$&'()*+,;=:@[]%";
 const kept = { path: leftIn('path', keptAsWritten), fragment: leftIn('fragment', keptAsWritten) };
 
@@ -73,16 +74,16 @@ export function probeUrl(parts: UrlParts): ProbeUrl {
   return { kind: 'error', error: `parse ${goQuote(cut(url, '#')[0])}: ${refusal}` };
 }
 
-/** User info in a path would be sent as credentials. It is a secret in the open, so no such path is registered. */
+/** User info in a path would be sent as credentials, a secret in plain sight, so such a path is not registered. */
 export const hasUserinfo = (path: string): boolean => parseReference(toBytes(path))?.userinfo !== undefined;
 
-/** Decoded text, and how it was written where that differs from Go's own escaping. */
+/** Decoded text, and the text as written where that differs from Go's escaping. */
 type Part = { readonly text: string; readonly written?: string };
 
 export type Reference = {
   /** In lower case; empty: none. */
   readonly scheme?: string;
-  /** `host:port`, decoded; empty is possible. Absent: no `//`. */
+  /** `host:port`, decoded; may be empty. Absent: no `//`. */
   readonly authority?: string;
   /** `mailto:x`: everything after the scheme, when it does not begin with a slash. */
   readonly opaque?: string;
@@ -171,7 +172,7 @@ function refusedBrackets(authority: string): string | undefined {
 const refusedPort = (colonPort: string): string | undefined =>
   /^(:\d*)?$/.test(colonPort) ? undefined : `invalid port ${goQuote(toText(colonPort))} after host`;
 
-/** A colon ends the scheme, and what follows has no authority then: `http:` is a scheme, of a URL without a host. */
+/** A colon ends the scheme and no authority follows it: `http:` is the scheme of a URL without a host. */
 const refusedScheme = (scheme: string): string | undefined =>
   /^[A-Za-z][A-Za-z0-9+.-]*(:|$)/.test(scheme) ? undefined : 'first path segment in URL cannot contain colon';
 
@@ -225,7 +226,7 @@ function unescaped(bytes: string, place: Place): string | undefined {
   return withoutEscapes(bytes);
 }
 
-/** Why the escapes, and in a host the plain characters, cannot stand there. */
+/** Why the escapes, and in a host the plain characters, are invalid in that place. */
 function refusedEscapes(bytes: string, place: Place): string | undefined {
   const inHost = place === 'host' || place === 'zone';
   for (let at = inHost ? 0 : bytes.indexOf('%'); at >= 0 && at < bytes.length; ) {
@@ -242,14 +243,17 @@ function refusedEscapes(bytes: string, place: Place): string | undefined {
   return undefined;
 }
 
-/** `place`: where not every byte may be escaped. */
+/** `place`: given where not every byte may be escaped. */
 function refusedEscape(bytes: string, at: number, place: 'host' | 'zone' | undefined): string | undefined {
   const byte = escapedCode(bytes, at);
   if (byte !== undefined && (place === undefined || isHostEscape(byte, place))) return undefined;
   return `invalid URL escape ${goQuote(toText(bytes.slice(at, at + escapeBytes)))}`;
 }
 
-/** A host escapes only non-ASCII bytes and a zone's percent sign; a zone also what could stand there unescaped, and spaces. */
+/**
+ * A host may escape only non-ASCII bytes and a zone's percent sign. A zone may also escape spaces and what is valid
+ * unescaped.
+ */
 function isHostEscape(code: number, place: 'host' | 'zone'): boolean {
   if (code === percent) return true;
   return place === 'zone' ? code === 0x20 || left.host[code] === 1 : code >= 0x80;

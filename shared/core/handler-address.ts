@@ -1,4 +1,4 @@
-/** The host and the port of a handler: what HTTP and TCP have in common. */
+/** The host and the port of a handler, which HTTP and TCP have in common. */
 import { at, type FieldProblem, inRange, unless } from './field-problem.ts';
 import { atoi, type ParsedInteger } from './go-text.ts';
 import { hostLengthMax, portMax, portMin } from './limits.ts';
@@ -8,7 +8,10 @@ import type { ContainerPort, PortRef } from './spec.ts';
 type Problems = readonly FieldProblem[];
 type Address = { readonly host?: string | undefined; readonly port: PortRef };
 
-/** As in Kubernetes the host may be any text, and the port the name of none of the container's: the probe finds out. */
+/**
+ * As in Kubernetes the host may be any text and the port may be a name that no container port has: the probe itself
+ * reports that.
+ */
 export function addressProblems({ host = '', port }: Address, pointer: string): Problems {
   const name = host.endsWith('.') ? host.slice(0, -1) : host;
   return [

@@ -20,7 +20,7 @@ export const exec = handlerRow({
     return resolved<ExecRequest>({ kind: 'exec', command, target, container: container.name, timeoutMs });
   },
   cost: () => 'exec',
-  // Both output pipes of a command, and the moment in which it starts.
+  // Both output pipes of a command, and one descriptor while it starts.
   descriptors: 3,
 });
 
@@ -32,7 +32,7 @@ function commandProblems(command: readonly string[], field: string): readonly Fi
   ];
 }
 
-/** Run Command would replace it by the parameter, which the prober's role may read and the caller may not. */
+/** Run Command would replace it by the parameter's value, which the prober's role may read and the caller may not. */
 const parameterReference = /\{\{\s*ssm(?:-secure)?:/i;
 const noReference = 'must not refer to Parameter Store: {{ssm:…}} is not resolved';
 
@@ -50,7 +50,7 @@ function expandVariables(text: string, env: readonly EnvVar[]): string {
   return parts.join('') + text.slice(from);
 }
 
-/** Behind the last parenthesis nothing closes a `$(`; to look for it from each of them would take quadratic time. */
+/** After the last parenthesis no `$(` can be closed. Searching again from each of them would take quadratic time. */
 function referenceEnd(text: string, at: number, lastClosing: number): number {
   if (text[at + 1] === '$') return at + 2;
   return text[at + 1] === '(' && at < lastClosing ? text.indexOf(')', at) + 1 : at + 1;

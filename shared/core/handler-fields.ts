@@ -1,6 +1,6 @@
 /**
- * The fields of a probe's handler, described once: the types below, the defaults and the schemas of the API and the store are all made of
- * this description.
+ * The fields of a probe's handler, described once. The types below, the defaults and the schemas of the API and the
+ * store are derived from this description.
  */
 import type { HttpHeader, PortRef } from './spec.ts';
 
@@ -40,17 +40,17 @@ type AlwaysStored<Of extends Shape> =
   | RequiredOf<Of>
   | { [Name in keyof Of]: Of[Name] extends { default: string } ? Name : never }[keyof Of];
 
-/** As clients write it. */
+/** The form that clients write. */
 export type InputOf<Of extends Shape> = { readonly [Name in RequiredOf<Of>]: Value<Of[Name]> } & {
   readonly [Name in Exclude<keyof Of, RequiredOf<Of>>]?: InputValue<Of[Name]> | undefined;
 };
 
-/** With its defaults. */
+/** The form with its defaults. */
 export type StoredOf<Of extends Shape> = { readonly [Name in AlwaysStored<Of>]: Value<Of[Name]> } & {
   readonly [Name in Exclude<keyof Of, AlwaysStored<Of>>]?: Value<Of[Name]>;
 };
 
-/** Without its defaults, and with any text for a choice: kubelet resolves that too. */
+/** The form without defaults, in which a choice may be any text: kubelet resolves that too. */
 export type UncheckedOf<Of extends Shape> = { readonly [Name in RequiredOf<Of>]: Value<Of[Name]> } & {
   readonly [Name in Exclude<keyof Of, RequiredOf<Of>>]?: Values[Of[Name]['kind']];
 };

@@ -10,13 +10,15 @@ import { secretReference } from './secret-reference.ts';
 import type { HttpHeader } from './spec.ts';
 import { userAgent } from './user-agent.ts';
 
-/** `secret`: the value is one, and leaves only for the scheme, host and port of the first request. */
+/** `secret`: the value is a secret, which is sent only to the scheme, host and port of the first request. */
 export type RequestHeader = readonly [name: string, value: string, kind?: 'secret'];
 
 export type HttpRequest = {
   readonly kind: 'http';
   readonly url: string;
-  /** Canonical names, repeated ones repeatedly, in order; `Host` is among them but is sent only as `hostOverride`. */
+  /**
+   * Canonical names in order; repeated names stay repeated. `Host` is in the list but is sent only as `hostOverride`.
+   */
   readonly headers: readonly RequestHeader[];
   /** Sent as Host instead of the URL's host; empty: none. */
   readonly hostOverride: string;
@@ -69,14 +71,14 @@ function headersProblems(headers: readonly HeaderInput[], pointer: string): Prob
   ];
 }
 
-/** Belong to the connection, not to the request: the prober's transport sets them. */
+/** Fields that belong to the connection, not to the request: the prober's transport sets them. */
 const hopByHop: ReadonlySet<string> = new Set([
   ...['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'content-length'],
 ]);
 
 const isHopByHop = (name: string): boolean => hopByHop.has(name) || name.startsWith('proxy-');
 
-/** Carry secrets, which are not stored. */
+/** Fields that carry secrets, which are not stored. */
 const secretNames = /^(authorization|cookie|x-api-key)$/;
 
 function headerProblems({ name, value = '' }: HeaderInput, pointer: string): Problems {
@@ -91,7 +93,10 @@ function headerProblems({ name, value = '' }: HeaderInput, pointer: string): Pro
   ];
 }
 
-/** Given headers under canonical names; default User-Agent and Accept; an empty first Accept removes them all. */
+/**
+ * The given headers under canonical names, with the default User-Agent and Accept. If the first Accept is empty, all of
+ * them are removed.
+ */
 function probeHeaders(given: readonly HttpHeader[]): readonly (readonly [string, string])[] {
   const headers = given.map(({ name, value }) => [canonicalHeaderName(name), value] as const);
   const firstOf = (wanted: string) => headers.find(([name]) => name === wanted)?.[1];

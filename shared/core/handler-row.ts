@@ -1,13 +1,13 @@
-/** What one kind of handler is to everything that does not speak its protocol: a row of the table in handlers.ts. */
+/** What the code that does not speak a handler's protocol has to know about it: a row of the table in handlers.ts. */
 import type { FieldProblem } from './field-problem.ts';
 import type { InputOf, Shape, StoredOf, UncheckedOf } from './handler-fields.ts';
 import type { ProbeCost } from './handlers.ts';
 import type { ContainerPort, EnvVar } from './spec.ts';
 
-/** Whose probe it is. */
+/** The container and the target that are probed. */
 export type ProbeSubject = {
   readonly target: { readonly namespace: string; readonly name: string; readonly uid: string };
-  /** What a pod IP is to kubelet. */
+  /** The counterpart of kubelet's pod IP. */
   readonly host: string;
   readonly container: {
     readonly name: string;
@@ -23,15 +23,15 @@ export type Resolved<Request> =
 
 export type HandlerRow<Fields extends Shape, Request> = {
   readonly shape: Fields;
-  /** The rules of its fields, each problem with its place below `pointer`. */
+  /** The rules of its fields; each problem is located below `pointer`. */
   readonly problems: (handler: InputOf<Fields>, pointer: string) => readonly FieldProblem[];
-  /** What its prober is asked. */
+  /** The request for its prober. */
   readonly request: (handler: UncheckedOf<Fields>, subject: ProbeSubject, timeoutMs: number) => Resolved<Request>;
-  /** The entry of `probeCpuMs` that is the cost of a probe. */
+  /** The entry of `probeCpuMs` that gives the cost of a probe. */
   readonly cost: (handler: StoredOf<Fields>) => ProbeCost;
   /** File descriptors that a probe in flight may hold. */
   readonly descriptors: number;
-  /** What is dialled, `host` being the target's; absent: nothing is, a command runs. */
+  /** The host to dial, where `host` is the target's. Absent: nothing is dialled, a command runs. */
   readonly hostOf?: (handler: UncheckedOf<Fields>, host: string) => string;
 };
 

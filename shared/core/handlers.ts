@@ -1,17 +1,20 @@
-/** The table of handlers: one row a protocol, of which everything that differs by protocol is derived, but for the prober itself. */
+/**
+ * The table of handlers, one row a protocol. Everything that differs by protocol is derived from it, except the prober
+ * itself.
+ */
 import { exec } from './handler-exec.ts';
 import type { InputOf, Shape, StoredOf, UncheckedOf } from './handler-fields.ts';
 import { grpc } from './handler-grpc.ts';
 import { httpGet } from './handler-http-get.ts';
 import { tcpSocket } from './handler-tcp-socket.ts';
 
-/** In kubelet's order, in which the first handler of a probe counts. */
+/** In kubelet's order: the first handler of a probe counts. */
 export const handlers = { exec, httpGet, tcpSocket, grpc } as const;
 
 /**
- * CPU of one probe, ms of one vCPU: three times what `test/bench/probe-http.ts` and `probe-grpc.ts` print for the exchange alone, since a
- * small arm64 function is slower than where that was measured, and loop, commit and garbage collection come on top. For `exec` a process
- * is started.
+ * CPU of one probe, ms of one vCPU: three times what `test/bench/probe-http.ts` and `probe-grpc.ts` print for the
+ * exchange alone. A small arm64 function is slower than the machine of that measurement, and loop, commit and garbage
+ * collection come on top. `exec` starts a process.
  */
 export const probeCpuMs = { http: 0.5, https: 2, tcp: 0.2, grpc: 0.8, exec: 10 } as const;
 
@@ -30,14 +33,17 @@ export type ProbeRequest = Extract<ReturnType<Rows[HandlerKind]['request']>, { k
 
 export const handlerKinds = Object.keys(handlers) as readonly HandlerKind[];
 
-/** Those that dial, in the table's order. */
+/** The handlers that dial, in the table's order. */
 export const dialingKinds = handlerKinds.filter((kind) => handlers[kind].hostOf);
 
 /** What `make` returns for the shape of each handler. */
 export const mapHandlers = <Made>(make: (shape: Shape) => Made): { readonly [Kind in HandlerKind]: Made } =>
   Object.fromEntries(handlerKinds.map((kind) => [kind, make(handlers[kind].shape)])) as Record<HandlerKind, Made>;
 
-/** The handler of a probe with its row, each function of which takes it; undefined: the probe has none that this release knows. */
+/**
+ * The handler of a probe with its row, whose functions take it. Undefined: the probe has no handler that this release
+ * knows.
+ */
 export function handlerOf(
   probe: UncheckedHandlers,
 ): { readonly row: Rows[HandlerKind]; readonly handler: never } | undefined {
@@ -45,7 +51,7 @@ export function handlerOf(
   return kind && { row: handlers[kind], handler: probe[kind] as never };
 }
 
-/** What a probe dials, `host` being the target's; undefined: it runs a command. */
+/** The host that a probe dials, where `host` is the target's. Undefined: the probe runs a command. */
 export function dialledHost(probe: UncheckedHandlers, host: string): string | undefined {
   const found = handlerOf(probe);
   return found ? found.row.hostOf?.(found.handler, host) : host;

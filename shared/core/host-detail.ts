@@ -1,4 +1,7 @@
-/** What is wrong with a text that is no host. Most are URLs or parts of one, so the answer says where each part of a URL goes. */
+/**
+ * Explains why a text is not a host. Most such texts are URLs or parts of one, so the answer names the field for each
+ * part.
+ */
 import { listed } from './field-problem.ts';
 import { dialingKinds } from './handlers.ts';
 import { isIpv4 } from './ip-literal.ts';
@@ -13,7 +16,7 @@ type Parts = {
   readonly path: string;
 };
 
-/** The detail of the field problem of a text for which `isHost` is false. Credentials in it are never repeated. */
+/** The detail of the field problem of a text for which `isHost` is false. It never repeats credentials. */
 export function hostDetail(text: string): string {
   const parts = partsOf(text.trim());
   const meant = isHost(parts.host) ? ` (did you mean ${parts.host}?)` : '';
@@ -26,7 +29,7 @@ export function hostDetail(text: string): string {
 const prefixLength = /^\/\d+$/;
 const pathStart = /[/?#]/;
 
-/** Where each part belongs that is there beside the host. */
+/** The field that each part beside the host belongs in. */
 function placesOf({ scheme, credentials, port, path }: Parts): readonly string[] {
   return [
     ...(isHttp(scheme) ? ['the scheme in httpGet.scheme'] : []),
@@ -39,10 +42,10 @@ function placesOf({ scheme, credentials, port, path }: Parts): readonly string[]
 
 const isHttp = (scheme: string): boolean => ['http', 'https'].includes(scheme.toLowerCase());
 
-/** Takes apart whatever stands there, in the order in which a URL is read; no part is judged. */
+/** Takes the text apart in the order in which a URL is read; no part is validated. */
 function partsOf(text: string): Parts {
   const schemeEnd = text.indexOf('://');
-  // Later ones are part of a path.
+  // A later `://` is part of the path.
   const hasScheme = schemeEnd >= 0 && text.search(pathStart) === schemeEnd + 1;
   const [scheme, afterScheme] = cut(text, hasScheme ? schemeEnd : -1, '://'.length);
   const pathAt = afterScheme.search(pathStart);
@@ -51,11 +54,11 @@ function partsOf(text: string): Parts {
   return { scheme, credentials, ...hostOf(hostAndPort), path: pathAt < 0 ? '' : afterScheme.slice(pathAt) };
 }
 
-/** What stands before a mark and what after; all of it stands after a mark that is not there. */
+/** The text before a mark and the text after it; without the mark all of it is after. */
 const cut = (text: string, at: number, length: number): readonly [before: string, after: string] =>
   at < 0 ? ['', text] : [text.slice(0, at), text.slice(at + length)];
 
-/** An IPv6 address is in brackets where a port follows it; a text with one colon is a host and a port. */
+/** An IPv6 address is in brackets if a port follows it; a text with one colon is a host and a port. */
 function hostOf(text: string): Pick<Parts, 'host' | 'port'> {
   const [, bracketed, portOfBracketed] = /^\[([^\]]*)\](.*)$/s.exec(text) ?? [];
   if (bracketed !== undefined) return { host: bracketed, port: portOfBracketed ?? '' };

@@ -1,9 +1,10 @@
 /**
- * Which shard has which buckets. A shard is a range of buckets; it is split at once when its registered weight is too much for one
- * holder, and put together with its neighbour only after both have long been light. Health never enters: a layout that moved with
- * failing targets would move most when it must not.
+ * Which shard has which buckets. A shard is a range of buckets. It is split at once when its registered weight is too
+ * much for one holder, and merged with its neighbour only after both have long been light. Health is no input: a layout
+ * that moved with failing targets would move most at the worst time.
  *
- * A shard is named by its first bucket, so its name, its slots and its message group stay while its range grows or shrinks.
+ * A shard is named by its first bucket, so its name, its slots and its message group stay while its range grows or
+ * shrinks.
  */
 import { descriptorsMax } from './room.ts';
 import { bucketCount } from './slots.ts';
@@ -14,14 +15,14 @@ export type BucketRange = { readonly from: number; readonly to: number };
 
 export type LayoutShard = BucketRange & {
   readonly shard: string;
-  /** LAYOUT's version when range or mode last changed: what was sent or claimed before counts no more. */
+  /** LAYOUT's version when range or mode last changed. Earlier messages and claims no longer count. */
   readonly generation: number;
   readonly mode: ShardMode;
   /** When its generation began, ms since the epoch. */
   readonly sinceMs: number;
-  /** Since when a lesser mode would do. */
+  /** Since when a lower mode has been sufficient. */
   readonly calmSinceMs?: number;
-  /** Since when it could be one with the shard after it. */
+  /** Since when a merge with the next shard has been possible. */
   readonly lightSinceMs?: number;
 };
 
@@ -32,41 +33,43 @@ export type Layout = {
   readonly shards: readonly LayoutShard[];
 };
 
-/** What one holder has: a share of a vCPU, and descriptors for probes in flight. */
+/** Capacity of one holder: a share of a vCPU, and descriptors for probes in flight. */
 export type Capacity = { readonly cpu: number; readonly sockets: number };
 
 export type LayoutContext = {
   readonly nowMs: number;
   readonly capacity: Capacity;
-  /** `auto`: as the periods ask for it, or resident where that costs less; `resident`: always held, also without targets. */
+  /**
+   * `auto`: what the periods require, or resident where that is cheaper; `resident`: always held, even without targets.
+   */
   readonly mode: 'auto' | 'tick' | 'resident';
 };
 
-/** Of a Lambda function's memory that is one vCPU. */
+/** Memory of a Lambda function that corresponds to one vCPU. */
 const vcpuMb = 1_769;
 
-/** Of a Lambda function on arm64. */
+/** The capacity of a Lambda function on arm64. */
 export const capacityOf = (megabytes: number): Capacity => ({ cpu: megabytes / vcpuMb, sockets: descriptorsMax });
 
-/** What a prober has by default. */
+/** Default memory of a prober. */
 export const functionMb = 256;
 export const functionCapacity: Capacity = capacityOf(functionMb);
 
 /**
- * A tick's claims, two write units a minute for each bucket with targets, cost more than a small function that is always there when a
- * shard has more targets than this (cdk/cost.ts, at 256 MB).
+ * Claims of tick mode take two write units a minute for each bucket with targets. With more targets than this, a shard
+ * is cheaper in a small function that runs all the time (cdk/cost.ts, at 256 MB).
  */
 export const tickTargetsMax = 128;
 
-/** Shares of the capacity. What was just put together is well below what is split. */
+/** Shares of the capacity. A merged shard stays well below the load that is split. */
 export const splitAbove = 0.7;
 export const mergeBelow = 0.3;
 export const mergedBelow = 0.5;
 
-/** How long a shard has been light, or a lesser mode would do, before anything is made of it. */
+/** How long a shard has to be light, or a lower mode sufficient, before the layout changes. */
 export const patienceMs = 10 * 60_000;
 
-/** The layout that these buckets (all of them, in order) ask for now; the same object if nothing changes. */
+/** The layout that these buckets (all of them, in order) require now; the same object if nothing changes. */
 export function planLayout(layout: Layout, buckets: readonly BucketWeight[], context: LayoutContext): Layout {
   const loadOf = loadMeter(buckets, context.capacity);
   const ranges = nextRanges(layout.shards, loadOf, context.nowMs);
@@ -77,13 +80,13 @@ export function planLayout(layout: Layout, buckets: readonly BucketWeight[], con
   return isSame ? layout : { version: layout.version + 1, shards: marked };
 }
 
-/** Whether the shards have every bucket, each once. */
+/** Whether the shards cover every bucket exactly once. */
 export function isWhole(shards: readonly BucketRange[]): boolean {
   const ends = [0, ...shards.map(({ to }) => to)];
   return ends.at(-1) === bucketCount && shards.every(({ from, to }, index) => from === ends[index] && from < to);
 }
 
-/** Of the capacity of one holder. */
+/** A share of one holder's capacity. */
 type LoadOf = (range: BucketRange) => number;
 
 function loadMeter(buckets: readonly BucketWeight[], capacity: Capacity): LoadOf {
@@ -93,14 +96,14 @@ function loadMeter(buckets: readonly BucketWeight[], capacity: Capacity): LoadOf
   };
 }
 
-/** No shards: the first layout. One merge at a time, and none while anything is split. */
+/** Without shards, the first layout. One merge at a time, and none while a shard is split. */
 function nextRanges(shards: readonly LayoutShard[], loadOf: LoadOf, nowMs: number): readonly BucketRange[] {
   const now: readonly BucketRange[] = shards.length > 0 ? shards : [{ from: 0, to: bucketCount }];
   const split = now.flatMap((range) => pieces(range, loadOf));
   return split.length > now.length ? split : (merged(shards, loadOf, nowMs) ?? now);
 }
 
-/** Halves of about the same load, until each is light enough or no split would help. */
+/** Halves of about the same load, until each is light enough or a split would not help. */
 function pieces(range: BucketRange, loadOf: LoadOf): readonly BucketRange[] {
   const load = loadOf(range);
   if (load <= splitAbove || heaviestBucket(range, loadOf) >= load) return [range];
@@ -111,7 +114,10 @@ function pieces(range: BucketRange, loadOf: LoadOf): readonly BucketRange[] {
 const heaviestBucket = ({ from, to }: BucketRange, loadOf: LoadOf): number =>
   Math.max(...Array.from({ length: to - from }, (_, index) => loadOf({ from: from + index, to: from + index + 1 })));
 
-/** Where the heavier side is lightest: the left side's load only grows on the way, the right side's only falls. */
+/**
+ * The split with the lightest heavier side: from left to right the load of the left side only grows and that of the
+ * right side only falls.
+ */
 function middle({ from, to }: BucketRange, loadOf: LoadOf): number {
   const heavier = (at: number) => Math.max(loadOf({ from, to: at }), loadOf({ from: at, to }));
   let [low, high] = [from + 1, to - 1];
@@ -123,7 +129,7 @@ function middle({ from, to }: BucketRange, loadOf: LoadOf): number {
   return heavier(low - 1) < heavier(low) ? low - 1 : low;
 }
 
-/** The ranges with the lightest of the pairs that have long been light as one. */
+/** The ranges after a merge of the lightest pair among those that have long been light together. */
 function merged(shards: readonly LayoutShard[], loadOf: LoadOf, nowMs: number): readonly BucketRange[] | undefined {
   const ripe = pairs(shards)
     .filter(({ left, right }) => isLight(left, right, loadOf) && hasPassed(left.lightSinceMs, nowMs))
@@ -160,7 +166,10 @@ function modeOf({ from, to }: BucketRange, buckets: readonly BucketWeight[], { m
   }
 }
 
-/** A higher mode at once; a lower one when it has been enough for long, or each target that goes and comes would cost a hand-over. */
+/**
+ * A higher mode applies at once, a lower one only after it has been sufficient for long. Otherwise each target that is
+ * added and removed would cost a hand-over.
+ */
 function nextShard(layout: Layout, range: BucketRange, wanted: ShardMode, nowMs: number): LayoutShard {
   const old = layout.shards.find(({ from, to }) => from === range.from && to === range.to);
   if (!old || isHigherMode(wanted, old.mode)) return newShard(layout, range, wanted, nowMs);
@@ -183,7 +192,10 @@ const shardName = (from: number): string => from.toString(16).padStart(2, '0');
 
 type Marking = { readonly loadOf: LoadOf; readonly nowMs: number };
 
-/** Each shard that could be one with the next: since when. A pair of other ranges than before begins anew. */
+/**
+ * Marks each shard that could be merged with the next one with the time since when. A pair with other ranges starts
+ * from now.
+ */
 function withLightMarks(
   before: readonly LayoutShard[],
   shards: readonly LayoutShard[],

@@ -1,10 +1,10 @@
-/** Every limit on what a target may say. Changing one changes the API: see docs/api.md. */
+/** Every limit on a target's fields. Changing one changes the API: see docs/api.md. */
 
 export const namespaceLengthMax = 63;
 export const targetNameLengthMax = 253;
 export const labelsMax = 64;
 export const annotationsMax = 64;
-/** Keys and values of all labels together; the same of all annotations. */
+/** Keys and values of all labels together; the same limit applies to annotations. */
 export const labelsBytesMax = 8 * 1024;
 export const annotationsBytesMax = 8 * 1024;
 
@@ -14,13 +14,13 @@ export const portsMax = 100;
 export const envMax = 100;
 export const readinessGatesMax = 20;
 export const restartPolicyRulesMax = 20;
-/** What Kubernetes keeps a whole number in. */
+/** The range of a whole number in Kubernetes. */
 export const int32 = { min: -(2 ** 31), max: 2 ** 31 - 1 };
 export const exitCodesMax = 255;
 
 export const portMin = 1;
 export const portMax = 65_535;
-/** Of a named port: IANA_SVC_NAME. */
+/** Length of a named port: IANA_SVC_NAME. */
 export const portNameLengthMax = 15;
 export const hostLengthMax = 253;
 
@@ -39,8 +39,11 @@ export const serviceLengthMax = 253;
 
 /** One item of the table, its JSON in UTF-8. */
 export const itemBytesMax = 32 * 1024;
-/** Of those, what the server adds to what the client sent: uid, counters, timestamps, manual triggers. */
+/** The part of it for what the server adds to the client's input: uid, counters, timestamps, manual triggers. */
 export const itemBytesReserved = 4 * 1024;
-/** All items of one target are purged in one transaction: TARGET, REPORT, STATUS and the PROBE items, also of probes since removed. */
+/**
+ * All items of one target are purged in one transaction: TARGET, REPORT, STATUS and the PROBE items, including those of
+ * removed probes.
+ */
 const targetItemsMax = 90;
 export const probeItemsMax = targetItemsMax - 3;

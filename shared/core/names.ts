@@ -1,4 +1,4 @@
-/** What Kubernetes takes for a name, by kind (apimachinery, util/validation). */
+/** Names that Kubernetes accepts, by kind (apimachinery, util/validation). */
 import { isIpv4, isIpv6 } from './ip-literal.ts';
 import { hostLengthMax, portNameLengthMax, targetNameLengthMax } from './limits.ts';
 
@@ -23,17 +23,20 @@ export function isQualifiedName(text: string): boolean {
 export const isLabelValue = (text: string): boolean =>
   text === '' || (text.length <= labelLengthMax && qualifiedPart.test(text));
 
-/** IANA_SVC_NAME: a letter in it, so that it cannot be read as a number. */
+/** IANA_SVC_NAME: contains a letter, so that it cannot be read as a number. */
 export const isPortName = (text: string): boolean =>
   text.length <= portNameLengthMax && dnsLabel.test(text) && /[a-z]/.test(text) && !text.includes('--');
 
-/** Printable ASCII but for `=`, which ends a name where variables are listed. */
+/** Printable ASCII except `=`, which ends a name where variables are listed. */
 export const isEnvName = (text: string): boolean => /^[ -<>-~]+$/.test(text);
 
-/** Narrower than RFC 9110: servers tell `X_Y` and `X-Y` apart, or do not. */
+/** Narrower than RFC 9110, because servers differ on whether `X_Y` and `X-Y` are the same. */
 export const isHeaderName = (text: string): boolean => /^[-A-Za-z0-9]+$/.test(text);
 
-/** A host name, where underscores are taken as resolvers do, or an address literal without brackets. What may be dialed is decided later. */
+/**
+ * A host name, with underscores as resolvers accept them, or an address literal without brackets. The dial policy
+ * decides later what may be dialed.
+ */
 export function isHost(text: string): boolean {
   if (isIpv4(text) || isIpv6(text)) return true;
   const name = text.endsWith('.') ? text.slice(0, -1) : text;

@@ -1,7 +1,7 @@
 /**
- * The pod's status as the prober sees it right now: container states from the report or the static lifecycle, `started` and `ready` by
- * UpdatePodStatus from the results. The holder of a shard and status-sync both compute it with this one function, so that the startup
- * gate opens without a round trip.
+ * The pod's status as the prober sees it now: container states from the report or the static lifecycle, `started` and
+ * `ready` computed from the results by UpdatePodStatus. The holder of a shard and status-sync both call this one
+ * function, so the startup gate opens without a round trip.
  */
 import { podPhase } from './phase.ts';
 import { updatePodStatus } from './pod-status.ts';
@@ -41,8 +41,8 @@ export function observe(state: TargetState): Observed {
 }
 
 /**
- * Lifecycle `static`: a failed liveness probe stops no container, so without a readiness probe it says itself that the container is not
- * ready (difference 9).
+ * Lifecycle `static`: a failed liveness probe stops no container, so without a readiness probe the liveness probe makes
+ * the container unready (difference 9).
  */
 function withLiveness(
   { containers, initContainers }: Pick<TargetSpec, 'containers' | 'initContainers'>,
@@ -61,7 +61,7 @@ function withLiveness(
   };
 }
 
-/** The PROBE item of a probe in the moment it is added: never probed, version 0. */
+/** The PROBE item of a probe when it is added: never probed, version 0. */
 export function newProbeRecord(
   uid: string,
   { container, probeType }: Pick<SpecProbe, 'container' | 'probeType'>,
@@ -84,7 +84,7 @@ export function newProbeRecord(
 
 type Statuses = Pick<PodStatus, 'initContainerStatuses' | 'containerStatuses'>;
 
-/** Container states before the prober has its say, in the order of the spec. */
+/** Container states before probe results are applied, in the order of the spec. */
 function rawStatuses({ target, report }: TargetState): Statuses {
   const placed = placedContainers(target.spec);
   const regular = placed.filter(({ kind }) => kind === 'container');
@@ -120,7 +120,9 @@ export const unreported = (name: string): ContainerStatus => ({
   restartCount: 0,
 });
 
-/** A probe whose item cannot be read has a worker too, one that says nothing: without it the container would count as ready. */
+/**
+ * A probe whose item cannot be read has a worker without a result. Without a worker the container would count as ready.
+ */
 function existingWorkers({ target, probes }: TargetState): ReadonlySet<ProbeName> {
   return new Set(
     specProbes(target.spec)
@@ -129,7 +131,10 @@ function existingWorkers({ target, probes }: TargetState): ReadonlySet<ProbeName
   );
 }
 
-/** The results caches; of a container's records only those of this containerID count, and none whose probe has left the spec. */
+/**
+ * The results caches. Only records of the container's current containerID count, and none of a probe that has left the
+ * spec.
+ */
 function cacheOf({ target, probes }: TargetState): Cached {
   const results = new Map<string, Result>();
   for (const { name, probeType } of specProbes(target.spec)) {
@@ -139,7 +144,7 @@ function cacheOf({ target, probes }: TargetState): Cached {
   return (probeType, containerID) => results.get(`${probeType}#${containerID}`);
 }
 
-/** A terminal phase is not left again, unless whoever reports the containers says so. */
+/** A terminal phase is final unless the reporter of the containers says otherwise. */
 function phaseOf({ target, report, status }: TargetState, statuses: Statuses): Phase {
   if (report?.phase && target.spec.lifecycle === 'reported') return report.phase;
   const { phase } = status.status;

@@ -1,23 +1,27 @@
 /**
- * What the outbox of STATUS keeps while the bus refuses it, for hours perhaps: an item that has outgrown its store could not be written
- * any more, and the target would have no status. Restart requests are the last to go, and of each container the newest stays. Pure.
+ * Bounds the outbox of STATUS while the bus refuses events, perhaps for hours: an item that outgrew its store could not
+ * be written any more, and the target would have no status. Restart requests are dropped last, and the newest of each
+ * container stays. Pure.
  */
 import type { OutboxEvent } from './records.ts';
 
-/** Of an item's 400 KB; status and requests need their part too. */
+/** Part of an item's 400 KB; status and restart requests need space too. */
 export const outboxBytesMax = 128 * 1024;
 
-/** An event that was written so recently is published by its writer; another sync that published it too would repeat it. */
+/**
+ * An event that was written so recently is published by its writer. Another sync that published it as well would repeat
+ * it.
+ */
 export const writersOwnMs = 5_000;
 
-/** Where clocks differ by more than that, an event counts as old: its writer may be gone. */
+/** If clocks differ by more than that, the event counts as old: its writer may have died. */
 export const isWritersOwn = ({ timeMs }: OutboxEvent, nowMs: number): boolean =>
   Math.abs(nowMs - timeMs) < writersOwnMs;
 
 /** A restart request that is due again has the same id and another time. */
 export const entryName = ({ id, timeMs }: OutboxEvent): string => `${id}@${timeMs}`;
 
-/** The same events, or fewer: what was kept out is told by what is kept. */
+/** The same events, or fewer: the remaining events cover the dropped ones. */
 export function boundedOutbox(events: readonly OutboxEvent[]): readonly OutboxEvent[] {
   if (events.length === 0) return events;
   const sizes = new Map(latestOfEach(events).map((event) => [event, bytesOf(event)]));
@@ -38,7 +42,10 @@ export function boundedOutbox(events: readonly OutboxEvent[]): readonly OutboxEv
 
 type Replace = (one: OutboxEvent, ...others: readonly OutboxEvent[]) => void;
 
-/** The oldest first, each into the next one, which then tells of both: from the status before it to the one after. */
+/**
+ * Merges the oldest change into the next one, which then covers both: from the status before the first to the status
+ * after the second.
+ */
 function mergeChanges(kept: ReadonlyMap<OutboxEvent, number>, tooLarge: () => boolean, replace: Replace): void {
   let [older, ...later] = [...kept.keys()].filter((event) => event.detailType === 'Target Status Changed');
   for (const newer of later) {
@@ -50,14 +57,14 @@ function mergeChanges(kept: ReadonlyMap<OutboxEvent, number>, tooLarge: () => bo
   }
 }
 
-/** Of a container that has another ID by now, which has failed as well: that request is answered. */
+/** Requests of a container whose ID has changed and which has failed again: those requests are answered. */
 function outdatedRequests(events: readonly OutboxEvent[]): readonly OutboxEvent[] {
   const requests = events.filter((event) => event.detailType === 'Container Restart Requested');
   const newest = new Map(requests.map((request) => [request.detail.container, request]));
   return requests.filter((request) => newest.get(request.detail.container) !== request);
 }
 
-/** A restart request that is made again replaces the attempt before it: to publish both would ask for two restarts at once. */
+/** A repeated restart request replaces the previous attempt: publishing both would request two restarts at once. */
 const latestOfEach = (events: readonly OutboxEvent[]): readonly OutboxEvent[] => [
   ...new Map(events.map((event) => [subjectOf(event), event])).values(),
 ];
@@ -68,7 +75,7 @@ function subjectOf(event: OutboxEvent): string {
   return JSON.stringify([container, containerID]);
 }
 
-/** As they came; what was merged stands where its newest part stood. */
+/** In their original order; a merged event takes the place of its newest part. */
 function inOrder(kept: readonly OutboxEvent[], events: readonly OutboxEvent[]): readonly OutboxEvent[] {
   const places = new Map(events.map(({ id }, place) => [id, place]));
   const placeOf = ({ id }: OutboxEvent) => places.get(id) ?? 0;

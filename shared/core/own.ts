@@ -1,4 +1,7 @@
-/** Reads an entry whose name a client chose: every object inherits something under `constructor` or `toString`, which is no entry of it. */
+/**
+ * Reads an entry under a name that a client chose. Every object inherits members such as `constructor` and `toString`,
+ * which are not entries.
+ */
 
 export const ownOf = <Value>(entries: { readonly [name: string]: Value }, name: string): Value | undefined =>
   Object.hasOwn(entries, name) ? entries[name] : undefined;

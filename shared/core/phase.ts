@@ -7,11 +7,11 @@ export type PhaseInput = {
   readonly spec: Pick<TargetSpec, 'restartPolicy' | 'containers' | 'initContainers'>;
   readonly initContainerStatuses: readonly ContainerStatus[];
   readonly containerStatuses: readonly ContainerStatus[];
-  /** The pod is being ended: nothing restarts any more, whatever its policy. */
+  /** The pod is being terminated: no container restarts any more, whatever its policy. */
   readonly terminal?: boolean;
 };
 
-/** Never `Unknown`. That a terminal phase is not left again is the caller's rule, which knows the previous one. */
+/** Never `Unknown`. That a terminal phase is final is a rule of the caller, which knows the previous phase. */
 export function podPhase(input: PhaseInput): Phase {
   const init = input.spec.initContainers.filter((container) => !isRestartableInit(container));
   const initFates = init.map((container) => initFate(input, container));
@@ -21,19 +21,20 @@ export function podPhase(input: PhaseInput): Phase {
     ...sidecars.flatMap((container) => sidecarFate(input, container) ?? []),
     ...input.spec.containers.map((container) => regularFate(input, container)),
   ];
-  // kubelet also says Pending while a sidecar starts and no regular container has run; a spec has one of those, and it is waiting then.
+  // kubelet also says Pending while a sidecar starts and no regular container has run. A spec has at least one regular
+  // container, and it is waiting then.
   if (initFates.includes('pending') || fates.includes('waiting')) return 'Pending';
   if (fates.includes('running')) return 'Running';
   return stoppedPhase(input, fates);
 }
 
 /**
- * What a container counts as. `waiting`: it has not started yet, or nothing is known of it; kubelet counts these apart and says Pending for
- * both. `restarting`: it has stopped and its policy starts it again.
+ * How a container counts. `waiting`: it has not started yet, or its state is not known; kubelet counts these apart and
+ * says Pending for both. `restarting`: it has stopped and its policy restarts it.
  */
 type Fate = 'waiting' | 'running' | 'restarting' | 'succeeded' | 'failed';
 
-/** The reason of a container that stopped because all are restarted: it will be started whatever its policy says. */
+/** The reason of a container that stopped because all are restarted: it will be started whatever its policy. */
 const restartingAllContainers = 'RestartingAllContainers';
 
 /** No container runs or is awaited. */
@@ -50,7 +51,7 @@ function stoppedPhase({ spec, terminal = false, ...statuses }: PhaseInput, fates
   return succeeded ? 'Succeeded' : 'Failed';
 }
 
-/** A plain init container: still to be awaited, failed for good, or out of the way. */
+/** A plain init container: still running or waiting, failed for good, or done. */
 function initFate(
   { spec, initContainerStatuses }: PhaseInput,
   container: ContainerSpec,
@@ -61,7 +62,7 @@ function initFate(
   return ended.exitCode === 0 || restarts(spec, container, ended) ? 'past' : 'failed';
 }
 
-/** A sidecar that has ended counts for nothing: it neither holds the pod nor fails it. */
+/** A sidecar that has ended is ignored: it neither holds back nor fails the pod. */
 function sidecarFate({ initContainerStatuses }: PhaseInput, container: ContainerSpec): Fate | undefined {
   const status = find(initContainerStatuses, container);
   if (status?.state?.kind === 'running') return 'running';
@@ -80,7 +81,7 @@ function regularFate({ spec, containerStatuses }: PhaseInput, container: Contain
 
 type Terminated = Extract<ContainerState, { readonly kind: 'terminated' }>;
 
-/** How a container ended that does not run now; undefined if it runs, never ran, or nothing is known. */
+/** How a container that does not run now has ended; undefined: it runs, never ran, or its state is not known. */
 function lastEnd(status: ContainerStatus | undefined): Terminated | undefined {
   if (status?.state?.kind === 'terminated') return status.state;
   if (status?.state?.kind === 'waiting' && status.lastState?.kind === 'terminated') return status.lastState;

@@ -16,7 +16,7 @@ export type PodStatusInput = {
   readonly workers: { readonly has: (worker: ProbeName) => boolean };
   /** The results cache of each probe type; undefined: no entry. */
   readonly cached: (probeType: ProbeType, containerID: string) => Result | undefined;
-  /** The pod's previous Ready condition is True. Read only in the era with the restart path. */
+  /** The pod's previous Ready condition was True. Read only with kubelet's restart path. */
   readonly podWasReady: boolean;
   readonly era: Era;
 };
@@ -29,7 +29,7 @@ export type UpdatedPodStatus = {
   readonly triggered: readonly ProbeName[];
 };
 
-/** kubelet gives a container that started this long before it the benefit of the doubt. */
+/** kubelet lets a container that started this long before it keep its readiness. */
 const kubeletRestartGraceMs = 10_000;
 
 export function updatePodStatus(input: PodStatusInput): UpdatedPodStatus {
@@ -56,7 +56,7 @@ function initContainer(input: PodStatusInput, status: ContainerStatus, index: nu
   return { status: container?.name === status.name && completed ? { ...updated, ready: true } : updated };
 }
 
-/** A regular container or a sidecar: what its probes say of it. While it is not started `ready` is left as it was. */
+/** A regular container or a sidecar, as its probes report it. While it has not started, `ready` stays as it was. */
 function probed(input: PodStatusInput, status: ContainerStatus, container: ContainerSpec | undefined): Entry {
   const started = isStarted(input, status);
   if (!started) return { status: { ...status, started } };
@@ -77,8 +77,9 @@ function isStarted({ cached, era, workers }: PodStatusInput, status: ContainerSt
 }
 
 /**
- * A container that ran long before this kubelet keeps its readiness until it has been probed, so that a restart of kubelet does not
- * make it flap: ready without an entry in the cache, but not if the pod was not. Undefined: the rule does not apply.
+ * A container that started long before this kubelet keeps its readiness until it has been probed, so that a restart of
+ * kubelet does not make it flap. It is ready without a cached result, unless the pod was not ready. Undefined: the rule
+ * does not apply.
  */
 function readyAfterRestart(
   { cached, era, podWasReady }: PodStatusInput,

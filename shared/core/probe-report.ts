@@ -1,15 +1,21 @@
-/** What the attempts of one probe come to: kubelet's `probe` and `runProbeWithRetries` (pkg/kubelet/prober/prober.go). */
+/**
+ * Turns the attempts of one probe into a result: kubelet's `probe` and `runProbeWithRetries`
+ * (pkg/kubelet/prober/prober.go).
+ */
 import type { Attempt, ContainerKind, FailureClass, ProbeOutcome, ProbeType, Result } from './types.ts';
 
-/** At most so many attempts, at once one after the other. */
+/** Maximum number of attempts, one directly after the other. */
 const maxProbeRetries = 3;
 
 export type Conclusion =
   | { readonly kind: 'result'; readonly result: Result }
-  /** A prober error: the worker throws the result away, nothing counts. */
+  /** A prober error: the worker discards the result and no counter moves. */
   | { readonly kind: 'error'; readonly error: string; readonly failureClass?: FailureClass };
 
-/** An event as kubelet records it on the container's object; `ProberError` is none of kubelet's, and of the story alone. */
+/**
+ * An event as kubelet records it on the container's object. `ProberError` is not one of kubelet's and appears only in
+ * the event history.
+ */
 export type RecordedEvent = {
   readonly type: 'Warning';
   readonly reason: 'Unhealthy' | 'ProbeWarning' | 'ProberError';
@@ -20,11 +26,11 @@ export type RecordedEvent = {
 export type ProbeReport<Tried extends Attempt = Attempt> = {
   readonly conclusion: Conclusion;
   readonly event?: RecordedEvent;
-  /** All of them, oldest first; the last one decided. None: there was nothing to probe. */
+  /** All attempts, oldest first; the last one decided. Empty: there was nothing to probe. */
   readonly attempts: readonly Tried[];
 };
 
-/** Whose probe it was, for the words of the event. */
+/** The probe that was made, for the text of the event. */
 export type Reported = {
   readonly probeType: ProbeType;
   readonly containerKind: ContainerKind;
@@ -32,15 +38,15 @@ export type Reported = {
 };
 
 /**
- * Only an error is tried again, a failure never. The prober's own trouble and a denied dial are not: another attempt a moment later
- * meets the same, and costs the other probes time.
+ * Only an error is retried, never a failure. An internal error of the prober and a denied dial are not retried either:
+ * another attempt a moment later would meet the same, and would cost the other probes time.
  */
 export function shouldRetry(attempts: readonly Attempt[]): boolean {
   const last = attempts.at(-1);
   return last?.error !== undefined && attempts.length < maxProbeRetries && !isOwnTrouble(last.failureClass);
 }
 
-/** The result, or the error, and kubelet's event. No attempt at all (there is no such probe) is a success. */
+/** The result, or the error, and kubelet's event. Without an attempt (there is no such probe) it is a success. */
 export function reportOf<Tried extends Attempt>(attempts: readonly Tried[], reported: Reported): ProbeReport<Tried> {
   const last = attempts.at(-1);
   if (!last) return { conclusion: { kind: 'result', result: 'success' }, attempts };
@@ -63,10 +69,10 @@ function eventOf(last: Attempt, reported: Reported): { readonly event?: Recorded
   return { event: { type: 'Warning', reason: words.reason, message, fieldPath: fieldPathOf(reported) } };
 }
 
-/** An outcome of unknown without an error leaves no event, as in kubelet. */
+/** An outcome of unknown without an error produces no event, as in kubelet. */
 function eventWords(last: Attempt): { readonly reason: RecordedEvent['reason']; readonly text: string } | undefined {
   if (last.error !== undefined) {
-    // Where kubelet blames the container, own trouble stays quiet: it is told as the prober's.
+    // kubelet would blame the container. An internal error of the prober is published as the prober's instead.
     if (isOwnTrouble(last.failureClass)) return undefined;
     return { reason: 'Unhealthy', text: `errored and resulted in ${last.outcome} state: ${last.error}` };
   }

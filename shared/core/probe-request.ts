@@ -1,8 +1,14 @@
-/** From a probe's handler to what a prober is asked: kubelet's `runProbe`, without running anything (pkg/kubelet/prober/prober.go). */
+/**
+ * From a probe's handler to the request for a prober: kubelet's `runProbe`, without running anything
+ * (pkg/kubelet/prober/prober.go).
+ */
 import type { ProbeSubject, Resolved } from './handler-row.ts';
 import { handlerOf, type ProbeRequest, type UncheckedHandlers } from './handlers.ts';
 
-/** Of a probe, what decides the request; `Probe` is one. Of several handlers the first in kubelet's order counts. */
+/**
+ * The part of a probe that decides the request; a `Probe` is one. Of several handlers the first in kubelet's order
+ * counts.
+ */
 export type Handler = UncheckedHandlers & { readonly timeoutSeconds: number };
 
 export function resolveProbeRequest(handler: Handler, subject: ProbeSubject): Resolved<ProbeRequest> {

@@ -1,4 +1,7 @@
-/** What may be registered at most, what is, and what a change asks for. Only what grows is refused: whoever asks for less always may. */
+/**
+ * The quotas: limits, present usage, and growth of a change. Only growth is refused; a change that reduces usage is
+ * always allowed.
+ */
 
 import { probeCpuMs } from './handlers.ts';
 import { capacityOf, splitAbove } from './layout.ts';
@@ -9,18 +12,18 @@ import { weightOf } from './weight.ts';
 export type QuotaLimits = {
   readonly targetsMax: number;
   readonly targetsPerNamespaceMax: number;
-  /** In HTTP probes: by its weight an HTTPS probe counts as 4, gRPC as 1.6, TCP as 0.4, a command as 20. */
+  /** In HTTP probes: by weight an HTTPS probe counts as 4, gRPC as 1.6, TCP as 0.4, a command as 20. */
   readonly probesPerSecondMax: number;
 };
 
-/** `cpu`: as weights have it, a share of one vCPU. */
+/** `cpu`: a share of one vCPU, as in weights. */
 export type Usage = {
   readonly targets: number;
   readonly targetsOf: (namespace: string) => number;
   readonly cpu: number;
 };
 
-/** What a change adds; less than nothing where it takes away. */
+/** What a change adds; negative where it removes. */
 export type Growth = { readonly namespace: string; readonly targets: number; readonly cpu: number };
 
 export type Excess = {
@@ -31,18 +34,18 @@ export type Excess = {
 };
 
 export type Quotas = {
-  /** Keeps room for what the target of this key prefix grows by, or says what it would exceed. */
+  /** Reserves the growth of the target with this key prefix, or returns the limit that it would exceed. */
   take(prefix: string, growth: Growth): Promise<Admission>;
 };
 
 export type Admission =
-  /** `end`: to be called once it is known whether the change is stored. */
+  /** `end`: to be called once it is known whether the change was stored. */
   | { readonly kind: 'taken'; readonly end: (isStored: boolean) => void }
   | { readonly kind: 'exceeded'; readonly excess: Excess };
 
 /**
- * For one process: twice the targets of the largest mass event that is measured (`npm run bench:mass`), and what two thirds of one CPU of a
- * present server take (`test/bench/probe-http.ts`).
+ * Limits of one process: twice the targets of the largest measured mass event (`npm run bench:mass`), and the probes
+ * that two thirds of one CPU of a present server serve (`test/bench/probe-http.ts`).
  */
 export const processLimits: QuotaLimits = {
   targetsMax: 20_000,
@@ -50,21 +53,21 @@ export const processLimits: QuotaLimits = {
   probesPerSecondMax: 4_000,
 };
 
-/** For a fleet: as many shards as there are buckets, each as full as the layout lets it be. */
+/** Limits of a fleet: as many shards as there are buckets, each as full as the layout allows. */
 export const fleetLimits = (megabytes: number): QuotaLimits => ({
   targetsMax: 1_000_000,
   targetsPerNamespaceMax: 1_000_000,
   probesPerSecondMax: Math.floor(bucketCount * splitAbove * probesPerSecond(capacityOf(megabytes).cpu)),
 });
 
-/** Whoever limits all limits each namespace, too, unless that has a limit of its own. */
+/** A limit of the whole also limits each namespace, unless the namespace limit is given. */
 export const withLimits = (defaults: QuotaLimits, given: Partial<QuotaLimits>): QuotaLimits => ({
   ...defaults,
   ...(given.targetsMax !== undefined && { targetsPerNamespaceMax: given.targetsMax }),
   ...given,
 });
 
-/** HTTP probes a second that take so much of a vCPU. */
+/** HTTP probes a second that take this share of a vCPU. */
 const probesPerSecond = (cpu: number): number => (cpu * 1_000) / probeCpuMs.http;
 
 export function growthOf(before: TargetRecord | undefined, after: TargetRecord | undefined): Growth {
@@ -79,7 +82,7 @@ const cpuOf = (target: TargetRecord | undefined): number => (target ? weightOf([
 
 export const isGrowth = ({ targets, cpu }: Growth): boolean => targets > 0 || cpu > 0;
 
-/** With what is being added. */
+/** The usage with the growths added. */
 export function withGrowths({ targets, targetsOf, cpu }: Usage, growths: readonly Growth[]): Usage {
   const sum = (of: (growth: Growth) => number) => growths.reduce((total, growth) => total + of(growth), 0);
   return {
@@ -102,5 +105,5 @@ export function excessOf(limits: QuotaLimits, usage: Usage, { namespace, targets
   return { limit, max: limits[limit], now: rounded(now), asked: rounded(more) };
 }
 
-/** Sums of fractions are never exact. */
+/** Sums of fractions are not exact. */
 const rounded = (value: number): number => Math.round(value * 1_000) / 1_000;

@@ -1,4 +1,7 @@
-/** What is kept of a target between functions: one record per item of the table, each with one writer. See docs/architecture.md, Table. */
+/**
+ * What is stored of a target between functions: one record per item of the table, each with one writer. See
+ * docs/architecture.md, Table.
+ */
 import type { ProbeName, TargetSpec } from './spec.ts';
 import type {
   Attempt,
@@ -27,15 +30,15 @@ export type TargetRecord = {
   readonly deletionTimestampMs?: number;
   readonly deletionGracePeriodSeconds?: number;
   readonly spec: TargetSpec;
-  /** Manual triggers so far, per probe; the holder fires once per growth. */
+  /** Manual triggers so far, per probe; the holder fires once per increment. */
   readonly probeRequests: { readonly [probe: ProbeName]: number };
-  /** Of each container with lifecycle `static`; one without an entry has run since the registration. */
+  /** One entry per container with lifecycle `static`. A container without an entry has run since the registration. */
   readonly incarnations?: { readonly [container: string]: Incarnation };
 };
 
-/** The present run of a `static` container, as far as was reported: it began with the registration or with the last reported restart. */
+/** The present run of a `static` container: it began with the registration or with the last reported restart. */
 export type Incarnation = {
-  /** Restarts that were reported. */
+  /** Number of reported restarts. */
   readonly restartCount: number;
   /** Milliseconds since the epoch. */
   readonly startedAtMs: number;
@@ -52,7 +55,7 @@ export type ReportRecord = {
   readonly phase?: Phase;
   readonly initContainerStatuses: readonly ContainerStatus[];
   readonly containerStatuses: readonly ContainerStatus[];
-  /** Conditions that somebody else owns, readiness gates among them. */
+  /** Conditions of other owners, readiness gates among them. */
   readonly conditions: PodStatus['conditions'];
 };
 
@@ -61,32 +64,34 @@ export type ProbeRecord = {
   readonly uid: string;
   readonly container: string;
   readonly probeType: ProbeType;
-  /** Of the current incarnation; empty before the first. */
+  /** containerID of the current incarnation; empty before the first. */
   readonly containerID: string;
   /** Absent: this container's probe has no verdict yet, or the worker has ended. kubelet's initial values are never stored. */
   readonly result?: Result;
   /**
-   * Exactly one more with each verdict that differs from the one before, in result or containerID, with each change of `unknown`, and with
-   * the end of the worker or its beginning anew.
+   * Grows by exactly one with each verdict that differs from the previous one in result or containerID, with each
+   * change of `unknown`, and when the worker ends or starts again.
    */
   readonly version: number;
-  /** Exactly one more with each change of lastResult and each hold: which run the stored length belongs to. */
+  /**
+   * Grows by exactly one with each change of lastResult and each hold. It identifies the run that the stored length
+   * belongs to.
+   */
   readonly streak: number;
   readonly lastResult?: Result;
   readonly resultRun: number;
   readonly onHold: boolean;
-  /** The worker has ended; it comes back while its container runs, or with a newer spec. */
+  /** The worker has ended. It starts again while its container runs, or with a newer spec. */
   readonly ended: boolean;
   /** When `version` last grew, ms since the epoch. */
   readonly sinceMs: number;
   /** Digest of the probe's spec that the counters belong to. */
   readonly specDigest: string;
-  /** At most `outputBytesMax` bytes, never a response body. */
-  /** Of the probe that gave the result. */
+  /** Output of the probe that gave the result: at most `outputBytesMax` bytes, never a response body. */
   readonly output: string;
   readonly failureClass?: FailureClass;
   readonly lastProbeTimeMs?: number;
-  /** Set while the probe cannot be made: what it found last is not known to hold any more. A verdict clears it. */
+  /** Set while the probe cannot be made: its last finding may no longer hold. A verdict clears it. */
   readonly unknown?: ProbeUnknown;
 };
 
@@ -104,7 +109,7 @@ export type RestartRequest = {
   readonly id: string;
   readonly containerID: string;
   readonly probeType: ProbeType;
-  /** When the container failed first, ms since the epoch. */
+  /** When the container first failed, ms since the epoch. */
   readonly requestedAtMs: number;
   readonly terminationGracePeriodSeconds: number;
   readonly message: string;
@@ -183,7 +188,7 @@ export type TargetState = {
   readonly probes: { readonly [probe: ProbeName]: ProbeRecord };
 };
 
-/** EVENT: one entry of a target's story, newest by id. */
+/** EVENT: one entry of a target's event history; ids sort by time. */
 export type EventRecord = {
   /** Sorts by time; stable, so that a repetition writes the same item. */
   readonly id: string;
@@ -199,22 +204,22 @@ export type EventRecord = {
   readonly containerID?: string;
   readonly result?: Result;
   readonly previousResult?: Result;
-  /** The first verdict of this container's probe. */
+  /** This is the first verdict of this container's probe. */
   readonly initial?: boolean;
-  /** How often this event occurred since it was last recorded. */
+  /** How often this event has occurred since it was last recorded. */
   readonly count: number;
-  /** The last attempts behind it, oldest first. */
+  /** The attempts that led to it, oldest first. */
   readonly attempts: readonly (Attempt & { readonly timeMs: number })[];
 };
 
-/** HANG, written by a watchdog or by the start after it: which probes of a target have hung the event loop. */
+/** HANG, written by a watchdog or by the next start: which probes of a target have hung the event loop. */
 export type HangRecord = {
   readonly uid: string;
-  /** Exactly one more with each hang. */
+  /** Grows by exactly one with each hang. */
   readonly version: number;
-  /** Of the spec whose probes they are: with another one the counts begin anew. */
+  /** Generation of the spec that has these probes. With another generation the counts start again. */
   readonly generation: number;
-  /** When the last one was found, ms since the epoch. */
+  /** When the last hang was found, ms since the epoch. */
   readonly hungAtMs: number;
   readonly hangs: { readonly [probe: ProbeName]: number };
 };

@@ -1,13 +1,16 @@
-/** Whether a container that ended is started again (pkg/api/v1/pod/util.go: ContainerShouldRestart, AllContainersCouldRestart). */
+/**
+ * Whether a container that ended is restarted (pkg/api/v1/pod/util.go: ContainerShouldRestart,
+ * AllContainersCouldRestart).
+ */
 import type { ContainerSpec, TargetSpec } from './spec.ts';
 import type { RestartPolicy, RestartPolicyRule } from './types.ts';
 
-/** What a container says of its own restarts. */
+/** The restart policy and rules of a container. */
 export type Restartable = Pick<ContainerSpec, 'restartPolicy' | 'restartPolicyRules'>;
 
 /**
- * The container's own rules first, then its own policy, then the pod's. Rules count only beside an own policy: the API demands one, and
- * kubelet does not look at them without it.
+ * The container's rules first, then its policy, then the pod's. Rules count only if the container has a policy: the API
+ * requires one, and kubelet ignores rules without it.
  */
 export function containerShouldRestart(container: Restartable, podPolicy: RestartPolicy, exitCode: number): boolean {
   const own = container.restartPolicy;
@@ -23,12 +26,15 @@ export function containerShouldRestart(container: Restartable, podPolicy: Restar
   }
 }
 
-/** Ending with this code the container has all of them restarted, itself included; here a rule counts without an own policy too. */
+/**
+ * Whether ending with this code restarts all containers, this one included. Here a rule also counts without a policy of
+ * the container.
+ */
 export const restartsAllContainers = (container: Restartable, exitCode: number): boolean =>
   container.restartPolicyRules?.some((rule) => rule.action === 'RestartAllContainers' && ruleMatches(rule, exitCode)) ??
   false;
 
-/** Some container may, by its rules, restart all of them: then each may leave its terminated state. */
+/** Whether the rules of some container may restart all of them: then each may leave its terminated state. */
 export function allContainersCouldRestart(spec: Pick<TargetSpec, 'containers' | 'initContainers'>): boolean {
   return [...spec.initContainers, ...spec.containers].some((container) =>
     container.restartPolicyRules?.some((rule) => rule.action === 'RestartAllContainers'),

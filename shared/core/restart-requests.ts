@@ -1,6 +1,6 @@
 /**
- * What a liveness or startup failure asks of others: a restart. The request is published at once, and again after kubelet's crash-loop
- * back-off (pkg/kubelet/kubelet.go: 10 s, doubled up to 300 s) for as long as the container fails.
+ * The restart requests that follow from a liveness or startup failure. A request is published at once, and again after
+ * kubelet's crash-loop back-off (pkg/kubelet/kubelet.go: 10 s, doubled up to 300 s) while the container fails.
  */
 import { observe } from './observed.ts';
 import { ownOf } from './own.ts';
@@ -14,7 +14,7 @@ import type { ContainerStatus, ProbeType, Result } from './types.ts';
 export const requestAgainFirstMs = 10_000;
 export const requestAgainMaxMs = 300_000;
 
-/** Clocks of two processes that differ by more are wrong. */
+/** If the clocks of two processes differ by more, one of them is wrong. */
 export const clockSkewMsMax = 60_000;
 
 /** A running container whose liveness or startup probe has failed. */
@@ -26,7 +26,7 @@ export type Failing = {
 
 type Requests = { readonly open: StatusRecord['restartRequests']; readonly outbox: readonly OutboxEvent[] };
 
-/** The open requests after `nowMs`, and what is to be published of them. */
+/** The open requests after `nowMs`, and which of them are to be published. */
 export function advanceRequests(state: TargetState, failing: readonly Failing[], nowMs: number): Requests {
   const { target, status } = state;
   const open: Record<string, RestartRequest> = {};
@@ -36,7 +36,7 @@ export function advanceRequests(state: TargetState, failing: readonly Failing[],
     const { name } = entry.container.spec;
     open[name] = requestOf(target, entry, { known: ownOf(status.restartRequests, name), nowMs });
   }
-  // Nothing is restarted in a terminating target.
+  // A terminating target restarts no container.
   const others = target.deletionTimestampMs === undefined ? Object.entries(status.restartRequests) : [];
   for (const [name, request] of others) {
     if (Object.hasOwn(open, name)) continue;
@@ -55,7 +55,10 @@ export function advanceRequests(state: TargetState, failing: readonly Failing[],
 
 type Known = { readonly known: RestartRequest | undefined; readonly nowMs: number };
 
-/** The same request while the container fails, under its new ID too: an episode ends with a success, not with a restart that did not help. */
+/**
+ * The same request while the container fails, also under a new ID: an episode ends with a success, not with a restart
+ * that did not help.
+ */
 function requestOf(target: TargetRecord, entry: Failing, { known, nowMs }: Known): RestartRequest {
   const { containerID } = entry.status;
   if (known?.containerID === containerID) return known;
@@ -65,7 +68,7 @@ function requestOf(target: TargetRecord, entry: Failing, { known, nowMs }: Known
   return { ...request, requestedAtMs, published, nextAtMs };
 }
 
-/** What becomes of the request of a container that is not failing now. */
+/** How the request of a container that is not failing now continues. */
 type Outlook = 'waits' | 'answered' | 'recovered' | 'over';
 
 function outlookOf(state: TargetState, name: string, request: RestartRequest): Outlook {
@@ -76,7 +79,7 @@ function outlookOf(state: TargetState, name: string, request: RestartRequest): O
   return verdictOf(state, name, request.probeType) === 'success' ? 'recovered' : 'answered';
 }
 
-/** What the probe has said of the container's present incarnation. */
+/** The last verdict of the probe for the container's present incarnation. */
 function verdictOf(state: TargetState, name: string, probeType: ProbeType): Result | undefined {
   const record = state.probes[probeName(name, probeType)];
   return record?.containerID === statusOf(state, name)?.containerID ? record?.result : undefined;
@@ -87,7 +90,7 @@ function statusOf(state: TargetState, name: string): ContainerStatus | undefined
   return [...containerStatuses, ...initContainerStatuses].find((status) => status.name === name);
 }
 
-/** Reported as not running any more, with no other ID yet, and its policy has it started again: kubelet would start it now. */
+/** Reported as no longer running, without a new ID, and its policy restarts it: kubelet would start it now. */
 function isHalfDone(state: TargetState, name: string, { containerID, probeType }: RestartRequest): boolean {
   const { restartPolicy } = state.target.spec;
   const container = placedContainers(state.target.spec).find(({ spec }) => spec.name === name);
@@ -109,17 +112,17 @@ function isHalfDone(state: TargetState, name: string, { containerID, probeType }
   }
 }
 
-/** When the request has to be looked at, ms since the epoch; undefined: it waits for a verdict. */
+/** When the request is due for a look, ms since the epoch; undefined: it waits for a verdict. */
 export function requestDueMs(request: RestartRequest, nowMs: number): number | undefined {
   if (request.answered) return undefined;
   return isRequestDue(request, nowMs) ? Math.min(request.nextAtMs, nowMs) : request.nextAtMs;
 }
 
-/** Due as well: a time so far ahead that only a wrong clock can have set it. */
+/** A time too far ahead counts as due: only a wrong clock can have set it. */
 const isRequestDue = ({ nextAtMs, answered }: RestartRequest, nowMs: number): boolean =>
   !answered && (nextAtMs <= nowMs || nextAtMs > nowMs + requestAgainMaxMs + clockSkewMsMax);
 
-/** More doublings would only overflow. */
+/** Further doublings would only overflow. */
 const doublingsMax = 10;
 
 const againAfterMs = (published: number): number =>
@@ -141,8 +144,8 @@ function newRequest(target: TargetRecord, { container, status, probeType }: Fail
 }
 
 /**
- * kubelet's text of the decision (pkg/kubelet/kuberuntime/kuberuntime_manager.go: computePodActions) where a runtime carries it out; with
- * lifecycle `static` a restart is only asked for.
+ * kubelet's text of the decision (pkg/kubelet/kuberuntime/kuberuntime_manager.go: computePodActions) where a runtime
+ * carries it out. With lifecycle `static` a restart is only requested.
  */
 export function restartMessage({ spec }: TargetRecord, container: PlacedContainer, probeType: ProbeType): string {
   const message = `Container ${container.spec.name} failed ${probeType} probe`;

@@ -1,24 +1,27 @@
 /**
- * Who may have a socket when there are not enough. Targets that hang hold theirs until the time-out; shared without a rule, they would
- * soon hold all of them and every healthy target would be late.
+ * The socket budget: which probes get a socket when there are too few. Targets that hang keep theirs until the
+ * time-out; without a rule they would soon hold all sockets, and every healthy target would be late.
  */
 import { handlerOf, type UncheckedHandlers } from './handlers.ts';
 
-/** What is known of a probe's manners: `new` nothing yet, `hanging` it used up its time when it was last asked. */
+/** Backlog class of a probe: `new` has not been probed yet, `hanging` used up its time when it was last probed. */
 export type Manners = 'steady' | 'new' | 'hanging';
 
-/** Descriptors of one process that probes may hold: Lambda gives 1,024, and at the limit nothing works any more. */
+/**
+ * Descriptors that the probes of one process may hold. Lambda allows 1,024, and at that limit nothing works any more.
+ */
 export const descriptorsMax = 700;
 
-/** Which part of them may be held by probes of these manners and worse. */
+/** The part of the budget that this class and those after it may hold together. */
 const partOf: Readonly<Record<Manners, number>> = { steady: 1, new: 0.75, hanging: 0.5 };
 
-/** From the best manners to the worst: each may hold what those after it may, and more. */
+/** From the best class to the worst: each may use what the classes after it may, and more. */
 const mannersInOrder: readonly Manners[] = ['steady', 'new', 'hanging'];
 
 /**
- * What becomes free goes to the probe of the first group that has waited longest. New probes do not come after steady ones: where there are
- * more probes than the process can serve, the steady ones, due again and again, would take every place, and no new one would begin.
+ * A free socket goes to the probe of the first group that has waited longest. New probes are not ranked behind steady
+ * ones: with more probes than the process can serve, steady ones, which are due again and again, would take every
+ * socket, and no new probe would begin.
  */
 export const servedInOrder: readonly (readonly Manners[])[] = [['steady', 'new'], ['hanging']];
 
@@ -26,10 +29,10 @@ export type Taken = { readonly [manners in Manners]: number };
 
 export const nothingTaken: Taken = { steady: 0, new: 0, hanging: 0 };
 
-/** `max`: what all probes together may hold. */
+/** `max`: descriptors that all probes together may hold. */
 type Asked = { readonly manners: Manners; readonly descriptors: number; readonly max: number };
 
-/** Is there room for one more probe of these manners, which needs so many descriptors? */
+/** Whether one more probe of this class, which needs so many descriptors, fits in the budget. */
 export function hasRoom(taken: Taken, { manners, descriptors, max }: Asked): boolean {
   const better = mannersInOrder.slice(0, mannersInOrder.indexOf(manners) + 1);
   return better.every((limit, at) => {
@@ -41,9 +44,9 @@ export function hasRoom(taken: Taken, { manners, descriptors, max }: Asked): boo
 /** File descriptors that a probe in flight may hold. */
 export const descriptorsOf = (probe: UncheckedHandlers): number => handlerOf(probe)?.row.descriptors ?? 1;
 
-/** Timers are a little late, and what just made it will hang next time. */
+/** Timers are a little late, and a probe that barely finished will hang next time. */
 const usedUpPart = 0.9;
 
-/** What a probe that took so long is taken for the next time. */
+/** The class of a probe after an attempt of this duration. */
 export const mannersAfter = (durationMs: number, timeoutMs: number): Manners =>
   durationMs >= usedUpPart * timeoutMs ? 'hanging' : 'steady';

@@ -1,6 +1,6 @@
 /**
- * Which hosts each secret may be sent to. Whoever registers a target chooses the host, so the operator says for each secret where it may
- * go; a secret without a host goes nowhere. See docs/adr/0051-secrets-are-bound-to-hosts.md.
+ * Which hosts each secret may be sent to. The client that registers a target chooses the host, so the operator lists
+ * the hosts of each secret; a secret without a host is sent nowhere. See docs/adr/0051-secrets-are-bound-to-hosts.md.
  */
 import { isIpv4, isIpv6 } from './ip-literal.ts';
 import { portMax, portMin } from './limits.ts';
@@ -11,19 +11,22 @@ export type SecretHost = {
   readonly host: string;
   /** `*.host`: any name below it, but not the name itself. */
   readonly isBelow: boolean;
-  /** Absent: any. */
+  /** Absent: any port. */
   readonly port?: number;
 };
 
-/** By reference, as it stands in a header. */
+/** Keyed by reference, as written in a header. */
 export type SecretHosts = ReadonlyMap<string, readonly SecretHost[]>;
 
-/** What is dialled. */
+/** The address that is dialled. */
 export type Destination = { readonly host: string; readonly port: number };
 
 const nameBytesMax = 253;
 
-/** `HOST`, `HOST:PORT`, `*.HOST`, `*.HOST:PORT`; an IPv6 address in brackets, or bare without a port. Undefined: it is none of these. */
+/**
+ * `HOST`, `HOST:PORT`, `*.HOST`, `*.HOST:PORT`; an IPv6 address in brackets, or bare without a port. Undefined: none of
+ * these.
+ */
 export function secretHost(text: string): SecretHost | undefined {
   const [, bracketed, plain = '', portText] = /^(?:\[([^\]]*)\]|([^:[\]]+))(?::(\d{1,5}))?$/.exec(text) ?? [];
   const isBelow = plain.startsWith('*.');
@@ -35,14 +38,14 @@ export function secretHost(text: string): SecretHost | undefined {
   return { host, isBelow, ...(port !== undefined && { port }) };
 }
 
-/** Host names are those that a resolver is asked for, so anything that is not ASCII has to be given in Punycode. */
+/** A resolver is asked for the name, so a name that is not ASCII has to be given in Punycode. */
 const hostName = /^(?:[a-z0-9_-]+\.)*[a-z0-9_-]+\.?$/;
-/** To Go `127.1` is a name, to others an address: it is most likely a slip. */
+/** Go reads `127.1` as a name, others as an address: it is most likely a mistake. */
 const endsInNumber = /(?:^|\.)\d+\.?$/;
 
 function canonicalHost(text: string): string | undefined {
   if (isIpv4(text)) return text;
-  // WHATWG has one spelling for each address, and none for one with a zone.
+  // WHATWG has one spelling for each address, and refuses one with a zone.
   if (isIpv6(text)) return URL.parse(`http://[${text}]/`)?.hostname.slice(1, -1);
   const name = text.toLowerCase();
   return name.length <= nameBytesMax && hostName.test(name) && !endsInNumber.test(name) ? name : undefined;

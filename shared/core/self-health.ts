@@ -1,6 +1,6 @@
 /**
- * Whether the prober may believe what it sees. Its own network, resolver, descriptors, event loop and clocks can fail, and then every
- * target looks failed; so it examines itself before a failure counts, and while it is in doubt nothing counts at all.
+ * Whether the prober may trust what it sees. When its network, resolver, descriptors, event loop or clocks fail, every
+ * target looks failed. So it checks itself before a failure counts, and while it is in doubt no verdict counts.
  */
 import type { ProbeReport } from './probe-report.ts';
 import type { Attempt, FailureClass } from './types.ts';
@@ -14,9 +14,12 @@ export type DoubtReason =
 
 export type SelfHealth =
   | { readonly kind: 'sound' }
-  /** One bad examination: nothing counts, and the next one decides. A lost packet is not worth an event. */
+  /**
+   * One failed self-check: no verdict counts, and the next self-check decides. One lost packet does not justify an
+   * event.
+   */
   | { readonly kind: 'suspect'; readonly reason: DoubtReason; readonly sinceMs: number }
-  /** Told to everybody. `soundInARow`: examinations since the last bad one. */
+  /** Published as an event. `soundInARow`: self-checks passed since the last failed one. */
   | {
       readonly kind: 'doubtful';
       readonly reason: DoubtReason;
@@ -24,13 +27,13 @@ export type SelfHealth =
       readonly soundInARow: number;
     };
 
-/** What one examination found; undefined: nothing wrong. */
+/** The finding of one self-check; undefined: no fault. */
 export type Finding = DoubtReason | undefined;
 
-/** A network that comes back comes and goes for a while. */
+/** A network that recovers is unstable for a while. */
 const soundInARowMin = 3;
 
-/** The state after one more examination. `nowMs`: wall time. */
+/** The state after one more self-check. `nowMs`: wall time. */
 export function afterExamination(health: SelfHealth, finding: Finding, nowMs: number): SelfHealth {
   switch (health.kind) {
     case 'sound':
@@ -47,33 +50,33 @@ export function afterExamination(health: SelfHealth, finding: Finding, nowMs: nu
   }
 }
 
-/** May a verdict count? */
+/** Whether a verdict may count. */
 export const mayTrust = (health: SelfHealth): boolean => health.kind === 'sound';
 
-/** Of several stalls in so short a time the cause is still there. */
+/** With more stalls than this in so short a time, their cause is still present. */
 const stallsMax = 2;
 const clockJumpMs = 2_000;
 
-/** Wall time that moved against monotonic time by more than anybody corrects it on the way. */
+/** Wall time moved against monotonic time by more than a gradual correction would. */
 export const isClockJump = (jumpMs: number): boolean => Math.abs(jumpMs) > clockJumpMs;
 
-/** Where a probe goes, and so which canaries can speak for its way; a command on this machine goes nowhere. */
+/** Where a probe goes, and so which canaries cover its path; a command on this machine uses no network. */
 export type Reach = 'loopback' | 'network' | 'none';
 
-/** What a canary said: undefined when it answered. */
+/** The answer of a canary. `trouble`: undefined if it answered. */
 export type CanaryAnswer = { readonly reach: Reach; readonly trouble: DoubtReason | undefined };
 
 export type Signs = {
   readonly canaries: readonly CanaryAnswer[];
-  /** Of the probes in question. */
+  /** Reaches of the probes in question. */
   readonly reaches: ReadonlySet<Reach>;
-  /** In the last seconds. */
+  /** Number of stalls in the last seconds. */
   readonly stalls: number;
-  /** How far wall time moved against monotonic time since the last examination. */
+  /** How far wall time moved against monotonic time since the last self-check. */
   readonly jumpMs: number;
 };
 
-/** No canary of a reach, or one that answers: its network is taken as it looks. */
+/** A reach without a canary, or with one that answers, counts as working. */
 export function findingOf({ canaries, reaches, stalls, jumpMs }: Signs): Finding {
   // First, because a stall makes canaries late too.
   if (stalls > stallsMax) return 'EventLoopStalled';
@@ -85,7 +88,7 @@ export function findingOf({ canaries, reaches, stalls, jumpMs }: Signs): Finding
   return undefined;
 }
 
-/** A refusal or a reset is an answer as well: it came from the other end. */
+/** A refusal or a reset counts as an answer: it came from the other end. */
 export function canaryTrouble(
   dialed: { readonly kind: 'connected' } | { readonly kind: 'failed'; failureClass: FailureClass; code?: string },
 ): DoubtReason | undefined {
@@ -105,24 +108,27 @@ export function canaryTrouble(
 
 const descriptorCodes: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EAGAIN']);
 
-/** Of the prober's own troubles only a resolver's has no code of the system's. */
+/** Among the prober's internal errors only a resolver's has no system error code. */
 function proberTrouble(code: string | undefined): DoubtReason {
   if (code === undefined) return 'ResolverUnavailable';
   return descriptorCodes.has(code) ? 'OutOfDescriptors' : 'NetworkUnreachable';
 }
 
-/** By the name as it is written: what a name resolves to is not asked. */
+/** Decided by the name as written; it is not resolved. */
 export function reachOf(host: string): Reach {
   const isLoopback = /^(127\.\d+\.\d+\.\d+|::1|\[::1\]|(.+\.)?localhost\.?)$/i.test(host);
   return isLoopback ? 'loopback' : 'network';
 }
 
-/** Whether a late event loop, and not the target, may have used up a probe's time. */
+/** Whether a late event loop, and not the target, may have used up the probe's time. */
 export const isStall = (lagMs: number): boolean => lagMs >= stallMinMs;
 
 const stallMinMs = 100;
 
-/** What may be the prober's own doing; `changes`: it would change what is known of the target, if it counted. */
+/**
+ * Whether the prober itself may be the cause. `changes`: the report would change the known state of the target, if it
+ * counted.
+ */
 export function needsExamination({ conclusion }: ProbeReport, changes: boolean): boolean {
   if (conclusion.kind === 'result') return conclusion.result === 'failure' && changes;
   return conclusion.failureClass === undefined || !notOfTheNetwork.has(conclusion.failureClass);
@@ -130,7 +136,7 @@ export function needsExamination({ conclusion }: ProbeReport, changes: boolean):
 
 const notOfTheNetwork: ReadonlySet<FailureClass> = new Set(['HANDLER', 'POLICY_DENIED', 'EXEC_START']);
 
-/** The same attempts, and nothing that counts or is told of them. */
+/** The same attempts as a prober error, without an event and without effect on a counter. */
 export function voided<Tried extends Attempt>(report: ProbeReport<Tried>, error: string): ProbeReport<Tried> {
   return { conclusion: { kind: 'error', error, failureClass: 'PROBER' }, attempts: report.attempts };
 }

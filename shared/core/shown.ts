@@ -1,6 +1,6 @@
 /**
- * What is shown of a probe: only what was seen. Until the first verdict, and while a probe cannot be made, its result is `unknown`, and says
- * why; kubelet's initial values stay inside the engine (difference 22).
+ * What is shown of a probe: only what was observed. Until the first verdict, and while a probe cannot be made, its
+ * result is `unknown` with a reason. kubelet's initial values stay inside the engine (difference 22).
  */
 import type { ProbeRecord, ProbeUnknown, TargetRecord, TargetState } from './records.ts';
 import { type ProbeName, specProbes } from './spec.ts';
@@ -13,7 +13,7 @@ export type Shown =
   | { readonly kind: 'verdict'; readonly result: Result }
   | { readonly kind: 'unknown'; readonly reason: UnknownReason; readonly stored?: ProbeUnknown };
 
-/** `containerID`: of the container as it is now. An item of another container says nothing about it. */
+/** `containerID`: of the present container. An item of another container says nothing about it. */
 export function shownOf(record: ProbeRecord | undefined, containerID: string): Shown {
   if (!record) return { kind: 'unknown', reason: 'Quarantined' };
   if (record.unknown) return { kind: 'unknown', reason: record.unknown.reason, stored: record.unknown };
@@ -23,22 +23,22 @@ export function shownOf(record: ProbeRecord | undefined, containerID: string): S
 }
 
 /**
- * Whether the worker of a probe of the spec has ended. One that ended because its probe had left the spec begins anew: from the moment the
- * probe is back it has a worker without a verdict, also while no holder knows.
+ * Whether the worker of a probe in the spec has ended. A worker that ended because its probe had left the spec starts
+ * again: once the probe is back it has a worker without a verdict, even before a holder has noticed.
  */
 export const hasEnded = ({ deletionTimestampMs }: TargetRecord, record: ProbeRecord | undefined): boolean =>
   record?.ended === true && (record.specDigest !== noSpecDigest || deletionTimestampMs !== undefined);
 
-/** The digest of a worker that ended with its spec, or with its target. */
+/** Digest of a worker that ended because its probe left the spec, or with its target. */
 export const noSpecDigest = '';
 
-/** What is published of an item; undefined: there is no verdict, or the worker has ended. */
+/** The published result of an item; undefined: there is no verdict, or the worker has ended. */
 export const publishedResult = ({ unknown, result }: Pick<ProbeRecord, 'unknown' | 'result'>): Result | undefined =>
   unknown ? 'unknown' : result;
 
 export type Unknowns = ReadonlyMap<ProbeName, UnknownReason>;
 
-/** The probes of a target that have a worker and of which nothing is known, in the order of the spec. */
+/** The probes of a target that have a worker and no known result, in the order of the spec. */
 export function unknownsOf(
   { target, probes }: Pick<TargetState, 'target' | 'probes'>,
   containerIDOf: (container: string) => string,

@@ -1,23 +1,30 @@
 /**
- * When a shard is held, and by which message. Time is cut into slots; a message is good for one slot of one shard, and waits in the
- * shard's group until the slot before it is over. Whoever sends it again, late or twice, sends the same.
+ * When a shard is held, and by which message. Time is divided into slots. A message is valid for one slot of one shard
+ * and waits in the shard's group until the previous slot is over. Sending it again, late or twice, sends the same
+ * message.
  */
 import type { ShardMode } from './weight.ts';
 
-/** Lambda ends a run after 15 min; what is left of that is for the start and the end of the run. */
+/** Lambda ends a run after 15 min; the difference is for the start and the end of the run. */
 export const residentSlotMs = 13 * 60_000;
 export const tickSlotMs = 60_000;
 
-/** The next message lies behind the running one before it is needed, and well within the queue's window of deduplication (5 min). */
+/**
+ * The next message queues behind the current one before it is needed, and well within the queue's deduplication window
+ * (5 min).
+ */
 export const residentLeadMs = 4 * 60_000;
-/** A tick's message is not behind anything. Half a slot: whenever in its minute the schedule runs, the run has as much left. */
+/**
+ * A tick's message waits behind no other. Half a slot: whenever in its minute the schedule runs, the run has the same
+ * time left.
+ */
 export const tickLeadMs = tickSlotMs / 2;
 
 const minuteMs = 60_000;
 /** A target's bucket is the first byte of its hash. */
 export const bucketCount = 256;
 
-/** What of a shard decides its slots. */
+/** The fields of a shard that decide its slots. */
 export type SlottedShard = {
   readonly shard: string;
   readonly generation: number;
@@ -27,11 +34,13 @@ export type SlottedShard = {
 };
 
 export type Slot = {
-  /** Its ordinal: comparable within one generation of a shard, since another may have slots of another length. */
+  /**
+   * Its ordinal, comparable within one generation of a shard only: another generation may have slots of another length.
+   */
   readonly slot: number;
   readonly beginMs: number;
   readonly endMs: number;
-  /** Not before then may its message be sent. */
+  /** Its message may not be sent earlier. */
   readonly sendFromMs: number;
 };
 
@@ -39,16 +48,16 @@ export const slotLengthMs = (mode: SlottedShard['mode']): number => (mode === 't
 
 const leadMs = (mode: SlottedShard['mode']): number => (mode === 'tick' ? tickLeadMs : residentLeadMs);
 
-/** Shards end their slots one after the other, spread evenly, so that hand-overs and cold loads do not come all at once. */
+/** Shards end their slots one after the other, evenly spread, so that hand-overs and cold loads do not coincide. */
 const staggerMs = ({ from, mode }: Pick<SlottedShard, 'from' | 'mode'>): number =>
   Math.floor((from * slotLengthMs(mode)) / bucketCount);
 
-/** The slot that is going on. */
+/** The current slot. */
 export function slotAt(shard: Pick<SlottedShard, 'from' | 'mode'>, nowMs: number): Slot {
   return slotOf(shard, Math.floor((nowMs - staggerMs(shard)) / slotLengthMs(shard.mode)));
 }
 
-/** The slot after the one that is going on. */
+/** The slot after the current one. */
 export const slotAfter = (shard: Pick<SlottedShard, 'from' | 'mode'>, { slot }: Slot): Slot => slotOf(shard, slot + 1);
 
 /** The slot with this ordinal. */
@@ -58,14 +67,14 @@ export function slotOf(shard: Pick<SlottedShard, 'from' | 'mode'>, slot: number)
   return { slot, beginMs, endMs: beginMs + lengthMs, sendFromMs: beginMs - leadMs(shard.mode) };
 }
 
-/** Clocks that differ by more are wrong. */
+/** If clocks differ by more, one of them is wrong. */
 export const aheadMsMax = 10_000;
 
-/** Whether the slot's message can have been sent. A slot that has not come was made up by a clock that is ahead. */
+/** Whether the slot's message can have been sent. A slot in the future was computed by a clock that is ahead. */
 export const hasCome = (shard: Pick<SlottedShard, 'from' | 'mode'>, slot: number, nowMs: number): boolean =>
   slotOf(shard, slot).sendFromMs <= nowMs + aheadMsMax;
 
-/** How a message goes through a FIFO queue. */
+/** How a message is routed through a FIFO queue. */
 export type Routing = { readonly group: string; readonly deduplicationId: string };
 
 type Named = Pick<SlottedShard, 'shard' | 'generation'>;
@@ -76,13 +85,13 @@ export const slotRouting = ({ shard, generation }: Named, slot: number): Routing
   deduplicationId: `${shard}/${generation}/${slot}`,
 });
 
-/** The current slot's once more, because nobody seems to have begun it: at most once a minute. */
+/** The current slot's message again, because no run seems to have begun it: at most once a minute. */
 export const repeatedRouting = (named: Named, slot: number, nowMs: number): Routing => ({
   group: named.shard,
   deduplicationId: `${slotRouting(named, slot).deduplicationId}/${minuteOf(nowMs)}`,
 });
 
-/** In a group of its own: the shard's may be locked by a run that nobody hears of. At most one a minute. */
+/** In a separate group: the shard's group may be locked by a run without a beat. At most one a minute. */
 export function rescueRouting({ shard }: Pick<Named, 'shard'>, nowMs: number): Routing {
   const group = `rescue/${shard}/${minuteOf(nowMs)}`;
   return { group, deduplicationId: group };
@@ -90,7 +99,7 @@ export function rescueRouting({ shard }: Pick<Named, 'shard'>, nowMs: number): R
 
 const minuteOf = (nowMs: number): number => Math.floor(nowMs / minuteMs);
 
-/** What RUN shows, of whichever generation. */
+/** The generation and slot in RUN. */
 export type Shown = { readonly generation: number; readonly slot: number };
 
 /** Whether the shard's last claim was for an earlier slot than this one (of this generation). */

@@ -1,4 +1,4 @@
-/** A target's spec as clients write it: of the right shape, without its defaults, possibly in the short form. */
+/** A target's spec as clients write it: of the right shape, without defaults, possibly in the short form. */
 import type { HandlersInput } from './handlers.ts';
 import type { ContainerPort, EnvVar, TargetSpec } from './spec.ts';
 import type { RestartPolicy, RestartPolicyRule } from './types.ts';
@@ -21,7 +21,7 @@ export type ProbesInput = Optional<{
   livenessProbe: ProbeInput;
 }>;
 
-/** An empty name is none. */
+/** An empty name counts as absent. */
 export type PortInput = { readonly containerPort: number } & Optional<Pick<Required<ContainerPort>, 'name'>>;
 
 /** A variable without a value is empty. */
@@ -40,14 +40,17 @@ export type TargetSpecInput = ProbesInput &
   Optional<{
     containers: readonly ContainerInput[];
     initContainers: readonly ContainerInput[];
-    /** Empty: absent. A container's own cannot be empty. */
+    /** Empty counts as absent. A container's policy cannot be empty. */
     restartPolicy: RestartPolicy | '';
   }>;
 
 /** The name of the one container that the short form stands for. */
 const shorthandContainer = 'main';
 
-/** Probes at the top of the spec and no containers: one container, `main`, has them. Other specs come back as they are. */
+/**
+ * Probes at the top of the spec without containers become those of one container, `main`. Other specs are returned
+ * unchanged.
+ */
 export function expandShorthand(input: TargetSpecInput): TargetSpecInput {
   if (!isShorthand(input)) return input;
   const { startupProbe, readinessProbe, livenessProbe, ...rest } = input;
@@ -57,7 +60,7 @@ export function expandShorthand(input: TargetSpecInput): TargetSpecInput {
 export const isShorthand = (input: TargetSpecInput): boolean =>
   (input.containers ?? []).length === 0 && topProbes(input).length > 0;
 
-/** The fields of the short form that the spec has. */
+/** The fields of the short form that the spec uses. */
 export function topProbes(input: ProbesInput): readonly (keyof ProbesInput)[] {
   const fields = ['startupProbe', 'readinessProbe', 'livenessProbe'] as const;
   return fields.filter((field) => input[field] !== undefined);

@@ -1,6 +1,6 @@
 /**
- * The spec of a target, with the field names of a Kubernetes Pod. A stored spec has passed `validateTargetSpec` and carries its
- * defaults, so that a reader never guesses one.
+ * The spec of a target, with the field names of a Kubernetes Pod. A stored spec has passed `validateTargetSpec` and
+ * contains its defaults, so a reader never has to guess one.
  */
 import type { Handlers } from './handlers.ts';
 import type { ContainerKind, ProbeType, RestartPolicy, RestartPolicyRule } from './types.ts';
@@ -37,10 +37,10 @@ export type ContainerSpec = {
 };
 
 export type TargetSpec = {
-  /** What a pod IP is to kubelet: the default address of every probe. */
+  /** The counterpart of kubelet's pod IP: the default address of every probe. */
   readonly host: string;
   readonly restartPolicy: RestartPolicy;
-  /** Who knows the container state: probelet itself (`static`) or whoever reports it (`reported`). */
+  /** Where container states come from: probelet itself (`static`) or a reporter (`reported`). */
   readonly lifecycle: 'static' | 'reported';
   readonly terminationGracePeriodSeconds: number;
   readonly readinessGates: readonly { readonly conditionType: string }[];

@@ -1,18 +1,20 @@
-/** `Target Status Changed`: told when conditions, phase, ready or started differ, with both sides. */
+/**
+ * `Target Status Changed`: published when conditions, phase, ready or started differ, with the status before and after.
+ */
 import { sameValue } from './equality.ts';
 import type { OutboxEvent, ShownStatus, TargetRecord } from './records.ts';
 import type { PodStatus } from './types.ts';
 
 type Change = {
   readonly target: TargetRecord;
-  /** Of the status that is about to be written. */
+  /** Version of the status that is about to be written. */
   readonly version: number;
   readonly before: PodStatus;
   readonly after: PodStatus;
   readonly nowMs: number;
 };
 
-/** One event, or none when nothing that others see has changed. */
+/** One event, or none if nothing visible has changed. */
 export function statusChangedEvent({ target, version, before, after, nowMs }: Change): readonly OutboxEvent[] {
   const [oldStatus, newStatus] = [shownStatus(before), shownStatus(after)];
   if (sameValue(oldStatus, newStatus)) return [];

@@ -3,9 +3,7 @@ import { isCompared } from './condition-owners.ts';
 import { sameValue } from './equality.ts';
 import type { Condition, PodStatus } from './types.ts';
 
-/**
- * Of the conditions only kubelet's own count, and of those neither the times nor the generation. Both statuses must be in normal form.
- */
+/** Compares only kubelet's own conditions, without their times and generation. Both statuses must be in normal form. */
 export function samePodStatus(a: PodStatus, b: PodStatus): boolean {
   const { conditions: conditionsOfA, ...restOfA } = a;
   const { conditions: conditionsOfB, ...restOfB } = b;

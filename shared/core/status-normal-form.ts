@@ -1,13 +1,22 @@
-/** One status, one form: what may not count as a difference is taken out before statuses are compared (kubelet's normalizeStatus). */
+/**
+ * The normal form of a status, without what must not count as a difference, for comparing statuses (kubelet's
+ * normalizeStatus).
+ */
 import type { ContainerSpec, TargetSpec } from './spec.ts';
 import type { Condition, ContainerState, ContainerStatus, PodStatus } from './types.ts';
 
 type Containers = Pick<TargetSpec, 'containers' | 'initContainers'>;
 
-/** What the termination messages of one pod may hold together (pkg/kubelet/container/runtime.go: MaxPodTerminationMessageLogLength). */
+/**
+ * Limit of all termination messages of one pod together (pkg/kubelet/container/runtime.go:
+ * MaxPodTerminationMessageLogLength).
+ */
 const terminationMessagesBytesMax = 12 * 1024;
 
-/** Times cut to seconds, termination messages to their share; containers sorted by name, init containers as in the spec. */
+/**
+ * Cuts times to seconds and termination messages to their share; sorts containers by name, init containers as in the
+ * spec.
+ */
 export function normalStatus(spec: Containers, status: PodStatus): PodStatus {
   const messageBytesMax = messageShare(spec);
   const normal = (entry: ContainerStatus): ContainerStatus => normalContainer(entry, messageBytesMax);
@@ -60,11 +69,11 @@ function normalState(state: ContainerState, messageBytesMax: number): ContainerS
   }
 }
 
-/** At most so many bytes of UTF-8, never half a character. */
+/** At most this many bytes of UTF-8, without a partial character. */
 function cut(text: string, bytesMax: number): string {
   const bytes = new TextEncoder().encode(text);
   if (bytes.length <= bytesMax) return text;
-  // A stream may still go on, so the decoder keeps the half character at the end to itself.
+  // With `stream` the decoder holds back a partial character at the end.
   return new TextDecoder().decode(bytes.subarray(0, bytesMax), { stream: true });
 }
 

@@ -1,4 +1,4 @@
-/** Which container may not leave its terminated state (pkg/kubelet/status: checkContainerStateTransition). */
+/** Which containers may not leave their terminated state (pkg/kubelet/status: checkContainerStateTransition). */
 import { allContainersCouldRestart, containerShouldRestart, isRestartableInit } from './restart-policy.ts';
 import type { ContainerSpec, TargetSpec } from './spec.ts';
 import type { ContainerStatus, PodStatus } from './types.ts';
@@ -11,7 +11,7 @@ export type Refusal = {
   readonly container: string;
 };
 
-/** Undefined: every container of `old` may become what `next` says. */
+/** Undefined: every container of `old` may change to its state in `next`. */
 export function refusedTransition(spec: RestartSpec, old: PodStatus, next: PodStatus): Refusal | undefined {
   if (spec.restartPolicy === 'Always' || allContainersCouldRestart(spec)) return undefined;
   const regular = old.containerStatuses.find((status) => {

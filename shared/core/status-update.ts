@@ -1,4 +1,6 @@
-/** The one step through which every change of a pod's status goes (pkg/kubelet/status: updateStatusInternal). */
+/**
+ * The single function that every change of a pod's status passes through (pkg/kubelet/status: updateStatusInternal).
+ */
 import { isTimed } from './condition-owners.ts';
 import type { TargetSpec } from './spec.ts';
 import { samePodStatus } from './status-equality.ts';
@@ -11,7 +13,7 @@ export type StatusUpdate = {
   /** The status so far, in normal form. */
   readonly old: PodStatus;
   readonly next: PodStatus;
-  /** Also a status that equals the old one is a change. */
+  /** A status that equals the old one also counts as a change. */
   readonly forced?: boolean;
   readonly nowMs: number;
 };
@@ -22,8 +24,8 @@ export type StatusStep =
   | { readonly kind: 'changed'; readonly status: PodStatus };
 
 /**
- * Refuses a terminated container that runs again against its policy; keeps `lastTransitionTime` where a condition's status is the same
- * and `startTime` for ever; brings the status to normal form.
+ * Refuses a terminated container that runs again against its policy. Keeps `lastTransitionTime` of a condition whose
+ * status is unchanged, and `startTime` for ever. Returns the status in normal form.
  */
 export function nextStatus({ spec, old, next, forced = false, nowMs }: StatusUpdate): StatusStep {
   const refusal = refusedTransition(spec, old, next);

@@ -1,7 +1,8 @@
 /**
- * What status-sync does with one target, pure: kubelet's sync loop on an update (pkg/kubelet/kubelet.go: syncLoopIteration, SyncPod;
- * pkg/kubelet/kuberuntime: computePodActions), made level-triggered. It reads everything that is known and says what the status should
- * be, which restarts are asked for, and what is to be told; reading twice or in any order gives the same.
+ * What status-sync does with one target, pure: kubelet's sync loop on an update (pkg/kubelet/kubelet.go:
+ * syncLoopIteration, SyncPod; pkg/kubelet/kuberuntime: computePodActions), made level-triggered. From everything that
+ * is known it decides the status, the restart requests and the events to publish. Reading twice or in another order
+ * gives the same.
  */
 import { sameValue } from './equality.ts';
 import { observe } from './observed.ts';
@@ -16,22 +17,22 @@ import { composeStatus } from './target-status.ts';
 import type { PodStatus, ProbeType } from './types.ts';
 
 export type SyncPlan =
-  /** The grace period has ended: everything of the uid goes. */
+  /** The grace period has ended: all items of the uid are deleted. */
   | { readonly kind: 'purge' }
-  /** Nothing differs from what STATUS says. */
+  /** STATUS is up to date. */
   | { readonly kind: 'settled' }
   | {
       readonly kind: 'write';
       /** To be written on condition of the version read. */
       readonly record: StatusRecord;
-      /** The part of its outbox to publish after that; the rest is for those who wrote it. */
+      /** The entries of its outbox to publish afterwards; the others belong to their writers. */
       readonly publish: readonly OutboxEvent[];
-      /** Counts once the outbox is empty. */
+      /** Valid once the outbox is empty. */
       readonly acked: StatusRecord['acked'];
       readonly events: readonly EventRecord[];
     };
 
-/** `published`: entries of the outbox, by name, that the caller has published and not removed yet. */
+/** `published`: entries of the outbox, by name, that the caller has published and not yet removed. */
 export function planSync(state: TargetState, nowMs: number, published: ReadonlySet<string> = new Set()): SyncPlan {
   const { target, status: old } = state;
   if (graceEnded(target, nowMs)) return { kind: 'purge' };
@@ -51,7 +52,7 @@ export function planSync(state: TargetState, nowMs: number, published: ReadonlyS
   const publish = outbox.filter((event) => !others.has(entryName(event)));
   const record: StatusRecord = { ...next, status, outbox };
   const acked = Object.fromEntries(Object.entries(state.probes).map(([name, probe]) => [name, probe.version]));
-  // While others have something to publish, so have they to ack.
+  // While the outbox has entries of other writers, those writers also ack.
   const isAcked = sameValue(acked, old.acked) || outbox.length > 0;
   if (sameValue(record, old) && isAcked && publish.length === 0) return { kind: 'settled' };
   return {
@@ -65,7 +66,7 @@ export function planSync(state: TargetState, nowMs: number, published: ReadonlyS
 
 type SyncInput = Pick<TargetState, 'target' | 'status'> & { readonly report?: TargetState['report'] | undefined };
 
-/** When this target needs status-sync next although nothing happens to it, ms since the epoch; undefined: never. */
+/** When this target next needs status-sync even if nothing happens to it, ms since the epoch; undefined: never. */
 export function nextSyncMs(state: SyncInput, nowMs: number): number | undefined {
   const { target, report, status } = state;
   const behind =
@@ -83,7 +84,10 @@ export function nextSyncMs(state: SyncInput, nowMs: number): number | undefined 
 const graceEnded = ({ deletionTimestampMs }: TargetRecord, nowMs: number): boolean =>
   deletionTimestampMs !== undefined && deletionTimestampMs <= nowMs;
 
-/** kubelet's computePodActions: a running container with a liveness or startup failure is killed; a terminating pod restarts nothing. */
+/**
+ * kubelet's computePodActions: a running container with a liveness or startup failure is killed; a terminating pod
+ * restarts no container.
+ */
 function failingContainers(state: TargetState): readonly Failing[] {
   if (state.target.deletionTimestampMs !== undefined) return [];
   const { containerStatuses, initContainerStatuses } = observe(state);
@@ -104,7 +108,7 @@ function hasFailed(state: TargetState, container: PlacedContainer, containerID: 
   return record.result === 'failure' && record.containerID === containerID;
 }
 
-/** Once per containerID and episode, as the request is first made. */
+/** Recorded once per containerID and episode, when the request is first made. */
 function requestEvents(state: TargetState, failing: readonly Failing[], nowMs: number): readonly Unnamed[] {
   const { target, status } = state;
   return failing
@@ -122,7 +126,7 @@ function requestEvents(state: TargetState, failing: readonly Failing[], nowMs: n
     );
 }
 
-/** Restarts of static containers that were reported since the status was last written. */
+/** Restarts of static containers that were reported since the last write of the status. */
 function restartEvents({ target, status: old }: TargetState, next: PodStatus, nowMs: number): readonly Unnamed[] {
   if (target.spec.lifecycle !== 'static') return [];
   const before = [...old.status.containerStatuses, ...old.status.initContainerStatuses];
@@ -149,7 +153,10 @@ type Unnamed = Omit<EventRecord, 'id'>;
 const timeDigits = 14;
 const placeDigits = 3;
 
-/** Ids sort as the story goes: in the same millisecond after the results that were acted on, then in the order given. */
+/**
+ * Ids sort in the order of the event history: within one millisecond after the results that led to them, then in the
+ * order given.
+ */
 function withId(event: Unnamed, place: number): EventRecord {
   const time = String(event.timeMs).padStart(timeDigits, '0');
   return { ...event, id: `${time}#~${String(place).padStart(placeDigits, '0')}#${event.containerID}#${event.reason}` };

@@ -1,6 +1,6 @@
 /**
- * The status of a target as it is stored, shown and published: what is observed, and conditions that say Unknown where nothing was seen
- * (difference 22).
+ * The status of a target as it is stored, shown and published: the observed state, and conditions that are Unknown
+ * where nothing was observed (difference 22).
  */
 import { isCompared } from './condition-owners.ts';
 import { containersReadyCondition, podInitializedCondition, podReadyCondition } from './conditions.ts';
@@ -12,7 +12,10 @@ import { type ProbeName, specProbes, type TargetSpec } from './spec.ts';
 import { nextStatus, type StatusStep } from './status-update.ts';
 import type { Condition, PodStatus } from './types.ts';
 
-/** The whole status: what is observed, its conditions, and what the previous status decides (times, illegal transitions). */
+/**
+ * The whole status: the observed state, its conditions, and the effect of the previous status (times, illegal
+ * transitions).
+ */
 export function composeStatus(state: TargetState, nowMs: number): PodStatus {
   const old = asOfSpec(state.target.spec, state.status.status);
   const step = statusStep(state, old, nowMs);
@@ -43,13 +46,16 @@ function asTakenLast({ report, ...state }: TargetState, status: PodStatus): Targ
   return report ? { ...state, report: { ...report, phase, initContainerStatuses, containerStatuses } } : state;
 }
 
-/** A condition that others own is theirs to change: alone it makes no other status of kubelet's, and is shown all the same. */
+/**
+ * Adds conditions of other owners. A change of one alone does not count as a change for kubelet, but is shown all the
+ * same.
+ */
 function withForeign(status: PodStatus, foreign: readonly Condition[]): PodStatus {
   const kept = status.conditions.filter(({ type }) => isCompared(type));
   return { ...status, conditions: [...foreign.filter(({ type }) => !isCompared(type)), ...kept] };
 }
 
-/** The status of a target in the moment of its registration: every static container runs, nothing is probed yet. */
+/** The status of a target at its registration: every static container runs, no probe has been made. */
 export function initialStatus(target: TargetRecord, nowMs: number): StatusRecord {
   const blank: StatusRecord = {
     uid: target.uid,
@@ -67,7 +73,10 @@ export function initialStatus(target: TargetRecord, nowMs: number): StatusRecord
   return { ...blank, status: composeStatus({ target, status: blank, probes }, nowMs) };
 }
 
-/** The conditions of a target whose probes are as its items say, but for those in `late`, of which nothing is known either. */
+/**
+ * The conditions of a target with the probe results of its items, except that the probes in `late` also count as
+ * unknown.
+ */
 export function conditionsOf(state: TargetState, late: Unknowns): readonly Condition[] {
   const observed = observe(state);
   const unknowns = new Map([...unknownsOf(state, containerIDsOf(observed)), ...late]);
@@ -76,7 +85,9 @@ export function conditionsOf(state: TargetState, late: Unknowns): readonly Condi
 
 type Seen = { readonly observed: Observed; readonly unknowns: Unknowns };
 
-/** Those of others first. A condition is Unknown unless it is False even if every unknown probe were to succeed. */
+/**
+ * Foreign conditions come first. A condition is Unknown unless it would be False even if every unknown probe succeeded.
+ */
 function conditionsBy(state: TargetState, { observed, unknowns }: Seen): readonly Condition[] {
   const { target } = state;
   const foreign = foreignConditions(state);
@@ -92,8 +103,8 @@ function conditionsBy(state: TargetState, { observed, unknowns }: Seen): readonl
 }
 
 /**
- * kubelet starts ordinary containers once every sidecar has started, so one that runs proves that the pod is initialized. A static container
- * counts as running from its registration on and proves nothing.
+ * kubelet starts ordinary containers once every sidecar has started, so a running one proves that the pod is
+ * initialized. A static container counts as running from its registration on and proves nothing.
  */
 function initializedBy({ target, status }: TargetState, observed: Observed): Condition {
   const input = conditionsInput(target, observed);
@@ -102,7 +113,7 @@ function initializedBy({ target, status }: TargetState, observed: Observed): Con
   return podInitializedCondition(judged, status.status.conditions);
 }
 
-/** As if every unknown probe had succeeded. */
+/** The state if every unknown probe had succeeded. */
 function hopeful(state: TargetState, { observed, unknowns }: Seen): TargetState {
   const containerIDOf = containerIDsOf(observed);
   const probes: Record<ProbeName, ProbeRecord> = { ...state.probes };
@@ -116,7 +127,10 @@ function hopeful(state: TargetState, { observed, unknowns }: Seen): TargetState 
 
 type Doubt = { readonly reason: string; readonly message: string };
 
-/** Why it is not known whether the target is ready. One that has no probe at all, and no runtime that reports, is never asked. */
+/**
+ * Why the readiness of the target is not known. A target without any probe and without a runtime that reports has no
+ * result at all.
+ */
 function doubtOf({ spec }: TargetRecord, unknowns: Unknowns): Doubt | undefined {
   if (spec.lifecycle === 'static' && specProbes(spec).length === 0)
     return { reason: 'NoProbes', message: 'no container has a probe' };
@@ -154,6 +168,6 @@ const observedStatus = ({
 
 const ownTypes: readonly string[] = ['Initialized', 'ContainersReady', 'Ready'];
 
-/** Conditions that others own: readiness gates come with the report. */
+/** Conditions of other owners: readiness gates come with the report. */
 const foreignConditions = ({ report }: TargetState): readonly Condition[] =>
   (report?.conditions ?? []).filter(({ type }) => !ownTypes.includes(type));

@@ -1,20 +1,21 @@
 /**
- * When a worker probes: kubelet's ticker and manual trigger (pkg/kubelet/prober/worker.go, `run`) as a state machine. The origin is an
- * argument, so that the same rules run from a worker's start (kubelet) or from a hashed phase (the product).
+ * When a worker probes: kubelet's ticker and manual trigger (pkg/kubelet/prober/worker.go, `run`) as a state machine.
+ * The origin is an argument, so the same rules apply from a worker's start (kubelet) and from a hashed phase (the
+ * product).
  *
- * Use: `passTime` to now, then of `readyWakes` take one with `takeWake` and probe; with none ready wait until `dueMs`. Which one, where
- * both are ready, is chance in Go and here the caller's choice.
+ * Use: `passTime` to now, then take one of `readyWakes` with `takeWake` and probe. If none is ready, wait until
+ * `dueMs`. If both are ready, Go chooses at random; here the caller chooses.
  */
 
 export type Ticker = {
   readonly periodMs: number;
-  /** The next tick that has not come yet. */
+  /** The next tick. */
   readonly nextTickMs: number;
-  /** A tick came and nobody has taken it: one at most is held, later ones are dropped. */
+  /** A tick has come and was not taken: at most one is held, later ones are dropped. */
   readonly tickHeld: boolean;
-  /** A trigger came and nobody has taken it: triggers coalesce. */
+  /** A trigger has come and was not taken: triggers coalesce. */
   readonly triggerHeld: boolean;
-  /** Set while the ticks are off this phase and on the way back to it. */
+  /** Set while the ticks are off this phase and returning to it. */
   readonly returningTo?: Phased;
   /** Tick mode: nothing ticks until a run plans it. */
   readonly resting?: Resting;
@@ -55,7 +56,7 @@ export function takeWake(ticker: Ticker, wake: Wake, nowMs: number): Ticker {
   }
 }
 
-/** A tick that was taken late: the next one is at least 0.9 period away, and not much more than one. */
+/** After a tick that was taken late: the next one is at least 0.9 period away, and not much more than one period. */
 export function spaceOut(ticker: Ticker, nowMs: number): Ticker {
   const { periodMs, nextTickMs } = ticker;
   return towards({ phaseMs: nextTickMs % periodMs, periodMs }, ticker, nowMs);
@@ -65,8 +66,8 @@ export function spaceOut(ticker: Ticker, nowMs: number): Ticker {
 const stepLateMs = 2_500;
 
 /**
- * The next tick on the way back to a phase: its first instant that is 0.9 period away, or, where that is too far, no instant of it but
- * 0.9 period from now. Each such step comes a tenth of a period nearer to the phase.
+ * The next tick on the return to a phase: its first instant at least 0.9 period away, or, if that is too far, 0.9
+ * period from now without an instant. Each such step comes a tenth of a period nearer to the phase.
  */
 function towards(phased: Phased, { returningTo: _, ...ticker }: Ticker, nowMs: number): Ticker {
   const soonestMs = Math.ceil(nowMs + gapMin * phased.periodMs);
@@ -75,12 +76,15 @@ function towards(phased: Phased, { returningTo: _, ...ticker }: Ticker, nowMs: n
   return { ...ticker, nextTickMs: soonestMs, returningTo: phased };
 }
 
-/** The probe of this tick came to nothing: it is to run again as soon as it can. */
+/** The probe of this tick had no result: it runs again as soon as possible. */
 export function oweTick(ticker: Ticker): Ticker {
   return ticker.tickHeld ? ticker : { ...ticker, tickHeld: true };
 }
 
-/** Tick mode, where a probe is begun once a run: `probedAtMs` is when; absent: it was loaded. Triggers are held as ever. */
+/**
+ * Tick mode, where a probe begins once a run. `probedAtMs`: when it began; absent: it was only loaded. Triggers are
+ * held as usual.
+ */
 export function restTicker({ returningTo: _, ...ticker }: Ticker, probedAtMs?: number): Ticker {
   return { ...ticker, tickHeld: false, resting: probedAtMs === undefined ? {} : { probedAtMs } };
 }
@@ -90,10 +94,13 @@ export function plannedTicker({ resting: _, returningTo: __, ...ticker }: Ticker
   return { ...ticker, tickHeld: false, nextTickMs: beginMs };
 }
 
-/** Periods that a tick is away at most, when it was set last. */
+/** A tick is at most this many periods ahead when it is set. */
 const awayMax = 2;
 
-/** Wall time jumped to `nowMs`: a tick that was so far away still is. One that was set after the jump comes not much later for it. */
+/**
+ * Wall time jumped to `nowMs`: the distance of a tick stays the same. A tick that was set after the jump moves only a
+ * little.
+ */
 export function shiftTicker(ticker: Ticker, jumpMs: number, nowMs: number): Ticker {
   const { periodMs } = ticker;
   const shiftedMs = ticker.nextTickMs + jumpMs;
@@ -103,7 +110,7 @@ export function shiftTicker(ticker: Ticker, jumpMs: number, nowMs: number): Tick
   return { ...ticker, ...resting, nextTickMs: shiftedMs - tooFar * periodMs };
 }
 
-/** When there is something to take: now, with the next tick, or, at rest, never. */
+/** When there is a wake to take: now, with the next tick, or, at rest, never. */
 export function dueMs(ticker: Ticker, nowMs: number): number {
   if (ticker.tickHeld || ticker.triggerHeld) return nowMs;
   return ticker.resting ? Number.POSITIVE_INFINITY : ticker.nextTickMs;
@@ -117,7 +124,7 @@ export function phaseOf(hash32: number, periodMs: number): Phased {
   return { phaseMs: hash32 % periodMs, periodMs };
 }
 
-/** The least part of a period between two probes of the ticker's. */
+/** The least part of a period between two probes of the ticker. */
 export const gapMin = 0.9;
 
 /** A new target is probed at once, then at its first instant at least 0.9 period later. */
@@ -126,22 +133,27 @@ export function newTargetTicker(nowMs: number, phased: Phased): Ticker {
   return { periodMs: phased.periodMs, nextTickMs, tickHeld: true, triggerHeld: false };
 }
 
-/** A loaded one has been probed by whoever held it before: it waits for its instant. A trigger shifts it until the next load. */
+/**
+ * The previous holder has probed a loaded target, so it waits for its instant. A trigger shifts it until the next load.
+ */
 export function loadedTicker(nowMs: number, phased: Phased): Ticker {
   const nextTickMs = firstInstant(nowMs, phased);
   return { periodMs: phased.periodMs, nextTickMs, tickHeld: false, triggerHeld: false };
 }
 
-/** How far the clocks of two holders may be apart: of the same instant one is so much later than the other. */
+/** How far the clocks of two holders may differ: the same instant is that much later for one of them. */
 const skewMs = 4_000;
-/** How late an instant may be served that came while nobody held the shard: after a planned hand-over, and after a crash. */
+/**
+ * How late an instant may be served that passed while the shard had no holder: after a planned hand-over, and after a
+ * crash.
+ */
 const lateMax = { plannedMs: 5_000 - skewMs, crashMs: 25_000 - skewMs } as const;
-/** Nobody held the shard for longer than a planned hand-over takes: the holder has crashed. */
+/** If the shard had no holder for longer than a planned hand-over takes, the holder has crashed. */
 const plannedMs = 15_000;
 
 /**
- * A loaded one that nobody may have probed since `unheldSinceMs`: where waiting for its next instant would serve a missed one too late it
- * probes at once. The others wait, so that a hand-over is no herd.
+ * A loaded target that may not have been probed since `unheldSinceMs`. It probes at once if its next instant would make
+ * up for a missed one too late. Otherwise it waits, so that a hand-over does not probe all targets at once.
  */
 export function takenOverTicker(nowMs: number, phased: Phased, unheldSinceMs: number): Ticker {
   const waiting = loadedTicker(nowMs, phased);
@@ -152,14 +164,14 @@ export function takenOverTicker(nowMs: number, phased: Phased, unheldSinceMs: nu
 }
 
 /**
- * Off its phase (after a trigger, a jump of the clock, a take-over), which whoever takes it over would wait for: where that is later than the
- * next tick it is owed a probe.
+ * Whether a probe off its phase (after a trigger, a clock jump or a take-over) is pending at a hand-over. The next
+ * holder waits for the phase; if that is later than the next tick, it has to make the probe at once.
  */
 export function isOwedAtHandover({ nextTickMs }: Ticker, nowMs: number, phased: Phased): boolean {
   return firstInstant(nowMs, phased) - nextTickMs > lateMax.plannedMs;
 }
 
-/** A loaded one whose last probe came to nothing: it probes at once, and goes back to its phase. */
+/** A loaded target whose last probe had no result: it probes at once, then returns to its phase. */
 export function owedTicker(nowMs: number, phased: Phased): Ticker {
   return { ...loadedTicker(nowMs, phased), tickHeld: true, returningTo: phased };
 }

@@ -1,9 +1,9 @@
-/** The words of the probe engine. They are kubelet's; nothing in this folder imports anything outside it. */
+/** The terms of the probe engine. They are kubelet's; no file of this folder imports anything outside it. */
 
 /** What the results cache holds for one container and probe type. */
 export type Result = 'success' | 'failure' | 'unknown';
 
-/** What one attempt of a prober says when it does not err. A warning counts as success, unknown as failure. */
+/** The outcome of one attempt of a prober without an error. A warning counts as success, unknown as failure. */
 export type ProbeOutcome = 'success' | 'warning' | 'failure' | 'unknown';
 
 export type ProbeType = 'liveness' | 'readiness' | 'startup';
@@ -43,11 +43,11 @@ export type ContainerStatus = {
   readonly name: string;
   /** `scheme://id`; empty while the container has none. */
   readonly containerID: string;
-  /** Absent: no state is known at all. */
+  /** Absent: no state is known. */
   readonly state?: ContainerState;
   readonly lastState?: ContainerState;
   readonly ready: boolean;
-  /** null: nobody has said yet. Differs from false. */
+  /** null: not reported yet, which differs from false. */
   readonly started: boolean | null;
   readonly restartCount: number;
 };
@@ -74,7 +74,7 @@ export type PodStatus = {
   readonly containerStatuses: readonly ContainerStatus[];
 };
 
-/** kubelet's feature switch and its own start, which some rules compare with a container's start. */
+/** kubelet's feature switch and its start, which some rules compare with a container's start. */
 export type Era = {
   /** true: every newly seen container gets its initial value (the product). false: rules [G] of the vectors. */
   readonly changeContainerStatusOnKubeletRestart: boolean;
@@ -116,7 +116,7 @@ export type PhaseTimings = {
   readonly totalMs: number;
 };
 
-/** One attempt of a prober. `error` set: a prober error, whose outcome is thrown away after the retries. */
+/** One attempt of a prober. `error` set: a prober error, whose outcome is discarded after the retries. */
 export type Attempt = {
   readonly outcome: ProbeOutcome;
   readonly output: string;

@@ -1,2 +1,2 @@
-/** The release whose behaviour is reproduced, as targets see it. */
+/** The Kubernetes release whose behaviour is reproduced, as targets see it. */
 export const userAgent = 'kube-probe/1.36';

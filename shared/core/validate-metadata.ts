@@ -1,4 +1,4 @@
-/** The rules of a target's metadata, and of the size of the whole. */
+/** The rules of a target's metadata, and of the size of the whole manifest. */
 import { at, atMost, type FieldProblem, unless } from './field-problem.ts';
 import {
   annotationsBytesMax,
@@ -44,13 +44,13 @@ export function metadataProblems({ namespace, name, labels = {}, annotations = {
   ];
 }
 
-/** What the client sent must fit the TARGET item beside what the server adds. */
+/** The client's input must fit into the TARGET item together with what the server adds. */
 export function sizeProblems(target: { readonly metadata: MetadataInput; readonly spec: object }): Problems {
   const bytesMax = itemBytesMax - itemBytesReserved;
   return unless(bytesOf(JSON.stringify(target)) <= bytesMax, '', `must be at most ${bytesMax} bytes of JSON`);
 }
 
-/** Kubernetes looks at an annotation's key in lower case, so that its prefix may have capitals, which a label's may not. */
+/** Kubernetes compares an annotation's key in lower case, so its prefix may have capitals, which a label's may not. */
 const isAnnotationKey = (key: string): boolean => isQualifiedName(key.toLowerCase());
 
 type TextsRules = {

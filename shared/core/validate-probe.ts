@@ -1,4 +1,7 @@
-/** The rules of one probe: Kubernetes' (pkg/apis/core/validation) and the product's own limits. Those of a handler stand in its row. */
+/**
+ * The rules of one probe: Kubernetes' (pkg/apis/core/validation) and the product's limits. The rules of a handler are
+ * in its row.
+ */
 import { at, type FieldProblem, inRange, listed, type Range, unless } from './field-problem.ts';
 import { handlerKinds, handlers } from './handlers.ts';
 import {
@@ -13,7 +16,7 @@ import type { ProbeType } from './types.ts';
 
 type Problems = readonly FieldProblem[];
 
-/** Where a probe stands, and its type. */
+/** The JSON pointer of a probe, and its type. */
 export type ProbePlace = { readonly probeType: ProbeType; readonly pointer: string };
 
 export function probeProblems(probe: ProbeInput, place: ProbePlace): Problems {
@@ -30,7 +33,7 @@ export function probeProblems(probe: ProbeInput, place: ProbePlace): Problems {
   ];
 }
 
-/** To Kubernetes 0 is absent wherever there is a default: Go clients and charts write it. */
+/** Where there is a default, Kubernetes reads 0 as absent: Go clients and charts write it. */
 const ranges = {
   initialDelaySeconds: { min: 0, max: initialDelaySecondsMax },
   periodSeconds: { min: 0, max: periodSecondsMax },

@@ -1,4 +1,4 @@
-/** Decides whether a spec can be stored, and in what form. Nothing of a refused spec is. */
+/** Decides whether a spec can be stored, and in what form. A refused spec is not stored in part. */
 import { defaultTargetSpec } from './default-target.ts';
 import { at, atMost, type FieldProblem, inRange, unique, unless } from './field-problem.ts';
 import { hostDetail } from './host-detail.ts';
@@ -35,7 +35,10 @@ export type ValidatedSpec =
   | { readonly kind: 'valid'; readonly spec: TargetSpec }
   | { readonly kind: 'invalid'; readonly problems: Problems };
 
-/** All problems at once, each with the field as the client wrote it, also in the short form; or the spec with its defaults. */
+/**
+ * All problems at once, each at the field as the client wrote it, also in the short form; or the spec with its
+ * defaults.
+ */
 export function validateTargetSpec(input: TargetSpecInput): ValidatedSpec {
   const expanded = expandShorthand(input);
   const problems = specProblems(expanded);
@@ -44,8 +47,8 @@ export function validateTargetSpec(input: TargetSpecInput): ValidatedSpec {
 }
 
 /**
- * The PROBE items that a target would have must fit one purge: those of its new spec and those it already has, since an item of a removed
- * probe stays until the target is purged.
+ * The PROBE items of a target must fit into one purge: those of its new spec and those that exist, because the item of
+ * a removed probe stays until the target is purged.
  */
 export function probeItemsProblems(existing: readonly ProbeName[], spec: TargetSpec): Problems {
   const names = new Set([...existing, ...specProbes(spec).map(({ name }) => name)]);
@@ -68,13 +71,13 @@ function specProblems(spec: TargetSpecInput): Problems {
   ];
 }
 
-/** Kubernetes takes a negative one for 1. */
+/** Kubernetes replaces a negative value by 1. */
 function gracePeriodProblems(seconds: number | undefined): Problems {
   const valid = seconds === undefined || seconds <= gracePeriodSecondsMax;
   return unless(valid, '/spec/terminationGracePeriodSeconds', `must be at most ${gracePeriodSecondsMax}`);
 }
 
-/** A target is something with an address, also when its probes happen to name hosts of their own. */
+/** A target needs an address, even when all its probes name hosts. */
 function hostProblems(spec: TargetSpecInput): Problems {
   if (!spec.host) return [{ pointer: '/spec/host', detail: 'must be set: a target has an address' }];
   return isHost(spec.host) ? [] : [{ pointer: '/spec/host', detail: hostDetail(spec.host) }];
@@ -180,7 +183,7 @@ function rulesProblems({ restartPolicy, restartPolicyRules = [] }: ContainerInpu
   ];
 }
 
-/** A code that no process ends with, or none at all, matches nothing; Kubernetes takes it. */
+/** A rule whose codes no process can end with, or without codes, never matches; Kubernetes accepts it. */
 function ruleProblems({ values }: RestartPolicyRule, pointer: string): Problems {
   return [
     ...atMost(values.length, exitCodesMax, pointer),

@@ -1,14 +1,14 @@
 /**
- * What the targets of a bucket ask of their holder, known from their specs alone: constant work, whatever their health. Two things run
- * out in a process: CPU, and descriptors for what is in flight.
+ * What the targets of a bucket require of their holder, computed from their specs alone: a constant load, whatever
+ * their health. A process can run out of two things: CPU, and descriptors for probes in flight.
  */
 import { handlerOf, probeCpuMs } from './handlers.ts';
 import { tickSlotMs } from './slots.ts';
 import { type Probe, specProbes, type TargetSpec } from './spec.ts';
 
 /**
- * How a shard is held. `resident`: all the time, since some period is below a minute. `tick`: once a minute. `idle`: not at all, since it
- * has no targets.
+ * How a shard is held. `resident`: all the time, because some period is below a minute. `tick`: once a minute. `idle`:
+ * not held, because it has no targets.
  */
 export type ShardMode = 'idle' | 'tick' | 'resident';
 
@@ -16,12 +16,12 @@ export type BucketWeight = {
   readonly targets: number;
   /** Share of one vCPU. */
   readonly cpu: number;
-  /** Probes in flight while none of them is answered, each with its descriptor. */
+  /** Probes in flight while no target answers, each with its descriptor. */
   readonly sockets: number;
   readonly mode: ShardMode;
 };
 
-/** Raised with every change below or of what is noted with a weight, so that stored weights are made anew. */
+/** Raised with every change below or of the data stored with a weight, so that stored weights are recomputed. */
 export const weightFormula = 2;
 
 /** Below this period a run a slot is not enough. */
@@ -44,7 +44,7 @@ export function sumOf(weights: readonly BucketWeight[]): BucketWeight {
   );
 }
 
-/** A target without probes has a holder too: its timekeeper. */
+/** A target without probes needs a holder too, as its timekeeper. */
 function targetWeight(spec: TargetSpec): BucketWeight {
   const target: BucketWeight = { targets: 1, cpu: 0, sockets: 0, mode: 'tick' };
   return sumOf([target, ...specProbes(spec).map(({ probe }) => probeWeight(probe))]);
@@ -55,13 +55,16 @@ function probeWeight(probe: Probe): BucketWeight {
   return {
     targets: 0,
     cpu: cpuMs(probe) / 1_000 / periodSeconds,
-    // A probe is in flight once at most.
+    // At most one execution of a probe is in flight.
     sockets: Math.min(1, timeoutSeconds / periodSeconds),
     mode: periodSeconds < tickPeriodSecondsMin ? 'resident' : 'tick',
   };
 }
 
-/** What one probe takes of one vCPU. Without a handler it is a prober error, which costs no more than the cheapest probe. */
+/**
+ * CPU of one probe, ms of one vCPU. Without a handler it is a prober error, which costs no more than the cheapest
+ * probe.
+ */
 export function cpuMs(probe: Probe): number {
   const found = handlerOf(probe);
   return probeCpuMs[found ? found.row.cost(found.handler) : 'tcp'];

@@ -1,6 +1,7 @@
 /**
- * One probe worker: kubelet's `doProbe` (pkg/kubelet/prober/worker.go), cut where it asks the prober. `decideGate` is what comes before
- * the cut, `reduce` what comes after; both are pure. The numbers in the comments are the rules of docs/semantics.md.
+ * One probe worker: kubelet's `doProbe` (pkg/kubelet/prober/worker.go), split where it calls the prober. `decideGate`
+ * is the part before the call, `reduce` the part after it; both are pure. The numbers in the comments are the rules of
+ * docs/semantics.md.
  */
 import { emptyContainerID, parseContainerID } from './container-id.ts';
 import { containerShouldRestart, restartsAllContainers } from './restart-policy.ts';
@@ -22,24 +23,24 @@ export type Worker = {
   readonly containerID: string;
   readonly lastResult?: Result;
   readonly resultRun: number;
-  /** After a liveness failure or any startup verdict nothing is probed until a new container appears. */
+  /** After a liveness failure or any startup verdict the worker does not probe until a new container appears. */
   readonly onHold: boolean;
 };
 
 export const newWorker: Worker = { containerID: '', resultRun: 0, onHold: false };
 
-/** What a step asks of the results cache, in order. */
+/** What a step does with the results cache, in order. */
 export type CacheAction =
   | { readonly kind: 'remove'; readonly containerID: string }
   | {
       readonly kind: 'set';
       readonly containerID: string;
       readonly result: Result;
-      /** kubelet's initial value of a new container: no probe gave it. */
+      /** kubelet's initial value of a new container, which no probe gave. */
       readonly initial?: true;
     };
 
-/** The fixed side of a worker. */
+/** The fixed part of a worker. */
 export type WorkerSpec = {
   readonly probeType: ProbeType;
   readonly initialDelaySeconds: number;
@@ -49,7 +50,10 @@ export type WorkerSpec = {
   readonly restartPolicy: RestartPolicy;
   readonly containerRestartPolicy?: RestartPolicy;
   readonly restartPolicyRules?: readonly RestartPolicyRule[];
-  /** Lifecycle `static`: no runtime acts on a verdict, so the worker probes on, and a new container counts anew (difference 9). */
+  /**
+   * Lifecycle `static`: no runtime acts on a verdict, so the worker continues to probe, and a new container starts with
+   * fresh counters (difference 9).
+   */
   readonly probesOn?: boolean;
 };
 
@@ -63,7 +67,7 @@ export type PodView = {
   readonly container?: ContainerStatus;
 };
 
-/** Why nothing was probed; shown by the API, never acted on. */
+/** Why no probe was made; shown by the API, never acted on. */
 export type SkipReason =
   | 'NoStatus'
   | 'PodTerminal'
@@ -86,7 +90,7 @@ export type Gate =
 
 export type Step = { readonly worker: Worker; readonly actions: readonly CacheAction[] };
 
-/** kubelet gives a container that started this long before it the benefit of the doubt (rule [G]). */
+/** kubelet lets a container that started this long before it keep its readiness (rule [G]). */
 const kubeletRestartGraceMs = 10_000;
 
 const initialResult: Readonly<Record<ProbeType, Result>> = {
@@ -96,9 +100,9 @@ const initialResult: Readonly<Record<ProbeType, Result>> = {
 };
 
 /**
- * Rules 1 to 8: may this worker probe now? `pod` undefined: no status is known.
- * `nowMs` is wall time. To kubelet a container that starts in the future has run for less than any delay, 0 included; a caller whose clocks
- * may disagree passes a `nowMs` that is not before the start.
+ * Rules 1 to 8: whether this worker may probe now. `pod` undefined: no status is known. `nowMs` is wall time. For
+ * kubelet a container that starts in the future has run for less than any delay, 0 included; a caller whose clocks may
+ * disagree passes a `nowMs` that is not before the start.
  */
 export function decideGate(spec: WorkerSpec, worker: Worker, pod: PodView | undefined, nowMs: number, era: Era): Gate {
   if (!pod) return { kind: 'skip', reason: 'NoStatus', worker, actions: [] };
@@ -126,7 +130,7 @@ export function decideGate(spec: WorkerSpec, worker: Worker, pod: PodView | unde
 }
 
 /**
- * Rules 10 to 12: what a probed result does. A prober error never comes here: it moves nothing.
+ * Rules 10 to 12: the effect of a result. A prober error is never passed in: it changes nothing.
  * @param result success or failure; a warning is a success, unknown a failure (see `prober`).
  */
 export function reduce(spec: WorkerSpec, worker: Worker, result: Result): Step {
@@ -140,9 +144,12 @@ export function reduce(spec: WorkerSpec, worker: Worker, result: Result): Step {
   return { worker: hold ? { ...counted, onHold: true, resultRun: 0 } : counted, actions };
 }
 
-/** Rule 3: a new container removes the old one's result, gets its own initial value and ends the hold; kubelet's run goes on. */
+/**
+ * Rule 3: a new container removes the previous one's result, gets its initial value and ends the hold; kubelet's run
+ * length continues.
+ */
 function seeContainer(spec: WorkerSpec, worker: Worker, container: ContainerStatus, era: Era): Step {
-  // The raw text is compared: a malformed ID is remembered as none, so it is new every time.
+  // The raw text is compared: a malformed ID is stored as absent, so it counts as new each time.
   if (container.containerID === keyOf(worker)) return { worker, actions: [] };
   const actions: CacheAction[] = [];
   if (worker.containerID !== '') actions.push({ kind: 'remove', containerID: worker.containerID });
@@ -160,14 +167,17 @@ function seeContainer(spec: WorkerSpec, worker: Worker, container: ContainerStat
   return { worker: next, actions };
 }
 
-/** Rule 5: whatever is not running fails every probe type; the worker ends if it will never run again. */
+/**
+ * Rule 5: a container that is not running fails every probe type; the worker ends if the container will never run
+ * again.
+ */
 function notRunning(spec: WorkerSpec, seen: Step, pod: PodView, state: ContainerState | undefined): Gate {
   const actions = [...seen.actions, setAction(seen.worker, 'failure')];
   const ends = state?.kind === 'terminated' && !pod.allContainersRestarting && !willRestart(spec, state.exitCode);
   return { kind: ends ? 'stop' : 'skip', reason: 'NotRunning', worker: seen.worker, actions };
 }
 
-/** Whether a container that ended with this code is started again: its own policy and rules first, then the pod's. */
+/** Whether a container that ended with this code is restarted: its policy and rules first, then the pod's. */
 function willRestart(
   spec: Pick<WorkerSpec, 'containerKind' | 'restartPolicy' | 'containerRestartPolicy' | 'restartPolicyRules'>,
   exitCode: number,
