@@ -34,7 +34,7 @@ export function localMetrics(options: Options): LocalMetrics {
   const registry = new Registry();
   new Gauge({
     name: 'probelet_quarantined_items',
-    help: 'Items of the store that cannot be read and are left alone.',
+    help: 'Quarantined items of the store, which cannot be read.',
     registers: [registry],
     collect() {
       this.set(options.quarantinedItems());

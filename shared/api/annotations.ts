@@ -1,14 +1,14 @@
-/** What the annotations of a Pod say in place of the fields that a Pod does not have. */
+/** The annotations that stand for fields that a Pod does not have. */
 import { at, type FieldProblem, unless } from '../core/field-problem.ts';
 import { ownOf } from '../core/own.ts';
 import type { TargetSpec } from '../core/spec.ts';
 import { nearest } from '../lib/nearest.ts';
 import { lifecycles, type Manifest } from './manifest-schema.ts';
 
-/** The prefix of annotations that mean something here; one that is not known is an error, as an unknown field is. */
+/** The prefix of annotations that have a meaning here. An unknown one is an error, like an unknown field. */
 const prefix = 'probelet.dev/';
 const known = ['host', 'lifecycle'] as const;
-/** Holds a Pod's address where its status does not. */
+/** Contains a Pod's address if its status does not. */
 const hostAnnotation = `${prefix}${known[0]}`;
 /** Stands for `spec.lifecycle`. */
 const lifecycleAnnotation = `${prefix}${known[1]}`;
@@ -20,7 +20,7 @@ const pointerOf = (annotation: string): string => at('/metadata/annotations', an
 
 type Address = { readonly host: string | undefined; readonly pointer: string };
 
-/** The host, and the field that it stands in, or should. */
+/** The host, and the field that contains it or should. */
 export function addressOf({ spec, status, metadata }: Manifest): Address {
   if (spec.host) return { host: spec.host, pointer: '/spec/host' };
   if (status?.podIP) return { host: status.podIP, pointer: '/status/podIP' };
@@ -29,18 +29,18 @@ export function addressOf({ spec, status, metadata }: Manifest): Address {
   return { host: undefined, pointer: '/spec/host' };
 }
 
-/** undefined: neither the spec nor an annotation says it. */
+/** undefined: neither the spec nor an annotation sets it. */
 export function lifecycleOf({ spec, metadata }: Manifest): Lifecycle | undefined {
   return spec.lifecycle ?? annotatedLifecycle(metadata?.annotations ?? {});
 }
 
-/** undefined: there is no such annotation, or its value is none. */
+/** undefined: there is no such annotation, or its value is invalid. */
 export function annotatedLifecycle(annotations: Annotations): Lifecycle | undefined {
   const value = ownOf(annotations, lifecycleAnnotation);
   return lifecycles.find((lifecycle) => lifecycle === value);
 }
 
-/** Annotations of the prefix that are not known, have a wrong value, or contradict the spec. */
+/** Annotations of the prefix that are unknown, have an invalid value, or contradict the spec. */
 export function annotationProblems({ spec, metadata }: Manifest): readonly FieldProblem[] {
   const annotations = metadata?.annotations ?? {};
   const value = ownOf(annotations, lifecycleAnnotation);

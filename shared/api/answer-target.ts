@@ -25,9 +25,9 @@ export const targetAnswer = (description: string): Answer => ({
 type Shown = {
   readonly status: number;
   readonly ignored?: readonly string[];
-  /** The answer says where the target is: the request named its namespace only. */
+  /** The answer then contains the target's location, because the request named only its namespace. */
   readonly isNew?: boolean;
-  /** Whether probes that can never run are named; only where they are registered or changed. */
+  /** Whether to warn of probes that can never run; only on registration and change. */
   readonly isAdvised?: boolean;
 };
 
@@ -45,7 +45,7 @@ export async function answerTarget(
   return jsonResponse(status, view, headers);
 }
 
-/** The outcome of a change: the problem, or the target as it now is. */
+/** The outcome of a change: the problem, or the target after it. */
 export async function answerChange(deps: ApiDeps, outcome: Changed | Problem, shown: Shown): Promise<Response> {
   return outcome.kind === 'problem' ? problemResponse(outcome) : answerTarget(deps, outcome.stored, shown);
 }

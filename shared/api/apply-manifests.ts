@@ -15,9 +15,9 @@ import type { TargetView } from './target-schema.ts';
 import { targetView } from './target-view.ts';
 import { warningTexts } from './warnings.ts';
 
-/** API Gateway gives up after 30 s, and the client would not learn what was stored. */
+/** API Gateway times out after 30 s, and the client would not learn what was stored. */
 const applyMsMax = 20_000;
-/** Lambda answers with 6 MB at most, in which every quotation mark counts twice. */
+/** A Lambda answer is limited to 6 MB, in which every quotation mark counts twice. */
 const answerBytesMax = 3_000_000;
 
 export type Application = {
@@ -31,14 +31,14 @@ export type AppliedManifest = Omit<ManifestEntry, 'manifest'> & {
   readonly name?: string;
   readonly status: number;
   readonly warning?: string;
-  /** Absent where the answer would become too large. */
+  /** Absent if the answer would become too large. */
   readonly target?: TargetView;
   readonly problem?: ReturnType<typeof problemDocument>;
 };
 
 export type Applied =
   | { readonly kind: 'applied'; readonly failed: number; readonly items: readonly AppliedManifest[] }
-  /** The store was out of reach for every manifest, or each met a bug. */
+  /** The store was unreachable for every manifest, or each met a bug. */
   | Problem;
 
 export async function applyManifests(deps: ApiDeps, application: Application): Promise<Applied> {
@@ -49,7 +49,7 @@ export async function applyManifests(deps: ApiDeps, application: Application): P
   for (const entry of application.entries) {
     const outcome = await apply(entry);
     first ??= outcome;
-    // Shortened here and not at the end, so that the memory in use is bounded, too.
+    // Shortened here and not at the end, so that the memory in use is bounded too.
     items.push(show(itemOf(application, entry, outcome)));
   }
   const isFailure = items.every(({ status }) => status >= 500);
@@ -143,7 +143,7 @@ function itemOf({ namespace }: Application, entry: ManifestEntry, outcome: Outco
   return { ...item, ...(warning !== undefined && { warning }), target };
 }
 
-/** Once the answer is full, an item is left without its target and without the list of errors. */
+/** Once the answer is full, items no longer include their target or their list of errors. */
 function boundedItems(): (item: AppliedManifest) => AppliedManifest {
   let bytes = 0;
   return (item) => {

@@ -9,7 +9,10 @@ const unauthorized: Problem = {
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** Says for each request why it is refused. Digests are compared, so the time taken tells neither the token nor its length. */
+/**
+ * Returns the refusal of a request, if any. Digests are compared, so the time taken reveals neither the token nor its
+ * length.
+ */
 export function bearerToken(token: string): (request: Request) => Problem | undefined {
   const expected = digest(token);
   return (request) => {

@@ -5,7 +5,7 @@ import { type Checked, ok, type Problem, problem } from './problem.ts';
 
 export const bodyBytesMax = 64 * 1024;
 
-/** Media types that a route takes, each with the syntax it stands for. */
+/** Media types that a route accepts, each with its syntax. */
 export type MediaTypes = Readonly<Record<string, 'json' | 'yaml'>>;
 
 export const manifestMediaTypes: MediaTypes = {
@@ -21,13 +21,16 @@ export const mergePatchMediaTypes: MediaTypes = {
 };
 
 export type BodyOptions = {
-  /** Only JSON may be larger than others, since YAML takes a hundred times as long to parse. */
+  /** Only JSON may be larger, because YAML takes a hundred times as long to parse. */
   readonly jsonBytesMax?: number;
-  /** What to do with several documents, where there is something. */
+  /** The advice for a client that sends several documents, if there is any. */
   readonly several?: string;
 };
 
-/** The one document of the body, null for an empty one. 415 for a media type not in the list, 413 beyond the limit, 400 for what cannot be parsed. */
+/**
+ * The one document of the body, null for an empty body. 415 for a media type that is not in the list, 413 beyond the
+ * limit, 400 for a body that cannot be parsed.
+ */
 export async function readBody(
   request: Request,
   mediaTypes: MediaTypes,
@@ -54,16 +57,16 @@ export async function readDocuments(
   return parsed.kind === 'parsed' ? ok(parsed.documents) : problem(400, 'malformed-body', parsed.reason);
 }
 
-/** Loaded when it is needed: a function's cold start does not wait for a parser that few requests ask for. */
+/** Loaded on demand: a function's cold start does not wait for a parser that few requests need. */
 async function parsedYaml(text: string) {
   const { parseYaml } = await import('./yaml-text.ts');
   return parseYaml(text);
 }
 
-/** As `readBody`, but a request without any body is an empty object. */
+/** As `readBody`, but a request without a body counts as an empty object. */
 export async function readOptionalBody(request: Request, mediaTypes: MediaTypes): Promise<Checked<unknown>> {
   if (request.headers.has('content-type')) return hasNoLength(request) ? ok({}) : readBody(request, mediaTypes);
-  // Node's server gives every POST a stream, so only reading it tells whether there is a body.
+  // Node's server gives every POST a stream, so only reading it shows whether there is a body.
   const text = await readText(request, bodyBytesMax);
   if (text.kind === 'problem') return text;
   return text.value === '' ? ok({}) : unsupported(request, mediaTypes);
@@ -88,7 +91,7 @@ function unsupported(request: Request, mediaTypes: MediaTypes): Problem {
   return { ...problem(415, 'unsupported-media-type', detail), headers: { [header]: accepted } };
 }
 
-/** curl names this type for a body that it is given without one. */
+/** curl sends this type with a body unless another is given. */
 function curlHint(request: Request, mediaTypes: MediaTypes): string {
   if (mediaTypeOf(request) !== 'application/x-www-form-urlencoded') return '';
   const yaml = Object.keys(mediaTypes).find((mediaType) => mediaTypes[mediaType] === 'yaml');
@@ -109,7 +112,7 @@ async function readText(request: Request, bytesMax: number): Promise<Checked<str
   }
 }
 
-/** Stops reading at the limit, whatever the length header says. */
+/** Stops reading at the limit, regardless of the length header. */
 async function readBytes(request: Request, bytesMax: number): Promise<Checked<Uint8Array>> {
   if (!request.body) return ok(new Uint8Array());
   const chunks: Uint8Array[] = [];
@@ -121,7 +124,7 @@ async function readBytes(request: Request, bytesMax: number): Promise<Checked<Ui
       chunks.push(chunk);
     }
   } catch {
-    // The client has gone away, or its chunks are none: nothing that the service could mend.
+    // The client has disconnected, or its chunks are malformed: the service cannot correct either.
     return problem(400, 'malformed-body', 'The body broke off.');
   }
   return ok(Buffer.concat(chunks));

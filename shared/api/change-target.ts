@@ -1,8 +1,8 @@
 /**
- * How the API writes: read, decide, write on condition of what was read, and again if somebody else was faster. The holder learns of a
- * change by the counter of the target's slice, moved before and after the write: before, so that a reload that misses the write is
- * followed by another; after, so that the write is seen at all. A repetition that changes nothing moves it too, since its first try may
- * have died in between.
+ * How the API writes: read, decide, write on condition of what was read, and retry if another writer was faster. The
+ * holder notices a change by the counter of the target's slice, which moves before and after the write: before, so that
+ * a reload that misses the write is followed by another; after, so that the write is seen at all. A repetition that
+ * changes nothing moves it too, because its first try may have died in between.
  */
 import { syncRequested } from '../bus/events.ts';
 import { sameValue } from '../core/equality.ts';
@@ -15,14 +15,14 @@ import type { ApiDeps } from './deps.ts';
 import { type Problem, problem, quotaExceeded } from './problem.ts';
 import { readStored, type StoredTarget } from './stored-target.ts';
 
-/** What to do about the state that was read (undefined: there is no such target). */
+/** What to do, given the state that was read (undefined: there is no such target). */
 export type Plan =
   | Problem
-  /** The state is as wanted. */
+  /** The state is as requested. */
   | { readonly kind: 'unchanged'; readonly stored: StoredTarget }
   | WritePlan;
 
-/** `stored`: the state once the operations are applied. */
+/** `stored`: the state after the operations. */
 type WritePlan = {
   readonly kind: 'write';
   readonly operations: readonly Operation[];
@@ -33,7 +33,7 @@ type WritePlan = {
 export type Change = {
   readonly address: TargetAddress;
   readonly plan: (stored: StoredTarget | undefined) => Plan;
-  /** Shown with the wake-up of status-sync. */
+  /** Included in the wake-up of status-sync. */
   readonly reason: string;
   /** Decide and answer, but write and publish nothing. */
   readonly dryRun: boolean;
@@ -50,7 +50,7 @@ export const unreadable = problem(
   'The stored item of this target cannot be read; it has to be mended or removed in the store.',
 );
 
-/** Throws `StoreUnavailable` when the store stays out of reach or others are faster every time. */
+/** Throws `StoreUnavailable` when the store stays unreachable or other writers are faster every time. */
 export async function changeTarget(deps: ApiDeps, change: Change): Promise<Changed | Problem> {
   let doubted: WritePlan | undefined;
   for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
@@ -79,20 +79,23 @@ export async function changeTarget(deps: ApiDeps, change: Change): Promise<Chang
 const isNewVersion = ({ stored }: WritePlan, before: StoredTarget | undefined): boolean =>
   stored.target.resourceVersion !== before?.target.resourceVersion;
 
-/** An earlier attempt was applied, and only its answer was lost: its preconditions do not hold for the state that it made. */
+/**
+ * An earlier attempt was applied and only its answer was lost: its preconditions do not hold for the state that it has
+ * produced.
+ */
 function donePlan(doubted: WritePlan | undefined, now: StoredTarget | undefined): Plan | undefined {
   if (!doubted || !now || !sameValue(doubted.stored.target, now.target)) return undefined;
   return { kind: 'unchanged', stored: now };
 }
 
-/** Less is never refused, and asks nobody. */
+/** A reduction is never refused and needs no reservation. */
 async function roomFor({ quotas }: ApiDeps, { prefix }: TargetAddress, growth: Growth): Promise<Admission> {
   return quotas && isGrowth(growth) ? quotas.take(prefix, growth) : { kind: 'taken', end: () => undefined };
 }
 
 type Planned = { readonly plan: Exclude<Plan, Problem>; readonly growth: Growth };
 
-/** Refused or in doubt: the next read tells what stands there. */
+/** Refused or in doubt: the next read shows the stored state. */
 type Applied = 'applied' | 'refused' | 'inDoubt';
 
 async function carriedOut(deps: ApiDeps, { address, reason }: Change, { plan, growth }: Planned): Promise<Applied> {
@@ -106,7 +109,7 @@ async function carriedOut(deps: ApiDeps, { address, reason }: Change, { plan, gr
   return 'applied';
 }
 
-/** Only a hint: the holder asks for the same when it sees the change, so a bus that fails costs time, not correctness. */
+/** Only a hint: the holder requests the same when it sees the change, so a failing bus costs time, not correctness. */
 async function wakeStatusSync(deps: ApiDeps, { target }: StoredTarget, reason: string): Promise<void> {
   const { namespace, name } = target;
   const request = syncRequested(target, { reason, id: deps.random.uuid(), timeMs: deps.clock.nowMs() });

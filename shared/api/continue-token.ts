@@ -1,4 +1,7 @@
-/** The opaque token of a list that goes on. It names a place, so that what was removed or added in between does no harm. */
+/**
+ * The opaque token for the rest of a list. It names a position, so targets that are added or removed in between do no
+ * harm.
+ */
 import type { SortKey, SortOrder } from './list-order.ts';
 import type { Position } from './scan.ts';
 
@@ -17,7 +20,7 @@ function decoded(token: string): readonly unknown[] | undefined {
   }
 }
 
-/** `of`: what alone it goes on with; empty: with any request. */
+/** `of`: the only request that it continues; empty: any request. */
 export const continueToken = ({ bucket, after }: Position, of = ''): string => encoded([bucket, after, of]);
 
 /** undefined: not a token of this release, or of another request. */
@@ -27,7 +30,7 @@ export function readContinueToken(token: string, of = ''): Position | undefined 
   return valid && typeof after === 'string' && after !== '' ? { bucket, after } : undefined;
 }
 
-/** Of a sorted list: the key of the last item. */
+/** Token of a sorted list: the key of the last item. */
 export const sortedToken = (order: SortOrder, { changedMs, name, namespace }: SortKey): string =>
   encoded([order, changedMs, name, namespace]);
 

@@ -1,4 +1,7 @@
-/** From a body to what may be stored: shape, then address, then the rules of the core; every wrong field is named at once. */
+/**
+ * From a body to a target that may be stored: shape, then address, then the rules of the core. Every invalid field is
+ * named at once.
+ */
 import type { FieldProblem } from '../core/field-problem.ts';
 import { ownOf } from '../core/own.ts';
 import type { TargetSpec } from '../core/spec.ts';
@@ -14,7 +17,7 @@ import { shapeOf, withoutFields } from './shape.ts';
 
 export type TargetName = { readonly namespace: string; readonly name: string };
 
-/** What a client decides of a target. */
+/** The part of a target that a client decides. */
 export type DecodedTarget = TargetName & {
   readonly labels: { readonly [key: string]: string };
   readonly annotations: { readonly [key: string]: string };
@@ -28,7 +31,7 @@ export function decodeManifest(body: unknown, name: TargetName): Checked<Decoded
   return decoded.kind === 'invalid' ? invalidFields(decoded.problems) : decoded;
 }
 
-/** Of a manifest that has to name its target itself. */
+/** Decodes a manifest that has to name its target itself. */
 export function decodeNamedManifest(body: unknown, namespace: string): Checked<DecodedManifest> {
   const name = nameIn(body);
   if (name !== undefined || foreignKind(body)) return decodeManifest(body, { namespace, name: name ?? unnamed });
@@ -38,11 +41,11 @@ export function decodeNamedManifest(body: unknown, namespace: string): Checked<D
   return invalidFields(isNamed ? problems : [nameRequired, ...problems]);
 }
 
-/** A name that any target could have, so that only the other mistakes of a manifest without one are found. */
+/** A valid name, so that of a manifest without a name only the other mistakes are found. */
 const unnamed = 'unnamed';
 const nameRequired: FieldProblem = { pointer: '/metadata/name', detail: 'is required' };
 
-/** undefined: there is none, or it is no text. */
+/** undefined: there is none, or it is not a text. */
 export function nameIn(body: unknown): string | undefined {
   const metadata = memberOf(body, 'metadata');
   const name = memberOf(metadata, 'name');
@@ -67,12 +70,12 @@ function decodedBody(body: unknown, name: TargetName): Decoded {
   return ruled.kind === 'valid' ? ok({ target: ruled.target, ignored }) : ruled;
 }
 
-/** What else is wrong once the fields of a wrong shape are gone, so that a client hears of everything at once. */
+/** Further problems once the fields of a wrong shape are removed, so that a client sees everything at once. */
 function furtherProblems(value: unknown, wrong: readonly FieldProblem[], name: TargetName): readonly FieldProblem[] {
   const rest = shapeOf(manifestSchema, withoutFields(value, wrong));
   if (rest.kind === 'invalid') return [];
   const ruled = ruledManifest(rest.value, name);
-  // What follows from a field that was taken away is no mistake of its own.
+  // A consequence of a removed field is not a mistake of the client.
   const follows = ({ pointer }: FieldProblem) => wrong.some((each) => `${each.pointer}/`.startsWith(`${pointer}/`));
   return ruled.kind === 'valid' ? [] : ruled.problems.filter((each) => !follows(each));
 }
@@ -81,7 +84,7 @@ type Ruled =
   | { readonly kind: 'valid'; readonly target: DecodedTarget }
   | { readonly kind: 'invalid'; readonly problems: readonly FieldProblem[] };
 
-/** By the rules of the core. */
+/** Applies the rules of the core. */
 function ruledManifest(manifest: Manifest, name: TargetName): Ruled {
   const labels = manifest.metadata?.labels ?? {};
   const annotations = manifest.metadata?.annotations ?? {};
@@ -100,7 +103,7 @@ function ruledManifest(manifest: Manifest, name: TargetName): Ruled {
 }
 
 function identityProblems({ metadata }: Manifest, name: TargetName): readonly FieldProblem[] {
-  // Kubernetes takes an empty namespace, but no empty name, for that of the path.
+  // Kubernetes replaces an empty namespace, but not an empty name, by that of the path.
   const given = { namespace: metadata?.namespace || undefined, name: metadata?.name };
   return (['namespace', 'name'] as const)
     .filter((field) => given[field] !== undefined && given[field] !== name[field])

@@ -1,4 +1,4 @@
-/** What the API needs from the world. Ports only: the same app runs on one machine and behind an HTTP API. */
+/** The ports that the API needs. No adapters: the same app runs on one machine and behind an HTTP API. */
 import type { Bus } from '../bus/bus.ts';
 import type { EventEnvelope } from '../bus/envelope.ts';
 import type { Quotas } from '../core/quota.ts';
@@ -21,29 +21,35 @@ export type ApiDeps = {
   readonly metrics?: () => Promise<string>;
   /** Events as they are published; absent: there is no `/v1/watch`. */
   readonly watch?: WatchSource;
-  /** Clients that may watch at the same time; default 100. */
+  /** Maximum number of simultaneous watchers; default 100. */
   readonly watchersMax?: number;
-  /** Every route but `/healthz` asks for it as a bearer token; absent: whoever guards the door is in front. */
+  /** Every route but `/healthz` requires it as a bearer token; absent: access control is in front of the app. */
   readonly token?: string;
-  /** Absent: as much may be registered as the store takes. */
+  /** Absent: limited only by the store. */
   readonly quotas?: Quotas;
-  /** Which probes of a spec the prober refuses by its configuration; absent: unknown. */
+  /** The probes of a spec that the prober's configuration refuses; absent: unknown. */
   readonly advise?: Advise;
   /** Called for each item that cannot be read, each time it is read. */
   readonly onPoison?: (poison: Poison) => void;
 };
 
 export type Health = {
-  /** false: the process should not get traffic (503). One item that cannot be read is no reason. */
+  /** false: the process should not get traffic (503). One unreadable item is no reason. */
   readonly ok: boolean;
   readonly quarantined: readonly Poison[];
-  /** Why nothing counts that the prober sees now, or why nobody probes. The process works: a restart would help nobody. */
+  /**
+   * Why the prober's present observations do not count, or why a shard has no holder. The process works: a restart
+   * would not help.
+   */
   readonly doubts?: readonly ShardDoubt[];
   readonly details?: { readonly [name: string]: Json };
 };
 
-/** `shard`: absent where a process has only one. */
+/** `shard`: absent if a process has only one. */
 export type ShardDoubt = { readonly reason: string; readonly sinceMs?: number; readonly shard?: string };
 
-/** Calls the subscriber with each event from now on, at its pace if it waits for what is returned; returns what ends it. */
+/**
+ * Calls the subscriber with each event from now on, and waits for the promise that it returns. The returned function
+ * ends the subscription.
+ */
 export type WatchSource = (subscriber: (event: EventEnvelope) => Promise<void>) => () => void;

@@ -4,9 +4,9 @@ import { type Checked, invalidParameters, ok, type Problem, problem } from './pr
 export const entityTag = (resourceVersion: number): string => `"${resourceVersion}"`;
 
 export type Preconditions = {
-  /** Tags of which one must be the target's; `*`: any, but there has to be one. */
+  /** Tags of which one must be the target's; `*`: any tag, but the target has to exist. */
   readonly ifMatch?: '*' | readonly string[];
-  /** `If-None-Match: *`: there must be none yet. */
+  /** `If-None-Match: *`: the target must not exist yet. */
   readonly mustBeNew: boolean;
 };
 
@@ -23,7 +23,7 @@ export function readPreconditions(headers: Headers): Checked<Preconditions> {
   return ok({ mustBeNew: ifNoneMatch !== null, ...(ifMatch !== null && { ifMatch: tagsOf(ifMatch) }) });
 }
 
-/** Why the preconditions do not hold for what stands there (undefined: nothing). */
+/** Why the preconditions do not hold for the stored target (undefined: there is none). */
 export function failedPrecondition(
   conditions: Preconditions,
   resourceVersion: number | undefined,
@@ -36,7 +36,7 @@ export function failedPrecondition(
   return problem(412, 'stale', `The target has changed: its entity tag is ${entityTag(resourceVersion)}.`);
 }
 
-/** Weak tags stay as they are and so never match: If-Match compares strongly. */
+/** Weak tags are kept as they are and so never match: If-Match compares strongly. */
 function tagsOf(header: string): '*' | readonly string[] {
   return header.trim() === '*' ? '*' : header.split(',').map((tag) => tag.trim());
 }

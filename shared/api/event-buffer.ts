@@ -1,23 +1,29 @@
-/** The last so many events in the order of their arrival. A place is the number of events before it, so it stays valid while older ones go. */
+/**
+ * The most recent events in order of arrival. A position is the number of events before it, so it stays valid while
+ * older events are dropped.
+ */
 
 export type Buffered = { readonly id: string; readonly bytes: number };
 
 export type EventBuffer<Event extends Buffered> = {
   add(event: Event): void;
-  /** The place behind all events. */
+  /** The position after all events. */
   end(): number;
-  /** The id that leads back to a place that is still kept. */
+  /** The id that leads back to a position that is still kept. */
   idBefore(place: number): string;
-  /** The place behind the event of this id; undefined: it is not kept, or was never there. */
+  /** The position after the event with this id; undefined: it is not kept, or never was. */
   placeAfter(id: string): number | undefined;
-  /** undefined: nothing has arrived there yet. `evicted`: what was there is no longer kept. */
+  /** undefined: no event has arrived there yet. `evicted`: the event is no longer kept. */
   at(place: number): Event | 'evicted' | undefined;
   findLast(isWanted: (event: Event) => boolean): Event | undefined;
 };
 
 export type BufferLimits = { readonly eventsMax: number; readonly bytesMax: number };
 
-/** `firstId`: what leads back to the place before the first event. Keeps the newest event, however large it is. */
+/**
+ * `firstId`: the id that leads back to the position before the first event. Keeps the newest event, however large it
+ * is.
+ */
 export function eventBuffer<Event extends Buffered>(
   { eventsMax, bytesMax }: BufferLimits,
   firstId: string,

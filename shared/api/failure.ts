@@ -1,4 +1,4 @@
-/** What an exception is to the client, at the API's edge and at an entry of a batch: a store that is out of reach, or a bug. */
+/** The problem for an exception, at the API's edge and at an entry of a batch: an unreachable store, or a bug. */
 import { deniedForMs } from '../aws/access.ts';
 import { StoreDenied, StoreUnavailable } from '../store/store.ts';
 import type { ApiDeps } from './deps.ts';
@@ -14,7 +14,7 @@ export function failureOf({ log }: Pick<ApiDeps, 'log'>, error: unknown): Proble
   if (error instanceof StoreUnavailable) {
     log.warn('request not served: store unavailable', { cause: error.message });
     return {
-      ...problem(503, 'store-unavailable', 'The store is busy or out of reach; try again.'),
+      ...problem(503, 'store-unavailable', 'The store is busy or unreachable; try again.'),
       headers: { 'retry-after': '1' },
     };
   }

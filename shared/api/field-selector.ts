@@ -11,7 +11,7 @@ export type ParsedFieldSelector =
   | { readonly kind: 'selector'; readonly matches: FieldSelector }
   | { readonly kind: 'invalid'; readonly reason: string };
 
-/** What each field is as the API shows it. */
+/** Each field's text as the API shows it. */
 const fields: { readonly [field: string]: (stored: StoredTarget) => string } = {
   'metadata.name': ({ target }) => target.name,
   'metadata.namespace': ({ target }) => target.namespace,
@@ -34,7 +34,7 @@ export function parseFieldSelector(text: string): ParsedFieldSelector {
   };
 }
 
-/** At each comma that no `\` stands before. */
+/** Splits at each comma that has no `\` before it. */
 function splitTerms(text: string): readonly string[] {
   const terms: string[] = [];
   let term = '';

@@ -1,6 +1,6 @@
 /**
- * How far what is shown of a target may be behind: nothing is written per probe, so a reader joins the beat of the run that holds the
- * target's bucket. Source: docs/architecture.md, Freshness.
+ * How old the shown state of a target may be. Nothing is written per probe, so a reader joins the beat of the run that
+ * holds the target's bucket. Source: docs/architecture.md, Freshness.
  */
 import { type Observed, seenAtMsOf, staleAfterMs } from '../core/freshness.ts';
 import { decodeEpoch, decodeRun, type RunRecord } from '../store/items.ts';
@@ -9,15 +9,18 @@ import { type ObservedRun, observedFor } from '../store/run-of-epoch.ts';
 import type { ApiDeps } from './deps.ts';
 
 export type Freshness = {
-  /** When the probes of the bucket had last been done, as far as is known; undefined: nobody has claimed the bucket. */
+  /** When the probes of the bucket were last done, as far as is known; undefined: no run has claimed the bucket. */
   readonly observed: Observed | undefined;
-  /** The prober doubts itself: nothing it says counts. */
+  /** The prober is in doubt about itself: its observations do not count. */
   readonly degraded: boolean;
   /** The bucket is held once a minute. */
   readonly tick: boolean;
 };
 
-/** Of a probe, what decides whether its result may be shown. `sinceMs`: nothing is older than the target and its last result. */
+/**
+ * The facts about a probe that decide whether its result may be shown. `sinceMs`: nothing is older than the target and
+ * its last result.
+ */
 export type Shown = {
   readonly name: string;
   readonly periodSeconds: number;
@@ -59,7 +62,7 @@ export function freshnessReader({ store, onPoison }: Pick<ApiDeps, 'store' | 'on
 
 const unobserved: Freshness = { observed: undefined, degraded: false, tick: false };
 
-/** Also while RUN and EPOCH have different tokens: whoever claims goes on from what the run before had observed. */
+/** Also valid while RUN and EPOCH have different tokens: a claim continues from what the previous run had observed. */
 function freshnessOf({ observedAtMs, degraded, tick = false, behind = {} }: ObservedRun): Freshness {
   return { observed: { observedAtMs, behind }, degraded, tick };
 }

@@ -1,4 +1,4 @@
-/** The handlers of a probe as clients write them and as the API shows them, made of their shapes. */
+/** The handlers of a probe as clients write them and as the API shows them, derived from their shapes. */
 import './zod-openapi.ts';
 import * as z from 'zod';
 import { type Field, isAlwaysStored, isRequired, mapShape } from '../core/handler-fields.ts';
@@ -25,12 +25,12 @@ const inputs: typeof views = {
 const inputOf = (field: Field) =>
   field.kind === 'choice' ? z.enum([...field.of, '']).openapi({ description: 'Empty: absent.' }) : inputs[field.kind];
 
-/** Of a manifest; an unknown field is refused. */
+/** For a manifest; an unknown field is refused. */
 export const handlerInputs = mapHandlers((shape) =>
   z.strictObject(mapShape(shape, (field) => optionalUnless(isRequired(field), inputOf(field)))).optional(),
 ) as unknown as Schemas<HandlersInput>;
 
-/** Of a stored spec. */
+/** For a stored spec. */
 export const handlerViews = mapHandlers((shape) =>
   z.object(mapShape(shape, (field) => optionalUnless(isAlwaysStored(field), viewOf(field)))).optional(),
 ) as unknown as Schemas<Handlers>;

@@ -1,11 +1,11 @@
 /** JSON text to a value, stricter than `JSON.parse`: a repeated key is an error, and nesting is bounded. */
 
-/** `documents`: those that a body holds; JSON is always one. */
+/** `documents`: the documents of a body; JSON is always one. */
 export type ParsedDocuments =
   | { readonly kind: 'parsed'; readonly documents: readonly unknown[] }
   | { readonly kind: 'malformed'; readonly reason: string };
 
-/** No manifest nests half as deep; what walks a body may recurse. */
+/** No manifest nests half as deep, and code that walks a body may recurse. */
 export const depthMax = 32;
 
 export function parseJson(text: string): ParsedDocuments {
@@ -19,10 +19,10 @@ export function parseJson(text: string): ParsedDocuments {
   return reason === undefined ? { kind: 'parsed', documents: [value] } : { kind: 'malformed', reason };
 }
 
-/** The closing quote is optional: a search that fails for want of it would start again at each later quote. */
+/** The closing quote is optional: a search that fails without it would start again at each later quote. */
 const token = /"(?:[^"\\]|\\.)*"?|[{}[\]:]/gs;
 
-/** Of well-formed JSON. A colon outside a string always follows a key. */
+/** For well-formed JSON. A colon outside a string always follows a key. */
 function structureTrouble(text: string): string | undefined {
   const open: Set<string>[] = [];
   let lastString = '""';

@@ -1,6 +1,6 @@
 /**
- * What a Kubernetes Pod says that does not concern probing: known, taken away before the manifest is decoded, and named to the client.
- * Source: PodSpec, Container, ObjectMeta and PodStatus of the Kubernetes API, v1.36.
+ * Fields of a Kubernetes Pod that do not concern probing: known, removed before the manifest is decoded, and named to
+ * the client. Source: PodSpec, Container, ObjectMeta and PodStatus of the Kubernetes API, v1.36.
  */
 import { mapShape } from '../core/handler-fields.ts';
 import { mapHandlers } from '../core/handlers.ts';
@@ -8,25 +8,31 @@ import { ownOf } from '../core/own.ts';
 import type { NamesAt, Path } from './known-fields.ts';
 
 export type KeptOut = {
-  /** Without the fields kept out and without nulls, which Kubernetes reads as absent, or in a list as the zero of its type. */
+  /**
+   * Without the removed fields and without nulls, which Kubernetes reads as absent, or in a list as the zero of its
+   * type.
+   */
   readonly value: unknown;
-  /** Paths of the fields kept out, list places as `[]`; each once. */
+  /** Paths of the removed fields, list positions as `[]`; each once. */
   readonly ignored: readonly string[];
 };
 
-/** What to take away from an object, and what to look into. `only`: everything but these goes. */
+/** What to remove from an object, and what to descend into. `only`: everything else is removed. */
 type Shape = {
   readonly drop?: ReadonlySet<string>;
   readonly only?: ReadonlySet<string>;
   readonly into?: { readonly [field: string]: Shape };
-  /** What a null in this list, or in this object of texts, stands for: the zero of its type, as in Go. Absent: a null field is absent. */
+  /**
+   * The value of a null in this list, or in this object of texts: the zero of its type, as in Go. Absent: a null field
+   * counts as absent.
+   */
   readonly nullIs?: string | number;
 };
 
 const names = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
 const texts: Shape = { nullIs: '' };
-/** Only a list of texts can have a null that stands for something. */
+/** Only in a list of texts can a null stand for a value. */
 const probe: Shape = {
   into: mapHandlers((fields) => ({ into: mapShape(fields, ({ kind }) => (kind === 'texts' ? texts : {})) })),
 };
@@ -86,16 +92,16 @@ const report: Shape = {
   },
 };
 
-/** Of a manifest to register. */
+/** For a manifest to register. */
 export const keptOutOfManifest = (manifest: unknown): KeptOut => keptOut(manifest, pod);
 
-/** Of a Pod whose status is reported. */
+/** For a Pod whose status is reported. */
 export const keptOutOfReport = (body: unknown): KeptOut => keptOut(body, report);
 
-/** Names of the fields that are kept out of the object at this path of a manifest. */
+/** Names of the fields that are removed from the object at this path of a manifest. */
 export const keptOutOfManifestAt: NamesAt = (path) => droppedAt(pod, path);
 
-/** Names of the fields that are kept out of the object at this path of a report. */
+/** Names of the fields that are removed from the object at this path of a report. */
 export const keptOutOfReportAt: NamesAt = (path) => droppedAt(report, path);
 
 function droppedAt(root: Shape, path: Path): readonly string[] {
@@ -119,7 +125,7 @@ function keptOut(root: unknown, shape: Shape): KeptOut {
         if (member !== null) ignored.add(memberPath);
         continue;
       }
-      // A null is absent, but still there by name: an unknown field is one also when it is null.
+      // A null counts as absent but its name still counts: an unknown field is refused even if it is null.
       kept.push([field, member === null ? at.nullIs : walk(member, ownOf(at.into ?? {}, field) ?? {}, memberPath)]);
     }
     return Object.fromEntries(kept);
@@ -132,9 +138,9 @@ const isKeptOut = (field: string, { drop, only }: Shape): boolean =>
 
 const warningCharsMax = 4_000;
 
-/** What the `Warning` header says of what was kept out; undefined: nothing was. */
+/** The text of the `Warning` header for removed fields; undefined: there are none. */
 export function keptOutWarning(ignored: readonly string[]): string | undefined {
-  // Names under `only` come from the client: what a header cannot carry is left out.
+  // Names under `only` come from the client: those that a header cannot carry are left out.
   const printable = ignored.filter((path) => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(path));
   if (printable.length === 0) return undefined;
   const text = printable.join(', ').slice(0, warningCharsMax);

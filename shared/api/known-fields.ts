@@ -1,4 +1,4 @@
-/** The field that an unknown one probably stands for: the nearest name that the schema knows at that place. */
+/** Suggests a field for an unknown one: the nearest name that the schema knows in that position. */
 import * as z from 'zod';
 import { ownOf } from '../core/own.ts';
 import { nearest } from '../lib/nearest.ts';
@@ -6,7 +6,7 @@ import { nearest } from '../lib/nearest.ts';
 /** Keys and indices from the root of a body to an object in it. */
 export type Path = readonly (string | number)[];
 
-/** Names that a body may have at a place beside those of its schema. */
+/** Names that a body may have in a position beside those of its schema. */
 export type NamesAt = (path: Path) => readonly string[];
 
 /** As the detail of a field problem: `unknown field (did you mean periodSeconds?)`. */

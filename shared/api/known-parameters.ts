@@ -1,4 +1,7 @@
-/** The query parameters of a request against those that its route describes: an unknown or repeated one is refused, never ignored. */
+/**
+ * Compares the query parameters of a request with those that its route describes: an unknown or repeated one is
+ * refused, never ignored.
+ */
 import { nearest } from '../lib/nearest.ts';
 import { invalidParameters, type ParameterError, type Problem } from './problem.ts';
 import type { Route } from './route.ts';

@@ -25,7 +25,7 @@ export function parseLabelSelector(text: string): ParsedSelector {
 
 class Refused extends Error {}
 
-/** `word`: a key, a value, `in` or `notin`; the others stand for themselves. */
+/** `word`: a key, a value, `in` or `notin`; the other kinds are literal. */
 type Token = { readonly kind: 'word' | '=' | '==' | '!=' | '!' | '(' | ')' | ',' | 'end'; readonly text: string };
 
 const token = /[ \t\r\n]*(?:(==|!=|[=!(),])|([^ \t\r\n=!(),<>]+))/y;
@@ -92,7 +92,7 @@ function readComparison(tokens: Tokens, key: string): LabelSelector {
   return (labels) => (Object.hasOwn(labels, key) && values.has(labels[key] ?? '')) === isWanted;
 }
 
-/** Nothing stands for the empty value. */
+/** A missing value counts as empty. */
 function readValue(tokens: Tokens): string {
   const { kind } = tokens.peek();
   if (kind === 'end' || kind === ',') return '';

@@ -1,4 +1,4 @@
-/** The orders of a list other than the table's, and the places in them that a token names. */
+/** The orders of a list other than the table's, and the positions in them that a token names. */
 import { specProbes } from '../core/spec.ts';
 import type { StoredTarget } from './stored-target.ts';
 
@@ -6,7 +6,7 @@ export const sortOrders = ['name', 'lastChange'] as const;
 
 export type SortOrder = (typeof sortOrders)[number];
 
-/** The place of a target in an order, unique among the targets of one moment. */
+/** The position of a target in an order, unique among the targets of one moment. */
 export type SortKey = { readonly changedMs: number; readonly name: string; readonly namespace: string };
 
 export function sortKeyOf(order: SortOrder, stored: StoredTarget): SortKey {
@@ -19,7 +19,7 @@ export function compareKeys(a: SortKey, b: SortKey): number {
   return b.changedMs - a.changedMs || compareTexts(a.name, b.name) || compareTexts(a.namespace, b.namespace);
 }
 
-/** Code unit by code unit: the same on every machine. */
+/** Code unit by code unit, so the same on every machine. */
 function compareTexts(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;

@@ -1,4 +1,4 @@
-/** One page of a list of targets: in the table's order, or sorted where the table is small enough to be read whole. */
+/** One page of a list of targets: in the table's order, or sorted if the table is small enough to be read whole. */
 import { pacer } from '../lib/pace.ts';
 import { continueToken, sortedToken } from './continue-token.ts';
 import type { ApiDeps } from './deps.ts';
@@ -14,25 +14,28 @@ export type PageQuery = {
   readonly from?: Place;
 };
 
-/** After which target the page begins. */
+/** The target after which the page begins. */
 export type Place =
   | { readonly kind: 'position'; readonly position: Position }
   | { readonly kind: 'key'; readonly key: SortKey };
 
 export type Page = {
   readonly kind: 'page';
-  /** `token` asks for what comes after the target. */
+  /** `token`: continues after the target. */
   readonly found: readonly { readonly stored: StoredTarget; readonly token: string }[];
-  /** Asks for the rest; undefined: there is none. */
+  /** Token for the rest; undefined: there is none. */
   readonly more: string | undefined;
   readonly order: 'table' | SortOrder;
 };
 
-/** Targets looked at for one page; a filter that matches few gets a page that is not full, and a token. */
+/** Targets examined for one page. A filter with few matches gets a page that is not full, and a token. */
 export const scannedMax = 10_000;
-/** An HTTP API gives up after 30 s, and a sorted list that cannot be sorted is read a second time. */
+/** An HTTP API times out after 30 s, and a sorted list that cannot be sorted is read a second time. */
 const scanMsMax = 10_000;
-/** Of reading in one turn of the event loop: where the prober runs in the same process, a long list must not delay it. */
+/**
+ * Time for reading in one turn of the event loop: if the prober runs in the same process, a long list must not delay
+ * it.
+ */
 const sliceMs = 5;
 
 /** 410: the list was sorted, and the table has grown too large since. */
@@ -50,14 +53,14 @@ const noLongerSorted = problem(
   `There are more than ${scannedMax} targets now, or reading them takes longer than ${scanMsMax} ms: too many to sort. Ask for the list again without continue.`,
 );
 
-/** One match beyond the limit is looked for, so that a token is given only where there is something left. */
+/** Looks for one match beyond the limit, so that a token is given only if something is left. */
 async function tablePage(deps: ApiDeps, { matches, limit, from }: PageQuery): Promise<Page> {
   const found: Page['found'][number][] = [];
   const page = (more: string | undefined): Page => ({ kind: 'page', found, more, order: 'table' });
   const isOver = scanBudget(deps);
   let last: string | undefined;
   for await (const { stored, position } of scanTargets(deps, from?.kind === 'position' ? from.position : undefined)) {
-    // After at least one target, so that every page comes further.
+    // After at least one target, so that every page makes progress.
     if ((await isOver()) && last !== undefined) return page(last);
     last = continueToken(position);
     if (!(await matches(stored))) continue;
@@ -69,7 +72,7 @@ async function tablePage(deps: ApiDeps, { matches, limit, from }: PageQuery): Pr
 
 type Candidate = { readonly stored: StoredTarget; readonly key: SortKey };
 
-/** Keeps no more than what the page may need. undefined: there are too many targets to sort. */
+/** Keeps no more than the page may need. undefined: there are too many targets to sort. */
 async function sortedPage(deps: ApiDeps, query: PageQuery, order: SortOrder): Promise<Page | undefined> {
   const { matches, limit, from } = query;
   let candidates: Candidate[] = [];
@@ -88,7 +91,7 @@ async function sortedPage(deps: ApiDeps, query: PageQuery, order: SortOrder): Pr
   return { kind: 'page', found: found.slice(0, limit), more, order };
 }
 
-/** To be asked once a target: whether it is one too many, or the time is up. */
+/** To be called once a target: whether the target exceeds the limit, or the time is up. */
 function scanBudget({ clock }: ApiDeps): () => Promise<boolean> {
   const endMs = clock.monotonicMs() + scanMsMax;
   const pace = pacer(clock, sliceMs);

@@ -8,7 +8,7 @@ type TypeMeta = { readonly apiVersion?: string | undefined; readonly kind?: stri
 
 const apiVersions: { readonly [kind: string]: string } = { Pod: 'v1', Target: 'probelet.dev/v1' };
 
-/** Where the kinds that start Pods keep the spec of one. */
+/** The path of the Pod spec in the kinds that start Pods. */
 const podTemplates: { readonly [kind: string]: string } = {
   CronJob: 'spec.jobTemplate.spec.template.spec',
   DaemonSet: 'spec.template.spec',
@@ -29,8 +29,8 @@ const listApiVersions: { readonly [kind: string]: string } = {
 const known = 'must be Target (of probelet.dev/v1) or Pod (of v1)';
 
 /**
- * The one problem of a document of another kind. It has the fields of its kind, so whatever else is wrong with it as a target follows.
- * undefined: the document is a target, or its kind is misspelt, which `kindProblems` reports.
+ * The one problem of a document of another kind. It has the fields of its kind, so its other mistakes as a target would
+ * only follow from that. undefined: the document is a target, or its kind is misspelt, which `kindProblems` reports.
  */
 export function foreignKind(document: unknown): FieldProblem | undefined {
   const kind = kindOf(document);

@@ -40,7 +40,7 @@ export const entriesOf = (documents: readonly unknown[]): readonly ManifestEntry
 
 function listEntries(list: object, document: number): readonly ManifestEntry[] {
   const items: readonly unknown[] | undefined = 'items' in list && Array.isArray(list.items) ? list.items : undefined;
-  // The items are judged one by one.
+  // The items are validated one by one.
   const shaped = decodeShape(listSchema, items ? { ...list, items: [] } : list);
   if (shaped.kind === 'problem') return [{ document, manifest: shaped }];
   const problems = listProblems(shaped.value);

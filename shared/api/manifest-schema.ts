@@ -1,4 +1,4 @@
-/** The shape of a target as clients write it: types and known fields. What the values may be is decided by the core. */
+/** The shape of a target as clients write it: types and known fields. The core decides which values are valid. */
 import './zod-openapi.ts';
 import * as z from 'zod';
 import { listed } from '../core/field-problem.ts';
@@ -76,7 +76,7 @@ const metadata = z
   })
   .openapi('TargetMetadata');
 
-/** After `keptOut` has taken away what does not concern probing. */
+/** For a manifest from which `keptOut` has removed what does not concern probing. */
 export const manifestSchema = z
   .strictObject({
     apiVersion: z.string().optional(),

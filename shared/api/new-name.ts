@@ -8,20 +8,20 @@ import type { Random } from '../lib/random.ts';
 import { type DecodedManifest, decodeManifest } from './decode-manifest.ts';
 import { type Checked, invalidFields, type Problem } from './problem.ts';
 
-/** Kubernetes' alphabet: no vowels and nothing that looks like one, so that no word comes out. */
+/** Kubernetes' alphabet: without vowels and similar characters, so that it forms no words. */
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
 const suffixLength = 5;
-/** Kubernetes' limit for a generated name, whatever length a given one may have. */
+/** Kubernetes' limit for a generated name; a given name may be longer. */
 const generatedLengthMax = 63;
 
 export type NewManifest = DecodedManifest & {
-  /** Present: the name was generated, and this makes another one. */
+  /** Present: the name was generated, and this generates another one. */
   readonly rename?: () => string;
 };
 
 type Metadata = { readonly [field: string]: unknown };
 
-/** The manifest under its name, or a 422 that names every wrong field. */
+/** The manifest under its name, or a 422 that names every invalid field. */
 export function decodeNewManifest(body: unknown, namespace: string, random: Random): Checked<NewManifest> {
   const { name, generateName, ...rest } = metadataOf(body);
   if (isGiven(name)) return decodeManifest(body, { namespace, name: typeof name === 'string' ? name : '' });
@@ -38,7 +38,7 @@ export function generatedName(prefix: string, random: Random): string {
   return prefix.slice(0, generatedLengthMax - suffixLength) + characters.join('');
 }
 
-/** Stands for the missing name while the rest is checked. */
+/** Takes the place of the missing name while the rest is validated. */
 const placeholder = 'name';
 
 const isObject = (value: unknown): value is Metadata =>
@@ -52,7 +52,10 @@ const withMetadata = (body: unknown, metadata: Metadata): unknown =>
 /** Kubernetes reads null and an empty text as absent. */
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null && value !== '';
 
-/** The missing name beside whatever else is wrong; where there is no metadata to hold one, that alone is reported. */
+/**
+ * Reports the missing name together with the other problems; without a metadata object to hold a name, it is the only
+ * problem.
+ */
 function withoutName(decoded: Checked<DecodedManifest>, generateName: unknown): Problem {
   const others = fieldProblemsOf(decoded);
   if (others.some(({ pointer }) => pointer === '' || pointer === '/metadata')) return invalidFields(others);
@@ -65,7 +68,7 @@ function withoutName(decoded: Checked<DecodedManifest>, generateName: unknown): 
 const fieldProblemsOf = (decoded: Checked<DecodedManifest>): readonly FieldProblem[] =>
   decoded.kind === 'ok' ? [] : (decoded.errors ?? []).filter((each) => 'pointer' in each);
 
-/** The client knows the prefix only, so what is wrong with the name is said of it. */
+/** The client knows only the prefix, so a problem of the name is reported on the prefix. */
 function pointedAtPrefix(problem: Problem): Problem {
   const detail = `must begin a DNS subdomain of at most ${targetNameLengthMax} characters`;
   const errors = problem.errors?.map((each) =>

@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document, made from the routes and their zod schemas. */
+/** The OpenAPI 3.1 document, derived from the routes and their zod schemas. */
 import './zod-openapi.ts';
 import { type OpenAPIRegistry, OpenApiGeneratorV31 } from '@asteasolutions/zod-to-openapi';
 import type * as z from 'zod';
@@ -11,7 +11,10 @@ const anyRoute: readonly ProblemStatus[] = [400, 500, 503];
 
 const bearerScheme = 'bearer';
 
-/** Writes one route into the document. `asks`: whether it is the app that asks who calls; else whoever is in front of it does. */
+/**
+ * Writes one route into the document. `asks`: whether the app authenticates its callers; otherwise the server in front
+ * of it does.
+ */
 export function document(registry: OpenAPIRegistry, route: Route, asks: boolean): void {
   const { params, query, headers, body } = route;
   registry.registerPath({
@@ -48,7 +51,7 @@ function answerOf({ description, mediaType = 'application/json', schema, headers
   };
 }
 
-/** A status that has an answer of its own may be a problem too. */
+/** A status with its own answer may also be a problem. */
 function problemsOf({ problems, anonymous, answers }: Route) {
   const statuses: readonly ProblemStatus[] = [...problems, ...(anonymous ? [] : [401 as const]), ...anyRoute];
   const content = { [problemMediaType]: { schema: problemSchema } };
@@ -60,7 +63,7 @@ function problemsOf({ problems, anonymous, answers }: Route) {
   );
 }
 
-/** The whole document, once every route is in it. */
+/** The whole document, once it contains every route. */
 export function openApiDocument(registry: OpenAPIRegistry, asks: boolean) {
   if (asks) registry.registerComponent('securitySchemes', bearerScheme, { type: 'http', scheme: 'bearer' });
   return new OpenApiGeneratorV31(registry.definitions).generateDocument({

@@ -1,4 +1,4 @@
-/** What the API shows of one probe: its verdict, or that nothing is known, with the reason. */
+/** What the API shows of one probe: its verdict, or that its result is unknown, with the reason. */
 import { probeLabel, seenAtMsOf } from '../core/freshness.ts';
 import type { ProbeRecord } from '../core/records.ts';
 import { hasEnded, shownOf, type UnknownReason } from '../core/shown.ts';
@@ -13,10 +13,10 @@ import type { ProbeStatusView } from './target-schema.ts';
 
 export type ViewOptions = { readonly freshness: Freshness; readonly nowMs: number };
 
-/** Nothing that was seen of the probe counts any more. */
+/** No observation of the probe counts any more. */
 export type Late = { readonly reason: 'Late' | 'ProberDegraded'; readonly sinceMs: number };
 
-/** undefined: what the items say holds. */
+/** undefined: the stored state holds. */
 export function lateOf(
   { target, probes }: Pick<StoredTarget, 'target' | 'probes'>,
   { name, probe }: SpecProbe,
@@ -25,7 +25,7 @@ export function lateOf(
   const shown = {
     name: probeLabel(target, name),
     periodSeconds: probe.periodSeconds,
-    // What was committed since the last beat was seen then.
+    // A change that was committed after the last beat was observed at its commit.
     sinceMs: Math.max(target.creationTimestampMs, probes[name]?.sinceMs ?? 0),
     nowMs,
   };
@@ -33,7 +33,8 @@ export function lateOf(
     const observedAtMs = freshness.observed?.observedAtMs ?? 0;
     return { reason: 'ProberDegraded', sinceMs: Math.max(observedAtMs, target.creationTimestampMs) };
   }
-  // A probe that cannot be made counts as behind with each try. That it is tried all the same is what the beat of its holder says.
+  // A probe that cannot be made counts as behind with each try. The beat of its holder shows that it is tried all the
+  // same.
   const beaten = probes[name]?.unknown ? { ...freshness, observed: withoutBehind(freshness) } : freshness;
   const sinceMs = staleSinceMs(beaten, shown);
   return sinceMs === undefined ? undefined : { reason: 'Late', sinceMs };
@@ -85,15 +86,16 @@ function verdictView(result: ProbeStatusView['result'], record: ProbeRecord | un
   return { result, since: instantText(sinceMs), ...details };
 }
 
-/** The container as it was last written to the status. */
+/** The container as last written to the status. */
 const containerOf = ({ status }: StoredTarget, { container }: SpecProbe): ContainerStatus | undefined =>
   [...(status?.status.containerStatuses ?? []), ...(status?.status.initContainerStatuses ?? [])].find(
     ({ name }) => name === container.spec.name,
   );
 
 /**
- * Since when a probe without a verdict has had none: the start of its container, or the registration. A worker that began anew counts from
- * there, and a container that is reported as not running from that report: the start that it had before is not stored.
+ * Since when a probe without a verdict has had none: the start of its container, or the registration. For a worker that
+ * started again it is that start, and for a container reported as not running that report, because its previous start
+ * is not stored.
  */
 function begunMs(
   { target, report }: StoredTarget,
@@ -108,9 +110,9 @@ function begunMs(
 }
 
 /**
- * When the probe was last done, to within a period: nothing is written per probe, but all instants before the last beat are done but for
- * those that the beat names. Where nothing is probed any more (on hold, ended, not running, started) it is the last probe that was
- * written.
+ * When the probe was last done, to within a period. Nothing is written per probe, but all instants before the last beat
+ * are done except those that the beat names. Where no probe is made any more (on hold, ended, not running, started) it
+ * is the last probe that was written.
  */
 function lastProbeMs(stored: StoredTarget, probe: SpecProbe, { freshness, nowMs }: ViewOptions): number | undefined {
   const record = stored.probes[probe.name];
@@ -125,8 +127,8 @@ function lastProbeMs(stored: StoredTarget, probe: SpecProbe, { freshness, nowMs 
 }
 
 /**
- * The container of now is not probed earlier. Before, a worker that was on hold made no probe at its instants, and one behind a startup gate
- * made none until the gate opened.
+ * The earliest time at which the present container can have been probed. A worker on hold made no probe at its earlier
+ * instants, and one behind a startup gate made none until the gate opened.
  */
 function firstProbeMs(stored: StoredTarget, probe: SpecProbe): number {
   const container = containerOf(stored, probe);

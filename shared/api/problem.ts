@@ -1,8 +1,8 @@
-/** RFC 9457 problems: every refusal of the API is one, with each wrong field by its JSON Pointer. */
+/** RFC 9457 problems: every refusal of the API is one and names each invalid field by its JSON Pointer. */
 import type { FieldProblem } from '../core/field-problem.ts';
 import type { Excess } from '../core/quota.ts';
 
-/** A wrong query parameter or header. */
+/** An invalid query parameter or header. */
 export type ParameterError = { readonly parameter: string; readonly detail: string };
 
 export type Problem = {
@@ -43,7 +43,7 @@ export type Checked<Value> = { readonly kind: 'ok'; readonly value: Value } | Pr
 
 export const ok = <Value>(value: Value): { readonly kind: 'ok'; readonly value: Value } => ({ kind: 'ok', value });
 
-/** Enough to mend a manifest or a query, and an answer of bounded size. */
+/** Enough to correct a manifest or a query, in an answer of bounded size. */
 export const errorsMax = 50;
 
 export function problem(status: ProblemStatus, slug: string, detail: string): Problem {
@@ -67,7 +67,7 @@ export function quotaExceeded(quota: Excess): Problem {
 
 export const problemMediaType = 'application/problem+json';
 
-/** What a service says is for whoever asked, and of the type that it names. */
+/** An answer is for its caller only, and of the type that it declares. */
 export const everywhere = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const;
 
 export function problemResponse(refusal: Problem): Response {
@@ -75,7 +75,7 @@ export function problemResponse(refusal: Problem): Response {
   return new Response(body, { status, headers });
 }
 
-/** A problem as it is sent, by a server that has no Response to send. */
+/** A problem as it is sent, for a server that has no Response to send. */
 export function problemText(refusal: Problem) {
   const { status, headers } = refusal;
   return {
@@ -85,7 +85,7 @@ export function problemText(refusal: Problem) {
   } as const;
 }
 
-/** What RFC 9457 makes of a problem. */
+/** The RFC 9457 document of a problem. */
 export function problemDocument({ status, slug, detail, errors, quota }: Problem) {
   return {
     type: `urn:probelet:problem:${slug}`,

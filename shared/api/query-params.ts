@@ -1,4 +1,4 @@
-/** Query parameters: decoded, or a 400 that names the wrong one. */
+/** Query parameters: decoded, or a 400 that names the invalid one. */
 import './zod-openapi.ts';
 import * as z from 'zod';
 import { type Checked, invalidParameters, ok } from './problem.ts';

@@ -1,4 +1,4 @@
-/** Reading one target for an answer, or the problem that there is none. */
+/** Reads one target for an answer, or returns the problem that it does not exist. */
 import { targetAddress } from '../store/keys.ts';
 import { unreadable } from './change-target.ts';
 import type { TargetName } from './decode-manifest.ts';

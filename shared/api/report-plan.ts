@@ -1,4 +1,4 @@
-/** What a status report does to the state that was read. Pure. */
+/** What a status report changes in the state that was read. Pure. */
 import { sameValue } from '../core/equality.ts';
 import { at, type FieldProblem, unless } from '../core/field-problem.ts';
 import type { ReportRecord, TargetRecord } from '../core/records.ts';
@@ -17,7 +17,7 @@ const notReported = problem(
   'The target has lifecycle static: only restarts of its containers are reported, by POST …/restarted.',
 );
 
-/** PUT …/status: the report as it now is, on condition that the target is still the one that was read. */
+/** PUT …/status: the new report, on condition that the target has not changed since it was read. */
 export function planReport(address: TargetAddress, report: Report, nowMs: number) {
   return (stored: StoredTarget | undefined): Plan => {
     if (!stored) return noSuchTarget;
@@ -45,7 +45,7 @@ export function planReport(address: TargetAddress, report: Report, nowMs: number
   };
 }
 
-/** Greater than what status-sync has taken in, also where the report before cannot be read. */
+/** Greater than what status-sync has taken in, even if the previous report cannot be read. */
 const nextVersion = ({ report, status }: StoredTarget): number =>
   Math.max(report?.version ?? 0, status?.observedReportVersion ?? 0) + 1;
 

@@ -1,4 +1,4 @@
-/** What the report of a restart does to the state that was read. Pure. */
+/** What a reported restart changes in the state that was read. Pure. */
 import type { Incarnation, TargetRecord } from '../core/records.ts';
 import { placedContainers } from '../core/spec.ts';
 import { incarnationOf, restarted, staticContainerID } from '../core/static-lifecycle.ts';
@@ -14,7 +14,10 @@ const notStatic = problem(
   'The target has lifecycle reported: report its new container by PUT …/status, with its containerID.',
 );
 
-/** `container`: may be absent where the target has only one. `containerID`: of the container that was restarted, so that a repetition does nothing. */
+/**
+ * `container`: may be absent if the target has only one. `containerID`: of the container that was restarted, so that a
+ * repetition changes nothing.
+ */
 export type Restart = { readonly container?: string | undefined; readonly containerID?: string | undefined };
 
 /** POST …/restarted: the container's next incarnation runs from now on. */

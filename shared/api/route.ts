@@ -1,4 +1,4 @@
-/** A route of the API: what it answers, and all that its documentation says of it. */
+/** A route of the API: its handler and its whole documentation. */
 import './zod-openapi.ts';
 import * as z from 'zod';
 import type { TargetName } from './decode-manifest.ts';
@@ -25,9 +25,9 @@ export type Route = {
   readonly headers?: z.ZodObject;
   readonly body?: { readonly mediaTypes: readonly string[]; readonly schema: z.ZodType; readonly required: boolean };
   readonly answers: { readonly [status: number]: Answer };
-  /** Beside those that any route can give: 400, 401, 500, 503. */
+  /** In addition to those that any route can return: 400, 401, 500, 503. */
   readonly problems: readonly ProblemStatus[];
-  /** Answers without a token. */
+  /** Needs no token. */
   readonly anonymous?: true;
   readonly handle: Handler;
 };
@@ -41,7 +41,7 @@ export type Answer = {
 
 export const targetsPath = '/v1/namespaces/{namespace}/targets';
 export const targetPath = `${targetsPath}/{name}`;
-/** What to do with more than one target where a route takes one. */
+/** The advice for a client that sends more than one target to a route that takes one. */
 export const severalTargets = `PUT ${targetsPath} takes several`;
 
 const dnsLabelPattern = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$';

@@ -5,15 +5,15 @@ import { groupedByTarget } from '../table/targets.ts';
 import type { ApiDeps } from './deps.ts';
 import { type StoredTarget, storedOf } from './stored-target.ts';
 
-/** Where to go on: in this bucket, after this sort key. */
+/** Where to continue: in this bucket, after this sort key. */
 export type Position = { readonly bucket: string; readonly after: string };
 
 export type ScannedTarget = { readonly stored: StoredTarget; readonly position: Position };
 
-/** Holds more items than one target can have, so every page makes progress. */
+/** More items than one target can have, so every page makes progress. */
 const pageItemsMax = 1_000;
 
-/** Every target after the position that can be read; those that cannot are reported and left out. */
+/** Every readable target after the position; unreadable ones are reported and left out. */
 export async function* scanTargets(deps: ApiDeps, from?: Position): AsyncGenerator<ScannedTarget> {
   for (const bucket of await bucketsInUse(deps)) {
     if (from && bucket < from.bucket) continue;
@@ -34,7 +34,7 @@ async function* scanBucket(deps: ApiDeps, bucket: string, after: string): AsyncG
     const items = await deps.store.query({ pk: bucketPk(bucket), from, limit: pageItemsMax });
     const groups = [...groupedByTarget(items)];
     const isLast = items.length < pageItemsMax;
-    // The last group of a full page may go on in the next one.
+    // The last group of a full page may continue in the next one.
     const incomplete = isLast ? undefined : groups.pop();
     for (const [prefix, group] of groups) {
       const read = storedOf(group, deps.onPoison);

@@ -1,12 +1,13 @@
 /**
- * Which target a body means, and in which state: its metadata.uid and metadata.resourceVersion have to be the stored ones, as in
- * Kubernetes (apiserver, pkg/registry/generic/registry/store.go). Those of a Pod come from a cluster and say nothing about the target.
+ * The target, and the state of it, that a body refers to: its metadata.uid and metadata.resourceVersion have to equal
+ * the stored ones, as in Kubernetes (apiserver, pkg/registry/generic/registry/store.go). Those of a Pod come from a
+ * cluster and say nothing about the target.
  */
 import type { FieldProblem } from '../core/field-problem.ts';
 import type { TargetRecord } from '../core/records.ts';
 import { type Checked, invalidFields, ok, type Problem, problem } from './problem.ts';
 
-/** What the body names; absent: nothing to compare. */
+/** The identity in the body; absent: there is nothing to compare. */
 export type SentIdentity = { readonly uid?: string; readonly resourceVersion?: string };
 
 const fields = ['uid', 'resourceVersion'] as const;
@@ -19,7 +20,7 @@ const membersOf = (value: unknown): Members =>
 
 const isPod = ({ apiVersion, kind }: Members): boolean => kind === 'Pod' || apiVersion === 'v1';
 
-/** Of a whole manifest or a patch. 422 for what is not text; null and empty are absent. */
+/** For a whole manifest or a patch. 422 for a value that is not text; null and empty count as absent. */
 export function sentIdentity(body: unknown): Checked<SentIdentity> {
   const members = membersOf(body);
   if (isPod(members)) return ok({});
@@ -33,7 +34,7 @@ export function sentIdentity(body: unknown): Checked<SentIdentity> {
   );
 }
 
-/** A 409 that names each field that differs from what is stored (undefined: nothing is); undefined: none does. */
+/** A 409 that names each field that differs from the stored target (undefined: there is none); undefined: all agree. */
 export function identityConflict(sent: SentIdentity, stored: TargetRecord | undefined): Problem | undefined {
   const errors = fields.flatMap((field): readonly FieldProblem[] => {
     const now = stored && `${stored[field]}`;
@@ -48,6 +49,6 @@ export function identityConflict(sent: SentIdentity, stored: TargetRecord | unde
   return { ...problem(409, 'conflict', advice), errors };
 }
 
-/** The fields of the body that were kept out, without those that were compared instead. */
+/** The removed fields of the body, except those that were compared instead. */
 export const withoutIdentity = (body: unknown, ignored: readonly string[]): readonly string[] =>
   isPod(membersOf(body)) ? ignored : ignored.filter((path) => !paths.has(path));

@@ -27,11 +27,11 @@ export function shapeOf<Schema extends z.ZodType>(
 
 type Context = {
   readonly root: unknown;
-  /** What to say of an unknown field of the object at the path. */
+  /** The text for an unknown field of the object at the path. */
   readonly unknown: (path: Path, key: string) => string;
 };
 
-/** The search for the nearest name ends with the last problem that an answer shows, so that a body of unknown fields costs little. */
+/** Suggestions end with the last problem that an answer shows, so that a body of unknown fields costs little. */
 function unknownFields(known: NamesAt): Context['unknown'] {
   let hintsLeft = errorsMax;
   return (path, key) => {
@@ -40,7 +40,10 @@ function unknownFields(known: NamesAt): Context['unknown'] {
   };
 }
 
-/** zod drops this key where any other would be an entry, without a word. No name of Kubernetes is like it. Recursion is bounded by the parsers. */
+/**
+ * zod silently drops this key where any other would be an entry. Kubernetes has no such name. The parsers bound the
+ * recursion.
+ */
 const prototypeName = '__proto__';
 
 function prototypeNames(value: unknown, pointer: string): readonly FieldProblem[] {
@@ -52,7 +55,7 @@ function prototypeNames(value: unknown, pointer: string): readonly FieldProblem[
   );
 }
 
-/** The value in the schema's shape, or a 422 that names every field that is not. */
+/** The value in the schema's shape, or a 422 that names every invalid field. */
 export function decodeShape<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
@@ -62,7 +65,7 @@ export function decodeShape<Schema extends z.ZodType>(
   return shaped.kind === 'ok' ? shaped : invalidFields(shaped.problems);
 }
 
-/** A copy without the fields that are named; undefined where one is an entry of a list, whose neighbours would move. */
+/** A copy without the named fields; undefined if one is an entry of a list, whose neighbours would move. */
 export function withoutFields(value: unknown, problems: readonly FieldProblem[]): unknown {
   const copy: unknown = structuredClone(value);
   for (const { pointer } of problems) {
@@ -107,7 +110,7 @@ function fieldProblems(issue: z.core.$ZodIssue, { root, unknown }: Context): rea
   }
 }
 
-/** An empty text may stand for an absent field, but it is nothing to propose. */
+/** An empty text may stand for an absent field, but is not worth suggesting. */
 const named = (values: readonly z.core.util.Primitive[]): string => values.filter((value) => value !== '').join(', ');
 
 const expectedTypes: { readonly [expected: string]: string } = {

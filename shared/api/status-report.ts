@@ -1,4 +1,4 @@
-/** What a reporter says of a target's containers: the body of `PUT …/status`, shaped like a Pod's status. */
+/** The body of `PUT …/status`: a reporter's description of a target's containers, shaped like a Pod's status. */
 import './zod-openapi.ts';
 import * as z from 'zod';
 import { isOwned } from '../core/condition-owners.ts';
@@ -12,7 +12,7 @@ import { decodeShape } from './shape.ts';
 import { phase } from './target-schema.ts';
 
 const instant = z.iso.datetime({ offset: true });
-/** Kubernetes' limits are the sizes of its fields; here the item is bounded instead. */
+/** Kubernetes' limits are those of its fields; here the size of the item is limited instead. */
 const text = z.string().max(1_024);
 const exitCode = z.int().min(-0x8000_0000).max(0x7fff_ffff);
 
@@ -74,7 +74,7 @@ type ReportBody = z.infer<typeof reportSchema>['status'];
 type ReportedContainer = NonNullable<ReportBody['containerStatuses']>[number];
 type ReportedState = NonNullable<ReportedContainer['state']>;
 
-/** A report without what the server adds. */
+/** A report without the fields that the server adds. */
 export type Report = Pick<ReportRecord, 'phase' | 'containerStatuses' | 'initContainerStatuses' | 'conditions'>;
 
 export type DecodedReport = { readonly report: Report; readonly ignored: readonly string[] };
@@ -99,7 +99,7 @@ export function decodeReport(body: unknown): Checked<DecodedReport> {
     ...(reportedPhase && { phase: reportedPhase }),
     containerStatuses: containerStatuses.map(statusOf),
     initContainerStatuses: initContainerStatuses.map(statusOf),
-    // kubelet's own conditions follow from the containers; a Pod that is reported as it is has them too.
+    // kubelet's conditions follow from the containers; a Pod that is reported unchanged contains them too.
     conditions: conditions.filter(({ type }) => !isOwned(type)).map(conditionOf),
   };
   return ok({ report, ignored });

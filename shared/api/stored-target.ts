@@ -1,4 +1,6 @@
-/** What the table holds of one target. An item that cannot be read is reported and left out; it harms nothing beside it. */
+/**
+ * What the table contains of one target. An unreadable item is reported and left out; it does not affect the others.
+ */
 import type { ProbeRecord, ReportRecord, StatusRecord, TargetRecord } from '../core/records.ts';
 import type { ProbeName } from '../core/spec.ts';
 import { prefixEnd, type TargetAddress } from '../store/keys.ts';
@@ -11,19 +13,19 @@ export type StoredTarget = {
   /** Absent: it cannot be read. */
   readonly status?: StatusRecord;
   readonly report?: ReportRecord;
-  /** There is a REPORT item, be it one that cannot be read. */
+  /** There is a REPORT item, even if it is unreadable. */
   readonly hasReportItem: boolean;
   readonly probes: { readonly [probe: ProbeName]: ProbeRecord };
-  /** Every probe that has an item, also one that cannot be read. */
+  /** Every probe that has an item, even an unreadable one. */
   readonly probeItems: readonly ProbeName[];
-  /** How often `probeRequests` was written: what concurrent triggers compare. */
+  /** How often `probeRequests` was written, which concurrent triggers compare. */
   readonly probeRequestWrites: number | undefined;
 };
 
 export type ReadOutcome =
   | { readonly kind: 'found'; readonly stored: StoredTarget }
   | { readonly kind: 'absent' }
-  /** There is a target, but its TARGET item cannot be read. */
+  /** There is a target, but its TARGET item is unreadable. */
   | { readonly kind: 'poison' };
 
 export const probeRequestWritesAttribute = 'probeRequestWrites';
@@ -38,7 +40,7 @@ export async function readStored(deps: ReadDeps, address: TargetAddress): Promis
   return storedOf(items, deps.onPoison);
 }
 
-/** Of the items of one target. */
+/** From the items of one target. */
 export function storedOf(items: readonly Item[], onPoison: ApiDeps['onPoison']): ReadOutcome {
   const { target, status, report, probes, poison } = decodeTargetItems(items);
   if (onPoison) poison.forEach(onPoison);

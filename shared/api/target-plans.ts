@@ -1,4 +1,4 @@
-/** What each request wants of a target, decided on the state that was read. Pure. */
+/** What each request changes in the state that was read. Pure. */
 import { sameValue } from '../core/equality.ts';
 import { newProbeRecord } from '../core/observed.ts';
 import type { ProbeRecord, TargetRecord } from '../core/records.ts';
@@ -19,7 +19,7 @@ import { probeRequestWritesAttribute, type StoredTarget } from './stored-target.
 export type PlanContext = {
   readonly address: TargetAddress;
   readonly preconditions: Preconditions;
-  /** What the body says of the target that it means; absent: nothing. */
+  /** The identity in the body; absent: the body refers to no particular state. */
   readonly identity: SentIdentity;
   readonly nowMs: number;
 };
@@ -34,7 +34,7 @@ export const terminating = problem(
 
 const alreadyExists = problem(409, 'already-exists', 'There is a target of this name; PUT replaces it.');
 
-/** Why the client means another target, or another state of it, than the stored one. */
+/** Why the client refers to another target, or to another state, than the stored one. */
 export function notAsMeant(context: PlanContext, stored: StoredTarget | undefined): Problem | undefined {
   const { preconditions, identity } = context;
   return (
@@ -42,7 +42,7 @@ export function notAsMeant(context: PlanContext, stored: StoredTarget | undefine
   );
 }
 
-/** PUT: registers, replaces, or finds that nothing differs. `uid` is used for a new target. */
+/** PUT: registers, replaces, or finds no difference. `uid` is used for a new target. */
 export function planPut(context: PlanContext, wanted: DecodedTarget, uid: string) {
   return (stored: StoredTarget | undefined): Plan => {
     const failed = notAsMeant(context, stored);
@@ -91,7 +91,7 @@ function register({ address, nowMs }: PlanContext, wanted: DecodedTarget, uid: s
   };
 }
 
-/** Registered and changed alike: what the client says is the whole of spec, labels and annotations. */
+/** For registration and change: the client's input is the whole of spec, labels and annotations. */
 export function replace({ address, nowMs }: PlanContext, stored: StoredTarget, wanted: DecodedTarget): Plan {
   const { target } = stored;
   if (target.deletionTimestampMs !== undefined) return terminating;
@@ -127,7 +127,7 @@ export function replace({ address, nowMs }: PlanContext, stored: StoredTarget, w
   };
 }
 
-/** DELETE: begins termination; a repetition may bring its end forward, never put it off. */
+/** DELETE: begins termination. A repetition may bring its end forward but not postpone it. */
 export function planDelete(context: PlanContext, gracePeriodSeconds: number | undefined) {
   return (stored: StoredTarget | undefined): Plan => {
     if (!stored) return noSuchTarget;
@@ -187,7 +187,7 @@ export function planProbeRequest(
   };
 }
 
-/** Those of a `reported` target are kept: should it become `static` again, no containerID comes back. */
+/** A `reported` target keeps its incarnations: should it become `static` again, no containerID is reused. */
 const incarnated = (
   spec: TargetSpec,
   before: Incarnations,
@@ -195,7 +195,7 @@ const incarnated = (
 ): Pick<TargetRecord, 'incarnations'> =>
   spec.lifecycle === 'static' ? { incarnations: incarnationsOf(spec, before, joining) } : {};
 
-/** By compare-and-set; `probeRequests` is left alone, since a trigger does not grow the resourceVersion. */
+/** By compare-and-set. `probeRequests` is not part of it, because a trigger does not change the resourceVersion. */
 export function targetUpdate(address: TargetAddress, before: TargetRecord, after: TargetRecord): Operation {
   const { kind, key, set, remove } = updateTo(encodeTarget(address, after));
   const { probeRequests: _, ...rest } = set ?? {};

@@ -25,7 +25,7 @@ export function targetView(stored: StoredTarget, options: ViewOptions): TargetVi
   };
 }
 
-/** The status of the condition Ready as it is shown; Unknown where the status cannot be read. */
+/** The status of the condition Ready as shown; Unknown if the status cannot be read. */
 export const readyView = (stored: StoredTarget, options: ViewOptions): StatusView['conditions'][number]['status'] =>
   statusView(stored, options).conditions.find(({ type }) => type === 'Ready')?.status ?? 'Unknown';
 
@@ -60,7 +60,7 @@ function containerView({ restartPolicyRules, ...container }: ContainerSpec): Con
   return mutable({ ...container, ...(rules && { restartPolicyRules: rules }) });
 }
 
-/** zod's types know no readonly lists; a view is only ever turned to JSON. */
+/** zod's types know no readonly lists; a view is only ever serialized to JSON. */
 const mutable = <View>(view: unknown): View => view as View;
 
 function statusView(stored: StoredTarget, options: ViewOptions): StatusView {
@@ -77,8 +77,8 @@ function statusView(stored: StoredTarget, options: ViewOptions): StatusView {
 }
 
 /**
- * The conditions as they were written, unless a probe is late: then they are made again of what is left. Those that turn Unknown turned
- * when the first probe became late.
+ * The conditions as written, unless a probe is late: then they are recomputed without it. Those that become Unknown did
+ * so when the first probe became late.
  */
 function shownConditions(stored: StoredTarget, status: StatusRecord, options: ViewOptions): readonly Condition[] {
   const { target, probes, report } = stored;

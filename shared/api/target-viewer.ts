@@ -1,4 +1,4 @@
-/** Shows the targets of one answer: all as of the same instant, each bucket's freshness read once. */
+/** Shows the targets of one answer: all at the same instant, with each bucket's freshness read once. */
 import { targetAddress } from '../store/keys.ts';
 import type { ApiDeps } from './deps.ts';
 import { freshnessReader } from './freshness.ts';
@@ -13,7 +13,7 @@ export type ReadyValue = (typeof readyValues)[number];
 
 export type TargetViewer = {
   viewOf(stored: StoredTarget): Promise<TargetView>;
-  /** The condition Ready as it is shown. */
+  /** The condition Ready as shown. */
   readyOf(stored: StoredTarget): Promise<ReadyValue>;
 };
 

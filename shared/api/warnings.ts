@@ -2,11 +2,14 @@
 import type { Advice } from '../prober/advice.ts';
 import { keptOutWarning } from './kept-out.ts';
 
-/** Probes that are named. With what was kept out, the header stays below the 16 KiB of fields that clients such as Node's read. */
+/**
+ * Maximum number of named probes. Together with the removed fields, the header stays below the 16 KiB of header fields
+ * that clients such as Node's read.
+ */
 const adviceMax = 8;
-/** Of one warning, before quotes are escaped. */
+/** Length of one warning, before quotes are escaped. */
 const adviceCharsMax = 400;
-/** Of these, what stays of the end, where a warning says what to do. */
+/** The part of it that is kept from the end, where a warning contains its advice. */
 const endCharsMax = 200;
 
 export type Warned = { readonly ignored: readonly string[]; readonly advice: readonly Advice[] };
@@ -31,12 +34,12 @@ function adviceWarnings(advice: readonly Advice[]): readonly string[] {
 
 const gap = ' ... ';
 
-/** In the middle, where a command or a host may be of any length. */
+/** Cuts out the middle, where a command or a host may be of any length. */
 const cut = (text: string): string =>
   text.length <= adviceCharsMax
     ? text
     : text.slice(0, adviceCharsMax - gap.length - endCharsMax) + gap + text.slice(-endCharsMax);
 
-/** A quoted-string (RFC 9110, section 5.6.4). Clients read a byte beyond ASCII in different ways, so there is none. */
+/** A quoted-string (RFC 9110, section 5.6.4). Clients read bytes beyond ASCII in different ways, so it has none. */
 const quoted = (text: string): string =>
   `"${text.replaceAll(/[^\x20-\x7e]/g, '?').replaceAll(/["\\]/g, (special) => `\\${special}`)}"`;

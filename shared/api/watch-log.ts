@@ -1,6 +1,7 @@
 /**
- * The last events of the bus, for all clients that watch: each reads them at its pace and comes back to its place by the id of the
- * last event it has seen. The table cannot serve for that: its EVENT items are each target's history, with other ids and no common order.
+ * The last events of the bus, for all watching clients: each reads at its pace and returns to its position by the id of
+ * the last event it has seen. The table cannot serve that purpose: its EVENT items are each target's history, with
+ * other ids and no common order.
  */
 import type { EventEnvelope } from '../bus/envelope.ts';
 import { decodeTarget } from '../store/items.ts';
@@ -13,25 +14,25 @@ import type { Labels } from './label-selector.ts';
 export type WatchedTarget = { readonly namespace: string; readonly name: string; readonly uid: string };
 
 export type LoggedEvent = {
-  /** As a client gets it and sends it back: printable ASCII. */
+  /** The id that clients receive and send back: printable ASCII. */
   readonly id: string;
   readonly type: EventEnvelope['detail-type'];
   /** The envelope in JSON. */
   readonly data: string;
-  /** Absent: the event is about no single target. */
+  /** Absent: the event does not concern a single target. */
   readonly target?: WatchedTarget;
-  /** Those of the target when the event arrived; absent: they could not be read. */
+  /** The target's labels when the event arrived; absent: they could not be read. */
   readonly labels?: Labels;
-  /** Of data and labels. */
+  /** Size of data and labels. */
   readonly bytes: number;
 };
 
 export type WatchLog = Omit<EventBuffer<LoggedEvent>, 'add' | 'findLast'> & {
-  /** Calls back after each event that arrives; returns what ends it. */
+  /** Calls back after each event that arrives. The returned function ends that. */
   onArrival(arrived: () => void): () => void;
 };
 
-/** A change of a few hundred targets at once, for clients that come back within seconds. */
+/** Holds a change of a few hundred targets at once, for clients that reconnect within seconds. */
 const limits: BufferLimits = { eventsMax: 2_000, bytesMax: 4 * 1024 * 1024 };
 
 type LogDeps = Pick<ApiDeps, 'store' | 'log' | 'random' | 'onPoison'>;
@@ -60,7 +61,10 @@ export function watchLog(source: WatchSource, deps: LogDeps): WatchLog {
   };
 }
 
-/** An id may have what a client wrote, a line break in the id of a container for one, which must not end its line of the stream. */
+/**
+ * An id may contain text of a client, such as a line break in a container's id, which must not end its line of the
+ * stream.
+ */
 const eventIdText = (id: string): string => encodeURI(id.toWellFormed());
 
 async function logged(
@@ -73,7 +77,7 @@ async function logged(
   const event = { id: eventIdText(envelope.id), type: envelope['detail-type'], data };
   if (!('target' in detail)) return { ...event, bytes: Buffer.byteLength(data) };
   const { target } = detail;
-  // A target that is gone by now had the labels of its last event.
+  // A deleted target has the labels of its last event.
   const before = () => buffer.findLast((each) => each.labels !== undefined && each.target?.uid === target.uid)?.labels;
   const labels = (await labelsOf(target, deps)) ?? before();
   const bytes = Buffer.byteLength(

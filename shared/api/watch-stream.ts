@@ -1,24 +1,24 @@
-/** The stream of one client that watches: reads the log from its place on, as fast as the client takes it. */
+/** The stream of one watching client: reads the log from its position on, as fast as the client takes it. */
 import type { Clock } from '../lib/clock.ts';
 import type { LoggedEvent, WatchLog } from './watch-log.ts';
 
 export type Watch = {
   readonly log: WatchLog;
   readonly clock: Clock;
-  /** Where in the log it begins. */
+  /** Position in the log at which it begins. */
   readonly place: number;
   readonly wants: (event: LoggedEvent) => boolean;
   readonly timeoutMs: number;
   readonly onEnd: () => void;
 };
 
-/** Events on their way to one client; the rest waits in the log. */
+/** Events queued for one client; the rest waits in the log. */
 const queuedMax = 16;
 const keepAliveMs = 15_000;
-/** What an EventSource waits before it comes back. */
+/** How long an EventSource waits before it reconnects. */
 const retryMs = 1_000;
 
-/** Ends when its time is over, and for a client so slow that the log no longer keeps what comes next. */
+/** Ends when its time is over, or when the client is so slow that the log no longer keeps the next event. */
 export function watchStream(watch: Watch): ReadableStream<Uint8Array> {
   let pump = () => {};
   let end = () => {};
@@ -64,7 +64,8 @@ function pumping(
     }
     if (log.at(place) === 'evicted') close();
   };
-  // The id moves on also past events that the client does not want, so that it need not read them again when it comes back.
+  // The id also advances past events that the client does not want, so that it need not read them again after a
+  // reconnection.
   const keepAlive = () => {
     cancelKeepAlive = clock.setTimer(keepAliveMs, keepAlive);
     if (hasRoom()) send(`:\nid: ${log.idBefore(place)}\n\n`);

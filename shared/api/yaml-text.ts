@@ -3,12 +3,15 @@ import { type Document, isScalar, parseAllDocuments } from 'yaml';
 import { depthMax, type ParsedDocuments } from './json-text.ts';
 import { hasLostFields, isOneLine, newlinesHint } from './lost-newlines.ts';
 
-/** Aliases are for anchors in a manifest, not for multiplying it. */
+/** Aliases refer to anchors in a manifest; they are not for multiplying it. */
 const aliasCountMax = 100;
-/** What a body of 64 KiB may become once its aliases are expanded. */
+/** Limit for a body of 64 KiB with its aliases expanded. */
 const nodesMax = 20_000;
 
-/** Empty documents are left out, as Kubernetes does. The reason why a text of one line cannot be parsed says as well how its line breaks may have been lost. */
+/**
+ * Empty documents are left out, as in Kubernetes. If a text of one line cannot be parsed, the reason also mentions how
+ * its line breaks may have been lost.
+ */
 export function parseYaml(text: string): ParsedDocuments {
   const parsed = parsedOrMalformed(text);
   if (parsed.kind === 'malformed') return isOneLine(text) ? malformed(`${parsed.reason}; ${newlinesHint}`) : parsed;
@@ -46,7 +49,7 @@ function parsedDocuments(text: string): ParsedDocuments {
   return { kind: 'parsed', documents: values };
 }
 
-/** Of several documents it says which; empty ones do not count. */
+/** For several documents it names the position; empty documents do not count. */
 function whyMalformed(documents: readonly Document.Parsed[]): string | undefined {
   const wrong = documents.findIndex(({ errors }) => errors.length > 0);
   const error = documents[wrong]?.errors[0];

@@ -1,6 +1,6 @@
 /**
- * zod's schemas with what OpenAPI says of them beside their types. Imported before any schema is described. Only the class is handed over:
- * with all of zod come the texts of its errors in fifty languages, 350 KB of the function's bundle.
+ * zod's schemas extended with what OpenAPI adds to their types. Imported before any schema is described. Only the class
+ * is passed: all of zod would include its error texts in fifty languages, 350 KB of the function's bundle.
  */
 import { extendZodWithOpenApi } from '@asteasolutions/zod-to-openapi';
 import * as zod from 'zod';

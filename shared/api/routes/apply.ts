@@ -1,6 +1,6 @@
 /**
- * Many targets in one request. Each manifest of the body is put as `PUT …/targets/{name}` puts it and gets its answer. Targets that the
- * body does not name stay as they are.
+ * Many targets in one request. Each manifest of the body is stored as by `PUT …/targets/{name}` and gets its own
+ * answer. Targets that the body does not name stay unchanged.
  */
 import '../zod-openapi.ts';
 import * as z from 'zod';
@@ -21,9 +21,9 @@ import { dryRunParam, readFlag } from '../query-params.ts';
 import { type Handler, namespaceParams, type Route, targetsPath } from '../route.ts';
 import { targetSchema } from '../target-schema.ts';
 
-/** Of JSON; YAML takes a hundred times as long to parse and may have 64 KiB. */
+/** Limit for JSON; YAML takes a hundred times as long to parse and may have 64 KiB. */
 export const applyBytesMax = 1024 * 1024;
-/** Few enough to be put one after the other before the caller gives up. */
+/** Few enough to be stored one after the other before the caller times out. */
 export const manifestsMax = 100;
 
 const appliedSchema = z
@@ -64,7 +64,7 @@ const putTargets: Handler = async ({ raw, query, params }, deps) => {
   return jsonResponse(200, { failed: applied.failed, items: applied.items });
 };
 
-/** A precondition is about one target. Ignoring it would overwrite what the client wants to keep. */
+/** A precondition concerns one target. Ignoring it would overwrite what the client wants to keep. */
 function conditionalProblem(headers: Headers): Problem | undefined {
   const given = ['If-Match', 'If-None-Match'].filter((name) => headers.has(name));
   const errors = given.map((parameter) => ({ parameter, detail: 'must be absent: it is for one target' }));

@@ -1,4 +1,4 @@
-/** The desired set of a namespace: kubelet's CleanupPods. What is not in it is removed, as DELETE does. */
+/** The desired set of a namespace: kubelet's CleanupPods. Targets outside it are removed as by DELETE. */
 import '../zod-openapi.ts';
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
@@ -35,11 +35,11 @@ const cleanedSchema = z
 
 type CleanedUp = z.infer<typeof cleanedSchema>;
 
-/** Whoever is in front of the API gives up after 30 s, and nobody would learn how far it came. */
+/** The gateway in front of the API times out after 30 s, and the client would not learn how far the request came. */
 const cleanupMsMax = 20_000;
-/** Names in one answer: Lambda answers with 6 MB at most, in which every quotation mark counts twice. */
+/** Size of the names in one answer: a Lambda answer is limited to 6 MB, in which every quotation mark counts twice. */
 const answerBytesMax = 3_000_000;
-/** Of one name: quotation marks, their escapes and a comma. */
+/** Overhead of one name: quotation marks, their escapes and a comma. */
 const nameOverheadBytes = 5;
 
 type Cleanup = {
@@ -70,13 +70,13 @@ const foreignToken = invalidParameters([
   { parameter: 'continue', detail: 'must be a token from an answer to the same request' },
 ]);
 
-/** Another set of names would be applied to a part of the targets only. */
+/** With a different set of names, the token would apply the new set to only a part of the targets. */
 function digestOf({ namespace, names, dryRun }: Omit<Cleanup, 'from'>): string {
   const text = JSON.stringify([namespace, dryRun, [...names].sort()]);
   return createHash('sha256').update(text).digest('base64url');
 }
 
-/** `more`: there was no time or no room in the answer for what comes after it. */
+/** `more`: the position at which the time was up or the answer full. */
 type Cleaned = { readonly done: CleanedUp; readonly more: Position | undefined };
 
 async function cleanUp(deps: ApiDeps, { from, ...cleanup }: Cleanup): Promise<Cleaned> {
@@ -85,7 +85,7 @@ async function cleanUp(deps: ApiDeps, { from, ...cleanup }: Cleanup): Promise<Cl
   let bytes = 0;
   let last: Position | undefined;
   for await (const { stored, position } of scanTargets(deps, from)) {
-    // After at least one target, so that every request comes further.
+    // After at least one target, so that every request makes progress.
     if (last && (deps.clock.monotonicMs() > endMs || bytes > answerBytesMax)) return { done, more: last };
     last = position;
     const { namespace, name } = stored.target;
@@ -111,7 +111,7 @@ async function settle(deps: ApiDeps, { stored, cleanup, done }: Settling): Promi
 
 type Removal = { readonly namespace: string; readonly name: string; readonly uid: string; readonly dryRun: boolean };
 
-/** false: it is gone already, or another one of its name was registered in the meantime. */
+/** false: it is gone already, or its name was registered again in the meantime. */
 async function remove(deps: ApiDeps, { namespace, name, uid, dryRun }: Removal): Promise<boolean> {
   const address = targetAddress(namespace, name);
   const planned = planDelete(
@@ -140,7 +140,7 @@ export const desiredRoutes: readonly Route[] = [
     answers: {
       200: { description: 'What was done.', schema: cleanedSchema },
       202: {
-        description: 'What was done so far: the same body, sent with `continue`, goes on.',
+        description: 'What was done so far: send the same body with `continue` to do the rest.',
         schema: cleanedSchema,
       },
     },

@@ -1,4 +1,4 @@
-/** The history of a target: its last recorded events and transitions, each with the attempts behind it. */
+/** The event history of a target: its last recorded events and transitions, each with its attempts. */
 import '../zod-openapi.ts';
 import * as z from 'zod';
 import type { EventRecord } from '../../core/records.ts';
@@ -68,7 +68,7 @@ const getEvents: Handler = async (request, deps) => {
   return jsonResponse(200, { items: own.map(eventView) });
 };
 
-/** Oldest first; with the transition behind each present result, which may be older than all that is kept. */
+/** Oldest first. Includes the transition of each present result, even if it is older than all others that are kept. */
 async function lastEvents(
   deps: ApiDeps,
   { namespace, name }: TargetName,

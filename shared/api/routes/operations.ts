@@ -1,4 +1,4 @@
-/** What operates the service: health and metrics. */
+/** Routes for operating the service: health and metrics. */
 import '../zod-openapi.ts';
 import * as z from 'zod';
 import type { Health } from '../deps.ts';
@@ -15,7 +15,7 @@ const healthSchema = z
       .optional()
       .openapi({ description: 'Why it is degraded.' }),
     quarantined: z.array(z.object({ pk: z.string(), sk: z.string(), detail: z.string() })).openapi({
-      description: 'Items of the store that cannot be read and are left alone.',
+      description: 'Quarantined items of the store, which cannot be read.',
     }),
   })
   .catchall(z.unknown())
@@ -26,7 +26,7 @@ const healthz: Handler = async (_, deps) => {
   return jsonResponse(health.ok ? 200 : 503, healthView(health));
 };
 
-/** In doubt a process still answers 200: whoever restarts it for that would take away the one that sees when it is over. */
+/** In doubt a process still answers 200: a restart would remove the process that notices when the doubt is over. */
 export function healthView({ ok, quarantined, doubts = [], details }: Health) {
   const degraded = doubts.map(({ sinceMs, ...doubt }) => ({
     ...doubt,
@@ -64,6 +64,6 @@ export const metricsRoute = (text: () => Promise<string>): Route => ({
   handle: async () => metricsResponse(await text()),
 });
 
-/** Of a text in Prometheus' format. */
+/** The response for a text in Prometheus' format. */
 export const metricsResponse = (text: string): Response =>
   new Response(text, { headers: { 'content-type': metricsMediaType, ...everywhere } });

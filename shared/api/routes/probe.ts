@@ -51,7 +51,7 @@ const shown = (probe: ReturnType<typeof matching>[number]) => ({
   probeType: probe.probeType,
 });
 
-/** Naming what has no probe is a mistake; a target without any probe has nothing to be mistaken about. */
+/** Naming a container or type without a probe is a mistake. For a target without any probe the request selects none. */
 function selectProbes(stored: StoredTarget, wanted: Wanted): readonly ProbeName[] | Problem {
   const names = matching(stored, wanted).map((probe) => probe.name);
   const isNamed = wanted.container !== undefined || wanted.probeType !== undefined;

@@ -1,4 +1,4 @@
-/** The report of a restart: of a target with lifecycle `static` it is the only thing that is ever said of its containers. */
+/** The report of a restart: the only report on the containers of a target with lifecycle `static`. */
 import '../zod-openapi.ts';
 import * as z from 'zod';
 import { targetAddress } from '../../store/keys.ts';

@@ -1,4 +1,4 @@
-/** The status report: whoever runs the containers of a target with lifecycle `reported` says how they are. */
+/** The status report for a target with lifecycle `reported`, sent by the process that runs its containers. */
 import * as z from 'zod';
 import { targetAddress } from '../../store/keys.ts';
 import { answerChange, targetAnswer } from '../answer-target.ts';

@@ -1,4 +1,4 @@
-/** A new target in a namespace, by POST: of the name that it brings, or of one that is generated. */
+/** A new target in a namespace, by POST, under its given name or a generated one. */
 import '../zod-openapi.ts';
 import * as z from 'zod';
 import { targetAddress } from '../../store/keys.ts';
@@ -15,10 +15,10 @@ import { type Handler, namespaceParams, type Route, severalTargets, targetsPath 
 import { type SentIdentity, sentIdentity, withoutIdentity } from '../sent-identity.ts';
 import { planCreate } from '../target-plans.ts';
 
-/** Names that are tried where each is taken, as in Kubernetes (apiserver, RetryGenerateName). */
+/** Generated names to try if each is taken, as in Kubernetes (apiserver, RetryGenerateName). */
 const generatedNamesMax = 8;
 
-/** Written anew, not extended: what an OpenAPI document says of a closed schema cannot be added to. */
+/** A separate schema, not an extension: the OpenAPI description of a closed schema cannot be extended. */
 const metadata = z
   .strictObject({
     ...manifestSchema.shape.metadata.unwrap().shape,
@@ -49,7 +49,7 @@ const create: Handler = async (request, deps) => {
 
 type Creation = { readonly identity: SentIdentity; readonly dryRun: boolean };
 
-/** A generated name that is taken is followed by another one; a given one is refused. */
+/** If a generated name is taken, another is generated; a given one is refused. */
 async function created(deps: ApiDeps, { target, rename }: NewManifest, creation: Creation): Promise<Changed | Problem> {
   let wanted = target;
   for (let attempt = 1; ; attempt += 1) {

@@ -15,7 +15,7 @@ import { readyValues, type TargetViewer, targetViewer } from '../target-viewer.t
 
 const limitRange = { min: 1, max: 500 };
 const limitDefault = 100;
-/** Bytes of JSON: Lambda answers with 6 MB at most, in which every quotation mark counts twice. */
+/** Bytes of JSON: a Lambda answer is limited to 6 MB, in which every quotation mark counts twice. */
 const pageBytesMax = 3_000_000;
 
 const list: Handler = async (request, deps) => {
@@ -50,7 +50,7 @@ function readListQuery(request: ApiRequest, viewer: TargetViewer): Checked<PageQ
   return ok({ matches: matches.value, limit: limit.value ?? limitDefault, order, ...(from && { from }) });
 }
 
-/** A list that was too large to sort goes on in the order of the table. */
+/** A list that was too large to sort continues in the order of the table. */
 function placeOf(token: string, sortBy: SortOrder | undefined): Place | undefined {
   const key = sortBy && readSortedToken(token, sortBy);
   if (key) return { kind: 'key', key };
@@ -58,7 +58,7 @@ function placeOf(token: string, sortBy: SortOrder | undefined): Place | undefine
   return position && { kind: 'position', position };
 }
 
-/** Every filter of the request together; what needs the freshness is asked last. */
+/** All filters of the request together; those that need the freshness are applied last. */
 function readFilter({ query, params }: ApiRequest, viewer: TargetViewer): Checked<PageQuery['matches']> {
   const labels = parseLabelSelector(query.get('labelSelector') ?? '');
   if (labels.kind === 'invalid') return invalidParameters([{ parameter: 'labelSelector', detail: labels.reason }]);
@@ -77,7 +77,7 @@ function readFilter({ query, params }: ApiRequest, viewer: TargetViewer): Checke
   );
 }
 
-/** How many of them one answer has room for, at least one. */
+/** How many of them fit into one answer, at least one. */
 function fitting(views: readonly TargetView[]): number {
   let bytes = 0;
   const beyond = views.findIndex((view, at) => {

@@ -88,8 +88,8 @@ const patch: Handler = async (request, deps) => {
 };
 
 /**
- * What a patch applies to: what a client decides of a target, with its defaults. A lifecycle that an annotation sets is left to it, so that
- * a patch of the annotation does not contradict what the annotation said before.
+ * The object that a patch applies to: the part of a target that a client decides, with its defaults. A lifecycle that
+ * an annotation sets stays in the annotation, so that a patch of the annotation does not contradict its old value.
  */
 function patchable({ target }: StoredTarget) {
   const { labels, annotations } = target;
@@ -163,7 +163,7 @@ export const targetRoutes: readonly Route[] = [
     }),
     headers: writing.headers,
     answers: {
-      202: targetAnswer('The target terminates; liveness and startup probes stop, readiness goes on until the end.'),
+      202: targetAnswer('The target terminates; liveness and startup probes stop, readiness continues until the end.'),
     },
     problems: [404, 409, 412],
     handle: remove,

@@ -1,4 +1,7 @@
-/** Events as they happen, as server-sent events. A client that has been away too long reads the state again: events are hints. */
+/**
+ * Events as they happen, as server-sent events. A client that was away too long reads the state again: events are
+ * hints.
+ */
 import '../zod-openapi.ts';
 import * as z from 'zod';
 import type { WatchSource } from '../deps.ts';
@@ -9,7 +12,7 @@ import type { ApiRequest, Handler, Route } from '../route.ts';
 import { type LoggedEvent, type WatchLog, watchLog } from '../watch-log.ts';
 import { type Watch, watchStream } from '../watch-stream.ts';
 
-/** Clients at the same time, where the process has descriptors enough; each holds a connection. */
+/** Maximum number of simultaneous watchers in a process with enough descriptors; each holds a connection. */
 const watchersMaxDefault = 100;
 const timeoutRange = { min: 1, max: 3_600 };
 const timeoutSecondsDefault = 1_800;
@@ -17,7 +20,7 @@ const timeoutSecondsDefault = 1_800;
 const headers = { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no', ...everywhere };
 const lastEventId = 'Last-Event-ID';
 
-/** The log begins with the first client: without clients nothing is kept. */
+/** The log starts with the first client: without clients no event is kept. */
 function watchHandler(source: WatchSource, watchersMax: number): Handler {
   let watchers = 0;
   let log: WatchLog | undefined;
@@ -44,7 +47,7 @@ const noLongerKept = problem(
   `The events after this ${lastEventId} are not kept: read the targets again, and watch without it.`,
 );
 
-/** undefined: what followed the event that the client saw last is not kept. */
+/** undefined: the events after the last one that the client saw are no longer kept. */
 function placeOf({ raw }: ApiRequest, log: WatchLog): number | undefined {
   const id = raw.headers.get(lastEventId) ?? '';
   return id === '' ? log.end() : log.placeAfter(id);
@@ -68,7 +71,7 @@ function readWanted({ query }: ApiRequest): Checked<Pick<Watch, 'wants' | 'timeo
   return ok({ wants, timeoutMs: (timeout.value ?? timeoutSecondsDefault) * 1000 });
 }
 
-/** A fresh route for each app, since it counts its watchers. */
+/** A fresh route for each app, because it counts its watchers. */
 export const watchRoute = (source: WatchSource, watchersMax: number = watchersMaxDefault): Route => ({
   method: 'get',
   path: '/v1/watch',
@@ -84,7 +87,7 @@ export const watchRoute = (source: WatchSource, watchersMax: number = watchersMa
   }),
   headers: z.object({
     [lastEventId]: z.string().optional().openapi({
-      description: 'The id of the last event received: the stream goes on behind it. 410: it is not kept.',
+      description: 'The id of the last event received: the stream continues after it. 410: it is not kept.',
     }),
   }),
   answers: { 200: { description: 'The stream.', mediaType: 'text/event-stream', schema: z.string() } },
