@@ -1,6 +1,6 @@
 /**
- * LAYOUT as it is stored: the schedule writes it by compare-and-set on its version, while runs add to its `token`, which nothing here
- * ever touches.
+ * The stored LAYOUT. The schedule writes it by compare-and-set on its version; runs add to its `token`, which nothing
+ * in this file changes.
  */
 import { isWhole, type Layout, type LayoutContext, planLayout } from '../core/layout.ts';
 import { bucketCount } from '../core/slots.ts';
@@ -15,7 +15,7 @@ import { readWeights, WeighingTooSlow, type WeightPorts } from './weights.ts';
 export type LayoutPorts = WeightPorts & { readonly log: Log };
 
 export type LayoutOptions = Pick<LayoutContext, 'capacity' | 'mode'> & {
-  /** Passed through to the runs: those of another release hand over. */
+  /** Passed on to the runs: a run of another release hands over. */
   readonly desiredRelease: string;
 };
 
@@ -25,8 +25,8 @@ export type StoredLayout = StandingLayout & { readonly desiredRelease: string; r
 export type StandingLayout = Layout & { readonly announced?: number };
 
 /**
- * Weighs the targets and writes the layout that they ask for, if it is another one. Of two schedules at once one writes; the other returns
- * what it finds.
+ * Weighs the targets and writes the layout that they require, if it differs. Of two schedules at the same time one
+ * writes; the other returns the stored layout.
  */
 export async function nextLayout(
   ports: LayoutPorts,
@@ -44,8 +44,9 @@ export async function nextLayout(
 }
 
 /**
- * All messages of this layout have been sent: whoever holds what is no more may leave. Until it is said he stays, so that a schedule that
- * dies between its write and its messages leaves nobody alone. What fails is done a minute later.
+ * All messages of this layout have been sent, so holders of removed shards may leave. Until this is stored they stay: a
+ * schedule that dies between its write and its messages leaves no bucket without a holder. What fails is done a minute
+ * later.
  */
 export async function announceLayout(ports: LayoutPorts, { version, announced }: StandingLayout): Promise<void> {
   if (announced === version) return;
@@ -59,7 +60,7 @@ export async function announceLayout(ports: LayoutPorts, { version, announced }:
   }
 }
 
-/** Weights that cannot be read keep the layout as it is: who is held is worth more than who is held best. */
+/** If weights cannot be read, the layout stays as it is: that every shard is held matters more than how well. */
 async function wantedLayout(ports: LayoutPorts, stored: StoredLayout, options: LayoutOptions): Promise<Layout> {
   try {
     const weights = needsWeights(options) ? await readWeights(ports) : noWeights;
@@ -72,7 +73,7 @@ async function wantedLayout(ports: LayoutPorts, stored: StoredLayout, options: L
   }
 }
 
-/** A holder without limits that is always there has the same layout whatever the targets ask for. */
+/** A resident holder without limits keeps the same layout whatever the targets require. */
 const needsWeights = ({ capacity, mode }: LayoutOptions): boolean =>
   mode !== 'resident' || Number.isFinite(capacity.cpu) || Number.isFinite(capacity.sockets);
 
@@ -83,11 +84,11 @@ export async function readLayout({ store, log }: LayoutPorts): Promise<StoredLay
   if (!item) return { version: 0, shards: [], desiredRelease: '' };
   const decoded = decodeLayout(item);
   if (decoded.kind === 'ok' && isWhole(decoded.record.shards)) return { ...decoded.record, item };
-  log.error('layout made anew: the stored one cannot be read', { item });
+  log.error('layout rebuilt: the stored one cannot be read', { item });
   return { version: newestGeneration(item), shards: [], desiredRelease: '', item };
 }
 
-/** Of all that a layout, readable or not, ever gave to a shard; what follows must be newer. */
+/** The newest generation that any layout, readable or not, has given to a shard; the next one must be newer. */
 const newestGeneration = (item: Item): number =>
   Math.max(0, ...generations(item).map(([, generation]) => generation), Number(item.version) || 0);
 
@@ -96,7 +97,7 @@ const generations = (item: Item): readonly (readonly [attribute: string, generat
     name.startsWith(generationAttribute('')) && typeof value === 'number' ? [[name, value] as const] : [],
   );
 
-/** false: somebody else has written it since, or perhaps it was written: read what stands. */
+/** false: another schedule has written it meanwhile, or the write is in doubt; read the stored layout. */
 async function writeLayout(
   ports: LayoutPorts,
   { item }: StoredLayout,

@@ -21,7 +21,7 @@ import type { RunRecord } from '../store/items.ts';
 
 export type ScheduledShard = { readonly shard: LayoutShard; readonly run?: RunRecord };
 
-/** A shard that has something to hold. */
+/** A shard that has to be held. */
 type Active = LayoutShard & { readonly mode: 'tick' | 'resident' };
 
 const isActive = (shard: LayoutShard): shard is Active => shard.mode !== 'idle';
@@ -36,14 +36,14 @@ const rescueSlots = 2;
 export type Sending = { readonly nowMs: number; readonly repeatCurrent: boolean };
 
 /**
- * The current slot's message, while no run has begun the slot, and the next one's, if it is time: in the order in which they go into the
- * shard's group.
+ * The current slot's message, unless a run has begun the slot, and the next one's, if it is time: in the order in which
+ * they enter the shard's group.
  */
 export function slotMessages({ shard, run }: ScheduledShard, { nowMs, repeatCurrent }: Sending): readonly Outgoing[] {
   if (!isActive(shard)) return [];
   const current = slotAt(shard, nowMs);
   const next = slotAfter(shard, current);
-  // A slot that has not come was begun by a clock that was ahead: it says nothing about the present one.
+  // A slot in the future was begun by a clock that was ahead; it says nothing about the present one.
   const shown = run && hasCome(shard, run.slot, nowMs) ? run : undefined;
   const isBehind = ({ slot }: Slot) => isOlder(shown, { generation: shard.generation, slot });
   const send = ({ slot, endMs }: Slot, routing: Routing): Outgoing => ({
@@ -56,7 +56,7 @@ export function slotMessages({ shard, run }: ScheduledShard, { nowMs, repeatCurr
   ];
 }
 
-/** A rescue, if the shard has not been heard of for too long. */
+/** A rescue, if the shard has had no beat for too long. */
 export function rescueMessage(scheduled: ScheduledShard, nowMs: number): readonly Outgoing[] {
   const { shard } = scheduled;
   if (!isActive(shard)) return [];
@@ -64,8 +64,9 @@ export function rescueMessage(scheduled: ScheduledShard, nowMs: number): readonl
 }
 
 /**
- * A rescue may hold the shard for two slots: a message that nobody ever extended locks the shard's group for the queue's own visibility, up
- * to 15 min, and the next slot's message waits behind it. Where a function has to end before, it hands the rescue over.
+ * A rescue may hold the shard for two slots. A message that was never extended locks the shard's group for the queue's
+ * visibility, up to 15 min, and the next slot's message waits behind it. A function that has to end earlier hands the
+ * rescue over.
  */
 function rescue(shard: Active, nowMs: number): Outgoing {
   const { slot } = slotAt(shard, nowMs);
@@ -88,14 +89,15 @@ const messageOf = (
 });
 
 /**
- * Whether to look at the run again: the time of its last beat asks for help, or makes no sense here. That time is by the holder's clock; where
- * it is wrong only the number of the beat can tell. (In tick mode it could tell nothing within a minute.) The same goes for a run that ended
- * the current slot in order: its clock was ahead of this one, which has no next slot to send yet.
+ * Whether to look at the run again: its last beat is old, or its time makes no sense here. That time is by the holder's
+ * clock; if the clock is wrong, only the number of the beat can tell. (In tick mode the number changes too rarely to
+ * tell within a minute.) The same holds for a run that ended the current slot in order: its clock was ahead of this
+ * one, which has no next slot to send yet.
  */
 export const isDoubtful = (scheduled: ScheduledShard, nowMs: number): boolean => {
   const { shard, run } = scheduled;
   const silent = silentMs(scheduled, nowMs);
-  // That the shard is new, which is by the clock of yet another process, says nothing against a beat of its own.
+  // The creation time of a new shard, by the clock of yet another process, does not outweigh a beat of the shard.
   const isOld = run?.generation === shard.generation && nowMs - run.beatAtMs > rescueAfterMs.resident;
   const isSuspect = isOld || silent > rescueAfterMs.resident || silent < -aheadMsMax;
   return shard.mode === 'resident' && (isSuspect || hasEndedEarly(scheduled, nowMs));
@@ -107,7 +109,7 @@ const hasEndedEarly = ({ shard, run }: ScheduledShard, nowMs: number): boolean =
   run.beat === lastBeat &&
   run.doneSlot >= slotAt(shard, nowMs).slot;
 
-/** A shard that was read twice, so long apart that a holder would have beaten in between. */
+/** A shard that was read twice, at least as far apart as two beats of a live holder. */
 export function lookedAgain(before: ScheduledShard, after: ScheduledShard, nowMs: number): ScheduledShard {
   const { shard, run } = after;
   if (!run) return after;

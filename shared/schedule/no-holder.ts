@@ -1,6 +1,7 @@
 /**
- * What subscribers are told of shards that nobody holds: `Prober Degraded` each minute while it lasts, then `Prober Recovered` once.
- * What was told is kept in the store, since the next minute's schedule is another process; of two at once only one tells of a recovery.
+ * The events for shards without a holder: `Prober Degraded` each minute while it lasts, then `Prober Recovered` once.
+ * What was published is stored, because the next minute's schedule is another process. Of two schedules at the same
+ * time only one publishes a recovery.
  */
 import type { Bus } from '../bus/bus.ts';
 import type { BusEvent } from '../bus/events.ts';
@@ -15,7 +16,7 @@ import { type ScheduledShard, silentMs } from './messages.ts';
 /** A rescue comes first: what it mends within half a minute nobody needs to know of. */
 const noHolderAfterMs = { resident: 60_000, tick: 4 * tickSlotMs } as const;
 
-/** Whoever marked a recovery tells of it well before then, or has died. */
+/** The schedule that marked a recovery publishes it well before then, or has died. */
 const tellerDeadAfterMs = 30_000;
 
 const writeAttemptsMax = 3;
@@ -29,10 +30,10 @@ type Entry = readonly [shard: string, range: NoHolder];
 type Stored = { readonly ranges: Ranges; readonly item?: Item };
 
 /**
- * Publishes only what is stored: the next schedule takes back what it finds there and nothing else. If other schedules keep changing it
- * first, nothing is published until the next minute.
+ * Publishes only what is stored: the next schedule withdraws what it finds there and nothing else. If other schedules
+ * keep changing it first, nothing is published until the next minute.
  *
- * @throws StoreUnavailable; the next minute begins anew.
+ * @throws StoreUnavailable; the next minute starts again.
  */
 export async function tellNoHolder(ports: TellPorts, shards: readonly ScheduledShard[], nowMs: number): Promise<void> {
   for (let attempt = 1; attempt <= writeAttemptsMax; attempt += 1) {
@@ -57,15 +58,17 @@ async function publishRanges(
   if (told.length > 0) await forget(ports, told);
 }
 
-/** Whether nobody has been heard of for too long. */
+/** Whether the shard has had no beat for too long. */
 export const isUnheld = (scheduled: ScheduledShard, nowMs: number): boolean =>
   scheduled.shard.mode !== 'idle' && silentMs(scheduled, nowMs) > noHolderAfterMs[scheduled.shard.mode];
 
-/** Whether its holder has been heard of lately, or it needs none. A shard of a new layout is neither held nor unheld at first. */
+/**
+ * Whether its holder has beaten lately, or it needs none. A shard of a new layout is at first neither held nor unheld.
+ */
 const isHeld = ({ shard, run }: ScheduledShard, nowMs: number): boolean =>
   shard.mode === 'idle' || (run !== undefined && nowMs - run.beatAtMs <= noHolderAfterMs[shard.mode]);
 
-/** A range is held again when all that now have a part of it are. */
+/** A range is held again when all shards that now have a part of it are held. */
 function nextRanges(ranges: Ranges, shards: readonly ScheduledShard[], nowMs: number): Ranges {
   const kept = Object.entries(ranges).map(([name, range]): Entry => {
     const isBack = shards.every((each) => !overlap(each.shard, range) || isHeld(each, nowMs));
@@ -78,7 +81,7 @@ function nextRanges(ranges: Ranges, shards: readonly ScheduledShard[], nowMs: nu
   };
 }
 
-/** Told of already, or from now on. */
+/** Published already, or from now on. */
 function begun(ranges: Ranges, each: ScheduledShard, nowMs: number): NoHolder {
   const { shard, from, to } = each.shard;
   const known = ranges[shard];
@@ -89,7 +92,7 @@ function begun(ranges: Ranges, each: ScheduledShard, nowMs: number): NoHolder {
 
 const overlap = (one: BucketRange, other: BucketRange): boolean => one.from < other.to && other.from < one.to;
 
-/** Marked just now, or by somebody who has not told of it and will not any more. */
+/** The recovery mark is new, or the schedule that set it died before publishing it. */
 const isToTell = (before: NoHolder | undefined, { recoveredAtMs }: NoHolder, nowMs: number): boolean =>
   recoveredAtMs !== undefined &&
   (before?.recoveredAtMs === undefined || nowMs - before.recoveredAtMs >= tellerDeadAfterMs);
@@ -101,7 +104,7 @@ const isSame = (before: Ranges, after: Ranges): boolean =>
     return old?.to === to && old.sinceMs === sinceMs && old.recoveredAtMs === recoveredAtMs;
   });
 
-/** One that cannot be read is made anew: at worst somebody is told twice. */
+/** An unreadable item is written again from scratch; at worst an event is published twice. */
 async function readRanges({ store }: TellPorts): Promise<Stored> {
   const item = await store.get(noHolderKey);
   const decoded = item && decodeNoHolder(item);
@@ -131,7 +134,7 @@ async function forget(ports: TellPorts, told: readonly Entry[]): Promise<void> {
   }
 }
 
-/** The same id each minute: it is one absence, however often it is told. */
+/** The same id each minute: it is one absence, however often it is published. */
 const degraded = ([shard, range]: Entry, nowMs: number): BusEvent => ({
   detailType: 'Prober Degraded',
   timeMs: nowMs,

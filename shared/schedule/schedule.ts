@@ -1,8 +1,9 @@
 /**
- * The schedule: once a minute, perhaps late, twice or not at all. For the layout that stands it sends each shard its next message, repeats
- * the current one until a run has begun it, sends a rescue where beats have stopped, and publishes which shards have no holder. Only then
- * does it weigh the targets and lay out the shards anew: weighing may take long, and holding the shards must not wait for it. It keeps
- * nothing in memory, and everything that it sends may come twice: the queue knows the ids, the receiver the slot, the table the tokens.
+ * The schedule: once a minute, perhaps late, twice or not at all. For the current layout it sends each shard its next
+ * message, repeats the current one until a run has begun it, sends a rescue where beats have stopped, and publishes
+ * which shards have no holder. Only then does it weigh the targets and recompute the layout: weighing may take long,
+ * and holding the shards must not wait for it. It keeps nothing in memory, and everything that it sends may arrive
+ * twice: the queue deduplicates by id, the receiver by slot, the table by token.
  */
 import type { Bus } from '../bus/bus.ts';
 import { lookAgainMs } from '../core/beat.ts';
@@ -26,21 +27,24 @@ import { isUnheld, tellNoHolder } from './no-holder.ts';
 export type SchedulePorts = LayoutPorts & { readonly queue: QueueSender; readonly bus: Bus };
 
 export type ScheduleOptions = {
-  /** The release that should run; empty: any. */
+  /** The release that should run; empty: any release. */
   readonly desiredRelease?: string;
   readonly capacity?: Capacity;
   readonly mode?: LayoutContext['mode'];
-  /** The queue has forgotten what was sent before, as one in a process that starts: the current slots are sent anyway. */
+  /**
+   * The queue has forgotten what was sent before, as after the start of a single process: the current slots are sent
+   * anyway.
+   */
   readonly repeatCurrent?: boolean;
 };
 
 export type ScheduleOutcome = {
   readonly layout: readonly LayoutShard[];
   readonly sent: number;
-  /** Not taken by the queue; what matters of it is sent again in a minute. */
+  /** Messages that the queue has not taken; those that matter are sent again in a minute. */
   readonly notSent: number;
   readonly noHolder: readonly string[];
-  /** Shards whose prober doubts itself. */
+  /** Shards whose prober is in doubt about itself. */
   readonly degraded: readonly string[];
 };
 
@@ -65,8 +69,8 @@ export async function runSchedule(ports: SchedulePorts, options: ScheduleOptions
 type Served = Pick<ScheduleOutcome, 'noHolder' | 'degraded'> & { readonly sent: readonly boolean[] };
 
 /**
- * Everything that a layout needs to stay held. Slot messages do not wait for the second look at beats that seem old, which takes seconds: a
- * process that starts after a pause would begin that much later.
+ * Everything that keeps the shards of a layout held. Slot messages do not wait for the second look at old beats, which
+ * takes seconds: a process that starts after a pause would begin that much later.
  */
 async function serve(ports: SchedulePorts, layout: StandingLayout, repeatCurrent: boolean): Promise<Served> {
   const { scheduled, sent } = await sendSlots(ports, layout, repeatCurrent);
@@ -95,7 +99,7 @@ async function sendSlots(ports: SchedulePorts, layout: StandingLayout, repeatCur
   return { scheduled, sent };
 }
 
-/** A holder whose clock is wrong is told from a dead one by the number of its beat, some seconds later. */
+/** Distinguishes a holder with a wrong clock from a dead one by the number of its beat, some seconds later. */
 async function lookAgain(
   { store, clock }: SchedulePorts,
   first: readonly ScheduledShard[],
@@ -108,7 +112,7 @@ async function lookAgain(
   );
 }
 
-/** A RUN that cannot be read is none: the next claim writes it anew. */
+/** An unreadable RUN counts as absent: the next claim writes it. */
 async function scheduledShard(store: Store, shard: LayoutShard): Promise<ScheduledShard> {
   const item = await store.get(runKey(shard.shard));
   const decoded = item && decodeRun(item);
@@ -131,7 +135,7 @@ async function send({ queue, log }: SchedulePorts, { message, routing }: Outgoin
   }
 }
 
-/** Calls at the same time. */
+/** Number of simultaneous calls. */
 const chunkLength = 16;
 
 async function inChunks<Value, Answer>(

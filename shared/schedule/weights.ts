@@ -1,7 +1,7 @@
 /**
- * The registered weight of every bucket, kept in items of their own. Nobody adds to them: the schedule weighs the targets of a bucket
- * anew when its change counters have moved, which they do before and after each change. So a lost answer, a repetition or a second
- * schedule can make a weight late, never wrong for good.
+ * The registered weight of every bucket, kept in separate items. No writer adds to them: the schedule weighs the
+ * targets of a bucket again when its change counters have moved, which they do before and after each change. So a lost
+ * answer, a repetition or a second schedule can delay a weight but never leave it wrong.
  */
 import { bucketCount } from '../core/slots.ts';
 import { type BucketWeight, noWeight, sumOf, weightFormula, weightOf } from '../core/weight.ts';
@@ -15,11 +15,11 @@ import { type WritePorts, writeSurely } from '../table/write.ts';
 
 export type WeightPorts = WritePorts & { readonly store: Store; readonly log: Log };
 
-/** Buckets weighed anew in one minute. With more than that on the move the layout follows some minutes later. */
+/** Buckets weighed in one minute. If more than that change, the layout follows some minutes later. */
 const bucketsPerMinuteMax = 64;
 /**
- * What weighing may take of a schedule, which as a function has 50 s and spends up to 6 s on its second look at beats. Each weight is stored
- * as soon as it is known, so the next schedule goes on with the buckets that are left.
+ * Time limit for weighing. As a function the schedule has 50 s, and its second look at beats takes up to 6 s. Each
+ * weight is stored as soon as it is known, so the next schedule continues with the remaining buckets.
  */
 const weighingMsMax = 20_000;
 
@@ -59,7 +59,7 @@ type Weighing = {
   registered?: readonly Bucket[];
 };
 
-/** Fills in what is stored, then weighs one bucket after the other until the time is over. */
+/** Fills in the stored weights, then weighs one bucket after the other until the time is over. */
 async function weighAll(ports: WeightPorts, weighing: Weighing): Promise<void> {
   const { known, signal } = weighing;
   const changes = await readChanges(ports.store, { from: 0, to: bucketCount }, false);
@@ -76,8 +76,8 @@ async function weighAll(ports: WeightPorts, weighing: Weighing): Promise<void> {
 }
 
 /**
- * For a bucket whose targets have not been weighed yet: what the others weigh on average, and resident. With no weight at all it would count
- * as empty, and shards would be merged or left idle because of it.
+ * For a bucket whose targets have not been weighed yet: the average weight of the others, and resident. Without a
+ * weight the bucket would count as empty, and shards would be merged or left idle because of it.
  */
 function unknownWeight(known: readonly BucketWeight[]): BucketWeight {
   const { cpu, sockets } = sumOf(known);
@@ -85,7 +85,9 @@ function unknownWeight(known: readonly BucketWeight[]): BucketWeight {
   return { targets: 1, cpu: cpu / count, sockets: sockets / count, mode: 'resident' };
 }
 
-/** One that cannot be read is missing. One of another formula is used until its bucket has been weighed anew. */
+/**
+ * An unreadable weight counts as missing. A weight of another formula is used until its bucket has been weighed again.
+ */
 async function storedWeights(store: Store): Promise<ReadonlyMap<Bucket, WeightRecord>> {
   const items = await store.query({ pk: weightsPk, limit: bucketCount });
   return new Map(
@@ -96,7 +98,9 @@ async function storedWeights(store: Store): Promise<ReadonlyMap<Bucket, WeightRe
   );
 }
 
-/** Buckets that were never weighed, all of them; of the others as many as a minute allows, another part each minute. */
+/**
+ * Buckets that were never weighed, all of them; of the others as many as a minute allows, a different part each minute.
+ */
 function moved(
   totals: ReadonlyMap<Bucket, number>,
   known: ReadonlyMap<Bucket, WeightRecord>,
@@ -134,8 +138,8 @@ async function weigh(ports: WeightPorts, bucket: Bucket, counters: Item): Promis
 }
 
 /**
- * Namespaces noted with a weight: an item is no larger for a client that invents them. What is left out has fewer targets than all of these,
- * so of a namespace at most that part of all targets is not counted.
+ * Namespaces stored with a weight: a client that invents namespaces cannot make the item larger. A namespace that is
+ * left out has fewer targets than all of these, so at most that part of all targets goes uncounted for it.
  */
 const namespacesMax = 64;
 

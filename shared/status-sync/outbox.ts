@@ -1,4 +1,4 @@
-/** The outbox of STATUS on its way to the bus. */
+/** Publishes the outbox of STATUS on the bus. */
 import type { Bus } from '../bus/bus.ts';
 import type { BusEvent } from '../bus/events.ts';
 import { toBusEvent } from '../bus/outbox.ts';
@@ -7,7 +7,7 @@ import type { Log } from '../lib/log.ts';
 
 export type OutboxPorts = { readonly bus: Bus; readonly log: Log };
 
-/** Only when the bus has taken every event may the outbox be cleared. */
+/** The outbox may be cleared only after the bus has taken every event. */
 export async function publishOutbox(
   ports: OutboxPorts,
   target: TargetRecord,

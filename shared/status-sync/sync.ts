@@ -1,6 +1,7 @@
 /**
- * status-sync: level-triggered, idempotent, order-safe. An event is a hint to look; everything is read again, the whole status computed
- * anew, and written on condition of the version read. Its outbox goes the safe way: write, publish, clear, ack.
+ * status-sync: level-triggered, idempotent, order-safe. An event is a hint to look: everything is read again, the whole
+ * status is recomputed and written on condition of the version read. The outbox follows the safe order: write, publish,
+ * clear, ack.
  */
 
 import { planSync, type SyncPlan } from '../core/sync.ts';
@@ -18,15 +19,19 @@ export type StatusSyncPorts = WritePorts & OutboxPorts & { readonly store: Store
 export type TargetName = { readonly namespace: string; readonly name: string };
 
 /**
- * `settled`: nothing to do, or only what another sync is about to publish. `incomplete`: some event could not be published; `denied`: the
- * function may not publish it. The outbox keeps all of them, and the holder asks again while it is not empty.
+ * `settled`: nothing to do, or only what another sync is about to publish. `incomplete`: some event could not be
+ * published; `denied`: the function may not publish it. The outbox keeps all of them, and the holder asks again until
+ * it is empty.
  */
 export type SyncOutcome = 'settled' | 'written' | 'purged' | 'unknownTarget' | 'incomplete' | 'denied';
 
-/** A status that keeps changing under us is somebody else's to settle; the holder asks again. */
+/** If other syncs keep changing the status, one of them completes it; the holder asks again. */
 const racesMax = 8;
 
-/** @throws StoreUnavailable when the store stays out of reach: the caller delivers the event again, unless it is a StoreDenied. */
+/**
+ * @throws StoreUnavailable when the store stays unreachable: the caller has the event delivered again, unless it is a
+ * StoreDenied.
+ */
 export async function syncTarget(ports: StatusSyncPorts, name: TargetName): Promise<SyncOutcome> {
   const address = targetAddress(name.namespace, name.name);
   const published = new Set<string>();
@@ -57,7 +62,7 @@ function carryOut(
   }
 }
 
-/** One a probe at most. No more come: every worker has ended. */
+/** At most one a probe. No more are written, because every worker has ended. */
 async function removeLatest(ports: StatusSyncPorts, { address, target }: ReadTarget): Promise<void> {
   const from = latestPrefix(address);
   const items = await ports.store.query({ pk: address.eventsPk, from, to: from + prefixEnd, limit: operationsMax });
@@ -69,14 +74,14 @@ async function removeLatest(ports: StatusSyncPorts, { address, target }: ReadTar
   if (removals.length > 0) await writeSurely(ports, removals);
 }
 
-/** All items of the uid in one transaction. Events expire, but for those that have no expiry, which go first. */
+/** All items of the uid in one transaction. Events expire by themselves; those without an expiry are deleted first. */
 async function purge(ports: StatusSyncPorts, state: ReadTarget): Promise<SyncOutcome | 'raced'> {
   const { address, target, status } = state;
   await removeLatest(ports, state);
   const items = await ports.store.query({ pk: address.pk, from: address.prefix, to: address.prefix + prefixEnd });
   if (items.length === 0) return 'unknownTarget';
   const [targetSk, statusSk] = [targetKey(address).sk, statusKey(address).sk];
-  // Of this uid, not of the one read now: somebody may have purged it and registered the name again in between.
+  // On condition of this uid: another sync may have purged the target meanwhile, and its name may be registered again.
   const same = [{ kind: 'equals' as const, attribute: 'uid', value: target.uid }];
   const operations = items.map(({ pk, sk }): Operation => {
     const resourceVersion = { kind: 'equals' as const, attribute: 'resourceVersion', value: target.resourceVersion };
@@ -87,7 +92,7 @@ async function purge(ports: StatusSyncPorts, state: ReadTarget): Promise<SyncOut
       if: sk === targetSk ? [...same, resourceVersion] : sk === statusSk ? [...same, version] : same,
     };
   });
-  // A first report or hang does not touch TARGET: one that came after the query would outlive its target.
+  // A first report or hang does not touch TARGET: one written after the query would outlive its target.
   const absent = [reportKey(address), hangKey(address)].filter(({ sk }) => !items.some((item) => item.sk === sk));
   const stillAbsent = absent.map((key): Operation => ({ kind: 'check', key, if: [{ kind: 'notExists' }] }));
   const outcome = await writeSurely(ports, [...operations, ...stillAbsent]);

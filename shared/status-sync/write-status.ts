@@ -1,4 +1,4 @@
-/** A computed status becomes durable, and its events are published. */
+/** Writes a computed status and publishes its events. */
 
 import { entryName } from '../core/outbox.ts';
 import type { StatusRecord } from '../core/records.ts';
@@ -11,8 +11,8 @@ import { type WritePorts, writeSurely } from '../table/write.ts';
 import { type OutboxPorts, publishOutbox } from './outbox.ts';
 
 /**
- * The safe way: write, publish, clear, ack. What was published is added to `published`, for a caller that has to clear it later because
- * another sync has written in between.
+ * In the safe order: write, publish, clear, ack. Published entries are added to `published`, for a caller that has to
+ * clear them later because another sync has written in between.
  */
 export async function writeStatus(
   ports: WritePorts & OutboxPorts,
@@ -37,7 +37,10 @@ export async function writeStatus(
   return clearing.kind === 'written' ? 'written' : 'raced';
 }
 
-/** Written on condition that STATUS is still the one that was read: of two syncs that read the same one, only one writes. */
+/**
+ * Written on condition that STATUS has not changed since it was read: of two syncs that read the same one, only one
+ * writes.
+ */
 export function statusUpdate(
   { address, target }: ReadTarget,
   record: ReadTarget['status'],

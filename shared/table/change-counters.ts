@@ -1,6 +1,7 @@
 /**
- * How a holder learns of changed targets without reading them: a write of TARGET or REPORT, and the purge, adds one to the counter of the
- * target's slice before and after it. The holder reads the counters of its buckets and reloads what moved.
+ * How a holder notices changed targets without reading them: a write of TARGET or REPORT, and the purge, adds one to
+ * the counter of the target's slice before and after it. The holder reads the counters of its buckets and reloads the
+ * slices that moved.
  */
 import type { Growth } from '../core/quota.ts';
 import { bucketCount } from '../core/slots.ts';
@@ -11,7 +12,9 @@ import { bucketName, changesPk } from '../store/keys.ts';
 import { type Item, type Store, StoreUnavailable } from '../store/store.ts';
 import type { WritePorts } from './write.ts';
 
-/** A change is picked up within 2 s, the reload included; one look later where the read was eventually consistent and an old one. */
+/**
+ * A change is picked up within 2 s, including the reload; one look later if an eventually consistent read was stale.
+ */
 export const changesIntervalMs = 1_500;
 
 const attemptsMax = 8;
@@ -31,7 +34,7 @@ export async function touchChanges(ports: WritePorts, address: TargetAddress, gr
   throw new StoreUnavailable('the change counter could not be moved');
 }
 
-/** Runs a write between the two additions that make it visible to the holder. */
+/** Executes a write between the two additions that make it visible to the holder. */
 export async function withChange<Answer>(
   ports: WritePorts,
   address: TargetAddress,

@@ -1,6 +1,7 @@
 /**
- * Quotas where many processes register. What is read of the table is good for some seconds: other processes may let through meanwhile what
- * exceeds a limit, but no more than they register in that time. What this process has let through it adds itself.
+ * Quotas where many processes register. The usage read from the table is valid for some seconds. Meanwhile other
+ * processes may admit more than a limit allows, but no more than they register in that time. This process adds its own
+ * admissions itself.
  */
 import { excessOf, type Growth, type QuotaLimits, type Quotas, type Usage } from '../core/quota.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -8,9 +9,9 @@ import { type Bucket, bucketOf } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
 import { readUsage, type StoredUsage } from './usage.ts';
 
-/** Of what was read. Reading it takes up to a megabyte of the table, so not every registration does. */
+/** Maximum age of the usage read. Reading it takes up to a megabyte of the table, so not every registration does. */
 const usageAgeMaxMs = 10_000;
-/** Growths that wait for their bucket's weight. Those beyond are forgotten, first those that have waited longest. */
+/** Growths that wait for their bucket's weight. Beyond that number the oldest are dropped. */
 const unweighedMax = 20_000;
 
 type Own = { readonly growth: Growth; readonly bucket: Bucket; endedAtMs?: number; addedThen?: number };
@@ -50,7 +51,10 @@ export function storedQuotas(limits: QuotaLimits, ports: { readonly store: Store
   };
 }
 
-/** What this process has let through and what was read does not have yet: all counts have it with the counters, namespaces with the weights. */
+/**
+ * Growths that this process has admitted and that the last read does not contain yet. Counters make all counts visible,
+ * except those of namespaces, which come with the weights.
+ */
 function ownGrowths() {
   const unread = new Set<Own>();
   const unweighed = new Set<Own>();
@@ -85,7 +89,7 @@ function ownGrowths() {
       cpu: cpu + sum.cpu,
       targetsOf: (namespace) => targetsOf(namespace) + (namespaces.get(namespace) ?? 0),
     }),
-    /** `readAtMs`: what had ended by then is in the counters that were read. */
+    /** `readAtMs`: growths that had ended by then are in the counters that were read. */
     readBy(readAtMs: number, { addedTo }: StoredUsage): void {
       for (const each of unread) {
         if (each.endedAtMs === undefined || each.endedAtMs >= readAtMs) continue;

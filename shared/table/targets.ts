@@ -1,4 +1,4 @@
-/** From items to targets: what one Query of a bucket, or of one target, returned. A poison item is quarantined alone. */
+/** From items to targets: the result of one Query of a bucket or of one target. A quarantined item affects no other. */
 import type {
   HangRecord,
   ProbeRecord,
@@ -29,13 +29,13 @@ export type ReadTarget = TargetState & {
 
 export type ReadTargets = { readonly targets: readonly ReadTarget[]; readonly poison: readonly Poison[] };
 
-/** Everything of one target, strongly consistent, its history excepted; undefined: there is no such target. */
+/** All items of one target except its history, strongly consistent; undefined: there is no such target. */
 export async function readTarget(store: Store, address: TargetAddress): Promise<ReadTarget | undefined> {
   const items = await store.query({ pk: address.pk, from: address.prefix, to: address.prefix + prefixEnd });
   return assembleTargets(items).targets[0];
 }
 
-/** These targets of one bucket, in one query from the first of them to the last; by the prefix of their keys. */
+/** These targets of one bucket, by key prefix, in one query from the first of them to the last. */
 export async function readTargets(
   store: Store,
   addresses: readonly TargetAddress[],
@@ -45,18 +45,18 @@ export async function readTargets(
   if (first === undefined || last === undefined) return new Map();
   const items = await store.query({ pk: addresses[0]?.pk ?? '', from: first, to: last + prefixEnd });
   const wanted = new Set(prefixes);
-  // Decoding costs far more than reading: what lies in between is left as it is.
+  // Decoding costs far more than reading, so the items in between are not decoded.
   const { targets } = assembleTargets(items.filter(({ sk }) => wanted.has(targetPrefix(sk) ?? '')));
   return new Map(targets.map((read) => [read.address.prefix, read]));
 }
 
-/** What was read of a partition, as targets. */
+/** The targets in the items of a partition. */
 export function assembleTargets(items: readonly Item[]): ReadTargets {
   const read = [...groupedByTarget(items).values()].map(assembleTarget);
   return { targets: read.flatMap(({ target }) => target ?? []), poison: read.flatMap(({ poison }) => poison) };
 }
 
-/** The items of each target, by its prefix; decoding them is the expensive part and left to the caller. */
+/** The items of each target, by its prefix. Decoding them is the expensive part and is left to the caller. */
 export function groupedByTarget(items: readonly Item[]): ReadonlyMap<string, readonly Item[]> {
   const groups = new Map<string, Item[]>();
   for (const item of items) {

@@ -1,6 +1,7 @@
 /**
- * What is registered on a table that many processes share: what the schedule has weighed, and what was added since. Whoever registers adds to
- * counters of the bucket, which the schedule notes with each weight, so a lost addition is made up for as soon as the bucket is weighed anew.
+ * The usage of a table that many processes share: what the schedule has weighed, and what was added since. Each
+ * registration adds to counters of its bucket, which the schedule stores with each weight, so a lost addition is
+ * corrected when the bucket is weighed again.
  */
 import type { Usage } from '../core/quota.ts';
 import { bucketCount } from '../core/slots.ts';
@@ -11,11 +12,11 @@ import { readChanges } from './change-counters.ts';
 
 export type StoredUsage = {
   readonly usage: Usage;
-  /** Targets that were ever added to the bucket, as its counters said now, and when it was last weighed. */
+  /** Targets that were ever added to the bucket: as its counters are now, and as they were when it was last weighed. */
   readonly addedTo: (bucket: Bucket) => { readonly now: number; readonly weighed: number };
 };
 
-/** The counters are read consistently: what this process has added before is in them. */
+/** The counters are read consistently, so they include what this process has added before. */
 export async function readUsage(store: Store): Promise<StoredUsage> {
   const items = await store.query({ pk: weightsPk, limit: bucketCount, eventuallyConsistent: true });
   const counters = await readChanges(store, { from: 0, to: bucketCount }, false);
@@ -41,7 +42,7 @@ export async function readUsage(store: Store): Promise<StoredUsage> {
   };
 }
 
-/** A weight of a release that noted no counters is taken as it is, until the next one. */
+/** A weight of a release that stored no counters is used as it is until the next weighing. */
 function bucketUsage(now: Added, weight: WeightRecord | undefined): Added {
   if (!weight) return now;
   const { targetsAdded = now.targets, cpuAdded = now.cpu } = weight;

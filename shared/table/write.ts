@@ -34,7 +34,7 @@ export async function writeKnown(
   operations: readonly Operation[],
 ): Promise<Exclude<WriteOutcome, { readonly kind: 'inDoubt' }>> {
   const outcome = await writeSurely(ports, operations);
-  if (outcome.kind === 'inDoubt') throw new StoreUnavailable('nobody knows whether it was written');
+  if (outcome.kind === 'inDoubt') throw new StoreUnavailable('the write is in doubt');
   if (outcome.kind === 'refused' && outcome.refusals.every(({ kind }) => kind === 'conflict'))
     throw new StoreUnavailable('in conflict with others to the end');
   return outcome;
