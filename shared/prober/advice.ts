@@ -1,6 +1,6 @@
 /**
- * Which probes of a spec can never run under a prober's configuration. Decided from the spec and the configuration alone: nothing is
- * dialed, run or looked up, so a probe without advice may still fail.
+ * Which probes of a spec can never run under a prober's configuration. Decided from the spec and the configuration
+ * alone: nothing is dialed, run or looked up, so a probe without advice may still fail.
  */
 import { toBytes } from '../core/byte-text.ts';
 import { at } from '../core/field-problem.ts';
@@ -25,7 +25,7 @@ export type Advice = {
 /** One entry for each probe that cannot run, in kubelet's order. */
 export type Advise = (spec: TargetSpec) => readonly Advice[];
 
-/** What the prober refuses. Absent: unknown, so nothing is said of it. */
+/** What the prober refuses. Absent: unknown, so there is no advice. */
 export type ProberConfiguration = {
   readonly dialRefusal?: DialRefusal;
   readonly execRefusal?: ExecRefusal;

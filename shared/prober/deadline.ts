@@ -1,11 +1,11 @@
-/** One deadline over everything that an attempt does, with one timer. */
+/** One deadline, with one timer, for everything that an attempt does. */
 import type { Clock } from '../lib/clock.ts';
 
 export type Deadline = {
   /** On the clock's monotonic time. */
   readonly atMs: number;
   readonly isOver: () => boolean;
-  /** Whoever waits now is told when the time is over; the one before is not told any more. */
+  /** Calls back when the time is over. Replaces the previous callback. */
   readonly whenOver: (tell: () => void) => void;
   readonly cancel: () => void;
 };

@@ -1,4 +1,4 @@
-/** kubelet's exec probe: what the exit code of a command says. Source: pkg/probe/exec. */
+/** kubelet's exec probe: the outcome for the exit code of a command. Source: pkg/probe/exec. */
 import { goQuote } from '../core/go-text.ts';
 import type { ExecRequest } from '../core/handler-exec.ts';
 import type { Attempt, FailureClass } from '../core/types.ts';
@@ -8,7 +8,10 @@ import type { Prober } from './prober.ts';
 
 export type ExecProberOptions = { readonly run: Runner; readonly clock: Clock };
 
-/** Exit 0 succeeds, any other exit code and the time-out fail; a command that cannot or may not run is a prober error. */
+/**
+ * Exit code 0 is a success; any other exit code and the time-out are failures. A command that cannot or may not run is
+ * a prober error.
+ */
 export function execProber({ run, clock }: ExecProberOptions): Prober<ExecRequest> {
   return async (request, permit) => {
     const startMs = clock.monotonicMs();
@@ -21,8 +24,8 @@ export function execProber({ run, clock }: ExecProberOptions): Prober<ExecReques
 }
 
 /**
- * Why no runner gets the command; undefined: it may run. Kubernetes registers a command with NUL, no system runs it, and a shell would
- * drop the byte and run another one.
+ * Why the command is not passed to a runner; undefined: it may run. Kubernetes registers a command with NUL, which no
+ * system can run, and a shell would drop the byte and run a different command.
  */
 export const unrunnable = (command: readonly string[]): string | undefined =>
   command.some((word) => word.includes('\0')) ? 'a word of the command contains NUL' : undefined;
@@ -36,7 +39,7 @@ function verdict({ command }: ExecRequest, outcome: ExecOutcome): Verdict {
         ? { outcome: 'success', output: outcome.output }
         : { outcome: 'failure', output: outcome.output, failureClass: 'EXEC_EXIT' };
     case 'timedOut':
-      // kubelet has no output of a command that timed out; it shows the runtime's error instead.
+      // kubelet has no output of a command that timed out and shows the runtime's error instead.
       return {
         outcome: 'failure',
         output: `command ${goQuote(command.join(' '))} timed out`,

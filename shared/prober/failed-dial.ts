@@ -1,8 +1,8 @@
-/** A dial that failed, as the attempt of a prober that has no more to say about it. */
+/** A failed dial as the attempt of a prober that has nothing to add. */
 import type { Attempt } from '../core/types.ts';
 import type { DialFailure } from '../net/net.ts';
 
-/** A denied dial and the prober's own trouble are prober errors, never a failure of the target. */
+/** A denied dial and an internal error of the prober are prober errors, never a failure of the target. */
 export function failedDial(failure: DialFailure, totalMs: number): Attempt {
   const { failureClass, dnsMs } = failure;
   const timings = { ...(dnsMs !== undefined && { dnsMs }), totalMs };
@@ -11,6 +11,6 @@ export function failedDial(failure: DialFailure, totalMs: number): Attempt {
     : { outcome: 'failure', output: failure.message, failureClass, timings };
 }
 
-/** Not worth a second try, and nobody's fault but ours. */
+/** Not worth a second try, and not a fault of the target. */
 export const isProbersOwn = ({ failureClass }: DialFailure): boolean =>
   failureClass === 'POLICY_DENIED' || failureClass === 'PROBER';

@@ -1,4 +1,7 @@
-/** A gRPC connection by the deadline: dialed, greeted by the server, its call begun. Until then every failure is followed by another try. */
+/**
+ * Connects for gRPC before the deadline: dials, awaits the server's greeting, begins the call. Until then every failure
+ * is followed by another try.
+ */
 import { type Clock, sleep } from '../lib/clock.ts';
 import type { Dial, DialFailure, SocketPermit } from '../net/net.ts';
 import { isProbersOwn } from './failed-dial.ts';
@@ -13,9 +16,9 @@ export type Connected = {
 };
 
 export type NotConnected =
-  /** The deadline is over; `failure`: of the last dial, if it failed. */
+  /** The deadline has passed; `failure`: of the last dial, if it failed. */
   | { readonly kind: 'late'; readonly failure?: DialFailure }
-  /** The prober's own trouble, or denied: told at once, not tried again. */
+  /** An internal error of the prober, or a denied dial: returned at once, not tried again. */
   | { readonly kind: 'own'; readonly failure: DialFailure };
 
 type Endpoint = { readonly host: string; readonly port: number };
@@ -28,13 +31,13 @@ type ConnectOptions = {
   readonly isEager: boolean;
 };
 
-/** The longest that one try may take, grpc-go's minimum connect time-out. */
+/** Maximum duration of one try: grpc-go's minimum connect time-out. */
 const tryMsMax = 20_000;
-/** gRPC's connection back-off, without its jitter: a probe has one connection, and its phase is spread already. */
+/** gRPC's connection back-off, without its jitter: a probe has one connection, and phases spread the probes already. */
 const backoffBaseMs = 1000;
 const backoffFactor = 1.6;
 
-/** Between two tries at least a second passes, so a deadline bounds their number. The session is the caller's to close. */
+/** At least a second passes between two tries, so the deadline bounds their number. The caller closes the session. */
 export async function connectUntil(
   endpoint: Endpoint,
   deadlineMs: number,

@@ -1,4 +1,6 @@
-/** What a header block of a gRPC stream says. Source: grpc-go, internal/transport/http2_client.go (operateHeaders). Pure. */
+/**
+ * Reads a header block of a gRPC stream. Source: grpc-go, internal/transport/http2_client.go (operateHeaders). Pure.
+ */
 import { STATUS_CODES } from 'node:http';
 import { atoi, goQuote } from '../core/go-text.ts';
 import type { Block } from '../http2/header-block.ts';
@@ -6,17 +8,17 @@ import type { Field } from '../http2/hpack-table.ts';
 import { decodeGrpcMessage, isBase64, statusDetailsCode } from './grpc-codec.ts';
 import { codeOfHttp, type RpcStatus, rpcCode, rpcStatus } from './grpc-status.ts';
 
-/** The fields of one block that matter, as they arrive. */
+/** The relevant fields of one block, as they arrive. */
 export type GrpcFields = {
   readonly isGrpc?: true;
-  /** What is wrong with the latest content type; absent: it is gRPC's. */
+  /** Why the latest content type is not gRPC's; absent: it is. */
   readonly contentTypeTrouble?: string;
   readonly encoding?: string;
   readonly code?: number;
   readonly message?: string;
   /** Two count as none. */
   readonly details?: readonly string[];
-  /** A status that is no number decides alone. */
+  /** A status that is not a number decides alone. */
   readonly malformedStatus?: RpcStatus;
   readonly malformedMetadata?: string;
 };
@@ -71,7 +73,7 @@ function withBinary(fields: GrpcFields, name: string, value: string): GrpcFields
 }
 
 export type BlockMeaning =
-  /** The headers; the messages may come. */
+  /** The headers; messages may follow. */
   | { readonly kind: 'headers'; readonly encoding: string }
   /** The stream ends in order with this status. */
   | { readonly kind: 'trailers'; readonly status: RpcStatus }
@@ -94,7 +96,7 @@ export function readBlock(block: Block, fields: GrpcFields, isFirst: boolean): B
 
 const refused = (message: string): BlockMeaning => ({ kind: 'refused', status: rpcStatus(rpcCode.internal, message) });
 
-/** Not gRPC: the HTTP status tells what it can. */
+/** Not gRPC: the HTTP status gives the code. */
 function foreign({ pseudo, endStream }: Block, { contentTypeTrouble }: GrpcFields): BlockMeaning {
   const why = contentTypeTrouble ?? 'malformed header: missing HTTP content-type';
   const text = pseudo.get(':status') ?? '';
@@ -110,7 +112,7 @@ function foreign({ pseudo, endStream }: Block, { contentTypeTrouble }: GrpcField
   return { kind: 'refused', status: rpcStatus(codeOfHttp(status), `${http}; ${why}`) };
 }
 
-/** No `grpc-status` at all reads as Unknown. Details that name another code than the header make the status Internal. */
+/** Without a `grpc-status` it is Unknown. Details with another code than the header make the status Internal. */
 function trailerStatus({ code = rpcCode.unknown, message = '', details = [] }: GrpcFields): RpcStatus {
   const text = decodeGrpcMessage(message);
   const [only, more] = details;

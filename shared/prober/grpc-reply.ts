@@ -1,6 +1,6 @@
 /**
- * The messages of a call, read as they arrive, and what the finished call says, as grpc-go decides it for a unary call: nothing of a
- * message is kept, however long it is. Pure.
+ * Reads the messages of a call as they arrive and decides the finished call as grpc-go does for a unary call. It keeps
+ * nothing of a message, however long it is. Pure.
  */
 import { goQuote } from '../core/go-text.ts';
 import { messageBytesMax, prefixBytes } from './grpc-codec.ts';
@@ -10,24 +10,24 @@ import { NumberReader } from './protobuf.ts';
 /** How a stream ended. */
 export type StreamEnd = {
   readonly status: RpcStatus;
-  /** In order: with trailers, or with the last of the body. A message that has begun is then cut off. */
+  /** In order: with trailers, or with the last of the body. A message that has begun is then truncated. */
   readonly isEndOfFile: boolean;
 };
 
 export type RpcResult = { readonly kind: 'answered'; readonly servingStatus: number } | RpcStatus;
 
 export type ReplyReader = {
-  /** Takes what arrived. Returns the length of a message that begins in it, 0: none does. */
+  /** Takes the next bytes. Returns the length of a message that begins in them, 0: none does. */
   readonly take: (data: Uint8Array) => number;
   /**
-   * The messages come first and the status after them: a message that breaks the protocol hides the status and decides at once, however
-   * long the server holds the stream. `encoding`: the headers' `grpc-encoding`, empty: none; `end`: absent while the stream goes on.
-   * Undefined: not decided yet.
+   * The messages come first and the status after them: a message that breaks the protocol hides the status and decides
+   * at once, however long the server keeps the stream open. `encoding`: the headers' `grpc-encoding`, empty: none;
+   * `end`: absent while the stream is open. Undefined: not decided yet.
    */
   readonly decide: (encoding: string, end?: StreamEnd) => RpcResult | undefined;
 };
 
-/** What follows a second message changes nothing. */
+/** A third message would change nothing. */
 const messagesMax = 2;
 
 export function replyReader(): ReplyReader {
@@ -62,7 +62,7 @@ const noResponse = 'cardinality violation: received no response message from non
 const secondResponse =
   'cardinality violation: expected <EOF> for non server-streaming RPCs, but received another message';
 
-/** There is no further message: what the end of the stream says, or `whenOk`. */
+/** There is no further message: the result by the end of the stream, or `whenOk`. */
 function atEnd(end: StreamEnd | undefined, { partial }: NoMessage, whenOk: RpcResult): RpcResult | undefined {
   if (end === undefined) return undefined;
   if (partial && end.isEndOfFile) return rpcStatus(rpcCode.internal, 'unexpected EOF');
@@ -70,10 +70,13 @@ function atEnd(end: StreamEnd | undefined, { partial }: NoMessage, whenOk: RpcRe
 }
 
 type MessageReader = {
-  /** Takes the next bytes of `data` from `from`. `end`: where those of another message begin; `begunBytes`: its length, once it is known. */
+  /**
+   * Takes the next bytes of `data` from `from`. `end`: where the bytes of another message begin; `begunBytes`: its
+   * length, once it is known.
+   */
   readonly take: (data: Uint8Array, from: number) => { readonly end: number; readonly begunBytes: number };
   readonly isOpen: () => boolean;
-  /** Undefined: its prefix is not complete. */
+  /** Undefined: the prefix is incomplete. */
   readonly prefix: () => Prefix | undefined;
   readonly number: () => number | undefined;
 };
@@ -94,7 +97,7 @@ function messageReader(): MessageReader {
       if (seen < prefixBytes) return { end: at, begunBytes: 0 };
       prefix ??= { format: prefixRead[0] ?? 0, lengthBytes: prefixRead.readUInt32BE(1) };
       const end = Math.min(data.length, at + prefixBytes + prefix.lengthBytes - seen);
-      // Longer than the limit, it is refused unread.
+      // A message beyond the limit is refused unread.
       if (prefix.lengthBytes <= messageBytesMax) value.take(data, at, end);
       seen += end - at;
       return { end, begunBytes: wasBegun ? 0 : prefix.lengthBytes };
@@ -106,7 +109,7 @@ function messageReader(): MessageReader {
 }
 
 type Message = { readonly kind: 'message'; readonly servingStatus: number };
-/** `partial`: one has begun. */
+/** `partial`: a message has begun. */
 type NoMessage = { readonly kind: 'none'; readonly partial: boolean };
 
 function judge(message: MessageReader | undefined, encoding: string): Message | NoMessage | RpcStatus {
@@ -131,7 +134,7 @@ function judge(message: MessageReader | undefined, encoding: string): Message | 
     : { kind: 'message', servingStatus };
 }
 
-/** kubelet has no decompressor, so a compressed answer is a failure there too. */
+/** kubelet has no decompressor, so it also fails a compressed answer. */
 function payloadRefusal(format: number, encoding: string): string | undefined {
   if (format === 0) return undefined;
   if (format !== 1) return `grpc: received unexpected payload format ${format}`;

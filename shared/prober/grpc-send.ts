@@ -1,4 +1,7 @@
-/** The request of a call, sent as far as the server's settings and windows allow. Source: grpc-go, internal/transport/controlbuf.go. */
+/**
+ * Sends the request of a call as far as the server's settings and windows allow. Source: grpc-go,
+ * internal/transport/controlbuf.go.
+ */
 import { flag, frame, frameType } from '../http2/frames.ts';
 import { encodeHeaders, type SentField } from '../http2/hpack-encoder.ts';
 import { fieldOverheadBytes } from '../http2/hpack-table.ts';
@@ -12,7 +15,7 @@ export type Request = { readonly streamId: number; readonly fields: readonly Sen
 export type Sending = {
   readonly settings: (settings: Settings) => void;
   readonly widen: (streamId: number, increment: number) => void;
-  /** From now on `request` is sent. Returns what is wrong with it. */
+  /** Starts to send `request`. Returns why it is invalid, if it is. */
   readonly begin: (request: Request) => string | undefined;
   readonly isBegun: () => boolean;
 };
@@ -21,7 +24,7 @@ export type Sending = {
 export function sending(write: (frames: Uint8Array) => void): Sending {
   let peer: Omit<Settings, 'isFirstWindowTooLarge'> = {};
   let connectionWindow = initialWindowBytes;
-  /** What was granted to the stream beyond the initial window, less what was sent. */
+  /** Credit of the stream beyond the initial window, less what was sent. */
   let streamWindow = 0;
   let request: Request | undefined;
   let isOpen = false;

@@ -1,4 +1,4 @@
-/** Status codes of gRPC, and what grpc-go makes of the ends of a stream that carry none. */
+/** Status codes of gRPC, and the codes that grpc-go derives for a stream that ends without one. */
 import { errorName } from '../http2/frames.ts';
 
 export type RpcStatus = { readonly kind: 'status'; readonly code: number; readonly message: string };
@@ -18,7 +18,7 @@ export const rpcCode = {
 
 export const rpcStatus = (code: number, message: string): RpcStatus => ({ kind: 'status', code, message });
 
-/** By RFC 9113's error codes, from NO_ERROR on. */
+/** Indexed by RFC 9113's error codes, from NO_ERROR on. */
 const resetCodes: readonly number[] = [
   ...[rpcCode.internal, rpcCode.internal, rpcCode.internal, rpcCode.resourceExhausted, rpcCode.internal],
   ...[rpcCode.internal, rpcCode.internal, rpcCode.unavailable, rpcCode.canceled, rpcCode.internal, rpcCode.internal],
@@ -32,13 +32,13 @@ export const resetStatus = (errorCode: number): RpcStatus =>
     `stream terminated by RST_STREAM with error code: ${errorName(errorCode)}`,
   );
 
-/** The connection went away under the stream. */
+/** The connection was lost under the stream. */
 export const lostStatus = (why: string): RpcStatus =>
   rpcStatus(rpcCode.unavailable, `error reading from server: ${why}`);
 
 export const noTrailers = rpcStatus(rpcCode.internal, 'server closed the stream without sending trailers');
 
-/** The server's GOAWAY says that it does not process the stream. */
+/** The server's GOAWAY excludes the stream from processing. */
 export const drained = rpcStatus(rpcCode.unavailable, 'the connection is draining');
 
 const httpCodes: Readonly<Record<number, number>> = {
@@ -52,5 +52,5 @@ const httpCodes: Readonly<Record<number, number>> = {
   504: rpcCode.unavailable,
 };
 
-/** The code for an HTTP status of an answer that is not gRPC's. */
+/** The code for the HTTP status of an answer that is not gRPC. */
 export const codeOfHttp = (status: number): number => httpCodes[status] ?? rpcCode.unknown;

@@ -1,4 +1,4 @@
-/** The stream of one unary call: what the server has sent of it, until that decides the call. Pure. */
+/** The stream of one unary call: what the server has sent, until that decides the call. Pure. */
 import type { Block } from '../http2/header-block.ts';
 import type { Field } from '../http2/hpack-table.ts';
 import type { Data } from '../http2/inbound-events.ts';
@@ -9,23 +9,23 @@ import { noTrailers, type RpcStatus, rpcCode, rpcStatus } from './grpc-status.ts
 
 /** Before the server has said anything else: what grpc-go grants to a stream. */
 const windowBytes = 65_535;
-/** Less than this leaves the server enough of its window. */
+/** A smaller grant can wait: the server has enough of its window left. */
 const grantBytesMin = windowBytes / 4;
 
-/** Each function that returns a result returns undefined while the call is not decided. */
+/** Each function that returns a result returns undefined while the call is undecided. */
 export type CallStream = {
   /** A field of the header block that is arriving. */
   readonly field: (field: Field) => void;
   readonly headers: (block: Block) => RpcResult | undefined;
   readonly data: (data: ReceivedData) => RpcResult | undefined;
   /**
-   * What to grant to the server for what has arrived, bytes; to be asked once all that is here has been taken: a server that sends more
-   * than its window without waiting must not find a wider one.
+   * How many bytes to grant to the server for what has arrived. To be called once everything that is here has been
+   * taken: a server that sends more than its window without waiting must not find a wider one.
    */
   readonly grant: () => number;
-  /** Whether there may be something to grant. */
+  /** Whether there may be bytes to grant. */
   readonly isGrantDue: () => boolean;
-  /** Something else than the server's own END_STREAM ends the stream. */
+  /** Something other than the server's END_STREAM ends the stream. */
   readonly fail: (status: RpcStatus) => RpcResult;
 };
 
@@ -35,7 +35,7 @@ export function callStream(): CallStream {
   const reply = replyReader();
   const window = receiveWindow(windowBytes);
   let fields: GrpcFields = noFields;
-  /** Of the headers; undefined: they have not come. */
+  /** From the headers; undefined: they have not arrived. */
   let encoding: string | undefined;
   let unreadBytes = 0;
   let begunBytes = 0;

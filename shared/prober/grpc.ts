@@ -1,6 +1,6 @@
 /**
- * kubelet's gRPC probe: `grpc.health.v1.Health/Check`, plaintext, on a fresh connection, with one deadline over connecting and calling.
- * Source: pkg/probe/grpc; how a connection comes about and how an answer is read: grpc-go.
+ * kubelet's gRPC probe: `grpc.health.v1.Health/Check`, plaintext, on a fresh connection, with one deadline for
+ * connecting and calling. Source: pkg/probe/grpc; for the connection and for reading the answer: grpc-go.
  */
 
 import { goDuration } from '../core/go-duration.ts';
@@ -21,7 +21,10 @@ import type { Prober } from './prober.ts';
 
 export type GrpcProberOptions = { readonly dial: Dial; readonly clock: Clock };
 
-/** Only SERVING succeeds. Whatever goes wrong is a failure with kubelet's text; a denied dial and the prober's own trouble are prober errors. */
+/**
+ * Only SERVING succeeds. Every other outcome is a failure with kubelet's text, except that a denied dial and an
+ * internal error of the prober are prober errors.
+ */
 export function grpcProber(options: GrpcProberOptions): Prober<GrpcRequest> {
   return async (request, permit) => {
     const startMs = options.clock.monotonicMs();
@@ -55,8 +58,9 @@ async function ask(request: GrpcRequest, deadlineMs: number, options: Asking): P
   const outcome = await outcomeOf(connected);
   const answered: Asked = { kind: 'answered', connected, outcome };
   if (!outcome.unprocessed) return answered;
-  // grpc-go asks once more, without telling, when the server says that it did not begin; but it does not wait for a connection again. Of
-  // a server that says goodbye as it greets it tries connection after connection, until a request happens to leave before the goodbye.
+  // grpc-go silently asks once more when the server says that it did not begin, but it does not wait for a connection
+  // again. With a server that sends GOAWAY right after its greeting it tries one connection after another, until a
+  // request happens to leave before the GOAWAY.
   const again = await connectOnce(request, deadlineMs, { ...connecting, isEager: true });
   if (again.kind !== 'connected') return answered;
   return { kind: 'answered', connected: again, outcome: await outcomeOf(again) };
@@ -68,7 +72,7 @@ async function outcomeOf({ session }: Connected): Promise<CallOutcome> {
   return outcome;
 }
 
-/** Every reason reads the same in kubelet; the class keeps the last one apart. */
+/** kubelet has one text for every reason; the class keeps the last one apart. */
 function notConnected(request: GrpcRequest, failure: DialFailure | undefined, totalMs: number): Attempt {
   const address = goQuote(hostPort(request.host, request.port));
   const within = goDuration(request.timeoutMs);

@@ -1,16 +1,16 @@
-/** Host names that are not ASCII, in the two forms that Go's client makes of them: one to look up, another for the Host field. */
+/** Host names that are not ASCII, in the two forms of Go's client: one to look up, another for the Host field. */
 import { domainToASCII, domainToUnicode } from 'node:url';
 import { punycodeName } from '../core/go-punycode.ts';
 
 const isAscii = (text: string): boolean => !/[\u0080-\uffff]/.test(text);
 
 /**
- * The name that is looked up, like Go's idna.Lookup: mapped, then in Punycode. A name that has no such form stays as it is; no resolver
- * knows it then.
+ * The name to look up, like Go's idna.Lookup: mapped, then in Punycode. A name without such a form stays as it is; no
+ * resolver knows it.
  */
 export function lookupName(hostname: string): string {
   if (isAscii(hostname)) return hostname;
-  // WHATWG would read fullwidth digits as an address in any of inet_aton's spellings; to Go they are a name.
+  // WHATWG would read fullwidth digits as an address in any of inet_aton's spellings; Go reads them as a name.
   const mapped = hostname.normalize('NFKC').replaceAll('\u3002', '.').toLowerCase();
   if (isAscii(mapped)) return areLookupLabels(mapped) ? mapped : hostname;
   const ascii = domainToASCII(hostname);
@@ -19,7 +19,10 @@ export function lookupName(hostname: string): string {
 
 const areLookupLabels = (name: string): boolean => name.split('.').every(isLookupLabel);
 
-/** Go is stricter than WHATWG: letters, digits and inner hyphens only, and no pair of hyphens where `xn--` has one. */
+/**
+ * Go is stricter than WHATWG: letters, digits and inner hyphens only, and no pair of hyphens in the position of the one
+ * in `xn--`.
+ */
 function isLookupLabel(label: string): boolean {
   if (/[\0-,/:-`{-\x7f]/.test(label)) return false;
   return !label.startsWith('-') && !label.endsWith('-') && label.slice(2, 4) !== '--';
@@ -33,8 +36,8 @@ export type HostField =
 const hostCharacters = /^[\w!$%&()*+,\-.:;=[\]'~]*$/;
 
 /**
- * What the Host field says for `name` or `name:port`: Punycode without any mapping. What cannot stand in the field becomes an empty one,
- * which is valid, and an IPv6 zone means nothing to the server.
+ * The value of the Host field for `name` or `name:port`: Punycode without any mapping. A value that cannot stand in the
+ * field becomes empty, which is valid, and an IPv6 zone is dropped because it means nothing to the server.
  */
 export function hostField(text: string): HostField {
   const host = isAscii(text) ? text : punycodeHostPort(text);
@@ -42,7 +45,7 @@ export function hostField(text: string): HostField {
   return { kind: 'host', host: hostCharacters.test(host) ? withoutZone(host) : '' };
 }
 
-/** httpguts.PunycodeHostPort: a text that net.SplitHostPort cannot split is taken for a name as a whole. */
+/** httpguts.PunycodeHostPort: a text that net.SplitHostPort cannot split counts as a name as a whole. */
 function punycodeHostPort(text: string): string | undefined {
   const { host, port } = splitHostPort(text) ?? { host: text, port: '' };
   const name = punycodeName(host);
@@ -50,7 +53,7 @@ function punycodeHostPort(text: string): string | undefined {
   return name.includes(':') ? `[${name}]:${port}` : `${name}:${port}`;
 }
 
-/** net.SplitHostPort: brackets stand around the name or nowhere, and only a name in brackets has colons. */
+/** net.SplitHostPort: brackets enclose the whole name or are absent, and only a name in brackets has colons. */
 function splitHostPort(text: string): { readonly host: string; readonly port: string } | undefined {
   const bracketed = /^\[([^[\]]*)\]:([^:[\]]*)$/.exec(text);
   const plain = /^([^:[\]]*):([^:[\]]*)$/.exec(text);

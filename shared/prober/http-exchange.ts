@@ -1,4 +1,7 @@
-/** What the two versions of HTTP have in common: one request on a fresh connection, one response or the reason for none. */
+/**
+ * What both versions of HTTP have in common: one request on a fresh connection, and one response or the reason why
+ * there is none.
+ */
 import type { Socket } from 'node:net';
 import type { Clock } from '../lib/clock.ts';
 import type { Deadline } from './deadline.ts';
@@ -22,7 +25,7 @@ export type Exchanged =
   | { readonly kind: 'response'; readonly response: HttpResponse; readonly firstByteMs: number }
   | ExchangeFailure;
 
-/** No response: the head never came, or was none. */
+/** No response: the head never arrived, or was malformed. */
 export type ExchangeFailure = {
   readonly kind: 'failed';
   /** `PROBER`: there was no memory for the response. */

@@ -1,5 +1,5 @@
 /**
- * Which redirects kubelet follows: those that stay on the first URL's host name, nine of them; and what is sent again. Sources:
+ * Which redirects kubelet follows (nine at most, on the first URL's host name), and what it sends again. Sources:
  * pkg/probe/http, Go's net/http.
  */
 
@@ -9,11 +9,14 @@ import { resolveUrl } from '../core/go-url-resolve.ts';
 import { type HttpUrl, httpUrl, withoutPassword, withoutUserinfo } from './http-url.ts';
 import { type Headers, headerValue, type RequestHead } from './http1-request.ts';
 
-/** Requests of one attempt; the answer to the last may not lead on. */
+/** Requests of one attempt; a redirect in the last answer is not followed. */
 const requestsMax = 10;
 
 export type Hop = RequestHead & {
-  /** What the attempt began with: its host name binds every redirect, and its headers are sent again, less those dropped on the way. */
+  /**
+   * The first request: its host name binds every redirect, and its headers are sent again, less those dropped on the
+   * way.
+   */
   readonly first: RequestHead;
   /** Requests sent so far, this one included. */
   readonly requests: number;
@@ -46,7 +49,7 @@ export function nextStep(hop: Hop, status: number, location: string): NextStep {
     hop: {
       url,
       headers: redirectedHeaders(first, hop.url, url),
-      // A Host of one's own belongs to the server that was asked, so it survives only where the answer names no other.
+      // A given Host belongs to the server that was asked, so it is kept only if the redirect names no other server.
       hostOverride: resolved.isAbsolute ? '' : hop.hostOverride,
       first,
       requests: hop.requests + 1,
@@ -57,8 +60,9 @@ export function nextStep(hop: Hop, status: number, location: string): NextStep {
 const failed = (url: string, why: string): NextStep => ({ kind: 'failed', message: `Get ${goQuote(url)}: ${why}` });
 
 /**
- * Once a redirect has turned the request into a plain GET, the fields that told of a body are gone for good. So are secrets once it has
- * left the first URL's scheme, host or port: who listens there was not asked for, and over HTTP anybody on the way could read them.
+ * Once a redirect has turned the request into a plain GET, the fields that describe a body are dropped for good. So are
+ * secrets once the request has left the first URL's scheme, host or port: they were not meant for that server, and over
+ * HTTP anyone on the path could read them.
  */
 function fieldsSentOn(first: RequestHead, to: HttpUrl, status: number): RequestHead {
   const keepsBody = status === 307 || status === 308;
@@ -77,7 +81,7 @@ const bodyFields: ReadonlySet<string> = new Set([
 ]);
 
 function redirectedHeaders({ headers }: RequestHead, from: HttpUrl, to: HttpUrl): Headers {
-  // What was fetched safely is not told where others listen (RFC 7231, section 5.5.2).
+  // The URL of an HTTPS request is not sent over HTTP (RFC 7231, section 5.5.2).
   if (from.scheme === 'https' && to.scheme === 'http') return headers;
   const referer = headerValue(headers, 'Referer') || withoutUserinfo(from);
   return [...headers.filter(([name]) => name !== 'Referer'), ['Referer', referer]];

@@ -1,6 +1,7 @@
 /**
- * The parts of a probe's URL as Go's client uses them. The text is one that Go's net/url wrote, so it needs splitting, not judging. URLs
- * are UTF-8 bytes, one character each, because a redirect's query may hold bytes that are no UTF-8, and Go sends them as they came.
+ * The parts of a probe's URL as Go's client uses them. Go's net/url wrote the text, so it needs splitting, not
+ * validation. URLs are UTF-8 bytes, one character each, because a redirect's query may contain bytes that are not
+ * UTF-8, which Go sends unchanged.
  */
 import { toText, withoutEscapes } from '../core/byte-text.ts';
 import { lookupName } from './host-name.ts';
@@ -11,20 +12,20 @@ export type HttpUrl = {
   readonly scheme: string;
   /** Decoded bytes, for `Authorization`; absent: none. */
   readonly userinfo?: { readonly name: string; readonly password?: string };
-  /** What `Host` is made of: `name:port`, as written. */
+  /** The source of `Host`: `name:port`, as written. */
   readonly host: string;
   /** For the dialer: without brackets, in ASCII if there is such a form. */
   readonly dialHost: string;
-  /** For comparing where a redirect leads: without brackets, as written. */
+  /** For comparing the destination of a redirect: without brackets, as written. */
   readonly hostname: string;
   readonly port: number;
-  /** What the request line says, in bytes. */
+  /** The target of the request line, in bytes. */
   readonly target: string;
 };
 
 const absoluteUrl = /^([a-z][a-z0-9+.-]*):(?:\/\/(?:([^/?#]*)@)?([^/?#]*)([^?#]*))?(\?[^#]*)?/s;
 
-/** Splits an absolute URL; a text that is none has no host, which the caller finds out before it dials. */
+/** Splits an absolute URL. A text that is not one has no host, which the caller notices before it dials. */
 export function httpUrl(text: string): HttpUrl {
   const [, scheme = '', userinfo, authority = '', path = '', query = ''] = absoluteUrl.exec(text) ?? [];
   const host = toText(withoutEscapes(authority));
@@ -57,7 +58,7 @@ function splitUserinfo(text: string): NonNullable<HttpUrl['userinfo']> {
   return { name: withoutEscapes(text.slice(0, colon)), password: withoutEscapes(text.slice(colon + 1)) };
 }
 
-/** As a log or an event may show it. */
+/** The form that a log or an event may show. */
 export const withoutPassword = ({ text, userinfo }: HttpUrl): string =>
   toText(userinfo?.password === undefined ? text : text.replace(/:\/\/([^:@/]*):[^@/]*@/, '://$1:***@'));
 

@@ -30,18 +30,19 @@ import { secure } from './tls.ts';
 export type HttpProberOptions = {
   readonly dial: Dial;
   readonly clock: Clock;
-  /** Shared with the other probers of the process; absent: its own. */
+  /** Shared with the other probers of the process; absent: a separate one. */
   readonly memory?: KeptMemory;
 };
 
-/** What kubelet reads of a body; a longer or endless one is cut and is no error. */
+/** kubelet reads so much of a body; a longer or endless one is cut, which is no error. */
 export const bodyBytesMax = 10 * 1024;
-/** What Go reads of the body of a redirect before it goes on. */
+/** Go reads so much of a redirect's body before it follows the redirect. */
 const redirectBodyBytesMax = 2 * 1024;
 
 /**
- * A fresh connection for every request, one deadline over all of them. Whatever goes wrong before a head is complete is a failure; what
- * goes wrong in the body is an error. The output of a success or warning carries the body, one character per byte if it is not UTF-8.
+ * A fresh connection for every request, one deadline for all of them. An error before a head is complete is a failure;
+ * an error in the body is a prober error. The output of a success or warning contains the body, one character per byte
+ * if it is not UTF-8.
  */
 export function httpProber({ memory = keptMemory(), ...options }: HttpProberOptions): Prober<HttpRequest> {
   return async (request, permit) => {
@@ -56,7 +57,7 @@ export function httpProber({ memory = keptMemory(), ...options }: HttpProberOpti
 
 type Verdict = Omit<Attempt, 'timings'>;
 
-/** What one attempt carries along; the phases of several hops add up. */
+/** The state of one attempt; the phases of several hops are summed. */
 type Running = Omit<HttpProberOptions, 'memory'> & {
   readonly startMs: number;
   readonly deadline: Deadline;
@@ -81,7 +82,7 @@ const addTiming = ({ timings }: Running, phase: keyof Running['timings'], ms: nu
 async function probe(running: Running, { url, headers, hostOverride }: HttpRequest): Promise<Verdict> {
   const fields = headers.map(fieldOf);
   let hop = firstHop({ url: httpUrl(toBytes(url)), headers: fields, hostOverride });
-  // Bounded: nextStep leads on at most nine times.
+  // Bounded: nextStep follows at most nine redirects.
   for (;;) {
     const answer = await ask(running, hop);
     if (answer.kind === 'verdict') return answer.verdict;
@@ -99,7 +100,7 @@ type Answer =
   | { readonly kind: 'verdict'; readonly verdict: Verdict }
   | { readonly kind: 'answer'; readonly response: HttpResponse; readonly step: NextStep };
 
-/** One request on its own connection, up to the head and what is wanted of the body. */
+/** One request on its own connection, up to the head and the wanted part of the body. */
 async function ask(running: Running, hop: Hop): Promise<Answer> {
   const { clock, deadline, kept } = running;
   const refusal = refusedRequest(hop);
@@ -145,7 +146,7 @@ function wantedBytes(step: NextStep, { framing }: Head): number {
   return isLong ? 0 : redirectBodyBytesMax;
 }
 
-/** What Go's client refuses before it dials. */
+/** Why Go's client refuses the request before it dials. */
 function refusedRequest({ url, headers }: Hop): string | undefined {
   if (url.scheme !== 'http' && url.scheme !== 'https') return `unsupported protocol scheme ${goQuote(url.scheme)}`;
   return headersTrouble(headers) ?? (url.host === '' ? 'http: no Host in request URL' : undefined);

@@ -36,14 +36,14 @@ export const exchangeHttp1: Exchange = (socket, request, { clock, deadline, body
       closed: () => settle(reader.end()),
     });
     deadline.whenOver(() => settle(timedOut(reader.end(readingBodyTimeout)), 'TIMEOUT'));
-    // A peer can be gone before anybody listened for it; then no event would come.
+    // The peer may have closed the connection before there was a listener; then no event would come.
     if (socket.destroyed) return settle(reader.end());
     const host = sentHost(request);
     if (host.kind === 'refused') settle({ kind: 'broken', message: host.message });
     else socket.write(requestHead1(request, host.host), 'latin1');
   });
 
-/** Go says which wait it was. */
+/** Go names the wait that timed out. */
 const timedOut = (outcome: Outcome): Outcome =>
   outcome.kind === 'broken' ? { kind: 'broken', message: awaitingHeadTimeout } : outcome;
 

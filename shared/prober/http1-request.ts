@@ -1,6 +1,6 @@
 /**
- * The head of a probe's request, with the fields that Go's client would send. Names and values are UTF-8 bytes, one character each.
- * Source: net/http, request.go and transport.go.
+ * The head of a probe's request, with the fields that Go's client would send. Names and values are UTF-8 bytes, one
+ * character each. Source: net/http, request.go and transport.go.
  */
 
 import { toText } from '../core/byte-text.ts';
@@ -15,16 +15,16 @@ export type Headers = readonly RequestHeader[];
 export type RequestHead = {
   readonly url: HttpUrl;
   readonly headers: Headers;
-  /** Sent as Host; empty: the URL's. A text, not bytes. */
+  /** Sent as Host; empty: the URL's host. A text, not bytes. */
   readonly hostOverride: string;
 };
 
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-/** Control characters but for the tab. */
+/** Control characters except the tab. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
 const forbiddenInValue = /[\0-\x08\x0a-\x1f\x7f]/;
 
-/** May a header carry this value, in text or in bytes? */
+/** Whether a header may have this value, in text or in bytes. */
 export const isHeaderValue = (value: string): boolean => !forbiddenInValue.test(value);
 
 /** Why Go would not send these headers; undefined: it would. */
@@ -36,7 +36,7 @@ export function headersTrouble(headers: Headers): string | undefined {
   return undefined;
 }
 
-/** The head as HTTP/1.1 has it on the wire, the empty line included. `host`: what the Host field says. */
+/** The HTTP/1.1 head as sent, including the empty line. `host`: the value of the Host field. */
 export function requestHead1(request: RequestHead, host: string): string {
   const { url, headers } = request;
   let head = `GET ${url.target} HTTP/1.1\r\nHost: ${host}\r\n`;
@@ -44,10 +44,10 @@ export function requestHead1(request: RequestHead, host: string): string {
   return `${head}${closes(headers) ? 'Connection: close\r\n' : ''}\r\n`;
 }
 
-/** What Go writes by itself, or not at all for a request without a body. */
+/** Fields that Go writes by itself, or omits for a request without a body. */
 const notInHttp1: ReadonlySet<string> = new Set(['Host', 'Content-Length', 'Transfer-Encoding', 'Trailer']);
 
-/** The fields to send, but those of `leftOut`: of several user agents the first, and none when it is empty. */
+/** The fields to send, except those of `leftOut`: of several user agents the first, and none if it is empty. */
 export function sentFields({ url, headers }: RequestHead, leftOut: ReadonlySet<string>): Headers {
   const sent: (readonly [string, string])[] = [];
   let agentSeen = false;
@@ -66,11 +66,13 @@ function withBasicAuth(sent: Headers, { name, password = '' }: NonNullable<HttpU
   return [...sent.filter(([field]) => field !== 'Authorization'), ['Authorization', `Basic ${credentials}`]];
 }
 
-/** What the Host field says, or why Go would not send the request. */
+/** The value of the Host field, or why Go would not send the request. */
 export const sentHost = ({ url, hostOverride }: RequestHead): HostField =>
   hostField(hostOverride === '' ? url.host : hostOverride);
 
-/** Every probe has its own connection and says so, unless the headers already do or ask for another protocol. */
+/**
+ * Every probe has its own connection and asks to close it, unless the headers already do or ask for another protocol.
+ */
 function closes(headers: Headers): boolean {
   const connection = headerValues(headers, 'Connection');
   if (connection.length === 0) return true;

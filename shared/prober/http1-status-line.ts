@@ -5,12 +5,12 @@ export type StatusLine = { readonly status: number; readonly major: number; read
 
 export type StatusLineProgress =
   | 'more'
-  /** `end`: where the fields begin. */
+  /** `end`: position at which the fields begin. */
   | { readonly kind: 'line'; readonly line: StatusLine; readonly end: number }
   | { readonly kind: 'malformed'; readonly message: string };
 
 export type StatusLineReader = {
-  /** Takes `bytes` from `from` on. Of a line of any length only the beginnings of its parts are kept. */
+  /** Takes `bytes` from `from` on. However long the line is, only the beginnings of its parts are kept. */
   readonly take: (bytes: Buffer, from: number) => StatusLineProgress;
 };
 
@@ -20,7 +20,10 @@ const partBytesMax = 64;
 const codeLength = 3;
 
 export function statusLineReader(): StatusLineReader {
-  /** The version, then the code: what stands before the first blank, and between the blanks after it and the next one. */
+  /**
+   * The version, then the code: the text before the first blank, and the text between the following blanks and the next
+   * one.
+   */
   let version = '';
   let code: string | undefined;
   let isCodeOver = false;
@@ -61,11 +64,11 @@ function parse(version: string, code: string): StatusLine | string {
   const numbers = /^HTTP\/(\d)\.(\d)$/.exec(version);
   if (numbers === null) return `malformed HTTP version ${goQuote(version)}`;
   const [major, minor] = [Number(numbers[1]), Number(numbers[2])];
-  // Go takes 0.0 for a version that was not given.
+  // Go treats 0.0 as a version that was not given.
   return major === 0 && minor === 0 ? { status, major: 1, minor: 1 } : { status, major, minor };
 }
 
-/** Go's Atoi takes a sign, so `+20` is status 20. */
+/** Go's Atoi accepts a sign, so `+20` is status 20. */
 function statusCode(code: string): number | undefined {
   const parsed = atoi(code);
   return parsed.kind === 'integer' && parsed.value >= 0 ? parsed.value : undefined;

@@ -1,4 +1,7 @@
-/** The request of an HTTPS probe over HTTP/2, as Go's client writes it. Source: golang.org/x/net, internal/httpcommon/request.go. */
+/**
+ * The request of an HTTPS probe over HTTP/2, as Go's client writes it. Source: golang.org/x/net,
+ * internal/httpcommon/request.go.
+ */
 
 import { toText } from '../core/byte-text.ts';
 import { goQuote } from '../core/go-text.ts';
@@ -6,13 +9,13 @@ import { flag, frame, frameType } from '../http2/frames.ts';
 import { encodeHeaders, type SentField } from '../http2/hpack-encoder.ts';
 import { headerValues, type RequestHead, sentFields } from './http1-request.ts';
 
-/** The one stream of a connection. */
+/** The only stream of a connection. */
 export const streamId = 1;
 
-/** A peer takes frames of 16 KiB before it has said otherwise. */
+/** A peer accepts frames of 16 KiB until it announces another size. */
 const sentFrameBytesMax = 16 * 1024;
 
-/** HEADERS that ends the stream, and as many CONTINUATION frames as it takes. */
+/** HEADERS that ends the stream, and as many CONTINUATION frames as needed. */
 export function requestFrames(request: RequestHead, host: string): readonly Buffer[] {
   const block = encodeHeaders(fields2(request, host));
   const frames: Buffer[] = [];
@@ -25,7 +28,7 @@ export function requestFrames(request: RequestHead, host: string): readonly Buff
   return frames;
 }
 
-/** Fields of a connection that HTTP/2 has no place for: Go sends none of them, and refuses what would mean something else. */
+/** Connection fields that HTTP/2 does not have: Go does not send them, and refuses those with another meaning. */
 export function refusedInHttp2({ headers }: RequestHead): string | undefined {
   const upgrade = headerValues(headers, 'Upgrade');
   if (upgrade[0] && upgrade[0] !== 'chunked') return refusedField('Upgrade', upgrade);
@@ -60,7 +63,7 @@ function fields2(request: RequestHead, host: string): readonly SentField[] {
   return fields;
 }
 
-/** Go sends each pair of a cookie by itself; the last may not be empty. */
+/** Go sends each pair of a cookie separately; the last one may not be empty. */
 function crumbs(cookie: string): readonly string[] {
   const pairs = cookie.split(';').map((pair, at) => (at === 0 ? pair : pair.replace(/^ +/, '')));
   return pairs.at(-1) === '' ? pairs.slice(0, -1) : pairs;

@@ -12,7 +12,7 @@ import { awaitingHeadTimeout, type Exchanged, type ExchangeOptions, readingBodyT
 import type { Head } from './http1-head.ts';
 import { keptMessage } from './kept-memory.ts';
 
-/** Go's limit of a response's header list. */
+/** Go's limit for a response's header list. */
 export const headerListBytesMax = 10 * 1024 * 1024;
 
 type Breaking = {

@@ -1,24 +1,25 @@
 /**
- * What the probes in flight may keep of what peers send. Each has a little of its own, so that one peer cannot take it from a neighbour;
- * beyond that all of a process share one budget. Who finds no room gives up: a prober error, since it says nothing about the peer.
+ * How much of the peers' data the probes in flight may keep. Each probe has a small reserve, so that one peer cannot
+ * take it from another; beyond it all probes of a process share one budget. A probe that exceeds the budget ends in a
+ * prober error, because that says nothing about the peer.
  */
 
 /** Enough for the fields of any ordinary response. */
 const ownBytes = 16 * 1024;
-/** Of one probe: no URL or coding list has a meaning beyond that. */
+/** Limit for one probe: no URL or coding list has a meaning beyond that. */
 const ofOneProbeBytesMax = 256 * 1024;
-/** Of all probes of a process, beyond what each has of its own. */
+/** Limit for all probes of a process, beyond their reserves. */
 const sharedBytesMax = 4 * 1024 * 1024;
 
 export type KeptMemory = {
-  /** Of one attempt of a probe. */
+  /** For one attempt of a probe. */
   readonly open: () => KeptOfProbe;
 };
 
 export type KeptOfProbe = {
-  /** Whether so many bytes more may be kept until `close`. */
+  /** Whether this many more bytes may be kept until `close`. */
   readonly reserve: (bytes: number) => boolean;
-  /** Nothing is kept any more. Idempotent. */
+  /** Releases everything. Idempotent. */
   readonly close: () => void;
 };
 

@@ -1,7 +1,7 @@
 /** The metrics port of the prober: kubelet's two families. Source: pkg/kubelet/prober/prober_manager.go. */
 import type { ProbeType } from '../core/types.ts';
 
-/** Which worker's series; what names a worker is the uid, the container and the probe type. */
+/** Identifies a worker's series: a worker is named by the uid, the container and the probe type. */
 export type ProbeMetricLabels = {
   readonly probeType: ProbeType;
   readonly container: string;
@@ -13,9 +13,11 @@ export type ProbeMetricLabels = {
 export type ProbeMetricResult = 'successful' | 'failed' | 'unknown';
 
 export interface ProbeMetrics {
-  /** Counts one probe with its verdict; the duration is observed for successful and unknown ones only, as kubelet does. */
+  /**
+   * Counts one probe with its verdict. The duration is observed only for successful and unknown ones, as in kubelet.
+   */
   observe(labels: ProbeMetricLabels, result: ProbeMetricResult, durationSeconds: number): void;
-  /** The worker has ended: its series go. Idempotent. */
+  /** The worker has ended: removes its series. Idempotent. */
   remove(labels: ProbeMetricLabels): void;
 }
 

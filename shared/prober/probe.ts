@@ -1,4 +1,7 @@
-/** One whole probe: the handler resolved, attempts until one does not err, what they come to. The shell around core's rules. */
+/**
+ * One whole probe: resolves the handler, makes attempts until one has no error, and turns them into a report. The shell
+ * around core's rules.
+ */
 
 import type { ProbeSubject } from '../core/handler-row.ts';
 import type { ProbeRequest } from '../core/handlers.ts';
@@ -22,7 +25,7 @@ export type ProbeOrder = ProbeSubject & {
   readonly permit?: SocketPermit;
 };
 
-/** Never throws: a prober that does is a prober error of class `PROBER`. */
+/** Never throws: an exception of a prober becomes a prober error of class `PROBER`. */
 export async function probe(ports: ProbePorts, order: ProbeOrder): Promise<ProbeReport<TimedAttempt>> {
   const { probeType, containerKind } = order;
   const attempts = order.handler ? await attemptsOf(ports, order.handler, order) : [];
@@ -47,7 +50,7 @@ async function attempt(probers: Probers, request: ProbeRequest, permit?: SocketP
   }
 }
 
-/** Of several probers the compiler cannot know that it is the one for this request. */
+/** The compiler cannot know which of the probers matches this request. */
 const ask = (probers: Probers, request: ProbeRequest, permit: SocketPermit | undefined): Promise<Attempt> =>
   (probers[request.kind] as Prober)(request, permit);
 

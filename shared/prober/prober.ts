@@ -1,7 +1,7 @@
 /**
- * The prober port: one attempt of one probe. A `ProbeRequest` is fully resolved (address, port, headers, command), so a prober never
- * looks at a spec. A prober never throws: what goes wrong is an `Attempt` with a failure, or with `error` (a prober error, thrown away
- * by the worker after its retries). Source: pkg/probe.
+ * The prober port: one attempt of one probe. A `ProbeRequest` is fully resolved (address, port, headers, command), so a
+ * prober never looks at a spec. A prober never throws: every fault is an `Attempt` with a failure, or with `error` (a
+ * prober error, which the worker discards after its retries). Source: pkg/probe.
  */
 import type { ProbeRequest } from '../core/handlers.ts';
 import type { Attempt } from '../core/types.ts';

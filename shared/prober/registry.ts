@@ -1,4 +1,7 @@
-/** The one place that knows which prober serves which kind of request. A new protocol is one file beside this one and one line here. */
+/**
+ * The one place that maps each kind of request to its prober. A new protocol is one file beside this one and one line
+ * here.
+ */
 import type { Runner } from '../exec/exec.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Dial } from '../net/net.ts';
@@ -18,11 +21,11 @@ export type ProberPorts = {
   /** Runs the commands of exec probes. */
   readonly run: Runner;
   readonly secrets: Secrets;
-  /** Of the process; absent: of these probers. */
+  /** The process's; absent: one for these probers. */
   readonly memory?: KeptMemory;
 };
 
-/** The probers of the product: their outputs may be stored, their requests may name secrets. */
+/** The probers of the product: their outputs may be stored, and their requests may refer to secrets. */
 export function proberRegistry({ dial, clock, run, secrets, memory = keptMemory() }: ProberPorts): Probers {
   return withStorableOutput({
     http: withSecretHeaders(httpProber({ dial, clock, memory }), { secrets, clock }),

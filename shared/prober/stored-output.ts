@@ -1,4 +1,4 @@
-/** What of a prober's output may be stored, published and logged: never a response body, at most 1 KiB. */
+/** The part of a prober's output that may be stored, published and logged: never a response body, at most 1 KiB. */
 import type { Attempt, PhaseTimings } from '../core/types.ts';
 import type { Prober, Probers } from './prober.ts';
 
@@ -7,7 +7,7 @@ export const outputBytesMax = 1024;
 /** kubelet's text before the body of a redirect that was not followed. */
 const redirectText = 'Probe terminated redirects';
 
-/** The same probers, whose outputs may be kept (difference 6 of docs/semantics.md). */
+/** The same probers with outputs that may be kept (difference 6 of docs/semantics.md). */
 export function withStorableOutput(probers: Probers): Probers {
   return Object.fromEntries(
     Object.entries(probers).map(([kind, prober]) => [kind, storable(prober as Prober)]),
@@ -26,13 +26,13 @@ function storable(prober: Prober): Prober {
   };
 }
 
-/** To the microsecond: what follows is noise that would be stored. */
+/** To the microsecond: further digits are noise that would be stored. */
 const rounded = (timings: PhaseTimings): PhaseTimings =>
   Object.fromEntries(
     Object.entries(timings).map(([phase, ms]) => [phase, Math.round(ms * 1000) / 1000]),
   ) as PhaseTimings;
 
-/** Of HTTP probes only a success or a warning carries the body. */
+/** Of HTTP probes only a success or a warning contains the body. */
 function bodyless({ outcome, output }: Attempt): string {
   switch (outcome) {
     case 'success':
@@ -48,11 +48,11 @@ function bodyless({ outcome, output }: Attempt): string {
 function cutOutput(text: string): string {
   if (text.length * 3 <= outputBytesMax) return text;
   const bytes = new TextEncoder().encode(text);
-  // Of a stream: a character that is cut in two at the limit is kept back for bytes that never come.
+  // With `stream` the decoder holds back a character that the limit cuts in two.
   return bytes.length <= outputBytesMax
     ? text
     : new TextDecoder().decode(bytes.subarray(0, outputBytesMax), { stream: true });
 }
 
-/** What an attempt leaves behind: its error, if it has one. */
+/** The stored text of an attempt: its error, if it has one. */
 export const outputOf = ({ output, error }: Attempt): string => error ?? output;

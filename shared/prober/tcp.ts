@@ -1,4 +1,4 @@
-/** kubelet's TCP probe: connect and close. Nothing is sent, nothing is read. Source: pkg/probe/tcp. */
+/** kubelet's TCP probe: connects and closes. It neither sends nor reads. Source: pkg/probe/tcp. */
 
 import type { TcpRequest } from '../core/handler-tcp-socket.ts';
 import type { Attempt } from '../core/types.ts';
@@ -9,7 +9,7 @@ import type { Prober } from './prober.ts';
 
 export type TcpProberOptions = { readonly dial: Dial; readonly clock: Clock };
 
-/** Success as soon as the connection is established; whatever prevents that is a failure with its text. */
+/** Success once the connection is established; a failed connection is a failure with its text. */
 export function tcpProber({ dial, clock }: TcpProberOptions): Prober<TcpRequest> {
   return async ({ host, port, timeoutMs }, permit): Promise<Attempt> => {
     const startMs = clock.monotonicMs();

@@ -17,32 +17,35 @@ export type Secured =
     }
   | { readonly kind: 'failed'; readonly failureClass: TlsFailureClass; readonly message: string };
 
-/** `PROBER`: the handshake is longer than any that the prober reads. */
+/** `PROBER`: the handshake exceeds the length that the prober reads. */
 type TlsFailureClass = 'TLS' | 'TIMEOUT' | 'CONNECT_RESET' | 'PROBER';
 
 export type SecureOptions = { readonly hostname: string; readonly clock: Clock; readonly deadline: Deadline };
 
-/** Without the post-quantum groups, which cost a sixth more: a peer that is not verified is no secret-keeper. */
+/** Without the post-quantum groups, which cost a sixth more: with an unverified peer there is no secrecy to protect. */
 const ecdhCurve = 'X25519:P-256:P-384:P-521';
 
-/** As TLS has it on the wire: each name behind its length. Given as names, Node would encode them for each connection. */
+/** In TLS wire format: each name after its length. Given as names, Node would encode them for each connection. */
 const protocols = Buffer.from('\x02h2\x08http/1.1', 'latin1');
 
 let sharedContext: SecureContext | undefined;
 
-/** Making one costs a thousand times what using it does. Old key sizes pass, as nothing is verified anyway. */
+/**
+ * Creating a context costs a thousand times what using it does. Old key sizes pass, because no certificate is verified
+ * anyway.
+ */
 function secureContext(): SecureContext {
   sharedContext ??= createSecureContext({
     minVersion: 'TLSv1.2',
     ecdhCurve,
     ciphers: `${DEFAULT_CIPHERS}:@SECLEVEL=1`,
-    // A server could ask for handshake after handshake. Go's client refuses the first one, too.
+    // A server could demand handshake after handshake. Go's client refuses the first one too.
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
   });
   return sharedContext;
 }
 
-/** Takes `socket` over: on failure it is destroyed. Never throws. */
+/** Takes ownership of `socket`: on failure it is destroyed. Never throws. */
 export function secure(socket: Socket, { hostname, clock, deadline }: SecureOptions): Promise<Secured> {
   const startMs = clock.monotonicMs();
   const below = new BelowTls(socket);
