@@ -91,7 +91,7 @@ const functionAlarms = (stage: string, name: FunctionName, one: LambdaFunction):
   {
     id: `Errors ${name}`,
     metric: one.metricErrors(fiveMinutes),
-    description: `${name} failed: a bug, or a service out of reach`,
+    description: `${name} failed: a bug, or an unreachable service`,
     ...once,
   },
   {
@@ -124,7 +124,7 @@ const proberRules = ({ stage }: Watched): readonly Rule[] => [
     id: 'ShardWithoutHolder',
     metric: productMetric(stage, 'ShardsWithoutHolder', 'schedule'),
     description:
-      'Targets are not probed: nobody has held their shard for over a minute (four in tick mode), or the schedule does not run',
+      'Targets are not probed: their shard has had no holder for over a minute (four in tick mode), or the schedule does not run',
     periods: 3,
     of: 4,
     missing: TreatMissingData.BREACHING,

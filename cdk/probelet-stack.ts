@@ -15,7 +15,7 @@ export class ProbeletStack extends Stack {
     this.probelet = new Probelet(this, 'Probelet', props);
     const { apiUrl, bus, table } = this.probelet;
     new CfnOutput(this, 'ApiUrl', { value: apiUrl, description: 'Where targets are registered' });
-    new CfnOutput(this, 'BusName', { value: bus.eventBusName, description: 'Where changes are told' });
+    new CfnOutput(this, 'BusName', { value: bus.eventBusName, description: 'Bus on which changes are published' });
     new CfnOutput(this, 'TableName', { value: table.tableName, description: 'What is kept' });
   }
 }

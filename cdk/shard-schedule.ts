@@ -40,7 +40,7 @@ export class ShardSchedule extends Construct {
     this.schedule = new NodeFunction(this, 'Schedule', {
       ...settings,
       name: 'schedule',
-      description: 'Lays out the shards, sends their slots, finds those that nobody holds',
+      description: 'Lays out the shards, sends their slots, finds those without a holder',
       memorySize,
       timeout,
     });

@@ -51,7 +51,7 @@ export class StatusSync extends Construct {
     this.statusSync = new NodeFunction(this, 'StatusSync', {
       ...settings,
       name: 'status-sync',
-      description: 'Computes the whole status of a target from what is stored, and tells what changed',
+      description: 'Computes the whole status of a target from what is stored, and publishes what changed',
       memorySize,
       timeout,
     });
