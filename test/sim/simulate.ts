@@ -132,7 +132,7 @@ const readsWallClocks: ReadonlySet<string> = new Set([
   'Early',
   'Restarts',
   'Purges',
-  'Told',
+  'Published',
 ]);
 const smallSkewMs = 2_000;
 const largeSkewMs = 300_000;

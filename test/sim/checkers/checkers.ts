@@ -11,6 +11,7 @@ import { l5 } from './l5.ts';
 import { l6 } from './l6.ts';
 import { l7 } from './l7.ts';
 import { noHolder } from './no-holder.ts';
+import { publications } from './published.ts';
 import { purges } from './purges.ts';
 import { restarts } from './restarts.ts';
 import { s1 } from './s1.ts';
@@ -24,7 +25,6 @@ import { s8 } from './s8.ts';
 import { s9 } from './s9.ts';
 import { sockets } from './sockets.ts';
 import { surge } from './surge.ts';
-import { told } from './told.ts';
 import { wrongClocks } from './wrong-clocks.ts';
 
 export const checkers: { readonly [invariant: string]: Checker } = {
@@ -51,7 +51,7 @@ export const checkers: { readonly [invariant: string]: Checker } = {
   Early: early,
   Restarts: restarts,
   Purges: purges,
-  Told: told,
+  Published: publications,
   Sockets: sockets,
   Surge: surge,
 };

@@ -1,7 +1,7 @@
 /**
- * Told: subscribers learn of a prober that doubts itself when its process has lost the network, and only when a process has been cut off,
- * stood still or had its clock set; and of a shard without a holder as soon as a schedule that nothing disturbs could see it. What was
- * told is taken back when it is over.
+ * Published: subscribers learn of a prober that doubts itself when its process has lost the network, and only when a
+ * process has been cut off, stood still or had its clock set; and of a shard without a holder as soon as an undisturbed
+ * schedule can see it. Each such event is followed by its recovery.
  */
 import { bucketName } from '../../../shared/store/keys.ts';
 import type { Published } from '../bus.ts';
@@ -32,7 +32,7 @@ type Due = {
   readonly token: number;
 };
 
-export const told: Checker = (facts, violated) => {
+export const publications: Checker = (facts, violated) => {
   const { faults, nowMs } = facts;
   /** By what is told, the buckets of which subscribers believe it. */
   const believed = { doubt: new Set<number>(), noHolder: new Set<number>() };
