@@ -1,5 +1,5 @@
 /**
- * The target, and the state of it, that a body refers to: its metadata.uid and metadata.resourceVersion have to equal
+ * The target that a body refers to, and its state: its metadata.uid and metadata.resourceVersion have to equal
  * the stored ones, as in Kubernetes (apiserver, pkg/registry/generic/registry/store.go). Those of a Pod come from a
  * cluster and say nothing about the target.
  */

@@ -195,7 +195,7 @@ const incarnated = (
 ): Pick<TargetRecord, 'incarnations'> =>
   spec.lifecycle === 'static' ? { incarnations: incarnationsOf(spec, before, joining) } : {};
 
-/** By compare-and-set. `probeRequests` is not part of it, because a trigger does not change the resourceVersion. */
+/** By compare-and-set. `probeRequests` is left out, because a trigger does not change the resourceVersion. */
 export function targetUpdate(address: TargetAddress, before: TargetRecord, after: TargetRecord): Operation {
   const { kind, key, set, remove } = updateTo(encodeTarget(address, after));
   const { probeRequests: _, ...rest } = set ?? {};

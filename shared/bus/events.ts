@@ -64,7 +64,7 @@ export const eventSchemas = {
     container: z.string(),
     containerID: z.string(),
     probeType,
-    /** Absent if the result is unknown because the worker has ended or starts anew. */
+    /** Absent if the result is unknown because the worker has ended or starts again. */
     result: result.optional(),
     /** Why the probe cannot be executed, if the result is unknown for that reason. */
     reason: z.enum(['PolicyDenied', 'ProberError']).optional(),
@@ -155,7 +155,7 @@ export const eventSource = 'probelet';
 
 type SyncRequest = { readonly reason: string; readonly id: string; readonly timeMs: number };
 
-/** Asks status-sync to look at the target. `reason` is shown, `id` tells repetitions; `timeMs` is in ms since the epoch. */
+/** Asks status-sync to look at the target. `reason` is shown, `id` identifies repetitions; `timeMs` is in ms since the epoch. */
 export function syncRequested(
   { namespace, name, uid }: { readonly namespace: string; readonly name: string; readonly uid: string },
   { reason, id, timeMs }: SyncRequest,

@@ -64,7 +64,7 @@ export const itemSchemaVersion = 1;
 /** The TTL deletes EVENT items after seven days. */
 export const eventRetentionSeconds = 7 * 24 * 60 * 60;
 
-/** A poison item is quarantined alone: it is never written to, and other items are unaffected. */
+/** A quarantined item stands alone: it is never written to, and other items are unaffected. */
 export type Decoded<Record> = { readonly kind: 'ok'; readonly record: Record } | ({ readonly kind: 'poison' } & Poison);
 
 /** An item that cannot be read. */
