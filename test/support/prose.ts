@@ -1,0 +1,41 @@
+/** Text of the project that is meant to be read as English: comments of TypeScript, and Markdown without code. */
+import { parseSync } from 'oxc-parser';
+import { withoutFences } from './markdown.ts';
+
+/** Blanks instead of what matches, so that lines and columns stay. */
+const blanked = (text: string, pattern: RegExp): string =>
+  text.replaceAll(pattern, (found) => found.replaceAll(/[^\n]/g, ' '));
+
+/** Code, paths, and where links lead to. */
+const withoutCode = (text: string): string =>
+  [/`[^`\n]*`/g, /\]\([^)\n]*\)/g, /[\w./-]+\.(?:md|ts|json)\b/g].reduce(blanked, text);
+
+/** The comments of a source, each in its place. */
+export function commentsOf(path: string, source: string): string {
+  const kept = blanked(source, /[\s\S]+/g).split('');
+  for (const { start, end } of parseSync(path, source).comments)
+    for (let at = start; at < end; at += 1) kept[at] = source[at] ?? '';
+  return withoutCode(kept.join(''));
+}
+
+export const proseOf = (markdown: string): string => withoutCode(withoutFences(markdown));
+
+const isTableRow = (line: string): boolean => /^\s*\|/.test(line);
+
+export const withoutTables = (markdown: string): string =>
+  markdown
+    .split('\n')
+    .map((line) => (isTableRow(line) ? '' : line))
+    .join('\n');
+
+/** Code and links cannot be broken: a line of nothing else may have any length. */
+const isUnbreakable = (line: string): boolean =>
+  /^[\s\d.,;()*>+-]*$/.test(line.replaceAll(/`[^`]*`|!?\[[^\]]*\](?:\([^)]*\)|: \S+)/g, ''));
+
+/** Lines of paragraphs and lists with more columns than that: where each is, and its length. */
+export const longLines = (markdown: string, columnsMax: number): readonly string[] =>
+  withoutTables(withoutFences(markdown))
+    .split('\n')
+    .flatMap((line, index) =>
+      [...line].length > columnsMax && !isUnbreakable(line) ? [`${index + 1}: ${[...line].length} columns`] : [],
+    );
