@@ -3,7 +3,7 @@
  * that the other cannot use.
  */
 import { readFileSync } from 'node:fs';
-import { descriptorsMax as probeDescriptorsMax } from '../../shared/core/room.ts';
+import { descriptorsMax as probeDescriptorsMax } from '../../shared/core/socket-budget.ts';
 
 export type DescriptorShares = {
   /** Descriptors for probes. */

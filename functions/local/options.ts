@@ -1,8 +1,8 @@
 /** The command line of `npm start`. */
 import { functionMb, type LayoutContext } from '../../shared/core/layout.ts';
 import { fleetLimits, processLimits, type QuotaLimits } from '../../shared/core/quota.ts';
-import { descriptorsMax } from '../../shared/core/room.ts';
 import type { SecretHosts } from '../../shared/core/secret-hosts.ts';
+import { descriptorsMax } from '../../shared/core/socket-budget.ts';
 import type { AllowList } from '../../shared/exec/allow-list.ts';
 import type { Canary } from '../../shared/run/ports.ts';
 import { type AwsOptions, awsOptions } from './aws-options.ts';

@@ -8,7 +8,7 @@ import { inProcessQueue } from '../../shared/queue/in-process.ts';
 import { hostShards } from '../../shared/run/host.ts';
 import type { ShardMemory } from '../../shared/run/memory.ts';
 import type { Ports } from '../../shared/run/ports.ts';
-import { probeRoom } from '../../shared/run/probing/sockets.ts';
+import { newSocketBudget } from '../../shared/run/probing/sockets.ts';
 import { runReceived } from '../../shared/run/receipt.ts';
 import type { RunView } from '../../shared/run/run-shard.ts';
 import { keepSchedule } from './keep-schedule.ts';
@@ -52,7 +52,7 @@ export function hostShard(ports: HostedPorts, { mode = 'resident', probesMax }: 
   const options = { capacity: unlimited, mode, repeatCurrent: true };
   const schedule = keepSchedule({ ...ports, queue }, options, stop.signal);
   const memory: ShardMemory = new Map();
-  const room = probeRoom(probesMax);
+  const socketBudget = newSocketBudget(probesMax);
   const { promise: loaded, resolve: onFirstLoad } = Promise.withResolvers<void>();
   let view: (() => RunView) | undefined;
   let lastView: typeof view;
@@ -75,7 +75,7 @@ export function hostShard(ports: HostedPorts, { mode = 'resident', probesMax }: 
         // previous run has loaded.
         if (message.mode !== 'tick') schedule.wake();
       };
-      const end = await runReceived(runPorts, message, deadlineMs, { ...options, memory, room, onLoaded });
+      const end = await runReceived(runPorts, message, deadlineMs, { ...options, memory, socketBudget, onLoaded });
       // The shard stays held from one slot to the next, so the old view remains until the new run has loaded.
       if (view === own && end.kind !== 'slotDone') view = undefined;
       // A machine that was suspended past the end of a slot does not wait for the next minute.

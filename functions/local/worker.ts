@@ -6,7 +6,7 @@ import { healthView, metricsResponse } from '../../shared/api/routes/operations.
 import { type Clock, sleep } from '../../shared/lib/clock.ts';
 import { hostShards } from '../../shared/run/host.ts';
 import { forgetOld, type ShardMemory } from '../../shared/run/memory.ts';
-import { probeRoom } from '../../shared/run/probing/sockets.ts';
+import { newSocketBudget } from '../../shared/run/probing/sockets.ts';
 import { runReceived } from '../../shared/run/receipt.ts';
 import type { RunView } from '../../shared/run/run-shard.ts';
 import type { ServedPorts } from './aws-services.ts';
@@ -49,7 +49,7 @@ export function startWorker(options: Omit<WorkerOptions, 'aws'>, ports: WorkerPo
   const fenced = fencedStore && { fencedStore };
   const shared = { clock, random, log, store, ...fenced, bus, canaries, metrics: metrics.probes };
   const memory: ShardMemory = new Map();
-  const room = probeRoom(ports.shares?.probesMax);
+  const socketBudget = newSocketBudget(ports.shares?.probesMax);
   const stop = new AbortController();
 
   const forget = () => {
@@ -73,7 +73,13 @@ export function startWorker(options: Omit<WorkerOptions, 'aws'>, ports: WorkerPo
         const { token, targets, probes } = view();
         log.info('shard held', { shard, slot, kind, token, targets, probes });
       };
-      const end = await runReceived(runPorts, message, deadlineMs, { ...runOptions, release, memory, room, onLoaded });
+      const end = await runReceived(runPorts, message, deadlineMs, {
+        ...runOptions,
+        release,
+        memory,
+        socketBudget,
+        onLoaded,
+      });
       if (own) log.info('shard left', { shard, slot, kind, token: own().token, end });
       if (own) shards.ended(shard, own, end);
       return end;

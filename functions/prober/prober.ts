@@ -14,7 +14,7 @@ import { decodeSqsEvent, type SqsEventBatch } from '../../shared/queue/sqs-event
 import { settleReceived } from '../../shared/run/host.ts';
 import type { ShardMemory } from '../../shared/run/memory.ts';
 import type { Canary, Ports } from '../../shared/run/ports.ts';
-import { probeRoom, type Room } from '../../shared/run/probing/sockets.ts';
+import { newSocketBudget, type SocketBudget } from '../../shared/run/probing/sockets.ts';
 import { runReceived } from '../../shared/run/receipt.ts';
 import type { RunView } from '../../shared/run/run-shard.ts';
 import type { Store } from '../../shared/store/store.ts';
@@ -47,7 +47,7 @@ export function proberFunction(ports: ProberFunctionPorts) {
   /** What a warm process remembers of the shards that it held last. */
   const memory: ShardMemory = new Map();
   const probes = countedProbes();
-  const room = probeRoom();
+  const socketBudget = newSocketBudget();
   const fencedStore = ports.newStore();
   return async (event: unknown, context: InvocationContext): Promise<Answer> => {
     const { clock, random, log, metrics, queue } = ports;
@@ -60,7 +60,9 @@ export function proberFunction(ports: ProberFunctionPorts) {
     }
     const deadline = invocationDeadline(clock, context);
     const { received } = decoded.batch;
-    await Promise.all(received.map((each) => hold(ports, each, { memory, probes, room, fencedStore, deadline })));
+    await Promise.all(
+      received.map((each) => hold(ports, each, { memory, probes, socketBudget, fencedStore, deadline })),
+    );
     deadline.cancel();
     return decoded.batch.answer();
   };
@@ -69,7 +71,7 @@ export function proberFunction(ports: ProberFunctionPorts) {
 type Held = {
   readonly memory: ShardMemory;
   readonly probes: ReportedProbes;
-  readonly room: Room;
+  readonly socketBudget: SocketBudget;
   readonly fencedStore: Store;
   readonly deadline: Deadline;
 };
@@ -81,7 +83,7 @@ type Held = {
 async function hold(
   ports: ProberFunctionPorts,
   received: Received,
-  { memory, probes, room, fencedStore, deadline }: Held,
+  { memory, probes, socketBudget, fencedStore, deadline }: Held,
 ): Promise<void> {
   const { clock, log, metrics, release } = ports;
   let view: (() => RunView) | undefined;
@@ -96,7 +98,7 @@ async function hold(
       log,
       stop: deadline.signal,
       portsFor: (lease) => ({ ...runPorts(ports, lease, probes), fencedStore }),
-      optionsFor: ({ shard }) => ({ release, memory: onlyOf(memory, shard), room, onLoaded }),
+      optionsFor: ({ shard }) => ({ release, memory: onlyOf(memory, shard), socketBudget, onLoaded }),
       async runShard(...run) {
         const end = await runReceived(...run);
         inDoubt = end.kind === 'doubt' ? 1 : 0;

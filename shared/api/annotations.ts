@@ -1,6 +1,6 @@
 /** The annotations that stand for fields that a Pod does not have. */
 import { at, type FieldProblem, unless } from '../core/field-problem.ts';
-import { ownOf } from '../core/own.ts';
+import { ownProperty } from '../core/own-property.ts';
 import type { TargetSpec } from '../core/spec.ts';
 import { nearest } from '../lib/nearest.ts';
 import { lifecycles, type Manifest } from './manifest-schema.ts';
@@ -36,14 +36,14 @@ export function lifecycleOf({ spec, metadata }: Manifest): Lifecycle | undefined
 
 /** undefined: there is no such annotation, or its value is invalid. */
 export function annotatedLifecycle(annotations: Annotations): Lifecycle | undefined {
-  const value = ownOf(annotations, lifecycleAnnotation);
+  const value = ownProperty(annotations, lifecycleAnnotation);
   return lifecycles.find((lifecycle) => lifecycle === value);
 }
 
 /** Annotations of the prefix that are unknown, have an invalid value, or contradict the spec. */
 export function annotationProblems({ spec, metadata }: Manifest): readonly FieldProblem[] {
   const annotations = metadata?.annotations ?? {};
-  const value = ownOf(annotations, lifecycleAnnotation);
+  const value = ownProperty(annotations, lifecycleAnnotation);
   return [
     ...Object.keys(annotations)
       .filter((key) => key.startsWith(prefix))

@@ -1,5 +1,5 @@
 /** The body of a request: read up to a limit, decoded by its media type. */
-import { ownOf } from '../core/own.ts';
+import { ownProperty } from '../core/own-property.ts';
 import { parseJson } from './json-text.ts';
 import { type Checked, ok, type Problem, problem } from './problem.ts';
 
@@ -49,7 +49,7 @@ export async function readDocuments(
   mediaTypes: MediaTypes,
   { jsonBytesMax = bodyBytesMax }: Pick<BodyOptions, 'jsonBytesMax'> = {},
 ): Promise<Checked<readonly unknown[]>> {
-  const syntax = ownOf(mediaTypes, mediaTypeOf(request));
+  const syntax = ownProperty(mediaTypes, mediaTypeOf(request));
   if (!syntax) return unsupported(request, mediaTypes);
   const text = await readText(request, syntax === 'json' ? jsonBytesMax : bodyBytesMax);
   if (text.kind === 'problem') return text;

@@ -60,13 +60,13 @@ export async function changeTarget(deps: ApiDeps, change: Change): Promise<Chang
     const plan = donePlan(doubted, before) ?? change.plan(before);
     if (plan.kind === 'problem') return plan;
     const growth = growthOf(before?.target, plan.stored.target);
-    const room = await roomFor(deps, change.address, growth);
-    if (room.kind === 'exceeded') return quotaExceeded(room.excess);
+    const admission = await admissionFor(deps, change.address, growth);
+    if (admission.kind === 'exceeded') return quotaExceeded(admission.excess);
     let outcome: Applied = 'refused';
     try {
       outcome = change.dryRun ? 'applied' : await carriedOut(deps, change, { plan, growth });
     } finally {
-      room.end(outcome === 'applied' && !change.dryRun);
+      admission.end(outcome === 'applied' && !change.dryRun);
     }
     if (outcome === 'applied')
       return { kind: 'ok', stored: plan.stored, created: plan.kind === 'write' && plan.created };
@@ -89,7 +89,7 @@ function donePlan(doubted: WritePlan | undefined, now: StoredTarget | undefined)
 }
 
 /** A reduction is never refused and needs no reservation. */
-async function roomFor({ quotas }: ApiDeps, { prefix }: TargetAddress, growth: Growth): Promise<Admission> {
+async function admissionFor({ quotas }: ApiDeps, { prefix }: TargetAddress, growth: Growth): Promise<Admission> {
   return quotas && isGrowth(growth) ? quotas.take(prefix, growth) : { kind: 'taken', end: () => undefined };
 }
 

@@ -3,7 +3,7 @@
  * named at once.
  */
 import type { FieldProblem } from '../core/field-problem.ts';
-import { ownOf } from '../core/own.ts';
+import { ownProperty } from '../core/own-property.ts';
 import type { TargetSpec } from '../core/spec.ts';
 import type { TargetSpecInput } from '../core/spec-input.ts';
 import { metadataProblems, sizeProblems } from '../core/validate-metadata.ts';
@@ -53,7 +53,9 @@ export function nameIn(body: unknown): string | undefined {
 }
 
 const memberOf = (value: unknown, name: string): unknown =>
-  typeof value === 'object' && value !== null ? ownOf(value as { readonly [name: string]: unknown }, name) : undefined;
+  typeof value === 'object' && value !== null
+    ? ownProperty(value as { readonly [name: string]: unknown }, name)
+    : undefined;
 
 type Decoded =
   | { readonly kind: 'ok'; readonly value: DecodedManifest }

@@ -2,7 +2,7 @@
  * Kubernetes field selectors: `metadata.name=a,spec.host!=b`, with `\` before a comma, an equals sign or itself in a value. Read as
  * Kubernetes reads them, in one pass. Source: apimachinery, pkg/fields/selector.go.
  */
-import { ownOf } from '../core/own.ts';
+import { ownProperty } from '../core/own-property.ts';
 import type { StoredTarget } from './stored-target.ts';
 
 export type FieldSelector = (stored: StoredTarget) => boolean;
@@ -56,7 +56,7 @@ function parseTerm(term: string): ParsedFieldSelector {
   if (equals < 0) return invalid(`${JSON.stringify(term)} must be a field, then =, == or !=, then a value`);
   const isNegated = term[equals - 1] === '!';
   const field = term.slice(0, isNegated ? equals - 1 : equals);
-  const read = ownOf(fields, field);
+  const read = ownProperty(fields, field);
   if (!read)
     return invalid(`${JSON.stringify(field)} is no field to select by; those are ${selectableFields.join(', ')}`);
   const isDouble = !isNegated && term[equals + 1] === '=';

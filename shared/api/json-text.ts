@@ -15,7 +15,7 @@ export function parseJson(text: string): ParsedDocuments {
   } catch (error) {
     return { kind: 'malformed', reason: error instanceof SyntaxError ? error.message : 'not JSON' };
   }
-  const reason = structureTrouble(text);
+  const reason = structureProblem(text);
   return reason === undefined ? { kind: 'parsed', documents: [value] } : { kind: 'malformed', reason };
 }
 
@@ -23,7 +23,7 @@ export function parseJson(text: string): ParsedDocuments {
 const token = /"(?:[^"\\]|\\.)*"?|[{}[\]:]/gs;
 
 /** For well-formed JSON. A colon outside a string always follows a key. */
-function structureTrouble(text: string): string | undefined {
+function structureProblem(text: string): string | undefined {
   const open: Set<string>[] = [];
   let lastString = '""';
   for (const [found] of text.matchAll(token)) {

@@ -4,7 +4,7 @@
  */
 import { mapShape } from '../core/handler-fields.ts';
 import { mapHandlers } from '../core/handlers.ts';
-import { ownOf } from '../core/own.ts';
+import { ownProperty } from '../core/own-property.ts';
 import type { NamesAt, Path } from './known-fields.ts';
 
 export type KeptOut = {
@@ -106,7 +106,7 @@ export const keptOutOfReportAt: NamesAt = (path) => droppedAt(report, path);
 
 function droppedAt(root: Shape, path: Path): readonly string[] {
   const fields = path.filter((token) => typeof token === 'string');
-  const shape = fields.reduce<Shape>((at, field) => ownOf(at.into ?? {}, field) ?? {}, root);
+  const shape = fields.reduce<Shape>((at, field) => ownProperty(at.into ?? {}, field) ?? {}, root);
   return [...(shape.drop ?? [])];
 }
 
@@ -126,7 +126,10 @@ function keptOut(root: unknown, shape: Shape): KeptOut {
         continue;
       }
       // A null counts as absent but its name still counts: an unknown field is refused even if it is null.
-      kept.push([field, member === null ? at.nullIs : walk(member, ownOf(at.into ?? {}, field) ?? {}, memberPath)]);
+      kept.push([
+        field,
+        member === null ? at.nullIs : walk(member, ownProperty(at.into ?? {}, field) ?? {}, memberPath),
+      ]);
     }
     return Object.fromEntries(kept);
   };

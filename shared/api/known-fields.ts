@@ -1,6 +1,6 @@
 /** Suggests a field for an unknown one: the nearest name that the schema knows in that position. */
 import * as z from 'zod';
-import { ownOf } from '../core/own.ts';
+import { ownProperty } from '../core/own-property.ts';
 import { nearest } from '../lib/nearest.ts';
 
 /** Keys and indices from the root of a body to an object in it. */
@@ -22,6 +22,6 @@ export function fieldsAt(schema: z.core.$ZodType, path: Path): readonly string[]
   if (schema instanceof z.ZodUnion) return schema.def.options.flatMap((option) => fieldsAt(option, path));
   if (token === undefined) return schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
   if (schema instanceof z.ZodArray) return fieldsAt(schema.def.element, rest);
-  const member = schema instanceof z.ZodObject ? ownOf<z.core.$ZodType>(schema.shape, String(token)) : undefined;
+  const member = schema instanceof z.ZodObject ? ownProperty<z.core.$ZodType>(schema.shape, String(token)) : undefined;
   return member ? fieldsAt(member, rest) : [];
 }

@@ -1,6 +1,6 @@
 /** The kinds of Kubernetes documents: which are targets, and what to send instead of the others. */
 import { type FieldProblem, unless } from '../core/field-problem.ts';
-import { ownOf } from '../core/own.ts';
+import { ownProperty } from '../core/own-property.ts';
 import { nearest } from '../lib/nearest.ts';
 import { severalTargets } from './route.ts';
 
@@ -39,7 +39,7 @@ export function foreignKind(document: unknown): FieldProblem | undefined {
 }
 
 function insteadOf(kind: string): string {
-  const template = ownOf(podTemplates, kind);
+  const template = ownProperty(podTemplates, kind);
   if (template !== undefined)
     return `: for each address of a ${kind} send a Pod, or a Target with the containers of ${template}`;
   return Object.hasOwn(listApiVersions, kind) ? `: ${severalTargets}` : '';

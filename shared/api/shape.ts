@@ -1,7 +1,7 @@
 /** Decoding with zod: each issue becomes a field problem with its JSON Pointer and a sentence. */
 import type * as z from 'zod';
 import { at, type FieldProblem } from '../core/field-problem.ts';
-import { ownOf } from '../core/own.ts';
+import { ownProperty } from '../core/own-property.ts';
 import { fieldsAt, type NamesAt, type Path, unknownField } from './known-fields.ts';
 import { type Checked, errorsMax, invalidFields, ok } from './problem.ts';
 
@@ -76,7 +76,9 @@ export function withoutFields(value: unknown, problems: readonly FieldProblem[])
     const last = tokens.pop();
     const parent = tokens.reduce<unknown>(
       (at, token) =>
-        typeof at === 'object' && at !== null ? ownOf(at as { readonly [key: string]: unknown }, token) : undefined,
+        typeof at === 'object' && at !== null
+          ? ownProperty(at as { readonly [key: string]: unknown }, token)
+          : undefined,
       copy,
     );
     if (last === undefined || typeof parent !== 'object' || parent === null || Array.isArray(parent)) return undefined;

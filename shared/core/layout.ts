@@ -6,8 +6,9 @@
  * A shard is named by its first bucket, so its name, its slots and its message group stay while its range grows or
  * shrinks.
  */
-import { descriptorsMax } from './room.ts';
+
 import { bucketCount } from './slots.ts';
+import { descriptorsMax } from './socket-budget.ts';
 import { type BucketWeight, isHigherMode, type ShardMode, sumOf } from './weight.ts';
 
 /** The first bucket and one past the last. */

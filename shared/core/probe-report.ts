@@ -43,7 +43,7 @@ export type Reported = {
  */
 export function shouldRetry(attempts: readonly Attempt[]): boolean {
   const last = attempts.at(-1);
-  return last?.error !== undefined && attempts.length < maxProbeRetries && !isOwnTrouble(last.failureClass);
+  return last?.error !== undefined && attempts.length < maxProbeRetries && !isInternalError(last.failureClass);
 }
 
 /** The result, or the error, and kubelet's event. Without an attempt (there is no such probe) it is a success. */
@@ -73,7 +73,7 @@ function eventOf(last: Attempt, reported: Reported): { readonly event?: Recorded
 function eventWords(last: Attempt): { readonly reason: RecordedEvent['reason']; readonly text: string } | undefined {
   if (last.error !== undefined) {
     // kubelet would blame the container. An internal error of the prober is published as the prober's instead.
-    if (isOwnTrouble(last.failureClass)) return undefined;
+    if (isInternalError(last.failureClass)) return undefined;
     return { reason: 'Unhealthy', text: `errored and resulted in ${last.outcome} state: ${last.error}` };
   }
   if (last.outcome === 'warning') return { reason: 'ProbeWarning', text: `warning: ${last.output}` };
@@ -81,7 +81,7 @@ function eventWords(last: Attempt): { readonly reason: RecordedEvent['reason']; 
   return undefined;
 }
 
-const isOwnTrouble = (failureClass: FailureClass | undefined): boolean =>
+const isInternalError = (failureClass: FailureClass | undefined): boolean =>
   failureClass === 'PROBER' || failureClass === 'POLICY_DENIED';
 
 const typeNames: Readonly<Record<ProbeType, string>> = {

@@ -3,7 +3,7 @@
  * kubelet's crash-loop back-off (pkg/kubelet/kubelet.go: 10 s, doubled up to 300 s) while the container fails.
  */
 import { observe } from './observed.ts';
-import { ownOf } from './own.ts';
+import { ownProperty } from './own-property.ts';
 import type { OutboxEvent, RestartRequest, StatusRecord, TargetRecord, TargetState } from './records.ts';
 import { containerShouldRestart } from './restart-policy.ts';
 import { type PlacedContainer, placedContainers, probeName, probeOf } from './spec.ts';
@@ -34,7 +34,7 @@ export function advanceRequests(state: TargetState, failing: readonly Failing[],
   for (const entry of failing) {
     if (target.spec.lifecycle === 'static' && !isToBeRestarted(target.spec, entry.container)) continue;
     const { name } = entry.container.spec;
-    open[name] = requestOf(target, entry, { known: ownOf(status.restartRequests, name), nowMs });
+    open[name] = requestOf(target, entry, { known: ownProperty(status.restartRequests, name), nowMs });
   }
   // A terminating target restarts no container.
   const others = target.deletionTimestampMs === undefined ? Object.entries(status.restartRequests) : [];

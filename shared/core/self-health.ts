@@ -34,7 +34,7 @@ export type Finding = DoubtReason | undefined;
 const soundInARowMin = 3;
 
 /** The state after one more self-check. `nowMs`: wall time. */
-export function afterExamination(health: SelfHealth, finding: Finding, nowMs: number): SelfHealth {
+export function afterSelfCheck(health: SelfHealth, finding: Finding, nowMs: number): SelfHealth {
   switch (health.kind) {
     case 'sound':
       return finding ? { kind: 'suspect', reason: finding, sinceMs: nowMs } : health;
@@ -63,8 +63,8 @@ export const isClockJump = (jumpMs: number): boolean => Math.abs(jumpMs) > clock
 /** Where a probe goes, and so which canaries cover its path; a command on this machine uses no network. */
 export type Reach = 'loopback' | 'network' | 'none';
 
-/** The answer of a canary. `trouble`: undefined if it answered. */
-export type CanaryAnswer = { readonly reach: Reach; readonly trouble: DoubtReason | undefined };
+/** The answer of a canary. `problem`: undefined if it answered. */
+export type CanaryAnswer = { readonly reach: Reach; readonly problem: DoubtReason | undefined };
 
 export type Signs = {
   readonly canaries: readonly CanaryAnswer[];
@@ -83,13 +83,13 @@ export function findingOf({ canaries, reaches, stalls, jumpMs }: Signs): Finding
   if (isClockJump(jumpMs)) return 'ClockJumped';
   for (const reach of reaches) {
     const asked = canaries.filter((canary) => canary.reach === reach);
-    if (asked.length > 0 && asked.every(({ trouble }) => trouble !== undefined)) return asked[0]?.trouble;
+    if (asked.length > 0 && asked.every(({ problem }) => problem !== undefined)) return asked[0]?.problem;
   }
   return undefined;
 }
 
 /** A refusal or a reset counts as an answer: it came from the other end. */
-export function canaryTrouble(
+export function canaryProblem(
   dialed: { readonly kind: 'connected' } | { readonly kind: 'failed'; failureClass: FailureClass; code?: string },
 ): DoubtReason | undefined {
   if (dialed.kind === 'connected') return undefined;
@@ -100,7 +100,7 @@ export function canaryTrouble(
     case 'DNS':
       return 'ResolverUnavailable';
     case 'PROBER':
-      return proberTrouble(dialed.code);
+      return proberProblem(dialed.code);
     default:
       return 'NetworkUnreachable';
   }
@@ -109,7 +109,7 @@ export function canaryTrouble(
 const descriptorCodes: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EAGAIN']);
 
 /** Among the prober's internal errors only a resolver's has no system error code. */
-function proberTrouble(code: string | undefined): DoubtReason {
+function proberProblem(code: string | undefined): DoubtReason {
   if (code === undefined) return 'ResolverUnavailable';
   return descriptorCodes.has(code) ? 'OutOfDescriptors' : 'NetworkUnreachable';
 }
@@ -129,7 +129,7 @@ const stallMinMs = 100;
  * Whether the prober itself may be the cause. `changes`: the report would change the known state of the target, if it
  * counted.
  */
-export function needsExamination({ conclusion }: ProbeReport, changes: boolean): boolean {
+export function needsSelfCheck({ conclusion }: ProbeReport, changes: boolean): boolean {
   if (conclusion.kind === 'result') return conclusion.result === 'failure' && changes;
   return conclusion.failureClass === undefined || !notOfTheNetwork.has(conclusion.failureClass);
 }

@@ -2,7 +2,7 @@
  * Lifecycle `static`: no runtime reports the containers, and probelet does not imitate one. A container runs from its
  * registration until a restart is reported; then its next incarnation runs, with its own containerID (difference 9).
  */
-import { ownOf } from './own.ts';
+import { ownProperty } from './own-property.ts';
 import type { Incarnation, TargetRecord } from './records.ts';
 import { containerShouldRestart } from './restart-policy.ts';
 import { type PlacedContainer, placedContainers, type TargetSpec } from './spec.ts';
@@ -33,14 +33,14 @@ export function incarnationsOf(
     startedAtMs: nowMs,
     ...(generation !== undefined && { joinedGeneration: generation }),
   };
-  return Object.fromEntries(names.map((name) => [name, ownOf(before, name) ?? joined]));
+  return Object.fromEntries(names.map((name) => [name, ownProperty(before, name) ?? joined]));
 }
 
 /** The container's present incarnation. A target stored without incarnations has run since it was registered. */
 export const incarnationOf = (
   { incarnations = {}, creationTimestampMs }: Pick<TargetRecord, 'incarnations' | 'creationTimestampMs'>,
   container: string,
-): Incarnation => ownOf(incarnations, container) ?? { restartCount: 0, startedAtMs: creationTimestampMs };
+): Incarnation => ownProperty(incarnations, container) ?? { restartCount: 0, startedAtMs: creationTimestampMs };
 
 /**
  * Unique among the incarnations of a container, even when it leaves the spec in between and its restarts count from 0

@@ -7,7 +7,7 @@
 import { sameValue } from './equality.ts';
 import { observe } from './observed.ts';
 import { boundedOutbox, entryName, isWritersOwn } from './outbox.ts';
-import { ownOf } from './own.ts';
+import { ownProperty } from './own-property.ts';
 import type { EventRecord, OutboxEvent, StatusRecord, TargetRecord, TargetState } from './records.ts';
 import { advanceRequests, type Failing, requestDueMs, restartMessage } from './restart-requests.ts';
 import type { PlacedContainer } from './spec.ts';
@@ -112,7 +112,7 @@ function hasFailed(state: TargetState, container: PlacedContainer, containerID: 
 function requestEvents(state: TargetState, failing: readonly Failing[], nowMs: number): readonly Unnamed[] {
   const { target, status } = state;
   return failing
-    .filter((entry) => ownOf(status.restartRequests, entry.status.name)?.containerID !== entry.status.containerID)
+    .filter((entry) => ownProperty(status.restartRequests, entry.status.name)?.containerID !== entry.status.containerID)
     .map(({ container, status: { name, containerID }, probeType }) =>
       recordedEvent(target, {
         reason: 'RestartRequested',
@@ -138,7 +138,7 @@ function restartEvents({ target, status: old }: TargetState, next: PodStatus, no
   });
 }
 
-type Told = {
+type Recorded = {
   readonly reason: string;
   readonly type: EventRecord['type'];
   readonly message: string;
@@ -162,9 +162,9 @@ function withId(event: Unnamed, place: number): EventRecord {
   return { ...event, id: `${time}#~${String(place).padStart(placeDigits, '0')}#${event.containerID}#${event.reason}` };
 }
 
-function recordedEvent(target: TargetRecord, { nowMs, ...told }: Told): Unnamed {
+function recordedEvent(target: TargetRecord, { nowMs, ...recorded }: Recorded): Unnamed {
   return {
-    ...told,
+    ...recorded,
     uid: target.uid,
     timeMs: nowMs,
     kind: 'recorded',

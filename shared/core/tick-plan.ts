@@ -20,7 +20,7 @@ export type TickSlot = {
 export type TickProbe = {
   readonly phased: Phased;
   /** It was never probed, or its last probe had no result. */
-  readonly isOwed: boolean;
+  readonly isPending: boolean;
   /** When it was last begun, wall time; absent: not by this process. */
   readonly probedAtMs?: number;
   readonly timeoutMs: number;
@@ -63,7 +63,7 @@ export function planTick(probes: readonly TickProbe[], slot: TickSlot): readonly
  * makes it.
  */
 function dueInSlot(probe: TickProbe, slot: TickSlot): number | undefined {
-  if (probe.isOwed) return Number.NEGATIVE_INFINITY;
+  if (probe.isPending) return Number.NEGATIVE_INFINITY;
   const probedAtMs = knownBegin(probe, slot);
   const instantMs = firstInstant(slot.fromMs, probe.phased);
   const againMs = probedAtMs === undefined ? Number.POSITIVE_INFINITY : probedAtMs + probe.phased.periodMs;
@@ -79,7 +79,7 @@ type Placed = TickSlot & { readonly offsetMs: number };
 
 function beginOf(probe: TickProbe, dueMs: number, { offsetMs, ...slot }: Placed): number {
   const pacedMs = slot.nowMs + Math.floor(offsetMs);
-  if (probe.isOwed) return pacedMs;
+  if (probe.isPending) return pacedMs;
   const probedAtMs = knownBegin(probe, slot);
   if (probedAtMs !== undefined) return Math.max(pacedMs, soonestAfter(probedAtMs, probe));
   const { before } = slot;
@@ -102,6 +102,6 @@ const knownBegin = ({ probedAtMs }: TickProbe, { nowMs }: TickSlot): number | un
 /** Wall time per CPU time: less if the probes would otherwise not fit in the slot. */
 function paceOf(due: readonly Due[], { toMs, nowMs }: TickSlot): number {
   const cpuMs = due.reduce((sum, { probe }) => sum + probe.cpuMs, 0);
-  const roomMs = Math.max(0, toMs - nowMs - paceReserveMs);
-  return cpuMs * paceFactor <= roomMs ? paceFactor : roomMs / cpuMs;
+  const availableMs = Math.max(0, toMs - nowMs - paceReserveMs);
+  return cpuMs * paceFactor <= availableMs ? paceFactor : availableMs / cpuMs;
 }

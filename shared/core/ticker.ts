@@ -77,7 +77,7 @@ function towards(phased: Phased, { returningTo: _, ...ticker }: Ticker, nowMs: n
 }
 
 /** The probe of this tick had no result: it runs again as soon as possible. */
-export function oweTick(ticker: Ticker): Ticker {
+export function holdTick(ticker: Ticker): Ticker {
   return ticker.tickHeld ? ticker : { ...ticker, tickHeld: true };
 }
 
@@ -160,19 +160,19 @@ export function takenOverTicker(nowMs: number, phased: Phased, unheldSinceMs: nu
   const missedMs = firstInstant(unheldSinceMs, phased);
   const allowedMs = nowMs - unheldSinceMs > plannedMs ? lateMax.crashMs : lateMax.plannedMs;
   const tooLate = missedMs < nowMs && waiting.nextTickMs - missedMs > allowedMs;
-  return tooLate ? owedTicker(nowMs, phased) : waiting;
+  return tooLate ? pendingTicker(nowMs, phased) : waiting;
 }
 
 /**
  * Whether a probe off its phase (after a trigger, a clock jump or a take-over) is pending at a hand-over. The next
  * holder waits for the phase; if that is later than the next tick, it has to make the probe at once.
  */
-export function isOwedAtHandover({ nextTickMs }: Ticker, nowMs: number, phased: Phased): boolean {
+export function isPendingAtHandover({ nextTickMs }: Ticker, nowMs: number, phased: Phased): boolean {
   return firstInstant(nowMs, phased) - nextTickMs > lateMax.plannedMs;
 }
 
 /** A loaded target whose last probe had no result: it probes at once, then returns to its phase. */
-export function owedTicker(nowMs: number, phased: Phased): Ticker {
+export function pendingTicker(nowMs: number, phased: Phased): Ticker {
   return { ...loadedTicker(nowMs, phased), tickHeld: true, returningTo: phased };
 }
 

@@ -6,24 +6,24 @@ export type Deadline = {
   readonly atMs: number;
   readonly isOver: () => boolean;
   /** Calls back when the time is over. Replaces the previous callback. */
-  readonly whenOver: (tell: () => void) => void;
+  readonly whenOver: (call: () => void) => void;
   readonly cancel: () => void;
 };
 
 export function startDeadline(clock: Clock, timeoutMs: number): Deadline {
   const atMs = clock.monotonicMs() + timeoutMs;
   let over = false;
-  let tellWaiting: () => void = () => undefined;
+  let callWaiting: () => void = () => undefined;
   const cancel = clock.setTimer(timeoutMs, () => {
     over = true;
-    tellWaiting();
+    callWaiting();
   });
   return {
     atMs,
     isOver: () => over,
-    whenOver: (tell) => {
-      tellWaiting = tell;
-      if (over) tell();
+    whenOver: (call) => {
+      callWaiting = call;
+      if (over) call();
     },
     cancel,
   };

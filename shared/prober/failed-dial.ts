@@ -6,11 +6,11 @@ import type { DialFailure } from '../net/net.ts';
 export function failedDial(failure: DialFailure, totalMs: number): Attempt {
   const { failureClass, dnsMs } = failure;
   const timings = { ...(dnsMs !== undefined && { dnsMs }), totalMs };
-  return isProbersOwn(failure)
+  return isInternalFailure(failure)
     ? { outcome: 'unknown', output: '', error: failure.message, failureClass, timings }
     : { outcome: 'failure', output: failure.message, failureClass, timings };
 }
 
 /** Not worth a second try, and not a fault of the target. */
-export const isProbersOwn = ({ failureClass }: DialFailure): boolean =>
+export const isInternalFailure = ({ failureClass }: DialFailure): boolean =>
   failureClass === 'POLICY_DENIED' || failureClass === 'PROBER';

@@ -4,7 +4,7 @@
  */
 import { type Clock, sleep } from '../lib/clock.ts';
 import type { Dial, DialFailure, SocketPermit } from '../net/net.ts';
-import { isProbersOwn } from './failed-dial.ts';
+import { isInternalFailure } from './failed-dial.ts';
 import type { Call } from './grpc-call.ts';
 import { openSession, type Session } from './grpc-session.ts';
 
@@ -61,7 +61,7 @@ export async function connectOnce(
   { dial, clock, permit, call, isEager }: ConnectOptions,
 ): Promise<Connected | NotConnected> {
   const dialed = await dial({ host, port, deadlineMs: untilMs, ...(permit && { permit }) });
-  if (dialed.kind === 'failed') return { kind: isProbersOwn(dialed) ? 'own' : 'late', failure: dialed };
+  if (dialed.kind === 'failed') return { kind: isInternalFailure(dialed) ? 'own' : 'late', failure: dialed };
   const session = await openSession(dialed.socket, { clock, untilMs, call, isEager });
   if (session === undefined) return { kind: 'late' };
   const { dnsMs, connectMs } = dialed;

@@ -12,7 +12,7 @@ import { codeOfHttp, type RpcStatus, rpcCode, rpcStatus } from './grpc-status.ts
 export type GrpcFields = {
   readonly isGrpc?: true;
   /** Why the latest content type is not gRPC's; absent: it is. */
-  readonly contentTypeTrouble?: string;
+  readonly contentTypeProblem?: string;
   readonly encoding?: string;
   readonly code?: number;
   readonly message?: string;
@@ -52,8 +52,8 @@ export function withField(fields: GrpcFields, { name, value = '' }: Field): Grpc
 
 function withContentType(fields: GrpcFields, value: string): GrpcFields {
   if (!/^application\/grpc([+;]|$)/.test(value))
-    return { ...fields, contentTypeTrouble: `transport: received unexpected content-type ${goQuote(value)}` };
-  const { contentTypeTrouble: _, ...rest } = fields;
+    return { ...fields, contentTypeProblem: `transport: received unexpected content-type ${goQuote(value)}` };
+  const { contentTypeProblem: _, ...rest } = fields;
   return { ...rest, isGrpc: true };
 }
 
@@ -97,8 +97,8 @@ export function readBlock(block: Block, fields: GrpcFields, isFirst: boolean): B
 const refused = (message: string): BlockMeaning => ({ kind: 'refused', status: rpcStatus(rpcCode.internal, message) });
 
 /** Not gRPC: the HTTP status gives the code. */
-function foreign({ pseudo, endStream }: Block, { contentTypeTrouble }: GrpcFields): BlockMeaning {
-  const why = contentTypeTrouble ?? 'malformed header: missing HTTP content-type';
+function foreign({ pseudo, endStream }: Block, { contentTypeProblem }: GrpcFields): BlockMeaning {
+  const why = contentTypeProblem ?? 'malformed header: missing HTTP content-type';
   const text = pseudo.get(':status') ?? '';
   if (text === '') return refused(`malformed header: missing HTTP status; ${why}`);
   const parsed = atoi(text);

@@ -60,8 +60,8 @@ export function sending(write: (frames: Uint8Array) => void): Sending {
       next();
     },
     begin: (wanted) => {
-      const trouble = tooLarge(wanted.fields, peer.headerListBytesMax);
-      if (trouble !== undefined) return trouble;
+      const problem = tooLarge(wanted.fields, peer.headerListBytesMax);
+      if (problem !== undefined) return problem;
       request = wanted;
       next();
       return undefined;

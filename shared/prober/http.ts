@@ -8,7 +8,7 @@ import type { Attempt, FailureClass, PhaseTimings } from '../core/types.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Dial, SocketPermit } from '../net/net.ts';
 import { type Deadline, startDeadline } from './deadline.ts';
-import { isProbersOwn } from './failed-dial.ts';
+import { isInternalFailure } from './failed-dial.ts';
 import {
   awaitingHeadTimeout,
   type Exchange,
@@ -20,7 +20,7 @@ import { firstHop, type Hop, type NextStep, nextStep } from './http-redirect.ts'
 import { httpUrl, withoutPassword } from './http-url.ts';
 import { exchangeHttp1 } from './http1-exchange.ts';
 import type { Head } from './http1-head.ts';
-import { headersTrouble } from './http1-request.ts';
+import { headersProblem } from './http1-request.ts';
 import type { HttpResponse } from './http1-response.ts';
 import { exchangeHttp2 } from './http2-exchange.ts';
 import { type KeptMemory, type KeptOfProbe, keptMemory } from './kept-memory.ts';
@@ -149,7 +149,7 @@ function wantedBytes(step: NextStep, { framing }: Head): number {
 /** Why Go's client refuses the request before it dials. */
 function refusedRequest({ url, headers }: Hop): string | undefined {
   if (url.scheme !== 'http' && url.scheme !== 'https') return `unsupported protocol scheme ${goQuote(url.scheme)}`;
-  return headersTrouble(headers) ?? (url.host === '' ? 'http: no Host in request URL' : undefined);
+  return headersProblem(headers) ?? (url.host === '' ? 'http: no Host in request URL' : undefined);
 }
 
 type Connection = { readonly kind: 'connected'; readonly socket: Socket; readonly exchange: Exchange };
@@ -160,7 +160,7 @@ async function connect(running: Running, hop: Hop): Promise<Connection | Extract
   const dialed = await dial({ host, port, deadlineMs: deadline.atMs, ...(permit && { permit }) });
   if (dialed.dnsMs !== undefined) addTiming(running, 'dnsMs', dialed.dnsMs);
   if (dialed.kind === 'failed') {
-    if (isProbersOwn(dialed)) return proberError(dialed.message, dialed.failureClass);
+    if (isInternalFailure(dialed)) return proberError(dialed.message, dialed.failureClass);
     const why = dialed.failureClass === 'CONNECT_TIMEOUT' ? `${dialed.message} ${whileAwaiting}` : dialed.message;
     return failedHop(hop, why, dialed.failureClass);
   }

@@ -32,7 +32,7 @@ export const exchangeHttp1: Exchange = (socket, request, { clock, deadline, body
         if (progress !== 'more') settle(progress);
       },
       ended: () => settle(reader.end()),
-      failed: (error) => settle(reader.end(socketTrouble(socket, error)), 'CONNECT_RESET'),
+      failed: (error) => settle(reader.end(socketProblem(socket, error)), 'CONNECT_RESET'),
       closed: () => settle(reader.end()),
     });
     deadline.whenOver(() => settle(timedOut(reader.end(readingBodyTimeout)), 'TIMEOUT'));
@@ -47,14 +47,14 @@ export const exchangeHttp1: Exchange = (socket, request, { clock, deadline, body
 const timedOut = (outcome: Outcome): Outcome =>
   outcome.kind === 'broken' ? { kind: 'broken', message: awaitingHeadTimeout } : outcome;
 
-const troubles: Readonly<Record<string, string>> = {
+const problems: Readonly<Record<string, string>> = {
   ECONNRESET: 'read: connection reset by peer',
   EPIPE: 'write: broken pipe',
   ETIMEDOUT: 'read: connection timed out',
 };
 
-function socketTrouble(socket: Socket, { code = 'EUNKNOWN' }: NodeJS.ErrnoException): string {
+function socketProblem(socket: Socket, { code = 'EUNKNOWN' }: NodeJS.ErrnoException): string {
   const { remoteAddress, remotePort } = socket;
   const peer = remoteAddress === undefined ? '' : ` ${hostPort(remoteAddress, remotePort ?? 0)}`;
-  return `read tcp${peer}: ${troubles[code] ?? code}`;
+  return `read tcp${peer}: ${problems[code] ?? code}`;
 }

@@ -28,7 +28,7 @@ const forbiddenInValue = /[\0-\x08\x0a-\x1f\x7f]/;
 export const isHeaderValue = (value: string): boolean => !forbiddenInValue.test(value);
 
 /** Why Go would not send these headers; undefined: it would. */
-export function headersTrouble(headers: Headers): string | undefined {
+export function headersProblem(headers: Headers): string | undefined {
   for (const [name, value] of headers) {
     if (!token.test(name)) return `net/http: invalid header field name ${goQuote(toText(name))}`;
     if (!isHeaderValue(value)) return `net/http: invalid header field value for ${goQuote(toText(name))}`;

@@ -65,7 +65,7 @@ export function secure(socket: Socket, { hostname, clock, deadline }: SecureOpti
       resolve({ kind: 'failed', failureClass, message });
     };
     // Stays for the socket's life, like the dialer's: a late error must not end the process.
-    secured.on('error', (error) => fail(...tlsTrouble(error)));
+    secured.on('error', (error) => fail(...tlsProblem(error)));
     below.on('error', (error) => secured.destroy(error));
     secured.once('close', () => fail('TLS', 'EOF'));
     deadline.whenOver(() => fail('TIMEOUT', handshakeTimeout));
@@ -89,7 +89,7 @@ const texts: Readonly<Record<string, string>> = {
   ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE: 'remote error: tls: handshake failure',
 };
 
-function tlsTrouble({ code = 'EUNKNOWN' }: NodeJS.ErrnoException): readonly [TlsFailureClass, string] {
+function tlsProblem({ code = 'EUNKNOWN' }: NodeJS.ErrnoException): readonly [TlsFailureClass, string] {
   if (code === handshakeTooLong) return ['PROBER', keptMessage];
   if (code === 'ECONNRESET') return ['CONNECT_RESET', 'read: connection reset by peer'];
   return [

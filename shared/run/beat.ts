@@ -16,7 +16,7 @@ import { layoutFollower } from './layout-follower.ts';
 import { fencedPorts } from './ports.ts';
 import type { Loop } from './probing/due-loop.ts';
 import type { Run } from './run.ts';
-import { doubtTeller } from './self-check/events.ts';
+import { doubtPublisher } from './self-check/events.ts';
 
 export const beatIntervalMs = 5_000;
 /** After a beat that failed. */
@@ -143,7 +143,7 @@ type Beating = Pick<Holder, 'run' | 'publisher' | 'self' | 'targets' | 'takenOve
 export function beatsOf(holder: Beating, loop: Loop, inherited: Inherited): Beats {
   const { clock } = holder.run.ports;
   const tick = holder.run.message.mode === 'tick';
-  const teller = doubtTeller(holder, inherited);
+  const doubtEvents = doubtPublisher(holder, inherited);
   let { observedAtMs } = inherited;
   const observed = () =>
     holder.takenOver
@@ -153,11 +153,11 @@ export function beatsOf(holder: Beating, loop: Loop, inherited: Inherited): Beat
     const health = holder.self.health();
     if (!holder.takenOver && !loop.behind() && health.kind !== 'doubtful') observedAtMs = clock.nowMs();
     const doubt = health.kind === 'doubtful' && { reason: health.reason, sinceMs: health.sinceMs };
-    return { ...observed(), degradedTold: teller.told(doubt !== false), ...(doubt && { doubt }) };
+    return { ...observed(), degradedTold: doubtEvents.published(doubt !== false), ...(doubt && { doubt }) };
   };
   const written = async (state: BeatState) => {
     holder.publishSurge();
-    await teller.written(state);
+    await doubtEvents.written(state);
   };
   return { observe, written };
 }

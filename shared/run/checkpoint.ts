@@ -3,7 +3,7 @@
  * what their PROBE item holds are written to the CHECKPOINT items of their bucket; an entry counts only for the same uid and streak.
  */
 
-import { isOwedAtHandover } from '../core/ticker.ts';
+import { isPendingAtHandover } from '../core/ticker.ts';
 import { sleep } from '../lib/clock.ts';
 import { itemBytes, itemBytesMax } from '../store/item-size.ts';
 import { type CheckpointEntry, type CheckpointRecord, decodeCheckpoint, encodeCheckpoint } from '../store/items.ts';
@@ -39,16 +39,16 @@ export function checkpointEntries(
       const resultRun = saturatedRun(worker, probe.spec.worker);
       const { lastResult } = worker;
       const phased = () => phasedOf(held.target, probe.name, probe.spec.probe.periodSeconds);
-      const owed = pending || (endsAtMs !== undefined && isOwedAtHandover(ticker, endsAtMs, phased()));
+      const isPending = pending || (endsAtMs !== undefined && isPendingAtHandover(ticker, endsAtMs, phased()));
       const isStored = resultRun === record.resultRun || lastResult === undefined;
-      if (!owed && isStored && requestsSeen === 0) continue;
+      if (!isPending && isStored && requestsSeen === 0) continue;
       const { uid, streak } = record;
       entries[probeKey(held.address, probe.name).sk] = {
         uid,
         streak,
         resultRun,
         ...(lastResult && { lastResult }),
-        ...(owed && { owed: true }),
+        ...(isPending && { owed: true }),
         ...(requestsSeen > 0 && { requestsSeen }),
       };
     }

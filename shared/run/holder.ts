@@ -4,7 +4,7 @@ import type { Inherited } from './inherited.ts';
 import type { HeldProbe, HeldTarget } from './probing/held-target.ts';
 import type { Publisher } from './probing/publisher.ts';
 import type { Run } from './run.ts';
-import type { Velocity } from './self-check/surge.ts';
+import type { SurgeLimit } from './self-check/surge.ts';
 import type { SelfWatch } from './self-check/verdict.ts';
 
 export type TakenOver = {
@@ -18,7 +18,7 @@ export type Holder = {
   readonly commits: CommitQueue;
   readonly publisher: Publisher;
   readonly self: SelfWatch;
-  readonly velocity: Velocity;
+  readonly surgeLimit: SurgeLimit;
   /** Publishes a surge that the bus has not taken yet. */
   publishSurge(): void;
   /** While a shard is taken over; undefined: its loop runs. */

@@ -11,7 +11,7 @@ import { keepSeen as keepOverdue } from './probing/probe-verdict.ts';
 import { publisherOf } from './probing/publisher.ts';
 import { adoptTarget, dropTarget, requestsPassedOn } from './probing/workers.ts';
 import type { Run } from './run.ts';
-import { surgePublisher, velocityOf } from './self-check/surge.ts';
+import { surgeLimitOf, surgePublisher } from './self-check/surge.ts';
 import { selfWatch } from './self-check/verdict.ts';
 
 type Begun = Pick<Holder, 'targets'> & { readonly takenOver: TakenOver | undefined; readonly inDoubt: boolean };
@@ -28,14 +28,14 @@ export function holderOf(run: Run, loop: Loop, { targets, takenOver, inDoubt }: 
     }
   };
   const publisher = publisherOf(run);
-  const velocity = velocityOf(run.ports.clock, () => publishSurge());
-  const publishSurge = surgePublisher(run.message, publisher, velocity.surge);
+  const surgeLimit = surgeLimitOf(run.ports.clock, () => publishSurge());
+  const publishSurge = surgePublisher(run.message, publisher, surgeLimit.surge);
   const holder: Holder = {
     run,
     commits: commitQueue(run),
     publisher,
     self: selfWatch(run, inDoubt),
-    velocity,
+    surgeLimit,
     publishSurge,
     takenOver,
     targets,

@@ -20,7 +20,7 @@ import { quarantinedProbes } from './probing/hung-probe.ts';
 import { probeCycle } from './probing/probe-cycle.ts';
 import { shiftSchedule } from './probing/probe-schedule.ts';
 import { shiftSeen } from './probing/probe-verdict.ts';
-import type { Room } from './probing/sockets.ts';
+import type { SocketBudget } from './probing/sockets.ts';
 import { tendTargets } from './probing/timekeeper.ts';
 import { readingsOf, type TargetReading } from './readings.ts';
 import { type Run, type RunEnd, startRun } from './run.ts';
@@ -53,7 +53,7 @@ export type RunOptions = {
   readonly release?: string;
   readonly memory?: ShardMemory;
   /** Of the process, shared by all that it holds; absent: it holds nothing else. */
-  readonly room?: Room;
+  readonly socketBudget?: SocketBudget;
   /** Ends the run early and in order. */
   readonly stop?: AbortSignal;
   /** The message was received before, as far as the queue knows. */
@@ -146,7 +146,7 @@ type Holding = {
 type Held = { readonly end: RunEnd; readonly loaded?: Loaded; readonly wallOffsetMs: number };
 
 async function holdClaimed(run: Run, { claimed, warm, targets, left, options, onLoaded }: Holding): Promise<Held> {
-  const loop = startLoop(run, options.room, warm?.wallOffsetMs);
+  const loop = startLoop(run, options.socketBudget, warm?.wallOffsetMs);
   const { inherited } = claimed;
   const holder = holderOf(run, loop, {
     targets,
@@ -180,7 +180,7 @@ async function holdClaimed(run: Run, { claimed, warm, targets, left, options, on
   // A slot that was left early is not done: whoever comes next goes on with it.
   const wish = run.wish() ?? { kind: 'slotDone' };
   const isDone = isCovered && wish.kind === 'slotDone';
-  if (tellsItsEnd(wish)) await last(isDone ? { doneSlot: run.message.slot } : {});
+  if (reportsItsEnd(wish)) await last(isDone ? { doneSlot: run.message.slot } : {});
   run.end(wish);
   await Promise.all(background);
   await holder.publisher.drained();
@@ -195,7 +195,7 @@ async function holdClaimed(run: Run, { claimed, warm, targets, left, options, on
 }
 
 /** Whoever goes on with a rescue or with the next slot, or has asked the run to leave, looks for a beat first. */
-const tellsItsEnd = ({ kind }: RunEnd): boolean => kind === 'slotDone' || kind === 'asked' || kind === 'handover';
+const reportsItsEnd = ({ kind }: RunEnd): boolean => kind === 'slotDone' || kind === 'asked' || kind === 'handover';
 
 /** After a warm start every worker goes on where its ticker is, and every target is looked at once. */
 function scheduleAll(holder: Pick<Holder, 'run' | 'targets' | 'schedule' | 'scheduleTarget'>): void {

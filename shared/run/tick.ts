@@ -78,7 +78,7 @@ export async function tickOnce(holder: Ticked, loop: Loop, { covered, deadlineMs
     if (isSound(holder) && !holder.self.doubtedSince(beganAtMs)) break;
   }
   await within(clock, loop.stopped(), overtimeMs, leaving);
-  oweWhatIsLeft(holder);
+  keepRestPending(holder);
   return isPlanned;
 }
 
@@ -110,7 +110,7 @@ function tickProbe({ target }: HeldTarget, probe: HeldProbe, isVoid: boolean): T
   const probedAtMs = ticker.resting?.probedAtMs;
   return {
     phased: phasedOf(target, name, spec.probe.periodSeconds),
-    isOwed: pending || isVoid || readyWakes(ticker).includes('tick'),
+    isPending: pending || isVoid || readyWakes(ticker).includes('tick'),
     timeoutMs: spec.probe.timeoutSeconds * 1000,
     cpuMs: cpuMs(spec.probe),
     ...(probedAtMs !== undefined && { probedAtMs }),
@@ -123,7 +123,7 @@ const isDone = (holder: Pick<Holder, 'targets'>, loop: Loop): boolean =>
   heldProbes(holder).every(([, { schedule }]) => dueMs(schedule.ticker, 0) === Number.POSITIVE_INFINITY);
 
 /** What was planned and not begun, and what came to nothing because the prober doubts itself: the next run has it first. */
-function oweWhatIsLeft(holder: Pick<Holder, 'targets' | 'self'>): void {
+function keepRestPending(holder: Pick<Holder, 'targets' | 'self'>): void {
   const inDoubt = !isSound(holder);
   for (const [, { schedule, verdict }] of heldProbes(holder)) carryOver(schedule, inDoubt && verdict.isVoid);
 }

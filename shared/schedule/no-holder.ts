@@ -17,11 +17,11 @@ import { type ScheduledShard, silentMs } from './messages.ts';
 const noHolderAfterMs = { resident: 60_000, tick: 4 * tickSlotMs } as const;
 
 /** The schedule that marked a recovery publishes it well before then, or has died. */
-const tellerDeadAfterMs = 30_000;
+const publisherDeadAfterMs = 30_000;
 
 const writeAttemptsMax = 3;
 
-type TellPorts = WritePorts & { readonly bus: Bus };
+type PublishPorts = WritePorts & { readonly bus: Bus };
 
 type Ranges = { readonly [shard: string]: NoHolder };
 
@@ -35,7 +35,11 @@ type Stored = { readonly ranges: Ranges; readonly item?: Item };
  *
  * @throws StoreUnavailable; the next minute starts again.
  */
-export async function tellNoHolder(ports: TellPorts, shards: readonly ScheduledShard[], nowMs: number): Promise<void> {
+export async function publishNoHolder(
+  ports: PublishPorts,
+  shards: readonly ScheduledShard[],
+  nowMs: number,
+): Promise<void> {
   for (let attempt = 1; attempt <= writeAttemptsMax; attempt += 1) {
     const stored = await readRanges(ports);
     const next = nextRanges(stored.ranges, shards, nowMs);
@@ -45,17 +49,17 @@ export async function tellNoHolder(ports: TellPorts, shards: readonly ScheduledS
 }
 
 async function publishRanges(
-  ports: TellPorts,
+  ports: PublishPorts,
   { before, next }: { readonly before: Ranges; readonly next: Ranges },
   nowMs: number,
 ): Promise<void> {
   const open = Object.entries(next).filter(([, { recoveredAtMs }]) => recoveredAtMs === undefined);
-  const toTell = Object.entries(next).filter(([shard, range]) => isToTell(before[shard], range, nowMs));
-  const events = [...open.map((entry) => degraded(entry, nowMs)), ...toTell.map((entry) => recovered(entry, nowMs))];
+  const toPublish = Object.entries(next).filter(([shard, range]) => isToPublish(before[shard], range, nowMs));
+  const events = [...open.map((entry) => degraded(entry, nowMs)), ...toPublish.map((entry) => recovered(entry, nowMs))];
   if (events.length === 0) return;
   const { failed } = await ports.bus.publish(events);
-  const told = toTell.filter((_, index) => !failed.includes(open.length + index));
-  if (told.length > 0) await forget(ports, told);
+  const published = toPublish.filter((_, index) => !failed.includes(open.length + index));
+  if (published.length > 0) await forget(ports, published);
 }
 
 /** Whether the shard has had no beat for too long. */
@@ -93,9 +97,9 @@ function begun(ranges: Ranges, each: ScheduledShard, nowMs: number): NoHolder {
 const overlap = (one: BucketRange, other: BucketRange): boolean => one.from < other.to && other.from < one.to;
 
 /** The recovery mark is new, or the schedule that set it died before publishing it. */
-const isToTell = (before: NoHolder | undefined, { recoveredAtMs }: NoHolder, nowMs: number): boolean =>
+const isToPublish = (before: NoHolder | undefined, { recoveredAtMs }: NoHolder, nowMs: number): boolean =>
   recoveredAtMs !== undefined &&
-  (before?.recoveredAtMs === undefined || nowMs - before.recoveredAtMs >= tellerDeadAfterMs);
+  (before?.recoveredAtMs === undefined || nowMs - before.recoveredAtMs >= publisherDeadAfterMs);
 
 const isSame = (before: Ranges, after: Ranges): boolean =>
   Object.keys(before).length === Object.keys(after).length &&
@@ -105,14 +109,14 @@ const isSame = (before: Ranges, after: Ranges): boolean =>
   });
 
 /** An unreadable item is written again from scratch; at worst an event is published twice. */
-async function readRanges({ store }: TellPorts): Promise<Stored> {
+async function readRanges({ store }: PublishPorts): Promise<Stored> {
   const item = await store.get(noHolderKey);
   const decoded = item && decodeNoHolder(item);
   return { ranges: decoded?.kind === 'ok' ? decoded.record.ranges : {}, ...(item && { item }) };
 }
 
 /** By compare-and-set; false: another schedule was faster. */
-async function writeRanges(ports: TellPorts, { item }: Stored, ranges: Ranges): Promise<boolean> {
+async function writeRanges(ports: PublishPorts, { item }: Stored, ranges: Ranges): Promise<boolean> {
   const version = typeof item?.version === 'number' ? item.version : undefined;
   const encoded = encodeNoHolder({ version: (version ?? 0) + 1, ranges });
   return (await writeSurely(ports, [{ ...updateTo(encoded), if: [versionIs(version)] }])).kind === 'written';
@@ -123,12 +127,12 @@ const versionIs = (version: number | undefined): Condition =>
     ? { kind: 'absent', attribute: 'version' }
     : { kind: 'equals', attribute: 'version', value: version };
 
-async function forget(ports: TellPorts, told: readonly Entry[]): Promise<void> {
+async function forget(ports: PublishPorts, published: readonly Entry[]): Promise<void> {
   for (let attempt = 1; attempt <= writeAttemptsMax; attempt += 1) {
     const stored = await readRanges(ports);
-    const isTold = ([shard, range]: Entry) =>
-      told.some(([name, { recoveredAtMs }]) => name === shard && recoveredAtMs === range.recoveredAtMs);
-    const rest = Object.entries(stored.ranges).filter((entry) => !isTold(entry));
+    const isPublished = ([shard, range]: Entry) =>
+      published.some(([name, { recoveredAtMs }]) => name === shard && recoveredAtMs === range.recoveredAtMs);
+    const rest = Object.entries(stored.ranges).filter((entry) => !isPublished(entry));
     if (rest.length === Object.keys(stored.ranges).length) return;
     if (await writeRanges(ports, stored, Object.fromEntries(rest))) return;
   }

@@ -22,7 +22,7 @@ import {
   type ScheduledShard,
   slotMessages,
 } from './messages.ts';
-import { isUnheld, tellNoHolder } from './no-holder.ts';
+import { isUnheld, publishNoHolder } from './no-holder.ts';
 
 export type SchedulePorts = LayoutPorts & { readonly queue: QueueSender; readonly bus: Bus };
 
@@ -81,7 +81,7 @@ async function serve(ports: SchedulePorts, layout: StandingLayout, repeatCurrent
     judged.flatMap((each) => rescueMessage(each, nowMs)),
   );
   // A schedule that has just started cannot tell an outage of the shard from its own absence.
-  if (!repeatCurrent) await tellNoHolder(ports, judged, nowMs);
+  if (!repeatCurrent) await publishNoHolder(ports, judged, nowMs);
   const noHolder = judged.filter((each) => isUnheld(each, nowMs)).map(({ shard }) => shard.shard);
   const doubtful = judged.filter(({ run }) => run?.degraded).map(({ shard }) => shard.shard);
   const degraded = doubtful.filter((shard) => !noHolder.includes(shard));

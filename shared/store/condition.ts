@@ -3,13 +3,13 @@
  * conditions.
  */
 
-import { ownOf } from '../core/own.ts';
+import { ownProperty } from '../core/own-property.ts';
 import type { Condition } from './store.ts';
 
 /** The stored attributes, or undefined if there is no item. */
 type Stored = { readonly [attribute: string]: unknown } | undefined;
 
-const own = (stored: Stored, attribute: string): unknown => stored && ownOf(stored, attribute);
+const own = (stored: Stored, attribute: string): unknown => stored && ownProperty(stored, attribute);
 
 export const conditionsHold = (conditions: readonly Condition[] | undefined, stored: Stored): boolean =>
   (conditions ?? []).every((condition) => conditionHolds(condition, stored));

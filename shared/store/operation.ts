@@ -3,7 +3,7 @@
  * of the caller and throws.
  */
 
-import { ownOf } from '../core/own.ts';
+import { ownProperty } from '../core/own-property.ts';
 import type { Condition, Item, Key, Operation } from './store.ts';
 import { operationsMax } from './store.ts';
 
@@ -87,7 +87,8 @@ function requireValidCondition(condition: Condition): void {
 function requireValidUpdate(operation: Operation & { readonly kind: 'update' }): void {
   const { set = {}, remove = [], add = {} } = operation;
   const others = [...remove, ...Object.keys(add)];
-  const isTwice = (name: string, index: number) => ownOf(set, name) !== undefined || others.indexOf(name) !== index;
+  const isTwice = (name: string, index: number) =>
+    ownProperty(set, name) !== undefined || others.indexOf(name) !== index;
   if (others.some(isTwice)) throw new Error('an update names each attribute once');
   requireValidAttributes(set);
   requireValidAttributes(add);

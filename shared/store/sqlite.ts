@@ -1,7 +1,7 @@
 /** The store in one SQLite file, for a single process. Every commit is durable. */
 import { createHash } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { ownOf } from '../core/own.ts';
+import { ownProperty } from '../core/own-property.ts';
 import { conditionsHold } from './condition.ts';
 import { itemBytes, itemBytesMax, readUnits, type StoreCall, writeUnits } from './item-size.ts';
 import {
@@ -204,7 +204,7 @@ function updated(operation: Operation & { readonly kind: 'update' }, before: Sto
   const after: { [attribute: string]: unknown } = { ...before, ...plainAttributes(definedOf(operation.set ?? {})) };
   for (const attribute of operation.remove ?? []) delete after[attribute];
   for (const [attribute, amount] of Object.entries(operation.add ?? {})) {
-    const value = ownOf(after, attribute) ?? 0;
+    const value = ownProperty(after, attribute) ?? 0;
     if (typeof value !== 'number') throw new Error(`add: attribute '${attribute}' is not a number`);
     after[attribute] = value + amount;
   }

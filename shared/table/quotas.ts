@@ -14,18 +14,18 @@ const usageAgeMaxMs = 10_000;
 /** Growths that wait for their bucket's weight. Beyond that number the oldest are dropped. */
 const unweighedMax = 20_000;
 
-type Own = { readonly growth: Growth; readonly bucket: Bucket; endedAtMs?: number; addedThen?: number };
+type LocalGrowth = { readonly growth: Growth; readonly bucket: Bucket; endedAtMs?: number; addedThen?: number };
 
 export function storedQuotas(limits: QuotaLimits, ports: { readonly store: Store; readonly clock: Clock }): Quotas {
   const { clock } = ports;
-  const own = ownGrowths();
+  const local = localGrowths();
   let known: { readonly usage: Usage; readonly readAtMs: number } | undefined;
   let reading: Promise<Usage> | undefined;
 
   async function read(): Promise<Usage> {
     const readAtMs = clock.monotonicMs();
     const stored = await readUsage(ports.store);
-    own.readBy(readAtMs, stored);
+    local.readBy(readAtMs, stored);
     known = { usage: stored.usage, readAtMs };
     return stored.usage;
   }
@@ -38,13 +38,13 @@ export function storedQuotas(limits: QuotaLimits, ports: { readonly store: Store
   }
   return {
     async take(prefix, growth) {
-      const excess = excessOf(limits, own.with(await usage()), growth);
+      const excess = excessOf(limits, local.with(await usage()), growth);
       if (excess) return { kind: 'exceeded', excess };
-      const mine: Own = { growth, bucket: bucketOf(prefix) };
-      own.add(mine);
+      const mine: LocalGrowth = { growth, bucket: bucketOf(prefix) };
+      local.add(mine);
       const end = (isStored: boolean) => {
         if (isStored) mine.endedAtMs = clock.monotonicMs();
-        else own.withdraw(mine);
+        else local.withdraw(mine);
       };
       return { kind: 'taken', end };
     },
@@ -55,31 +55,31 @@ export function storedQuotas(limits: QuotaLimits, ports: { readonly store: Store
  * Growths that this process has admitted and that the last read does not contain yet. Counters make all counts visible,
  * except those of namespaces, which come with the weights.
  */
-function ownGrowths() {
-  const unread = new Set<Own>();
-  const unweighed = new Set<Own>();
+function localGrowths() {
+  const unread = new Set<LocalGrowth>();
+  const unweighed = new Set<LocalGrowth>();
   const sum = { targets: 0, cpu: 0 };
   const namespaces = new Map<string, number>();
 
-  function addToSum({ growth: { targets, cpu } }: Own, sign: 1 | -1): void {
+  function addToSum({ growth: { targets, cpu } }: LocalGrowth, sign: 1 | -1): void {
     sum.targets += sign * targets;
     sum.cpu = unread.size === 0 ? 0 : sum.cpu + sign * cpu;
   }
-  function addToNamespace({ growth: { namespace, targets } }: Own, sign: 1 | -1): void {
+  function addToNamespace({ growth: { namespace, targets } }: LocalGrowth, sign: 1 | -1): void {
     const count = (namespaces.get(namespace) ?? 0) + sign * targets;
     if (count === 0) namespaces.delete(namespace);
     else namespaces.set(namespace, count);
   }
-  function drop(each: Own): void {
+  function drop(each: LocalGrowth): void {
     if (unweighed.delete(each)) addToNamespace(each, -1);
   }
   return {
-    add(each: Own): void {
+    add(each: LocalGrowth): void {
       unread.add(each);
       addToSum(each, 1);
       addToNamespace(each, 1);
     },
-    withdraw(each: Own): void {
+    withdraw(each: LocalGrowth): void {
       unread.delete(each);
       addToSum(each, -1);
       addToNamespace(each, -1);

@@ -5,7 +5,7 @@ import { startRuntime } from '../../functions/local/runtime.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
 
-const nobody = '127.0.0.1:9';
+const noListener = '127.0.0.1:9';
 const log = {
   info: () => {},
   warn: (message: string, fields: unknown) => console.error('warn', message, fields),
@@ -17,7 +17,7 @@ const runtime = startRuntime(
     clock: systemClock,
     random: systemRandom,
     log,
-    network: { policy: (address) => address.startsWith('127.') || address === '::1', dnsServers: [nobody] },
+    network: { policy: (address) => address.startsWith('127.') || address === '::1', dnsServers: [noListener] },
   },
 );
 await runtime.shard.loaded;

@@ -5,9 +5,9 @@
 import { type ContainerSpec, placedContainers, probeName, type SpecProbe, specProbes } from '../../shared/core/spec.ts';
 import {
   dueMs,
+  holdTick,
   holdTrigger,
   newTargetTicker,
-  oweTick,
   passTime,
   readyWakes,
   spaceOut,
@@ -55,7 +55,7 @@ type Running = SpecProbe & {
   /** It has ended before, and has not looked at its pod since: until then a startup worker does not count as there. */
   comesBack: boolean;
   /** It takes its turn again. */
-  owed: boolean;
+  pending: boolean;
 };
 
 export function managerModel(startMs: number, applied: ReadonlySet<number>) {
@@ -95,7 +95,7 @@ export function managerModel(startMs: number, applied: ReadonlySet<number>) {
     const phased = phasedOf(targetRecordOf({ name: uid }), entry.name, entry.probe.periodSeconds);
     const ticker = newTargetTicker(nowMs, has('hashedPhase') ? phased : { phaseMs: nowMs % periodMs, periodMs });
     const comesBack = ended.has(keyOf(uid, entry.container.spec.name, entry.probeType));
-    return { ...entry, uid, worker: newWorker, ticker, cached: undefined, comesBack, owed: false };
+    return { ...entry, uid, worker: newWorker, ticker, cached: undefined, comesBack, pending: false };
   }
 
   /** Every worker of these containers, of these types. */
@@ -182,13 +182,13 @@ export function managerModel(startMs: number, applied: ReadonlySet<number>) {
     const asked = due.filter(([key, running]) => {
       const ticker = passTime(running.ticker, nowMs);
       const taken = takeWake(ticker, readyWakes(ticker).at(-1) ?? 'tick', nowMs);
-      running.ticker = running.owed ? spaceOut(taken, nowMs) : taken;
+      running.ticker = running.pending ? spaceOut(taken, nowMs) : taken;
       const gate = decideGate(workerSpec(running), running.worker, podView(running), nowMs, era);
-      running.owed = goesAgain(running, gate);
-      if (running.owed) running.ticker = oweTick(running.ticker);
+      running.pending = goesAgain(running, gate);
+      if (running.pending) running.ticker = holdTick(running.ticker);
       take(running, gate);
       if (gate.kind === 'stop') stop([key]);
-      return gate.kind === 'probe' && !running.owed;
+      return gate.kind === 'probe' && !running.pending;
     });
     for (const [, running] of due) running.comesBack = false;
     for (const [, running] of asked) take(running, reduce(workerSpec(running), running.worker, 'success'));

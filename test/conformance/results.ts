@@ -10,7 +10,7 @@ import type { Result } from '../../shared/core/types.ts';
 import type { CacheAction } from '../../shared/core/worker.ts';
 import type { HeldProbe, HeldTarget } from '../../shared/run/probing/held-target.ts';
 import { applyStep } from '../../shared/run/probing/probe-cycle.ts';
-import { probeRoom } from '../../shared/run/probing/sockets.ts';
+import { newSocketBudget } from '../../shared/run/probing/sockets.ts';
 import { bareHolder } from '../support/bare-holder.ts';
 import { type ShardWorld, shardWorld } from '../support/shard-world.ts';
 import { compare } from './compare.ts';
@@ -56,7 +56,7 @@ export const runResults: VectorRunner = async (vector) => {
     if (op.op !== 'get') {
       const { containerID, actions } = stepOf(op, key);
       const step = { worker: { ...probe.verdict.worker, containerID }, actions };
-      const place = probeRoom().take('new', 1);
+      const place = newSocketBudget().take('new', 1);
       await world.clock.runUntil(applyStep(holder, held, { probe, place, step }));
     }
     await world.clock.advance(0);

@@ -9,7 +9,7 @@ import { type ProbeName, probeName } from '../../shared/core/spec.ts';
 import type { Condition, ContainerState, ContainerStatus, PodStatus, ProbeType } from '../../shared/core/types.ts';
 import type { HeldTarget } from '../../shared/run/probing/held-target.ts';
 import { applyStep } from '../../shared/run/probing/probe-cycle.ts';
-import { probeRoom } from '../../shared/run/probing/sockets.ts';
+import { newSocketBudget } from '../../shared/run/probing/sockets.ts';
 import { syncTarget } from '../../shared/status-sync/sync.ts';
 import { targetAddress } from '../../shared/store/keys.ts';
 import type { Store } from '../../shared/store/store.ts';
@@ -59,7 +59,7 @@ export function statusWorld(pods: readonly VectorPod[]) {
       worker: { ...found.verdict.worker, containerID },
       actions: [{ kind: 'set', containerID, result: isSuccess ? 'success' : 'failure' }],
     } as const;
-    const place = probeRoom().take('new', 1);
+    const place = newSocketBudget().take('new', 1);
     await world.clock.runUntil(applyStep(holder, of, { probe: found, place, step }));
   };
   const purge = async (uid: string) => {

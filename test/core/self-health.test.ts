@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
-  afterExamination,
+  afterSelfCheck,
   type CanaryAnswer,
-  canaryTrouble,
+  canaryProblem,
   type Finding,
   findingOf,
   isClockJump,
   isStall,
   mayTrust,
-  needsExamination,
+  needsSelfCheck,
   type Reach,
   reachOf,
   type SelfHealth,
@@ -24,7 +24,7 @@ const sound = { kind: 'sound' } as SelfHealth;
 const kindsOf = (script: string): readonly string[] => {
   let health = sound;
   return [...script].map((sign, at) => {
-    health = afterExamination(health, sign === 'x' ? 'NetworkUnreachable' : undefined, at);
+    health = afterSelfCheck(health, sign === 'x' ? 'NetworkUnreachable' : undefined, at);
     return health.kind;
   });
 };
@@ -41,17 +41,17 @@ describe('what examinations come to', () => {
   });
 
   test('a doubt is as old as its first sign', () => {
-    const doubted = afterExamination(afterExamination(sound, 'ClockJumped', 5), 'NetworkUnreachable', 9);
+    const doubted = afterSelfCheck(afterSelfCheck(sound, 'ClockJumped', 5), 'NetworkUnreachable', 9);
     assert.deepEqual(doubted, { kind: 'doubtful', reason: 'NetworkUnreachable', sinceMs: 5, soundInARow: 0 });
   });
 
   test('only a sound prober may be trusted', () => {
-    const suspect = afterExamination(sound, 'ClockJumped', 5);
-    assert.deepEqual([sound, suspect, afterExamination(suspect, 'ClockJumped', 6)].map(mayTrust), [true, false, false]);
+    const suspect = afterSelfCheck(sound, 'ClockJumped', 5);
+    assert.deepEqual([sound, suspect, afterSelfCheck(suspect, 'ClockJumped', 6)].map(mayTrust), [true, false, false]);
   });
 });
 
-const canary = (reach: Reach, trouble?: CanaryAnswer['trouble']): CanaryAnswer => ({ reach, trouble });
+const canary = (reach: Reach, problem?: CanaryAnswer['problem']): CanaryAnswer => ({ reach, problem });
 
 const signs = (fields: Partial<Signs>): Signs => ({
   canaries: [],
@@ -86,13 +86,13 @@ describe('what an examination finds', () => {
 
 describe('what a canary says', () => {
   const failed = (failureClass: FailureClass, code?: string) =>
-    canaryTrouble({ kind: 'failed', failureClass, ...(code && { code }) });
+    canaryProblem({ kind: 'failed', failureClass, ...(code && { code }) });
   test('any answer of the other end is one', () => {
-    assert.equal(canaryTrouble({ kind: 'connected' }), undefined);
+    assert.equal(canaryProblem({ kind: 'connected' }), undefined);
     assert.equal(failed('CONNECT_REFUSED'), undefined);
     assert.equal(failed('CONNECT_RESET'), undefined);
   });
-  for (const [failureClass, code, trouble] of [
+  for (const [failureClass, code, problem] of [
     ['CONNECT_TIMEOUT', undefined, 'NetworkUnreachable'],
     ['CONNECT_UNREACHABLE', 'ENETUNREACH', 'NetworkUnreachable'],
     ['DNS', undefined, 'ResolverUnavailable'],
@@ -100,7 +100,7 @@ describe('what a canary says', () => {
     ['PROBER', 'EMFILE', 'OutOfDescriptors'],
     ['PROBER', 'ENETDOWN', 'NetworkUnreachable'],
   ] as const)
-    test(`${failureClass} ${code ?? ''} is ${trouble}`, () => assert.equal(failed(failureClass, code), trouble));
+    test(`${failureClass} ${code ?? ''} is ${problem}`, () => assert.equal(failed(failureClass, code), problem));
 });
 
 test('which way a probe goes is read from its host', () => {
@@ -122,12 +122,12 @@ const errorOf = (failureClass: FailureClass) => ({
 });
 
 test('only what may be the prober’s own doing is examined, and only where it would change something', () => {
-  assert.equal(needsExamination(resultOf('success'), true), false);
-  assert.equal(needsExamination(resultOf('failure'), true), true);
-  assert.equal(needsExamination(resultOf('failure'), false), false);
-  assert.equal(needsExamination(errorOf('PROBER'), false), true);
-  assert.equal(needsExamination(errorOf('BODY'), false), true);
-  assert.equal(needsExamination(errorOf('POLICY_DENIED'), true), false);
+  assert.equal(needsSelfCheck(resultOf('success'), true), false);
+  assert.equal(needsSelfCheck(resultOf('failure'), true), true);
+  assert.equal(needsSelfCheck(resultOf('failure'), false), false);
+  assert.equal(needsSelfCheck(errorOf('PROBER'), false), true);
+  assert.equal(needsSelfCheck(errorOf('BODY'), false), true);
+  assert.equal(needsSelfCheck(errorOf('POLICY_DENIED'), true), false);
 });
 
 test('what is void is a prober error without an event', () => {

@@ -5,7 +5,7 @@ import { phaseOf } from '../../shared/core/ticker.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 
 const minuteMs = 60_000;
-const base = { isOwed: false, timeoutMs: 1_000, cpuMs: 0.2 };
+const base = { isPending: false, timeoutMs: 1_000, cpuMs: 0.2 };
 /** An instant so far after each whole minute. */
 const every = (periodSeconds: number, phaseMs: number): TickProbe => ({
   ...base,
@@ -37,7 +37,7 @@ describe('a run of a slot', () => {
   test('begins what is owed first, the others in the order of their instants, a tenth of a vCPU at a time', () => {
     const [late, early] = [every(60, 50_000), every(60, 10_000)].map((probe) => ({ ...probe, cpuMs: 2 }));
     assert.ok(late && early);
-    const begins = planTick([late, early, { ...every(3_600, 0), isOwed: true, cpuMs: 10 }], slotFrom(1_001));
+    const begins = planTick([late, early, { ...every(3_600, 0), isPending: true, cpuMs: 10 }], slotFrom(1_001));
     assert.deepEqual(
       begins.map((beginMs) => (beginMs ?? 0) - 1_001 * minuteMs),
       [120, 100, 0],

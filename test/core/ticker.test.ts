@@ -3,13 +3,13 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import {
   dueMs,
+  holdTick,
   holdTrigger,
-  isOwedAtHandover,
+  isPendingAtHandover,
   loadedTicker,
   newTargetTicker,
-  owedTicker,
-  oweTick,
   passTime,
+  pendingTicker,
   phaseOf,
   readyWakes,
   shiftTicker,
@@ -80,13 +80,13 @@ describe('an instant that came while nobody held the shard', () => {
 
   test('is owed by a run that ends while its worker is off its phase', () => {
     const phase = phaseOf(15_000, 30_000);
-    const returning = takeWake(owedTicker(100_000, phase), 'tick', 100_000);
+    const returning = takeWake(pendingTicker(100_000, phase), 'tick', 100_000);
     assert.equal(dueMs(returning, 100_000), 127_000);
-    assert.equal(isOwedAtHandover(returning, 104_000, phase), false, 'its next instant comes sooner');
-    assert.equal(isOwedAtHandover(returning, 106_000, phase), true, 'its next instant is at 135,000');
+    assert.equal(isPendingAtHandover(returning, 104_000, phase), false, 'its next instant comes sooner');
+    assert.equal(isPendingAtHandover(returning, 106_000, phase), true, 'its next instant is at 135,000');
     const triggered = takeWake(holdTrigger(loadedTicker(76_000, phase)), 'trigger', 80_000);
-    assert.equal(isOwedAtHandover(triggered, 106_000, phase), true, 'its next tick is at 110,000');
-    assert.equal(isOwedAtHandover(loadedTicker(106_000, phase), 106_000, phase), false);
+    assert.equal(isPendingAtHandover(triggered, 106_000, phase), true, 'its next tick is at 110,000');
+    assert.equal(isPendingAtHandover(loadedTicker(106_000, phase), 106_000, phase), false);
   });
 
   test('is never served later than 5 s after a hand-over, 25 s after a crash, by clocks that are 4 s apart', () => {
@@ -113,9 +113,9 @@ describe('a tick that could not be taken when it came', () => {
   const phase = phaseOf(0, 10_000);
 
   test('is owed once', () => {
-    const owed = oweTick(loadedTicker(1_000, phase));
-    assert.deepEqual(readyWakes(owed), ['tick']);
-    assert.equal(oweTick(owed), owed);
+    const pending = holdTick(loadedTicker(1_000, phase));
+    assert.deepEqual(readyWakes(pending), ['tick']);
+    assert.equal(holdTick(pending), pending);
   });
 
   test('is followed by the first instant that is 0.9 period away, if that is not much more than a period', () => {
@@ -138,7 +138,7 @@ describe('a tick that could not be taken when it came', () => {
   test('never makes a gap of less than 0.9 period, nor of much more than one', () => {
     fc.assert(
       fc.property(nowMs, phased, (now, phase) => {
-        let ticker = owedTicker(now, phase);
+        let ticker = pendingTicker(now, phase);
         let lastMs = now;
         for (let tick = 0; tick < 12; tick += 1) {
           ticker = takeWake(ticker, 'tick', lastMs);

@@ -163,7 +163,7 @@ while (judge.everythingTakenIn(end).length > 0 && Date.now() < endMs) {
 }
 verdict('in the end every status has taken in everything', judge.everythingTakenIn(end));
 verdict('what settled before the first kill was never written again', judge.stableItemsUnchanged(cast, first, end));
-verdict('every version of every result has its transition', judge.everyVersionTold(end));
+verdict('every version of every result has its transition', judge.everyVersionPublished(end));
 verdict('what flapped was told as it was answered', judge.flapsAreTrue(cast, end, lives));
 verdict('every attempt to have a container restarted was published', episodes.everyAttemptMade(subscriber, lives));
 verdict('attempts came after their back-off, on time', episodes.attemptsOnTime(cast, subscriber, lives));

@@ -13,15 +13,15 @@ const bytesMax = 1_200_000;
 const run = promisify(execFile);
 
 /** A port where nobody listens: what goes through the bundle's HTTP client fails there, and nowhere else. */
-const nobody = 'http://127.0.0.1:9';
+const noListener = 'http://127.0.0.1:9';
 const environment = {
   AWS_REGION: 'us-east-1',
   AWS_ACCESS_KEY_ID: 'local',
   AWS_SECRET_ACCESS_KEY: 'local',
-  AWS_ENDPOINT_URL: nobody,
+  AWS_ENDPOINT_URL: noListener,
   PROBELET_TABLE: 'targets',
   PROBELET_BUS: 'probes',
-  PROBELET_SHARD_QUEUE_URL: `${nobody}/queue.fifo`,
+  PROBELET_SHARD_QUEUE_URL: `${noListener}/queue.fifo`,
   PROBELET_RELEASE: 'r1',
   PROBELET_MODE: 'auto',
   PROBELET_CAPACITY_MB: '256',

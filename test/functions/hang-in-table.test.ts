@@ -50,12 +50,12 @@ async function hangs(t: TestContext, { local, module, tableName }: Hanging): Pro
   const address = targetAddress(target.namespace, target.name);
   await store.write([{ kind: 'put', item: encodeTarget(address, target) }], { token: 'registered' });
 
-  const nobody = 'http://127.0.0.1:9';
+  const noListener = 'http://127.0.0.1:9';
   const env = {
     ...{ AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' },
-    ...{ AWS_ENDPOINT_URL: nobody, AWS_ENDPOINT_URL_DYNAMODB: local.endpoint },
+    ...{ AWS_ENDPOINT_URL: noListener, AWS_ENDPOINT_URL_DYNAMODB: local.endpoint },
     ...{ PROBELET_TABLE: 'of-the-environment', PROBELET_BUS: 'probes', PROBELET_RELEASE: 'r1' },
-    PROBELET_SHARD_QUEUE_URL: `${nobody}/queue.fifo`,
+    PROBELET_SHARD_QUEUE_URL: `${noListener}/queue.fifo`,
   };
   const name = `default\n${target.name}\n${target.uid}\n${target.generation}\napp\nliveness`;
   const args = [program, pathToFileURL(module).href, tableName, name];

@@ -188,7 +188,7 @@ describe('a function that may do what its role allows', { concurrency: false }, 
       try {
         const answer = await act(own);
         const lines = own.logged(name);
-        return { answer, refused: proxy.refused.length, ...toldIn(lines) };
+        return { answer, refused: proxy.refused.length, ...reportedIn(lines) };
       } finally {
         rights = whole;
         await own.stop();
@@ -287,7 +287,7 @@ const without = (statements: Rights[FunctionName], action: string): Rights[Funct
   }));
 
 /** What a log says of errors, and what it counts as denied. */
-function toldIn(lines: readonly Line[]) {
+function reportedIn(lines: readonly Line[]) {
   const errors = lines
     .filter(({ level }) => level === 'ERROR' || level === 'WARN')
     .map(({ message }) => String(message));

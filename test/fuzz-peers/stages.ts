@@ -1,6 +1,6 @@
 /** The stages that need nothing but probers: growth and bursts of each kind, and a volley of all kinds at once. */
 import type { Random } from '../../shared/lib/random.ts';
-import { atLeast, atMost, type Figure, judged, quantileOf, told } from '../support/figures.ts';
+import { atLeast, atMost, type Figure, judged, quantileOf, unjudged } from '../support/figures.ts';
 import { type Bench, startBench } from './bench.ts';
 import { measureGrowth } from './growth.ts';
 import { bytesMaxOf, bytesMin, cuts, type Exchange, type Kind, oneOf, shuffled } from './kind.ts';
@@ -122,10 +122,10 @@ export async function volleyStage({ kinds, isSlice, random, say }: StageOptions)
   const { text, p99Ms } = lateText(latenesses);
   return [
     atLeast('volley: exchanges', probes, { limit: count }),
-    told('volley: bytes', `${(bytes / 2 ** 20).toFixed(0)} MiB`),
+    unjudged('volley: bytes', `${(bytes / 2 ** 20).toFixed(0)} MiB`),
     atMost('volley: neighbours late, p99', p99Ms, late),
-    told(`volley: of ${latenesses.length} probes`, text),
-    told('volley: RSS, heap', `${rssMib.toFixed(0)} MiB, ${heapMib.toFixed(0)} MiB`),
+    unjudged(`volley: of ${latenesses.length} probes`, text),
+    unjudged('volley: RSS, heap', `${rssMib.toFixed(0)} MiB, ${heapMib.toFixed(0)} MiB`),
     atMost('volley: probes that hung or threw', faults.length, { limit: 0 }),
   ];
 }

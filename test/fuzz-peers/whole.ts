@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { sleep, systemClock } from '../../shared/lib/clock.ts';
 import type { Answered } from '../e2e/faults/answering.ts';
 import { answerOf, forkBeside } from '../e2e/faults/children.ts';
-import { type Figure, judged, quantileOf, told } from '../support/figures.ts';
+import { type Figure, judged, quantileOf, unjudged } from '../support/figures.ts';
 import type { Exchange, Kind, Transport } from './kind.ts';
 import type { PeerOrder } from './peers.ts';
 import { type Memory, type Product, startProduct } from './product.ts';
@@ -221,13 +221,13 @@ export function wholeFigures(name: string, seen: Seen): readonly Figure[] {
       limit: `< ${rssMbMax} MB`,
       holds: memory.rss > 0 && memory.rss < rssMbMax * mb,
     }),
-    told(`${name}: of it anonymous`, `${(memory.anonymous / mb).toFixed(0)} MB`),
-    told(`${name}: highest of the kernel (VmHWM)`, `${(memory.highest / mb).toFixed(0)} MB`),
+    unjudged(`${name}: of it anonymous`, `${(memory.anonymous / mb).toFixed(0)} MB`),
+    unjudged(`${name}: highest of the kernel (VmHWM)`, `${(memory.highest / mb).toFixed(0)} MB`),
     judged(`${name}: neighbours late, p99 of ${lateMs.length}`, `${p99Ms.toFixed(0)} ms`, {
       limit: `< ${latenessMsMax} ms`,
       holds: p99Ms < latenessMsMax,
     }),
-    told(
+    unjudged(
       `${name}: while shards were divided, and after restarts, p99 of ${lateAtFirstMs.length}`,
       `${atFirstMs.toFixed(0)} ms`,
     ),
@@ -240,6 +240,6 @@ export function wholeFigures(name: string, seen: Seen): readonly Figure[] {
       holds: unanswered === 0 && healthMs.length > 0,
     }),
     judged(`${name}: the process lives`, faults[0] ?? 'yes', { limit: 'yes', holds: faults.length === 0 }),
-    told(`${name}: probes`, resultText.join(', ')),
+    unjudged(`${name}: probes`, resultText.join(', ')),
   ];
 }

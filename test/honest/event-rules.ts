@@ -67,7 +67,7 @@ const hasLeft = ({ specs }: ProbeTruth, sinceMs: number): boolean =>
 type Told = { readonly lifecycle: Lifecycle; readonly open: Episode | undefined };
 
 /** What has not been published although what is shown of a running container of a static target asks for it. */
-export function untold(
+export function unpublished(
   truthOf: (type: ProbeType) => ProbeTruth,
   resultOf: (type: ProbeType) => string | undefined,
   { lifecycle, open }: Told,

@@ -1,7 +1,7 @@
 /** A look at everything that is shown and published: what may not be, and what is missing although it had time. */
 import type { EventEnvelope } from '../../shared/bus/envelope.ts';
 import type { ShardWorld } from '../support/shard-world.ts';
-import { type Episode, eventFaults, type RestartEvent, untold } from './event-rules.ts';
+import { type Episode, eventFaults, type RestartEvent, unpublished } from './event-rules.ts';
 import type { Life } from './life.ts';
 import {
   type Before,
@@ -87,7 +87,7 @@ function lifeFaults(life: Life, shown: Shown, { before, beganMs, open }: Seen): 
   });
   const ofTarget = targetFaults(life.truth(), shown);
   const ofEvents = life.truth().containers.flatMap(({ name }) =>
-    untold(
+    unpublished(
       (type) => life.probe(name, type),
       (type) => shown.probes.find((probe) => probe.container === name && probe.probeType === type)?.result,
       { lifecycle: life.lifecycle, open: open(life.uid, name) },

@@ -32,7 +32,7 @@ const statusTimeMs = 1_000;
 type Rule = (truth: ProbeTruth, shown: ShownProbe) => readonly string[];
 
 /** A failure is examined before it counts, which may wait for the examination before it. */
-const examinesMs = 150;
+const selfCheckMs = 150;
 
 /** The probes of one worker are begun a period apart, and at most 1.9 after a change of the spec; then each keeps its place in its period. */
 const gapMax = 1.9;
@@ -58,7 +58,7 @@ function verdictLies(truth: ProbeTruth, shown: ShownProbe, result: 'success' | '
 }
 
 const isAt = (sinceMs: number, times: readonly number[]): boolean =>
-  times.some((atMs) => atMs <= sinceMs && sinceMs <= atMs + examinesMs);
+  times.some((atMs) => atMs <= sinceMs && sinceMs <= atMs + selfCheckMs);
 
 /** The worker sees at its next tick that its container does not run. A startup verdict stays: its worker is on hold. */
 function isOverdueDown({ nowMs, ...truth }: ProbeTruth, { probeType }: ShownProbe, downMs: number): boolean {
@@ -112,7 +112,7 @@ export function pause(truth: ProbeTruth, turnMs: number | undefined): readonly s
   const lastMs = truth.asked.at(-1)?.atMs ?? 0;
   const fromMs = Math.max(mayBeginMs, surelyCountsMs(truth), turnMs, lastMs);
   const lateMs = truth.nowMs - fromMs - gapMax * spec.periodSeconds * 1_000;
-  return lateMs > examinesMs ? [`it has not been asked for ${truth.nowMs - lastMs} ms`] : [];
+  return lateMs > selfCheckMs ? [`it has not been asked for ${truth.nowMs - lastMs} ms`] : [];
 }
 
 /** The look before, and when (ms) another result was shown last. */
@@ -126,7 +126,7 @@ export function sinceFaults(truth: ProbeTruth, shown: ShownProbe, before: Before
   const sinceMs = Date.parse(shown.since);
   if (sinceMs > truth.nowMs) return ['`since` is later than now'];
   const otherMs = isSame(shown, before.shown) ? before.otherMs : before.atMs;
-  const shownAfterMs = shown.reason === 'NotYetProbed' ? statusTimeMs + syncsMs : commitsMs + examinesMs;
+  const shownAfterMs = shown.reason === 'NotYetProbed' ? statusTimeMs + syncsMs : commitsMs + selfCheckMs;
   if (sinceMs + shownAfterMs < otherMs) return [`another result was shown at ${new Date(otherMs).toISOString()}`];
   if (!isSame(shown, before.shown) || shown.since === before.shown.since) return [];
   // A container that has never run has been without a verdict since the registration, whatever was reported of it.

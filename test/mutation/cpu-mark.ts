@@ -1,6 +1,6 @@
 /** How a child tells, with its last line of errors, what CPU time it has used. */
 export const cpuMark = 'CPU seconds: ';
 
-export function tellCpuAtExit(): void {
+export function reportCpuAtExit(): void {
   process.on('exit', () => process.stderr.write(`${cpuMark}${process.cpuUsage().user / 1_000_000}\n`));
 }

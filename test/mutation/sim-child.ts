@@ -1,16 +1,16 @@
 /** Simulates an hour of each seed of its arguments, in the world that mutants live in, and prints what is violated first. */
 import { stormy } from '../sim/mutants/worlds.ts';
 import { type Outcome, simulate } from '../sim/simulate.ts';
-import { tellCpuAtExit } from './cpu-mark.ts';
+import { reportCpuAtExit } from './cpu-mark.ts';
 
 const hours = 1;
 
 export type FoundBySimulation = { readonly seed: number; readonly invariant: string; readonly detail: string };
 
-function foundIn({ seed, violations, troubles }: Outcome): FoundBySimulation | undefined {
+function foundIn({ seed, violations, problems }: Outcome): FoundBySimulation | undefined {
   const [first] = violations;
   if (first) return { seed, invariant: first.invariant, detail: first.detail };
-  return troubles[0] === undefined ? undefined : { seed, invariant: 'trouble', detail: troubles[0] };
+  return problems[0] === undefined ? undefined : { seed, invariant: 'problem', detail: problems[0] };
 }
 
 async function firstFound(seeds: readonly number[]): Promise<FoundBySimulation | undefined> {
@@ -21,6 +21,6 @@ async function firstFound(seeds: readonly number[]): Promise<FoundBySimulation |
   return undefined;
 }
 
-tellCpuAtExit();
+reportCpuAtExit();
 const found = await firstFound(process.argv.slice(2).map(Number));
 process.stdout.write(`${JSON.stringify(found ?? null)}\n`);

@@ -8,16 +8,16 @@ const projectPath = fileURLToPath(new URL('../../', import.meta.url));
 
 const filesIn = (patterns: readonly string[]): readonly string[] => globSync(patterns, { cwd: projectPath }).sort();
 
-const engineRooms = ['run', 'run/probing', 'run/commit', 'run/self-check', 'schedule', 'status-sync', 'table'];
+const engineFolders = ['run', 'run/probing', 'run/commit', 'run/self-check', 'schedule', 'status-sync', 'table'];
 
 export const mutatedFiles = (): readonly string[] =>
-  filesIn(['core', ...engineRooms].map((room) => `shared/${room}/*.ts`));
+  filesIn(['core', ...engineFolders].map((engineFolder) => `shared/${engineFolder}/*.ts`));
 
 /** Unit tests in virtual time and the recorded vectors; what opens sockets or starts processes is too slow to judge hundreds. */
 export const judgingTests = (): readonly string[] =>
   filesIn([
     'test/core/*.test.ts',
-    ...engineRooms.map((room) => `test/${room}/*.test.ts`),
+    ...engineFolders.map((engineFolder) => `test/${engineFolder}/*.test.ts`),
     'test/conformance/*.test.ts',
     'test/api/{delete,freshness,probe,register,status-report}.test.ts',
     'test/local/metrics.test.ts',

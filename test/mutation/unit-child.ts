@@ -1,8 +1,8 @@
 /** Runs the test files of its arguments in this process, one after the other, and ends with 1 at the first failure, which it prints. */
 import { run } from 'node:test';
-import { tellCpuAtExit } from './cpu-mark.ts';
+import { reportCpuAtExit } from './cpu-mark.ts';
 
-tellCpuAtExit();
+reportCpuAtExit();
 
 const failedExitCode = 1;
 

@@ -4,7 +4,7 @@ import { systemClock } from '../../shared/lib/clock.ts';
 import { type DialerOptions, guardedDialer } from '../../shared/net/dialer.ts';
 import type { Dialed, DialFailure, Resolution, SocketPermit } from '../../shared/net/net.ts';
 import { dialPolicy } from '../../shared/net/policy.ts';
-import { probeRoom } from '../../shared/run/probing/sockets.ts';
+import { newSocketBudget } from '../../shared/run/probing/sockets.ts';
 import { startTcpServer, type TcpServerKind } from '../support/tcp-server.ts';
 
 const farMs = 60_000;
@@ -110,7 +110,7 @@ describe('the guarded dialer', () => {
   test('a second dial under a permit waits until the first socket has closed', async (t) => {
     const port = await listener(t, 'accept-silent');
     const dial = dialer(['127.0.0.1']);
-    const place = probeRoom().take('steady', 1);
+    const place = newSocketBudget().take('steady', 1);
     const first = await dial(port, farMs, place);
     if (first.kind === 'failed') assert.fail(first.message);
     const second = dial(port, farMs, place);
@@ -122,7 +122,7 @@ describe('the guarded dialer', () => {
   test('a dial that waits for another socket of its permit ends with its deadline, as a prober error', async (t) => {
     const port = await listener(t, 'accept-silent');
     const dial = dialer(['127.0.0.1']);
-    const place = probeRoom().take('steady', 1);
+    const place = newSocketBudget().take('steady', 1);
     peerOf(t, await dial(port, farMs, place));
     const failure = failureOf(await dial(port, 50, place));
     assert.deepEqual(failure, ['PROBER', 'dial tcp: the previous socket of the probe has not closed']);
@@ -130,7 +130,10 @@ describe('the guarded dialer', () => {
 
   test('the next address is dialed under the same permit', async (t) => {
     const port = await listener(t, 'accept-silent', '::1');
-    assert.equal(peerOf(t, await dialer(['127.0.0.1', '::1'])(port, farMs, probeRoom().take('steady', 1))), '::1');
+    assert.equal(
+      peerOf(t, await dialer(['127.0.0.1', '::1'])(port, farMs, newSocketBudget().take('steady', 1))),
+      '::1',
+    );
   });
 
   test('an error after the dial does not end the process', async (t) => {

@@ -7,7 +7,7 @@ import type { Dial } from '../../shared/net/net.ts';
 import { dialPolicy } from '../../shared/net/policy.ts';
 import { probe } from '../../shared/prober/probe.ts';
 import { proberRegistry } from '../../shared/prober/registry.ts';
-import { probeRoom } from '../../shared/run/probing/sockets.ts';
+import { newSocketBudget } from '../../shared/run/probing/sockets.ts';
 import { type GrpcServerSpec, startGrpcServer } from '../support/grpc-server.ts';
 import { noSecrets } from '../support/no-secrets.ts';
 import { startTcpServer, type TcpServerKind } from '../support/tcp-server.ts';
@@ -90,10 +90,10 @@ describe('a prober has one socket open at a time, and its place is given back wh
     test(what, async (t) => {
       const handler = await start(t);
       const { probers, open, openAtDial } = watchedProbers();
-      const room = probeRoom();
-      const place = room.take('steady', 1);
+      const socketBudget = newSocketBudget();
+      const place = socketBudget.take('steady', 1);
       const given = new Promise<number>((resolve) => {
-        room.onFree(() => resolve(open()));
+        socketBudget.onFree(() => resolve(open()));
       });
       const target = { namespace: 'default', name: 'checkout', uid: 'u1' };
       const timed = { ...handler, timeoutSeconds: 1.2 };

@@ -32,7 +32,7 @@ async function probed(answers: readonly (() => Attempt)[]) {
 const erring = (failureClass: FailureClass) => (): Attempt => ({
   outcome: 'unknown',
   output: '',
-  error: 'trouble',
+  error: 'problem',
   failureClass,
   timings: { totalMs: 1 },
 });
@@ -42,7 +42,7 @@ describe('a prober error', () => {
     const { asked, event, conclusion } = await probed([erring('BODY')]);
     assert.equal(asked, 3);
     assert.equal(event?.message, 'Readiness probe errored and resulted in unknown state: trouble');
-    assert.deepEqual(conclusion, { kind: 'error', error: 'trouble', failureClass: 'BODY' });
+    assert.deepEqual(conclusion, { kind: 'error', error: 'problem', failureClass: 'BODY' });
   });
 
   for (const failureClass of ['PROBER', 'POLICY_DENIED'] as const)
@@ -50,7 +50,7 @@ describe('a prober error', () => {
       const { asked, event, conclusion } = await probed([erring(failureClass)]);
       assert.equal(asked, 1);
       assert.equal(event, undefined);
-      assert.deepEqual(conclusion, { kind: 'error', error: 'trouble', failureClass });
+      assert.deepEqual(conclusion, { kind: 'error', error: 'problem', failureClass });
     });
 
   test('of class PROBER ends the attempts after another error', async () => {

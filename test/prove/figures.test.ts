@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import { seedLine, table } from '../sim/report.ts';
 import { simulate } from '../sim/simulate.ts';
 import { newTotal } from '../sim/total.ts';
-import { atMost, exactly, figureLines, figuresIn, judged, scoreOf, told } from '../support/figures.ts';
+import { atMost, exactly, figureLines, figuresIn, judged, scoreOf, unjudged } from '../support/figures.ts';
 import { repeatFigure, simFigures } from './sim-figures.ts';
 
 test('a table that was printed is read as it was meant', () => {
   const figures = [
-    told('targets, of two kinds', '500 (550)'),
+    unjudged('targets, of two kinds', '500 (550)'),
     exactly('flips', 0, 0),
     atMost('gap', Number.POSITIVE_INFINITY, { limit: 27, unit: 's' }),
     judged('hash', 'a, b', { limit: 'the same', holds: false }),

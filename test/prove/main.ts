@@ -10,13 +10,13 @@ import { repeatFigure, simFigures } from './sim-figures.ts';
 
 const { values } = parseArgs({ options: { slice: { type: 'boolean', default: false } } });
 const extent = values.slice ? slice : full;
-const tellEveryMs = 60_000;
+const reportEveryMs = 60_000;
 
 const startedMs = performance.now();
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const minutes = () => `${((performance.now() - startedMs) / 60_000).toFixed(1).padStart(5)} min`;
 
-async function runTold(job: Job): Promise<Done> {
+async function runReported(job: Job): Promise<Done> {
   say(`${minutes()}  ${job.name} begins: ${commandOf(job)} (its output: ${outputFile(job)})`);
   const done = await run(job);
   say(`${minutes()}  ${job.name} ends: exit ${done.exitCode} after ${done.minutes.toFixed(1)} min`);
@@ -25,13 +25,13 @@ async function runTold(job: Job): Promise<Done> {
 
 async function oneByOne(jobs: readonly Job[]): Promise<readonly Done[]> {
   const done: Done[] = [];
-  for (const job of jobs) done.push(await runTold(job));
+  for (const job of jobs) done.push(await runReported(job));
   return done;
 }
 
 async function carryOut({ alone, computing, waiting }: Plan): Promise<readonly Done[]> {
-  const first = await runTold(alone);
-  const [computed, waited] = await Promise.all([oneByOne(computing), Promise.all(waiting.map(runTold))]);
+  const first = await runReported(alone);
+  const [computed, waited] = await Promise.all([oneByOne(computing), Promise.all(waiting.map(runReported))]);
   return [first, ...waited, ...computed];
 }
 
@@ -57,11 +57,11 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
     endAll();
     process.exit(1);
   });
-const telling = setInterval(() => {
+const reporting = setInterval(() => {
   for (const line of progress()) say(`${minutes()}    ${line}`);
-}, tellEveryMs);
+}, reportEveryMs);
 const all = await carryOut(planOf(extent, Math.random));
-clearInterval(telling);
+clearInterval(reporting);
 
 for (const { job, output } of all) say(`\n== ${job.name}: ${commandOf(job)}\n${output.trimEnd()}`);
 const figures = figuresOf(all);

@@ -130,7 +130,7 @@ describe('decision records', () => {
 });
 
 describe('documentation', () => {
-  const trouble = (from: string, link: string): string | undefined => {
+  const problem = (from: string, link: string): string | undefined => {
     if (/^[a-z]+:/.test(link)) return undefined;
     const [path = '', anchor] = link.split('#');
     const target = path === '' ? from : normalize(join(dirname(from), path)).replace(/\/$/, '');
@@ -140,7 +140,7 @@ describe('documentation', () => {
   };
 
   test('links to what exists', () => {
-    const broken = markdown.flatMap((path) => linksOf(read(path)).flatMap((link) => trouble(path, link) ?? []));
+    const broken = markdown.flatMap((path) => linksOf(read(path)).flatMap((link) => problem(path, link) ?? []));
     assert.deepEqual(broken, []);
   });
 

@@ -27,23 +27,23 @@ async function rescuedWorld(kind: 'rescue' | 'slot' = 'rescue') {
     return { ended, stop: () => stop.abort() };
   };
   const run = () => world.store.get(runKey('00'));
-  const owed = async () => {
+  const pending = async () => {
     const ofBuckets = new Map(names.map((name) => [targetAddress('default', name).bucket, name]));
     const entries = await Promise.all([...ofBuckets.values()].map(world.checkpoint));
     return entries.flat().filter((entry) => entry.owed).length;
   };
-  return { ...world, rescue, next, receive, run, owed };
+  return { ...world, rescue, next, receive, run, pending };
 }
 
 const inRescued = testsIn(() => rescuedWorld());
 
 describe("the next slot's message", () => {
   test('makes who holds the shard by a rescue leave in order, with what its successor owes written', async () => {
-    const { clock, rescue, receive, run, owed, next } = await rescuedWorld();
+    const { clock, rescue, receive, run, pending, next } = await rescuedWorld();
     const token = (await run())?.token;
     const successor = receive();
     assert.deepEqual(await clock.runUntil(rescue.ended), { kind: 'asked' });
-    assert.ok((await owed()) > 5);
+    assert.ok((await pending()) > 5);
     const left = await run();
     assert.deepEqual([left?.beat, left?.token, left?.doneSlot], [-1, token, -1]);
     await clock.advance(2_000);

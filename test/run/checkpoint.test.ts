@@ -121,7 +121,7 @@ describe('a checkpoint that cannot be stored', () => {
 });
 
 /** Of 20 targets, those that a run which is ended after so long says its successor owes; each write of a checkpoint takes its time. */
-async function owedAfter(runMs: number, writeMs: number): Promise<readonly string[]> {
+async function pendingAfter(runMs: number, writeMs: number): Promise<readonly string[]> {
   const world: ShardWorld = await probedWorld({
     targets: 0,
     wrapStore: beforeWrite(async (operations) => {
@@ -141,7 +141,7 @@ async function owedAfter(runMs: number, writeMs: number): Promise<readonly strin
   const buckets = names.map((name) => targetAddress('default', name).bucket);
   const stored = await Promise.all([...new Set(buckets)].map((each) => world.store.query({ pk: bucketPk(each) })));
   const entries = stored.flatMap((items) => Object.entries(storedCheckpoint(items).entries));
-  return entries.flatMap(([key, { owed }]) => (owed ? [key] : [])).toSorted();
+  return entries.flatMap(([key, { owed: pending }]) => (pending ? [key] : [])).toSorted();
 }
 
 test('what has changed is written once a minute', async () => {
@@ -167,9 +167,13 @@ test('what has changed is written once a minute', async () => {
 
 test('nothing overwrites the last checkpoint of a run, which alone says what its successor owes', async () => {
   const writeMs = 40;
-  const owed = await owedAfter(checkpointIntervalMs / 2 - writeMs, writeMs);
-  assert.ok(owed.length > 10, `${owed.length} of 20`);
+  const pending = await pendingAfter(checkpointIntervalMs / 2 - writeMs, writeMs);
+  assert.ok(pending.length > 10, `${pending.length} of 20`);
   // The minute's write begins before the last one, and while it is under way. A period later everything is due as before.
   for (const leadMs of [-writeMs / 2, writeMs / 2, writeMs, 10 * writeMs])
-    assert.deepEqual(await owedAfter(checkpointIntervalMs - leadMs, writeMs), owed, `${leadMs} ms before the minute`);
+    assert.deepEqual(
+      await pendingAfter(checkpointIntervalMs - leadMs, writeMs),
+      pending,
+      `${leadMs} ms before the minute`,
+    );
 });

@@ -7,7 +7,7 @@ const name = 'app';
 const tcp = { tcpSocket: { port: 1 }, periodSeconds: 1, failureThreshold: 3 };
 const failure = () => 'failure' as const;
 
-const changesOf = (world: ShardWorld) => world.told('Probe Result Changed');
+const changesOf = (world: ShardWorld) => world.publishedEvents('Probe Result Changed');
 
 describe('a new container', () => {
   test('a container without a verdict has no result, and nothing is published of it', async () => {
@@ -26,11 +26,13 @@ describe('a new container', () => {
 
   test('the first verdict is published as initial, with its attempts', async () => {
     const { world } = await heldWorld({ [name]: { readinessProbe: tcp, livenessProbe: tcp } }, 2_000);
-    const told = changesOf(world).map(({ probeType, result, previousResult, initial, attempts, version }) => [
-      probeType,
-      [result, previousResult, initial, attempts.length, version],
-    ]);
-    assert.deepEqual(Object.fromEntries(told), {
+    const publishedEvents = changesOf(world).map(
+      ({ probeType, result, previousResult, initial, attempts, version }) => [
+        probeType,
+        [result, previousResult, initial, attempts.length, version],
+      ],
+    );
+    assert.deepEqual(Object.fromEntries(publishedEvents), {
       readiness: ['success', undefined, true, 1, 1],
       liveness: ['success', undefined, true, 1, 1],
     });
@@ -117,13 +119,13 @@ describe('a static container that fails', () => {
     const before = world.probes();
     await world.clock.advance(360_000);
     assert.ok(world.probes() - before >= 359);
-    const requests = () => world.told('Container Restart Requested');
+    const requests = () => world.publishedEvents('Container Restart Requested');
     assert.deepEqual(column(requests(), 'attempt'), [1, 2, 3, 4, 5, 6]);
     assert.equal(new Set(requests().map(({ containerID }) => containerID)).size, 1);
     assert.equal((await world.status(name)).status.containerStatuses[0]?.ready, false);
     world.answer(() => 'success');
     await world.clock.advance(1_500);
     assert.equal((await world.status(name)).status.containerStatuses[0]?.ready, true);
-    assert.equal(world.told('Container Recovered').length, 1);
+    assert.equal(world.publishedEvents('Container Recovered').length, 1);
   });
 });

@@ -99,15 +99,15 @@ describe('the message of a run is deleted when', () => {
 
 inWorld('a run is told whether its message was received before', async ({ clock, send, received, process }) => {
   await send('a', 1);
-  const told: (boolean | undefined)[] = [];
+  const reported: (boolean | undefined)[] = [];
   const { host } = process('p', ({ options }) => {
-    told.push(options.redelivered);
+    reported.push(options.redelivered);
     return { kind: 'doubt', reason: 'a test' };
   });
   await settleReceived(host, await received());
   await clock.advance(visibilityMs);
   await settleReceived(host, await received());
-  assert.deepEqual(told, [false, true]);
+  assert.deepEqual(reported, [false, true]);
 });
 
 describe('the message of a run is left to its visibility when', () => {

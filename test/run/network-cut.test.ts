@@ -7,7 +7,7 @@ import { failing, healthy, probedWorld, type ShardWorld } from '../support/shard
 
 /** Result changes to this result; a readiness result begins as a failure. */
 const changesTo = (world: ShardWorld, result: string): number =>
-  world.told('Probe Result Changed').filter((detail) => detail.result === result).length;
+  world.publishedEvents('Probe Result Changed').filter((detail) => detail.result === result).length;
 
 /** 500 ready targets, held. */
 async function readyWorld(failureThreshold: number) {
@@ -23,8 +23,8 @@ describe('a network that is cut under 500 targets', () => {
   for (const failureThreshold of [1, 3])
     test(`makes none of them fail, and none flip when it comes back (threshold ${failureThreshold})`, async () => {
       const { world, run } = await readyWorld(failureThreshold);
-      const { clock, network, told } = world;
-      const before = told('Probe Result Changed').length;
+      const { clock, network, publishedEvents } = world;
+      const before = publishedEvents('Probe Result Changed').length;
       network.isCut = true;
       await clock.advance(180_000);
       assert.equal((await world.runRecord()).degraded, true);
@@ -34,16 +34,18 @@ describe('a network that is cut under 500 targets', () => {
       await clock.advance(60_000);
       const { degraded, behind } = await world.runRecord();
       assert.deepEqual([degraded, behind], [false, {}]);
-      assert.equal(told('Probe Result Changed').length, before);
-      assert.equal(told('Container Unhealthy').length, 0);
-      const ranges = [told('Prober Degraded'), told('Prober Recovered')].map((all) => all.map((one) => one.hashRange));
+      assert.equal(publishedEvents('Probe Result Changed').length, before);
+      assert.equal(publishedEvents('Container Unhealthy').length, 0);
+      const ranges = [publishedEvents('Prober Degraded'), publishedEvents('Prober Recovered')].map((all) =>
+        all.map((one) => one.hashRange),
+      );
       assert.deepEqual(ranges, [['00-ff'], ['00-ff']]);
       await run.stop();
     });
 
   test('is told once, however often the shard changes hands meanwhile', async () => {
     const { world, run, failures } = await readyWorld(3);
-    const { clock, network, told } = world;
+    const { clock, network, publishedEvents } = world;
     network.isCut = true;
     await clock.advance(60_000);
     await run.stop();
@@ -57,8 +59,8 @@ describe('a network that is cut under 500 targets', () => {
     const last = await world.hold({ cold: true });
     await clock.advance(60_000);
     assert.equal((await world.runRecord()).degraded, false);
-    assert.equal(told('Prober Degraded').length, 1);
-    assert.equal(told('Prober Recovered').length, 1);
+    assert.equal(publishedEvents('Prober Degraded').length, 1);
+    assert.equal(publishedEvents('Prober Recovered').length, 1);
     assert.equal(failures(), 0);
     await last.stop();
   });
@@ -86,7 +88,7 @@ describe('a network that is cut under 500 targets', () => {
 describe('a prober in doubt', () => {
   test('tells nobody of a shard that LAYOUT has divided: who holds its parts would not know what to take back', async () => {
     const world = await probedWorld({ targets: 20 });
-    const { clock, network, told, store } = world;
+    const { clock, network, publishedEvents, store } = world;
     const run = await world.hold();
     await clock.advance(30_000);
     const set = { [generationAttribute('00')]: 99 };
@@ -95,11 +97,11 @@ describe('a prober in doubt', () => {
     network.isCut = true;
     await clock.advance(60_000);
     assert.equal((await world.runRecord()).degraded, true);
-    assert.equal(told('Prober Degraded').length, 0);
+    assert.equal(publishedEvents('Prober Degraded').length, 0);
     network.isCut = false;
     await clock.advance(60_000);
     assert.equal((await world.runRecord()).degraded, false);
-    assert.equal(told('Prober Recovered').length, 0);
+    assert.equal(publishedEvents('Prober Recovered').length, 0);
     await run.stop();
   });
 
@@ -108,7 +110,7 @@ describe('a prober in doubt', () => {
     const run = await world.hold();
     const { clock, network } = world;
     await clock.advance(30_000);
-    const before = world.told('Probe Result Changed').length;
+    const before = world.publishedEvents('Probe Result Changed').length;
     for (const [answer, isDoubted] of [
       [failing, false],
       [failing, false],
@@ -121,7 +123,7 @@ describe('a prober in doubt', () => {
       network.isDoubted = isDoubted;
       await clock.advance(10_000);
     }
-    assert.equal(world.told('Probe Result Changed').length, before);
+    assert.equal(world.publishedEvents('Probe Result Changed').length, before);
     await run.stop();
   });
 });
@@ -163,14 +165,14 @@ describe('a process that stands still', () => {
     const { clock } = world;
     world.answer(() => ({ outcome: 'success', ms: 300 }));
     await clock.advance(5_000);
-    const before = world.told('Probe Result Changed').length;
+    const before = world.publishedEvents('Probe Result Changed').length;
     // What waits for an answer now finds its time used up when it wakes.
     world.answer(() => ({ outcome: 'failure', ms: 1_000 }));
     await clock.advance(500);
     clock.stand(3_000);
     world.answer(() => healthy);
     await clock.advance(30_000);
-    assert.equal(world.told('Probe Result Changed').length, before);
+    assert.equal(world.publishedEvents('Probe Result Changed').length, before);
     await run.stop();
   });
 });

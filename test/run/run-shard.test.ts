@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { descriptorsMax } from '../../shared/core/room.ts';
+import { descriptorsMax } from '../../shared/core/socket-budget.ts';
 import type { ProbeInput } from '../../shared/core/spec-input.ts';
 import { sleep } from '../../shared/lib/clock.ts';
 import { transitionId } from '../../shared/run/probing/probe-events.ts';
@@ -163,10 +163,12 @@ test('a container that fails again after its restart has its own failure told an
   await world.clock.advance(9_000);
   await world.restarted(name);
   await world.clock.advance(20_000);
-  const story = (await world.history(name)).filter(({ reason }) => reason !== 'Restarted');
-  const told = story.filter(({ reason, result }) => reason !== 'ProbeResultChanged' || result === 'failure');
+  const history = (await world.history(name)).filter(({ reason }) => reason !== 'Restarted');
+  const publishedEvents = history.filter(
+    ({ reason, result }) => reason !== 'ProbeResultChanged' || result === 'failure',
+  );
   assert.deepEqual(
-    told.map(({ reason, attempts }) => [reason, attempts.length]),
+    publishedEvents.map(({ reason, attempts }) => [reason, attempts.length]),
     [
       ['Unhealthy', 1],
       ['ProbeResultChanged', 2],
@@ -182,8 +184,8 @@ test('a failure that turns the result at once is told before the result', async 
   const { world } = await heldWorld({ [name]: { readinessProbe: { ...tcp, failureThreshold: 1 } } }, 5_000);
   world.answer(failure);
   await world.clock.advance(2_000);
-  const story = (await world.history(name)).map(({ reason, result }) => [reason, result]);
-  assert.deepEqual(story.slice(-2), [
+  const history = (await world.history(name)).map(({ reason, result }) => [reason, result]);
+  assert.deepEqual(history.slice(-2), [
     ['Unhealthy', undefined],
     ['ProbeResultChanged', 'failure'],
   ]);
@@ -232,7 +234,7 @@ inWorld('probes that find no room for a minute are named by the beat', async (wo
 });
 
 describe('a commit that STATUS has not taken in', () => {
-  const changesOf = (world: ShardWorld) => column(world.told('Probe Result Changed'), 'id');
+  const changesOf = (world: ShardWorld) => column(world.publishedEvents('Probe Result Changed'), 'id');
 
   inWorld('is published every 10 s until it has', async (world) => {
     await world.put(name, { readinessProbe: tcp });
@@ -262,8 +264,11 @@ describe('a commit that STATUS has not taken in', () => {
     assert.equal(result, 'success');
     assert.equal((await world.status(name)).acked['main#readiness'], version);
     assert.equal((await world.status(name)).status.containerStatuses[0]?.ready, true);
-    const [told] = world.told('Probe Result Changed');
-    assert.deepEqual([told?.initial, told?.result, told?.attempts.length], [true, 'success', 1]);
+    const [publishedEvents] = world.publishedEvents('Probe Result Changed');
+    assert.deepEqual(
+      [publishedEvents?.initial, publishedEvents?.result, publishedEvents?.attempts.length],
+      [true, 'success', 1],
+    );
   });
 });
 

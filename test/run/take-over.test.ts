@@ -139,7 +139,7 @@ describe('another layout', () => {
     }
     world.network.isDoubted = false;
     await world.clock.advance(20_000);
-    assert.deepEqual(column(world.told('Prober Recovered'), 'hashRange'), ['00-7f', '80-ff']);
+    assert.deepEqual(column(world.publishedEvents('Prober Recovered'), 'hashRange'), ['00-7f', '80-ff']);
     for (const half of next) await half.stop();
   });
 });
@@ -261,12 +261,12 @@ describe('a shard whose later slot has begun, its message having come first', ()
 });
 
 describe('what subscribers are told of a doubt', () => {
-  const told = ({ published }: World) =>
+  const publishedEvents = ({ published }: World) =>
     published.map((event) => event['detail-type']).filter((type) => type.startsWith('Prober '));
 
   inReady('is told again until the bus has taken it, with the same id', async ({ world, run }) => {
     const tries: string[] = [];
-    world.trouble.refuses = ({ detailType, detail }) => {
+    world.faults.refuses = ({ detailType, detail }) => {
       if (!detailType.startsWith('Prober ')) return false;
       tries.push(detail.id);
       return true;
@@ -276,22 +276,22 @@ describe('what subscribers are told of a doubt', () => {
     assert.ok(tries.length > 5, `${tries.length} tries`);
     assert.equal(new Set(tries).size, 1);
     assert.deepEqual([(await world.runRecord()).degraded, (await world.runRecord()).degradedTold], [true, false]);
-    world.trouble.refuses = () => false;
+    world.faults.refuses = () => false;
     await world.clock.advance(10_000);
     assert.equal((await world.runRecord()).degradedTold, true);
-    assert.equal(told(world).length, 1);
+    assert.equal(publishedEvents(world).length, 1);
     await run.stop();
   });
 
   test('is taken back by the next run where its own was fenced before the beat that follows the event', async () => {
     const { world } = await readyWorld();
     world.network.isCut = true;
-    for (let step = 0; step < 600 && told(world).length === 0; step += 1) await world.clock.advance(100);
+    for (let step = 0; step < 600 && publishedEvents(world).length === 0; step += 1) await world.clock.advance(100);
     assert.deepEqual([(await world.runRecord()).degraded, (await world.runRecord()).degradedTold], [true, false]);
     world.network.isCut = false;
     const next = await world.hold({ cold: true });
     await world.clock.advance(15_000);
-    assert.deepEqual(told(world), ['Prober Degraded', 'Prober Recovered']);
+    assert.deepEqual(publishedEvents(world), ['Prober Degraded', 'Prober Recovered']);
     await next.stop();
   });
 
@@ -300,28 +300,28 @@ describe('what subscribers are told of a doubt', () => {
     world.network.isCut = true;
     await world.clock.advance(60_000);
     world.network.isCut = false;
-    const isOver = () => world.told('Prober Recovered').length > 0;
+    const isOver = () => world.publishedEvents('Prober Recovered').length > 0;
     for (let step = 0; step < 600 && !isOver(); step += 1) await world.clock.advance(100);
     assert.deepEqual([(await world.runRecord()).degraded, (await world.runRecord()).degradedTold], [false, true]);
     world.network.isCut = true;
     const next = await world.hold({ cold: true });
     await world.clock.advance(30_000);
-    assert.equal(world.told('Prober Degraded').length, 2);
+    assert.equal(world.publishedEvents('Prober Degraded').length, 2);
     await next.stop();
   });
 
   inReady('is told by the next run where its own could not', async ({ world, run }) => {
     world.network.isCut = true;
     await world.clock.advance(60_000);
-    world.trouble.refuses = ({ detailType }) => detailType === 'Prober Recovered';
+    world.faults.refuses = ({ detailType }) => detailType === 'Prober Recovered';
     world.network.isCut = false;
     await world.clock.advance(30_000);
     assert.deepEqual([(await world.runRecord()).degraded, (await world.runRecord()).degradedTold], [false, true]);
     await run.stop();
-    world.trouble.refuses = () => false;
+    world.faults.refuses = () => false;
     const next = await world.hold({ cold: true });
     await world.clock.advance(10_000);
-    assert.deepEqual(told(world), ['Prober Degraded', 'Prober Recovered']);
+    assert.deepEqual(publishedEvents(world), ['Prober Degraded', 'Prober Recovered']);
     assert.equal((await world.runRecord()).degradedTold, false);
     await next.stop();
   });

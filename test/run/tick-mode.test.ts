@@ -321,8 +321,10 @@ describe('a prober in doubt', () => {
       const sound = await tick();
       assert.deepEqual([sound.probes, await result(), await degraded()], [1, 'failure', false]);
       assert.ok(sound.tookMs < 10_000);
-      const told = world.published.map((event) => event['detail-type']).filter((type) => type.startsWith('Prober'));
-      assert.deepEqual(told, ['Prober Degraded', 'Prober Recovered']);
+      const publishedEvents = world.published
+        .map((event) => event['detail-type'])
+        .filter((type) => type.startsWith('Prober'));
+      assert.deepEqual(publishedEvents, ['Prober Degraded', 'Prober Recovered']);
     });
 
   test('that was wrong does what it held back in the same run', async () => {

@@ -2,34 +2,34 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { BusEvent } from '../../shared/bus/events.ts';
 import type { ScheduledShard } from '../../shared/schedule/messages.ts';
-import { tellNoHolder } from '../../shared/schedule/no-holder.ts';
+import { publishNoHolder } from '../../shared/schedule/no-holder.ts';
 import type { RunRecord } from '../../shared/store/items.ts';
 import { beforeWrite } from '../support/store-wraps.ts';
 import { minuteMs, scheduleWorld } from './schedule-world.ts';
 
 describe('a shard without a holder whose range changes', () => {
   /** The buckets that subscribers are told of when nobody holds the shard, first with these ranges and then with those. */
-  async function toldOf(...ranges: readonly (readonly ScheduledShard['shard'][])[]) {
+  async function publishedOf(...ranges: readonly (readonly ScheduledShard['shard'][])[]) {
     const world = scheduleWorld();
-    const told: string[][] = [];
+    const publishedEvents: string[][] = [];
     for (const shards of ranges) {
       await world.advance(minuteMs);
       const scheduled = shards.map((shard) => ({ shard }));
-      await world.clock.runUntil(tellNoHolder(world, scheduled, world.clock.nowMs()));
-      told.push(world.takeEvents().map(({ detail }) => ('hashRange' in detail ? detail.hashRange : '')));
+      await world.clock.runUntil(publishNoHolder(world, scheduled, world.clock.nowMs()));
+      publishedEvents.push(world.takeEvents().map(({ detail }) => ('hashRange' in detail ? detail.hashRange : '')));
     }
-    return told;
+    return publishedEvents;
   }
   const shardOf = (shard: string, from: number, to: number) =>
     ({ shard, from, to, generation: 1, mode: 'resident', sinceMs: 0 }) as const;
 
   test('has all that was added to it told', async () => {
     const whole = [shardOf('00', 0, 256)];
-    assert.deepEqual(await toldOf([shardOf('00', 0, 128)], whole, whole), [['00-7f'], ['00-ff'], ['00-ff']]);
+    assert.deepEqual(await publishedOf([shardOf('00', 0, 128)], whole, whole), [['00-7f'], ['00-ff'], ['00-ff']]);
   });
 
   test('goes on being told of what was taken from it, until that is held', async () => {
-    assert.deepEqual(await toldOf([shardOf('00', 0, 256)], [shardOf('00', 0, 128)]), [['00-ff'], ['00-ff']]);
+    assert.deepEqual(await publishedOf([shardOf('00', 0, 256)], [shardOf('00', 0, 128)]), [['00-ff'], ['00-ff']]);
   });
 });
 
@@ -57,18 +57,18 @@ describe('two schedules that look in the same moment', () => {
     const store = beforeWrite(async () => {
       if (isFirst) {
         isFirst = false;
-        await tellNoHolder(world, [high], nowMs);
+        await publishNoHolder(world, [high], nowMs);
       }
       return undefined;
     })(world.store);
-    await world.clock.runUntil(tellNoHolder({ ...world, store }, [low, high], nowMs));
+    await world.clock.runUntil(publishNoHolder({ ...world, store }, [low, high], nowMs));
     const degraded = rangesOf(world.takeEvents(), 'Prober Degraded');
     assert.deepEqual(new Set(degraded), new Set(['00-7f', '80-ff']));
 
     await world.advance(minuteMs);
     const laterMs = world.clock.nowMs();
     const held = [low, high].map(({ shard }) => ({ shard, run: { ...anyRun, beatAtMs: laterMs } }));
-    await world.clock.runUntil(tellNoHolder(world, held, laterMs));
+    await world.clock.runUntil(publishNoHolder(world, held, laterMs));
     assert.deepEqual(new Set(rangesOf(world.takeEvents(), 'Prober Recovered')), new Set(degraded));
   });
 });

@@ -444,34 +444,35 @@ async function unheldWorld() {
 }
 
 describe('of a shard that nobody holds', () => {
-  const told = (world: ScheduleWorld) => world.takeEvents().map(({ detailType, detail }) => [detailType, detail.id]);
-  const kinds = (world: ScheduleWorld) => told(world).map(([detailType]) => detailType);
+  const publishedEvents = (world: ScheduleWorld) =>
+    world.takeEvents().map(({ detailType, detail }) => [detailType, detail.id]);
+  const kinds = (world: ScheduleWorld) => publishedEvents(world).map(([detailType]) => detailType);
 
   inHeld('subscribers learn after a minute, again each minute, and once that it is over', async ({ world, shard }) => {
     const sinceMs = world.clock.nowMs();
     await world.advance(54_000);
     await world.tick();
-    assert.deepEqual(told(world), []);
+    assert.deepEqual(publishedEvents(world), []);
     const degraded = ['Prober Degraded', `shard-00#no-holder#${sinceMs}`];
     await world.tick();
     await world.advance(minuteMs);
     const { noHolder } = await world.tick();
-    assert.deepEqual([noHolder, told(world)], [['00'], [degraded, degraded]]);
+    assert.deepEqual([noHolder, publishedEvents(world)], [['00'], [degraded, degraded]]);
     await world.beat(shard);
     await Promise.all([world.tick(), world.tick()]);
     await world.advance(20_000);
     await world.beat(shard);
     await world.tick();
-    assert.deepEqual(told(world), [['Prober Recovered', `shard-00#held-again#${sinceMs}`]]);
+    assert.deepEqual(publishedEvents(world), [['Prober Recovered', `shard-00#held-again#${sinceMs}`]]);
   });
 
   inHeld('whoever has just started says nothing before somebody could have begun it', async ({ world }) => {
     await world.advance(10 * minuteMs);
     await world.tick({ repeatCurrent: true });
-    assert.deepEqual(told(world), []);
+    assert.deepEqual(publishedEvents(world), []);
     await world.advance(minuteMs);
     await world.tick();
-    assert.equal(told(world).length, 1);
+    assert.equal(publishedEvents(world).length, 1);
   });
 
   inHeld('the event says which, since when and why', async ({ world }) => {
@@ -489,7 +490,7 @@ describe('of a shard that nobody holds', () => {
     world.refused.events.add('Prober Recovered');
     await world.beat(shard);
     await world.tick();
-    assert.deepEqual(told(world), []);
+    assert.deepEqual(publishedEvents(world), []);
     world.refused.events.clear();
     for (let minute = 0; minute < 3; minute += 1) {
       await world.advance(minuteMs);

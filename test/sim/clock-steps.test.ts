@@ -25,6 +25,6 @@ describe('clocks that are set by an hour or a day, and set back', () => {
       assert.ok(outcome);
       assert.ok((outcome.faults.get('clock step') ?? 0) >= 10, 'clocks were set');
       assert.deepEqual(violationLines(outcome), []);
-      assert.deepEqual(outcome.troubles, []);
+      assert.deepEqual(outcome.problems, []);
     });
 });

@@ -45,12 +45,12 @@ export function containerRuntime(
     version += 1;
     if (reporting) return;
     reporting = true;
-    for (let told = -1; told !== version && !stopped; ) {
-      told = version;
+    for (let reported = -1; reported !== version && !stopped; ) {
+      reported = version;
       const answer = await client.insist({ method: 'PUT', path, body: statusOf(containers) }, () => stopped);
       // Not registered yet, or terminating: it is tried again, since nobody says which.
       if (answer && answer.status >= 400) await client.sleep(5_000);
-      if (answer && answer.status >= 400) told = -1;
+      if (answer && answer.status >= 400) reported = -1;
     }
     reporting = false;
   };

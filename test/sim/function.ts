@@ -25,7 +25,7 @@ export type FunctionOptions = {
   readonly timeoutMs: number;
   /** Ends a container: it has used up its time. */
   readonly kill: (life: Life) => void;
-  readonly onTrouble: (what: string) => void;
+  readonly onProblem: (what: string) => void;
 };
 
 export function simFunction<Answer>({
@@ -33,7 +33,7 @@ export function simFunction<Answer>({
   chance,
   timeoutMs,
   kill,
-  onTrouble,
+  onProblem,
 }: FunctionOptions): SimFunction<Answer> {
   const containers = new Map<Life, Handler<Answer>>();
   const busy = new Set<Life>();
@@ -47,7 +47,7 @@ export function simFunction<Answer>({
 
   const returned = (life: Life) => {
     const left = scheduler.pendingOf(life).filter((label) => label !== closing);
-    if (left.length > 0) onTrouble(`${life.name} returned and left pending: ${left.join(', ')}`);
+    if (left.length > 0) onProblem(`${life.name} returned and left pending: ${left.join(', ')}`);
     scheduler.freeze(life);
   };
 
@@ -89,7 +89,7 @@ export function simFunction<Answer>({
         };
         const invoked = () =>
           void handler?.(event, context).then(answer, (cause: unknown) => {
-            onTrouble(`${life.name} threw: ${String(cause)}`);
+            onProblem(`${life.name} threw: ${String(cause)}`);
             answer(undefined as Answer);
           });
         scheduler.after(chance.between(1, 10), { label: `begins ${awsRequestId}`, life, deliver: invoked });

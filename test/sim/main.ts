@@ -42,11 +42,11 @@ function take(outcome: Outcome): void {
   clearProgress();
   say(seedLine(outcome));
   if (countViolations(outcome) === 0) return;
-  const trouble = violationLines(outcome);
-  for (const line of trouble) say(line);
+  const problem = violationLines(outcome);
+  for (const line of problem) say(line);
   say(`  repeat: ${repeatCommand(outcome)}`);
   const { seed, hours, world } = outcome;
-  keepSeed({ seed, hours, ...(world !== 'small' && { world }), found: trouble[0]?.trim().split('\n')[0] ?? '' });
+  keepSeed({ seed, hours, ...(world !== 'small' && { world }), found: problem[0]?.trim().split('\n')[0] ?? '' });
 }
 
 async function replayed({ first: seed, hours, world }: Options, file: string): Promise<Outcome> {

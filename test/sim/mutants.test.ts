@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { judge, troubleOf } from './mutants/judge.ts';
+import { judge, problemOf } from './mutants/judge.ts';
 import { worldReplacements } from './mutants/mutant-world.ts';
 import { type Mutant, mutants } from './mutants/mutants.ts';
 import { removals } from './mutants/removals.ts';
@@ -32,14 +32,14 @@ describe('mutants', () => {
 
   test('a mutant that nobody has met proves nothing', () => {
     const found = { invariant: 'S1', seed: 1, timeMs: 0, detail: '' };
-    assert.match(troubleOf({ simulatedHours: 1, calls: { 'a.ts#b': 0 }, found }) ?? '', /never called/);
-    assert.equal(troubleOf({ simulatedHours: 1, calls: { 'a.ts#b': 1 }, found }), undefined);
+    assert.match(problemOf({ simulatedHours: 1, calls: { 'a.ts#b': 0 }, found }) ?? '', /never called/);
+    assert.equal(problemOf({ simulatedHours: 1, calls: { 'a.ts#b': 1 }, found }), undefined);
   });
 
   test('a mutant that breaks by itself proves nothing', () => {
     const detail = 'TypeError\n    at file:///test/sim/mutants/removals.ts:1:1';
-    const found = { invariant: 'trouble', seed: 1, timeMs: 0, detail };
-    assert.match(troubleOf({ simulatedHours: 1, calls: {}, found }) ?? '', /by itself/);
+    const found = { invariant: 'problem', seed: 1, timeMs: 0, detail };
+    assert.match(problemOf({ simulatedHours: 1, calls: {}, found }) ?? '', /by itself/);
   });
 
   test('each names one function of the product, and its world one of the simulator', () => {
@@ -54,7 +54,7 @@ describe('mutants', () => {
 
   test('a function that is not exported is replaced for the callers in its file', async () => {
     replaceFunctions([inProduct('turnsUntil', always(Number.POSITIVE_INFINITY))]);
-    const { mayTurn } = await import('../../shared/core/velocity.ts');
+    const { mayTurn } = await import('../../shared/core/surge-limit.ts');
     assert.ok(mayTurn({ turning: 1_000, targets: 1_000, surgeMs: 0, turned: 1_000, periodMs: 1_000 }));
   });
 

@@ -105,7 +105,7 @@ type PopulationPorts = {
   /** The skew of a new life, ms. */
   readonly skewMs: (chance: Chance) => number;
   readonly log: (life: Life) => Log;
-  readonly onTrouble: (life: Life, cause: unknown) => void;
+  readonly onProblem: (life: Life, cause: unknown) => void;
   /** Absent: computing takes no time. */
   readonly cpu?: CpuModel | undefined;
 };
@@ -146,7 +146,7 @@ export function population(ports: PopulationPorts): Population {
         (ending) => {
           if (ending === 'ends' && born.alive) process.crash(chance.between(100, 3_000));
         },
-        (cause: unknown) => ports.onTrouble(born, cause),
+        (cause: unknown) => ports.onProblem(born, cause),
       );
     };
     const process: Process = {

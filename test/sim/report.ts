@@ -14,9 +14,9 @@ export const seedLine = (outcome: Outcome): string =>
     `${countViolations(outcome)} violations`,
   ].join('  ');
 
-export function violationLines({ violations, troubles }: Outcome): readonly string[] {
+export function violationLines({ violations, problems }: Outcome): readonly string[] {
   const shown = violations.map(({ invariant, timeMs, detail }) => `  ${invariant} at ${timeMs} ms: ${detail}`);
-  return [...shown, ...troubles.slice(0, 5).map((trouble) => `  unexpected: ${trouble}`)];
+  return [...shown, ...problems.slice(0, 5).map((problem) => `  unexpected: ${problem}`)];
 }
 
 /** The one command that repeats a seed, line by line of its trace. */

@@ -35,7 +35,7 @@ describe('threads of seeds', () => {
   test('a thread that dies is trouble of its seed alone', async () => {
     const outcomes: Outcome[] = [];
     await simulateAll(orders, { jobs: 1, script, onOutcome: (outcome) => void outcomes.push(outcome) });
-    const trouble = outcomes.map((outcome) => violationLines(outcome).join().includes('broken'));
-    assert.deepEqual(trouble, [false, false, true, false, false]);
+    const problem = outcomes.map((outcome) => violationLines(outcome).join().includes('broken'));
+    assert.deepEqual(problem, [false, false, true, false, false]);
   });
 });

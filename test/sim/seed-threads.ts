@@ -24,10 +24,10 @@ const resourceLimits = { maxOldGenerationSizeMb: 1_024, maxYoungGenerationSizeMb
  */
 export function simulatedApart(orders: readonly SeedOrder[]): readonly Promise<Outcome>[] {
   const outcomes = orders.map(() => Promise.withResolvers<Outcome>());
-  let told = 0;
+  let reported = 0;
   const onOutcome = (outcome: Outcome) => {
-    outcomes[told]?.resolve(outcome);
-    told += 1;
+    outcomes[reported]?.resolve(outcome);
+    reported += 1;
   };
   simulateAll(orders, { jobs: 1, onOutcome }).catch((cause: unknown) => {
     for (const { reject } of outcomes) reject(cause);
@@ -39,14 +39,14 @@ export function simulatedApart(orders: readonly SeedOrder[]): readonly Promise<O
 export async function simulateAll(orders: readonly SeedOrder[], threads: Threads): Promise<void> {
   const { script = new URL('./seed-thread.ts', import.meta.url) } = threads;
   const waiting = new Map<number, Outcome>();
-  let [taken, told, done] = [0, 0, 0];
+  let [taken, reported, done] = [0, 0, 0];
 
   const tell = (index: number, outcome: Outcome) => {
     waiting.set(index, outcome);
     done += 1;
-    for (let next = waiting.get(told); next; next = waiting.get(told)) {
-      waiting.delete(told);
-      told += 1;
+    for (let next = waiting.get(reported); next; next = waiting.get(reported)) {
+      waiting.delete(reported);
+      reported += 1;
       threads.onOutcome(next);
     }
     threads.onProgress?.(done);
@@ -88,7 +88,7 @@ const deadOutcome = ({ seed, hours, world = 'small' }: SeedOrder, why: string): 
   hours,
   world,
   violations: [],
-  troubles: [`the simulation died: ${why}`],
+  problems: [`the simulation died: ${why}`],
   faults: new Map(),
   crashPoints: new Map(),
   measured: newMeasured(),

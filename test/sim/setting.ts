@@ -57,7 +57,7 @@ const watched: Setting = { ...small, name: 'watched', looksAfterMs: [300, 1_500]
 /** The part of a vCPU that Lambda gives a function of 256 MB, the deployment's default: 1,769 MB are one vCPU (AWS Lambda Developer Guide). */
 const functionCpu = 256 / 1_769;
 
-/** The sockets of a process, as in shared/core/room.ts. */
+/** The sockets of a process, as in shared/core/socket-budget.ts. */
 const processSockets = 700;
 
 const large: Setting = {

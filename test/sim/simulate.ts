@@ -19,7 +19,7 @@ export type Outcome = {
   readonly world: WorldName;
   readonly violations: readonly Violation[];
   /** Exceptions that nobody expected. */
-  readonly troubles: readonly string[];
+  readonly problems: readonly string[];
   readonly faults: ReadonlyMap<FaultKind, number>;
   readonly crashPoints: ReadonlyMap<string, CrashPoint>;
   readonly measured: Measured;
@@ -83,7 +83,7 @@ export async function simulate({
         }),
     );
   const { watch: measuring, measured } = measure(facts);
-  tellAll(world, ledger, [...watches, measuring]);
+  notifyAll(world, ledger, [...watches, measuring]);
   const ticks = watches.flatMap(({ ticked }) => ticked ?? []);
   const tick = () => {
     if (world.queue.isLocked()) lockedMs = scheduler.nowMs();
@@ -93,7 +93,7 @@ export async function simulate({
     scheduler.after(tickMs, { label: 'checkers', deliver: tick });
   };
   tick();
-  const isFailed = () => violations.length > 0 || world.troubles.length > 0;
+  const isFailed = () => violations.length > 0 || world.problems.length > 0;
   for (let hour = 1; hour <= hours; hour += 1) {
     for (let minute = 1; untilViolated && minute < 60 && !isFailed(); minute += 1)
       await scheduler.runUntil((hour - 1) * hourMs + minute * minuteMs);
@@ -108,7 +108,7 @@ export async function simulate({
     hours,
     world: worldName,
     violations,
-    troubles: world.troubles,
+    problems: world.problems,
     faults: world.faults.counts(),
     crashPoints: world.crashPoints.coverage(),
     measured: measured(),
@@ -154,7 +154,7 @@ function profileOf(seed: number, hours: number, world: WorldName): Profile {
   };
 }
 
-function tellAll(
+function notifyAll(
   world: ReturnType<typeof buildWorld>,
   ledger: ReturnType<typeof ledgerOf>,
   watches: readonly Watch[],

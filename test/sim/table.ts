@@ -2,7 +2,7 @@
  * The one table of a simulated world, in memory: what shared/store/store.ts promises, at an instant, and the history of every applied
  * write with its time and its writer. What is eventually consistent is read as it was a moment ago.
  */
-import { ownOf } from '../../shared/core/own.ts';
+import { ownProperty } from '../../shared/core/own-property.ts';
 import { conditionsHold } from '../../shared/store/condition.ts';
 import { itemBytes, itemBytesMax } from '../../shared/store/item-size.ts';
 import { operationKey, requireValidWrite } from '../../shared/store/operation.ts';
@@ -167,7 +167,7 @@ function updated(operation: Operation & { readonly kind: 'update' }, before: Ite
   }
   for (const attribute of operation.remove ?? []) delete after[attribute];
   for (const [attribute, amount] of Object.entries(operation.add ?? {})) {
-    const value = ownOf(after, attribute) ?? 0;
+    const value = ownProperty(after, attribute) ?? 0;
     if (typeof value !== 'number') throw new Error(`add: attribute '${attribute}' is not a number`);
     after[attribute] = value + amount;
   }

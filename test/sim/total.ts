@@ -69,8 +69,8 @@ function addOutcome(total: Total, outcome: Outcome): void {
 }
 
 /** Also what nobody expected is one. */
-export const countViolations = ({ violations, troubles }: Pick<Outcome, 'violations' | 'troubles'>): number =>
-  violations.length + troubles.length;
+export const countViolations = ({ violations, problems }: Pick<Outcome, 'violations' | 'problems'>): number =>
+  violations.length + problems.length;
 
 const hourMs = 3_600_000;
 

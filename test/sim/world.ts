@@ -12,7 +12,7 @@ import type { Lease } from '../../shared/queue/queue.ts';
 import { hostShards } from '../../shared/run/host.ts';
 import type { ShardMemory } from '../../shared/run/memory.ts';
 import type { Ports } from '../../shared/run/ports.ts';
-import { probeRoom } from '../../shared/run/probing/sockets.ts';
+import { newSocketBudget } from '../../shared/run/probing/sockets.ts';
 import { runReceived } from '../../shared/run/receipt.ts';
 import { syncTarget } from '../../shared/status-sync/sync.ts';
 import type { Store } from '../../shared/store/store.ts';
@@ -50,7 +50,7 @@ export type World = {
   readonly population: Population;
   readonly client: Client;
   /** What was logged as an error, and what a process died of that nobody killed. */
-  readonly troubles: readonly string[];
+  readonly problems: readonly string[];
   /** A run of this prober began, with this message's shard. */
   onRun(listener: (run: StartedRun) => void): void;
   onWoken(listener: (woken: WokenSchedule) => void): void;
@@ -84,7 +84,7 @@ const deliveriesMax = 5;
 export function buildWorld({ seed, profile, setting, onLine }: WorldOptions): World {
   const chance = chanceOf(seed);
   const scheduler = startScheduler(chance.fork('order'), onLine);
-  const troubles: string[] = [];
+  const problems: string[] = [];
   const onRun: ((run: StartedRun) => void)[] = [];
   const onWoken: ((woken: WokenSchedule) => void)[] = [];
   const points = crashPoints(scheduler, chance.fork('crash points'));
@@ -103,19 +103,19 @@ export function buildWorld({ seed, profile, setting, onLine }: WorldOptions): Wo
     chance: chance.fork('people'),
     atCrashPoint: points.at,
     skewMs: (own) => own.between(-profile.skewMsMax, profile.skewMsMax),
-    log: (life) => logOf(scheduler, life, troubles),
-    onTrouble: (life, cause) => troubles.push(`${life.name}: ${String(cause)}`),
+    log: (life) => logOf(scheduler, life, problems),
+    onProblem: (life, cause) => problems.push(`${life.name}: ${String(cause)}`),
     cpu: setting.cpu,
   });
   const storePorts = { table: tab, scheduler, chance: chance.fork('store'), faults: faults.store };
   const wanted: Wanted = { release: 'r1', capacity: setting.capacity };
   const own: Own = { storePorts, bus, queue, net, scheduler, wanted, setting };
 
-  const onTrouble = (what: string) => void troubles.push(what);
-  const tellRun = (run: StartedRun) => void onRun.map((listener) => listener(run));
+  const onProblem = (what: string) => void problems.push(what);
+  const notifyRun = (run: StartedRun) => void onRun.map((listener) => listener(run));
   const replaceWorkers = setting.functions
-    ? deployedWorkers({ own, people, chance: chance.fork('invocations'), onTrouble }, tellRun)
-    : workers(own, people, { chance, tellRun });
+    ? deployedWorkers({ own, people, chance: chance.fork('invocations'), onProblem }, notifyRun)
+    : workers(own, people, { chance, notifyRun });
   const schedules: Schedules = new Map();
   for (let number = 1; number <= 2; number += 1)
     people.start('schedule', number, async ({ caller, clock, random, log, life }) => {
@@ -132,7 +132,7 @@ export function buildWorld({ seed, profile, setting, onLine }: WorldOptions): Wo
     ticks: faults.ticks,
     onWoken: (woken) => void onWoken.map((listener) => listener(woken)),
   });
-  const syncing: Deploying = { own, people, chance: chance.fork('deliveries'), onTrouble };
+  const syncing: Deploying = { own, people, chance: chance.fork('deliveries'), onProblem };
   bus.subscribe(setting.functions ? deployedSyncers(syncing) : syncers(syncing));
   const apps = new Map<Life, ApiApp>();
   for (let number = 1; number <= 2; number += 1)
@@ -179,7 +179,7 @@ export function buildWorld({ seed, profile, setting, onLine }: WorldOptions): Wo
     crashPoints: points,
     population: people,
     client,
-    troubles,
+    problems,
     onRun: (listener) => void onRun.push(listener),
     onWoken: (listener) => void onWoken.push(listener),
   };
@@ -222,11 +222,11 @@ function probeWatch({ scheduler, chance, net }: Pick<Own, 'scheduler' | 'net'> &
 function workers(
   own: Own,
   people: Population,
-  { chance, tellRun }: { readonly chance: Chance; readonly tellRun: (run: StartedRun) => void },
+  { chance, notifyRun }: { readonly chance: Chance; readonly notifyRun: (run: StartedRun) => void },
 ): () => void {
   const stops = new Map<Life, AbortController>();
   for (let number = 1; number <= own.setting.workers; number += 1)
-    people.start('worker', number, (env) => worker(own, env, { stops, onRun: tellRun }));
+    people.start('worker', number, (env) => worker(own, env, { stops, onRun: notifyRun }));
   return () => {
     for (const [life, stop] of stops) {
       const deliver = () => stop.abort();
@@ -244,7 +244,7 @@ async function worker(own: Own, env: Env, { stops, onRun }: Polling): Promise<'e
   const { bus, queue, net, scheduler, wanted, setting } = own;
   const { caller, clock, log, random, life } = env;
   const memory: ShardMemory = new Map();
-  const room = probeRoom();
+  const socketBudget = newSocketBudget();
   const { release } = wanted;
   const stop = new AbortController();
   stops.set(life, stop);
@@ -276,7 +276,7 @@ async function worker(own: Own, env: Env, { stops, onRun }: Polling): Promise<'e
     runShard: runReceived,
     optionsFor: ({ kind }) => {
       isRescue = kind === 'rescue';
-      return { memory, release, room };
+      return { memory, release, socketBudget };
     },
     stop: stop.signal,
     receiver: queue.of(caller),
@@ -302,19 +302,19 @@ type Deploying = {
   readonly own: Own;
   readonly people: Population;
   readonly chance: Chance;
-  readonly onTrouble: (what: string) => void;
+  readonly onProblem: (what: string) => void;
 };
 
 const killerOf = (people: Population) => (life: Life) =>
   people.processes.find((process) => process.life() === life)?.crash(killedMs);
 
 /** The prober as it is deployed. Returns what replaces its containers. */
-function deployedWorkers({ own, people, chance, onTrouble }: Deploying, onRun: (run: StartedRun) => void): () => void {
+function deployedWorkers({ own, people, chance, onProblem }: Deploying, onRun: (run: StartedRun) => void): () => void {
   const { scheduler, setting, queue } = own;
   const life: Life = { name: 'lambda.1', role: 'lambda', alive: true, pausedUntilMs: 0, timersFirst: true, skewMs: 0 };
   const poller = callerOf(scheduler, life, () => undefined);
   const timeoutMs = proberTimeoutMs;
-  const prober = simFunction<ProberAnswer>({ scheduler, chance, timeoutMs, kill: killerOf(people), onTrouble });
+  const prober = simFunction<ProberAnswer>({ scheduler, chance, timeoutMs, kill: killerOf(people), onProblem });
   const mapping = proberMapping({ scheduler, poller, queue, prober, concurrency: setting.workers });
   for (let number = 1; number <= setting.workers; number += 1)
     people.start('worker', number, async (env) => {
@@ -376,10 +376,10 @@ function proberContainer(own: Own, env: Env, { mapping, onRun }: Mapped) {
 }
 
 /** status-sync as it is deployed. */
-function deployedSyncers({ own, people, chance, onTrouble }: Deploying): (event: BusEvent) => void {
+function deployedSyncers({ own, people, chance, onProblem }: Deploying): (event: BusEvent) => void {
   const { scheduler, setting } = own;
   const kill = killerOf(people);
-  const statusSync = simFunction<StatusSyncAnswer>({ scheduler, chance, timeoutMs: syncTimeoutMs, kill, onTrouble });
+  const statusSync = simFunction<StatusSyncAnswer>({ scheduler, chance, timeoutMs: syncTimeoutMs, kill, onProblem });
   for (let number = 1; number <= setting.syncs; number += 1)
     people.start('sync', number, async (env) => {
       statusSync.serve(env.life, statusSyncFunction(functionPorts(own, env)));
@@ -437,13 +437,13 @@ function syncers({ own, people, chance }: Deploying): (event: BusEvent) => void 
   return deliver;
 }
 
-function logOf(scheduler: Scheduler, life: Life, troubles: string[]): Log {
+function logOf(scheduler: Scheduler, life: Life, problems: string[]): Log {
   const line = (level: string) => (message: string, fields?: LogFields) => {
     const { cause = fields?.error, error: _, ...rest } = fields ?? {};
     const text = cause instanceof Error ? `${cause.name}: ${cause.message}` : '';
     const told = `${scheduler.nowMs()} ${life.name} ${level}: ${message} ${JSON.stringify(rest)} ${text}`;
     scheduler.trace(told);
-    if (level === 'error') troubles.push(cause instanceof Error ? `${told}\n${cause.stack}` : told);
+    if (level === 'error') problems.push(cause instanceof Error ? `${told}\n${cause.stack}` : told);
   };
   return { info: () => undefined, warn: line('warn'), error: line('error') };
 }

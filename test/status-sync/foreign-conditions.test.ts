@@ -17,10 +17,10 @@ test('a reported condition that changes alone is stored, shown and published', a
   await world.run();
   await world.until('taken in', async () => (await stored()) === 'True');
   await world.clock.advance(10_000);
-  const before = world.told('Target Status Changed').length;
+  const before = world.publishedEvents('Target Status Changed').length;
   await report('False');
   await world.until('taken in again', async () => (await stored()) === 'False', 60);
-  assert.equal(world.told('Target Status Changed').length, before + 1);
+  assert.equal(world.publishedEvents('Target Status Changed').length, before + 1);
   await world.clock.advance(60_000);
   const { version } = await world.status(name);
   await world.clock.advance(60_000);

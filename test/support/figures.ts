@@ -19,7 +19,7 @@ export const judged = (
   holds,
 });
 
-export const told = (name: string, measured: string): Figure => ({ name, measured, limit: '-' });
+export const unjudged = (name: string, measured: string): Figure => ({ name, measured, limit: '-' });
 
 /** Holds if it is exactly that. */
 export const exactly = (name: string, measured: number, wanted: number): Figure =>

@@ -20,7 +20,7 @@ import type { ShardMessage } from '../../shared/queue/queue.ts';
 import { type CheckpointEntries, storedCheckpoint } from '../../shared/run/checkpoint.ts';
 import type { ShardMemory } from '../../shared/run/memory.ts';
 import type { Ports } from '../../shared/run/ports.ts';
-import type { Room } from '../../shared/run/probing/sockets.ts';
+import type { SocketBudget } from '../../shared/run/probing/sockets.ts';
 import { type RunEnd, startRun } from '../../shared/run/run.ts';
 import { type RunOptions, type RunView, runShard } from '../../shared/run/run-shard.ts';
 import { syncTarget } from '../../shared/status-sync/sync.ts';
@@ -64,7 +64,7 @@ export type WorldOptions = {
   readonly wrapStore?: (store: Store) => Store;
   /** The prober looks at a canary before a failure counts. */
   readonly hasCanary?: boolean;
-  readonly room?: Room;
+  readonly socketBudget?: SocketBudget;
 };
 
 type RunningReport = { readonly container?: string; readonly phase?: string; readonly conditions?: readonly object[] };
@@ -80,7 +80,12 @@ const longSlotMs = 3_600_000;
 const capacity = { cpu: Number.POSITIVE_INFINITY, sockets: Number.POSITIVE_INFINITY };
 const layoutOptions = { capacity, mode: 'resident', desiredRelease: '' } as const;
 
-export function shardWorld({ startMs, wrapStore = (store) => store, hasCanary = false, room }: WorldOptions = {}) {
+export function shardWorld({
+  startMs,
+  wrapStore = (store) => store,
+  hasCanary = false,
+  socketBudget,
+}: WorldOptions = {}) {
   const clock = virtualClock(startMs === undefined ? {} : { startMs });
   const random = seededRandom(1);
   const log = recordingLog();
@@ -104,7 +109,7 @@ export function shardWorld({ startMs, wrapStore = (store) => store, hasCanary = 
   /** `isCut`: nothing answers. `isDoubted`: the canary alone is silent. */
   const network = { isCut: false, isDoubted: false };
   /** `refuses`: the bus takes none of these. */
-  const trouble = { refuses: (_: BusEvent): boolean => false };
+  const faults = { refuses: (_: BusEvent): boolean => false };
 
   const request = async (method: string, path: string, body?: unknown): Promise<Response> => {
     const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
@@ -135,7 +140,7 @@ export function shardWorld({ startMs, wrapStore = (store) => store, hasCanary = 
       random,
       log,
       store: mortalStore(store, alive),
-      bus: mortalBus(refusingBus(bus, trouble), alive),
+      bus: mortalBus(refusingBus(bus, faults), alive),
       lease: { extend: () => Promise.resolve(true) },
       async dial() {
         const isSilent = network.isCut || network.isDoubted;
@@ -171,7 +176,7 @@ export function shardWorld({ startMs, wrapStore = (store) => store, hasCanary = 
       view = look;
     };
     const own = { ...ports(() => alive), ...otherPorts };
-    const runOptions = { stop: stop.signal, onLoaded, ...(room && { room }), ...options };
+    const runOptions = { stop: stop.signal, onLoaded, ...(socketBudget && { socketBudget }), ...options };
     const ended = runShard(own, given, given.slotEndMs, runOptions);
     await clock.advance(0);
     return {
@@ -191,13 +196,13 @@ export function shardWorld({ startMs, wrapStore = (store) => store, hasCanary = 
     ...syncPorts,
     published,
     /** The details of the events of one kind. */
-    told: <Type extends DetailType>(type: Type) =>
+    publishedEvents: <Type extends DetailType>(type: Type) =>
       published
         .filter((event) => event['detail-type'] === type)
         .map(({ detail }) => detail as unknown as EventDetail<Type>),
     removedSeries,
     network,
-    trouble,
+    faults,
     message,
     itemsOf,
     probes: () => probes,
@@ -329,10 +334,10 @@ const mortalBus = (bus: Bus, alive: () => boolean): Bus => ({
   publish: (events) => (alive() ? bus.publish(events) : never()),
 });
 
-/** The bus without the events that `trouble` refuses. */
-const refusingBus = (bus: Bus, trouble: { readonly refuses: (event: BusEvent) => boolean }): Bus => ({
+/** The bus without the events that `faults` refuses. */
+const refusingBus = (bus: Bus, faults: { readonly refuses: (event: BusEvent) => boolean }): Bus => ({
   async publish(events, options) {
-    const failed = events.flatMap((event, at) => (trouble.refuses(event) ? [at] : []));
+    const failed = events.flatMap((event, at) => (faults.refuses(event) ? [at] : []));
     if (failed.length === 0) return bus.publish(events, options);
     await bus.publish(
       events.filter((_, at) => !failed.includes(at)),

@@ -12,7 +12,7 @@ import type { HeldProbe, HeldTarget } from './held-target.ts';
 import { ProbesInFlight } from './in-flight.ts';
 import { type TendLanes, tendLanes } from './lanes.ts';
 import { arm as armProbe } from './probe-schedule.ts';
-import { type Place, probeRoom, type Room } from './sockets.ts';
+import { newSocketBudget, type Place, type SocketBudget } from './sockets.ts';
 
 /** The timer never sleeps longer, so that a wall clock that jumped is seen. */
 const timerMaxMs = 1_000;
@@ -54,10 +54,10 @@ export type Loop = {
 };
 
 /**
- * `room`: of the process, if it holds several shards. `keptOffsetMs`: the `wallOffsetMs` of the loop whose tickers this one goes on with.
+ * `socketBudget`: of the process, if it holds several shards. `keptOffsetMs`: the `wallOffsetMs` of the loop whose tickers this one goes on with.
  */
-export const startLoop = (run: Run, room: Room = probeRoom(), keptOffsetMs?: number): Loop =>
-  new DueLoop(run, room, keptOffsetMs);
+export const startLoop = (run: Run, socketBudget: SocketBudget = newSocketBudget(), keptOffsetMs?: number): Loop =>
+  new DueLoop(run, socketBudget, keptOffsetMs);
 
 class DueLoop implements Loop {
   readonly #run: Run;
@@ -70,7 +70,7 @@ class DueLoop implements Loop {
   #steps: Steps | undefined;
   #stopping = false;
 
-  constructor(run: Run, room: Room, keptOffsetMs: number | undefined) {
+  constructor(run: Run, socketBudget: SocketBudget, keptOffsetMs: number | undefined) {
     const { clock, log } = run.ports;
     this.#run = run;
     this.#wallTime = watchedWallTime(clock, keptOffsetMs);
@@ -80,7 +80,7 @@ class DueLoop implements Loop {
     const isOver = () => this.#stopping || run.ended() !== undefined;
     this.#probes = new ProbesInFlight({
       run,
-      room,
+      socketBudget,
       track,
       isOver,
       cycle: async (...due) => (await this.#steps?.cycle(...due)) ?? 'over',

@@ -1,10 +1,10 @@
 /** Probes of a run that are in flight, and those that are due and wait for a socket. A probe is in flight at most once. */
-import { descriptorsOf } from '../../core/room.ts';
+import { descriptorsOf } from '../../core/socket-budget.ts';
 import type { Run } from '../run.ts';
 import type { Loop, Steps } from './due-loop.ts';
 import type { HeldProbe, HeldTarget } from './held-target.ts';
 import { begin as beginProbe, land, postpone, repeat } from './probe-schedule.ts';
-import type { Place, Room } from './sockets.ts';
+import type { Place, SocketBudget } from './sockets.ts';
 import { type WaitingLines, waitingLines } from './waiting-lines.ts';
 
 /**
@@ -15,7 +15,7 @@ const beginsPerTurnMax = 8;
 
 type Probing = {
   readonly run: Run;
-  readonly room: Room;
+  readonly socketBudget: SocketBudget;
   /** Follows what is under way, and swallows what it throws. */
   readonly track: (work: Promise<void>) => void;
   readonly cycle: Steps['cycle'];
@@ -35,21 +35,21 @@ export class ProbesInFlight {
   constructor(by: Probing) {
     this.#by = by;
     this.#isTick = by.run.message.mode === 'tick';
-    this.#lines = waitingLines(by.room);
+    this.#lines = waitingLines(by.socketBudget);
   }
 
   /** Starts the probe, or lets it wait for a socket. */
   begin(held: HeldTarget, probe: HeldProbe, nowMs: number): void {
     const { inFlight, backlogClass } = probe.schedule;
     if (inFlight) return;
-    const hasRoom = this.#by.room.hasFor(backlogClass, descriptorsOf(probe.spec.probe));
-    if (hasRoom && !this.#lines.hasBefore(backlogClass)) {
+    const fitsBudget = this.#by.socketBudget.hasFor(backlogClass, descriptorsOf(probe.spec.probe));
+    if (fitsBudget && !this.#lines.hasBefore(backlogClass)) {
       this.#start(held, probe, nowMs);
       return;
     }
     postpone(probe.schedule);
     this.#lines.join(held, probe);
-    if (hasRoom) this.#armLetIn();
+    if (fitsBudget) this.#armLetIn();
   }
 
   /** Whether one more probe may begin in this turn of the event loop. */
@@ -63,7 +63,7 @@ export class ProbesInFlight {
   }
 
   letInOnFree(): void {
-    this.#leaveRoom = this.#by.room.onFree(() => this.#armLetIn());
+    this.#leaveRoom = this.#by.socketBudget.onFree(() => this.#armLetIn());
   }
 
   stop(): void {
@@ -77,14 +77,14 @@ export class ProbesInFlight {
   }
 
   #start(held: HeldTarget, probe: HeldProbe, nowMs: number): void {
-    const { room, track, schedule } = this.#by;
+    const { socketBudget, track, schedule } = this.#by;
     if (!beginProbe(probe.schedule, nowMs, this.#isTick)) {
       schedule(held, probe);
       return;
     }
     this.#lines.leave(probe);
     this.#probing.add(probe);
-    track(this.#fly(held, probe, room.take(probe.schedule.backlogClass, descriptorsOf(probe.spec.probe))));
+    track(this.#fly(held, probe, socketBudget.take(probe.schedule.backlogClass, descriptorsOf(probe.spec.probe))));
   }
 
   async #fly(held: HeldTarget, probe: HeldProbe, place: Place): Promise<void> {

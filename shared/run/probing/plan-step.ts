@@ -117,7 +117,7 @@ function changedRecord(
 ): ProbeRecord | undefined {
   const acted = step.actions.reduce(
     (acting, action) => withAction(acting, action, nowMs),
-    withWorker(begunAnew(record, nowMs), step.worker, spec),
+    withWorker(renewed(record, nowMs), step.worker, spec),
   );
   const after = withReport(acted, record, report);
   return mustCommit(record, after) ? after : undefined;
@@ -169,7 +169,7 @@ export function endedRecord(record: ProbeRecord, nowMs: number, specDigest: stri
 }
 
 /** An ended worker begins anew. That there is one again changes what its container counts as, so it is a version of its own. */
-export const begunAnew = (record: ProbeRecord, nowMs: number): ProbeRecord =>
+export const renewed = (record: ProbeRecord, nowMs: number): ProbeRecord =>
   record.ended ? { ...record, ended: false, version: record.version + 1, sinceMs: nowMs } : record;
 
 /** The record with the worker's state; a new kind of result begins a new streak. Run lengths are saturated at their threshold. */

@@ -22,7 +22,7 @@ import { isStandingError, leftAlone, type ProbeVerdict, runningSince, seen, took
 import type { Place } from './sockets.ts';
 
 type Ending = Committing & Pick<Holder, 'reread'>;
-type Asking = Committing & Pick<Holder, 'self' | 'velocity'>;
+type Asking = Committing & Pick<Holder, 'self' | 'surgeLimit'>;
 /** What a cycle needs of a holder. */
 export type Cycling = Ending & Asking;
 
@@ -147,7 +147,7 @@ type Turning = { readonly probe: HeldProbe; readonly step: Step };
  * failures stays one short of the threshold, so that the next probe asks again.
  */
 function isHeldBack(
-  { velocity, targets }: Pick<Holder, 'velocity' | 'targets'>,
+  { surgeLimit, targets }: Pick<Holder, 'surgeLimit' | 'targets'>,
   held: HeldTarget,
   { probe, step }: Turning,
 ): boolean {
@@ -156,7 +156,7 @@ function isHeldBack(
     step.actions.some((action) => action.kind === 'set' && action.result === 'failure');
   if (!turns) return false;
   const periodMs = probe.spec.probe.periodSeconds * 1_000;
-  return !velocity.ask({ target: held.address.prefix, periodMs, targets: targets.size });
+  return !surgeLimit.ask({ target: held.address.prefix, periodMs, targets: targets.size });
 }
 
 /** kubelet's words for the metric: a prober error is unknown, whatever the attempts said. */

@@ -2,11 +2,11 @@
  * When a held probe runs: the part of `HeldProbe` that says it. Any code may read it; only the functions of this file write it. What
  * the ticker becomes is decided in core.
  */
-import { type Manners, mannersAfter } from '../../core/room.ts';
+import { type BacklogClass, backlogClassAfter } from '../../core/socket-budget.ts';
 import {
   dueMs,
+  holdTick,
   holdTrigger,
-  oweTick,
   passTime,
   plannedTicker,
   readyWakes,
@@ -23,7 +23,7 @@ type State = {
   wake: number;
   inFlight: boolean;
   /** How the probe behaved the last time it ran: decides which probe gets a socket when there are few. */
-  backlogClass: Manners;
+  backlogClass: BacklogClass;
   /**
    * The probe could not run when it was due, or its last verdict is void. It runs as soon as it can, and its next tick keeps its
    * distance.
@@ -80,7 +80,7 @@ export function postpone(schedule: ProbeSchedule): void {
 export function repeat(schedule: ProbeSchedule): void {
   const state: State = schedule;
   state.pending = true;
-  state.ticker = oweTick(state.ticker);
+  state.ticker = holdTick(state.ticker);
 }
 
 /** A manual trigger, also while the probe is in flight. */
@@ -103,7 +103,7 @@ export function seeRequests(schedule: ProbeSchedule, requests: number): void {
 /** A probe that uses up its time holds its socket for long, so it gets the next one after all others. */
 export function classify(schedule: ProbeSchedule, durationMs: number, timeoutMs: number): void {
   const state: State = schedule;
-  state.backlogClass = mannersAfter(durationMs, timeoutMs);
+  state.backlogClass = backlogClassAfter(durationMs, timeoutMs);
 }
 
 /** Wall time jumped: the ticker keeps its distance from now. */
@@ -132,7 +132,7 @@ export function carryOver(schedule: ProbeSchedule, isVoid: boolean): void {
   const isLeft = dueMs(state.ticker, 0) !== Number.POSITIVE_INFINITY || isVoid;
   if (state.inFlight || !isLeft) return;
   state.pending = true;
-  state.ticker = oweTick(rested(state.ticker));
+  state.ticker = holdTick(rested(state.ticker));
 }
 
 const rested = (ticker: Ticker): Ticker => restTicker(ticker, ticker.resting?.probedAtMs);

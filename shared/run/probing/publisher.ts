@@ -40,11 +40,11 @@ export function publisherOf(run: Run): Publisher {
         );
         if (failed.length > 0 && !denied) log.warn('events not taken by the bus', { count: failed.length });
         const refused = new Set(failed);
-        tell(batch, (at) => !refused.has(at));
+        settle(batch, (at) => !refused.has(at));
       }
     } catch (cause) {
       log.error('publishing failed', { cause });
-      tell(batch, () => false);
+      settle(batch, () => false);
     } finally {
       // At once, not in a later microtask: what is published in between would find a pump that looks no more.
       pumping = undefined;
@@ -56,7 +56,7 @@ export function publisherOf(run: Run): Publisher {
       if (events.length === 0) return;
       const dropped = events.flatMap((event) => added(waiting, { event, settled }) ?? []);
       if (dropped.length > 0) log.warn('events dropped: too many wait for the bus', { count: dropped.length });
-      tell(dropped, () => false);
+      settle(dropped, () => false);
       pumping ??= Promise.resolve().then(pump);
     },
     async drained() {
@@ -68,7 +68,7 @@ export function publisherOf(run: Run): Publisher {
   };
 }
 
-function tell(batch: readonly Waiting[], isTaken: (at: number) => boolean): void {
+function settle(batch: readonly Waiting[], isTaken: (at: number) => boolean): void {
   for (const [at, { settled }] of batch.entries()) settled?.(isTaken(at));
 }
 

@@ -2,7 +2,7 @@
  * The socket budget of a process, shared by all of its runs, because the limit of descriptors is the process's. A probe gets its place
  * before it begins and gives it back once its last socket has closed, so the places taken are the descriptors in use.
  */
-import { descriptorsMax, hasRoom, type Manners, nothingTaken, type Taken } from '../../core/room.ts';
+import { type BacklogClass, descriptorsMax, fitsBudget, nothingTaken, type Taken } from '../../core/socket-budget.ts';
 import type { SocketPermit } from '../../net/net.ts';
 
 export type Place = SocketPermit & {
@@ -11,16 +11,16 @@ export type Place = SocketPermit & {
   hasLeft(): boolean;
 };
 
-export type Room = {
-  hasFor(manners: Manners, descriptors: number): boolean;
+export type SocketBudget = {
+  hasFor(backlogClass: BacklogClass, descriptors: number): boolean;
   /** To be asked for only where there is room. */
-  take(manners: Manners, descriptors: number): Place;
+  take(backlogClass: BacklogClass, descriptors: number): Place;
   /** `letIn` is called whenever a place is given back, until the returned function is called. */
   onFree(letIn: () => void): () => void;
 };
 
 /** `max`: descriptors that its probes may hold together; fewer where the process has fewer. */
-export function probeRoom(max: number = descriptorsMax): Room {
+export function newSocketBudget(max: number = descriptorsMax): SocketBudget {
   let taken: Taken = nothingTaken;
   const waiting = new Set<() => void>();
 
@@ -30,15 +30,15 @@ export function probeRoom(max: number = descriptorsMax): Room {
     for (const each of [...waiting]) if (waiting.has(each)) each();
     if (first && waiting.delete(first)) waiting.add(first);
   };
-  const add = (manners: Manners, descriptors: number) => {
-    taken = { ...taken, [manners]: taken[manners] + descriptors };
+  const add = (backlogClass: BacklogClass, descriptors: number) => {
+    taken = { ...taken, [backlogClass]: taken[backlogClass] + descriptors };
   };
   return {
-    hasFor: (manners, descriptors) => hasRoom(taken, { manners, descriptors, max }),
-    take(manners, descriptors) {
-      add(manners, descriptors);
+    hasFor: (backlogClass, descriptors) => fitsBudget(taken, { backlogClass, descriptors, max }),
+    take(backlogClass, descriptors) {
+      add(backlogClass, descriptors);
       return placeOf(() => {
-        add(manners, -descriptors);
+        add(backlogClass, -descriptors);
         letIn();
       });
     },

@@ -1,7 +1,7 @@
 /** Probes that are due and wait for a socket. */
-import { descriptorsOf, type Manners, servedInOrder } from '../../core/room.ts';
+import { type BacklogClass, descriptorsOf, servedInOrder } from '../../core/socket-budget.ts';
 import type { HeldProbe, HeldTarget } from './held-target.ts';
-import type { Room } from './sockets.ts';
+import type { SocketBudget } from './sockets.ts';
 
 export type Waiting = { readonly held: HeldTarget; readonly probe: HeldProbe; readonly arrival: number };
 
@@ -13,12 +13,12 @@ export type WaitingLines = {
   /** The probe that may begin next: the first of the best group for which there is a socket. */
   next(): Waiting | undefined;
   /** Whether a probe that waits comes before one of these manners that is due only now. */
-  hasBefore(manners: Manners): boolean;
+  hasBefore(backlogClass: BacklogClass): boolean;
 };
 
-export function waitingLines(room: Pick<Room, 'hasFor'>): WaitingLines {
+export function waitingLines(socketBudget: Pick<SocketBudget, 'hasFor'>): WaitingLines {
   let arrivals = 0;
-  const lines: { readonly [manners in Manners]: Map<HeldProbe, Waiting> } = {
+  const lines: { readonly [backlogClass in BacklogClass]: Map<HeldProbe, Waiting> } = {
     steady: new Map(),
     new: new Map(),
     hanging: new Map(),
@@ -26,22 +26,22 @@ export function waitingLines(room: Pick<Room, 'hasFor'>): WaitingLines {
   /** Almost always; it spares each probe that begins the search through the lines. */
   const isEmpty = () => lines.steady.size + lines.new.size + lines.hanging.size === 0;
   /** The first of a line that is still to be probed. */
-  const firstOf = (manners: Manners): Waiting | undefined => {
-    for (const waiting of lines[manners].values()) {
+  const firstOf = (backlogClass: BacklogClass): Waiting | undefined => {
+    for (const waiting of lines[backlogClass].values()) {
       if (!isGone(waiting)) return waiting;
-      lines[manners].delete(waiting.probe);
+      lines[backlogClass].delete(waiting.probe);
     }
     return undefined;
   };
-  const nextOf = (group: readonly Manners[]) =>
+  const nextOf = (group: readonly BacklogClass[]) =>
     group
-      .flatMap((manners) => firstOf(manners) ?? [])
-      .filter(({ probe }) => room.hasFor(probe.schedule.backlogClass, descriptorsOf(probe.spec.probe)))
+      .flatMap((backlogClass) => firstOf(backlogClass) ?? [])
+      .filter(({ probe }) => socketBudget.hasFor(probe.schedule.backlogClass, descriptorsOf(probe.spec.probe)))
       .reduce<Waiting | undefined>(
         (first, other) => (first && first.arrival < other.arrival ? first : other),
         undefined,
       );
-  const firstIn = (groups: readonly (readonly Manners[])[]) => {
+  const firstIn = (groups: readonly (readonly BacklogClass[])[]) => {
     for (const group of groups) {
       const next = nextOf(group);
       if (next) return next;
@@ -58,13 +58,13 @@ export function waitingLines(room: Pick<Room, 'hasFor'>): WaitingLines {
     leave: (probe) => void lines[probe.schedule.backlogClass].delete(probe),
     isEmpty,
     next: () => firstIn(servedInOrder),
-    hasBefore: (manners) => !isEmpty() && firstIn(servedBefore(manners)) !== undefined,
+    hasBefore: (backlogClass) => !isEmpty() && firstIn(servedBefore(backlogClass)) !== undefined,
   };
 }
 
 /** Groups whose probes that wait come before one that is due only now. */
-const servedBefore = (manners: Manners): readonly (readonly Manners[])[] =>
-  servedInOrder.slice(0, servedInOrder.findIndex((group) => group.includes(manners)) + 1);
+const servedBefore = (backlogClass: BacklogClass): readonly (readonly BacklogClass[])[] =>
+  servedInOrder.slice(0, servedInOrder.findIndex((group) => group.includes(backlogClass)) + 1);
 
 const isGone = ({ held, probe }: Waiting): boolean =>
   held.gone || probe.schedule.inFlight || held.probes.get(probe.name) !== probe;

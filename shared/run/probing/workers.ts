@@ -8,8 +8,8 @@ import { type ProbeName, type SpecProbe, specProbes } from '../../core/spec.ts';
 import {
   loadedTicker,
   newTargetTicker,
-  owedTicker,
   type Phased,
+  pendingTicker,
   phaseOf,
   restTicker,
   type Ticker,
@@ -167,10 +167,10 @@ function workerOf({ run, takenOver }: Starting, held: HeldTarget, { entry, recor
   const phased = phasedOf(held.target, entry.name, entry.probe.periodSeconds);
   const spec = heldSpecOf(held.target, entry);
   const checkpoint = checkpoints[probeKey(held.address, entry.name).sk];
-  const owed = checkpoint?.uid === uid && checkpoint.owed === true;
+  const pending = checkpoint?.uid === uid && checkpoint.owed === true;
   const ticker = firstTicker({
     record,
-    owed,
+    pending,
     phased,
     nowMs,
     unheldSinceMs: takenOver?.unheldSinceMs ?? nowMs,
@@ -189,20 +189,20 @@ function workerOf({ run, takenOver }: Starting, held: HeldTarget, { entry, recor
 
 type First = {
   readonly record: ProbeRecord;
-  readonly owed: boolean;
+  readonly pending: boolean;
   readonly phased: Phased;
   readonly nowMs: number;
   readonly unheldSinceMs: number;
   readonly isTick: boolean;
 };
 
-function firstTicker({ record, owed, phased, nowMs, unheldSinceMs, isTick }: First): Ticker {
+function firstTicker({ record, pending, phased, nowMs, unheldSinceMs, isTick }: First): Ticker {
   // A worker that comes back starts anew, and kubelet's first probe comes at once.
   const isNew = record.version === 0 && record.lastResult === undefined;
   if (isNew || record.ended) return newTargetTicker(nowMs, phased);
-  if (isTick && !owed) return restTicker(loadedTicker(nowMs, phased));
-  return owed || record.lastResult === undefined
-    ? owedTicker(nowMs, phased)
+  if (isTick && !pending) return restTicker(loadedTicker(nowMs, phased));
+  return pending || record.lastResult === undefined
+    ? pendingTicker(nowMs, phased)
     : takenOverTicker(nowMs, phased, unheldSinceMs);
 }
 
@@ -219,7 +219,7 @@ function passOnRequests(
     // The previous holder may have passed it on already: the probe is pending, and keeps its phase.
     if (since === 'loaded' && !probe.schedule.ticker.resting) {
       const phased = phasedOf(held.target, name, probe.spec.probe.periodSeconds);
-      restart(probe.schedule, owedTicker(run.ports.clock.nowMs(), phased));
+      restart(probe.schedule, pendingTicker(run.ports.clock.nowMs(), phased));
     } else triggerProbe({ schedule }, held, name);
   }
   seeRequests(probe.schedule, requests);

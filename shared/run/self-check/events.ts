@@ -9,9 +9,9 @@ import { isInLayout } from '../layout-follower.ts';
 
 type Shard = Pick<ShardMessage, 'shard' | 'buckets'>;
 
-export type DoubtTeller = {
+export type DoubtPublisher = {
   /** Whether the next run has to take back what subscribers were told. */
-  told(isDegraded: boolean): boolean;
+  published(isDegraded: boolean): boolean;
   /** To be called with every beat that was written: first RUN says it, then the event. */
   written(state: BeatState): Promise<void>;
 };
@@ -26,32 +26,32 @@ type Inherited = { readonly degraded: boolean; readonly degradedTold: boolean };
  * Of a shard that LAYOUT has divided or merged nothing is published: who holds its parts may have claimed them before this beat, and would
  * not know what to take back.
  */
-export function doubtTeller(
+export function doubtPublisher(
   { run, publisher }: Pick<Holder, 'run' | 'publisher'>,
   { degraded: wasDegraded, degradedTold }: Inherited,
-): DoubtTeller {
-  let told: boolean | undefined = wasDegraded === degradedTold ? degradedTold : undefined;
+): DoubtPublisher {
+  let published: boolean | undefined = wasDegraded === degradedTold ? degradedTold : undefined;
   let isUnderWay = false;
   /** The same for every try. */
   let recoveredAtMs: number | undefined;
   return {
-    told: (isDegraded) => told ?? !isDegraded,
+    published: (isDegraded) => published ?? !isDegraded,
     async written({ doubt }) {
       const isDegraded = doubt !== undefined;
-      if (isDegraded || told === false) recoveredAtMs = undefined;
-      if (isDegraded === told || isUnderWay) return;
+      if (isDegraded || published === false) recoveredAtMs = undefined;
+      if (isDegraded === published || isUnderWay) return;
       isUnderWay = true;
       if (!(await isInLayout(run))) {
         isUnderWay = false;
         return;
       }
       // The bus may take it without an answer: from here on it counts as perhaps told.
-      if (doubt) told = undefined;
+      if (doubt) published = undefined;
       if (!doubt) recoveredAtMs ??= run.ports.clock.nowMs();
       const event = doubt ? degraded(run.message, doubt) : recovered(run.message, recoveredAtMs ?? 0);
       publisher.publish([event], (isTaken) => {
         isUnderWay = false;
-        if (isTaken) told = isDegraded;
+        if (isTaken) published = isDegraded;
       });
     },
   };

@@ -1,6 +1,6 @@
 /** The surge limit of one run: which targets turned unhealthy in the last minute, or would have, and since when that is a surge. */
 import { type BusEvent, schemaVersion } from '../../bus/events.ts';
-import { isSurge, mayTurn, surgeWindowMs } from '../../core/velocity.ts';
+import { isSurge, mayTurn, surgeWindowMs } from '../../core/surge-limit.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { ShardMessage } from '../../queue/queue.ts';
 import { hashRangeOf } from '../../store/keys.ts';
@@ -16,7 +16,7 @@ export type Asking = {
   readonly targets: number;
 };
 
-export type Velocity = {
+export type SurgeLimit = {
   /** May this target turn unhealthy now? If not, the result waits for the next probe, which asks again. */
   ask(asking: Asking): boolean;
   /** The surge that goes on, or the last one. */
@@ -24,7 +24,7 @@ export type Velocity = {
 };
 
 /** `onSurge`: called when a surge begins. */
-export function velocityOf(clock: Clock, onSurge: () => void): Velocity {
+export function surgeLimitOf(clock: Clock, onSurge: () => void): SurgeLimit {
   /** By target, when it last asked; the longest ago comes first. */
   const asked = new Map<string, number>();
   let surge: Surge | undefined;

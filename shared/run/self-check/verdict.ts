@@ -4,10 +4,10 @@
  * known, because the failures around it would add up without it.
  */
 import type { ProbeReport } from '../../core/probe-report.ts';
-import { mayTrust, needsExamination, type Reach, voided } from '../../core/self-health.ts';
+import { mayTrust, needsSelfCheck, type Reach, voided } from '../../core/self-health.ts';
 import type { Attempt } from '../../core/types.ts';
 import type { Run } from '../run.ts';
-import { type Examiner, examinerOf } from './examine.ts';
+import { type SelfCheck, selfCheckOf } from './self-check.ts';
 import { type StallWatch, stallWatch } from './stall.ts';
 
 /** A probe from its begin to its verdict. */
@@ -26,29 +26,29 @@ export type About = {
   readonly confirms: boolean;
 };
 
-export type SelfWatch = Pick<Examiner, 'health' | 'doubtedSince' | 'jumped' | 'stop'> & { watch(): Watched };
+export type SelfWatch = Pick<SelfCheck, 'health' | 'doubtedSince' | 'jumped' | 'stop'> & { watch(): Watched };
 
 /** `inDoubt`: whoever held the shard before was, and said so. */
 export function selfWatch(run: Run, inDoubt: boolean): SelfWatch {
   const { clock, cpuMs } = run.ports;
   const stalls = stallWatch(clock, cpuMs);
-  const examiner = examinerOf(run, { stalls, inDoubt });
+  const selfCheck = selfCheckOf(run, { stalls, inDoubt });
   return {
-    health: examiner.health,
-    doubtedSince: examiner.doubtedSince,
-    jumped: examiner.jumped,
-    stop: examiner.stop,
+    health: selfCheck.health,
+    doubtedSince: selfCheck.doubtedSince,
+    jumped: selfCheck.jumped,
+    stop: selfCheck.stop,
     watch() {
       const beganAtMs = clock.monotonicMs();
       return {
         done: stalls.watch(),
         async judge(report, { reach, changes, confirms }) {
-          if (confirms && isSuccess(report) && !examiner.isStopped()) return report;
-          const isNeeded = needsExamination(report, changes);
+          if (confirms && isSuccess(report) && !selfCheck.isStopped()) return report;
+          const isNeeded = needsSelfCheck(report, changes);
           if (report.conclusion.kind === 'error' && !isNeeded) return report;
-          if (isOwnStall(report, { stalls, beganAtMs, isNeeded })) return voided(report, 'the prober stood still');
-          if (isNeeded && mayTrust(examiner.health())) await examiner.examine(reach);
-          const why = whyVoid(examiner, beganAtMs);
+          if (isInternalStall(report, { stalls, beganAtMs, isNeeded })) return voided(report, 'the prober stood still');
+          if (isNeeded && mayTrust(selfCheck.health())) await selfCheck.check(reach);
+          const why = whyVoid(selfCheck, beganAtMs);
           return why === undefined ? report : voided(report, why);
         },
       };
@@ -62,15 +62,15 @@ type Judged = { readonly stalls: StallWatch; readonly beganAtMs: number; readonl
  * A failure that changes nothing would be shown as seen just now, so a stall makes it void, too; but a process that was at work has seen a
  * target that is down, if late.
  */
-const isOwnStall = (report: ProbeReport, { stalls, beganAtMs, isNeeded }: Judged): boolean =>
-  needsExamination(report, true) && (isNeeded ? stalls.stalledSince(beganAtMs) : stalls.stoodStillSince(beganAtMs));
+const isInternalStall = (report: ProbeReport, { stalls, beganAtMs, isNeeded }: Judged): boolean =>
+  needsSelfCheck(report, true) && (isNeeded ? stalls.stalledSince(beganAtMs) : stalls.stoodStillSince(beganAtMs));
 
 const isSuccess = ({ conclusion }: ProbeReport): boolean =>
   conclusion.kind === 'result' && conclusion.result === 'success';
 
-function whyVoid(examiner: Examiner, beganAtMs: number): string | undefined {
-  if (examiner.isStopped()) return 'the run has ended';
-  if (!mayTrust(examiner.health())) return 'the prober doubts itself';
+function whyVoid(selfCheck: SelfCheck, beganAtMs: number): string | undefined {
+  if (selfCheck.isStopped()) return 'the run has ended';
+  if (!mayTrust(selfCheck.health())) return 'the prober doubts itself';
   // Its network came back while this probe was under way.
-  return examiner.doubtedSince(beganAtMs) ? 'the prober doubted itself' : undefined;
+  return selfCheck.doubtedSince(beganAtMs) ? 'the prober doubted itself' : undefined;
 }

@@ -5,7 +5,7 @@ import { conditionOf } from '../stage.ts';
 import type { WorldEvent } from '../world.ts';
 import type { App, Cdk } from './cdk.ts';
 import type { Emulator } from './emulator.ts';
-import type { Inbox, Told } from './inbox.ts';
+import type { Inbox, Received } from './inbox.ts';
 import type { Api, Send } from './requests.ts';
 import { until } from './wait.ts';
 
@@ -65,21 +65,21 @@ export async function untilReady(cloud: Cloud, place: Place, status: 'True' | 'F
 export const untilGone = (cloud: Cloud, place: Place, withinMs: number) =>
   until(`${place.name} is gone`, withinMs, async () => (await viewOf(cloud, place)) === undefined);
 
-type Typed<Type extends WorldEvent['detail-type']> = Told & {
+type Typed<Type extends WorldEvent['detail-type']> = Received & {
   readonly event: Extract<WorldEvent, { 'detail-type': Type }>;
 };
 
 /** Of one target, or of all. */
-export function toldOf<Type extends WorldEvent['detail-type']>(
+export function receivedOf<Type extends WorldEvent['detail-type']>(
   { inbox }: Pick<Cloud, 'inbox'>,
   type: Type,
   name?: string,
 ): readonly Typed<Type>[] {
-  const isIt = (one: Told): one is Typed<Type> => {
+  const isIt = (one: Received): one is Typed<Type> => {
     const { detail } = one.event;
     return (
       one.event['detail-type'] === type && (name === undefined || ('target' in detail && detail.target.name === name))
     );
   };
-  return inbox.told.filter(isIt);
+  return inbox.received.filter(isIt);
 }

@@ -1,6 +1,6 @@
 /** Targets that hang and names that nobody answers for, beside healthy targets, in processes with few descriptors. */
 
-import { atMost, exactly, type Figure, quantileOf, told } from '../../support/figures.ts';
+import { atMost, exactly, type Figure, quantileOf, unjudged } from '../../support/figures.ts';
 import { type Measured, type Measuring, measureHanging } from './hanging-world.ts';
 import type { Length, Step } from './step.ts';
 
@@ -34,7 +34,7 @@ export const hangingStep: Step = {
     for (let count = 1; ; count += 1) {
       const { crowd, names, without } = await measureAll({ measuredMs: measuredMs[length] });
       if (maxOf(without) > busyMs && count < measurementsMax) continue;
-      const counted = told('measurements, all but the last on a busy machine', `${count}`);
+      const counted = unjudged('measurements, all but the last on a busy machine', `${count}`);
       return [counted, ...crowdFigures(crowd), ...nameFigures(names, without)];
     }
   },
@@ -53,9 +53,9 @@ function crowdFigures(measured: Measured): readonly Figure[] {
   const { latenessesMs } = measured;
   const what = `healthy targets beside ${hanging.hanging} that hang and ${hanging.dead} dead names`;
   return [
-    told(what, `${hanging.healthy}, ${latenessesMs.length} probes`),
+    unjudged(what, `${hanging.healthy}, ${latenessesMs.length} probes`),
     atMost('lateness p99', p99Of(measured), { limit: lateMsMax, unit: 'ms' }),
-    told('lateness p50, p99, max', delays(measured)),
+    unjudged('lateness p50, p99, max', delays(measured)),
     ...soundness('hanging', measured, hanging),
   ];
 }
@@ -65,10 +65,10 @@ function nameFigures(measured: Measured, without: Measured): readonly Figure[] {
   const { latenessesMs } = measured;
   const what = `healthy targets beside ${deadNames.dead} dead names, half of them known by name`;
   return [
-    told(what, `${deadNames.healthy + deadNames.named}, ${latenessesMs.length} probes`),
+    unjudged(what, `${deadNames.healthy + deadNames.named}, ${latenessesMs.length} probes`),
     atMost('delay p99 beside dead names', p99Of(measured), { limit: deadNameMsMax, unit: 'ms' }),
-    told('delay p50, p99, max beside dead names', delays(measured)),
-    told('delay p50, p99, max without dead names', delays(without)),
+    unjudged('delay p50, p99, max beside dead names', delays(measured)),
+    unjudged('delay p50, p99, max without dead names', delays(without)),
     atMost('max, beyond that without dead names', maxOf(measured) - maxOf(without), {
       limit: deadNameMsMax,
       unit: 'ms',

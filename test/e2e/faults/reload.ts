@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { sleep, systemClock } from '../../../shared/lib/clock.ts';
-import { exactly, type Figure, told } from '../../support/figures.ts';
+import { exactly, type Figure, unjudged } from '../../support/figures.ts';
 import { answerOf, forkBeside } from './children.ts';
 import type { Orders, Reloaded } from './reload-prober.ts';
 import type { Length, Step } from './step.ts';
@@ -37,12 +37,12 @@ export const reloadStep: Step = {
 
 function figuresOf({ doubts, degraded, errors, turnsMs }: Reloaded, count: number): readonly Figure[] {
   return [
-    told('reloads of all targets', `${count}`),
+    unjudged('reloads of all targets', `${count}`),
     exactly('Prober Degraded', degraded, 0),
     exactly('looks at which the prober was in doubt', doubts.length, 0),
-    told('why', [...new Set(doubts)].join(', ') || '-'),
+    unjudged('why', [...new Set(doubts)].join(', ') || '-'),
     exactly('errors of the prober', errors.length, 0),
-    told('longest turns of the event loop, CPU ms', turnsMs.join(', ')),
+    unjudged('longest turns of the event loop, CPU ms', turnsMs.join(', ')),
   ];
 }
 

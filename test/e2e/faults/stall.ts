@@ -1,7 +1,7 @@
 /** The whole process stands still for longer than its lease, again and again: SIGSTOP and SIGCONT of one `npm start`. */
 import { join } from 'node:path';
 import { sleep, systemClock } from '../../../shared/lib/clock.ts';
-import { atLeast, atMost, exactly, type Figure, told } from '../../support/figures.ts';
+import { atLeast, atMost, exactly, type Figure, unjudged } from '../../support/figures.ts';
 import { type RealWorld, startRealWorld } from '../real-world.ts';
 import type { WorldEvent } from '../world.ts';
 import type { Answered, Stall, Told } from './answering.ts';
@@ -30,7 +30,7 @@ export const stallStep: Step = {
     const servers = forkBeside('answering.ts', import.meta.url);
     try {
       const { port } = (await answerOf(servers)) as Answered;
-      const ask = async (told: Told = {}) => (await answerOf(servers, told)) as Answered;
+      const ask = async (unjudged: Told = {}) => (await answerOf(servers, unjudged)) as Answered;
       const world = await startRealWorld();
       const resume = () => process.kill(world.pid(), 'SIGCONT');
       return await measure(world, { port, ask, count: stops[length] }).finally(() => {
@@ -43,7 +43,11 @@ export const stallStep: Step = {
   },
 };
 
-type Measuring = { readonly port: number; readonly ask: (told?: Told) => Promise<Answered>; readonly count: number };
+type Measuring = {
+  readonly port: number;
+  readonly ask: (unjudged?: Told) => Promise<Answered>;
+  readonly count: number;
+};
 
 async function measure(world: RealWorld, { port, ask, count }: Measuring): Promise<readonly Figure[]> {
   for (let at = 0; at < targets; at += 1) await register(world.api, `target-${at}`, specOf(at, port));
@@ -68,12 +72,12 @@ async function measure(world: RealWorld, { port, ask, count }: Measuring): Promi
   const failed = difference(await counted(world, 'failed'), failedBefore, isJudged);
   const well = (await listTargets(world.api)).filter(isWell).length;
   return [
-    told(`targets, stopped ${count} times for ${stallMs / 1_000} s`, `${targets}`),
+    unjudged(`targets, stopped ${count} times for ${stallMs / 1_000} s`, `${targets}`),
     atLeast('probes in flight when it was stopped', Math.min(...rounds.map(({ open }) => open)), { limit: 1 }),
     atLeast('probes that were void', difference(await counted(world, 'unknown'), unknownBefore), { limit: 1 }),
     exactly('probes counted as failed', failed, 0),
     exactly('Failure commits', failures.length - ownDoing.length, 0),
-    told('Failures of targets that stood still themselves', `${ownDoing.length}`),
+    unjudged('Failures of targets that stood still themselves', `${ownDoing.length}`),
     exactly('results changed', changed.filter(isJudged).length, 0),
     exactly('flips, by the bus', published('Probe Result Changed').length + published('Container Unhealthy').length, 0),
     exactly('restarts requested', published('Container Restart Requested').length, 0),

@@ -52,8 +52,8 @@ export function nothingLost(before: Snapshot, after: Snapshot): Faults {
 }
 
 /** Every version of every result has its transition. */
-export function everyVersionTold({ probes, events }: Snapshot): Faults {
-  const told = new Set(
+export function everyVersionPublished({ probes, events }: Snapshot): Faults {
+  const published = new Set(
     events
       .filter(({ record }) => record.kind === 'transition')
       .map(({ target, record }) => `${target} ${changeOf(record.id)}`),
@@ -61,7 +61,7 @@ export function everyVersionTold({ probes, events }: Snapshot): Faults {
   return probes
     .flatMap(({ target, record }) =>
       Array.from({ length: record.version }, (_, index) => `${target} ${probeNameOf(record)}#${index + 1}`).filter(
-        (name) => !told.has(name),
+        (name) => !published.has(name),
       ),
     )
     .map((name) => `${name} has no transition`);

@@ -22,7 +22,7 @@ const askEveryMs = 100;
 const settleMsMax = 60_000;
 /** Watches for so long after the last limit. */
 const quietMs = 4_000;
-const tellEveryMs = 60_000;
+const reportEveryMs = 60_000;
 /** Healthy targets beside them: when more than three in ten of all fail at once, the prober holds some of the failures back. */
 const neighbours = 60;
 
@@ -96,7 +96,7 @@ function showProgress(observer: Observer): () => void {
       const line = `${seconds} s: ${rows.length - down} of ${rows.length} targets are Ready`;
       process.stderr.write(isTerminal ? `\r\u001b[K${line}` : `${line}\n`);
     },
-    isTerminal ? 1_000 : tellEveryMs,
+    isTerminal ? 1_000 : reportEveryMs,
   );
   return () => {
     clearInterval(timer);

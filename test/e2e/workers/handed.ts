@@ -20,17 +20,17 @@ export function handedAt({ holds, lefts }: Pair, { shard, timeMs }: Held, index:
   return !before || !left || left.kind === 'doubt' || left.timeMs < before.timeMs ? undefined : left.timeMs;
 }
 
-const storyMs = 15_000;
+const historyMs = 15_000;
 
 /** What the logs say of a shard around an instant, in seconds from it: why a gap was long. */
-export function storyOf({ holds, lefts, drops }: Pair, shard: string, atMs: number): string {
-  const told = [
+export function historyOf({ holds, lefts, drops }: Pair, shard: string, atMs: number): string {
+  const published = [
     ...holds.map(({ worker, token, ...each }) => ({ ...each, what: `held by ${worker.name} with ${token}` })),
     ...lefts.map(({ worker, kind, ...each }) => ({ ...each, what: `left by ${worker.name}: ${kind}` })),
     ...drops.map(({ reason, ...each }) => ({ ...each, what: `message dropped: ${reason}` })),
   ];
-  return told
-    .filter((each) => each.shard === shard && Math.abs(each.timeMs - atMs) < storyMs)
+  return published
+    .filter((each) => each.shard === shard && Math.abs(each.timeMs - atMs) < historyMs)
     .toSorted((one, other) => one.timeMs - other.timeMs)
     .map(({ timeMs, what }) => `${((timeMs - atMs) / 1_000).toFixed(1)} ${what}`)
     .join(', ');

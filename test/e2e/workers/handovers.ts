@@ -12,7 +12,7 @@ import { systemRandom } from '../../../shared/lib/random.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { recordingLog } from '../../support/recording-log.ts';
 import { type Api, type Family, periodMs, type Role, register } from './cast.ts';
-import { bucketIndex, doubtedIn, handedAt, handoverTo, isIn, storyOf } from './handed.ts';
+import { bucketIndex, doubtedIn, handedAt, handoverTo, historyOf, isIn } from './handed.ts';
 import { bucketsPerShard, type EightShards, eightShards, shardCount, shardNames } from './layout-of-eight.ts';
 import { between, type CourseOptions, type Pair, startPair } from './pair.ts';
 import type { Probed } from './probed.ts';
@@ -237,7 +237,7 @@ async function clearSky(room: Room, settled: Settled, sinceMs: number): Promise<
     gapsMs: ascending(gaps.map(({ gapMs }) => gapMs)),
     longGaps: gaps
       .filter(({ gapMs }) => gapMs > plannedGapMsMax)
-      .map(({ shard, atMs, gapMs }) => `${gapMs} ms in ${shard}: ${storyOf(pair, shard, atMs)}`),
+      .map(({ shard, atMs, gapMs }) => `${gapMs} ms in ${shard}: ${historyOf(pair, shard, atMs)}`),
     doubts: pair.lefts.flatMap(({ shard, kind, reason, timeMs }) =>
       kind === 'doubt' && timeMs >= sinceMs ? [`${shard}: ${reason}`] : [],
     ),

@@ -1,5 +1,5 @@
 /** The figures of both parts, beside their limits, and what is to be told of them line by line. */
-import { atMost, exactly, type Figure, quantileOf, told } from '../../support/figures.ts';
+import { atMost, exactly, type Figure, quantileOf, unjudged } from '../../support/figures.ts';
 import { periodMs } from './cast.ts';
 import { type HandoversOutcome, type Harm, plannedGapMsMax } from './handovers.ts';
 import type { Gap, KillsOutcome } from './kills.ts';
@@ -37,8 +37,8 @@ export function killReport(outcomes: readonly KillsOutcome[]): Report {
       exactly('false restarts', faults.restarts.length, 0),
       exactly('flaps told otherwise than answered', faults.untrue.length, 0),
       exactly('commits after a higher token, or without one', faults.unfenced.length, 0),
-      told('fenced writes, holds begun', `${sum((each) => each.fencedWrites)}, ${sum((each) => each.holds)}`),
-      told('probes of healthy targets', `${probes}, ${duplicates} within 0.9 period of the one before`),
+      unjudged('fenced writes, holds begun', `${sum((each) => each.fencedWrites)}, ${sum((each) => each.holds)}`),
+      unjudged('probes of healthy targets', `${probes}, ${duplicates} within 0.9 period of the one before`),
       weatherFigure('kills', weather),
     ],
   };
@@ -65,10 +65,10 @@ export function handoverReport({ clear, whole, ...outcome }: HandoversOutcome): 
       ...weatherLines('hand-overs', weather),
     ],
     figures: [
-      told('from run to run, in one process: p50, p99', quantilesOf(outcome.takeoversMs.same)),
-      told('from run to run, to the other process: p50, p99', quantilesOf(outcome.takeoversMs.other)),
-      told('hand-overs', `${outcome.handovers}, ${outcome.toOther} of them to the other process`),
-      told(
+      unjudged('from run to run, in one process: p50, p99', quantilesOf(outcome.takeoversMs.same)),
+      unjudged('from run to run, to the other process: p50, p99', quantilesOf(outcome.takeoversMs.other)),
+      unjudged('hand-overs', `${outcome.handovers}, ${outcome.toOther} of them to the other process`),
+      unjudged(
         'ends of runs',
         [...Map.groupBy(outcome.ends, (kind) => kind)].map(([kind, each]) => `${kind} ${each.length}`).join(', '),
       ),
@@ -77,13 +77,13 @@ export function handoverReport({ clear, whole, ...outcome }: HandoversOutcome): 
       exactly('false restarts at hand-overs', harm('restarts').length, 0),
       exactly(`flips too early, in ${clear.blocks} blocks of answers`, miscounted.wrong.length, 0),
       exactly('flips missed for a success that was not counted', miscounted.lost.length, 0),
-      told('flips missed for an answer that was void', `${miscounted.voided.length}`),
+      unjudged('flips missed for an answer that was void', `${miscounted.voided.length}`),
       exactly('probes of what is on hold or has not started', outcome.unasked, 0),
       exactly('commits after a higher token, or without one, at hand-overs', outcome.unfenced.length, 0),
-      told('runs that ended in doubt under a clear sky', `${clear.doubts.length}`),
-      told('gap at a hand-over: times, p50, p99', `${clear.gapsMs.length}, ${quantilesOf(clear.gapsMs)}`),
+      unjudged('runs that ended in doubt under a clear sky', `${clear.doubts.length}`),
+      unjudged('gap at a hand-over: times, p50, p99', `${clear.gapsMs.length}, ${quantilesOf(clear.gapsMs)}`),
       atMost('gap at a hand-over: max', longestSeconds, { limit: plannedGapMsMax / 1_000, unit: 's' }),
-      told('probes', `${arrived}, ${duplicates} within 0.9 period of the one before`),
+      unjudged('probes', `${arrived}, ${duplicates} within 0.9 period of the one before`),
       weatherFigure('hand-overs', weather),
     ],
   };
@@ -97,9 +97,9 @@ function gapFigures(name: string, gaps: readonly Gap[], limit?: number): readonl
   const p99 = quantileOf(ascending, 0.99);
   const max = (ascending.at(-1) ?? 0).toFixed(1);
   return [
-    told(`${name}: times, gap p50, max`, `${gaps.length}, ${p50} s, ${max} s`),
+    unjudged(`${name}: times, gap p50, max`, `${gaps.length}, ${p50} s, ${max} s`),
     limit === undefined
-      ? told(`${name}: gap p99`, `${p99.toFixed(1)} s`)
+      ? unjudged(`${name}: gap p99`, `${p99.toFixed(1)} s`)
       : atMost(`${name}: gap p99`, p99, { limit, unit: 's' }),
   ];
 }
@@ -117,4 +117,4 @@ const weatherLines = (name: string, counts: Counted): readonly string[] =>
   [...Map.groupBy(counts, ([kind]) => kind)].map(([kind, each]) => `${name}, on the way: ${kind}: ${sumOf(each)}`);
 
 const weatherFigure = (name: string, counts: Counted): Figure =>
-  told(`faults on the way, ${name}`, `${sumOf(counts)} of ${new Set(counts.map(([kind]) => kind)).size} kinds`);
+  unjudged(`faults on the way, ${name}`, `${sumOf(counts)} of ${new Set(counts.map(([kind]) => kind)).size} kinds`);

@@ -84,13 +84,13 @@ export function restarts(roles: readonly Role[], before: Settled, now: Settled):
 
 /** Failures that were committed of targets that never failed often enough. */
 export async function failureCommits({ store, roles }: Stored, sinceMs: number): Promise<Faults> {
-  const told = roles.filter(isStable).map(async ({ name }) => {
+  const published = roles.filter(isStable).map(async ({ name }) => {
     const transitions = await transitionsOf(store, name);
     return transitions
       .filter(({ result, timeMs }) => result === 'failure' && timeMs >= sinceMs)
       .map(({ id }) => `${name}: ${id}`);
   });
-  return (await Promise.all(told)).flat();
+  return (await Promise.all(published)).flat();
 }
 
 /** Between an answer and what follows from it, on a busy machine. */
@@ -100,7 +100,7 @@ const clockSlackMs = 100;
 
 /** What flapping targets were told to have been is what they answered, and every version is told. */
 export async function flapsUntrue({ store, roles }: Stored, probed: Probed): Promise<Faults> {
-  const told = roles
+  const published = roles
     .filter(({ family }) => family === 'flapping')
     .map(async ({ name, paths: [path = ''] }) => {
       const transitions = await transitionsOf(store, name);
@@ -114,7 +114,7 @@ export async function flapsUntrue({ store, roles }: Stored, probed: Probed): Pro
         transitions.length === version ? [] : [`${name}: ${transitions.length} of ${version} versions told`];
       return [...untrue, ...missing];
     });
-  return (await Promise.all(told)).flat();
+  return (await Promise.all(published)).flat();
 }
 
 /** A run that was taken over has attempts that its new holder knows only by their number: there were as many such answers since then. */

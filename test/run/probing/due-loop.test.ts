@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { descriptorsMax } from '../../../shared/core/room.ts';
+import { descriptorsMax } from '../../../shared/core/socket-budget.ts';
 import { loadedTicker, newTargetTicker, readyWakes } from '../../../shared/core/ticker.ts';
 import { sleep } from '../../../shared/lib/clock.ts';
 import { type Steps, startLoop } from '../../../shared/run/probing/due-loop.ts';
 import type { HeldProbe, HeldTarget } from '../../../shared/run/probing/held-target.ts';
 import { classify, newSchedule, restart, shiftSchedule } from '../../../shared/run/probing/probe-schedule.ts';
-import { probeRoom } from '../../../shared/run/probing/sockets.ts';
+import { newSocketBudget } from '../../../shared/run/probing/sockets.ts';
 import type { Run } from '../../../shared/run/run.ts';
 import { StoreUnavailable } from '../../../shared/store/store.ts';
 import { column } from '../../support/columns.ts';
@@ -77,10 +77,10 @@ test('a loop is quiet only when nothing is under way, and nothing due in this ve
 function loopOfMany(
   names: readonly string[],
   timeoutMs: number,
-  { clock = virtualClock(), room = probeRoom(), periodMs = 10_000, answerMs = 0, beginMs = 0 } = {},
+  { clock = virtualClock(), socketBudget = newSocketBudget(), periodMs = 10_000, answerMs = 0, beginMs = 0 } = {},
 ) {
   const run = { ports: { clock, log: recordingLog() }, message: {}, ended: () => undefined } as unknown as Run;
-  const loop = startLoop(run, room);
+  const loop = startLoop(run, socketBudget);
   const held = { gone: false, wake: 0, probes: new Map<string, HeldProbe>() } as unknown as HeldTarget;
   const begun: { readonly name: string; readonly atMs: number }[] = [];
   const cycle: Steps['cycle'] = async (_, probe) => {
@@ -146,7 +146,7 @@ test('hundreds of targets that hang for longer than their period make no healthy
 });
 
 test('the runs of one process share its room, and each gets a part of it', async () => {
-  const shared = { clock: virtualClock(), room: probeRoom() };
+  const shared = { clock: virtualClock(), socketBudget: newSocketBudget() };
   const names = (prefix: string, count: number) => Array.from({ length: count }, (_, at) => `${prefix}-${at}`);
   const large = loopOfMany(names('hanging-large', 1_500), 15_000, shared);
   const small = loopOfMany([...names('hanging-small', 300), ...names('healthy', 50)], 15_000, shared);
@@ -249,12 +249,12 @@ test('hundreds of probes that are due at once begin over several turns of the ev
 
 test('thousands of probes that each leave their place at once begin without exhausting the stack', async () => {
   const waiting = 5_000;
-  const room = probeRoom();
-  const first = room.take('steady', descriptorsMax);
+  const socketBudget = newSocketBudget();
+  const first = socketBudget.take('steady', descriptorsMax);
   const clock = virtualClock();
   const log = recordingLog();
   const run = { ports: { clock, log }, message: {}, ended: () => undefined } as unknown as Run;
-  const loop = startLoop(run, room);
+  const loop = startLoop(run, socketBudget);
   const probes = Array.from({ length: waiting }, (_, at): [string, HeldProbe] => {
     const ticker = newTargetTicker(clock.nowMs(), { phaseMs: 0, periodMs: 10_000 });
     const probe = { name: `app-${at}`, schedule: newSchedule(ticker, 0), spec: { probe: {} } };

@@ -76,8 +76,8 @@ inHeld('after the second hang it is not made, its result becomes Unknown, and ev
   assert.match(shown?.detail ?? '', /^main#readiness: the prober hung 2 times .* a change of the target's spec /);
   assert.equal(await shownReadiness(world, 'bad'), 'Unknown');
   assert.equal(await shownReadiness(world, 'good'), 'True');
-  const told = (await world.history('bad')).filter(({ reason }) => reason === 'ProberError');
-  assert.match(told[0]?.message ?? '', /^readiness probe could not be made: the prober hung 2 times /);
+  const publishedEvents = (await world.history('bad')).filter(({ reason }) => reason === 'ProberError');
+  assert.match(publishedEvents[0]?.message ?? '', /^readiness probe could not be made: the prober hung 2 times /);
   assert.deepEqual(
     column(
       world.log.lines.filter(({ message }) => message === 'probe quarantined'),

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Manners } from '../../../shared/core/room.ts';
+import type { BacklogClass } from '../../../shared/core/socket-budget.ts';
 import type { Attempt } from '../../../shared/core/types.ts';
 import { sleep } from '../../../shared/lib/clock.ts';
 import type { ProbeMetrics } from '../../../shared/prober/metrics.ts';
 import type { CommitQueue } from '../../../shared/run/commit/queue.ts';
 import { probeCycle } from '../../../shared/run/probing/probe-cycle.ts';
-import { probeRoom } from '../../../shared/run/probing/sockets.ts';
+import { newSocketBudget } from '../../../shared/run/probing/sockets.ts';
 import { adoptTarget } from '../../../shared/run/probing/workers.ts';
 import { readTarget } from '../../../shared/table/targets.ts';
 import { bareHolder } from '../../support/bare-holder.ts';
@@ -46,25 +46,25 @@ describe('the metrics of a probe', () => {
 });
 
 describe('a probe with a time-out of 1 s that takes', () => {
-  for (const [ms, manners] of [
+  for (const [ms, backlogClass] of [
     [300, 'steady'],
     [1_000, 'hanging'],
   ] as const)
-    test(`${ms} ms is ${manners} when its next place is given`, async () => {
-      const inner = probeRoom();
-      const taken: Manners[] = [];
-      const room = {
+    test(`${ms} ms is ${backlogClass} when its next place is given`, async () => {
+      const inner = newSocketBudget();
+      const taken: BacklogClass[] = [];
+      const socketBudget = {
         ...inner,
-        take(of: Manners, descriptors: number) {
+        take(of: BacklogClass, descriptors: number) {
           taken.push(of);
           return inner.take(of, descriptors);
         },
       };
-      const world = await probedWorld({ targets: 1, room });
+      const world = await probedWorld({ targets: 1, socketBudget });
       world.answer(() => ({ outcome: 'success', ms }));
       const run = await world.hold();
       await world.clock.advance(25_000);
-      assert.deepEqual([...new Set(taken)], ['new', manners]);
+      assert.deepEqual([...new Set(taken)], ['new', backlogClass]);
       await run.stop();
     });
 });
@@ -83,7 +83,7 @@ async function bareWorker(probe: object = readinessProbe) {
 test('a worker whose probe has left the spec ends without another probe, and forgets the spec that it ended by', async () => {
   const { world, holder, held, worker: kept } = await bareWorker();
   const worker = { ...kept, spec: { ...kept.spec, stopping: true } };
-  const place = probeRoom().take('new', 1);
+  const place = newSocketBudget().take('new', 1);
   const end = await world.clock.runUntil(probeCycle(holder, held, { probe: worker, place }));
   const { ended, specDigest, version } = await world.probe('checkout', 'main#readiness');
   assert.deepEqual({ end, ended, specDigest, version }, { end: 'over', ended: true, specDigest: '', version: 1 });
@@ -96,9 +96,9 @@ test('a target whose failure is held back in a surge has been seen', async () =>
   const asked: boolean[] = [];
   const cycle = async (mayTurn: boolean) => {
     const ask = () => asked.push(mayTurn) > 0 && mayTurn;
-    const velocity = { ask, surge: () => undefined };
-    const due = { probe: worker, place: probeRoom().take('new', 1) };
-    return world.clock.runUntil(probeCycle({ ...holder, velocity }, held, due));
+    const surgeLimit = { ask, surge: () => undefined };
+    const due = { probe: worker, place: newSocketBudget().take('new', 1) };
+    return world.clock.runUntil(probeCycle({ ...holder, surgeLimit }, held, due));
   };
   assert.deepEqual(
     [await cycle(true), await cycle(true)],
@@ -117,7 +117,7 @@ test('a spec that changes while the commit of a result is under way starts the c
   const { world, holder, held, worker } = await bareWorker();
   world.answer(() => 'success');
   const cycle = (commits = holder.commits) => {
-    const place = probeRoom().take('new', 1);
+    const place = newSocketBudget().take('new', 1);
     return world.clock.runUntil(probeCycle({ ...holder, commits }, held, { probe: worker, place }));
   };
   await cycle();

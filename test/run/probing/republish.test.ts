@@ -51,16 +51,16 @@ const event: EventRecord = {
 };
 
 test('a result of the run before is published with what led to it', async () => {
-  const [told] = await publishedOf(encodeEvent(address, event));
-  assert.ok(told && 'previousResult' in told.detail);
-  assert.deepEqual([told.detail.previousResult, told.detail.attempts.length], ['success', 1]);
+  const [publishedEvents] = await publishedOf(encodeEvent(address, event));
+  assert.ok(publishedEvents && 'previousResult' in publishedEvents.detail);
+  assert.deepEqual([publishedEvents.detail.previousResult, publishedEvents.detail.attempts.length], ['success', 1]);
 });
 
 test('a result whose EVENT has expired is published without its attempts', async () => {
-  const [told, ...more] = await publishedOf(undefined);
+  const [publishedEvents, ...more] = await publishedOf(undefined);
   assert.deepEqual(more, []);
-  assert.ok(told && 'result' in told.detail && 'attempts' in told.detail);
-  const { result, version, attempts } = told.detail;
+  assert.ok(publishedEvents && 'result' in publishedEvents.detail && 'attempts' in publishedEvents.detail);
+  const { result, version, attempts } = publishedEvents.detail;
   assert.deepEqual([result, version, attempts], ['failure', 3, []]);
 });
 

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { descriptorsMax } from '../../../shared/core/room.ts';
-import { probeRoom } from '../../../shared/run/probing/sockets.ts';
+import { descriptorsMax } from '../../../shared/core/socket-budget.ts';
+import { newSocketBudget } from '../../../shared/run/probing/sockets.ts';
 import { failing, probedWorld } from '../../support/shard-world.ts';
 import { beforeWrite } from '../../support/store-wraps.ts';
 
@@ -21,19 +21,19 @@ function stuckStore() {
 
 test('a probe whose container is new keeps no socket while its commit waits', async () => {
   const { stuck, wrapStore } = stuckStore();
-  const room = probeRoom();
-  const world = await probedWorld({ targets, room, wrapStore });
+  const socketBudget = newSocketBudget();
+  const world = await probedWorld({ targets, socketBudget, wrapStore });
   stuck.isStuck = true;
   const run = await world.hold();
   await world.clock.advance(10_000);
   assert.equal(run.view()?.inFlight, targets, 'cycles that wait for their commit');
-  assert.ok(room.hasFor('steady', descriptorsMax), 'places are taken');
+  assert.ok(socketBudget.hasFor('steady', descriptorsMax), 'places are taken');
 });
 
 test('a probe whose result changed keeps no socket while its commit waits', async () => {
   const { stuck, wrapStore } = stuckStore();
-  const room = probeRoom();
-  const world = await probedWorld({ targets, room, wrapStore, probe: { failureThreshold: 1 } });
+  const socketBudget = newSocketBudget();
+  const world = await probedWorld({ targets, socketBudget, wrapStore, probe: { failureThreshold: 1 } });
   const run = await world.hold();
   await world.clock.advance(60_000);
   stuck.isStuck = true;
@@ -41,5 +41,5 @@ test('a probe whose result changed keeps no socket while its commit waits', asyn
   await world.clock.advance(10_500);
   const { inFlight = 0 } = run.view() ?? {};
   assert.ok(inFlight > 100, `${inFlight} cycles wait for their commit`);
-  assert.ok(room.hasFor('steady', descriptorsMax), 'places are taken');
+  assert.ok(socketBudget.hasFor('steady', descriptorsMax), 'places are taken');
 });

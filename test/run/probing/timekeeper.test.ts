@@ -58,9 +58,10 @@ async function massWorld() {
 }
 
 /** How often each target was published as failed. */
-const timesPublished = ({ told }: ReturnType<typeof shardWorld>): readonly number[] => {
+const timesPublished = ({ publishedEvents }: ReturnType<typeof shardWorld>): readonly number[] => {
   const times = new Map<string, number>();
-  for (const { target } of told('Probe Result Changed')) times.set(target.name, (times.get(target.name) ?? 0) + 1);
+  for (const { target } of publishedEvents('Probe Result Changed'))
+    times.set(target.name, (times.get(target.name) ?? 0) + 1);
   return [...times.values()];
 };
 

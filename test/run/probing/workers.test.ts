@@ -34,7 +34,7 @@ function idleHolder(message: Partial<Holder['run']['message']> = {}): Holder {
     commits: { submit: unused, drained: unused },
     publisher: { publish: unused, drained: unused },
     self: { watch: unused, health: unused, doubtedSince: unused, jumped: unused, stop: unused },
-    velocity: { ask: unused, surge: unused },
+    surgeLimit: { ask: unused, surge: unused },
     publishSurge: unused,
     takenOver: undefined,
     targets: new Map(),

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import type { BusEvent } from '../../../shared/bus/events.ts';
 import type { BeatState } from '../../../shared/run/beat.ts';
 import type { Holder } from '../../../shared/run/holder.ts';
-import { doubtTeller } from '../../../shared/run/self-check/events.ts';
+import { doubtPublisher } from '../../../shared/run/self-check/events.ts';
 import { generationAttribute } from '../../../shared/store/items.ts';
 import { StoreUnavailable } from '../../../shared/store/store.ts';
 import { shardMessage } from '../../support/shard-messages.ts';
@@ -37,30 +37,30 @@ function world(inherited: { readonly degraded: boolean; readonly degradedTold: b
       const since = 'since' in detail ? detail.since : undefined;
       return [detailType, 'id' in detail ? detail.id : undefined, timeMs, since];
     });
-  return { clock, bus, layout, teller: doubtTeller(holder, inherited), shown };
+  return { clock, bus, layout, doubtEvents: doubtPublisher(holder, inherited), shown };
 }
 
 describe('the end of a doubt', () => {
   test('is published with the time when it was first seen, the same for every try', async () => {
-    const { clock, bus, teller, shown } = world({ degraded: true, degradedTold: true });
+    const { clock, bus, doubtEvents, shown } = world({ degraded: true, degradedTold: true });
     bus.takes = false;
-    await teller.written(sound);
+    await doubtEvents.written(sound);
     await clock.advance(5_000);
     bus.takes = true;
-    await teller.written(sound);
+    await doubtEvents.written(sound);
     await clock.advance(5_000);
-    await teller.written(sound);
+    await doubtEvents.written(sound);
     const recovered = ['Prober Recovered', `shard-00#recovered#${startMs}`, startMs, '2030-01-01T00:00:00.000Z'];
     assert.deepEqual(shown(), [recovered, recovered]);
   });
 
   test('has a time of its own when another doubt lay in between', async () => {
-    const { clock, teller, shown } = world({ degraded: true, degradedTold: true });
-    await teller.written(sound);
+    const { clock, doubtEvents, shown } = world({ degraded: true, degradedTold: true });
+    await doubtEvents.written(sound);
     await clock.advance(60_000);
-    await teller.written(doubtful);
+    await doubtEvents.written(doubtful);
     await clock.advance(60_000);
-    await teller.written(sound);
+    await doubtEvents.written(sound);
     assert.deepEqual(
       shown().map(([type, , timeMs]) => [type, timeMs]),
       [
@@ -74,24 +74,24 @@ describe('the end of a doubt', () => {
 
 describe('a doubt', () => {
   test('of a shard that LAYOUT has divided is not published: the holders of its parts publish their own', async () => {
-    const { layout, teller, shown } = world({ degraded: false, degradedTold: false });
+    const { layout, doubtEvents, shown } = world({ degraded: false, degradedTold: false });
     layout.generation = 2;
-    await teller.written(doubtful);
+    await doubtEvents.written(doubtful);
     assert.deepEqual(shown(), []);
-    assert.equal(teller.told(true), false, 'subscribers know of no doubt');
+    assert.equal(doubtEvents.published(true), false, 'subscribers know of no doubt');
   });
 
   test('that begins while LAYOUT is out of reach is published with the next beat', async () => {
-    const { layout, teller, shown } = world({ degraded: false, degradedTold: false });
+    const { layout, doubtEvents, shown } = world({ degraded: false, degradedTold: false });
     layout.isOut = true;
-    await teller.written(doubtful);
+    await doubtEvents.written(doubtful);
     assert.deepEqual(shown(), []);
     layout.isOut = false;
-    await teller.written(doubtful);
+    await doubtEvents.written(doubtful);
     assert.deepEqual(
       shown().map(([type]) => type),
       ['Prober Degraded'],
     );
-    assert.equal(teller.told(true), true);
+    assert.equal(doubtEvents.published(true), true);
   });
 });

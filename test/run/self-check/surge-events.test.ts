@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { velocityOf } from '../../../shared/run/self-check/surge.ts';
+import { surgeLimitOf } from '../../../shared/run/self-check/surge.ts';
 import { failing, healthy, type ProbedOptions, probedWorld, type ShardWorld } from '../../support/shard-world.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
 
@@ -61,9 +61,9 @@ describe('a surge', () => {
     const downAtMs = clock.nowMs();
     world.answer(() => failing);
     for (let second = 0; second < 30 && failedSince(world, downAtMs).size < 16; second += 1) await clock.advance(1_000);
-    assert.equal(world.told('Probe Surge Detected').length, 1);
+    assert.equal(world.publishedEvents('Probe Surge Detected').length, 1);
     await clock.advance(120_000);
-    const [surge, ...more] = world.told('Probe Surge Detected');
+    const [surge, ...more] = world.publishedEvents('Probe Surge Detected');
     assert.deepEqual(more, []);
     assert.deepEqual([surge?.turning, surge?.targets, surge?.hashRange], [16, 50, '00-ff']);
     await run.stop();
@@ -71,17 +71,17 @@ describe('a surge', () => {
 
   test('is published again until the bus has taken it, with the same id', async () => {
     const { world, run } = await readyWorld({ targets: 50, probe: { failureThreshold: 1 } });
-    const { clock, trouble } = world;
+    const { clock, faults } = world;
     const refused = new Set<string>();
-    trouble.refuses = (event) => {
+    faults.refuses = (event) => {
       if (event.detailType === 'Probe Surge Detected') refused.add(event.detail.id);
       return event.detailType === 'Probe Surge Detected';
     };
     world.answer(() => failing);
     await clock.advance(30_000);
-    trouble.refuses = () => false;
+    faults.refuses = () => false;
     await clock.advance(10_000);
-    const taken = world.told('Probe Surge Detected').map(({ id }) => id);
+    const taken = world.publishedEvents('Probe Surge Detected').map(({ id }) => id);
     assert.equal(refused.size, 1);
     assert.deepEqual(taken, [...refused]);
     await run.stop();
@@ -92,23 +92,23 @@ describe('a surge', () => {
     const { clock } = world;
     world.answer(() => failing);
     await clock.advance(60_000);
-    const before = world.told('Probe Result Changed').length;
+    const before = world.publishedEvents('Probe Result Changed').length;
     world.answer(() => healthy);
     // A period.
     await clock.advance(11_000);
-    assert.equal(world.told('Probe Result Changed').length - before, 100);
+    assert.equal(world.publishedEvents('Probe Result Changed').length - before, 100);
     await run.stop();
   });
 
   test('counts the targets of one minute', () => {
     const surgeAfter = (pauseMs: number) => {
       const clock = virtualClock();
-      const velocity = velocityOf(clock, () => {});
-      const ask = (at: number) => velocity.ask({ target: `t${at}`, periodMs: 10_000, targets: 20 });
+      const surgeLimit = surgeLimitOf(clock, () => {});
+      const ask = (at: number) => surgeLimit.ask({ target: `t${at}`, periodMs: 10_000, targets: 20 });
       for (let at = 0; at < 10; at += 1) ask(at);
       clock.stand(pauseMs);
       ask(10);
-      return velocity.surge()?.turning;
+      return surgeLimit.surge()?.turning;
     };
     assert.deepEqual([surgeAfter(59_000), surgeAfter(61_000)], [11, undefined]);
   });
@@ -118,7 +118,7 @@ describe('a surge', () => {
     const { clock } = world;
     world.answer((_, port) => (port <= 30 ? failing : healthy));
     await clock.advance(30_000);
-    assert.equal(world.told('Probe Surge Detected').length, 0);
+    assert.equal(world.publishedEvents('Probe Surge Detected').length, 0);
     await run.stop();
   });
 });

@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { velocityOf } from '../../../shared/run/self-check/surge.ts';
+import { surgeLimitOf } from '../../../shared/run/self-check/surge.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
 
 test('the beginning of each surge is said once, with the failure that makes it one', async () => {
   const clock = virtualClock();
   let begun = 0;
-  const velocity = velocityOf(clock, () => {
+  const surgeLimit = surgeLimitOf(clock, () => {
     begun += 1;
   });
   const fail = (from: number, to: number) => {
     for (let target = from; target <= to; target += 1)
-      velocity.ask({ target: `target-${target}`, periodMs: 10_000, targets: 50 });
+      surgeLimit.ask({ target: `target-${target}`, periodMs: 10_000, targets: 50 });
   };
   // More than three in ten.
   fail(1, 15);
-  assert.deepEqual([begun, velocity.surge()], [0, undefined]);
+  assert.deepEqual([begun, surgeLimit.surge()], [0, undefined]);
   fail(16, 16);
-  assert.deepEqual([begun, velocity.surge()], [1, { sinceMs: clock.nowMs(), turning: 16, targets: 50 }]);
+  assert.deepEqual([begun, surgeLimit.surge()], [1, { sinceMs: clock.nowMs(), turning: 16, targets: 50 }]);
   fail(17, 50);
   assert.equal(begun, 1);
   await clock.advance(61_000);

@@ -19,7 +19,7 @@ function resultOf(health: Health): 'success' | 'failure' | undefined {
 }
 
 export const l3: Checker = (facts, violated) => {
-  const told = new Set<string>();
+  const reported = new Set<string>();
   const look = (endpoint: Endpoint, health: Health, sinceMs: number) => {
     const { ledger, nowMs } = facts;
     const wanted = resultOf(health);
@@ -38,8 +38,8 @@ export const l3: Checker = (facts, violated) => {
     const lostMs = needMs > checkpointMs ? strikes(facts, fromMs) * struckMs : 0;
     const dueMs = fromMs + needMs + slackMs + missedMs(facts, fromMs) + lostMs;
     const name = `${endpoint} ${fromMs}`;
-    if (nowMs() <= dueMs || told.has(name)) return;
-    told.add(name);
+    if (nowMs() <= dueMs || reported.has(name)) return;
+    reported.add(name);
     violated(
       `${endpoint} is ${health} since ${sinceMs}, ${probed.address.prefix}${probed.name} still ${item.result} (from ${fromMs})`,
     );

@@ -20,7 +20,7 @@ export const l5: Checker = (facts, violated) => {
   const { ledger, table, nowMs } = facts;
   /** By shard, when its RUN was last written, and of which such time it has been told. */
   const beats = new Map<string, number>();
-  const told = new Map<string, number>();
+  const reported = new Map<string, number>();
 
   const look = (bucket: string) => {
     const epoch = table.get(epochKey(bucket));
@@ -29,10 +29,10 @@ export const l5: Checker = (facts, violated) => {
     if (!epoch || table.get(runKey(shard))?.token !== epoch.token) return;
     const sinceMs = beats.get(shard) ?? 0;
     const unheldMs = nowMs() - sinceMs;
-    if (unheldMs <= beatMs || told.get(shard) === sinceMs) return;
+    if (unheldMs <= beatMs || reported.get(shard) === sinceMs) return;
     const leastMs = shardsOf(facts).find(({ name }) => name === shard)?.mode === 'tick' ? tickModeMs : 0;
     if (unheldMs <= Math.max(leastMs, allowedMs(facts, sinceMs))) return;
-    told.set(shard, sinceMs);
+    reported.set(shard, sinceMs);
     violated(`shard ${shard} with bucket ${bucket} has had no beat for ${unheldMs} ms, since ${sinceMs}`);
   };
 

@@ -4,7 +4,7 @@ import type { Checker, Facts } from './checker.ts';
 import { shardsOf } from './shards.ts';
 
 /** From when a schedule looks to when it has told of it, where nothing goes wrong. */
-const tellingMs = 30_000;
+const publishingMs = 30_000;
 /** Whoever beat so short a time before it looked was not silent for a minute, whatever the clocks say. */
 const beatingMs = 20_000;
 /** Of somebody whose clock is wrong a minute's silence cannot be told from that between two looks, even if it has just ended (record 32). */
@@ -25,7 +25,7 @@ export const noHolder: Checker = (facts, violated) => {
     },
     published({ timeMs, publisher, event }) {
       if (event.detailType !== 'Prober Degraded' || event.detail.reason !== 'NoHolder') return;
-      const lookedMs = timeMs - tellingMs;
+      const lookedMs = timeMs - publishingMs;
       const isBeating = (shard: string) => {
         const atMs = (beats.get(shard) ?? []).filter((beatMs) => beatMs > lookedMs - beatingMs);
         const isAlways = [...atMs, timeMs].every((beatMs, index) => beatMs - (atMs[index - 1] ?? beatMs) < silentMs);

@@ -17,7 +17,7 @@ import { bucketsIn, type Shard, shardsOf } from './shards.ts';
 const ownFaults: ReadonlySet<FaultKind> = new Set(['network loss', 'pause', 'probe pause', 'clock jump']);
 const inheritedMs = 300_000;
 /** A failed probe, two examinations, a beat, the bus. */
-const tellingMs = 30_000;
+const publishingMs = 30_000;
 /** Both clocks, and what lies between the two looks of a schedule. */
 const lookingMs = 12_000;
 /** In which a schedule that was woken has told, and the faults that keep it from that. */
@@ -65,11 +65,11 @@ export const publications: Checker = (facts, violated) => {
     // It is told again where the bus's answer was lost, and for safety where nobody knows whether the doubt was told.
     const before = faults.during(timeMs - inheritedMs, timeMs);
     // What is held again is named as it was when nobody held it; another recovery may have taken back the same buckets since.
-    const mayBeTold =
+    const mayBePublished =
       ids.has(id) ||
       ids.has(id.replace('#held-again#', '#no-holder#')) ||
       before.some((fault) => (kind === 'noHolder' ? struckSchedule(fault) : ownFaults.has(fault.kind)));
-    if (!mayBeTold && !range.some((bucket) => believed[kind].has(bucket)))
+    if (!mayBePublished && !range.some((bucket) => believed[kind].has(bucket)))
       violated(`${publisher} told of the recovery ${id} of ${hashRange}, of which nothing else was told`);
     ids.add(id);
     for (const bucket of range) {
@@ -83,12 +83,13 @@ export const publications: Checker = (facts, violated) => {
     const process = processOf(prober);
     const cut = cuts.get(process);
     const bucket = facts.ledger.probedAt(endpoint)?.address.bucket;
-    if (outcome !== 'failure' || isGenuine || !cut || bucket === undefined || cut.untilMs < endMs + tellingMs) return;
+    if (outcome !== 'failure' || isGenuine || !cut || bucket === undefined || cut.untilMs < endMs + publishingMs)
+      return;
     const token = facts.ledger.tokenOf(prober);
     if (token === undefined || token !== facts.ledger.epochOf(bucket)) return;
     const number = Number.parseInt(bucket, 16);
     if (!believed.doubt.has(number) && !due.some(({ buckets }) => buckets.includes(number)))
-      due = [...due, { dueMs: endMs + tellingMs, sinceMs: endMs, what: 'doubt', buckets: [number], token }];
+      due = [...due, { dueMs: endMs + publishingMs, sinceMs: endMs, what: 'doubt', buckets: [number], token }];
   };
 
   const woken = (process: string, timeMs: number) => {
@@ -165,6 +166,6 @@ const hindered = ({ faults }: Facts, process: string, timeMs: number): boolean =
 /** Nothing else happened to any worker. */
 function isUndisturbed(facts: Facts, sinceMs: number, dueMs: number): boolean {
   return !facts.faults
-    .during(sinceMs - tellingMs, dueMs)
+    .during(sinceMs - publishingMs, dueMs)
     .some(({ kind, process }) => ofSchedule.test(kind) && (process === undefined || process.startsWith('worker')));
 }

@@ -8,23 +8,24 @@ import { keyKind } from '../store.ts';
 import type { Checker } from './checker.ts';
 
 /** Of a version, what everybody has to agree on. */
-const shown = ({ result, reason, containerID }: Told): string => `${result ?? 'none'} ${reason ?? ''} ${containerID}`;
+const shown = ({ result, reason, containerID }: Published): string =>
+  `${result ?? 'none'} ${reason ?? ''} ${containerID}`;
 
-type Told = {
+type Published = {
   readonly result?: string | undefined;
   readonly reason?: string | undefined;
   readonly containerID: string;
 };
 
 /** What a PROBE item has to be told as. */
-const toldOf = ({ result, unknown, containerID }: ProbeRecord): Told =>
+const publishedOf = ({ result, unknown, containerID }: ProbeRecord): Published =>
   unknown ? { result: 'unknown', reason: unknown.reason, containerID } : { result, containerID };
 
 const isNews = (old: ProbeRecord, now: ProbeRecord): boolean => {
-  const isKnown = toldOf(now).result !== undefined;
+  const isKnown = publishedOf(now).result !== undefined;
   // Of a new container that cannot be probed either nothing else is known than of the one before.
   const isSameDoubt = now.unknown !== undefined && now.unknown.reason === old.unknown?.reason;
-  return (isKnown && !isSameDoubt && shown(toldOf(old)) !== shown(toldOf(now))) || now.ended !== old.ended;
+  return (isKnown && !isSameDoubt && shown(publishedOf(old)) !== shown(publishedOf(now))) || now.ended !== old.ended;
 };
 
 export const s2: Checker = (_, violated) => {
@@ -40,9 +41,10 @@ export const s2: Checker = (_, violated) => {
         const step = now.version - old.version;
         if (step !== (changed ? 1 : 0))
           violated(
-            `${writer} took ${key.sk} from version ${old.version} (${shown(toldOf(old))}) to ${now.version} (${shown(toldOf(now))})`,
+            `${writer} took ${key.sk} from version ${old.version} (${shown(publishedOf(old))}) to ${now.version} (${shown(publishedOf(now))})`,
           );
-        if (changed) written.set(`${now.uid}/${now.container}/${now.probeType}/${now.version}`, shown(toldOf(now)));
+        if (changed)
+          written.set(`${now.uid}/${now.container}/${now.probeType}/${now.version}`, shown(publishedOf(now)));
       }
     },
     published({ publisher, event }) {

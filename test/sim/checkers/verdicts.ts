@@ -28,7 +28,7 @@ export const verdictChecker =
   (facts, violated) => {
     const seen = evidences(facts);
     const judged = (writer: string, change: Change) => {
-      if (beginsAnew(facts, change)) seen.forget(facts.ledger.endpointOf(change.key) ?? '');
+      if (beginsAgain(facts, change)) seen.forget(facts.ledger.endpointOf(change.key) ?? '');
       const verdict = verdictOf(facts, change);
       if (!verdict) return;
       const { after, endpoint } = verdict;
@@ -47,7 +47,7 @@ export const verdictChecker =
   };
 
 /** With lifecycle static a new container counts anew; kubelet's run of results goes on. */
-function beginsAnew({ ledger }: Facts, { key, before, after }: Change): boolean {
+function beginsAgain({ ledger }: Facts, { key, before, after }: Change): boolean {
   if (keyKind(key) !== 'PROBE' || before?.containerID === after?.containerID) return false;
   return ledger.targetOf(String(after?.uid))?.spec.lifecycle === 'static';
 }

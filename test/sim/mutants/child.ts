@@ -36,14 +36,14 @@ async function tryOut({ mutant, removed, seeds, hours }: Trial): Promise<Tried> 
 const hourMs = 3_600_000;
 
 /** All that was violated in the moment of the first violation; else what nobody expected. */
-function foundIn({ seed, violations, troubles }: Outcome): Found | undefined {
+function foundIn({ seed, violations, problems }: Outcome): Found | undefined {
   const [first] = violations;
-  const [trouble] = troubles;
+  const [problem] = problems;
   if (first) {
     const together = violations.filter(({ timeMs }) => timeMs === first.timeMs).map(({ invariant }) => invariant);
     return { ...first, seed, invariant: [...new Set(together)].join(' ') };
   }
-  return trouble === undefined ? undefined : { seed, invariant: 'trouble', timeMs: 0, detail: trouble };
+  return problem === undefined ? undefined : { seed, invariant: 'problem', timeMs: 0, detail: problem };
 }
 
 const trial = JSON.parse(process.argv[2] ?? '') as Trial;

@@ -57,18 +57,18 @@ export const decisionRemovals = {
     return 10 * original(...args);
   }),
   /** An event without a holder is not followed by one of the recovery. */
-  'recovery of a shard not published': inProduct('isToTell', always(false)),
+  'recovery of a shard not published': inProduct('isToPublish', always(false)),
   /** A run leaves for a layout before its messages have been sent. */
   'layout followed unannounced': inProduct('isAnnounced', always(true)),
-  'no holder never told': inProduct('tellNoHolder', always(undefined)),
-  'doubt never told': inProduct('doubtTeller', (_, removed) => () => ({
-    told: () => false,
+  'no holder never told': inProduct('publishNoHolder', always(undefined)),
+  'doubt never told': inProduct('doubtPublisher', (_, removed) => () => ({
+    published: () => false,
     written: async ({ doubt }: { readonly doubt?: unknown }) => {
       if (doubt) removed();
     },
   })),
   'no surge limit': inProduct('mayTurn', always(true)),
-  'no socket limit': inProduct('hasRoom', always(true)),
+  'no socket limit': inProduct('fitsBudget', always(true)),
   'no late probes': inProduct(
     'observedNow',
     (_, removed) =>
@@ -87,7 +87,7 @@ export const decisionRemovals = {
     removed();
     return run;
   }),
-  'nothing owed at hand-over': inProduct('isOwedAtHandover', always(false)),
+  'nothing owed at hand-over': inProduct('isPendingAtHandover', always(false)),
   /** A holder that looks between the addition and the write sees nothing of the write. */
   'changes counted once': inProduct('touchChanges', (original: Counts, removed) => async (deps, address, growth) => {
     if (growth === undefined) return original(deps, address);

@@ -15,7 +15,7 @@ export type Verdict = {
   readonly simulatedHours: number;
   readonly maskedBy?: string;
   /** Why it has not passed. */
-  readonly trouble?: string;
+  readonly problem?: string;
 };
 
 export async function judge(mutant: Mutant): Promise<Verdict> {
@@ -25,10 +25,10 @@ export async function judge(mutant: Mutant): Promise<Verdict> {
   let simulatedHours = 0;
   for (;;) {
     const tried = await runTrial({ mutant: name, removed, seeds: [...fresh], hours });
-    if (typeof tried === 'string') return { ...known, passed: false, simulatedHours, trouble: tried };
+    if (typeof tried === 'string') return { ...known, passed: false, simulatedHours, problem: tried };
     simulatedHours += tried.simulatedHours;
-    const trouble = troubleOf(tried);
-    if (trouble !== undefined) return { ...known, passed: false, simulatedHours, trouble };
+    const problem = problemOf(tried);
+    if (problem !== undefined) return { ...known, passed: false, simulatedHours, problem };
     const { found } = tried;
     if (!found) return survived(mutant, { ...known, simulatedHours });
     const excused = await excuse(mutant, found);
@@ -38,16 +38,16 @@ export async function judge(mutant: Mutant): Promise<Verdict> {
       fresh.delete(seed);
       if (seed === found.seed) break;
     }
-    if (fresh.size === 0) return { ...known, passed: false, simulatedHours, trouble: excused };
+    if (fresh.size === 0) return { ...known, passed: false, simulatedHours, problem: excused };
   }
 }
 
 function survived({ maskedBy }: Mutant, verdict: Omit<Verdict, 'passed'>): Verdict {
-  return maskedBy === undefined ? { ...verdict, passed: false, trouble: 'it survives' } : { ...verdict, passed: true };
+  return maskedBy === undefined ? { ...verdict, passed: false, problem: 'it survives' } : { ...verdict, passed: true };
 }
 
 /** A mutant that nobody met, or that broke by itself, proves nothing. */
-export function troubleOf({ calls, found }: Tried): string | undefined {
+export function problemOf({ calls, found }: Tried): string | undefined {
   // What is noticed before the first fault needs nothing of its world.
   const isNeeded = (replaced: string) => !found || !replaced.startsWith('test/sim/');
   const never = Object.entries(calls).find(([replaced, count]) => count === 0 && isNeeded(replaced));

@@ -23,7 +23,7 @@ const rowOf = ({ mutant, killedBy, passed, simulatedHours, maskedBy }: Verdict):
   maskedBy ?? '',
 ];
 
-function detailOf({ mutant, killedBy, trouble }: Verdict): readonly string[] {
-  if (trouble !== undefined) return [`${mutant}: FAILED: ${trouble}`];
+function detailOf({ mutant, killedBy, problem }: Verdict): readonly string[] {
+  if (problem !== undefined) return [`${mutant}: FAILED: ${problem}`];
   return killedBy ? [`${mutant}: ${killedBy.invariant} at ${killedBy.timeMs} ms: ${killedBy.detail}`] : [];
 }

@@ -46,8 +46,8 @@ async function listed({ api }: Cloud): Promise<readonly TargetView[]> {
 }
 
 async function quiet({ inbox }: Cloud): Promise<void> {
-  for (let count = -1; count !== inbox.told.length; ) {
-    count = inbox.told.length;
+  for (let count = -1; count !== inbox.received.length; ) {
+    count = inbox.received.length;
     await sleep(systemClock, quietMs);
   }
 }

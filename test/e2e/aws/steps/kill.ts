@@ -1,7 +1,7 @@
 /** The process that runs the prober is killed. Nothing of it can say goodbye: its message comes again when the visibility ends. */
 import assert from 'node:assert/strict';
-import { type Figure, told } from '../../../support/figures.ts';
-import { type Cloud, functionParts, toldOf } from '../cloud.ts';
+import { type Figure, unjudged } from '../../../support/figures.ts';
+import { type Cloud, functionParts, receivedOf } from '../cloud.ts';
 import type { WebServer } from '../servers.ts';
 import { until } from '../wait.ts';
 
@@ -19,12 +19,12 @@ export async function proberKilled(cloud: Cloud, { seen }: Pick<WebServer, 'seen
   );
   assert.notEqual(cloud.emulator.pid(functionParts.prober), pid);
   requireNoFailures(cloud, killedMs);
-  return [told('not probed after SIGKILL', `${((resumed.atMs - killedMs) / 1_000).toFixed(1)} s`)];
+  return [unjudged('not probed after SIGKILL', `${((resumed.atMs - killedMs) / 1_000).toFixed(1)} s`)];
 }
 
 /** No target has failed, so nobody may be told that one has. */
 export function requireNoFailures(cloud: Cloud, sinceMs: number): void {
-  const failures = toldOf(cloud, 'Probe Result Changed').filter(
+  const failures = receivedOf(cloud, 'Probe Result Changed').filter(
     ({ receivedAtMs, event }) => receivedAtMs > sinceMs && event.detail.result !== 'success',
   );
   assert.deepEqual(failures, []);

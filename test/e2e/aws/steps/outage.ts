@@ -1,6 +1,6 @@
 /** A server goes away and comes back: what the API shows, and what the subscriber is asked for. */
 import assert from 'node:assert/strict';
-import { type Cloud, pathOf, toldOf, untilReady, viewOf } from '../cloud.ts';
+import { type Cloud, pathOf, receivedOf, untilReady, viewOf } from '../cloud.ts';
 import { until } from '../wait.ts';
 import { namespace, type Shop } from './shop.ts';
 
@@ -11,7 +11,7 @@ export async function serverStops(cloud: Cloud, { web }: Shop): Promise<void> {
   await web.stop();
   const stoppedMs = Date.now();
   const failed = await until('the subscriber hears of the readiness failure', noticedMs, () =>
-    toldOf(cloud, 'Probe Result Changed', 'web').find(
+    receivedOf(cloud, 'Probe Result Changed', 'web').find(
       ({ receivedAtMs, event: { detail } }) =>
         receivedAtMs > stoppedMs && detail.probeType === 'readiness' && detail.result === 'failure',
     ),
@@ -19,7 +19,7 @@ export async function serverStops(cloud: Cloud, { web }: Shop): Promise<void> {
   assert.match(failed.event.detail.output ?? '', /connection refused/);
   await untilReady(cloud, place, 'False', noticedMs);
   const asked = await until('the subscriber is asked for a restart', noticedMs, () =>
-    toldOf(cloud, 'Container Restart Requested', 'web').at(0),
+    receivedOf(cloud, 'Container Restart Requested', 'web').at(0),
   );
   assert.deepEqual([asked.event.detail.container, asked.event.detail.probeType], ['app', 'liveness']);
   assert.ok(asked.receivedAtMs > failed.receivedAtMs, 'five failures take longer than two');
@@ -27,7 +27,7 @@ export async function serverStops(cloud: Cloud, { web }: Shop): Promise<void> {
 
 /** What a subscriber does that restarts a container: it reports the restart, and its report counts once. */
 export async function serverComesBack(cloud: Cloud, { web }: Shop): Promise<void> {
-  const [request] = toldOf(cloud, 'Container Restart Requested', 'web');
+  const [request] = receivedOf(cloud, 'Container Restart Requested', 'web');
   await reportRestart(cloud, request?.event.detail.containerID ?? '');
   await web.start();
   await reportRestart(cloud, request?.event.detail.containerID ?? '');
@@ -43,7 +43,7 @@ export async function serverComesBack(cloud: Cloud, { web }: Shop): Promise<void
     return probes.length === 2 && probes.every(({ result }) => result === 'success');
   });
   await until('the subscriber hears of the recovery', noticedMs, () =>
-    toldOf(cloud, 'Container Recovered', 'web').find(
+    receivedOf(cloud, 'Container Recovered', 'web').find(
       ({ event }) => event.detail.containerID === status.containerStatuses[0]?.containerID,
     ),
   );

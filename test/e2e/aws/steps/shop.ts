@@ -1,7 +1,7 @@
 /** The targets that most steps play with: one of each protocol, and some that are there to be removed. */
 import type { TargetSpecInput } from '../../../../shared/core/spec-input.ts';
 import { startGrpcServer } from '../../../support/grpc-server.ts';
-import { type Cloud, register, toldOf, untilReady } from '../cloud.ts';
+import { type Cloud, receivedOf, register, untilReady } from '../cloud.ts';
 import { socketServer, type WebServer, webServer } from '../servers.ts';
 import { until } from '../wait.ts';
 
@@ -11,7 +11,7 @@ export type Shop = { readonly web: WebServer; readonly rare: WebServer; readonly
 
 /** The emulator's schedule begins to count its minute when it is deployed, and looks every 10 s. */
 const firstMinuteMs = 100_000;
-const toldMs = 15_000;
+const receivedWithinMs = 15_000;
 
 export const container = (port: number, path: string): TargetSpecInput => ({
   containers: [
@@ -55,9 +55,9 @@ export const names = ['web', 'socket', 'grpc', 'rare', 'leaving', 'deleted', 'un
 export async function allReady(cloud: Cloud): Promise<void> {
   for (const name of names) await untilReady(cloud, { namespace, name }, 'True', firstMinuteMs);
   for (const name of names)
-    await until(`the subscriber hears that ${name} is ready`, toldMs, () => {
-      const results = toldOf(cloud, 'Probe Result Changed', name);
-      const statuses = toldOf(cloud, 'Target Status Changed', name);
+    await until(`the subscriber hears that ${name} is ready`, receivedWithinMs, () => {
+      const results = receivedOf(cloud, 'Probe Result Changed', name);
+      const statuses = receivedOf(cloud, 'Target Status Changed', name);
       return (
         results.some(({ event }) => event.detail.probeType === 'readiness' && event.detail.result === 'success') &&
         statuses.some(({ event }) => isReadyIn(event.detail.newStatus))

@@ -25,13 +25,13 @@ const probesMin = 0.98 * fleetTargets * (60 / fleetPeriodSeconds);
 /** A slot may end in between. */
 const moreMinutes = 4;
 
-export type Mark = { readonly prober: number; readonly schedule: number; readonly told: number };
+export type Mark = { readonly prober: number; readonly schedule: number; readonly received: number };
 
 /** Where the logs and the inbox end now. */
 export const markOf = ({ emulator, inbox }: Cloud): Mark => ({
   prober: emulator.log(functionParts.prober).length,
   schedule: emulator.log(functionParts.schedule).length,
-  told: inbox.told.length,
+  received: inbox.received.length,
 });
 
 type Options = { readonly since: Mark; readonly minutes: number };
@@ -56,7 +56,7 @@ export async function measureSteady(cloud: Cloud, { since, minutes }: Options): 
     exactly('probes without success', sum(all, 'ProbesFailed') + sum(all, 'ProbesUnknown'), 0),
     unit('WriteUnits', writesMax),
     unit('ReadUnits', readsMax),
-    exactly('events', inbox.told.length - since.told, 0),
+    exactly('events', inbox.received.length - since.received, 0),
     atMost('lines in the prober’s log besides its metrics', others.length, { limit: otherLinesMax }),
   ];
 }

@@ -1,7 +1,7 @@
 /** Only restart requests get lost: they are told again until they are answered, whatever else goes on. */
 import { requestAgainFirstMs } from '../../../../shared/core/restart-requests.ts';
 import { sleep, systemClock } from '../../../../shared/lib/clock.ts';
-import { atMost, exactly, type Figure, told } from '../../../support/figures.ts';
+import { atMost, exactly, type Figure, unjudged } from '../../../support/figures.ts';
 import type { Length } from '../step.ts';
 import { type Actor, reported } from './cast.ts';
 import { restarter } from './restarter.ts';
@@ -33,7 +33,10 @@ export async function loseRequests(stage: Stage, length: Length): Promise<readon
   while (delivered.size < targets && Date.now() - endedMs < withinMs) await sleep(systemClock, lookMs);
   const lastMs = delivered.size < targets ? Number.POSITIVE_INFINITY : Date.now() - endedMs;
   return [
-    told(`restart requests lost in ${Math.round((endedMs - beganMs) / 1_000)} s, of ${targets} containers`, `${lost}`),
+    unjudged(
+      `restart requests lost in ${Math.round((endedMs - beganMs) / 1_000)} s, of ${targets} containers`,
+      `${lost}`,
+    ),
     exactly('containers whose request was lost', requestedBefore, targets),
     exactly('delivered meanwhile', early, 0),
     exactly('told again and delivered afterwards', delivered.size, targets),

@@ -3,7 +3,7 @@ import type { TargetView } from '../../../../shared/api/target-schema.ts';
 import { sleep, systemClock } from '../../../../shared/lib/clock.ts';
 import { targetAddress } from '../../../../shared/store/keys.ts';
 import { readTarget } from '../../../../shared/table/targets.ts';
-import { atLeast, atMost, exactly, type Figure, quantileOf, told } from '../../../support/figures.ts';
+import { atLeast, atMost, exactly, type Figure, quantileOf, unjudged } from '../../../support/figures.ts';
 import { seededRandom } from '../../../support/seeded-random.ts';
 import { listTargets, namespace } from '../listed.ts';
 import type { Length, Step } from '../step.ts';
@@ -66,11 +66,14 @@ async function loseAll(stage: Stage, ms: number): Promise<readonly Figure[]> {
   const onBus = new Set(stage.bus.taken.flatMap(requestedOf));
   const recovered = new Set(stage.bus.taken.flatMap(recoveryOf));
   return [
-    told(`events lost in ${ms / 1_000} s`, `${lost}`),
+    unjudged(`events lost in ${ms / 1_000} s`, `${lost}`),
     atLeast('results that changed meanwhile', commits, { limit: flips.length }),
     exactly('restart requests delivered meanwhile', delivered, 0),
     exactly('targets whose status is right after 60 s', rightMs.length, actors.length),
-    told('right after, p50, p99', `${(quantileOf(rightMs, 0.5) / 1_000).toFixed(1)} s, ${seconds(rightMs, 0.99)} s`),
+    unjudged(
+      'right after, p50, p99',
+      `${(quantileOf(rightMs, 0.5) / 1_000).toFixed(1)} s, ${seconds(rightMs, 0.99)} s`,
+    ),
     atMost('the last one right after', (rightMs.length < actors.length ? Infinity : (rightMs.at(-1) ?? 0)) / 1_000, {
       limit: rightWithinMs / 1_000,
       unit: 's',

@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import type { TargetView } from '../../../../shared/api/target-schema.ts';
 import { sleep, systemClock } from '../../../../shared/lib/clock.ts';
-import { atMost, exactly, type Figure, told } from '../../../support/figures.ts';
+import { atMost, exactly, type Figure, unjudged } from '../../../support/figures.ts';
 import type { RealWorld } from '../../real-world.ts';
 import type { WorldEvent } from '../../world.ts';
 import { isWell, listTargets, register, untilAll } from '../listed.ts';
@@ -55,8 +55,8 @@ export async function playCut(world: RealWorld, { cut, link, length }: Play): Pr
   const published = (type: string) => events.filter((event) => event['detail-type'] === type).length;
   const named = (name: string) => `${cut}: ${name}`;
   return [
-    told(named(`targets (probes) cut off for ${cutMs[length] / 1_000} s`), `${targets} (${before.probes.length})`),
-    told(named('probes that went through meanwhile'), `${asked}`),
+    unjudged(named(`targets (probes) cut off for ${cutMs[length] / 1_000} s`), `${targets} (${before.probes.length})`),
+    unjudged(named('probes that went through meanwhile'), `${asked}`),
     exactly(named('Failure commits'), duringCut.failures.length, 0),
     exactly(named('results changed during the cut'), duringCut.changed.length, 0),
     atMost(named('every answer Unknown after'), during.sinceMs / 1_000, { limit: seenWithinSeconds, unit: 's' }),

@@ -15,7 +15,7 @@ import type { Asked, Order } from './beyond.ts';
 import { playCut } from './cut.ts';
 import { type Cut, dnsAddress, giveRoute, layLink, takeRoute } from './link.ts';
 
-export type Told = { readonly figures: readonly Figure[] } | { readonly trouble: string };
+export type Told = { readonly figures: readonly Figure[] } | { readonly problem: string };
 
 /** The names of the room are resolved beyond its link, as a machine's are. */
 function nameServer(): void {
@@ -52,5 +52,5 @@ const tell = (told: Told) => process.send?.(told, () => process.exit());
 process.on('disconnect', () => process.exit());
 play(cut as Cut, length as Length).then(
   (figures) => tell({ figures }),
-  (error: unknown) => tell({ trouble: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
+  (error: unknown) => tell({ problem: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
 );

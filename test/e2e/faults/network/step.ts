@@ -43,6 +43,6 @@ async function cutIn(cut: Cut, length: Length): Promise<readonly Figure[]> {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   const outcome = (await answerOf(inside).finally(() => inside.kill('SIGKILL'))) as Told;
-  if ('trouble' in outcome) throw new Error(`${cut}: ${outcome.trouble}`);
+  if ('problem' in outcome) throw new Error(`${cut}: ${outcome.problem}`);
   return outcome.figures;
 }

@@ -3,5 +3,5 @@
  * which are not entries.
  */
 
-export const ownOf = <Value>(entries: { readonly [name: string]: Value }, name: string): Value | undefined =>
+export const ownProperty = <Value>(entries: { readonly [name: string]: Value }, name: string): Value | undefined =>
   Object.hasOwn(entries, name) ? entries[name] : undefined;

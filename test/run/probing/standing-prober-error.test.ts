@@ -14,7 +14,7 @@ const missing = (): Attempt => ({
   timings: { totalMs: 1 },
 });
 
-const troubles = async (world: ShardWorld) =>
+const proberErrors = async (world: ShardWorld) =>
   (await world.history('a')).filter(({ reason }) => reason === 'ProberError');
 
 const livingWorld = async () => {
@@ -32,9 +32,9 @@ test('a probe that cannot be made for minutes is told of in the story, at most e
   const before = world.published.length;
   world.answer(missing);
   await world.clock.advance(11 * 60_000);
-  const told = await troubles(world);
+  const publishedEvents = await proberErrors(world);
   assert.deepEqual(
-    columns(told, 'count', 'message'),
+    columns(publishedEvents, 'count', 'message'),
     [1, 30, 30].map((count) => [count, 'liveness probe could not be made: the secret env:TOKEN is not there']),
   );
   const { result, unknown } = await world.probe('a', 'main#liveness');
@@ -51,5 +51,5 @@ test('a single one is not worth a word', async () => {
     return probes % 2 === 0 ? missing() : 'success';
   });
   await world.clock.advance(600_000);
-  assert.deepEqual(await troubles(world), []);
+  assert.deepEqual(await proberErrors(world), []);
 });

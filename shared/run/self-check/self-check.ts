@@ -3,9 +3,9 @@
  * looks again each second, until several examinations in a row found nothing.
  */
 import {
-  afterExamination,
+  afterSelfCheck,
   type CanaryAnswer,
-  canaryTrouble,
+  canaryProblem,
   type Finding,
   findingOf,
   mayTrust,
@@ -21,13 +21,13 @@ import type { StallWatch } from './stall.ts';
 /** Less than the second after which a lost SYN is sent again, so that a canary speaks for the time when it was asked. */
 const canaryTimeoutMs = 900;
 /** While many targets fail one examination serves all that failed before it. */
-const examinationIntervalMs = 100;
+const checkIntervalMs = 100;
 /** How often a prober in doubt looks again. */
 const doubtIntervalMs = 1_000;
 
-export type Examiner = {
+export type SelfCheck = {
   /** Resolves after an examination that began from now on; all who ask until it begins share it. */
-  examine(reach?: Reach): Promise<void>;
+  check(reach?: Reach): Promise<void>;
   health(): SelfHealth;
   /** Has there been any doubt since then (monotonic)? */
   doubtedSince(sinceMs: number): boolean;
@@ -44,7 +44,7 @@ type Options = {
   readonly inDoubt: boolean;
 };
 
-export function examinerOf(run: Run, { stalls, inDoubt }: Options): Examiner {
+export function selfCheckOf(run: Run, { stalls, inDoubt }: Options): SelfCheck {
   const { clock, canaries } = run.ports;
   const over = new AbortController();
   const stop = () => over.abort();
@@ -52,7 +52,7 @@ export function examinerOf(run: Run, { stalls, inDoubt }: Options): Examiner {
   let jumpedMs = 0;
   let doubting: Promise<void> | undefined;
 
-  const { examine, last } = sharedExamination(clock, over.signal, async (asked) => {
+  const { check, last } = sharedCheck(clock, over.signal, async (asked) => {
     const reaches = new Set([...asked, ...opinion.doubted]);
     const jumpMs = jumpedMs;
     jumpedMs = 0;
@@ -67,7 +67,7 @@ export function examinerOf(run: Run, { stalls, inDoubt }: Options): Examiner {
     const unwatch = stalls.watch();
     while (!mayTrust(opinion.health()) && !over.signal.aborted) {
       await sleep(clock, doubtIntervalMs, over.signal);
-      await examine();
+      await check();
     }
     unwatch();
     doubting = undefined;
@@ -76,12 +76,12 @@ export function examinerOf(run: Run, { stalls, inDoubt }: Options): Examiner {
   run.signal.addEventListener('abort', stop);
   if (inDoubt) doubting = doubt();
   return {
-    examine,
+    check,
     health: opinion.health,
     doubtedSince: opinion.doubtedSince,
     jumped(jumpMs) {
       jumpedMs += jumpMs;
-      void examine();
+      void check();
     },
     async stop() {
       stop();
@@ -105,7 +105,7 @@ function opinionOf({ ports: { clock, log, canaries }, message }: Run, inDoubt: b
     doubtedSince: (sinceMs: number) => doubtedAtMs > sinceMs,
     take(finding: Finding, reaches: ReadonlySet<Reach>): void {
       const before = health;
-      health = afterExamination(before, finding, clock.nowMs());
+      health = afterSelfCheck(before, finding, clock.nowMs());
       doubted.clear();
       if (!mayTrust(health)) for (const reach of reaches) doubted.add(reach);
       if (!mayTrust(health) || !mayTrust(before)) doubtedAtMs = clock.monotonicMs();
@@ -115,24 +115,24 @@ function opinionOf({ ports: { clock, log, canaries }, message }: Run, inDoubt: b
 }
 
 /** One examination at a time. All who ask until it begins share it; it is given the ways out that they ask about. */
-function sharedExamination(clock: Clock, over: AbortSignal, examineOnce: (asked: readonly Reach[]) => Promise<void>) {
+function sharedCheck(clock: Clock, over: AbortSignal, checkOnce: (asked: readonly Reach[]) => Promise<void>) {
   const asked = new Set<Reach>();
   let beganAtMs = Number.NEGATIVE_INFINITY;
   let last: Promise<void> = Promise.resolve();
   let next: Promise<void> | undefined;
   const begin = async () => {
-    const pauseMs = beganAtMs + examinationIntervalMs - clock.monotonicMs();
+    const pauseMs = beganAtMs + checkIntervalMs - clock.monotonicMs();
     if (pauseMs > 0) await sleep(clock, pauseMs, over);
     next = undefined;
     if (over.aborted) return;
     beganAtMs = clock.monotonicMs();
     const reaches = [...asked];
     asked.clear();
-    await examineOnce(reaches);
+    await checkOnce(reaches);
   };
   return {
     last: () => last,
-    examine(reach?: Reach): Promise<void> {
+    check(reach?: Reach): Promise<void> {
       if (reach) asked.add(reach);
       if (!next) {
         next = last.then(begin);
@@ -154,5 +154,5 @@ async function askCanary({ ports }: Run, { host, port }: Canary): Promise<Canary
   const deadlineMs = ports.clock.monotonicMs() + canaryTimeoutMs;
   const dialed = await ports.dial({ host, port, deadlineMs, own: true });
   if (dialed.kind === 'connected') dialed.socket.destroy();
-  return { reach: reachOf(host), trouble: canaryTrouble(dialed) };
+  return { reach: reachOf(host), problem: canaryProblem(dialed) };
 }

@@ -5,7 +5,7 @@
 import { handlerOf, type UncheckedHandlers } from './handlers.ts';
 
 /** Backlog class of a probe: `new` has not been probed yet, `hanging` used up its time when it was last probed. */
-export type Manners = 'steady' | 'new' | 'hanging';
+export type BacklogClass = 'steady' | 'new' | 'hanging';
 
 /**
  * Descriptors that the probes of one process may hold. Lambda allows 1,024, and at that limit nothing works any more.
@@ -13,30 +13,30 @@ export type Manners = 'steady' | 'new' | 'hanging';
 export const descriptorsMax = 700;
 
 /** The part of the budget that this class and those after it may hold together. */
-const partOf: Readonly<Record<Manners, number>> = { steady: 1, new: 0.75, hanging: 0.5 };
+const partOf: Readonly<Record<BacklogClass, number>> = { steady: 1, new: 0.75, hanging: 0.5 };
 
 /** From the best class to the worst: each may use what the classes after it may, and more. */
-const mannersInOrder: readonly Manners[] = ['steady', 'new', 'hanging'];
+const classesInOrder: readonly BacklogClass[] = ['steady', 'new', 'hanging'];
 
 /**
  * A free socket goes to the probe of the first group that has waited longest. New probes are not ranked behind steady
  * ones: with more probes than the process can serve, steady ones, which are due again and again, would take every
  * socket, and no new probe would begin.
  */
-export const servedInOrder: readonly (readonly Manners[])[] = [['steady', 'new'], ['hanging']];
+export const servedInOrder: readonly (readonly BacklogClass[])[] = [['steady', 'new'], ['hanging']];
 
-export type Taken = { readonly [manners in Manners]: number };
+export type Taken = { readonly [backlogClass in BacklogClass]: number };
 
 export const nothingTaken: Taken = { steady: 0, new: 0, hanging: 0 };
 
 /** `max`: descriptors that all probes together may hold. */
-type Asked = { readonly manners: Manners; readonly descriptors: number; readonly max: number };
+type Asked = { readonly backlogClass: BacklogClass; readonly descriptors: number; readonly max: number };
 
 /** Whether one more probe of this class, which needs so many descriptors, fits in the budget. */
-export function hasRoom(taken: Taken, { manners, descriptors, max }: Asked): boolean {
-  const better = mannersInOrder.slice(0, mannersInOrder.indexOf(manners) + 1);
+export function fitsBudget(taken: Taken, { backlogClass, descriptors, max }: Asked): boolean {
+  const better = classesInOrder.slice(0, classesInOrder.indexOf(backlogClass) + 1);
   return better.every((limit, at) => {
-    const noBetter = mannersInOrder.slice(at);
+    const noBetter = classesInOrder.slice(at);
     return noBetter.reduce((sum, name) => sum + taken[name], descriptors) <= partOf[limit] * max;
   });
 }
@@ -48,5 +48,5 @@ export const descriptorsOf = (probe: UncheckedHandlers): number => handlerOf(pro
 const usedUpPart = 0.9;
 
 /** The class of a probe after an attempt of this duration. */
-export const mannersAfter = (durationMs: number, timeoutMs: number): Manners =>
+export const backlogClassAfter = (durationMs: number, timeoutMs: number): BacklogClass =>
   durationMs >= usedUpPart * timeoutMs ? 'hanging' : 'steady';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { heldPeriodMsMax, isSurge, mayTurn, surgeRampMs } from '../../shared/core/velocity.ts';
+import { heldPeriodMsMax, isSurge, mayTurn, surgeRampMs } from '../../shared/core/surge-limit.ts';
 
 test('a surge is more than ten targets, and more than three in ten', () => {
   assert.deepEqual(

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  type BacklogClass,
+  backlogClassAfter,
   descriptorsMax,
   descriptorsOf,
-  hasRoom,
-  type Manners,
-  mannersAfter,
+  fitsBudget,
   nothingTaken,
   type Taken,
-} from '../../shared/core/room.ts';
+} from '../../shared/core/socket-budget.ts';
 
 /** How many probes of these manners get in, one after the other. */
-function fill(before: Taken, manners: Manners, descriptors = 1): number {
+function fill(before: Taken, backlogClass: BacklogClass, descriptors = 1): number {
   let taken = before;
   let count = 0;
-  for (; hasRoom(taken, { manners, descriptors, max: descriptorsMax }); count += 1)
-    taken = { ...taken, [manners]: taken[manners] + descriptors };
+  for (; fitsBudget(taken, { backlogClass, descriptors, max: descriptorsMax }); count += 1)
+    taken = { ...taken, [backlogClass]: taken[backlogClass] + descriptors };
   return count;
 }
 
@@ -39,5 +39,5 @@ test('a command counts three times', () => {
 });
 
 test('a probe hangs when it has used up its time', () => {
-  assert.deepEqual([mannersAfter(899, 1_000), mannersAfter(900, 1_000)], ['steady', 'hanging']);
+  assert.deepEqual([backlogClassAfter(899, 1_000), backlogClassAfter(900, 1_000)], ['steady', 'hanging']);
 });
