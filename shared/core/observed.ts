@@ -106,7 +106,7 @@ function rawStatuses({ target, report }: TargetState): Statuses {
   };
 }
 
-/** As kubelet builds it anew on each sync: `ready` and `started` are the prober's to say, not the reporter's. */
+/** kubelet builds the status again on each sync: the prober decides `ready` and `started`, not the reporter. */
 const freshStatus = (name: string, reported: ContainerStatus | undefined): ContainerStatus =>
   reported ? { ...reported, ready: false, started: null } : unreported(name);
 
