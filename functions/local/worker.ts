@@ -4,11 +4,12 @@ import type { Health } from '../../shared/api/deps.ts';
 import { jsonResponse, problem, problemResponse } from '../../shared/api/problem.ts';
 import { healthView, metricsResponse } from '../../shared/api/routes/operations.ts';
 import { type Clock, sleep } from '../../shared/lib/clock.ts';
-import { hostShards } from '../../shared/run/host.ts';
+import type { Log } from '../../shared/lib/log.ts';
+import { type Host, hostShards } from '../../shared/run/host.ts';
 import { forgetOld, type ShardMemory } from '../../shared/run/memory.ts';
 import { newSocketBudget } from '../../shared/run/probing/sockets.ts';
 import { runReceived } from '../../shared/run/receipt.ts';
-import type { RunView } from '../../shared/run/run-shard.ts';
+import type { RunOptions, RunView } from '../../shared/run/run-shard.ts';
 import type { ServedPorts } from './aws-services.ts';
 import type { DescriptorShares } from './descriptors.ts';
 import { heldMetrics } from './held-metrics.ts';
@@ -64,26 +65,7 @@ export function startWorker(options: Omit<WorkerOptions, 'aws'>, ports: WorkerPo
     concurrency,
     stop: stop.signal,
     portsFor: (lease) => ({ ...shared, ...probing.forRun(), lease }),
-    async runShard(runPorts, message, deadlineMs, runOptions) {
-      const { shard, slot, kind } = message;
-      let own: (() => RunView) | undefined;
-      const onLoaded = (view: () => RunView) => {
-        own = view;
-        shards.loaded(shard, view);
-        const { token, targets, probes } = view();
-        log.info('shard held', { shard, slot, kind, token, targets, probes });
-      };
-      const end = await runReceived(runPorts, message, deadlineMs, {
-        ...runOptions,
-        release,
-        memory,
-        socketBudget,
-        onLoaded,
-      });
-      if (own) log.info('shard left', { shard, slot, kind, token: own().token, end });
-      if (own) shards.ended(shard, own, end);
-      return end;
-    },
+    runShard: loggedRuns({ log, shards, options: { release, memory, socketBudget } }),
   });
   const text = async () => (await metrics.text()) + (await heldMetrics({ views: shards.shown, requests }));
   return {
@@ -97,6 +79,30 @@ export function startWorker(options: Omit<WorkerOptions, 'aws'>, ports: WorkerPo
     },
   };
 }
+
+type Logged = {
+  readonly log: Log;
+  readonly shards: ReturnType<typeof heldShards>;
+  readonly options: Pick<RunOptions, 'release' | 'memory' | 'socketBudget'>;
+};
+
+/** Runs a shard, logs when it is held and when it is left, and keeps its view meanwhile. */
+const loggedRuns =
+  ({ log, shards, options }: Logged): Host['runShard'] =>
+  async (ports, message, deadlineMs, runOptions) => {
+    const { shard, slot, kind } = message;
+    let view: (() => RunView) | undefined;
+    const onLoaded = (loaded: () => RunView) => {
+      view = loaded;
+      shards.loaded(shard, loaded);
+      const { token, targets, probes } = loaded();
+      log.info('shard held', { shard, slot, kind, token, targets, probes });
+    };
+    const end = await runReceived(ports, message, deadlineMs, { ...runOptions, ...options, onLoaded });
+    if (view) log.info('shard left', { shard, slot, kind, token: view().token, end });
+    if (view) shards.ended(shard, view, end);
+    return end;
+  };
 
 const forgetIntervalMs = 30_000;
 

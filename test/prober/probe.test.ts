@@ -41,7 +41,7 @@ describe('a prober error', () => {
   test('of the target’s making is tried three times and recorded as unhealthy', async () => {
     const { asked, event, conclusion } = await probed([erring('BODY')]);
     assert.equal(asked, 3);
-    assert.equal(event?.message, 'Readiness probe errored and resulted in unknown state: trouble');
+    assert.equal(event?.message, 'Readiness probe errored and resulted in unknown state: problem');
     assert.deepEqual(conclusion, { kind: 'error', error: 'problem', failureClass: 'BODY' });
   });
 

@@ -11,7 +11,7 @@ const script = new URL(
     import { parentPort } from 'node:worker_threads';
     parentPort.on('message', ({ seed, hours }) => {
       if (seed === 3) throw new Error('broken');
-      setTimeout(() => parentPort.postMessage({ seed, hours, violations: [], troubles: [] }), seed === 2 ? 100 : 1);
+      setTimeout(() => parentPort.postMessage({ seed, hours, violations: [], problems: [] }), seed === 2 ? 100 : 1);
     });`)}`,
 );
 
@@ -32,10 +32,10 @@ describe('threads of seeds', () => {
       assert.deepEqual(progress, [1, 2, 3, 4, 5]);
     });
 
-  test('a thread that dies is trouble of its seed alone', async () => {
+  test('a thread that dies is a problem of its seed alone', async () => {
     const outcomes: Outcome[] = [];
     await simulateAll(orders, { jobs: 1, script, onOutcome: (outcome) => void outcomes.push(outcome) });
-    const problem = outcomes.map((outcome) => violationLines(outcome).join().includes('broken'));
-    assert.deepEqual(problem, [false, false, true, false, false]);
+    const died = outcomes.map((outcome) => violationLines(outcome).join().includes('broken'));
+    assert.deepEqual(died, [false, false, true, false, false]);
   });
 });

@@ -35,7 +35,7 @@ export function simulatedApart(orders: readonly SeedOrder[]): readonly Promise<O
   return outcomes.map(({ promise }) => promise);
 }
 
-/** Resolves when all are done. A thread that dies is trouble of its seed, and the next seed has another thread. */
+/** Resolves when all are done. A thread that dies is a problem of its seed, and the next seed has another thread. */
 export async function simulateAll(orders: readonly SeedOrder[], threads: Threads): Promise<void> {
   const { script = new URL('./seed-thread.ts', import.meta.url) } = threads;
   const waiting = new Map<number, Outcome>();
