@@ -1,4 +1,4 @@
-/** What a step of a worker decided becomes durable, and only then is it in memory, published and logged. */
+/** Makes the decision of a worker's step durable. Only then is it kept in memory, published and logged. */
 import type { EventRecord, ProbeRecord } from '../../core/records.ts';
 import { publishedResult } from '../../core/shown.ts';
 import type { ProbeName } from '../../core/spec.ts';
@@ -10,13 +10,13 @@ import { isKeptQuiet, recordedBusEvent, resultChanged } from './probe-events.ts'
 import { trigger } from './probe-schedule.ts';
 import { committed, remember, restartCounters } from './probe-verdict.ts';
 
-/** What a commit needs of a holder. */
+/** The parts of a holder that a commit needs. */
 export type Committing = Pick<
   Holder,
   'run' | 'commits' | 'publisher' | 'targets' | 'schedule' | 'scheduleTarget' | 'reload'
 >;
 
-/** Returns false if nothing was written, or if the worker is no longer the one that is held: its cycle is over. */
+/** Returns false if the commit did not go through or the worker is no longer held. Its cycle is then over. */
 export async function commitStep(
   holder: Committing,
   held: HeldTarget,
@@ -43,7 +43,7 @@ export async function commitStep(
     return false;
   }
   remember(probe.verdict, memory);
-  // The spec changed while the commit was under way: what the old one counted says nothing about the new one.
+  // The spec changed during the commit. What was counted for the old spec says nothing about the new one.
   if (probe.spec.digest !== digest) restartCounters(probe.verdict);
   return true;
 }
@@ -82,7 +82,10 @@ export function triggerProbe({ schedule }: Pick<Holder, 'schedule'>, held: HeldT
   schedule(held, probe);
 }
 
-/** The target was read again while this commit was under way, perhaps before it was applied: its new holding may not know it. */
+/**
+ * If the target was read again during this commit, the read may have come before the write. The new entry in `targets`
+ * then lacks the committed record and has to be reloaded.
+ */
 export async function renewSuccessor(
   { targets, reload }: Pick<Holder, 'targets' | 'reload'>,
   held: HeldTarget,

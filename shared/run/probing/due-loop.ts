@@ -1,6 +1,6 @@
 /**
- * The loop of a run: one heap of what is due, one timer. A probe is in flight at most once; what its ticker holds meanwhile comes right
- * after. Targets are in the same heap: the holder is their timekeeper.
+ * The loop of a run: one heap of due entries and one timer. A probe is in flight at most once; a tick or trigger that
+ * its ticker holds meanwhile is served right after. Targets share the heap, because the holder is their timekeeper.
  */
 import type { Clock } from '../../lib/clock.ts';
 import { dueHeap } from '../../lib/heap.ts';
@@ -14,25 +14,25 @@ import { type TendLanes, tendLanes } from './lanes.ts';
 import { arm as armProbe } from './probe-schedule.ts';
 import { newSocketBudget, type Place, type SocketBudget } from './sockets.ts';
 
-/** The timer never sleeps longer, so that a wall clock that jumped is seen. */
+/** The timer never sleeps longer, so that a jump of the wall clock is noticed. */
 const timerMaxMs = 1_000;
-/** After a look at a target that failed. */
+/** A failed look at a target is repeated after this time. */
 const tendAgainMs = 2_000;
-/** Something that has been due for longer than this holds up the shard's observation. */
+/** While an entry has been due for longer than this, the shard's observation time does not advance. */
 const behindAfterMs = 1_000;
 
 type Entry =
   | { readonly kind: 'probe'; readonly held: HeldTarget; readonly probe: HeldProbe; readonly wake: number }
   | { readonly kind: 'target'; readonly held: HeldTarget; readonly wake: number };
 
-/** `again`: the cycle gave its place back while it waited for a commit and has still to probe, so it begins anew. */
+/** `again`: the cycle released its place to wait for a commit and still has to probe, so it starts over. */
 export type CycleEnd = 'over' | 'again';
 
 export type Steps = {
   readonly cycle: (held: HeldTarget, probe: HeldProbe, place: Place) => Promise<CycleEnd>;
-  /** Looks at targets of one bucket that are due. */
+  /** Looks at due targets of one bucket. */
   readonly tend: (due: readonly HeldTarget[]) => Promise<void>;
-  /** Wall time moved by so much against monotonic time: what was set by it is to be set anew. */
+  /** Wall time moved by this much against monotonic time. Every instant that was set by it has to be set again. */
   readonly jumped: (jumpMs: number) => void;
 };
 
@@ -41,20 +41,24 @@ export type Loop = {
   schedule(held: HeldTarget, probe: HeldProbe): void;
   scheduleTarget(held: HeldTarget, dueMs: number): void;
   inFlight(): number;
-  /** Something due has not begun for a while. Not meant: probes that wait for room, which are late each for itself. */
+  /**
+   * An entry has been due for a while and has not begun. Probes that wait for a socket do not count, since the lateness
+   * of each is reported separately.
+   */
   behind(): boolean;
   /** Nothing is under way and nothing is due. */
   isQuiet(): boolean;
-  /** Begins nothing more; resolves when nothing is in flight. */
+  /** Begins nothing more. Resolves when nothing is in flight. */
   stopped(): Promise<void>;
-  /** What is in flight is void and owed. */
+  /** Makes the probes in flight pending and their reports void. */
   abandon(): void;
-  /** By how much the wall time that the tickers are set by is ahead of monotonic time. */
+  /** How far the wall time that the tickers use is ahead of monotonic time. */
   wallOffsetMs(): number;
 };
 
 /**
- * `socketBudget`: of the process, if it holds several shards. `keptOffsetMs`: the `wallOffsetMs` of the loop whose tickers this one goes on with.
+ * `socketBudget`: the process's, if the process holds several shards. `keptOffsetMs`: the `wallOffsetMs` of the
+ * previous loop, if this one continues with its tickers.
  */
 export const startLoop = (run: Run, socketBudget: SocketBudget = newSocketBudget(), keptOffsetMs?: number): Loop =>
   new DueLoop(run, socketBudget, keptOffsetMs);
@@ -135,7 +139,10 @@ class DueLoop implements Loop {
     return this.#wallTime.offsetMs();
   }
 
-  /** A jump before the start is seen at the start: what was loaded before it is set by the old time. */
+  /**
+   * Looks for jumps only after the start. The first look finds an earlier jump too, because tickers loaded before that
+   * jump use the old time.
+   */
   #wallMs(): number {
     return this.#steps ? this.#wallTime.lookMs(this.#steps.jumped) : this.#run.ports.clock.nowMs();
   }
@@ -144,7 +151,7 @@ class DueLoop implements Loop {
     return this.#heap.peek()?.dueMs ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Begins what is due, one turn's worth. */
+  /** Begins due entries, as many as one turn of the event loop allows. */
   #ring(): void {
     const nowMs = this.#wallMs();
     const mayBegin = this.#probes.turn();
@@ -173,7 +180,7 @@ class DueLoop implements Loop {
     if (next && !this.#stopping && this.#steps) this.#alarm.set(next.dueMs);
   }
 
-  /** A failed look is repeated soon: no other process knows that something is open. */
+  /** Repeats a failed look soon, because no other process knows that something is open. */
   async #tend(due: readonly HeldTarget[]): Promise<void> {
     try {
       await this.#steps?.tend(due);
@@ -188,7 +195,7 @@ class DueLoop implements Loop {
 const isCurrent = (entry: Entry): boolean =>
   (entry.kind === 'probe' ? entry.probe.schedule.wake : entry.held.wake) === entry.wake;
 
-/** One timer for the earliest of all instants that it was set to. */
+/** One timer, which rings at the earliest instant that it was set to. */
 function alarmOf(clock: Clock, ring: () => void) {
   let atMs = Number.POSITIVE_INFINITY;
   let cancel: (() => void) | undefined;
@@ -211,7 +218,10 @@ function alarmOf(clock: Clock, ring: () => void) {
 
 type Work = ReturnType<typeof trackedWork>;
 
-/** What is under way. A panic inside one probe is logged and swallowed; the worker goes on (pkg/kubelet/prober/worker.go). */
+/**
+ * Tracks the work under way. As in kubelet, a panic inside one probe is logged and swallowed, and the worker continues
+ * (pkg/kubelet/prober/worker.go).
+ */
 function trackedWork(log: Log) {
   const working = new Set<Promise<void>>();
   return {

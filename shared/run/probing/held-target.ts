@@ -1,4 +1,7 @@
-/** What the holder of a shard keeps in memory of each target: its records as committed, its view of the pod, its workers. */
+/**
+ * What the holder of a shard keeps in memory for each target: its committed records, its view of the pod and its
+ * workers.
+ */
 
 import type { BusEvent } from '../../bus/events.ts';
 import { type Observed, observe } from '../../core/observed.ts';
@@ -20,17 +23,17 @@ import type { TargetAddress } from '../../store/keys.ts';
 import type { ProbeSchedule } from './probe-schedule.ts';
 import { type ProbeVerdict, withoutRun } from './probe-verdict.ts';
 
-/** The part of a held probe that its target's spec decides. Only workers.ts replaces it. */
+/** The part of a held probe that follows from its target's spec. Only workers.ts replaces it. */
 export type HeldSpec = {
   readonly container: PlacedContainer;
   readonly probe: Probe;
   readonly worker: WorkerSpec;
   readonly digest: string;
-  /** The probe has left the spec, or its target terminates: the next step ends the worker. */
+  /** The probe has left the spec, or its target is terminating. The next step ends the worker. */
   readonly stopping: boolean;
 };
 
-/** A worker: three parts, each written by one file. */
+/** A worker in three parts, each written by one file. */
 export type HeldProbe = {
   readonly name: ProbeName;
   readonly probeType: ProbeType;
@@ -40,10 +43,10 @@ export type HeldProbe = {
   readonly verdict: ProbeVerdict;
 };
 
-/** A commit that STATUS has not acked as far as is known. */
+/** A commit that, as far as this run knows, STATUS has not acked. */
 export type Unacked = {
   readonly version: number;
-  /** Absent: committed by another run, which may have ended before it told of it. */
+  /** Absent if another run made the commit. That run may have ended before it published the event. */
   readonly event?: BusEvent;
   readonly publishedAtMs: number;
 };
@@ -54,15 +57,16 @@ export type HeldTarget = {
   report: ReportRecord | undefined;
   hang: HangRecord | undefined;
   status: StatusRecord;
-  /** Every PROBE item of the uid, also those whose worker has ended. */
+  /** Every PROBE item of the uid, including those whose worker has ended. */
   readonly records: Map<ProbeName, ProbeRecord>;
   readonly probes: Map<ProbeName, HeldProbe>;
   readonly unacked: Map<ProbeName, Unacked>;
   observed: Observed;
-  /** When status-sync was last asked for, and which entry of the timer heap is the valid one. */
+  /** When a status-sync was last requested. */
   syncAskedAtMs: number;
+  /** The number of the valid entry in the timer heap. */
   wake: number;
-  /** No longer held: purged, or another incarnation took its name. */
+  /** No longer held: the target was purged, or one with another uid took its name. */
   gone: boolean;
 };
 
@@ -75,7 +79,7 @@ export function stateOf(held: Pick<HeldTarget, 'target' | 'report' | 'status' | 
   };
 }
 
-/** What a new holder does not know to have been told: its predecessor may have ended in between. */
+/** Commits that a new holder cannot know to be published: its predecessor may have ended before it published them. */
 export function unackedOf({ status, probes }: Pick<TargetState, 'status' | 'probes'>): HeldTarget['unacked'] {
   const open = Object.entries(probes).filter(([name, { version }]) => !isAcked(status, name, version));
   return new Map(
@@ -83,7 +87,7 @@ export function unackedOf({ status, probes }: Pick<TargetState, 'status' | 'prob
   );
 }
 
-/** Computes the view anew; returns the readiness workers whose container has started since, which probe at once. */
+/** Recomputes the view. Returns the readiness workers whose container has started since; they probe at once. */
 export function refreshView(held: HeldTarget): readonly ProbeName[] {
   const before = held.observed;
   held.observed = observe(stateOf(held));
@@ -126,14 +130,14 @@ export function workerSpecOf(target: TargetRecord, { container, probeType, probe
 }
 
 /**
- * The worker with which a new holder goes on: as its items have it; one that had ended begins anew. A checkpoint counts only for the same uid and streak; counters of
- * another spec do not.
+ * The worker with which a new holder continues, as stored in its items. A worker that had ended starts from scratch. A
+ * checkpoint counts only for the same uid and streak, and counters only for the same spec.
  */
 export function storedWorker(record: ProbeRecord, specDigest: string, checkpoint: CheckpointEntry | undefined): Worker {
   if (record.ended) return newWorker;
   const { containerID, lastResult, onHold } = record;
   const valid = checkpoint?.uid === record.uid && checkpoint.streak === record.streak;
-  // Within a streak the run only grows, and the item may be newer than the checkpoint.
+  // Within a streak the run length only grows. The item may be newer than the checkpoint, so the larger one counts.
   const resultRun = valid ? Math.max(checkpoint.resultRun, record.resultRun) : record.resultRun;
   const worker: Worker = { containerID, resultRun, onHold, ...(lastResult && { lastResult }) };
   return record.specDigest === specDigest ? worker : withoutRun(worker);

@@ -1,6 +1,6 @@
 /**
- * Probes that have hung the event loop. A watchdog knows such a probe by a name; its hangs are counted in the target's HANG item, and after
- * the second one it is not probed any more, until the spec changes.
+ * Probes that have hung the event loop. The watchdog knows such a probe by a name. The target's HANG item counts its
+ * hangs; after the second one the probe is in quarantine until the spec changes.
  */
 import type { HangRecord, TargetRecord } from '../../core/records.ts';
 import { probeName } from '../../core/spec.ts';
@@ -12,23 +12,23 @@ import { type WritePorts, writeKnown } from '../../table/write.ts';
 import type { Run } from '../run.ts';
 import type { HeldProbe, HeldTarget } from './held-target.ts';
 
-/** One hang may be anybody's: of two with the same probe the third is not waited for. */
+/** One hang may have another cause. After two during the same probe, a third is not risked. */
 const hangsMax = 2;
-/** Another process may write at the same time. */
+/** Attempts to write HANG. One may fail because another process writes it at the same time. */
 const attemptsMax = 5;
 
-/** The parts of a name in their order, each a line: none of them can contain a line break. */
+/** The parts of a name in order, one per line. None of them can contain a line break. */
 export const hungProbeParts = ['namespace', 'target', 'uid', 'generation', 'container', 'probeType'] as const;
 
-/** A change of the spec gives another name. */
+/** The name contains the generation, so a change of the spec gives another name. */
 export const hungProbeName = (
   { namespace, name, uid, generation }: TargetRecord,
   { spec, probeType }: HeldProbe,
 ): string => `${namespace}\n${name}\n${uid}\n${generation}\n${spec.container.spec.name}\n${probeType}`;
 
 /**
- * Counts one more hang of the probe, unless its target is gone. A text that is no name is ignored.
- * @throws StoreUnavailable when the store stayed out of reach.
+ * Counts one more hang of the probe, unless its target is gone. Ignores a text that is not a name.
+ * @throws StoreUnavailable if the store stays unreachable.
  */
 export async function rememberHang(ports: WritePorts, name: string, nowMs: number): Promise<void> {
   const [namespace = '', target = '', uid = '', generation, container, probeType] = name.split('\n');
@@ -46,7 +46,7 @@ export async function rememberHang(ports: WritePorts, name: string, nowMs: numbe
     const outcome = await writeKnown(ports, [
       { kind: 'check', key: targetKey(address), if: [sameUid] },
       { kind: 'put', item: encodeHang(address, record), if: [unchanged] },
-      // Whoever holds the target by now reads it again.
+      // Makes the current holder of the target read it again.
       changeCounted(address),
     ]);
     if (outcome.kind === 'written' || outcome.refusals.some(({ index }) => index === 0)) return;
@@ -71,7 +71,7 @@ function withHang(before: HangRecord | undefined, { uid, generation, probe, nowM
   return { uid, version: (before?.version ?? 0) + 1, generation, hungAtMs: nowMs, hangs };
 }
 
-/** Takes in what was read; a probe that is left alone from now on is logged. */
+/** Takes in a HANG item that was read, and logs the probes that are in quarantine from now on. */
 export function takeHang({ ports }: Run, held: HeldTarget, hang: HangRecord): void {
   if (hang.version <= (held.hang?.version ?? 0)) return;
   held.hang = hang;
@@ -82,14 +82,14 @@ export function takeHang({ ports }: Run, held: HeldTarget, hang: HangRecord): vo
 
 export type Quarantine = { readonly detail: string; readonly hungAtMs: number };
 
-/** Why this probe is not made any more; undefined: it is. */
+/** Why this probe is in quarantine; undefined if it is not. */
 export function quarantineOf(held: HeldTarget, { name }: Pick<HeldProbe, 'name'>): Quarantine | undefined {
   if (!held.hang) return undefined;
   const found = quarantinedIn(held).find(([probe]) => probe === name);
   return found && { detail: detailOf(found[1]), hungAtMs: held.hang.hungAtMs };
 }
 
-/** Of a target, as they are shown. */
+/** The quarantined probes of a target, as they are shown. */
 export const quarantinedProbes = (held: HeldTarget): readonly Poison[] =>
   quarantinedIn(held).map(([probe, hangs]) => ({
     key: hangKey(held.address),

@@ -1,4 +1,4 @@
-/** Probes of a run that are in flight, and those that are due and wait for a socket. A probe is in flight at most once. */
+/** The probes of a run that are in flight or due and waiting for a socket. A probe is in flight at most once. */
 import { descriptorsOf } from '../../core/socket-budget.ts';
 import type { Run } from '../run.ts';
 import type { Loop, Steps } from './due-loop.ts';
@@ -8,15 +8,16 @@ import type { Place, SocketBudget } from './sockets.ts';
 import { type WaitingLines, waitingLines } from './waiting-lines.ts';
 
 /**
- * Probes that begin in one turn of the event loop: after a restart hundreds are due at once, and while they begin the answers to those that
- * have begun are not read. They are counted, since most of what a beginning costs comes after the turn's own code, where no clock sees it.
+ * Probes that may begin in one turn of the event loop. After a restart hundreds are due at once, and while they begin,
+ * the process does not read the answers to those that have begun. The limit is a number of probes, not a duration,
+ * because most of the cost of beginning a probe arises after the code of the turn, where no clock measures it.
  */
 const beginsPerTurnMax = 8;
 
 type Probing = {
   readonly run: Run;
   readonly socketBudget: SocketBudget;
-  /** Follows what is under way, and swallows what it throws. */
+  /** Tracks the work until it ends, and swallows what it throws. */
   readonly track: (work: Promise<void>) => void;
   readonly cycle: Steps['cycle'];
   readonly schedule: Loop['schedule'];
@@ -38,7 +39,7 @@ export class ProbesInFlight {
     this.#lines = waitingLines(by.socketBudget);
   }
 
-  /** Starts the probe, or lets it wait for a socket. */
+  /** Starts the probe, or makes it wait for a socket. */
   begin(held: HeldTarget, probe: HeldProbe, nowMs: number): void {
     const { inFlight, backlogClass } = probe.schedule;
     if (inFlight) return;
@@ -52,7 +53,7 @@ export class ProbesInFlight {
     if (fitsBudget) this.#armLetIn();
   }
 
-  /** Whether one more probe may begin in this turn of the event loop. */
+  /** Returns a function that says whether one more probe may begin in this turn of the event loop. */
   turn(): () => boolean {
     const inFlightMax = this.#probing.size + beginsPerTurnMax;
     return () => this.#probing.size < inFlightMax;
@@ -71,7 +72,7 @@ export class ProbesInFlight {
     this.#cancelLetIn?.();
   }
 
-  /** Each probe in flight has to run again; its report is void. */
+  /** Each probe in flight has to run again, and its report is void. */
   abandon(): void {
     for (const probe of this.#probing) repeat(probe.schedule);
   }
@@ -93,21 +94,22 @@ export class ProbesInFlight {
     } finally {
       land(probe.schedule);
       this.#probing.delete(probe);
-      // Also after a cycle that threw: the worker goes on.
+      // Also after a cycle that threw, so that the worker continues.
       this.#by.schedule(held, probe);
       place.leave();
     }
   }
 
   /**
-   * Not at once, as one place is given back after the other: with as many probes in flight as there are places, each of them waits for all
-   * others in every turn of the event loop, and on a slow machine that alone takes longer than their time-outs.
+   * Does not fill each place as soon as it is released. Otherwise as many probes would be in flight as there are
+   * places, and each would wait for all others in every turn of the event loop. On a slow machine that alone takes
+   * longer than their time-outs.
    */
   #armLetIn(): void {
     if (!this.#lines.isEmpty()) this.#cancelLetIn ??= this.#by.run.ports.clock.setTimer(0, () => this.#letIn());
   }
 
-  /** Begins the probes for which there is a socket, one turn's worth. */
+  /** Begins waiting probes for which there is a socket, as many as one turn of the event loop allows. */
   #letIn(): void {
     this.#cancelLetIn = undefined;
     const mayBegin = this.turn();

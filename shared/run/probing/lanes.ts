@@ -1,32 +1,38 @@
 /**
- * Targets that are due to be looked at, however many at once: a few lanes take them, a bucket at a time. All at once they would fill the
- * sockets and the event loop that the heartbeat needs as well.
+ * Looks at due targets in a few lanes, however many are due. Each lane takes targets of one bucket at a time. All at
+ * once they would fill the sockets and the event loop, which the beat needs too.
  */
 import type { Bucket } from '../../store/keys.ts';
 import type { HeldTarget } from './held-target.ts';
 
-/** Looks under way at the same time: at a few ms a read, more than a thousand targets a second. */
+/** Looks under way at the same time. At a few ms a read, they serve more than a thousand targets a second. */
 const lanesMax = 8;
-/** Targets of one look: what is read of them is in memory at once. */
+/** Targets of one look. Everything that is read of them is in memory at once. */
 const groupMax = 100;
 
 export type TendLanes = {
-  /** The target is due. Nothing happens while it is being looked at: the end of a look says when the next one is due. */
+  /**
+   * Adds a due target. Does nothing while the target is being looked at, because the end of that look says when the
+   * next one is due.
+   */
   add(held: HeldTarget): void;
-  /** Begins what there are lanes for. To be called once all that is due has been added, so that targets of one bucket go together. */
+  /**
+   * Begins as many looks as there are free lanes. Call it once all due targets have been added, so that targets of one
+   * bucket share a look.
+   */
   begin(): void;
 };
 
 export type Tending = {
-  /** Of one bucket. */
+  /** Looks at targets of one bucket. */
   readonly tend: (group: readonly HeldTarget[]) => Promise<void>;
-  /** Follows what is under way, and swallows what it throws. */
+  /** Tracks the work until it ends, and swallows what it throws. */
   readonly track: (work: Promise<void>) => void;
   readonly isOver: () => boolean;
 };
 
 export function tendLanes({ tend, track, isOver }: Tending): TendLanes {
-  /** The bucket that has waited for the longest comes first. */
+  /** Due targets by bucket. The bucket that has waited longest comes first. */
   const waiting = new Map<Bucket, Set<HeldTarget>>();
   const tending = new Set<HeldTarget>();
   let busy = 0;
@@ -56,7 +62,7 @@ export function tendLanes({ tend, track, isOver }: Tending): TendLanes {
   };
 }
 
-/** What does not fit waits behind the other buckets. */
+/** Takes a group from the bucket that has waited longest. Targets that do not fit wait behind the other buckets. */
 function takeGroup(waiting: Map<Bucket, Set<HeldTarget>>): readonly HeldTarget[] | undefined {
   for (const [bucket, due] of waiting) {
     waiting.delete(bucket);

@@ -1,6 +1,6 @@
 /**
- * From what a step of a worker decided to what becomes durable: the record, the events that are written with it, and what stays in memory.
- * Pure.
+ * Turns the decision of a worker's step into the record that becomes durable, the events that are written with it, and
+ * what stays in memory. Pure.
  */
 import { type ProbeReport, reportOf } from '../../core/probe-report.ts';
 import type { EventRecord, ProbeRecord, ProbeUnknown } from '../../core/records.ts';
@@ -11,21 +11,21 @@ import type { HeldProbe, HeldSpec } from './held-target.ts';
 import { proberError, rationed, recordedEvent, transitionEvent } from './probe-events.ts';
 import type { Memory } from './probe-verdict.ts';
 
-/** Attempts kept behind a transition. */
+/** Attempts kept with a transition. */
 export const attemptsMax = 10;
 
 type Report = ProbeReport<TimedAttempt>;
 type Planned = Pick<HeldProbe, 'name' | 'probeType' | 'spec' | 'verdict'>;
 
 export type StepPlan = {
-  /** The record to commit; absent: nothing of it has to be durable. */
+  /** The record to commit. Absent if nothing in it has to be durable. */
   readonly after?: ProbeRecord;
-  /** To be written with the record, or alone. */
+  /** To be written with the record, or alone if there is none. */
   readonly events: readonly EventRecord[];
   readonly memory: Memory;
 };
 
-/** The plan of a gate (without a report) or of a verdict. */
+/** The plan for a gate (without a report) or for a verdict. */
 export function planStep(
   probe: Planned,
   step: Step,
@@ -43,8 +43,8 @@ type Planning = { readonly nowMs: number };
 type Erring = Planning & { readonly report: Report; readonly isStanding: boolean };
 
 /**
- * The plan of a prober error. It moves no counter. A denied dial at once, any other error once it stands, makes the shown result unknown
- * until the next verdict.
+ * The plan for a prober error. The error moves no counter, but makes the shown result unknown until the next verdict: a
+ * denied dial at once, any other error once it is the second in a row.
  */
 export function planProberError(probe: Planned, { report, isStanding, nowMs }: Erring): StepPlan {
   const { conclusion } = report;
@@ -62,14 +62,14 @@ export function planProberError(probe: Planned, { report, isStanding, nowMs }: E
   return committing(probe, { after, events, memory }, report.attempts);
 }
 
-/** The plan of a worker's end: its cached result goes; the item stays and says so. */
+/** The plan for a worker's end. Its cached result is removed; the item stays and is marked as ended. */
 export function planEnd(probe: Planned, nowMs: number, specDigest: string): StepPlan {
   const { record, worker, attempts, ration } = probe.verdict;
   const after = endedRecord(record, nowMs, specDigest);
   return committing(probe, { after, events: [], memory: { worker, attempts, ration } }, []);
 }
 
-/** The report of a probe in quarantine, which is not made. No prober knows of this error, so there is no self-check. */
+/** The report of a probe in quarantine, which is not made. The error comes from no prober and needs no self-check. */
 export function quarantineReport({ probeType, spec }: Planned, error: string, timeMs: number): Report {
   const { kind, spec: container } = spec.container;
   const attempt = { outcome: 'unknown', output: '', error, failureClass: 'PROBER' } as const;
@@ -77,7 +77,7 @@ export function quarantineReport({ probeType, spec }: Planned, error: string, ti
   return reportOf([{ ...attempt, timeMs, timings: { totalMs: 0 } }], reported);
 }
 
-/** A change of what is published has its transition in the history. */
+/** Each change of what is published is recorded as a transition in the event history. */
 function committing(
   probe: Planned,
   { after, events, memory }: Required<StepPlan>,
@@ -90,7 +90,10 @@ function committing(
 
 type Counted = Pick<Memory, 'attempts' | 'ration'>;
 
-/** A hold ends a run as another result does: the next container has its own events, and its own attempts behind them. */
+/**
+ * A hold ends a run of equal results, as a different result does: the next container gets separate events with separate
+ * attempts.
+ */
 function counting({ worker, attempts, ration }: Memory, next: Worker, report: Report): Counted {
   const sameRun = next.lastResult === worker.lastResult && worker.resultRun > 0;
   return {
@@ -99,7 +102,7 @@ function counting({ worker, attempts, ration }: Memory, next: Worker, report: Re
   };
 }
 
-/** What kubelet records of a report, if the ration allows it. */
+/** The event that kubelet records for a report, if the ration allows it. */
 function recorded(probe: Planned, { ration: before }: Counted, { event, attempts }: Report, nowMs: number) {
   if (!event) return { events: [], ration: undefined };
   const { isDue, count, ration } = rationed(before, event, nowMs);
@@ -107,8 +110,8 @@ function recorded(probe: Planned, { ration: before }: Counted, { event, attempts
 }
 
 /**
- * The record to commit, if something of it has to be durable. It carries the worker's state: a hold left behind by the old container would
- * keep the new one from ever being probed.
+ * The record to commit, if something in it has to be durable. It includes the worker's state: if it kept the hold of
+ * the old container, the new one would never be probed.
  */
 function changedRecord(
   { verdict: { record }, spec }: Planned,
@@ -123,7 +126,7 @@ function changedRecord(
   return mustCommit(record, after) ? after : undefined;
 }
 
-/** Output and class are those of the probe that gave the result: they stay until the result changes. */
+/** Output and class belong to the probe that gave the result, so they stay until the result changes. */
 function withReport(
   record: ProbeRecord,
   before: ProbeRecord,
@@ -138,8 +141,8 @@ function withReport(
 }
 
 /**
- * A record after one action on the results cache: kubelet's Set, whose version grows only when something changed. Of a new container the
- * ID is stored and no result: kubelet's initial value is not something that was seen (difference 22).
+ * The record after one action on the results cache. As with kubelet's Set, the version grows only if something changed.
+ * For a new container the ID is stored but no result: no probe has observed kubelet's initial value (difference 22).
  */
 export function withAction(record: ProbeRecord, action: CacheAction, nowMs: number): ProbeRecord {
   if (action.kind === 'remove') return record;
@@ -150,36 +153,39 @@ export function withAction(record: ProbeRecord, action: CacheAction, nowMs: numb
   return { ...withoutVerdict(known), containerID, result, version: record.version + 1, sinceMs: nowMs };
 }
 
-/** The record of a probe that cannot be made. Only another reason or class is a change: a message may differ with each try. */
+/**
+ * The record of a probe that cannot be made. Only another reason or class is a change, since the message may differ
+ * with each try.
+ */
 export function withUnknown(record: ProbeRecord, unknown: ProbeUnknown, nowMs: number): ProbeRecord {
   const { reason, failureClass } = record.unknown ?? {};
   if (reason === unknown.reason && failureClass === unknown.failureClass) return record;
   return { ...record, unknown, version: record.version + 1, sinceMs: nowMs };
 }
 
-/** What no probe gave (a new container, one that does not run) carries none of an earlier probe's output. */
+/** If no probe gave the state (a new container, one that does not run), the output of an earlier probe is removed. */
 function withoutVerdict({ result: _, failureClass: __, ...record }: ProbeRecord): ProbeRecord {
   return { ...record, output: '' };
 }
 
-/** The worker has ended: its cached result goes, and that is a change. */
+/** The record of an ended worker. The removal of its cached result is a change. */
 export function endedRecord(record: ProbeRecord, nowMs: number, specDigest: string): ProbeRecord {
   const { result: _, unknown: __, ...rest } = record;
   return { ...rest, ended: true, onHold: false, version: record.version + 1, sinceMs: nowMs, specDigest };
 }
 
-/** An ended worker begins anew. That there is one again changes what its container counts as, so it is a version of its own. */
+/** An ended worker starts from scratch. Its return changes how its container counts, so it is a new version. */
 export const renewed = (record: ProbeRecord, nowMs: number): ProbeRecord =>
   record.ended ? { ...record, ended: false, version: record.version + 1, sinceMs: nowMs } : record;
 
-/** The record with the worker's state; a new kind of result begins a new streak. Run lengths are saturated at their threshold. */
+/** The record with the worker's state. Another result begins a new streak. Run lengths are capped at the threshold. */
 export function withWorker(
   record: ProbeRecord,
   worker: Worker,
   spec: Pick<HeldSpec, 'worker' | 'digest'>,
 ): ProbeRecord {
   const { lastResult: _, ...rest } = record;
-  // A hold sets the run back to 0, so what was counted before it must not count again after a crash.
+  // A hold resets the run length to 0. Results counted before the hold must not count again after a crash.
   const broke = worker.lastResult !== record.lastResult || (worker.onHold && !record.onHold);
   return {
     ...rest,
@@ -196,7 +202,7 @@ export function saturatedRun(worker: Worker, spec: WorkerSpec): number {
   return Math.min(worker.resultRun, threshold);
 }
 
-/** What has to be durable before it counts: a result, a hold, the break of a streak. A longer run is not. */
+/** Whether a change has to be durable before it counts: a result, a hold, a streak break, but not a longer run. */
 export function mustCommit(before: ProbeRecord, after: ProbeRecord): boolean {
   return (
     after.version !== before.version ||
@@ -207,6 +213,6 @@ export function mustCommit(before: ProbeRecord, after: ProbeRecord): boolean {
   );
 }
 
-/** Of the same item: what grows with every commit that matters. */
+/** Compares two states of one item by the numbers that grow with every commit that matters. */
 export const isNewer = (one: ProbeRecord, other: ProbeRecord): boolean =>
   one.version > other.version || (one.version === other.version && one.streak > other.streak);

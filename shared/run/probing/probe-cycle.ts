@@ -1,6 +1,6 @@
 /**
- * One cycle of one worker: gate, probe, reduce, commit. It decides nothing: the gate and the thresholds are core's, and what they say
- * is durable before it counts.
+ * One cycle of one worker: gate, probe, reduce, commit. It decides nothing: the gate and the thresholds are in core,
+ * and their decisions are durable before they count.
  */
 import { dialledHost } from '../../core/handlers.ts';
 import { productEra } from '../../core/observed.ts';
@@ -23,15 +23,16 @@ import type { Place } from './sockets.ts';
 
 type Ending = Committing & Pick<Holder, 'reread'>;
 type Asking = Committing & Pick<Holder, 'self' | 'surgeLimit'>;
-/** What a cycle needs of a holder. */
+/** The parts of a holder that a cycle needs. */
 export type Cycling = Ending & Asking;
 
 /** A probe that is due, with its place in the socket budget. */
 export type Due = { readonly probe: HeldProbe; readonly place: Place };
 
 /**
- * Runs the cycle to its end; afterwards the worker is as committed. A run that ended meanwhile leaves everything as it was. The place is
- * given back before every commit: a commit that waits for the store must not keep other probes from running.
+ * Runs the cycle to its end. Afterwards the worker is as committed; if the run has ended meanwhile, nothing changes.
+ * The place is released before every commit, because a commit that waits for the store must not keep other probes from
+ * running.
  */
 export async function probeCycle(holder: Cycling, held: HeldTarget, { probe, place }: Due): Promise<CycleEnd> {
   if (probe.spec.stopping) return endWorker(holder, held, { probe, place, specDigest: noSpecDigest });
@@ -43,7 +44,7 @@ export async function probeCycle(holder: Cycling, held: HeldTarget, { probe, pla
   switch (gate.kind) {
     case 'skip':
       seen(verdict, holder.run.ports.clock.nowMs());
-      // A startup worker that has come back finds its container started; now that it is there, the container is not.
+      // A startup worker that has come back found its container started. Its return makes the container not started.
       return comesBack && gate.reason === 'Started' ? 'again' : 'over';
     case 'stop':
       return endWorker(holder, held, { probe, place, specDigest: probe.spec.digest });
@@ -56,8 +57,8 @@ export async function probeCycle(holder: Cycling, held: HeldTarget, { probe, pla
 }
 
 /**
- * Another process set the start by its own clock. A start in the future is counted from when this run first saw the container: the clock
- * that set it may have been ahead by a day.
+ * The time that the gate compares with the container's start, which another process set by another clock. That clock
+ * may have been a day ahead, so a start in the future counts from when this run first saw the container.
  */
 function gateTimeMs({ ports: { clock } }: Run, verdict: ProbeVerdict, { container }: PodView): number {
   const nowMs = clock.nowMs();
@@ -76,14 +77,14 @@ async function askProber(holder: Asking, held: HeldTarget, { probe, place }: Due
   const durationMs = clock.monotonicMs() - startedAt;
   classify(probe.schedule, durationMs, probe.spec.probe.timeoutSeconds * 1000);
   const report = await believed(holder.run, held, { probe, report: tried, watched }).finally(watched.done);
-  // The run's end has abandoned the probe: it is pending, and its report is void.
+  // When the run ends it abandons the probe: the probe is pending, and its report is void.
   if (holder.run.ended() || held.gone || probe.schedule.pending) return;
   const nowMs = clock.nowMs();
   metrics.observe(probe.labels, metricResult(report), durationMs / 1000);
   took(verdict, report, nowMs);
-  // What is void in doubt is published as the prober's error.
+  // A report that is void because the prober doubts itself is published as an error of the prober, not of this probe.
   const isStanding = report === tried && mayTrust(holder.self.health()) && isStandingError(verdict, report);
-  // A report of another spec says nothing about this one, whose counters have just begun.
+  // A report for the old spec says nothing about the new one, whose counters have just restarted.
   if (probe.spec.digest !== digest) return;
   const { conclusion } = report;
   if (conclusion.kind === 'error') {
@@ -95,7 +96,7 @@ async function askProber(holder: Asking, held: HeldTarget, { probe, place }: Due
   if (!isHeldBack(holder, held, { probe, step })) await applyStep(holder, held, { probe, place, step, report });
 }
 
-/** Asks the prober. Gives the place back, however that ends. */
+/** Asks the prober, and releases the place whether or not that succeeds. */
 function tryProbe({ ports }: Run, held: HeldTarget, { probe, place }: Due): Promise<ProbeReport<TimedAttempt>> {
   const { clock, probers, attribution } = ports;
   const { namespace, name, uid, spec } = held.target;
@@ -123,7 +124,7 @@ type Believing = {
   readonly watched: Watched;
 };
 
-/** The report, or a prober error where the prober itself may be at fault. */
+/** The report, or a prober error if the prober itself may be at fault. */
 function believed(
   { ports }: Run,
   held: HeldTarget,
@@ -131,7 +132,7 @@ function believed(
 ): Promise<ProbeReport<TimedAttempt>> {
   const { spec, verdict } = probe;
   const { worker, record } = verdict;
-  // A run below the threshold goes on with the next container, whose result is not failure yet.
+  // A run of failures below the threshold continues with the next container, whose result is not failure yet.
   const counts = worker.lastResult !== 'failure' || worker.resultRun < spec.worker.failureThreshold;
   const changes = counts || record.result !== 'failure' || worker.onHold;
   const confirms = record.result === 'success' && !worker.onHold;
@@ -143,8 +144,8 @@ function believed(
 type Turning = { readonly probe: HeldProbe; readonly step: Step };
 
 /**
- * Whether this failure would turn its target unhealthy while too many others turn. The target has been seen all the same; only its run of
- * failures stays one short of the threshold, so that the next probe asks again.
+ * Whether this failure would turn its target unhealthy while too many others turn. The target still counts as seen.
+ * Only its run of failures stays one short of the threshold, so that the next probe asks again.
  */
 function isHeldBack(
   { surgeLimit, targets }: Pick<Holder, 'surgeLimit' | 'targets'>,
@@ -159,7 +160,7 @@ function isHeldBack(
   return !surgeLimit.ask({ target: held.address.prefix, periodMs, targets: targets.size });
 }
 
-/** kubelet's words for the metric: a prober error is unknown, whatever the attempts said. */
+/** kubelet's words for the metric. A prober error is unknown, whatever the attempts gave. */
 function metricResult({ conclusion }: ProbeReport): 'successful' | 'failed' | 'unknown' {
   if (conclusion.kind === 'error') return 'unknown';
   return conclusion.result === 'success' ? 'successful' : 'failed';
@@ -167,7 +168,7 @@ function metricResult({ conclusion }: ProbeReport): 'successful' | 'failed' | 'u
 
 type Applied = Due & { readonly step: Step; readonly report?: ProbeReport<TimedAttempt> };
 
-/** Carries out what the gate or a verdict decided; false: the commit did not go through and the cycle is over. */
+/** Carries out the decision of the gate or of a verdict. Returns false if the commit failed; the cycle is then over. */
 export function applyStep(
   holder: Committing,
   held: HeldTarget,
@@ -178,7 +179,7 @@ export function applyStep(
   return commitPlan(holder, held, { probe, place, plan });
 }
 
-/** Gives the place back before a commit that others could wait for. */
+/** Releases the place before a commit, so that other probes do not wait for it. */
 function commitPlan(
   holder: Committing,
   held: HeldTarget,
@@ -188,7 +189,7 @@ function commitPlan(
   return commitStep(holder, held, { probe, plan });
 }
 
-/** A probe that has hung the prober is not made: it is a prober error. */
+/** A probe that has hung the prober twice is not made. It counts as a prober error. */
 async function leaveAlone(holder: Committing, held: HeldTarget, { probe, place }: Due): Promise<void> {
   const { clock, metrics } = holder.run.ports;
   const { detail = '', hungAtMs = 0 } = quarantineOf(held, probe) ?? {};
@@ -201,7 +202,7 @@ async function leaveAlone(holder: Committing, held: HeldTarget, { probe, place }
   await commitStep(holder, held, { probe, plan: planProberError(probe, { report, isStanding, nowMs }) });
 }
 
-/** Ends the worker: its cached result and its series go; the item stays and says so. */
+/** Ends the worker. Its cached result and its metric series are removed; the item stays and is marked as ended. */
 async function endWorker(
   holder: Ending,
   held: HeldTarget,
@@ -211,7 +212,7 @@ async function endWorker(
   if (!(await commitPlan(holder, held, { probe, place, plan }))) return 'over';
   held.probes.delete(probe.name);
   holder.run.ports.metrics.remove(probe.labels);
-  // While it ended its probe may have come back into the spec, or its container with another ID.
+  // Meanwhile the probe may have come back into the spec, or its container with another ID.
   await holder.reread([held]);
   return 'over';
 }

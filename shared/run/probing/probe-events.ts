@@ -1,4 +1,4 @@
-/** The events of a probe: what the history keeps, and what the bus carries. Pure. */
+/** The events of a probe: those in the event history and those on the bus. Pure. */
 import { type BusEvent, schemaVersion } from '../../bus/events.ts';
 import type { RecordedEvent } from '../../core/probe-report.ts';
 import type { EventRecord, ProbeRecord, TargetRecord } from '../../core/records.ts';
@@ -9,12 +9,15 @@ import type { TimedAttempt } from '../../prober/probe.ts';
 import type { HeldProbe } from './held-target.ts';
 import type { EventRation } from './probe-verdict.ts';
 
-/** Sorts by time; the rest makes a repetition write the same item. */
+/** IDs sort by time. The second part makes a repeated write hit the same item. */
 export const eventId = (timeMs: number, what: string): string => `${String(timeMs).padStart(14, '0')}#${what}`;
 
 const versionDigits = 10;
 
-/** The EVENT that was written together with the record's present version; it sorts after what kubelet recorded in the same moment. */
+/**
+ * The ID of the EVENT that was written with the record's current version. It sorts after kubelet's recorded events of
+ * the same moment.
+ */
 export const transitionId = ({ container, probeType, sinceMs, version }: ProbeRecord): string =>
   eventId(sinceMs, `${probeName(container, probeType)}#~${String(version).padStart(versionDigits, '0')}`);
 
@@ -55,14 +58,14 @@ function changeText(before: Published, after: Published): string {
 
 type Published = Pick<ProbeRecord, 'result' | 'unknown'>;
 
-/** The first thing that is known of a container's probe: there is nothing before it, and it is not the end of the worker. */
+/** The first result of a container's probe: none comes before it, and it is not the end of the worker. */
 export const isInitial = (before: Published, after: Published): boolean =>
   publishedResult(before) === undefined && publishedResult(after) !== undefined;
 
-/** kubelet's recorded events: the first of a run, then at most one in this time, with a count. */
+/** The ration of kubelet's recorded events: the first of a run, then at most one in this time, with a count. */
 export const eventIntervalMs = 300_000;
 
-/** Whether this event is due now, and what stays in memory of it. */
+/** Decides whether this event is due now, and what of it stays in memory. */
 export function rationed(
   before: EventRation | undefined,
   event: RecordedEvent,
@@ -106,8 +109,8 @@ export function recordedEvent({ probe, event, count, attempts, nowMs }: Recorded
 const proberErrorReason = 'ProberError';
 
 /**
- * A prober error that lasts: a missing secret, a name whose servers fail. It changes no result and is not on the bus (difference 4); the
- * event history says why the probe gives no verdict.
+ * The event of a prober error that lasts, such as a missing secret or a name whose servers fail. It changes no result
+ * and is not on the bus (difference 4), but the event history says why the probe gives no verdict.
  */
 export const isKeptQuiet = (event: EventRecord): boolean => event.reason === proberErrorReason;
 

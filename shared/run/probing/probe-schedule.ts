@@ -1,6 +1,6 @@
 /**
- * When a held probe runs: the part of `HeldProbe` that says it. Any code may read it; only the functions of this file write it. What
- * the ticker becomes is decided in core.
+ * The part of `HeldProbe` that says when the probe runs. Any code may read it; only the functions of this file write
+ * it. Core decides how the ticker changes.
  */
 import { type BacklogClass, backlogClassAfter } from '../../core/socket-budget.ts';
 import {
@@ -19,17 +19,17 @@ import {
 
 type State = {
   ticker: Ticker;
-  /** Which entry of the timer heap is the valid one. */
+  /** The number of the valid entry in the timer heap. */
   wake: number;
   inFlight: boolean;
-  /** How the probe behaved the last time it ran: decides which probe gets a socket when there are few. */
+  /** How the probe behaved when it last ran. Decides which probe gets a socket when there are too few. */
   backlogClass: BacklogClass;
   /**
-   * The probe could not run when it was due, or its last verdict is void. It runs as soon as it can, and its next tick keeps its
-   * distance.
+   * The probe could not run when it was due, or its last verdict is void. It runs as soon as possible, and the tick
+   * after that keeps its distance.
    */
   pending: boolean;
-  /** Manual triggers of TARGET that have been passed on. */
+  /** How many manual triggers of TARGET have been passed on. */
   requestsSeen: number;
 };
 
@@ -44,7 +44,7 @@ export const newSchedule = (ticker: Ticker, requestsSeen: number): ProbeSchedule
   requestsSeen,
 });
 
-/** Makes all earlier entries of the timer heap void. Returns when (wall time) the probe is due; Infinity: never. */
+/** Voids all earlier entries in the timer heap. Returns when (wall time) the probe is due; Infinity means never. */
 export function arm(schedule: ProbeSchedule, nowMs: number): number {
   const state: State = schedule;
   state.wake += 1;
@@ -52,7 +52,7 @@ export function arm(schedule: ProbeSchedule, nowMs: number): number {
   return dueMs(state.ticker, nowMs);
 }
 
-/** Takes the wake that is ready and puts the probe in flight; false: none is ready. */
+/** Takes the ready wake and puts the probe in flight. Returns false if none is ready. */
 export function begin(schedule: ProbeSchedule, nowMs: number, isTick: boolean): boolean {
   const state: State = schedule;
   const ticker = passTime(state.ticker, nowMs);
@@ -70,26 +70,26 @@ export function land(schedule: ProbeSchedule): void {
   state.inFlight = false;
 }
 
-/** The probe is due and there is no socket for it. */
+/** The probe is due, but there is no socket for it. */
 export function postpone(schedule: ProbeSchedule): void {
   const state: State = schedule;
   state.pending = true;
 }
 
-/** The probe has to run again: its cycle was abandoned, or gave its place back before it could probe. */
+/** The probe has to run again: its cycle was abandoned, or released its place before it could probe. */
 export function repeat(schedule: ProbeSchedule): void {
   const state: State = schedule;
   state.pending = true;
   state.ticker = holdTick(state.ticker);
 }
 
-/** A manual trigger, also while the probe is in flight. */
+/** Holds a manual trigger, which may come while the probe is in flight. */
 export function trigger(schedule: ProbeSchedule): void {
   const state: State = schedule;
   state.ticker = holdTrigger(state.ticker);
 }
 
-/** The period has changed, or a trigger has perhaps been served already. */
+/** Replaces the ticker: the period has changed, or a trigger may have been served already. */
 export function restart(schedule: ProbeSchedule, ticker: Ticker): void {
   const state: State = schedule;
   state.ticker = ticker;
@@ -100,25 +100,25 @@ export function seeRequests(schedule: ProbeSchedule, requests: number): void {
   state.requestsSeen = Math.max(state.requestsSeen, requests);
 }
 
-/** A probe that uses up its time holds its socket for long, so it gets the next one after all others. */
+/** A probe that uses up its time holds its socket for long, so it gets its next socket after all others. */
 export function classify(schedule: ProbeSchedule, durationMs: number, timeoutMs: number): void {
   const state: State = schedule;
   state.backlogClass = backlogClassAfter(durationMs, timeoutMs);
 }
 
-/** Wall time jumped: the ticker keeps its distance from now. */
+/** Wall time has jumped. The ticker keeps its distance from now. */
 export function shiftSchedule(schedule: ProbeSchedule, jumpMs: number, nowMs: number): void {
   const state: State = schedule;
   state.ticker = shiftTicker(state.ticker, jumpMs, nowMs);
 }
 
-/** Tick mode: the probe begins then (wall time); undefined: not in this slot. */
+/** Tick mode: plans the probe to begin at `beginMs` (wall time); undefined means not in this slot. */
 export function planAt(schedule: ProbeSchedule, beginMs: number | undefined): void {
   const state: State = schedule;
   state.ticker = beginMs === undefined ? rested(state.ticker) : plannedTicker(state.ticker, beginMs);
 }
 
-/** Tick mode: what the probe would begin with at once waits until the slot is planned. */
+/** Tick mode: a probe that would begin at once waits until the slot is planned. */
 export function holdBack(schedule: ProbeSchedule): void {
   const state: State = schedule;
   if (state.inFlight || !readyWakes(state.ticker).includes('tick')) return;
@@ -126,7 +126,7 @@ export function holdBack(schedule: ProbeSchedule): void {
   state.ticker = rested(state.ticker);
 }
 
-/** Tick mode: the next run begins with this probe, if it was planned and has not begun, or if `isVoid`. */
+/** Tick mode: the next run begins with this probe if it was planned and has not begun, or if `isVoid`. */
 export function carryOver(schedule: ProbeSchedule, isVoid: boolean): void {
   const state: State = schedule;
   const isLeft = dueMs(state.ticker, 0) !== Number.POSITIVE_INFINITY || isVoid;

@@ -1,6 +1,6 @@
 /**
- * What a held probe has found: the part of `HeldProbe` that says it. Any code may read it; only the functions of this file write it.
- * What a worker becomes is decided in core, and what of it has to be durable in plan-step.ts.
+ * The part of `HeldProbe` that says what the probe has found. Any code may read it; only the functions of this file
+ * write it. Core decides how the worker changes, and plan-step.ts what has to be durable.
  */
 import type { ProbeReport } from '../../core/probe-report.ts';
 import type { ProbeRecord } from '../../core/records.ts';
@@ -12,7 +12,7 @@ export type EventRation = { readonly reason: string; readonly recordedAtMs: numb
 
 /** What a step leaves in memory. */
 export type Memory = {
-  /** The record's worker state and what was counted since. */
+  /** The worker state of the record, with what has been counted since. */
   readonly worker: Worker;
   /** The attempts of the current run of equal results, oldest first. */
   readonly attempts: readonly TimedAttempt[];
@@ -20,15 +20,15 @@ export type Memory = {
 };
 
 type State = { -readonly [Key in keyof Memory]: Memory[Key] } & {
-  /** As last committed. */
+  /** The record as last committed. */
   record: ProbeRecord;
-  /** The last time the probe had a verdict, or nothing to probe. Wall time. */
+  /** When (wall time) the probe last had a verdict, or nothing to probe. */
   seenAtMs: number;
-  /** The last verdict is void: the prober itself was at fault. */
+  /** The last verdict is void, because the prober itself was at fault. */
   isVoid: boolean;
-  /** The last probe of a prober that was sure of itself was a prober error. */
+  /** The last probe that was made while the prober trusted itself was a prober error. */
   erred: boolean;
-  /** When (monotonic) this container was first seen running, where its start lies in the future. */
+  /** When (monotonic) this container was first seen running, if its start lies in the future. */
   runningSeen: { readonly containerID: string; readonly atMs: number } | undefined;
 };
 
@@ -57,24 +57,24 @@ export function remember(verdict: ProbeVerdict, { worker, attempts, ration }: Me
   state.ration = ration;
 }
 
-/** A changed spec: the counters start again. */
+/** The spec has changed, so the counters restart. */
 export function restartCounters(verdict: ProbeVerdict): void {
   const state: State = verdict;
   state.worker = withoutRun(verdict.worker);
 }
 
-/** The same worker with counters that start again. */
+/** The same worker with restarted counters. */
 export function withoutRun({ lastResult: _, ...worker }: Worker): Worker {
   return { ...worker, resultRun: 0 };
 }
 
-/** The probe has a verdict of now, or nothing to probe. */
+/** The probe has just had a verdict, or nothing to probe. */
 export function seen(verdict: ProbeVerdict, nowMs: number): void {
   const state: State = verdict;
   state.seenAtMs = nowMs;
 }
 
-/** Takes in whether the report says anything about the target. */
+/** Notes whether the report says anything about the target. */
 export function took(verdict: ProbeVerdict, report: ProbeReport, nowMs: number): void {
   const state: State = verdict;
   state.isVoid = isProberFault(report);
@@ -84,7 +84,7 @@ export function took(verdict: ProbeVerdict, report: ProbeReport, nowMs: number):
 const isProberFault = ({ conclusion }: ProbeReport): boolean =>
   conclusion.kind === 'error' && conclusion.failureClass === 'PROBER';
 
-/** Takes in the report of a prober that is sure of itself; whether it is the second prober error in a row. */
+/** Takes in a report while the prober trusts itself. Returns whether it is the second prober error in a row. */
 export function isStandingError(verdict: ProbeVerdict, report: ProbeReport): boolean {
   const state: State = verdict;
   const erredBefore = state.erred;
@@ -92,7 +92,7 @@ export function isStandingError(verdict: ProbeVerdict, report: ProbeReport): boo
   return erredBefore && state.erred;
 }
 
-/** The probe is in quarantine since then (wall time). */
+/** The probe has been in quarantine since `hungAtMs` (wall time). */
 export function leftAlone(verdict: ProbeVerdict, hungAtMs: number): void {
   const state: State = verdict;
   state.isVoid = true;
@@ -100,19 +100,19 @@ export function leftAlone(verdict: ProbeVerdict, hungAtMs: number): void {
   state.seenAtMs = Math.min(state.seenAtMs, hungAtMs);
 }
 
-/** The target was read again: a probe that was overdue before is overdue still. */
+/** The target was read again. A probe that was overdue before is still overdue. */
 export function keepSeen(verdict: ProbeVerdict, before: ProbeVerdict | undefined): void {
   const state: State = verdict;
   if (before) state.seenAtMs = Math.min(state.seenAtMs, before.seenAtMs);
 }
 
-/** Wall time jumped by so much. */
+/** Wall time has jumped by `jumpMs`. */
 export function shiftSeen(verdict: ProbeVerdict, jumpMs: number): void {
   const state: State = verdict;
   state.seenAtMs += jumpMs;
 }
 
-/** Since when (monotonic) this container has been seen running; from now, where it is another one than before. */
+/** Since when (monotonic) this container has been seen running: since now, if it is another one than before. */
 export function runningSince(verdict: ProbeVerdict, containerID: string, monotonicMs: number): number {
   const state: State = verdict;
   if (state.runningSeen?.containerID !== containerID) state.runningSeen = { containerID, atMs: monotonicMs };

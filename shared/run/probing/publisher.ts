@@ -1,11 +1,11 @@
-/** Events of a run on their way to the bus, in order, none left pending when the run returns. */
+/** Publishes the events of a run in order. None is still pending when the run returns. */
 import type { BusEvent, DetailType } from '../../bus/events.ts';
 import type { Run } from '../run.ts';
 
 export type Publisher = {
-  /** `settled`: for each of them, whether the bus took it; not called when the run is over before. */
+  /** Calls `settled` for each event with whether the bus took it, but not if the run ends before that. */
   publish(events: readonly BusEvent[], settled?: Settled): void;
-  /** Ends with what is under way, or when there has been time enough: a run has to be over when its invocation is. */
+  /** Resolves when nothing is under way, or soon after `drainMs`: a run has to end before its invocation does. */
   drained(): Promise<void>;
 };
 
@@ -13,10 +13,10 @@ type Settled = (isTaken: boolean) => void;
 
 type Waiting = { readonly event: BusEvent; readonly settled: Settled | undefined };
 
-/** What is not on the bus by then is published by whoever holds the shard next. */
+/** The next holder of the shard publishes what is not on the bus by then. */
 const drainMs = 5_000;
 
-/** Events beyond this are dropped, by what their loss costs. */
+/** If more events wait, some are dropped, first those whose loss costs least. */
 const waitingMax = 10_000;
 
 export function publisherOf(run: Run): Publisher {
@@ -31,7 +31,7 @@ export function publisherOf(run: Run): Publisher {
       while (waiting.length > 0) {
         batch = waiting;
         waiting = [];
-        // A fenced run tells nothing more; its successor publishes what is not acked.
+        // A fenced run publishes nothing more. Its successor publishes what is not acked.
         run.inForce();
         if (run.ended()?.kind === 'fenced' || run.ended()?.kind === 'doubt') return;
         const { failed, denied } = await bus.publish(
@@ -46,7 +46,7 @@ export function publisherOf(run: Run): Publisher {
       log.error('publishing failed', { cause });
       settle(batch, () => false);
     } finally {
-      // At once, not in a later microtask: what is published in between would find a pump that looks no more.
+      // At once, not in a later microtask: an event published in between would wait for a pump that has ended.
       pumping = undefined;
     }
   }
@@ -73,8 +73,9 @@ function settle(batch: readonly Waiting[], isTaken: (at: number) => boolean): vo
 }
 
 /**
- * What the loss of an event costs. The timekeeper publishes `repeated` events again until they are acked. A `recorded` one is published
- * once, but its EVENT item stays. Subscribers that miss a `doubt` believe every other event of the shard.
+ * What the loss of an event costs. The timekeeper publishes `repeated` events again until they are acked. A `recorded`
+ * one is published once, but its EVENT item stays. Subscribers that miss a `doubt` believe every other event of the
+ * shard.
  */
 const worth: { readonly [detailType in DetailType]: 'repeated' | 'recorded' | 'doubt' } = {
   'Probe Result Changed': 'repeated',
@@ -90,8 +91,8 @@ const worth: { readonly [detailType in DetailType]: 'repeated' | 'recorded' | 'd
 };
 
 /**
- * Adds one. Returns what goes for it where more than `waitingMax` would wait: the newest of what is repeated anyway, or else the newest that
- * is recorded, never a doubt.
+ * Adds one event. If more than `waitingMax` would then wait, removes and returns one: the newest `repeated` event or,
+ * if there is none, the newest `recorded` one, never a `doubt`.
  */
 function added(waiting: Waiting[], one: Waiting): Waiting | undefined {
   waiting.push(one);

@@ -1,30 +1,31 @@
 /**
- * The socket budget of a process, shared by all of its runs, because the limit of descriptors is the process's. A probe gets its place
- * before it begins and gives it back once its last socket has closed, so the places taken are the descriptors in use.
+ * The socket budget of a process. All its runs share it, because the limit of descriptors is per process. A probe takes
+ * its place before it begins and releases it once its last socket has closed, so the places taken are the descriptors
+ * in use.
  */
 import { type BacklogClass, descriptorsMax, fitsBudget, nothingTaken, type Taken } from '../../core/socket-budget.ts';
 import type { SocketPermit } from '../../net/net.ts';
 
 export type Place = SocketPermit & {
-  /** The probe opens no more sockets: its place is given back as soon as none is open. Idempotent. */
+  /** The probe opens no more sockets. Its place is released as soon as none is open. Idempotent. */
   leave(): void;
   hasLeft(): boolean;
 };
 
 export type SocketBudget = {
   hasFor(backlogClass: BacklogClass, descriptors: number): boolean;
-  /** To be asked for only where there is room. */
+  /** Call it only if `hasFor` returns true. */
   take(backlogClass: BacklogClass, descriptors: number): Place;
-  /** `letIn` is called whenever a place is given back, until the returned function is called. */
+  /** Calls `letIn` whenever a place is released, until the returned function is called. */
   onFree(letIn: () => void): () => void;
 };
 
-/** `max`: descriptors that its probes may hold together; fewer where the process has fewer. */
+/** `max`: descriptors that all probes together may hold, fewer if the process has fewer. */
 export function newSocketBudget(max: number = descriptorsMax): SocketBudget {
   let taken: Taken = nothingTaken;
   const waiting = new Set<() => void>();
 
-  /** The run that was asked first comes last the next time, or one with many probes would have it all. */
+  /** The run that was asked first comes last the next time. Otherwise one with many probes would take every place. */
   const letIn = () => {
     const [first] = waiting;
     for (const each of [...waiting]) if (waiting.has(each)) each();

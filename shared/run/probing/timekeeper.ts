@@ -1,6 +1,7 @@
 /**
- * The holder is the timekeeper of its targets: it asks status-sync to look when a back-off or a grace period ends, when STATUS is behind
- * or its outbox is not empty, and it publishes again what STATUS has not acked (kubelet's syncBatch). Until done, every 10 s.
+ * The holder is the timekeeper of its targets. It requests a status-sync when a back-off or a grace period ends, when
+ * STATUS is behind, or when its outbox is not empty. It publishes again what STATUS has not acked (kubelet's
+ * syncBatch). It repeats both every 10 s until they are done.
  */
 import { type BusEvent, syncRequested } from '../../bus/events.ts';
 import type { EventRecord, ProbeRecord } from '../../core/records.ts';
@@ -17,7 +18,8 @@ import { resultChanged, transitionId } from './probe-events.ts';
 type Tending = Pick<Holder, 'run' | 'publisher' | 'scheduleTarget' | 'reread'>;
 
 /**
- * Looks at targets of one bucket. Those with something open are read again first, so that nothing is asked for that is done already.
+ * Looks at targets of one bucket. Reads those with something open again first, so that it requests nothing that is
+ * already done.
  */
 export async function tendTargets(holder: Tending, due: readonly HeldTarget[]): Promise<void> {
   const open = due.filter((held) => isOpen(holder, held));
@@ -26,7 +28,7 @@ export async function tendTargets(holder: Tending, due: readonly HeldTarget[]): 
   for (const held of open) await tendOpen(holder, held);
 }
 
-/** Something of the target is open now; what is open later is looked at then. */
+/** Whether something of the target is open now. If something is open later, schedules a look for then. */
 function isOpen({ run, scheduleTarget }: Pick<Holder, 'run' | 'scheduleTarget'>, held: HeldTarget): boolean {
   const nowMs = run.ports.clock.nowMs();
   const openAtMs = openMs(held, nowMs);
@@ -47,7 +49,7 @@ async function tendOpen(holder: Omit<Tending, 'reread'>, held: HeldTarget): Prom
   if (next !== undefined) holder.scheduleTarget(held, next);
 }
 
-/** When something of this target has to be looked at; undefined: nothing is open. */
+/** When this target has to be looked at; undefined if nothing is open. */
 function openMs(held: HeldTarget, nowMs: number): number | undefined {
   const sync = nextSyncMs(held, nowMs);
   const instants = [
@@ -73,7 +75,7 @@ function askForSync({ publisher }: Pick<Holder, 'publisher'>, held: HeldTarget, 
 
 export const againIntervalMs = 10_000;
 
-/** Publishes again what this run, or one before it, committed and STATUS has not acked (kubelet's syncBatch). */
+/** Publishes again what this run or an earlier one committed and STATUS has not acked (kubelet's syncBatch). */
 export async function publishAgain(
   { run, publisher }: Pick<Holder, 'run' | 'publisher'>,
   held: HeldTarget,
@@ -82,14 +84,14 @@ export async function publishAgain(
   for (const [name, unacked] of [...held.unacked]) {
     if (nowMs - unacked.publishedAtMs < againIntervalMs) continue;
     const event = unacked.event ?? (await storedChange(run, held, name));
-    // What was committed meanwhile has been told with its own event.
+    // A change committed meanwhile has been published with a separate event.
     if (!event || held.unacked.get(name) !== unacked) continue;
     held.unacked.set(name, { ...unacked, event, publishedAtMs: nowMs });
     publisher.publish([event]);
   }
 }
 
-/** The event of a commit of another run, from the transition that was written with it. */
+/** The event of a commit that another run made, rebuilt from the transition that was written with it. */
 async function storedChange({ ports }: Run, held: HeldTarget, name: ProbeName): Promise<BusEvent | undefined> {
   const after = held.records.get(name);
   if (!after) return undefined;
@@ -100,7 +102,10 @@ async function storedChange({ ports }: Run, held: HeldTarget, name: ProbeName): 
   return resultChanged(held.target, { previousResult, after: asCommitted(after, transition) }, attempts);
 }
 
-/** The record as it was at its present version: since then another container may have been seen, which has no verdict yet. */
+/**
+ * The record as it was when its current version was written. Since then another container may have been seen, which has
+ * no verdict yet.
+ */
 function asCommitted(record: ProbeRecord, transition: EventRecord | undefined): ProbeRecord {
   if (!transition) return record;
   const { result, containerID = record.containerID } = transition;

@@ -6,13 +6,13 @@ import type { SocketBudget } from './sockets.ts';
 export type Waiting = { readonly held: HeldTarget; readonly probe: HeldProbe; readonly arrival: number };
 
 export type WaitingLines = {
-  /** A probe that waits already keeps its place. */
+  /** A probe that already waits keeps its position. */
   join(held: HeldTarget, probe: HeldProbe): void;
   leave(probe: HeldProbe): void;
   isEmpty(): boolean;
-  /** The probe that may begin next: the first of the best group for which there is a socket. */
+  /** The probe that may begin next: the first one of the best group for which there is a socket. */
   next(): Waiting | undefined;
-  /** Whether a probe that waits comes before one of these manners that is due only now. */
+  /** Whether a waiting probe comes before one of this backlog class that has only now become due. */
   hasBefore(backlogClass: BacklogClass): boolean;
 };
 
@@ -23,9 +23,9 @@ export function waitingLines(socketBudget: Pick<SocketBudget, 'hasFor'>): Waitin
     new: new Map(),
     hanging: new Map(),
   };
-  /** Almost always; it spares each probe that begins the search through the lines. */
+  /** True almost always. This spares each probe that begins a search through the lines. */
   const isEmpty = () => lines.steady.size + lines.new.size + lines.hanging.size === 0;
-  /** The first of a line that is still to be probed. */
+  /** The first entry of a line that still has to be probed. */
   const firstOf = (backlogClass: BacklogClass): Waiting | undefined => {
     for (const waiting of lines[backlogClass].values()) {
       if (!isGone(waiting)) return waiting;
@@ -62,7 +62,7 @@ export function waitingLines(socketBudget: Pick<SocketBudget, 'hasFor'>): Waitin
   };
 }
 
-/** Groups whose probes that wait come before one that is due only now. */
+/** Groups whose waiting probes come before a probe of this class that has only now become due. */
 const servedBefore = (backlogClass: BacklogClass): readonly (readonly BacklogClass[])[] =>
   servedInOrder.slice(0, servedInOrder.findIndex((group) => group.includes(backlogClass)) + 1);
 

@@ -1,6 +1,6 @@
 /**
- * Which workers the holder runs: kubelet's AddPod, StopLivenessAndStartup and RemovePod, as one comparison of a target's items with
- * what is held. An existing worker never stops the others from being added.
+ * Which workers the holder runs: kubelet's AddPod, StopLivenessAndStartup and RemovePod, as one comparison of a
+ * target's items with what is held. An existing worker never stops the others from being added.
  */
 import { createHash } from 'node:crypto';
 import type { ProbeRecord, TargetRecord } from '../../core/records.ts';
@@ -39,11 +39,11 @@ import { newVerdict, restartCounters } from './probe-verdict.ts';
 
 export type Checkpoints = CheckpointRecord['entries'];
 
-/** What the reconciliation of workers needs of a holder. */
+/** The parts of a holder that worker reconciliation needs. */
 export type Reconciling = Pick<Holder, 'run' | 'targets' | 'takenOver' | 'schedule' | 'scheduleTarget'>;
 type Starting = Pick<Holder, 'run' | 'takenOver'>;
 
-/** Takes in what was read of a target: holds it if it is new, else brings what is held up to date. */
+/** Takes in what was read of a target: holds a new target, or brings the held one up to date. */
 export function adoptTarget(holder: Reconciling, read: ReadTarget, checkpoints: Checkpoints): HeldTarget {
   const known = holder.targets.get(read.address.prefix);
   if (known && known.target.uid !== read.target.uid) dropTarget(holder, known);
@@ -52,7 +52,7 @@ export function adoptTarget(holder: Reconciling, read: ReadTarget, checkpoints: 
   if (read.hang) takeHang(holder.run, held, read.hang);
   for (const [name, record] of Object.entries(read.probes)) {
     const kept = held.records.get(name);
-    // Of an item that is held this process is the only writer: what it has in memory is what it last wrote, ends of workers included.
+    // This process is the only writer of a held item, so memory has what it last wrote, including ends of workers.
     if (!held.probes.has(name) && !(kept && isNewer(kept, record))) held.records.set(name, record);
   }
   for (const name of refreshView(held)) triggerProbe(holder, held, name);
@@ -61,14 +61,14 @@ export function adoptTarget(holder: Reconciling, read: ReadTarget, checkpoints: 
   return held;
 }
 
-/** Two reads may come back in another order than they were made. */
+/** Two reads may return in another order than they were started. */
 function takeNewer(held: HeldTarget, read: ReadTarget): void {
   if (read.target.resourceVersion >= held.target.resourceVersion) held.target = read.target;
   if ((read.report?.version ?? 0) >= (held.report?.version ?? 0)) held.report = read.report;
   if (read.status.version >= held.status.version) held.status = read.status;
 }
 
-/** The uid is gone: nothing of it is probed, written or told any more. */
+/** The uid is gone, so nothing more is probed, written or published for it. */
 export function dropTarget({ run, targets }: Pick<Holder, 'run' | 'targets'>, held: HeldTarget): void {
   held.gone = true;
   if (targets.get(held.address.prefix) === held) targets.delete(held.address.prefix);
@@ -107,7 +107,7 @@ function reconcileWorkers(holder: Reconciling, held: HeldTarget, checkpoints: Ch
   }
 }
 
-/** A terminating target loses the liveness and startup workers of its regular containers; sidecars' end by themselves (rule 6). */
+/** Termination stops the liveness and startup workers of regular containers. Those of sidecars end by rule 6. */
 function wantedProbes(held: HeldTarget): readonly SpecProbe[] {
   const terminating = held.target.deletionTimestampMs !== undefined;
   return specProbes(held.target.spec).filter(
@@ -117,7 +117,7 @@ function wantedProbes(held: HeldTarget): readonly SpecProbe[] {
 
 type Updating = { readonly probe: HeldProbe; readonly entry: SpecProbe };
 
-/** A changed spec: the counters restart, the cached result stays until a new threshold is met (difference 3). */
+/** A changed spec restarts the counters. The cached result stays until a new threshold is met (difference 3). */
 function updateWorker({ run }: Pick<Holder, 'run'>, held: HeldTarget, { probe, entry }: Updating): void {
   const before = probe.spec;
   const spec = heldSpecOf(held.target, entry);
@@ -149,8 +149,8 @@ function startWorker(holder: Starting, held: HeldTarget, entry: SpecProbe, check
 }
 
 /**
- * kubelet's AddPod on each sync: an ended worker comes back while its container runs, or with another spec; never while its target
- * terminates or is done.
+ * kubelet's AddPod on each sync: an ended worker comes back while its container runs or if its spec has changed, but
+ * never while its target terminates or after it has finished.
  */
 function revives(held: HeldTarget, entry: SpecProbe, record: ProbeRecord): boolean {
   const { phase } = held.observed;
@@ -197,7 +197,7 @@ type First = {
 };
 
 function firstTicker({ record, pending, phased, nowMs, unheldSinceMs, isTick }: First): Ticker {
-  // A worker that comes back starts anew, and kubelet's first probe comes at once.
+  // A worker that comes back starts from scratch, and kubelet's first probe comes at once.
   const isNew = record.version === 0 && record.lastResult === undefined;
   if (isNew || record.ended) return newTargetTicker(nowMs, phased);
   if (isTick && !pending) return restTicker(loadedTicker(nowMs, phased));
@@ -216,7 +216,7 @@ function passOnRequests(
   if (!probe) return;
   const requests = held.target.probeRequests[name] ?? 0;
   if (requests > probe.schedule.requestsSeen) {
-    // The previous holder may have passed it on already: the probe is pending, and keeps its phase.
+    // The previous holder may have passed this trigger on already, so the probe is pending and keeps its phase.
     if (since === 'loaded' && !probe.schedule.ticker.resting) {
       const phased = phasedOf(held.target, name, probe.spec.probe.periodSeconds);
       restart(probe.schedule, pendingTicker(run.ports.clock.nowMs(), phased));
@@ -238,7 +238,7 @@ function stopWorker(
     triggerProbe(holder, held, name);
     return;
   }
-  // Its spec left while nobody held the shard: a worker that only ends.
+  // The probe left the spec while the shard had no holder. This worker only ends.
   if (record) endForgotten(holder, held, { name, record });
 }
 
@@ -262,15 +262,15 @@ function endForgotten(
   triggerProbe(holder, held, name);
 }
 
-/** Where in its period a probe has its instants. */
+/** Where in its period the instants of a probe lie. */
 export const phasedOf = ({ namespace, name }: TargetRecord, probe: ProbeName, periodSeconds: number): Phased =>
   phaseOf(hash32(`${namespace}/${name}#${probe}`), periodSeconds * 1000);
 
-/** Of another incarnation's requests nothing has been passed on: an entry counts for its uid alone. */
+/** A checkpoint entry counts only for its uid: requests of another uid have not been passed on. */
 const requestsSeen = (checkpoint: Checkpoints[string] | undefined, uid: string): number =>
   checkpoint?.uid === uid ? (checkpoint.requestsSeen ?? 0) : 0;
 
-/** What is to be remembered of a target that is read anew: its manual triggers, so that none fires twice. No run length counts. */
+/** What to remember of a reloaded target: its manual triggers, so that none fires twice. No run length counts. */
 export function requestsPassedOn({ address, target, probes }: HeldTarget): Checkpoints {
   const entries = [...probes.values()].map((probe) => {
     const entry = { uid: target.uid, streak: noStreak, resultRun: 0, requestsSeen: probe.schedule.requestsSeen };
@@ -279,12 +279,12 @@ export function requestsPassedOn({ address, target, probes }: HeldTarget): Check
   return Object.fromEntries(entries);
 }
 
-/** No item has it. */
+/** No item has this streak. */
 const noStreak = -1;
 
 const digestDigits = 16;
 
-/** Digest of a probe's spec, the same however a store ordered its attributes. */
+/** Digest of a probe's spec. It does not depend on the order in which a store returns the attributes. */
 function digestOf({ probe }: SpecProbe): string {
   return createHash('sha256').update(sortedJson(probe)).digest('hex').slice(0, digestDigits);
 }
