@@ -1,6 +1,6 @@
 /**
- * The beat of a run: every 5 s RUN says that the shard is held and how far its probes are, on condition of the run's token. A lost
- * token, a refused lease or 12 s without a successful beat ends the run: whoever is in doubt stops.
+ * The beat of a run: every 5 s it writes to RUN that the shard is held and how current its probes are, conditional on
+ * the run's token. A lost token, a refused lease or 12 s without a successful beat ends the run: a run in doubt stops.
  */
 
 import { lastBeat } from '../core/beat.ts';
@@ -19,7 +19,7 @@ import type { Run } from './run.ts';
 import { doubtPublisher } from './self-check/events.ts';
 
 export const beatIntervalMs = 5_000;
-/** After a beat that failed. */
+/** Pause after a failed beat. */
 const retryMs = 500;
 export const visibilityMs = 15_000;
 
@@ -27,9 +27,9 @@ export type BeatState = {
   /** When the loop last had no due probe left, ms since the epoch. */
   readonly observedAtMs: number;
   readonly behind: Behind;
-  /** How many probes have not been done for so long that their results are not shown any more. */
+  /** How many probes are late: their results are no longer shown. */
   readonly late: number;
-  /** What subscribers were last told. */
+  /** Whether the state last published to subscribers is degraded. */
   readonly degradedTold: boolean;
   /** Set while the prober doubts itself. */
   readonly doubt?: Doubt;
@@ -39,20 +39,29 @@ export type Doubt = { readonly reason: string; readonly sinceMs: number };
 
 export type Beats = {
   readonly observe: () => BeatState;
-  /** This has been written. */
+  /** Called after a beat with this state has been written. */
   readonly written: (state: BeatState) => Promise<void>;
 };
 
 export type Heartbeat = {
-  /** Beats until the run ends, or has written its last beat. A beat that failed is tried again soon: two in a row may not cost the lease. */
+  /**
+   * Beats until the run ends or writes its last beat. A failed beat is retried soon, so that two failures in a row do
+   * not cost the lease.
+   */
   keep(): Promise<void>;
-  /** The last beat, which no other follows: its number says that the run has ended in order. `doneSlot`: that its slot is done. */
+  /**
+   * Writes the last beat, which no other follows. Its number says that the run has ended in order. `doneSlot`: the
+   * run's slot is done.
+   */
   last(more: Done): Promise<void>;
 };
 
 type Done = { readonly doneSlot?: number };
 
-/** The beats of this run. A beat that store or queue did not take is tried again; `last` throws StoreUnavailable, and the run ends in doubt. */
+/**
+ * The beats of this run. A beat that the store or the queue did not accept is retried. `last` throws StoreUnavailable,
+ * and the run then ends in doubt.
+ */
 export function heartbeat(run: Run, { observe, written }: Beats): Heartbeat {
   const { clock } = run.ports;
   const lookForLeave = layoutFollower(run, beatIntervalMs);
@@ -89,7 +98,7 @@ export function heartbeat(run: Run, { observe, written }: Beats): Heartbeat {
   return { keep, last };
 }
 
-/** true: the lease and the token are still the run's. false: they are not, or it is not known. */
+/** Returns true if the run still has its lease and its token, false if it does not or if that is unknown. */
 async function beatOnce(run: Run, beat: number, state: BeatState): Promise<boolean> {
   try {
     if (!(await run.ports.lease.extend(visibilityMs))) run.end({ kind: 'doubt', reason: 'the lease was refused' });
@@ -105,8 +114,8 @@ async function beatOnce(run: Run, beat: number, state: BeatState): Promise<boole
 }
 
 /**
- * `fenced`: another token stands in RUN. `unknown`: the write is in doubt, or lost a conflict. It confirms nothing, so it is repeated,
- * and the run's self-fence keeps counting from the last beat that was written.
+ * `fenced`: RUN has another token. `unknown`: the write is in doubt, or lost a conflict. It confirms nothing, so it is
+ * repeated, and the run's self-fence keeps counting from the last beat that was written.
  */
 export type Beaten = 'written' | 'fenced' | 'unknown';
 
@@ -134,12 +143,13 @@ export async function writeBeat(run: Run, beat: number, state: BeatState, more: 
   return isFenced ? 'fenced' : 'unknown';
 }
 
-/**
- * `observedAtMs` stands still while a due probe has not begun, and while the prober doubts itself, since its probes are void then. Probes
- * that have not been done for long are named with the time when they were. Until the shard is loaded both are as the run before left them.
- */
 type Beating = Pick<Holder, 'run' | 'publisher' | 'self' | 'targets' | 'takenOver' | 'publishSurge'>;
 
+/**
+ * `observedAtMs` does not advance while a due probe has not begun, nor while the prober doubts itself, because its
+ * probes are void then. Probes that have not been done for long are named with the time when they were last done. Until
+ * the shard is loaded, both values are those that the previous run left.
+ */
 export function beatsOf(holder: Beating, loop: Loop, inherited: Inherited): Beats {
   const { clock } = holder.run.ports;
   const tick = holder.run.message.mode === 'tick';

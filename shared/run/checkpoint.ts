@@ -1,6 +1,7 @@
 /**
- * Run lengths below their threshold are the only thing a crash may lose. Once a minute, and at the end of a run, those that differ from
- * what their PROBE item holds are written to the CHECKPOINT items of their bucket; an entry counts only for the same uid and streak.
+ * Run lengths below their threshold are the only state that a crash may lose. Once a minute, and at the end of a run,
+ * those that differ from their PROBE item are written to the CHECKPOINT items of their bucket. An entry counts only for
+ * the same uid and streak.
  */
 
 import { isPendingAtHandover } from '../core/ticker.ts';
@@ -22,8 +23,8 @@ import type { Run } from './run.ts';
 export const checkpointIntervalMs = 60_000;
 
 /**
- * What of these targets a reader could not know from their PROBE items. `endsAtMs` (wall time): the run ends then, so what is off its phase
- * is owed too.
+ * Returns, by bucket, what a reader cannot know from the PROBE items of these targets. `endsAtMs`: wall time at which
+ * the run ends; if it is given, probes off their phase may be pending too.
  */
 export function checkpointEntries(
   targets: Iterable<HeldTarget>,
@@ -56,12 +57,13 @@ export function checkpointEntries(
   return buckets;
 }
 
-/** The text of each bucket's CHECKPOINT items as they stand in the store. */
+/** The text of each bucket's CHECKPOINT items, as stored. */
 export type WrittenCheckpoints = Map<Bucket, readonly string[]>;
 
 /**
- * Writes the items whose entries differ from what `written` says stands there, and brings `written` up to date. One that cannot be stored is
- * logged and left: it costs run lengths, as a crash would, and is no reason to end a run that beats.
+ * Writes the items whose entries differ from `written`, which mirrors the store, and updates `written`. An item that
+ * cannot be stored is logged and skipped: this costs run lengths, as a crash would, and is no reason to end a run that
+ * beats.
  * @throws StoreUnavailable
  */
 export async function writeCheckpoints(
@@ -69,7 +71,7 @@ export async function writeCheckpoints(
   entries: ReadonlyMap<Bucket, CheckpointEntries>,
   written: WrittenCheckpoints,
 ): Promise<void> {
-  // A bucket whose last target has left has no entries any more, and its old ones go.
+  // A bucket whose last target has left has no entries, so its stored entries are cleared.
   for (const bucket of new Set([...written.keys(), ...entries.keys()])) {
     const parts = checkpointParts(entries.get(bucket) ?? {});
     const texts = [...(written.get(bucket) ?? [])];
@@ -103,15 +105,15 @@ async function isWritten(run: Run, item: Item, bucket: Bucket): Promise<boolean>
 
 export type CheckpointEntries = CheckpointRecord['entries'];
 
-/** Of the entries of one item: what is left is for its key and for what a later release may add to it. */
+/** Limit for the entries of one item. The rest is for its key and for attributes that a later release may add. */
 const entriesBytesMax = (itemBytesMax * 3) / 4;
 
-/** In the order of their keys, so that entries that stay keep their item as far as possible. */
+/** Splits the entries in the order of their keys, so that remaining entries stay in their item as far as possible. */
 export function checkpointParts(entries: CheckpointEntries): readonly CheckpointEntries[] {
   const parts: Record<string, CheckpointEntry>[] = [];
   let leftBytes = 0;
   for (const [sk, entry] of Object.entries(entries).toSorted(byKey)) {
-    // One more for the element: see itemBytes.
+    // One byte more for the element of the map: see itemBytes.
     const bytes = itemBytes({ [sk]: entry }) + 1;
     if (parts.length === 0 || bytes > leftBytes) {
       parts.push({});
@@ -129,13 +131,13 @@ const byKey = ([one]: readonly [string, unknown], [other]: readonly [string, unk
 
 export type StoredCheckpoint = {
   readonly entries: CheckpointEntries;
-  /** The text of each item's entries, by its number. */
+  /** The text of each item's entries, indexed by the item's number. */
   readonly written: readonly string[];
 };
 
 /**
- * The checkpoint of the bucket whose items these are. An item that cannot be read costs run lengths, as a crash would: later detection,
- * never a false trip.
+ * Decodes the CHECKPOINT items of one bucket. An unreadable item costs run lengths, as a crash would: a threshold may
+ * be met later, but never wrongly.
  */
 export function storedCheckpoint(items: readonly Item[]): StoredCheckpoint {
   const entries: Record<string, CheckpointEntry> = {};
@@ -152,23 +154,29 @@ export function storedCheckpoint(items: readonly Item[]): StoredCheckpoint {
   return { entries, written };
 }
 
-/** A run that ended between two items may have left an entry in both. Within a streak the run only grows. */
+/**
+ * A run that ended between the writes of two items may have left an entry in both. Within a streak the run length only
+ * grows, so the greater one is newer.
+ */
 function later(known: CheckpointEntry | undefined, entry: CheckpointEntry): CheckpointEntry {
   if (known === undefined || known.uid !== entry.uid || known.streak < entry.streak) return entry;
   return known.streak === entry.streak && known.resultRun < entry.resultRun ? entry : known;
 }
 
-/** The checkpoints of this holder, of what it has loaded. A store out of reach is logged and costs run lengths only. */
+/**
+ * Writes the checkpoints of the targets that this holder has loaded. An unreachable store is logged and costs only run
+ * lengths.
+ */
 export function checkpointer(holder: Pick<Holder, 'run' | 'targets'>, loader: Loader) {
   const { run } = holder;
-  /** One write after the other: of two at a time the older one might reach the store last. */
+  /** Writes are sequential: of two concurrent ones, the older might reach the store last. */
   let written: Promise<void> = Promise.resolve();
   let isOver = false;
   const write = async (endsAtMs?: number) => {
     try {
       await writeCheckpoints(run, checkpointEntries(holder.targets.values(), endsAtMs), loader.loaded().written);
     } catch (error) {
-      // What is not written costs run lengths, as a crash would: no reason to end a run that beats.
+      // A missing checkpoint costs run lengths, as a crash would. It is no reason to end a run that beats.
       if (!(error instanceof StoreUnavailable)) throw error;
       run.ports.log.warn('checkpoints not written', { shard: run.message.shard, cause: error });
     }
@@ -181,7 +189,10 @@ export function checkpointer(holder: Pick<Holder, 'run' | 'targets'>, loader: Lo
       await written;
     }
   };
-  /** `endsAtMs`: see `checkpointEntries`. Only this one says what the next run owes, so none follows it. */
+  /**
+   * `endsAtMs`: see `checkpointEntries`. Only this checkpoint names every probe that is pending for the next run, so no
+   * other follows it.
+   */
   const writeLast = async (endsAtMs?: number) => {
     isOver = true;
     await written;

@@ -1,6 +1,7 @@
 /**
- * Who may commit: a run takes one token from LAYOUT, then sets RUN and the EPOCH of each of its buckets to it wherever a lower one
- * stands. Every later write of the run is conditional on that token, so whatever happens only the highest token can commit.
+ * Decides who may commit. A run takes a token from LAYOUT, then writes it to RUN and to the EPOCH of each of its
+ * buckets, wherever a lower token stands. Every later write of the run is conditional on that token, so only the
+ * highest token can ever commit.
  */
 
 import type { ShardMessage } from '../queue/queue.ts';
@@ -17,12 +18,12 @@ import type { Run } from './run.ts';
 /** Buckets whose EPOCH is set in one transaction. */
 const bucketsPerWrite = 25;
 
-/** A fresh token, greater than any before it, and the version of the layout that it was taken from. */
+/** A new token, greater than any before it, and the version of the layout that it was taken from. */
 export type Taken = Pick<Run, 'token' | 'layoutVersion'>;
 
 /**
- * undefined: the shard's generation has moved on (or there is no such shard).
- * @throws StoreUnavailable also when nobody knows which token was taken, if any.
+ * Returns undefined if the shard has another generation by now or does not exist.
+ * @throws StoreUnavailable also if it is unknown whether a token was taken, and which one.
  */
 export async function takeToken(ports: Ports, message: ShardMessage): Promise<Taken | undefined> {
   const outcome = await writeKnown(fencedPorts(ports), [
@@ -37,22 +38,23 @@ export async function takeToken(ports: Ports, message: ShardMessage): Promise<Ta
   return typeof item?.token === 'number' ? { token: item.token, layoutVersion: Number(item.version ?? 0) } : undefined;
 }
 
-/** `warm`: nobody has held the shard since this process did, so what it remembers of it is what is stored. */
+/** `warm`: no other run has held the shard since this process did, so its memory of the shard matches the store. */
 export type Claimed =
   | { readonly kind: 'warm'; readonly inherited: Inherited; readonly before: RunRecord | undefined }
   | {
       readonly kind: 'cold';
       readonly inherited: Inherited;
-      /** RUN as it was, if it was of this generation. */
+      /** RUN before the claim, if it was of this generation. */
       readonly before: RunRecord | undefined;
-      /** Since then (wall time) nobody may have probed the shard. */
+      /** Wall time since which the shard may have gone unprobed. */
       readonly unheldSinceMs: number;
     }
   | { readonly kind: 'refused' };
 
 /**
- * Sets RUN to the run's token, first where `keptToken`, this process's last, still stands: whoever claims does so here before anywhere
- * else. Refused: a higher token is there, or this slot has been done already, or a later one begun.
+ * Sets RUN to the run's token. It first tries this on the condition that RUN still has `keptToken`, this process's last
+ * token. Every claim starts with RUN, so if the condition holds, no other run has claimed the shard. Returns `refused`
+ * if RUN has a higher token, or if this slot is already done or a later one has begun.
  */
 export async function claimRun(run: Run, keptToken: number | undefined): Promise<Claimed> {
   const { message, token, ports } = run;
@@ -82,23 +84,26 @@ export async function claimRun(run: Run, keptToken: number | undefined): Promise
   return { kind: 'cold', inherited, before, unheldSinceMs: unheldSince(inherited, before, nowMs) };
 }
 
-/** The run before may end its slot in this moment: what it says of that stays. */
+/** `keepsDone`: leaves `doneSlot` as stored, because the previous run may finish its slot at this moment. */
 function claimOf({ key, set }: ClaimItem, keepsDone: boolean): ClaimItem & { readonly kind: 'update' } {
   const { doneSlot, ...rest } = set ?? {};
   return { kind: 'update', key, set: keepsDone ? rest : { ...rest, doneSlot } };
 }
 
-/** Clocks of two processes differ by that much. */
+/** How much the clocks of two processes may differ. */
 const clockSkewMs = 2_000;
-/** A new generation begins when the schedule says so, and its predecessors end within two beats. */
+/** A new generation begins when the schedule announces it, and its predecessors end within two beats. */
 const handoverMs = 10_000;
 
-/** When whoever held it before had last begun all that was due; in another layout they may have done so each at another time. */
+/**
+ * The last time the previous holder had no overdue probe. After a layout change the buckets come from several holders,
+ * so subtract the hand-over window.
+ */
 function unheldSince({ observedAtMs }: Inherited, before: RunRecord | undefined, nowMs: number): number {
   return Math.min(observedAtMs, before ? nowMs : nowMs - handoverMs) - clockSkewMs;
 }
 
-/** Sets the EPOCH of these buckets to the run's token; false: a higher token is there, the run is fenced. */
+/** Sets the EPOCH of these buckets to the run's token. Returns false if one has a higher token: the run is fenced. */
 export async function claimBuckets(run: Run, buckets: readonly Bucket[]): Promise<boolean> {
   const claimedAtMs = run.ports.clock.nowMs();
   for (let at = 0; at < buckets.length; at += bucketsPerWrite) {
@@ -110,12 +115,13 @@ export async function claimBuckets(run: Run, buckets: readonly Bucket[]): Promis
   return true;
 }
 
-/** `if`: what has to hold beside. */
+/** `if`: conditions in addition to the one on the token. */
 export type ClaimItem = Pick<Extract<Operation, { kind: 'update' }>, 'key' | 'set' | 'if'>;
 
 /**
- * All of them in one transaction; false: a higher token is there, or what has to hold beside does not.
- * @throws StoreUnavailable also when nobody knows: the claim may be repeated, but its message must not be acknowledged.
+ * Claims all items in one transaction. Returns false if an item has a higher token or fails its additional conditions.
+ * @throws StoreUnavailable also if the outcome is unknown: the claim may be repeated, but its message must not be
+ * acknowledged.
  */
 export async function claimItems(run: Run, claims: readonly ClaimItem[]): Promise<boolean> {
   const operations = claims.map(
@@ -128,7 +134,7 @@ export async function claimItems(run: Run, claims: readonly ClaimItem[]): Promis
   );
   const outcome = await writeKnown(fencedPorts(run.ports), operations);
   if (outcome.kind === 'written') return true;
-  // A claim repeated with one's own token has succeeded before; claim the others again without it.
+  // An item that already has this run's token was claimed by an earlier attempt. Claim the others without it.
   const own = new Set(
     outcome.refusals.flatMap((refusal) =>
       refusal.kind === 'condition' && refusal.item?.token === run.token ? [refusal.index] : [],

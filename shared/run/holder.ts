@@ -8,7 +8,7 @@ import type { SurgeLimit } from './self-check/surge.ts';
 import type { SelfWatch } from './self-check/verdict.ts';
 
 export type TakenOver = {
-  /** Since then (wall time) nobody may have probed the shard. */
+  /** Wall time since which the shard may have gone unprobed. */
   readonly unheldSinceMs: number;
   readonly inherited: Inherited;
 };
@@ -21,16 +21,19 @@ export type Holder = {
   readonly surgeLimit: SurgeLimit;
   /** Publishes a surge that the bus has not taken yet. */
   publishSurge(): void;
-  /** While a shard is taken over; undefined: its loop runs. */
+  /** Set while the shard is being taken over; undefined once its loop runs. */
   takenOver: TakenOver | undefined;
-  /** By the prefix of their keys. */
+  /** Keyed by the prefix of the target's keys. */
   readonly targets: Map<string, HeldTarget>;
-  /** Puts the probe where its ticker says, unless it is in flight. */
+  /** Schedules the probe for the next tick of its ticker, unless the probe is in flight. */
   schedule(held: HeldTarget, probe: HeldProbe): void;
-  /** The timekeeper looks at the target then. */
+  /** Makes the timekeeper look at the target at `dueMs`. */
   scheduleTarget(held: HeldTarget, dueMs: number): void;
-  /** Reads these targets of one bucket again and takes in what others wrote. */
+  /** Reads these targets of one bucket again and adopts what others have written. */
   reread(held: readonly HeldTarget[]): Promise<void>;
-  /** Something else has changed what only the holder writes: forgets what is in memory and reads again. */
+  /**
+   * Called when something else has changed what only the holder writes. Discards the target's state in memory and reads
+   * the target again.
+   */
   reload(held: HeldTarget): Promise<void>;
 };

@@ -1,6 +1,6 @@
 /**
- * Hosts runs: receives messages, runs the shard of each, and settles the message by how the run ended. What is not acknowledged comes
- * again, here or elsewhere, when its visibility ends.
+ * Hosts runs: receives messages, runs the shard of each, and settles the message by how the run ended. A message that
+ * is not acknowledged is delivered again, here or elsewhere, when its visibility ends.
  */
 import { type Clock, sleep } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
@@ -17,41 +17,51 @@ export type Host = {
   readonly portsFor: (lease: Lease) => Ports;
   readonly runShard: typeof runShard;
   readonly optionsFor?: (message: ShardMessage) => Omit<RunOptions, 'stop' | 'redelivered' | 'aheadMs'>;
-  /** Hands over all that runs, and receives nothing more. */
+  /** Hands over all runs and receives no more messages. */
   readonly stop: AbortSignal;
 };
 
 export type PollingHost = Host & {
   readonly receiver: QueueReceiver;
-  /** Shards that this process holds at most. */
+  /** The most shards that this process holds at the same time. */
   readonly concurrency: number;
 };
 
-/** What became of a message. */
+/** How a message was settled. */
 export type Settled =
   | 'acknowledged'
-  /** It was done, but the handle did not count any more: somebody else has it, or nobody yet. */
+  /**
+   * The message was done, but its handle was no longer valid: another process has received the message or may yet do
+   * so.
+   */
   | 'refused'
-  /** Visible at once, for somebody else. */
+  /** The message was made visible at once, for another process. */
   | 'handedOver'
-  /** Left as it is, until its visibility ends. */
+  /** The message was left as it is until its visibility ends. */
   | 'kept';
 
-/** A receive waits this long at most: SQS's limit of a long poll. */
+/** The longest wait of one receive: SQS's limit of a long poll. */
 const waitMs = 20_000;
-/** After a receive that failed. */
+/** Pause after a failed receive. */
 const pauseMs = 1_000;
-/** After a hand-over nothing is received, so that the message goes elsewhere; when nobody else is there, it comes back. */
+/**
+ * After a hand-over nothing is received for this long, so that the message goes to another process. If there is none,
+ * the message comes back here.
+ */
 const restMs = 2_000;
-/** Of a malformed body, for the log. */
+/** How much of a malformed body is logged. */
 const excerptCharactersMax = 200;
 
-/** Receives and runs until told to stop; resolves when the last run has ended and its message is settled. Never throws. */
+/**
+ * Receives messages and runs their shards until `stop`. Resolves when the last run has ended and its message is
+ * settled. Never throws.
+ */
 export async function hostShards(host: PollingHost): Promise<void> {
   const rest = restOf(host);
   const lane = async () => {
     while (!host.stop.aborted) {
-      // Another lane may begin a rest while this one is on its way from the end of the last: it would take back what was handed over.
+      // Another lane may begin a rest while this one returns from the last. Receiving then would take back the message
+      // that was handed over.
       while (rest.isOn()) await rest.over();
       if (host.stop.aborted) return;
       const received = await receiveNext(host, rest.signal());
@@ -61,7 +71,10 @@ export async function hostShards(host: PollingHost): Promise<void> {
   await Promise.all(Array.from({ length: host.concurrency }, lane));
 }
 
-/** `onHandover` is called before the message becomes visible. Never throws: in Lambda that would slow the whole mapping. */
+/**
+ * `onHandover` is called before the message becomes visible. Never throws: in Lambda an exception would slow down the
+ * whole event source mapping.
+ */
 export async function settleReceived(
   host: Host & { readonly onHandover?: () => void },
   received: Received,
@@ -90,7 +103,7 @@ async function runOne(host: Host, received: Received, message: ShardMessage): Pr
   return host.runShard(host.portsFor(lease), message, message.slotEndMs + aheadMs, options);
 }
 
-/** A late success of a paused run would delete its successor's message: so whoever is in doubt leaves it alone. */
+/** A run in doubt keeps its message: a paused run whose late delete succeeded would delete its successor's message. */
 async function settle(
   host: Host & { readonly onHandover?: () => void },
   received: Received,
@@ -114,7 +127,7 @@ async function settle(
 const acknowledged = async (received: Received): Promise<Settled> =>
   (await received.acknowledge()) ? 'acknowledged' : 'refused';
 
-/** An exception that is not the queue's is a bug. */
+/** An exception that does not come from the queue is a bug. */
 const levelOf = (cause: unknown): 'warn' | 'error' => (cause instanceof QueueUnavailable ? 'warn' : 'error');
 
 async function receiveNext(
@@ -130,14 +143,14 @@ async function receiveNext(
   }
 }
 
-/** A while in which no lane of the host receives. */
+/** A period in which no lane of the host receives. */
 function restOf({ clock, stop }: Host) {
   let receiving = new AbortController();
   let untilMs = clock.monotonicMs();
   const isOn = () => clock.monotonicMs() < untilMs && !stop.aborted;
   stop.addEventListener('abort', () => receiving.abort(), { once: true });
   return {
-    /** Aborted at a stop, and when a rest begins. */
+    /** Aborted at a stop and when a rest begins. */
     signal: () => receiving.signal,
     begin() {
       if (stop.aborted) return;

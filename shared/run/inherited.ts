@@ -1,6 +1,6 @@
 /**
- * What is known of a shard when its run begins: what the run before knew, or, in another layout, all who held some of its buckets. A
- * hand-over makes nothing fresh.
+ * What is known about a shard when its run begins: what the previous run knew or, after a layout change, what all
+ * holders of its buckets knew. A hand-over makes no result fresher.
  */
 import {
   type BehindProbe,
@@ -21,14 +21,17 @@ import type { Run } from './run.ts';
 
 export type Inherited = Observed & {
   readonly degraded: boolean;
-  /** Subscribers were last told of a doubt. */
+  /** Whether the state last published to subscribers is degraded. */
   readonly degradedTold: boolean;
 };
 
-/** Nobody has held it. */
+/** For a shard that no run has held. */
 const nothing: Inherited = { observedAtMs: 0, degraded: false, degradedTold: false, behind: {} };
 
-/** Of these runs; undefined: one whose RUN cannot be read, or is another's, so that nothing is known of what it did. */
+/**
+ * Combines what these runs knew. `undefined` stands for a run whose RUN is unreadable or belongs to other buckets, so
+ * nothing is known about its probes.
+ */
 export function inheritedFrom(runs: readonly (ObservedRun | undefined)[]): Inherited {
   if (runs.length === 0) return nothing;
   const known = runs.filter((run) => run !== undefined);
@@ -39,7 +42,7 @@ export function inheritedFrom(runs: readonly (ObservedRun | undefined)[]): Inher
   return {
     ...boundedObserved(
       observedAtMs,
-      // How old is too old for each of them is not known here.
+      // The limit beyond which each probe is stale is not known here, so all count as stale.
       [...behind].map(([label, seenAtMs]) => ({ label, seenAtMs, isStale: true })),
     ),
     degraded: known.some(({ degraded }) => degraded),
@@ -47,11 +50,11 @@ export function inheritedFrom(runs: readonly (ObservedRun | undefined)[]): Inher
   };
 }
 
-/** Items read at the same time. */
+/** Items read concurrently. */
 const readsAtOnce = 25;
 
 /**
- * What those did who held the buckets of the run's shard, before it claims them.
+ * Reads what the previous holders of the run's buckets knew. Must be called before the run claims them.
  * @throws StoreUnavailable
  */
 export async function predecessorsOf({ ports, message }: Run): Promise<readonly (ObservedRun | undefined)[]> {
@@ -76,7 +79,7 @@ export async function predecessorsOf({ ports, message }: Run): Promise<readonly 
   });
 }
 
-/** One that cannot be read is none: it is written anew. */
+/** An unreadable RUN counts as absent and is overwritten. */
 export function runOf(item: Item | undefined): RunRecord | undefined {
   const decoded = item && decodeRun(item);
   return decoded?.kind === 'ok' ? decoded.record : undefined;
@@ -84,7 +87,7 @@ export function runOf(item: Item | undefined): RunRecord | undefined {
 
 type Look = { readonly nowMs: number; readonly tick: boolean; readonly observedAtMs: number };
 
-/** `late`: how many probes have not been done for so long that their results are not shown any more. `nowMs`: wall time. */
+/** `late`: how many probes are late, so that their results are no longer shown. `nowMs`: wall time. */
 export function observedNow(
   targets: Iterable<HeldTarget>,
   { nowMs, tick, observedAtMs }: Look,
@@ -102,7 +105,7 @@ export function observedNow(
   return { ...boundedObserved(observedAtMs, behind), late: behind.filter(({ isStale }) => isStale).length };
 }
 
-/** When a probe that is taken over was last done, as far as the run before knew. `nowMs`: wall time. */
+/** When a probe that is taken over was last done, as far as the previous run knew. `nowMs`: wall time. */
 export function inheritedSeenAtMs(
   observed: Observed,
   { target }: Pick<HeldTarget, 'target'>,

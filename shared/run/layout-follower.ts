@@ -1,7 +1,8 @@
 /**
- * What LAYOUT asks of a run, looked for after each beat: a new generation of its shard ends it, and so does another release, in order.
- * Holders of shards that become one leave together (record 36): who left at his own beat would leave his targets alone for as long as
- * the others still hold the group that the new shard's message waits in.
+ * Reads LAYOUT for a run after each beat: a new generation of its shard ends the run, and another release ends it too,
+ * in order. Holders of shards that are merged leave together (record 36). If each left right after its beat, the
+ * targets of the first would have no holder until the others released the group in which the merged shard's message
+ * waits.
  */
 import { generationAttribute } from '../store/items.ts';
 import { layoutKey, targetHash } from '../store/keys.ts';
@@ -9,24 +10,30 @@ import { type Item, StoreUnavailable } from '../store/store.ts';
 import { fencedPorts } from './ports.ts';
 import type { Run, RunEnd } from './run.ts';
 
-/** A run lives this long at least, or a release that never comes would keep all shards handing over. */
+/**
+ * Minimum lifetime of a run. Without it, a desired release that is never deployed would make all shards hand over
+ * continuously.
+ */
 const handoverEarliestMs = 45_000;
-/** A deployment may not start every run anew at the same moment; within a minute all have moved on. */
+/**
+ * A deployment must not restart every run at the same moment. Within a minute all runs have moved to the new release.
+ */
 const staggerMaxMs = 45_000;
 
-/** `inMs`: from 0 to the interval of the looks. */
+/** `inMs`: between 0 and the interval at which LAYOUT is read. */
 export type Leave = { readonly inMs: number; readonly as: RunEnd };
 
 /**
- * A look into LAYOUT, which every holder takes each `intervalMs`; undefined: the run stays. A version older than the claim's says nothing
- * about this run. LAYOUT out of reach is no reason to stop: the token says who may commit. The read is consistent: of holders that leave
- * together, one that saw the layout a beat later would keep the others' targets waiting.
+ * Returns a function that reads LAYOUT; every holder calls it each `intervalMs`. It returns undefined if the run stays.
+ * A version older than the claim's says nothing about this run. An unreachable LAYOUT is no reason to stop: the token
+ * says who may commit. The read is consistent: when holders leave together, one that sees the layout a beat later keeps
+ * the others' targets waiting.
  */
 export function layoutFollower(run: Run, intervalMs: number): () => Promise<Leave | undefined> {
   const { store, clock } = fencedPorts(run.ports);
   let releaseMovedAtMs: number | undefined;
 
-  /** Monotonic; undefined: this release may stay. */
+  /** Monotonic; undefined if this release may stay. */
   const handoverDueMs = ({ desiredRelease }: Item): number | undefined => {
     const isOther = typeof desiredRelease === 'string' && desiredRelease !== '' && desiredRelease !== run.release;
     releaseMovedAtMs = isOther ? (releaseMovedAtMs ?? clock.monotonicMs()) : undefined;
@@ -34,7 +41,7 @@ export function layoutFollower(run: Run, intervalMs: number): () => Promise<Leav
     return Math.max(run.startedAtMs + handoverEarliestMs, releaseMovedAtMs + staggerMs(run.message.shard));
   };
 
-  /** Clocks that disagree cost an interval at most. */
+  /** Time until every holder has read the layout. Clocks that disagree cost at most one interval. */
   const untilAllKnowMs = ({ announcedAtMs }: Item): number => {
     if (typeof announcedAtMs !== 'number') return 0;
     return Math.min(Math.max(announcedAtMs + intervalMs - clock.nowMs(), 0), intervalMs);
@@ -52,8 +59,8 @@ export function layoutFollower(run: Run, intervalMs: number): () => Promise<Leav
 }
 
 /**
- * Whether LAYOUT, read consistently, still has the run's shard as the run holds it: whoever claims a part of it from now on reads what the
- * run has written so far. false: it has not, or is out of reach.
+ * Whether LAYOUT, read consistently, still has the run's shard in the run's generation. If so, every later claim of a
+ * part of the shard reads what the run has written so far. Returns false also if LAYOUT is unreachable.
  */
 export async function isInLayout({ ports, message }: Run): Promise<boolean> {
   const item = await orUndefined(fencedPorts(ports).store.get(layoutKey));
@@ -71,7 +78,7 @@ async function orUndefined(read: Promise<Item | undefined>): Promise<Item | unde
   }
 }
 
-/** Nobody could come after a run that leaves earlier. */
+/** If a run left before the announcement, no other run could follow it. */
 const isAnnounced = ({ version, announced }: Item): boolean =>
   typeof version !== 'number' || (typeof announced === 'number' && announced >= version);
 

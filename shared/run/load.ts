@@ -1,4 +1,4 @@
-/** Loading the targets of a shard: all of its buckets at the start, afterwards the slices whose counter moved. */
+/** Loads the targets of a shard: all of its buckets at the start, afterwards the slices whose counter moved. */
 
 import { sleep } from '../lib/clock.ts';
 import { pacer } from '../lib/pace.ts';
@@ -19,16 +19,16 @@ import type { HeldTarget } from './probing/held-target.ts';
 import { adoptTarget, type Checkpoints, dropTarget, type Reconciling } from './probing/workers.ts';
 import type { Run } from './run.ts';
 
-/** What no counter told of is found at the latest by reading everything again. */
+/** Everything is read again at this interval, to find changes that no counter has shown. */
 export const fullReloadIntervalMs = 600_000;
 
 /**
- * Of CPU in one turn of the event loop. Adopting a target takes up to 0.6 ms, and a bucket of them in one turn would delay every answer that
- * arrives meanwhile, by seconds on a small function.
+ * CPU time in one turn of the event loop. Adopting a target takes up to 0.6 ms. A whole bucket in one turn would delay
+ * every answer that arrives meanwhile, by seconds on a small function.
  */
 const adoptSliceMs = 5;
 
-/** What a loader knows of its shard besides the targets; a warm start goes on with it. */
+/** What a loader knows about its shard besides the targets. A warm start continues with it. */
 export type Loaded = {
   readonly checkpoints: Map<Bucket, Checkpoints>;
   poisoned: readonly Poison[];
@@ -38,15 +38,18 @@ export type Loaded = {
   loadedAtMs: number;
 };
 
-/** Of a bucket, the keys that begin with the prefix. */
+/** The keys of a bucket that begin with the prefix. */
 type Range = { readonly bucket: Bucket; readonly prefix: string };
 
 export type Loader = {
-  /** Claims and loads every bucket that has targets; false: fenced. */
+  /** Claims and loads every bucket that has targets. Returns false if the run is fenced. */
   loadAll(): Promise<boolean>;
-  /** Claims every bucket that was loaded, and reads again what has moved since, strongly consistent; false: fenced. */
+  /**
+   * Claims every bucket that was loaded, and reads what has changed since, strongly consistent. Returns false if the
+   * run is fenced.
+   */
   catchUp(): Promise<boolean>;
-  /** For the next run of this process. */
+  /** What the next run of this process continues with. */
   loaded(): Loaded;
   /** Follows the change counters until the run ends. */
   follow(): Promise<void>;
@@ -96,7 +99,8 @@ type Loading = { readonly holder: Reconciling; readonly loaded: Loaded; readonly
 async function loadAll(loading: Loading): Promise<boolean> {
   const { loaded, holder } = loading;
   const { ports, message } = holder.run;
-  // A bucket's first target touches its counter before it is written, so a reader of the counters, done first, misses none.
+  // A bucket's first target touches its counter before it is written. Reading the counters first therefore misses no
+  // bucket.
   const beganAtMs = ports.clock.monotonicMs();
   const counters = await readChanges(ports.store, message.buckets, false);
   if (!(await loadBuckets(loading, [...counters.keys()]))) return false;
@@ -129,7 +133,7 @@ async function loadBuckets(loading: Loading, buckets: readonly Bucket[]): Promis
   return !run.ended();
 }
 
-/** Held targets of the range that are not among the items are gone. */
+/** Held targets of the range that are missing from the items are gone. */
 async function adopt(loading: Loading, range: Range, items: readonly Item[]): Promise<void> {
   const { holder, loaded, pace } = loading;
   const groups = groupedByTarget(items);
@@ -151,7 +155,7 @@ async function adopt(loading: Loading, range: Range, items: readonly Item[]): Pr
   quarantine(loading, range, poison);
 }
 
-/** What was read of a range is all that is poisoned in it. */
+/** `poison` lists all unreadable items of the range and replaces what was quarantined there before. */
 function quarantine({ holder, loaded }: Loading, { bucket, prefix }: Range, poison: readonly Poison[]): void {
   const isInRange = ({ key }: Poison) => key.pk === bucketPk(bucket) && key.sk.startsWith(prefix);
   const before = new Set(loaded.poisoned.filter(isInRange).map(({ key }) => key.sk));
@@ -176,19 +180,21 @@ async function followOnce(loading: Loading, eventuallyConsistent: boolean): Prom
   const fresh = buckets.filter((bucket) => !loaded.checkpoints.has(bucket));
   if (fresh.length > 0 && !(await loadBuckets(loading, fresh))) return false;
   for (const slice of slices) if (!fresh.includes(slice.bucket)) await loadSlice(loading, slice);
-  // A run that ended meanwhile has not adopted what it read, and the next one goes on with these counters.
+  // A run that ended meanwhile has not adopted what it read, and the next run would continue with these counters.
   if (run.ended()) return false;
   loaded.counters = now;
   return true;
 }
 
 /**
- * One query reads what lies between these targets too. With a quarter of the bucket it reads no more than four times as much, in one
- * call instead of many.
+ * One query also reads the targets between these. If these are at least a quarter of the bucket, it reads at most four
+ * times as much, in one call instead of many.
  */
 const duePartMin = 0.25;
 
-/** By the prefix of their keys; a target that is not there is gone. */
+/**
+ * Reads these targets again. The result is keyed by the prefix of their keys; a target that is missing from it is gone.
+ */
 export async function readAgain(
   { ports }: Pick<Run, 'ports'>,
   due: readonly HeldTarget[],
@@ -204,7 +210,7 @@ export async function readAgain(
   return found;
 }
 
-/** Held targets of the bucket that these are of. */
+/** How many held targets are in the bucket of these. */
 function countOf(all: Iterable<HeldTarget>, [first]: readonly HeldTarget[]): number {
   let count = 0;
   for (const { address } of all) if (address.bucket === first?.address.bucket) count += 1;

@@ -1,33 +1,34 @@
 /**
- * What a process remembers of the shards that it held last, so that their next run begins warm. A shard whose next run goes elsewhere is
- * forgotten, and so are the metric series of its workers: a process that holds one shard after the other would fill with all of them.
+ * What a process remembers about the shards that it held last, so that their next run starts warm. If a shard's next
+ * run goes elsewhere, the process forgets the shard and the metric series of its workers. Otherwise a process that
+ * holds one shard after the other would accumulate all of them.
  */
 import type { ProbeMetrics } from '../prober/metrics.ts';
 import type { Holder } from './holder.ts';
 import type { Loaded } from './load.ts';
 
-/** By shard; whether a run may go on with it is decided at the claim. */
+/** By shard. The claim decides whether a run may continue with an entry. */
 export type ShardMemory = Map<string, Kept>;
 
 export type Kept = {
   readonly token: number;
-  /** Of another generation's range some buckets are somebody else's by now. */
+  /** An entry of another generation is not used: other shards may hold some of its buckets by now. */
   readonly generation: number;
   readonly targets: Holder['targets'];
-  /** undefined: the run ended in doubt. Its metric series are all that the next one goes on with. */
+  /** undefined if the run ended in doubt: the next run continues only with its metric series. */
   readonly loaded: Loaded | undefined;
   /** Monotonic. */
   readonly keptAtMs: number;
-  /** By how much the wall time that the targets' tickers are set by is ahead of monotonic time. */
+  /** How far the wall time of the targets' tickers is ahead of monotonic time. */
   readonly wallOffsetMs: number;
 };
 
-/** A shard's next run begins at once, or in tick mode with the next minute, which may be late. */
+/** A shard's next run begins at once or, in tick mode, in the next minute, which may be late. */
 const keptMs = 150_000;
 
 type Forgetting = { readonly metrics: ProbeMetrics; readonly nowMs: number };
 
-/** Forgets what is too old; `nowMs`: monotonic. */
+/** Forgets entries that are too old. `nowMs`: monotonic. */
 export function forgetOld(memory: ShardMemory, { metrics, nowMs }: Forgetting): void {
   for (const [shard, { keptAtMs, targets }] of memory) {
     if (nowMs - keptAtMs < keptMs) continue;
@@ -36,7 +37,7 @@ export function forgetOld(memory: ShardMemory, { metrics, nowMs }: Forgetting): 
   }
 }
 
-/** The workers of these targets have ended in this process, but for those that it holds anew. */
+/** The workers of these targets have ended in this process, except those that it holds again (`held`). */
 export function removeSeries(metrics: ProbeMetrics, targets: Holder['targets'], held?: Holder['targets']): void {
   const kept = new Set(labelsOf(held ?? new Map()).map((labels) => JSON.stringify(labels)));
   for (const labels of labelsOf(targets)) if (!kept.has(JSON.stringify(labels))) metrics.remove(labels);

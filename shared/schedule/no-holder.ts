@@ -1,7 +1,7 @@
 /**
- * The events for shards without a holder: `Prober Degraded` each minute while it lasts, then `Prober Recovered` once.
- * What was published is stored, because the next minute's schedule is another process. Of two schedules at the same
- * time only one publishes a recovery.
+ * Publishes the events for shards without a holder: `Prober Degraded` each minute while the absence lasts, then
+ * `Prober Recovered` once. The published state is stored, because the next minute's schedule is another process. If two
+ * schedules run at the same time, only one publishes a recovery.
  */
 import type { Bus } from '../bus/bus.ts';
 import type { BusEvent } from '../bus/events.ts';
@@ -13,10 +13,10 @@ import type { Condition, Item } from '../store/store.ts';
 import { type WritePorts, writeSurely } from '../table/write.ts';
 import { type ScheduledShard, silentMs } from './messages.ts';
 
-/** A rescue comes first: what it mends within half a minute nobody needs to know of. */
+/** Leaves time for a rescue: an absence that a rescue ends within half a minute is not published. */
 const noHolderAfterMs = { resident: 60_000, tick: 4 * tickSlotMs } as const;
 
-/** The schedule that marked a recovery publishes it well before then, or has died. */
+/** The schedule that marked a recovery publishes it well within this time, or has died. */
 const publisherDeadAfterMs = 30_000;
 
 const writeAttemptsMax = 3;
@@ -30,10 +30,10 @@ type Entry = readonly [shard: string, range: NoHolder];
 type Stored = { readonly ranges: Ranges; readonly item?: Item };
 
 /**
- * Publishes only what is stored: the next schedule withdraws what it finds there and nothing else. If other schedules
- * keep changing it first, nothing is published until the next minute.
+ * Publishes only what is stored, because the next schedule withdraws only what it finds there. If other schedules keep
+ * changing it first, nothing is published until the next minute.
  *
- * @throws StoreUnavailable; the next minute starts again.
+ * @throws StoreUnavailable; the next minute's schedule tries again.
  */
 export async function publishNoHolder(
   ports: PublishPorts,
@@ -67,7 +67,8 @@ export const isUnheld = (scheduled: ScheduledShard, nowMs: number): boolean =>
   scheduled.shard.mode !== 'idle' && silentMs(scheduled, nowMs) > noHolderAfterMs[scheduled.shard.mode];
 
 /**
- * Whether its holder has beaten lately, or it needs none. A shard of a new layout is at first neither held nor unheld.
+ * Whether the shard has had a recent beat or needs no holder. A shard of a new layout is at first neither held nor
+ * unheld.
  */
 const isHeld = ({ shard, run }: ScheduledShard, nowMs: number): boolean =>
   shard.mode === 'idle' || (run !== undefined && nowMs - run.beatAtMs <= noHolderAfterMs[shard.mode]);
@@ -85,7 +86,7 @@ function nextRanges(ranges: Ranges, shards: readonly ScheduledShard[], nowMs: nu
   };
 }
 
-/** Published already, or from now on. */
+/** Returns the range if it is already published, otherwise one that is published from now on. */
 function begun(ranges: Ranges, each: ScheduledShard, nowMs: number): NoHolder {
   const { shard, from, to } = each.shard;
   const known = ranges[shard];
@@ -115,7 +116,7 @@ async function readRanges({ store }: PublishPorts): Promise<Stored> {
   return { ranges: decoded?.kind === 'ok' ? decoded.record.ranges : {}, ...(item && { item }) };
 }
 
-/** By compare-and-set; false: another schedule was faster. */
+/** Writes by compare-and-set. Returns false if another schedule was faster. */
 async function writeRanges(ports: PublishPorts, { item }: Stored, ranges: Ranges): Promise<boolean> {
   const version = typeof item?.version === 'number' ? item.version : undefined;
   const encoded = encodeNoHolder({ version: (version ?? 0) + 1, ranges });
@@ -138,7 +139,7 @@ async function forget(ports: PublishPorts, published: readonly Entry[]): Promise
   }
 }
 
-/** The same id each minute: it is one absence, however often it is published. */
+/** The id is the same each minute: it is one absence, however often it is published. */
 const degraded = ([shard, range]: Entry, nowMs: number): BusEvent => ({
   detailType: 'Prober Degraded',
   timeMs: nowMs,
