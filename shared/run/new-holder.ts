@@ -1,4 +1,4 @@
-/** A run's holder: its parts put together, and how it reads a target anew. */
+/** Assembles the holder of a run from its parts, and defines how it reads a target again. */
 import { sleep } from '../lib/clock.ts';
 import { StoreUnavailable } from '../store/store.ts';
 import { readTarget } from '../table/targets.ts';
@@ -16,7 +16,7 @@ import { selfWatch } from './self-check/verdict.ts';
 
 type Begun = Pick<Holder, 'targets'> & { readonly takenOver: TakenOver | undefined; readonly inDoubt: boolean };
 
-/** The holder of a run, with nothing under way yet. */
+/** The holder of a run; no probe or write is under way yet. */
 export function holderOf(run: Run, loop: Loop, { targets, takenOver, inDoubt }: Begun): Holder {
   const reread = async (due: readonly HeldTarget[]) => {
     const read = await untilRead(run, () => readAgain(run, due, holder.targets.values()));
@@ -45,7 +45,8 @@ export function holderOf(run: Run, loop: Loop, { targets, takenOver, inDoubt }: 
     async reload(held) {
       const read = await untilRead(run, () => readTarget(run.ports.store, held.address));
       if (held.gone || run.ended()) return;
-      // Only now: a target that was dropped and could not be read would be nobody's until the next full reload.
+      // Dropped only after the read: a target that was dropped and could not be read would have no holder until the
+      // next full reload.
       dropTarget(holder, held);
       if (read) keepSeen(held, adoptTarget(holder, read, requestsPassedOn(held)));
     },
@@ -53,16 +54,18 @@ export function holderOf(run: Run, loop: Loop, { targets, takenOver, inDoubt }: 
   return holder;
 }
 
-/** What had not been done for too long still has not. */
+/** A reload does not make an overdue probe fresh. */
 function keepSeen(before: HeldTarget, held: HeldTarget): void {
   if (held.target.uid !== before.target.uid) return;
   for (const [name, { verdict }] of held.probes) keepOverdue(verdict, before.probes.get(name)?.verdict);
 }
 
-/** After a read that failed. */
+/** Pause after a failed read. */
 const readAgainMs = 1_000;
 
-/** What has to be read is, however long the store is out of reach; undefined: there is nothing to read, or the run has ended. */
+/**
+ * Repeats the read for as long as the store is unreachable. undefined: there is nothing to read, or the run has ended.
+ */
 async function untilRead<Answer>(run: Run, read: () => Promise<Answer>): Promise<Answer | undefined> {
   while (!run.ended()) {
     try {

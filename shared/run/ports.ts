@@ -1,4 +1,7 @@
-/** What a run needs from the world. The same code runs in Lambda, in one process and in simulation: only these differ. */
+/**
+ * What a run needs from its environment. The same code runs in Lambda, in one process and in the simulation: only these
+ * ports differ.
+ */
 import type { Bus } from '../bus/bus.ts';
 import type { Reach } from '../core/self-health.ts';
 import type { Attribution } from '../lib/attribution.ts';
@@ -17,32 +20,38 @@ export type Ports = {
   readonly log: Log;
   readonly store: Store;
   /**
-   * The same table for claims, beats, commits and checkpoints, with sockets of its own: reads of thousands of targets must not delay a
-   * beat. Absent: `store`, which has no sockets that could run out.
+   * The same table for claims, beats, commits and checkpoints, but with separate sockets: reads of thousands of targets
+   * must not delay a beat. Absent: `store` is used, because it has no sockets that could run out.
    */
   readonly fencedStore?: Store;
   readonly bus: Bus;
-  /** The run's own message: its visibility is the lease. */
+  /** The lease of the run: the visibility of its message. */
   readonly lease: Lease;
-  /** The network, for what the prober itself wants to know of it. */
+  /** The network, for the self-check of the prober. */
   readonly dial: Dial;
   readonly resolve: Resolve;
-  /** What answers for as long as the prober's own network is all right, each on its way: loopback, or beyond. None: it relies on the rest. */
+  /**
+   * Addresses that answer while the prober's own network works. Each covers one reach: loopback or network. Empty: the
+   * self-check relies on its other signs.
+   */
   readonly canaries: readonly Canary[];
-  /** One attempt of a probe, per kind; they dial and resolve with the same ports. */
+  /** One attempt of a probe, per kind of handler. The probers dial and resolve with the ports above. */
   readonly probers: Probers;
-  /** What lies between this process and who runs the commands of exec probes; absent: nothing, they run on this machine. */
+  /**
+   * The network path to the process that runs the commands of exec probes. Absent: there is none, the commands run on
+   * this machine.
+   */
   readonly execReach?: Reach;
   readonly metrics: ProbeMetrics;
-  /** CPU time that this process has used; absent: not known. */
+  /** CPU time that this process has used; absent: unknown. */
   readonly cpuMs?: () => number;
-  /** Knows for whom the event loop works; absent: nobody asks. */
+  /** Records which work the event loop runs; absent: no watchdog needs to know. */
   readonly attribution?: Attribution | undefined;
-  /** Ends the time of this run's probers: what they still wait for is over at once, and its sockets and commands with it. */
+  /** Stops the probers of this run: all their waits end at once, and their sockets and commands are destroyed. */
   readonly abandon: () => void;
 };
 
-/** What claims, beats, commits and checkpoints go through. */
+/** The ports for claims, beats, commits and checkpoints. */
 export const fencedPorts = ({ store, fencedStore = store, clock, random }: FencedPorts) => ({
   store: fencedStore,
   clock,

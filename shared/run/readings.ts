@@ -1,4 +1,7 @@
-/** What the holder of a shard has in memory of its targets, as the API would show it: read on demand, for the metrics of a process. */
+/**
+ * The targets of a shard as their holder has them in memory, in the form that the API shows. Read on demand, for the
+ * metrics of a process.
+ */
 import { parseContainerID } from '../core/container-id.ts';
 import { staleAfterMs } from '../core/freshness.ts';
 import { hasEnded, shownOf, type UnknownReason } from '../core/shown.ts';
@@ -21,18 +24,18 @@ export type TargetReading = {
 /** `restarts`: as reported. */
 export type ContainerReading = { readonly name: string; readonly restarts: number };
 
-/** Times are ms since the epoch; absent: there was none yet. */
+/** Times are ms since the epoch. Absent: no such event yet. */
 export type ProbeReading = {
   readonly container: string;
   readonly probeType: ProbeType;
   readonly result: Result;
-  /** The last probe that gave a verdict. */
+  /** When a probe last had a verdict. */
   readonly lastProbeAtMs?: number;
-  /** The last change of the result. */
+  /** When the result last changed. */
   readonly lastChangeAtMs?: number;
 };
 
-/** One target after the other, so that the caller can rest in between. */
+/** Yields one target at a time, so that the caller can pause in between. */
 export function* readingsOf({ targets, run, self }: Pick<Holder, 'targets' | 'run' | 'self'>): Iterable<TargetReading> {
   const tick = run.message.mode === 'tick';
   for (const held of [...targets.values()]) {
@@ -42,7 +45,7 @@ export function* readingsOf({ targets, run, self }: Pick<Holder, 'targets' | 'ru
   }
 }
 
-/** Wall time, and whether the prober doubts itself. */
+/** The time of the reading (wall time), the mode of the shard, and whether the prober is degraded. */
 type Moment = { readonly nowMs: number; readonly tick: boolean; readonly isDegraded: boolean };
 
 function readingOf(held: HeldTarget, moment: Moment): TargetReading {
@@ -66,7 +69,9 @@ function readingOf(held: HeldTarget, moment: Moment): TargetReading {
 
 type Unseen = readonly (readonly [probe: string, reason: UnknownReason])[];
 
-/** Whether the result of a probe must not be shown, by the rule that the API has for it (`shared/core/freshness.ts`). */
+/**
+ * An entry if the result of the probe must not be shown. The API follows the same rule (`shared/core/freshness.ts`).
+ */
 function unseenEntry({ probes }: HeldTarget, { name, probe }: SpecProbe, moment: Moment): Unseen {
   if (moment.isDegraded) return [[name, 'ProberDegraded']];
   const seenAtMs = probes.get(name)?.verdict.seenAtMs ?? moment.nowMs;
@@ -77,7 +82,7 @@ function probeReading(held: HeldTarget, { name, container, probeType }: SpecProb
   const record = held.records.get(name);
   const status = containerStatus(held.observed, container.spec.name);
   const shown = shownOf(record, parseContainerID(status?.containerID ?? ''));
-  // Only a change is committed, so of the probes since then the attempts in memory tell.
+  // Only changes are committed. The attempts in memory include the probes since then.
   const lastProbeAtMs = held.probes.get(name)?.verdict.attempts.at(-1)?.timeMs ?? record?.lastProbeTimeMs;
   return {
     container: container.spec.name,

@@ -1,9 +1,11 @@
 /**
- * What a received message is still worth. A queue delivers late and twice, and schedules send what may not be needed: most of that is
- * dropped here, before it takes a token and so ends the run that holds the shard. Safety does not hang on it: the claim asks again.
+ * Decides whether a received message is still useful. A queue delivers late and twice, and schedules send messages that
+ * may not be needed. Most of these are dropped here, before they take a token and so end the run that holds the shard.
+ * Safety does not depend on this: the claim tests its conditions again.
  *
- * The first receiver of a slot's message, while the run of an earlier slot still beats, asks that run to leave (in RUN): claimed over, that
- * run could not write what its successor needs.
+ * The first receiver of a slot's message may find that the run of an earlier slot still beats. It then asks that run,
+ * by an attribute of RUN, to leave. If it claimed the shard at once, that run could no longer write what its successor
+ * needs.
  */
 
 import { lastBeat, lookAgainMs } from '../core/beat.ts';
@@ -20,10 +22,12 @@ import { fencedPorts, type Ports } from './ports.ts';
 import type { RunEnd } from './run.ts';
 import { runShard } from './run-shard.ts';
 
-/** `runShard` for a message as it comes from a queue: one that is worth nothing ends as stale. Never throws. */
+/**
+ * `runShard` for a message as it comes from a queue. A message that is no longer useful ends as stale. Never throws.
+ */
 export const runReceived: typeof runShard = async (ports, message, deadlineMs, options = {}) => {
   try {
-    // A crash from here on costs this long, not the queue's own visibility.
+    // From here on, a crash delays the message by this lease, not by the default visibility of the queue.
     if (!(await firstLease(ports))) return { kind: 'doubt', reason: 'the lease was refused' };
     const reason = await reasonToDrop(ports, message, options);
     const { redelivered = false, aheadMs = 0, stop } = options;
@@ -31,7 +35,7 @@ export const runReceived: typeof runShard = async (ports, message, deadlineMs, o
       await askToLeave(ports, message, { aheadMs, stop });
     const end: RunEnd = reason ? { kind: 'stale' } : await runShard(ports, message, deadlineMs, options);
     const { kind, shard, generation, slot } = message;
-    // What became worth nothing since it was judged is dropped as well, and its shard waits for the next one.
+    // A message that has become useless since the decision above is dropped too. Its shard waits for the next one.
     if (end.kind === 'stale')
       ports.log.info('message dropped', { reason: reason ?? 'overtaken', kind, shard, generation, slot });
     return end;
@@ -42,11 +46,14 @@ export const runReceived: typeof runShard = async (ports, message, deadlineMs, o
   }
 };
 
-/** Whoever gives up here leaves the group locked for the queue's own visibility, which may be as long as a function's time-out. */
+/**
+ * A process that gives up here leaves the message group locked for the default visibility of the queue, which may be as
+ * long as the time-out of a function.
+ */
 const leaseTriesMax = 12;
 const leaseAgainMs = 1_000;
 
-/** @throws QueueUnavailable when the queue stays out of reach. */
+/** @throws QueueUnavailable when the queue stays unreachable. */
 async function firstLease({ lease, clock }: Pick<Ports, 'lease' | 'clock'>): Promise<boolean> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -59,7 +66,7 @@ async function firstLease({ lease, clock }: Pick<Ports, 'lease' | 'clock'>): Pro
   }
 }
 
-/** A rescue that waited longer was sent for something else than what it would find. */
+/** A rescue that has waited longer is dropped: the state of the shard is no longer the one that it was sent for. */
 const rescueAgeMsMax = 90_000;
 
 export type DropReason = 'slotEnded' | 'otherGeneration' | 'slotDone' | 'slotPassed' | 'holderAlive' | 'rescueTooOld';
@@ -67,8 +74,9 @@ export type DropReason = 'slotEnded' | 'otherGeneration' | 'slotDone' | 'slotPas
 type ReceiptPorts = { readonly store: Store; readonly clock: Clock };
 
 /**
- * undefined: it is to be run. `redelivered`: the message has been received before. `aheadMs`: how far this process's clock is ahead of
- * the schedule's. @throws StoreUnavailable
+ * undefined: run the message. `redelivered`: the message has been received before. `aheadMs`: how far the clock of this
+ * process is ahead of the schedule's.
+ * @throws StoreUnavailable
  */
 export async function reasonToDrop(
   ports: ReceiptPorts,
@@ -84,15 +92,16 @@ export async function reasonToDrop(
   if (message.kind === 'slot' && doneSlotOf(run, message, nowMs) >= message.slot) return 'slotDone';
   if (isPassed(run, message, nowMs)) return 'slotPassed';
   if (message.kind === 'slot' && !isAhead(run, message, nowMs)) return undefined;
-  // Handed over, or begun by a clock that was ahead and ended: there is no holder to wait for.
+  // The last run ended in order: it handed over, or it ran for a slot in the future because its clock was ahead. There
+  // is no holder to wait for.
   if (run?.beat === lastBeat && (redelivered || message.kind === 'slot')) return undefined;
   if (await isHeld(ports, message, run)) return 'holderAlive';
   const isOld = clock.nowMs() - aheadMs - message.sentAtMs > rescueAgeMsMax;
-  // What was taken up before lay with a holder since then.
+  // A redelivered rescue is not too old: it has been with a holder meanwhile.
   return message.kind === 'rescue' && isOld && !redelivered ? 'rescueTooOld' : undefined;
 }
 
-/** By the number of the beat, not by its time: clocks differ. A new token is a new holder. */
+/** Compares the numbers of beats, not their times, because clocks differ. A new token means a new holder. */
 async function isHeld(
   { store, clock }: ReceiptPorts,
   { shard }: Pick<ShardMessage, 'shard'>,
@@ -103,11 +112,17 @@ async function isHeld(
   return after?.beat !== before?.beat || after?.token !== before?.token;
 }
 
-/** The holder's next beat, its drain and its last writes; less than the lease of who waits. */
+/**
+ * Enough for the next beat of the holder, its drain and its last writes. Shorter than the lease of the process that
+ * waits.
+ */
 const leaveMaxMs = 10_000;
 const lookMs = 1_000;
 
-/** Resolves when the holder has left, is dead or takes too long. @throws StoreUnavailable, QueueUnavailable */
+/**
+ * Resolves when the holder has left, is dead or takes too long.
+ * @throws StoreUnavailable, QueueUnavailable
+ */
 export async function askToLeave(
   ports: Ports,
   message: ShardMessage,
@@ -134,7 +149,10 @@ export async function askToLeave(
   }
 }
 
-/** As far as clocks can tell; where they cannot, its successor claims the shard at once. */
+/**
+ * Whether the run of an earlier slot still beats, as far as the clocks of two processes can show that. Where they
+ * differ too much, its successor claims the shard at once.
+ */
 const beatsNow = ({ beat, beatAtMs, generation, slot }: Item, message: ShardMessage, nowMs: number): boolean =>
   beat !== lastBeat &&
   generation === message.generation &&

@@ -1,6 +1,6 @@
 /**
- * One run: a shard held for a slot. Lambda, the local runtime and a simulation only host it; everything it needs of the world is an
- * argument, and when it returns nothing of it is left pending.
+ * One run: it holds a shard for a slot. Lambda, the local runtime and the simulation only host it. Everything that it
+ * needs from outside is an argument, and it leaves nothing pending when it returns.
  */
 
 import { sleep, within } from '../lib/clock.ts';
@@ -26,11 +26,11 @@ import { readingsOf, type TargetReading } from './readings.ts';
 import { type Run, type RunEnd, startRun } from './run.ts';
 import { coveredBy, shifted, tickOnce } from './tick.ts';
 
-/** Probes in flight at the end of a run have this long; the rest are void and run again first thing in the next one. */
+/** Time for the probes in flight at the end of a run. The remaining ones are void; the next run makes them first. */
 const drainMs = 2_000;
-/** What was abandoned answers within this. */
+/** Abandoned probes end within this time. */
 const abandonMs = 500;
-/** More than the store takes at most to answer or to give up. */
+/** Longer than the store takes to answer or to give up. */
 const openCallsMs = 10_000;
 
 export type RunView = {
@@ -39,12 +39,12 @@ export type RunView = {
   readonly targets: number;
   readonly probes: number;
   readonly inFlight: number;
-  /** As the next beat will say it. */
+  /** What the next beat will report. */
   readonly beat: BeatState;
-  /** Since the last beat that succeeded began. */
+  /** Time since the last successful beat began. */
   readonly beatAgeMs: number;
   readonly quarantined: readonly Poison[];
-  /** Each target that is held, read when it is asked for. */
+  /** Reads each held target when the iterator reaches it. */
   readings(): Iterable<TargetReading>;
 };
 
@@ -52,20 +52,21 @@ export type RunOptions = {
   /** The release that runs this code; LAYOUT may desire another one. */
   readonly release?: string;
   readonly memory?: ShardMemory;
-  /** Of the process, shared by all that it holds; absent: it holds nothing else. */
+  /** The socket budget that all runs of this process share. Absent: the process has no other run. */
   readonly socketBudget?: SocketBudget;
   /** Ends the run early and in order. */
   readonly stop?: AbortSignal;
-  /** The message was received before, as far as the queue knows. */
+  /** As far as the queue knows, the message has been received before. */
   readonly redelivered?: boolean;
-  /** How far this process's wall clock is ahead of the schedule's; absent: they agree. */
+  /** How far the wall clock of this process is ahead of the schedule's; absent: they agree. */
   readonly aheadMs?: number;
-  /** Called once, when every target is loaded, with a look into the run. */
+  /** Called once, when every target is loaded. `view` returns the current state of the run. */
   readonly onLoaded?: (view: () => RunView) => void;
 };
 
 /**
- * Holds the shard until `deadlineMs` (wall clock), a stop, a fence or a doubt. Never throws: an exception is a doubt, logged.
+ * Holds the shard until `deadlineMs` (wall clock), a stop, a fence or a doubt. Never throws: an exception is logged and
+ * ends the run in doubt.
  */
 export async function runShard(
   ports: Ports,
@@ -82,7 +83,7 @@ export async function runShard(
     if (taken === undefined) return { kind: 'stale' };
     const { release = '', aheadMs = 0 } = options;
     const run = startRun({ ports, message, ...taken, startedAtMs, release, aheadMs });
-    // What already runs in the background has to end with it.
+    // Parts that already run in the background have to end too.
     const onThrow = () => run.end({ kind: 'doubt', reason: 'the run failed' });
     return await hold(run, left, options).finally(onThrow);
   } catch (cause) {
@@ -92,12 +93,12 @@ export async function runShard(
   }
 }
 
-/** The end of the run by both clocks: the wall clock may be set while it goes on. */
+/** The end of the run by wall clock and by monotonic clock: the wall clock may be set during the run. */
 type Left = { readonly deadlineMs: number; readonly endsAtMs: number };
 
 /**
- * Workers that are not kept for the next run end here, with their metric series; but where the run ends in doubt this process may well hold
- * the shard again, and counts on.
+ * Workers that are not kept for the next run end here, and so do their metric series. After a run that ended in doubt
+ * the series stay: this process may well hold the shard again, and their counters continue.
  */
 async function hold(run: Run, left: Left, options: RunOptions): Promise<RunEnd> {
   const { shard, generation } = run.message;
@@ -142,7 +143,7 @@ type Holding = {
   readonly onLoaded: () => void;
 };
 
-/** `loaded`: what the next run may go on with. */
+/** `loaded`: what the next run can start from. */
 type Held = { readonly end: RunEnd; readonly loaded?: Loaded; readonly wallOffsetMs: number };
 
 async function holdClaimed(run: Run, { claimed, warm, targets, left, options, onLoaded }: Holding): Promise<Held> {
@@ -177,14 +178,14 @@ async function holdClaimed(run: Run, { claimed, warm, targets, left, options, on
   await holder.commits.drained();
   const isTick = run.message.mode === 'tick';
   await checkpoints.writeLast(isTick ? undefined : run.ports.clock.nowMs());
-  // A slot that was left early is not done: whoever comes next goes on with it.
+  // A slot that was left early is not done: the next holder continues it.
   const wish = run.wish() ?? { kind: 'slotDone' };
   const isDone = isCovered && wish.kind === 'slotDone';
   if (reportsItsEnd(wish)) await last(isDone ? { doneSlot: run.message.slot } : {});
   run.end(wish);
   await Promise.all(background);
   await holder.publisher.drained();
-  // A function is frozen when it returns: an answer that is still to come would be read in the middle of its next invocation.
+  // Lambda freezes a function when it returns. An answer still to come would be read during its next invocation.
   await within(run.ports.clock, loop.stopped(), openCallsMs);
   const end = run.ended() ?? { kind: 'slotDone' };
   return {
@@ -194,10 +195,13 @@ async function holdClaimed(run: Run, { claimed, warm, targets, left, options, on
   };
 }
 
-/** Whoever goes on with a rescue or with the next slot, or has asked the run to leave, looks for a beat first. */
+/**
+ * Whether the run writes a last beat. A successor with a rescue or the message of the next slot, or one that has asked
+ * this run to leave, looks for beats first.
+ */
 const reportsItsEnd = ({ kind }: RunEnd): boolean => kind === 'slotDone' || kind === 'asked' || kind === 'handover';
 
-/** After a warm start every worker goes on where its ticker is, and every target is looked at once. */
+/** After a warm start each worker continues with its ticker, and the timekeeper looks at each target once. */
 function scheduleAll(holder: Pick<Holder, 'run' | 'targets' | 'schedule' | 'scheduleTarget'>): void {
   for (const held of holder.targets.values()) {
     holder.scheduleTarget(held, holder.run.ports.clock.nowMs());
@@ -205,7 +209,7 @@ function scheduleAll(holder: Pick<Holder, 'run' | 'targets' | 'schedule' | 'sche
   }
 }
 
-/** Wall time jumped: every ticker keeps its distance from now, and every target is looked at. */
+/** Wall time jumped: each ticker keeps its distance from now, and the timekeeper looks at each target. */
 function shiftAll(holder: Holder, jumpMs: number): void {
   const nowMs = holder.run.ports.clock.nowMs();
   holder.run.ports.log.warn('wall time jumped', { shard: holder.run.message.shard, jumpMs });
@@ -222,7 +226,7 @@ function shiftAll(holder: Holder, jumpMs: number): void {
   holder.self.jumped(jumpMs);
 }
 
-/** Until nothing is in flight. What takes too long, or what a run that has ended left open, is destroyed; whether nothing is left. */
+/** Waits until nothing is in flight; abandons slow probes, and those of a run that has ended. false: some are left. */
 async function drained({ run, self }: Pick<Holder, 'run' | 'self'>, loop: Loop): Promise<boolean> {
   const stopped = loop.stopped();
   await within(run.ports.clock, stopped, drainMs, run.signal);
@@ -239,7 +243,10 @@ type Underway = {
   readonly claimed: Exclude<Claimed, { readonly kind: 'refused' }>;
 } & Left;
 
-/** Until the slot is over or, in tick mode, done, the run has ended or wants to, or the host stops; false: it is to be done again. */
+/**
+ * Waits until the slot is over (in tick mode: done), the run has ended or is to end, or the host stops. false: the slot
+ * is not done and has to be repeated.
+ */
 async function untilDone(held: Underway, stop: AbortSignal | undefined): Promise<boolean> {
   const { run } = held.holder;
   const onStop = () => run.leave({ kind: 'handover' });
@@ -264,7 +271,7 @@ function ticked({ holder, loop, claimed, deadlineMs }: Underway): Promise<boolea
   return tickOnce(holder, loop, { covered: shifted(covered, aheadMs), deadlineMs });
 }
 
-/** A part of the run that throws ends the run: half a run would keep a false beat. */
+/** An exception in one part ends the run: if only the other parts continued, the beat would be false. */
 function guarded(run: Run, work: Promise<void>): Promise<void> {
   return work.catch((cause: unknown) => {
     run.ports.log.error('a part of the run failed', { shard: run.message.shard, cause });

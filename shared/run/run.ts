@@ -1,58 +1,64 @@
-/** One run of a shard: its claim, its lease, and the one place that says whether it is still in force. */
+/** One run of a shard: its token, its lease, and the only place that decides whether it is still in force. */
 import type { ShardMessage } from '../queue/queue.ts';
 import type { Ports } from './ports.ts';
 
-/** How a run ended, and so what becomes of its message (shared/run/host.ts). */
+/** How a run ended. This decides what happens to its message (shared/run/host.ts). */
 export type RunEnd =
-  /** The slot is over: the message is done. */
+  /** The slot is over. The message is done. */
   | { readonly kind: 'slotDone' }
-  /** The message's slot is over or done, or its generation old: nothing was claimed. The message is done. */
+  /** The slot of the message is over or done, or its generation is old: nothing was claimed. The message is done. */
   | { readonly kind: 'stale' }
-  /** The shard has another range by now; its new message is under way. The message is done. */
+  /** The shard has another range by now, and its new message is on the way. The message is done. */
   | { readonly kind: 'moved' }
-  /** Its successor asked for it. The message is done. */
+  /** The successor asked the run to leave. The message is done. */
   | { readonly kind: 'asked' }
-  /** A higher token is there. The message is done, if its handle still counts. */
+  /** A higher token has been set. The message is done, if its handle is still valid. */
   | { readonly kind: 'fenced' }
-  /** Left early and in order, for another process to go on with the same message at once. */
+  /** The run left early and in order, so that another process continues with the same message at once. */
   | { readonly kind: 'handover' }
-  /** Not acknowledged: somebody else may hold the message by now, and deleting it would delete theirs. */
+  /**
+   * The message is not acknowledged: another process may have received it by now, and deleting it would take it from
+   * that process.
+   */
   | { readonly kind: 'doubt'; readonly reason: string };
 
 export type Run = {
   readonly ports: Ports;
   readonly message: ShardMessage;
   readonly token: number;
-  /** The version of LAYOUT under which the token was taken: an older one says nothing about this run. */
+  /** The version of LAYOUT from which the token was taken. An older version says nothing about this run. */
   readonly layoutVersion: number;
   /** When the lease was first set, monotonic. */
   readonly startedAtMs: number;
   readonly release: string;
-  /** How far this process's wall clock is ahead of the schedule's, whose slots they are. */
+  /** How far the wall clock of this process is ahead of the schedule's, which counts the slots. */
   readonly aheadMs: number;
-  /** Aborted when the run has ended: every wait of the run listens to it. */
+  /** Aborted when the run has ended. Every wait of the run ends with it. */
   readonly signal: AbortSignal;
   ended(): RunEnd | undefined;
-  /** Ends the run at once; the first end counts. */
+  /** Ends the run at once. The first call decides how. */
   end(end: RunEnd): void;
-  /** Ends the run in order: nothing new begins, what counts is written, then it ends like this. The first wish counts. */
+  /**
+   * Asks the run to end in order: it begins nothing more, writes what its successor needs, then ends as given. The
+   * first call decides.
+   */
   leave(end: RunEnd): void;
-  /** Aborted when the run has ended or wants to. */
+  /** Aborted when the run has ended or has been asked to leave. */
   readonly leaving: AbortSignal;
-  /** How the run is to end in order. */
+  /** The end given to `leave`, if any. */
   wish(): RunEnd | undefined;
-  /** A beat that began then (monotonic) has succeeded. */
+  /** Reports a successful beat that began at this time (monotonic). */
   confirm(startedAtMs: number): void;
-  /** When the last beat that succeeded began, monotonic; before the first one, when the lease was set. */
+  /** When the last successful beat began, monotonic; before the first one, when the lease was set. */
   confirmedAtMs(): number;
   /**
-   * May the run still write and publish? Asked right before each write. Between a pause of the process and its first timer nobody else
-   * would ask, so this ends the run when its last successful beat began too long ago.
+   * Whether the run may still write and publish; asked right before each write. After a pause of the process a write
+   * may come before any timer. So this function itself ends the run if the last successful beat began too long ago.
    */
   inForce(): boolean;
 };
 
-/** After this long without a successful beat (counted from its start) nothing more is written or published. */
+/** If the last successful beat began longer ago than this, the run writes and publishes nothing more. */
 const selfFenceMs = 12_000;
 
 export type RunStart = Pick<

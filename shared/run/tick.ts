@@ -1,6 +1,6 @@
 /**
- * Tick mode: a run holds its shard only until everything is done that is due in its slot. What it probes, and when, is decided in
- * core/tick-plan.ts; what comes up later in the minute waits for the next run.
+ * Tick mode: a run holds its shard only until all probes that are due in its slot are done. core/tick-plan.ts decides
+ * what it probes and when. Probes that become due later in the minute wait for the next run.
  */
 import { mayTrust } from '../core/self-health.ts';
 import { slotOf } from '../core/slots.ts';
@@ -18,10 +18,13 @@ import { phasedOf } from './probing/workers.ts';
 
 /** How often a run looks whether it is done. */
 const lookMs = 100;
-/** After the end of the slot nothing begins, but the slowest probe has its time: one of a minute would never have it otherwise. */
+/**
+ * No probe begins after the end of the slot, but the slowest one may finish. Otherwise a probe with a time-out of a
+ * minute could never use all of its time.
+ */
 const overtimeMs = 62_000;
 
-/** Which instants the run has. */
+/** The instants that the run covers. */
 export type Covered = Omit<TickSlot, 'nowMs'>;
 
 export type Ticking = {
@@ -30,7 +33,10 @@ export type Ticking = {
   readonly deadlineMs: number;
 };
 
-/** `before`: RUN as the run before left it, if it is of this generation. `unheldSinceMs`: if it is not, since when nobody may have probed. */
+/**
+ * `before`: RUN as the previous run left it, if that run was of this generation. `unheldSinceMs`: otherwise
+ * the time since which possibly no run has probed the shard.
+ */
 export function coveredBy(
   { buckets, slot }: Pick<ShardMessage, 'buckets' | 'slot'>,
   before: RunRecord | undefined,
@@ -39,7 +45,8 @@ export function coveredBy(
   const numbered = (ordinal: number) => slotOf({ from: buckets.from, mode: 'tick' }, ordinal);
   const toMs = numbered(slot).endMs;
   if (!before) return { fromMs: Math.min(unheldSinceMs, numbered(slot).beginMs), toMs };
-  // Of a run that crashed nobody knows how far it came.
+  // The previous run crashed and may have covered any part of its slot, so this run starts after the last slot that is
+  // done.
   if (before.doneSlot !== before.slot) {
     const isFirst = before.doneSlot < 0;
     return { fromMs: isFirst ? numbered(before.slot).beginMs : numbered(before.doneSlot).endMs, toMs };
@@ -49,7 +56,7 @@ export function coveredBy(
   return { fromMs: endMs, toMs, ...(beganAtMs !== undefined && { before: { slotBeginMs: beginMs, beganAtMs } }) };
 }
 
-/** The same instants by a wall clock that is so far ahead of the schedule's. */
+/** The same instants on a wall clock that is this far ahead of the schedule's. */
 export const shifted = ({ fromMs, toMs, before }: Covered, aheadMs: number): Covered => ({
   fromMs: fromMs + aheadMs,
   toMs: toMs + aheadMs,
@@ -58,7 +65,10 @@ export const shifted = ({ fromMs, toMs, before }: Covered, aheadMs: number): Cov
 
 type Ticked = Pick<Holder, 'run' | 'targets' | 'self' | 'schedule'>;
 
-/** Resolves when the slot is done, over, or the run is to end; false: the prober doubted itself all the time, the slot is not done. */
+/**
+ * Resolves when the slot is done or over, or when the run is to end. false: the prober doubted itself all the time, so
+ * the slot is not done.
+ */
 export async function tickOnce(holder: Ticked, loop: Loop, { covered, deadlineMs }: Ticking): Promise<boolean> {
   const { leaving, ports } = holder.run;
   const { clock } = ports;
@@ -68,7 +78,8 @@ export async function tickOnce(holder: Ticked, loop: Loop, { covered, deadlineMs
     return holds() && goesOn();
   };
   let isPlanned = false;
-  // What it finds in doubt is void: it waits until it can be sure of itself. Timekeeping and triggers go on.
+  // In doubt every verdict is void, so the run waits until the prober trusts itself again. Timekeeping and triggers
+  // continue.
   if (!isSound(holder)) for (const [, { schedule }] of heldProbes(holder)) holdBack(schedule);
   while (await until(() => isSound(holder))) {
     const beganAtMs = clock.monotonicMs();
@@ -87,10 +98,10 @@ const isSound = ({ self }: Pick<Holder, 'self'>): boolean => mayTrust(self.healt
 const heldProbes = ({ targets }: Pick<Holder, 'targets'>): readonly (readonly [HeldTarget, HeldProbe])[] =>
   [...targets.values()].flatMap((held) => [...held.probes.values()].map((probe) => [held, probe] as const));
 
-/** `void`: only what has come to nothing in this run. */
+/** `void`: plans only the probes whose verdict in this run is void. */
 function plan(holder: Pick<Holder, 'targets' | 'schedule'>, slot: TickSlot, which: 'all' | 'void'): void {
   const waiting = heldProbes(holder).filter(
-    // A trigger comes at once, and a tick beside it would be dropped.
+    // A trigger runs the probe at once, and a tick beside it would be dropped.
     ([, { schedule, verdict }]) =>
       !schedule.inFlight && !schedule.ticker.triggerHeld && (which === 'all' || verdict.isVoid),
   );
@@ -117,12 +128,15 @@ function tickProbe({ target }: HeldTarget, probe: HeldProbe, isVoid: boolean): T
   };
 }
 
-/** Nothing is under way, planned or waiting for room, and no target is to be looked at now. */
+/** Nothing is under way, planned or waiting for the socket budget, and no target is due for the timekeeper. */
 const isDone = (holder: Pick<Holder, 'targets'>, loop: Loop): boolean =>
   loop.isQuiet() &&
   heldProbes(holder).every(([, { schedule }]) => dueMs(schedule.ticker, 0) === Number.POSITIVE_INFINITY);
 
-/** What was planned and not begun, and what came to nothing because the prober doubts itself: the next run has it first. */
+/**
+ * Keeps two kinds of probes pending for the next run, which makes them first: those that were planned and have not
+ * begun, and those with a void verdict while the prober is in doubt.
+ */
 function keepRestPending(holder: Pick<Holder, 'targets' | 'self'>): void {
   const inDoubt = !isSound(holder);
   for (const [, { schedule, verdict }] of heldProbes(holder)) carryOver(schedule, inDoubt && verdict.isVoid);

@@ -1,6 +1,6 @@
 /**
- * The fence: what makes every write of a run void once a higher token stands. Commits and checkpoints carry a check of their bucket's
- * EPOCH, the beat a condition on RUN.
+ * The fence: it makes every write of a run fail once a higher token has been set. Commits and checkpoints contain a
+ * check of the EPOCH of their bucket; the beat has a condition on RUN.
  */
 
 import { type Bucket, epochKey } from '../../store/keys.ts';
@@ -8,19 +8,19 @@ import { type Condition, type Operation, StoreUnavailable, type WriteOutcome } f
 import { fencedPorts } from '../ports.ts';
 import type { Run } from '../run.ts';
 
-/** Goes with all that a run writes in a bucket, in the same transaction. */
+/** The check that is part of every transaction in which a run writes to this bucket. */
 export const epochCheck = ({ token }: Pick<Run, 'token'>, bucket: Bucket): Operation & { readonly kind: 'check' } => ({
   kind: 'check',
   key: epochKey(bucket),
   if: [{ kind: 'equals', attribute: 'token', value: token }],
 });
 
-/** A beat counts while RUN is the run's. */
+/** Condition of a beat: RUN still has the token of the run. */
 export const beatConditions = ({ token }: Pick<Run, 'token'>): readonly Condition[] => [
   { kind: 'equals', attribute: 'token', value: token },
 ];
 
-/** undefined: the run has ended, because the answer is in doubt or the store out of reach. */
+/** undefined: the run has ended, because the answer is in doubt or the store is unreachable. */
 export async function writeFenced(
   run: Run,
   operations: readonly Operation[],

@@ -1,4 +1,7 @@
-/** Commits as the operations of one transaction: each bucket's fence, then what each commit changes, on condition that it is as it was read. */
+/**
+ * Turns commits into the operations of one transaction: first the fence of each bucket, then the changes of each
+ * commit, on condition that its item is as it was read.
+ */
 import type { EventRecord, ProbeRecord } from '../../core/records.ts';
 import { probeName } from '../../core/spec.ts';
 import { encodeEvent, encodeLatest, encodeProbe, updateTo } from '../../store/items.ts';
@@ -7,10 +10,10 @@ import type { Condition, Operation } from '../../store/store.ts';
 import type { Run } from '../run.ts';
 import { epochCheck } from './fence.ts';
 
-/** A change of one PROBE item and the events that go with it, or events alone. */
+/** A change of one PROBE item together with its events, or events alone. */
 export type Commit = {
   readonly address: TargetAddress;
-  /** The item as it was last committed: nothing is written for a uid that is gone. */
+  /** The item as it was last committed. The write is refused if the item no longer has this uid. */
   readonly before: ProbeRecord;
   /** Absent: events alone. */
   readonly after?: ProbeRecord;
@@ -19,7 +22,7 @@ export type Commit = {
 
 export type CommitPlan = {
   readonly operations: readonly Operation[];
-  /** Of each operation, the index of its commit. */
+  /** For each operation the index of its commit; `epoch`: the operation is a fence. */
   readonly owners: readonly (number | 'epoch')[];
 };
 
@@ -32,7 +35,7 @@ export function planCommits(run: Pick<Run, 'token'>, commits: readonly Commit[])
   };
 }
 
-/** Operations that a commit takes beside the fence of its bucket. */
+/** Number of operations of a commit, without the fence of its bucket. */
 export const operationsOf = ({ events }: Commit): number => 1 + events.length + transitionsOf(events).length;
 
 const transitionsOf = (events: readonly EventRecord[]) => events.filter(({ kind }) => kind === 'transition');
@@ -40,32 +43,32 @@ const transitionsOf = (events: readonly EventRecord[]) => events.filter(({ kind 
 function commitOperations({ address, before, after, events }: Commit): readonly Operation[] {
   const puts = events.map((event): Operation => ({ kind: 'put', item: encodeEvent(address, event) }));
   const probe = probeName(before.container, before.probeType);
-  // The history expires. The attempts behind a result stay for as long as it is shown.
+  // The event history expires. This copy keeps the attempts behind a result for as long as it is shown.
   const latest = transitionsOf(events).map(
     (event): Operation => ({ kind: 'put', item: encodeLatest(address, probe, event) }),
   );
   return [probeOperation(address, before, after), ...puts, ...latest];
 }
 
-/** An update, never a put: a purged item must not come back. */
+/** An update, never a put: a purged item must not reappear. */
 function probeOperation(address: TargetAddress, before: ProbeRecord, after: ProbeRecord | undefined): Operation {
   if (after) return { ...updateTo(encodeProbe(address, after)), if: unchangedSince(before, after) };
   const { pk, sk } = encodeProbe(address, before);
   return { kind: 'check', key: { pk, sk }, if: sameVersion(before) };
 }
 
-/** Condition on a PROBE item: it has this uid, and no other commit has come in between. */
+/** Condition on a PROBE item: it has this uid, and no other commit has changed it meanwhile. */
 export const sameVersion = ({ uid, version }: ProbeRecord): readonly Condition[] => [
   { kind: 'equals', attribute: 'uid', value: uid },
   { kind: 'equals', attribute: 'version', value: version },
 ];
 
-/** Where the result changes, also that it does. */
+/** Like `sameVersion`. If the commit changes the verdict, the stored one must also differ from the new one. */
 export function unchangedSince(before: ProbeRecord, after: ProbeRecord): readonly Condition[] {
   const same = sameVersion(before);
   const isVerdict = after.result !== before.result || after.containerID !== before.containerID;
   if (after.version === before.version || after.result === undefined || !isVerdict) return same;
-  // kubelet's Set: an update is emitted only if the write changes something.
+  // As in kubelet's Set, an update is emitted only if the write changes something.
   const differs: Condition = {
     kind: 'anyOf',
     conditions: [

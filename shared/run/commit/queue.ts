@@ -1,6 +1,7 @@
 /**
- * The one queue through which everything a holder decides becomes durable: grouped into transactions over disjoint buckets, each fenced
- * by the EPOCH of every bucket it touches. A commit that another writer has overtaken is dropped alone; a lost fence ends the run.
+ * The only queue through which the decisions of a holder become durable. It groups commits into transactions over
+ * disjoint buckets, each fenced by the EPOCH of every bucket that it touches. If another writer has overtaken a commit,
+ * only that commit is dropped. A lost fence ends the run.
  */
 import { type Clock, sleep } from '../../lib/clock.ts';
 import type { Refusal } from '../../store/store.ts';
@@ -9,7 +10,10 @@ import { writeFenced } from './fence.ts';
 import { type Commit, type CommitPlan, planCommits } from './plan.ts';
 import { waitingCommits } from './waiting.ts';
 
-/** `superseded`: the item is no longer what it was, or gone: read it again. `void`: the run has ended, nothing was written. */
+/**
+ * `superseded`: the item has changed or is gone, so the target has to be read again. `void`: the run has ended, and
+ * nothing was written.
+ */
 export type CommitResult = 'committed' | 'superseded' | 'void';
 
 export type CommitQueue = {
@@ -19,16 +23,21 @@ export type CommitQueue = {
 };
 
 /**
- * What one holder may cost, however much changes: 32 transactions a second of at most 100 operations. 800 commits a second fit where
- * each is in another bucket: it takes four operations (its item, its event twice, the fence), so 25 of them make a transaction.
+ * Limits the cost of one holder however much changes: 32 transactions a second of at most 100 operations. That is 800
+ * commits a second if each is in another bucket: a commit then takes four operations (its item, its event twice, the
+ * fence), so a transaction holds 25.
  */
 const transactionsPerSecondMax = 32;
 const writeIntervalMs = 1_000 / transactionsPerSecondMax;
-/** Transactions under way at the same time, none of which share a bucket: at 32 a second enough for answers that take 250 ms. */
+/**
+ * Transactions under way at the same time; no two of them share a bucket. At 32 a second this is enough for answers
+ * that take 250 ms.
+ */
 const inFlightMax = 8;
 /**
- * A transaction that takes longer shows that the store, or this process, has too much to do, and the beat has to come through as well. Each
- * one halves how many there may be at the same time, and a faster one adds one: at worst there is one at a time, four a second.
+ * A slower transaction shows that the store or this process is overloaded, and the beat must still get through. Each
+ * slow transaction halves the number that may be under way; each faster one adds one. The minimum is one at a time,
+ * four a second.
  */
 const slowMs = 500;
 const conflictJitterMs = 100;
@@ -67,7 +76,7 @@ class TransactionQueue implements CommitQueue {
     if (!this.#isIdle()) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
   }
 
-  /** Begins as many transactions as may begin now, and comes back when the next one may. */
+  /** Begins as many transactions as are allowed now, and sets a timer for the next one. */
   #pump(): void {
     const { clock } = this.#run.ports;
     this.#cancelTimer?.();
@@ -110,7 +119,7 @@ class TransactionQueue implements CommitQueue {
   }
 }
 
-/** How many transactions there may be at the same time, and when the next one may begin. */
+/** Limits how many transactions are under way, and when the next one may begin. */
 function transactionPace(clock: Clock) {
   let inFlight = 0;
   let atOnce = inFlightMax;
@@ -120,7 +129,7 @@ function transactionPace(clock: Clock) {
     isIdle: () => inFlight === 0,
     inMs: (readyAtMs: number) =>
       Math.max(beganAtMs + (writeIntervalMs * inFlightMax) / atOnce, readyAtMs) - clock.monotonicMs(),
-    /** Returns what to call when the transaction has ended. */
+    /** Returns a function to call when the transaction has ended. */
     begin() {
       inFlight += 1;
       beganAtMs = clock.monotonicMs();
@@ -134,7 +143,7 @@ function transactionPace(clock: Clock) {
   };
 }
 
-/** Writes a group until each of its entries is settled. */
+/** Writes a group, repeatedly if necessary, until each of its entries is settled. */
 async function writeGroup(run: Run, group: readonly Entry[]): Promise<void> {
   let entries = group;
   for (let conflicts = 0; entries.length > 0; ) {
@@ -156,7 +165,10 @@ async function writeGroup(run: Run, group: readonly Entry[]): Promise<void> {
   }
 }
 
-/** Settles what a condition refused; a refused EPOCH ends the run, and then every entry is settled by the next round. */
+/**
+ * Settles the entries that a condition refused. A refused EPOCH ends the run, and the next round then settles all
+ * entries.
+ */
 function settleRefused(
   run: Run,
   { entries, plan }: { readonly entries: readonly Entry[]; readonly plan: CommitPlan },

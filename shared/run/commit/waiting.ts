@@ -1,6 +1,6 @@
 /**
- * Commits that wait for their transaction, by bucket. While a transaction is under way its buckets are left out of the next one, so that
- * no two meet in a fence, and the commits of a probe are written in their order.
+ * Commits that wait for their transaction, by bucket. While a transaction is under way, the next one leaves out its
+ * buckets. So no two transactions contend for a fence, and the commits of a probe are written in order.
  */
 import { probeName } from '../../core/spec.ts';
 import type { Bucket } from '../../store/keys.ts';
@@ -8,29 +8,30 @@ import { operationsMax } from '../../store/store.ts';
 import { type Commit, operationsOf } from './plan.ts';
 
 /**
- * DynamoDB takes 1,000 write units a second in a partition, which a bucket is, and an operation of a transaction costs two for each
- * kilobyte. At 4 ms each, the commits of a bucket use half of that while their items are below a kilobyte, which leaves as much to
- * status-sync, and all of it below two.
+ * DynamoDB accepts 1,000 write units a second in a partition, and a bucket is one. An operation of a transaction costs
+ * two units for each kilobyte. At 4 ms each, the commits of a bucket use half of the units while their items are
+ * smaller than a kilobyte, which leaves the other half to status-sync. They use all of the units while their items are
+ * smaller than two kilobytes.
  */
 const operationMs = 4;
 
 export type WaitingCommits<Entry> = {
   add(entry: Entry): void;
-  /** When the next transaction may be taken, as far as buckets go; monotonic. Infinity: not before one that is under way is written. */
+  /** When the buckets allow the next transaction, monotonic. Infinity: not before one that is under way is written. */
   readyAtMs(): number;
-  /** The next transaction. */
+  /** Removes and returns the commits of the next transaction. */
   take(nowMs: number): readonly Entry[];
   /** The transaction is no longer under way. */
   written(group: readonly Entry[], nowMs: number): void;
   isEmpty(): boolean;
-  /** What waits, which then waits no more. */
+  /** Removes and returns all waiting commits. */
   clear(): readonly Entry[];
 };
 
 type Committing = { readonly commit: Commit };
 
 export function waitingCommits<Entry extends Committing>(): WaitingCommits<Entry> {
-  /** The bucket that has waited for the longest comes first. */
+  /** The bucket that has waited longest comes first. */
   const waiting = new Map<Bucket, readonly Entry[]>();
   /** When a bucket may be written again; Infinity while it is being written. */
   const freeAtMs = new Map<Bucket, number>();
@@ -76,7 +77,7 @@ export function waitingCommits<Entry extends Committing>(): WaitingCommits<Entry
 
 const fenceOperations = 1;
 
-/** The first of a bucket that have room together. */
+/** The first commits of a bucket that fit into this many operations. */
 function fitting<Entry extends Committing>(entries: readonly Entry[], operations: number): readonly Entry[] {
   const probes = new Set<string>();
   let left = operations;
@@ -84,7 +85,8 @@ function fitting<Entry extends Committing>(entries: readonly Entry[], operations
   for (const { commit } of entries) {
     const probe = probeOf(commit);
     left -= operationsOf(commit);
-    // A transaction touches each item once: the next one decides whether a second commit of the probe still holds.
+    // A transaction may touch an item only once. The next transaction decides whether a second commit of the probe is
+    // still valid.
     if (left < 0 || probes.has(probe)) break;
     probes.add(probe);
     count += 1;
@@ -95,6 +97,6 @@ function fitting<Entry extends Committing>(entries: readonly Entry[], operations
 const sizeOf = (entries: readonly Committing[]): number =>
   entries.reduce((sum, { commit }) => sum + operationsOf(commit), 0);
 
-/** While a target is read again, the worker before and the one after may both have something to commit of one probe. */
+/** While a target is read again, its old and its new worker may each have a commit for the same probe. */
 const probeOf = ({ address, before }: Commit): string =>
   `${address.prefix}#${probeName(before.container, before.probeType)}`;

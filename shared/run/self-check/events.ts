@@ -1,4 +1,4 @@
-/** What subscribers are told of a prober that doubts itself: once when it begins, once when it is over. */
+/** Publishes that a prober is degraded: one event when that begins, and one when it is over. */
 import type { BusEvent } from '../../bus/events.ts';
 import { schemaVersion } from '../../bus/events.ts';
 import type { ShardMessage } from '../../queue/queue.ts';
@@ -10,21 +10,24 @@ import { isInLayout } from '../layout-follower.ts';
 type Shard = Pick<ShardMessage, 'shard' | 'buckets'>;
 
 export type DoubtPublisher = {
-  /** Whether the next run has to take back what subscribers were told. */
+  /**
+   * Whether the next run has to publish the recovery. If it is unknown what was published: the opposite of
+   * `isDegraded`.
+   */
   published(isDegraded: boolean): boolean;
-  /** To be called with every beat that was written: first RUN says it, then the event. */
+  /** Call it after every written beat: RUN records the state before the event is published. */
   written(state: BeatState): Promise<void>;
 };
 
-/** What the previous run left behind. */
+/** What the previous run recorded in RUN. */
 type Inherited = { readonly degraded: boolean; readonly degradedTold: boolean };
 
 /**
- * An event that the bus did not take is published again after the next beat. A run may be fenced between publishing an event and the beat
- * that records it. So where RUN's state differs from what it records as published, the event may or may not have been published, and the
- * next state is published, whichever it is.
- * Of a shard that LAYOUT has divided or merged nothing is published: who holds its parts may have claimed them before this beat, and would
- * not know what to take back.
+ * An event that the bus did not take is published again after the next beat. A run may be fenced between publishing an
+ * event and the beat that records it. So if RUN's state differs from what it records as published, the event may or may
+ * not have been published, and the next state is published, whichever it is.
+ * For a shard that LAYOUT has divided or merged, nothing is published: the holders of its parts may have claimed them
+ * before this beat, and would not know which event to revoke.
  */
 export function doubtPublisher(
   { run, publisher }: Pick<Holder, 'run' | 'publisher'>,
@@ -32,7 +35,7 @@ export function doubtPublisher(
 ): DoubtPublisher {
   let published: boolean | undefined = wasDegraded === degradedTold ? degradedTold : undefined;
   let isUnderWay = false;
-  /** The same for every try. */
+  /** The same time in each attempt to publish the recovery. */
   let recoveredAtMs: number | undefined;
   return {
     published: (isDegraded) => published ?? !isDegraded,
@@ -45,7 +48,7 @@ export function doubtPublisher(
         isUnderWay = false;
         return;
       }
-      // The bus may take it without an answer: from here on it counts as perhaps told.
+      // The bus may take the event although its answer is lost. From here on it is unknown what was published.
       if (doubt) published = undefined;
       if (!doubt) recoveredAtMs ??= run.ports.clock.nowMs();
       const event = doubt ? degraded(run.message, doubt) : recovered(run.message, recoveredAtMs ?? 0);

@@ -1,6 +1,6 @@
 /**
- * How the prober examines itself: it dials its canaries and asks its event loop and its clocks. Nobody asks: nothing is done. In doubt it
- * looks again each second, until several examinations in a row found nothing.
+ * The self-check: the prober dials its canaries and looks at its event loop and its clocks. Runs only on demand. In
+ * doubt it repeats each second, until several self-checks in a row have passed.
  */
 import {
   afterSelfCheck,
@@ -18,29 +18,32 @@ import type { Canary } from '../ports.ts';
 import type { Run } from '../run.ts';
 import type { StallWatch } from './stall.ts';
 
-/** Less than the second after which a lost SYN is sent again, so that a canary speaks for the time when it was asked. */
+/**
+ * Less than the second after which a lost SYN is sent again, so that the answer reflects the network at the time of the
+ * dial.
+ */
 const canaryTimeoutMs = 900;
-/** While many targets fail one examination serves all that failed before it. */
+/** Minimum time between two self-checks: while many targets fail, one self-check serves all failures before it. */
 const checkIntervalMs = 100;
-/** How often a prober in doubt looks again. */
+/** How often a prober in doubt repeats the self-check. */
 const doubtIntervalMs = 1_000;
 
 export type SelfCheck = {
-  /** Resolves after an examination that began from now on; all who ask until it begins share it. */
+  /** Resolves after a self-check that begins after this call. All calls before its beginning share it. */
   check(reach?: Reach): Promise<void>;
   health(): SelfHealth;
-  /** Has there been any doubt since then (monotonic)? */
+  /** Whether the prober has been in doubt at any time since then (monotonic). */
   doubtedSince(sinceMs: number): boolean;
-  /** Wall time moved by so much against monotonic time. */
+  /** Wall time moved this far against monotonic time. */
   jumped(jumpMs: number): void;
-  /** Examines no more; resolves when nothing is under way. */
+  /** Starts no more self-checks; resolves when none is under way. */
   stop(): Promise<void>;
   isStopped(): boolean;
 };
 
 type Options = {
   readonly stalls: StallWatch;
-  /** Whoever held the shard before doubted itself, and said so. */
+  /** RUN says that the previous holder doubted itself. */
   readonly inDoubt: boolean;
 };
 
@@ -57,7 +60,7 @@ export function selfCheckOf(run: Run, { stalls, inDoubt }: Options): SelfCheck {
     const jumpMs = jumpedMs;
     jumpedMs = 0;
     const answers = await Promise.all(canaries.map((canary) => askCanary(run, canary)));
-    // What a dialer says that was abandoned is no sign of anything.
+    // The answer of an abandoned dialer means nothing.
     if (over.signal.aborted) return;
     opinion.take(findingOf({ canaries: answers, reaches, stalls: stalls.recent(), jumpMs }), reaches);
     if (!mayTrust(opinion.health())) doubting ??= doubt();
@@ -93,11 +96,11 @@ export function selfCheckOf(run: Run, { stalls, inDoubt }: Options): SelfCheck {
   };
 }
 
-/** What the prober holds of itself. */
+/** The prober's judgment of its own health. */
 function opinionOf({ ports: { clock, log, canaries }, message }: Run, inDoubt: boolean) {
   let health: SelfHealth = inDoubt ? inherited(clock.nowMs()) : { kind: 'sound' };
   let doubtedAtMs = Number.NEGATIVE_INFINITY;
-  /** Ways out that the doubt is about. */
+  /** The reaches that are in doubt. */
   const doubted = new Set<Reach>(inDoubt ? canaries.map(({ host }) => reachOf(host)) : []);
   return {
     doubted: doubted as ReadonlySet<Reach>,
@@ -114,7 +117,10 @@ function opinionOf({ ports: { clock, log, canaries }, message }: Run, inDoubt: b
   };
 }
 
-/** One examination at a time. All who ask until it begins share it; it is given the ways out that they ask about. */
+/**
+ * Runs one self-check at a time. All calls before its beginning share it, and it covers the reaches that they ask
+ * about.
+ */
 function sharedCheck(clock: Clock, over: AbortSignal, checkOnce: (asked: readonly Reach[]) => Promise<void>) {
   const asked = new Set<Reach>();
   let beganAtMs = Number.NEGATIVE_INFINITY;

@@ -1,34 +1,36 @@
 /**
- * Whether the event loop was late while a probe waited: a process that is stopped, frozen, starved or busy reads every answer after its
- * time-out, and the time-out was its own. One ticker for all probes, which runs only while any of them is in flight.
+ * Detects whether the event loop was late while a probe waited. A process that is stopped, frozen, starved or busy
+ * reads every answer after its time-out, and has itself caused that time-out. One ticker serves all probes; it runs
+ * only while a probe is in flight.
  *
- * A late loop voids the failures of the probes that it overlaps, whatever made it late. It is a sign of an unsound prober only if the process
- * stood still: one that used the CPU was at work of its own, for longer than it should have, and goes on.
+ * A late loop voids the failures of the probes that it overlaps, whatever made it late. It counts against the health of
+ * the prober only if the process stood still. A process that used the CPU was busy for longer than it should have been,
+ * and continues.
  */
 import { isStall } from '../../core/self-health.ts';
 import type { Clock } from '../../lib/clock.ts';
 
 const tickMs = 50;
 /**
- * Share of a stall that the process spent on the CPU, from which on it was at work. The smallest function has 7 % of a core, and a process that
- * stands still has next to nothing.
+ * If the process spent at least this share of a stall on the CPU, it was busy. The smallest function has 7 % of a core,
+ * and a process that stands still uses next to nothing.
  */
 const atWorkShareMin = 0.05;
-/** How long a stall is remembered, for whether there were several. */
+/** How long a stall is remembered, to see whether there were several. */
 const recentMs = 10_000;
 
 export type StallWatch = {
-  /** Watches until the returned function is called; several may watch at the same time. */
+  /** Watches until the returned function is called. Several callers may watch at the same time. */
   watch(): () => void;
-  /** Did the loop stand still at any time since then (monotonic)? */
+  /** Whether the loop was late at any time since then (monotonic). */
   stalledSince(sinceMs: number): boolean;
-  /** The same, of a process that was not at work. */
+  /** The same, but only if the process was not busy. */
   stoodStillSince(sinceMs: number): boolean;
-  /** Stalls of the last 10 s in which the process stood still. */
+  /** Number of stalls in the last 10 s during which the process stood still. */
   recent(): number;
 };
 
-/** `cpuMs`: CPU time that the process has used; absent: a late loop always counts as one that stood still. */
+/** `cpuMs`: CPU time that the process has used. Absent: a late loop always counts as a process that stood still. */
 export function stallWatch(clock: Clock, cpuMs: () => number = () => 0): StallWatch {
   let watchers = 0;
   let dueMs = Number.POSITIVE_INFINITY;
@@ -56,7 +58,7 @@ export function stallWatch(clock: Clock, cpuMs: () => number = () => 0): StallWa
     stalls = [...stalls.filter((atMs) => nowMs - atMs < recentMs), nowMs];
   };
   const stoodStill = (nowMs: number) => cpuMs() - armedCpuMs < atWorkShareMin * (nowMs - dueMs + tickMs);
-  /** After a pause a probe's own timer may come before this one's. */
+  /** After a pause, the timer of a probe may fire before the timer of this watch. */
   const isLate = () => isStall(clock.monotonicMs() - dueMs);
   const standsStill = () => isLate() && stoodStill(clock.monotonicMs());
 

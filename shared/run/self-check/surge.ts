@@ -1,4 +1,7 @@
-/** The surge limit of one run: which targets turned unhealthy in the last minute, or would have, and since when that is a surge. */
+/**
+ * The surge limit of one run: which targets turned unhealthy in the last minute, or would have, and since when they
+ * form a surge.
+ */
 import { type BusEvent, schemaVersion } from '../../bus/events.ts';
 import { isSurge, mayTurn, surgeWindowMs } from '../../core/surge-limit.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -6,7 +9,7 @@ import type { ShardMessage } from '../../queue/queue.ts';
 import { hashRangeOf } from '../../store/keys.ts';
 import type { Publisher } from '../probing/publisher.ts';
 
-/** As it was when it began. */
+/** The numbers when the surge began. `sinceMs`: wall time. */
 export type Surge = { readonly sinceMs: number; readonly turning: number; readonly targets: number };
 
 export type Asking = {
@@ -17,15 +20,15 @@ export type Asking = {
 };
 
 export type SurgeLimit = {
-  /** May this target turn unhealthy now? If not, the result waits for the next probe, which asks again. */
+  /** Whether this target may turn unhealthy now. If not, the result waits for the next probe, which asks again. */
   ask(asking: Asking): boolean;
-  /** The surge that goes on, or the last one. */
+  /** The present surge, or the last one. */
   surge(): Surge | undefined;
 };
 
 /** `onSurge`: called when a surge begins. */
 export function surgeLimitOf(clock: Clock, onSurge: () => void): SurgeLimit {
-  /** By target, when it last asked; the longest ago comes first. */
+  /** When each target last asked, oldest first. */
   const asked = new Map<string, number>();
   let surge: Surge | undefined;
   /** Monotonic; undefined: no surge. */
@@ -62,7 +65,7 @@ export function surgeLimitOf(clock: Clock, onSurge: () => void): SurgeLimit {
   };
 }
 
-/** To be called when a surge begins and after each beat. */
+/** Call the returned function when a surge begins and after each beat. */
 export function surgePublisher(
   shard: Pick<ShardMessage, 'shard' | 'buckets'>,
   publisher: Publisher,

@@ -1,7 +1,7 @@
 /**
- * Whether a report may count. Before a failure does, the prober examines itself; in doubt, after a stall and in the course of a run's end
- * every verdict is a prober error of class PROBER, and what the worker remembers stays as it is: all but a success that confirms what is
- * known, because the failures around it would add up without it.
+ * Decides whether a report may count. The prober runs a self-check before a failure counts. In doubt, after a stall and
+ * while a run ends, every verdict is a prober error of class PROBER, and the state of the worker does not change. The
+ * exception is a success that confirms the known result: without it, the failures before and after it would add up.
  */
 import type { ProbeReport } from '../../core/probe-report.ts';
 import { mayTrust, needsSelfCheck, type Reach, voided } from '../../core/self-health.ts';
@@ -10,9 +10,9 @@ import type { Run } from '../run.ts';
 import { type SelfCheck, selfCheckOf } from './self-check.ts';
 import { type StallWatch, stallWatch } from './stall.ts';
 
-/** A probe from its begin to its verdict. */
+/** A probe from its beginning to its verdict. */
 export type Watched = {
-  /** What the report is worth. */
+  /** Returns the report, or a prober error in its place. */
   judge<Tried extends Attempt>(report: ProbeReport<Tried>, about: About): Promise<ProbeReport<Tried>>;
   /** Idempotent. */
   done(): void;
@@ -20,15 +20,15 @@ export type Watched = {
 
 export type About = {
   readonly reach: Reach;
-  /** A failure would change what is known of the target. */
+  /** A failure would change the known result of the target. */
   readonly changes: boolean;
-  /** A success would only end a run of failures: success is what is known. */
+  /** The known result is success, so a success would only end a run of failures. */
   readonly confirms: boolean;
 };
 
 export type SelfWatch = Pick<SelfCheck, 'health' | 'doubtedSince' | 'jumped' | 'stop'> & { watch(): Watched };
 
-/** `inDoubt`: whoever held the shard before was, and said so. */
+/** `inDoubt`: RUN says that the previous holder doubted itself. */
 export function selfWatch(run: Run, inDoubt: boolean): SelfWatch {
   const { clock, cpuMs } = run.ports;
   const stalls = stallWatch(clock, cpuMs);
@@ -59,8 +59,8 @@ export function selfWatch(run: Run, inDoubt: boolean): SelfWatch {
 type Judged = { readonly stalls: StallWatch; readonly beganAtMs: number; readonly isNeeded: boolean };
 
 /**
- * A failure that changes nothing would be shown as seen just now, so a stall makes it void, too; but a process that was at work has seen a
- * target that is down, if late.
+ * A failure that changes nothing would still make its result fresh, so a stall voids it too. But if the process was
+ * busy and did not stand still, the failure is real, only seen late.
  */
 const isInternalStall = (report: ProbeReport, { stalls, beganAtMs, isNeeded }: Judged): boolean =>
   needsSelfCheck(report, true) && (isNeeded ? stalls.stalledSince(beganAtMs) : stalls.stoodStillSince(beganAtMs));
@@ -71,6 +71,6 @@ const isSuccess = ({ conclusion }: ProbeReport): boolean =>
 function whyVoid(selfCheck: SelfCheck, beganAtMs: number): string | undefined {
   if (selfCheck.isStopped()) return 'the run has ended';
   if (!mayTrust(selfCheck.health())) return 'the prober doubts itself';
-  // Its network came back while this probe was under way.
+  // The network recovered while this probe was under way.
   return selfCheck.doubtedSince(beganAtMs) ? 'the prober doubted itself' : undefined;
 }

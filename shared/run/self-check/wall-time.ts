@@ -1,15 +1,24 @@
-/** Wall time held against monotonic time, so that a clock that was set is seen as one: what was set by it is to be moved with it. */
+/**
+ * Compares wall time with monotonic time to detect that the clock was set, so that times computed from it can be moved
+ * too.
+ */
 import { isClockJump } from '../../core/self-health.ts';
 import type { Clock } from '../../lib/clock.ts';
 
 export type WallTime = {
-  /** Wall time now, ms since the epoch. Where it jumped since the last look, `jumped` is called first, with by how much. */
+  /**
+   * Wall time now, ms since the epoch. If it has jumped since the last look, `jumped` is called first with the
+   * difference.
+   */
   lookMs(jumped: (jumpMs: number) => void): number;
-  /** By how much it was ahead of monotonic time before what jumped since. */
+  /** How far wall time is ahead of monotonic time, without jumps since the last look. */
   offsetMs(): number;
 };
 
-/** `keptOffsetMs`: of an earlier watch, whose instants are still in use; a jump since then is seen at the first look. */
+/**
+ * `keptOffsetMs`: the offset of an earlier watch whose instants are still in use. The first look detects a jump since
+ * then.
+ */
 export function watchedWallTime(clock: Clock, keptOffsetMs?: number): WallTime {
   let offsetMs = firstOffsetMs(clock, keptOffsetMs);
   return {
@@ -27,8 +36,8 @@ export function watchedWallTime(clock: Clock, keptOffsetMs?: number): WallTime {
 }
 
 /**
- * A clock that is further ahead now than it was counts from now on: kept instants are due, no more. It need not have been set, as monotonic
- * time may have stood still in a function that was frozen.
+ * If the clock is now further ahead than before, the present offset applies: kept instants merely become due. The clock
+ * need not have been set, because monotonic time may have stood still while a function was frozen.
  */
 function firstOffsetMs(clock: Clock, keptOffsetMs: number | undefined): number {
   const offsetMs = clock.nowMs() - clock.monotonicMs();
