@@ -1,7 +1,7 @@
 /** The restart request of a reported container, from its failure to the next container. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { newProbeRecord } from '../../shared/core/observed.ts';
+import { newProbeRecord, observe } from '../../shared/core/observed.ts';
 import type { StatusRecord, TargetState } from '../../shared/core/records.ts';
 import { specProbes, type TargetSpec } from '../../shared/core/spec.ts';
 import { nextSyncMs, planSync } from '../../shared/core/sync.ts';
@@ -84,5 +84,39 @@ describe('a restart request of a container that somebody has stopped', () => {
     const state = reported(synced(failing(), 0), exited(137), 'test://a');
     const target = { ...state.target, deletionTimestampMs: 60_000 };
     assert.equal(later({ ...state, target }, 10_000).asked, 0);
+  });
+});
+
+describe('an episode of a static container', () => {
+  const both = [{ name: 'app', livenessProbe: tcpProbe, startupProbe: tcpProbe }];
+  const target = targetRecordOf({ spec: specOf({ lifecycle: 'static', containers: both }) });
+  const [{ containerID = '' } = {}] = observe({
+    target,
+    status: initialStatus(target, 0),
+    probes: {},
+  }).containerStatuses;
+  const failures = (containers: TargetSpec['containers'], ID: string) => {
+    const probes = specProbes(specOf({ lifecycle: 'static', containers }));
+    return Object.fromEntries(
+      probes.map((probe) => [
+        probe.name,
+        { ...newProbeRecord('u1', probe), containerID: ID, result: 'failure' as const, version: 2 },
+      ]),
+    );
+  };
+
+  test('belongs to the probe that fails now, when the one that began it has left the spec', () => {
+    const status = initialStatus(target, 0);
+    const startup = specProbes(target.spec).filter(({ probeType }) => probeType === 'startup');
+    const all = failures(both, containerID);
+    const begun = synced(
+      { target, status, probes: Object.fromEntries(startup.map(({ name }) => [name, all[name] as never])) },
+      0,
+    );
+    assert.equal(begun.status.restartRequests.app?.probeType, 'startup');
+    const spec = specOf({ lifecycle: 'static', containers });
+    const left = synced({ ...begun, target: { ...target, spec }, probes: failures(containers, containerID) }, 10_000);
+    const { probeType, published } = left.status.restartRequests.app ?? {};
+    assert.deepEqual([probeType, published], ['liveness', 2]);
   });
 });

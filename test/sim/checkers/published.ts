@@ -82,7 +82,10 @@ export const publications: Checker = (facts, violated) => {
   const cutOff = ({ prober, endpoint, endMs, outcome, isGenuine }: SeenProbe) => {
     const process = processOf(prober);
     const cut = cuts.get(process);
-    const bucket = facts.ledger.probedAt(endpoint)?.address.bucket;
+    const probed = facts.ledger.probedAt(endpoint);
+    const bucket = probed?.address.bucket;
+    // A failure that changes nothing is not examined: the target is known as down, and nothing is said of it.
+    if (probed && facts.ledger.probeItem(probed)?.result === 'failure') return;
     if (outcome !== 'failure' || isGenuine || !cut || bucket === undefined || cut.untilMs < endMs + publishingMs)
       return;
     const token = facts.ledger.tokenOf(prober);
