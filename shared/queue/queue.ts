@@ -24,6 +24,11 @@ export type ShardMessage = {
   readonly slot: number;
   readonly slotEndMs: number;
   readonly sentAtMs: number;
+  /**
+   * The latest slot of this generation that RUN named, as begun or done, when the message was composed; -1: none.
+   * Absent: not known.
+   */
+  readonly seenSlot?: number;
   /** With `tick`, the run ends when all due probes are done. If absent, it holds the shard until the slot ends. */
   readonly mode?: 'tick';
 };

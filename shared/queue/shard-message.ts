@@ -22,6 +22,7 @@ const messageSchema: z.ZodType<ShardMessage> = z
     slot: count,
     slotEndMs: count,
     sentAtMs: count,
+    seenSlot: z.int().min(-1).exactOptional(),
     mode: z.literal('tick').exactOptional(),
   })
   .readonly();

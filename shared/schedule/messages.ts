@@ -26,7 +26,8 @@ type Active = LayoutShard & { readonly mode: 'tick' | 'resident' };
 
 const isActive = (shard: LayoutShard): shard is Active => shard.mode !== 'idle';
 
-export type Outgoing = { readonly message: ShardMessage; readonly routing: Routing };
+/** A message without the time of sending, which is known only when it is sent. */
+export type Outgoing = { readonly message: Omit<ShardMessage, 'sentAtMs'>; readonly routing: Routing };
 
 /** A beat is written every 5 s, in tick mode once a slot. */
 const rescueAfterMs: { readonly [mode in Active['mode']]: number } = { resident: 30_000, tick: 3 * tickSlotMs };
@@ -47,7 +48,7 @@ export function slotMessages({ shard, run }: ScheduledShard, { nowMs, repeatCurr
   const shown = run && hasCome(shard, run.slot, nowMs) ? run : undefined;
   const isBehind = ({ slot }: Slot) => isOlder(shown, { generation: shard.generation, slot });
   const send = ({ slot, endMs }: Slot, routing: Routing): Outgoing => ({
-    message: messageOf(shard, { kind: 'slot', slot, slotEndMs: endMs, sentAtMs: nowMs }),
+    message: messageOf(shard, { kind: 'slot', slot, slotEndMs: endMs, seenSlot: namedSlot(shard, run) }),
     routing,
   });
   return [
@@ -60,7 +61,7 @@ export function slotMessages({ shard, run }: ScheduledShard, { nowMs, repeatCurr
 export function rescueMessage(scheduled: ScheduledShard, nowMs: number): readonly Outgoing[] {
   const { shard } = scheduled;
   if (!isActive(shard)) return [];
-  return silentMs(scheduled, nowMs) > rescueAfterMs[shard.mode] ? [rescue(shard, nowMs)] : [];
+  return silentMs(scheduled, nowMs) > rescueAfterMs[shard.mode] ? [rescue(shard, scheduled.run, nowMs)] : [];
 }
 
 /**
@@ -68,19 +69,23 @@ export function rescueMessage(scheduled: ScheduledShard, nowMs: number): readonl
  * visibility, up to 15 min, and the next slot's message waits behind it. A function that has to end earlier hands the
  * rescue over.
  */
-function rescue(shard: Active, nowMs: number): Outgoing {
+function rescue(shard: Active, run: RunRecord | undefined, nowMs: number): Outgoing {
   const { slot } = slotAt(shard, nowMs);
   const slotEndMs = nowMs + rescueSlots * slotLengthMs(shard.mode);
   return {
-    message: messageOf(shard, { kind: 'rescue', slot, slotEndMs, sentAtMs: nowMs }),
+    message: messageOf(shard, { kind: 'rescue', slot, slotEndMs, seenSlot: namedSlot(shard, run) }),
     routing: rescueRouting(shard, nowMs),
   };
 }
 
+/** The latest slot of the shard's generation that RUN names; -1: none. */
+const namedSlot = ({ generation }: Active, run: RunRecord | undefined): number =>
+  run?.generation === generation ? Math.max(run.slot, run.doneSlot) : -1;
+
 const messageOf = (
   { shard, generation, from, to, mode }: Active,
-  fields: Pick<ShardMessage, 'kind' | 'slot' | 'slotEndMs' | 'sentAtMs'>,
-): ShardMessage => ({
+  fields: Pick<ShardMessage, 'kind' | 'slot' | 'slotEndMs' | 'seenSlot'>,
+): Outgoing['message'] => ({
   ...fields,
   shard,
   generation,

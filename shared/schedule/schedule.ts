@@ -123,9 +123,13 @@ async function scheduledShard(store: Store, shard: LayoutShard): Promise<Schedul
 const sendAll = (ports: SchedulePorts, outgoing: readonly Outgoing[]): Promise<readonly boolean[]> =>
   inChunks(outgoing, (each) => send(ports, each));
 
-async function send({ queue, log }: SchedulePorts, { message, routing }: Outgoing): Promise<boolean> {
+/**
+ * A receiver takes the time between `sentAtMs` and the queue's own time for a difference of clocks, so nothing may come
+ * between reading the clock and sending.
+ */
+async function send({ queue, log, clock }: SchedulePorts, { message, routing }: Outgoing): Promise<boolean> {
   try {
-    await queue.send(message, routing);
+    await queue.send({ ...message, sentAtMs: Math.floor(clock.nowMs()) }, routing);
     if (message.kind === 'rescue') log.warn('rescue sent', { shard: message.shard });
     return true;
   } catch (error) {

@@ -1,7 +1,8 @@
 /**
- * Which slots of a shard are done or superseded. Only past and present slots count: a later one was begun by a clock
- * that was ahead, and believing it would leave the shard without a holder until then. That costs no safety, because
- * tokens keep two runs apart.
+ * Which slots of a shard are done or superseded. Past and present slots count. A later one that the schedule already
+ * saw in RUN when it composed the message does not: it was begun by a clock that was ahead, and believing it would
+ * leave the shard without a holder until then. That costs no safety, because tokens keep two runs apart. But a later
+ * one that the schedule did not see has begun since, so it counts: the message was late.
  *
  * Slots are counted by the schedule's clock. A message contains when it was sent, and the queue knows how long it
  * waited, so a receiver need not trust its wall clock to compute the current slot.
@@ -12,7 +13,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Received, ShardMessage } from '../queue/queue.ts';
 import type { Condition, Item } from '../store/store.ts';
 
-type Slotted = Pick<ShardMessage, 'generation' | 'buckets' | 'mode'>;
+type Slotted = Pick<ShardMessage, 'generation' | 'buckets' | 'mode' | 'seenSlot'>;
 
 const slottedShard = ({ buckets, mode }: Pick<Slotted, 'buckets' | 'mode'>) => ({
   from: buckets.from,
@@ -25,13 +26,17 @@ function slotIn(item: Item | undefined, attribute: 'slot' | 'doneSlot', { genera
   return typeof value === 'number' && item?.generation === generation ? value : undefined;
 }
 
+/** A sender that stood still between composing and sending seems to have a clock that is behind. */
+const counts = (message: Slotted, slot: number, nowMs: number): boolean =>
+  hasCome(slottedShard(message), slot, nowMs) || slot > (message.seenSlot ?? Number.POSITIVE_INFINITY);
+
 /**
  * The latest slot that is done; -1: none. Does not apply to a rescue, which is sent where beats have stopped, perhaps
  * by a schedule whose clock is behind the one that ended the slot. `nowMs` here and below: the schedule's time.
  */
 export function doneSlotOf(item: Item | undefined, message: Slotted, nowMs: number): number {
   const done = slotIn(item, 'doneSlot', message) ?? -1;
-  return hasCome(slottedShard(message), done, nowMs) ? done : -1;
+  return counts(message, done, nowMs) ? done : -1;
 }
 
 /**
@@ -40,14 +45,12 @@ export function doneSlotOf(item: Item | undefined, message: Slotted, nowMs: numb
  */
 export function isPassed(run: Item | undefined, message: ShardMessage, nowMs: number): boolean {
   const slot = slotIn(run, 'slot', message) ?? -1;
-  return message.kind === 'slot' && slot > message.slot && hasCome(slottedShard(message), slot, nowMs);
+  return message.kind === 'slot' && slot > message.slot && counts(message, slot, nowMs);
 }
 
-/** RUN names a slot in the future. */
+/** RUN names a slot in the future, begun by a clock that was ahead. */
 export const isAhead = (run: Item | undefined, message: Slotted, nowMs: number): boolean =>
-  (['slot', 'doneSlot'] as const).some(
-    (attribute) => !hasCome(slottedShard(message), slotIn(run, attribute, message) ?? -1, nowMs),
-  );
+  (['slot', 'doneSlot'] as const).some((attribute) => !counts(message, slotIn(run, attribute, message) ?? -1, nowMs));
 
 /**
  * Condition on RUN: no later slot of this generation has begun. If RUN names a slot in the future, the condition is
@@ -75,7 +78,7 @@ const agreeingMs = 10_000;
 
 /**
  * How far this process's wall clock is ahead of the schedule's. 0: they agree, or the queue does not know how long the
- * message waited.
+ * message waited. Too much if the sender stood still while it sent.
  */
 export function aheadOfScheduleMs(
   clock: Pick<Clock, 'nowMs'>,

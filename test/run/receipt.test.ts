@@ -88,13 +88,24 @@ describe('where a clock is wrong', () => {
 
   for (const attribute of ['slot', 'doneSlot'] as const)
     test(`a ${attribute} that has not come is not believed, unless its holder is alive`, async () => {
-      const { judge, judgeNow, advance, clock, message, beat, shard } = await world();
+      const { judge, judgeNow, advance, clock, message: composed, beat, shard } = await world();
+      const message = { ...composed, seenSlot: composed.slot + 100 };
       await beat(shard, { slot: message.slot + 100, [attribute]: message.slot + 100 });
       assert.equal(await judge(message), undefined);
       const judged = judgeNow(message);
       await advance(0);
       await beat(shard, { slot: message.slot + 100, beat: 7 });
       assert.equal(await clock.runUntil(judged), 'holderAlive');
+    });
+
+  for (const attribute of ['slot', 'doneSlot'] as const)
+    test(`a ${attribute} that has not come counts if the schedule had not seen it when it composed the message`, async () => {
+      const { judge, message, beat, shard } = await world();
+      const later = message.slot + 100;
+      await beat(shard, { slot: later, [attribute]: later });
+      assert.equal(await judge({ ...message, seenSlot: later }), undefined);
+      const reason = attribute === 'slot' ? 'slotPassed' : 'slotDone';
+      assert.equal(await judge({ ...message, seenSlot: message.slot - 1 }), reason, 'it stood still while it sent');
     });
 
   test('a slot that has not come is claimed over, and forgotten', async () => {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { lastBeat } from '../../shared/core/beat.ts';
 import type { LayoutShard } from '../../shared/core/layout.ts';
 import { slotAt } from '../../shared/core/slots.ts';
-import { isDoubtful, rescueMessage } from '../../shared/schedule/messages.ts';
+import { isDoubtful, rescueMessage, slotMessages } from '../../shared/schedule/messages.ts';
 import type { RunRecord } from '../../shared/store/items.ts';
 
 const nowMs = Date.UTC(2030, 0, 1);
@@ -40,4 +40,18 @@ test('a run that has ended the current slot is looked at again, however new its 
   assert.equal(doubted({ doneSlot: slot }), false, 'a rescue holds the slot that was done');
   assert.equal(doubted({ beat: lastBeat, doneSlot: slot }), true);
   assert.equal(doubted({ beat: lastBeat, doneSlot: slot, generation: 0 }), false, 'of another layout');
+});
+
+test('a message says which slot the schedule had seen, of this generation', () => {
+  const current: LayoutShard & { mode: 'resident' } = { ...shard, mode: 'resident', sinceMs: 0 };
+  const { slot } = slotAt(current, nowMs);
+  const seen = (run?: Partial<RunRecord>) =>
+    slotMessages(
+      { shard: current, ...(run && { run: { generation: 1, slot: -1, doneSlot: -1, ...run } as RunRecord }) },
+      { nowMs, repeatCurrent: true },
+    )[0]?.message.seenSlot;
+  assert.equal(seen(), -1);
+  assert.equal(seen({ slot }), slot);
+  assert.equal(seen({ slot: slot - 1, doneSlot: slot + 5 }), slot + 5);
+  assert.equal(seen({ slot, generation: 0 }), -1);
 });

@@ -149,6 +149,7 @@ describe('messages of a slot', () => {
       slot,
       slotEndMs: endMs,
       sentAtMs: world.clock.nowMs(),
+      seenSlot: slot - 1,
     });
   });
 

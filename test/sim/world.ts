@@ -1,5 +1,6 @@
 /** One simulated world: every process of the product on one table, one queue, one bus and one network, all of one seed. */
 
+import type { InvocationContext } from '../../functions/lambda/context.ts';
 import type { FunctionPorts } from '../../functions/lambda/ports.ts';
 import { proberFunction } from '../../functions/prober/prober.ts';
 import { type StatusSyncAnswer, statusSyncFunction } from '../../functions/status-sync/status-sync.ts';
@@ -332,6 +333,7 @@ function proberContainer(own: Own, env: Env, { mapping, onRun }: Mapped) {
   const { caller, life } = env;
   const common = functionPorts(own, env);
   let runs = 0;
+  let isRescue = false;
   let writer = life.name;
   let { bus } = common;
   /** What it writes is the present run's; each has sockets of its own. */
@@ -352,12 +354,12 @@ function proberContainer(own: Own, env: Env, { mapping, onRun }: Mapped) {
   const beginRun = () => {
     runs += 1;
     const prober = `${life.name}/${runs}`;
-    onRun({ timeMs: scheduler.nowMs(), prober, life, isRescue: false });
+    onRun({ timeMs: scheduler.nowMs(), prober, life, isRescue });
     writer = prober;
     bus = own.bus.of(caller, prober);
     return { ...net.diallingOf(caller, prober), ...(life.loop && { cpuMs: life.loop.usedMs }) };
   };
-  return proberFunction({
+  const answer = proberFunction({
     ...common,
     store: newStore(),
     newStore,
@@ -373,6 +375,12 @@ function proberContainer(own: Own, env: Env, { mapping, onRun }: Mapped) {
     execReach: 'network',
     runProbing: beginRun,
   });
+  /** The mapping hands over one message at a time. */
+  return (event: unknown, context: InvocationContext) => {
+    const { Records: records } = event as { readonly Records: readonly { readonly body: string }[] };
+    isRescue = records.some(({ body }) => JSON.parse(body).kind === 'rescue');
+    return answer(event, context);
+  };
 }
 
 /** status-sync as it is deployed. */

@@ -2,9 +2,11 @@
  * L4: between two probes of a worker lies at most the period and 25 s after one crash, and 5 s where nothing went wrong, a planned hand-over
  * included. A new target's second probe comes when its phase says, and what was triggered is off its phase until the next load (record 17).
  */
+import type { DoneFault } from '../faults.ts';
+import type { Probed } from '../ledger.ts';
 import type { Endpoint } from '../network.ts';
 import { aftermathMs, type Checker, type Facts, lockAftermathMs, type ProbeStart, readAllMs } from './checker.ts';
-import { spacingMs } from './tick.ts';
+import { isTick, spacingMs, tickSlotMs } from './tick.ts';
 import { touchedMs } from './touched.ts';
 
 const crashMs = 25_000;
@@ -80,7 +82,7 @@ export const l4: Checker = (facts, violated) => {
       if (!only) return violated(what);
       if (mayBeOffPhase) return;
       const isOneCrash = more.length === 0 && only.kind === 'crash';
-      if (isOneCrash && gapMs > periodMs + crashMs + loadMs)
+      if (isOneCrash && gapMs > periodMs + crashMs + loadMs + lostSlotMs(facts, probed, only))
         violated(`${what}, after a crash of ${only.process} at ${only.timeMs}`);
     },
   };
@@ -90,5 +92,9 @@ export const l4: Checker = (facts, violated) => {
 function untouchedOf(facts: Facts, span: { readonly fromMs: number; readonly toMs: number }): number {
   return facts.computingTakesTime ? 0 : span.toMs - span.fromMs - touchedMs(facts, span);
 }
+
+/** In tick mode a slot has one message, so a schedule that crashes before it has sent it costs the slot. */
+const lostSlotMs = (facts: Facts, { address }: Probed, { process }: DoneFault): number =>
+  process?.startsWith('schedule') && isTick(facts, address) ? tickSlotMs : 0;
 
 const lifeOf = ({ prober }: ProbeStart): string => prober.slice(0, prober.indexOf('/'));

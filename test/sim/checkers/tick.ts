@@ -4,7 +4,8 @@ import { epochKey, runKey, type TargetAddress } from '../../../shared/store/keys
 import type { Probed } from '../ledger.ts';
 import type { Facts } from './checker.ts';
 
-const minuteMs = 60_000;
+/** A run of tick mode a minute. */
+export const tickSlotMs = 60_000;
 
 export function isTick({ table }: Pick<Facts, 'table'>, { bucket }: TargetAddress): boolean {
   const epoch = table.get(epochKey(bucket)) as EpochRecord | undefined;
@@ -18,5 +19,5 @@ const beginsWithinMs = 10_000;
 /** Between two probes of a worker: its period, and in tick mode, where probes begin once a minute, the next whole minute. */
 export function spacingMs(facts: Pick<Facts, 'table'>, { address, probe }: Probed): number {
   const periodMs = probe.probe.periodSeconds * 1000;
-  return isTick(facts, address) ? Math.ceil(periodMs / minuteMs) * minuteMs + beginsWithinMs : periodMs;
+  return isTick(facts, address) ? Math.ceil(periodMs / tickSlotMs) * tickSlotMs + beginsWithinMs : periodMs;
 }
