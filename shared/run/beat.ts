@@ -8,8 +8,7 @@ import type { Behind } from '../core/freshness.ts';
 import { sleep } from '../lib/clock.ts';
 import { QueueUnavailable } from '../queue/queue.ts';
 import { runKey } from '../store/keys.ts';
-import { StoreUnavailable } from '../store/store.ts';
-import { beatConditions } from './commit/fence.ts';
+import { type Condition, StoreUnavailable } from '../store/store.ts';
 import type { Holder } from './holder.ts';
 import { type Inherited, observedNow } from './inherited.ts';
 import { layoutFollower } from './layout-follower.ts';
@@ -142,6 +141,11 @@ export async function writeBeat(run: Run, beat: number, state: BeatState, more: 
   const isFenced = outcome.kind === 'refused' && outcome.refusals.every((refusal) => refusal.kind === 'condition');
   return isFenced ? 'fenced' : 'unknown';
 }
+
+/** Condition of a beat: RUN still has the token of the run. */
+export const beatConditions = ({ token }: Pick<Run, 'token'>): readonly Condition[] => [
+  { kind: 'equals', attribute: 'token', value: token },
+];
 
 type Beating = Pick<Holder, 'run' | 'publisher' | 'self' | 'targets' | 'takenOver' | 'publishSurge'>;
 

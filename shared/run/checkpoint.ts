@@ -4,14 +4,14 @@
  * the same uid and streak.
  */
 
-import { isPendingAtHandover } from '../core/ticker.ts';
+import { isPendingAtHandover } from '../core/ticker-start.ts';
 import { sleep } from '../lib/clock.ts';
 import { itemBytes, itemBytesMax } from '../store/item-size.ts';
 import { type CheckpointEntry, type CheckpointRecord, decodeCheckpoint, encodeCheckpoint } from '../store/items.ts';
 import { type Bucket, checkpointPartOf, probeKey } from '../store/keys.ts';
 import { type Item, StoreUnavailable } from '../store/store.ts';
 import { writeSurely } from '../table/write.ts';
-import { epochCheck } from './commit/fence.ts';
+import { epochCheck } from './commit/plan.ts';
 import type { Holder } from './holder.ts';
 import type { Loader } from './load.ts';
 import { fencedPorts } from './ports.ts';

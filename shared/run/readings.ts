@@ -9,7 +9,8 @@ import { type SpecProbe, specProbes } from '../core/spec.ts';
 import { conditionsOf } from '../core/target-status.ts';
 import type { ProbeType, Result } from '../core/types.ts';
 import type { Holder } from './holder.ts';
-import { containerStatus, type HeldTarget, stateOf } from './probing/held-target.ts';
+import { stateOf } from './probing/held-state.ts';
+import { containerStatus, type HeldTarget } from './probing/held-target.ts';
 
 export type TargetReading = {
   readonly namespace: string;

@@ -7,13 +7,13 @@ import {
   dueMs,
   holdTick,
   holdTrigger,
-  newTargetTicker,
   passTime,
   readyWakes,
   spaceOut,
   type Ticker,
   takeWake,
 } from '../../shared/core/ticker.ts';
+import { newTargetTicker } from '../../shared/core/ticker-start.ts';
 import { type Phase, type ProbeType, probeTypes, type Result } from '../../shared/core/types.ts';
 import {
   type CacheAction,

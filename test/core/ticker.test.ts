@@ -5,18 +5,20 @@ import {
   dueMs,
   holdTick,
   holdTrigger,
-  isPendingAtHandover,
-  loadedTicker,
-  newTargetTicker,
   passTime,
-  pendingTicker,
   phaseOf,
   readyWakes,
   shiftTicker,
   spaceOut,
-  takenOverTicker,
   takeWake,
 } from '../../shared/core/ticker.ts';
+import {
+  isPendingAtHandover,
+  loadedTicker,
+  newTargetTicker,
+  pendingTicker,
+  takenOverTicker,
+} from '../../shared/core/ticker-start.ts';
 
 const nowMs = fc.integer({ min: 0, max: 4e12 });
 const phased = fc

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { sleep } from '../../shared/lib/clock.ts';
 import { commitStep } from '../../shared/run/probing/commit-probe.ts';
+import { newSocketBudget } from '../../shared/run/probing/sockets.ts';
 import { dropTarget } from '../../shared/run/probing/workers.ts';
 import { targetAddress } from '../../shared/store/keys.ts';
 import { bareHolder } from '../support/bare-holder.ts';
@@ -68,7 +69,8 @@ test('a target whose items are found gone when an event of it is to be written i
   const items = await world.clock.runUntil(world.itemsOf('checkout'));
   for (const { pk, sk } of items)
     await world.store.write([{ kind: 'delete', key: { pk, sk } }], { token: `purge ${sk}` });
+  const place = newSocketBudget().take('new', 1);
   const plan = { events: [unhealthyEvent(held.target.uid, 'main')], memory: probe.verdict };
-  assert.equal(await world.clock.runUntil(commitStep(holder, held, { probe, plan })), false);
+  assert.equal(await world.clock.runUntil(commitStep(holder, held, { probe, place, plan })), false);
   assert.equal(present(), undefined);
 });

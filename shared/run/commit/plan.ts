@@ -5,10 +5,9 @@
 import type { EventRecord, ProbeRecord } from '../../core/records.ts';
 import { probeName } from '../../core/spec.ts';
 import { encodeEvent, encodeLatest, encodeProbe, updateTo } from '../../store/items.ts';
-import type { TargetAddress } from '../../store/keys.ts';
+import { type Bucket, epochKey, type TargetAddress } from '../../store/keys.ts';
 import type { Condition, Operation } from '../../store/store.ts';
 import type { Run } from '../run.ts';
-import { epochCheck } from './fence.ts';
 
 /** A change of one PROBE item together with its events, or events alone. */
 export type Commit = {
@@ -34,6 +33,16 @@ export function planCommits(run: Pick<Run, 'token'>, commits: readonly Commit[])
     owners: [...buckets.map(() => 'epoch' as const), ...written.flatMap((own, index) => own.map(() => index))],
   };
 }
+
+/**
+ * The fence: the check that is part of every transaction in which a run writes to this bucket. It makes each write of
+ * the run fail once a higher token has been set.
+ */
+export const epochCheck = ({ token }: Pick<Run, 'token'>, bucket: Bucket): Operation & { readonly kind: 'check' } => ({
+  kind: 'check',
+  key: epochKey(bucket),
+  if: [{ kind: 'equals', attribute: 'token', value: token }],
+});
 
 /** Number of operations of a commit, without the fence of its bucket. */
 export const operationsOf = ({ events }: Commit): number => 1 + events.length + transitionsOf(events).length;

@@ -3,12 +3,14 @@
  * disjoint buckets, each fenced by the EPOCH of every bucket that it touches. If another writer has overtaken a commit,
  * only that commit is dropped. A lost fence ends the run.
  */
-import { type Clock, sleep } from '../../lib/clock.ts';
-import type { Refusal } from '../../store/store.ts';
+
+import { sleep } from '../../lib/clock.ts';
+import { type Operation, type Refusal, StoreUnavailable, type WriteOutcome } from '../../store/store.ts';
+import { fencedPorts } from '../ports.ts';
 import type { Run } from '../run.ts';
-import { writeFenced } from './fence.ts';
 import { type Commit, type CommitPlan, planCommits } from './plan.ts';
-import { waitingCommits } from './waiting.ts';
+import { transactionPace } from './transaction-pace.ts';
+import { WaitingCommits } from './waiting.ts';
 
 /**
  * `superseded`: the item has changed or is gone, so the target has to be read again. `void`: the run has ended, and
@@ -16,30 +18,9 @@ import { waitingCommits } from './waiting.ts';
  */
 export type CommitResult = 'committed' | 'superseded' | 'void';
 
-export type CommitQueue = {
-  submit(commit: Commit): Promise<CommitResult>;
-  /** Resolves when nothing is queued or under way. */
-  drained(): Promise<void>;
-};
+/** The queue as the steps of a run use it. */
+export type CommitQueue = Pick<TransactionQueue, 'submit' | 'drained'>;
 
-/**
- * Limits the cost of one holder however much changes: 32 transactions a second of at most 100 operations. That is 800
- * commits a second if each is in another bucket: a commit then takes four operations (its item, its event twice, the
- * fence), so a transaction holds 25.
- */
-const transactionsPerSecondMax = 32;
-const writeIntervalMs = 1_000 / transactionsPerSecondMax;
-/**
- * Transactions under way at the same time; no two of them share a bucket. At 32 a second this is enough for answers
- * that take 250 ms.
- */
-const inFlightMax = 8;
-/**
- * A slower transaction shows that the store or this process is overloaded, and the beat must still get through. Each
- * slow transaction halves the number that may be under way; each faster one adds one. The minimum is one at a time,
- * four a second.
- */
-const slowMs = 500;
 const conflictJitterMs = 100;
 const conflictsMax = 20;
 
@@ -47,9 +28,9 @@ type Entry = { readonly commit: Commit; readonly settle: (result: CommitResult) 
 
 export const commitQueue = (run: Run): CommitQueue => new TransactionQueue(run);
 
-class TransactionQueue implements CommitQueue {
+class TransactionQueue {
   readonly #run: Run;
-  readonly #waiting = waitingCommits<Entry>();
+  readonly #waiting = new WaitingCommits<Entry>();
   readonly #pace: ReturnType<typeof transactionPace>;
   #cancelTimer: (() => void) | undefined;
   #onIdle: (() => void)[] = [];
@@ -72,6 +53,7 @@ class TransactionQueue implements CommitQueue {
     });
   }
 
+  /** Resolves when nothing is queued or under way. */
   async drained(): Promise<void> {
     if (!this.#isIdle()) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
   }
@@ -117,30 +99,6 @@ class TransactionQueue implements CommitQueue {
     this.#onIdle = [];
     for (const resolve of resolved) resolve();
   }
-}
-
-/** Limits how many transactions are under way, and when the next one may begin. */
-function transactionPace(clock: Clock) {
-  let inFlight = 0;
-  let atOnce = inFlightMax;
-  let beganAtMs = Number.NEGATIVE_INFINITY;
-  return {
-    mayBegin: () => inFlight < atOnce,
-    isIdle: () => inFlight === 0,
-    inMs: (readyAtMs: number) =>
-      Math.max(beganAtMs + (writeIntervalMs * inFlightMax) / atOnce, readyAtMs) - clock.monotonicMs(),
-    /** Returns a function to call when the transaction has ended. */
-    begin() {
-      inFlight += 1;
-      beganAtMs = clock.monotonicMs();
-      const startedAtMs = beganAtMs;
-      return () => {
-        inFlight -= 1;
-        const isSlow = clock.monotonicMs() - startedAtMs > slowMs;
-        atOnce = isSlow ? Math.max(1, Math.floor(atOnce / 2)) : Math.min(inFlightMax, atOnce + 1);
-      };
-    },
-  };
 }
 
 /** Writes a group, repeatedly if necessary, until each of its entries is settled. */
@@ -189,4 +147,21 @@ function settleRefused(
 
 function settleAll(entries: readonly Entry[], result: CommitResult): void {
   for (const entry of entries) entry.settle(result);
+}
+
+/** undefined: the run has ended, because the answer is in doubt or the store is unreachable. */
+async function writeFenced(
+  run: Run,
+  operations: readonly Operation[],
+): Promise<Exclude<WriteOutcome, { kind: 'inDoubt' }> | undefined> {
+  const { store, random } = fencedPorts(run.ports);
+  try {
+    const outcome = await store.write(operations, { token: random.uuid() });
+    if (outcome.kind !== 'inDoubt') return outcome;
+    run.end({ kind: 'doubt', reason: 'a commit was left in doubt' });
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+    run.end({ kind: 'doubt', reason: `store unavailable: ${error.message}` });
+  }
+  return undefined;
 }

@@ -15,64 +15,65 @@ import { type Commit, operationsOf } from './plan.ts';
  */
 const operationMs = 4;
 
-export type WaitingCommits<Entry> = {
-  add(entry: Entry): void;
-  /** When the buckets allow the next transaction, monotonic. Infinity: not before one that is under way is written. */
-  readyAtMs(): number;
-  /** Removes and returns the commits of the next transaction. */
-  take(nowMs: number): readonly Entry[];
-  /** The transaction is no longer under way. */
-  written(group: readonly Entry[], nowMs: number): void;
-  isEmpty(): boolean;
-  /** Removes and returns all waiting commits. */
-  clear(): readonly Entry[];
-};
-
 type Committing = { readonly commit: Commit };
 
-export function waitingCommits<Entry extends Committing>(): WaitingCommits<Entry> {
+export class WaitingCommits<Entry extends Committing> {
   /** The bucket that has waited longest comes first. */
-  const waiting = new Map<Bucket, readonly Entry[]>();
+  readonly #waiting = new Map<Bucket, readonly Entry[]>();
   /** When a bucket may be written again; Infinity while it is being written. */
-  const freeAtMs = new Map<Bucket, number>();
-  const freeAt = (bucket: Bucket): number => freeAtMs.get(bucket) ?? Number.NEGATIVE_INFINITY;
+  readonly #freeAtMs = new Map<Bucket, number>();
 
-  return {
-    add(entry) {
-      const { bucket } = entry.commit.address;
-      waiting.set(bucket, [...(waiting.get(bucket) ?? []), entry]);
-    },
-    readyAtMs: () => Math.min(Number.POSITIVE_INFINITY, ...[...waiting.keys()].map(freeAt)),
-    take(nowMs) {
-      const group: Entry[] = [];
-      let left = operationsMax;
-      for (const [bucket, entries] of [...waiting]) {
-        if (freeAt(bucket) > nowMs) continue;
-        const taken = fitting(entries, left - fenceOperations);
-        if (taken.length === 0) break;
-        group.push(...taken);
-        left -= fenceOperations + sizeOf(taken);
-        freeAtMs.set(bucket, Number.POSITIVE_INFINITY);
-        waiting.delete(bucket);
-        if (taken.length < entries.length) waiting.set(bucket, entries.slice(taken.length));
-      }
-      return group;
-    },
-    written(group, nowMs) {
-      const operations = new Map<Bucket, number>();
-      for (const { commit } of group) {
-        const { bucket } = commit.address;
-        operations.set(bucket, (operations.get(bucket) ?? fenceOperations) + 1);
-      }
-      for (const [bucket, count] of operations) freeAtMs.set(bucket, nowMs + count * operationMs);
-    },
-    isEmpty: () => waiting.size === 0,
-    clear() {
-      const all = [...waiting.values()].flat();
-      waiting.clear();
-      return all;
-    },
-  };
+  add(entry: Entry): void {
+    const { bucket } = entry.commit.address;
+    this.#waiting.set(bucket, [...(this.#waiting.get(bucket) ?? []), entry]);
+  }
+
+  /** When the buckets allow the next transaction, monotonic. Infinity: not before one that is under way is written. */
+  readyAtMs(): number {
+    return Math.min(Number.POSITIVE_INFINITY, ...[...this.#waiting.keys()].map((bucket) => this.#freeAt(bucket)));
+  }
+
+  /** Removes and returns the commits of the next transaction. */
+  take(nowMs: number): readonly Entry[] {
+    const group: Entry[] = [];
+    let left = operationsMax;
+    for (const [bucket, entries] of [...this.#waiting]) {
+      if (this.#freeAt(bucket) > nowMs) continue;
+      const taken = fitting(entries, left - fenceOperations);
+      if (taken.length === 0) break;
+      group.push(...taken);
+      left -= fenceOperations + sizeOf(taken);
+      this.#freeAtMs.set(bucket, Number.POSITIVE_INFINITY);
+      this.#waiting.delete(bucket);
+      if (taken.length < entries.length) this.#waiting.set(bucket, entries.slice(taken.length));
+    }
+    return group;
+  }
+
+  /** The transaction is no longer under way. */
+  written(group: readonly Entry[], nowMs: number): void {
+    const operations = new Map<Bucket, number>();
+    for (const { commit } of group) {
+      const { bucket } = commit.address;
+      operations.set(bucket, (operations.get(bucket) ?? fenceOperations) + 1);
+    }
+    for (const [bucket, count] of operations) this.#freeAtMs.set(bucket, nowMs + count * operationMs);
+  }
+
+  isEmpty(): boolean {
+    return this.#waiting.size === 0;
+  }
+
+  /** Removes and returns all waiting commits. */
+  clear(): readonly Entry[] {
+    const all = [...this.#waiting.values()].flat();
+    this.#waiting.clear();
+    return all;
+  }
+
+  #freeAt(bucket: Bucket): number {
+    return this.#freeAtMs.get(bucket) ?? Number.NEGATIVE_INFINITY;
+  }
 }
 
 const fenceOperations = 1;

@@ -4,9 +4,10 @@ import { publishedResult } from '../../core/shown.ts';
 import type { ProbeName } from '../../core/spec.ts';
 import type { Holder } from '../holder.ts';
 import type { Run } from '../run.ts';
-import { type HeldProbe, type HeldTarget, refreshView } from './held-target.ts';
+import { type Due, type HeldProbe, type HeldTarget, refreshView } from './held-target.ts';
+import { isKeptQuiet } from './plan-error.ts';
 import { isNewer, type StepPlan } from './plan-step.ts';
-import { isKeptQuiet, recordedBusEvent, resultChanged } from './probe-events.ts';
+import { recordedBusEvent, resultChanged } from './probe-events.ts';
 import { trigger } from './probe-schedule.ts';
 import { committed, remember, restartCounters } from './probe-verdict.ts';
 
@@ -16,14 +17,18 @@ export type Committing = Pick<
   'run' | 'commits' | 'publisher' | 'targets' | 'schedule' | 'scheduleTarget' | 'reload'
 >;
 
-/** Returns false if the commit did not go through or the worker is no longer held. Its cycle is then over. */
+/**
+ * Returns false if the commit did not go through or the worker is no longer held. Its cycle is then over. Releases the
+ * place before it commits, so that other probes do not wait for the store.
+ */
 export async function commitStep(
   holder: Committing,
   held: HeldTarget,
-  { probe, plan }: { readonly probe: HeldProbe; readonly plan: StepPlan },
+  { probe, place, plan }: Due & { readonly plan: StepPlan },
 ): Promise<boolean> {
   const { after, events, memory } = plan;
-  if (!after) remember(probe.verdict, memory);
+  if (after) place.leave();
+  else remember(probe.verdict, memory);
   if (!after && events.length === 0) return true;
   const before = probe.verdict.record;
   const { digest } = probe.spec;

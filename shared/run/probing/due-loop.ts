@@ -2,10 +2,9 @@
  * The loop of a run: one heap of due entries and one timer. A probe is in flight at most once; a tick or trigger that
  * its ticker holds meanwhile is served right after. Targets share the heap, because the holder is their timekeeper.
  */
-import type { Clock } from '../../lib/clock.ts';
+
+import { alarmOf } from '../../lib/alarm.ts';
 import { dueHeap } from '../../lib/heap.ts';
-import type { Log } from '../../lib/log.ts';
-import { StoreUnavailable } from '../../store/store.ts';
 import type { Run } from '../run.ts';
 import { watchedWallTime } from '../self-check/wall-time.ts';
 import type { HeldProbe, HeldTarget } from './held-target.ts';
@@ -13,9 +12,8 @@ import { ProbesInFlight } from './in-flight.ts';
 import { type TendLanes, tendLanes } from './lanes.ts';
 import { arm as armProbe } from './probe-schedule.ts';
 import { newSocketBudget, type Place, type SocketBudget } from './sockets.ts';
+import { trackedWork, type Work } from './work.ts';
 
-/** The timer never sleeps longer, so that a jump of the wall clock is noticed. */
-const timerMaxMs = 1_000;
 /** A failed look at a target is repeated after this time. */
 const tendAgainMs = 2_000;
 /** While an entry has been due for longer than this, the shard's observation time does not advance. */
@@ -36,25 +34,8 @@ export type Steps = {
   readonly jumped: (jumpMs: number) => void;
 };
 
-export type Loop = {
-  start(steps: Steps): void;
-  schedule(held: HeldTarget, probe: HeldProbe): void;
-  scheduleTarget(held: HeldTarget, dueMs: number): void;
-  inFlight(): number;
-  /**
-   * An entry has been due for a while and has not begun. Probes that wait for a socket do not count, since the lateness
-   * of each is reported separately.
-   */
-  behind(): boolean;
-  /** Nothing is under way and nothing is due. */
-  isQuiet(): boolean;
-  /** Begins nothing more. Resolves when nothing is in flight. */
-  stopped(): Promise<void>;
-  /** Makes the probes in flight pending and their reports void. */
-  abandon(): void;
-  /** How far the wall time that the tickers use is ahead of monotonic time. */
-  wallOffsetMs(): number;
-};
+/** The loop as its run uses it. */
+export type Loop = Pick<DueLoop, keyof DueLoop>;
 
 /**
  * `socketBudget`: the process's, if the process holds several shards. `keptOffsetMs`: the `wallOffsetMs` of the
@@ -63,7 +44,7 @@ export type Loop = {
 export const startLoop = (run: Run, socketBudget: SocketBudget = newSocketBudget(), keptOffsetMs?: number): Loop =>
   new DueLoop(run, socketBudget, keptOffsetMs);
 
-class DueLoop implements Loop {
+class DueLoop {
   readonly #run: Run;
   readonly #heap = dueHeap<Entry>();
   readonly #wallTime: ReturnType<typeof watchedWallTime>;
@@ -116,14 +97,20 @@ class DueLoop implements Loop {
     return this.#probes.count();
   }
 
+  /**
+   * An entry has been due for a while and has not begun. Probes that wait for a socket do not count, since the lateness
+   * of each is reported separately.
+   */
   behind(): boolean {
     return this.#run.ports.clock.nowMs() - this.#nextDueMs() > behindAfterMs;
   }
 
+  /** Nothing is under way and nothing is due. */
   isQuiet(): boolean {
     return this.#work.isEmpty() && this.#nextDueMs() > this.#run.ports.clock.nowMs();
   }
 
+  /** Begins nothing more. Resolves when nothing is in flight. */
   stopped(): Promise<void> {
     this.#stopping = true;
     this.#probes.stop();
@@ -131,10 +118,12 @@ class DueLoop implements Loop {
     return this.#work.over();
   }
 
+  /** Makes the probes in flight pending and their reports void. */
   abandon(): void {
     this.#probes.abandon();
   }
 
+  /** How far the wall time that the tickers use is ahead of monotonic time. */
   wallOffsetMs(): number {
     return this.#wallTime.offsetMs();
   }
@@ -194,48 +183,3 @@ class DueLoop implements Loop {
 
 const isCurrent = (entry: Entry): boolean =>
   (entry.kind === 'probe' ? entry.probe.schedule.wake : entry.held.wake) === entry.wake;
-
-/** One timer, which rings at the earliest instant that it was set to. */
-function alarmOf(clock: Clock, ring: () => void) {
-  let atMs = Number.POSITIVE_INFINITY;
-  let cancel: (() => void) | undefined;
-  return {
-    set(dueMs: number) {
-      const nowMs = clock.nowMs();
-      const at = Math.min(Math.max(dueMs, nowMs), nowMs + timerMaxMs);
-      if (cancel && atMs <= at) return;
-      cancel?.();
-      atMs = at;
-      cancel = clock.setTimer(at - nowMs, () => {
-        cancel = undefined;
-        atMs = Number.POSITIVE_INFINITY;
-        ring();
-      });
-    },
-    cancel: () => cancel?.(),
-  };
-}
-
-type Work = ReturnType<typeof trackedWork>;
-
-/**
- * Tracks the work under way. As in kubelet, a panic inside one probe is logged and swallowed, and the worker continues
- * (pkg/kubelet/prober/worker.go).
- */
-function trackedWork(log: Log) {
-  const working = new Set<Promise<void>>();
-  return {
-    track(work: Promise<void>) {
-      const tracked = work
-        .catch((cause: unknown) =>
-          log[cause instanceof StoreUnavailable ? 'warn' : 'error']('a step of the loop failed', { cause }),
-        )
-        .finally(() => working.delete(tracked));
-      working.add(tracked);
-    },
-    isEmpty: () => working.size === 0,
-    async over() {
-      while (working.size > 0) await Promise.all(working);
-    },
-  };
-}

@@ -5,23 +5,16 @@
 
 import type { BusEvent } from '../../bus/events.ts';
 import { type Observed, observe } from '../../core/observed.ts';
-import type {
-  HangRecord,
-  ProbeRecord,
-  ReportRecord,
-  StatusRecord,
-  TargetRecord,
-  TargetState,
-} from '../../core/records.ts';
-import type { PlacedContainer, Probe, ProbeName, SpecProbe } from '../../core/spec.ts';
+import type { HangRecord, ProbeRecord, ReportRecord, StatusRecord, TargetRecord } from '../../core/records.ts';
+import type { PlacedContainer, Probe, ProbeName } from '../../core/spec.ts';
 import type { ContainerStatus, ProbeType } from '../../core/types.ts';
-import { newWorker, type PodView, type Worker, type WorkerSpec } from '../../core/worker.ts';
+import type { PodView, WorkerSpec } from '../../core/worker.ts';
 import type { ProbeMetricLabels } from '../../prober/metrics.ts';
-import { isAcked } from '../../status-sync/write-status.ts';
-import type { CheckpointEntry } from '../../store/items.ts';
 import type { TargetAddress } from '../../store/keys.ts';
+import { stateOf } from './held-state.ts';
 import type { ProbeSchedule } from './probe-schedule.ts';
-import { type ProbeVerdict, withoutRun } from './probe-verdict.ts';
+import type { ProbeVerdict } from './probe-verdict.ts';
+import type { Place } from './sockets.ts';
 
 /** The part of a held probe that follows from its target's spec. Only workers.ts replaces it. */
 export type HeldSpec = {
@@ -42,6 +35,9 @@ export type HeldProbe = {
   readonly schedule: ProbeSchedule;
   readonly verdict: ProbeVerdict;
 };
+
+/** A probe that is due, with its place in the socket budget. */
+export type Due = { readonly probe: HeldProbe; readonly place: Place };
 
 /** A commit that, as far as this run knows, STATUS has not acked. */
 export type Unacked = {
@@ -70,23 +66,6 @@ export type HeldTarget = {
   gone: boolean;
 };
 
-export function stateOf(held: Pick<HeldTarget, 'target' | 'report' | 'status' | 'records'>): TargetState {
-  return {
-    target: held.target,
-    status: held.status,
-    probes: Object.fromEntries(held.records),
-    ...(held.report && { report: held.report }),
-  };
-}
-
-/** Commits that a new holder cannot know to be published: its predecessor may have ended before it published them. */
-export function unackedOf({ status, probes }: Pick<TargetState, 'status' | 'probes'>): HeldTarget['unacked'] {
-  const open = Object.entries(probes).filter(([name, { version }]) => !isAcked(status, name, version));
-  return new Map(
-    open.map(([name, { version }]) => [name, { version, publishedAtMs: Number.NEGATIVE_INFINITY }] as const),
-  );
-}
-
 /** Recomputes the view. Returns the readiness workers whose container has started since; they probe at once. */
 export function refreshView(held: HeldTarget): readonly ProbeName[] {
   const before = held.observed;
@@ -112,33 +91,4 @@ export function podView(held: HeldTarget, container: string): PodView {
 export function containerStatus(observed: Observed, container: string): ContainerStatus | undefined {
   const named = (status: ContainerStatus) => status.name === container;
   return observed.containerStatuses.find(named) ?? observed.initContainerStatuses.find(named);
-}
-
-export function workerSpecOf(target: TargetRecord, { container, probeType, probe }: SpecProbe): WorkerSpec {
-  const { restartPolicy, restartPolicyRules } = container.spec;
-  return {
-    probeType,
-    initialDelaySeconds: probe.initialDelaySeconds,
-    successThreshold: probe.successThreshold,
-    failureThreshold: probe.failureThreshold,
-    containerKind: container.kind,
-    restartPolicy: target.spec.restartPolicy,
-    ...(restartPolicy && { containerRestartPolicy: restartPolicy }),
-    ...(restartPolicyRules && { restartPolicyRules }),
-    ...(target.spec.lifecycle === 'static' && { probesOn: true }),
-  };
-}
-
-/**
- * The worker with which a new holder continues, as stored in its items. A worker that had ended starts from scratch. A
- * checkpoint counts only for the same uid and streak, and counters only for the same spec.
- */
-export function storedWorker(record: ProbeRecord, specDigest: string, checkpoint: CheckpointEntry | undefined): Worker {
-  if (record.ended) return newWorker;
-  const { containerID, lastResult, onHold } = record;
-  const valid = checkpoint?.uid === record.uid && checkpoint.streak === record.streak;
-  // Within a streak the run length only grows. The item may be newer than the checkpoint, so the larger one counts.
-  const resultRun = valid ? Math.max(checkpoint.resultRun, record.resultRun) : record.resultRun;
-  const worker: Worker = { containerID, resultRun, onHold, ...(lastResult && { lastResult }) };
-  return record.specDigest === specDigest ? worker : withoutRun(worker);
 }

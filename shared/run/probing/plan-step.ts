@@ -2,20 +2,20 @@
  * Turns the decision of a worker's step into the record that becomes durable, the events that are written with it, and
  * what stays in memory. Pure.
  */
-import { type ProbeReport, reportOf } from '../../core/probe-report.ts';
-import type { EventRecord, ProbeRecord, ProbeUnknown } from '../../core/records.ts';
+import type { ProbeReport } from '../../core/probe-report.ts';
+import type { EventRecord, ProbeRecord } from '../../core/records.ts';
 import type { CacheAction, Step, Worker, WorkerSpec } from '../../core/worker.ts';
 import type { TimedAttempt } from '../../prober/probe.ts';
 import { outputOf } from '../../prober/stored-output.ts';
 import type { HeldProbe, HeldSpec } from './held-target.ts';
-import { proberError, rationed, recordedEvent, transitionEvent } from './probe-events.ts';
+import { rationed, recordedEvent, transitionEvent } from './probe-events.ts';
 import type { Memory } from './probe-verdict.ts';
 
 /** Attempts kept with a transition. */
 export const attemptsMax = 10;
 
-type Report = ProbeReport<TimedAttempt>;
-type Planned = Pick<HeldProbe, 'name' | 'probeType' | 'spec' | 'verdict'>;
+export type Report = ProbeReport<TimedAttempt>;
+export type Planned = Pick<HeldProbe, 'name' | 'probeType' | 'spec' | 'verdict'>;
 
 export type StepPlan = {
   /** The record to commit. Absent if nothing in it has to be durable. */
@@ -39,46 +39,10 @@ export function planStep(
   return after ? committing(probe, { after, events, memory }, report ? memory.attempts : []) : { events, memory };
 }
 
-type Planning = { readonly nowMs: number };
-type Erring = Planning & { readonly report: Report; readonly isStanding: boolean };
-
-/**
- * The plan for a prober error. The error moves no counter, but makes the shown result unknown until the next verdict: a
- * denied dial at once, any other error once it is the second in a row.
- */
-export function planProberError(probe: Planned, { report, isStanding, nowMs }: Erring): StepPlan {
-  const { conclusion } = report;
-  const { verdict } = probe;
-  if (conclusion.kind !== 'error') return { events: [], memory: verdict };
-  const { failureClass = 'PROBER', error } = conclusion;
-  const isDenied = failureClass === 'POLICY_DENIED';
-  const isQuiet = isStanding && (isDenied || failureClass === 'PROBER');
-  const { events, ration } = isQuiet ? proberError(probe, error, nowMs) : recorded(probe, verdict, report, nowMs);
-  const memory = { worker: verdict.worker, attempts: verdict.attempts, ration };
-  const reason = isDenied ? 'PolicyDenied' : 'ProberError';
-  const unknown: ProbeUnknown = { reason, failureClass, message: error };
-  const after = isDenied || isStanding ? withUnknown(verdict.record, unknown, nowMs) : verdict.record;
-  if (after === verdict.record) return { events, memory };
-  return committing(probe, { after, events, memory }, report.attempts);
-}
-
-/** The plan for a worker's end. Its cached result is removed; the item stays and is marked as ended. */
-export function planEnd(probe: Planned, nowMs: number, specDigest: string): StepPlan {
-  const { record, worker, attempts, ration } = probe.verdict;
-  const after = endedRecord(record, nowMs, specDigest);
-  return committing(probe, { after, events: [], memory: { worker, attempts, ration } }, []);
-}
-
-/** The report of a probe in quarantine, which is not made. The error comes from no prober and needs no self-check. */
-export function quarantineReport({ probeType, spec }: Planned, error: string, timeMs: number): Report {
-  const { kind, spec: container } = spec.container;
-  const attempt = { outcome: 'unknown', output: '', error, failureClass: 'PROBER' } as const;
-  const reported = { probeType, containerKind: kind, container: container.name };
-  return reportOf([{ ...attempt, timeMs, timings: { totalMs: 0 } }], reported);
-}
+export type Planning = { readonly nowMs: number };
 
 /** Each change of what is published is recorded as a transition in the event history. */
-function committing(
+export function committing(
   probe: Planned,
   { after, events, memory }: Required<StepPlan>,
   attempts: readonly TimedAttempt[],
@@ -103,7 +67,7 @@ function counting({ worker, attempts, ration }: Memory, next: Worker, report: Re
 }
 
 /** The event that kubelet records for a report, if the ration allows it. */
-function recorded(probe: Planned, { ration: before }: Counted, { event, attempts }: Report, nowMs: number) {
+export function recorded(probe: Planned, { ration: before }: Counted, { event, attempts }: Report, nowMs: number) {
   if (!event) return { events: [], ration: undefined };
   const { isDue, count, ration } = rationed(before, event, nowMs);
   return { events: isDue ? [recordedEvent({ probe, event, count, attempts, nowMs })] : [], ration };
@@ -153,25 +117,9 @@ export function withAction(record: ProbeRecord, action: CacheAction, nowMs: numb
   return { ...withoutVerdict(known), containerID, result, version: record.version + 1, sinceMs: nowMs };
 }
 
-/**
- * The record of a probe that cannot be made. Only another reason or class is a change, since the message may differ
- * with each try.
- */
-export function withUnknown(record: ProbeRecord, unknown: ProbeUnknown, nowMs: number): ProbeRecord {
-  const { reason, failureClass } = record.unknown ?? {};
-  if (reason === unknown.reason && failureClass === unknown.failureClass) return record;
-  return { ...record, unknown, version: record.version + 1, sinceMs: nowMs };
-}
-
 /** If no probe gave the state (a new container, one that does not run), the output of an earlier probe is removed. */
 function withoutVerdict({ result: _, failureClass: __, ...record }: ProbeRecord): ProbeRecord {
   return { ...record, output: '' };
-}
-
-/** The record of an ended worker. The removal of its cached result is a change. */
-export function endedRecord(record: ProbeRecord, nowMs: number, specDigest: string): ProbeRecord {
-  const { result: _, unknown: __, ...rest } = record;
-  return { ...rest, ended: true, onHold: false, version: record.version + 1, sinceMs: nowMs, specDigest };
 }
 
 /** An ended worker starts from scratch. Its return changes how its container counts, so it is a new version. */

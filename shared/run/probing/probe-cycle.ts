@@ -2,6 +2,7 @@
  * One cycle of one worker: gate, probe, reduce, commit. It decides nothing: the gate and the thresholds are in core,
  * and their decisions are durable before they count.
  */
+
 import { dialledHost } from '../../core/handlers.ts';
 import { productEra } from '../../core/observed.ts';
 import type { ProbeReport } from '../../core/probe-report.ts';
@@ -14,20 +15,18 @@ import type { Run } from '../run.ts';
 import type { Watched } from '../self-check/verdict.ts';
 import { type Committing, commitStep } from './commit-probe.ts';
 import type { CycleEnd } from './due-loop.ts';
-import { type HeldProbe, type HeldTarget, podView } from './held-target.ts';
+import { type Ending, endWorker } from './end-worker.ts';
+import { type Due, type HeldProbe, type HeldTarget, podView } from './held-target.ts';
 import { hungProbeName, quarantineOf } from './hung-probe.ts';
-import { planEnd, planProberError, planStep, quarantineReport, type StepPlan } from './plan-step.ts';
+import { planProberError } from './plan-error.ts';
+import { planStep } from './plan-step.ts';
 import { classify } from './probe-schedule.ts';
-import { isStandingError, leftAlone, type ProbeVerdict, runningSince, seen, took } from './probe-verdict.ts';
-import type { Place } from './sockets.ts';
+import { isStandingError, type ProbeVerdict, runningSince, seen, took } from './probe-verdict.ts';
+import { leaveAlone } from './quarantine.ts';
 
-type Ending = Committing & Pick<Holder, 'reread'>;
 type Asking = Committing & Pick<Holder, 'self' | 'surgeLimit'>;
 /** The parts of a holder that a cycle needs. */
 export type Cycling = Ending & Asking;
-
-/** A probe that is due, with its place in the socket budget. */
-export type Due = { readonly probe: HeldProbe; readonly place: Place };
 
 /**
  * Runs the cycle to its end. Afterwards the worker is as committed; if the run has ended meanwhile, nothing changes.
@@ -89,7 +88,7 @@ async function askProber(holder: Asking, held: HeldTarget, { probe, place }: Due
   const { conclusion } = report;
   if (conclusion.kind === 'error') {
     const plan = planProberError(probe, { report, isStanding, nowMs });
-    await commitPlan(holder, held, { probe, place, plan });
+    await commitStep(holder, held, { probe, place, plan });
     return;
   }
   const step = reduce(probe.spec.worker, verdict.worker, conclusion.result);
@@ -118,17 +117,11 @@ function tryProbe({ ports }: Run, held: HeldTarget, { probe, place }: Due): Prom
   });
 }
 
-type Believing = {
-  readonly probe: HeldProbe;
-  readonly report: ProbeReport<TimedAttempt>;
-  readonly watched: Watched;
-};
-
 /** The report, or a prober error if the prober itself may be at fault. */
 function believed(
   { ports }: Run,
   held: HeldTarget,
-  { probe, report, watched }: Believing,
+  { probe, report, watched }: { probe: HeldProbe; report: ProbeReport<TimedAttempt>; watched: Watched },
 ): Promise<ProbeReport<TimedAttempt>> {
   const { spec, verdict } = probe;
   const { worker, record } = verdict;
@@ -141,8 +134,6 @@ function believed(
   return watched.judge(report, { reach, changes, confirms });
 }
 
-type Turning = { readonly probe: HeldProbe; readonly step: Step };
-
 /**
  * Whether this failure would turn its target unhealthy while too many others turn. The target still counts as seen.
  * Only its run of failures stays one short of the threshold, so that the next probe asks again.
@@ -150,7 +141,7 @@ type Turning = { readonly probe: HeldProbe; readonly step: Step };
 function isHeldBack(
   { surgeLimit, targets }: Pick<Holder, 'surgeLimit' | 'targets'>,
   held: HeldTarget,
-  { probe, step }: Turning,
+  { probe, step }: { readonly probe: HeldProbe; readonly step: Step },
 ): boolean {
   const turns =
     probe.verdict.record.result !== 'failure' &&
@@ -176,43 +167,5 @@ export function applyStep(
 ): Promise<boolean> {
   const nowMs = holder.run.ports.clock.nowMs();
   const plan = planStep(probe, step, { nowMs, ...(report && { report }) });
-  return commitPlan(holder, held, { probe, place, plan });
-}
-
-/** Releases the place before a commit, so that other probes do not wait for it. */
-function commitPlan(
-  holder: Committing,
-  held: HeldTarget,
-  { probe, place, plan }: Due & { readonly plan: StepPlan },
-): Promise<boolean> {
-  if (plan.after) place.leave();
-  return commitStep(holder, held, { probe, plan });
-}
-
-/** A probe that has hung the prober twice is not made. It counts as a prober error. */
-async function leaveAlone(holder: Committing, held: HeldTarget, { probe, place }: Due): Promise<void> {
-  const { clock, metrics } = holder.run.ports;
-  const { detail = '', hungAtMs = 0 } = quarantineOf(held, probe) ?? {};
-  const nowMs = clock.nowMs();
-  const isStanding = probe.verdict.erred;
-  const report = quarantineReport(probe, detail, nowMs);
-  place.leave();
-  leftAlone(probe.verdict, hungAtMs);
-  metrics.observe(probe.labels, 'unknown', 0);
-  await commitStep(holder, held, { probe, plan: planProberError(probe, { report, isStanding, nowMs }) });
-}
-
-/** Ends the worker. Its cached result and its metric series are removed; the item stays and is marked as ended. */
-async function endWorker(
-  holder: Ending,
-  held: HeldTarget,
-  { probe, place, specDigest }: Due & { readonly specDigest: string },
-): Promise<CycleEnd> {
-  const plan = planEnd(probe, holder.run.ports.clock.nowMs(), specDigest);
-  if (!(await commitPlan(holder, held, { probe, place, plan }))) return 'over';
-  held.probes.delete(probe.name);
-  holder.run.ports.metrics.remove(probe.labels);
-  // Meanwhile the probe may have come back into the spec, or its container with another ID.
-  await holder.reread([held]);
-  return 'over';
+  return commitStep(holder, held, { probe, place, plan });
 }

@@ -78,7 +78,7 @@ export function rationed(
   return { isDue: true, count, ration: { reason, recordedAtMs: nowMs, suppressed: 0 } };
 }
 
-type Recording = Pick<HeldProbe, 'name' | 'probeType' | 'verdict'>;
+export type Recording = Pick<HeldProbe, 'name' | 'probeType' | 'verdict'>;
 
 type Recorded = {
   readonly probe: Recording;
@@ -104,22 +104,6 @@ export function recordedEvent({ probe, event, count, attempts, nowMs }: Recorded
     count,
     attempts,
   };
-}
-
-const proberErrorReason = 'ProberError';
-
-/**
- * The event of a prober error that lasts, such as a missing secret or a name whose servers fail. It changes no result
- * and is not on the bus (difference 4), but the event history says why the probe gives no verdict.
- */
-export const isKeptQuiet = (event: EventRecord): boolean => event.reason === proberErrorReason;
-
-/** The event of a prober error that lasts: at most one in five minutes, with a count. */
-export function proberError(probe: Recording, error: string, nowMs: number) {
-  const message = `${probe.probeType} probe could not be made: ${error}`;
-  const event: RecordedEvent = { type: 'Warning', reason: proberErrorReason, message, fieldPath: '' };
-  const { isDue, count, ration } = rationed(probe.verdict.ration, event, nowMs);
-  return { events: isDue ? [recordedEvent({ probe, event, count, attempts: [], nowMs })] : [], ration };
 }
 
 const targetOf = ({ namespace, name, uid }: TargetRecord) => ({ namespace, name, uid });

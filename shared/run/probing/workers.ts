@@ -5,16 +5,8 @@
 import { createHash } from 'node:crypto';
 import type { ProbeRecord, TargetRecord } from '../../core/records.ts';
 import { type ProbeName, type SpecProbe, specProbes } from '../../core/spec.ts';
-import {
-  loadedTicker,
-  newTargetTicker,
-  type Phased,
-  pendingTicker,
-  phaseOf,
-  restTicker,
-  type Ticker,
-  takenOverTicker,
-} from '../../core/ticker.ts';
+import { type Phased, phaseOf, restTicker, type Ticker } from '../../core/ticker.ts';
+import { loadedTicker, newTargetTicker, pendingTicker, takenOverTicker } from '../../core/ticker-start.ts';
 import { hash32 } from '../../lib/hash32.ts';
 import type { CheckpointRecord } from '../../store/items.ts';
 import { probeKey } from '../../store/keys.ts';
@@ -22,16 +14,8 @@ import type { ReadTarget } from '../../table/targets.ts';
 import type { Holder } from '../holder.ts';
 import { inheritedSeenAtMs } from '../inherited.ts';
 import { triggerProbe } from './commit-probe.ts';
-import {
-  containerStatus,
-  type HeldProbe,
-  type HeldSpec,
-  type HeldTarget,
-  refreshView,
-  storedWorker,
-  unackedOf,
-  workerSpecOf,
-} from './held-target.ts';
+import { storedWorker, unackedOf, workerSpecOf } from './held-state.ts';
+import { containerStatus, type HeldProbe, type HeldSpec, type HeldTarget, refreshView } from './held-target.ts';
 import { takeHang } from './hung-probe.ts';
 import { isNewer } from './plan-step.ts';
 import { newSchedule, restart, seeRequests } from './probe-schedule.ts';

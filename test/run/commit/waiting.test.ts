@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { newProbeRecord } from '../../../shared/core/observed.ts';
 import type { EventRecord } from '../../../shared/core/records.ts';
 import type { Commit } from '../../../shared/run/commit/plan.ts';
-import { waitingCommits } from '../../../shared/run/commit/waiting.ts';
+import { WaitingCommits } from '../../../shared/run/commit/waiting.ts';
 import { targetAddress } from '../../../shared/store/keys.ts';
 import { unhealthyEvent } from '../../support/unhealthy-event.ts';
 
@@ -28,20 +28,20 @@ for (const [what, events, most] of [
   ['two events', [event, event], 25],
 ] as const)
   test(`of commits with ${what} in as many buckets, ${most} make a transaction`, () => {
-    const waiting = waitingCommits();
+    const waiting = new WaitingCommits();
     for (let number = 0; number < 60; number += 1) waiting.add(commitOf(number, bucketOf(number), events));
     assert.equal(waiting.take(0).length, most);
     assert.equal(waiting.take(0).length, Math.min(most, 60 - most));
   });
 
 test('commits of one bucket share its fence', () => {
-  const waiting = waitingCommits();
+  const waiting = new WaitingCommits();
   for (let number = 0; number < 120; number += 1) waiting.add(commitOf(number, 'a7'));
   assert.equal(waiting.take(0).length, 99);
 });
 
 test('a bucket that has been written rests 4 ms for each operation, its fence included', () => {
-  const waiting = waitingCommits();
+  const waiting = new WaitingCommits();
   for (let number = 0; number < 3; number += 1) waiting.add(commitOf(number, 'a7'));
   const group = waiting.take(1_000);
   waiting.add(commitOf(3, 'a7'));

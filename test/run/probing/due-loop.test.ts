@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { descriptorsMax } from '../../../shared/core/socket-budget.ts';
-import { loadedTicker, newTargetTicker, readyWakes } from '../../../shared/core/ticker.ts';
+import { readyWakes } from '../../../shared/core/ticker.ts';
+import { loadedTicker, newTargetTicker } from '../../../shared/core/ticker-start.ts';
 import { sleep } from '../../../shared/lib/clock.ts';
 import { type Steps, startLoop } from '../../../shared/run/probing/due-loop.ts';
 import type { HeldProbe, HeldTarget } from '../../../shared/run/probing/held-target.ts';

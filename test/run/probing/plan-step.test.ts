@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { newProbeRecord } from '../../../shared/core/observed.ts';
 import type { ProbeRecord } from '../../../shared/core/records.ts';
 import type { Result } from '../../../shared/core/types.ts';
-import { endedRecord, withAction } from '../../../shared/run/probing/plan-step.ts';
+import { endedRecord } from '../../../shared/run/probing/end-worker.ts';
+import { withAction } from '../../../shared/run/probing/plan-step.ts';
 import { transitionEvent } from '../../../shared/run/probing/probe-events.ts';
 
 const added = newProbeRecord('u1', { container: { kind: 'container', spec: { name: 'app' } }, probeType: 'readiness' });
