@@ -6,7 +6,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { probeTypeLabel } from '../../shared/prober/metrics.ts';
 import type { TargetReading } from '../../shared/run/readings.ts';
-import type { RunView } from '../../shared/run/run-shard.ts';
+import type { RunView } from '../../shared/run/run-view.ts';
 import { type Exposition, exposition, type Family } from './exposition.ts';
 import type { RestartTally } from './restart-tally.ts';
 

@@ -2,7 +2,7 @@
 
 import type { ShardMemory } from '../../shared/run/memory.ts';
 import type { RunEnd } from '../../shared/run/run.ts';
-import type { RunView } from '../../shared/run/run-shard.ts';
+import type { RunView } from '../../shared/run/run-view.ts';
 
 export type Look = () => RunView;
 

@@ -8,7 +8,7 @@ import { processLimits, withLimits } from '../../shared/core/quota.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { Log } from '../../shared/lib/log.ts';
 import type { Random } from '../../shared/lib/random.ts';
-import type { RunView } from '../../shared/run/run-shard.ts';
+import type { RunView } from '../../shared/run/run-view.ts';
 import type { Poison } from '../../shared/store/items.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';
 import type { Store } from '../../shared/store/store.ts';

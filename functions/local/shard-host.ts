@@ -10,7 +10,7 @@ import type { ShardMemory } from '../../shared/run/memory.ts';
 import type { Ports } from '../../shared/run/ports.ts';
 import { newSocketBudget } from '../../shared/run/probing/sockets.ts';
 import { runReceived } from '../../shared/run/receipt.ts';
-import type { RunView } from '../../shared/run/run-shard.ts';
+import type { RunView } from '../../shared/run/run-view.ts';
 import { keepSchedule } from './keep-schedule.ts';
 import type { Probing } from './probing.ts';
 

@@ -4,7 +4,7 @@
  */
 import { type Clock, sleep } from '../../shared/lib/clock.ts';
 import type { ProbeMetrics } from '../../shared/prober/metrics.ts';
-import type { RunView } from '../../shared/run/run-shard.ts';
+import type { RunView } from '../../shared/run/run-view.ts';
 import type { FunctionMetrics, MetricName, MetricValues } from '../lambda/metrics.ts';
 
 const intervalMs = 60_000;

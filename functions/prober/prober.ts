@@ -16,7 +16,7 @@ import type { ShardMemory } from '../../shared/run/memory.ts';
 import type { Canary, Ports } from '../../shared/run/ports.ts';
 import { newSocketBudget, type SocketBudget } from '../../shared/run/probing/sockets.ts';
 import { runReceived } from '../../shared/run/receipt.ts';
-import type { RunView } from '../../shared/run/run-shard.ts';
+import type { RunView } from '../../shared/run/run-view.ts';
 import type { Store } from '../../shared/store/store.ts';
 import type { InvocationContext } from '../lambda/context.ts';
 import type { FunctionPorts, NewStore } from '../lambda/ports.ts';

@@ -5,25 +5,23 @@
 
 import { sleep, within } from '../lib/clock.ts';
 import { QueueUnavailable, type ShardMessage } from '../queue/queue.ts';
-import type { Poison } from '../store/items.ts';
 import { StoreUnavailable } from '../store/store.ts';
-import { type BeatState, type Beats, beatsOf, heartbeat, visibilityMs } from './beat.ts';
+import { beatsOf, heartbeat, visibilityMs } from './beat.ts';
 import { checkpointer } from './checkpoint.ts';
 import { type Claimed, claimRun, takeToken } from './claim.ts';
 import type { Holder } from './holder.ts';
-import { type Loaded, type Loader, shardLoader } from './load.ts';
+import { type Loaded, shardLoader } from './load.ts';
 import { type Kept, removeSeries, type ShardMemory } from './memory.ts';
 import { holderOf } from './new-holder.ts';
 import type { Ports } from './ports.ts';
 import { type Loop, startLoop } from './probing/due-loop.ts';
-import { quarantinedProbes } from './probing/hung-probe.ts';
 import { probeCycle } from './probing/probe-cycle.ts';
 import { shiftSchedule } from './probing/probe-schedule.ts';
 import { shiftSeen } from './probing/probe-verdict.ts';
 import type { SocketBudget } from './probing/sockets.ts';
 import { tendTargets } from './probing/timekeeper.ts';
-import { readingsOf, type TargetReading } from './readings.ts';
 import { type Run, type RunEnd, startRun } from './run.ts';
+import { type RunView, viewOf } from './run-view.ts';
 import { coveredBy, shifted, tickOnce } from './tick.ts';
 
 /** Time for the probes in flight at the end of a run. The remaining ones are void; the next run makes them first. */
@@ -32,21 +30,6 @@ const drainMs = 2_000;
 const abandonMs = 500;
 /** Longer than the store takes to answer or to give up. */
 const openCallsMs = 10_000;
-
-export type RunView = {
-  readonly shard: string;
-  readonly token: number;
-  readonly targets: number;
-  readonly probes: number;
-  readonly inFlight: number;
-  /** What the next beat will report. */
-  readonly beat: BeatState;
-  /** Time since the last successful beat began. */
-  readonly beatAgeMs: number;
-  readonly quarantined: readonly Poison[];
-  /** Reads each held target when the iterator reaches it. */
-  readings(): Iterable<TargetReading>;
-};
 
 export type RunOptions = {
   /** The release that runs this code; LAYOUT may desire another one. */
@@ -157,42 +140,59 @@ async function holdClaimed(run: Run, { claimed, warm, targets, left, options, on
   const loader = shardLoader(holder, warm?.loaded);
   const checkpoints = checkpointer(holder, loader);
   const beats = beatsOf(holder, loop, inherited);
-  let isCovered = false;
   // The beat begins before the load: a large shard takes longer to load than its lease lasts.
   const { keep, last } = heartbeat(run, beats);
   const background = [guarded(run, keep())];
-  if (await (warm ? loader.catchUp() : loader.loadAll())) {
-    holder.takenOver = undefined;
-    onLoaded();
-    options.onLoaded?.(() => viewOf({ holder, loop, loader, beats }));
-    loop.start({
-      cycle: (held, probe, place) => probeCycle(holder, held, { probe, place }),
-      tend: (due) => tendTargets(holder, due),
-      jumped: (jumpMs) => shiftAll(holder, jumpMs),
-    });
-    if (warm) scheduleAll(holder);
-    background.push(guarded(run, loader.follow()), guarded(run, checkpoints.keep()));
-    isCovered = await untilDone({ holder, loop, claimed, ...left }, options.stop);
+  const parts = { holder, loop, background };
+  try {
+    let isCovered = false;
+    if (await (warm ? loader.catchUp() : loader.loadAll())) {
+      holder.takenOver = undefined;
+      onLoaded();
+      options.onLoaded?.(() => viewOf({ holder, loop, loader, beats }));
+      startProbing(holder, loop, warm !== undefined);
+      background.push(guarded(run, loader.follow()), guarded(run, checkpoints.keep()));
+      isCovered = await untilDone({ holder, loop, claimed, ...left }, options.stop);
+    }
+    const idle = await drained(holder, loop);
+    await holder.commits.drained();
+    const isTick = run.message.mode === 'tick';
+    await checkpoints.writeLast(isTick ? undefined : run.ports.clock.nowMs());
+    // A slot that was left early is not done: the next holder continues it.
+    const wish = run.wish() ?? { kind: 'slotDone' };
+    const isDone = isCovered && wish.kind === 'slotDone';
+    if (reportsItsEnd(wish)) await last(isDone ? { doneSlot: run.message.slot } : {});
+    run.end(wish);
+    await settled(parts);
+    const end = run.ended() ?? { kind: 'slotDone' };
+    const loaded = idle && end.kind === 'slotDone' && { loaded: loader.loaded() };
+    return { end, wallOffsetMs: loop.wallOffsetMs(), ...loaded };
+  } catch (cause) {
+    run.end({ kind: 'doubt', reason: 'the run failed' });
+    await settled(parts);
+    throw cause;
   }
-  const idle = await drained(holder, loop);
-  await holder.commits.drained();
-  const isTick = run.message.mode === 'tick';
-  await checkpoints.writeLast(isTick ? undefined : run.ports.clock.nowMs());
-  // A slot that was left early is not done: the next holder continues it.
-  const wish = run.wish() ?? { kind: 'slotDone' };
-  const isDone = isCovered && wish.kind === 'slotDone';
-  if (reportsItsEnd(wish)) await last(isDone ? { doneSlot: run.message.slot } : {});
-  run.end(wish);
+}
+
+type Parts = { readonly holder: Holder; readonly loop: Loop; readonly background: readonly Promise<void>[] };
+
+/**
+ * Resolves when nothing of an ended run is under way. Lambda freezes a function when it returns: an answer still to
+ * come would be read during its next invocation.
+ */
+async function settled({ holder, loop, background }: Parts): Promise<void> {
   await Promise.all(background);
   await holder.publisher.drained();
-  // Lambda freezes a function when it returns. An answer still to come would be read during its next invocation.
-  await within(run.ports.clock, loop.stopped(), openCallsMs);
-  const end = run.ended() ?? { kind: 'slotDone' };
-  return {
-    end,
-    wallOffsetMs: loop.wallOffsetMs(),
-    ...(idle && end.kind === 'slotDone' && { loaded: loader.loaded() }),
-  };
+  await within(holder.run.ports.clock, loop.stopped(), openCallsMs);
+}
+
+function startProbing(holder: Holder, loop: Loop, isWarm: boolean): void {
+  loop.start({
+    cycle: (held, probe, place) => probeCycle(holder, held, { probe, place }),
+    tend: (due) => tendTargets(holder, due),
+    jumped: (jumpMs) => shiftAll(holder, jumpMs),
+  });
+  if (isWarm) scheduleAll(holder);
 }
 
 /**
@@ -277,22 +277,4 @@ function guarded(run: Run, work: Promise<void>): Promise<void> {
     run.ports.log.error('a part of the run failed', { shard: run.message.shard, cause });
     run.end({ kind: 'doubt', reason: 'a part of the run failed' });
   });
-}
-
-type Viewed = { readonly holder: Holder; readonly loop: Loop; readonly loader: Loader; readonly beats: Beats };
-
-function viewOf({ holder, loop, loader, beats }: Viewed): RunView {
-  const held = [...holder.targets.values()];
-  const { ports, message, token, confirmedAtMs } = holder.run;
-  return {
-    shard: message.shard,
-    token,
-    targets: held.length,
-    probes: held.reduce((count, { probes }) => count + probes.size, 0),
-    inFlight: loop.inFlight(),
-    beat: beats.observe(),
-    beatAgeMs: ports.clock.monotonicMs() - confirmedAtMs(),
-    quarantined: [...loader.quarantined(), ...held.flatMap(quarantinedProbes)],
-    readings: () => readingsOf(holder),
-  };
 }

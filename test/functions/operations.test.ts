@@ -6,7 +6,7 @@ import { invocationDeadline, marginMs } from '../../functions/prober/deadline.ts
 import { onlyOf } from '../../functions/prober/memory.ts';
 import { countedProbes, keepReporting } from '../../functions/prober/probe-metrics.ts';
 import type { ShardMemory } from '../../shared/run/memory.ts';
-import type { RunView } from '../../shared/run/run-shard.ts';
+import type { RunView } from '../../shared/run/run-view.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
 
 const nowMs = Date.UTC(2026, 0, 1);

@@ -4,7 +4,7 @@ import { descriptorsMax } from '../../shared/core/socket-budget.ts';
 import type { ProbeInput } from '../../shared/core/spec-input.ts';
 import { sleep } from '../../shared/lib/clock.ts';
 import { transitionId } from '../../shared/run/probing/probe-events.ts';
-import type { RunView } from '../../shared/run/run-shard.ts';
+import type { RunView } from '../../shared/run/run-view.ts';
 import { decodeEvent } from '../../shared/store/items.ts';
 import { bucketPk, changesPk, latestKey, runKey, targetAddress } from '../../shared/store/keys.ts';
 import { column } from '../support/columns.ts';

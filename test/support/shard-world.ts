@@ -22,7 +22,8 @@ import type { ShardMemory } from '../../shared/run/memory.ts';
 import type { Ports } from '../../shared/run/ports.ts';
 import type { SocketBudget } from '../../shared/run/probing/sockets.ts';
 import { type RunEnd, startRun } from '../../shared/run/run.ts';
-import { type RunOptions, type RunView, runShard } from '../../shared/run/run-shard.ts';
+import { type RunOptions, runShard } from '../../shared/run/run-shard.ts';
+import type { RunView } from '../../shared/run/run-view.ts';
 import { syncTarget } from '../../shared/status-sync/sync.ts';
 import {
   type Decoded,

@@ -1,0 +1,41 @@
+/** A run as its host sees it, for the metrics. */
+import type { Poison } from '../store/items.ts';
+import type { BeatState, Beats } from './beat.ts';
+import type { Holder } from './holder.ts';
+import type { Loader } from './load.ts';
+import type { Loop } from './probing/due-loop.ts';
+import { quarantinedProbes } from './probing/hung-probe.ts';
+import { readingsOf, type TargetReading } from './readings.ts';
+
+export type RunView = {
+  readonly shard: string;
+  readonly token: number;
+  readonly targets: number;
+  readonly probes: number;
+  readonly inFlight: number;
+  /** What the next beat will report. */
+  readonly beat: BeatState;
+  /** Time since the last successful beat began. */
+  readonly beatAgeMs: number;
+  readonly quarantined: readonly Poison[];
+  /** Reads each held target when the iterator reaches it. */
+  readings(): Iterable<TargetReading>;
+};
+
+type Viewed = { readonly holder: Holder; readonly loop: Loop; readonly loader: Loader; readonly beats: Beats };
+
+export function viewOf({ holder, loop, loader, beats }: Viewed): RunView {
+  const held = [...holder.targets.values()];
+  const { ports, message, token, confirmedAtMs } = holder.run;
+  return {
+    shard: message.shard,
+    token,
+    targets: held.length,
+    probes: held.reduce((count, { probes }) => count + probes.size, 0),
+    inFlight: loop.inFlight(),
+    beat: beats.observe(),
+    beatAgeMs: ports.clock.monotonicMs() - confirmedAtMs(),
+    quarantined: [...loader.quarantined(), ...held.flatMap(quarantinedProbes)],
+    readings: () => readingsOf(holder),
+  };
+}
