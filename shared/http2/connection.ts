@@ -3,7 +3,7 @@
  */
 import type { Socket } from 'node:net';
 import { type Reading, readSocket } from '../net/reading.ts';
-import { type ConnectionFault, flag, frame, frameReader, frameType } from './frames.ts';
+import { type ConnectionFault, errorCode, errorName, fault, flag, frame, frameReader, frameType } from './frames.ts';
 import { type InboundOptions, inbound } from './inbound.ts';
 import type { InboundEvents } from './inbound-events.ts';
 
@@ -14,6 +14,15 @@ export type Lost =
   | { readonly kind: 'socket'; readonly error: NodeJS.ErrnoException }
   /** The peer violated the protocol. */
   | { readonly kind: 'fault'; readonly fault: ConnectionFault };
+
+/** The text of a lost connection. `ended`: what the client says of a peer that closed it. */
+export function lostText(lost: Lost, ended: string): string {
+  if (lost.kind === 'ended') return ended;
+  if (lost.kind === 'socket') return `read: ${lost.error.code ?? lost.error.message}`;
+  return `connection error: ${errorName(lost.fault.code)}: ${lost.fault.message}`;
+}
+
+export const beforeSettings = fault(errorCode.protocol, 'a frame before SETTINGS');
 
 export type ConnectionEvents = Omit<InboundEvents, 'ping'> & {
   /** A PING arrived. It is answered unless this function returns a fault. */

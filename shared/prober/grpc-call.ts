@@ -3,13 +3,15 @@
  * internal/transport/http2_client.go.
  */
 import {
+  beforeSettings,
   type ConnectionEvents,
   type Http2Connection,
   type Lost,
+  lostText,
   settingsAck,
   windowUpdate,
 } from '../http2/connection.ts';
-import { type ConnectionFault, errorCode, errorName, fault } from '../http2/frames.ts';
+import { type ConnectionFault, errorCode, fault } from '../http2/frames.ts';
 import type { Block } from '../http2/header-block.ts';
 import type { Field } from '../http2/hpack-table.ts';
 import type { Data } from '../http2/inbound-events.ts';
@@ -206,19 +208,12 @@ export class CallState {
   #lost(why: Lost): void {
     this.#isOver = true;
     const running = this.#running;
-    if (running) this.#settle(running.stream.fail(lostStatus(lostText(why))));
+    if (running) this.#settle(running.stream.fail(lostStatus(lostText(why, 'EOF'))));
     this.#ports.lost();
   }
 }
 
-const beforeSettings = fault(errorCode.protocol, 'a frame before SETTINGS');
 const deadlineExceeded = rpcStatus(rpcCode.deadlineExceeded, 'context deadline exceeded');
-
-function lostText(lost: Lost): string {
-  if (lost.kind === 'ended') return 'EOF';
-  if (lost.kind === 'socket') return `read: ${lost.error.code ?? lost.error.message}`;
-  return `connection error: ${errorName(lost.fault.code)}: ${lost.fault.message}`;
-}
 
 const requestFields = ({ authority, userAgent }: Call, remainingMs: number) =>
   [

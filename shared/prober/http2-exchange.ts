@@ -4,11 +4,13 @@
  * golang.org/x/net, http2/transport.go.
  */
 import {
+  beforeSettings,
   type ConnectionEvents,
   clientGreeting,
   connectHttp2,
   type Http2Connection,
   type Lost,
+  lostText,
   settingsAck,
 } from '../http2/connection.ts';
 import { type ConnectionFault, errorCode, errorName, fault } from '../http2/frames.ts';
@@ -196,7 +198,7 @@ class ServerFrames {
 
   #lost(why: Lost): void {
     const failureClass = why.kind === 'socket' ? 'CONNECT_RESET' : 'HTTP_PROTOCOL';
-    this.#ports.settle(this.#stream.broken(lostText(why), { failureClass }));
+    this.#ports.settle(this.#stream.broken(lostText(why, unexpectedEnd), { failureClass }));
   }
 
   /** Ends the exchange without a fault of the connection. */
@@ -205,12 +207,5 @@ class ServerFrames {
   }
 }
 
-const beforeSettings = fault(errorCode.protocol, 'a frame before SETTINGS');
 const refusedPush = fault(errorCode.protocol, 'a push that was refused');
 const overflow = fault(errorCode.flowControl, 'more than the window');
-
-function lostText(lost: Lost): string {
-  if (lost.kind === 'ended') return unexpectedEnd;
-  if (lost.kind === 'socket') return `read: ${lost.error.code ?? lost.error.message}`;
-  return `connection error: ${errorName(lost.fault.code)}: ${lost.fault.message}`;
-}
