@@ -147,6 +147,7 @@ function statusOf(reported: ReportedContainer): ContainerStatus {
     containerID: reported.containerID ?? '',
     ...(state && { state }),
     ...(lastState && { lastState }),
+    // kubelet builds the status again on each sync: the prober decides `ready` and `started`, not the reporter.
     ready: false,
     started: null,
     restartCount: reported.restartCount ?? 0,

@@ -94,21 +94,12 @@ function rawStatuses({ target, report }: TargetState): Statuses {
     return { containerStatuses: regular.map(statusOf), initContainerStatuses: init.map(statusOf) };
   }
   const reported = (containers: readonly PlacedContainer[], statuses: readonly ContainerStatus[]) =>
-    containers.map(({ spec }) =>
-      freshStatus(
-        spec.name,
-        statuses.find(({ name }) => name === spec.name),
-      ),
-    );
+    containers.map(({ spec }) => statuses.find(({ name }) => name === spec.name) ?? unreported(spec.name));
   return {
     containerStatuses: reported(regular, report?.containerStatuses ?? []),
     initContainerStatuses: reported(init, report?.initContainerStatuses ?? []),
   };
 }
-
-/** kubelet builds the status again on each sync: the prober decides `ready` and `started`, not the reporter. */
-const freshStatus = (name: string, reported: ContainerStatus | undefined): ContainerStatus =>
-  reported ? { ...reported, ready: false, started: null } : unreported(name);
 
 /** A container that no report has named. */
 export const unreported = (name: string): ContainerStatus => ({
