@@ -1,4 +1,4 @@
-/** How large a simulated world is: its targets, its processes, and whether their work takes time. */
+/** The size of a simulated world: its targets, its processes, and whether computing takes time. */
 import type { Capacity } from '../../shared/core/layout.ts';
 import type { CpuModel } from './cpu.ts';
 import { crowdedTargets } from './crowded-targets.ts';
@@ -13,34 +13,34 @@ export type Setting = {
   readonly targets: readonly ScriptedTarget[];
   /** No container of a static target is restarted. */
   readonly restartsNone?: true;
-  /** Of targets whose endpoints all fail and recover together; absent: there are none. */
+  /** Whether this target's endpoints fail and recover with those of other targets; absent: none do. */
   readonly sharesFate?: (target: ScriptedTarget) => boolean;
   /** The time over which the targets are first registered. */
   readonly registrationMs: number;
   readonly workers: number;
   readonly shardsPerWorker: number;
   readonly syncs: number;
-  /** Of one holder, as the schedule knows it. */
+  /** Capacity of one holder, as the schedule knows it. */
   readonly capacity: Capacity;
-  /** What a layout change multiplies the capacity with: one of these. */
+  /** A layout change multiplies the capacity by one of these. */
   readonly capacityFactors: readonly number[];
   readonly mode: 'auto' | 'tick';
-  /** Somebody reads a target through the API after a random time between these. */
+  /** Bounds of the random time between two reads through the API. */
   readonly looksAfterMs: readonly [number, number];
-  /** Processes are functions of Lambda: status-sync gets batches of a queue, and containers are frozen between invocations. */
+  /** Processes are Lambda functions: status-sync gets batches from a queue, and idle containers are frozen. */
   readonly functions: boolean;
   /** Absent: computing takes no time. */
   readonly cpu?: CpuModel;
 };
 
-/** All 14 targets together have some 2.5 probes in flight while none is answered: two or three shards, one to four as layouts change. */
+/** Without answers the 14 targets have some 2.5 probes in flight: 2 or 3 shards, 1 to 4 as layouts change. */
 const smallSocketsPerShard = 2.8;
 
 const small: Setting = {
   name: 'small',
   targets: scriptedTargets,
   registrationMs: 20_000,
-  // Capacity for twice the shards that there ever are.
+  // Capacity for twice the largest number of shards.
   workers: 4,
   shardsPerWorker: 3,
   syncs: 2,
@@ -51,10 +51,10 @@ const small: Setting = {
   functions: false,
 };
 
-/** The small world with a reader that never rests: what the API shows for a few seconds only is seen. */
+/** The small world with frequent reads, to catch what the API shows for a few seconds only. */
 const watched: Setting = { ...small, name: 'watched', looksAfterMs: [300, 1_500] };
 
-/** The part of a vCPU that Lambda gives a function of 256 MB, the deployment's default: 1,769 MB are one vCPU (AWS Lambda Developer Guide). */
+/** The share of a vCPU of a function with the default 256 MB: 1,769 MB are one vCPU (AWS Lambda Developer Guide). */
 const functionCpu = 256 / 1_769;
 
 /** The sockets of a process, as in shared/core/socket-budget.ts. */
@@ -68,7 +68,7 @@ const large: Setting = {
   shardsPerWorker: 1,
   syncs: 6,
   capacity: { cpu: functionCpu, sockets: processSockets },
-  // One shard mostly; at the smaller capacities two or four.
+  // Usually one shard; two or four at the smaller capacities.
   capacityFactors: [0.2, 0.4, 1, 1, 1],
   mode: 'auto',
   looksAfterMs: [40_000, 200_000],
@@ -76,33 +76,18 @@ const large: Setting = {
   cpu: { vcpus: functionCpu },
 };
 
-/** As deployed, with so few targets that an hour costs seconds. */
+/** The deployment's functions, with so few targets that an hour takes seconds to simulate. */
 const functions: Setting = { ...large, name: 'functions', targets: largeTargets.slice(0, 60) };
 
 const tick: Setting = { ...large, name: 'tick', targets: tickTargets, mode: 'tick' };
 
-/** One shard with more targets than a process has sockets. */
-const crowded: Setting = {
-  ...small,
-  name: 'crowded',
-  // A worker that waits for a socket takes up another container only once it has one.
-  restartsNone: true,
-  targets: crowdedTargets,
-  workers: 3,
-  capacity: { cpu: 100, sockets: 100_000 },
-  capacityFactors: [1],
-};
+const oneShard: Setting = { ...small, workers: 3, capacity: { cpu: 100, sockets: 100_000 }, capacityFactors: [1] };
+
+/** One shard with more targets than a process has sockets. A worker that waits for a socket cannot adopt a container. */
+const crowded: Setting = { ...oneShard, name: 'crowded', restartsNone: true, targets: crowdedTargets };
 
 /** One shard, most of whose targets fail at the same moment. */
-const site: Setting = {
-  ...small,
-  name: 'site',
-  targets: siteTargets,
-  sharesFate: isAtSite,
-  workers: 3,
-  capacity: { cpu: 100, sockets: 100_000 },
-  capacityFactors: [1],
-};
+const site: Setting = { ...oneShard, name: 'site', targets: siteTargets, sharesFate: isAtSite };
 
 export const settings: Readonly<Record<WorldName, Setting>> = { small, watched, functions, tick, large, crowded, site };
 

@@ -1,6 +1,7 @@
 /**
- * From the bus to status-sync as it is deployed (cdk/status-sync.ts): a rule, a queue with a dead-letter queue, and a mapping that hands
- * batches to the function. What the function names as failed, and all of a batch whose container died, comes again when its visibility ends.
+ * From the bus to status-sync as deployed (cdk/status-sync.ts): a rule, a queue with a dead-letter queue, and an event
+ * source mapping. Messages that the function reports as failed, and the batch of a container that died, are delivered
+ * again when their visibility ends.
  */
 import type { StatusSyncAnswer } from '../../functions/status-sync/status-sync.ts';
 import { envelopeOf } from '../../shared/bus/envelope.ts';
@@ -15,14 +16,9 @@ const receivesMax = 5;
 const batchSize = 10;
 const concurrencyMax = 5;
 
-type Message = { readonly messageId: string; readonly body: string; readonly sentMs: number; receives: number };
+type Message = { readonly messageId: string; readonly body: string; receives: number };
 
-export type DeadLetter = { readonly timeMs: number; readonly sentMs: number; readonly body: string };
-
-export type StatusSyncQueue = {
-  deliver(event: BusEvent): void;
-  onDeadLetter(listener: (letter: DeadLetter) => void): void;
-};
+export type StatusSyncQueue = { deliver(event: BusEvent): void };
 
 export type StatusSyncQueueOptions = {
   readonly scheduler: Scheduler;
@@ -31,13 +27,12 @@ export type StatusSyncQueueOptions = {
 };
 
 export function statusSyncQueue({ scheduler, chance, statusSync }: StatusSyncQueueOptions): StatusSyncQueue {
-  const listeners: ((letter: DeadLetter) => void)[] = [];
   let visible: Message[] = [];
   let sent = 0;
   let invoked = 0;
   let looking = false;
 
-  /** Whoever polls finds what came meanwhile: batches fill while all are busy. */
+  /** A poll takes all messages that have come meanwhile: batches fill while all containers are busy. */
   const look = (inMs = chance.between(5, 50)) => {
     if (looking) return;
     looking = true;
@@ -49,13 +44,11 @@ export function statusSyncQueue({ scheduler, chance, statusSync }: StatusSyncQue
     scheduler.after(inMs, { label: 'mapping polls', deliver: poll });
   };
 
+  /** A message that was received too often is a dead letter. */
   const arrive = (message: Message) => {
-    if (message.receives < receivesMax) {
-      visible.push(message);
-      return look();
-    }
-    const { body, sentMs } = message;
-    for (const listener of listeners) listener({ timeMs: scheduler.nowMs(), sentMs, body });
+    if (message.receives >= receivesMax) return;
+    visible.push(message);
+    look();
   };
 
   async function handOver(): Promise<void> {
@@ -88,8 +81,7 @@ export function statusSyncQueue({ scheduler, chance, statusSync }: StatusSyncQue
       if (event.detailType !== 'Probe Result Changed' && event.detailType !== 'Target Sync Requested') return;
       sent += 1;
       const body = JSON.stringify(envelopeOf(event));
-      arrive({ messageId: `hint-${sent}`, body, sentMs: scheduler.nowMs(), receives: 0 });
+      arrive({ messageId: `hint-${sent}`, body, receives: 0 });
     },
-    onDeadLetter: (listener) => void listeners.push(listener),
   };
 }

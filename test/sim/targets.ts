@@ -1,6 +1,6 @@
 /**
- * The targets of a simulated world: what is registered, under which addresses, and who plays their containers. Each incarnation of a
- * target has a host of its own and each probe a port of its own, so that the network knows whose probe it saw.
+ * The targets of a simulated world: their specs and addresses, and what happens to them. Each incarnation of a target
+ * has its own host and each probe its own port, so that the network can attribute each probe.
  */
 import type { ContainerInput, ProbeInput, TargetSpecInput } from '../../shared/core/spec-input.ts';
 import type { ProbeType } from '../../shared/core/types.ts';
@@ -14,7 +14,7 @@ export type ScriptedTarget = {
   readonly namespace: string;
   readonly index: number;
   readonly lifecycle: 'static' | 'reported';
-  /** What is done to it beside being probed. */
+  /** Whether the operator deletes and registers it again, or changes it. */
   readonly fate: 'stays' | 'isRecreated' | 'changes';
   readonly spec: (incarnation: number, chance: Chance) => TargetSpecInput;
 };
@@ -25,7 +25,7 @@ const restMs: Readonly<Record<ScriptedTarget['fate'], number>> = {
   changes: 8 * 60_000,
 };
 
-/** How long a target that is re-created, or changed, is left alone on the average. */
+/** Mean time between two deletions, or two changes, of a target. */
 export const restMsOf = (fate: ScriptedTarget['fate']): number => restMs[fate];
 
 const typeDigit: Readonly<Record<ProbeType, number>> = { startup: 1, readiness: 2, liveness: 3 };
@@ -34,7 +34,7 @@ const hostOf = (index: number, incarnation: number): string => `10.${index}.${in
 
 const portOf = (container: number, probeType: ProbeType): number => 8_000 + 10 * container + typeDigit[probeType];
 
-/** Every probe that the target's containers may have. */
+/** The endpoints of all probes that the target's containers can have. */
 export function endpointsOf({
   host,
   containers: ordinary = [],
@@ -53,7 +53,7 @@ type Timing = Pick<
 
 type Probed = { readonly [probeType in ProbeType]?: Timing };
 
-/** The kinds of handler take turns; to the network they are the same. */
+/** Handlers alternate between TCP, HTTP and gRPC; the network treats them alike. */
 function handler(number: number, port: number): Pick<ProbeInput, 'httpGet' | 'tcpSocket' | 'grpc'> {
   if (number % 3 === 0) return { tcpSocket: { port } };
   return number % 3 === 1 ? { httpGet: { port, path: '/' } } : { grpc: { port } };
@@ -83,75 +83,46 @@ const one =
   (probed: Probed, more: Placed = {}) =>
   (): Placed => ({ containers: [container(0, probed)], ...more });
 
+const rowOf =
+  (lifecycle: Row['lifecycle']) =>
+  (fate: Row['fate'], placed: Row['placed']): Row => ({ lifecycle, fate, placed });
+const ofStatic = rowOf('static');
+const ofReported = rowOf('reported');
+
 const rows: readonly Row[] = [
-  { lifecycle: 'static', fate: 'stays', placed: one({ readiness: every(30), liveness: every(20) }) },
-  {
-    lifecycle: 'static',
-    fate: 'stays',
-    placed: one({ readiness: every(5, { failureThreshold: 1, successThreshold: 2 }) }),
-  },
-  {
-    lifecycle: 'static',
-    fate: 'stays',
-    placed: one({ liveness: every(15, { failureThreshold: 2, initialDelaySeconds: 5 }) }),
-  },
-  {
-    lifecycle: 'static',
-    fate: 'stays',
-    placed: one({
+  ofStatic('stays', one({ readiness: every(30), liveness: every(20) })),
+  ofStatic('stays', one({ readiness: every(5, { failureThreshold: 1, successThreshold: 2 }) })),
+  ofStatic('stays', one({ liveness: every(15, { failureThreshold: 2, initialDelaySeconds: 5 }) })),
+  ofStatic(
+    'stays',
+    one({
       startup: every(5, { failureThreshold: 10 }),
       readiness: every(30),
       liveness: every(20, { timeoutSeconds: 3 }),
     }),
-  },
-  {
-    lifecycle: 'static',
-    fate: 'stays',
-    placed: () => ({
-      containers: [container(0, { readiness: every(20) }), container(1, { liveness: every(30) })],
-      initContainers: [container(2, { startup: every(10), readiness: every(30) }, { restartPolicy: 'Always' })],
-    }),
-  },
-  {
-    lifecycle: 'static',
-    fate: 'isRecreated',
-    placed: one({ liveness: every(20, { failureThreshold: 1 }) }, { restartPolicy: 'Never' }),
-  },
-  {
-    lifecycle: 'static',
-    fate: 'isRecreated',
-    placed: one({ readiness: every(15), liveness: every(30) }, { terminationGracePeriodSeconds: 40 }),
-  },
-  {
-    lifecycle: 'static',
-    fate: 'isRecreated',
-    placed: (chance) => ({
-      containers: [
-        container(0, chance.happens(0.1) ? {} : { startup: every(10, { failureThreshold: 3 }), readiness: every(15) }),
-      ],
-    }),
-  },
-  { lifecycle: 'static', fate: 'changes', placed: (chance) => changing(chance) },
-  { lifecycle: 'static', fate: 'changes', placed: (chance) => changing(chance) },
-  {
-    lifecycle: 'reported',
-    fate: 'stays',
-    placed: one({ readiness: every(30), liveness: every(15, { failureThreshold: 2 }) }),
-  },
-  {
-    lifecycle: 'reported',
-    fate: 'stays',
-    placed: one({ startup: every(5, { failureThreshold: 20 }), readiness: every(15), liveness: every(30) }),
-  },
-  {
-    lifecycle: 'reported',
-    fate: 'stays',
-    placed: () => ({ containers: [container(0, { liveness: every(30) }), container(1, { readiness: every(30) })] }),
-  },
-  { lifecycle: 'reported', fate: 'isRecreated', placed: one({ readiness: every(15), liveness: every(15) }) },
+  ),
+  ofStatic('stays', () => ({
+    containers: [container(0, { readiness: every(20) }), container(1, { liveness: every(30) })],
+    initContainers: [container(2, { startup: every(10), readiness: every(30) }, { restartPolicy: 'Always' })],
+  })),
+  ofStatic('isRecreated', one({ liveness: every(20, { failureThreshold: 1 }) }, { restartPolicy: 'Never' })),
+  ofStatic('isRecreated', one({ readiness: every(15), liveness: every(30) }, { terminationGracePeriodSeconds: 40 })),
+  ofStatic('isRecreated', (chance) => ({
+    containers: [
+      container(0, chance.happens(0.1) ? {} : { startup: every(10, { failureThreshold: 3 }), readiness: every(15) }),
+    ],
+  })),
+  ofStatic('changes', changing),
+  ofStatic('changes', changing),
+  ofReported('stays', one({ readiness: every(30), liveness: every(15, { failureThreshold: 2 }) })),
+  ofReported('stays', one({ startup: every(5, { failureThreshold: 20 }), readiness: every(15), liveness: every(30) })),
+  ofReported('stays', () => ({
+    containers: [container(0, { liveness: every(30) }), container(1, { readiness: every(30) })],
+  })),
+  ofReported('isRecreated', one({ readiness: every(15), liveness: every(15) })),
 ];
 
-/** Another period, other thresholds, a probe more or less. */
+/** A random spec: periods, thresholds and which probes there are. */
 function changing(chance: Chance): Placed {
   const timing = () =>
     every(chance.pick([5, 10, 20, 30]), {
@@ -174,3 +145,22 @@ export const scriptedTargets: readonly ScriptedTarget[] = rows.map(({ lifecycle,
   fate,
   spec: (incarnation, chance) => ({ host: hostOf(index, incarnation), lifecycle, ...placed(chance) }),
 }));
+
+/** As many targets of one container whose readiness probe fails at once, each at its own host. */
+export const likeTargets = (
+  count: number,
+  name: string,
+  { hostOf, readiness }: { readonly hostOf: (index: number) => string; readonly readiness: Timing },
+): readonly ScriptedTarget[] =>
+  Array.from({ length: count }, (_, index) => ({
+    name: `${name}-${index}`,
+    namespace,
+    index,
+    lifecycle: 'static',
+    fate: 'stays',
+    spec: () => ({
+      host: hostOf(index),
+      lifecycle: 'static',
+      containers: [container(0, { readiness: { ...readiness, failureThreshold: 1 } })],
+    }),
+  }));
