@@ -1,11 +1,9 @@
-/** A server in a process of its own that says yes to everything, so that its work does not count as the prober's. */
+/** A server in its own process that answers every request with 200, so that its CPU does not count as the prober's. */
 import { createServer } from 'node:http';
+import { serveParent } from '../support/children.ts';
 
-const server = createServer({ keepAlive: false }, (_, response) => {
-  response.writeHead(200, { connection: 'close' }).end('ok\n');
-});
-server.listen(0, '127.0.0.1', () => {
-  const address = server.address();
-  process.send?.(typeof address === 'object' ? address?.port : undefined);
-});
-process.on('disconnect', () => process.exit(0));
+serveParent(
+  createServer({ keepAlive: false }, (_, response) => {
+    response.writeHead(200, { connection: 'close' }).end('ok\n');
+  }),
+);

@@ -1,10 +1,14 @@
 /**
- * Kills the product 20 times at random points, with more than 50 targets in all states, and holds its store against what it was and against what
- * the targets really answered. Usage: node test/e2e/kill.ts [SEED]. Ends with `N passed, N failed`.
+ * Kills the product 20 times at random points, with more than 50 targets in all states, and compares its store with what
+ * it was before and with what the targets really answered. Usage: node test/e2e/kill.ts [SEED]. Ends with
+ * `N passed, N failed`.
  */
 import { join } from 'node:path';
 import { sleep, systemClock } from '../../shared/lib/clock.ts';
+import { targetPath } from '../support/api-client.ts';
 import { seededRandom } from '../support/seeded-random.ts';
+import { say, tallyOf } from '../support/tally.ts';
+import { until } from '../support/wait.ts';
 import * as episodes from './kill/episodes.ts';
 import { subscribe } from './kill/heard.ts';
 import * as judge from './kill/judge.ts';
@@ -14,7 +18,6 @@ import { type RealWorld, startRealWorld } from './real-world.ts';
 
 const seed = Number(process.argv[2] ?? Math.floor(Math.random() * 2 ** 31));
 const random = seededRandom(seed);
-const say = (line: string) => process.stdout.write(`${line}\n`);
 const wait = (ms: number) => sleep(systemClock, ms);
 const between = (low: number, high: number) => low + random.next() * (high - low);
 
@@ -24,18 +27,11 @@ const earlyKills = new Set([3, 8, 13, 18]);
 const lateKills = new Set([6, 15]);
 const settleMsMax = 60_000;
 const leavingAtOnce = 2;
-/** What is asked of the API while the process is up, and how soon after its end a target has to be gone. */
+/** Time between two requests to the API, and within which a target is gone after its grace period. */
 const lookEveryMs = 500;
 const promptMs = 4_000;
 
-let passed = 0;
-let failed = 0;
-function verdict(name: string, faults: judge.Faults): void {
-  if (faults.length === 0) passed += 1;
-  else failed += 1;
-  say(`${faults.length === 0 ? 'ok    ' : 'FAILED'} ${name}`);
-  for (const fault of faults.slice(0, 5)) say(`       ${fault}`);
-}
+const { verdict, end: endTally } = tallyOf();
 
 say(`seed ${seed}`);
 const world = await startRealWorld();
@@ -48,18 +44,17 @@ const leaving = new Map<string, { readonly endsMs: number; goneMs?: number }>();
 const lives: judge.Life[] = [];
 let life = { startedMs: Date.now(), readyMs: Date.now() };
 
-/** A target that has settled is in the state that its family is about. */
-async function settled(): Promise<Snapshot> {
-  const endMs = Date.now() + settleMsMax;
-  for (;;) {
-    await wait(1_000);
+/** A target that has settled is in the state of its family. */
+function settled(): Promise<Snapshot> {
+  let open: readonly string[] = [];
+  const describe = () => `all targets settle, but ${open.slice(0, 5).join('; ')}`;
+  return until(describe, { withinMs: settleMsMax, pollMs: 1_000 }, async () => {
     const before = readSnapshot(file);
     await wait(2_500);
     const now = readSnapshot(file);
-    const open = [...judge.stableItemsUnchanged(cast, before, now), ...unsettled(now)];
-    if (open.length === 0) return now;
-    if (Date.now() > endMs) throw new Error(`not settled: ${open.slice(0, 5).join('; ')}`);
-  }
+    open = [...judge.stableItemsUnchanged(cast, before, now), ...unsettled(now)];
+    return open.length === 0 && now;
+  });
 }
 
 function unsettled({ statuses, probes }: Snapshot): readonly string[] {
@@ -74,12 +69,12 @@ function unsettled({ statuses, probes }: Snapshot): readonly string[] {
   });
 }
 
-/** Keeps two targets on their way out while the process is up, and notes when they are gone. */
+/** Keeps two targets terminating while the process is up, and notes when they are gone. */
 async function tendLeaving(untilMs: number): Promise<void> {
   while (Date.now() < untilMs) {
     for (const [name, target] of leaving) {
       if (target.goneMs !== undefined) continue;
-      const { status } = await world.api('GET', `/v1/namespaces/${namespace}/targets/${name}`);
+      const { status } = await world.api('GET', targetPath(name, namespace));
       if (status === 404) target.goneMs = Date.now();
     }
     const open = [...leaving.values()].filter(({ goneMs }) => goneMs === undefined).length;
@@ -184,5 +179,4 @@ const transitions = end.events.filter(({ record }) => record.kind === 'transitio
 say(
   `${kills} kills, ${cast.families.size} targets, ${end.events.length} events, ${transitions} of them transitions; seed ${seed}`,
 );
-say(`${passed} passed, ${failed} failed`);
-process.exitCode = failed === 0 ? 0 : 1;
+endTally();

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import type { TargetView } from '../../shared/api/target-schema.ts';
 import type { ContainerInput, TargetSpecInput } from '../../shared/core/spec-input.ts';
 import { sleep } from '../../shared/lib/clock.ts';
+import { targetPath } from '../support/api-client.ts';
+import { answered, register } from './api.ts';
 import { runContainers } from './container-runtime.ts';
 import type { World, WorldEvent } from './world.ts';
 
@@ -28,9 +30,9 @@ export type Stage = {
   /** undefined: the target is gone. */
   find(): Promise<TargetView | undefined>;
   terminate(gracePeriodSeconds: number): Promise<void>;
-  /** Waits until the target looks so; fails after `withinMs` and the world's slack. */
+  /** Waits until the expectation holds; fails after `withinMs` and the world's slack. */
   until(what: string, withinMs: number, expectation: Expectation): Promise<TargetView>;
-  /** Fails as soon as the target looks otherwise. */
+  /** Fails as soon as the expectation does not hold. */
   during(what: string, ms: number, expectation: Expectation): Promise<void>;
   sleep(ms: number): Promise<void>;
   /** Events of the target so far. */
@@ -52,7 +54,7 @@ const probedContainer = 'probed';
 const pollMs = 1_000;
 
 export function openStage(world: World, name: string): Stage {
-  const path = `/v1/namespaces/${namespace}/targets/${name}`;
+  const path = targetPath(name, namespace);
   const folder = join(world.folder, name);
   mkdirSync(folder, { recursive: true });
   const closables: (() => Promise<void> | void)[] = [];
@@ -72,8 +74,7 @@ export function openStage(world: World, name: string): Stage {
     name,
     async register(place, container, more = {}) {
       const spec = targetSpec(place, container, more);
-      const { status, body } = await world.api('PUT', path, { spec });
-      assert.equal(status, 201, JSON.stringify(body));
+      await register(world.api, path, spec);
       if (spec.lifecycle !== 'reported') return;
       const { containers, initContainers } = namesIn(spec);
       const onRestart = () => {
@@ -93,8 +94,7 @@ export function openStage(world: World, name: string): Stage {
       return body as TargetView;
     },
     async terminate(gracePeriodSeconds) {
-      const { status, body } = await world.api('DELETE', `${path}?gracePeriodSeconds=${gracePeriodSeconds}`);
-      assert.equal(status, 202, JSON.stringify(body));
+      await answered(world.api, 202, ['DELETE', `${path}?gracePeriodSeconds=${gracePeriodSeconds}`]);
     },
     async until(what, withinMs, expectation) {
       const endMs = world.clock.monotonicMs() + withinMs + world.slackMs;
@@ -117,9 +117,7 @@ export function openStage(world: World, name: string): Stage {
     onRestart: (restart) => void restarts.push(restart),
     async reportRestart(containerID) {
       const report = { container: probedContainer, containerID };
-      const { status, body } = await world.api('POST', `${path}/restarted`, report);
-      assert.equal(status, 200, JSON.stringify(body));
-      return body as TargetView;
+      return (await answered(world.api, 200, ['POST', `${path}/restarted`, report])) as TargetView;
     },
     async use(closable) {
       const used = await closable;

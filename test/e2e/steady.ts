@@ -2,9 +2,6 @@
  * 1,000 healthy probes at 10 s for a minute after every first result: what they cost the store and the CPU. Ends with
  * `N passed, N failed`.
  */
-import assert from 'node:assert/strict';
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,18 +10,22 @@ import { slotAt } from '../../shared/core/slots.ts';
 import { sleep, systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
 import type { Store } from '../../shared/store/store.ts';
+import { askApi, register } from '../support/api-client.ts';
+import { forkServer } from '../support/children.ts';
 import { type StoreCounts, storeCounter } from '../support/counting-store.ts';
 import { recordingLog } from '../support/recording-log.ts';
+import { probeTotals } from '../support/scraped.ts';
+import { tallyOf } from '../support/tally.ts';
 
 const targets = 1_000;
 const periodSeconds = 10;
 const measuredMs = 60_000;
 const settleMsMax = 360_000;
-/** Nothing has been written but the beat for so long; the last look of the timekeeper at a target comes 10 s after its last change. */
+/** For this long only the beat has been written. The timekeeper last looks at a target 10 s after its last change. */
 const quietMs = 12_000;
-/** The one that holds them all. */
+/** The only shard. */
 const shard = { from: 0, mode: 'resident' } as const;
-/** What a run that has just begun took over is gone from the checkpoints a minute later. */
+/** A minute after its start a run has written the last checkpoint of what it took over. */
 const takeOverMs = 75_000;
 
 /** Of 6,000 that are due. */
@@ -33,8 +34,7 @@ const checkpointsMax = 2;
 const beatsMax = 12;
 
 export async function measureSteady(say: (line: string) => void): Promise<boolean> {
-  const server = fork(new URL('../bench/healthy-server.ts', import.meta.url).pathname);
-  const [port] = (await once(server, 'message')) as [number];
+  const server = await forkServer('../bench/healthy-server.ts', import.meta.url);
   const dataDir = mkdtempSync(join(tmpdir(), 'probelet-steady-'));
   const counter = storeCounter();
   const log = recordingLog();
@@ -42,30 +42,19 @@ export async function measureSteady(say: (line: string) => void): Promise<boolea
   const runtime = startRuntime({ dataDir }, { clock: systemClock, random: systemRandom, log, wrapStore });
   try {
     await runtime.shard.loaded;
-    for (let at = 0; at < targets; at += 1) await register(runtime, `steady-${at}`, port);
+    const readinessProbe = { httpGet: { path: '/ready', port: server.port }, periodSeconds };
+    for (let at = 0; at < targets; at += 1)
+      await register(runtime, `steady-${at}`, { host: '127.0.0.1', readinessProbe });
     await settled(runtime, counter.counts);
     return judge(await measure(runtime, counter.counts), say);
   } finally {
     await runtime.stop();
-    server.disconnect();
+    server.child.disconnect();
     rmSync(dataDir, { recursive: true, force: true });
   }
 }
 
-async function register(runtime: Runtime, name: string, port: number): Promise<void> {
-  const readinessProbe = { httpGet: { path: '/ready', port }, periodSeconds };
-  const { status } = await ask(runtime, `/v1/namespaces/default/targets/${name}`, {
-    method: 'PUT',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ spec: { host: '127.0.0.1', readinessProbe } }),
-  });
-  assert.equal(status, 201);
-}
-
-const ask = (runtime: Runtime, path: string, init?: RequestInit) =>
-  runtime.fetch(new Request(`http://127.0.0.1${path}`, init));
-
-/** Every result is there and told of, and the slot is past its take-over and has longer to go than the measurement takes. */
+/** Every result is there and published, and the slot is past its take-over and lasts longer than the measurement. */
 async function settled(runtime: Runtime, counts: () => StoreCounts): Promise<void> {
   const endMs = Date.now() + settleMsMax;
   for (let before = changes(counts()), quietSinceMs = Date.now(); Date.now() < endMs; ) {
@@ -84,13 +73,10 @@ async function settled(runtime: Runtime, counts: () => StoreCounts): Promise<voi
 const changes = ({ writes }: StoreCounts): number =>
   Object.entries(writes).reduce((sum, [kind, count]) => sum + (kind === 'RUN' ? 0 : count), 0);
 
-/** By kubelet's own metric. */
 async function probesDone(runtime: Runtime): Promise<number> {
-  const text = await (await ask(runtime, '/metrics')).text();
-  const lines = text
-    .split('\n')
-    .filter((line) => line.startsWith('prober_probe_total{') && line.includes('"successful"'));
-  return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
+  const { text } = await askApi(runtime, 'GET', '/metrics');
+  const done = probeTotals(text).filter(({ labels }) => labels.result === 'successful');
+  return done.reduce((sum, { value }) => sum + value, 0);
 }
 
 type Measured = {
@@ -129,9 +115,8 @@ function judge({ probes, cpuUs, calls, writes }: Measured, say: (line: string) =
     [`${RUN} RUN writes (at most ${beatsMax})`, RUN <= beatsMax],
     [`${other} other store writes (none): ${JSON.stringify(others)}`, other === 0],
   ];
-  for (const [what, held] of limits) say(`${held ? 'ok    ' : 'FAILED'} ${what}`);
+  const tally = tallyOf(say);
+  for (const [what, held] of limits) tally.verdict(what, held);
   say(`${(cpuUs / probes).toFixed(0)} µs of CPU per probe, ${(calls / probes).toFixed(4)} store calls per probe`);
-  const failed = limits.filter(([, held]) => !held).length;
-  say(`${limits.length - failed} passed, ${failed} failed`);
-  return failed === 0;
+  return tally.end();
 }

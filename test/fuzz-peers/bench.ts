@@ -4,7 +4,7 @@ import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { ProbeRequest } from '../../shared/core/handlers.ts';
 import { sleep, systemClock } from '../../shared/lib/clock.ts';
-import { answerOf, forkBeside } from '../e2e/faults/children.ts';
+import { answerOf, forkBeside, forkServer } from '../support/children.ts';
 import { nameOf } from './dns-messages.ts';
 import type { Exchange, Kind } from './kind.ts';
 import type { PeerOrder } from './peers.ts';
@@ -29,15 +29,14 @@ const timeoutMs = 30_000;
 export async function startBench(options: { readonly neighbours: boolean }): Promise<Bench> {
   const peers = forkBeside('./peers.ts', import.meta.url);
   const dnsServer = `${host}:${await answerOf(peers)}`;
-  const healthy = forkBeside('../bench/healthy-server.ts', import.meta.url);
-  const healthyPort = Number(await answerOf(healthy));
+  const healthy = await forkServer('../bench/healthy-server.ts', import.meta.url);
 
   const startProber = async (): Promise<ChildProcess> => {
     const prober = fork(fileURLToPath(new URL('./prober.ts', import.meta.url)), [dnsServer], {
       execArgv: ['--expose-gc'],
     });
     await answerOf(prober);
-    const order: ProberOrder = { kind: 'neighbours', port: healthyPort };
+    const order: ProberOrder = { kind: 'neighbours', port: healthy.port };
     if (options.neighbours) await answerOf(prober, order);
     return prober;
   };
@@ -66,7 +65,7 @@ export async function startBench(options: { readonly neighbours: boolean }): Pro
     },
     end: () => {
       prober.kill('SIGKILL');
-      for (const child of [peers, healthy]) child.disconnect();
+      for (const child of [peers, healthy.child]) child.disconnect();
     },
   };
 }

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import packageJson from '../../package.json' with { type: 'json' };
-import { sleep, systemClock } from '../../shared/lib/clock.ts';
+import { until } from '../support/wait.ts';
 
 export type Product = {
   readonly url: string;
@@ -42,7 +42,14 @@ export async function startProduct(dataDir: string): Promise<Product> {
   };
   child.stdout.setEncoding('utf8').on('data', hear);
   child.stderr.setEncoding('utf8').on('data', hear);
-  const url = await listening(child, () => said);
+  const url = await until(
+    () => `npm start listens: ${said}`,
+    { withinMs: startMsMax, pollMs: 20 },
+    () => {
+      if (isOver(child)) throw new Error(`npm start ended with ${endOf(child)}: ${said}`);
+      return /listens on (\S+?),/.exec(said)?.[1];
+    },
+  );
   return {
     url,
     memory: () => memoryOf(child),
@@ -64,19 +71,6 @@ export async function startProduct(dataDir: string): Promise<Product> {
 const isOver = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null;
 
 const endOf = ({ exitCode, signalCode }: ChildProcess): string => `${exitCode ?? signalCode}`;
-
-const lookMs = 20;
-
-async function listening(child: ChildProcess, said: () => string): Promise<string> {
-  const startMs = performance.now();
-  for (;;) {
-    const [, url] = /listens on (\S+?),/.exec(said()) ?? [];
-    if (url !== undefined) return url;
-    if (isOver(child)) throw new Error(`npm start ended with ${endOf(child)}: ${said()}`);
-    if (performance.now() - startMs > startMsMax) throw new Error(`npm start does not listen: ${said()}`);
-    await sleep(systemClock, lookMs);
-  }
-}
 
 const kib = 1024;
 

@@ -5,8 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sleep, systemClock } from '../../shared/lib/clock.ts';
 import type { Answered } from '../e2e/faults/answering.ts';
-import { answerOf, forkBeside } from '../e2e/faults/children.ts';
+import { apiRequest, targetPath } from '../support/api-client.ts';
+import { answerOf, forkBeside } from '../support/children.ts';
 import { type Figure, judged, quantileOf, unjudged } from '../support/figures.ts';
+import { probeTotals } from '../support/scraped.ts';
 import type { Exchange, Kind, Transport } from './kind.ts';
 import type { PeerOrder } from './peers.ts';
 import { type Memory, type Product, startProduct } from './product.ts';
@@ -155,31 +157,27 @@ function latenessesOf(times: readonly number[]): readonly number[] {
   return times.slice(1).map((timeMs, at) => Math.max(0, timeMs - (times[at] ?? 0) - healthyPeriodMs));
 }
 
-async function ask(url: string, init: RequestInit = {}): Promise<string> {
-  const response = await fetch(url, { ...init, signal: AbortSignal.timeout(healthMsMax) });
+async function ask(request: string | Request): Promise<string> {
+  const response = await fetch(request, { signal: AbortSignal.timeout(healthMsMax) });
   const text = await response.text();
-  if (!response.ok) throw new Error(`${url} answered ${response.status}: ${text}`);
+  if (!response.ok) throw new Error(`${response.url} answered ${response.status}: ${text}`);
   return text;
 }
 
 type Registered = { readonly path: string; readonly probe: object };
 
 const put = (base: string, { path, probe }: Registered): Promise<string> =>
-  ask(`${base}/v1/namespaces/${path}`, {
-    method: 'PUT',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ spec: { host: '127.0.0.1', readinessProbe: probe } }),
-  });
+  ask(apiRequest(base + path, 'PUT', { spec: { host: '127.0.0.1', readinessProbe: probe } }));
 
 const healthyTarget = (at: number, port: number): Registered => ({
-  path: `${healthy}/targets/healthy-${at}`,
+  path: targetPath(`healthy-${at}`, healthy),
   probe: { httpGet: { path: `/${at}`, port }, periodSeconds: healthyPeriodMs / 1000, failureThreshold: 1 },
 });
 
 type HostileOptions = { readonly at: number; readonly port: number; readonly periodSeconds: number };
 
 const hostileTarget = ({ transport }: Kind, { at, port, periodSeconds }: HostileOptions): Registered => ({
-  path: `${hostile}/targets/hostile-${at}`,
+  path: targetPath(`hostile-${at}`, hostile),
   probe: { ...handlerOf(transport, port), periodSeconds, timeoutSeconds: periodSeconds },
 });
 
@@ -192,15 +190,11 @@ type Judging = { readonly results: Record<string, number>; readonly failing: str
 
 /** Its own counters say how each probe ended. */
 async function judge({ url }: Product, { results, failing }: Judging): Promise<void> {
-  const metrics = await ask(`${url}/metrics`);
-  for (const line of metrics.split('\n')) {
-    if (!line.startsWith('prober_probe_total{')) continue;
-    const label = (name: string) => new RegExp(`[{,]${name}="([^"]*)"`).exec(line)?.[1] ?? '';
-    const count = Number(line.slice(line.lastIndexOf(' ')));
-    const result = label('result');
-    const key = label('namespace') === hostile ? result : `${healthy} ${result}`;
-    results[key] = (results[key] ?? 0) + count;
-    if (key === `${healthy} failed` && count > 0) failing.push(label('pod'));
+  for (const { labels, value } of probeTotals(await ask(`${url}/metrics`))) {
+    const { result = '', namespace, pod = '' } = labels;
+    const key = namespace === hostile ? result : `${healthy} ${result}`;
+    results[key] = (results[key] ?? 0) + value;
+    if (key === `${healthy} failed` && value > 0) failing.push(pod);
   }
 }
 

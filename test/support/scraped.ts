@@ -23,5 +23,8 @@ function sampleOf(line: string): Sample {
   return { name, labels: Object.fromEntries(pairs), value: Number(value) };
 }
 
+/** kubelet's own counters of probes. */
+export const probeTotals = (text: string): readonly Sample[] => familyOf(samplesOf(text), 'prober_probe_total');
+
 export const familyOf = (samples: readonly Sample[], family: string): readonly Sample[] =>
   samples.filter(({ name }) => name === family);

@@ -2,8 +2,6 @@
  * One mass event: the product's pieces in this process hold a shard whose targets are ready and real, then all of them refuse
  * connections at once.
  */
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { localProbing } from '../../../functions/local/probing.ts';
 import { hostShard, type ShardHost } from '../../../functions/local/shard-host.ts';
 import { subscribeStatusSync } from '../../../functions/local/status-sync.ts';
@@ -14,6 +12,7 @@ import { systemRandom } from '../../../shared/lib/random.ts';
 import { bucketName, bucketPk } from '../../../shared/store/keys.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import { assembleTargets } from '../../../shared/table/targets.ts';
+import { forkServer } from '../../support/children.ts';
 import { recordingLog } from '../../support/recording-log.ts';
 import { writeSettled } from '../../support/settled-targets.ts';
 import type { BenchStore } from './bench-store.ts';
@@ -44,8 +43,7 @@ export type MassEvent = {
 };
 
 export async function measureMassEvent(bench: BenchStore, targets: number): Promise<MassEvent> {
-  const listener = fork(new URL('../../support/listener.ts', import.meta.url).pathname);
-  const [port] = (await once(listener, 'message')) as [number];
+  const { child: listener, port } = await forkServer('../../support/listener.ts', import.meta.url);
   await writeSettled(bench.patient, { targets, port, periodSeconds });
   const seen = witness();
   const held = hold(bench, seen);

@@ -5,6 +5,7 @@
  */
 import { parseArgs } from 'node:util';
 import { sleep, systemClock } from '../../../shared/lib/clock.ts';
+import { scoreLine } from '../../support/figures.ts';
 import { probesBy, type RestartWorld, startLife, startRestartWorld } from './world.ts';
 
 const probedMsMax = 8_000;
@@ -66,5 +67,5 @@ const all: Restart[] = [];
 for (const targets of numbers(values.targets))
   for (const periodSeconds of numbers(values.periods)) all.push(...(await measure(targets, periodSeconds)));
 const failed = all.filter((one) => !judge(one)).length;
-process.stdout.write(`${all.length - failed} passed, ${failed} failed\n`);
+process.stdout.write(`${scoreLine({ passed: all.length - failed, failed })}\n`);
 process.exitCode = failed === 0 ? 0 : 1;

@@ -1,10 +1,7 @@
 /** A data folder with many settled targets, and processes of the product that are started on it one after the other. */
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { sleep, systemClock } from '../../../shared/lib/clock.ts';
 import { systemRandom } from '../../../shared/lib/random.ts';
 import { changeCounted } from '../../../shared/store/items.ts';
@@ -13,6 +10,8 @@ import { sqliteStore } from '../../../shared/store/sqlite.ts';
 import type { Item, Operation } from '../../../shared/store/store.ts';
 import { isHealthy, startProduct } from '../../local/product.ts';
 import { askApi, register, targetPath } from '../../support/api-client.ts';
+import { answerOf, forkServer } from '../../support/children.ts';
+import { until } from '../../support/wait.ts';
 import type { Requested } from './server.ts';
 
 export type RestartWorld = {
@@ -22,23 +21,15 @@ export type RestartWorld = {
   close(): void;
 };
 
-const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
-
 export async function startRestartWorld(targets: number, periodSeconds: number): Promise<RestartWorld> {
-  const server = fork(path('server.ts'));
-  const [port] = (await once(server, 'message')) as [number];
+  const { child: server, port } = await forkServer('server.ts', import.meta.url);
   const dataDir = mkdtempSync(join(tmpdir(), 'probelet-restart-'));
   await settleFirst(dataDir, { httpGet: { path: `/${firstName}`, port }, periodSeconds });
   await multiply(dataDir, targets);
   const world: RestartWorld = {
     dataDir,
     targets,
-    async requested(ask = 'look') {
-      const answer = once(server, 'message');
-      server.send(ask);
-      const [requested] = (await answer) as [Requested];
-      return requested;
-    },
+    requested: async (ask = 'look') => (await answerOf(server, ask)) as Requested,
     close() {
       server.disconnect();
       rmSync(dataDir, { recursive: true, force: true });
@@ -55,11 +46,9 @@ const settleMsMax = 60_000;
 async function settleFirst(dataDir: string, readinessProbe: object): Promise<void> {
   const life = await startLife({ dataDir });
   await register(life.url, firstName, { host: '127.0.0.1', readinessProbe });
-  const endMs = performance.now() + settleMsMax;
-  while (!(await askApi(life.url, 'GET', targetPath(firstName))).text.includes('"ready":true')) {
-    if (performance.now() > endMs) throw new Error('the first target does not become ready');
-    await sleep(systemClock, pollMs);
-  }
+  await until('the first target is ready', { withinMs: settleMsMax, pollMs }, async () =>
+    (await askApi(life.url, 'GET', targetPath(firstName))).text.includes('"ready":true'),
+  );
   await sleep(systemClock, pollMs);
   await life.stop();
 }

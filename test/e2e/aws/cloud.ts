@@ -1,20 +1,22 @@
-/** What the steps play with: a deployment that runs, its user's API, and what its subscriber was told. */
+/** What the steps use: a running deployment, its user's API, and the events that its subscriber has received. */
 import type { TargetView } from '../../../shared/api/target-schema.ts';
 import type { TargetSpecInput } from '../../../shared/core/spec-input.ts';
+import { targetPath } from '../../support/api-client.ts';
+import { until } from '../../support/wait.ts';
+import { type Api, register as registerAt } from '../api.ts';
 import { conditionOf } from '../stage.ts';
 import type { WorldEvent } from '../world.ts';
 import type { App, Cdk } from './cdk.ts';
 import type { Emulator } from './emulator.ts';
 import type { Inbox, Received } from './inbox.ts';
-import type { Api, Send } from './requests.ts';
-import { until } from './wait.ts';
+import type { Send } from './requests.ts';
 
 export type Cloud = {
   readonly emulator: Emulator;
   readonly cdk: Cdk;
   /** As the owner of the account. */
   readonly send: Send;
-  /** As somebody who was given keys. */
+  /** As a user with access keys. */
   readonly api: Api;
   readonly inbox: Inbox;
   /** The name of the bus. */
@@ -38,14 +40,12 @@ export const subscriberApp = (bus: string): App => ({
   context: { bus },
 });
 
-export const pathOf = (namespace: string, name: string): string => `/v1/namespaces/${namespace}/targets/${name}`;
+export const pathOf = (namespace: string, name: string): string => targetPath(name, namespace);
 
 type Place = { readonly namespace: string; readonly name: string };
 
-export async function register({ api }: Cloud, { namespace, name }: Place, spec: TargetSpecInput): Promise<void> {
-  const { status, body } = await api('PUT', pathOf(namespace, name), { spec: { host: '127.0.0.1', ...spec } });
-  if (status !== 201) throw new Error(`${name} was not registered: ${status} ${JSON.stringify(body)}`);
-}
+export const register = ({ api }: Cloud, { namespace, name }: Place, spec: TargetSpecInput): Promise<void> =>
+  registerAt(api, pathOf(namespace, name), spec);
 
 /** undefined: there is none. */
 export async function viewOf({ api }: Cloud, { namespace, name }: Place): Promise<TargetView | undefined> {

@@ -1,6 +1,6 @@
 /** Signed requests, as whoever has keys sends them: to the deployed API, and to services that have no client here. */
 import type { SQSClient } from '@aws-sdk/client-sqs';
-import type { Answer } from '../world.ts';
+import type { Api } from '../api.ts';
 
 type Request = {
   readonly service: string;
@@ -31,8 +31,6 @@ export function signedSend(client: SQSClient): Send {
     return { status: response.status, text: await response.text() };
   };
 }
-
-export type Api = (method: string, path: string, body?: unknown) => Promise<Answer>;
 
 /** The API of the deployment; `url` ends with the stage. */
 export function deployedApi(send: Send, url: string): Api {

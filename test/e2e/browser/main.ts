@@ -2,22 +2,15 @@
  * `npm run e2e:browser`: a page in a real Chromium against `npm start`. Its name is first the attacker's server's, then that of the
  * loopback address where `npm start` listens (DNS rebinding); or it stays where it is. Ends with `N passed, N failed`.
  */
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
+import { say, tallyOf } from '../../support/tally.ts';
+import { listenWith } from '../../support/tcp-server.ts';
 import { type Browser, findChromium, howToInstall, type Page, startChromium } from './chromium.ts';
 import { type Attempt, attempt, type Seen } from './page.ts';
 import { attempts, routes, type Served, startProbelet, token } from './served.ts';
 
 const evil = 'evil.test';
-const say = (line: string) => process.stdout.write(`${line}\n`);
-let passed = 0;
-let failed = 0;
-
-function verdict(name: string, faults: readonly string[]): void {
-  if (faults.length === 0) passed += 1;
-  else failed += 1;
-  if (faults.length > 0) say(`FAILED ${name}: ${faults.join('; ')}`);
-}
+const { verdict, end } = tallyOf(say, { failedOnly: true });
 
 const program = findChromium();
 if (program === undefined) {
@@ -25,21 +18,14 @@ if (program === undefined) {
   process.exit(1);
 }
 
-/** Serves a page on any port, and can leave it to somebody else. */
-async function attacker(port = 0): Promise<{ readonly port: number; leave(): Promise<void> }> {
-  const server: Server = createServer((_request: IncomingMessage, response) => {
-    response
-      .writeHead(200, { 'content-type': 'text/html', connection: 'close' })
-      .end('<!doctype html><body>evil</body>');
-  });
-  await new Promise<void>((listening) => server.listen(port, '127.0.0.1', listening));
-  return {
-    port: (server.address() as AddressInfo).port,
-    async leave() {
-      server.closeAllConnections();
-      await new Promise((closed) => server.close(closed));
-    },
-  };
+/** Serves a page on a free port until it leaves that to another server. */
+async function attacker(): Promise<{ readonly port: number; leave(): Promise<void> }> {
+  const headers = { 'content-type': 'text/html', connection: 'close' };
+  const server = createServer((_, response) =>
+    response.writeHead(200, headers).end('<!doctype html><body>evil</body>'),
+  );
+  const { port, close } = await listenWith(server, '127.0.0.1');
+  return { port, leave: close };
 }
 
 async function seenBy(page: Page, tried: Attempt): Promise<Seen> {
@@ -125,5 +111,4 @@ try {
 } finally {
   await browser.close();
 }
-say(`${passed} passed, ${failed} failed`);
-process.exitCode = failed === 0 ? 0 : 1;
+end();

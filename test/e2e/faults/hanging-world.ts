@@ -1,9 +1,9 @@
 /** Measures how late healthy targets are probed beside others that hang and names that nobody answers for. */
-import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { sleep, systemClock } from '../../../shared/lib/clock.ts';
+import { answerOf, forkBeside } from '../../support/children.ts';
 import type { Orders } from './hanging-prober.ts';
 import type { Asked, Servers } from './hanging-targets.ts';
 
@@ -24,19 +24,19 @@ export type Measured = {
 
 /** Throws when the prober ends before it is told to. */
 export async function measureHanging({ settleMs, measuredMs, ...orders }: Measuring): Promise<Measured> {
-  const targets = fork(path('hanging-targets.ts'));
+  const targets = forkBeside('hanging-targets.ts', import.meta.url);
   let prober: ChildProcess | undefined;
   try {
-    const { dns, ...ports } = (await answerTo(targets)) as Servers;
+    const { dns, ...ports } = (await answerOf(targets)) as Servers;
     prober = startProber(dns);
-    await answerTo(prober);
-    await answerTo(prober, { ...orders, ports } satisfies Orders);
+    await answerOf(prober);
+    await answerOf(prober, { ...orders, ports } satisfies Orders);
     await sleep(systemClock, settleMs);
     const fromMs = Date.now();
     await sleep(systemClock, measuredMs);
     const untilMs = Date.now();
-    const asked = (await answerTo(targets, 'asked')) as Asked;
-    const ended = (await answerTo(prober, 'end')) as Measured['ended'];
+    const asked = (await answerOf(targets, 'asked')) as Asked;
+    const ended = (await answerOf(prober, 'end')) as Measured['ended'];
     const periodMs = orders.periodSeconds * 1000;
     return { ...latenesses(asked, { fromMs, untilMs, periodMs }), ended };
   } finally {
@@ -45,23 +45,10 @@ export async function measureHanging({ settleMs, measuredMs, ...orders }: Measur
   }
 }
 
-const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
-
-async function answerTo(child: ChildProcess, message?: object | string): Promise<unknown> {
-  const answer = once(child, 'message');
-  if (message !== undefined) child.send(message);
-  const exit = once(child, 'exit').then(([code]) => {
-    throw new Error(`exited: ${code}`);
-  });
-  exit.catch(() => undefined);
-  const [answered] = await Promise.race([answer, exit]);
-  return answered;
-}
-
 /** As Lambda has it. */
 function startProber(dns: string): ChildProcess {
   const command = 'ulimit -n 1024 && exec "$@"';
-  const node = [process.execPath, path('hanging-prober.ts'), dns];
+  const node = [process.execPath, fileURLToPath(new URL('hanging-prober.ts', import.meta.url)), dns];
   return spawn('/bin/sh', ['-c', command, 'sh', ...node], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
 }
 

@@ -2,20 +2,19 @@
  * All targets of a shard go down at once under a holder that has 0.15 of a core and the 50 sockets of a DynamoDB client. STATUS takes none
  * of it in, so all of it stays due, and another holder takes it over.
  */
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
+import type { ChildProcess } from 'node:child_process';
 import { sleep, systemClock } from '../../../shared/lib/clock.ts';
 import { systemRandom } from '../../../shared/lib/random.ts';
 import { dynamodbStore } from '../../../shared/store/dynamodb.ts';
 import { runKey } from '../../../shared/store/keys.ts';
 import type { Store } from '../../../shared/store/store.ts';
+import { answerOf, forkBeside, forkServer } from '../../support/children.ts';
 import { currentLayout } from '../../support/current-layout.ts';
 import { createTable, localClient, startDynamodbLocal } from '../../support/dynamodb-local.ts';
 import { atMost, exactly, type Figure } from '../../support/figures.ts';
 import { recordingLog } from '../../support/recording-log.ts';
 import { writeSettled } from '../../support/settled-targets.ts';
 import { shardMessage } from '../../support/shard-messages.ts';
-import { answerOf, forkBeside } from './children.ts';
 import type { MassOrders, MassReport } from './mass-prober.ts';
 import type { Length, Step } from './step.ts';
 import { throttle } from './throttle.ts';
@@ -45,9 +44,8 @@ export const massStep: Step = {
   title: '4,000 targets (slice: 1,000) down at once, then a take-over, with 0.15 of a core',
   async run(length) {
     const local = await startDynamodbLocal();
-    const listener = fork(new URL('../../support/listener.ts', import.meta.url).pathname);
+    const { child: listener, port } = await forkServer('../../support/listener.ts', import.meta.url);
     try {
-      const [port] = (await once(listener, 'message')) as [number];
       const extent = extents[length];
       const store = await writtenTable(local.endpoint, port, extent.targets);
       return await measure({ store, endpoint: local.endpoint, down: () => listener.send('down'), ...extent });

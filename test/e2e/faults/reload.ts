@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { sleep, systemClock } from '../../../shared/lib/clock.ts';
+import { answerOf, forkBeside } from '../../support/children.ts';
 import { exactly, type Figure, unjudged } from '../../support/figures.ts';
-import { answerOf, forkBeside } from './children.ts';
 import type { Orders, Reloaded } from './reload-prober.ts';
 import type { Length, Step } from './step.ts';
 import { throttle } from './throttle.ts';

@@ -1,11 +1,12 @@
 /** The whole process stands still for longer than its lease, again and again: SIGSTOP and SIGCONT of one `npm start`. */
 import { join } from 'node:path';
 import { sleep, systemClock } from '../../../shared/lib/clock.ts';
+import { answerOf, forkBeside } from '../../support/children.ts';
 import { atLeast, atMost, exactly, type Figure, unjudged } from '../../support/figures.ts';
+import { probeTotals } from '../../support/scraped.ts';
 import { type RealWorld, startRealWorld } from '../real-world.ts';
 import type { WorldEvent } from '../world.ts';
 import type { Answered, Stall, Told } from './answering.ts';
-import { answerOf, forkBeside } from './children.ts';
 import { isWell, listTargets, register, untilAll } from './listed.ts';
 import { changesSince, type Failure, readResults } from './results.ts';
 import { slowMs, timeoutMs } from './slow-answers.ts';
@@ -146,13 +147,8 @@ type Counted = ReadonlyMap<string, number>;
 /** By kubelet's own metric. */
 async function counted(world: RealWorld, result: 'unknown' | 'failed'): Promise<Counted> {
   const text = await (await fetch(`${world.baseUrl()}/metrics`)).text();
-  const lines = text.matchAll(/^prober_probe_total\{(.*)\} (\d+)$/gm);
-  return new Map(
-    [...lines].flatMap(([, labels = '', count]) => {
-      const [, pod = ''] = /pod="([^"]*)"/.exec(labels) ?? [];
-      return labels.includes(`result="${result}"`) ? [[pod, Number(count)] as const] : [];
-    }),
-  );
+  const counted = probeTotals(text).filter(({ labels }) => labels.result === result);
+  return new Map(counted.map(({ labels, value }) => [labels.pod ?? '', value]));
 }
 
 function difference(after: Counted, before: Counted, counts: (name: string) => boolean = () => true): number {

@@ -1,4 +1,5 @@
-/** A subscriber of restart requests: it notes them, the recoveries and the prober's doubts, and reports the restart of some containers. */
+/** A subscriber that notes restart requests, recoveries and doubts, and reports the restart of some containers. */
+import { targetPath } from '../../support/api-client.ts';
 import type { World, WorldEvent } from '../world.ts';
 import { namespace } from './targets.ts';
 
@@ -70,7 +71,7 @@ export function subscribe(world: World, restarts: (target: string) => boolean): 
 
 /** false: no answer, the process was killed. To report the same restart again is harmless. */
 async function isAcknowledged(world: World, target: string, containerID: string): Promise<boolean> {
-  const path = `/v1/namespaces/${namespace}/targets/${target}/restarted`;
+  const path = `${targetPath(target, namespace)}/restarted`;
   const answer = await world.api('POST', path, { containerID }).catch(() => undefined);
   if (answer && answer.status !== 200) throw new Error(`POST ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
   return answer !== undefined;

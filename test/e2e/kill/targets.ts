@@ -1,17 +1,18 @@
 /** More than fifty targets in every state that a process can be killed in, and what they really answered when they were probed. */
-import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';
 import { join } from 'node:path';
 import type { ProbeInput, TargetSpecInput } from '../../../shared/core/spec-input.ts';
+import { targetPath } from '../../support/api-client.ts';
 import { startGrpcServer } from '../../support/grpc-server.ts';
 import { listenWith } from '../../support/tcp-server.ts';
+import { answered, register as registerAt, reportRunning } from '../api.ts';
 import type { World } from '../world.ts';
 
 /**
- * `crashing` fails for ever, `recovering` by the clock; both have lifecycle `static` and are never restarted. Of `restarted`, which fails for
- * ever too, the subscriber reports every restart that is requested.
+ * `crashing` always fails, `recovering` fails by the clock; both have lifecycle `static` and are never restarted.
+ * `restarted` always fails too, and the subscriber reports each of its requested restarts.
  */
 export type Family =
   | 'ready'
@@ -39,7 +40,7 @@ export type Cast = {
 };
 
 export const namespace = 'kill';
-/** Once settled nothing of them may ever be written again, whatever is killed. */
+/** Once they have settled, none of their items may be written again. */
 export const stableFamilies: readonly Family[] = ['ready', 'failing', 'starting', 'on-hold', 'reported', 'sidecar'];
 /** Of the flapping targets. */
 export const flapping = { failureThreshold: 3, successThreshold: 2 };
@@ -47,9 +48,8 @@ const flapMs = 8_000;
 /** A recovering target fails long enough for three requests, at 0, 10 and 30 s. */
 const recoverMs = 50_000;
 const failsMs = 36_000;
-/** Never reached, so that nothing but the count changes. */
+/** Never reached, so that only the count changes. */
 const neverReached = 10_000;
-const often = { periodSeconds: 1 } as const;
 
 export async function registerCast(world: World): Promise<Cast> {
   const families = new Map<string, Family>();
@@ -74,93 +74,69 @@ export async function registerCast(world: World): Promise<Cast> {
   const get = (kind: string, name: string): ProbeInput => ({ httpGet: { path: `/${kind}/${name}`, port: web.port } });
   const countFile = (name: string) => join(world.folder, `${name}.count`);
 
+  const pathOf = (name: string) => targetPath(name, namespace);
   const register = async (name: string, family: Family, spec: Partial<TargetSpecInput>) => {
     families.set(name, family);
-    const path = `/v1/namespaces/${namespace}/targets/${name}`;
-    const { status, body } = await world.api('PUT', path, { spec: { host: '127.0.0.1', ...spec } });
-    assert.equal(status, 201, JSON.stringify(body));
+    await registerAt(world.api, pathOf(name), spec);
+    if (spec.lifecycle !== 'reported') return;
+    await reportRunning(world.api, pathOf(name), { name: 'app', containerID: `test://${name}` });
   };
   const app = (probes: object): Partial<TargetSpecInput> => ({ containers: [{ name: 'app', ...probes }] });
-  const several = async (count: number, name: string, add: (name: string) => Promise<void>) => {
-    for (let at = 0; at < count; at += 1) await add(`${name}-${at}`);
+  const often = (handler: ProbeInput, more: Partial<ProbeInput> = {}): ProbeInput => ({
+    ...handler,
+    periodSeconds: 1,
+    ...more,
+  });
+  const exec = (script: string): ProbeInput => ({ exec: { command: ['/bin/sh', '-c', script] } });
+  const atOnce = { failureThreshold: 1 };
+  const never = { failureThreshold: neverReached };
+  const reported = { lifecycle: 'reported' } as const;
+  const counting = (name: string): ProbeInput => {
+    writeFileSync(countFile(name), '');
+    return exec(`echo >> '${countFile(name)}'; exit 1`);
   };
 
-  await several(8, 'http', (name) => {
-    const probe = { ...get('ok', name), ...often };
-    return register(name, 'ready', app({ startupProbe: probe, readinessProbe: probe, livenessProbe: probe }));
-  });
-  await several(5, 'tcp', (name) =>
-    register(name, 'ready', app({ readinessProbe: { tcpSocket: { port: tcp.port }, ...often } })),
-  );
-  await several(4, 'grpc', (name) =>
-    register(name, 'ready', app({ livenessProbe: { grpc: { port: grpc.port }, ...often } })),
-  );
-  await several(3, 'exec', (name) =>
-    register(
-      name,
-      'ready',
-      app({ readinessProbe: { exec: { command: ['/bin/sh', '-c', 'exit 0'] }, periodSeconds: 2 } }),
-    ),
-  );
-  await several(5, 'failing', (name) =>
-    register(name, 'failing', app({ readinessProbe: { ...get('broken', name), ...often } })),
-  );
-  await several(4, 'starting', (name) => {
-    const startupProbe = { ...get('broken', name), ...often, failureThreshold: neverReached };
-    return register(name, 'starting', app({ startupProbe, livenessProbe: { ...get('ok', name), ...often } }));
-  });
-  const report = async (name: string) => {
-    const running = {
-      name: 'app',
-      containerID: `test://${name}`,
-      state: { running: { startedAt: new Date().toISOString() } },
-    };
-    const path = `/v1/namespaces/${namespace}/targets/${name}/status`;
-    const { status, body } = await world.api('PUT', path, {
-      status: { phase: 'Running', containerStatuses: [running] },
-    });
-    assert.equal(status, 200, JSON.stringify(body));
-  };
-  await several(3, 'on-hold', async (name) => {
-    const livenessProbe = { ...get('broken', name), ...often, failureThreshold: 2 };
-    await register(name, 'on-hold', { lifecycle: 'reported', ...app({ livenessProbe }) });
-    await report(name);
-  });
-  await several(3, 'reported', async (name) => {
-    const readinessProbe = { ...get('ok', name), ...often };
-    await register(name, 'reported', { lifecycle: 'reported', ...app({ readinessProbe }) });
-    await report(name);
-  });
-  await several(2, 'sidecar', (name) => {
-    const probe = { ...get('ok', name), ...often };
-    const sidecar = { name: 'side', restartPolicy: 'Always' as const, startupProbe: probe, readinessProbe: probe };
-    return register(name, 'sidecar', { initContainers: [sidecar], containers: [{ name: 'app' }] });
-  });
-  await several(4, 'crashing', (name) =>
-    register(name, 'crashing', app({ livenessProbe: { ...get('broken', name), ...often, failureThreshold: 1 } })),
-  );
-  await several(3, 'recovering', (name) =>
-    register(name, 'recovering', app({ livenessProbe: { ...get('recover', name), ...often, failureThreshold: 1 } })),
-  );
-  await several(3, 'restarted', (name) =>
-    register(name, 'restarted', app({ livenessProbe: { ...get('broken', name), ...often, failureThreshold: 1 } })),
-  );
-  await several(4, 'flapping', (name) =>
-    register(name, 'flapping', app({ readinessProbe: { ...get('flap', name), ...often, ...flapping } })),
-  );
-  await several(2, 'counting-http', (name) =>
-    register(
-      name,
-      'counting',
-      app({ readinessProbe: { ...get('broken', name), ...often, failureThreshold: neverReached } }),
-    ),
-  );
-  await several(1, 'counting-exec', (name) => {
-    writeFileSync(countFile(name), '');
-    const command = ['/bin/sh', '-c', `echo >> '${countFile(name)}'; exit 1`];
-    const readinessProbe = { exec: { command }, ...often, failureThreshold: neverReached };
-    return register(name, 'counting', app({ readinessProbe }));
-  });
+  type Row = readonly [
+    count: number,
+    prefix: string,
+    family: Family,
+    spec: (name: string, ok: ProbeInput, broken: ProbeInput) => Partial<TargetSpecInput>,
+  ];
+  const rows: readonly Row[] = [
+    [8, 'http', 'ready', (_, ok) => app({ startupProbe: ok, readinessProbe: ok, livenessProbe: ok })],
+    [5, 'tcp', 'ready', () => app({ readinessProbe: often({ tcpSocket: { port: tcp.port } }) })],
+    [4, 'grpc', 'ready', () => app({ livenessProbe: often({ grpc: { port: grpc.port } }) })],
+    [3, 'exec', 'ready', () => app({ readinessProbe: often(exec('exit 0'), { periodSeconds: 2 }) })],
+    [5, 'failing', 'failing', (_, _ok, broken) => app({ readinessProbe: broken })],
+    [4, 'starting', 'starting', (_, ok, broken) => app({ startupProbe: { ...broken, ...never }, livenessProbe: ok })],
+    [
+      3,
+      'on-hold',
+      'on-hold',
+      (_, _ok, broken) => ({ ...reported, ...app({ livenessProbe: { ...broken, failureThreshold: 2 } }) }),
+    ],
+    [3, 'reported', 'reported', (_, ok) => ({ ...reported, ...app({ readinessProbe: ok }) })],
+    [
+      2,
+      'sidecar',
+      'sidecar',
+      (_, ok) => ({
+        initContainers: [{ name: 'side', restartPolicy: 'Always', startupProbe: ok, readinessProbe: ok }],
+        containers: [{ name: 'app' }],
+      }),
+    ],
+    [4, 'crashing', 'crashing', (_, _ok, broken) => app({ livenessProbe: { ...broken, ...atOnce } })],
+    [3, 'recovering', 'recovering', (name) => app({ livenessProbe: often(get('recover', name), atOnce) })],
+    [3, 'restarted', 'restarted', (_, _ok, broken) => app({ livenessProbe: { ...broken, ...atOnce } })],
+    [4, 'flapping', 'flapping', (name) => app({ readinessProbe: often(get('flap', name), flapping) })],
+    [2, 'counting-http', 'counting', (_, _ok, broken) => app({ readinessProbe: { ...broken, ...never } })],
+    [1, 'counting-exec', 'counting', (name) => app({ readinessProbe: often(counting(name), never) })],
+  ];
+  for (const [count, prefix, family, specOf] of rows)
+    for (let at = 0; at < count; at += 1) {
+      const name = `${prefix}-${at}`;
+      await register(name, family, specOf(name, often(get('ok', name)), often(get('broken', name))));
+    }
 
   return {
     families,
@@ -170,9 +146,8 @@ export async function registerCast(world: World): Promise<Cast> {
       return Array.from({ length: lines }, () => ({ timeMs: 0, ok: false }));
     },
     async addLeaving(name, graceSeconds) {
-      await register(name, 'leaving', app({ readinessProbe: { ...get('ok', name), ...often } }));
-      const path = `/v1/namespaces/${namespace}/targets/${name}?gracePeriodSeconds=${graceSeconds}`;
-      assert.equal((await world.api('DELETE', path)).status, 202);
+      await register(name, 'leaving', app({ readinessProbe: often(get('ok', name)) }));
+      await answered(world.api, 202, ['DELETE', `${pathOf(name)}?gracePeriodSeconds=${graceSeconds}`]);
     },
     async close() {
       await Promise.all([web.close(), tcp.close(), grpc.close()]);

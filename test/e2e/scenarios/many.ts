@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import type { TargetView } from '../../../shared/api/target-schema.ts';
 import type { ContainerInput, ProbeInput } from '../../../shared/core/spec-input.ts';
+import { targetPath } from '../../support/api-client.ts';
 import { startGrpcServer } from '../../support/grpc-server.ts';
+import { answered, register } from '../api.ts';
 import { livenessApp } from '../apps.ts';
 import { succeeds } from '../commands.ts';
 import { runContainers } from '../container-runtime.ts';
@@ -46,26 +49,17 @@ async function registerAll(stage: Stage): Promise<readonly string[]> {
 
 async function registerOne(stage: Stage, name: string, livenessProbe: ProbeInput): Promise<void> {
   const containers: readonly ContainerInput[] = [{ name: 'probed', livenessProbe }];
-  const spec = { host: '127.0.0.1', lifecycle: 'reported', containers };
-  const { status, body } = await stage.world.api('PUT', pathOf(name), { spec });
-  assert.equal(status, 201, JSON.stringify(body));
+  await register(stage.world.api, pathOf(name), { lifecycle: 'reported', containers });
   await stage.use(runContainers(stage.world, { target: pathOf(name), containers: ['probed'] }));
 }
 
-const pathOf = (name: string): string => `/v1/namespaces/${namespace}/targets/${name}`;
-
-type Listed = {
-  readonly metadata: { readonly name: string };
-  readonly status: { readonly containerStatuses: readonly { readonly restartCount: number }[] };
-};
+const pathOf = (name: string): string => targetPath(name, namespace);
 
 async function restartedOf(stage: Stage, names: readonly string[]): Promise<readonly string[]> {
-  const wanted = new Set(names);
   const restarted: string[] = [];
   for (const name of names) {
-    const { body } = await stage.world.api('GET', pathOf(name));
-    const { metadata, status } = body as Listed;
-    if (!wanted.has(metadata.name) || status.containerStatuses[0]?.restartCount !== 0) restarted.push(name);
+    const { metadata, status } = (await answered(stage.world.api, 200, ['GET', pathOf(name)])) as TargetView;
+    if (metadata.name !== name || status.containerStatuses[0]?.restartCount !== 0) restarted.push(name);
   }
   return restarted;
 }

@@ -5,7 +5,11 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { sleep, systemClock } from '../../../shared/lib/clock.ts';
+import { targetPath } from '../../support/api-client.ts';
+import { say, tallyOf } from '../../support/tally.ts';
 import { listenWith } from '../../support/tcp-server.ts';
+import { until } from '../../support/wait.ts';
+import { register } from '../api.ts';
 import { type RealWorld, startRealWorld } from '../real-world.ts';
 import { probesOf, type Row, recoverySeconds, rows } from './cases.ts';
 import { judge, type Times } from './judge.ts';
@@ -13,12 +17,11 @@ import { namespace, type Observer, observe } from './observer.ts';
 import { howToInstall } from './programs.ts';
 import type { Fault, Service } from './services.ts';
 
-const say = (line: string) => process.stdout.write(`${line}\n`);
 const wait = (ms: number) => sleep(systemClock, ms);
 
 const durationsDefault = '10,360';
 const wellMsMax = 30_000;
-const askEveryMs = 100;
+const pollMs = 100;
 const settleMsMax = 60_000;
 /** Watches for so long after the last limit. */
 const quietMs = 4_000;
@@ -28,14 +31,7 @@ const neighbours = 60;
 
 type Trial = { readonly row: Row; readonly service: Service; readonly fault: Fault };
 
-let passed = 0;
-let failed = 0;
-function verdict(what: string, faults: readonly string[]): void {
-  if (faults.length === 0) passed += 1;
-  else failed += 1;
-  say(`${faults.length === 0 ? 'ok    ' : 'FAILED'} ${what}`);
-  for (const fault of faults) say(`       ${fault}`);
-}
+const { verdict, end } = tallyOf();
 
 const missing = howToInstall();
 if (missing !== undefined) {
@@ -44,16 +40,10 @@ if (missing !== undefined) {
 }
 const durations = (process.argv[2] ?? durationsDefault).split(',').map(Number);
 
-async function untilWell({ row, service }: Pick<Trial, 'row' | 'service'>): Promise<number> {
-  for (const endMs = Date.now() + wellMsMax; Date.now() < endMs; await wait(askEveryMs))
-    if (await service.isWell()) return Date.now();
-  throw new Error(`${row.name} does not answer well: ${service.printed?.() ?? ''}`);
-}
-
-async function register(world: RealWorld, [namespace, name]: readonly [string, string], probes: object): Promise<void> {
-  const spec = { host: '127.0.0.1', ...probes };
-  const { status, body } = await world.api('PUT', `/v1/namespaces/${namespace}/targets/${name}`, { spec });
-  assert.equal(status, 201, JSON.stringify(body));
+/** The time at which it answers well. */
+function untilWell({ row, service }: Pick<Trial, 'row' | 'service'>): Promise<number> {
+  const describe = () => `${row.name} answers well: ${service.printed?.() ?? ''}`;
+  return until(describe, { withinMs: wellMsMax, pollMs }, async () => (await service.isWell()) && Date.now());
 }
 
 async function prepare(world: RealWorld, row: Row): Promise<Trial> {
@@ -61,16 +51,16 @@ async function prepare(world: RealWorld, row: Row): Promise<Trial> {
   await untilWell({ row, service });
   const fault = service.faults[row.fault];
   assert.ok(fault, row.fault);
-  await register(world, [namespace, row.name], probesOf(row, service));
+  await register(world.api, targetPath(row.name, namespace), probesOf(row, service));
   return { row, service, fault };
 }
 
 const isReady = (observer: Observer, { name }: Row): boolean => observer.of(name).samples.at(-1)?.ready === 'True';
 
-async function settled(observer: Observer): Promise<void> {
+function settled(observer: Observer): Promise<true> {
   const open = () => rows.filter((row) => !isReady(observer, row)).map(({ name }) => name);
-  for (const endMs = Date.now() + settleMsMax; open().length > 0; await wait(askEveryMs))
-    if (Date.now() > endMs) throw new Error(`not Ready: ${open().join(', ')}`);
+  const describe = () => `all are Ready, but ${open().join(', ')}`;
+  return until(describe, { withinMs: settleMsMax, pollMs }, () => open().length === 0);
 }
 
 async function play(trial: Trial, ms: number): Promise<Times> {
@@ -111,7 +101,8 @@ const neighbour = await listenWith(
   '127.0.0.1',
 );
 const connects = { readinessProbe: { tcpSocket: { port: neighbour.port }, periodSeconds: 5 } };
-for (let at = 0; at < neighbours; at += 1) await register(world, ['neighbours', `neighbour-${at}`], connects);
+for (let at = 0; at < neighbours; at += 1)
+  await register(world.api, targetPath(`neighbour-${at}`, 'neighbours'), connects);
 const trials = await Promise.all(rows.map((row) => prepare(world, row)));
 const observer = observe(world, rows);
 await settled(observer);
@@ -135,5 +126,4 @@ await world.stop();
 say(
   `${observer.starvedMs.length} times the product waited for a processor, which adds to the limit what stands after the +`,
 );
-say(`${passed} passed, ${failed} failed`);
-process.exitCode = failed === 0 ? 0 : 1;
+end();

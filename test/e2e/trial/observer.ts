@@ -4,7 +4,9 @@ import { readFileSync } from 'node:fs';
 import type { ContainerStatusView, ProbeStatusView, TargetView } from '../../../shared/api/target-schema.ts';
 import type { ProbeType } from '../../../shared/core/types.ts';
 import { sleep, systemClock } from '../../../shared/lib/clock.ts';
-import { familyOf, samplesOf } from '../../support/scraped.ts';
+import { targetPath } from '../../support/api-client.ts';
+import { probeTotals } from '../../support/scraped.ts';
+import { answered } from '../api.ts';
 import { type EpisodeEvent, subscribe } from '../kill/heard.ts';
 import type { RealWorld } from '../real-world.ts';
 import { conditionOf } from '../stage.ts';
@@ -124,13 +126,16 @@ function waitedForProcessorMs(pid: number): number {
   return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1_000_000;
 }
 
+async function itemsAt<Item>({ api }: RealWorld, path: string): Promise<readonly Item[]> {
+  return ((await answered(api, 200, ['GET', path])) as { readonly items: readonly Item[] }).items;
+}
+
 type SeenByName = ReadonlyMap<string, Seen>;
 
 async function sample(world: RealWorld, seen: SeenByName): Promise<void> {
-  const { status, body } = await world.api('GET', `/v1/namespaces/${namespace}/targets?limit=500`);
-  assert.equal(status, 200, JSON.stringify(body));
+  const targets = await itemsAt<TargetView>(world, `/v1/namespaces/${namespace}/targets?limit=500`);
   const atMs = Date.now();
-  for (const target of (body as { readonly items: readonly TargetView[] }).items) {
+  for (const target of targets) {
     const [container] = target.status.containerStatuses;
     assert.ok(container);
     const ready = conditionOf(target, 'Ready')?.status ?? 'absent';
@@ -140,10 +145,8 @@ async function sample(world: RealWorld, seen: SeenByName): Promise<void> {
 
 async function readHistories(world: RealWorld, seen: SeenByName): Promise<void> {
   for (const [name, { histories }] of seen) {
-    const path = `/v1/namespaces/${namespace}/targets/${name}/events?limit=${historyMax}`;
-    const { status, body } = await world.api('GET', path);
-    assert.equal(status, 200, JSON.stringify(body));
-    histories.push({ atMs: Date.now(), entries: (body as { readonly items: readonly Entry[] }).items });
+    const entries = await itemsAt<Entry>(world, `${targetPath(name, namespace)}/events?limit=${historyMax}`);
+    histories.push({ atMs: Date.now(), entries });
   }
 }
 
@@ -155,9 +158,7 @@ async function scrape(world: RealWorld, rows: readonly Row[], { seen, counters }
   const askedMs = Date.now();
   const text = await (await fetch(`${world.baseUrl()}/metrics`)).text();
   const atMs = Date.now();
-  const samples = familyOf(samplesOf(text), 'prober_probe_total').filter(
-    ({ labels }) => labels.namespace === namespace,
-  );
+  const samples = probeTotals(text).filter(({ labels }) => labels.namespace === namespace);
   for (const { name, probes } of rows)
     for (const probe of probes.filter(({ type }) => type !== 'startup')) {
       const { type } = probe;

@@ -1,11 +1,13 @@
 /** Targets in the states in which a hand-over could do harm. All are probed each second. */
-import assert from 'node:assert/strict';
 import type { ProbeInput, TargetSpecInput } from '../../../shared/core/spec-input.ts';
+import { targetPath } from '../../support/api-client.ts';
+import { type Api, register as registerAt, reportRunning } from '../api.ts';
 import type { Behaviour, Probed } from './probed.ts';
 
 /**
- * `edge-*`: always one failure below the threshold. `counting`: changes its result with each block of as many equal answers as its
- * threshold, so that one answer counted twice or not at all shows. `flapping`: good and bad by the clock.
+ * `edge-*`: always one failure below the threshold. `counting`: as many equal answers in a row as its threshold, so that
+ * its result changes with each such block, and one answer counted twice or not at all shows. `flapping`: healthy and
+ * failing by the clock.
  */
 export type Family = 'healthy' | 'on-hold' | 'starting' | 'flapping' | 'edge-ready' | 'edge-live' | 'counting';
 
@@ -25,12 +27,6 @@ export const flapThreshold = 2;
 /** Never reached. */
 const endless = 10_000;
 
-export type Api = (
-  method: string,
-  path: string,
-  body: object,
-) => Promise<{ readonly status: number; readonly text: string }>;
-
 export type Stage = { readonly api: Api; readonly probed: Probed };
 
 const isEdgeGood: Behaviour = (index) => index % edgeThreshold === edgeThreshold - 1;
@@ -39,7 +35,7 @@ const isFlapGood: Behaviour = (_, timeMs) => Math.floor(timeMs / flapMs) % 2 ===
 const always: Behaviour = () => true;
 const never: Behaviour = () => false;
 
-/** Registers the target and tells the listener how to answer it. */
+/** Registers the target, and sets how the listener answers its probes. */
 export async function register(stage: Stage, name: string, family: Family): Promise<Role> {
   const { api, probed } = stage;
   const paths: string[] = [];
@@ -50,10 +46,9 @@ export async function register(stage: Stage, name: string, family: Family): Prom
     return { httpGet: { path, port: probed.port }, periodSeconds: 1, timeoutSeconds: 5, ...thresholds };
   };
   const spec = specOf(family, probe);
-  const at = `/v1/namespaces/${namespace}/targets/${name}`;
-  const { status, text } = await api('PUT', at, { spec: { host: '127.0.0.1', ...spec } });
-  assert.equal(status, 201, text);
-  if (family === 'on-hold') await report(api, at, name);
+  const at = targetPath(name, namespace);
+  await registerAt(api, at, spec);
+  if (family === 'on-hold') await reportRunning(api, at, { name: 'app', containerID: `test://${name}` });
   return { name, family, paths };
 }
 
@@ -81,11 +76,4 @@ function specOf(family: Family, probe: MakeProbe): Partial<TargetSpecInput> {
     case 'counting':
       return app({ readinessProbe: probe('readiness', isCountingGood, both(countingThreshold, countingThreshold)) });
   }
-}
-
-async function report(api: Api, at: string, name: string): Promise<void> {
-  const state = { running: { startedAt: new Date().toISOString() } };
-  const containerStatuses = [{ name: 'app', containerID: `test://${name}`, state }];
-  const { status, text } = await api('PUT', `${at}/status`, { status: { phase: 'Running', containerStatuses } });
-  assert.equal(status, 200, text);
 }

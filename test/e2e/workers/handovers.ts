@@ -1,7 +1,7 @@
 /**
- * Hand-overs by the hundred: two workers and eight shards, whose slots are as short as seconds. Nothing of the product is shortened:
- * its messages say when a slot ends, and here they are sent by this file instead of a schedule. Now and then a worker is replaced, or a
- * shard gets a new generation in the middle of a slot.
+ * Hundreds of hand-overs between two workers that share eight shards. Slots last seconds: a message says when its slot
+ * ends, and this file sends the messages instead of a schedule. The product itself is not shortened. Sometimes a worker
+ * is replaced, or a shard gets a new generation in the middle of a slot.
  */
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -10,31 +10,32 @@ import { apiApp } from '../../../shared/api/app.ts';
 import { systemClock } from '../../../shared/lib/clock.ts';
 import { systemRandom } from '../../../shared/lib/random.ts';
 import type { Store } from '../../../shared/store/store.ts';
+import { askApi } from '../../support/api-client.ts';
 import { recordingLog } from '../../support/recording-log.ts';
-import { type Api, type Family, periodMs, type Role, register } from './cast.ts';
+import type { Api } from '../api.ts';
+import { type Family, periodMs, type Role, register } from './cast.ts';
 import { bucketIndex, doubtedIn, handedAt, handoverTo, historyOf, isIn } from './handed.ts';
 import { bucketsPerShard, type EightShards, eightShards, shardCount, shardNames } from './layout-of-eight.ts';
 import { between, type CourseOptions, type Pair, startPair } from './pair.ts';
 import type { Probed } from './probed.ts';
 import {
   allSettled,
+  type Begun,
   blocksOf,
-  failureCommits,
   gapAround,
   gapsOf,
+  type Harm,
+  harmTo,
   type Miscounts,
   miscounted,
   type Probes,
   probesOf,
-  readAll,
-  restarts,
-  resultsChanged,
   type Settled,
 } from './verdicts.ts';
 import { type Weather, weatherOf } from './weather.ts';
 
 export type HandoversOutcome = {
-  /** From one run of a shard to the next, how many of them to the other process, and how the runs before ended. */
+  /** From one run of a shard to the next, how many of them to the other process, and how the earlier runs ended. */
   readonly handovers: number;
   readonly toOther: number;
   readonly ends: readonly string[];
@@ -42,28 +43,22 @@ export type HandoversOutcome = {
   readonly takeoversMs: { readonly same: readonly number[]; readonly other: readonly number[] };
   readonly clear: Harm & {
     readonly miscounted: Miscounts;
-    /** Blocks of answers that were held against their flips. */
+    /** Blocks of answers that were compared with their flips. */
     readonly blocks: number;
-    /** The longest that a probe was without an arrival around each hand-over, ascending. */
+    /** The longest time without an arrival of a probe around each hand-over, ascending. */
     readonly gapsMs: readonly number[];
-    /** What happened around those that are longer than they may be. */
+    /** What happened around the gaps that are too long. */
     readonly longGaps: readonly string[];
     readonly probes: Probes;
-    /** Why runs ended in doubt: no hand-over in order, and the queue's redelivery comes before the next one. */
+    /** Why runs ended in doubt: that is no hand-over, and the next run waits for the queue to redeliver the message. */
     readonly doubts: readonly string[];
   };
-  /** Of the whole, in bad weather too; only of targets that would not change if an answer was lost. */
+  /** Over the whole course, bad weather included; only of targets whose result does not depend on a lost answer. */
   readonly whole: Harm;
-  /** Arrivals at what is on hold, and at what has not started. */
+  /** Arrivals of probes on hold, and of liveness probes before startup. */
   readonly unasked: number;
   readonly unfenced: readonly string[];
   readonly weather: ReadonlyMap<string, number>;
-};
-
-export type Harm = {
-  readonly changed: readonly string[];
-  readonly failureCommits: readonly string[];
-  readonly restarts: readonly string[];
 };
 
 export type HandoversOptions = CourseOptions & { readonly handovers: number };
@@ -72,17 +67,17 @@ export type HandoversOptions = CourseOptions & { readonly handovers: number };
 export const plannedGapMsMax = periodMs + 5_000;
 
 const families: readonly Family[] = ['healthy', 'edge-ready', 'edge-live', 'counting', 'on-hold', 'starting'];
-/** An answer that was given but not taken in changes nothing of these. */
+/** Their results stay the same if an answer is lost. */
 const robust: readonly Family[] = ['healthy', 'on-hold', 'starting'];
 const slotMs = { min: 1_500, max: 3_000 };
-/** One slot in so many is long enough for a beat, at which the run sees that its shard has a new generation. */
+/** One slot in so many is long enough for a beat, at which the run sees the new generation of its shard. */
 const movedEach = 12;
 const movedMs = 8_000;
-/** One message in so many waits behind the running one, as in production, and mostly stays in its process; the others are anybody's. */
+/** One message in so many waits behind the running one, as in production, and mostly goes to the same process. */
 const aheadEach = 4;
-/** Until then whoever has left waits for a message again, like all others. */
+/** Within this time a process that has left polls for messages again. */
 const anybodyMs = 150;
-/** Nobody begins with a message later than this. */
+/** No run begins with a message later than this. */
 const lateMs = 3_000;
 const replaceEachMs = 20_000;
 /** The others are in bad weather. */
@@ -132,13 +127,7 @@ async function registerAll(store: Store, probed: Probed): Promise<readonly Role[
   const ports = { store, clock: systemClock, random: systemRandom, log: recordingLog() };
   const bus = syncedBus(ports);
   const app = apiApp({ ...ports, bus, health: () => ({ ok: true, quarantined: [] }) });
-  const api: Api = async (method, path, body) => {
-    const headers = { 'content-type': 'application/json' };
-    const response = await app.fetch(
-      new Request(`http://127.0.0.1${path}`, { method, headers, body: JSON.stringify(body) }),
-    );
-    return { status: response.status, text: await response.text() };
-  };
+  const api: Api = (...request) => askApi(app, ...request);
   const roles: Role[] = [];
   for (let shard = 0; shard < shardCount; shard += 1)
     for (const family of families) roles.push(await register({ api, probed }, nameIn(shard, family), family));
@@ -154,11 +143,11 @@ function nameIn(shard: number, family: Family): string {
   }
 }
 
-/** One message after the other, each when the run of the one before has begun or ended, or was not worth a run any more. */
+/** Sends one message after the other: the next once the run of the last has begun or ended, or it was dropped. */
 async function keepSending(room: Room, shard: string): Promise<void> {
   const { pair, shards, random, stop } = room;
   const begun = () => pair.holds.filter((held) => held.shard === shard).length;
-  // What is handed over goes on with the same message.
+  // A hand-over continues with the same message.
   const ended = () => pair.lefts.filter((left) => left.shard === shard && left.kind !== 'handover').length;
   const dropped = () => pair.drops.filter((drop) => drop.shard === shard).length;
   for (let slot = 1; !stop.aborted; slot += 1) {
@@ -175,7 +164,7 @@ async function keepSending(room: Room, shard: string): Promise<void> {
   }
 }
 
-/** As a deployment does: one after the other ends in order and comes back. */
+/** Replaces the workers one after the other, as a deployment does. */
 async function keepReplacing({ pair, stop, say }: Room): Promise<void> {
   for (let turn = 0; !stop.aborted; turn += 1) {
     await wait(replaceEachMs, undefined, { signal: stop }).catch(() => undefined);
@@ -207,18 +196,6 @@ async function reached({ pair, say }: Room, first: number, wanted: number): Prom
   }
 }
 
-async function harmTo(room: Room, roles: readonly Role[], { settled, sinceMs }: Begun): Promise<Harm> {
-  const { store } = room.pair;
-  const now = await readAll({ store, roles });
-  return {
-    changed: resultsChanged(roles, settled, now),
-    failureCommits: await failureCommits({ store, roles }, sinceMs),
-    restarts: restarts(roles, settled, now),
-  };
-}
-
-type Begun = { readonly settled: Settled; readonly sinceMs: number };
-
 async function clearSky(room: Room, settled: Settled, sinceMs: number): Promise<HandoversOutcome['clear']> {
   const { pair, roles, probed } = room;
   const due = roles.filter(({ family }) => family !== 'on-hold' && family !== 'starting');
@@ -231,7 +208,7 @@ async function clearSky(room: Room, settled: Settled, sinceMs: number): Promise<
   });
   const probes = probesOf(due, probed, sinceMs);
   return {
-    ...(await harmTo(room, roles, { settled, sinceMs })),
+    ...(await harmTo({ store: pair.store, roles }, { settled, sinceMs })),
     miscounted: await miscounted({ store: pair.store, roles }, { probed, doubted: doubtedIn(pair) }),
     blocks: blocksOf(roles, probed),
     gapsMs: ascending(gaps.map(({ gapMs }) => gapMs)),
@@ -262,8 +239,7 @@ async function inTheEnd(room: Room, { settled, sinceMs, first, weather }: Ended)
     },
     ends: pair.lefts.map(({ kind }) => kind),
     whole: await harmTo(
-      room,
-      roles.filter(({ family }) => robust.includes(family)),
+      { store: pair.store, roles: roles.filter(({ family }) => robust.includes(family)) },
       { settled, sinceMs },
     ),
     unasked: unaskedPaths.flatMap((path) => gapsOf(probed.arrivals(path), sinceMs)).length,

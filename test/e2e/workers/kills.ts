@@ -1,26 +1,18 @@
-/** One pair whose holder is killed and stopped again and again, under a clear sky and under a bad one. */
+/** One pair whose holder is killed and stopped again and again, in clear and in bad weather. */
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
+import { until } from '../../support/wait.ts';
 import { type Family, type Role, register } from './cast.ts';
-import {
-  between,
-  type CourseOptions,
-  type Held,
-  type Pair,
-  startControl,
-  startPair,
-  until,
-  type Worker,
-} from './pair.ts';
+import { between, type CourseOptions, type Held, type Pair, startControl, startPair, type Worker } from './pair.ts';
 import {
   allSettled,
-  failureCommits,
   flapsUntrue,
   gapAround,
+  type Harm,
+  harmTo,
   type Probes,
   probesOf,
   readAll,
-  restarts,
   resultsChanged,
   type Settled,
 } from './verdicts.ts';
@@ -31,11 +23,8 @@ export type Blow = 'kill' | 'early' | 'pause';
 
 export type Gap = { readonly blow: Blow; readonly inWeather: boolean; readonly gapMs: number };
 
-export type KillsOutcome = {
+export type KillsOutcome = Harm & {
   readonly gaps: readonly Gap[];
-  readonly failureCommits: readonly string[];
-  readonly changed: readonly string[];
-  readonly restarts: readonly string[];
   readonly untrue: readonly string[];
   /** Commits that the fences should have kept out. */
   readonly unfenced: readonly string[];
@@ -52,16 +41,16 @@ export type KillsOptions = CourseOptions & {
 };
 
 const families: readonly Family[] = ['healthy', 'healthy', 'healthy', 'on-hold', 'starting', 'flapping'];
-/** After the kills under a clear sky, for each so many one more in bad weather. */
+/** For each so many kills in clear weather, one more in bad weather. */
 const badEach = 4;
 /** One in so many kills is early. */
 const earlyEach = 4;
 const aliveMsMax = 8_000;
 const earlyMsMax = 800;
 const pauseMs = { min: 20_000, max: 60_000 };
-/** What a woken process still does, it does within this. */
+/** Within this time a resumed process has done what it had begun. */
 const wokenMs = 6_000;
-const recoveryMsMax = 300_000;
+const recovery = { withinMs: 300_000, pollMs: 50 };
 
 type Room = KillsOptions & {
   readonly pair: Pair;
@@ -118,16 +107,12 @@ async function inWeather(room: Room, bad: boolean, blow: (bad: boolean) => Promi
   room.pair.play(undefined);
 }
 
-/** Whoever holds the shard, lives and has probed: a blow is measured alone, not together with whatever ended the run before. */
+/** The living holder, once it has probed: a blow is measured alone, not with the end of the previous run. */
 async function holder({ pair, roles, probed }: Room): Promise<Held> {
-  return until(
-    () => `${pair.name} has a holder`,
-    () => {
-      const held = lastHold(pair);
-      return held && gapAround(healthyOf(roles), probed, held.timeMs) !== undefined ? held : undefined;
-    },
-    recoveryMsMax,
-  );
+  return until(`${pair.name} has a holder`, recovery, () => {
+    const held = lastHold(pair);
+    return held && gapAround(healthyOf(roles), probed, held.timeMs) !== undefined && held;
+  });
 }
 
 const healthyOf = (roles: readonly Role[]): readonly Role[] => roles.filter(({ family }) => family === 'healthy');
@@ -147,12 +132,12 @@ async function killHolder(room: Room, inWeather: boolean): Promise<void> {
   await killed(room, worker, { blow: 'kill', inWeather });
 }
 
-/** The holder leaves in order; whoever comes next, be it the holder started again, is killed as soon as the queue has given it the message. */
+/** The holder leaves in order; the worker that receives the message next, perhaps the same one, is killed at once. */
 async function killEarly(room: Room, inWeather: boolean): Promise<void> {
   const { pair, random } = room;
   const { worker } = await holder(room);
   const next = pair.other(worker);
-  // From now on: a run that ends in doubt meanwhile leaves the message to the other one before it is told to leave.
+  // Counted from here: a run that ends in doubt leaves its message to the other worker before the SIGTERM.
   const received = next.receivedAtMs.length;
   await wait(between(random, 0, aliveMsMax));
   worker.process().signal('SIGTERM');
@@ -162,14 +147,10 @@ async function killEarly(room: Room, inWeather: boolean): Promise<void> {
     receivedAgain = worker.receivedAtMs.length;
     await worker.start();
   });
-  const victim = await until(
-    () => `${pair.name}: somebody receives`,
-    () => {
-      if (next.receivedAtMs.length > received) return next;
-      return worker.receivedAtMs.length > receivedAgain ? worker : undefined;
-    },
-    recoveryMsMax,
-  );
+  const victim = await until(`${pair.name}: a worker receives`, recovery, () => {
+    if (next.receivedAtMs.length > received) return next;
+    return worker.receivedAtMs.length > receivedAgain && worker;
+  });
   if (victim === worker) await leaving;
   await wait(between(random, 0, earlyMsMax));
   await Promise.all([killed(room, victim, { blow: 'early', inWeather }), leaving]);
@@ -186,11 +167,7 @@ async function killed(room: Room, worker: Worker, blow: Omit<Gap, 'gapMs'>): Pro
 async function recovered(room: Room, atMs: number, blow: Omit<Gap, 'gapMs'>): Promise<void> {
   const { pair, roles, probed, settled, gaps, say } = room;
   const healthy = healthyOf(roles);
-  const gapMs = await until(
-    () => `${pair.name} is probed again`,
-    () => gapAround(healthy, probed, atMs),
-    recoveryMsMax,
-  );
+  const gapMs = await until(`${pair.name} is probed again`, recovery, () => gapAround(healthy, probed, atMs));
   gaps.push({ ...blow, gapMs });
   const changed = resultsChanged(roles, settled, await readAll({ store: pair.store, roles }));
   const sky = blow.inWeather ? ', in bad weather' : '';
@@ -216,18 +193,14 @@ async function pauseHolder(room: Room, inWeather: boolean): Promise<void> {
 async function outcomeOf(room: Room, sinceMs: number): Promise<KillsOutcome> {
   const { pair, roles, settled, probed, gaps, unfenced, weather } = room;
   const stored = { store: pair.store, roles };
-  const now = await readAll(stored);
-  const healthy = healthyOf(roles);
   return {
+    ...(await harmTo(stored, { settled, sinceMs })),
     gaps,
-    failureCommits: await failureCommits(stored, sinceMs),
-    changed: resultsChanged(roles, settled, now),
-    restarts: restarts(roles, settled, now),
     untrue: await flapsUntrue(stored, probed),
     unfenced: [...unfenced, ...pair.fences.violations()],
     fencedWrites: pair.fences.taken(),
     holds: pair.holds.length,
-    probes: probesOf(healthy, probed, sinceMs),
+    probes: probesOf(healthyOf(roles), probed, sinceMs),
     weather: weather.counts,
   };
 }

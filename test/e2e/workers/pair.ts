@@ -1,14 +1,13 @@
-/** Two workers on a table and a queue of their own, each behind proxies of its own, and a control process. */
-import { setTimeout as wait } from 'node:timers/promises';
+/** Two workers on their own table and queue, each behind its own proxies, and a control process. */
 import { systemClock } from '../../../shared/lib/clock.ts';
-import type { Random } from '../../../shared/lib/random.ts';
-import { systemRandom } from '../../../shared/lib/random.ts';
+import { type Random, systemRandom } from '../../../shared/lib/random.ts';
 import { dynamodbStore } from '../../../shared/store/dynamodb.ts';
 import type { Store } from '../../../shared/store/store.ts';
+import { askApi } from '../../support/api-client.ts';
 import { createTable, type DynamodbLocal, localClient } from '../../support/dynamodb-local.ts';
 import { type FaultProxy, passAll, startFaultProxy } from '../../support/fault-proxy.ts';
 import { createQueue, type Ministack, ministackSqs } from '../../support/ministack.ts';
-import type { Api } from './cast.ts';
+import type { Api } from '../api.ts';
 import { type Fences, fenceKeeper } from './fences.ts';
 import type { Probed } from './probed.ts';
 import { type Line, type Started, startProduct } from './processes.ts';
@@ -37,10 +36,10 @@ export type Dropped = { readonly shard: string; readonly reason: string; readonl
 /** What the log says of a prober's own health. */
 export type SelfHealthLine = { readonly shard: string; readonly kind: string; readonly timeMs: number };
 
-/** A place for a worker: its process may end and be started again, its proxies stay. */
+/** A worker whose process may end and be started again; its proxies stay. */
 export type Worker = {
   readonly name: string;
-  /** Messages that the queue has given to it, by when. */
+  /** When the queue gave it each of its messages. */
   readonly receivedAtMs: readonly number[];
   process(): Started;
   start(): Promise<void>;
@@ -56,7 +55,7 @@ export type Pair = {
   readonly holds: readonly Held[];
   readonly lefts: readonly Left[];
   readonly selfHealth: readonly SelfHealthLine[];
-  /** Messages that were worth nothing any more. */
+  /** Messages that were not worth a run. */
   readonly drops: readonly Dropped[];
   other(worker: Worker): Worker;
   /** What happens to calls from now on. */
@@ -64,7 +63,7 @@ export type Pair = {
   close(): Promise<void>;
 };
 
-/** What each course of faults with a pair is given. */
+/** What every course of faults with a pair needs. */
 export type CourseOptions = {
   readonly services: Services;
   readonly probed: Probed;
@@ -119,12 +118,8 @@ export async function startPair({ services, name, concurrency }: PairOptions): P
         return started;
       },
       async start() {
-        started = await startProduct({
-          name: worker,
-          args,
-          ready: /^probelet works for/,
-          onLine: (line) => note(own, line),
-        });
+        const onLine = (line: Line) => note(own, line);
+        started = await startProduct({ name: worker, args, ready: /^probelet works for/, onLine });
       },
     };
     return own;
@@ -158,12 +153,8 @@ export async function startPair({ services, name, concurrency }: PairOptions): P
 }
 
 const sharedArgs = (table: string, queueUrl: string): readonly string[] => [
-  '--table',
-  table,
-  '--queue-url',
-  queueUrl,
-  '--region',
-  'us-east-1',
+  ...['--table', table, '--queue-url', queueUrl],
+  ...['--region', 'us-east-1'],
 ];
 
 export type Control = { readonly api: Api; stop(): Promise<number | null> };
@@ -178,31 +169,12 @@ export async function startControl(
   const started = await startProduct({ name: `${name}-control`, args, ready: /listens on (\S+?),/ });
   const base = started.said[1] ?? '';
   return {
-    async api(method, path, body) {
-      const headers = { 'content-type': 'application/json' };
-      const response = await fetch(base + path, { method, headers, body: JSON.stringify(body) });
-      return { status: response.status, text: await response.text() };
-    },
+    api: (...request) => askApi(base, ...request),
     async stop() {
       started.signal('SIGTERM');
       return started.ended;
     },
   };
-}
-
-/** Asks again until there is an answer. @throws after `withinMs`. */
-export async function until<Value>(
-  what: () => string,
-  ask: () => Value | undefined | Promise<Value | undefined>,
-  withinMs = 120_000,
-): Promise<Value> {
-  const endMs = performance.now() + withinMs;
-  for (;;) {
-    const answer = await ask();
-    if (answer !== undefined) return answer;
-    if (performance.now() > endMs) throw new Error(`never: ${what()}`);
-    await wait(50);
-  }
 }
 
 export const between = (random: Random, low: number, high: number): number => low + random.next() * (high - low);

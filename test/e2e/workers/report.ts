@@ -1,8 +1,9 @@
-/** The figures of both parts, beside their limits, and what is to be told of them line by line. */
+/** The figures of both parts, beside their limits, and the lines that explain them. */
 import { atMost, exactly, type Figure, quantileOf, unjudged } from '../../support/figures.ts';
 import { periodMs } from './cast.ts';
-import { type HandoversOutcome, type Harm, plannedGapMsMax } from './handovers.ts';
+import { type HandoversOutcome, plannedGapMsMax } from './handovers.ts';
 import type { Gap, KillsOutcome } from './kills.ts';
+import type { Harm } from './verdicts.ts';
 
 export type Report = { readonly figures: readonly Figure[]; readonly lines: readonly string[] };
 
@@ -35,7 +36,7 @@ export function killReport(outcomes: readonly KillsOutcome[]): Report {
       exactly('Failure committed of a healthy target', faults.failureCommits.length, 0),
       exactly('committed results changed', faults.changed.length, 0),
       exactly('false restarts', faults.restarts.length, 0),
-      exactly('flaps told otherwise than answered', faults.untrue.length, 0),
+      exactly('flaps published otherwise than answered', faults.untrue.length, 0),
       exactly('commits after a higher token, or without one', faults.unfenced.length, 0),
       unjudged('fenced writes, holds begun', `${sum((each) => each.fencedWrites)}, ${sum((each) => each.holds)}`),
       unjudged('probes of healthy targets', `${probes}, ${duplicates} within 0.9 period of the one before`),

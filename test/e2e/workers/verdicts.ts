@@ -1,9 +1,9 @@
-/** What has to hold whoever was killed, stopped or relieved, and when. Each rule returns what breaks it. */
+/** What has to hold, whichever process is killed, stopped or replaced, and when. Each rule returns what breaks it. */
 import type { EventRecord } from '../../../shared/core/records.ts';
 import type { Store } from '../../../shared/store/store.ts';
 import type { ReadTarget } from '../../../shared/table/targets.ts';
+import { until } from '../../support/wait.ts';
 import { countingThreshold, flapMs, flapThreshold, periodMs, type Role } from './cast.ts';
-import { until } from './pair.ts';
 import type { Arrival, Probed } from './probed.ts';
 import { readStored, restartsOf, transitionsOf } from './table.ts';
 
@@ -14,20 +14,38 @@ export type Stored = { readonly store: Store; readonly roles: readonly Role[] };
 /** Those whose results may never change again. */
 const isStable = ({ family }: Role): boolean => family !== 'flapping' && family !== 'counting';
 
+/** When the targets had settled, and what was stored of them. */
+export type Begun = { readonly settled: Settled; readonly sinceMs: number };
+
+/** What the faults have changed of targets whose results never change by themselves. */
+export type Harm = { readonly changed: Faults; readonly failureCommits: Faults; readonly restarts: Faults };
+
+export async function harmTo(stored: Stored, { settled, sinceMs }: Begun): Promise<Harm> {
+  const now = await readAll(stored);
+  return {
+    changed: resultsChanged(stored.roles, settled, now),
+    failureCommits: await failureCommits(stored, sinceMs),
+    restarts: restarts(stored.roles, settled, now),
+  };
+}
+
 export async function readAll({ store, roles }: Stored): Promise<Settled> {
   const read = roles.map(async ({ name }) => [name, await readStored(store, name)] as const);
   return new Map(await Promise.all(read));
 }
 
-/** Reads until every target is in the state that its family is about. @throws after two minutes. */
+const settling = { withinMs: 120_000, pollMs: 50 };
+
+/** Reads until every target is in the state of its family. @throws after two minutes. */
 export async function allSettled(stored: Stored, probed: Probed): Promise<Settled> {
   let open: readonly string[] = [];
   return until(
     () => open.join('; '),
+    settling,
     async () => {
       const now = await readAll(stored);
       open = unsettled(stored.roles, now, probed);
-      return open.length === 0 ? now : undefined;
+      return open.length === 0 && now;
     },
   );
 }
@@ -47,7 +65,7 @@ function isSettled({ name, family, paths }: Role, read: ReadTarget | undefined, 
     case 'edge-live':
       return success && paths.every((path) => probed.arrivals(path).length > 3);
     case 'on-hold':
-      // Its restart is asked for once, by status-sync, which comes after the commit.
+      // status-sync requests its restart once, after the commit.
       return records.some(({ onHold }) => onHold) && read !== undefined && restartsOf(read) > 0;
     case 'starting':
       return probed.arrivals(`/${name}/startup`).length > 3;
@@ -75,15 +93,15 @@ const committed = (read: ReadTarget | undefined): string =>
     ]),
   );
 
-export function restarts(roles: readonly Role[], before: Settled, now: Settled): Faults {
+function restarts(roles: readonly Role[], before: Settled, now: Settled): Faults {
   const count = (read: ReadTarget | undefined) => (read ? restartsOf(read) : Number.NaN);
   return roles
     .filter(({ name }) => count(before.get(name)) !== count(now.get(name)))
     .map(({ name }) => `${name}: restarts ${count(before.get(name))} became ${count(now.get(name))}`);
 }
 
-/** Failures that were committed of targets that never failed often enough. */
-export async function failureCommits({ store, roles }: Stored, sinceMs: number): Promise<Faults> {
+/** Committed failures of targets that never failed often enough. */
+async function failureCommits({ store, roles }: Stored, sinceMs: number): Promise<Faults> {
   const published = roles.filter(isStable).map(async ({ name }) => {
     const transitions = await transitionsOf(store, name);
     return transitions
@@ -98,7 +116,7 @@ const arrivalSlackMs = 1_500;
 /** Between the clocks of two processes of one machine. */
 const clockSlackMs = 100;
 
-/** What flapping targets were told to have been is what they answered, and every version is told. */
+/** The published results of flapping targets are what they answered, and every version is published. */
 export async function flapsUntrue({ store, roles }: Stored, probed: Probed): Promise<Faults> {
   const published = roles
     .filter(({ family }) => family === 'flapping')
@@ -111,13 +129,13 @@ export async function flapsUntrue({ store, roles }: Stored, probed: Probed): Pro
         ...Object.values((await readStored(store, name)).probes).map((record) => record.version),
       );
       const missing =
-        transitions.length === version ? [] : [`${name}: ${transitions.length} of ${version} versions told`];
+        transitions.length === version ? [] : [`${name}: ${transitions.length} of ${version} versions published`];
       return [...untrue, ...missing];
     });
   return (await Promise.all(published)).flat();
 }
 
-/** A run that was taken over has attempts that its new holder knows only by their number: there were as many such answers since then. */
+/** After a take-over the new holder knows only the number of the earlier attempts, so as many answers must agree. */
 function isBacked(
   { result, attempts, timeMs }: EventRecord,
   before: EventRecord | undefined,
@@ -137,7 +155,7 @@ function isBacked(
   return isAnswered && since.length >= flapThreshold;
 }
 
-/** The flip, and what arrived in its time. */
+/** The flip, and the arrivals around it. */
 function unbacked({ id, timeMs, result, attempts }: EventRecord, arrivals: readonly Arrival[]): string {
   const fromMs = (attempts[0]?.timeMs ?? timeMs) - flapMs;
   const near = arrivals
@@ -149,17 +167,17 @@ function unbacked({ id, timeMs, result, attempts }: EventRecord, arrivals: reado
   return `${id} to ${result} at ${timeMs} after ${tried.join(', ')} is not what was answered: ${near.join(', ')}`;
 }
 
-/** A commit comes that much after the answer that brings it. */
+/** Latest time from the deciding answer to its commit. */
 const commitSlackMs = 4_000;
 
 /**
- * Each block of answers as long as the threshold flips the result, at its end. `wrong`: a flip that came early, or of no block: an answer
- * counted twice. `lost`: a block of successes without its flip: one was not counted. `voided`: the same while the prober doubted itself, and
- * of failures, which do not count either when its loop stood still for a moment.
+ * Each block of as many equal answers as the threshold flips the result at its end. `wrong`: a flip that came early, or
+ * that belongs to no block: an answer was counted twice. `lost`: a block of successes without its flip: an answer was
+ * not counted. `voided`: the same while the prober doubted itself, and blocks of failures, which a short stall voids.
  */
 export type Miscounts = { readonly wrong: Faults; readonly lost: Faults; readonly voided: Faults };
 
-/** Whether the prober of this target doubted itself at any time between: then no answer counts, and it says so in its log. */
+/** Whether the prober of this target doubted itself at any time between, by its log: then no answer counts. */
 export type Doubted = (name: string, fromMs: number, toMs: number) => boolean;
 
 type Counting = { readonly probed: Probed; readonly doubted: Doubted };
@@ -197,7 +215,7 @@ function miscountsOf({ name, flips, blocks, doubted }: Counted): Miscounts {
   // There is no result before the first block.
   let good: boolean | undefined;
   for (const { timeMs, ok } of blocks) {
-    // The block before was missed, so this one changes nothing.
+    // The previous block was missed, so this one changes nothing.
     if (ok === good) continue;
     const isDue = (flip: EventRecord) => flip.timeMs > timeMs - arrivalSlackMs && flip.timeMs < timeMs + commitSlackMs;
     const flip = flips.find((each) => (each.result === 'success') === ok && isDue(each));
@@ -214,7 +232,7 @@ function miscountsOf({ name, flips, blocks, doubted }: Counted): Miscounts {
   return { ...missed, wrong: wrong.map(({ id, result }) => `${name}: ${id} flipped to ${result} at the wrong time`) };
 }
 
-/** How many blocks were held against their flips. */
+/** How many blocks were compared with their flips. */
 export const blocksOf = (roles: readonly Role[], probed: Probed): number =>
   roles
     .filter(({ family }) => family === 'counting')
@@ -223,7 +241,7 @@ export const blocksOf = (roles: readonly Role[], probed: Probed): number =>
 
 export type Probes = {
   readonly arrived: number;
-  /** Sooner after the one before than a ticker allows. */
+  /** Sooner after the previous one than a ticker allows. */
   readonly duplicates: number;
 };
 
@@ -234,14 +252,14 @@ export function probesOf(roles: readonly Role[], probed: Probed, sinceMs: number
   return { arrived: gaps.length, duplicates: gaps.filter((gapMs) => gapMs < duplicatePart * periodMs).length };
 }
 
-/** Between each arrival and the one before it. */
+/** The time between each arrival and the previous one. */
 export const gapsOf = (arrivals: readonly Arrival[], sinceMs: number): readonly number[] =>
   arrivals.flatMap(({ timeMs }, index) => {
     const before = arrivals[index - 1];
     return before && timeMs >= sinceMs ? [timeMs - before.timeMs] : [];
   });
 
-/** The longest that a probe of these was without an arrival around that instant; undefined: one has not arrived since. */
+/** The longest time without an arrival of a probe around that instant; undefined: one has not arrived since. */
 export function gapAround(roles: readonly Role[], probed: Probed, atMs: number): number | undefined {
   let longestMs = 0;
   for (const path of roles.flatMap(({ paths }) => paths)) {

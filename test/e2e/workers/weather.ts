@@ -1,18 +1,6 @@
-/** What a network and a service do to calls now and then: each call has the same small chance of one of these. */
+/** Faults of a network and a service: each call has the same small chance of one of them. */
 import type { Random } from '../../../shared/lib/random.ts';
-import {
-  badGateway,
-  type CancellationCode,
-  cancelled,
-  internalServerError,
-  requestLimitExceeded,
-  serviceUnavailable,
-  throttled,
-  throughputExceeded,
-  tooManyRequests,
-  transactionConflict,
-  transactionInProgress,
-} from '../../support/dynamodb-answers.ts';
+import * as answers from '../../support/dynamodb-answers.ts';
 import type { Answer, Fault, ProxiedCall, Script } from '../../support/fault-proxy.ts';
 import { sqsAnswers } from '../../support/sqs-answers.ts';
 
@@ -40,12 +28,12 @@ const onTheWay: readonly Named[] = [
   always('response dropped after apply', { kind: 'dropResponse' }),
   delayed('delayRequest', 'delay, then apply'),
   delayed('delayResponse', 'apply, then delay'),
-  always('502 of a gateway', answer(badGateway)),
+  always('502 of a gateway', answer(answers.badGateway)),
 ];
 
-type Code = Exclude<CancellationCode, 'None'>;
+type Code = Exclude<answers.CancellationCode, 'None'>;
 
-/** A condition that fails is that of an entry and never of a fence: nobody survives a table that lies about that. */
+/** The failed condition is an entry's, never a fence's: no run survives a table that lies about its fence. */
 const cancellation = (code: Code): Named => ({
   name: `cancelled: ${code}`,
   faultOf(call, random) {
@@ -58,7 +46,7 @@ const cancellation = (code: Code): Named => ({
     );
     const at = places[Math.floor(random.next() * places.length)];
     if (at === undefined) return undefined;
-    return answer(cancelled(TransactItems.map((_, index) => (index === at ? code : 'None'))));
+    return answer(answers.cancelled(TransactItems.map((_, index) => (index === at ? code : 'None'))));
   },
 });
 
@@ -66,20 +54,21 @@ const isWrite = ({ operation }: ProxiedCall): boolean => operation === 'UpdateIt
 
 const ofDynamodb: readonly Named[] = [
   ...onTheWay,
-  always('429', answer(tooManyRequests)),
-  always('500', answer(internalServerError)),
-  always('500 after apply', answer(internalServerError, true)),
-  always('503', answer(serviceUnavailable)),
-  always('ThrottlingException', answer(throttled)),
-  always('ProvisionedThroughputExceededException', answer(throughputExceeded)),
-  always('RequestLimitExceeded', answer(requestLimitExceeded)),
+  always('429', answer(answers.tooManyRequests)),
+  always('500', answer(answers.internalServerError)),
+  always('500 after apply', answer(answers.internalServerError, true)),
+  always('503', answer(answers.serviceUnavailable)),
+  always('ThrottlingException', answer(answers.throttled)),
+  always('ProvisionedThroughputExceededException', answer(answers.throughputExceeded)),
+  always('RequestLimitExceeded', answer(answers.requestLimitExceeded)),
   {
     name: 'TransactionConflictException',
-    faultOf: (call) => (isWrite(call) ? answer(transactionConflict) : undefined),
+    faultOf: (call) => (isWrite(call) ? answer(answers.transactionConflict) : undefined),
   },
   {
     name: 'TransactionInProgressException',
-    faultOf: ({ operation }) => (operation === 'TransactWriteItems' ? answer(transactionInProgress) : undefined),
+    faultOf: ({ operation }) =>
+      operation === 'TransactWriteItems' ? answer(answers.transactionInProgress) : undefined,
   },
   ...(
     [

@@ -1,7 +1,8 @@
 /** A target that is changed while it is probed, and one that is probed by hand. */
 import assert from 'node:assert/strict';
+import { pause, until } from '../../../support/wait.ts';
+import { answered } from '../../api.ts';
 import { type Cloud, pathOf, untilReady, viewOf } from '../cloud.ts';
-import { pause, until } from '../wait.ts';
 import { container, namespace, type Shop } from './shop.ts';
 
 const pickedUpMs = 10_000;
@@ -13,8 +14,7 @@ const triggeredMs = 4_000;
 export async function updatedInPlace(cloud: Cloud, { web }: Shop): Promise<void> {
   const place = { namespace, name: 'web' };
   const before = await viewOf(cloud, place);
-  const { status } = await cloud.api('PATCH', pathOf(namespace, 'web'), { spec: container(web.port, '/other') });
-  assert.equal(status, 200);
+  await answered(cloud.api, 200, ['PATCH', pathOf(namespace, 'web'), { spec: container(web.port, '/other') }]);
   const asked = (path: string) => web.seen.filter((one) => one.path === path).length;
   await until('the new path is probed', pickedUpMs, () => asked('/other') > 0);
   const old = asked('/ready');
@@ -28,8 +28,7 @@ export async function updatedInPlace(cloud: Cloud, { web }: Shop): Promise<void>
 
 export async function triggeredByHand({ api }: Cloud, { rare }: Shop): Promise<void> {
   const before = rare.seen.length;
-  const { status, body } = await api('POST', `${pathOf(namespace, 'rare')}/probe`);
-  assert.equal(status, 202, JSON.stringify(body));
+  await answered(api, 202, ['POST', `${pathOf(namespace, 'rare')}/probe`]);
   await until('a target of an hour’s period is probed', triggeredMs, () => rare.seen.length > before);
   await pause(watchedMs);
   assert.equal(rare.seen.length, before + 1, 'probed once');

@@ -1,7 +1,8 @@
 /** Everything is removed by `cdk destroy`, while it works. */
+
+import { pause, until } from '../../../support/wait.ts';
 import { type Cloud, probeletApp, subscriberApp } from '../cloud.ts';
 import type { WebServer } from '../servers.ts';
-import { pause, until } from '../wait.ts';
 import { inventory, requireAll, requireNone } from './inventory.ts';
 
 /** The emulator lets the process live; a run without a table and a queue ends by itself, 12 s after its last beat. */

@@ -2,10 +2,11 @@
 
 import type { TargetView } from '../../../../shared/api/target-schema.ts';
 import { sleep, systemClock } from '../../../../shared/lib/clock.ts';
+import { until } from '../../../support/wait.ts';
+import { answered } from '../../api.ts';
 import { conditionOf } from '../../stage.ts';
 import { type Cloud, pathOf, register } from '../cloud.ts';
 import { type WebServer, webServer } from '../servers.ts';
-import { until } from '../wait.ts';
 
 export const namespace = 'fleet';
 export const fleetTargets = 200;
@@ -40,9 +41,8 @@ async function removeAll(cloud: Cloud): Promise<void> {
 }
 
 async function listed({ api }: Cloud): Promise<readonly TargetView[]> {
-  const { status, body } = await api('GET', '/v1/targets?limit=500');
-  if (status !== 200) throw new Error(`not listed: ${status} ${JSON.stringify(body)}`);
-  return (body as { readonly items: readonly TargetView[] }).items;
+  return ((await answered(api, 200, ['GET', '/v1/targets?limit=500'])) as { readonly items: readonly TargetView[] })
+    .items;
 }
 
 async function quiet({ inbox }: Cloud): Promise<void> {

@@ -4,9 +4,9 @@
  */
 import assert from 'node:assert/strict';
 import { atLeast, type Figure, quantileOf, unjudged } from '../../../support/figures.ts';
+import { pause, until } from '../../../support/wait.ts';
 import { type Cloud, receivedOf, register, untilReady } from '../cloud.ts';
 import { type WebServer, webServer } from '../servers.ts';
-import { pause, until } from '../wait.ts';
 import { isReadyIn } from './shop.ts';
 
 const namespace = 'flips';

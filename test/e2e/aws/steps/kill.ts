@@ -1,9 +1,9 @@
 /** The process that runs the prober is killed. Nothing of it can say goodbye: its message comes again when the visibility ends. */
 import assert from 'node:assert/strict';
 import { type Figure, unjudged } from '../../../support/figures.ts';
+import { until } from '../../../support/wait.ts';
 import { type Cloud, functionParts, receivedOf } from '../cloud.ts';
 import type { WebServer } from '../servers.ts';
-import { until } from '../wait.ts';
 
 /** The rest of the lease, 15 s at most, then start, claim and load. */
 const resumedMsMax = 30_000;

@@ -1,7 +1,8 @@
 /** A server goes away and comes back: what the API shows, and what the subscriber is asked for. */
 import assert from 'node:assert/strict';
+import { until } from '../../../support/wait.ts';
+import { answered } from '../../api.ts';
 import { type Cloud, pathOf, receivedOf, untilReady, viewOf } from '../cloud.ts';
-import { until } from '../wait.ts';
 import { namespace, type Shop } from './shop.ts';
 
 const place = { namespace, name: 'web' };
@@ -51,6 +52,5 @@ export async function serverComesBack(cloud: Cloud, { web }: Shop): Promise<void
 
 async function reportRestart({ api }: Cloud, containerID: string): Promise<void> {
   const report = { container: 'app', containerID };
-  const { status, body } = await api('POST', `${pathOf(namespace, place.name)}/restarted`, report);
-  assert.equal(status, 200, JSON.stringify(body));
+  await answered(api, 200, ['POST', `${pathOf(namespace, place.name)}/restarted`, report]);
 }

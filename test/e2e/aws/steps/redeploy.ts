@@ -1,8 +1,8 @@
 /** Another release is deployed while the product works. */
 import assert from 'node:assert/strict';
 import { type Figure, unjudged } from '../../../support/figures.ts';
+import { until } from '../../../support/wait.ts';
 import { type Cloud, functionParts, probeletApp } from '../cloud.ts';
-import { until } from '../wait.ts';
 import { requireNoFailures } from './kill.ts';
 import type { Shop } from './shop.ts';
 

@@ -1,7 +1,8 @@
 /** Targets that end: with a grace period, at once, and because nobody wants them any more. */
 import assert from 'node:assert/strict';
+import { pause } from '../../../support/wait.ts';
+import { answered } from '../../api.ts';
 import { type Cloud, pathOf, untilGone, viewOf } from '../cloud.ts';
-import { pause } from '../wait.ts';
 import { names, namespace, type Shop } from './shop.ts';
 
 const graceSeconds = 5;
@@ -26,8 +27,7 @@ export async function deleted(cloud: Cloud): Promise<void> {
 }
 
 async function remove({ api }: Cloud, name: string, seconds: number): Promise<void> {
-  const { status, body } = await api('DELETE', `${pathOf(namespace, name)}?gracePeriodSeconds=${seconds}`);
-  assert.equal(status, 202, JSON.stringify(body));
+  await answered(api, 202, ['DELETE', `${pathOf(namespace, name)}?gracePeriodSeconds=${seconds}`]);
 }
 
 const wanted = names.filter((name) => !['leaving', 'deleted', 'undesired'].includes(name));
@@ -50,9 +50,8 @@ type Change = { readonly kept: readonly string[]; readonly removed: readonly str
 
 /** Removes every other target of the namespace. */
 async function desire(cloud: Cloud, of: string, { kept, removed }: Change): Promise<void> {
-  const { status, body } = await cloud.api('PUT', `/v1/namespaces/${of}/desired`, { names: kept });
-  assert.equal(status, 200, JSON.stringify(body));
-  const told = body as Change;
-  assert.deepEqual(told.kept.toSorted(), kept.toSorted());
-  assert.deepEqual(told.removed.toSorted(), removed.toSorted());
+  const answer = await answered(cloud.api, 200, ['PUT', `/v1/namespaces/${of}/desired`, { names: kept }]);
+  const applied = answer as Change;
+  assert.deepEqual(applied.kept.toSorted(), kept.toSorted());
+  assert.deepEqual(applied.removed.toSorted(), removed.toSorted());
 }

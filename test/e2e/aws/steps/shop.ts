@@ -1,9 +1,9 @@
 /** The targets that most steps play with: one of each protocol, and some that are there to be removed. */
 import type { TargetSpecInput } from '../../../../shared/core/spec-input.ts';
 import { startGrpcServer } from '../../../support/grpc-server.ts';
+import { until } from '../../../support/wait.ts';
 import { type Cloud, receivedOf, register, untilReady } from '../cloud.ts';
 import { socketServer, type WebServer, webServer } from '../servers.ts';
-import { until } from '../wait.ts';
 
 export const namespace = 'shop';
 

@@ -6,9 +6,9 @@
  */
 import { residentSlotMs } from '../../../../shared/core/slots.ts';
 import { atLeast, atMost, exactly, type Figure, judged } from '../../../support/figures.ts';
+import { until } from '../../../support/wait.ts';
 import { type Cloud, functionParts } from '../cloud.ts';
 import type { LogLine } from '../emulator.ts';
-import { until } from '../wait.ts';
 import { fleetPeriodSeconds, fleetTargets } from './fleet.ts';
 
 export const fullMinutes = 10;

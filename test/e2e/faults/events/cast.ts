@@ -1,5 +1,6 @@
-/** Targets to which everything happens of which events tell, and what has to be shown of each of them in the end. */
-import type { TargetView } from '../../../../shared/api/target-schema.ts';
+/** Targets that undergo everything that events report, and what the API has to show of each in the end. */
+import type { ContainerStatusView, TargetView } from '../../../../shared/api/target-schema.ts';
+import { answered, reportRunning } from '../../api.ts';
 import { isReady, register, targetPath } from '../listed.ts';
 import type { Stage } from './stage.ts';
 
@@ -30,7 +31,11 @@ const is =
   (view) =>
     view !== undefined && test(view);
 
-/** Is well and not in turns; in the end what chance made it. */
+/** By the target's first container. */
+const isContainer = (test: (container: ContainerStatusView) => boolean): Truth =>
+  is(({ status: { containerStatuses } }) => containerStatuses.slice(0, 1).some(test));
+
+/** Alternates between healthy and failing; the end state depends on chance. */
 export function flipping(stage: Stage, name: string): Actor {
   let well = true;
   return {
@@ -45,26 +50,16 @@ export function flipping(stage: Stage, name: string): Actor {
 }
 
 /** Lifecycle `static`: fails its liveness probe until a subscriber has restarted its container and reported that. */
-export function failing(stage: Stage, name: string): Actor {
-  return {
-    ...enteringStatic(stage, name),
-    truth: is(({ status }) => {
-      const [container] = status.containerStatuses;
-      return container?.restartCount === 1 && container.ready && container.state.running !== undefined;
-    }),
-  };
-}
+export const failing = (stage: Stage, name: string): Actor => ({
+  ...enteringStatic(stage, name),
+  truth: isContainer(({ restartCount, ready, state }) => restartCount === 1 && ready && state.running !== undefined),
+});
 
 /** The same, but it recovers without a restart. */
-export function recovering(stage: Stage, name: string): Actor {
-  return {
-    ...enteringStatic(stage, name),
-    truth: is(({ status }) => {
-      const [container] = status.containerStatuses;
-      return container?.restartCount === 0 && container.ready;
-    }),
-  };
-}
+export const recovering = (stage: Stage, name: string): Actor => ({
+  ...enteringStatic(stage, name),
+  truth: isContainer(({ restartCount, ready }) => restartCount === 0 && ready),
+});
 
 function enteringStatic(stage: Stage, name: string): Omit<Actor, 'truth'> {
   const livenessProbe = probeOf(stage, pathOf(name));
@@ -77,26 +72,16 @@ function enteringStatic(stage: Stage, name: string): Omit<Actor, 'truth'> {
 
 /** Reports a restart of that container; a repetition does nothing. */
 export async function reportRestart({ api }: Stage, name: string, containerID: string): Promise<void> {
-  const { status } = await api('POST', `${targetPath(name)}/restarted`, { containerID });
-  if (status !== 200) throw new Error(`POST ${name}/restarted: ${status}`);
+  await answered(api, 200, ['POST', `${targetPath(name)}/restarted`, { containerID }]);
 }
 
 export const reportedID = (name: string, restarts: number): string => `test://${name}/${restarts}`;
 
-/** Somebody else runs its container, and says so. */
-export async function report({ api }: Stage, name: string, restarts: number): Promise<void> {
-  const running = {
-    name: 'main',
-    containerID: reportedID(name, restarts),
-    state: { running: { startedAt: new Date().toISOString() } },
-    restartCount: restarts,
-  };
-  const body = { status: { phase: 'Running', containerStatuses: [running] } };
-  const { status } = await api('PUT', `${targetPath(name)}/status`, body);
-  if (status !== 200) throw new Error(`PUT ${name}/status: ${status}`);
-}
+/** Reports that the container of this restart count runs. */
+export const report = ({ api }: Stage, name: string, restartCount: number): Promise<void> =>
+  reportRunning(api, targetPath(name), { name: 'main', containerID: reportedID(name, restartCount), restartCount });
 
-/** The same, but its containers are run by somebody who waits for the request. */
+/** Lifecycle `reported`: a runtime restarts its container once a restart is requested. */
 export function reported(stage: Stage, name: string): Actor {
   const livenessProbe = probeOf(stage, pathOf(name));
   return {
@@ -107,10 +92,7 @@ export function reported(stage: Stage, name: string): Actor {
       await report(stage, name, 0);
     },
     act: () => stage.tell({ break: [pathOf(name)] }),
-    truth: is(({ status }) => {
-      const [container] = status.containerStatuses;
-      return container?.containerID === reportedID(name, 1) && container.ready;
-    }),
+    truth: isContainer(({ containerID, ready }) => containerID === reportedID(name, 1) && ready),
   };
 }
 
@@ -136,7 +118,7 @@ export function leaving(stage: Stage, name: string): Actor {
   };
 }
 
-/** Its probe is pointed to where it is answered well. */
+/** Its probe is changed to a path that succeeds. */
 export function respecified(stage: Stage, name: string): Actor {
   const broken = `${pathOf(name)}/broken`;
   const as = (path: string) => register(stage.api, name, { host, readinessProbe: probeOf(stage, path) });

@@ -5,10 +5,10 @@ import { systemClock } from '../../../../shared/lib/clock.ts';
 import { systemRandom } from '../../../../shared/lib/random.ts';
 import type { Store } from '../../../../shared/store/store.ts';
 import { askApi } from '../../../support/api-client.ts';
+import { answerOf, forkBeside } from '../../../support/children.ts';
 import { recordingLog } from '../../../support/recording-log.ts';
+import type { Api } from '../../api.ts';
 import type { Answered, Told } from '../answering.ts';
-import { answerOf, forkBeside } from '../children.ts';
-import type { Api } from '../listed.ts';
 import { type LossyBus, lossyBus } from './lossy-bus.ts';
 
 export type Stage = {
@@ -16,7 +16,7 @@ export type Stage = {
   readonly api: Api;
   readonly bus: LossyBus;
   readonly store: Store;
-  /** What the servers answer from now on. */
+  /** Sets what the servers answer from now on. */
   tell(told: Told): void;
   subscribe(detailType: string, subscriber: Subscriber): void;
   close(): Promise<void>;
@@ -45,7 +45,7 @@ export async function openStage(): Promise<Stage> {
     subscribe: (detailType, subscriber) =>
       void runtime.bus.subscribe({ source: ['probelet'], 'detail-type': [detailType] }, subscriber),
     async close() {
-      // Its last events may still make somebody tell the servers something.
+      // Its last events may still make a subscriber send a message to the servers.
       await runtime.stop();
       servers.kill('SIGKILL');
     },

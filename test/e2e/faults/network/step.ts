@@ -1,8 +1,8 @@
 /** The product in rooms of its own (see link.ts), one for each way of cutting its network. */
 import { execFileSync, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { answerOf } from '../../../support/children.ts';
 import type { Figure } from '../../../support/figures.ts';
-import { answerOf } from '../children.ts';
 import type { Length, Step } from '../step.ts';
 import { type Cut, cuts } from './link.ts';
 import type { Told } from './room.ts';
