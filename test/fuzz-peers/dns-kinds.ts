@@ -1,7 +1,7 @@
-/** DNS servers that answer with odd, large or endless messages. A lookup ends after half a second, whatever the server does. */
+/** DNS servers that answer with odd, large or endless messages. A lookup always ends after half a second. */
 import type { Random } from '../../shared/lib/random.ts';
 import { answersAt, head, headerBytes, type MessageOptions, uint16 } from './dns-messages.ts';
-import { type Kind, once, oneOf, type Piece, type Reply } from './kind.ts';
+import { type Kind, kindsOf, noise, once, oneOf, type Piece, type Replies, type Reply } from './kind.ts';
 
 const messageBytesMax = 65_000;
 const truncatedFlags = 0x8380;
@@ -66,10 +66,8 @@ const chain = record(
 const far = pointer(chainAt);
 const ownLabel = (at: number): Buffer => Buffer.concat([label(`l${at}`), toQuestion]);
 const loopback = (at: number): Buffer => Buffer.from([127, (at >> 16) & 0xff, (at >> 8) & 0xff, at & 0xff]);
-const noise = (random: Random, bytes: number): Buffer =>
-  Buffer.from(Array.from({ length: bytes }, () => Math.floor(random.next() * 256)));
 
-const messages: Readonly<Record<string, Kind['reply']>> = {
+const messages: Replies = {
   addresses: filledWith((at) => record(toQuestion, type.a, loopback(at))),
   'IPv6 addresses': filledWith(() => addressV6),
   'addresses of names of their own': filledWith((at) => record(ownLabel(at), type.a, loopback(at))),
@@ -111,7 +109,7 @@ const overheadBytes = 28;
 const floodBytesMax = 512 * 1024;
 
 /** Their cost does not end with one message, or nothing ends them but the time. */
-const floods: Readonly<Record<string, Kind['reply']>> = {
+const floods: Replies = {
   'datagrams with wrong ids': (bytes, random) => {
     const id = uint16(Math.floor(random.next() * 0x10000));
     const wrong = message(
@@ -138,7 +136,7 @@ const floods: Readonly<Record<string, Kind['reply']>> = {
   }),
 };
 
-const slow: Readonly<Record<string, Kind['reply']>> = {
+const slow: Replies = {
   'byte by byte': (bytes) => {
     const whole = withLength(message(records(bytes, () => address)));
     const first = whole.subarray(0, lengthOf64k.length + answersAt);
@@ -153,16 +151,8 @@ const slow: Readonly<Record<string, Kind['reply']>> = {
   }),
 };
 
-const transport = 'dns';
-
 export const dnsKinds: readonly Kind[] = [
-  ...Object.entries(messages).map(
-    ([name, reply]): Kind => ({ name: `dns: ${name}`, transport, bytesMax: messageBytesMax, probes: 40, reply }),
-  ),
-  ...Object.entries(floods).map(
-    ([name, reply]): Kind => ({ name: `dns: ${name}`, transport, bytesMax: floodBytesMax, probes: 4, reply }),
-  ),
-  ...Object.entries(slow).map(
-    ([name, reply]): Kind => ({ name: `dns: ${name}`, transport, bytesMax: messageBytesMax, probes: 4, reply }),
-  ),
+  ...kindsOf('dns: ', messages, { transport: 'dns', bytesMax: messageBytesMax, probes: 40 }),
+  ...kindsOf('dns: ', floods, { transport: 'dns', bytesMax: floodBytesMax, probes: 4 }),
+  ...kindsOf('dns: ', slow, { transport: 'dns', bytesMax: messageBytesMax, probes: 4 }),
 ];

@@ -1,15 +1,9 @@
-/** Peers that misuse the messages of gRPC: lengths, unknown fields, groups. What they misuse of HTTP/2 is in http2-kinds.ts. */
+/** Peers that misuse the messages of gRPC: lengths, unknown fields, groups. Misuse of HTTP/2 is in http2-kinds.ts. */
 import type { Random } from '../../shared/lib/random.ts';
-import { flags, frame, frameType, grpcHeaders, literal, settingsFrame } from './http2-frames.ts';
-import { filled, type Kind, once, oneOf, type Reply } from './kind.ts';
+import { answer, frame, frameType, settingsFrame, stream, trailers } from './http2-frames.ts';
+import { filled, kindsOf, once, oneOf, type Replies, type Reply } from './kind.ts';
 
-const stream = 1;
-const answer = frame(frameType.headers, grpcHeaders, { flags: flags.endHeaders, stream });
-const trailers = frame(frameType.headers, literal('grpc-status', '0'), {
-  flags: flags.endHeaders | flags.endStream,
-  stream,
-});
-/** The largest message that a client of gRPC takes, less what is around it. */
+/** The largest message that a gRPC client accepts, less its framing. */
 const bytesMax = 4_000_000;
 const payloadBytes = 8 * 1024;
 
@@ -39,7 +33,7 @@ const message =
     };
   };
 
-const messages: Readonly<Record<string, Kind['reply']>> = {
+const messages: Replies = {
   'unknown numbers': message((random) => ({ unit: oneOf(random, ['\x18\x01', '\x18\xff\xff\x01', '\x08\x01']) })),
   'unknown texts': message((random) => ({ unit: oneOf(random, ['\x1a\0', `\x1a\x7f${'x'.repeat(127)}`]) })),
   'groups in groups': message(() => ({ unit: '\x1b' })),
@@ -50,6 +44,4 @@ const messages: Readonly<Record<string, Kind['reply']>> = {
   'frames of a few bytes': message(() => ({ unit: '\x18\x01', frameBytes: 2 })),
 };
 
-export const grpcKinds: readonly Kind[] = Object.entries(messages).map(
-  ([name, reply]): Kind => ({ name: `grpc: ${name}`, transport: 'grpc', keepsWindow: true, bytesMax, reply }),
-);
+export const grpcKinds = kindsOf('grpc: ', messages, { transport: 'grpc', keepsWindow: true, bytesMax });

@@ -1,33 +1,22 @@
 /** Peers that misuse HTTP/1: heads, informational heads, chunks. Each kind is one idea; the seed varies it. */
 import type { Random } from '../../shared/lib/random.ts';
-import { filled, type Kind, once, oneOf, type Reply } from './kind.ts';
+import { between, filled, type Kind, kindsOf, oneOf, type Repeated, type Replies } from './kind.ts';
 
 const ok = 'HTTP/1.1 200 OK\r\n';
 const end = '\r\n\r\n';
 
-/** A head that begins and ends in order, with `unit` in between. */
-const inHead =
-  (unit: (random: Random) => { readonly before?: string; readonly unit: string; readonly after?: string }) =>
-  (bytes: number, random: Random): Reply => {
-    const { before = '', unit: repeated, after = '' } = unit(random);
-    return { pieces: [once(ok + before), ...filled(repeated, bytes), once(`${after}${end}`)] };
-  };
+/** A well-formed head around the repeated part. */
+const inHead = (of: (random: Random) => Repeated) => between(ok, of, end);
 
 /** A chunked body. */
-const inBody =
-  (unit: (random: Random) => { readonly before?: string; readonly unit: string; readonly after?: string }) =>
-  (bytes: number, random: Random): Reply => {
-    const { before = '', unit: repeated, after = '' } = unit(random);
-    const head = `${ok}Transfer-Encoding: chunked${end}`;
-    return { pieces: [once(head + before), ...filled(repeated, bytes), once(after)] };
-  };
+const inBody = (of: (random: Random) => Repeated) => between(`${ok}Transfer-Encoding: chunked${end}`, of);
 
-/** The fields that the prober reads a meaning into. */
+/** The fields that the prober interprets. */
 const decisive = ['Location', 'Content-Length', 'Transfer-Encoding', 'Trailer', 'Connection', 'Upgrade'] as const;
 
 const blank = (random: Random): string => oneOf(random, [' ', '\t', ' \t']);
 
-const heads: Readonly<Record<string, Kind['reply']>> = {
+const heads: Replies = {
   'blanks in a value': inHead((random) => ({ before: 'X-A: a', unit: blank(random), after: 'b' })),
   'blanks in a decisive value': inHead((random) => ({
     before: `${oneOf(random, decisive)}: a`,
@@ -58,45 +47,33 @@ const heads: Readonly<Record<string, Kind['reply']>> = {
     before: `Transfer-Encoding: chunked\r\n${oneOf(random, ['Trailer', 'Connection'])}: a`,
     unit: oneOf(random, [',', ', ', ',a', ' ,\t']),
   })),
-  'a list of tokens and a switch of protocols': (bytes, random) => ({
-    pieces: [
-      once('HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: a'),
-      ...filled(oneOf(random, [',', ', ', ',a', ' ,\t']), bytes),
-      once(end),
-    ],
-  }),
+  'a list of tokens and a switch of protocols': between(
+    'HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: a',
+    (random) => ({ unit: oneOf(random, [',', ', ', ',a', ' ,\t']) }),
+    end,
+  ),
   'a long length': inHead((random) => ({ before: 'Content-Length: ', unit: oneOf(random, ['0', '9', '0 ']) })),
   'a long transfer encoding': inHead((random) => ({
     before: 'Transfer-Encoding: ',
     unit: oneOf(random, ['chunked', 'x', '"\\', '\xff']),
   })),
-  'a long status line': (bytes, random) => ({
-    pieces: [once('HTTP/1.1 200 '), ...filled(oneOf(random, ['O', ' ', '\xff']), bytes), once(end)],
-  }),
-  'a long version': (bytes, random) => ({
-    pieces: [...filled(oneOf(random, ['H', '1', '\xff', '"']), bytes), once(` 200 OK${end}`)],
-  }),
-  'a long status code': (bytes, random) => ({
-    pieces: [once('HTTP/1.1 '), ...filled(oneOf(random, ['0', '2', ' ']), bytes), once(` OK${end}`)],
-  }),
-  'informational heads': (bytes, random) => ({
-    pieces: [
-      ...filled(
-        oneOf(random, [`HTTP/1.1 100 Continue${end}`, `HTTP/1.1 103 E\r\nLink: a\r\nLocation: b${end}`]),
-        bytes,
-      ),
-      once(`${ok}Content-Length: 2${end}ok`),
-    ],
-  }),
+  'a long status line': between('HTTP/1.1 200 ', (random) => ({ unit: oneOf(random, ['O', ' ', '\xff']) }), end),
+  'a long version': between('', (random) => ({ unit: oneOf(random, ['H', '1', '\xff', '"']) }), ` 200 OK${end}`),
+  'a long status code': between('HTTP/1.1 ', (random) => ({ unit: oneOf(random, ['0', '2', ' ']) }), ` OK${end}`),
+  'informational heads': between(
+    '',
+    (random) => ({
+      unit: oneOf(random, [`HTTP/1.1 100 Continue${end}`, `HTTP/1.1 103 E\r\nLink: a\r\nLocation: b${end}`]),
+    }),
+    `${ok}Content-Length: 2${end}ok`,
+  ),
   'lines that end in CR': inHead(() => ({ before: 'a: b', unit: '\r' })),
   'no line at all': (bytes, random) => ({ pieces: filled(oneOf(random, ['\0', '\n', '\r\n', 'x']), bytes) }),
 };
 
-const bodies: Readonly<Record<string, Kind['reply']>> = {
-  'a body without end': (bytes) => ({ pieces: [once(`${ok}\r\n`), ...filled('b', bytes)] }),
-  'a body longer than its length': (bytes) => ({
-    pieces: [once(`${ok}Content-Length: 5000${end}`), ...filled('b', bytes)],
-  }),
+const bodies: Replies = {
+  'a body without end': between(`${ok}\r\n`, () => ({ unit: 'b' })),
+  'a body longer than its length': between(`${ok}Content-Length: 5000${end}`, () => ({ unit: 'b' })),
   'tiny chunks': inBody(() => ({ unit: '1\r\nx\r\n', after: '0\r\n\r\n' })),
   'chunks with extensions': inBody((random) => ({
     unit: oneOf(random, ['1;a\r\nx\r\n', '8;aaaaaaaaaaaaaaa\r\nxxxxxxxx\r\n', '1 \r\nx\r\n']),
@@ -109,14 +86,12 @@ const bodies: Readonly<Record<string, Kind['reply']>> = {
   'a long trailer': inBody((random) => ({ before: '0\r\na:', unit: oneOf(random, [' ', 'b', '\r\n ']), after: end })),
 };
 
+const plain = kindsOf('', { ...heads, ...bodies }, { transport: 'http' });
+
 export const http1Kinds: readonly Kind[] = [
-  ...Object.entries({ ...heads, ...bodies }).map(([name, reply]): Kind => ({ name, transport: 'http', reply })),
-  // TLS cuts what it carries into records of its own.
-  ...['many fields', 'a long value', 'tiny chunks'].map(
-    (name): Kind => ({
-      name: `${name}, over TLS`,
-      transport: 'https',
-      reply: { ...heads, ...bodies }[name] ?? (() => ({ pieces: [] })),
-    }),
-  ),
+  ...plain,
+  // TLS cuts what it carries into its own records.
+  ...plain
+    .filter(({ name }) => ['many fields', 'a long value', 'tiny chunks'].includes(name))
+    .map((kind): Kind => ({ ...kind, name: `${kind.name}, over TLS`, transport: 'https' })),
 ];

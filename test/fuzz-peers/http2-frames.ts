@@ -49,6 +49,14 @@ export const literal = (name: string, value: string, indexed = false): Buffer =>
 export const status200 = Buffer.from([0x88]);
 export const grpcHeaders = Buffer.concat([status200, literal('content-type', 'application/grpc')]);
 
+/** The stream of a client's only request, and the answer of a gRPC server that ends it. */
+export const stream = 1;
+export const answer = frame(frameType.headers, grpcHeaders, { flags: flags.endHeaders, stream });
+export const trailers = frame(frameType.headers, literal('grpc-status', '0'), {
+  flags: flags.endHeaders | flags.endStream,
+  stream,
+});
+
 /** Codes of a Huffman string, as bits, padded with ones. */
 export function huffman(codes: readonly (readonly [code: number, bits: number])[]): Buffer {
   const text = codes.map(([code, bits]) => code.toString(2).padStart(bits, '0')).join('');

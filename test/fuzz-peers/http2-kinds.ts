@@ -1,6 +1,7 @@
 /** Peers that misuse HTTP/2, over TLS to an HTTP probe and in the clear to a gRPC probe. */
 import type { Random } from '../../shared/lib/random.ts';
 import {
+  answer,
   flags,
   frame,
   frameType,
@@ -9,17 +10,13 @@ import {
   integer,
   literal,
   settingsFrame,
-  string,
-} from './http2-frames.ts';
-import { filled, type Kind, once, oneOf, type Piece, type Reply } from './kind.ts';
-
-const stream = 1;
-const payloadBytesMax = 16 * 1024;
-const answer = frame(frameType.headers, grpcHeaders, { flags: flags.endHeaders, stream });
-const trailers = frame(frameType.headers, literal('grpc-status', '0'), {
-  flags: flags.endHeaders | flags.endStream,
   stream,
-});
+  string,
+  trailers,
+} from './http2-frames.ts';
+import { filled, type Kind, kindsOf, once, oneOf, type Piece, type Replies, type Reply } from './kind.ts';
+
+const payloadBytesMax = 16 * 1024;
 
 /** So many frames of this kind, then an answer that ends. */
 const flood =
@@ -91,7 +88,7 @@ const number = (value: number): Buffer => {
   return bytes;
 };
 
-const kinds: Readonly<Record<string, Kind['reply']>> = {
+const kinds: Replies = {
   'SETTINGS flood': flood((random) =>
     frame(frameType.settings, oneOf(random, ['', '\0\x04\0\0\xff\xff', '\0\x01\0\0\x10\0'])),
   ),
@@ -172,8 +169,8 @@ const kinds: Readonly<Record<string, Kind['reply']>> = {
   },
 };
 
-/** Each of these used to end a process that speaks HTTP/2 through Node's own client: the stream is left open behind it. */
-const holding: Readonly<Record<string, Kind['reply']>> = {
+/** Each of these has ended a process with Node's own HTTP/2 client. The stream stays open afterwards. */
+const holding: Replies = {
   'a forbidden field': () => ({
     pieces: [
       once(heads(Buffer.concat([grpcHeaders, literal('x-request-id', 'a'), literal('connection', 'keep-alive')]))),
@@ -189,19 +186,16 @@ const holding: Readonly<Record<string, Kind['reply']>> = {
 
 const heads = (block: Buffer): Buffer => frame(frameType.headers, block, { flags: flags.endHeaders, stream });
 
-const greeted =
-  (reply: Kind['reply']): Kind['reply'] =>
-  (bytes, random) => ({ hello: [once(settingsFrame)], ...reply(bytes, random) });
+/** Over both transports, each reply after the peer's SETTINGS. */
+const overBoth = (replies: Replies, common: Pick<Kind, 'bytesMax'> = {}): readonly Kind[] =>
+  (['h2', 'grpc'] as const).flatMap((transport) =>
+    kindsOf(`${transport}: `, replies, { ...common, transport }).map(({ reply, ...kind }) => ({
+      ...kind,
+      reply: (bytes, random) => ({ hello: [once(settingsFrame)], ...reply(bytes, random) }),
+    })),
+  );
 
-export const http2Kinds: readonly Kind[] = (['h2', 'grpc'] as const).flatMap((transport) =>
-  Object.entries(kinds).map(
-    ([name, reply]): Kind => ({ name: `${transport}: ${name}`, transport, reply: greeted(reply) }),
-  ),
-);
+export const http2Kinds = overBoth(kinds);
 
 /** For the long run: they hold the stream until the probe's deadline. */
-export const triggerKinds: readonly Kind[] = (['h2', 'grpc'] as const).flatMap((transport) =>
-  Object.entries(holding).map(
-    ([name, reply]): Kind => ({ name: `${transport}: ${name}`, transport, bytesMax: 1024, reply: greeted(reply) }),
-  ),
-);
+export const triggerKinds = overBoth(holding, { bytesMax: 1024 });

@@ -1,4 +1,4 @@
-/** What a hostile peer sends: bytes that are made once and repeated, so that a peer of 10 MiB costs the fuzzer next to nothing. */
+/** What a hostile peer sends: bytes made once and repeated, so that a reply of 10 MiB costs the fuzzer almost nothing. */
 import type { TlsOptions } from 'node:tls';
 import type { Random } from '../../shared/lib/random.ts';
 
@@ -6,21 +6,21 @@ import type { Random } from '../../shared/lib/random.ts';
 export type Piece = { readonly bytes: Buffer; readonly times: number };
 
 export type Reply = {
-  /** Sent as soon as somebody connects. */
+  /** Sent as soon as a client connects. */
   readonly hello?: readonly Piece[];
   /** Sent once the request has arrived; of DNS: over TCP. */
   readonly pieces: readonly Piece[];
   /** Of DNS: each one is sent so many times. */
   readonly datagrams?: readonly Piece[];
-  /** What the server has beyond the defaults, its certificate for one. */
+  /** Options of the TLS server, such as its certificate. */
   readonly tls?: TlsOptions;
-  /** So many times the server asks for a new handshake before it answers. */
+  /** How often the server asks for a new handshake before it answers. */
   readonly renegotiations?: number;
   /** Absent: the peer then closes the connection. */
   readonly isHeld?: true;
 };
 
-/** `tls`: bytes below TLS, in place of a handshake. `dns`: a name that the peer is asked about, and no target behind it. */
+/** `tls`: bytes below TLS, in place of a handshake. `dns`: the peer is asked for a name that has no target. */
 export type Transport = 'http' | 'https' | 'h2' | 'grpc' | 'tls' | 'dns';
 
 export type Kind = {
@@ -28,13 +28,20 @@ export type Kind = {
   readonly transport: Transport;
   /** It waits for the flow-control window of its stream before it sends data. */
   readonly keepsWindow?: true;
-  /** So many probes are measured together, because one is too cheap. Absent: one. */
+  /** How many probes are measured together, because one is too cheap. Absent: one. */
   readonly probes?: number;
   /** Absent: 10 MiB. */
   readonly bytesMax?: number;
   /** Of about so many bytes. */
   readonly reply: (bytes: number, random: Random) => Reply;
 };
+
+/** By name. */
+export type Replies = Readonly<Record<string, Kind['reply']>>;
+
+/** A kind for each reply. `of`: what the names begin with. */
+export const kindsOf = (of: string, replies: Replies, common: Omit<Kind, 'name' | 'reply'>): readonly Kind[] =>
+  Object.entries(replies).map(([name, reply]) => ({ ...common, name: of + name, reply }));
 
 export const bytesMin = 1024;
 export const bytesMaxOf = ({ bytesMax = 10 * 1024 * 1024 }: Kind): number => bytesMax;
@@ -65,6 +72,19 @@ export function filled(unit: string | Buffer, bytes: number): readonly Piece[] {
   ];
 }
 
+export type Repeated = { readonly before?: string; readonly unit: string; readonly after?: string };
+
+/** `unit` again and again between `before` and `after`, all of it between `begin` and `end`. */
+export const between =
+  (begin: string, of: (random: Random) => Repeated, end = '') =>
+  (bytes: number, random: Random): Reply => {
+    const { before = '', unit, after = '' } = of(random);
+    return { pieces: [once(begin + before), ...filled(unit, bytes), once(after + end)] };
+  };
+
+export const noise = (random: Random, bytes: number): Buffer =>
+  Buffer.from(Array.from({ length: bytes }, () => Math.floor(random.next() * 256)));
+
 export const once = (bytes: string | Buffer): Piece => ({
   bytes: typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes,
   times: 1,
@@ -73,7 +93,7 @@ export const once = (bytes: string | Buffer): Piece => ({
 export const oneOf = <Value>(random: Random, values: readonly [Value, ...Value[]]): Value =>
   values[Math.floor(random.next() * values.length)] ?? values[0];
 
-/** The first bytes of a reply go out byte by byte, if at all: it is the number of pieces that matters. */
+/** At most so many bytes of a reply are sent one by one: the number of pieces is what matters. */
 const singleBytesMax = 4096;
 const smallBytesMax = 1400;
 

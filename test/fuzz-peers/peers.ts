@@ -1,4 +1,4 @@
-/** The hostile peers, in a process of their own: each exchange that is ordered gets a listener that plays it to everybody who connects. */
+/** The hostile peers, in their own process: each ordered exchange gets a listener that plays it to every client. */
 import { createServer, type Server, type Socket } from 'node:net';
 import tls, { createServer as createTlsServer, TLSSocket, type TlsOptions } from 'node:tls';
 import { selfSigned } from '../support/certificate.ts';

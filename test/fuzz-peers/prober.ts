@@ -1,4 +1,4 @@
-/** The prober under test: the product's registry of probers over the guarded dialer, in a process of its own, with healthy neighbours. */
+/** The prober under test: the product's probers over the guarded dialer, in their own process, with healthy neighbours. */
 
 import type { ProbeRequest } from '../../shared/core/handlers.ts';
 import { systemClock as clock } from '../../shared/lib/clock.ts';
@@ -30,7 +30,7 @@ export type Probed = {
   readonly heapMib: number;
   /** Of every neighbour's probe that was due meanwhile. */
   readonly latenesses: readonly Lateness[];
-  /** The first probe that went on beyond its deadline, or threw. */
+  /** The first probe that exceeded its deadline, or threw. */
   readonly wrong?: string;
 };
 
@@ -78,7 +78,7 @@ function ask(request: ProbeRequest) {
   }
 }
 
-/** Beyond its time-out a probe may take so long to be told, on a busy machine. */
+/** On a busy machine a probe may end so long after its time-out. */
 const graceMs = 2_000;
 
 async function probeAll({ requests, lanes, lastMs }: Extract<ProberOrder, { kind: 'probe' }>): Promise<Probed> {
@@ -98,15 +98,8 @@ async function probeAll({ requests, lanes, lastMs }: Extract<ProberOrder, { kind
       const request = requests[at % requests.length];
       if (isOver || request === undefined) return;
       const begunMs = clock.monotonicMs();
-      const {
-        outcome,
-        failureClass = '',
-        error,
-      } = await ask(request).catch((thrown: unknown) => ({
-        outcome: 'threw',
-        error: String(thrown),
-        failureClass: 'THROWN',
-      }));
+      const threw = (thrown: unknown) => ({ outcome: 'threw', error: String(thrown), failureClass: 'THROWN' });
+      const { outcome, failureClass = '', error } = await ask(request).catch(threw);
       const tookMs = clock.monotonicMs() - begunMs;
       if (tookMs > request.timeoutMs + graceMs) wrong ??= `probe ${at} took ${tookMs.toFixed(0)} ms`;
       if (outcome === 'threw') wrong ??= `probe ${at} threw ${error}`;

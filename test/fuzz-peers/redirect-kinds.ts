@@ -1,13 +1,11 @@
-/** Peers that redirect a probe to itself, by a Location that is long or odd. A redirect stays on the host, so it is followed nine times. */
+/** Peers that redirect a probe to themselves, by a long or odd Location. The redirect is followed nine times. */
 import type { Random } from '../../shared/lib/random.ts';
-import { filled, type Kind, once, oneOf } from './kind.ts';
+import { between, type Kind, oneOf, type Repeated } from './kind.ts';
 
-type Location = { readonly before?: string; readonly unit: string; readonly after?: string };
-
-/** More than this is not kept, and so leads nowhere. */
+/** A longer Location is not kept, so it is not followed. */
 const bytesMax = 1024 * 1000;
 
-const locations: Readonly<Record<string, (random: Random) => Location>> = {
+const locations: Readonly<Record<string, (random: Random) => Repeated>> = {
   'a long path': (random) => ({ before: '/', unit: oneOf(random, ['a', 'a/', '/', 'é', '"']) }),
   'dots in a path': (random) => ({
     before: oneOf(random, ['/', '']),
@@ -37,19 +35,12 @@ const locations: Readonly<Record<string, (random: Random) => Location>> = {
 
 export const redirectKinds: readonly Kind[] = Object.entries(locations).map(
   ([name, location]): Kind => ({
-    name: `redirect: ${name}`,
-    transport: 'http',
-    bytesMax,
-    reply: (bytes, random) => {
-      const { before = '', unit, after = '' } = location(random);
+    ...{ name: `redirect: ${name}`, transport: 'http', bytesMax },
+    reply(bytes, random) {
+      const given = location(random);
       const status = oneOf(random, [301, 302, 303, 307, 308]);
-      return {
-        pieces: [
-          once(`HTTP/1.1 ${status} Moved\r\nContent-Length: 0\r\nLocation: ${before}`),
-          ...filled(unit, bytes),
-          once(`${after}\r\n\r\n`),
-        ],
-      };
+      const head = `HTTP/1.1 ${status} Moved\r\nContent-Length: 0\r\nLocation: `;
+      return between(head, () => given, '\r\n\r\n')(bytes, random);
     },
   }),
 );

@@ -1,7 +1,7 @@
-/** Peers that misuse TLS: its records and messages in place of a handshake, certificates without end, and what follows a real handshake. */
+/** Peers that misuse TLS: records and messages in place of a handshake, endless certificates, misuse after a handshake. */
 import type { Random } from '../../shared/lib/random.ts';
 import { constrainedChain, keyChain, plainChain } from './certificate-chains.ts';
-import { filled, type Kind, once, oneOf, type Piece, type Reply } from './kind.ts';
+import { filled, type Kind, kindsOf, noise, once, oneOf, type Piece, type Replies, type Reply } from './kind.ts';
 import {
   handshake,
   helloOf12,
@@ -25,9 +25,6 @@ const largestMessageBytes = 2 ** 24 - 1;
 const certificateBytesMax = 100_000;
 const retryBytesMax = 15_000;
 
-const noise = (random: Random, bytes: number): Buffer =>
-  Buffer.from(Array.from({ length: bytes }, () => Math.floor(random.next() * 256)));
-
 /** A Certificate message whose entries are so many times `unit`. */
 function certificates(unit: Buffer, bytes: number): Buffer {
   const entry = Buffer.concat([uint24(unit.length), unit]);
@@ -35,7 +32,7 @@ function certificates(unit: Buffer, bytes: number): Buffer {
   return handshake(messageType.certificate, Buffer.concat([uint24(list.length), list]));
 }
 
-const belowTls: Readonly<Record<string, Kind['reply']>> = {
+const belowTls: Replies = {
   'records of an odd type': flood((random) =>
     tlsRecord(oneOf(random, [0, 19, 24, 25, 99, 255]), Buffer.alloc(oneOf(random, [1, 100, payloadBytes]))),
   ),
@@ -52,9 +49,6 @@ const belowTls: Readonly<Record<string, Kind['reply']>> = {
     () => ofHandshake(handshake(messageType.helloRequest, Buffer.alloc(0))),
     [hello],
   ),
-  'a hello and a large certificate, one byte a record': (bytes) => ({
-    pieces: [once(inRecords(helloOf12, 1)), once(inRecords(certificates(Buffer.alloc(500, '0'), bytes), 1))],
-  }),
   'a certificate of 16 MiB': (bytes) => ({
     pieces: [
       hello,
@@ -68,13 +62,6 @@ const belowTls: Readonly<Record<string, Kind['reply']>> = {
       ...filled(ofHandshake(Buffer.alloc(payloadBytes)), bytes),
     ],
   }),
-  'many tiny certificates': (bytes, random) => ({
-    pieces: [hello, once(inRecords(certificates(Buffer.from(oneOf(random, ['', '0\0', '0\x80'])), bytes)))],
-  }),
-  'a certificate of nested sequences': (bytes) => ({
-    pieces: [hello, once(inRecords(certificates(Buffer.alloc(bytes, '\x30\x80', 'latin1'), bytes)))],
-  }),
-  'a retry with a large cookie': (bytes) => ({ pieces: [once(inRecords(helloRetry(Buffer.alloc(bytes))))] }),
   retries: flood(() => inRecords(helloRetry(Buffer.alloc(1_000)))),
   'changes of the cipher': flood(
     () => tlsRecord(recordType.changeCipherSpec, Buffer.from([1])),
@@ -91,11 +78,20 @@ const belowTls: Readonly<Record<string, Kind['reply']>> = {
   'no records at all': (bytes, random) => ({ pieces: filled(noise(random, 10_000), bytes) }),
 };
 
-const bytesMaxes: Readonly<Record<string, number>> = {
-  'a hello and a large certificate, one byte a record': certificateBytesMax,
-  'many tiny certificates': certificateBytesMax,
-  'a certificate of nested sequences': certificateBytesMax,
-  'a retry with a large cookie': retryBytesMax,
+const certificateMessages: Replies = {
+  'a hello and a large certificate, one byte a record': (bytes) => ({
+    pieces: [once(inRecords(helloOf12, 1)), once(inRecords(certificates(Buffer.alloc(500, '0'), bytes), 1))],
+  }),
+  'many tiny certificates': (bytes, random) => ({
+    pieces: [hello, once(inRecords(certificates(Buffer.from(oneOf(random, ['', '0\0', '0\x80'])), bytes)))],
+  }),
+  'a certificate of nested sequences': (bytes) => ({
+    pieces: [hello, once(inRecords(certificates(Buffer.alloc(bytes, '\x30\x80', 'latin1'), bytes)))],
+  }),
+};
+
+const retryMessages: Replies = {
+  'a retry with a large cookie': (bytes) => ({ pieces: [once(inRecords(helloRetry(Buffer.alloc(bytes))))] }),
 };
 
 const ok = 'HTTP/1.1 200 OK\r\n';
@@ -138,9 +134,8 @@ const aboveTls: Readonly<Record<string, Omit<Kind, 'name' | 'transport'>>> = {
 };
 
 export const tlsKinds: readonly Kind[] = [
-  ...Object.entries(belowTls).map(([name, reply]): Kind => {
-    const bytesMax = bytesMaxes[name];
-    return { name: `tls: ${name}`, transport: 'tls', ...(bytesMax !== undefined && { bytesMax }), reply };
-  }),
+  ...kindsOf('tls: ', belowTls, { transport: 'tls' }),
+  ...kindsOf('tls: ', certificateMessages, { transport: 'tls', bytesMax: certificateBytesMax }),
+  ...kindsOf('tls: ', retryMessages, { transport: 'tls', bytesMax: retryBytesMax }),
   ...Object.entries(aboveTls).map(([name, kind]): Kind => ({ name: `tls: ${name}`, transport: 'https', ...kind })),
 ];

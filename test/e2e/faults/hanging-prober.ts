@@ -1,15 +1,12 @@
-/** The prober of `hanging.ts`: the whole product in a process with few descriptors, told over its channel what to probe. */
-import { startRuntime } from '../../../functions/local/runtime.ts';
-import { systemClock } from '../../../shared/lib/clock.ts';
-import { systemRandom } from '../../../shared/lib/random.ts';
+/** The prober of `hanging.ts`: the whole product in a process with few descriptors, which receives its targets as a message. */
 import { dialPolicy } from '../../../shared/net/policy.ts';
 import { register } from '../../support/api-client.ts';
-import { recordingLog } from '../../support/recording-log.ts';
+import { obey, startInMemory } from './in-memory.ts';
 
 export type Orders = {
   readonly ports: { readonly healthy: number; readonly hanging: number };
   readonly healthy: number;
-  /** Healthy ones that are known by name: every probe asks for it. */
+  /** Healthy targets with a host name, which every probe resolves. */
   readonly named?: number;
   readonly hanging: number;
   /** Names whose DNS server never answers. */
@@ -19,22 +16,13 @@ export type Orders = {
 };
 
 const [, , dnsServer = ''] = process.argv;
-const log = recordingLog();
-const runtime = startRuntime(
-  { dataDir: ':memory:' },
-  {
-    clock: systemClock,
-    random: systemRandom,
-    log,
-    network: { policy: dialPolicy({ mode: 'local' }), dnsServers: [dnsServer] },
-  },
-);
-await runtime.shard.loaded;
+const network = { policy: dialPolicy({ mode: 'local' }), dnsServers: [dnsServer] };
+const { runtime, log } = await startInMemory({ network });
 
 type Registered = { readonly port: number; readonly host?: (name: string) => string; readonly path?: '/' };
 
 async function registerAll({ ports, periodSeconds, timeoutSeconds, named = 0, ...counts }: Orders): Promise<void> {
-  /** So many of this name. The path of each is its name, unless it is told otherwise. */
+  /** So many of this kind. The default path of each is its name. */
   const registered = async (count: number, kind: string, { port, host = () => '127.0.0.1', path }: Registered) => {
     for (let at = 0; at < count; at += 1) {
       const name = `${kind}-${at}`;
@@ -49,17 +37,10 @@ async function registerAll({ ports, periodSeconds, timeoutSeconds, named = 0, ..
   await registered(named, 'named', { port: ports.healthy, host });
 }
 
-process.once('message', async (orders: Orders) => {
-  await registerAll(orders);
-  process.send?.('registered');
-  process.once('message', async () => {
-    const { probes = 0, inFlight = 0, beat } = runtime.shard.view() ?? {};
-    // At the limit even this throws.
-    process.memoryUsage();
-    const errors = log.lines.filter(({ level }) => level === 'error');
-    process.send?.({ probes, inFlight, doubt: beat?.doubt, errors });
-    await runtime.stop();
-    process.exit();
-  });
+obey(registerAll, () => {
+  const { probes = 0, inFlight = 0, beat } = runtime.shard.view() ?? {};
+  // Without a free descriptor even this throws.
+  process.memoryUsage();
+  const errors = log.lines.filter(({ level }) => level === 'error');
+  return { probes, inFlight, doubt: beat?.doubt, errors };
 });
-process.send?.('ready');

@@ -1,11 +1,9 @@
-/** The prober of `reload.ts`: the whole product with all of its targets in one bucket, which it is told to read anew. */
-import { startRuntime } from '../../../functions/local/runtime.ts';
-import { systemClock } from '../../../shared/lib/clock.ts';
+/** The prober of `reload.ts`: the whole product with all targets in one bucket, which it reads again and again. */
 import { systemRandom } from '../../../shared/lib/random.ts';
 import { bucketOf, changesPk, targetHash } from '../../../shared/store/keys.ts';
-import type { Store } from '../../../shared/store/store.ts';
 import { register } from '../../support/api-client.ts';
-import { recordingLog } from '../../support/recording-log.ts';
+import { pause } from '../../support/wait.ts';
+import { obey, startInMemory } from './in-memory.ts';
 
 export type Orders = {
   readonly targets: number;
@@ -15,7 +13,7 @@ export type Orders = {
 };
 
 export type Reloaded = {
-  /** Why it doubted itself, each time that it was looked at while it did. */
+  /** The reason of its doubt, once for each look at which it doubted itself. */
   readonly doubts: readonly string[];
   readonly degraded: number;
   readonly errors: readonly object[];
@@ -27,21 +25,7 @@ const bucket = '00';
 const periodSeconds = 10;
 const roundMs = 5_000;
 
-let store: Store | undefined;
-const log = recordingLog();
-const runtime = startRuntime(
-  { dataDir: ':memory:' },
-  {
-    clock: systemClock,
-    random: systemRandom,
-    log,
-    wrapStore(inner) {
-      store = inner;
-      return inner;
-    },
-  },
-);
-await runtime.shard.loaded;
+const { runtime, store, log } = await startInMemory();
 
 let degraded = 0;
 runtime.bus.subscribe({ 'detail-type': ['Prober Degraded'] }, () => {
@@ -59,15 +43,14 @@ async function registerAll({ targets, flapping, port }: Orders): Promise<void> {
   }
 }
 
-/** As if every target had changed: the holder reads all of them again. */
+/** Raises all change counters of the bucket, so that the holder reads all targets again. */
 async function moveCounters(): Promise<void> {
   const slices = Array.from({ length: 256 }, (_, slice) => [slice.toString(16).padStart(2, '0'), 1] as const);
-  await store?.write([{ kind: 'update', key: { pk: changesPk, sk: bucket }, add: Object.fromEntries(slices) }], {
+  await store.write([{ kind: 'update', key: { pk: changesPk, sk: bucket }, add: Object.fromEntries(slices) }], {
     token: systemRandom.uuid(),
   });
 }
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const turnMsMin = 20;
 
 /** CPU between two turns of the event loop; wall time says nothing where the process is stopped in between. */
@@ -86,19 +69,16 @@ function watchTurns(): () => readonly number[] {
   };
 }
 
-process.once('message', async (orders: Orders) => {
-  await registerAll(orders);
-  process.send?.('registered');
-  process.once('message', async () => {
-    const doubts: string[] = [];
-    const turns = watchTurns();
-    for (let round = 0; round < orders.rounds; round += 1) {
-      await moveCounters();
-      for (const endMs = Date.now() + roundMs; Date.now() < endMs; await pause(100))
-        doubts.push(...(runtime.shard.view()?.beat.doubt ? [runtime.shard.view()?.beat.doubt?.reason ?? ''] : []));
+obey(registerAll, async ({ rounds }: Orders): Promise<Reloaded> => {
+  const doubts: string[] = [];
+  const turns = watchTurns();
+  for (let round = 0; round < rounds; round += 1) {
+    await moveCounters();
+    for (const endMs = Date.now() + roundMs; Date.now() < endMs; await pause(100)) {
+      const doubt = runtime.shard.view()?.beat.doubt;
+      if (doubt) doubts.push(doubt.reason);
     }
-    const errors = log.lines.filter(({ level }) => level === 'error');
-    process.send?.({ doubts, degraded, errors, turnsMs: turns().slice(0, 10) } satisfies Reloaded);
-  });
+  }
+  const errors = log.lines.filter(({ level }) => level === 'error');
+  return { doubts, degraded, errors, turnsMs: turns().slice(0, 10) };
 });
-process.send?.('ready');

@@ -39,9 +39,9 @@ const tcpSocket = (port: number): ProbeInput => ({ tcpSocket: { port } });
 /** The trial's world allows `/bin/sh`. */
 const shell = (script: string): ProbeInput => ({ exec: { command: ['/bin/sh', '-c', script] } });
 
-const faultsOf = (program: Program, prefix = ''): Service['faults'] => ({
-  [`${prefix}stop`]: { begin: () => program.stop(), end: () => program.start() },
-  [`${prefix}pause`]: { begin: () => program.pause(), end: () => program.resume() },
+const faultsOf = (program: Program): Service['faults'] => ({
+  stop: { begin: () => program.stop(), end: () => program.start() },
+  pause: { begin: () => program.pause(), end: () => program.resume() },
 });
 
 function started(command: Command): Program {
@@ -49,6 +49,16 @@ function started(command: Command): Program {
   program.start();
   return program;
 }
+
+type Asked = Pick<Service, 'handlers' | 'isWell'> & { readonly faults?: Service['faults'] };
+
+/** The service that this program is; it can be stopped and paused, beside `faults`. */
+const serviceOf = (program: Program, { faults = {}, ...asked }: Asked): Service => ({
+  ...asked,
+  faults: { ...faultsOf(program), ...faults },
+  close: () => program.stop(),
+  printed: program.printed,
+});
 
 type Statuses = { readonly ready: number; readonly other: number };
 
@@ -83,17 +93,11 @@ export const nginx: StartService = async (name) => {
     begin: () => answer(statuses),
     end: () => answer({ ready: 200, other: 200 }),
   });
-  return {
+  return serviceOf(program, {
     handlers: { get: httpGet(port), getReady: httpGet(port, { path: '/ready' }) },
-    faults: {
-      ...faultsOf(program),
-      503: answering({ ready: 503, other: 503 }),
-      drained: answering({ ready: 503, other: 200 }),
-    },
+    faults: { 503: answering({ ready: 503, other: 503 }), drained: answering({ ready: 503, other: 200 }) },
     isWell: async () => (await answers(port)) && (await answers(port, '/ready')),
-    close: () => program.stop(),
-    printed: program.printed,
-  };
+  });
 };
 
 const haproxyConfig = (port: number, backend: number): string => `
@@ -119,13 +123,12 @@ export const haproxy: StartService = async (name, world) => {
   writeFileSync(config, haproxyConfig(port, backend.handlers.get?.httpGet?.port as number));
   const program = started({ name: 'haproxy', args: ['-db', '-f', config], folder });
   const ofBackend = Object.entries(backend.faults).map(([fault, play]) => [`backend ${fault}`, play]);
-  return {
+  const service = serviceOf(program, {
     handlers: { get: httpGet(port), connect: tcpSocket(port) },
-    faults: { ...faultsOf(program), ...Object.fromEntries(ofBackend) },
+    faults: Object.fromEntries(ofBackend),
     isWell: () => answers(port),
-    close: () => Promise.all([program.stop(), backend.close()]),
-    printed: program.printed,
-  };
+  });
+  return { ...service, close: () => Promise.all([service.close(), backend.close()]) };
 };
 
 export const redis: StartService = async (name) => {
@@ -134,13 +137,8 @@ export const redis: StartService = async (name) => {
   const args = ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder, '--save', ''];
   const program = started({ name: 'redis-server', args, folder });
   const ping = `${pathOf('redis-cli')} -p ${port} ping | grep -q PONG`;
-  return {
-    handlers: { connect: tcpSocket(port), ping: shell(ping) },
-    faults: faultsOf(program),
-    isWell: () => succeeds(ping),
-    close: () => program.stop(),
-    printed: program.printed,
-  };
+  const handlers = { connect: tcpSocket(port), ping: shell(ping) };
+  return serviceOf(program, { handlers, isWell: () => succeeds(ping) });
 };
 
 export const postgres: StartService = async (name) => {
@@ -152,13 +150,8 @@ export const postgres: StartService = async (name) => {
   const args = ['-D', data, '-p', `${port}`, '-k', folder, '-h', '127.0.0.1', '-F'];
   const program = started({ name: 'postgres', args, folder, isUnprivileged: true });
   const isReady = `${pathOf('pg_isready')} -q -h 127.0.0.1 -p ${port}`;
-  return {
-    handlers: { connect: tcpSocket(port), isReady: shell(isReady) },
-    faults: faultsOf(program),
-    isWell: () => succeeds(isReady),
-    close: () => program.stop(),
-    printed: program.printed,
-  };
+  const handlers = { connect: tcpSocket(port), isReady: shell(isReady) };
+  return serviceOf(program, { handlers, isWell: () => succeeds(isReady) });
 };
 
 const unavailable: Reply = { kind: 'answer', status: 503 };

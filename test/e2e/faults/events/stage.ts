@@ -1,14 +1,11 @@
 /** The product of `npm start` in this process, between a bus that loses events and the servers of its targets. */
-import { startRuntime } from '../../../../functions/local/runtime.ts';
 import type { Subscriber } from '../../../../shared/bus/in-process.ts';
-import { systemClock } from '../../../../shared/lib/clock.ts';
-import { systemRandom } from '../../../../shared/lib/random.ts';
 import type { Store } from '../../../../shared/store/store.ts';
 import { askApi } from '../../../support/api-client.ts';
 import { answerOf, forkBeside } from '../../../support/children.ts';
-import { recordingLog } from '../../../support/recording-log.ts';
 import type { Api } from '../../api.ts';
 import type { Answered, Told } from '../answering.ts';
+import { startInMemory } from '../in-memory.ts';
 import { type LossyBus, lossyBus } from './lossy-bus.ts';
 
 export type Stage = {
@@ -26,16 +23,7 @@ export async function openStage(): Promise<Stage> {
   const servers = forkBeside('../answering.ts', import.meta.url);
   const { port } = (await answerOf(servers)) as Answered;
   const bus = lossyBus();
-  const stores: Store[] = [];
-  const wrapStore = (store: Store) => {
-    stores.push(store);
-    return store;
-  };
-  const ports = { clock: systemClock, random: systemRandom, log: recordingLog(), wrapBus: bus.wrap, wrapStore };
-  const runtime = startRuntime({ dataDir: ':memory:' }, ports);
-  await runtime.shard.loaded;
-  const [store] = stores;
-  if (!store) throw new Error('a runtime without a store');
+  const { runtime, store } = await startInMemory({ wrapBus: bus.wrap });
   return {
     port,
     api: (method, path, body) => askApi(runtime, method, path, body),
