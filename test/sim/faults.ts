@@ -1,6 +1,7 @@
 /**
- * What goes wrong, and when: faults come at random, each with a target and a duration, in the stormy part of every hour; then it is
- * calm, and what has to have settled by then is looked at. Every fault that was really done is counted by its kind.
+ * Which faults happen, and when: they come at random, each with a target and a duration, in the stormy part of every
+ * hour. The rest of the hour is calm, and at its end checkers look at what has to have settled. Every fault that took
+ * effect is counted by kind.
  */
 import type { BusFault, BusFaults, DeliveryFault } from './bus.ts';
 import type { Chance } from './chance.ts';
@@ -11,17 +12,17 @@ import type { Caller, Population, Process } from './process.ts';
 import type { QueueFault, QueueFaults } from './queue.ts';
 import type { StoreFault, StoreFaults } from './store.ts';
 
-/** How a seed is tormented. */
+/** The faults of a seed. */
 export type Profile = {
-  /** Of a process's wall clock, at most. */
+  /** The largest skew of a process's wall clock. */
   readonly skewMsMax: number;
   /** Mean time between two faults of the storm. */
   readonly faultEveryMs: number;
-  /** Of an hour, from its beginning. */
+  /** The stormy part of each hour, from its beginning. */
   readonly stormMs: number;
-  /** Own-network loss and pauses in the middle of a probe: who survives them has to doubt itself. */
+  /** Loss of the prober's own network: a prober survives it only by doubting itself. */
   readonly selfDoubt: boolean;
-  /** Of a message that was received, until its run says how long it wants it: a function's time-out, or what a polling worker asks for. */
+  /** Visibility of a received message before its first lease: a function's time-out, or what a worker asks for. */
   readonly queueVisibilityMs: number;
   /** One outage of the store of this length, in the middle; 0: none. */
   readonly outageMs: number;
@@ -61,7 +62,7 @@ export type FaultKind =
   | 'layout change'
   | 'release change';
 
-/** One fault, as far as the checkers have to know of it. */
+/** A fault, as far as checkers need it. */
 export type DoneFault = {
   readonly timeMs: number;
   readonly kind: FaultKind;
@@ -73,24 +74,24 @@ export type Faults = {
   readonly store: StoreFaults;
   readonly queue: QueueFaults;
   readonly bus: BusFaults;
-  /** What becomes of the schedule's tick of this minute: the delays after which it comes, one for each time. */
+  /** The delays after which the schedule's tick of this minute comes, one for each time. */
   ticks(): readonly number[];
   /** By kind, how often. */
   counts(): ReadonlyMap<FaultKind, number>;
   start(parts: FaultParts): void;
   isCalm(): boolean;
-  /** Since when nothing goes wrong any more; undefined: it storms. */
+  /** Since when no faults happen; undefined: it storms. */
   calmSinceMs(): number | undefined;
   onDone(listener: (fault: DoneFault) => void): void;
 };
 
-/** What faults are done to. */
+/** The parts of the world that faults act on. */
 export type FaultParts = {
   readonly population: Population;
   readonly crashPoints: CrashPoints;
-  /** false: there is none that could be delivered once more. */
+  /** false: no message is in flight. */
   readonly duplicateMessage: (laterByMs: number) => boolean;
-  /** Happens while the next probe of this process is in flight. */
+  /** Calls `act` while the next probe of this process is in flight. */
   readonly whenProbing: (processName: string, act: () => void) => void;
   readonly forgeEvent: () => void;
   readonly cutNetwork: (processName: string, ms: number) => void;
@@ -119,7 +120,7 @@ type TickKind = 'tick missing' | 'tick twice' | 'tick late';
 type Ports = { readonly scheduler: Scheduler; readonly chance: Chance; readonly profile: Profile };
 
 const hourMs = 3_600_000;
-/** The world comes up in peace. */
+/** No faults while the world starts. */
 const peaceMs = 120_000;
 
 export function planFaults({ scheduler, chance, profile }: Ports): Faults {
@@ -142,7 +143,7 @@ export function planFaults({ scheduler, chance, profile }: Ports): Faults {
   const tick = windows<TickKind>(ports, done);
 
   const isStorm = () => scheduler.nowMs() > peaceMs && scheduler.nowMs() % hourMs < profile.stormMs;
-  /** So long at most, so that the calm is one. */
+  /** Ends a fault with the storm. */
   const withinStorm = (ms: number) => Math.max(0, Math.min(ms, profile.stormMs - (scheduler.nowMs() % hourMs)));
   const calmSinceMs = () => {
     if (isStorm() || scheduler.nowMs() < outageUntilMs) return undefined;
@@ -150,10 +151,21 @@ export function planFaults({ scheduler, chance, profile }: Ports): Faults {
     return Math.max(outageUntilMs, scheduler.nowMs() > peaceMs ? hourBeganMs + profile.stormMs : 0);
   };
 
+  const once = (kind: FaultKind, act: () => void) => () => {
+    act();
+    done(kind);
+  };
+  const stall = (kind: FaultKind, process: Process, forMs: () => number) => {
+    if (!isStorm()) return;
+    const pauseMs = withinStorm(forMs());
+    done(kind, process.name, pauseMs);
+    process.pause(pauseMs);
+  };
+
   /** What each kind of fault does to the world. */
   const strikes = (parts: FaultParts, process: Process): Readonly<Record<FaultKind, () => void>> => {
     const { crashPoints } = parts;
-    // Only a worker has anything in flight to its targets.
+    // Only workers have probes in flight.
     const prober = chance.pick(parts.population.processes.filter(({ role }) => role === 'worker'));
     const maybe = chance.happens(0.6) ? process.name : undefined;
     const ms = withinStorm(chance.between(1_000, 60_000));
@@ -165,7 +177,7 @@ export function planFaults({ scheduler, chance, profile }: Ports): Faults {
       delivery.open({ kind, process: undefined, ms: withinStorm(5 * ms), probability: chance.pick([0.1, 0.5, 1]) });
     const onTick = (kind: TickKind) => () =>
       tick.open({ kind, process: undefined, ms: withinStorm(chance.between(60_000, 240_000)), probability: 0.7 });
-    // A container that is frozen is at no call: it ends where it stands. Armed, it would end at the first call of its next invocation.
+    // A frozen container is at no call, so it ends at once; armed, it would end in its next invocation.
     const isFrozen = process.life()?.frozenSinceMs !== undefined;
     const crash = () => {
       if (!isStorm()) return;
@@ -177,20 +189,10 @@ export function planFaults({ scheduler, chance, profile }: Ports): Faults {
       pause: () => {
         if (isFrozen) return;
         const forMs = chance.pick([1, 4, 12, 16, 30, 120]) * chance.between(500, 1_500);
-        crashPoints.arm(process, () => {
-          if (!isStorm()) return;
-          const pauseMs = withinStorm(forMs);
-          done('pause', process.name, pauseMs);
-          process.pause(pauseMs);
-        });
+        crashPoints.arm(process, () => stall('pause', process, () => forMs));
       },
       'probe pause': () =>
-        parts.whenProbing(prober.name, () => {
-          if (!isStorm()) return;
-          const pauseMs = withinStorm(chance.between(1_200, 8_000));
-          done('probe pause', prober.name, pauseMs);
-          prober.pause(pauseMs);
-        }),
+        parts.whenProbing(prober.name, () => stall('probe pause', prober, () => chance.between(1_200, 8_000))),
       ...each(
         onStore,
         'store throttled',
@@ -227,18 +229,9 @@ export function planFaults({ scheduler, chance, profile }: Ports): Faults {
         const stepMs = withinStorm(chance.between(60_000, 1_200_000));
         for (const name of stepClocks(ports, parts.population, stepMs)) done('clock step', name, stepMs);
       },
-      'forged event': () => {
-        parts.forgeEvent();
-        done('forged event');
-      },
-      'layout change': () => {
-        parts.changeLayout();
-        done('layout change');
-      },
-      'release change': () => {
-        parts.changeRelease();
-        done('release change');
-      },
+      'forged event': once('forged event', parts.forgeEvent),
+      'layout change': once('layout change', parts.changeLayout),
+      'release change': once('release change', parts.changeRelease),
     };
   };
 
@@ -249,7 +242,7 @@ export function planFaults({ scheduler, chance, profile }: Ports): Faults {
   }
 
   function outage(ms: number): void {
-    // A short one in the midst of a long one does not end it.
+    // A short outage within a long one does not end it.
     outageUntilMs = Math.max(outageUntilMs, scheduler.nowMs() + ms);
     store.open({ kind: 'store outage', process: undefined, ms, probability: 1 });
     done('store outage', undefined, ms);
@@ -299,15 +292,8 @@ export function planFaults({ scheduler, chance, profile }: Ports): Faults {
       delayMs: () => (queue.hit(undefined) === 'queue delay' ? chance.wait(15_000) : chance.between(0, 50)),
     },
     bus: {
-      next: (caller): BusFault | undefined => {
-        const kind = bus.hit(caller);
-        if (kind === undefined) return undefined;
-        return { kind: kind === 'bus partial' ? 'partial' : kind === 'bus answer lost' ? 'answerLost' : 'unreachable' };
-      },
-      delivery: (): DeliveryFault | undefined => {
-        const kind = delivery.hit(undefined);
-        return kind && { kind: kind === 'delivery drop' ? 'drop' : kind === 'delivery double' ? 'double' : 'late' };
-      },
+      next: (caller) => ofKind(busFaults, bus.hit(caller)),
+      delivery: () => ofKind(deliveryFaults, delivery.hit(undefined)),
     },
     ticks() {
       const normal = chance.between(0, 2_000);
@@ -338,13 +324,28 @@ export function planFaults({ scheduler, chance, profile }: Ports): Faults {
   };
 }
 
+const busFaults: Readonly<Record<BusKind, BusFault>> = {
+  'bus partial': { kind: 'partial' },
+  'bus answer lost': { kind: 'answerLost' },
+  'bus unreachable': { kind: 'unreachable' },
+  partition: { kind: 'unreachable' },
+};
+const deliveryFaults: Readonly<Record<DeliveryKind, DeliveryFault>> = {
+  'delivery drop': { kind: 'drop' },
+  'delivery double': { kind: 'double' },
+  'delivery late': { kind: 'late' },
+};
+
+const ofKind = <Kind extends FaultKind, Fault>(faults: Readonly<Record<Kind, Fault>>, kind: Kind | undefined) =>
+  kind && faults[kind];
+
 const each = <Kind extends FaultKind>(on: (kind: Kind) => () => void, ...kinds: readonly Kind[]) =>
   Object.fromEntries(kinds.map((kind) => [kind, on(kind)])) as Record<Kind, () => void>;
 
 const times = (count: number, ...kinds: readonly FaultKind[]): readonly FaultKind[] =>
   kinds.flatMap((kind) => Array<FaultKind>(count).fill(kind));
 
-/** Each as often as its number says. */
+/** Each kind as often as its number says. */
 const menu: readonly FaultKind[] = [
   ...times(8, 'crash'),
   ...times(6, 'pause'),
@@ -378,7 +379,7 @@ function windows<Kind extends FaultKind>(
       open = open.filter(({ untilMs }) => untilMs > scheduler.nowMs());
       const own = (window: Window<Kind>) => window.process === undefined || window.process === nameOf(caller?.life);
       const hit = open.find((window) => own(window) && chance.happens(window.probability));
-      // Of a partition and an outage every call suffers: they are counted once, when they begin.
+      // Every call fails in a partition or an outage: these are counted once, when they begin.
       if (hit && hit.kind !== 'partition' && hit.kind !== 'store outage') done(hit.kind, nameOf(caller?.life));
       return hit?.kind;
     },

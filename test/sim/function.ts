@@ -1,6 +1,6 @@
 /**
- * A function of Lambda: containers that serve one invocation at a time and are frozen in between. Nothing of a frozen container goes on: a
- * timer that it left set and an answer that it still waited for come in the middle of its next invocation. So a function must leave nothing.
+ * A Lambda function: its containers serve one invocation at a time and are frozen in between. A timer that is still set
+ * and an answer that is still awaited come in the middle of the next invocation, so a function must leave none.
  */
 import type { InvocationContext } from '../../functions/lambda/context.ts';
 import type { Chance } from './chance.ts';
@@ -13,9 +13,9 @@ export type SimFunction<Answer> = {
   /** A container has started. */
   serve(life: Life, handler: Handler<Answer>): void;
   hasFree(): boolean;
-  /** To be called only when a container is free. Resolves with undefined when it died, or was killed at the time-out. */
+  /** Needs a free container. Resolves with undefined if the container died or was killed at the time-out. */
   invoke(event: unknown): Promise<Answer | undefined>;
-  /** Another version is deployed: every container ends once it serves no invocation. */
+  /** Another version is deployed: every container ends as soon as it is idle. */
   replaceAll(): void;
 };
 
@@ -23,18 +23,13 @@ export type FunctionOptions = {
   readonly scheduler: Scheduler;
   readonly chance: Chance;
   readonly timeoutMs: number;
-  /** Ends a container: it has used up its time. */
+  /** Ends a container that has exceeded its time-out or has been replaced. */
   readonly kill: (life: Life) => void;
   readonly onProblem: (what: string) => void;
 };
 
-export function simFunction<Answer>({
-  scheduler,
-  chance,
-  timeoutMs,
-  kill,
-  onProblem,
-}: FunctionOptions): SimFunction<Answer> {
+export function simFunction<Answer>(options: FunctionOptions): SimFunction<Answer> {
+  const { scheduler, chance, timeoutMs, kill, onProblem } = options;
   const containers = new Map<Life, Handler<Answer>>();
   const busy = new Set<Life>();
   const replaced = new Set<Life>();

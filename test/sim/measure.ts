@@ -1,22 +1,22 @@
 /** The figures of a run. */
 import type { Facts, ProbeStart, Watch } from './checkers/checker.ts';
-import { verdictOf } from './checkers/verdicts.ts';
+import { resultOf, verdictOf } from './checkers/verdicts.ts';
 import type { DoneFault } from './faults.ts';
 import { type Histogram, newHistogram, record } from './histogram.ts';
 import type { Probed } from './ledger.ts';
-import type { Endpoint, Health } from './network.ts';
+import type { Endpoint } from './network.ts';
 import { keyKind } from './store.ts';
 import type { Change } from './table.ts';
 
-/** What lies within an outage of the store says how long that was; the rest says what the product makes of everything else. */
+/** Delays within an outage of the store show how long it was; the others show what the product makes of other faults. */
 export type Delays = { readonly inOutage: Histogram; readonly otherwise: Histogram };
 
 export type Measured = {
   readonly probes: number;
   readonly commits: number;
-  /** How much later than a period after the one before a probe came, whoever made it. */
+  /** How much more than a period passed between two probes, whichever process made them. */
   readonly gaps: Delays;
-  /** From when the last probe that a threshold needs should have ended to the commit. */
+  /** From the time by which the threshold's last probe should have ended to the commit. */
   readonly detections: Delays;
   /** Probes that began less than half a period after another process's. */
   readonly duplicates: number;
@@ -25,7 +25,7 @@ export type Measured = {
 export function measure(facts: Facts): { readonly watch: Watch; readonly measured: () => Measured } {
   const { ledger } = facts;
   const last = new Map<Endpoint, ProbeStart>();
-  /** When the target was last disturbed as its last probe ended: the commit that follows is a disturbance itself. */
+  /** When the target was last disturbed, read as each probe ends: the commit that follows is a disturbance too. */
   const disturbed = new Map<Endpoint, number>();
   const outages: DoneFault[] = [];
   const [gaps, detections] = [newDelays(), newDelays()];
@@ -77,7 +77,7 @@ export function measure(facts: Facts): { readonly watch: Watch; readonly measure
   return { watch, measured: () => ({ probes, commits, duplicates, gaps, detections }) };
 }
 
-/** Of a run that measured nothing. */
+/** The figures of a simulation that measured nothing. */
 export const newMeasured = (): Measured => ({
   probes: 0,
   commits: 0,
@@ -88,13 +88,7 @@ export const newMeasured = (): Measured => ({
 
 const newDelays = (): Delays => ({ inOutage: newHistogram(), otherwise: newHistogram() });
 
-/** What a probe of it comes to. */
-function resultOf(health: Health): 'success' | 'failure' | undefined {
-  if (health === 'errs') return undefined;
-  return health === 'failing' || health === 'hanging' ? 'failure' : 'success';
-}
-
-/** The threshold's own time: the truth turns right after a probe began, and the last one that is needed takes its time-out. */
+/** The longest time that a threshold takes: the truth turns right after a probe began, and the last one times out. */
 function thresholdMs({ probe: { probe } }: Probed, result: 'success' | 'failure'): number {
   const threshold = result === 'failure' ? probe.failureThreshold : probe.successThreshold;
   return (threshold * probe.periodSeconds + probe.timeoutSeconds) * 1000;

@@ -3,6 +3,7 @@ import type { Item } from '../../shared/store/store.ts';
 import { chanceOf } from './chance.ts';
 import type { Facts, Watch } from './checkers/checker.ts';
 import { checkers } from './checkers/checkers.ts';
+import { smallSkewMs } from './checkers/skew.ts';
 import type { CrashPoint } from './crash-points.ts';
 import { faultLog } from './fault-log.ts';
 import type { FaultKind, Profile } from './faults.ts';
@@ -18,7 +19,7 @@ export type Outcome = {
   readonly hours: number;
   readonly world: WorldName;
   readonly violations: readonly Violation[];
-  /** Exceptions that nobody expected. */
+  /** Unexpected exceptions. */
   readonly problems: readonly string[];
   readonly faults: ReadonlyMap<FaultKind, number>;
   readonly crashPoints: ReadonlyMap<string, CrashPoint>;
@@ -41,7 +42,7 @@ const hourMs = 3_600_000;
 const minuteMs = 60_000;
 const violationsMax = 20;
 const tickMs = 10_000;
-/** The longest visibility of a message, and what follows it. */
+/** Longer than the longest visibility of a message and its effects. */
 const locksKeptMs = 1_800_000;
 
 export async function simulate({
@@ -98,7 +99,7 @@ export async function simulate({
     for (let minute = 1; untilViolated && minute < 60 && !isFailed(); minute += 1)
       await scheduler.runUntil((hour - 1) * hourMs + minute * minuteMs);
     if (untilViolated && isFailed()) break;
-    // The last moment of the calm: with the next one the storm of the next hour begins.
+    // The last moment of the calm: the next storm begins with the next hour.
     await scheduler.runUntil(hour * hourMs - 1);
     if (world.faults.isCalm()) for (const { settled } of watches) settled?.();
     if (violations.length > 0) break;
@@ -116,7 +117,7 @@ export async function simulate({
   };
 }
 
-/** Rules that read wall clocks hold while those differ by a few seconds. */
+/** Invariants that hold only while wall clocks differ by a few seconds. */
 const readsWallClocks: ReadonlySet<string> = new Set([
   'S3',
   'S4',
@@ -134,14 +135,13 @@ const readsWallClocks: ReadonlySet<string> = new Set([
   'Purges',
   'Published',
 ]);
-const smallSkewMs = 2_000;
 const largeSkewMs = 300_000;
 
 const hasGoodClocks = ({ skewMsMax, clockSteps }: Profile): boolean => skewMsMax <= smallSkewMs && !clockSteps;
 
 function profileOf(seed: number, hours: number, world: WorldName): Profile {
   const chance = chanceOf(seed, 'profile');
-  // An hour of a large world is dear: one in which half of the rules cannot be held is the small world's.
+  // An hour of a large world takes long, so large skews, with which half of the rules do not apply, are the small world's.
   const skewMsMax = chance.happens(0.6) || world !== 'small' ? smallSkewMs : largeSkewMs;
   return {
     skewMsMax,
@@ -185,7 +185,7 @@ function notifyAll(
   world.onWoken(each((watch) => watch.scheduleWoken));
 }
 
-/** What of an item tells most. */
+/** The attributes of an item that explain most in a trace. */
 const told = [
   'token',
   'slot',

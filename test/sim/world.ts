@@ -50,9 +50,9 @@ export type World = {
   readonly crashPoints: CrashPoints;
   readonly population: Population;
   readonly client: Client;
-  /** What was logged as an error, and what a process died of that nobody killed. */
+  /** Logged errors, and exceptions that ended a process. */
   readonly problems: readonly string[];
-  /** A run of this prober began, with this message's shard. */
+  /** Calls the listener when a run begins. */
   onRun(listener: (run: StartedRun) => void): void;
   onWoken(listener: (woken: WokenSchedule) => void): void;
 };
@@ -61,7 +61,7 @@ export type StartedRun = {
   readonly timeMs: number;
   readonly prober: string;
   readonly life: Life;
-  /** By a rescue, as far as that is known. */
+  /** Whether a rescue began it, where the world knows that. */
   readonly isRescue: boolean;
 };
 
@@ -73,12 +73,12 @@ export type WorldOptions = {
   readonly onLine?: (line: string) => void;
 };
 
-/** Of the functions, as deployed. */
+/** Time-outs of the functions, as deployed. */
 const proberTimeoutMs = 900_000;
 const syncTimeoutMs = 30_000;
-/** Until a container that was killed has a successor. */
+/** Until a container replaces one that was killed. */
 const killedMs = 500;
-/** A delivery that was not acknowledged comes again. */
+/** An unacknowledged delivery is repeated after this. */
 const redeliveryMs = 20_000;
 const deliveriesMax = 5;
 
@@ -119,9 +119,8 @@ export function buildWorld({ seed, profile, setting, onLine }: WorldOptions): Wo
     : workers(own, people, { chance, notifyRun });
   const schedules: Schedules = new Map();
   for (let number = 1; number <= 2; number += 1)
-    people.start('schedule', number, async ({ caller, clock, random, log, life }) => {
-      const store = processStore(own, { caller, life }, life.name);
-      schedules.set(life, { store, queue: queue.of(caller), bus: bus.of(caller, life.name), clock, random, log });
+    people.start('schedule', number, async (env) => {
+      schedules.set(env.life, { ...commonPorts(own, env), queue: queue.of(env.caller) });
       return 'serves';
     });
   wakeSchedules({
@@ -139,18 +138,12 @@ export function buildWorld({ seed, profile, setting, onLine }: WorldOptions): Wo
   for (let number = 1; number <= 2; number += 1)
     people.start('api', number, async (env) => {
       for (const life of apps.keys()) if (!life.alive) apps.delete(life);
-      apps.set(env.life, api(own, env));
+      apps.set(env.life, apiApp({ ...commonPorts(own, env), health: () => ({ ok: true, quarantined: [] }) }));
       return 'serves';
     });
   const client = clientOf(scheduler, chance.fork('client'), apps);
-  const operator = operate({
-    scheduler,
-    chance: chance.fork('operator'),
-    client,
-    network: net,
-    isCalm: faults.isCalm,
-    setting,
-  });
+  const operatorPorts = { scheduler, chance: chance.fork('operator'), client, network: net, setting };
+  const operator = operate({ ...operatorPorts, isCalm: faults.isCalm });
   bus.subscribe(operator.hear);
   faults.start({
     population: people,
@@ -196,7 +189,7 @@ type Own = {
   readonly setting: Setting;
 };
 
-/** The store as this process sees it; what it computes for it takes its time where the world says so. */
+/** The store as this process sees it; where computing takes time, its calls cost CPU. */
 function processStore(
   { storePorts, setting }: Own,
   { caller, life }: Pick<Env, 'caller' | 'life'>,
@@ -206,7 +199,13 @@ function processStore(
   return setting.cpu ? costlyStore(pooledStore(store, caller), life) : store;
 }
 
-/** Lets something happen in a moment in which a process has a probe in flight. */
+/** The ports that every process has; its writes and events are attributed to `writer`. */
+function commonPorts(own: Own, env: Env, writer = env.life.name) {
+  const { caller, clock, random, log } = env;
+  return { clock, random, log, store: processStore(own, env, writer), bus: own.bus.of(caller, writer) };
+}
+
+/** Calls `act` at a moment at which a process has a probe in flight. */
 function probeWatch({ scheduler, chance, net }: Pick<Own, 'scheduler' | 'net'> & { readonly chance: Chance }) {
   const armed = new Map<string, () => void>();
   net.onStarted(({ prober }) => {
@@ -219,7 +218,7 @@ function probeWatch({ scheduler, chance, net }: Pick<Own, 'scheduler' | 'net'> &
   return (processName: string, act: () => void) => void armed.set(processName, act);
 }
 
-/** Processes that poll for shards. Returns what replaces them one after the other. */
+/** Processes that poll for shards. Returns a function that replaces them one after the other. */
 function workers(
   own: Own,
   people: Population,
@@ -242,27 +241,23 @@ const noMetrics: ProbeMetrics = { observe: () => undefined, remove: () => undefi
 type Polling = { readonly stops: Map<Life, AbortController>; readonly onRun: (run: StartedRun) => void };
 
 async function worker(own: Own, env: Env, { stops, onRun }: Polling): Promise<'ends'> {
-  const { bus, queue, net, scheduler, wanted, setting } = own;
-  const { caller, clock, log, random, life } = env;
+  const { queue, net, scheduler, wanted, setting } = own;
+  const { caller, clock, log, life } = env;
   const memory: ShardMemory = new Map();
   const socketBudget = newSocketBudget();
   const { release } = wanted;
   const stop = new AbortController();
   stops.set(life, stop);
   let runs = 0;
-  /** Of the message that the next ports are for. */
+  /** Whether the message of the next ports is a rescue. */
   let isRescue = false;
   const portsFor = (lease: Lease): Ports => {
     runs += 1;
     const prober = `${life.name}/${runs}`;
     onRun({ timeMs: scheduler.nowMs(), prober, life, isRescue });
     return {
-      clock,
-      random,
-      log,
+      ...commonPorts(own, env, prober),
       lease,
-      store: processStore(own, env, prober),
-      bus: bus.of(caller, prober),
       dial: net.dialOf(caller),
       resolve: net.resolveOf(caller),
       canaries: [canary],
@@ -286,19 +281,6 @@ async function worker(own: Own, env: Env, { stops, onRun }: Polling): Promise<'e
   return 'ends';
 }
 
-function api(own: Own, env: Env): ApiApp {
-  const { caller, clock, random, log, life } = env;
-  const store = processStore(own, env, life.name);
-  return apiApp({
-    store,
-    bus: own.bus.of(caller, life.name),
-    clock,
-    random,
-    log,
-    health: () => ({ ok: true, quarantined: [] }),
-  });
-}
-
 type Deploying = {
   readonly own: Own;
   readonly people: Population;
@@ -309,7 +291,7 @@ type Deploying = {
 const killerOf = (people: Population) => (life: Life) =>
   people.processes.find((process) => process.life() === life)?.crash(killedMs);
 
-/** The prober as it is deployed. Returns what replaces its containers. */
+/** The prober as deployed. Returns a function that replaces its containers. */
 function deployedWorkers({ own, people, chance, onProblem }: Deploying, onRun: (run: StartedRun) => void): () => void {
   const { scheduler, setting, queue } = own;
   const life: Life = { name: 'lambda.1', role: 'lambda', alive: true, pausedUntilMs: 0, timersFirst: true, skewMs: 0 };
@@ -327,7 +309,7 @@ function deployedWorkers({ own, people, chance, onProblem }: Deploying, onRun: (
 
 type Mapped = { readonly mapping: ProberMapping; readonly onRun: (run: StartedRun) => void };
 
-/** A container has one run at a time: what it writes and publishes is the latest one's. */
+/** A container has one run at a time: its writes and events belong to the latest run. */
 function proberContainer(own: Own, env: Env, { mapping, onRun }: Mapped) {
   const { net, scheduler, wanted } = own;
   const { caller, life } = env;
@@ -336,7 +318,7 @@ function proberContainer(own: Own, env: Env, { mapping, onRun }: Mapped) {
   let isRescue = false;
   let writer = life.name;
   let { bus } = common;
-  /** What it writes is the present run's; each has sockets of its own. */
+  /** Writes as the present run; each run has its own sockets. */
   const newStore = (): Store => {
     const stores = new Map<string, Store>();
     const present = (): Store => {
@@ -383,7 +365,7 @@ function proberContainer(own: Own, env: Env, { mapping, onRun }: Mapped) {
   };
 }
 
-/** status-sync as it is deployed. */
+/** status-sync as deployed. */
 function deployedSyncers({ own, people, chance, onProblem }: Deploying): (event: BusEvent) => void {
   const { scheduler, setting } = own;
   const kill = killerOf(people);
@@ -397,34 +379,19 @@ function deployedSyncers({ own, people, chance, onProblem }: Deploying): (event:
 }
 
 function functionPorts(own: Own, env: Env): FunctionPorts {
-  const { caller, clock, random, log, life } = env;
   const metrics = { emit: () => undefined, onCall: () => undefined, onDenied: () => undefined };
-  return {
-    clock,
-    random,
-    log: { ...log, begin: () => undefined },
-    metrics,
-    store: processStore(own, env, life.name),
-    bus: own.bus.of(caller, life.name),
-  };
+  return { ...commonPorts(own, env), log: { ...env.log, begin: () => undefined }, metrics };
 }
 
-/** status-sync in the processes of a machine: an event goes to one of them, and again to one when it was not acknowledged in time. */
+/** status-sync in processes of a machine: each event goes to one of them, and to one again if not acknowledged. */
 function syncers({ own, people, chance }: Deploying): (event: BusEvent) => void {
-  const { bus, scheduler, setting } = own;
+  const { scheduler, setting } = own;
   const handlers = new Map<Life, (event: BusEvent) => Promise<void>>();
   for (let number = 1; number <= setting.syncs; number += 1)
     people.start('sync', number, async (env) => {
-      const { caller, clock, random, log, life } = env;
       for (const other of handlers.keys()) if (!other.alive) handlers.delete(other);
-      const ports = {
-        store: processStore(own, env, life.name),
-        bus: bus.of(caller, life.name),
-        clock,
-        random,
-        log,
-      };
-      handlers.set(life, async ({ detail }) => {
+      const ports = commonPorts(own, env);
+      handlers.set(env.life, async ({ detail }) => {
         if ('target' in detail) await syncTarget(ports, detail.target);
       });
       return 'serves';

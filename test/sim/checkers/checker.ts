@@ -1,4 +1,4 @@
-/** A checker watches what happens from outside and says what must not have happened. One file for each invariant of docs/architecture.md. */
+/** A checker observes the product from outside and reports violations. One file for each invariant of docs/architecture.md. */
 import type { ProbeRecord, ReportRecord, StatusRecord } from '../../../shared/core/records.ts';
 import { probeName } from '../../../shared/core/spec.ts';
 import { reportKey, statusKey } from '../../../shared/store/keys.ts';
@@ -28,7 +28,7 @@ export type Watch = {
   readonly scheduleWoken?: (woken: WokenSchedule) => void;
   /** Every ten seconds. */
   readonly ticked?: () => void;
-  /** It has been calm for a third of an hour. */
+  /** No fault has happened for a third of an hour. */
   readonly settled?: () => void;
 };
 
@@ -45,33 +45,45 @@ export type Facts = {
 
 export type Checker = (facts: Facts, violated: (detail: string) => void) => Watch;
 
-/** What a crash before the first heartbeat may cost (L5): after so long a calm every shard has a holder. */
+/** The cost of a crash before the first heartbeat (L5): after so long without faults every shard has a holder. */
 export const recoveryMs = 240_000;
 
-/** What lies so long before may still be felt. */
+/** How long a fault can have effects after its end. */
 export const aftermathMs = 60_000;
 
-/** A shard whose group is locked is held by a rescue, whose next slot's message has to wait again. */
+/** A rescue holds the shard of a locked group, and the message of its next slot has to wait again. */
 export const lockAftermathMs = 180_000;
 
-/** Does anything keep the worker from being probed, as far as reports, status and spec say? */
+/** Whether reports, status and spec let the worker probe. */
 export function isProbed({ table, ledger }: Facts, probed: Probed, item: ProbeRecord): boolean {
   const target = ledger.targetOf(probed.uid);
   if (!target || target.deletionTimestampMs !== undefined || item.uid !== probed.uid) return false;
   if (item.onHold || item.ended || item.containerID === '') return false;
   const status = table.get(statusKey(probed.address)) as StatusRecord | undefined;
   if (status?.status.phase === 'Failed' || status?.status.phase === 'Succeeded') return false;
-  const container = probed.probe.container.spec.name;
-  const report = table.get(reportKey(probed.address)) as ReportRecord | undefined;
-  const reported = report?.containerStatuses.find(({ name }) => name === container);
-  const isRunning =
-    target.spec.lifecycle === 'reported'
-      ? reported?.state?.kind === 'running' && reported.containerID === item.containerID
-      : staticContainer(target, container).containerID === item.containerID;
-  return isRunning && isItsTurn(ledger, probed, container);
+  const isCurrent = runningContainer({ table, ledger }, probed)?.containerID === item.containerID;
+  return isCurrent && isItsTurn(ledger, probed, probed.probe.container.spec.name);
 }
 
-/** A startup probe until it succeeds, the others from then on. */
+type Running = { readonly containerID: string; readonly startedAtMs: number };
+
+/** The probe's container that runs now, as its report or, of a static target, the target itself says. */
+export function runningContainer(
+  { table, ledger }: Pick<Facts, 'table' | 'ledger'>,
+  { address, uid, probe }: Probed,
+): Running | undefined {
+  const { name } = probe.container.spec;
+  const target = ledger.targetOf(uid);
+  if (target?.spec.lifecycle === 'static') return staticContainer(target, name);
+  const report = table.get(reportKey(address)) as ReportRecord | undefined;
+  const statuses = [...(report?.containerStatuses ?? []), ...(report?.initContainerStatuses ?? [])];
+  const found = statuses.find((status) => status.name === name);
+  return found?.state?.kind === 'running'
+    ? { containerID: found.containerID, startedAtMs: found.state.startedAtMs }
+    : undefined;
+}
+
+/** A startup probe probes until it succeeds, the others from then on. */
 function isItsTurn(ledger: Ledger, probed: Probed, container: string): boolean {
   const startup = ledger.probeItem({ address: probed.address, name: probeName(container, 'startup') });
   if (probed.probe.probeType === 'startup') return startup?.result !== 'success';
@@ -79,7 +91,7 @@ function isItsTurn(ledger: Ledger, probed: Probed, container: string): boolean {
 }
 
 /**
- * Where computing takes time: to read 2,000 targets again, or to load them, takes the smallest function 9 s of its CPU, of which it has half
- * for that (test/sim/cpu.ts).
+ * Where computing takes time: reading 2,000 targets again, or loading them, takes 9 s of the smallest function's CPU,
+ * half of which is free for that (test/sim/cpu.ts).
  */
 export const readAllMs = 20_000;

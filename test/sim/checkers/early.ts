@@ -1,28 +1,27 @@
 /**
- * Early: no probe begins before its container has run for the initial delay, by the clock of the process that probes, and readiness and
- * liveness not before the listener of the startup probe has answered with success since the container began.
+ * Early: no probe begins before its container has run for the initial delay, by the clock of the probing process. No
+ * readiness or liveness probe begins before the container's startup probe has succeeded.
  */
-import type { ReportRecord, TargetRecord } from '../../../shared/core/records.ts';
 import { probeName } from '../../../shared/core/spec.ts';
-import { probeKey, reportKey } from '../../../shared/store/keys.ts';
+import { probeKey } from '../../../shared/store/keys.ts';
 import { type Life, worldStartMs } from '../clock.ts';
 import { processOf } from '../fault-log.ts';
 import type { Probed } from '../ledger.ts';
 import type { Endpoint } from '../network.ts';
-import { staticContainer } from '../oracle/container-id.ts';
 import { isTooEarly } from '../oracle/timing.ts';
 import { keyKind } from '../store.ts';
-import type { Checker, Facts } from './checker.ts';
+import { type Checker, type Facts, runningContainer } from './checker.ts';
+import { smallSkewMs } from './skew.ts';
 
-/** How long a holder may still go by an earlier spec. */
+/** How long a holder may still use an earlier spec. */
 const specLagMs = 120_000;
-/** A clock that has just jumped was asked before it did. */
+/** The holder may have read its clock before the clock jumped. */
 const jumpLagMs = 5_000;
 
 export const early: Checker = (facts, violated) => {
   const { ledger, faults } = facts;
   const lives = new Map<string, Life>();
-  /** By startup probe, whatever endpoint its spec named then: a success outlives a change of the spec. */
+  /** By startup probe, not by endpoint: a success outlives a change of the spec. */
   const succeeded = new Map<string, number>();
   const specified = new Map<string, number>();
   return {
@@ -40,7 +39,7 @@ export const early: Checker = (facts, violated) => {
       const life = lives.get(prober);
       const item = probed && ledger.probeItem(probed);
       if (!probed || !life || !item || item.uid !== probed.uid) return;
-      // Whoever has been replaced may not know the container; it cannot commit what it sees.
+      // A run that has been replaced may not know the container; it cannot commit the result.
       if (ledger.tokenOf(prober) !== ledger.epochOf(probed.address.bucket)) return;
       const startedAtMs = startOf(facts, probed, item.containerID);
       const isNewSpec = (specified.get(probed.uid) ?? Number.NEGATIVE_INFINITY) > startMs - specLagMs;
@@ -55,7 +54,7 @@ export const early: Checker = (facts, violated) => {
           `${prober} probed ${endpoint} ${wallMs - startedAtMs} ms after its container began, of ${initialDelaySeconds} s`,
         );
       const startup = startupOf(facts, probed);
-      const sinceMs = startedAtMs - worldStartMs - 2 * 2_000;
+      const sinceMs = startedAtMs - worldStartMs - 2 * smallSkewMs;
       if (startup && !isNewSpec && (succeeded.get(startupName(probed)) ?? -1) < sinceMs)
         violated(`${prober} probed ${endpoint} although ${startup} has not answered since ${sinceMs}`);
     },
@@ -73,16 +72,8 @@ function startupOf({ ledger }: Facts, { address, uid, probe }: Probed): Endpoint
   return ledger.endpointOf(probeKey(address, probeName(container.spec.name, 'startup')));
 }
 
-/** When the container of this ID began, as its report or its target says; undefined: it is not the current one, or does not run. */
-function startOf({ table, ledger }: Facts, { address, uid, probe }: Probed, containerID: string): number | undefined {
-  const target: TargetRecord | undefined = ledger.targetOf(uid);
-  const { name } = probe.container.spec;
-  if (target?.spec.lifecycle === 'static') {
-    const current = staticContainer(target, name);
-    return current.containerID === containerID ? current.startedAtMs : undefined;
-  }
-  const source = table.get(reportKey(address)) as ReportRecord | undefined;
-  const all = [...(source?.containerStatuses ?? []), ...(source?.initContainerStatuses ?? [])];
-  const found = all.find((one) => one.name === name && one.containerID === containerID);
-  return found?.state?.kind === 'running' ? found.state.startedAtMs : undefined;
+/** When the container of this ID began; undefined: it is not the current one, or does not run. */
+function startOf(facts: Facts, probed: Probed, containerID: string): number | undefined {
+  const current = runningContainer(facts, probed);
+  return current?.containerID === containerID ? current.startedAtMs : undefined;
 }

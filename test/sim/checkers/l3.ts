@@ -1,7 +1,7 @@
 /**
- * L3: what has really been so for failureThreshold (successThreshold) periods and 240 s more has been detected, whatever went wrong
- * meanwhile, as long as the store was there and nothing kept the worker from probing. A run that takes longer than a checkpoint is good for
- * loses what came after the last one with each holder.
+ * L3: a state of an endpoint is detected within failureThreshold (successThreshold) periods and 240 s more, whatever
+ * faults happen, as long as the store is available and the worker may probe. A run of results that takes longer than the
+ * time between two checkpoints loses what came after the last one with each holder.
  */
 import { worldStartMs } from '../clock.ts';
 import type { Probed } from '../ledger.ts';
@@ -9,14 +9,9 @@ import type { Endpoint, Health } from '../network.ts';
 import { type Checker, type Facts, isProbed, lockAftermathMs } from './checker.ts';
 import { isTick, spacingMs } from './tick.ts';
 import { strikesHolders } from './touched.ts';
+import { resultOf } from './verdicts.ts';
 
 const slackMs = 240_000;
-
-/** What a probe of it would say; undefined: it does not say. */
-function resultOf(health: Health): 'success' | 'failure' | undefined {
-  if (health === 'errs') return undefined;
-  return health === 'failing' || health === 'hanging' ? 'failure' : 'success';
-}
 
 export const l3: Checker = (facts, violated) => {
   const reported = new Set<string>();
@@ -27,12 +22,12 @@ export const l3: Checker = (facts, violated) => {
     const item = probed && ledger.probeItem(probed);
     if (!wanted || !probed || !item || item.result === wanted || !isProbed(facts, probed, item)) return;
     const { failureThreshold, successThreshold, initialDelaySeconds, timeoutSeconds } = probed.probe.probe;
-    // A probe that may hang for longer than its period waits for sockets that others like it hold: how long depends on how many there are.
+    // A probe that may hang for longer than its period waits for sockets, for a time that depends on their number.
     if (timeoutSeconds > probed.probe.probe.periodSeconds) return;
     const threshold = wanted === 'failure' ? failureThreshold : successThreshold;
     const eachMs = Math.max(spacingMs(facts, probed), rescuedMs(facts, probed), timeoutSeconds * 1000);
     const needMs = threshold * eachMs + initialDelaySeconds * 1000;
-    // What was detected and then taken back is wrong since then; whether it may have been, other invariants say.
+    // A result that turned back is wrong since then; other invariants judge whether it may have turned.
     const wrongSinceMs = Math.max(sinceMs, item.sinceMs - worldStartMs);
     const fromMs = Math.max(wrongSinceMs, ledger.disturbedMs(probed.uid), lastOutageMs(facts));
     const lostMs = needMs > checkpointMs ? strikes(facts, fromMs) * struckMs : 0;
@@ -52,8 +47,8 @@ export const l3: Checker = (facts, violated) => {
 };
 
 /**
- * While a group is locked by a receiver that died before its first lease a tick's shard is held by rescues alone, one after three minutes of
- * silence; the lock lasts for the queue's own visibility.
+ * While a group is locked by a receiver that died before its first lease, only rescues hold a shard in tick mode, one
+ * after each three minutes without a beat. The lock lasts for the queue's visibility time-out.
  */
 const rescueEveryMs = 300_000;
 
@@ -62,13 +57,13 @@ function rescuedMs(facts: Facts, { address }: Probed): number {
   return isLocked && isTick(facts, address) ? rescueEveryMs : 0;
 }
 
-/** A run of results is as durable as the last checkpoint: whoever takes over from a holder that was struck goes on with that, 25 s later. */
+/** A take-over continues, 25 s after the fault, with the run lengths of the last checkpoint. */
 const checkpointMs = 60_000;
 const struckMs = checkpointMs + 25_000;
-/** A holder that is struck again within this has not been replaced yet. */
+/** A second fault within this time hits the same holder. */
 const struckAgainMs = 30_000;
 
-/** How often since then faults may have ended a holder. */
+/** How often faults may have ended a holder since then. */
 function strikes({ faults, nowMs }: Facts, fromMs: number): number {
   const instants = faults
     .during(fromMs, nowMs())
@@ -94,7 +89,7 @@ function lastOutageMs({ faults, nowMs }: Facts): number {
 
 const minuteMs = 60_000;
 
-/** A holder that died before its first heartbeat is replaced by the schedule: each tick that does not come, or late, costs a minute. */
+/** The schedule replaces a holder that died before its first heartbeat; a missing or late tick costs a minute. */
 function missedMs({ faults, nowMs }: Facts, fromMs: number): number {
   return (
     minuteMs *

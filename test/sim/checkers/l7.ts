@@ -1,14 +1,13 @@
 /**
- * L7: a holder takes up what has changed: in good health the results of a container that began so long ago are of that container, and a
- * terminating target's liveness and startup probes have ended.
+ * L7: a holder notices changes: in good health a worker's result is of the container that runs now, and the liveness and
+ * startup workers of a terminating target have ended.
  */
 
-import type { ProbeRecord, ReportRecord, StatusRecord, TargetRecord } from '../../../shared/core/records.ts';
-import { reportKey, statusKey } from '../../../shared/store/keys.ts';
+import type { ProbeRecord, StatusRecord, TargetRecord } from '../../../shared/core/records.ts';
+import { statusKey } from '../../../shared/store/keys.ts';
 import type { Probed } from '../ledger.ts';
-import { staticContainer } from '../oracle/container-id.ts';
 import { keyKind } from '../store.ts';
-import { type Checker, type Facts, lockAftermathMs, readAllMs, recoveryMs } from './checker.ts';
+import { type Checker, type Facts, lockAftermathMs, readAllMs, recoveryMs, runningContainer } from './checker.ts';
 import { spacingMs } from './tick.ts';
 
 /** Two looks at the change counters, the reload, and a commit. */
@@ -16,7 +15,7 @@ const takenUpMs = 30_000;
 
 export const l7: Checker = (facts, violated) => {
   const { ledger, nowMs } = facts;
-  /** When what its workers have to know of it last changed, by uid. */
+  /** By uid, when the target or its report last changed. */
   const changed = new Map<string, number>();
   const look = (target: TargetRecord, healthyMs: number) => {
     const sinceMs = Math.max(changed.get(target.uid) ?? 0, healthyMs);
@@ -45,9 +44,9 @@ export const l7: Checker = (facts, violated) => {
 
 const healthLookMs = 1_200_000;
 
-/** Since when holders are in good health again. What strikes status-sync, or the API, keeps no holder from reading. */
+/** Since when no fault affects the holders. Faults of status-sync and the API keep no holder from reading. */
 function healthySinceMs({ faults, nowMs }: Facts): number {
-  // A group may be locked for longer than the calm takes to mend all else.
+  // A group may be locked for longer than the product needs to recover from all other faults.
   if (faults.lockedMs() > nowMs() - lockAftermathMs) return nowMs();
   const calmMs = faults.calmSinceMs();
   if (calmMs !== undefined) return calmMs + recoveryMs;
@@ -57,38 +56,26 @@ function healthySinceMs({ faults, nowMs }: Facts): number {
   return Math.max(nowMs() - healthLookMs, ...ofHolders.map(({ untilMs }) => untilMs + recoveryMs));
 }
 
-/** A worker takes another container up with its next probe, up to a period after the change was seen. */
+/** A worker adopts another container with its next probe, up to a period after the change was seen. */
 const allowedMs = (facts: Facts, probed: Probed): number =>
   takenUpMs + (facts.computingTakesTime ? readAllMs : 0) + spacingMs(facts, probed);
 
 type Looked = { readonly target: TargetRecord; readonly probed: Probed; readonly item: ProbeRecord };
 
-function missedBy({ table }: Facts, { target, probed, item }: Looked): string | undefined {
+function missedBy(facts: Facts, { target, probed, item }: Looked): string | undefined {
   const { address, probe } = probed;
-  const status = table.get(statusKey(address)) as StatusRecord | undefined;
+  const status = facts.table.get(statusKey(address)) as StatusRecord | undefined;
   const isOver = status?.status.phase === 'Failed' || status?.status.phase === 'Succeeded';
   const isTerminating = target.deletionTimestampMs !== undefined;
   if (isOver || item.uid !== target.uid) return undefined;
-  const current = runningContainer(target, probe.container.spec.name, table.get(reportKey(address)));
+  const current = runningContainer(facts, probed);
   if (!current) return undefined;
   if (isTerminating) {
-    const goesOn = probe.probeType === 'readiness' || probe.container.kind === 'restartableInit';
-    return goesOn || item.ended ? undefined : 'has not ended with its target';
+    const continues = probe.probeType === 'readiness' || probe.container.kind === 'restartableInit';
+    return continues || item.ended ? undefined : 'has not ended with its target';
   }
   if (item.ended) return 'has ended';
   return item.containerID === current.containerID
     ? undefined
     : `is of ${item.containerID}, not of ${current.containerID}`;
-}
-
-/** The container that runs now, as its report or, of a static target, the target itself says. */
-function runningContainer(
-  target: TargetRecord,
-  name: string,
-  report: unknown,
-): { readonly containerID: string } | undefined {
-  if (target.spec.lifecycle === 'static') return staticContainer(target, name);
-  const { containerStatuses = [], initContainerStatuses = [] } = (report ?? {}) as Partial<ReportRecord>;
-  const found = [...containerStatuses, ...initContainerStatuses].find((status) => status.name === name);
-  return found?.state?.kind === 'running' ? found : undefined;
 }

@@ -1,28 +1,28 @@
 /** Which commits are verdicts of probes (rule 12), and which probes of the network stand behind them. */
 import type { ProbeRecord } from '../../../shared/core/records.ts';
-import type { Endpoint, SeenProbe } from '../network.ts';
+import type { Endpoint, Health, SeenProbe } from '../network.ts';
 import { keyKind } from '../store.ts';
 import type { Change } from '../table.ts';
 import type { Checker, Facts, ProbeStart } from './checker.ts';
 
 export type Verdict = { readonly before: ProbeRecord; readonly after: ProbeRecord; readonly endpoint: Endpoint };
 
-/** One seen probe, and whether its result was surely recorded: its run went on to the next probe, nothing speaking against it. */
+/** A seen probe. `isRecorded`: its run has begun the next probe, and no fault may have voided the result. */
 export type Evidence = SeenProbe & { isRecorded: boolean };
 
 export type Evidences = {
   started(start: ProbeStart): void;
   seen(probe: SeenProbe): void;
-  /** A hold, another spec or another static container: what was seen before counts no more. */
+  /** At a hold or a new static container, earlier results do not count any more. */
   forget(endpoint: Endpoint): void;
   /** Oldest first. */
   of(endpoint: Endpoint): readonly Evidence[];
 };
 
-/** What is wrong with a verdict of this result, by its threshold and the probes since the last hold, oldest first; undefined: nothing. */
+/** What is wrong with a verdict, given its threshold and the probes since the last hold; undefined: nothing. */
 type Judge = (result: 'success' | 'failure', wanted: number, seen: readonly Evidence[]) => string | undefined;
 
-/** With evidence of its own: at a hold it forgets what another checker may yet have to judge the same verdict by. */
+/** Each checker has its own evidence: at a hold it forgets what another one may still need for the same verdict. */
 export const verdictChecker =
   (judge: Judge): Checker =>
   (facts, violated) => {
@@ -46,14 +46,20 @@ export const verdictChecker =
     };
   };
 
-/** With lifecycle static a new container counts anew; kubelet's run of results goes on. */
+/** With lifecycle `static` a new container resets the run length; kubelet's continues. */
 function beginsAgain({ ledger }: Facts, { key, before, after }: Change): boolean {
   if (keyKind(key) !== 'PROBE' || before?.containerID === after?.containerID) return false;
   return ledger.targetOf(String(after?.uid))?.spec.lifecycle === 'static';
 }
 
+/** The result of a probe of such an endpoint; undefined: a prober error. */
+export function resultOf(health: Health): 'success' | 'failure' | undefined {
+  if (health === 'errs') return undefined;
+  return health === 'failing' || health === 'hanging' ? 'failure' : 'success';
+}
+
 const keptMax = 200;
-/** A process that doubts itself throws results away, and for a while after. */
+/** A process that doubts itself discards results, until some time after the cause. */
 const doubtMs = 40_000;
 
 export function evidences({ ledger, faults }: Facts): Evidences {
@@ -64,12 +70,12 @@ export function evidences({ ledger, faults }: Facts): Evidences {
       if (!probed || ledger.tokenOf(prober) !== ledger.epochOf(probed.address.bucket)) return;
       const last = all.get(endpoint)?.findLast((one) => one.prober === prober);
       const process = prober.slice(0, prober.indexOf('.'));
-      // A failure of the prober's own is void, and where computing takes time it needs no fault for one.
+      // An internal error voids a failure; where computing takes time it needs no fault.
       if (last?.isGenuine && faults.during(last.startMs - doubtMs, startMs, process).length === 0)
         last.isRecorded = true;
     },
     seen(probe) {
-      // A prober error moves no counter; hundreds of them would only push out what a verdict was backed by.
+      // A prober error moves no counter; hundreds of them would only displace the evidence of a verdict.
       if (probe.outcome === 'error') return;
       const known = all.get(probe.endpoint) ?? [];
       all.set(probe.endpoint, known);
@@ -82,8 +88,8 @@ export function evidences({ ledger, faults }: Facts): Evidences {
 }
 
 /**
- * A verdict carries what the probe said; the results of rules 3, 5 and 6 carry nothing. A probe that cannot be made is no verdict: the
- * result that it had stays in the item.
+ * A verdict has the output of its probe; the results of rules 3, 5 and 6 have none. A probe that cannot be made gives no
+ * verdict: its last result stays in the item.
  */
 export function verdictOf({ ledger }: Facts, { key, before, after }: Change): Verdict | undefined {
   if (keyKind(key) !== 'PROBE' || !before || !after) return undefined;
