@@ -1,10 +1,10 @@
 /** What the manager vectors consist of, and what is seen of an agent after each of their ops. */
 import type { ContainerSpec, Probe } from '../../shared/core/spec.ts';
-import type { Phase, ProbeType, Result } from '../../shared/core/types.ts';
+import type { Phase, ProbeType, RestartPolicy, Result } from '../../shared/core/types.ts';
 
 export type RecordedContainer = {
   readonly name: string;
-  readonly restartPolicy?: 'Always';
+  readonly restartPolicy?: RestartPolicy;
   readonly probes?: readonly ProbeType[];
 };
 
@@ -42,7 +42,7 @@ export function specOfPod({ containers = [], initContainers = [] }: RecordedPod)
   return { containers: containers.map(containerOf), initContainers: initContainers.map(initContainerOf) };
 }
 
-const containerOf = ({ name, restartPolicy, probes = [] }: RecordedContainer): ContainerSpec => ({
+export const containerOf = ({ name, restartPolicy, probes = [] }: RecordedContainer): ContainerSpec => ({
   name,
   ...(restartPolicy && { restartPolicy }),
   ...Object.fromEntries(probes.map((probeType) => [`${probeType}Probe`, recordedProbe])),

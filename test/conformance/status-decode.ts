@@ -5,11 +5,13 @@ import type {
   ConditionStatus,
   ContainerState,
   ContainerStatus,
+  Era,
   Phase,
   PodStatus,
   RestartPolicy,
   RestartPolicyRule,
 } from '../../shared/core/types.ts';
+import { specOf } from '../support/pods.ts';
 
 export type VectorContainer = {
   readonly name: string;
@@ -71,20 +73,17 @@ const container = ({ name, restartPolicy, restartPolicyRules }: VectorContainer)
 });
 
 export function spec(pod: VectorPod): TargetSpec {
-  return {
-    host: '127.0.0.1',
-    restartPolicy: pod.restartPolicy ?? 'Always',
-    lifecycle: 'reported',
-    terminationGracePeriodSeconds: 30,
+  return specOf({
+    ...(pod.restartPolicy && { restartPolicy: pod.restartPolicy }),
     readinessGates: (pod.readinessGates ?? []).map((conditionType) => ({ conditionType })),
     initContainers: (pod.initContainers ?? []).map(container),
     containers: (pod.containers ?? []).map(container),
-  };
+  });
 }
 
 export function status(from: VectorStatus): PodStatus {
   return {
-    // A pod that nobody has reported on has no phase in the API server.
+    // A pod without a report has no phase in the API server.
     phase: from.phase || 'Unknown',
     ...(from.reason && { reason: from.reason }),
     ...(from.message && { message: from.message }),
@@ -100,6 +99,19 @@ export function condition(from: VectorCondition): Condition {
   return { ...rest, ...(lastTransitionTime !== undefined && { lastTransitionTimeMs: lastTransitionTime * 1000 }) };
 }
 
+/** A container's status with the fields of its state beside the others. */
+export type FlatStatus = Omit<VectorContainerStatus, 'state' | 'lastTerminationState'> & {
+  readonly state?: VectorState['kind'];
+  readonly startedAt?: number;
+  readonly exitCode?: number;
+};
+
+export const flatStatus = ({ state: kind = 'none', startedAt, exitCode, ...from }: FlatStatus): ContainerStatus =>
+  containerStatus({
+    ...from,
+    state: { kind, ...(startedAt !== undefined && { startedAt }), ...(exitCode !== undefined && { exitCode }) },
+  });
+
 export function containerStatus(from: VectorContainerStatus): ContainerStatus {
   const state = containerState(from.state);
   const lastState = containerState(from.lastTerminationState);
@@ -114,7 +126,7 @@ export function containerStatus(from: VectorContainerStatus): ContainerStatus {
   };
 }
 
-export function containerState(from: VectorState | undefined): ContainerState | undefined {
+function containerState(from: VectorState | undefined): ContainerState | undefined {
   const text = { ...(from?.reason && { reason: from.reason }), ...(from?.message && { message: from.message }) };
   switch (from?.kind) {
     case 'running':
@@ -133,6 +145,17 @@ export function containerState(from: VectorState | undefined): ContainerState | 
       return undefined;
   }
 }
+
+/** When the kubelet started, and how it treats the containers that ran before. */
+export type VectorEra = {
+  readonly gates?: { readonly ChangeContainerStatusOnKubeletRestart?: boolean };
+  readonly kubeletStart?: number;
+};
+
+export const era = ({ gates, kubeletStart = 0 }: VectorEra): Era => ({
+  changeContainerStatusOnKubeletRestart: gates?.ChangeContainerStatusOnKubeletRestart ?? false,
+  kubeletStartMs: kubeletStart * 1000,
+});
 
 /** Absent and empty are the same to a vector: both sides of a comparison go through this. */
 export function withoutEmpty(value: unknown): unknown {

@@ -1,21 +1,15 @@
 /** worker-named.jsonl, worker-random.jsonl: one probe worker, call by call. */
 import { emptyContainerID } from '../../shared/core/container-id.ts';
-import type { ContainerState, ContainerStatus, Era, ProbeOutcome } from '../../shared/core/types.ts';
+import type { ProbeOutcome } from '../../shared/core/types.ts';
 import { decideGate, newWorker, type PodView, reduce, type Worker, type WorkerSpec } from '../../shared/core/worker.ts';
 import { probe } from '../../shared/prober/probe.ts';
 import { applyActions, type Cache, type Update } from './cache.ts';
 import { compare } from './compare.ts';
 import { answering } from './prober.ts';
 import type { VectorRunner } from './runner.ts';
+import { era, type FlatStatus, flatStatus, type VectorEra } from './status-decode.ts';
 
-type RecordedContainer = {
-  readonly present?: boolean;
-  readonly containerID?: string;
-  readonly state?: 'running' | 'terminated' | 'waiting' | 'none';
-  readonly startedAt?: number;
-  readonly exitCode?: number;
-  readonly started?: boolean | null;
-};
+type RecordedContainer = Omit<FlatStatus, 'name' | 'ready'> & { readonly present?: boolean };
 
 type RecordedStep = {
   readonly at: number;
@@ -30,12 +24,13 @@ type RecordedStep = {
   readonly expect: unknown;
 };
 
-type WorkerVector = Omit<WorkerSpec, 'initialDelaySeconds' | 'successThreshold' | 'failureThreshold'> & {
-  readonly spec: Partial<Pick<WorkerSpec, 'initialDelaySeconds' | 'successThreshold' | 'failureThreshold'>>;
-  readonly kubeletStart?: number;
-  readonly gates: { readonly ChangeContainerStatusOnKubeletRestart?: boolean };
-  readonly steps: readonly RecordedStep[];
-};
+type Thresholds = Pick<WorkerSpec, 'initialDelaySeconds' | 'successThreshold' | 'failureThreshold'>;
+
+type WorkerVector = VectorEra &
+  Omit<WorkerSpec, keyof Thresholds> & {
+    readonly spec: Partial<Thresholds>;
+    readonly steps: readonly RecordedStep[];
+  };
 
 type Session = { readonly worker: Worker; readonly cache: Cache };
 
@@ -61,7 +56,7 @@ export const runWorker: VectorRunner = async (vector) => {
 
 async function call(vector: WorkerVector, { worker, cache }: Session, step: RecordedStep): Promise<Called> {
   const spec = specOf(vector);
-  const gate = decideGate(spec, worker, podView(step.pod, vector), step.at * 1000, eraOf(vector));
+  const gate = decideGate(spec, worker, podView(step.pod, vector), step.at * 1000, era(vector));
   const gated = applyActions(cache, gate.actions);
   if (gate.kind !== 'probe') {
     const session = { worker: gate.worker, cache: gated.cache };
@@ -98,7 +93,7 @@ function observed({ session: { worker, cache }, probed, attempts, keepGoing, upd
     updates,
     onHold: worker.onHold,
     resultRun: worker.resultRun,
-    // kubelet's zero value; nobody can tell it from a first success.
+    // kubelet's zero value, which equals a first success.
     lastResult: worker.lastResult ?? 'success',
   };
 }
@@ -108,45 +103,13 @@ function specOf(vector: WorkerVector): WorkerSpec {
   return { ...rest, initialDelaySeconds: 0, successThreshold: 0, failureThreshold: 0, ...spec };
 }
 
-function eraOf({ gates, kubeletStart = 0 }: WorkerVector): Era {
-  return {
-    changeContainerStatusOnKubeletRestart: gates.ChangeContainerStatusOnKubeletRestart ?? false,
-    kubeletStartMs: kubeletStart * 1000,
-  };
-}
-
 function podView(pod: RecordedStep['pod'], vector: WorkerVector): PodView | undefined {
   if (!pod.statusKnown) return undefined;
-  const container = pod.container?.present ? statusOf(pod.container, vector) : undefined;
+  const { present = false, ...status } = pod.container ?? {};
   return {
     phase: pod.phase ?? 'Unknown',
     deletionTimestampSet: pod.deletionTimestampSet ?? false,
     allContainersRestarting: pod.allContainersRestarting ?? false,
-    ...(container && { container }),
+    ...(present && { container: flatStatus({ ...status, name: vector.containerKind }) }),
   };
-}
-
-function statusOf(container: RecordedContainer, vector: WorkerVector): ContainerStatus {
-  const state = stateOf(container);
-  return {
-    name: vector.containerKind,
-    containerID: container.containerID ?? '',
-    ...(state && { state }),
-    ready: false,
-    started: container.started ?? null,
-    restartCount: 0,
-  };
-}
-
-function stateOf({ state, startedAt = 0, exitCode = 0 }: RecordedContainer): ContainerState | undefined {
-  switch (state) {
-    case 'running':
-      return { kind: 'running', startedAtMs: startedAt * 1000 };
-    case 'terminated':
-      return { kind: 'terminated', exitCode };
-    case 'waiting':
-      return { kind: 'waiting' };
-    default:
-      return undefined;
-  }
 }
