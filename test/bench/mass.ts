@@ -36,16 +36,8 @@ process.exit(allRight ? 0 : 1);
 
 function cellsOf(event: MassEvent): readonly string[] {
   const { firstMs, halfMs, allMs, commitsInBestSecond, right, rightMs, unknown, beatGapMs, doubts } = event;
-  const instants = [firstMs, halfMs, allMs].map(seconds);
-  return [
-    ...instants,
-    `${commitsInBestSecond}`,
-    `${right}`,
-    seconds(rightMs),
-    `${unknown}`,
-    seconds(beatGapMs),
-    `${doubts}`,
-  ];
+  const published = [...[firstMs, halfMs, allMs].map(seconds), commitsInBestSecond];
+  return [...published, right, seconds(rightMs), unknown, seconds(beatGapMs), doubts].map(String);
 }
 
 function seconds(ms: number | undefined): string {

@@ -16,11 +16,12 @@ import { type StoreCounts, storeCounter } from '../support/counting-store.ts';
 import { recordingLog } from '../support/recording-log.ts';
 import { probeTotals } from '../support/scraped.ts';
 import { tallyOf } from '../support/tally.ts';
+import { until } from '../support/wait.ts';
 
 const targets = 1_000;
 const periodSeconds = 10;
 const measuredMs = 60_000;
-const settleMsMax = 360_000;
+const settling = { withinMs: 360_000, pollMs: 500 };
 /** For this long only the beat has been written. The timekeeper last looks at a target 10 s after its last change. */
 const quietMs = 12_000;
 /** The only shard. */
@@ -55,19 +56,18 @@ export async function measureSteady(say: (line: string) => void): Promise<boolea
 }
 
 /** Every result is there and published, and the slot is past its take-over and lasts longer than the measurement. */
-async function settled(runtime: Runtime, counts: () => StoreCounts): Promise<void> {
-  const endMs = Date.now() + settleMsMax;
-  for (let before = changes(counts()), quietSinceMs = Date.now(); Date.now() < endMs; ) {
-    await sleep(systemClock, 500);
+function settled(runtime: Runtime, counts: () => StoreCounts): Promise<true> {
+  let before = changes(counts());
+  let quietSinceMs = Date.now();
+  return until('the targets settle', settling, async () => {
     const now = changes(counts());
     if (now !== before || (await probesDone(runtime)) < targets) quietSinceMs = Date.now();
     before = now;
     const nowMs = Date.now();
     const slot = slotAt(shard, nowMs);
     const isWithin = nowMs - slot.beginMs > takeOverMs && slot.endMs - nowMs > 2 * quietMs + measuredMs;
-    if (nowMs - quietSinceMs > quietMs && isWithin) return;
-  }
-  throw new Error('the targets did not settle');
+    return nowMs - quietSinceMs > quietMs && isWithin;
+  });
 }
 
 const changes = ({ writes }: StoreCounts): number =>

@@ -1,6 +1,5 @@
 /** The processes of one measurement: hostile peers, healthy server, prober. A prober that hangs or dies is replaced. */
-import type { ChildProcess } from 'node:child_process';
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { ProbeRequest } from '../../shared/core/handlers.ts';
 import { sleep, systemClock } from '../../shared/lib/clock.ts';

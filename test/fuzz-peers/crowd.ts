@@ -1,4 +1,4 @@
-/** The stages that need the whole of `npm start`: a crowd of 700 peers of 10 MiB each, and a long run beside peers that once ended it. */
+/** The stages on the whole of `npm start`: 700 peers of 10 MiB each, and a long run beside peers that once crashed it. */
 import type { Random } from '../../shared/lib/random.ts';
 import { type Figure, judged } from '../support/figures.ts';
 import { triggerKinds } from './http2-kinds.ts';
@@ -7,14 +7,14 @@ import type { StageOptions } from './stages.ts';
 import { startWhole, type Whole, wholeFigures } from './whole.ts';
 
 const crowd = { peers: 700, periodSeconds: 10, fullMs: 30_000, sliceMs: 20_000 };
-/** Kinds whose largest reply is far smaller do not fill a memory. */
+/** Kinds with far smaller replies do not fill the memory. */
 const crowdBytesMin = 4_000_000;
 const terminations = { full: 3, slice: 1 };
 const terminateMsMax = 5_000;
-/** A restarted process is told to end between these. */
+/** A restarted process gets its SIGTERM between these times. */
 const againMs = { least: 300, most: 12_000 };
 
-/** Every kind that sends so much, in turn. After the first look the process is told to end at random moments, and started again. */
+/** All kinds of large replies, in turn. Later the process gets a SIGTERM at random times, and is started again. */
 export async function crowdStage({ kinds, isSlice, random, say }: StageOptions): Promise<readonly Figure[]> {
   const large = kinds.filter((kind) => bytesMaxOf(kind) >= crowdBytesMin);
   if (large.length === 0) return [];
@@ -52,13 +52,8 @@ async function terminationFigure(whole: Whole, at: number): Promise<Figure> {
 const long = { peers: 100, periodSeconds: 1, triggers: 60, bytesMax: 1024 * 1024 };
 const lookMs = 60_000;
 
-/** So many minutes of hostile HTTP/2 and gRPC. Six in ten hold their connection behind what used to end a process. */
-export async function longStage({
-  kinds,
-  minutes,
-  random,
-  say,
-}: Pick<StageOptions, 'kinds' | 'random' | 'say'> & { readonly minutes: number }): Promise<readonly Figure[]> {
+/** So many minutes of hostile HTTP/2 and gRPC. Six in ten peers send what once ended a process, and stay connected. */
+export async function longStage({ kinds, random, say }: StageOptions, minutes: number): Promise<readonly Figure[]> {
   const others = kinds.filter(({ transport }) => transport === 'h2' || transport === 'grpc');
   const exchanges = Array.from({ length: long.peers }, (_, at) => {
     const from = at < long.triggers || others.length === 0 ? triggerKinds : others;

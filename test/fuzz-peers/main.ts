@@ -1,8 +1,8 @@
 /**
- * `npm run fuzz:peers [-- --seed N] [--only KIND,KIND] [--stages NAME,NAME] [--minutes N] [--slice] [--output json]`: hostile peers
- * against the product. `growth` and `volley` have its probers alone: for each kind CPU by bytes, memory, and how late healthy neighbours
- * are. `crowd` has the whole of `npm start` among 700 peers. `--minutes` instead has it beside peers of HTTP/2 and gRPC for so long. Ends
- * with `N passed, N failed`.
+ * `npm run fuzz:peers [-- --seed N] [--only KIND,KIND] [--stages NAME,NAME] [--minutes N] [--slice] [--output json]`:
+ * hostile peers against the product. `growth` and `volley` use its probers alone and measure CPU by bytes, memory, and
+ * the lateness of healthy neighbours. `crowd` runs the whole of `npm start` among 700 peers; `--minutes` runs it beside
+ * peers of HTTP/2 and gRPC for so long instead. Ends with `N passed, N failed`.
  */
 import { parseArgs } from 'node:util';
 import { type Figure, figureLines, scoreLine, scoreOf } from '../support/figures.ts';
@@ -38,7 +38,7 @@ const minutes = Number(values.minutes);
 const stages: Readonly<Record<string, Stage>> =
   values.minutes === undefined
     ? Object.fromEntries(values.stages.split(',').map((name) => [name, known[name] ?? unknownStage(name)]))
-    : { 'long run': (of) => longStage({ ...of, minutes }) };
+    : { 'long run': (of) => longStage(of, minutes) };
 
 function unknownStage(name: string): never {
   throw new Error(`no stage ${name}: ${Object.keys(known).join(', ')}`);

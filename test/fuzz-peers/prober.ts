@@ -5,6 +5,7 @@ import { systemClock as clock } from '../../shared/lib/clock.ts';
 import { guardedDialer } from '../../shared/net/dialer.ts';
 import { dialPolicy } from '../../shared/net/policy.ts';
 import { resolver } from '../../shared/net/resolver.ts';
+import type { Prober } from '../../shared/prober/prober.ts';
 import { proberRegistry } from '../../shared/prober/registry.ts';
 import { noSecrets } from '../support/no-secrets.ts';
 import { withNewName } from './dns-messages.ts';
@@ -65,17 +66,10 @@ function sampleMemory() {
 }
 
 function ask(request: ProbeRequest) {
-  switch (request.kind) {
-    case 'http':
-      // A name that is known already would cost nothing.
-      return probers.http({ ...request, url: withNewName(request.url) });
-    case 'grpc':
-      return probers.grpc(request);
-    case 'tcp':
-      return probers.tcp(request);
-    case 'exec':
-      return probers.exec(request);
-  }
+  // A known name would cost nothing.
+  if (request.kind === 'http') return probers.http({ ...request, url: withNewName(request.url) });
+  const prober = probers[request.kind] as Prober<ProbeRequest>;
+  return prober(request);
 }
 
 /** On a busy machine a probe may end so long after its time-out. */

@@ -1,5 +1,6 @@
-/** Whoever uses the API from outside: a request goes to one of its processes, and is made again when no answer comes. */
+/** The clients of the API: a request goes to one of its processes, and is repeated if no answer comes. */
 import type { ApiApp } from '../../shared/api/app.ts';
+import { apiRequest } from '../support/api-client.ts';
 import type { Chance } from './chance.ts';
 import type { Life, Scheduler } from './clock.ts';
 
@@ -11,7 +12,7 @@ export type Asked = {
   readonly body?: unknown;
 };
 
-/** An answer as it came in, for those who watch from outside. */
+/** A received answer, for checkers. */
 export type SeenAnswer = {
   readonly sentMs: number;
   readonly timeMs: number;
@@ -20,7 +21,7 @@ export type SeenAnswer = {
 };
 
 export type Client = {
-  /** undefined: no answer within the time-out, so nothing is known of it. */
+  /** undefined: no answer within the time-out, so its effect is unknown. */
   ask(asked: Asked): Promise<ApiAnswer | undefined>;
   /** Asks until there is an answer below 500. */
   insist(asked: Asked, isMoot?: () => boolean): Promise<ApiAnswer | undefined>;
@@ -51,7 +52,8 @@ export function clientOf(scheduler: Scheduler, chance: Chance, apps: ApiProcesse
       if (alive.length === 0) return;
       const [life, app] = chance.pick(alive);
       const serve = async () => {
-        const response = await app.fetch(requestOf(asked));
+        const { method, path, body } = asked;
+        const response = await app.fetch(apiRequest(`http://probelet.test${path}`, method, body));
         const text = await response.text();
         if (!life.alive) return;
         const answer = { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
@@ -85,12 +87,4 @@ export function clientOf(scheduler: Scheduler, chance: Chance, apps: ApiProcesse
     onAnswer: (listener) => void listeners.push(listener),
     onAsked: (listener) => void askedListeners.push(listener),
   };
-}
-
-function requestOf({ method, path, body }: Asked): Request {
-  const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
-  return new Request(`http://probelet.test${path}`, {
-    method,
-    ...(body !== undefined && { body: JSON.stringify(body), headers: { 'content-type': type } }),
-  });
 }

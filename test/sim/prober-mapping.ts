@@ -1,6 +1,5 @@
 /** The mapping of the prober's queue as it is deployed (cdk/prober-fleet.ts): a message at a time to a container of the function. */
-import type { SQSClient } from '@aws-sdk/client-sqs';
-import { DeleteMessageCommand, ReceiptHandleIsInvalid } from '@aws-sdk/client-sqs';
+import { DeleteMessageCommand, ReceiptHandleIsInvalid, type SQSClient } from '@aws-sdk/client-sqs';
 import type { SqsEventBatch } from '../../shared/queue/sqs-event.ts';
 import type { Scheduler } from './clock.ts';
 import type { SimFunction } from './function.ts';

@@ -1,31 +1,27 @@
-/** What a measurement found: figures beside their limits, as a table that people read and `npm run prove` adds up. */
+/** The figures of a measurement beside their limits, as a table that people read and `npm run prove` adds up. */
 
 export type Figure = {
   readonly name: string;
   readonly measured: string;
   readonly limit: string;
-  /** Absent: told, and not judged. */
+  /** Absent: reported, and not judged. */
   readonly holds?: boolean;
 };
 
-export const judged = (
-  name: string,
-  measured: string,
-  { limit, holds }: Required<Pick<Figure, 'limit' | 'holds'>>,
-) => ({
-  name,
-  measured,
-  limit,
-  holds,
+export type Judged = Required<Figure>;
+
+export const judged = (name: string, measured: string, against: Pick<Judged, 'limit' | 'holds'>): Judged => ({
+  ...{ name, measured },
+  ...against,
 });
 
 export const unjudged = (name: string, measured: string): Figure => ({ name, measured, limit: '-' });
 
-/** Holds if it is exactly that. */
+/** Holds if it has exactly this value. */
 export const exactly = (name: string, measured: number, wanted: number): Figure =>
   judged(name, `${measured}`, { limit: `${wanted}`, holds: measured === wanted });
 
-/** Holds if it is no more; a measurement that is not there is none. */
+/** Holds if it is no more; an infinite measurement means that it never happened. */
 export const atMost = (name: string, measured: number, { limit, unit = '' }: Bound): Figure =>
   judged(name, Number.isFinite(measured) ? withUnit(measured, unit) : 'never', {
     limit: `≤ ${withUnit(limit, unit)}`,
@@ -63,7 +59,7 @@ const cells = ({ name, measured, limit, holds }: Figure): readonly string[] => [
   holds === undefined ? '-' : holds ? 'yes' : 'NO',
 ];
 
-/** The figures of a table in somebody's output. */
+/** The figures of the tables in an output. */
 export function figuresIn(output: string): readonly Figure[] {
   return output.split('\n').flatMap((line) => {
     const [name = '', measured = '', limit = '', holds, ...more] = line.split(separator).map((cell) => cell.trim());
@@ -82,6 +78,6 @@ export const scoreOf = (figures: readonly Figure[]): Score => ({
 /** The line that ends every command that judges. */
 export const scoreLine = ({ passed, failed }: Score): string => `${passed} passed, ${failed} failed`;
 
-/** Of values in ascending order the one below which that part of them is; nothing measured is infinite. */
+/** The value below which that part of ascending values lies; infinite if there are none. */
 export const quantileOf = (ascending: readonly number[], part: number): number =>
   ascending[Math.min(ascending.length - 1, Math.floor(ascending.length * part))] ?? Number.POSITIVE_INFINITY;

@@ -1,4 +1,5 @@
-/** Signed requests, as whoever has keys sends them: to the deployed API, and to services that have no client here. */
+/** Signed requests of a user with access keys: to the deployed API, and to services that have no client here. */
+import assert from 'node:assert/strict';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { Api } from '../api.ts';
 
@@ -31,6 +32,17 @@ export function signedSend(client: SQSClient): Send {
     return { status: response.status, text: await response.text() };
   };
 }
+
+/** Requests to IAM's query protocol. */
+export const iamOf =
+  (send: Send, endpoint: string) =>
+  async (input: Readonly<Record<string, string>>): Promise<string> => {
+    const body = new URLSearchParams({ ...input, Version: '2010-05-08' }).toString();
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const { status, text } = await send({ service: 'iam', method: 'POST', url: `${endpoint}/`, headers, body });
+    assert.equal(status, 200, text);
+    return text;
+  };
 
 /** The API of the deployment; `url` ends with the stage. */
 export function deployedApi(send: Send, url: string): Api {

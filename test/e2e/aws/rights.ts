@@ -1,11 +1,10 @@
 /**
- * The emulator lets everybody do everything. A proxy in front of what its functions call evaluates their roles as they were deployed: it
- * knows by the access key which function calls, and answers what the role does not allow as AWS does.
+ * The emulator enforces no rights. A proxy in front of the services that its functions call evaluates the deployed roles:
+ * it knows by the access key which function calls, and answers as AWS does what the role does not allow.
  */
-import assert from 'node:assert/strict';
 import { type Answer, type FaultProxy, type ProxiedCall, startFaultProxy } from '../../support/fault-proxy.ts';
 import { asksOf, askText, isAllowed, refusal, type Statement, signedBy } from '../../support/iam.ts';
-import type { Send } from './requests.ts';
+import { iamOf, type Send } from './requests.ts';
 
 /** The statements of each function's role, by the function's name. */
 export type Rights = ReadonlyMap<string, readonly Statement[]>;
@@ -54,16 +53,11 @@ export async function deployedRights(send: Send, endpoint: string): Promise<Righ
 }
 
 async function roleStatements(send: Send, endpoint: string, RoleName: string): Promise<readonly Statement[]> {
-  const iam = async (input: Readonly<Record<string, string>>) => {
-    const body = new URLSearchParams({ ...input, RoleName, Version: '2010-05-08' }).toString();
-    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-    const { status, text } = await send({ service: 'iam', method: 'POST', url: `${endpoint}/`, headers, body });
-    assert.equal(status, 200, text);
-    return text;
-  };
-  const names = [...(await iam({ Action: 'ListRolePolicies' })).matchAll(/<member>([^<]+)<\/member>/g)];
+  const iam = iamOf(send, endpoint);
+  const names = [...(await iam({ Action: 'ListRolePolicies', RoleName })).matchAll(/<member>([^<]+)<\/member>/g)];
   const documents = names.map(async ([, PolicyName = '']) => {
-    const [, document = ''] = /<PolicyDocument>([^<]+)</.exec(await iam({ Action: 'GetRolePolicy', PolicyName })) ?? [];
+    const policy = await iam({ Action: 'GetRolePolicy', RoleName, PolicyName });
+    const [, document = ''] = /<PolicyDocument>([^<]+)</.exec(policy) ?? [];
     return JSON.parse(decodeURIComponent(document)).Statement as readonly Statement[];
   });
   return (await Promise.all(documents)).flat();

@@ -1,6 +1,6 @@
 /**
- * All targets of a shard go down at once under a holder that has 0.15 of a core and the 50 sockets of a DynamoDB client. STATUS takes none
- * of it in, so all of it stays due, and another holder takes it over.
+ * All targets of a shard go down at once under a holder with 0.15 of a core and the 50 sockets of a DynamoDB client. No
+ * status-sync runs, so no result is acked and all stay due, and another holder takes over.
  */
 import type { ChildProcess } from 'node:child_process';
 import { sleep, systemClock } from '../../../shared/lib/clock.ts';
@@ -19,7 +19,7 @@ import type { MassOrders, MassReport } from './mass-prober.ts';
 import type { Length, Step } from './step.ts';
 import { throttle } from './throttle.ts';
 
-/** 0.15 of a core probes 4,000 targets every 10 s and has little left: their failures take minutes to be committed. */
+/** Probing 4,000 targets every 10 s takes most of 0.15 of a core, so committing their failures takes minutes. */
 const extents: Readonly<Record<Length, { readonly targets: number; readonly publishedMsMax: number }>> = {
   full: { targets: 4_000, publishedMsMax: 480_000 },
   slice: { targets: 1_000, publishedMsMax: 150_000 },
@@ -28,11 +28,11 @@ const periodSeconds = 10;
 const tableName = 'mass';
 const shard = '00';
 const slotMs = 3_600_000;
-/** What the test itself reads and writes may take longer than what a holder does. */
+/** Reads and writes of the test may take longer than those of a holder. */
 const patientTimeoutMs = 60_000;
 /** Every probe is back in its phase. */
 const settleMs = 25_000;
-/** The timekeeper looks at everything that is not acked each 10 s. */
+/** The timekeeper looks at each result that is not acked every 10 s. */
 const watchedMs = 25_000;
 const lookMs = 200;
 /** A run without a beat for so long ends. */
@@ -79,26 +79,22 @@ async function measure({ store, endpoint, targets, publishedMsMax, down }: Measu
   const slotEndMs = Date.now() + slotMs;
   const message = shardMessage({ shard, slot: 1, slotEndMs, buckets: { from: 0, to: 256 } });
   const orders = { endpoint, tableName, message };
+  const watch = async (name: string, holder: Holder, begin: () => void): Promise<readonly Figure[]> => {
+    const throttled = throttle(holder.child);
+    const beats = watchBeats(store);
+    begin();
+    await until(holder, ({ published }) => published === targets, publishedMsMax);
+    await sleep(systemClock, watchedMs);
+    const figures = figuresOf(name, targets, holder.report(), await beats.end());
+    throttled.end();
+    holder.child.kill('SIGKILL');
+    return figures;
+  };
   const first = await hold(orders);
   await until(first, ({ loaded }) => loaded, patientTimeoutMs);
   await sleep(systemClock, settleMs);
-  const held = throttle(first.child);
-  const firstBeats = watchBeats(store);
-  down();
-  await until(first, ({ published }) => published === targets, publishedMsMax);
-  await sleep(systemClock, watchedMs);
-  const firstFigures = figuresOf('the holder', targets, first.report(), await firstBeats.end());
-  held.end();
-  first.child.kill('SIGKILL');
-  const second = await hold(orders);
-  const alsoHeld = throttle(second.child);
-  const secondBeats = watchBeats(store);
-  await until(second, ({ published }) => published === targets, publishedMsMax);
-  await sleep(systemClock, watchedMs);
-  const secondFigures = figuresOf('the next holder', targets, second.report(), await secondBeats.end());
-  alsoHeld.end();
-  second.child.kill('SIGKILL');
-  return [...firstFigures, ...secondFigures];
+  const figures = await watch('the holder', first, down);
+  return [...figures, ...(await watch('the next holder', await hold(orders), () => undefined))];
 }
 
 const figuresOf = (
@@ -139,7 +135,7 @@ function watchBeats(store: Store) {
       const run = await store.get(runKey(shard));
       const [beat, token] = [run?.beat, run?.token];
       const now = `${token} ${beat}`;
-      // How long the shard has no holder is not the holder's beat.
+      // The time without a holder is not a gap between beats.
       if (seen.split(' ')[0] !== `${token}`) atMs = performance.now();
       gapMs = Math.max(gapMs, performance.now() - atMs);
       if (now !== seen) atMs = performance.now();

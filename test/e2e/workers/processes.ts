@@ -1,4 +1,4 @@
-/** The product's processes as a user starts them, seen by what they print. None outlives this one. */
+/** The product's processes as a user starts them, observed by what they print. They end with this process. */
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
@@ -20,7 +20,7 @@ const main = new URL('../../../functions/local/main.ts', import.meta.url).pathna
 const startMsMax = 60_000;
 const linesMax = 60;
 
-/** The product dies with whoever holds its shell's standard input, also when that is killed; the shell says who is who. */
+/** The product ends with the process that holds its shell's standard input; the shell prints the product's pid. */
 const guard =
   'exec 3<&0; "$@" </dev/null & child=$!; echo "pid $child" >&2; (cat <&3 >/dev/null; kill -9 $child 2>/dev/null) & wait $child';
 
@@ -32,12 +32,8 @@ export type StartOptions = {
   readonly onLine?: (line: Line) => void;
 };
 
-export async function startProduct({
-  name,
-  args,
-  ready,
-  onLine,
-}: StartOptions): Promise<Started & { readonly said: RegExpExecArray }> {
+export async function startProduct(options: StartOptions): Promise<Started & { readonly said: RegExpExecArray }> {
+  const { name, args, ready, onLine } = options;
   const env = {
     PATH: process.env.PATH,
     AWS_ACCESS_KEY_ID: 'local',

@@ -5,7 +5,7 @@ import { cdkCli, type Keys, region } from '../cdk.ts';
 import { type Cloud, probeletApp, subscriberApp } from '../cloud.ts';
 import { startEmulator } from '../emulator.ts';
 import { readInbox } from '../inbox.ts';
-import { deployedApi, type Send, signedSend } from '../requests.ts';
+import { deployedApi, iamOf, type Send, signedSend } from '../requests.ts';
 import { deployedRights } from '../rights.ts';
 import type { Runner } from '../runner.ts';
 
@@ -47,15 +47,10 @@ function apiUrl(endpoint: string, output = ''): string {
 }
 
 async function operatorKeys(send: Send, endpoint: string): Promise<Keys> {
-  const iam = async (action: string) => {
-    const body = new URLSearchParams({ Action: action, UserName: 'operator', Version: '2010-05-08' }).toString();
-    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-    const { status, text } = await send({ service: 'iam', method: 'POST', url: `${endpoint}/`, headers, body });
-    assert.equal(status, 200, text);
-    return text;
-  };
-  await iam('CreateUser');
-  const made = await iam('CreateAccessKey');
+  const iam = iamOf(send, endpoint);
+  const UserName = 'operator';
+  await iam({ Action: 'CreateUser', UserName });
+  const made = await iam({ Action: 'CreateAccessKey', UserName });
   const [accessKeyId = '', secretAccessKey = ''] = ['AccessKeyId', 'SecretAccessKey'].map(
     (name) => new RegExp(`<${name}>([^<]+)<`).exec(made)?.[1],
   );
