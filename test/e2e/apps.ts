@@ -1,4 +1,4 @@
-/** What scenarios probe: listeners on loopback that behave as told, and that can be restarted as a container is. */
+/** The listeners that scenarios probe. They can be restarted as a container is. */
 import { createServer, type ServerResponse } from 'node:http';
 import { listenWith, type RunningServer, startTcpServer } from '../support/tcp-server.ts';
 import type { World } from './world.ts';
@@ -12,7 +12,7 @@ export type Asked = {
 export type App = RunningServer & {
   /** The requests so far. */
   readonly requests: readonly Asked[];
-  /** A container's restart: whatever counts from the start counts anew. */
+  /** Restarts the app as a container is restarted: its times and counts begin at 0. */
   restart(): void;
 };
 
@@ -81,7 +81,8 @@ export const redirect = (location: string): Reply => ({ kind: 'answer', status: 
 const healthyMs = 10_000;
 
 /**
- * As the server that kubelet's tests probe: `/healthz` fails from 10 s after the start on, `/redirect?loc=` redirects, all else is well.
+ * The server that kubelet's tests probe: `/healthz` fails from 10 s after the start, `/redirect?loc=` redirects, and
+ * every other path succeeds.
  */
 export function livenessApp(world: World): Promise<App> {
   return httpApp(world, ({ path, runningMs }) => {
@@ -91,7 +92,7 @@ export function livenessApp(world: World): Promise<App> {
   });
 }
 
-/** A port where nobody listens, and nobody else will. */
+/** A port on which no server listens, now or later. */
 export async function closedPort(world: World): Promise<RunningServer> {
   const server = await startTcpServer('closed', '127.0.0.1');
   const release = world.unanswered.hold(ownConnection);

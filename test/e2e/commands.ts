@@ -9,8 +9,8 @@ export const fails = shell('exit 1');
 export const exists = (file: ReturnType<Stage['file']>): readonly string[] => ['/bin/cat', file.path];
 
 /**
- * Far longer than any probe waits. It says that it hangs, or the clock of an injected world would wait for it. `$$$$` is what a manifest
- * writes for the shell's `$$`, as in Kubernetes.
+ * Sleeps for much longer than any probe waits. It leaves a file while it hangs, or the clock of an injected world would
+ * wait for it. `$$$$` in a manifest is the shell's `$$`, as in Kubernetes.
  */
 const hang = (world: World, kind: 'hanging' | 'orphan', pid: string) =>
   `: > '${world.folder}'/${kind}-${pid}; exec sleep 600`;

@@ -1,5 +1,5 @@
 /**
- * A container runtime for targets with lifecycle `reported`: it runs their containers, restarts them when that is requested, after
+ * A container runtime for targets with lifecycle `reported`: it runs their containers, restarts them on request with
  * kubelet's crash-loop back-off, and reports each state as a kubelet does.
  */
 import assert from 'node:assert/strict';

@@ -56,7 +56,9 @@ export function startInjectedWorld(given: InjectedWorldOptions = {}): InjectedWo
   };
 }
 
-/** `hanging-<pid>`: a probe's command that does not end; `orphan-<pid>`: what it left behind, which holds its output open. */
+/**
+ * `hanging-<pid>`: a probe's command that does not end; `orphan-<pid>`: a process it left, which keeps its output open.
+ */
 const hanging = /^(hanging|orphan)-(\d+)$/;
 
 function hangingCommands(folder: string): Ends {
@@ -78,7 +80,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** An orphan that was killed stays until the first process of the machine collects it. Its state follows its name, in parentheses. */
+/** A killed orphan is a zombie until the machine's first process collects it. Its state follows its name. */
 function isZombie(pid: number): boolean {
   const path = `/proc/${pid}/stat`;
   return existsSync(path) && / Z /.test(readFileSync(path, 'utf8').replace(/^.*\)/s, ''));

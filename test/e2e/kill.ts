@@ -1,7 +1,7 @@
 /**
- * Kills the product 20 times at random points, with more than 50 targets in all states, and compares its store with what
- * it was before and with what the targets really answered. Usage: node test/e2e/kill.ts [SEED]. Ends with
- * `N passed, N failed`.
+ * Kills the product 20 times at random points, with more than 50 targets in all states, and compares its store with its
+ * state before and with the real answers of the targets. Usage: node test/e2e/kill.ts [SEED]. Ends with `N passed, N
+ * failed`.
  */
 import { join } from 'node:path';
 import { sleep, systemClock } from '../../shared/lib/clock.ts';

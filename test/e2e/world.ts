@@ -1,6 +1,6 @@
 /**
- * Where scenarios play: the whole product with real listeners on loopback, either in this process under a clock that the world moves,
- * or as `npm start` in real time. A scenario cannot tell which.
+ * Where scenarios play: the whole product with real listeners on loopback, either in this process under a controlled
+ * clock, or as `npm start` in real time. Scenarios are the same in both.
  */
 import type { DetailType, EventDetail } from '../../shared/bus/events.ts';
 import type { Clock } from '../../shared/lib/clock.ts';

@@ -14,7 +14,7 @@ export type Bench = {
   readonly open: (kinds: readonly (readonly [Kind, Exchange])[]) => Promise<readonly ProbeRequest[]>;
   /** Ends all listeners. */
   readonly close: () => Promise<void>;
-  /** Sends the requests in turn, `lanes` at a time, all of them and for at least `lastMs`. A text: the prober hung or died. */
+  /** Sends all requests, `lanes` at a time, for at least `lastMs`. A text: the prober hung or died. */
   readonly probe: (requests: readonly ProbeRequest[], options?: ProbeOptions) => Promise<Probed | string>;
   readonly end: () => void;
 };
@@ -71,7 +71,7 @@ export async function startBench(options: { readonly neighbours: boolean }): Pro
 
 const host = '127.0.0.1';
 
-/** Nobody listens there. */
+/** No server listens on it. */
 const deadPort = 1;
 
 function requestTo({ transport }: Kind, port: number): ProbeRequest {

@@ -1,4 +1,6 @@
-/** The stages on the whole of `npm start`: 700 peers of 10 MiB each, and a long run beside peers that once crashed it. */
+/**
+ * The stages with the whole of `npm start`: 700 peers of 10 MiB each, and a long run beside peers that once ended it.
+ */
 import type { Random } from '../../shared/lib/random.ts';
 import { type Figure, judged } from '../support/figures.ts';
 import { triggerKinds } from './http2-kinds.ts';

@@ -1,10 +1,12 @@
-/** The names that lead a prober to a hostile DNS server, and messages about them, in which the server puts the question it was asked. */
+/**
+ * The names of hostile DNS exchanges, and messages about them, in which the server inserts the question it received.
+ */
 
 const suffix = '.hostile.test';
 const digits = 6;
 const padded = (value: number): string => `${value % 10 ** digits}`.padStart(digits, '0');
 
-/** The name of an exchange. All names are equally long, so that pointers in a message can be known before the question is. */
+/** The name of an exchange. All names have the same length, so pointers in a message are known in advance. */
 export const nameOf = (exchange: number): string => `x${padded(exchange)}${suffix}`;
 
 let names = 0;

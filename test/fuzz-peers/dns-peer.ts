@@ -1,4 +1,4 @@
-/** The hostile DNS server: one for all exchanges, on UDP and TCP. The name in a question says which exchange it belongs to. */
+/** The hostile DNS server for all exchanges, on UDP and TCP. The name in a question identifies the exchange. */
 import { createSocket, type RemoteInfo } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';

@@ -1,4 +1,4 @@
-/** What one exchange of a kind costs by its size: the CPU of the prober may grow as the bytes do, and no faster. */
+/** The CPU of an exchange by its size: it may grow linearly with the bytes, and no faster. */
 import type { Bench } from './bench.ts';
 import { bytesMaxOf, bytesMin, type Cut, type Kind } from './kind.ts';
 import type { Probed } from './prober.ts';
@@ -17,8 +17,8 @@ export type GrowthOptions = { readonly seed: number; readonly cut: Cut; readonly
 
 const doublings = 5;
 /**
- * Judged together. Costs have steps: what fits into the first read is cheap, and a peer whose answer is complete is not read to its end.
- * One step can make one doubling dear, never three in a row; what grows with the square makes each of them cost four times.
+ * Doublings judged together. Costs have steps: the first read is cheap, and a complete answer is not read to its end. A
+ * step can make one doubling expensive, never three in a row; quadratic cost makes each four times as expensive.
  */
 const doublingsJudged = 3;
 /** What a doubling may cost more than double: caches that are too small, garbage that outlives its generation. */
@@ -28,7 +28,7 @@ const measurableMs = 4;
 /** So is less than this part of what the probes cost without the bytes. */
 const measurablePart = 0.5;
 
-/** A machine that is busy with something else makes either size look dearer: both are measured again before the kind is blamed. */
+/** On a busy machine either size can look expensive: both are measured again before the kind fails. */
 const roundsMax = 4;
 
 type Measured = { readonly bytes: number; readonly probed: Probed };
@@ -89,8 +89,8 @@ const lanesMax = 4;
 const runMs = 150;
 
 /**
- * The CPU of one exchange for each request, in the cheapest of several runs: anything above it is noise from other processes. The first run
- * is a warm-up and does not count.
+ * The CPU of one exchange for each request, in the cheapest of several runs: the rest is noise of other processes. The
+ * first run is a warm-up.
  */
 async function costOf(bench: Bench, kind: Kind, { bytes, seed, cut, runs }: CostOptions): Promise<Probed | string> {
   const opened = await bench.open([[kind, { kind: kind.name, bytes, cut, seed }]]);

@@ -1,4 +1,4 @@
-/** Frames and header blocks of HTTP/2 as a hostile peer writes them, apart from the product's own. RFC 9113, RFC 7541. */
+/** Frames and header blocks of HTTP/2 for hostile peers, independent of the product's. RFC 9113, RFC 7541. */
 
 export const frameType = {
   data: 0,

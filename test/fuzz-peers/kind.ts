@@ -1,4 +1,4 @@
-/** What a hostile peer sends: bytes made once and repeated, so that a reply of 10 MiB costs the fuzzer almost nothing. */
+/** The replies of hostile peers: bytes made once and repeated, so a reply of 10 MiB costs the fuzzer almost nothing. */
 import type { TlsOptions } from 'node:tls';
 import type { Random } from '../../shared/lib/random.ts';
 

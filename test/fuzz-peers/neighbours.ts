@@ -10,7 +10,7 @@ const tickMs = periodMs / count;
 export type Lateness = {
   /** From the time at which the probe was due until its end; infinite if it failed. */
   readonly ms: number;
-  /** Of that, the CPU time of the prober's own thread: what it cannot blame on a busy machine. Up to one tick too much. */
+  /** Of that, the CPU time of the prober's own thread, which no busy machine explains. Up to one tick too much. */
   readonly ownMs: number;
 };
 

@@ -1,4 +1,4 @@
-/** The prober under test: the product's probers over the guarded dialer, in their own process, with healthy neighbours. */
+/** The prober under test: the product's probers over the guarded dialer, in their own process. */
 
 import type { ProbeRequest } from '../../shared/core/handlers.ts';
 import { systemClock as clock } from '../../shared/lib/clock.ts';

@@ -1,4 +1,4 @@
-/** `npm start` as package.json has it, with a heap of 200 MB: a process of its own that is asked over its API, measured and told to end. */
+/** `npm start` as package.json has it, with a heap of 200 MB, in its own process. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

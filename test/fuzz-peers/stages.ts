@@ -33,7 +33,10 @@ const runs = { full: 3, slice: 2 };
 const sliceKinds = 12;
 const burst = { lanes: 20, lastMs: 2_000 };
 
-/** Each kind with each seed: CPU by bytes without neighbours; with the last one also twenty peers of the largest size at a time beside fifty neighbours. */
+/**
+ * Each kind with each seed: CPU by bytes without neighbours. With the last seed also twenty peers of the largest size
+ * at a time beside fifty neighbours.
+ */
 export async function growthStage({ kinds, seeds, isSlice, random, say }: StageOptions): Promise<readonly Figure[]> {
   const [alone, beside] = [await startBench({ neighbours: false }), await startBench({ neighbours: true })];
   const figures: Figure[] = [];
@@ -92,7 +95,7 @@ const volley = { full: 5_000, slice: 600 };
 const batch = 100;
 const volleyLanes = 16;
 
-/** Exchanges of random kind, size and cut, side by side beside the neighbours. Most are small: as many sizes below 100 KiB as above. */
+/** Exchanges of random kind, size and cut, beside the neighbours. Half of the sizes are below 100 KiB. */
 export async function volleyStage({ kinds, isSlice, random, say }: StageOptions): Promise<readonly Figure[]> {
   const count = isSlice ? volley.slice : volley.full;
   const bench = await startBench({ neighbours: true });

@@ -1,4 +1,4 @@
-/** Peers that misuse TLS: records and messages in place of a handshake, endless certificates, misuse after a handshake. */
+/** Peers that misuse TLS: records and messages in place of a handshake, endless certificates, renegotiation. */
 import type { Random } from '../../shared/lib/random.ts';
 import { constrainedChain, keyChain, plainChain } from './certificate-chains.ts';
 import { filled, type Kind, kindsOf, noise, once, oneOf, type Piece, type Replies, type Reply } from './kind.ts';

@@ -1,4 +1,4 @@
-/** Records and handshake messages below TLS, RFC 5246 and RFC 8446, for peers that play a server's part in the clear. */
+/** Records and handshake messages below TLS (RFC 5246, RFC 8446) of a server without encryption. */
 import { uint16 } from './dns-messages.ts';
 
 export const recordType = { changeCipherSpec: 20, alert: 21, handshake: 22, applicationData: 23 } as const;

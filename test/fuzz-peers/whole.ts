@@ -1,4 +1,4 @@
-/** The whole product among peers: hostile ones and fifty healthy ones are registered with it, and it is watched while it probes them. */
+/** The whole product among hostile peers and fifty healthy targets, observed while it probes them. */
 import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,9 +16,9 @@ import { type Memory, type Product, startProduct } from './product.ts';
 export type Whole = {
   /** Registers a target for each exchange and fifty healthy ones, and waits until their shards stay as they are. */
   readonly register: (exchanges: readonly (readonly [Kind, Exchange])[], periodSeconds: number) => Promise<void>;
-  /** Samples memory, `/healthz` and what the healthy targets see until so much time has passed, or the process has ended. */
+  /** Samples memory, `/healthz` and the healthy targets for this long, or until the process has ended. */
   readonly watch: (ms: number) => Promise<void>;
-  /** Judges the healthy targets of this run, then ends it. The lateness of a restarted one, with hundreds due at once, is only told. */
+  /** Judges the healthy targets of this run, then ends it. Lateness after a restart is reported and not judged. */
   readonly terminate: () => Promise<{ readonly tookMs: number; readonly code: string }>;
   readonly restart: () => Promise<void>;
   readonly seen: () => Seen;
@@ -29,11 +29,11 @@ export type Seen = {
   readonly memory: Memory;
   /** Between two requests to a healthy target, beyond its period; ascending. */
   readonly lateMs: readonly number[];
-  /** The same while so many targets were new and their shards were divided, hand-overs and all, and in restarted processes. */
+  /** The same while shards of many new targets were split, hand-overs included, and in restarted processes. */
   readonly lateAtFirstMs: readonly number[];
   /** Healthy targets that failed. One that is not known, since the machine had no time, has not. */
   readonly failing: readonly string[];
-  /** Why the process ended when nobody had told it to. */
+  /** Why the process ended without a SIGTERM. */
   readonly faults: readonly string[];
   readonly healthMs: readonly number[];
   /** How many probes ended in which way. */

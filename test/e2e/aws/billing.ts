@@ -1,6 +1,6 @@
 /**
- * The emulator counts each read as one item of 4 KB at most, and a condition check not at all. A proxy in front of its tables says in each
- * answer what AWS would bill, so that what the store adapter counts is what a deployment pays.
+ * The emulator bills each read as one item of at most 4 KB, and a condition check not at all. A proxy in front of its
+ * tables puts into each answer what AWS would bill, so that the store adapter counts what a deployment pays.
  */
 import { type Attributes, unmarshalled } from '../../../shared/store/dynamodb-value.ts';
 import { itemBytes, readUnits, writeUnits } from '../../../shared/store/item-size.ts';

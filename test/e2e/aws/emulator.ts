@@ -1,4 +1,4 @@
-/** An emulator of AWS whose functions can be watched while they run: it shows their logs only when an invocation is over, CloudWatch at once. */
+/** An emulator of AWS whose function logs can be read during an invocation, as CloudWatch's can. */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +20,8 @@ export type Emulator = {
 };
 
 /**
- * Stands where the emulator looks for `node`: notes which process runs which function, copies what that logs, and sends its calls to the proxy that knows its role.
+ * Takes the place of `node` for the emulator: notes which process runs which function, copies its logs, and sends its
+ * calls to the proxy that knows its role.
  */
 const watchedNode = (folder: string, endpoint: string): string => `#!/bin/bash
 export AWS_ENDPOINT_URL='${endpoint}' AWS_ACCESS_KEY_ID="$AWS_LAMBDA_FUNCTION_NAME"

@@ -1,6 +1,6 @@
 /**
- * `npm run e2e [-- --steady] [-- --help]`: the product deployed for real, by the CDK's command line on an emulator of AWS, used as its
- * users do, and removed. Prints each step with its time and ends with `N passed, N failed`.
+ * `npm run e2e [-- --steady] [-- --help]`: deploys the product with the CDK on an emulator of AWS, uses it as its users
+ * do, and removes it. Prints each step with its time and ends with `N passed, N failed`.
  */
 import { parseArgs } from 'node:util';
 import { scoreLine } from '../../support/figures.ts';
@@ -32,11 +32,11 @@ try {
   process.exit(1);
 }
 
-/** Of steady targets: all of it stays below 10 min, also where a slot ends in between, which costs a minute and a half. */
+/** Minutes of steady targets: the whole run takes less than 10 min, also if a slot ends in between. */
 const minutes = 2;
 
 const stops: (() => Promise<void> | void)[] = [];
-/** What was started last ends first. What cannot be ended is said, and does not keep the rest. */
+/** Ends what was started, the last one first. A failure to end is printed and does not keep the others. */
 const stopAll = async () => {
   for (let stop = stops.pop(); stop; stop = stops.pop())
     await (async () => stop())().catch((error: unknown) => say(`not ended: ${String(error)}`));
@@ -53,7 +53,7 @@ const runner = stepRunner(say);
 await play(runner, { use: (stop) => stops.push(stop), minutes: values.steady ? fullMinutes : minutes }).catch(
   () => undefined,
 );
-// Then the steps have failed because of it, and whoever was told of it ends this process.
+// An interrupted run fails for that reason, and the signal handler ends this process.
 if (interruptedBy === undefined) {
   await stopAll();
   const score = runner.score();

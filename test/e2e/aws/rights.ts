@@ -1,6 +1,6 @@
 /**
- * The emulator enforces no rights. A proxy in front of the services that its functions call evaluates the deployed roles:
- * it knows by the access key which function calls, and answers as AWS does what the role does not allow.
+ * The emulator enforces no rights. A proxy in front of the services evaluates the deployed roles of the functions: it
+ * identifies the calling function by its access key, and refuses what its role does not allow as AWS does.
  */
 import { type Answer, type FaultProxy, type ProxiedCall, startFaultProxy } from '../../support/fault-proxy.ts';
 import { asksOf, askText, isAllowed, refusal, type Statement, signedBy } from '../../support/iam.ts';

@@ -1,4 +1,4 @@
-/** What is probed: servers on this machine's loopback that can be stopped, started again on their port, and told to be unwell. */
+/** The probed servers, on loopback. They can be stopped, started again on the same port, and made to fail. */
 import { createServer as createHttpServer, type Server as HttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 
@@ -38,7 +38,7 @@ export async function webServer(): Promise<WebServer> {
   };
 }
 
-/** Accepts, and says nothing. */
+/** Accepts connections and sends nothing. */
 export async function socketServer() {
   const at: number[] = [];
   const { port, close } = await listening(createServer(), 0, () => at.push(Date.now()));

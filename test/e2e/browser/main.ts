@@ -1,6 +1,7 @@
 /**
- * `npm run e2e:browser`: a page in a real Chromium against `npm start`. Its name is first the attacker's server's, then that of the
- * loopback address where `npm start` listens (DNS rebinding); or it stays where it is. Ends with `N passed, N failed`.
+ * `npm run e2e:browser`: a page in a real Chromium against `npm start`. With DNS rebinding the page's name first
+ * belongs to the attacker's server, then to the loopback address of `npm start`; without it the page stays where it is.
+ * Ends with `N passed, N failed`.
  */
 import { createServer } from 'node:http';
 import { say, tallyOf } from '../../support/tally.ts';
@@ -34,7 +35,7 @@ async function seenBy(page: Page, tried: Attempt): Promise<Seen> {
 
 const nameOf = ({ way, method, url }: Attempt) => `${way} ${method} ${url}`;
 
-/** Nothing is learned but a refusal, and nothing is stored. */
+/** The page learns only that it was refused, and nothing is stored. */
 async function refuseAll(what: string, page: Page, served: Served, tried: readonly Attempt[]): Promise<void> {
   for (const one of tried) {
     const seen = await seenBy(page, one);
@@ -71,7 +72,7 @@ async function across(browser: Browser): Promise<void> {
   await served.stop();
 }
 
-/** Where a token is needed, whoever has it may ask from a page of any name that leads there, and nobody else. */
+/** With a required token, only requests with the token succeed, from a page of any name that leads there. */
 async function withToken(browser: Browser): Promise<void> {
   const before = await attacker();
   const page = await browser.open(`http://${evil}:${before.port}/`);

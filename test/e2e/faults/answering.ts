@@ -1,13 +1,13 @@
-/** Servers of a step in a process of their own, on loopback: they answer as told, each path for itself, and know who waits. */
+/** The servers of a step, in their own process on loopback. A message sets the answer of each path. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { slowMs } from './slow-answers.ts';
 
-/** Paths that answer 500 from now on, and those that answer 200 again: all do at first. `/slow/…` takes its time. */
+/** `break`: paths that answer 500 from now on; `mend`: paths that answer 200 again. `/slow/…` answers late. */
 export type Told = {
   readonly break?: readonly string[];
   readonly mend?: readonly string[];
-  /** `hold`: `/slow/…` answers no more; `release`: now it does, also whoever waits. */
+  /** `hold`: `/slow/…` does not answer; `release`: it does again, pending requests included. */
   readonly slow?: 'hold' | 'release';
 };
 
@@ -15,9 +15,11 @@ export type Answered = {
   readonly port: number;
   /** Requests without an answer at this moment. */
   readonly open: number;
-  /** Wall times of the requests since the last word, by path. */
+  /** Wall times of the requests since the last message, by path. */
   readonly asked: Readonly<Record<string, readonly number[]>>;
-  /** When the servers stood still since the last word, and for how long: whoever was asked then answered late. */
+  /**
+   * When, and for how long, the servers stood still since the last message: requests at that time were answered late.
+   */
   readonly stalls: readonly Stall[];
 };
 
@@ -30,7 +32,7 @@ const broken = new Set<string>();
 let asked: Record<string, number[]> = {};
 let stalls: Stall[] = [];
 let open = 0;
-/** Answers that wait; undefined: none has to. */
+/** Pending answers; undefined: answers are not held. */
 let held: (() => void)[] | undefined;
 
 const server = createServer({ keepAlive: false }, (request, response) => {

@@ -1,4 +1,4 @@
-/** The prober of `hanging.ts`: the whole product in a process with few descriptors, which receives its targets as a message. */
+/** The prober of `hanging.ts`: the whole product in a process with few descriptors. A message names its targets. */
 import { dialPolicy } from '../../../shared/net/policy.ts';
 import { register } from '../../support/api-client.ts';
 import { obey, startInMemory } from './in-memory.ts';

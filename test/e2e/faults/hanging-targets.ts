@@ -1,6 +1,6 @@
 /**
- * The servers of `hanging.ts`, in a process of their own with descriptors enough: one that answers, one that never does, and a DNS server
- * that knows nothing of names that are dead.
+ * The servers of `hanging.ts`, in their own process with enough descriptors: one that answers, one that never does, and
+ * a DNS server without answers for dead names.
  */
 import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createNetServer } from 'node:net';
@@ -22,7 +22,7 @@ const healthy = createServer((request, response) => {
   response.end();
 });
 const hanging = createNetServer((socket) => socket.on('error', () => undefined).resume());
-/** No answer may be kept: every probe of a name asks for it. */
+/** The TTL is 0, so every probe of a name resolves it. */
 const dns = await startDnsServer((name) =>
   name.startsWith('dead-') ? { kind: 'silence' } : { kind: 'addresses', a: ['127.0.0.1'], ttl: 0 },
 );

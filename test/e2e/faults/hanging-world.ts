@@ -1,4 +1,4 @@
-/** Measures how late healthy targets are probed beside others that hang and names that nobody answers for. */
+/** Measures how late healthy targets are probed beside targets that hang and names that do not resolve. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
@@ -16,7 +16,7 @@ export type Measuring = Omit<Orders, 'ports'> & {
 export type Measured = {
   /** Of every probe of a healthy target, ascending. */
   readonly latenessesMs: readonly number[];
-  /** Ticks of healthy targets at which nobody was asked. */
+  /** Ticks of healthy targets without a probe. */
   readonly missed: number;
   /** What the prober said in the end. */
   readonly ended: { readonly doubt?: object; readonly errors: readonly object[]; readonly probes: number };
@@ -54,7 +54,7 @@ function startProber(dns: string): ChildProcess {
 
 type Window = { readonly fromMs: number; readonly untilMs: number; readonly periodMs: number };
 
-/** What is late by more would be taken for the next tick. */
+/** A probe that is earlier by more belongs to the tick before. */
 const earlyMs = 5;
 
 /** Against each target's own ticks, which follow from its name (a lateness of a period would be missed ticks). */

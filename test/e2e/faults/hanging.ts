@@ -1,4 +1,4 @@
-/** Targets that hang and names that nobody answers for, beside healthy targets, in processes with few descriptors. */
+/** Targets that hang and names that do not resolve, beside healthy targets, in processes with few descriptors. */
 
 import { atMost, exactly, type Figure, quantileOf, unjudged } from '../../support/figures.ts';
 import { type Measured, type Measuring, measureHanging } from './hanging-world.ts';
@@ -8,10 +8,10 @@ const measuredMs: Readonly<Record<Length, number>> = { full: 60_000, slice: 30_0
 const lateMsMax = 500;
 const deadNameMsMax = 200;
 
-/** More than there is room for, for three of every four seconds. */
+/** More than the socket budget has place for, during three of every four seconds. */
 const hanging = { healthy: 100, hanging: 1_500, dead: 4, periodSeconds: 4, timeoutSeconds: 3, settleMs: 20_000 };
 
-/** Only the names stand in the way, so that what they delay is seen. */
+/** Only dead names delay the healthy targets, so that their effect shows. */
 const deadNames = {
   healthy: 100,
   named: 100,
@@ -22,7 +22,7 @@ const deadNames = {
   settleMs: 5_000,
 };
 
-/** A prober with nothing in its way that is so late says that the machine was busy with something else: then all is measured again. */
+/** A prober without dead names that is late by more shows that the machine is busy: all is measured again. */
 const busyMs = deadNameMsMax;
 const measurementsMax = 3;
 
@@ -60,7 +60,7 @@ function crowdFigures(measured: Measured): readonly Figure[] {
   ];
 }
 
-/** The same without dead names, at the same time, tells what a busy machine delays. */
+/** The measurement without dead names at the same time shows the delay of a busy machine. */
 function nameFigures(measured: Measured, without: Measured): readonly Figure[] {
   const { latenessesMs } = measured;
   const what = `healthy targets beside ${deadNames.dead} dead names, half of them known by name`;
@@ -84,7 +84,7 @@ const maxOf = ({ latenessesMs }: Measured): number => latenessesMs.at(-1) ?? Num
 const delays = (measured: Measured): string =>
   `${quantileOf(measured.latenessesMs, 0.5)} ms, ${p99Of(measured)} ms, ${maxOf(measured)} ms`;
 
-/** A prober that crashed has told nothing, and the step has failed before. */
+/** A prober that crashed has reported nothing, and the step has failed before. */
 function soundness(
   name: string,
   { missed, ended }: Measured,

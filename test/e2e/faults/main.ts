@@ -1,6 +1,7 @@
 /**
- * `npm run e2e:faults [-- --only NAME,NAME] [--slice]`: faults that no simulation can show, each on the real network, kernel and clock of
- * this machine. They mostly wait, so they run side by side, but for what measures lateness. Ends with `N passed, N failed`.
+ * `npm run e2e:faults [-- --only NAME,NAME] [--slice]`: faults that no simulation can show, on the real network, kernel
+ * and clock of this machine. Most steps wait, so they run side by side, except those that measure lateness. Ends with
+ * `N passed, N failed`.
  */
 import { parseArgs } from 'node:util';
 import { type Figure, figureLines, judged, scoreLine, scoreOf } from '../../support/figures.ts';
@@ -25,7 +26,7 @@ if (unknown.length > 0) {
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
-/** What keeps a step from measuring is a failure like any other: a fault that was not tried is not survived. */
+/** An error of a step is a failure: a fault that was not tried is not survived. */
 async function run(step: Step, length: Length): Promise<readonly Figure[]> {
   const startedMs = performance.now();
   const figures = await step.run(length).catch((error: unknown): readonly Figure[] => {

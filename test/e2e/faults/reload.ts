@@ -46,7 +46,7 @@ function figuresOf({ doubts, degraded, errors, turnsMs }: Reloaded, count: numbe
   ];
 }
 
-/** Flapping paths fail every other time, so that the prober has reason to examine itself. */
+/** Flapping paths fail every other time, so that the prober runs self-checks. */
 async function startServer() {
   const asked = new Map<string, number>();
   const server = createServer({ keepAlive: false }, ({ url = '' }, response) => {

@@ -1,4 +1,4 @@
-/** The whole process stands still for longer than its lease, again and again: SIGSTOP and SIGCONT of one `npm start`. */
+/** The whole process stands still for longer than its lease, repeatedly: SIGSTOP and SIGCONT of one `npm start`. */
 import { join } from 'node:path';
 import { sleep, systemClock } from '../../../shared/lib/clock.ts';
 import { answerOf, forkBeside } from '../../support/children.ts';
@@ -19,7 +19,7 @@ const stallMs = 40_000;
 /** Between two, and until everything is as it was. */
 const betweenMs = 30_000;
 const settleMsMax = 180_000;
-/** From then on a slow target answers again: sooner than a probe that begins when the process goes on would give up. */
+/** Slow targets answer again this long after SIGCONT: before a probe that begins then would time out. */
 const releaseMs = 300;
 /** L4: what a crash may cost. */
 const gapMsMax = periodSeconds * 1_000 + 25_000;
@@ -90,7 +90,7 @@ async function measure(world: RealWorld, { port, ask, count }: Measuring): Promi
   ];
 }
 
-/** By the servers' own clocks, while this probe waited: on a busy machine not only the prober stands still. */
+/** By the servers' own stall times while this probe waited: a busy machine delays not only the prober. */
 function stoodStill({ target, timeMs }: Failure, serversStalls: readonly Stall[]): boolean {
   const spareMs = timeoutMs - (isSlow(Number(target.split('-')[1])) ? slowMs : 0);
   const fromMs = timeMs - 2 * timeoutMs;
@@ -122,7 +122,7 @@ type Round = {
 
 async function stopAndGoOn(world: RealWorld, ask: Measuring['ask']): Promise<Round> {
   process.kill(world.pid(), 'SIGSTOP');
-  // Whose answer waits is a success to a process that reads before it looks at its timers; whose does not could be none.
+  // A pending answer would be a success to a process that reads its sockets before its timers.
   const stopped = await ask({ slow: 'hold' });
   await sleep(systemClock, stallMs);
   const stood = await ask();

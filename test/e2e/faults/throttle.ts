@@ -7,8 +7,8 @@ import { sleep, systemClock } from '../../../shared/lib/clock.ts';
 const quota = { cpuMs: 15, everyMs: 100, lookMs: 2 };
 
 /**
- * A quota of CPU as `cpu.max` of a control group sets it, by SIGSTOP and SIGCONT, since a test has no rights on control groups: in each period
- * the process runs until its main thread has used its part, and stands still for the rest.
+ * A CPU quota as `cpu.max` of a control group sets it, by SIGSTOP and SIGCONT, since a test has no rights on control
+ * groups: in each period the process runs until its main thread has used its share, and then stands still.
  */
 export function throttle(child: ChildProcess): { readonly end: () => void } {
   let isOver = false;

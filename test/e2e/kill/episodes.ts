@@ -1,4 +1,4 @@
-/** What has to hold of restart requests, whatever was killed when. Each rule returns what breaks it. */
+/** What has to hold of restart requests, whenever the product is killed. Each rule returns what breaks it. */
 import type { EventRecord, RestartRequest } from '../../../shared/core/records.ts';
 import type { EpisodeEvent, Subscriber } from './heard.ts';
 import { type Faults, type Life, promptMs, upAt } from './judge.ts';
@@ -72,7 +72,9 @@ function episodesOf(heard: readonly EpisodeEvent[]): readonly Episode[] {
 const shownOf = ({ target, failedAtMs }: Episode, attempt: number): string =>
   `${target}: attempt ${attempt} of the failure at ${failedAtMs}`;
 
-/** The attempts of each episode count up from 1. One may be missing only where it was due while the subscriber was not connected. */
+/**
+ * The attempts of each episode count up from 1. Only one that was due while no subscriber was connected may be missing.
+ */
 export function everyAttemptMade({ heard }: Subscriber, lives: readonly Life[]): Faults {
   return episodesOf(heard).flatMap((episode) =>
     Array.from({ length: episode.last }, (_, index) => index + 1)
@@ -91,7 +93,7 @@ function windowOf({ attempts, failedAtMs, recovered }: Episode, missing: number)
   return [fromMs, (later?.heardAtMs ?? fromMs) - apartMs(missing, after)];
 }
 
-/** An event published shortly before a kill may not reach the subscriber, which connects again once the next process listens. */
+/** The subscriber may miss an event published shortly before a kill; it reconnects once the next process listens. */
 const deafMs = 1_000;
 
 /** Whether the subscriber may have missed an event of this time. */
@@ -156,7 +158,7 @@ export function recoveredOnce({ heard }: Subscriber): Faults {
   });
 }
 
-/** Each request rests on a stored failure; each failure that lasts has a request, and each success after it a recovery. */
+/** Each request follows a stored failure; each lasting failure has a request, and each success after it a recovery. */
 export function episodesAreTrue(cast: Cast, { events, timeMs }: Snapshot, judged: Judged): Faults {
   const { heard } = judged.subscriber;
   return namesOf(cast, ['crashing', 'recovering', 'restarted']).flatMap((name) => {

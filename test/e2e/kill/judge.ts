@@ -1,11 +1,11 @@
-/** What has to hold whatever was killed when. Each rule returns what breaks it. */
+/** What has to hold, whenever the product is killed. Each rule returns what breaks it. */
 import { sameValue } from '../../../shared/core/equality.ts';
 import type { EventRecord, ProbeRecord, StatusRecord } from '../../../shared/core/records.ts';
 import { residentSlotMs, slotAt } from '../../../shared/core/slots.ts';
 import { type Kept, restoredRun, type Snapshot } from './snapshot.ts';
 import { type Cast, flapping, stableFamilies } from './targets.ts';
 
-/** A life of the process. `readyMs`: when it listened; absent if it was killed before. `doubted`: its prober doubted itself. */
+/** A life of the process. `readyMs`: when it listened; absent: killed before. `doubted`: its prober doubted itself. */
 export type Life = {
   readonly startedMs: number;
   readonly readyMs?: number;
@@ -20,7 +20,7 @@ export const promptMs = 4_000;
 /** An answer this shortly before a kill may not have been counted. */
 const uncountedMs = 1_000;
 
-/** No write at all to the PROBE items of what was settled, and to its STATUS none but that an open restart request is told again. */
+/** No write to the PROBE items of settled targets, and to STATUS none but repetitions of an open restart request. */
 export function stableItemsUnchanged(cast: Cast, settled: Snapshot, now: Snapshot): Faults {
   const isStable = (target: string) => stableFamilies.some((family) => cast.families.get(target) === family);
   const statuses = [...settled.statuses].filter(([name]) => isStable(name));
@@ -73,7 +73,9 @@ const changeOf = (id: string): string =>
 
 const probeNameOf = ({ container, probeType }: ProbeRecord): string => `${container}#${probeType}`;
 
-/** A verdict of a life rests on what this life probed, the first verdict of a container too: no initial value is ever stored. */
+/**
+ * A verdict of a life results from probes of that life, also the first one of a container: no initial value is stored.
+ */
 export function verdictsAreOwn(before: Snapshot, after: Snapshot, life: Life): Faults {
   const known = new Set(before.events.map(({ sk }) => sk));
   const fresh = after.events.filter(({ sk, record }) => !known.has(sk) && record.kind === 'transition');
@@ -85,7 +87,7 @@ export function verdictsAreOwn(before: Snapshot, after: Snapshot, life: Life): F
   ];
 }
 
-/** What the flapping targets were told to have been is what they really answered. */
+/** The published results of flapping targets are what they really answered. */
 export function flapsAreTrue(cast: Cast, { events }: Snapshot, lives: readonly Life[]): Faults {
   const flaps = events.filter(
     ({ target, record }) =>
@@ -131,9 +133,9 @@ const checkpointSlack = 4;
 const checkpointMs = 60_000;
 
 /**
- * A run is what the life went on with and what it probed: never more; less by at most what it counted since its last checkpoint.
- * A life that was too short for a checkpoint leaves what it found. A prober that doubts itself, as on an overloaded machine, does not count
- * failures.
+ * A run length is at most the restored one and the probes of this life; less by at most the answers since the last
+ * checkpoint. A life too short for a checkpoint leaves the restored run length. A prober that doubts itself, as on an
+ * overloaded machine, does not count failures.
  */
 export function countsHold(before: readonly Count[], after: readonly Count[], life: Life): Faults {
   const { readyMs = life.killedMs, killedMs, doubted } = life;
@@ -162,7 +164,7 @@ export function upAt(lives: readonly Life[], timeMs: number): number {
   return Math.max(timeMs, life?.readyMs ?? Number.POSITIVE_INFINITY);
 }
 
-/** In the end STATUS has taken in everything and told of it. */
+/** In the end every STATUS is up to date and its outbox is empty. */
 export function everythingTakenIn({ statuses, targets, probes }: Snapshot): Faults {
   return [...statuses].flatMap(([name, status]) => {
     const unacked = probes.filter(

@@ -1,4 +1,4 @@
-/** What stands in the store's file, read from outside while nobody or somebody else has it open. */
+/** The items in the store's file, read while the product runs or not. */
 import { DatabaseSync } from 'node:sqlite';
 import type { EventRecord, ProbeRecord, StatusRecord, TargetRecord } from '../../../shared/core/records.ts';
 import {

@@ -1,4 +1,4 @@
-/** More than fifty targets in every state that a process can be killed in, and what they really answered when they were probed. */
+/** More than fifty targets in every state that a process can be killed in, and their real answers to probes. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';

@@ -116,7 +116,7 @@ function neverRestartedBy(place: Place, what: string, prepare: Prepare): Scenari
 }
 
 const restarts = 5;
-/** Back-offs of 10 + 20 + 40 + 80 s; each incarnation fails within two periods, once its report and the request have arrived. */
+/** Back-offs of 10 + 20 + 40 + 80 s; each incarnation fails within two periods of its report. */
 const fiveRestartsMs = 150_000 + restarts * (20_000 + 5_000);
 /** How long each restart waits, in seconds: kubelet's crash-loop back-off, which does not delay the first. */
 const waitsSeconds = [0, 10, 20, 40, 80];

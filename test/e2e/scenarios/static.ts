@@ -1,4 +1,4 @@
-/** Lifecycle `static`: no runtime restarts the container, so restarts are requested, and reported by the subscriber that carries them out. */
+/** Lifecycle `static`: restarts are requested, and the subscriber that performs them reports them. */
 import assert from 'node:assert/strict';
 import type { TargetSpecInput } from '../../../shared/core/spec-input.ts';
 import { type App, type AppState, broken, httpApp, ok } from '../apps.ts';

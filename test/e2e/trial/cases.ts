@@ -104,7 +104,7 @@ export const successSeconds = ({ successThreshold, periodSeconds }: ProbeRow): n
 export const uncountedSeconds = ({ periodSeconds, timeoutSeconds }: ProbeRow): number =>
   2 * periodSeconds + timeoutSeconds + slackSeconds;
 
-/** The probes that make the target not Ready during the fault. Ready follows the readiness probe, and without one liveness and startup. */
+/** The probes that make the target not Ready during the fault: readiness, or else liveness and startup. */
 export function deciding({ probes }: Row): readonly ProbeRow[] {
   const hasReadiness = probes.some(({ type }) => type === 'readiness');
   return probes.filter(({ type, isSpared }) => !isSpared && (!hasReadiness || type === 'readiness'));

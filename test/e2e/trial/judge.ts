@@ -24,7 +24,7 @@ type Case = Times & Seen & Pick<Observer, 'heard' | 'starvedMs'> & { readonly ro
 
 const faultsMax = 5;
 
-/** Judges one fault of one target. Returns what does not hold, at most five entries, and the measured seconds beside their limits. */
+/** Judges one fault of one target. Returns at most five faults, and the measured seconds beside their limits. */
 export function judge(row: Row, times: Times, observer: Observer): Verdict {
   const { samples, turns, histories, stalls } = observer.of(row.name);
   const isWithin = ({ atMs }: { readonly atMs: number }) => atMs >= times.fromMs && atMs <= times.doneMs;
@@ -59,7 +59,7 @@ const shown = (seconds: number): string => (Number.isFinite(seconds) ? `${second
 const failedAfter = (one: Case, probe: ProbeRow): number =>
   secondsUntil(one, one.beganMs, (sample) => resultOf(sample, probe) === 'failure');
 
-/** In seconds: one more period for each period in which the product has waited for a processor, since the failure of that probe may not count. */
+/** In seconds: one more period for each in which the product waited for a processor, which may void a failure. */
 function failureLimit(one: Case, probe: ProbeRow): number {
   const { beganMs, endingMs, starvedMs } = one;
   const untilMs = Math.min(endingMs, beganMs + failedAfter(one, probe) * 1_000);

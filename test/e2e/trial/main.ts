@@ -1,6 +1,6 @@
 /**
- * `npm run e2e:trial [-- SECONDS,SECONDS]`: nginx, haproxy, Redis, PostgreSQL and others fail and recover under `npm start`, all side by
- * side, once for each duration. Ends with `N passed, N failed`.
+ * `npm run e2e:trial [-- SECONDS,SECONDS]`: nginx, haproxy, Redis, PostgreSQL and others fail and recover under `npm
+ * start`, side by side, once for each duration. Ends with `N passed, N failed`.
  */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
@@ -26,7 +26,7 @@ const settleMsMax = 60_000;
 /** Watches for so long after the last limit. */
 const quietMs = 4_000;
 const reportEveryMs = 60_000;
-/** Healthy targets beside them: when more than three in ten of all fail at once, the prober holds some of the failures back. */
+/** Healthy targets beside them: the prober holds failures back when more than three in ten targets fail at once. */
 const neighbours = 60;
 
 type Trial = { readonly row: Row; readonly service: Service; readonly fault: Fault };

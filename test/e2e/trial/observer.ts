@@ -1,4 +1,4 @@
-/** What the API shows of the targets while the trial runs: status, results, history, events and counters, each with the time of the look. */
+/** What the API shows of the targets during the trial: status, results, history, events and counters, with times. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { ContainerStatusView, ProbeStatusView, TargetView } from '../../../shared/api/target-schema.ts';

@@ -1,4 +1,4 @@
-/** The services under trial: nginx, haproxy, Redis and PostgreSQL as they are, and listeners for HTTP, HTTPS and gRPC. */
+/** The services under trial: nginx, haproxy, Redis, PostgreSQL, and listeners for HTTP, HTTPS and gRPC. */
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { get as getHttp } from 'node:http';

@@ -5,9 +5,8 @@ import { type Api, register as registerAt, reportRunning } from '../api.ts';
 import type { Behaviour, Probed } from './probed.ts';
 
 /**
- * `edge-*`: always one failure below the threshold. `counting`: as many equal answers in a row as its threshold, so that
- * its result changes with each such block, and one answer counted twice or not at all shows. `flapping`: healthy and
- * failing by the clock.
+ * `edge-*`: always one failure below the threshold. `counting`: equal answers in blocks as long as its threshold, so
+ * that an answer counted twice or not at all shows. `flapping`: healthy and failing by the clock.
  */
 export type Family = 'healthy' | 'on-hold' | 'starting' | 'flapping' | 'edge-ready' | 'edge-live' | 'counting';
 

@@ -1,6 +1,6 @@
 /**
- * Holds every fenced write that the table took against the tokens: once a bucket has been claimed with a higher token, or written with
- * it, none of a lower one may be taken that was sent after; and no change of a result without a fence. Seen where an outsider sees it, at
+ * Compares every fenced write that the table accepted with the tokens: once a bucket has been claimed or written with a
+ * higher token, no later write with a lower one may be accepted, and no result may change without a fence. It observes
  * the proxies between the workers and the table.
  */
 import type { Forwarded } from '../../support/fault-proxy.ts';
@@ -34,7 +34,7 @@ type TransactItem = { readonly Update?: Expressed; readonly ConditionCheck?: Exp
 /** A bucket's key and a token. */
 type Fence = { readonly bucket: string; readonly token: number };
 
-/** Writes remembered to be asked for by worker. */
+/** How many writes are kept for `takenOf`. */
 const rememberedMax = 20_000;
 
 export function fenceKeeper(): Fences {
@@ -42,7 +42,7 @@ export function fenceKeeper(): Fences {
   const known = new Map<string, { readonly token: number; readonly sinceMs: number }[]>();
   const remembered: FencedWrite[] = [];
   const violations: string[] = [];
-  /** Of transactions that were taken; one that comes again is answered as it was then, and nothing is written. */
+  /** Tokens of accepted transactions; a repeated one is answered as before, and nothing is written. */
   const repeated = new Set<string>();
   let taken = 0;
 

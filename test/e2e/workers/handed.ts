@@ -22,7 +22,7 @@ export function handedAt({ holds, lefts }: Pair, { shard, timeMs }: Held, index:
 
 const historyMs = 15_000;
 
-/** What the logs say of a shard around an instant, in seconds from it: why a gap was long. */
+/** The log lines about a shard around an instant, in seconds from it, to explain a long gap. */
 export function historyOf({ holds, lefts, drops }: Pair, shard: string, atMs: number): string {
   const published = [
     ...holds.map(({ worker, token, ...each }) => ({ ...each, what: `held by ${worker.name} with ${token}` })),
@@ -36,10 +36,10 @@ export function historyOf({ holds, lefts, drops }: Pair, shard: string, atMs: nu
     .join(', ');
 }
 
-/** Before and after a doubt: what began in it is void as well. */
+/** Around a doubt: probes that begin in it are void as well. */
 const doubtSlackMs = 2_000;
 
-/** From a log line that says so to the one that takes it back; a mere suspicion ends with its run at the latest. */
+/** A doubt lasts from its log line to the one that ends it; a mere suspicion ends with its run at the latest. */
 export function doubtedIn({ selfHealth, lefts }: Pair): Doubted {
   return (name, fromMs, toMs) => {
     const own = selfHealth.filter(({ shard }) => isIn(shard)({ name }));

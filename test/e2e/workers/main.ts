@@ -1,5 +1,5 @@
 /**
- * Worker processes of the product on DynamoDB Local and an emulator's SQS, through proxies that break calls: killed, stopped, relieved.
+ * Worker processes on DynamoDB Local and an emulator's SQS, behind proxies that break calls: killed, stopped, replaced.
  * Usage: npm run e2e:workers -- [--kills N] [--handovers N] [--pairs N] [--seed S]. Ends with `N passed, N failed`.
  */
 import { parseArgs } from 'node:util';

@@ -1,4 +1,4 @@
-/** What is probed: one real listener that answers each path as it is told and remembers when it was asked. */
+/** One real listener that answers each path as its behaviour says and notes the arrivals. */
 import { createServer } from 'node:http';
 import { listenWith } from '../../support/tcp-server.ts';
 

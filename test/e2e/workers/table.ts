@@ -1,4 +1,4 @@
-/** What stands in the table, read past every proxy. */
+/** The items of the table, read without a proxy. */
 import type { EventRecord } from '../../../shared/core/records.ts';
 import { decodeEvent } from '../../../shared/store/items.ts';
 import { eventPrefix, prefixEnd, targetAddress } from '../../../shared/store/keys.ts';

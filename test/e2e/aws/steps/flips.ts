@@ -1,6 +1,6 @@
 /**
- * From a target that is down to the subscriber's event: several targets go down and up at once, again and again. What the thresholds take
- * is not counted: time begins with the answer that decides, as the target has given it.
+ * Measures the time from a target's change to the subscriber's event: several targets go down and up at once,
+ * repeatedly. The time begins with the answer that decides, so thresholds do not count.
  */
 import assert from 'node:assert/strict';
 import { atLeast, type Figure, quantileOf, unjudged } from '../../../support/figures.ts';

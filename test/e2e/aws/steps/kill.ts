@@ -1,4 +1,4 @@
-/** The process that runs the prober is killed. Nothing of it can say goodbye: its message comes again when the visibility ends. */
+/** The prober's process is killed without a hand-over: its message is delivered again when its visibility ends. */
 import assert from 'node:assert/strict';
 import { type Figure, unjudged } from '../../../support/figures.ts';
 import { until } from '../../../support/wait.ts';
@@ -22,7 +22,7 @@ export async function proberKilled(cloud: Cloud, { seen }: Pick<WebServer, 'seen
   return [unjudged('not probed after SIGKILL', `${((resumed.atMs - killedMs) / 1_000).toFixed(1)} s`)];
 }
 
-/** No target has failed, so nobody may be told that one has. */
+/** No target has failed, so no failure may be published. */
 export function requireNoFailures(cloud: Cloud, sinceMs: number): void {
   const failures = receivedOf(cloud, 'Probe Result Changed').filter(
     ({ receivedAtMs, event }) => receivedAtMs > sinceMs && event.detail.result !== 'success',

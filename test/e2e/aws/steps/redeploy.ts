@@ -9,7 +9,7 @@ import type { Shop } from './shop.ts';
 /** MB of the prober, which are part of what a release is. */
 const next = probeletApp({ memorySize: 320 });
 
-/** The emulator ends what runs when its function changes, so here a deployment costs what a crash does; on AWS the run goes on. */
+/** The emulator ends an invocation when its function changes, so here a deployment costs as much as a crash. */
 const resumedMsMax = 30_000;
 /** The schedule of the emulator comes a minute after the one before, and is looked for every 10 s. */
 const askedForMs = 90_000;

@@ -1,8 +1,9 @@
 /**
- * What a fleet costs that is steady, by what the store adapters count: beats, claims, checkpoints and the schedule included. There is one
- * take-over a slot. Ten minutes are counted as they come and with one take-over, which is more than their part of it: that of a slot that
- * begins in between, or else the one that they begin with, after a kill. Of fewer minutes each counts its part of a take-over, and the
- * schedule, which weighs what has been registered some buckets a minute, counts from its first minute without a write on.
+ * What a steady fleet costs, as the store adapters count it, including beats, claims, checkpoints and the schedule.
+ * Each slot has one take-over. Ten minutes are counted as they come, with one take-over, which is more than their
+ * share: that of a slot that begins in between, or the one after the kill at the beginning. Of fewer minutes each
+ * counts its share of a take-over, and the schedule counts from its first minute without a write, after it has weighed
+ * all buckets.
  */
 import { residentSlotMs } from '../../../../shared/core/slots.ts';
 import { atLeast, atMost, exactly, type Figure, judged } from '../../../support/figures.ts';

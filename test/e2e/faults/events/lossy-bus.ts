@@ -1,11 +1,11 @@
-/** A bus that takes every event and, while it is told to, delivers some of them to nobody. */
+/** A bus that takes every event and can be made to deliver only some of them. */
 
 import type { BusEvent, DetailType } from '../../../../shared/bus/events.ts';
 import type { InProcessBus } from '../../../../shared/bus/in-process.ts';
 
 export type LossyBus = {
   wrap(bus: InProcessBus): InProcessBus;
-  /** From now on events of these types reach nobody; none: all do. */
+  /** From now on loses events of these types; undefined: loses none. */
   lose(isLost: ((type: DetailType) => boolean) | undefined): void;
   /** Events that the bus took, and those of them that it lost. */
   readonly taken: readonly BusEvent[];

@@ -1,4 +1,4 @@
-/** Only restart requests get lost: they are told again until they are answered, whatever else goes on. */
+/** Only restart requests get lost: they are published again until a subscriber acts on them. */
 import { requestAgainFirstMs } from '../../../../shared/core/restart-requests.ts';
 import { sleep, systemClock } from '../../../../shared/lib/clock.ts';
 import { atMost, exactly, type Figure, unjudged } from '../../../support/figures.ts';
@@ -9,9 +9,9 @@ import { settled } from './settled.ts';
 import type { Stage } from './stage.ts';
 
 const targets = 40;
-/** Told after 10 s and then after twice as long each time: lost at least twice, or four times. */
+/** Published again after 10 s and then after twice as long each time: lost at least twice, or four times. */
 const lossMs: Readonly<Record<Length, number>> = { full: 120_000, slice: 30_000 };
-/** Until each container has failed, and its request was lost, on however busy a machine. */
+/** Until each container has failed and its request was lost, on a busy machine too. */
 const failedMsMax = 120_000;
 const lookMs = 500;
 

@@ -1,4 +1,4 @@
-/** A subscriber that acts on restart requests: the container is well from then on, and its restart is reported, each as it has to be. */
+/** A subscriber that acts on restart requests: it lets the container succeed and reports its restart. */
 import type { EventDetail } from '../../../../shared/bus/events.ts';
 import { report, reportRestart } from './cast.ts';
 import type { Stage } from './stage.ts';

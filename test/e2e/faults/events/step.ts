@@ -1,4 +1,4 @@
-/** A bus that delivers nothing for minutes while targets change, and how soon everybody knows everything afterwards. */
+/** A bus that delivers nothing for minutes while targets change, and how soon every status is right afterwards. */
 import type { TargetView } from '../../../../shared/api/target-schema.ts';
 import { sleep, systemClock } from '../../../../shared/lib/clock.ts';
 import { targetAddress } from '../../../../shared/store/keys.ts';
@@ -13,7 +13,10 @@ import { restarter } from './restarter.ts';
 import { settled } from './settled.ts';
 import { openStage, type Stage } from './stage.ts';
 
-/** A minute still has six of the ten-second intervals after which what is not acked is told again (shared/run/probing/timekeeper.ts). */
+/**
+ * A minute has six of the intervals after which an unacked result is published again
+ * (shared/run/probing/timekeeper.ts).
+ */
 const lossMs: Readonly<Record<Length, number>> = { full: 300_000, slice: 60_000 };
 const rightWithinMs = 60_000;
 const lookMs = 1_000;
@@ -101,7 +104,7 @@ const requestedOf = ({ detailType, detail }: Stage['bus']['taken'][number]): rea
 const recoveryOf = ({ detailType, detail }: Stage['bus']['taken'][number]): readonly string[] =>
   detailType === 'Container Recovered' ? [detail.target.name] : [];
 
-/** Of several publications of one change one counts. */
+/** Several publications of one change count once. */
 const commitsIn = ({ bus }: Stage, from: number): number =>
   new Set(
     bus.taken

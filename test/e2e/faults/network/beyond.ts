@@ -1,4 +1,4 @@
-/** All targets of a room and its DNS server, at the far end of its link; a process of its own in a namespace of its own. */
+/** All targets of a room and its DNS server, at the far end of its link, in their own process and network namespace. */
 import { createServer } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';
 import { startDnsServer } from '../../../support/dns-server.ts';

@@ -1,4 +1,4 @@
-/** A network that is cut under 500 targets and given back, and what the prober says meanwhile and afterwards. */
+/** A network that is cut under 500 targets and restored, and what the prober reports meanwhile and afterwards. */
 
 import { join } from 'node:path';
 import type { TargetView } from '../../../../shared/api/target-schema.ts';
@@ -22,9 +22,9 @@ const herdMax = 2;
 const settleMsMax = 180_000;
 const cutMs: Readonly<Record<Length, number>> = { full: 180_000, slice: 60_000 };
 const afterMs: Readonly<Record<Length, number>> = { full: 90_000, slice: 45_000 };
-/** Two bad examinations, or three good ones, and a beat: see shared/core/self-health.ts. */
+/** Two failed self-checks, or three successful ones, and a beat: see shared/core/self-health.ts. */
 const seenWithinSeconds = 15;
-/** What was not probed for longer than 40 s is not known before its next probe. */
+/** After 40 s without a probe a result is unknown until the next probe. */
 const rightWithinSeconds = seenWithinSeconds + periodSeconds;
 const lookEveryMs = 3_000;
 

@@ -1,6 +1,6 @@
 /**
- * A prober's room and what lies beyond it: two network namespaces with one link between them, and nothing else. Both ends give their own
- * commands; nothing of it reaches the machine's network, and the kernel removes it with the last process in it.
+ * A prober's room and the targets beyond it: two network namespaces with one link between them. Each end sets up
+ * itself. The machine's network is not affected, and the kernel removes the namespaces with their last process.
  */
 import { execFileSync } from 'node:child_process';
 

@@ -1,6 +1,6 @@
 /**
- * What runs inside a room (see link.ts) with the product: lays the link, plays the cut and tells the figures to whoever started it. First
- * process of its own process namespace: with it everything in the room ends.
+ * The process in a room (see link.ts): it sets up the link, runs the product, cuts the network and sends the figures to
+ * its parent. It is the first process of its process namespace, so all processes in the room end with it.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** The product in rooms of its own (see link.ts), one for each way of cutting its network. */
+/** The product in its own room (see link.ts) for each way of cutting its network. */
 import { execFileSync, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { answerOf } from '../../../support/children.ts';
@@ -10,7 +10,7 @@ import type { Told } from './room.ts';
 const needs = `A network of its own can be had on Linux with unshare and mount (util-linux) and ip (iproute2), as root or where
 unprivileged user namespaces are allowed (on Ubuntu: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0).`;
 
-/** Whoever is root here may not be allowed user namespaces, and does not need them. */
+/** root may lack the right to user namespaces, and does not need them. */
 const asRoot: readonly string[] = process.getuid?.() === 0 ? [] : ['--map-root-user'];
 /** Where `ip` is, though not for everybody. */
 const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin:/sbin` };
