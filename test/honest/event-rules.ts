@@ -1,4 +1,4 @@
-/** Restarts are asked for while a container fails, and a recovery is told after a success: what may be published, and what has to be. */
+/** Which restart requests and recoveries may be published, and which have to be. */
 import type { ContainerName, Lifecycle, ProbeType } from './steps.ts';
 import { noticesMs, type ProbeTruth, specOf, surelyCounted, syncsMs, verdictsOf } from './truth.ts';
 
@@ -20,7 +20,7 @@ export type Episode = { readonly last: RestartEvent };
 const backOffFirstMs = 10_000;
 const backOffMaxMs = 300_000;
 
-/** What is known of the probe up to the event, and of the containers up to its own; undefined: there was none of its ID. */
+/** The probe up to the event, and the containers up to the event's; undefined: no container had its ID. */
 function truthAt(truth: ProbeTruth, { containerID, atMs }: RestartEvent): ProbeTruth | undefined {
   const place = truth.incarnations.findLastIndex(({ id }) => id === containerID);
   if (place < 0) return undefined;
@@ -60,13 +60,13 @@ function attemptFaults(truth: ProbeTruth, event: RestartEvent, open: Episode | u
   return waitedMs < waitsMs - syncsMs ? [`attempt ${attempt} comes after ${waitedMs} ms, not ${waitsMs}`] : [];
 }
 
-/** Whether the probe has been out of the spec since then, which ends an episode without a word. */
+/** Whether the probe has been out of the spec since then, which ends an episode without an event. */
 const hasLeft = ({ specs }: ProbeTruth, sinceMs: number): boolean =>
   specs.some((each, place) => !each.spec && (specs[place + 1]?.sinceMs ?? Number.POSITIVE_INFINITY) > sinceMs);
 
 type Told = { readonly lifecycle: Lifecycle; readonly open: Episode | undefined };
 
-/** What has not been published although what is shown of a running container of a static target asks for it. */
+/** Events that are missing, given what is shown of a running container of a static target. */
 export function unpublished(
   truthOf: (type: ProbeType) => ProbeTruth,
   resultOf: (type: ProbeType) => string | undefined,

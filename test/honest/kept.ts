@@ -1,8 +1,8 @@
-/** The sequences that ever failed, made short: each run and `npm test` play them again. */
+/** The shortened sequences that have failed: each run and `npm test` play them again. */
 import { keepIn, keptIn } from '../support/kept-list.ts';
 import type { Failing } from './shortest.ts';
 
-/** `seed`: of the run that found it. The steps are kept themselves, since the same seed gives others once there are new kinds of steps. */
+/** `seed`: of the run that found it. The steps are kept too, as new kinds of steps change what a seed gives. */
 type KeptFailing = Failing & { readonly seed: number };
 
 const file = new URL('./kept.json', import.meta.url);

@@ -1,4 +1,4 @@
-/** What has really happened to one target since it was registered, as the game plays it. */
+/** What has really happened to one target since its registration, as the game plays it. */
 
 import {
   type ContainerName,
@@ -104,7 +104,7 @@ export function newLife(
     uid,
     lifecycle,
     isThere: () => isThere,
-    /** When (ms) the API was last told something of the target. */
+    /** When (ms) the API last received a change of the target. */
     changedMs: () => changedMs,
     has,
     put: take,
@@ -123,7 +123,7 @@ export function newLife(
       beginStatic(container, (restarts.get(container) ?? 0) + 1);
       changedMs = nowMs();
     },
-    /** Of a reported target: another container runs, or the present one does not any more. Returns the report to send; undefined: none. */
+    /** Of a reported target: another container runs, or the present one stops. Returns the report; undefined: none. */
     reported(container: ContainerName, what: 'runs' | 'stops') {
       const last = incarnationsOf(container).at(-1);
       if (what === 'stops' && (!last || last.downMs !== undefined)) return undefined;
@@ -169,7 +169,7 @@ export function newLife(
     }),
   };
 
-  /** The report does not name it any more: as if it had never been created. */
+  /** A report that does not name a container forgets it. */
   function forget(container: ContainerName): void {
     if (lifecycle === 'reported') incarnations.delete(container);
     if (lifecycle === 'reported') restarts.delete(container);

@@ -1,7 +1,7 @@
 /**
- * `npm run honest [-- --steps N] [--seed N]`: registrations, findings, denials, reports, restarts and hand-overs in random order through
- * the API; after each of at least N steps nothing may be shown or published that was not seen. The kept sequences come first. Prints its
- * seed, a failing sequence made short, which it keeps, and `N passed, N failed`.
+ * `npm run honest [-- --steps N] [--seed N]`: at least N registrations, findings, denials, reports, restarts and
+ * hand-overs in random order through the API, after the kept sequences. After each step only what was seen may be shown
+ * or published. Prints its seed, a failing sequence in short form, which it keeps, and `N passed, N failed`.
  */
 import { parseArgs } from 'node:util';
 import fc from 'fast-check';

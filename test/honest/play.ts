@@ -1,4 +1,4 @@
-/** Plays steps through the API of a shard under a virtual clock, and asks after each one whether all that is shown was seen. */
+/** Plays steps through the API of a shard under a virtual clock, and checks all that is shown after each one. */
 import type { Attempt } from '../../shared/core/types.ts';
 import { type ShardRun, type ShardWorld, shardWorld } from '../support/shard-world.ts';
 import { type Life, newLife } from './life.ts';
@@ -46,7 +46,7 @@ function prevented(failureClass: 'POLICY_DENIED' | 'PROBER') {
   return { outcome: 'unknown', output: '', failureClass, timings: { totalMs: 0 } } as const;
 }
 
-/** @throws an Error that says what was shown and not seen. */
+/** @throws an Error that names what was shown although it was not seen. */
 export async function play(steps: readonly Step[], onStep: () => void = () => undefined): Promise<void> {
   const game = await opened();
   for (const step of steps) {
@@ -121,7 +121,7 @@ async function opened() {
   };
 }
 
-/** Nothing the run has under way reaches the world: what it found last may not be durable. */
+/** Pending writes of the run are lost: its last findings may not be durable. */
 function crash(run: ShardRun, crashesMs: number[], nowMs: number): void {
   crashesMs.push(nowMs);
   run.crash();

@@ -1,4 +1,4 @@
-/** What may be shown of a probe, given what it has really found: green only after a success, red only after failures, else unknown. */
+/** What may be shown of a probe, given its real findings: success only after a success, failure only after failures. */
 import type { ProbeType } from './steps.ts';
 import {
   commitsMs,
@@ -26,15 +26,15 @@ export type ShownProbe = {
   readonly onHold: boolean;
 };
 
-/** Times of a status are whole seconds, as in Kubernetes: the start of a container is shown this much too early at most. */
+/** Status times are whole seconds, as in Kubernetes: a container's start may be shown this much too early. */
 const statusTimeMs = 1_000;
 
 type Rule = (truth: ProbeTruth, shown: ShownProbe) => readonly string[];
 
-/** A failure is examined before it counts, which may wait for the examination before it. */
+/** A failure waits for a self-check before it counts, and perhaps for the self-check before. */
 const selfCheckMs = 150;
 
-/** The probes of one worker are begun a period apart, and at most 1.9 after a change of the spec; then each keeps its place in its period. */
+/** Probes of a worker begin a period apart, after a change of the spec at most 1.9 periods. */
 const gapMax = 1.9;
 
 /** What is wrong at once, unless the target was changed within `syncsMs`. */
@@ -103,7 +103,7 @@ export const missed: Rule = (truth, { result, reason }) => {
   return isDue && result !== last ? because : [];
 };
 
-/** Of a static target: while its container runs probing never pauses, whatever the verdict. `turnMs`: since when the startup gate lets it. */
+/** Of a static target: probing never pauses while its container runs. `turnMs`: since when the startup gate is open. */
 export function pause(truth: ProbeTruth, turnMs: number | undefined): readonly string[] {
   const spec = specOf(truth);
   const incarnation = incarnationOf(truth);
@@ -137,7 +137,7 @@ export function sinceFaults(truth: ProbeTruth, shown: ShownProbe, before: Before
   return isMoved ? [`\`since\` moved from ${before.shown.since} while the result stayed`] : [];
 }
 
-/** Whether something may have given another result since the look before, by what had not been taken in by then. */
+/** Whether something unsynced at the last look may have given another result since. */
 function mayHaveTurned(truth: ProbeTruth, { result }: ShownProbe, beforeMs: number): boolean {
   const periodMs = (specOf(truth)?.periodSeconds ?? 0) * 1_000;
   const others = [
@@ -154,17 +154,20 @@ function mayHaveTurned(truth: ProbeTruth, { result }: ShownProbe, beforeMs: numb
 /** A holder says every 5 s until when all of its probes are done. */
 const beatsMs = 5_000;
 
-/** On its way back to its phase a probe comes later than its instant by so much more than a period at most (docs/adr/0024). */
+/** A probe that returns to its phase may be so much more than a period late (docs/adr/0024). */
 const offPhaseMs = 2_500;
 
-/** `lastProbeTime` is when a probe was made, to within a period and 2.5 s, and no older than the beat before. `turnMs`: as in `pause`. */
+/**
+ * `lastProbeTime` is the time of a probe, to within a period and 2.5 s, no older than the last beat. `turnMs`: as in
+ * `pause`.
+ */
 export function lastProbeFaults(truth: ProbeTruth, shown: ShownProbe, turnMs: number | undefined): readonly string[] {
   const done = surelyCounted(truth).findLast(({ finding }) => finding === 'success' || finding === 'failure');
   if (shown.lastProbeTime === undefined) return done ? ['it was probed, and has no `lastProbeTime`'] : [];
   const lastMs = Date.parse(shown.lastProbeTime);
   const periodMs = Math.max(...truth.specs.map(({ spec }) => spec?.periodSeconds ?? 0)) * 1_000;
   const { fromMs = 0 } = incarnationOf(truth) ?? {};
-  // The first instants of a container are those of its start, which is shown in whole seconds, also before the holder has noticed.
+  // The first instants of a container follow its start, which is shown in whole seconds.
   const isFirst = lastMs > fromMs - statusTimeMs && lastMs < fromMs + noticesMs + gapMax * periodMs;
   if (!isFirst && !truth.asked.some(({ atMs }) => Math.abs(atMs - lastMs) <= periodMs + offPhaseMs))
     return [`it was not probed about ${shown.lastProbeTime}`];

@@ -1,4 +1,4 @@
-/** What can happen to four targets, two of each lifecycle: plain data, so that a failing sequence is printed and kept as it is. */
+/** What can happen to four targets, two of each lifecycle: plain data, so that failing sequences can be kept. */
 import fc from 'fast-check';
 
 export const targetNames = ['static-a', 'static-b', 'reported-a', 'reported-b'] as const;
@@ -14,7 +14,7 @@ export const sidecar: ContainerName = 'proxy';
 export const probeTypes = ['startup', 'readiness', 'liveness'] as const;
 export type ProbeType = (typeof probeTypes)[number];
 
-/** What a probe finds from now on. `denied`: the dial policy forbids it; `error`: a prober error, such as a missing secret. */
+/** The finding of a probe. `denied`: by the dial policy; `error`: a prober error, such as a missing secret. */
 export type Finding = 'success' | 'failure' | 'denied' | 'error';
 
 /** One probe of a spec; absent: the container has none of that type. */
@@ -30,7 +30,7 @@ export type Specs = { readonly [type in ProbeType]?: ProbeSpec };
 /** The containers of a target; absent: the target has none of that name. */
 export type Shape = { readonly app: Specs; readonly helper?: Specs; readonly proxy?: Specs };
 
-/** Which container: of one that the target does not have, or that is not there, the step does nothing. */
+/** The step does nothing if the target does not exist or lacks the container. */
 type Of = { readonly target: TargetName; readonly container: ContainerName };
 
 export type Step =

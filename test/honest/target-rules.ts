@@ -1,6 +1,6 @@
 /**
- * What a target has to show of its containers, given what it shows of their probes: docs/semantics.md, UpdatePodStatus, conditions, and
- * differences 9 and 22, written once more.
+ * What a target has to show of its containers, given what it shows of their probes, restated from docs/semantics.md:
+ * UpdatePodStatus, conditions, and differences 9 and 22.
  */
 import type { ShownProbe } from './probe-rules.ts';
 import { type ContainerName, type Lifecycle, type ProbeType, type Specs, sidecar } from './steps.ts';
@@ -25,7 +25,7 @@ export type ContainerTruth = {
   readonly specs: Specs;
   readonly id: string;
   readonly isRunning: boolean;
-  /** With lifecycle `static` those that were reported since the container joined the spec, with `reported` what was reported. */
+  /** With lifecycle `static` the restarts since the container joined the spec, with `reported` the reported ones. */
   readonly restarts: number;
 };
 
@@ -46,7 +46,7 @@ const resultsIn =
 const isStarted = ({ name, specs, isRunning }: ContainerTruth, resultOf: ResultOf): boolean =>
   isRunning && (!specs.startup || resultOf(name, 'startup') === 'success');
 
-/** Nobody stops the container of a static target whose liveness probe fails, so without a readiness probe that says it is not ready. */
+/** A static container keeps running when liveness fails, so without a readiness probe that makes it not ready. */
 function isReady(lifecycle: Lifecycle, container: ContainerTruth, resultOf: ResultOf): boolean {
   const { name, specs } = container;
   if (!isStarted(container, resultOf)) return false;
@@ -84,7 +84,7 @@ function readinessOf({ lifecycle, containers }: TargetTruth, shown: Shown): 'Tru
   return isNeverAsked || shown.probes.some(({ result }) => result === 'unknown') ? 'Unknown' : 'True';
 }
 
-/** Sidecars have started. An ordinary container that runs proves it, except of a static target, whose containers always run. Once True it stays. */
+/** True once sidecars have started or an ordinary container of a reported target has run; then it stays True. */
 function initializedOf({ lifecycle, containers, wasInitialized }: TargetTruth, resultOf: ResultOf): 'True' | 'False' {
   const isProved = lifecycle === 'reported' && containers.some(({ name, id }) => name !== sidecar && id !== '');
   const isDone = containers.every((container) => container.name !== sidecar || isStarted(container, resultOf));

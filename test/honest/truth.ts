@@ -1,19 +1,16 @@
 /**
- * What has really happened to a probe: what it found and when, under which specs, in which container. From that follows what may be shown
- * and what has to be shown. Nothing here comes from the product.
+ * What has really happened to a probe: its findings, specs and containers with their times, and which results may and
+ * must follow. Nothing here comes from the product.
  */
 import type { Finding, Lifecycle, ProbeSpec, ProbeType } from './steps.ts';
 
-/**
- * The holder reads its change counters every 1.5 s and then what moved: until then it goes by the spec, the report and the container that
- * it knows.
- */
+/** The holder reads its change counters every 1.5 s; until then it uses the earlier spec, report and container. */
 export const noticesMs = 1_600;
 
-/** Commits begin at most 32 times a second, those of one holder one after another: what a probe found is durable after this. */
+/** Commits of a holder begin at most 32 times a second, one after another: a finding is durable after this. */
 export const commitsMs = 300;
 
-/** status-sync is woken by each commit and by each write of the API, and writes at once; a conflict costs a retry with jitter. */
+/** status-sync writes after each commit and each write of the API; a conflict costs a retry with jitter. */
 export const syncsMs = 300;
 
 /** One probe that was made: when (ms) and what it found. */
@@ -56,17 +53,17 @@ export const specOf = ({ specs }: ProbeTruth): ProbeSpec | undefined => specs.at
 
 export const incarnationOf = ({ incarnations }: ProbeTruth): Incarnation | undefined => incarnations.at(-1);
 
-/** What a crash may have taken along before it was durable. */
+/** Findings that a crash may have lost before they were durable. */
 const isLost = ({ crashesMs }: ProbeTruth, { atMs }: Asked): boolean =>
   crashesMs.some((crashMs) => atMs <= crashMs && crashMs - atMs < commitsMs);
 
-/** The thresholds that the holder may have gone by at this time. */
+/** The thresholds that the holder may have used at this time. */
 function thresholdsAt(truth: ProbeTruth, atMs: number, result: 'success' | 'failure'): readonly number[] {
   const inForce = reignsOf(truth).filter(({ sinceMs, untilMs }) => sinceMs <= atMs && atMs <= untilMs + noticesMs);
   return inForce.flatMap(({ spec }) => spec?.[`${result}Threshold`] ?? []);
 }
 
-/** Whether a change of the spec came between two probes and was noticed before the second: then the first does not count any more. */
+/** Whether a change of the spec was noticed between two probes, so that the first does not count any more. */
 const countersRestart = (truth: ProbeTruth, fromMs: number, toMs: number): boolean =>
   reignsOf(truth).some(({ sinceMs, untilMs }) => sinceMs > fromMs && Math.min(untilMs, toMs) - sinceMs > noticesMs);
 
@@ -80,8 +77,8 @@ const isUndisturbed = ({ specs, crashesMs }: ProbeTruth, fromMs: number, toMs: n
   !specs.slice(1).some(({ sinceMs }) => sinceMs > fromMs - noticesMs && sinceMs <= toMs);
 
 /**
- * When (ms) a verdict may have come about, by the most generous count: a prober error neither lengthens a run nor ends it, and the run of a
- * reported target goes on with its next container, as kubelet's does.
+ * When (ms) a verdict may have come about, by the most generous count: a prober error neither lengthens a run nor ends
+ * it, and the run of a reported target continues with its next container, as kubelet's does.
  */
 export function verdictsOf(truth: ProbeTruth, result: 'success' | 'failure'): readonly number[] {
   const times: number[] = [];
@@ -117,7 +114,7 @@ export const standingErrorsOf = ({ asked }: ProbeTruth): readonly number[] =>
 export const returnsOf = ({ specs }: ProbeTruth): readonly number[] =>
   specs.flatMap(({ sinceMs, spec }, place) => (spec && !specs[place - 1]?.spec ? sinceMs : []));
 
-/** A probe that leaves the spec for long enough to be noticed ends its worker. Since when (ms) the present one may exist at the earliest. */
+/** The earliest time (ms) at which the present worker may exist: a probe out of the spec ends its worker. */
 export const workerSinceMs = (truth: ProbeTruth): number =>
   Math.max(
     0,
@@ -126,7 +123,7 @@ export const workerSinceMs = (truth: ProbeTruth): number =>
       .map(({ untilMs }) => untilMs),
   );
 
-/** From when (ms) on what the probe finds is sure to count for the present container, by the present spec and the present holder. */
+/** From when (ms) on findings surely count for the present container, spec and holder. */
 export const surelyCountsMs = (truth: ProbeTruth): number =>
   Math.max(
     (incarnationOf(truth)?.fromMs ?? 0) + noticesMs,

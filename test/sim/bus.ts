@@ -1,6 +1,6 @@
 /**
- * The bus of a simulated world: EventBridge's promises (at least once, unordered) and what breaks even them: entries that were not taken,
- * answers that were lost, deliveries dropped, doubled and late.
+ * The bus of a simulated world: EventBridge's promises (at least once, unordered) and faults beyond them: refused
+ * entries, lost answers, and dropped, doubled and late deliveries.
  */
 import type { Bus } from '../../shared/bus/bus.ts';
 import type { BusEvent } from '../../shared/bus/events.ts';
@@ -9,7 +9,7 @@ import type { Scheduler } from './clock.ts';
 import type { Caller } from './process.ts';
 
 export type BusFault =
-  /** FailedEntryCount: some entries of the call were not taken, whatever was tried. */
+  /** FailedEntryCount: the bus refused some entries of the call. */
   | { readonly kind: 'partial' }
   | { readonly kind: 'unreachable' }
   /** Taken, but the publisher does not learn it. */
@@ -22,13 +22,13 @@ export type BusFaults = {
   delivery(): DeliveryFault | undefined;
 };
 
-/** An event that is on the bus, and who put it there. */
+/** An event on the bus, and its publisher. */
 export type Published = { readonly timeMs: number; readonly publisher: string; readonly event: BusEvent };
 
 export type SimBus = {
   of(caller: Caller, publisher: string): Bus;
   subscribe(subscriber: (event: BusEvent) => void): void;
-  /** Somebody else puts an event there. */
+  /** Delivers an event that the product did not publish. */
   forge(event: BusEvent): void;
   onPublished(listener: (published: Published) => void): void;
 };

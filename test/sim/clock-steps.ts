@@ -1,4 +1,4 @@
-/** Wall clocks that are set by an hour or a day, and set back later: of one machine, or of all, as by a time server that is wrong. */
+/** Wall clocks set by an hour or a day, and back later: of one machine, or of all, as by a wrong time server. */
 import type { Chance } from './chance.ts';
 import type { Scheduler } from './clock.ts';
 import type { Population } from './process.ts';
@@ -8,7 +8,7 @@ const stepsMs = [hourMs, -hourMs, 24 * hourMs, -24 * hourMs];
 
 type Ports = { readonly scheduler: Scheduler; readonly chance: Chance };
 
-/** A step of the clocks of some processes for `ms`; which processes those are. A process that starts meanwhile has the wrong clock too. */
+/** Steps the clocks of some processes, and of their later lives, for `ms`; returns their names. */
 export function stepClocks({ scheduler, chance }: Ports, { processes }: Population, ms: number): readonly string[] {
   const roles = [...new Set(processes.map(({ role }) => role))];
   const role = chance.pick(roles);

@@ -1,7 +1,7 @@
 /**
- * The virtual time of a simulated world: one heap of everything that is going to happen, taken in the order of time, simultaneous events
- * in an order that the seed decides. Between two events the microtask queue is drained, and nothing else ever runs: no I/O, no machine's
- * clock. So one seed repeats a run event by event, and its trace hash proves it.
+ * The virtual time of a simulated world: one heap of future events in the order of time, simultaneous events in an
+ * order that the seed decides. Only microtasks run between two events, no I/O and no real clock, so a seed repeats a
+ * run event by event, as its trace hash proves.
  */
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../shared/lib/clock.ts';
@@ -9,18 +9,18 @@ import type { Random } from '../../shared/lib/random.ts';
 import { turnCostMs } from './cpu.ts';
 import type { EventLoop } from './event-loop.ts';
 
-/** One life of a process: from its start to its crash. What it waits for comes only while it lives and is not paused. */
+/** One life of a process, from its start to its crash. Events reach it only while it lives and is not paused. */
 export type Life = {
   readonly name: string;
   /** What kind of process it is: crash points are named after it. */
   readonly role: string;
   alive: boolean;
   pausedUntilMs: number;
-  /** After a pause either the timers that came due or the answers that came in are looked at first. */
+  /** Whether due timers or received answers come first after a pause. */
   timersFirst: boolean;
-  /** What the process's wall clock is ahead of the true time. */
+  /** How far the process's wall clock is ahead of the true time. */
   skewMs: number;
-  /** What the clock of its machine was set by, besides. */
+  /** By how much the clock of its machine was set, in addition. */
   readonly stepMs?: () => number;
   /** Absent: its steps take no time. */
   readonly loop?: EventLoop;
@@ -39,9 +39,9 @@ export type Happening = {
   /** Whose it is; absent: the world's own. */
   readonly life?: Life;
   readonly kind?: 'timer' | 'answer';
-  /** Happens at its time whatever becomes of the process: a request that has been sent arrives. */
+  /** Happens at its time whatever becomes of the process: a sent request arrives. */
   readonly effect?: () => void;
-  /** What the process learns of it, if it still lives, once it is not paused. */
+  /** What the process does with it, if it lives, once it is not paused. */
   readonly deliver?: () => void;
 };
 
@@ -53,7 +53,7 @@ export type Scheduler = {
   /** Adds to the trace. */
   trace(line: string): void;
   runUntil(untilMs: number): Promise<void>;
-  /** From now on nothing of this process goes on; what comes meanwhile, its timers included, comes after it is thawed. */
+  /** From now on holds back all events of this process, its timers included, until it is thawed. */
   freeze(life: Life): void;
   thaw(life: Life): void;
   /** The labels of what this process has set or still waits for. */
@@ -67,7 +67,7 @@ type Entry = { dueMs: number; tie: number; readonly order: number; happening: Ha
 /** The true time at the beginning, ms since the epoch. */
 export const worldStartMs = Date.UTC(2030, 0, 1);
 
-/** Whoever starves the machine's own event loop never lets it collect what it should. */
+/** Node collects garbage only if its own event loop gets a turn now and then. */
 const eventsPerTurn = 512;
 
 export function startScheduler(random: Pick<Random, 'next'>, onLine?: (line: string) => void): Scheduler {
@@ -87,7 +87,7 @@ export function startScheduler(random: Pick<Random, 'next'>, onLine?: (line: str
     text = '';
   };
 
-  /** A paused process's share of what happens waits for it, and can still be cancelled; timers keep their order among themselves. */
+  /** Events of a paused process wait for it, and can be cancelled; timers keep their order. */
   const postpone = (entry: Entry, happening: Happening, life: Life) => {
     const isTimer = happening.kind === 'timer';
     const tie = isTimer ? (life.timersFirst ? -1 : 2) + entry.dueMs * 1e-12 : random.next();
@@ -98,7 +98,7 @@ export function startScheduler(random: Pick<Random, 'next'>, onLine?: (line: str
     heapPush(heap, entry);
   };
 
-  /** Neither a paused nor a frozen process learns of it now. */
+  /** Whether the process is paused or frozen, so that the event waits. */
   const isHeldBack = (entry: Entry, happening: Happening, life: Life): boolean => {
     const frozenEntries = life.frozenSinceMs === undefined ? undefined : frozen.get(life);
     const { effect: _, ...rest } = happening;
@@ -128,7 +128,7 @@ export function startScheduler(random: Pick<Random, 'next'>, onLine?: (line: str
     happening.deliver();
   };
 
-  /** At once if the loop is free, else when what came before has had its turn. */
+  /** Runs at once if the loop is free, else after earlier events. */
   const runInLoop = (entry: Entry, life: Life, loop: EventLoop) => {
     loop.enqueue(() => {
       const { happening } = entry;
@@ -153,7 +153,7 @@ export function startScheduler(random: Pick<Random, 'next'>, onLine?: (line: str
     after(loop.freeAtMs() - nowMs, { label: 'turn', life, effect: turn });
   };
 
-  /** The next one that nobody has cancelled, at its time. */
+  /** The next event that is not cancelled, at its time. */
   const takeUntil = (untilMs: number): Entry | undefined => {
     for (let next = heap[0]; next && next.dueMs <= untilMs; next = heap[0]) {
       heapPop(heap);

@@ -1,6 +1,6 @@
 /**
- * Runs the containers of a `reported` target: starts them, repeats each report until it is taken, restarts containers on request, and
- * now and then ends one. A new container may first be reported as waiting or terminated, as by a runtime that reports what it finds.
+ * Runs the containers of a `reported` target: starts them, repeats each report until it is accepted, restarts them on
+ * request, and sometimes ends one. A new container may first be reported as waiting or terminated.
  */
 import type { BusEvent } from '../../shared/bus/events.ts';
 import type { Chance } from './chance.ts';
@@ -21,7 +21,7 @@ const meanLifeMs = 2 * 3_600_000;
 /** How a new container is first reported, each as often as it stands here. */
 const firstStates = ['running', 'running', 'waiting', 'waiting', 'terminated'] as const;
 
-/** `incarnation`: of the target, which is told by its uid only to those who ask the API. */
+/** `incarnation`: of the target, whose uid only clients of the API know. */
 export function containerRuntime(
   { scheduler, chance, client }: RuntimePorts,
   target: {
@@ -48,7 +48,7 @@ export function containerRuntime(
     for (let reported = -1; reported !== version && !stopped; ) {
       reported = version;
       const answer = await client.insist({ method: 'PUT', path, body: statusOf(containers) }, () => stopped);
-      // Not registered yet, or terminating: it is tried again, since nobody says which.
+      // Not registered yet, or terminating: it is tried again, as the answer is the same.
       if (answer && answer.status >= 400) await client.sleep(5_000);
       if (answer && answer.status >= 400) reported = -1;
     }

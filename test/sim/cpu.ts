@@ -1,6 +1,6 @@
 /**
- * CPU that costs time. Each step of a process occupies its event loop for as long as a small function needs for it; answers and timers
- * that come meanwhile wait their turn. Costs are those of one vCPU, so a process with a part of one takes as much longer.
+ * CPU that takes time. Each step of a process occupies its event loop as long as in a small function; answers and
+ * timers wait meanwhile. Costs are those of one vCPU, so a process with a share of one takes longer.
  */
 import type { Item, Store } from '../../shared/store/store.ts';
 import type { Life } from './clock.ts';
@@ -12,9 +12,9 @@ export type CpuModel = {
 };
 
 /**
- * ms of one vCPU. Calls, items and operations: the client's side of `dynamodbStore` against a server in another process, on an x86 core at
- * 2.5 GHz (a get 0.9 ms, 100 items of a query 5 ms, a transaction of 100 operations 4.6 ms). Probes: shared/core/weight.ts, whose figures are
- * three times the exchange alone and include the loop. An adopted target: 0.21 to 0.59 ms, measured at a reload of 390 targets.
+ * ms of one vCPU, an x86 core at 2.5 GHz. Calls, items and operations: the client's side of `dynamodbStore` (a get 0.9
+ * ms, 100 queried items 5 ms, a transaction of 100 operations 4.6 ms). Probes: shared/core/weight.ts, three times the
+ * exchange alone. An adopted target: 0.21 to 0.59 ms, at a reload of 390 targets.
  */
 const cost = {
   /** A timer or an answer that does nothing more. */
@@ -46,7 +46,7 @@ export function costlyCaller(caller: Caller): Caller {
   };
 }
 
-/** Reads cost by what they bring, writes by what they hold. A TARGET costs again when the product first looks into it. */
+/** Reads cost by the items returned, writes by their operations. A TARGET costs again when it is first looked into. */
 export function costlyStore(store: Store, life: Life): Store {
   const read = (items: readonly Item[]) => {
     spend(life, items.length * cost.itemMs);
@@ -65,7 +65,7 @@ export function costlyStore(store: Store, life: Life): Store {
   };
 }
 
-/** Adopting is charged where it happens, so that a product that adopts in slices is seen to. */
+/** Adopting is charged where it happens, so that adopting in slices shows. */
 function costlyTarget(item: Item, life: Life): Item {
   const { spec, ...rest } = item;
   let isNew = true;

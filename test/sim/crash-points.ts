@@ -1,7 +1,7 @@
 /**
- * The places where a process can die or stand still: each call of a port, before its request leaves and before its answer is looked at,
- * for each role of process. What is armed for a process waits for a place that was never struck and is seldom passed; only when the next
- * one is armed it takes one of those that were struck least, and soon any.
+ * The places where a process can die or stand still: each call of a port, before its request leaves and before its
+ * answer is read, by role. A fault armed for a process waits for a rarely passed place that was never struck. Once the
+ * next one is armed it also takes a place that was struck least, and soon any.
  */
 import type { Chance } from './chance.ts';
 import type { Life, Scheduler } from './clock.ts';
@@ -9,7 +9,7 @@ import type { AtCrashPoint, Moment, Process } from './process.ts';
 
 export type CrashPoints = {
   readonly at: AtCrashPoint;
-  /** It happens at one of the process's less known places: `act` crashes or pauses it, or finds that it is too late for that. */
+  /** Acts at one of the process's rare places: `act` crashes or pauses it, or finds the storm over. */
   arm(process: Process, act: () => void): void;
   /** By `role: site, moment`, how often it was passed and how often something happened there. */
   coverage(): ReadonlyMap<string, CrashPoint>;
@@ -24,16 +24,16 @@ type Places = Readonly<Record<Moment, Place>>;
 type Armed = {
   readonly process: Process;
   readonly act: () => void;
-  /** What was passed no more often is rare: the rest is met anyway. */
+  /** Places passed no more often are rare; the others are struck anyway. */
   readonly rareMax: number;
   /** Where it happens, beside what was never struck; undefined: nowhere else. */
   readonly elsewhere?: { readonly name: string; readonly untilMs: number };
 };
 
-/** A place that is not met for so long is given up: any will do. */
+/** After this time without a match any place will do. */
 const patienceMs = 60_000;
 
-/** So often at least a place is passed before it is none of the rare ones. */
+/** A place passed no more often than this is rare. */
 const rareMin = 5;
 
 export function crashPoints(scheduler: Pick<Scheduler, 'nowMs'>, chance: Pick<Chance, 'pick'>): CrashPoints {
@@ -75,7 +75,7 @@ export function crashPoints(scheduler: Pick<Scheduler, 'nowMs'>, chance: Pick<Ch
     one.act();
     const isDone = !life.alive || life.pausedUntilMs > scheduler.nowMs();
     if (isDone) point.struck += 1;
-    // Too late, in the calm: what waits for a place that was never struck goes on waiting.
+    // Too late, in the calm: a fault that waits for a new place keeps waiting.
     if (isDone || one.elsewhere) armed = armed.filter((other) => other !== one);
   };
 

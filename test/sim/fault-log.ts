@@ -1,18 +1,21 @@
-/** The faults of the last while, for checkers whose rule depends on how many there were. */
+/** The recent faults, for checkers whose rule depends on them. */
 import type { DoneFault, FaultKind, Faults } from './faults.ts';
 
 export type Span = { readonly fromMs: number; readonly toMs: number };
 
 export type FaultLog = {
-  /** Those whose effect touches this time, of this process or of all; `undefined`: of any. */
+  /** Faults that touch this time, of this process or of all; `undefined`: of any. */
   during(fromMs: number, toMs: number, process?: string): readonly DoneFault[];
-  /** Since when nothing goes wrong any more; undefined: it storms. */
+  /** Since when no faults happen; undefined: it storms. */
   calmSinceMs(): number | undefined;
-  /** When a message group was last locked by somebody who had died before the first heartbeat: a new layout may put any shard behind it. */
+  /**
+   * When a group was last locked by a process that died before its first heartbeat; a new layout may put any shard
+   * there.
+   */
   lockedMs(): number;
-  /** The times in the last while for which groups were locked so, from their begin to when that was last seen, 10 s apart. */
+  /** The recent spans of such locks, from their begin to when they were last seen, 10 s apart. */
   locks(): readonly Span[];
-  /** When the queue last gave a message of a group beside another that somebody held. */
+  /** When the queue last delivered a message of a group beside another one in flight. */
   doubledMs(): number;
 };
 

@@ -3,7 +3,7 @@ import type { Chance } from './chance.ts';
 import { worldStartMs } from './clock.ts';
 import { namespace, type ScriptedTarget } from './targets.ts';
 
-/** An event that nobody of the product made: of a target that may not exist, with a result that nobody saw. */
+/** An event that the product did not publish: its target may not exist, its result is invented. */
 export function forgedEvent(chance: Chance, targets: readonly ScriptedTarget[], nowMs: number): BusEvent {
   const named = chance.happens(0.8) ? chance.pick(targets) : { namespace, name: 'nobody' };
   const target = { namespace: named.namespace, name: named.name, uid: chance.random().uuid() };

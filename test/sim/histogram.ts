@@ -1,4 +1,4 @@
-/** Durations in bounded memory: to the millisecond below a quarter of a second, to less than one percent above; the longest exactly. */
+/** Durations in bounded memory: exact below a quarter of a second, within one percent above; the longest exactly. */
 
 /** Plain, so that a thread can hand it over. */
 export type Histogram = { readonly counts: Map<number, number>; count: number; maxMs: number };

@@ -1,4 +1,4 @@
-/** The seeds that ever failed: tests and proofs try them again. */
+/** The seeds that have failed: tests and proofs repeat them. */
 import { keepIn, keptIn } from '../support/kept-list.ts';
 import type { WorldName } from './setting.ts';
 

@@ -1,4 +1,4 @@
-/** The targets of the large worlds: many of few kinds, with long periods, high thresholds and names at their limits among them. */
+/** The targets of the large worlds: many of few kinds, also with long periods, high thresholds and long names. */
 import { namespaceLengthMax, targetNameLengthMax } from '../../shared/core/limits.ts';
 import { nameOfAddress } from './network.ts';
 import { container, every, namespace, type Placed, type ScriptedTarget } from './targets.ts';

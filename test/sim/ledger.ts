@@ -1,6 +1,6 @@
 /**
- * What somebody outside can know of the product by reading its table's history: which run took which token, which target is at which
- * address, which probe has which item. Every checker reads it; none looks into a process.
+ * What the history of the table shows: which run took which token, which target is at which address, and which probe
+ * has which item. Checkers read it instead of a process.
  */
 import type { ProbeRecord, TargetRecord } from '../../shared/core/records.ts';
 import { type ProbeName, type SpecProbe, specProbes } from '../../shared/core/spec.ts';
@@ -26,7 +26,7 @@ type Named = Pick<Probed, 'address' | 'name'> & Partial<Pick<Probed, 'key'>>;
 const keyOf = ({ address, name, key }: Named): Key => key ?? probeKey(address, name);
 
 export type Ledger = {
-  /** To be told first of every write. */
+  /** Has to see every write before the checkers. */
   applied(write: AppliedWrite): void;
   /** The token that this run took, once it has claimed with it. */
   tokenOf(writer: string): number | undefined;
@@ -35,7 +35,7 @@ export type Ledger = {
   probedAt(endpoint: Endpoint): Probed | undefined;
   /** Of a PROBE item of a target that is there. */
   endpointOf(key: Key): Endpoint | undefined;
-  /** The least that the spec asked for in the last minutes: a holder learns of another one a moment later. */
+  /** The lowest threshold of the last minutes: a holder learns of a new spec a moment later. */
   thresholdOf(endpoint: Endpoint, result: 'success' | 'failure'): number;
   /** When the PROBE item was last written. */
   probeWrittenMs(probed: Named): number;
@@ -47,7 +47,7 @@ export type Ledger = {
   laidOutMs(): number;
   /** The true time, ms since the epoch. */
   wallMs(): number;
-  /** When something last changed that decides whether the target is probed at all: spec, containers, a hold, a startup verdict. */
+  /** When something last changed that decides whether the target is probed: spec, containers, hold, startup verdict. */
   disturbedMs(uid: string): number;
 };
 

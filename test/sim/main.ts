@@ -1,7 +1,8 @@
 /**
- * `npm run sim -- --seeds N --hours H [--world NAME] [--seed FIRST] [--jobs J] [--replay FILE] [--output json] [--crashpoints]`: so many worlds, each
- * with another seed, J at a time. Ends with 1 when any invariant was violated; such a seed is kept in seeds.json, every later test run
- * tries its first hour again, and `--kept` all of them in full. `--replay` writes the trace of a single seed, line by line, to a file.
+ * `npm run sim -- --seeds N --hours H [--world NAME] [--seed FIRST] [--jobs J] [--replay FILE] [--output json]
+ * [--crashpoints]`: N worlds with different seeds, J at a time. Ends with 1 after any violation; such a seed is kept in
+ * seeds.json, tests repeat its first hour, and `--kept` repeats all kept seeds in full. `--replay` writes the trace of
+ * a single seed to a file.
  */
 import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
@@ -18,7 +19,7 @@ if (asked.kind === 'refused') {
   process.exit(2);
 }
 const { options } = asked;
-/** Seeds go where they are in nobody's way. */
+/** JSON has the standard output for itself. */
 const say = options.output === 'json' ? console.error : console.log;
 const total = newTotal();
 const orders = options.kept ? keptSeeds().filter(({ seed }) => seed >= options.first) : firstSeeds(options);

@@ -8,7 +8,7 @@ import type { Endpoint } from './network.ts';
 import { keyKind } from './store.ts';
 import type { Change } from './table.ts';
 
-/** Delays within an outage of the store show how long it was; the others show what the product makes of other faults. */
+/** Delays within an outage of the store show its length; the others show the effect of all other faults. */
 export type Delays = { readonly inOutage: Histogram; readonly otherwise: Histogram };
 
 export type Measured = {

@@ -1,6 +1,6 @@
 /**
- * The network of a simulated world: what really answers at each address, when, and what each prober saw of it. The truth is written
- * beforehand, endpoint by endpoint; a prober may still see something else, when its own process stands still or its own network is gone.
+ * The network of a simulated world: what really answers at each address, and what each prober saw. The truth is set for
+ * each endpoint; a prober sees something else if its process stands still or its own network is lost.
  */
 
 import type { TcpRequest } from '../../shared/core/handler-tcp-socket.ts';
@@ -33,27 +33,27 @@ export type SeenProbe = {
   readonly startMs: number;
   readonly endMs: number;
   readonly outcome: 'success' | 'failure' | 'error';
-  /** The truth at the time; a failure of something healthy is the prober's own. */
+  /** The truth at the time; a failure of a healthy endpoint is an internal error. */
   readonly truth: Health;
   readonly isGenuine: boolean;
 };
 
 export type Network = {
   probersOf(caller: Caller, prober: string): { readonly probers: Probers; readonly abandon: () => void };
-  /** The same with the product's own dialer and resolver: TCP probes and canaries open simulated sockets, names are asked of simulated DNS. */
+  /** The same with the product's dialer and resolver, over simulated sockets and simulated DNS. */
   diallingOf(caller: Caller, prober: string): Dialling;
   dialOf(caller: Caller): Dial;
   resolveOf(caller: Caller): Resolve;
   set(endpoint: Endpoint, health: Health): void;
   healthOf(endpoint: Endpoint): Health;
   truths(): ReadonlyMap<Endpoint, Truth>;
-  /** Nobody lives there any more. */
+  /** The endpoint does not exist any more. */
   forget(endpoint: Endpoint): void;
   /** A process cut off from everything it probes. */
   cut(processName: string, ms: number): void;
   onStarted(listener: (probe: Pick<SeenProbe, 'endpoint' | 'prober' | 'startMs'>) => void): void;
   onSeen(listener: (probe: SeenProbe) => void): void;
-  /** Its run ended first: nobody looks at the answer. */
+  /** Its run ended first: the answer is discarded. */
   onAbandoned(listener: (probe: Pick<SeenProbe, 'endpoint' | 'prober'>) => void): void;
 };
 
@@ -73,7 +73,7 @@ const slackMs = 20;
 /** In which a prober that sees a failure has asked its canaries. */
 const canaryMs = 200;
 
-/** `open`: what ends the attempts that are under way. `dialled`: who makes those of TCP, the product; absent: the network itself. */
+/** `open`: ends the attempts under way. `dialled`: TCP over the product's dialer; absent: simulated as a whole. */
 type Asking = {
   readonly caller: Caller;
   readonly prober: string;
@@ -245,7 +245,7 @@ export function network(scheduler: Scheduler, chance: Chance): Network {
 
 const silent: DialAnswer = { kind: 'silent', ms: 0 };
 const refused = 'ECONNREFUSED';
-/** What fails later than that is nobody's answer: the time-out has to come first. */
+/** Failures later than this become time-outs. */
 const refusedMsMax = 30;
 const noServer: DnsAnswer = { resolution: { kind: 'unavailable', message: 'server misbehaving' }, ttlMs: 0 };
 const ttlMs = 20_000;

@@ -1,4 +1,4 @@
-/** Who registers, changes and removes the targets of a simulated world, and looks at them. */
+/** The operator: registers, changes and removes the targets of a simulated world, and reads them. */
 import type { BusEvent } from '../../shared/bus/events.ts';
 import type { Chance } from './chance.ts';
 import type { ApiAnswer, Client } from './client.ts';
@@ -108,7 +108,7 @@ async function removed({ target, client, chance }: Own): Promise<void> {
 
 async function restless({ target, client, chance, isCalm }: Own): Promise<void> {
   await client.sleep(chance.wait(restMsOf(target.fate)));
-  // In the calm nothing is asked for, so that all can settle.
+  // In the calm no changes are made, so that everything can settle.
   while (isCalm()) await client.sleep(chance.between(10_000, 60_000));
 }
 
@@ -125,7 +125,7 @@ async function change(own: Own, incarnation: number): Promise<void> {
 /** Looks at one target after another when the API answers again. */
 const looksAgain = 15;
 
-/** Looks at this and that; whoever got no answer tries again soon, and then looks around. */
+/** Reads random targets; after a request without an answer it retries, and then reads many targets. */
 async function look({ client, chance, setting }: OperatorPorts): Promise<void> {
   let curious = 0;
   for (let looks = 0; ; looks += 1) {

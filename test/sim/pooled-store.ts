@@ -1,6 +1,6 @@
 /**
- * The sockets of one client of DynamoDB. A call that finds none free waits for one, and that counts into its time-out: the adapter sends a
- * read twice and a write four times before it gives up.
+ * The sockets of one DynamoDB client. A call waits for a free socket within its time-out: the adapter sends a read
+ * twice and a write four times before it gives up.
  */
 import { type Store, StoreUnavailable } from '../../shared/store/store.ts';
 import type { Caller } from './process.ts';

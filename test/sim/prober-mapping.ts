@@ -1,4 +1,4 @@
-/** The mapping of the prober's queue as it is deployed (cdk/prober-fleet.ts): a message at a time to a container of the function. */
+/** The event source mapping of the prober's queue as deployed (cdk/prober-fleet.ts): one message at a time. */
 import { DeleteMessageCommand, ReceiptHandleIsInvalid, type SQSClient } from '@aws-sdk/client-sqs';
 import type { SqsEventBatch } from '../../shared/queue/sqs-event.ts';
 import type { Scheduler } from './clock.ts';

@@ -1,6 +1,7 @@
 /**
- * Simulated processes. What a process does between two answers is one step; so it dies, or stands still, where it calls a port: before
- * the request leaves, or before the answer is looked at. Every such place has a name, and how often each was a crash is counted.
+ * Simulated processes. All work between two answers is one step, so a process dies or stands still where it calls a
+ * port: before the request leaves, or before the answer is read. Each such place has a name, and its crashes are
+ * counted.
  */
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { Log } from '../../shared/lib/log.ts';
@@ -18,7 +19,7 @@ export type AtCrashPoint = (life: Life, site: string, moment: Moment) => void;
 /** Returns what takes it back. */
 export type Reply<Answer> = (
   delayMs: number,
-  /** Evaluated then, whatever becomes of the caller; what it throws is thrown to the caller. */
+  /** Evaluated then, even if the caller is dead; what it throws is thrown to the caller. */
   evaluate: () => Answer,
 ) => () => void;
 
@@ -37,7 +38,7 @@ export type Env = {
   readonly caller: Caller;
 };
 
-/** One each: a promise that all shared would keep all that ever waited for it. */
+/** A new promise each time: a shared one would keep everything that ever waited for it. */
 const never = () => new Promise<never>(() => undefined);
 
 export function callerOf(scheduler: Scheduler, life: Life, atCrashPoint: AtCrashPoint): Caller {
@@ -89,7 +90,7 @@ export type Process = {
   stepClock(byMs: number): void;
 };
 
-/** `ends`: the process has come to its own end, and starts anew. */
+/** `ends`: the process has ended by itself, and starts again. */
 export type Main = (env: Env) => Promise<'ends' | 'serves'>;
 
 export type Population = {

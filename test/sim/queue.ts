@@ -1,6 +1,6 @@
 /**
- * The queue of a simulated world: SQS FIFO's rules (shared/queue/queue.ts), and what goes wrong with them. It decides at an instant; the
- * processes reach it over calls that can be lost.
+ * The queue of a simulated world: SQS FIFO's rules (shared/queue/queue.ts) and its faults. It decides in an instant;
+ * calls to it can be lost.
  */
 import {
   deduplicationWindowMs,
@@ -16,7 +16,7 @@ import type { Caller, Reply } from './process.ts';
 
 export type QueueFault =
   | { readonly kind: 'unreachable' }
-  /** It was done, but nobody is told. */
+  /** It was done, but the answer was lost. */
   | { readonly kind: 'answerLost' };
 
 export type QueueFaults = {
@@ -30,13 +30,13 @@ export type SimQueue = {
   of(
     caller: Caller,
   ): QueueSender & { receive(...asked: Parameters<QueueReceiver['receive']>): Promise<SimReceived | undefined> };
-  /** A message that is in flight is delivered once more, so much later, whatever its handle is worth then; false: none is in flight. */
+  /** Delivers a message in flight once more, so much later, even if its handle is invalid; false: none is in flight. */
   duplicate(laterByMs: number): boolean;
-  /** Some message was given to a process that has never said how long it wants it. */
+  /** A process has received a message and has never extended its lease. */
   isLocked(): boolean;
   /** When each such message that still locks its group was given. */
   locksSinceMs(): readonly number[];
-  /** When a message was last given beside another of its group, which is a copy's doing: who holds by the first is fenced unprepared. */
+  /** When a copy last made two messages of a group in flight: the holder by the first is fenced without warning. */
   doubledMs(): number;
 };
 
@@ -47,12 +47,12 @@ export type QueuePorts = {
   readonly scheduler: Scheduler;
   readonly chance: Chance;
   readonly faults: QueueFaults;
-  /** The queue's own: of a message that was received and whose receiver never said anything. */
+  /** The queue's visibility time-out, for messages whose receiver never extends their lease. */
   readonly visibilityMs: number;
 };
 
 const retentionMs = 3_600_000;
-/** Whoever receives a message says so soon how long it wants it, or not at all. */
+/** A receiver extends the lease soon, or never. */
 const firstExtendMs = 5_000;
 
 type Message = {
@@ -64,7 +64,7 @@ type Message = {
   looksAtMs: number | undefined;
   receiveCount: number;
   done: boolean;
-  /** When it was received by somebody who has not said anything yet. */
+  /** When it was received, until its receiver first extends the lease. */
   unheldSinceMs: number | undefined;
 };
 
@@ -107,7 +107,7 @@ export function simQueue({ scheduler, chance, faults, visibilityMs }: QueuePorts
     }
   };
 
-  /** Looks again when the message may be received; whoever extends its lease moves only that time. */
+  /** Looks again when the message may be visible; extending a lease only moves that time. */
   const visibleAt = (message: Message, atMs: number) => {
     message.visibleAtMs = atMs;
     if (message.looksAtMs !== undefined && message.looksAtMs <= atMs) return;
@@ -243,7 +243,7 @@ export function simQueue({ scheduler, chance, faults, visibilityMs }: QueuePorts
     }
     signal?.addEventListener('abort', giveUp);
     waiters.add(waiter);
-    // Whoever died while it waited is not there any more; now and then the queue finds out too late.
+    // A process that died while it waited is gone; sometimes the queue notices too late.
     for (const other of waiters) if (!other.caller.life.alive && chance.happens(0.9)) waiters.delete(other);
     scheduler.after(0, { label: 'poll begins', deliver });
   }

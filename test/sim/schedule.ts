@@ -1,10 +1,10 @@
-/** The schedule of a simulated world: woken each minute, as late, as often or as seldom as the faults have it. */
+/** The schedule of a simulated world: woken each minute, or late, twice or not at all by faults. */
 import type { Capacity } from '../../shared/core/layout.ts';
 import { runSchedule, type SchedulePorts } from '../../shared/schedule/schedule.ts';
 import type { Chance } from './chance.ts';
 import type { Life, Scheduler } from './clock.ts';
 
-/** What the next tick is told; whoever deploys changes it. */
+/** The input of the next tick; a deployment changes it. */
 export type Wanted = { release: string; capacity: Capacity };
 
 /** Processes that can be woken, each with its ports. */

@@ -1,4 +1,4 @@
-/** A thread that simulates the seeds that it is told to, one after the other. */
+/** A thread that simulates the seeds it receives, one after the other. */
 import { parentPort } from 'node:worker_threads';
 import type { SeedOrder } from './seed-threads.ts';
 import { simulate } from './simulate.ts';

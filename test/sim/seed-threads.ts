@@ -15,12 +15,12 @@ export type Threads = {
   readonly script?: URL;
 };
 
-/** What a world of 24 hours needs is a tenth of it; with room for what is new a tenth less time goes to collecting it. */
+/** Ten times what a world of 24 hours needs; with a large young generation collecting takes a tenth less time. */
 const resourceLimits = { maxOldGenerationSizeMb: 1_024, maxYoungGenerationSizeMb: 192 };
 
 /**
- * The outcome of each order, one after the other in a thread. For tests: in their own thread the test runner follows every promise, which
- * takes a third as long again.
+ * The outcome of each order, one after the other in a thread. For tests: in their own thread the test runner follows
+ * every promise, which takes a third longer.
  */
 export function simulatedApart(orders: readonly SeedOrder[]): readonly Promise<Outcome>[] {
   const outcomes = orders.map(() => Promise.withResolvers<Outcome>());

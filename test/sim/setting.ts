@@ -83,7 +83,7 @@ const tick: Setting = { ...large, name: 'tick', targets: tickTargets, mode: 'tic
 
 const oneShard: Setting = { ...small, workers: 3, capacity: { cpu: 100, sockets: 100_000 }, capacityFactors: [1] };
 
-/** One shard with more targets than a process has sockets. A worker that waits for a socket cannot adopt a container. */
+/** One shard with more targets than sockets. A worker that waits for a socket cannot adopt a container. */
 const crowded: Setting = { ...oneShard, name: 'crowded', restartsNone: true, targets: crowdedTargets };
 
 /** One shard, most of whose targets fail at the same moment. */

@@ -1,4 +1,4 @@
-/** Sockets of the simulated network: as much of one as the product's dialer uses. Whoever is connected to does not say a word. */
+/** Sockets of the simulated network, as far as the product's dialer uses them. Peers send nothing. */
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import type { Scheduler } from './clock.ts';

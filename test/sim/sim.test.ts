@@ -5,7 +5,7 @@ import { repeatCommand, violationLines } from './report.ts';
 import { type SeedOrder, simulatedApart } from './seed-threads.ts';
 import { simulate } from './simulate.ts';
 
-/** A seed that took longer to fail is not tried here, where its first hour would prove nothing, but in full by `npm run prove`. */
+/** Seeds that took longer to fail are repeated in full by `npm run prove`; their first hour proves nothing. */
 const hoursMax = 1;
 
 const chosen: readonly SeedOrder[] = [

@@ -141,7 +141,7 @@ const hasGoodClocks = ({ skewMsMax, clockSteps }: Profile): boolean => skewMsMax
 
 function profileOf(seed: number, hours: number, world: WorldName): Profile {
   const chance = chanceOf(seed, 'profile');
-  // An hour of a large world takes long, so large skews, with which half of the rules do not apply, are the small world's.
+  // Large skews disable half of the rules, so only the small world, whose hours are cheap, has them.
   const skewMsMax = chance.happens(0.6) || world !== 'small' ? smallSkewMs : largeSkewMs;
   return {
     skewMsMax,

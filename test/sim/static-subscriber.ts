@@ -1,6 +1,6 @@
 /**
- * Acts on the restart requests of a `static` target, now and then: it restarts what it is asked to and reports it, once or twice, or leaves
- * it. Sometimes it restarts a container of its own accord, as a deployment does.
+ * Acts on some restart requests of a `static` target: restarts the container and reports it, once or twice. Sometimes
+ * it restarts a container by itself, as a deployment does.
  */
 import type { BusEvent } from '../../shared/bus/events.ts';
 import type { ContainerRuntime, RuntimePorts } from './container-runtime.ts';

@@ -1,6 +1,6 @@
 /**
- * The store as one process sees it: shared/store/store.ts over a network and a service that have troubles. What the adapter of DynamoDB
- * makes of them is simulated with them: the same write sent again with its token, read back, and in doubt where that cannot tell.
+ * The store as one process sees it: shared/store/store.ts over a faulty network and service. The DynamoDB adapter's
+ * reaction is simulated too: it sends a write again with its token, reads back, and may end in doubt.
  */
 import type { FunctionName } from '../../functions/bundling.ts';
 import { type TableAction, tableActions } from '../../functions/rights.ts';
@@ -77,7 +77,7 @@ const actions: { readonly [kind in Operation['kind']]: TableAction } = {
   update: 'dynamodb:UpdateItem',
 };
 
-/** A process sends nothing that the role of its function does not allow: what it throws is trouble of the seed. */
+/** A process may only do what the role of its function allows; anything else fails the seed. */
 function requireRight({ life }: Caller, action: TableAction): void {
   const name = functions.get(life.role);
   if (name && !tableActions[name].includes(action)) throw new Error(`the role of ${name} lacks ${action}`);
@@ -110,7 +110,7 @@ function read<Answer>(ports: StorePorts, caller: Caller, site: string, evaluate:
   });
 }
 
-/** The table is asked at the beginning or at the end of the latency: in between others have their turn. */
+/** Asks the table at the beginning or the end of the latency, so that others come in between. */
 function answerSoon<Answer>(chance: Chance, reply: Reply<Answer>, evaluate: () => Answer): void {
   const ms = latencyMs(chance);
   if (chance.happens(0.5)) {
@@ -148,7 +148,7 @@ function write(ports: StorePorts, caller: Caller, request: WriteRequest): Promis
   });
 }
 
-/** The first request arrives, its answer does not; the second one is told from the first by its token, or judged anew. */
+/** The first request arrives, its answer does not; its token identifies the repetition, or it is judged again. */
 function answerLost({ scheduler, chance, table }: StorePorts, request: WriteRequest, reply: Reply<WriteOutcome>): void {
   scheduler.after(latencyMs(chance), { label: 'answer lost', effect: () => void table.write(request) });
   reply(requestTimeoutMs + latencyMs(chance), () => {

@@ -1,6 +1,6 @@
 /**
- * The one table of a simulated world, in memory: what shared/store/store.ts promises, at an instant, and the history of every applied
- * write with its time and its writer. What is eventually consistent is read as it was a moment ago.
+ * The one table of a simulated world, in memory: what shared/store/store.ts promises, in an instant, and the history of
+ * all writes with time and writer. Eventually consistent reads return an earlier state.
  */
 import { ownProperty } from '../../shared/core/own-property.ts';
 import { conditionsHold } from '../../shared/store/condition.ts';
@@ -91,7 +91,7 @@ export function table(nowMs: () => number): Table {
     if (known && known !== operations && JSON.stringify(known) !== JSON.stringify(operations))
       throw new Error(`token '${token}' names another write`);
     const own = operations.some((operation) => latest(operationKey(operation))?.token === token);
-    // As DynamoDB: it remembers the tokens of transactions; a single write is told by the token that it left on its item.
+    // As in DynamoDB: transactions are known by their remembered token, a single write by the token on its item.
     if (own || (known && !single)) return written(single, single && latest(operationKey(single))?.item);
     const effects = operations.map((operation) => effectOf(operation, latest(operationKey(operation))?.item));
     const refusals = effects.flatMap((effect, index): Refusal[] =>
@@ -174,7 +174,7 @@ function updated(operation: Operation & { readonly kind: 'update' }, before: Ite
   return Object.freeze(after) as Item;
 }
 
-/** A copy as it would come back from JSON, which nobody can change: items are handed out as they are kept. */
+/** A frozen copy as it would come back from JSON: items are returned as they are stored. */
 function kept(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Object.isFrozen(value)) return value;
@@ -191,7 +191,7 @@ function written(single: Operation | undefined, item: Item | undefined): Applied
   return { kind: 'written', ...(single?.kind === 'update' && item && { item }) };
 }
 
-/** DynamoDB orders by UTF-8 bytes, JavaScript by UTF-16 units: they differ only where both have a unit from the surrogates on. */
+/** DynamoDB orders by UTF-8 bytes, JavaScript by UTF-16 units: they differ only from the surrogates on. */
 function isBefore(partition: Partition, a: string, b: string): boolean {
   return partition.beyondAscii ? Buffer.compare(Buffer.from(a), Buffer.from(b)) < 0 : a < b;
 }

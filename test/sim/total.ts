@@ -68,7 +68,7 @@ function addOutcome(total: Total, outcome: Outcome): void {
   }
 }
 
-/** Also what nobody expected is one. */
+/** Unexpected exceptions count too. */
 export const countViolations = ({ violations, problems }: Pick<Outcome, 'violations' | 'problems'>): number =>
   violations.length + problems.length;
 

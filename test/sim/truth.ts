@@ -1,4 +1,4 @@
-/** What really goes on at the endpoints: well most of the time, then for a moment or for long not. */
+/** The real state of the endpoints: healthy most of the time, sometimes failing briefly or for long. */
 import type { Chance } from './chance.ts';
 import type { Scheduler } from './clock.ts';
 import type { Endpoint, Health, Network } from './network.ts';

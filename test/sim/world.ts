@@ -1,4 +1,4 @@
-/** One simulated world: every process of the product on one table, one queue, one bus and one network, all of one seed. */
+/** One simulated world of one seed: all processes of the product on one table, queue, bus and network. */
 
 import type { InvocationContext } from '../../functions/lambda/context.ts';
 import type { FunctionPorts } from '../../functions/lambda/ports.ts';

@@ -1,4 +1,4 @@
-/** A checker observes the product from outside and reports violations. One file for each invariant of docs/architecture.md. */
+/** A checker observes the product from outside and reports violations of an invariant (docs/architecture.md). */
 import type { ProbeRecord, ReportRecord, StatusRecord } from '../../../shared/core/records.ts';
 import { probeName } from '../../../shared/core/spec.ts';
 import { reportKey, statusKey } from '../../../shared/store/keys.ts';

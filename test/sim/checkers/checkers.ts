@@ -1,4 +1,4 @@
-/** All checkers, by the invariant's name; beside those of the design one for what subscribers are told, and one for what the API shows. */
+/** All checkers, by the invariant's name: those of the design, and some for published events and the API. */
 import type { Checker } from './checker.ts';
 import { early } from './early.ts';
 import { fresh } from './fresh.ts';

@@ -1,6 +1,6 @@
 /**
- * Fresh: whoever asks the API is shown no result whose probe was last done too long ago; it says Unknown instead. Beside the rule of
- * docs/architecture.md, Freshness, a holder may have died just before it would have probed again.
+ * Fresh: the API shows no result whose probe was last done too long ago, but Unknown. The limit is
+ * docs/architecture.md's (Freshness) and a period, as a holder may have died just before it would have probed again.
  */
 import type { Endpoint } from '../network.ts';
 import { shownForMs } from '../oracle/timing.ts';
@@ -27,7 +27,7 @@ export const fresh: Checker = (facts, violated) => {
   const doneMs = new Map<Endpoint, number>();
   return {
     probeSeen({ endpoint, endMs, outcome, isGenuine, prober }) {
-      // A failure that is the prober's own says nothing about the target, and neither does a run that somebody has replaced.
+      // An internal error says nothing about the target, nor does a run that has been replaced.
       const isVoid = outcome === 'failure' && !isGenuine;
       const bucket = ledger.probedAt(endpoint)?.address.bucket;
       if (isVoid || bucket === undefined || ledger.tokenOf(prober) !== ledger.epochOf(bucket)) return;

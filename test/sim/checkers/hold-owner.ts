@@ -1,6 +1,6 @@
 /**
- * A hold belongs to the containerID that it was set for: it is written together with the verdict that sets it, and never with another
- * container's ID, not even for a moment, since the run may end there. A static target has no runtime that would end a hold, so its workers
+ * A hold belongs to the containerID that it was set for: it is written with the verdict that sets it, and never with
+ * another containerID, since the run may end right then. A static target has no runtime to end a hold, so its workers
  * are never on hold.
  */
 import type { ProbeRecord } from '../../../shared/core/records.ts';

@@ -1,4 +1,6 @@
-/** L1: once faults have stopped and every shard has a holder again, each committed change is delivered, or overtaken by a newer one, in 60 s. */
+/**
+ * L1: once faults have stopped and every shard has a holder, each committed change or a newer one is delivered in 60 s.
+ */
 import type { ProbeRecord, StatusRecord } from '../../../shared/core/records.ts';
 import { statusKey, targetAddress } from '../../../shared/store/keys.ts';
 import { keyKind } from '../store.ts';

@@ -1,6 +1,6 @@
 /**
- * L2: after it has been calm for long a status is what the spec, the newest report and the newest results make of it, by the plain
- * restatement in test/sim/oracle, and a target whose grace period has passed is gone.
+ * L2: after a long calm a status is what spec, newest report and newest results imply, by the restatement in
+ * test/sim/oracle, and a target whose grace period has passed is gone.
  */
 import { prefixEnd, targetAddress } from '../../../shared/store/keys.ts';
 import type { Item } from '../../../shared/store/store.ts';

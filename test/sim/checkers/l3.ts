@@ -1,7 +1,7 @@
 /**
  * L3: a state of an endpoint is detected within failureThreshold (successThreshold) periods and 240 s more, whatever
- * faults happen, as long as the store is available and the worker may probe. A run of results that takes longer than the
- * time between two checkpoints loses what came after the last one with each holder.
+ * faults happen, as long as the store is available and the worker may probe. A long run of results loses with each
+ * holder what came after the last checkpoint.
  */
 import { worldStartMs } from '../clock.ts';
 import type { Probed } from '../ledger.ts';

@@ -1,6 +1,7 @@
 /**
- * L4: between two probes of a worker lies at most the period and 25 s after one crash, and 5 s where nothing went wrong, a planned hand-over
- * included. A new target's second probe comes when its phase says, and what was triggered is off its phase until the next load (record 17).
+ * L4: between two probes of a worker lies at most the period and 25 s after one crash, and 5 s without faults,
+ * hand-overs included. The second probe of a new target follows its phase, and a trigger leaves the phase until the
+ * next load (record 17).
  */
 import type { DoneFault } from '../faults.ts';
 import type { Probed } from '../ledger.ts';
@@ -12,13 +13,16 @@ import { touchedMs } from './touched.ts';
 const crashMs = 25_000;
 const plannedMs = 5_000;
 
-/** A disturbance triggers a probe within this: two looks at the change counters, the first of which may be behind, and the reload. */
+/**
+ * A disturbance triggers a probe within this: two looks at the change counters, of which one may be stale, and a
+ * reload.
+ */
 const triggerMs = 3_500;
 
 /** Between two attempts of one probe, the shortest period being a second. */
 const attemptMs = 900;
 
-/** Until all holders of a layout that is no more have left. */
+/** Until all holders of the previous layout have left. */
 const leavingMs = 10_000;
 
 type Last = {
@@ -48,16 +52,17 @@ export const l4: Checker = (facts, violated) => {
     const isSameRun = before.start.prober === start.prober;
     const disturbedMs = ledger.disturbedMs(probed.uid) + triggerMs;
     if (disturbedMs >= before.earlierMs) return undefined;
-    // Off its phase since then, which only a planned hand-over knows.
+    // Off its phase since then, which only a hand-over preserves.
     const mayBeOffPhase = !isSameRun && disturbedMs >= before.firstMs;
     return { beganMs: before.start.startMs, probed, mayBeOffPhase };
   };
 
   const isExcused = (startMs: number, { beganMs, mayBeOffPhase }: Gap): boolean => {
     if (faults.lockedMs() > startMs - lockAftermathMs) return true;
-    // A copy of a message fences a holder without a hand-over, be it long after the copy was made: what was off its phase is not known.
+    // A copy of a message, even an old one, fences a holder without a hand-over, which loses the phase.
     if (faults.doubledMs() >= beganMs) return true;
-    // Who holds a bucket in a new layout may claim it before the old holder has written what it owes (Known weaknesses).
+    // The holder in a new layout may claim a bucket before the old one has written its pending probes (Known
+    // weaknesses).
     return mayBeOffPhase && ledger.laidOutMs() >= beganMs - leavingMs;
   };
 
@@ -88,7 +93,7 @@ export const l4: Checker = (facts, violated) => {
   };
 };
 
-/** Where computing takes time, so does the load of 2,000 targets, for which no bound is derived: all of it counts as touched. */
+/** Where computing takes time, the load of 2,000 targets has no derived bound, so all time counts as touched. */
 function untouchedOf(facts: Facts, span: { readonly fromMs: number; readonly toMs: number }): number {
   return facts.computingTakesTime ? 0 : span.toMs - span.fromMs - touchedMs(facts, span);
 }

@@ -1,7 +1,7 @@
 /**
- * L5: no bucket with targets is without a holder for more than 30 s after one crash, none at all where nothing went wrong; and for no longer
- * than a crash before the first heartbeat costs once faults have stopped. A bucket is held while the run whose token stands in its EPOCH beats;
- * a shard that LAYOUT calls a tick's is held for a moment each minute.
+ * L5: no bucket with targets is without a holder for more than 30 s after one crash, or at all without faults, and no
+ * longer than a crash before the first heartbeat costs once faults have stopped. A bucket is held while the run whose
+ * token is in its EPOCH beats; a shard in tick mode for a moment each minute.
  */
 import { epochKey, runKey, targetAddress } from '../../../shared/store/keys.ts';
 import { isOfRun } from '../store.ts';
@@ -18,14 +18,14 @@ const tickModeMs = 300_000;
 
 export const l5: Checker = (facts, violated) => {
   const { ledger, table, nowMs } = facts;
-  /** By shard, when its RUN was last written, and of which such time it has been told. */
+  /** By shard, when its RUN was last written, and the last violation reported. */
   const beats = new Map<string, number>();
   const reported = new Map<string, number>();
 
   const look = (bucket: string) => {
     const epoch = table.get(epochKey(bucket));
     const shard = String(epoch?.shard);
-    // Whoever has claimed the bucket has not beaten yet, or the reverse: soon it has.
+    // The run that has claimed the bucket has not beaten yet, or the reverse; soon it will.
     if (!epoch || table.get(runKey(shard))?.token !== epoch.token) return;
     const sinceMs = beats.get(shard) ?? 0;
     const unheldMs = nowMs() - sinceMs;

@@ -1,4 +1,4 @@
-/** L6: every restart request reaches the bus at least once, and so does the recovery of each static container that was asked for. */
+/** L6: every restart request is published at least once, and the recovery of each static container that had one. */
 import type { StatusRecord, TargetRecord } from '../../../shared/core/records.ts';
 import { probeName } from '../../../shared/core/spec.ts';
 import { staticContainer } from '../oracle/container-id.ts';
@@ -13,7 +13,7 @@ const askedMs = 300_000;
 export const l6: Checker = (facts, violated) => {
   const { ledger, nowMs } = facts;
   const published = new Set<string>();
-  /** Containers whose requests ended with a success, by uid and name: since when that is to be told. */
+  /** Containers whose requests ended with a success, by uid and name: since when a recovery is due. */
   const recovered = new Map<string, { readonly sinceMs: number; readonly uid: string }>();
 
   const readStatus = ({ before, after }: Change, timeMs: number) => {

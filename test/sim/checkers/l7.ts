@@ -1,6 +1,6 @@
 /**
- * L7: a holder notices changes: in good health a worker's result is of the container that runs now, and the liveness and
- * startup workers of a terminating target have ended.
+ * L7: a holder notices changes: in good health a worker's result is of the container that runs now, and the liveness
+ * and startup workers of a terminating target have ended.
  */
 
 import type { ProbeRecord, StatusRecord, TargetRecord } from '../../../shared/core/records.ts';

@@ -1,13 +1,13 @@
-/** That nobody holds a range is told only when that was so a moment ago: a holder whose clock is wrong is one all the same. */
+/** NoHolder is published only if no holder has beaten for a while: a holder with a wrong clock counts. */
 import { isOfRun } from '../store.ts';
 import type { Checker, Facts } from './checker.ts';
 import { shardsOf } from './shards.ts';
 
-/** From when a schedule looks to when it has told of it, where nothing goes wrong. */
+/** From the look of a schedule to its event, without faults. */
 const publishingMs = 30_000;
-/** Whoever beat so short a time before it looked was not silent for a minute, whatever the clocks say. */
+/** A shard that beat so shortly before the look was not silent for a minute, whatever the clocks show. */
 const beatingMs = 20_000;
-/** Of somebody whose clock is wrong a minute's silence cannot be told from that between two looks, even if it has just ended (record 32). */
+/** With a wrong clock, a schedule cannot see a minute's silence between two looks (record 32). */
 const silentMs = 6_000;
 const keptMs = 120_000;
 
@@ -32,9 +32,9 @@ export const noHolder: Checker = (facts, violated) => {
         return isAlways && atMs.some((beatMs) => beatMs <= lookedMs);
       };
       if (!shardsIn(facts, event.detail.hashRange).every(isBeating)) return;
-      // A new layout alone ends no absence: in its shards nobody has beaten yet.
+      // A new layout alone ends no absence: its shards have no beat yet.
       if (facts.ledger.laidOutMs() > lookedMs) return;
-      // One beat that is late is all the silence that a schedule with another clock sees.
+      // A schedule with another clock sees one late beat as silence.
       if (facts.faults.during(lookedMs, timeMs).length > 0) return;
       violated(`${publisher} told that nobody holds ${event.detail.hashRange}, whose shards were beating`);
     },

@@ -16,11 +16,11 @@ import { bucketsIn, type Shard, shardsOf } from './shards.ts';
 /** What makes a prober doubt itself, and for how long a run may go on with the doubt of the one before it. */
 const ownFaults: ReadonlySet<FaultKind> = new Set(['network loss', 'pause', 'probe pause', 'clock jump']);
 const inheritedMs = 300_000;
-/** A failed probe, two examinations, a beat, the bus. */
+/** A failed probe, two self-checks, a beat, the bus. */
 const publishingMs = 30_000;
 /** Both clocks, and what lies between the two looks of a schedule. */
 const lookingMs = 12_000;
-/** In which a schedule that was woken has told, and the faults that keep it from that. */
+/** Within which a woken schedule has published, and the span of faults that keep it from that. */
 const scheduleMs = 20_000;
 
 type Due = {
@@ -34,9 +34,9 @@ type Due = {
 
 export const publications: Checker = (facts, violated) => {
   const { faults, nowMs } = facts;
-  /** By what is told, the buckets of which subscribers believe it. */
+  /** By kind, the buckets that subscribers believe to be in doubt or without a holder. */
   const believed = { doubt: new Set<number>(), noHolder: new Set<number>() };
-  /** By what is told and bucket, the time of the latest recovery: events are unordered, so an older doubt that arrives later is over. */
+  /** By kind and bucket, the time of the latest recovery: events are unordered, so an older doubt may arrive later. */
   const recoveries = new Map<string, number>();
   const ids = new Set<string>();
   const cuts = new Map<string, DoneFault>();
@@ -62,9 +62,9 @@ export const publications: Checker = (facts, violated) => {
     const { hashRange, id } = event.detail;
     const kind = id.includes('#held-again#') ? 'noHolder' : 'doubt';
     const range = bucketsIn(hashRange);
-    // It is told again where the bus's answer was lost, and for safety where nobody knows whether the doubt was told.
+    // A recovery is repeated if the bus's answer was lost, and for safety if the doubt may have been published.
     const before = faults.during(timeMs - inheritedMs, timeMs);
-    // What is held again is named as it was when nobody held it; another recovery may have taken back the same buckets since.
+    // A recovery names the range as it was without a holder; another recovery may have covered its buckets since.
     const mayBePublished =
       ids.has(id) ||
       ids.has(id.replace('#held-again#', '#no-holder#')) ||
@@ -84,7 +84,7 @@ export const publications: Checker = (facts, violated) => {
     const cut = cuts.get(process);
     const probed = facts.ledger.probedAt(endpoint);
     const bucket = probed?.address.bucket;
-    // A failure that changes nothing is not examined: the target is known as down, and nothing is said of it.
+    // A failure of a target that is known as down gets no self-check, so nothing is published.
     if (probed && facts.ledger.probeItem(probed)?.result === 'failure') return;
     if (outcome !== 'failure' || isGenuine || !cut || bucket === undefined || cut.untilMs < endMs + publishingMs)
       return;
@@ -121,7 +121,7 @@ export const publications: Checker = (facts, violated) => {
     due = due.filter(({ dueMs }) => dueMs > nowMs());
     for (const { sinceMs, dueMs, buckets, token } of over) {
       const [bucket = 0] = buckets;
-      // Whoever has taken it over meanwhile may reach its targets.
+      // A run that has taken over meanwhile may reach its targets.
       const isHeldStill = facts.ledger.epochOf(bucketName(bucket)) === token;
       if (isHeldStill && isUndisturbed(facts, sinceMs, dueMs))
         violated(`the holder of bucket ${bucket} was cut off at ${sinceMs}, and told nobody`);
@@ -156,13 +156,13 @@ export const publications: Checker = (facts, violated) => {
   };
 };
 
-/** A schedule may have died between the mark that it tells and the telling. */
+/** A schedule may have died between its mark and its event. */
 const struckSchedule = ({ kind, process }: DoneFault): boolean =>
   ofSchedule.test(kind) && (process === undefined || process.startsWith('schedule'));
 
 const ofSchedule = /^(store|bus|queue|crash|pause|partition|clock)/;
 
-/** Something may have kept this schedule from telling. */
+/** Whether a fault may have kept this schedule from publishing. */
 const hindered = ({ faults }: Facts, process: string, timeMs: number): boolean =>
   faults.during(timeMs - scheduleMs, timeMs + scheduleMs, process).some(({ kind }) => ofSchedule.test(kind));
 

@@ -1,11 +1,11 @@
-/** Purges: a target goes when the grace period has passed that a client asked for with its deletion, and never before. */
+/** Purges: a target is purged when the grace period of its deletion has passed, and never before. */
 import { keyKind } from '../store.ts';
 import type { Checker } from './checker.ts';
 import { smallSkewMs } from './skew.ts';
 
 type Deletion = { readonly sentMs: number; readonly graceMs: number };
 
-/** A request may be applied that long after it was sent: the process that has it may stand still. */
+/** A request may be applied so long after it was sent: its process may stand still. */
 const lateMs = 300_000;
 
 export const purges: Checker = (_, violated) => {

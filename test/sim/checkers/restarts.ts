@@ -1,7 +1,7 @@
 /**
- * Restarts: a restart is asked for only after the container's liveness or startup listener has failed as often in a row as the threshold
- * says; the request is repeated after 10 s, 20 s … 300 s while the container fails, and stops with what answers it: another containerID
- * of a reported target, a success of a static one. A static container is another one only after a restart was reported.
+ * Restarts: a restart is requested only after as many liveness or startup failures in a row as the threshold; the
+ * request is repeated after 10 s, 20 s … 300 s while the container fails. Another containerID of a reported target, or
+ * a success of a static one, ends it. A static container changes only after a reported restart.
  */
 import type { ProbeRecord, ReportRecord, StatusRecord, TargetRecord } from '../../../shared/core/records.ts';
 import { probeName } from '../../../shared/core/spec.ts';
@@ -22,11 +22,11 @@ type Requested = {
   readonly attempt: number;
   readonly wallMs: number;
   readonly timeMs: number;
-  /** A success, a spec or a report has ended the episode since: only repetitions of it may still come. */
+  /** A success, a spec or a report has ended the episode: only repetitions may still come. */
   readonly isOver: boolean;
 };
 
-/** What an event takes from when it is due to the bus: the timekeeper's 10 s, a delivery, a sync. */
+/** From when an event is due to the bus: the timekeeper's 10 s, a delivery, a sync. */
 const publishingMs = 60_000;
 
 export const restarts: Checker = (facts, violated) => {
@@ -34,7 +34,7 @@ export const restarts: Checker = (facts, violated) => {
   const seen = evidences(facts);
   /** When a containerID was first named by a report, a target or a status. */
   const begun = new Map<string, number>();
-  /** Containers that were reported as not running: rule 5 fails their probes without asking anybody. */
+  /** Containers reported as not running: rule 5 fails their probes without probing. */
   const stopped = new Set<string>();
   /** The last request of each episode: by containerID, of a static target by container. */
   const requested = new Map<string, Requested>();
@@ -95,11 +95,11 @@ export const restarts: Checker = (facts, violated) => {
     if (event.detailType !== 'Container Recovered') return;
     const { containerID, container, probeType, target } = event.detail;
     const verdict = `${containerID}#${probeType}`;
-    // A sync that stood still may ask for a restart after the success that it has not read, so times of the event decide nothing.
+    // A delayed sync may request a restart after a success that it has not read, so event times decide nothing.
     const succeededMs = succeeded.get(verdict);
     if (succeededMs === undefined || succeededMs < (failed.get(verdict) ?? 0))
       violated(`${publisher} told that ${containerID} has recovered, whose ${probeType} probe has not succeeded`);
-    // A sync that stood still may also have asked once more since the success ended the episode: what follows is another one.
+    // A delayed sync may have repeated the request after the success: what follows is another episode.
     end(episodeOf(target.uid, container, containerID));
   };
 
@@ -133,7 +133,7 @@ export const restarts: Checker = (facts, violated) => {
     end(episodeOf(item.uid, item.container, item.containerID));
   };
 
-  /** Another spec may end a request, and the same container begin it anew; a restart that was reported does not. */
+  /** Another spec may end a request, and the same container may begin one again; a reported restart does not. */
   const followTarget = ({ before, after }: Change, timeMs: number) => {
     const target = after as TargetRecord | undefined;
     for (const name of Object.keys(target?.incarnations ?? {})) {
@@ -145,7 +145,7 @@ export const restarts: Checker = (facts, violated) => {
     for (const [episode, one] of requested) if (one.uid === uid) end(episode);
   };
 
-  /** A container that has failed and runs on is asked for again and again. */
+  /** The request of a container that still fails is repeated. */
   const look = (target: TargetRecord, calmMs: number) => {
     for (const { probed, item } of ledger.probesOf(target)) {
       const last = requested.get(episodeOf(target.uid, item.container, item.containerID));
@@ -185,7 +185,9 @@ export const restarts: Checker = (facts, violated) => {
   };
 };
 
-/** Its liveness or startup probe asks for a restart: kubelet's worker is on hold then, one of a static target probes on. */
+/**
+ * Whether its liveness or startup probe requires a restart: kubelet's worker is then on hold, a static one's is not.
+ */
 export const isFailed = ({ spec }: TargetRecord, item: ProbeRecord): boolean =>
   item.result === 'failure' &&
   item.probeType !== 'readiness' &&
@@ -205,7 +207,7 @@ function reportedIds({ before, after }: Change): readonly string[] {
     .map(({ containerID }) => containerID);
 }
 
-/** Whether so many failures came in a row, without a success that was surely recorded, and the last of them since then. */
+/** Whether so many failures came in a row without a recorded success, the last of them since then. */
 function hasRun(seen: readonly Evidence[], wanted: number, sinceMs: number): boolean {
   let run = 0;
   for (const { outcome, isRecorded, endMs } of seen) {

@@ -1,13 +1,13 @@
 /**
- * S2: a PROBE item's version is one more exactly with each verdict that differs from the one before, with each change of why it cannot be
- * made, and with the end of its worker or its beginning anew; what is published of a version is what was written with it. A new container has no
- * result, and no version, until its first verdict.
+ * S2: a PROBE item's version grows by one with each new verdict, with each new reason why the probe cannot be made, and
+ * when its worker ends or begins again; an event shows what was written with its version. A new container has no
+ * result, and no new version, until its first verdict.
  */
 import type { ProbeRecord } from '../../../shared/core/records.ts';
 import { keyKind } from '../store.ts';
 import type { Checker } from './checker.ts';
 
-/** Of a version, what everybody has to agree on. */
+/** The part of a version that its event and its item share. */
 const shown = ({ result, reason, containerID }: Published): string =>
   `${result ?? 'none'} ${reason ?? ''} ${containerID}`;
 
@@ -17,13 +17,13 @@ type Published = {
   readonly containerID: string;
 };
 
-/** What a PROBE item has to be told as. */
+/** How a PROBE item is published. */
 const publishedOf = ({ result, unknown, containerID }: ProbeRecord): Published =>
   unknown ? { result: 'unknown', reason: unknown.reason, containerID } : { result, containerID };
 
 const isNews = (old: ProbeRecord, now: ProbeRecord): boolean => {
   const isKnown = publishedOf(now).result !== undefined;
-  // Of a new container that cannot be probed either nothing else is known than of the one before.
+  // A new container that cannot be probed either changes nothing.
   const isSameDoubt = now.unknown !== undefined && now.unknown.reason === old.unknown?.reason;
   return (isKnown && !isSameDoubt && shown(publishedOf(old)) !== shown(publishedOf(now))) || now.ended !== old.ended;
 };

@@ -1,4 +1,4 @@
-/** S3: a verdict is backed by as many results in a row as its threshold asks for, seen by this worker since its last hold. */
+/** S3: a verdict results from as many results in a row as its threshold, seen by this worker since its last hold. */
 import { type Evidence, verdictChecker } from './verdicts.ts';
 
 export const s3 = verdictChecker((result, wanted, seen) => {

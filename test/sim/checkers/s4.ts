@@ -1,4 +1,4 @@
-/** S4: no failure is set because the prober stood still or had lost its own network. */
+/** S4: no failure results from a prober that stood still or had lost its own network. */
 import { type Evidence, verdictChecker } from './verdicts.ts';
 
 export const s4 = verdictChecker((result, wanted, seen) => {

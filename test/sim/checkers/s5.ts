@@ -1,4 +1,4 @@
-/** S5: the version of a status never goes back, neither in the table nor for whoever asks the API. */
+/** S5: the version of a status never decreases, neither in the table nor in the API's answers. */
 import type { StatusRecord } from '../../../shared/core/records.ts';
 import { keyKind } from '../store.ts';
 import type { Checker } from './checker.ts';
@@ -22,7 +22,7 @@ export const s5: Checker = (_, violated) => {
       const { uid } = view.metadata;
       const version = Number(view.status.resourceVersion);
       const last = answered.get(uid);
-      // Of two answers only a request that was sent after the other had come may not show less.
+      // Only a request sent after the other answer had come may not show less.
       if (last && sentMs > last.timeMs && version < last.version)
         violated(`the API showed version ${version} of the status of ${uid} after ${last.version}`);
       if (!last || version > last.version) answered.set(uid, { timeMs, version });

@@ -1,4 +1,4 @@
-/** S6: nothing is written for a purged uid, and what one incarnation has no other one writes. */
+/** S6: nothing is written for a purged uid, and no incarnation writes items of another one. */
 import { keyKind } from '../store.ts';
 import type { Change } from '../table.ts';
 import type { Checker } from './checker.ts';
@@ -12,7 +12,7 @@ export const s6: Checker = (_, violated) => {
     if (!ofOneUid.has(kind) || !after) return;
     const what = `${writer} wrote ${kind} ${key.sk}`;
     if (purged.has(after.uid)) violated(`${what} of ${after.uid}, purged at ${purged.get(after.uid)}`);
-    // What is left of a purged target's story may be overwritten: it only waits for its TTL.
+    // A purged target's event history may be overwritten: it only waits for its TTL.
     if (before && before.uid !== after.uid && kind !== 'EVENT')
       violated(`${what} of ${before.uid} as one of ${after.uid}`);
     const isMade = !before && (kind === 'PROBE' || kind === 'STATUS');

@@ -1,7 +1,7 @@
 /**
- * S7: one run never has two probes of one worker in flight, and begins them at least 0.9 periods apart, but for first probes, triggers and
- * retries after a prober error. Ticks keep their phase: after a probe that began late, because the one before took longer than the period
- * or had to wait for its turn, the next one comes sooner by as much.
+ * S7: a run never has two probes of one worker in flight, and begins them at least 0.9 periods apart, except first
+ * probes, triggers and retries after a prober error. Ticks keep their phase: after a late probe the next one comes
+ * sooner by as much.
  */
 
 import { processOf } from '../fault-log.ts';
@@ -25,8 +25,8 @@ type Last = {
 const gapMin = 0.9;
 
 /**
- * Where computing takes time every tick may be taken late, by up to the period for which it is held; which, nobody sees from outside. Of four in
- * a row the last is then two periods after the first.
+ * Where computing takes time every tick may be late by up to a period, which is invisible from outside. Of four in a
+ * row the last is then two periods after the first.
  */
 const inARow = 4;
 const inARowPeriodsMin = 2;
@@ -35,7 +35,7 @@ export const s7: Checker = ({ ledger, faults, computingTakesTime }, violated) =>
   const last = new Map<string, Last>();
   const nameOf = ({ prober, endpoint }: { prober: string; endpoint: Endpoint }) => `${prober} ${endpoint}`;
 
-  /** Whether a probe that came soon after the one before is none too many. */
+  /** Whether a probe that came soon after the last one is allowed. */
   const isExpected = (before: Last, now: Last, probed: Probed): boolean => {
     const periodMs = probed.probe.probe.periodSeconds * 1000;
     const gapMs = now.beganMs - before.beganMs;
@@ -83,7 +83,7 @@ function next(before: Last | undefined, start: ProbeStart, periodMs: number): La
   };
 }
 
-/** One tick at most is held while a probe runs or waits; those that came in between are lost, and the phase stays. */
+/** At most one tick is held while a probe runs or waits; others are lost, and the phase stays. */
 function latenessMs(before: Last | undefined, gapMs: number, periodMs: number): number {
   return before && periodMs > 0 ? Math.max(0, before.lateMs + gapMs - periodMs) % periodMs : 0;
 }

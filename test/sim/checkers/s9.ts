@@ -1,13 +1,13 @@
 /**
- * S9: at any time at most one run can commit in a bucket: tokens only grow, and each is one run's. And a slot that is done is not begun
- * again by whoever could know: its message would take the shard from the run of the next slot.
+ * S9: at any time at most one run can commit in a bucket: tokens only grow, and each is one run's. A run does not begin
+ * a slot that it could know to be done, as that would take the shard from the run of the next slot.
  */
 import { isRun } from '../ledger.ts';
 import { isOfRun, keyKind } from '../store.ts';
 import type { Change } from '../table.ts';
 import type { Checker } from './checker.ts';
 
-/** From when a message is sent to the end of its run: of a rescue, two slots and the time that it may wait. */
+/** From sending a message to the end of its run: for a rescue, two slots and its longest wait. */
 const messageMs = 28 * 60_000;
 
 type Done = { readonly generation: unknown; readonly slot: number; readonly timeMs: number };
@@ -16,12 +16,12 @@ export const s9: Checker = ({ faults }, violated) => {
   const owners = new Map<number, string>();
   /** When the message of a run was received. */
   const begun = new Map<string, number>();
-  /** Runs by a rescue, which is not of a slot: it was sent where nobody had beaten. */
+  /** Runs by a rescue, which has no slot: it was sent to a shard without a beat. */
   const rescues = new Set<string>();
   /** By RUN item. */
   const done = new Map<string, Done>();
 
-  /** A clock that was ahead made slots that have not come: once it is set back, those before them are begun. */
+  /** A clock that was ahead made future slots; once it is set back, earlier slots begin. */
   const werePutBack = (doneMs: number, toMs: number) =>
     faults.during(doneMs - messageMs, toMs).some(({ kind }) => kind === 'clock step');
 
@@ -30,7 +30,7 @@ export const s9: Checker = ({ faults }, violated) => {
     const isClaim = after.token !== before?.token;
     const last = done.get(key.pk);
     const { generation } = after;
-    // Whoever had its message before then may have looked before then.
+    // A run whose message came before that may have looked before that.
     const knew = last !== undefined && (begun.get(writer) ?? 0) > last.timeMs;
     const isAgain =
       isClaim && knew && !rescues.has(writer) && last.generation === generation && Number(after.slot) <= last.slot;

@@ -1,4 +1,4 @@
-/** Sockets: a process never has more probes in flight than it has descriptors for, and hanging targets never hold all of them. */
+/** Sockets: a process never has more probes in flight than its socket budget. */
 import type { Checker } from './checker.ts';
 
 /** Of one process, and what hanging targets may hold of it: docs/adr/0026. */

@@ -1,8 +1,8 @@
 /**
- * Surge: while many targets of a shard fail, they turn unhealthy no faster than the surge limit lets them. A run's surge begins at the
- * earliest when the run has seen more targets fail within the window than may turn before a surge. From then on no more than these, and
- * those that may turn in a surge so old, have turned within the window. A decision is seen when it is committed, so a slow commit violates
- * nothing.
+ * Surge: while many targets of a shard fail, they turn unhealthy no faster than the surge limit. A run's surge begins
+ * at the earliest when more targets have failed within the window than may turn before a surge. From then on only
+ * these, and as many as a surge of that age allows, have turned. A turn is seen at its commit, so a slow commit
+ * violates nothing.
  */
 import type { ProbeRecord } from '../../../shared/core/records.ts';
 import { targetAddress } from '../../../shared/store/keys.ts';
@@ -12,7 +12,7 @@ import { keyKind } from '../store.ts';
 import type { Change } from '../table.ts';
 import type { Checker, Facts } from './checker.ts';
 
-/** A prober examines itself, or stands still, between a failure and the decision. */
+/** Between a failure and its decision a prober makes a self-check, or stands still. */
 const decidingMs = 30_000;
 
 type RunSeen = {

@@ -16,7 +16,7 @@ export function isTick({ table }: Pick<Facts, 'table'>, { bucket }: TargetAddres
 /** A minute's run begins when its schedule does, and a container that has not held the shard before loads it first. */
 const beginsWithinMs = 10_000;
 
-/** Between two probes of a worker: its period, and in tick mode, where probes begin once a minute, the next whole minute. */
+/** The time between two probes of a worker: its period, in tick mode rounded up to whole minutes. */
 export function spacingMs(facts: Pick<Facts, 'table'>, { address, probe }: Probed): number {
   const periodMs = probe.probe.periodSeconds * 1000;
   return isTick(facts, address) ? Math.ceil(periodMs / tickSlotMs) * tickSlotMs + beginsWithinMs : periodMs;

@@ -1,22 +1,22 @@
 /**
- * How much of a span of time faults in force can have cost a shard its holder. Each fault touches the span from its begin to its end and
- * an aftermath: the time that the product needs from then on, derived in docs/reliability.md. What no fault touches is the product's own.
+ * How much of a span faults can have cost a shard its holder. Each fault counts from its begin to its end and an
+ * aftermath, the time that the product needs to recover (docs/reliability.md).
  */
 import type { Span } from '../fault-log.ts';
 import type { DoneFault, FaultKind } from '../faults.ts';
 import type { Facts } from './checker.ts';
 
-/** A lease runs out (15 s), another process receives the message, claims and loads: after one crash all of it takes 25 s at most. */
+/** The lease ends (15 s), another process receives, claims and loads: at most 25 s after one crash. */
 const takeOverMs = 25_000;
-/** A tick is a minute; a rescue follows a beat that is 30 s old with the next tick, and looks for 6 s before it takes the shard. */
+/** A rescue follows a beat that is 30 s old with the next tick of a minute, and looks for 6 s. */
 const tickMs = 60_000;
 const rescueMs = tickMs + 30_000 + 6_000 + takeOverMs;
 /**
- * After a claim that comes late, of a process that stood still or a request that was under way: it fences the holder, whose message is
- * acknowledged, and then finds its own lease gone. The rescue of the next tick takes the shard.
+ * After a late claim, of a paused process or a delayed request: it fences the holder, whose message is acknowledged,
+ * and then finds its own lease lost. The rescue of the next tick takes the shard.
  */
 const lateClaimMs = rescueMs;
-/** Two beats: until all holders of a layout that is no more have left. */
+/** Two beats: until all holders of the previous layout have left. */
 const leavingMs = 10_000;
 /** The longest delay of a message in the simulated queue. */
 const queueDelayMs = 150_000;
@@ -50,17 +50,16 @@ export const strikesHolders = ({ kind, process }: DoneFault): boolean =>
 export function touchedMs({ faults, ledger }: Pick<Facts, 'faults' | 'ledger'>, { fromMs, toMs }: Span): number {
   const longestMs = Math.max(...Object.values(aftermathMs));
   const locks = faults.locks();
-  // Whoever loses a shard whose group is locked is followed by a rescue: no message of the shard can be received.
+  // A shard lost while its group is locked waits for a rescue: its messages cannot be received.
   const isLocked = ({ timeMs, untilMs }: DoneFault) =>
     locks.some((lock) => lock.fromMs <= untilMs && timeMs <= lock.toMs);
   const spans = faults
     .during(fromMs - longestMs, toMs)
     .flatMap((fault) => spanOf(fault, isLocked(fault) ? rescueMs : 0));
-  // A group that is locked by a process that died before its first heartbeat is waited for by a rescue.
+  // A group locked by a process that died before its first heartbeat waits for a rescue.
   const locked = locks.map((lock) => ({ fromMs: lock.fromMs, toMs: lock.fromMs + rescueMs }));
-  // Who holds it meanwhile by a copy of a message, instead of that rescue, ends with the slot; a rescue that came for a lock before this one
-  // ends before this lock does; and who holds a shard of a layout that is no more leaves for a message that cannot be received: another
-  // rescue has to come.
+  // Another rescue may be needed: a holder by a copy of a message ends with its slot, a rescue for an earlier lock ends
+  // before this lock does, and a holder of the previous layout leaves for a message that is locked.
   const isLeft = (lock: Span) =>
     lock.toMs >= fromMs &&
     (ledger.laidOutMs() >= fromMs - leavingMs ||
@@ -76,9 +75,9 @@ export function touchedMs({ faults, ledger }: Pick<Facts, 'faults' | 'ledger'>, 
 
 function spanOf({ kind, timeMs, untilMs, process }: DoneFault, leastMs: number): readonly Span[] {
   const afterMs = aftermathMs[kind];
-  // What strikes the API, or status-sync, takes no shard from its holder.
+  // Faults of the API or status-sync cost no holder.
   const isElsewhere = process !== undefined && !/^(worker|schedule)/.test(process);
-  // A schedule that dies or stands still has not sent what its tick was for: the next one does.
+  // A schedule that dies or stands still has not sent its tick's messages: the next tick does.
   const lostTickMs = process?.startsWith('schedule') ? rescueMs : 0;
   return afterMs === undefined || isElsewhere
     ? []

@@ -88,8 +88,8 @@ export function evidences({ ledger, faults }: Facts): Evidences {
 }
 
 /**
- * A verdict has the output of its probe; the results of rules 3, 5 and 6 have none. A probe that cannot be made gives no
- * verdict: its last result stays in the item.
+ * A verdict has the output of its probe; the results of rules 3, 5 and 6 have none, and a probe that cannot be made
+ * leaves the last result.
  */
 export function verdictOf({ ledger }: Facts, { key, before, after }: Change): Verdict | undefined {
   if (keyKind(key) !== 'PROBE' || !before || !after) return undefined;

@@ -1,19 +1,19 @@
 /**
- * WrongClocks: whatever the wall clocks were set to, and set back to, every probe that has its turn is made again soon: within a minute
- * beside its period where clock steps are the only fault, and elsewhere, in the calm and once what went wrong before has been recovered
- * from, as soon as a rescue can come. There two schedules differ by minutes, and the one behind knows of no slot after one that is done.
+ * WrongClocks: whatever wall clocks are set to, every due probe is made soon: within a minute beside its period if
+ * clock steps are the only fault, otherwise in the calm, after recovery, as soon as a rescue can come, as a schedule
+ * whose clock is behind knows no slot after one that is done.
  */
 import type { ProbeRecord } from '../../../shared/core/records.ts';
 import type { Probed } from '../ledger.ts';
 import { type Checker, isProbed, recoveryMs } from './checker.ts';
 
 const resumesMs = 60_000;
-/** A tick, a beat that is old enough only at the next one, the look of a rescue, and its claim. */
+/** A tick, a beat that is old enough only at the next tick, the look of a rescue, and its claim. */
 const rescuedMs = 60_000 + 30_000 + 6_000 + 4_000;
 /** How often it is looked. */
 const tickMs = 10_000;
 
-/** When the probe was last not to be made, and when it was last made. */
+/** When the probe was last not due, and when it was last made. */
 type Followed = { idleMs: number; probedMs: number };
 
 export const wrongClocks: Checker = (facts, violated) => {

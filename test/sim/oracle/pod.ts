@@ -1,6 +1,6 @@
 /**
- * What the status of a target should say, restated from docs/semantics.md: UpdatePodStatus, the phase, and the conditions. It imports
- * nothing of the product, and knows what the simulated targets have: ordinary containers and restartable init containers (sidecars).
+ * What the status of a target should be, restated from docs/semantics.md: UpdatePodStatus, the phase and the
+ * conditions. It imports nothing of the product, and knows ordinary containers and sidecars.
  */
 
 export type ProbeType = 'startup' | 'readiness' | 'liveness';
@@ -14,7 +14,7 @@ export type SeenContainer = {
   /** How it ended last, if it has ended; undefined: it has not. */
   readonly lastExitCode?: number;
   readonly restarts: boolean;
-  /** No runtime reports on it: without a readiness probe its liveness probe says whether it is ready. */
+  /** No runtime reports on it: without a readiness probe its liveness probe decides whether it is ready. */
   readonly isStatic: boolean;
   /** The probes that the spec has for it. */
   readonly probes: ReadonlyMap<ProbeType, SeenProbe>;
@@ -22,7 +22,7 @@ export type SeenContainer = {
 
 export type State = 'unknown' | 'waiting' | 'running' | 'terminated';
 
-/** `result` of the container that `containerID` names; undefined: there is none. `unknown`: why the probe cannot be made. */
+/** `result`: of the container `containerID`; undefined: none. `unknown`: why the probe cannot be made. */
 export type SeenProbe = {
   readonly hasWorker: boolean;
   readonly result?: string;
@@ -148,7 +148,7 @@ function initialized(
     .filter(({ isSidecar }) => isSidecar)
     .every(({ name }) => expected.some((one) => one.name === name && one.started));
   const hasRun = containers.some(
-    // A static container counts as running from its registration on, which proves nothing of the order in which they start.
+    // A static container counts as running from its registration, which proves no order of starts.
     ({ isSidecar, isStatic, state }) => !isSidecar && !isStatic && (state === 'running' || state === 'terminated'),
   );
   return isDone || hasRun || before.wasInitialized

@@ -1,7 +1,4 @@
-/**
- * The surge limit, restated from docs/reliability.md ("When a whole shard goes down"): how many targets of a shard may turn unhealthy while
- * many of them fail.
- */
+/** The surge limit, restated from docs/reliability.md ("When a whole shard goes down"). */
 
 /** Failures within this time are counted together. */
 export const surgeWindowMs = 60_000;
@@ -14,7 +11,7 @@ export const heldPeriodSecondsMax = 30;
 
 const rampMs = 20_000;
 
-/** Targets that may have turned so long after a surge began: at an even pace all of them within 20 s, and at least ten a second. */
+/** Targets that may have turned this long after a surge began: evenly all in 20 s, and at least ten a second. */
 export function turnsInSurge(surgeMs: number, targets: number): number {
   if (surgeMs >= rampMs) return Number.POSITIVE_INFINITY;
   return Math.ceil(Math.max(surgeMs / 100, (targets * surgeMs) / rampMs));

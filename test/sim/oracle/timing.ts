@@ -1,12 +1,12 @@
 /**
- * When things are due, restated from docs/semantics.md and docs/architecture.md in plain arithmetic. Nothing of the product is imported
- * here: a checker that asked the product what is right would agree with every bug in it.
+ * Due times, restated from docs/semantics.md and docs/architecture.md. Nothing of the product is imported: a checker
+ * that asked the product would agree with its bugs.
  */
 
 const secondMs = 1_000;
 const tickSlotMs = 60_000;
 
-/** Freshness: a result is shown for 40 s and for three periods of its probe; in tick mode no probe is done more often than once a minute. */
+/** Freshness: a result is shown for 40 s and for three periods, which are at least a minute in tick mode. */
 export function shownForMs(periodSeconds: number, isTick: boolean): number {
   const periodMs = isTick ? Math.max(periodSeconds * secondMs, tickSlotMs) : periodSeconds * secondMs;
   return Math.max(40 * secondMs, 3 * periodMs);
