@@ -17,6 +17,7 @@ import { shardLoader } from '../../shared/run/load.ts';
 import { applyStep, probeCycle } from '../../shared/run/probing/probe-cycle.ts';
 import { adoptTarget } from '../../shared/run/probing/workers.ts';
 import { syncTarget } from '../../shared/status-sync/sync.ts';
+import { inLanes } from '../support/lanes.ts';
 import { runConditions } from './conditions.ts';
 import { runManager } from './manager.ts';
 import { runPods } from './pods.ts';
@@ -118,7 +119,7 @@ export async function runVectors(
     if (found !== undefined) findings.set(vector, found);
   };
   const groups = Map.groupBy(vectors, concurrency);
-  for (const [atOnce, group] of [...groups].sort(([a], [b]) => b - a)) await forEachBounded(group, atOnce, keep);
+  for (const [atOnce, group] of [...groups].sort(([a], [b]) => b - a)) await inLanes(group, atOnce, keep);
   return findings;
 }
 
@@ -135,16 +136,4 @@ async function finding(run: VectorRunner, vector: Vector): Promise<Finding> {
   } catch (error) {
     return error instanceof Error ? (error.stack ?? error.message) : String(error);
   }
-}
-
-async function forEachBounded<Item>(
-  items: readonly Item[],
-  concurrency: number,
-  act: (item: Item) => Promise<void>,
-): Promise<void> {
-  const waiting = items.values();
-  const lane = async () => {
-    for (const item of waiting) await act(item);
-  };
-  await Promise.all(Array.from({ length: concurrency }, lane));
 }

@@ -19,7 +19,7 @@ const ownCpuMs = (): number => {
   return (user + system) / 1000;
 };
 
-/** Returns what waits for the probes under way and tells of each since the last call how late it ended. */
+/** Returns a function that waits for the probes under way and returns how late each ended since its last call. */
 export function startNeighbours(probers: Probers, port: number): () => Promise<readonly Lateness[]> {
   let latenesses: Lateness[] = [];
   const underWay = new Set<Promise<void>>();

@@ -13,7 +13,7 @@ export type Product = {
   readonly memory: () => Memory;
   /** Whether it runs; else what it said last. */
   readonly fault: () => string | undefined;
-  /** Tells it to end, and returns how long that took and the exit code or signal. After 20 s it is killed. */
+  /** Sends SIGTERM; returns how long the end took, and the exit code or signal. After 20 s it is killed. */
   readonly terminate: () => Promise<{ readonly tookMs: number; readonly code: string }>;
 };
 

@@ -8,6 +8,7 @@ import type { Answered } from '../e2e/faults/answering.ts';
 import { apiRequest, targetPath } from '../support/api-client.ts';
 import { answerOf, forkBeside } from '../support/children.ts';
 import { type Figure, judged, quantileOf, unjudged } from '../support/figures.ts';
+import { inLanes } from '../support/lanes.ts';
 import { probeTotals } from '../support/scraped.ts';
 import type { Exchange, Kind, Transport } from './kind.ts';
 import type { PeerOrder } from './peers.ts';
@@ -110,12 +111,7 @@ export async function startWhole(): Promise<Whole> {
         ...Array.from({ length: healthyCount }, (_, at) => healthyTarget(at, healthyPort)),
         ...exchanges.map(([kind], at) => hostileTarget(kind, { at, port: ports[at] ?? 0, periodSeconds })),
       ];
-      let next = 0;
-      const lane = async () => {
-        for (let target = targets[next++]; target !== undefined; target = targets[next++])
-          await put(product.url, target);
-      };
-      await Promise.all(Array.from({ length: lanes }, lane));
+      await inLanes(targets, lanes, (target) => put(product.url, target));
       await watch(settleMs);
       await countLate(lateAtFirstMs);
     },

@@ -98,7 +98,7 @@ function lifeFaults(life: Life, shown: Shown, { before, beganMs, open }: Seen): 
 
 const askedShown = 8;
 
-/** Which probe, what is shown of it, and what it found last. */
+/** Names the probe, what is shown of it, and its last findings. */
 function placeOf({ nowMs, asked }: ProbeTruth, { container, probeType, result, reason, since }: ShownProbe): string {
   const found = asked.slice(-askedShown).map(({ atMs, finding }) => `${finding} at ${instantOf(atMs)}`);
   const seen = found.join(', ') || 'nothing';

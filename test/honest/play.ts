@@ -80,7 +80,7 @@ async function opened() {
     run = await world.run();
     heldSinceMs = world.clock.nowMs();
   };
-  /** A run ends with its slot: the next one goes on. */
+  /** A run ends with its slot, and the next one continues. */
   const keepRunning = async () => {
     const { slotEndMs } = world.message();
     if (run.view() !== undefined && world.clock.nowMs() < slotEndMs - slotRestMs) return;

@@ -4,7 +4,7 @@ import type { Step } from './steps.ts';
 
 export type Failing = { readonly steps: readonly Step[]; readonly found: string };
 
-/** How often a sequence is played anew at most. */
+/** The most replays of a sequence. */
 const triesMax = 400;
 
 /** What a look finds wrong as the steps are played; undefined: nothing. */

@@ -30,10 +30,7 @@ export type Profile = {
   readonly clockSteps?: 'some' | 'only';
 };
 
-export type FaultKind =
-  | 'crash'
-  | 'pause'
-  | 'probe pause'
+type StoreKind =
   | 'store throttled'
   | 'store slow'
   | 'store answer lost'
@@ -41,26 +38,15 @@ export type FaultKind =
   | 'store late write'
   | 'store conflict'
   | 'store outage'
-  | 'partition'
-  | 'network loss'
-  | 'queue unreachable'
-  | 'queue answer lost'
-  | 'queue duplicate'
-  | 'queue delay'
-  | 'bus partial'
-  | 'bus unreachable'
-  | 'bus answer lost'
-  | 'delivery drop'
-  | 'delivery double'
-  | 'delivery late'
-  | 'tick missing'
-  | 'tick twice'
-  | 'tick late'
-  | 'clock jump'
-  | 'clock step'
-  | 'forged event'
-  | 'layout change'
-  | 'release change';
+  | 'partition';
+type QueueKind = 'queue unreachable' | 'queue answer lost' | 'queue delay' | 'partition';
+type BusKind = 'bus partial' | 'bus unreachable' | 'bus answer lost' | 'partition';
+type DeliveryKind = 'delivery drop' | 'delivery double' | 'delivery late';
+type TickKind = 'tick missing' | 'tick twice' | 'tick late';
+type ProcessKind = 'crash' | 'pause' | 'probe pause' | 'network loss' | 'clock jump' | 'clock step';
+type OtherKind = 'queue duplicate' | 'forged event' | 'layout change' | 'release change';
+
+export type FaultKind = StoreKind | QueueKind | BusKind | DeliveryKind | TickKind | ProcessKind | OtherKind;
 
 /** A fault, as far as checkers need it. */
 export type DoneFault = {
@@ -110,12 +96,6 @@ type Windows<Kind extends FaultKind> = {
   open(window: Omit<Window<Kind>, 'untilMs'> & { readonly ms: number }): void;
   hit(caller: Caller | undefined): Kind | undefined;
 };
-
-type StoreKind = Extract<FaultKind, `store ${string}` | 'partition'>;
-type QueueKind = 'queue unreachable' | 'queue answer lost' | 'queue delay' | 'partition';
-type BusKind = 'bus partial' | 'bus unreachable' | 'bus answer lost' | 'partition';
-type DeliveryKind = 'delivery drop' | 'delivery double' | 'delivery late';
-type TickKind = 'tick missing' | 'tick twice' | 'tick late';
 
 type Ports = { readonly scheduler: Scheduler; readonly chance: Chance; readonly profile: Profile };
 

@@ -71,7 +71,7 @@ export function callerOf(scheduler: Scheduler, life: Life, atCrashPoint: AtCrash
         return scheduler.after(delayMs, { label: site, life, kind: 'answer', effect, deliver });
       };
       if (life.pausedUntilMs <= scheduler.nowMs()) return void send(reply);
-      // Stopped between the decision and the write: the request leaves when the process goes on.
+      // Stopped between the decision and the write: the request leaves when the process resumes.
       const leave = () => send(reply);
       scheduler.after(life.pausedUntilMs - scheduler.nowMs(), { label: `${site} leaves`, life, deliver: leave });
     });

@@ -2,7 +2,7 @@
 import type { Item } from '../../shared/store/store.ts';
 import { chanceOf } from './chance.ts';
 import type { Facts, Watch } from './checkers/checker.ts';
-import { checkers } from './checkers/checkers.ts';
+import { checkers, wallClockCheckers } from './checkers/checkers.ts';
 import { smallSkewMs } from './checkers/skew.ts';
 import type { CrashPoint } from './crash-points.ts';
 import { faultLog } from './fault-log.ts';
@@ -73,16 +73,14 @@ export async function simulate({
     }),
     computingTakesTime: settings[worldName].cpu !== undefined,
   };
-  const watches = Object.entries(checkers)
-    .filter(([invariant]) => !readsWallClocks.has(invariant) || hasGoodClocks(profile))
-    .map(
-      ([invariant, checker]): Watch =>
-        checker(facts, (detail) => {
-          const timeMs = scheduler.nowMs();
-          scheduler.trace(`${timeMs} VIOLATION ${invariant}: ${detail}`);
-          if (violations.length < violationsMax) violations.push({ invariant, timeMs, detail });
-        }),
-    );
+  const watches = Object.entries({ ...checkers, ...(hasGoodClocks(profile) && wallClockCheckers) }).map(
+    ([invariant, checker]): Watch =>
+      checker(facts, (detail) => {
+        const timeMs = scheduler.nowMs();
+        scheduler.trace(`${timeMs} VIOLATION ${invariant}: ${detail}`);
+        if (violations.length < violationsMax) violations.push({ invariant, timeMs, detail });
+      }),
+  );
   const { watch: measuring, measured } = measure(facts);
   notifyAll(world, ledger, [...watches, measuring]);
   const ticks = watches.flatMap(({ ticked }) => ticked ?? []);
@@ -117,24 +115,6 @@ export async function simulate({
   };
 }
 
-/** Invariants that hold only while wall clocks differ by a few seconds. */
-const readsWallClocks: ReadonlySet<string> = new Set([
-  'S3',
-  'S4',
-  'S7',
-  'L1',
-  'L2',
-  'L3',
-  'L4',
-  'L5',
-  'L6',
-  'L7',
-  'Fresh',
-  'Early',
-  'Restarts',
-  'Purges',
-  'Published',
-]);
 const largeSkewMs = 300_000;
 
 const hasGoodClocks = ({ skewMsMax, clockSteps }: Profile): boolean => skewMsMax <= smallSkewMs && !clockSteps;

@@ -11,7 +11,7 @@ storeContract('the simulated store', () => {
   const life = { name: 'contract', role: 'contract', alive: true, pausedUntilMs: 0, timersFirst: true, skewMs: 0 };
   const caller = callerOf(scheduler, life, () => undefined);
   const ports = { table: table(scheduler.nowMs), scheduler, chance, faults: { next: () => undefined } };
-  // Time goes on by itself while the contract's tests wait for answers.
+  // Time passes by itself while the contract's tests wait for answers.
   let open = true;
   const run = async (): Promise<void> => {
     for (let untilMs = 1_000; open; untilMs += 1_000) await scheduler.runUntil(untilMs);

@@ -58,7 +58,7 @@ export const region = 'us-east-1';
 
 type Place = { readonly endpoint: string; readonly folder: string; readonly keys: Keys };
 
-/** Of its own: no account of whoever runs this can be meant by mistake. */
+/** Its own environment, so that no real account can be meant by mistake. */
 const environmentOf = ({ endpoint, folder, keys }: Place) => ({
   PATH: [dirname(process.execPath), join(root, 'node_modules/.bin'), '/usr/local/bin', '/usr/bin', '/bin'].join(
     delimiter,

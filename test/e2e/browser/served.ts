@@ -45,7 +45,7 @@ const own = `${targets}/evil`;
 const json = JSON.stringify(spec);
 const named = JSON.stringify({ ...spec, metadata: { name: 'evil' } });
 
-/** In an order in which each succeeds for whoever may, with its status. */
+/** Requests with their status, in an order in which each succeeds with the token. */
 export const routes: readonly (readonly [method: string, path: string, body: string | undefined, status: number])[] = [
   ['GET', '/healthz', undefined, 200],
   ['GET', '/metrics', undefined, 200],

@@ -22,7 +22,7 @@ export type Measured = {
   readonly ended: { readonly doubt?: object; readonly errors: readonly object[]; readonly probes: number };
 };
 
-/** Throws when the prober ends before it is told to. */
+/** Throws if the prober ends before it has reported. */
 export async function measureHanging({ settleMs, measuredMs, ...orders }: Measuring): Promise<Measured> {
   const targets = forkBeside('hanging-targets.ts', import.meta.url);
   let prober: ChildProcess | undefined;

@@ -70,7 +70,7 @@ function decoded<Record>(outcome: Decoded<Record>): Record {
   return outcome.record;
 }
 
-/** The run length that a process that starts now goes on with: the item's, or the checkpoint's of the same streak. */
+/** The run length that a process restores: the item's, or the checkpoint's of the same streak. */
 export function restoredRun({ checkpoints }: Snapshot, { sk, record }: Kept<ProbeRecord>): number {
   const entry = checkpoints[sk];
   const valid = entry?.uid === record.uid && entry.streak === record.streak;

@@ -2,6 +2,7 @@
 
 import type { TargetView } from '../../../../shared/api/target-schema.ts';
 import { sleep, systemClock } from '../../../../shared/lib/clock.ts';
+import { inLanes } from '../../../support/lanes.ts';
 import { until } from '../../../support/wait.ts';
 import { answered } from '../../api.ts';
 import { conditionOf } from '../../stage.ts';
@@ -25,7 +26,7 @@ export async function openFleet(cloud: Cloud): Promise<WebServer> {
   cloud.use(server.stop);
   const readinessProbe = { httpGet: { path: '/ready', port: server.port }, periodSeconds: fleetPeriodSeconds };
   const names = Array.from({ length: fleetTargets }, (_, at) => `fleet-${at}`);
-  await inLanes(names, (name) => register(cloud, { namespace, name }, { readinessProbe }));
+  await inLanes(names, lanes, (name) => register(cloud, { namespace, name }, { readinessProbe }));
   const ready = (views: readonly TargetView[]) => views.filter((view) => conditionOf(view, 'Ready')?.status === 'True');
   await until('all of the fleet are ready', readyMs, async () => ready(await listed(cloud)).length === fleetTargets);
   await quiet(cloud);
@@ -34,7 +35,7 @@ export async function openFleet(cloud: Cloud): Promise<WebServer> {
 
 /** Whatever there is. */
 async function removeAll(cloud: Cloud): Promise<void> {
-  await inLanes(await listed(cloud), async ({ metadata }) => {
+  await inLanes(await listed(cloud), lanes, async ({ metadata }) => {
     await cloud.api('DELETE', `${pathOf(metadata.namespace, metadata.name)}?gracePeriodSeconds=0`);
   });
   await until('no target is left', goneMs, async () => (await listed(cloud)).length === 0);
@@ -50,12 +51,4 @@ async function quiet({ inbox }: Cloud): Promise<void> {
     count = inbox.received.length;
     await sleep(systemClock, quietMs);
   }
-}
-
-async function inLanes<Each>(all: readonly Each[], work: (each: Each) => Promise<void>): Promise<void> {
-  const waiting = [...all];
-  const lane = async () => {
-    for (let each = waiting.shift(); each !== undefined; each = waiting.shift()) await work(each);
-  };
-  await Promise.all(Array.from({ length: lanes }, lane));
 }

@@ -38,7 +38,7 @@ export async function serverComesBack(cloud: Cloud, { web }: Shop): Promise<void
   });
   assert.notEqual(status.containerStatuses[0]?.containerID, request?.event.detail.containerID);
   await untilReady(cloud, place, 'True', noticedMs);
-  // Each worker begins anew when its own next probe is due.
+  // Each worker starts again when its next probe is due.
   await until('both of its probes succeed', noticedMs, async () => {
     const probes = (await viewOf(cloud, place))?.status.probes ?? [];
     return probes.length === 2 && probes.every(({ result }) => result === 'success');

@@ -1,4 +1,4 @@
-/** Targets that end: with a grace period, at once, and because nobody wants them any more. */
+/** Targets that end: with a grace period, at once, and because the desired set does not name them. */
 import assert from 'node:assert/strict';
 import { pause } from '../../../support/wait.ts';
 import { answered } from '../../api.ts';

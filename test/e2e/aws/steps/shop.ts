@@ -51,7 +51,7 @@ export async function openShop(cloud: Cloud): Promise<Shop> {
 
 export const names = ['web', 'socket', 'grpc', 'rare', 'leaving', 'deleted', 'undesired'] as const;
 
-/** By the API, and by what the subscriber was told of each. */
+/** By the API, and by the events that the subscriber has received. */
 export async function allReady(cloud: Cloud): Promise<void> {
   for (const name of names) await untilReady(cloud, { namespace, name }, 'True', firstMinuteMs);
   for (const name of names)

@@ -1,4 +1,4 @@
-/** Somebody else's app: a stack that knows the name of probelet's bus and nothing else of it. */
+/** Another app: a stack that knows only the name of probelet's bus. */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
