@@ -1,6 +1,7 @@
 /** What annotations say in place of the fields that a Pod does not have. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { testsIn } from '../support/tests-in.ts';
 import { apiWorld, targetPath } from './world.ts';
 
 const path = targetPath('web');
@@ -23,6 +24,8 @@ const worldWith = async (annotations: object, spec?: object) => {
   return { world, ask, put: await ask('PUT', pod(annotations, spec)) };
 };
 
+const inReported = testsIn(() => worldWith({ [annotation]: 'reported' }));
+
 describe('the lifecycle of a Pod is that of its annotation', () => {
   const rows: readonly (readonly [what: string, annotations: object, spec: object, lifecycle: string])[] = [
     ['reported', { [annotation]: 'reported' }, {}, 'reported'],
@@ -34,8 +37,7 @@ describe('the lifecycle of a Pod is that of its annotation', () => {
   for (const [what, annotations, spec, lifecycle] of rows)
     test(what, async () => assert.deepEqual((await worldWith(annotations, spec)).put.lifecycle, lifecycle));
 
-  test('so it takes reports', async () => {
-    const { ask } = await worldWith({ [annotation]: 'reported' });
+  inReported('so it takes reports', async ({ ask }) => {
     const report = { status: { containerStatuses: [{ name: 'web', containerID: 'containerd://1' }] } };
     assert.equal((await ask('PUT', report, `${path}/status`)).status, 200);
   });
@@ -66,28 +68,24 @@ describe('an annotation that cannot be followed is 422 and stores nothing', () =
 });
 
 describe('a patch', () => {
-  test('of the annotation changes the lifecycle, and removes it with the annotation', async () => {
-    const { ask } = await worldWith({ [annotation]: 'reported' });
+  inReported('of the annotation changes the lifecycle, and removes it with the annotation', async ({ ask }) => {
     const annotate = (value: string | null) => ({ metadata: { annotations: { [annotation]: value } } });
     assert.equal((await ask('PATCH', annotate('static'))).lifecycle, 'static');
     assert.equal((await ask('PATCH', annotate('reported'))).lifecycle, 'reported');
     assert.equal((await ask('PATCH', annotate(null))).lifecycle, 'static');
   });
 
-  test('of the spec alone contradicts the annotation', async () => {
-    const { ask } = await worldWith({ [annotation]: 'reported' });
+  inReported('of the spec alone contradicts the annotation', async ({ ask }) => {
     const patched = await ask('PATCH', { spec: { lifecycle: 'static' } });
     assert.deepEqual(patched.errors, [{ pointer, detail: 'must be absent, or static as spec.lifecycle is' }]);
   });
 
-  test('of something else leaves the lifecycle as it is', async () => {
-    const { ask } = await worldWith({ [annotation]: 'reported' });
+  inReported('of something else leaves the lifecycle as it is', async ({ ask }) => {
     assert.equal((await ask('PATCH', { metadata: { labels: { a: 'b' } } })).lifecycle, 'reported');
   });
 });
 
-test('what GET shows can be PUT again and changes nothing', async () => {
-  const { world } = await worldWith({ [annotation]: 'reported' });
+inReported('what GET shows can be PUT again and changes nothing', async ({ world }) => {
   const { etag } = await world.expect(200, 'PUT', path, (await world.ask('GET', path)).text);
   assert.equal(etag, '"1"');
 });

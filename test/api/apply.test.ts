@@ -6,7 +6,7 @@ import { bodyBytesMax } from '../../shared/api/body.ts';
 import type { ApiDeps } from '../../shared/api/deps.ts';
 import { applyBytesMax, manifestsMax } from '../../shared/api/routes/apply.ts';
 import { type Store, StoreUnavailable } from '../../shared/store/store.ts';
-import { apiWorld, manifest, targetPath, targetsPath, type World, yaml } from './world.ts';
+import { apiWorld, inWorld, manifest, targetPath, targetsPath, type World, yaml } from './world.ts';
 
 type Item = {
   readonly document: number;
@@ -52,15 +52,13 @@ describe('what a body may hold', () => {
     ],
   ];
   for (const [what, body, places] of bodies)
-    test(what, async () => {
-      const world = apiWorld();
+    inWorld(what, async (world) => {
       const { status, answer } = await put(world, body);
       assert.deepEqual([status, answer.failed, rows(answer)], [200, 0, places]);
       for (const { name } of answer.items) assert.ok(await isThere(world, String(name)));
     });
 
-  test('what GET /v1/targets shows, which changes nothing', async () => {
-    const world = apiWorld();
+  inWorld('what GET /v1/targets shows, which changes nothing', async (world) => {
     await put(world, list(named('a'), named('b')));
     const { answer } = await put(world, (await world.ask('GET', '/v1/targets')).body);
     const versions = answer.items.map(({ status, target }) => `${status} ${target?.metadata.resourceVersion}`);
@@ -69,22 +67,19 @@ describe('what a body may hold', () => {
 });
 
 describe('each manifest has an answer of its own', () => {
-  test('that of its PUT, with the target', async () => {
-    const world = apiWorld();
+  inWorld('that of its PUT, with the target', async (world) => {
     const { answer } = await put(world, named('a'));
     assert.deepEqual(answer.items[0]?.target, (await world.ask('GET', targetPath('a'))).body);
   });
 
-  test('200 once it exists, and what is not named stays', async () => {
-    const world = apiWorld();
+  inWorld('200 once it exists, and what is not named stays', async (world) => {
     await put(world, list(named('a'), named('b')));
     const { answer } = await put(world, list(named('a', '127.0.0.2'), named('c')));
     assert.deepEqual(rows(answer), ['0.0 a 200', '0.1 c 201']);
     assert.ok(await isThere(world, 'b'));
   });
 
-  test('one whose uid or resourceVersion is not the stored one is refused, as its PUT would be', async () => {
-    const world = apiWorld();
+  inWorld('one whose uid or resourceVersion is not the stored one is refused, as its PUT would be', async (world) => {
     await put(world, named('a'));
     const meant = (metadata: object) => ({ ...named('a'), metadata: { name: 'a', ...metadata } });
     for (const [metadata, status] of [
@@ -95,8 +90,7 @@ describe('each manifest has an answer of its own', () => {
       assert.equal((await put(world, list(meant(metadata)))).answer.items[0]?.status, status);
   });
 
-  test('one that is refused keeps none back, and its pointers begin at the manifest', async () => {
-    const world = apiWorld();
+  inWorld('one that is refused keeps none back, and its pointers begin at the manifest', async (world) => {
     const wrong = { metadata: { name: 'b' }, spec: { host: 'b', readinessProbe: { tcpSocket: { port: 0 } } } };
     const { answer } = await put(world, list(named('a'), wrong, named('c')));
     assert.equal(answer.failed, 1);
@@ -112,8 +106,7 @@ describe('each manifest has an answer of its own', () => {
     assert.deepEqual(warnings, ['not stored, does not concern probing: status.phase', undefined]);
   });
 
-  test('409 while it terminates', async () => {
-    const world = apiWorld();
+  inWorld('409 while it terminates', async (world) => {
     await put(world, named('a'));
     await world.request('DELETE', targetPath('a'));
     const { answer } = await put(world, list(named('a'), named('b')));
@@ -253,8 +246,7 @@ describe('the answer is bounded', () => {
   });
 });
 
-test('a route for one target says which takes several', async () => {
-  const world = apiWorld();
+inWorld('a route for one target says which takes several', async (world) => {
   const several = 'PUT /v1/namespaces/{namespace}/targets takes several';
   const refused = async (body: unknown, headers = {}) => (await world.ask('PUT', targetPath('a'), body, headers)).text;
   assert.ok((await refused(list(named('a')))).includes(several));

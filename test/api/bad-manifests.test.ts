@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe } from 'node:test';
 import { mistakesOf, testMistakes } from './mistakes.ts';
-import { apiWorld, manifest, targetPath, yaml } from './world.ts';
+import { inWorld, manifest, targetPath, yaml } from './world.ts';
 
 const path = targetPath('bad');
 const mistakes = mistakesOf(new URL('bad-manifests/', import.meta.url), 'problem');
@@ -12,8 +12,7 @@ describe('each bad manifest gets exactly its problem, and nothing of it is store
     assert.equal(status, problem.status);
   }));
 
-test('a known target stays as it is when it is replaced by a bad manifest', async () => {
-  const world = apiWorld();
+inWorld('a known target stays as it is when it is replaced by a bad manifest', async (world) => {
   await world.expect(201, 'PUT', path, manifest());
   const before = await world.items('bad');
   for (const mistake of mistakes.names.filter((each) => each.startsWith('h')))

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { bodyBytesMax } from '../../shared/api/body.ts';
 import { depthMax } from '../../shared/api/json-text.ts';
-import { apiWorld, manifest, targetPath, yaml } from './world.ts';
+import { apiWorld, inWorld, manifest, targetPath, yaml } from './world.ts';
 
 const path = targetPath('checkout');
 const json = { 'content-type': 'application/json' };
@@ -35,8 +35,7 @@ describe('malformed bodies are 400', () => {
       assert.match(answer.detail, detail);
     });
 
-  test('bytes that are not UTF-8', async () => {
-    const world = apiWorld();
+  inWorld('bytes that are not UTF-8', async (world) => {
     const body = new Uint8Array([0x22, 0xff, 0x22]);
     const request = new Request(`http://probelet.test${path}`, { method: 'PUT', headers: json, body });
     assert.equal((await world.app.fetch(request)).status, 400);
@@ -131,8 +130,7 @@ describe('the size of a body', () => {
   test('characters count as their bytes', async () =>
     assert.equal((await put(`${good}${'\u00a0'.repeat(bodyBytesMax / 2)}`, json)).status, 413));
 
-  test('an endless body without a length is 413 and is not read on', async () => {
-    const world = apiWorld();
+  inWorld('an endless body without a length is 413 and is not read on', async (world) => {
     let read = 0;
     let cancelled = false;
     const body = new ReadableStream({

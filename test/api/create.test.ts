@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { seededRandom } from '../support/seeded-random.ts';
-import { apiWorld, losingStore, manifest, targetPath, targetsPath, type World, yaml } from './world.ts';
+import { apiWorld, inWorld, losingStore, manifest, targetPath, targetsPath, type World, yaml } from './world.ts';
 
 const named = (name: string) => ({ ...manifest(), metadata: { name } });
 const generated = (generateName: unknown) => ({ ...manifest(), metadata: { generateName } });
@@ -13,15 +13,13 @@ const refuse = (world: World, body: unknown, status = 422) => world.expect(statu
 const createdName = async (world: World, body: unknown) => (await create(world, body)).body.metadata.name;
 
 describe('POST of a namespace’s targets', () => {
-  test('creates the target that metadata names, and says where it is', async () => {
-    const world = apiWorld();
+  inWorld('creates the target that metadata names, and says where it is', async (world) => {
     const { headers, etag, warning, body } = await create(world, named('checkout'));
     assert.deepEqual([headers.get('location'), etag, warning], [targetPath('checkout'), '"1"', null]);
     assert.deepEqual(body, (await world.ask('GET', targetPath('checkout'))).body);
   });
 
-  test('of a name that exists is 409, and the target stays as it is', async () => {
-    const world = apiWorld();
+  inWorld('of a name that exists is 409, and the target stays as it is', async (world) => {
     await create(world, named('checkout'));
     const before = await world.items('checkout');
     const { body } = await refuse(world, { ...named('checkout'), spec: manifest('127.0.0.2').spec }, 409);
@@ -31,8 +29,7 @@ describe('POST of a namespace’s targets', () => {
     await refuse(world, named('checkout'), 409);
   });
 
-  test('with dryRun answers what would be, and stores nothing', async () => {
-    const world = apiWorld();
+  inWorld('with dryRun answers what would be, and stores nothing', async (world) => {
     const { headers } = await world.expect(201, 'POST', `${targetsPath}?dryRun=true`, named('checkout'));
     assert.equal(headers.get('location'), targetPath('checkout'));
     assert.equal(await world.everything(), 0);
@@ -44,8 +41,7 @@ describe('POST of a namespace’s targets', () => {
     assert.equal(lost.next, false);
   });
 
-  test('takes a Pod in YAML, whose namespace has to be that of the path', async () => {
-    const world = apiWorld();
+  inWorld('takes a Pod in YAML, whose namespace has to be that of the path', async (world) => {
     const body = (namespace: string) =>
       `{apiVersion: v1, kind: Pod, metadata: {name: web, namespace: ${namespace}, generateName: web-},
         status: {podIP: 127.0.0.1}, spec: {nodeName: n, containers: [{name: web}]}}`;
@@ -57,8 +53,7 @@ describe('POST of a namespace’s targets', () => {
     assert.match(created.warning ?? '', /metadata\.generateName, spec\.nodeName/);
   });
 
-  test('without a name is 422, beside whatever else is wrong', async () => {
-    const world = apiWorld();
+  inWorld('without a name is 422, beside whatever else is wrong', async (world) => {
     const missing = { pointer: '/metadata/name', detail: 'is required, or metadata.generateName instead' };
     for (const metadata of [undefined, {}, { name: '' }, { name: null, generateName: '' }, { generateName: null }])
       assert.deepEqual((await refuse(world, { ...manifest(), metadata })).body.errors, [missing]);
@@ -67,8 +62,7 @@ describe('POST of a namespace’s targets', () => {
     assert.equal(await world.everything(), 0);
   });
 
-  test('with a name that is none is 422', async () => {
-    const world = apiWorld();
+  inWorld('with a name that is none is 422', async (world) => {
     const names = new Map<unknown, string>([
       ['Checkout', 'must be a DNS subdomain of at most 253 characters'],
       [5, 'must be a string'],
@@ -83,8 +77,7 @@ describe('POST of a namespace’s targets', () => {
 });
 
 describe('metadata.generateName', () => {
-  test('gets five characters of Kubernetes’ alphabet', async () => {
-    const world = apiWorld();
+  inWorld('gets five characters of Kubernetes’ alphabet', async (world) => {
     const { headers, warning, body } = await create(world, generated('web-'));
     const { name } = body.metadata;
     assert.match(name, /^web-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
@@ -127,8 +120,7 @@ describe('metadata.generateName', () => {
     assert.equal(await createdName(later, generated('a-')), 'a-99999');
   });
 
-  test('that can begin no name is 422 by its own place', async () => {
-    const world = apiWorld();
+  inWorld('that can begin no name is 422 by its own place', async (world) => {
     const detail = 'must begin a DNS subdomain of at most 253 characters';
     for (const generateName of ['-web', 'Web-', 'a_b', 7, ['a']]) {
       const { errors } = (await refuse(world, generated(generateName))).body;
@@ -140,8 +132,7 @@ describe('metadata.generateName', () => {
 });
 
 describe('GET of a namespace’s targets', () => {
-  test('lists the targets of the namespace, with the parameters of the whole list', async () => {
-    const world = apiWorld();
+  inWorld('lists the targets of the namespace, with the parameters of the whole list', async (world) => {
     for (const at of [targetPath('a'), targetPath('b'), targetPath('a', 'other')])
       await world.ask('PUT', at, { ...manifest(), metadata: { labels: { name: at.slice(-1) } } });
     const listed = async (query = '') => {
@@ -154,8 +145,7 @@ describe('GET of a namespace’s targets', () => {
     assert.deepEqual([...names, ...(await listed(`?continue=${more}`)).names].sort(), ['a', 'b']);
   });
 
-  test('of a namespace without targets is empty, and takes no other namespace', async () => {
-    const world = apiWorld();
+  inWorld('of a namespace without targets is empty, and takes no other namespace', async (world) => {
     const { body } = await world.ask('GET', targetsPath);
     assert.partialDeepStrictEqual(body, { kind: 'TargetList', items: [] });
     await world.expect(400, 'GET', `${targetsPath}?namespace=other`);

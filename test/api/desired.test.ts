@@ -3,17 +3,18 @@ import { describe, test } from 'node:test';
 import { sqliteStore } from '../../shared/store/sqlite.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { immediateClock } from '../support/immediate-clock.ts';
+import { testsIn } from '../support/tests-in.ts';
 import { writeTargets } from './many-targets.ts';
 import { apiWorld, manifest, targetPath, type World, yaml } from './world.ts';
 
 const path = '/v1/namespaces/default/desired';
 
-async function withTargets() {
+const inWorld = testsIn(async () => {
   const world = apiWorld();
   for (const name of ['a', 'b', 'c']) await world.ask('PUT', targetPath(name), manifest());
   await world.ask('PUT', targetPath('a', 'other'), manifest());
   return world;
-}
+});
 
 /** Of one call of the store, about as DynamoDB takes for a page of a megabyte, or for one write. */
 const [queryMs, writeMs] = [250, 10];
@@ -50,30 +51,26 @@ async function put(world: World, names: readonly string[], query = '') {
 }
 
 describe('PUT …/desired', () => {
-  test('begins the termination of everything of the namespace that is not named', async () => {
-    const world = await withTargets();
+  inWorld('begins the termination of everything of the namespace that is not named', async (world) => {
     assert.deepEqual(await put(world, ['b', 'unknown']), { kept: ['b'], removed: ['a', 'c'], terminating: [] });
     assert.equal(await isTerminating(world, 'a'), true);
     assert.equal(await isTerminating(world, 'b'), false);
     assert.equal(await isTerminating(world, 'a', 'other'), false);
   });
 
-  test('again changes nothing', async () => {
-    const world = await withTargets();
+  inWorld('again changes nothing', async (world) => {
     await put(world, ['b']);
     const before = await world.items('a');
     assert.deepEqual(await put(world, ['b']), { kept: ['b'], removed: [], terminating: ['a', 'c'] });
     assert.deepEqual(await world.items('a'), before);
   });
 
-  test('with dryRun says what would be removed and removes nothing', async () => {
-    const world = await withTargets();
+  inWorld('with dryRun says what would be removed and removes nothing', async (world) => {
     assert.deepEqual(await put(world, [], '?dryRun=true'), { kept: [], removed: ['a', 'b', 'c'], terminating: [] });
     for (const name of ['a', 'b', 'c']) assert.equal(await isTerminating(world, name), false);
   });
 
-  test('that takes too long goes on where it stopped', async () => {
-    const world = await withTargets();
+  inWorld('that takes too long goes on where it stopped', async (world) => {
     let elapsedMs = 0;
     const slow = { ...world.clock, monotonicMs: () => (elapsedMs += 9_000) };
     const within = apiWorld({ clock: slow, store: world.store });
@@ -121,8 +118,7 @@ describe('PUT …/desired', () => {
     }
   });
 
-  test('with a body that is not valid is refused and removes nothing', async () => {
-    const world = await withTargets();
+  inWorld('with a body that is not valid is refused and removes nothing', async (world) => {
     for (const body of [{}, { names: 'a' }, { names: [1] }, { names: [], extra: true }, []])
       await world.expect(422, 'PUT', path, body);
     assert.equal(await isTerminating(world, 'a'), false);

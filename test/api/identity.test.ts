@@ -1,7 +1,9 @@
 /** metadata.uid and metadata.resourceVersion of a body: which target, in which state, the client means. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { apiWorld, losingStore, manifest, registered as registeredWorld, targetPath, targetsPath } from './world.ts';
+import { targetPath } from '../support/api-client.ts';
+import { testsIn } from '../support/tests-in.ts';
+import { apiWorld, inWorld, losingStore, manifest, registered as registeredWorld, targetsPath } from './world.ts';
 
 const path = targetPath('checkout');
 const target = { apiVersion: 'probelet.dev/v1', kind: 'Target' };
@@ -22,6 +24,8 @@ const changes = [
   ['PATCH', { ...target, spec: { host: '127.0.0.3' } }],
 ] as const;
 
+const inRegistered = testsIn(() => registered());
+
 describe('a body that names the stored uid and resourceVersion', () => {
   for (const [method, change] of changes)
     test(`of a ${method} ${'kind' in change ? 'with' : 'without'} kind is done, without a warning`, async () => {
@@ -33,8 +37,7 @@ describe('a body that names the stored uid and resourceVersion', () => {
       assert.partialDeepStrictEqual(body, { metadata: { uid, resourceVersion: '3' } });
     });
 
-  test('may be what GET has answered', async () => {
-    const { world } = await registered();
+  inRegistered('may be what GET has answered', async ({ world }) => {
     const { status: _, ...shown } = (await world.ask<Record<string, unknown>>('GET', path)).body;
     const { warning } = await world.expect(200, 'PUT', path, shown);
     const notStored = 'metadata.generation, metadata.creationTimestamp';
@@ -58,13 +61,11 @@ describe('a body that names another uid or resourceVersion', () => {
         assert.deepEqual(await world.items('checkout'), before);
       });
 
-  test('is 409 also where nothing else would change', async () => {
-    const { world } = await registered();
+  inRegistered('is 409 also where nothing else would change', async ({ world }) => {
     await world.expect(409, 'PUT', path, { ...manifest(), metadata: { resourceVersion: '1' } });
   });
 
-  test('and that creates is 409, since nothing is stored', async () => {
-    const world = apiWorld();
+  inWorld('and that creates is 409, since nothing is stored', async (world) => {
     for (const [field, value] of Object.entries({ uid: 'one', resourceVersion: '1' })) {
       const sent = { ...target, ...manifest(), metadata: { name: 'checkout', [field]: value } };
       const expected = [{ pointer: `/metadata/${field}`, detail: `is "${value}", but there is no such target` }];
@@ -80,8 +81,7 @@ describe('a body that names another uid or resourceVersion', () => {
 });
 
 describe('a uid and resourceVersion', () => {
-  test('of a Pod are those of a cluster: ignored, and named in the warning', async () => {
-    const world = apiWorld();
+  inWorld('of a Pod are those of a cluster: ignored, and named in the warning', async (world) => {
     const body = { ...pod, ...manifest(), metadata: { uid: 'of-a-cluster', resourceVersion: '77' } };
     const answers = [
       await world.expect(201, 'PUT', path, body),
@@ -92,14 +92,12 @@ describe('a uid and resourceVersion', () => {
     await world.expect(201, 'POST', targetsPath, { ...body, metadata: { ...body.metadata, name: 'other' } });
   });
 
-  test('that are empty or null are absent', async () => {
-    const { world } = await registered();
+  inRegistered('that are empty or null are absent', async ({ world }) => {
     for (const absent of ['', null])
       await world.expect(200, 'PUT', path, { ...manifest(), metadata: { uid: absent, resourceVersion: absent } });
   });
 
-  test('that are no strings are 422', async () => {
-    const { world } = await registered();
+  inRegistered('that are no strings are 422', async ({ world }) => {
     for (const [method] of changes) {
       const sent = { ...manifest(), metadata: { uid: {}, resourceVersion: 2 } };
       assert.deepEqual((await world.expect(422, method, path, sent)).body.errors, [

@@ -7,7 +7,7 @@ import type { Store } from '../../shared/store/store.ts';
 import { immediateClock } from '../support/immediate-clock.ts';
 import { list, names, pages } from './lists.ts';
 import { manyNames, writeTargets } from './many-targets.ts';
-import { apiWorld, manifest, startMs, targetPath, type World } from './world.ts';
+import { apiWorld, inWorld, manifest, startMs, targetPath, type World } from './world.ts';
 
 const refusal = async (world: World, query: string) =>
   (await world.expect(400, 'GET', `/v1/targets?${query}`)).body.errors;
@@ -70,8 +70,7 @@ describe('field selectors', () => {
 });
 
 describe('a list by fieldSelector', () => {
-  test('has the targets whose fields match', async () => {
-    const world = apiWorld();
+  inWorld('has the targets whose fields match', async (world) => {
     await put(world, 'a');
     await put(world, 'b', { spec: { host: '127.0.0.2', lifecycle: 'reported', containers: [{ name: 'app' }] } });
     await put(world, 'a', manifest(), 'other');
@@ -106,8 +105,7 @@ describe('a list by ready', () => {
       ),
     );
 
-  test('goes by the condition as it is shown, freshness included', async () => {
-    const world = apiWorld();
+  inWorld('goes by the condition as it is shown, freshness included', async (world) => {
     await put(world, 'new');
     await put(world, 'succeeds');
     await succeeded(world, 'succeeds');
@@ -118,8 +116,7 @@ describe('a list by ready', () => {
     assert.deepEqual(await readiness(world), { true: [], false: ['waits'], unknown: ['new', 'succeeds'] });
   });
 
-  test('has a target whose status cannot be read among the unknown', async () => {
-    const world = apiWorld();
+  inWorld('has a target whose status cannot be read among the unknown', async (world) => {
     await put(world, 'a');
     const status = await world.itemOf('a', 'STATUS');
     assert.ok(status);
@@ -152,8 +149,7 @@ async function changedAt(world: World, name: string, afterMs: number): Promise<v
 }
 
 describe('a sorted list', () => {
-  test('by name is sorted by name, then by namespace, page by page', async () => {
-    const world = apiWorld();
+  inWorld('by name is sorted by name, then by namespace, page by page', async (world) => {
     for (const name of ['d', 'a', 'c', 'b', 'e', 'a10', 'a2']) await put(world, name);
     await put(world, 'c', manifest(), 'another');
     const expected = ['a', 'a10', 'a2', 'b', 'c', 'c', 'd', 'e'];
@@ -177,8 +173,7 @@ describe('a sorted list', () => {
       assert.deepEqual((await pages(world, `?sortBy=lastChange&limit=${limit}`)).flatMap(names), ['d', 'b', 'a', 'c']);
   });
 
-  test('goes on after its place whatever was added, removed or changed before it', async () => {
-    const world = apiWorld();
+  inWorld('goes on after its place whatever was added, removed or changed before it', async (world) => {
     for (const name of ['b', 'd', 'f', 'h']) await put(world, name);
     const first = await list(world, '?sortBy=name&limit=2');
     await put(world, 'a');
@@ -187,14 +182,12 @@ describe('a sorted list', () => {
     assert.deepEqual(names(await list(world, `?sortBy=name&continue=${first.metadata.continue}`)), ['e', 'f', 'h']);
   });
 
-  test('is filtered too', async () => {
-    const world = apiWorld();
+  inWorld('is filtered too', async (world) => {
     for (const name of ['c', 'a', 'b']) await put(world, name);
     assert.deepEqual(names(await list(world, '?sortBy=name&fieldSelector=metadata.name!=b')), ['a', 'c']);
   });
 
-  test('does not go on in another order, or without one', async () => {
-    const world = apiWorld();
+  inWorld('does not go on in another order, or without one', async (world) => {
     for (const name of ['a', 'b']) await put(world, name);
     const token = (await list(world, '?sortBy=name&limit=1')).metadata.continue;
     const detail = 'must be a token from an answer to the same request';
@@ -205,8 +198,7 @@ describe('a sorted list', () => {
     ]);
   });
 
-  test('says nothing of an order where none was asked for', async () => {
-    const world = apiWorld();
+  inWorld('says nothing of an order where none was asked for', async (world) => {
     await put(world, 'a');
     assert.deepEqual((await list(world, '?limit=1')).metadata, {});
   });
@@ -218,8 +210,7 @@ const rareIf =
     isRare(name) ? { rare: '' } : {};
 
 describe('of many targets', () => {
-  test('10,000 are sorted; with more the list keeps the order of the table, and says so', async () => {
-    const world = apiWorld();
+  inWorld('10,000 are sorted; with more the list keeps the order of the table, and says so', async (world) => {
     await writeTargets(world, manyNames(10_000));
     const sorted = await list(world, '?sortBy=name&limit=3');
     assert.deepEqual([names(sorted), sorted.metadata.order], [['t0', 't1', 't10'], 'name']);
@@ -232,16 +223,14 @@ describe('of many targets', () => {
     await world.expect(410, 'GET', `/v1/targets?sortBy=name&continue=${sorted.metadata.continue}`);
   });
 
-  test('a page is full as long as more targets match, however few they are', async () => {
-    const world = apiWorld();
+  inWorld('a page is full as long as more targets match, however few they are', async (world) => {
     await writeTargets(world, manyNames(9_000), { labelsOf: rareIf((name) => /^t8.00$/.test(name)) });
     const found = await pages(world, '?labelSelector=rare&limit=9');
     const [first, second, ...rest] = found.map(names);
     assert.deepEqual([first?.length, second?.length, rest], [9, 1, []]);
   });
 
-  test('a page ends early when 10,000 were looked at, and its token goes on behind them', async () => {
-    const world = apiWorld();
+  inWorld('a page ends early when 10,000 were looked at, and its token goes on behind them', async (world) => {
     const placeOf = (name: string) => targetAddress('default', name).prefix;
     const last = manyNames(12_000).reduce((one, other) => (placeOf(one) < placeOf(other) ? other : one));
     await writeTargets(world, manyNames(12_000), { labelsOf: rareIf((name) => name === last) });

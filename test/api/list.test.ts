@@ -6,7 +6,7 @@ import { targetHash } from '../../shared/store/keys.ts';
 import type { Answer } from '../support/api-client.ts';
 import { list, names, pages } from './lists.ts';
 import { manyNames } from './many-targets.ts';
-import { apiWorld, manifest, startMs, targetPath } from './world.ts';
+import { apiWorld, inWorld, manifest, startMs, targetPath } from './world.ts';
 
 const labels = { app: 'shop', tier: 'web', 'example.com/team': 'a', empty: '' };
 
@@ -119,8 +119,7 @@ describe('GET /v1/targets', () => {
     assert.deepEqual(names(await list(world, `?continue=${first.metadata.continue}`)), all.slice(2));
   });
 
-  test('with more items in a bucket than one page of the store holds loses none', async () => {
-    const world = apiWorld();
+  inWorld('with more items in a bucket than one page of the store holds loses none', async (world) => {
     const bucket = targetHash('default', 't0').slice(0, 2);
     const inBucket: string[] = [];
     for (let index = 0; inBucket.length < 30; index += 1)
@@ -132,8 +131,7 @@ describe('GET /v1/targets', () => {
     assert.deepEqual(names(await list(world)).sort(), inBucket.sort());
   });
 
-  test('ends a page before it is larger than a function may answer', async () => {
-    const world = apiWorld();
+  inWorld('ends a page before it is larger than a function may answer', async (world) => {
     const annotations = { note: 'x'.repeat(8_000) };
     const wanted = Array.from({ length: 450 }, (_, index) => `large-${index}`);
     for (const name of wanted) await world.ask('PUT', targetPath(name), { ...manifest(), metadata: { annotations } });
@@ -147,8 +145,7 @@ describe('GET /v1/targets', () => {
     assert.deepEqual(found.sort(), wanted.sort());
   });
 
-  test('with a parameter that is not valid is 400', async () => {
-    const world = apiWorld();
+  inWorld('with a parameter that is not valid is 400', async (world) => {
     for (const query of ['limit=0', 'limit=501', 'limit=x', 'labelSelector=a%20b'])
       await world.expect(400, 'GET', `/v1/targets?${query}`);
     for (const token of ['zzz', 'WzEsInp6IiwiYSJd', 'bnVsbA'])

@@ -11,7 +11,7 @@ import { probeRequestSchema } from '../../shared/api/routes/probe.ts';
 import { reportSchema } from '../../shared/api/status-report.ts';
 import { at } from '../../shared/core/field-problem.ts';
 import type { AnswerBody } from '../support/api-client.ts';
-import { apiWorld, registered, targetPath, targetsPath } from './world.ts';
+import { apiWorld, inRegistered, inWorld, targetPath, targetsPath } from './world.ts';
 
 type ObjectAt = { readonly path: Path; readonly fields: readonly string[] };
 
@@ -56,8 +56,7 @@ const isKeptOut = (name: string, path: Path): boolean => name === 'manifest' && 
 for (const [name, { schema, method, url, keptOutAt }] of Object.entries(bodies))
   describe(`every field of a ${name}, misspelt`, () => {
     for (const { path, fields } of objectsOf(schema).filter((each) => !isKeptOut(name, each.path)))
-      test(`in ${pointerOf(path) || 'the body'}`, async () => {
-        const world = apiWorld();
+      inWorld(`in ${pointerOf(path) || 'the body'}`, async (world) => {
         const known = [...fields, ...(keptOutAt?.(path) ?? [])];
         for (const field of known) {
           const wrong = misspelt(field, known);
@@ -80,8 +79,7 @@ test('a misspelt field of a list and of a manifest in it are named, too', async 
   assert.ok((await ask({ ...list, metdata: {} })).includes('/metdata: unknown field (did you mean metadata?)'));
 });
 
-test('a misspelt field of a patch is named, too', async () => {
-  const world = await registered();
+inRegistered('a misspelt field of a patch is named, too', async (world) => {
   const { errors } = (await world.ask('PATCH', target, { spec: { terminationGraceSeconds: 5 } })).body;
   const detail = 'unknown field (did you mean terminationGracePeriodSeconds?)';
   assert.deepEqual(errors, [{ pointer: '/spec/terminationGraceSeconds', detail }]);

@@ -5,9 +5,10 @@ import { compilePattern } from '../../shared/bus/pattern.ts';
 import { syncTarget } from '../../shared/status-sync/sync.ts';
 import { encodeProbe } from '../../shared/store/items.ts';
 import { targetAddress } from '../../shared/store/keys.ts';
+import { targetPath } from '../support/api-client.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { list, names as namesOf } from './lists.ts';
-import { apiWorld, manifest, registered, startMs, targetPath, type World, yaml } from './world.ts';
+import { apiWorld, inRegistered, inWorld, manifest, registered, startMs, type World, yaml } from './world.ts';
 
 const names = ['constructor', 'toString', 'toLocaleString', 'hasOwnProperty', 'isPrototypeOf', 'valueOf'];
 /** Of these no rule of Kubernetes allows one. */
@@ -90,8 +91,7 @@ describe('a field that is no field', () => {
   };
 
   for (const name of [...names, ...underscored])
-    test(`${name} is refused at each place of a manifest`, async () => {
-      const world = apiWorld();
+    inWorld(`${name} is refused at each place of a manifest`, async (world) => {
       for (const at of places) await assertRefused(world, ['PUT', path, withMember(whole, at, name)], `${at}/${name}`);
     });
 
@@ -112,15 +112,13 @@ describe('a field that is no field', () => {
     });
 
   for (const name of [...names, ...underscored])
-    test(`${name} in the query is refused as any unknown parameter`, async () => {
-      const world = await registered();
+    inRegistered(`${name} in the query is refused as any unknown parameter`, async (world) => {
       for (const each of ['/v1/targets', path, `${path}/events`])
         assert.deepEqual((await world.expect(400, 'GET', `${each}?${name}=1`)).places, [name]);
     });
 
   for (const name of [...names, ...underscored])
-    test(`${name} is no media type`, async () => {
-      const world = await registered();
+    inRegistered(`${name} is no media type`, async (world) => {
       const before = await world.everything();
       const refused = (method: string, at: string) => world.expect(415, method, at, '{}', { 'content-type': name });
       await refused('PUT', path);
@@ -132,8 +130,7 @@ describe('a field that is no field', () => {
     });
 
   for (const name of underscored)
-    test(`${name} is no namespace, target or header`, async () => {
-      const world = apiWorld();
+    inWorld(`${name} is no namespace, target or header`, async (world) => {
       const body = manifest();
       await assertRefused(world, ['PUT', targetPath('checkout', name), body], '/metadata/namespace');
       await assertRefused(world, ['PUT', targetPath(name), body], '/metadata/name');

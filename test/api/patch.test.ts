@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { mergePatch } from '../../shared/api/merge-patch.ts';
+import { testsIn } from '../support/tests-in.ts';
 import { manifest, registered, targetPath } from './world.ts';
 
 const path = targetPath('checkout');
@@ -41,9 +42,10 @@ describe('a merge patch does what RFC 7396 says', () => {
 
 const labelled = () => registered({ ...manifest(), metadata: { labels: { a: 'b', c: 'd' } } });
 
+const inLabelled = testsIn(() => labelled());
+
 describe('PATCH', () => {
-  test('changes what it names and keeps the rest', async () => {
-    const world = await labelled();
+  inLabelled('changes what it names and keeps the rest', async (world) => {
     const patch = { metadata: { labels: { a: null, e: 'f' } }, spec: { host: '127.0.0.9' } };
     const { etag, body } = await world.expect(200, 'PATCH', path, patch);
     assert.equal(etag, '"2"');
@@ -56,21 +58,18 @@ describe('PATCH', () => {
     await (await labelled()).expect(200, 'PATCH', path, 'spec: { host: 127.0.0.9 }', headers);
   });
 
-  test('that changes nothing keeps the resourceVersion', async () => {
-    const world = await labelled();
+  inLabelled('that changes nothing keeps the resourceVersion', async (world) => {
     assert.equal((await world.ask('PATCH', path, { spec: { host: '127.0.0.1' } })).etag, '"1"');
   });
 
-  test('of another media type is 415 and says what is taken', async () => {
-    const world = await labelled();
+  inLabelled('of another media type is 415 and says what is taken', async (world) => {
     for (const type of ['application/json', 'application/json-patch+json', 'application/strategic-merge-patch+json']) {
       const { headers } = await world.expect(415, 'PATCH', path, '{}', { 'content-type': type });
       assert.equal(headers.get('accept-patch'), 'application/merge-patch+json, application/merge-patch+yaml');
     }
   });
 
-  test('whose outcome is not valid is 422 and changes nothing', async () => {
-    const world = await labelled();
+  inLabelled('whose outcome is not valid is 422 and changes nothing', async (world) => {
     const before = await world.items('checkout');
     const specs = [{ host: null }, { containers: null }, { unknown: 1 }, null];
     for (const patch of [...specs.map((spec) => ({ spec })), [], '"x"', 7])
@@ -78,24 +77,21 @@ describe('PATCH', () => {
     assert.deepEqual(await world.items('checkout'), before);
   });
 
-  test('of an unknown target is 404, with a stale tag 412, of a terminating one 409', async () => {
-    const world = await labelled();
+  inLabelled('of an unknown target is 404, with a stale tag 412, of a terminating one 409', async (world) => {
     await world.expect(404, 'PATCH', targetPath('nobody'), {});
     await world.expect(412, 'PATCH', path, {}, { 'if-match': '"7"' });
     await world.ask('DELETE', path);
     await world.expect(409, 'PATCH', path, {});
   });
 
-  test('with dryRun shows the outcome and stores nothing', async () => {
-    const world = await labelled();
+  inLabelled('with dryRun shows the outcome and stores nothing', async (world) => {
     const before = await world.items('checkout');
     const { body } = await world.ask('PATCH', `${path}?dryRun=true`, { spec: { host: '127.0.0.9' } });
     assert.equal(body.spec.host, '127.0.0.9');
     assert.deepEqual(await world.items('checkout'), before);
   });
 
-  test('at the same time as others loses none of the changes', async () => {
-    const world = await labelled();
+  inLabelled('at the same time as others loses none of the changes', async (world) => {
     const labels = ['p', 'q', 'r', 's'];
     await Promise.all(labels.map((label) => world.ask('PATCH', path, { metadata: { labels: { [label]: 'x' } } })));
     const { metadata } = (await world.ask('GET', path)).body;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { testsIn } from '../support/tests-in.ts';
 import { apiWorld, registered, targetPath, type World } from './world.ts';
 
 const path = targetPath('checkout');
@@ -17,9 +18,10 @@ const body = {
 
 const requests = async (world: World) => (await world.itemOf('checkout', 'TARGET'))?.probeRequests;
 
+const inRegistered = testsIn(() => registered(body));
+
 describe('POST …/probe', () => {
-  test('without a body asks for every probe', async () => {
-    const world = await registered(body);
+  inRegistered('without a body asks for every probe', async (world) => {
     const answer = await world.expect<object>(202, 'POST', `${path}/probe`);
     assert.deepEqual(answer.body, {
       probes: [
@@ -43,21 +45,18 @@ describe('POST …/probe', () => {
     assert.deepEqual(await requests(world), { 'a#readiness': 1, 'a#liveness': 1, 'b#readiness': 1 });
   });
 
-  test('by container and type asks for those only, and counts each time', async () => {
-    const world = await registered(body);
+  inRegistered('by container and type asks for those only, and counts each time', async (world) => {
     for (const wanted of [{ container: 'a' }, { probeType: 'readiness' }, { container: 'a', probeType: 'liveness' }])
       await world.ask('POST', `${path}/probe`, wanted);
     assert.deepEqual(await requests(world), { 'a#readiness': 2, 'a#liveness': 2, 'b#readiness': 1 });
   });
 
-  test('grows neither generation nor resourceVersion', async () => {
-    const world = await registered(body);
+  inRegistered('grows neither generation nor resourceVersion', async (world) => {
     await world.ask('POST', `${path}/probe`);
     assert.equal((await world.ask('GET', path)).etag, '"1"');
   });
 
-  test('with dryRun asks for nothing', async () => {
-    const world = await registered(body);
+  inRegistered('with dryRun asks for nothing', async (world) => {
     await world.expect(202, 'POST', `${path}/probe?dryRun=true`);
     assert.deepEqual(await requests(world), {});
   });
@@ -70,8 +69,7 @@ describe('POST …/probe', () => {
     ['an unknown field', { probe: 'a' }, '/probe'],
   ];
   for (const [what, wanted, pointer] of bad)
-    test(`for ${what} is 422`, async () => {
-      const world = await registered(body);
+    inRegistered(`for ${what} is 422`, async (world) => {
       assert.equal((await world.expect(422, 'POST', `${path}/probe`, wanted)).places[0], pointer);
       assert.deepEqual(await requests(world), {});
     });

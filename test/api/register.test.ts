@@ -2,8 +2,19 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { changesKey, targetAddress } from '../../shared/store/keys.ts';
 import type { Operation, Store } from '../../shared/store/store.ts';
+import { targetPath } from '../support/api-client.ts';
 import { manyNames } from './many-targets.ts';
-import { apiWorld, keyOf, losingStore, manifest, registered, startMs, targetPath, type World } from './world.ts';
+import {
+  apiWorld,
+  inRegistered,
+  inWorld,
+  keyOf,
+  losingStore,
+  manifest,
+  registered,
+  startMs,
+  type World,
+} from './world.ts';
 
 const path = targetPath('checkout');
 
@@ -57,16 +68,14 @@ describe('PUT of a new target', () => {
     assert.equal(await counter(world), 2);
   });
 
-  test('lets a static container run since now', async () => {
-    const world = apiWorld();
+  inWorld('lets a static container run since now', async (world) => {
     const uid = await register(world);
     const state = { kind: 'running', startedAtMs: startMs };
     const containerStatuses = [{ name: 'main', containerID: `probelet://${uid}/main/0`, state }];
     assert.partialDeepStrictEqual(await world.itemOf('checkout', 'STATUS'), { uid, status: { containerStatuses } });
   });
 
-  test('wakes status-sync', async () => {
-    const world = apiWorld();
+  inWorld('wakes status-sync', async (world) => {
     const uid = await register(world);
     await world.bus.settled();
     const [event, ...others] = world.published;
@@ -75,16 +84,14 @@ describe('PUT of a new target', () => {
     assert.deepEqual(event?.detail, { schemaVersion: 1, id: event?.detail.id, target, reason: 'TargetWritten' });
   });
 
-  test('with dryRun answers what would be stored, and stores and publishes nothing', async () => {
-    const world = apiWorld();
+  inWorld('with dryRun answers what would be stored, and stores and publishes nothing', async (world) => {
     await world.expect(201, 'PUT', `${path}?dryRun=true`, manifest());
     assert.equal(await world.everything(), 0);
     await world.bus.settled();
     assert.deepEqual(world.published, []);
   });
 
-  test('with a name or namespace that Kubernetes would not take is refused', async () => {
-    const world = apiWorld();
+  inWorld('with a name or namespace that Kubernetes would not take is refused', async (world) => {
     for (const bad of [
       ...['Upper', 'a..b', 'a%2Fb', '%00'].map((name) => targetPath(name)),
       targetPath('x', 'name.space'),
@@ -106,22 +113,19 @@ describe('PUT of a known target', () => {
     assert.equal(world.published.length, 2);
   });
 
-  test('what GET shows can be PUT again and changes nothing', async () => {
-    const world = await registered();
+  inRegistered('what GET shows can be PUT again and changes nothing', async (world) => {
     const { text } = await world.ask('GET', path);
     assert.equal((await world.expect(200, 'PUT', path, text)).etag, '"1"');
   });
 
-  test('with another spec grows generation and resourceVersion', async () => {
-    const world = apiWorld();
+  inWorld('with another spec grows generation and resourceVersion', async (world) => {
     const uid = await register(world);
     const { etag, body } = await world.expect(200, 'PUT', path, manifest('127.0.0.2'));
     assert.equal(etag, '"2"');
     assert.partialDeepStrictEqual(body.metadata, { uid, generation: 2, resourceVersion: '2' });
   });
 
-  test('with other labels grows the resourceVersion only', async () => {
-    const world = await registered();
+  inRegistered('with other labels grows the resourceVersion only', async (world) => {
     const { body } = await world.ask('PUT', path, { ...manifest(), metadata: { labels: { a: 'b' } } });
     assert.partialDeepStrictEqual(body.metadata, { generation: 1, resourceVersion: '2', labels: { a: 'b' } });
   });
@@ -137,16 +141,14 @@ describe('PUT of a known target', () => {
     assert.deepEqual(writes, ['update CHANGES', 'put PROBE#main#liveness + update TARGET', 'update CHANGES']);
   });
 
-  test('without a probe keeps its item, and takes it up again later', async () => {
-    const world = await registered();
+  inRegistered('without a probe keeps its item, and takes it up again later', async (world) => {
     await world.expect(200, 'PUT', path, { spec: { host: '127.0.0.1', livenessProbe: { tcpSocket: { port: 8080 } } } });
     const kinds = (await world.items('checkout')).map(({ kind }) => kind);
     assert.deepEqual(kinds, ['PROBE', 'PROBE', 'STATUS', 'TARGET']);
     await world.expect(200, 'PUT', path, manifest());
   });
 
-  test('keeps manual triggers that were asked for', async () => {
-    const world = await registered();
+  inRegistered('keeps manual triggers that were asked for', async (world) => {
     await world.ask('POST', `${path}/probe`);
     await world.ask('PUT', path, manifest('127.0.0.2'));
     assert.deepEqual((await world.itemOf('checkout', 'TARGET'))?.probeRequests, { 'main#readiness': 1 });
@@ -161,8 +163,7 @@ describe('PUT of a known target', () => {
     assert.equal((await world.items('checkout')).length, 62);
   });
 
-  test('is refused while the target terminates', async () => {
-    const world = await registered();
+  inRegistered('is refused while the target terminates', async (world) => {
     await world.ask('DELETE', path);
     assert.equal((await world.expect(409, 'PUT', path, manifest())).body.type, 'urn:probelet:problem:terminating');
   });
@@ -185,8 +186,7 @@ describe('preconditions', () => {
       assert.equal(etag, status === 200 ? '"2"' : null);
     });
 
-  test('If-Match for a target that does not exist: 412', async () => {
-    const world = apiWorld();
+  inWorld('If-Match for a target that does not exist: 412', async (world) => {
     for (const tag of ['*', '"1"']) await world.expect(412, 'PUT', path, manifest(), { 'if-match': tag });
     assert.equal(await world.everything(), 0);
   });
@@ -197,23 +197,20 @@ describe('preconditions', () => {
 });
 
 describe('others write at the same time', () => {
-  test('of several first PUTs one registers and the others replace', async () => {
-    const world = apiWorld();
+  inWorld('of several first PUTs one registers and the others replace', async (world) => {
     const hosts = ['127.0.0.1', '127.0.0.2', '127.0.0.3', '127.0.0.4'];
     const answers = await Promise.all(hosts.map((host) => world.ask('PUT', path, manifest(host))));
     assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 200, 200, 201]);
     assert.equal((await world.ask('GET', path)).etag, '"4"');
   });
 
-  test('of several first PUTs that must be new one succeeds', async () => {
-    const world = apiWorld();
+  inWorld('of several first PUTs that must be new one succeeds', async (world) => {
     const put = () => world.ask('PUT', path, manifest(), { 'if-none-match': '*' });
     const statuses = (await Promise.all([put(), put(), put()])).map(({ status }) => status);
     assert.deepEqual(statuses.sort(), [201, 412, 412]);
   });
 
-  test('manual triggers at the same time are all counted', async () => {
-    const world = await registered();
+  inRegistered('manual triggers at the same time are all counted', async (world) => {
     await Promise.all(Array.from({ length: 4 }, () => world.ask('POST', `${path}/probe`)));
     assert.deepEqual((await world.itemOf('checkout', 'TARGET'))?.probeRequests, { 'main#readiness': 4 });
   });

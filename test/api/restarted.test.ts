@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { testsIn } from '../support/tests-in.ts';
 import { apiWorld, startMs, targetPath } from './world.ts';
 
 const path = targetPath('app');
@@ -17,9 +18,10 @@ async function registered(spec: object = { containers: [probed('main')] }) {
   return { ...world, report, stored };
 }
 
+const inRegistered = testsIn(() => registered());
+
 describe('POST …/restarted', () => {
-  test('begins the next incarnation of the container, now', async () => {
-    const world = await registered();
+  inRegistered('begins the next incarnation of the container, now', async (world) => {
     assert.deepEqual((await world.stored()).incarnations, { main: { restartCount: 0, startedAtMs: startMs } });
     world.advance(5_000);
     assert.equal((await world.report(200, { container: 'main' })).etag, '"2"');
@@ -32,15 +34,13 @@ describe('POST …/restarted', () => {
     await world.report(422, { container: 'init' });
   });
 
-  test('wakes status-sync', async () => {
-    const world = await registered();
+  inRegistered('wakes status-sync', async (world) => {
     await world.report(200, {});
     const reasons = world.published.flatMap(({ detail }) => ('reason' in detail ? [detail.reason] : []));
     assert.ok(reasons.includes('RestartReported'), reasons.join(' '));
   });
 
-  test('of a containerID that is not the present one is a repetition and changes nothing', async () => {
-    const world = await registered();
+  inRegistered('of a containerID that is not the present one is a repetition and changes nothing', async (world) => {
     const { uid } = await world.stored();
     const body = { container: 'main', containerID: `probelet://${uid}/main/0` };
     for (let time = 0; time < 3; time += 1) await world.report(200, body);
@@ -48,8 +48,7 @@ describe('POST …/restarted', () => {
     assert.deepEqual([version, incarnations], [2, { main: { restartCount: 1, startedAtMs: startMs } }]);
   });
 
-  test('with dryRun answers and stores nothing', async () => {
-    const world = await registered();
+  inRegistered('with dryRun answers and stores nothing', async (world) => {
     await world.report(200, {}, '?dryRun=true');
     assert.equal((await world.stored()).version, 1);
   });
@@ -69,15 +68,13 @@ describe('POST …/restarted', () => {
     assert.match(detail, /PUT …\/status/);
   });
 
-  test('of a target that is not there, or is terminating, is refused', async () => {
-    const world = await registered();
+  inRegistered('of a target that is not there, or is terminating, is refused', async (world) => {
     await world.expect(404, 'POST', `${targetPath('none')}/restarted`);
     await world.ask('DELETE', path);
     await world.report(409, {});
   });
 
-  test('does not get lost by a change of the spec, and survives a change of lifecycle', async () => {
-    const world = await registered();
+  inRegistered('does not get lost by a change of the spec, and survives a change of lifecycle', async (world) => {
     await world.report(200, {});
     const put = (spec: object) => world.expect(200, 'PUT', path, { spec: { host: '127.0.0.1', ...spec } });
     world.advance(1_000);

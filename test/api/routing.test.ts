@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { StoreUnavailable } from '../../shared/store/store.ts';
 import { documentedRoutes, ofOneProcess } from './documented-routes.ts';
-import { apiWorld, manifest, registered, targetPath, testToken, type World } from './world.ts';
+import { apiWorld, inWorld, manifest, registered, targetPath, testToken, type World } from './world.ts';
 
 test('the routes are these', async () => {
   const routes = await documentedRoutes(apiWorld(ofOneProcess));
@@ -123,8 +123,7 @@ describe('/metrics', () => {
     assert.deepEqual([headers.get('content-type'), text], ['text/plain; version=0.0.4; charset=utf-8', 'up 1\n']);
   });
 
-  test('is no route where they are shown elsewhere', async () => {
-    const world = apiWorld();
+  inWorld('is no route where they are shown elsewhere', async (world) => {
     await world.expect(404, 'GET', '/metrics');
     assert.ok(!(await documentedRoutes(world)).some(({ path }) => path === '/metrics'));
   });

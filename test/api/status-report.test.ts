@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe } from 'node:test';
+import { testsIn } from '../support/tests-in.ts';
 import { apiWorld, manifest, startMs, targetPath, type World } from './world.ts';
 
 const path = targetPath('worker');
@@ -29,11 +30,11 @@ const running = {
 
 const condition = (type: string) => ({ type, status: 'True' });
 
-async function registered() {
+const inRegistered = testsIn(async () => {
   const world = apiWorld();
   await world.expect(201, 'PUT', path, reported);
   return world;
-}
+});
 
 const reportOf = (world: World) => world.itemOf('worker', 'REPORT');
 
@@ -41,8 +42,7 @@ const report = (world: World, body: unknown = running, query = '') =>
   world.expect(200, 'PUT', `${path}/status${query}`, body);
 
 describe('PUT …/status', () => {
-  test('stores what the reporter says of the containers and of conditions that are its own', async () => {
-    const world = await registered();
+  inRegistered('stores what the reporter says of the containers and of conditions that are its own', async (world) => {
     const { warning } = await report(world);
     assert.equal(warning, '299 - "not stored, does not concern probing: status.containerStatuses[].image"');
     const target = await world.itemOf('worker', 'TARGET');
@@ -71,12 +71,11 @@ describe('PUT …/status', () => {
     assert.partialDeepStrictEqual(world.published.at(-1), { detail: { reason: 'StatusReported' } });
   });
 
-  test('leaves the entity tag alone: it is of spec and metadata', async () => {
-    assert.equal((await report(await registered())).etag, '"1"');
+  inRegistered('leaves the entity tag alone, which belongs to spec and metadata', async (world) => {
+    assert.equal((await report(world)).etag, '"1"');
   });
 
-  test('grows the version with each report that differs, and only then', async () => {
-    const world = await registered();
+  inRegistered('grows the version with each report that differs, and only then', async (world) => {
     const state = { terminated: { exitCode: 1, finishedAt: '2026-01-01T12:00:00Z' } };
     const stopped = { status: { containerStatuses: [{ name: 'app', state }] } };
     const versions: unknown[] = [];
@@ -88,20 +87,17 @@ describe('PUT …/status', () => {
     assert.deepEqual(versions, [1, 1, 2]);
   });
 
-  test('of a whole Pod is taken as it is', async () => {
-    const world = await registered();
+  inRegistered('of a whole Pod is taken as it is', async (world) => {
     const body = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'worker' }, spec: { nodeName: 'n' }, ...running };
     await report(world, body);
   });
 
-  test('with dryRun stores nothing', async () => {
-    const world = await registered();
+  inRegistered('with dryRun stores nothing', async (world) => {
     await report(world, running, '?dryRun=true');
     assert.equal(await reportOf(world), undefined);
   });
 
-  test('replaces a report that cannot be read', async () => {
-    const world = await registered();
+  inRegistered('replaces a report that cannot be read', async (world) => {
     await report(world);
     const item = await reportOf(world);
     assert.ok(item);
@@ -110,8 +106,7 @@ describe('PUT …/status', () => {
     assert.deepEqual((await reportOf(world))?.containerStatuses, item.containerStatuses);
   });
 
-  test('of a static target is 409, of an unknown one 404', async () => {
-    const world = await registered();
+  inRegistered('of a static target is 409, of an unknown one 404', async (world) => {
     await world.ask('PUT', targetPath('fixed'), manifest());
     await world.expect(409, 'PUT', `${targetPath('fixed')}/status`, running);
     await world.expect(404, 'PUT', `${targetPath('nobody')}/status`, running);
@@ -142,8 +137,7 @@ describe('PUT …/status', () => {
     return [what, status, `/containerStatuses/0/${pointer}`] as const;
   });
   for (const [what, status, pointer] of [...bad, ...ofContainers])
-    test(`with ${what} is 422`, async () => {
-      const world = await registered();
+    inRegistered(`with ${what} is 422`, async (world) => {
       const { places } = await world.expect(422, 'PUT', `${path}/status`, { status });
       assert.deepEqual(places, [`/status${pointer}`]);
       assert.equal(await reportOf(world), undefined);

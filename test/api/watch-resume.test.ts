@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import type { BusEvent } from '../../shared/bus/events.ts';
 import { StoreUnavailable } from '../../shared/store/store.ts';
 import { syncRequested } from '../bus/sample-event.ts';
+import { testsIn } from '../support/tests-in.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
 import { eventSource, watching } from './watching.ts';
 import { apiWorld, manifest, targetPath, type World } from './world.ts';
@@ -32,9 +33,10 @@ async function gone(world: World, lastEventId: string): Promise<void> {
   assert.equal(body.type, 'urn:probelet:problem:gone');
 }
 
+const inWatched = testsIn(() => watched());
+
 describe('a client that comes back with Last-Event-ID', () => {
-  test('gets what it has missed, then what happens', async () => {
-    const { events, world } = watched();
+  inWatched('gets what it has missed, then what happens', async ({ events, world }) => {
     const first = await watching(world);
     await events.send(1);
     assert.deepEqual(await ids(first.reader, 1), ['event-1']);
@@ -59,16 +61,14 @@ describe('a client that comes back with Last-Event-ID', () => {
     assert.deepEqual(await reader.read(), { done: false, value: ':\nid: event-2\n\n' });
   });
 
-  test('gets only what it asks for', async () => {
-    const { events, world } = watched();
+  inWatched('gets only what it asks for', async ({ events, world }) => {
     const { id } = await watching(world);
     for (const [number, name] of ['a', 'b', 'a', 'b'].entries()) await events.send(number, name);
     const { reader } = await watching(world, '?name=b', id);
     assert.deepEqual(await ids(reader, 2), ['event-1', 'event-3']);
   });
 
-  test('gets all that is kept, more than may be on its way at once, in its order', async () => {
-    const { events, world } = watched();
+  inWatched('gets all that is kept, more than may be on its way at once, in its order', async ({ events, world }) => {
     const { id } = await watching(world);
     for (let number = 1; number <= 2_000; number += 1) await events.send(number);
     const { reader } = await watching(world, '', id);
@@ -76,8 +76,7 @@ describe('a client that comes back with Last-Event-ID', () => {
     assert.deepEqual(await ids(reader, 2_000), expected);
   });
 
-  test('is 410 when what it has missed is not kept', async () => {
-    const { events, world } = watched();
+  inWatched('is 410 when what it has missed is not kept', async ({ events, world }) => {
     const { id } = await watching(world);
     for (let number = 1; number <= 2_001; number += 1) await events.send(number);
     await gone(world, id);
@@ -87,8 +86,7 @@ describe('a client that comes back with Last-Event-ID', () => {
     await watching(world, '', 'event-2');
   });
 
-  test('is 410 when its events took too much room', async () => {
-    const { events, world } = watched();
+  inWatched('is 410 when its events took too much room', async ({ events, world }) => {
     const { id } = await watching(world);
     const large = (number: number): BusEvent => {
       const event = syncRequested(number);
@@ -101,15 +99,13 @@ describe('a client that comes back with Last-Event-ID', () => {
     await gone(world, 'never-was');
   });
 
-  test('is 410 after a restart, when nothing of before is kept', async () => {
-    const { events, world } = watched();
+  inWatched('is 410 after a restart, when nothing of before is kept', async ({ events, world }) => {
     await watching(world);
     await events.send(1);
     await gone(watched().world, 'event-1');
   });
 
-  test('without an id begins with what happens next', async () => {
-    const { events, world } = watched();
+  inWatched('without an id begins with what happens next', async ({ events, world }) => {
     await watching(world);
     await events.send(1);
     const { reader } = await watching(world, '', '');
@@ -146,8 +142,7 @@ const register = (world: World, name: string, labels: Readonly<Record<string, st
   world.ask('PUT', targetPath(name), { ...manifest(), metadata: { labels } });
 
 describe('a watch by labelSelector', () => {
-  test('gets the events of targets whose labels match, and no others', async () => {
-    const { events, world } = watched();
+  inWatched('gets the events of targets whose labels match, and no others', async ({ events, world }) => {
     await register(world, 'a', { app: 'shop' });
     await register(world, 'b', { app: 'cart' });
     const { reader } = await watching(world, '?labelSelector=app%3Dshop');
@@ -165,8 +160,7 @@ describe('a watch by labelSelector', () => {
     assert.deepEqual(await ids(negated.reader, 2), ['event-1', 'event-5']);
   });
 
-  test('goes by the labels of the moment', async () => {
-    const { events, world } = watched();
+  inWatched('goes by the labels of the moment', async ({ events, world }) => {
     await register(world, 'a', { app: 'shop' });
     const { reader } = await watching(world, '?labelSelector=app%3Dcart');
     await events.publish(await about(world, 'a', 1));

@@ -19,6 +19,7 @@ import {
 } from '../support/api-client.ts';
 import { immediateClock } from '../support/immediate-clock.ts';
 import { recordingLog } from '../support/recording-log.ts';
+import { testsIn } from '../support/tests-in.ts';
 import { assertDocumented, type OpenApi } from './documented.ts';
 
 export const startMs = Date.UTC(2026, 0, 1, 12);
@@ -124,6 +125,9 @@ export async function registered(body: object = manifest()): Promise<World> {
   await world.expect(201, 'PUT', targetPath('checkout'), body);
   return world;
 }
+
+export const inWorld = testsIn(() => apiWorld());
+export const inRegistered = testsIn(() => registered());
 
 /** Stores the next write of a target and then loses the answer to it. */
 export function losingStore() {

@@ -7,6 +7,7 @@ import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
 import { immediateClock } from '../support/immediate-clock.ts';
 import { recordingLog } from '../support/recording-log.ts';
+import { testsIn } from '../support/tests-in.ts';
 import { syncRequested } from './sample-event.ts';
 
 const all = { source: ['probelet'] };
@@ -20,8 +21,9 @@ function world(queueMax?: number) {
 
 const ids = (events: readonly EventEnvelope[]) => events.map((event) => event.id);
 
-test('a subscriber gets the envelope of EventBridge', async () => {
-  const { bus } = world();
+const inWorld = testsIn(() => world());
+
+inWorld('a subscriber gets the envelope of EventBridge', async ({ bus }) => {
   const seen: EventEnvelope[] = [];
   bus.subscribe(all, (event) => void seen.push(event));
   assert.deepEqual(await bus.publish([syncRequested(1)]), { failed: [] });
@@ -38,8 +40,7 @@ test('a subscriber gets the envelope of EventBridge', async () => {
   ]);
 });
 
-test('only what matches the pattern is delivered, in order', async () => {
-  const { bus } = world();
+inWorld('only what matches the pattern is delivered, in order', async ({ bus }) => {
   const seen: EventEnvelope[] = [];
   bus.subscribe({ detail: { target: { name: [{ prefix: 'a' }] } } }, (event) => void seen.push(event));
   await bus.publish([syncRequested(1, 'ab'), syncRequested(2, 'b'), syncRequested(3, 'ac')]);
@@ -47,8 +48,7 @@ test('only what matches the pattern is delivered, in order', async () => {
   assert.deepEqual(ids(seen), ['event-1', 'event-3']);
 });
 
-test('delivery is asynchronous: a publisher never runs a subscriber', async () => {
-  const { bus } = world();
+inWorld('delivery is asynchronous: a publisher never runs a subscriber', async ({ bus }) => {
   let delivered = false;
   bus.subscribe(all, () => {
     delivered = true;
@@ -104,8 +104,7 @@ test('a subscriber that waits for nothing lets everybody else have a turn', asyn
   assert.equal(seen, delivered);
 });
 
-test('a rejected delivery that succeeds later is delivered once', async () => {
-  const { bus } = world();
+inWorld('a rejected delivery that succeeds later is delivered once', async ({ bus }) => {
   let calls = 0;
   bus.subscribe(all, () => {
     calls += 1;
@@ -137,8 +136,7 @@ test('a subscriber that is too slow loses what its queue cannot hold, others los
   assert.equal(log.lines.filter((line) => line.message.startsWith('events dropped')).length, 1);
 });
 
-test('a subscriber that changes what it got does not change what others get', async () => {
-  const { bus } = world();
+inWorld('a subscriber that changes what it got does not change what others get', async ({ bus }) => {
   const seen: EventEnvelope[] = [];
   bus.subscribe(all, (event) => {
     Object.assign(event.detail, { id: 'mine' });
@@ -151,8 +149,7 @@ test('a subscriber that changes what it got does not change what others get', as
   assert.equal(event.detail.id, 'event-1');
 });
 
-test('after unsubscribing nothing more is delivered, queued events included', async () => {
-  const { bus } = world();
+inWorld('after unsubscribing nothing more is delivered, queued events included', async ({ bus }) => {
   const seen: EventEnvelope[] = [];
   const unsubscribe = bus.subscribe(all, (event) => {
     seen.push(event);
@@ -165,8 +162,7 @@ test('after unsubscribing nothing more is delivered, queued events included', as
   assert.deepEqual(ids(seen), ['event-1']);
 });
 
-test('with concurrency, one slow delivery does not hold up the next', async () => {
-  const { bus } = world();
+inWorld('with concurrency, one slow delivery does not hold up the next', async ({ bus }) => {
   const gate = Promise.withResolvers<void>();
   const seen: string[] = [];
   bus.subscribe(

@@ -1,16 +1,16 @@
 /** The command that a user types, with the real bundles; everything else about the template is tested without them. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { goldenTemplate, normalisedTemplate } from '../support/write-template.ts';
 
 const root = join(import.meta.dirname, '../..');
 const PATH = [join(root, 'node_modules/.bin'), process.env.PATH].join(delimiter);
-const output = mkdtempSync(join(tmpdir(), 'probelet-synth-'));
-after(() => rmSync(output, { recursive: true, force: true }));
+const output = temporaryFolder();
 
 /** What it tells of itself stays out of the template, and nothing is asked of the network. */
 const plain = ['--no-notices', '--no-version-reporting', '--no-path-metadata', '--no-asset-metadata'];

@@ -1,10 +1,10 @@
 /** `/etc/resolv.conf` as Go reads it; the first cases are those of Go's own test (net, dnsconfig_unix_test.go). */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { parsedResolvConf, resolvConf } from '../../shared/dns/resolv-conf.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
 
 const ownAddresses = ['127.0.0.1', '::1'];
@@ -66,9 +66,7 @@ test('the options of resolv.conf', () => {
 });
 
 test('a changed resolv.conf is noticed within 5 s, and one that is gone names this machine', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'resolv-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  const path = join(folder, 'resolv.conf');
+  const path = join(temporaryFolder(t), 'resolv.conf');
   const clock = virtualClock();
   const config = resolvConf(path, clock);
   const addresses = () => config().servers.map(({ address }) => address);

@@ -1,19 +1,18 @@
 /** Every way in which a command can leave a process behind, and every way in which the probe can end. Processes are found by their command line. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { localProbing } from '../../functions/local/probing.ts';
 import type { ExecOutcome } from '../../shared/exec/exec.ts';
 import { localRunner } from '../../shared/exec/local.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { recordingLog } from '../support/recording-log.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'left-'));
-after(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 const patientMs = 3_000;
 const runner = localRunner({ clock: systemClock, allows: () => true });

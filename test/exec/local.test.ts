@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import type { ExecOutcome } from '../../shared/exec/exec.ts';
 import { localRunner } from '../../shared/exec/local.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'exec-'));
-after(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 const patientMs = 30_000;
 const runner = localRunner({ clock: systemClock, allows: () => true });

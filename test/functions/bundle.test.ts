@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { bundling, entryFile, type FunctionName, functionNames } from '../../functions/bundling.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const bytesMax = 1_200_000;
 const run = promisify(execFile);
@@ -37,8 +37,7 @@ process.exit();
 `;
 
 describe('the bundle of a function', { concurrency: false }, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'probelet-bundle-'));
-  after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
 
   const bundled = async (name: FunctionName) => {
     const outfile = join(folder, `${name}.mjs`);

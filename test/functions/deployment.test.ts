@@ -9,6 +9,7 @@ import { decodeLayout } from '../../shared/store/items.ts';
 import { layoutKey, runKey } from '../../shared/store/keys.ts';
 import { requireMinistack } from '../support/ministack.ts';
 import { noSecrets } from '../support/no-secrets.ts';
+import { testsIn } from '../support/tests-in.ts';
 import { context, type Deployment, deployed, secretName } from './deployment.ts';
 import { httpEvent } from './http-events.ts';
 
@@ -36,6 +37,8 @@ const metricsIn = (lines: readonly Line[]) => lines.filter(({ _aws }) => _aws !=
 const failed = (...ids: readonly unknown[]) => ({
   batchItemFailures: ids.map((itemIdentifier) => ({ itemIdentifier })),
 });
+
+const inProber = testsIn(() => handlerOf.prober());
 
 describe('the functions of a deployment', { concurrency: false }, () => {
   let deployment: Deployment;
@@ -123,8 +126,7 @@ describe('the functions of a deployment', { concurrency: false }, () => {
     assert.partialDeepStrictEqual(metrics, expected);
   });
 
-  test('the prober probes, lets go before its time is up, and leaves nothing pending', async () => {
-    const { handler } = await handlerOf.prober();
+  inProber('the prober probes, lets go before its time is up, and leaves nothing pending', async ({ handler }) => {
     const event = await deployment.shardEvent();
     assert.equal(event.Records.length, 1);
     const timers = pendingTimers();
@@ -152,8 +154,7 @@ describe('the functions of a deployment', { concurrency: false }, () => {
     assert.equal(await ready(execPath), 'True');
   });
 
-  test('the next invocation goes on with the same message, and tells of a failure', async () => {
-    const { handler } = await handlerOf.prober();
+  inProber('the next invocation goes on with the same message, and tells of a failure', async ({ handler }) => {
     healthy = false;
     const event = await deployment.shardEvent();
     assert.equal(event.Records[0]?.attributes.ApproximateReceiveCount, '2');
@@ -162,8 +163,7 @@ describe('the functions of a deployment', { concurrency: false }, () => {
     assert.equal(await ready(), 'False');
   });
 
-  test('a run whose slot ends deletes its message, and the next one is warm', async () => {
-    const { handler } = await handlerOf.prober();
+  inProber('a run whose slot ends deletes its message, and the next one is warm', async ({ handler }) => {
     // What is left of before is somebody else's from now on.
     const before = await deployment.shardEvent(600);
     assert.equal(before.Records.length, 1);
@@ -204,8 +204,7 @@ describe('the functions of a deployment', { concurrency: false }, () => {
     );
   }
 
-  test('a shard in tick mode is done within its minute, once, and told of', async () => {
-    const { handler } = await handlerOf.prober();
+  inProber('a shard in tick mode is done within its minute, once, and told of', async ({ handler }) => {
     logged();
     const units: number[] = [];
     for (const slot of [1, 2]) {
@@ -225,8 +224,7 @@ describe('the functions of a deployment', { concurrency: false }, () => {
     assert.equal(units[1], 3 + 2 * 2);
   });
 
-  test('a malformed message is dropped and logged once', async () => {
-    const { handler } = await handlerOf.prober();
+  inProber('a malformed message is dropped and logged once', async ({ handler }) => {
     await sendSlot(3, -1_000);
     const event = await deployment.shardEvent();
     const [record] = event.Records;
@@ -258,8 +256,7 @@ describe('the functions of a deployment', { concurrency: false }, () => {
     assert.equal(metricsIn(logged())[0]?.RunsInDoubt, 1);
   });
 
-  test('an event that is none is logged once, and nothing is thrown', async () => {
-    const { handler } = await handlerOf.prober();
+  inProber('an event that is none is logged once, and nothing is thrown', async ({ handler }) => {
     for (const event of [undefined, null, 'text', {}, { Records: [{ Sns: {} }] }]) {
       assert.deepEqual(await handler(event, context(60_000)), failed());
       const all = logged();

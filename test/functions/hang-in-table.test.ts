@@ -2,11 +2,9 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { after, before, describe, type TestContext, test } from 'node:test';
+import { before, describe, type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { bundling, entryFile } from '../../functions/bundling.ts';
@@ -18,20 +16,19 @@ import { hangKey, targetAddress } from '../../shared/store/keys.ts';
 import { dynamodbForTests } from '../store/dynamodb-bench.ts';
 import { createTable, type DynamodbLocal, localClient } from '../support/dynamodb-local.ts';
 import { targetRecordOf } from '../support/pods.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const rememberModule = join(import.meta.dirname, '../../functions/watchdog/remember.ts');
 const program = join(import.meta.dirname, 'hanging-function.ts');
 const patienceMs = 20_000;
 
 describe('a hang is in the table before its process ends', { concurrency: true }, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'probelet-'));
-  const bundle = join(folder, 'prober.mjs');
+  const bundle = join(temporaryFolder(), 'prober.mjs');
   const { local } = dynamodbForTests();
   before(async () => {
     const { banner, ...options } = bundling;
     await build({ ...options, entryPoints: [entryFile('prober')], outfile: bundle, banner: { js: banner } });
   });
-  after(() => rmSync(folder, { recursive: true }));
 
   test('of the prober function, by its bundle', (t) =>
     hangs(t, { local: local(), module: bundle, tableName: 'function' }));

@@ -3,15 +3,15 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import * as fs from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, afterEach, describe, test } from 'node:test';
+import { afterEach, describe, test } from 'node:test';
 import { type DataDir, holdDataDir } from '../../functions/local/data-dir.ts';
 import { DataDirUnusable } from '../../functions/local/own-files.ts';
 import { type SqliteStore, sqliteStore } from '../../shared/store/sqlite.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { testsIn } from '../support/tests-in.ts';
 
-const parent = fs.mkdtempSync(join(tmpdir(), 'data-dir-'));
-after(() => fs.rmSync(parent, { recursive: true }));
+const parent = temporaryFolder();
 let folders = 0;
 const fresh = () => join(parent, `${++folders}`);
 const modeOf = (path: string) => (fs.statSync(path).mode & 0o7777).toString(8);
@@ -41,6 +41,8 @@ const refused = (folder: string, why: RegExp) =>
     },
   );
 
+const inFolder = testsIn(() => fresh());
+
 describe('permissions', () => {
   for (const umask of [0o000, 0o022, 0o077])
     test(`a new folder and all of its files are the owner's alone, whatever the umask (${umask.toString(8)})`, () => {
@@ -56,8 +58,7 @@ describe('permissions', () => {
         process.umask(before);
       }
     });
-  test('files that others could read are closed to them', () => {
-    const folder = fresh();
+  inFolder('files that others could read are closed to them', (folder) => {
     hold(folder);
     letGo();
     for (const name of fs.readdirSync(folder)) fs.chmodSync(join(folder, name), 0o666);
@@ -65,20 +66,17 @@ describe('permissions', () => {
     for (const name of fs.readdirSync(folder)) assert.equal(modeOf(join(folder, name)), '600', name);
   });
   for (const mode of [0o777, 0o770, 0o702, 0o1777])
-    test(`a folder of mode ${mode.toString(8)} is refused, and says what to do`, () => {
-      const folder = fresh();
+    inFolder(`a folder of mode ${mode.toString(8)} is refused, and says what to do`, (folder) => {
       fs.mkdirSync(folder);
       fs.chmodSync(folder, mode);
       refused(folder, /others may write.*chmod 700/);
       assert.deepEqual(fs.readdirSync(folder), []);
     });
-  test('a folder that others may read is taken', () => {
-    const folder = fresh();
+  inFolder('a folder that others may read is taken', (folder) => {
     fs.mkdirSync(folder, { mode: 0o755 });
     hold(folder);
   });
-  test('a folder below one that anybody may change is refused', () => {
-    const open = fresh();
+  inFolder('a folder below one that anybody may change is refused', (open) => {
     fs.mkdirSync(join(open, 'data'), { recursive: true });
     fs.chmodSync(open, 0o777);
     refused(join(open, 'data'), /others may write/);
@@ -101,8 +99,7 @@ describe('links', () => {
   const stores = ['', '-wal', '-shm', '-journal'].map((ending) => `probelet.sqlite${ending}`);
   for (const name of [...stores, 'lock.sqlite'])
     for (const kind of ['symlink', 'dangling symlink', 'hard link', 'folder'] as const)
-      test(`${name} that is a ${kind} is refused, and what it points to stays as it is`, () => {
-        const folder = fresh();
+      inFolder(`${name} that is a ${kind} is refused, and what it points to stays as it is`, (folder) => {
         const victim = join(parent, `victim-${folders}`);
         fs.mkdirSync(folder);
         if (kind !== 'dangling symlink') fs.writeFileSync(victim, '', { mode: 0o644 });
@@ -113,8 +110,7 @@ describe('links', () => {
         assert.equal(fs.existsSync(victim), kind !== 'dangling symlink');
         if (fs.existsSync(victim)) assert.deepEqual([modeOf(victim), fs.readFileSync(victim, 'utf8')], ['644', '']);
       });
-  test('a folder that is a symlink of its owner is taken', () => {
-    const folder = fresh();
+  inFolder('a folder that is a symlink of its owner is taken', (folder) => {
     fs.mkdirSync(folder, { mode: 0o700 });
     fs.symlinkSync(folder, `${folder}-link`);
     hold(`${folder}-link`);
@@ -123,8 +119,7 @@ describe('links', () => {
 });
 
 describe('the lock', () => {
-  test('is held by one at a time, and free once that one has left', () => {
-    const folder = fresh();
+  inFolder('is held by one at a time, and free once that one has left', (folder) => {
     hold(folder);
     refused(folder, /another process holds it/);
     refused(folder, /another process holds it/);
@@ -139,20 +134,17 @@ describe('the lock', () => {
       fs.renameSync(`${path}.new`, path);
     },
   }))
-    test(`holds though its file is ${what}`, () => {
-      const folder = fresh();
+    inFolder(`holds though its file is ${what}`, (folder) => {
       hold(folder);
       take(join(folder, 'lock.sqlite'));
       refused(folder, /another process/);
     });
-  test('holds against another process, though its file is deleted', async () => {
-    const folder = fresh();
+  inFolder('holds against another process, though its file is deleted', async (folder) => {
     hold(folder);
     fs.rmSync(join(folder, 'lock.sqlite'));
     assert.match((await others(1, folder)).join(), /another process/);
   });
-  test('goes to one of two processes that start at once', async () => {
-    const folder = fresh();
+  inFolder('goes to one of two processes that start at once', async (folder) => {
     const said = await others(2, folder);
     assert.deepEqual(said.map((each) => (each === 'held' ? each : 'refused')).sort(), ['held', 'refused'], said.join());
   });

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { parseOptions } from '../../functions/local/options.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { main } from './product.ts';
 
 const shared = ['--table', 'probelet', '--queue-url', 'https://sqs.eu-west-1.amazonaws.com/123456789012/shards.fifo'];
@@ -200,9 +200,8 @@ describe('the process', () => {
   });
 });
 
-test('a token file that other users can read or write is warned of, with what to do', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'options-'));
-  const file = join(folder, 'token');
+test('a token file that other users can read or write gets a warning with a remedy', (t) => {
+  const file = join(temporaryFolder(t), 'token');
   writeFileSync(file, 'a-token-of-sixteen-characters');
   for (const mode of [0o600, 0o400, 0o640, 0o604, 0o620]) {
     chmodSync(file, mode);
@@ -210,5 +209,4 @@ test('a token file that other users can read or write is warned of, with what to
     const warning = parsed.kind === 'alone' ? (parsed.options.warning ?? '') : 'not parsed';
     assert.equal(warning.includes(`chmod 600 ${file}`), (mode & 0o077) !== 0, `${mode.toString(8)}: ${warning}`);
   }
-  rmSync(folder, { recursive: true });
 });

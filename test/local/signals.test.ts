@@ -2,14 +2,13 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { describe, type TestContext, test } from 'node:test';
 import { serverKeys } from '../support/aws-json-server.ts';
 import { listenWith } from '../support/tcp-server.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const root = join(import.meta.dirname, '../..');
 const stopMaxMs = 5_000;
@@ -26,8 +25,7 @@ type Running = {
 };
 
 async function started(t: TestContext, command: readonly string[]): Promise<Running> {
-  const folder = mkdtempSync(join(tmpdir(), 'probelet-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   const running = begun(t, [...command, '--port', '0', '--data-dir', join(folder, 'data')]);
   await running.listens;
   return running;
@@ -109,8 +107,7 @@ describe('a signal ends it cleanly', () => {
 });
 
 test('a terminal that closes ends it cleanly by SIGHUP', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'probelet-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   const command = `exec ${direct.join(' ')} --port 0 --data-dir ${folder}/data >&3`;
   const terminal = spawn('python3', ['-c', 'import pty, sys; pty.spawn(sys.argv[1:])', 'sh', '-c', command], {
     cwd: root,

@@ -1,14 +1,14 @@
 /** SIGTERM ends the process within five seconds, whatever is under way and whoever does not answer. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { register } from '../support/api-client.ts';
 import { type Answer, awsServer, serverKeys } from '../support/aws-json-server.ts';
 import { listenWith } from '../support/tcp-server.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { type Product, startProduct } from './product.ts';
 
 const stopMaxMs = 5_000;
@@ -65,8 +65,7 @@ describe('a stop is held up by', { concurrency: true }, () => {
       '127.0.0.1',
     );
     t.after(silent.close);
-    const folder = mkdtempSync(join(tmpdir(), 'probelet-'));
-    t.after(() => rmSync(folder, { recursive: true }));
+    const folder = temporaryFolder(t);
     const allowed = join(folder, 'allowed');
     writeFileSync(allowed, '/bin/sh\n');
     const options = ['--port', '0', '--data-dir', join(folder, 'data'), '--allow-exec', allowed];

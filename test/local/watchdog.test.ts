@@ -2,12 +2,11 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { listenWith } from '../support/tcp-server.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const program = join(import.meta.dirname, 'hanging-process.ts');
 const hangMs = 600;
@@ -61,8 +60,7 @@ const target = (address: string, port: number) => ({
 test('a probe that hangs the event loop is named and ends the process, and is not made after the second time', async (t) => {
   const server = await listenWith(createServer(), '127.0.0.66');
   t.after(server.close);
-  const folder = mkdtempSync(join(tmpdir(), 'probelet-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
 
   const first = await started(t, folder);
   await first.ask('PUT', '/v1/namespaces/default/targets/good', target('127.0.0.1', server.port));

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { hostsFile, parsedHosts } from '../../shared/net/hosts-file.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
 
 describe('the hosts file', () => {
@@ -14,10 +14,8 @@ describe('the hosts file', () => {
     assert.deepEqual(Object.fromEntries(names), { localhost: ['127.0.0.1', '::1'], 'me.': ['127.0.0.1'] });
   });
 
-  test('knows a name of several labels with and without its last dot, and one of a single label as it is written', (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'hosts-'));
-    t.after(() => rmSync(folder, { recursive: true }));
-    const path = join(folder, 'hosts');
+  test('knows a name of several labels with and without its last dot, and a single label as it is written', (t) => {
+    const path = join(temporaryFolder(t), 'hosts');
     writeFileSync(path, '10.0.0.1 a.test b.test. localhost\n');
     const hosts = hostsFile(path, virtualClock());
     for (const name of ['a.test', 'a.test.', 'b.test', 'b.test.', 'localhost'])
@@ -25,10 +23,8 @@ describe('the hosts file', () => {
     assert.equal(hosts('localhost.'), undefined);
   });
 
-  test('is read again when it changed, and looked at every 5 s', async (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'hosts-'));
-    t.after(() => rmSync(folder, { recursive: true }));
-    const path = join(folder, 'hosts');
+  test('is read again within 5 s of a change', async (t) => {
+    const path = join(temporaryFolder(t), 'hosts');
     const clock = virtualClock();
     const hosts = hostsFile(path, clock);
     assert.equal(hosts('a'), undefined, 'a missing file is empty');

@@ -7,6 +7,7 @@ import { decodeShardMessage } from '../../shared/queue/shard-message.ts';
 import { contractVisibilityMs, queueContract } from '../contract/queue.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { shardMessage } from '../support/shard-messages.ts';
+import { testsIn } from '../support/tests-in.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
 
 const retentionMs = 3_600_000;
@@ -50,9 +51,10 @@ function bench(options: Partial<InProcessQueueOptions> = {}) {
   return { clock, queue, send, next, slotOf };
 }
 
+const inBench = testsIn(() => bench());
+
 describe('a handle of the queue in one process', () => {
-  test('ends with its visibility, also while nobody else has the message', async () => {
-    const { clock, send, next } = bench();
+  inBench('ends with its visibility, also while nobody else has the message', async ({ clock, send, next }) => {
     await send('a', 1);
     const received = await next();
     await clock.advance(visibilityMs - 1);
@@ -63,8 +65,7 @@ describe('a handle of the queue in one process', () => {
     assert.equal((await next()).receiveCount, 2);
   });
 
-  test('ends at a hand-over, also before the message is delivered again', async () => {
-    const { send, next } = bench();
+  inBench('ends at a hand-over, also before the message is delivered again', async ({ send, next }) => {
     await send('a', 1);
     const received = await next();
     assert.equal(await received.lease.extend(0), true);
@@ -74,8 +75,7 @@ describe('a handle of the queue in one process', () => {
 });
 
 describe('retention', () => {
-  test('takes a message that nobody received', async () => {
-    const { clock, queue, send } = bench();
+  inBench('takes a message that nobody received', async ({ clock, queue, send }) => {
     await send('a', 1);
     await clock.advance(retentionMs);
     assert.equal(await queue.receive(0), undefined);
@@ -134,8 +134,7 @@ test('with chance, any group may come first, and a seed repeats it', async () =>
   assert.notDeepEqual(await order(1), await order(2));
 });
 
-test('a queue that nobody waits for sets no timer', async () => {
-  const { clock, queue, send, next } = bench();
+inBench('a queue that nobody waits for sets no timer', async ({ clock, queue, send, next }) => {
   const stop = new AbortController();
   await send('a', 1);
   await next();
@@ -148,8 +147,7 @@ test('a queue that nobody waits for sets no timer', async () => {
   assert.equal(clock.pending(), 0);
 });
 
-test('a full queue refuses service, and takes messages again when there is room', async () => {
-  const { send, next } = bench();
+inBench('a full queue refuses service, and takes messages again when there is room', async ({ send, next }) => {
   const full = async () => {
     for (let sent = 0; sent < 20_000; sent += 1) await send('a', sent);
   };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { column } from '../support/columns.ts';
-import { heldWorld, type ShardWorld, shardWorld } from '../support/shard-world.ts';
+import { heldWorld, inShardWorld, type ShardWorld } from '../support/shard-world.ts';
 
 const name = 'app';
 const tcp = { tcpSocket: { port: 1 }, periodSeconds: 1, failureThreshold: 3 };
@@ -10,8 +10,7 @@ const failure = () => 'failure' as const;
 const changesOf = (world: ShardWorld) => world.publishedEvents('Probe Result Changed');
 
 describe('a new container', () => {
-  test('a container without a verdict has no result, and nothing is published of it', async () => {
-    const world = shardWorld();
+  inShardWorld('a container without a verdict has no result, and nothing is published of it', async (world) => {
     const probe = { ...tcp, initialDelaySeconds: 30 };
     await world.put(name, { readinessProbe: probe, livenessProbe: probe, startupProbe: probe });
     await world.run();
@@ -45,8 +44,7 @@ describe('a new container', () => {
     );
   });
 
-  test('goes on with what was counted of it after a hand-over before the first verdict', async () => {
-    const world = shardWorld();
+  inShardWorld('goes on with what was counted of it after a hand-over before the first verdict', async (world) => {
     await world.put(name, { livenessProbe: { ...tcp, periodSeconds: 60 } });
     world.answer(failure);
     const run = await world.run();
@@ -59,8 +57,7 @@ describe('a new container', () => {
   });
 });
 
-test('a startup probe that leaves the spec and comes back decides again', async () => {
-  const world = shardWorld();
+inShardWorld('a startup probe that leaves the spec and comes back decides again', async (world) => {
   const probes = { readinessProbe: tcp, livenessProbe: tcp };
   await world.put(name, { ...probes, startupProbe: tcp });
   await world.run();
@@ -108,8 +105,7 @@ describe('a readiness probe that leaves the spec and comes back', () => {
 });
 
 describe('a static container that fails', () => {
-  test('is probed on at its period, and its first success is its recovery', async () => {
-    const world = shardWorld();
+  inShardWorld('is probed on at its period, and its first success is its recovery', async (world) => {
     await world.put(name, { livenessProbe: tcp });
     // From the beginning of a slot, so that one run has all of it.
     await world.toNextSlot();

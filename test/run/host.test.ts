@@ -89,8 +89,7 @@ const inWorld = testsIn(() => world());
 
 describe('the message of a run is deleted when', () => {
   for (const kind of ['slotDone', 'stale', 'moved', 'fenced'] as const)
-    test(`it ended as ${kind}`, async () => {
-      const { send, received, process, isGone } = world();
+    inWorld(`it ended as ${kind}`, async ({ send, received, process, isGone }) => {
       await send('a', 1);
       assert.equal(await settleReceived(process('p', () => ({ kind })).host, await received()), 'acknowledged');
       assert.equal(await isGone(), true);
@@ -116,8 +115,7 @@ describe('the message of a run is left to its visibility when', () => {
     throw new Error('a bug');
   };
   for (const [name, run] of Object.entries({ 'it ended in doubt': doubt, 'the run threw': bug }))
-    test(name, async () => {
-      const { clock, queue, send, received, process } = world();
+    inWorld(name, async ({ clock, queue, send, received, process }) => {
       await send('a', 1);
       const { host, log } = process('p', run);
       assert.equal(await settleReceived(host, await received()), 'kept');
@@ -323,8 +321,7 @@ describe('a process that is told to stop leaves nothing pending', () => {
     'does not arrive': unavailable,
   };
   for (const [name, deaf] of Object.entries(answers))
-    test(`while the end of its message ${name}`, async () => {
-      const { clock, queue, send, process, runs } = world();
+    inWorld(`while the end of its message ${name}`, async ({ clock, queue, send, process, runs }) => {
       await send('a', 1);
       const { start, stop } = process('p', untilStop, 2);
       const failing: typeof queue = {

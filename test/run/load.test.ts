@@ -11,13 +11,12 @@ import type { HeldTarget } from '../../shared/run/probing/held-target.ts';
 import { decodeCheckpoint } from '../../shared/store/items.ts';
 import { bucketPk, checkpointKey, statusKey, targetAddress } from '../../shared/store/keys.ts';
 import { touchChanges } from '../../shared/table/change-counters.ts';
-import { type ShardWorld, shardWorld } from '../support/shard-world.ts';
+import { inShardWorld, type ShardWorld, shardWorld } from '../support/shard-world.ts';
 
 const tcp: ProbeInput = { tcpSocket: { port: 1 }, periodSeconds: 1 };
 
 describe('a target that is registered while its shard is held', () => {
-  test('is probed within seconds, though it is the first of its bucket', async () => {
-    const world = shardWorld();
+  inShardWorld('is probed within seconds, though it is the first of its bucket', async (world) => {
     await world.run();
     await world.clock.advance(10_000);
     await world.put('first', { readinessProbe: tcp });
@@ -104,8 +103,7 @@ test('a checkpoint that a dead run left is cleared once nothing of it holds any 
   assert.deepEqual(await entries(), []);
 });
 
-test('targets are adopted in turns of 5 ms of the event loop', async () => {
-  const world = shardWorld();
+inShardWorld('targets are adopted in turns of 5 ms of the event loop', async (world) => {
   const targets = 100;
   for (let at = 0; at < targets; at += 1) await world.put(`target-${at}`, { readinessProbe: tcp });
   const run = world.bareRun(1);

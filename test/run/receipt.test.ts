@@ -10,7 +10,7 @@ import { aheadOfScheduleMs } from '../../shared/schedule/slots.ts';
 import { runKey } from '../../shared/store/keys.ts';
 import { StoreUnavailable } from '../../shared/store/store.ts';
 import { scheduleWorld } from '../schedule/schedule-world.ts';
-import { shardWorld } from '../support/shard-world.ts';
+import { inShardWorld } from '../support/shard-world.ts';
 import { testsIn } from '../support/tests-in.ts';
 
 /** One resident shard of generation 1, and a message for its current slot. */
@@ -108,8 +108,7 @@ describe('where a clock is wrong', () => {
       assert.equal(await judge({ ...message, seenSlot: message.slot - 1 }), reason, 'it stood still while it sent');
     });
 
-  test('a slot that has not come is claimed over, and forgotten', async () => {
-    const world = shardWorld();
+  inShardWorld('a slot that has not come is claimed over, and forgotten', async (world) => {
     await world.put('checkout', { readinessProbe: { tcpSocket: { port: 80 } } });
     const { slot, slotEndMs } = world.message();
     const ahead = await world.run({ slot: slot + 100, slotEndMs: slotEndMs + 100 * residentSlotMs });

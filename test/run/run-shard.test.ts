@@ -47,9 +47,10 @@ describe('a claim of which nobody knows whether it was written', () => {
     });
 });
 
+const inHeld = testsIn(() => heldWorld({ [name]: { readinessProbe: tcp } }, 5_000));
+
 describe('a streak', () => {
-  test('that breaks is in the store before the result can change', async () => {
-    const { world } = await heldWorld({ [name]: { readinessProbe: tcp } }, 5_000);
+  inHeld('that breaks is in the store before the result can change', async ({ world }) => {
     const before = await world.probe(name, 'main#readiness');
     world.answer(failure);
     await world.clock.advance(1_000);
@@ -292,8 +293,7 @@ describe('a spec that changes while its target is held', () => {
     assert.ok(world.probes() - before >= 10, `${world.probes() - before} probes`);
   });
 
-  test('counts nothing that was asked by the spec before', async () => {
-    const { world } = await heldWorld({ [name]: { readinessProbe: tcp } }, 5_000);
+  inHeld('counts nothing that was asked by the spec before', async ({ world }) => {
     const { version } = await world.probe(name, 'main#readiness');
     world.answer((request) =>
       request.kind === 'tcp' && request.port === 1 ? sleep(world.clock, 8_000).then(failure) : 'success',
@@ -436,8 +436,7 @@ inWorld('what a manual trigger has shifted is probed at once by the next run too
 });
 
 describe('a run', () => {
-  test('that is stopped within its slot is followed by another in the same slot', async () => {
-    const { world, run: first } = await heldWorld({ [name]: { readinessProbe: tcp } }, 5_000);
+  inHeld('that is stopped within its slot is followed by another in the same slot', async ({ world, run: first }) => {
     assert.deepEqual(await first.stop(), { kind: 'handover' });
     const before = world.probes();
     await world.run();
@@ -454,8 +453,7 @@ describe('a run', () => {
     assert.deepEqual([after?.beat, after?.doneSlot], [-1, -1]);
   });
 
-  test('ends, and commits nothing more, when another has taken its shard', async () => {
-    const { world, run: first } = await heldWorld({ [name]: { readinessProbe: tcp } }, 5_000);
+  inHeld('ends, and commits nothing more, when another has taken its shard', async ({ world, run: first }) => {
     const second = await world.run();
     world.answer(failure);
     await world.clock.advance(10_000);

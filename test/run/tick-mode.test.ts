@@ -76,8 +76,7 @@ describe('a run in tick mode', () => {
 
 describe('from run to run', () => {
   for (const [name, options] of Object.entries({ 'in one process': () => ({}), 'each in another process': cold })) {
-    test(`${name}: a probe comes once a period`, async () => {
-      const world = tickWorld();
+    inWorld(`${name}: a probe comes once a period`, async (world) => {
       await world.put('a', {
         containers: [
           { name: 'one', readinessProbe: { tcpSocket: { port: 1 }, periodSeconds: 60 } },
@@ -98,8 +97,7 @@ describe('from run to run', () => {
       assert.deepEqual([count(1), count(3)], [30, 10]);
     });
 
-    test(`${name}: a run of failures goes on, and a success breaks it`, async () => {
-      const world = tickWorld();
+    inWorld(`${name}: a run of failures goes on, and a success breaks it`, async (world) => {
       await world.put('a', { readinessProbe: tcp(60, { failureThreshold: 3 }) });
       await world.tick(options());
       const results: (string | undefined)[] = [];
@@ -112,8 +110,7 @@ describe('from run to run', () => {
       assert.deepEqual(results, ['success', 'success', 'success', 'success', 'success', 'failure']);
     });
 
-    test(`${name}: a worker on hold stays on hold until there is a new container`, async () => {
-      const world = tickWorld();
+    inWorld(`${name}: a worker on hold stays on hold until there is a new container`, async (world) => {
       const livenessProbe = tcp(60, { failureThreshold: 1 });
       await world.put('a', { lifecycle: 'reported', containers: [{ name: 'app', livenessProbe }] });
       await world.reportRunning('a', 'test://1');
@@ -128,8 +125,7 @@ describe('from run to run', () => {
       assert.deepEqual(probes, [0, 0, 1]);
     });
 
-    test(`${name}: a manual trigger fires once, in the next run`, async () => {
-      const world = tickWorld();
+    inWorld(`${name}: a manual trigger fires once, in the next run`, async (world) => {
       await world.put('a', { readinessProbe: tcp(3_600) });
       await world.tick(options());
       const probes: number[] = [];

@@ -5,7 +5,7 @@ import type { ScheduledShard } from '../../shared/schedule/messages.ts';
 import { publishNoHolder } from '../../shared/schedule/no-holder.ts';
 import type { RunRecord } from '../../shared/store/items.ts';
 import { beforeWrite } from '../support/store-wraps.ts';
-import { minuteMs, scheduleWorld } from './schedule-world.ts';
+import { inScheduleWorld, minuteMs, scheduleWorld } from './schedule-world.ts';
 
 describe('a shard without a holder whose range changes', () => {
   /** The buckets that subscribers are told of when nobody holds the shard, first with these ranges and then with those. */
@@ -44,8 +44,7 @@ const rangesOf = (events: readonly BusEvent[], detailType: BusEvent['detailType'
   );
 
 describe('two schedules that look in the same moment', () => {
-  test('publish the recovery of every range that either of them published as degraded', async () => {
-    const world = scheduleWorld();
+  inScheduleWorld('publish the recovery of every range that either of them published as degraded', async (world) => {
     const shardOf = (shard: string, from: number, to: number) => ({
       shard: { shard, from, to, generation: 1, mode: 'resident', sinceMs: 0 } as const,
     });

@@ -6,7 +6,7 @@ import { noWeight, weightFormula } from '../../shared/core/weight.ts';
 import { changeCounted, encodeWeight } from '../../shared/store/items.ts';
 import { bucketName, targetAddress } from '../../shared/store/keys.ts';
 import type { Query } from '../../shared/store/store.ts';
-import { minuteMs, nameIn, type ScheduleWorld, scheduleWorld } from './schedule-world.ts';
+import { inScheduleWorld, minuteMs, nameIn, type ScheduleWorld, scheduleWorld } from './schedule-world.ts';
 
 /** A world whose only shard has a holder that has just died, a minute into a slot that nobody has begun. */
 async function deserted(): Promise<ScheduleWorld> {
@@ -66,8 +66,7 @@ test('a process that starts after a pause sends its shard the message at once', 
 describe('weighing', () => {
   const registered = Array.from({ length: 100 }, (_, index) => bucketName(index));
 
-  test('goes on in the next minute where there was no time for all buckets', async () => {
-    const world = scheduleWorld();
+  inScheduleWorld('goes on in the next minute where there was no time for all buckets', async (world) => {
     for (const bucket of registered.slice(0, 50)) await world.register(nameIn(bucket));
     delayQueries(world, ({ pk }) => pk.startsWith('B#'), 1_000);
     const weighed: number[] = [];
@@ -80,8 +79,7 @@ describe('weighing', () => {
     assert.ok((weighed[0] ?? 0) >= 15 && (weighed[0] ?? 50) < 50, `weighed by each minute: ${weighed.join(', ')}`);
   });
 
-  test('leaves no shard idle that has targets it has not weighed yet', async () => {
-    const world = scheduleWorld();
+  inScheduleWorld('leaves no shard idle that has targets it has not weighed yet', async (world) => {
     await world.register('checkout');
     delayQueries(world, ({ pk }) => pk.startsWith('B#'), 100 * minuteMs);
     await world.tick();

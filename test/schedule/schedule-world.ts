@@ -13,6 +13,7 @@ import { bucketOf, layoutKey, targetAddress, targetHash, targetKey } from '../..
 import type { Item, Operation, Query, Store } from '../../shared/store/store.ts';
 import { specOf, targetRecordOf, tcpProbe } from '../support/pods.ts';
 import { shardWorld } from '../support/shard-world.ts';
+import { testsIn } from '../support/tests-in.ts';
 
 export const minuteMs = 60_000;
 
@@ -86,6 +87,8 @@ export function scheduleWorld(options: ScheduleOptions = {}) {
     judgeNow: (message: ShardMessage, received = {}) => reasonToDrop(ports, message, received),
   };
 }
+
+export const inScheduleWorld = testsIn(() => scheduleWorld());
 
 export type ScheduleWorld = ReturnType<typeof scheduleWorld>;
 

@@ -234,8 +234,7 @@ describe('whenever the schedule runs', () => {
     ['twice, late and with minutes missing', [0, 170_000, 3_000, 0, 57_000, 200_000]],
   ];
   for (const [what, delaysMs] of rhythms)
-    test(`${what}: every slot is held once, from its beginning to its end`, async () => {
-      const world = scheduleWorld();
+    inWorld(`${what}: every slot is held once, from its beginning to its end`, async (world) => {
       await world.register('checkout');
       await world.tick();
       const held: [number, number, number][] = [];

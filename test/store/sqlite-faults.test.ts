@@ -2,17 +2,17 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdtempSync, openSync, rmSync, statSync, truncateSync, writeSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, openSync, statSync, truncateSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { type SqliteStore, sqliteStore } from '../../shared/store/sqlite.ts';
 import { type Operation, StoreUnavailable } from '../../shared/store/store.ts';
 import { shardWorld } from '../support/shard-world.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { testsIn } from '../support/tests-in.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'store-faults-'));
-after(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 let files = 0;
 const newPath = (): string => {
@@ -71,10 +71,11 @@ const unavailable = (path: string, says: RegExp) => (error: unknown) => {
   return true;
 };
 
+const atNewPath = testsIn(() => newPath());
+
 describe('the file', () => {
   for (const { name, begin, end, says } of faults) {
-    test(`of ${name} takes nothing of a write, and all of it afterwards`, async () => {
-      const path = newPath();
+    atNewPath(`of ${name} takes nothing of a write, and all of it afterwards`, async (path) => {
       const { store, connection } = faultyStore(path);
       begin(connection);
       await assert.rejects(store.write(puts(10), { token: 'a' }), unavailable(path, says));
@@ -85,8 +86,7 @@ describe('the file', () => {
       store.close();
     });
 
-    test(`of ${name} ends the run in doubt, and what failed meanwhile is told afterwards`, async () => {
-      const path = newPath();
+    atNewPath(`of ${name} ends the run in doubt, and what failed meanwhile is told afterwards`, async (path) => {
       const { store, connection } = faultyStore(path);
       const world = shardWorld({ wrapStore: () => store });
       await world.put('web', { containers: [{ name: 'web', readinessProbe: { tcpSocket: { port: 80 } } }] });
@@ -111,8 +111,7 @@ describe('the file', () => {
     });
   }
 
-  test('that is damaged in the middle is unavailable where it is read, and says so', async () => {
-    const path = newPath();
+  atNewPath('that is damaged in the middle is unavailable where it is read, and says so', async (path) => {
     const first = sqliteStore({ path });
     await first.write(puts(50), { token: 'a' });
     first.close();
@@ -124,8 +123,7 @@ describe('the file', () => {
     store.close();
   });
 
-  test('that lost its end is refused or unavailable, and says so', async () => {
-    const path = newPath();
+  atNewPath('that lost its end is refused or unavailable, and says so', async (path) => {
     const first = sqliteStore({ path });
     await first.write(puts(50), { token: 'a' });
     first.close();
@@ -139,8 +137,7 @@ describe('the file', () => {
     );
   });
 
-  test('that another process holds for a moment is waited for', async () => {
-    const path = newPath();
+  atNewPath('that another process holds for a moment is waited for', async (path) => {
     const store = sqliteStore({ path });
     const script = `
       const { DatabaseSync } = await import('node:sqlite');
@@ -154,8 +151,7 @@ describe('the file', () => {
     store.close();
   });
 
-  test('that another process holds says who may be asked', async () => {
-    const path = newPath();
+  atNewPath('that another process holds says who may be asked', async (path) => {
     const store = sqliteStore({ path });
     const other = new DatabaseSync(path);
     other.exec('BEGIN IMMEDIATE');

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import type { StoreCall } from '../../shared/store/item-size.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';
 import { StoreUnavailable } from '../../shared/store/store.ts';
 import { hangContract } from '../contract/hangs.ts';
 import { storeContract } from '../contract/store.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { testsIn } from '../support/tests-in.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'store-'));
-after(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 
 let files = 0;
 const newPath = (): string => {
@@ -31,9 +31,10 @@ hangContract('SQLite', () => opened(':memory:'));
 
 const item = { pk: 'p', sk: 's', x: 1 };
 
+const atNewPath = testsIn(() => newPath());
+
 describe('the file', () => {
-  test('keeps what was written when it is opened again', async () => {
-    const path = newPath();
+  atNewPath('keeps what was written when it is opened again', async (path) => {
     const first = sqliteStore({ path });
     await first.write([{ kind: 'put', item }], { token: 'a' });
     first.close();
@@ -42,8 +43,7 @@ describe('the file', () => {
     second.close();
   });
 
-  test('keeps what was answered when the process is killed', async () => {
-    const path = newPath();
+  atNewPath('keeps what was answered when the process is killed', async (path) => {
     const module = new URL('../../shared/store/sqlite.ts', import.meta.url).href;
     const script = `
       const { sqliteStore } = await import(${JSON.stringify(module)});
@@ -56,8 +56,7 @@ describe('the file', () => {
     store.close();
   });
 
-  test('knows a repetition also after it was opened again', async () => {
-    const path = newPath();
+  atNewPath('knows a repetition also after it was opened again', async (path) => {
     const add = [{ kind: 'update', key: item, add: { x: 1 } }] as const;
     for (let opening = 0; opening < 2; opening += 1) {
       const store = sqliteStore({ path });
@@ -67,22 +66,19 @@ describe('the file', () => {
     }
   });
 
-  test('of a newer release is refused, and left as it is', () => {
-    const path = newPath();
+  atNewPath('of a newer release is refused, and left as it is', (path) => {
     const database = new DatabaseSync(path);
     database.exec('PRAGMA user_version = 99');
     database.close();
     assert.throws(() => sqliteStore({ path }), /schema version 99; this release knows up to 1: use a newer one/);
   });
 
-  test('that is no database is refused', () => {
-    const path = newPath();
+  atNewPath('that is no database is refused', (path) => {
     writeFileSync(path, 'metadata: { name: checkout }\n'.repeat(100));
     assert.throws(() => sqliteStore({ path }), /is not a database/);
   });
 
-  test('that is somebody else’s database is refused', () => {
-    const path = newPath();
+  atNewPath('that is somebody else’s database is refused', (path) => {
     const database = new DatabaseSync(path);
     database.exec('CREATE TABLE theirs (x)');
     database.close();
@@ -93,8 +89,7 @@ describe('the file', () => {
     assert.throws(() => sqliteStore({ path: join(folder, 'missing', 'x.db') }), StoreUnavailable);
   });
 
-  test('that another process holds is unavailable, and nothing was applied', async () => {
-    const path = newPath();
+  atNewPath('that another process holds is unavailable, and nothing was applied', async (path) => {
     const store = sqliteStore({ path });
     const other = new DatabaseSync(path);
     other.exec('BEGIN IMMEDIATE');

@@ -40,6 +40,7 @@ import { currentLayout } from './current-layout.ts';
 import { recordingLog } from './recording-log.ts';
 import { seededRandom } from './seeded-random.ts';
 import { shardMessage } from './shard-messages.ts';
+import { testsIn } from './tests-in.ts';
 import { virtualClock } from './virtual-clock.ts';
 
 export type ShardRun = {
@@ -282,6 +283,8 @@ export function shardWorld({
     },
   };
 }
+
+export const inShardWorld = testsIn(() => shardWorld());
 
 /** The world with these targets, held for so long. */
 export async function heldWorld(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { heldWorld, shardWorld } from '../../support/shard-world.ts';
+import { heldWorld, inShardWorld } from '../../support/shard-world.ts';
 
 const name = 'app';
 const hourly = { tcpSocket: { port: 1 }, periodSeconds: 3_600 };
@@ -29,8 +29,7 @@ describe('a worker that has ended comes back and is probed at once', () => {
     await world.until('started again', async () => (await startup()).result === 'success', soonSeconds);
   });
 
-  test('when the reporter takes back that its target has failed', async () => {
-    const world = shardWorld();
+  inShardWorld('when the reporter takes back that its target has failed', async (world) => {
     await world.put(name, { lifecycle: 'reported', readinessProbe: hourly });
     const report = (phase: string) => world.reportRunning(name, 'test://main', { container: 'main', phase });
     await report('Running');

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import type { Bus } from '../../../shared/bus/bus.ts';
 import type { BusEvent } from '../../../shared/bus/events.ts';
 import { publisherOf } from '../../../shared/run/probing/publisher.ts';
-import { shardWorld } from '../../support/shard-world.ts';
+import { inShardWorld, shardWorld } from '../../support/shard-world.ts';
 
 const eventOf = (id: string): BusEvent => ({
   detailType: 'Target Sync Requested',
@@ -36,8 +36,7 @@ test('nothing is left lying that is published when the bus has just taken the la
   }
 });
 
-test('a run does not end later for a bus that hangs', async () => {
-  const world = shardWorld();
+inShardWorld('a run does not end later for a bus that hangs', async (world) => {
   const run = world.bareRun(1);
   const bus: Bus = {
     publish: (events, { signal } = {}) =>
@@ -57,8 +56,7 @@ for (const [what, answer, warnings] of [
   ['does not take an event is worth a warning', { failed: [0] }, 1],
   ['warns of a lack of rights itself', { failed: [0], denied: true }, 0],
 ] as const)
-  test(`a bus that ${what}`, async () => {
-    const world = shardWorld();
+  inShardWorld(`a bus that ${what}`, async (world) => {
     const run = world.bareRun(1);
     const publisher = publisherOf({ ...run, ports: { ...run.ports, bus: { publish: async () => answer } } });
     publisher.publish([eventOf('first')]);

@@ -7,7 +7,7 @@ import type { Store } from '../../../shared/store/store.ts';
 import { bareHolder } from '../../support/bare-holder.ts';
 import { column } from '../../support/columns.ts';
 import { writeSettled } from '../../support/settled-targets.ts';
-import { heldWorld, shardWorld } from '../../support/shard-world.ts';
+import { heldWorld, inShardWorld, shardWorld } from '../../support/shard-world.ts';
 
 const targets = 300;
 const readMs = 20;
@@ -112,8 +112,7 @@ describe('a result that STATUS has not taken in', () => {
     assert.ok(!published.includes('Target Sync Requested'), `${published}`);
   });
 
-  test('is all that a look publishes of a target with nothing else open', async () => {
-    const world = shardWorld();
+  inShardWorld('is all that a look publishes of a target with nothing else open', async (world) => {
     await world.put('checkout', { readinessProbe });
     await world.clock.advance(0);
     await world.clock.runUntil(syncTarget(world, { namespace: 'default', name: 'checkout' }));

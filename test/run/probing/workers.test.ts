@@ -13,6 +13,7 @@ import { adoptTarget, type Checkpoints } from '../../../shared/run/probing/worke
 import { probeKey, targetAddress } from '../../../shared/store/keys.ts';
 import type { ReadTarget } from '../../../shared/table/targets.ts';
 import { specOf, targetRecordOf, tcpProbe } from '../../support/pods.ts';
+import { testsIn } from '../../support/tests-in.ts';
 
 const nowMs = Date.UTC(2030, 0, 1);
 const address = targetAddress('default', 'checkout');
@@ -149,11 +150,12 @@ describe('a loaded worker', () => {
   });
 });
 
+const inHolder = testsIn(() => idleHolder());
+
 describe('a changed spec', () => {
   const stricter = { containers: [readinessOf({ failureThreshold: 2 })], probes: { 'app#readiness': failingTwice() } };
 
-  test('restarts the counters and keeps the result', () => {
-    const holder = idleHolder();
+  inHolder('restarts the counters and keeps the result', (holder) => {
     const before = read({ probes: { 'app#readiness': failingTwice() } });
     adoptTarget(holder, before, {});
     const held = adopted(stricter, {}, holder);
@@ -161,8 +163,7 @@ describe('a changed spec', () => {
     assert.equal(held.records.get('app#readiness')?.result, 'success');
   });
 
-  test('is not what another read of the same spec is: the counters go on', () => {
-    const holder = idleHolder();
+  inHolder('is not what another read of the same spec is: the counters go on', (holder) => {
     const stored = read({ probes: { 'app#readiness': failingTwice() } });
     adoptTarget(holder, stored, {});
     assert.equal(workerOf(adoptTarget(holder, stored, {}))?.resultRun, 1);
@@ -184,15 +185,13 @@ describe('a changed spec', () => {
 describe('workers', () => {
   const both = [readinessOf({}), { name: 'late', livenessProbe: tcpProbe }];
 
-  test('of a later container are added beside those that exist', () => {
-    const holder = idleHolder();
+  inHolder('of a later container are added beside those that exist', (holder) => {
     adopted({}, {}, holder);
     const held = adopted({ containers: both }, {}, holder);
     assert.deepEqual([...held.probes.keys()], ['app#readiness', 'late#liveness']);
   });
 
-  test('whose probe has left the spec are stopping', () => {
-    const holder = idleHolder();
+  inHolder('whose probe has left the spec are stopping', (holder) => {
     adopted({ containers: both }, {}, holder);
     const held = adopted({}, {}, holder);
     assert.deepEqual(
@@ -204,8 +203,7 @@ describe('workers', () => {
     );
   });
 
-  test('that have ended are not brought back by a read that is older than their end', () => {
-    const holder = idleHolder();
+  inHolder('that have ended are not brought back by a read that is older than their end', (holder) => {
     const older = read({
       probes: { 'app#readiness': { version: 2 } },
       target: { spec: specOf({ lifecycle: 'static', containers: [{ name: 'app' }] }) },
@@ -254,8 +252,7 @@ describe('a readiness trigger', () => {
     assert.deepEqual(refreshView(held), []);
   });
 
-  test('comes once for each manual request', () => {
-    const holder = idleHolder();
+  inHolder('comes once for each manual request', (holder) => {
     const wakes = (requests: number) => {
       const target = { probeRequests: { 'app#readiness': requests } };
       const probe = adopted({ probes: { 'app#readiness': failingTwice() }, target }, {}, holder).probes.get(
@@ -269,8 +266,7 @@ describe('a readiness trigger', () => {
     assert.deepEqual([wakes(0), wakes(1), wakes(1), wakes(2)], [[], ['trigger'], [], ['trigger']]);
   });
 
-  test('comes for the first manual request of a target that has been read without any', () => {
-    const holder = idleHolder();
+  inHolder('comes for the first manual request of a target that has been read without any', (holder) => {
     const probes = { 'app#readiness': failingTwice() };
     adopted({ probes }, {}, holder);
     const target = { probeRequests: { 'app#readiness': 1 } };

@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { systemClock, systemCpuMs } from '../../../shared/lib/clock.ts';
 import { stallWatch } from '../../../shared/run/self-check/stall.ts';
+import { testsIn } from '../../support/tests-in.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
 
-test('a loop that keeps its time has no stalls', async () => {
-  const clock = virtualClock();
+const inVirtualTime = testsIn(() => virtualClock());
+
+inVirtualTime('a loop that keeps its time has no stalls', async (clock) => {
   const stalls = stallWatch(clock);
   const unwatch = stalls.watch();
   await clock.advance(10_000);
@@ -14,8 +16,7 @@ test('a loop that keeps its time has no stalls', async () => {
   unwatch();
 });
 
-test('a pause is a stall for every probe that it overlaps, and for no later one', async () => {
-  const clock = virtualClock();
+inVirtualTime('a pause is a stall for every probe that it overlaps, and for no later one', async (clock) => {
   const stalls = stallWatch(clock);
   const unwatch = stalls.watch();
   await clock.advance(500);
@@ -27,8 +28,7 @@ test('a pause is a stall for every probe that it overlaps, and for no later one'
   unwatch();
 });
 
-test('a pause is seen by whoever comes first after it', async () => {
-  const clock = virtualClock();
+inVirtualTime('a pause is seen by whoever comes first after it', (clock) => {
   const stalls = stallWatch(clock);
   const unwatch = stalls.watch();
   clock.stand(5_000);
@@ -37,8 +37,7 @@ test('a pause is seen by whoever comes first after it', async () => {
   assert.equal(stalls.stalledSince(0), true);
 });
 
-test('nothing is watched, and no timer set, while no probe is in flight', async () => {
-  const clock = virtualClock();
+inVirtualTime('nothing is watched, and no timer set, while no probe is in flight', (clock) => {
   const stalls = stallWatch(clock);
   const [first, second] = [stalls.watch(), stalls.watch()];
   assert.equal(clock.pending(), 1);
@@ -67,8 +66,7 @@ describe('a late loop whose process', () => {
     ['used next to no CPU stood still', 0.01, 1],
   ];
   for (const [what, cpuShare, recent] of pauses)
-    test(`${what}, and voids what it overlapped`, async () => {
-      const clock = virtualClock();
+    inVirtualTime(`${what}, and voids what it overlapped`, async (clock) => {
       const cpu = { ms: 0 };
       const stalls = stallWatch(clock, () => cpu.ms);
       const unwatch = stalls.watch();

@@ -214,8 +214,7 @@ describe('a prober that stood still', () => {
     ['does not count what it took for a time-out', true],
     ['has not seen a target again that was down before', false],
   ] as const)
-    test(name, async () => {
-      const { clock, self } = world();
+    inWorld(name, async ({ clock, self }) => {
       const watched = self.watch();
       await clock.advance(200);
       clock.stand(3_000);
