@@ -12,8 +12,8 @@ import { systemClock } from '../../shared/lib/clock.ts';
 import { guardedDialer } from '../../shared/net/dialer.ts';
 import type { Resolve } from '../../shared/net/net.ts';
 import { proberRegistry } from '../../shared/prober/registry.ts';
-import { selfSigned } from '../support/certificate.ts';
-import { listenWith } from '../support/tcp-server.ts';
+import { localhostCertificate } from '../support/certificate.ts';
+import { listenWith, portOf } from '../support/tcp-server.ts';
 
 const head = 'HTTP/1.1 200 OK\r\nLocation: /x\r\n';
 const rest = 'Content-Length: 2\r\n\r\nok';
@@ -100,16 +100,13 @@ function watchedProbers() {
 type Kind = 'http' | 'https' | 'h2';
 
 async function serving(t: TestContext, kind: Kind): Promise<number> {
-  const certificate = () =>
-    selfSigned({ hostname: 'localhost', notBefore: new Date('2020-01-01'), notAfter: new Date('2049-01-01') });
+  const certificate = localhostCertificate();
   const servers = {
     http: () => createServer(answerSlowly),
-    https: () => createTlsServer(certificate(), answerSlowly),
-    h2: () => createSecureServer(certificate(), (_, response) => response.writeHead(200, { location: '/x' }).end('ok')),
+    https: () => createTlsServer(certificate, answerSlowly),
+    h2: () => createSecureServer(certificate, (_, response) => response.writeHead(200, { location: '/x' }).end('ok')),
   };
-  const { port, close } = await listenWith(servers[kind](), '127.0.0.1');
-  t.after(close);
-  return port;
+  return portOf(t, listenWith(servers[kind](), '127.0.0.1'));
 }
 
 const requestOf = (kind: Kind, port: number, headers: readonly (readonly [string, string])[] = []): ProbeRequest => ({

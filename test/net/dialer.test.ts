@@ -42,27 +42,22 @@ const failureOf = (outcome: Dialed | DialFailure) =>
   outcome.kind === 'failed' ? [outcome.failureClass, outcome.message] : assert.fail('connected');
 
 describe('the guarded dialer', () => {
-  for (const host of ['127.0.0.1', '::1']) {
-    test(`connects to ${host}`, async (t) => {
-      const port = await listener(t, 'accept-silent', host);
-      assert.equal(peerOf(t, await dialer([host])(port)), host);
+  for (const [name, addresses, peer, permit] of [
+    ['connects to 127.0.0.1', ['127.0.0.1'], '127.0.0.1'],
+    ['connects to ::1', ['::1'], '::1'],
+    ['dials the next address when one refuses', ['127.0.0.1', '::1'], '::1'],
+    ['dials the next address under the same permit', ['127.0.0.1', '::1'], '::1', newSocketBudget().take('steady', 1)],
+    ['skips the addresses that the policy denies', ['169.254.169.254', '127.0.0.1'], '127.0.0.1'],
+  ] as const)
+    test(name, async (t) => {
+      const port = await listener(t, 'accept-silent', peer);
+      assert.equal(peerOf(t, await dialer(addresses)(port, farMs, permit)), peer);
     });
-  }
 
-  test('goes on to the next address when one refuses', async (t) => {
-    const port = await listener(t, 'accept-silent', '::1');
-    assert.equal(peerOf(t, await dialer(['127.0.0.1', '::1'])(port)), '::1');
-  });
-
-  test('goes on to the next address when one hangs, with time left for it', async (t) => {
+  test('dials the next address when one hangs, with time left for it', async (t) => {
     const port = await listener(t, 'backlog-full');
     const dial = dialer(['127.0.0.1', '::1']);
     assert.deepEqual(failureOf(await dial(port, 400)), ['CONNECT_TIMEOUT', `dial tcp 127.0.0.1:${port}: i/o timeout`]);
-  });
-
-  test('leaves out the addresses that the policy denies', async (t) => {
-    const port = await listener(t, 'accept-silent');
-    assert.equal(peerOf(t, await dialer(['169.254.169.254', '127.0.0.1'])(port)), '127.0.0.1');
   });
 
   test('denies a name that has no other', async () => {
@@ -78,34 +73,30 @@ describe('the guarded dialer', () => {
     assert.deepEqual([failure[0], asked], ['POLICY_DENIED', ['::1', '::1']]);
   });
 
-  test('says a refused connection as Go does', async (t) => {
-    const port = await listener(t, 'closed');
-    const text = `dial tcp 127.0.0.1:${port}: connect: connection refused`;
-    assert.deepEqual(failureOf(await dialer(['127.0.0.1'])(port)), ['CONNECT_REFUSED', text]);
-  });
+  for (const [host, written] of [
+    ['127.0.0.1', '127.0.0.1'],
+    ['::1', '[::1]'],
+  ] as const)
+    test(`reports a connection that ${host} refuses in Go’s words`, async (t) => {
+      const port = await listener(t, 'closed', host);
+      const text = `dial tcp ${written}:${port}: connect: connection refused`;
+      assert.deepEqual(failureOf(await dialer([host])(port)), ['CONNECT_REFUSED', text]);
+    });
 
-  test('puts an IPv6 address in brackets', async (t) => {
-    const port = await listener(t, 'closed', '::1');
-    const text = `dial tcp [::1]:${port}: connect: connection refused`;
-    assert.deepEqual(failureOf(await dialer(['::1'])(port)), ['CONNECT_REFUSED', text]);
-  });
-
-  for (const port of [65_536, 70_000, -1, Number.NaN]) {
-    test(`port ${port} is nobody's`, async () => {
+  for (const port of [65_536, 70_000, -1, Number.NaN])
+    test(`port ${port} is invalid`, async () => {
       const failure = failureOf(await dialer(['127.0.0.1'])(port));
       assert.deepEqual(failure, ['CONNECT_UNREACHABLE', `dial tcp: address ${port}: invalid port`]);
     });
-  }
 
   for (const [resolution, expected] of [
     [{ kind: 'notFound', message: 'no such host' }, ['DNS', 'dial tcp: lookup name.test: no such host']],
     [{ kind: 'unavailable', message: 'i/o timeout' }, ['PROBER', 'dial tcp: lookup name.test: i/o timeout']],
-  ] as const satisfies readonly (readonly [Resolution, unknown])[]) {
+  ] as const satisfies readonly (readonly [Resolution, unknown])[])
     test(`${resolution.kind} is ${expected[0]}`, async () => {
       const dial = dialer([], { resolve: async () => resolution });
       assert.deepEqual(failureOf(await dial(80)), expected);
     });
-  }
 
   test('a second dial under a permit waits until the first socket has closed', async (t) => {
     const port = await listener(t, 'accept-silent');
@@ -128,19 +119,11 @@ describe('the guarded dialer', () => {
     assert.deepEqual(failure, ['PROBER', 'dial tcp: the previous socket of the probe has not closed']);
   });
 
-  test('the next address is dialed under the same permit', async (t) => {
-    const port = await listener(t, 'accept-silent', '::1');
-    assert.equal(
-      peerOf(t, await dialer(['127.0.0.1', '::1'])(port, farMs, newSocketBudget().take('steady', 1))),
-      '::1',
-    );
-  });
-
   test('an error after the dial does not end the process', async (t) => {
     const port = await listener(t, 'accept-silent');
     const dialed = await dialer(['127.0.0.1'])(port);
     if (dialed.kind === 'failed') assert.fail(dialed.message);
-    dialed.socket.destroy(new Error('nobody listens to this'));
+    dialed.socket.destroy(new Error('without a listener'));
     await new Promise((resolve) => dialed.socket.once('close', resolve));
   });
 });

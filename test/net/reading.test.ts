@@ -1,4 +1,4 @@
-/** How connections to peers share the loop: whoever sends little is heard at once, whoever sends much waits for its turn. */
+/** How connections to peers share the event loop: a peer that sends little is read at once, one that sends much waits. */
 import assert from 'node:assert/strict';
 import { createServer, type Socket } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
@@ -22,7 +22,18 @@ async function socketsOf(t: TestContext, replies: readonly Buffer[]): Promise<re
 
 type Heard = { readonly bytes: Buffer; readonly pieces: readonly number[] };
 
-const heardFrom = (socket: Socket, onPiece: (bytes: Buffer) => void = () => undefined): Promise<Heard> =>
+const nothing = () => undefined;
+const ignored = { ended: nothing, failed: nothing, closed: nothing };
+
+/** A socket that already holds bytes of this reply in the kernel or in the process. */
+async function waitingSocket(t: TestContext, reply: Buffer): Promise<Socket> {
+  const [socket] = await socketsOf(t, [reply]);
+  assert.ok(socket);
+  while (socket.bytesRead === 0) await turnOfTheLoop();
+  return socket;
+}
+
+const heardFrom = (socket: Socket, onPiece: (bytes: Buffer) => void = nothing): Promise<Heard> =>
   new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
     readSocket(socket, {
@@ -32,7 +43,7 @@ const heardFrom = (socket: Socket, onPiece: (bytes: Buffer) => void = () => unde
       },
       ended: () => resolve({ bytes: Buffer.concat(pieces), pieces: pieces.map(({ length }) => length) }),
       failed: reject,
-      closed: () => undefined,
+      closed: nothing,
     });
   });
 
@@ -71,9 +82,7 @@ describe('a connection', () => {
         taken += bytes.length;
         if (taken === bytes.length) reading.hold();
       },
-      ended: () => undefined,
-      failed: () => undefined,
-      closed: () => undefined,
+      ...ignored,
     });
     while (taken === 0) await turnOfTheLoop();
     const first = taken;
@@ -83,46 +92,34 @@ describe('a connection', () => {
     while (taken < largeBytes) await turnOfTheLoop();
   });
 
-  test('is quiet only when the kernel has no more of it', async (t) => {
+  test('is quiet only when the kernel has no more bytes', async (t) => {
     const reply = numbered(96 * 1024);
-    const [socket] = await socketsOf(t, [reply]);
-    while ((socket as Socket).bytesRead === 0) await turnOfTheLoop();
+    const socket = await waitingSocket(t, reply);
     let taken = 0;
     const takenAtOnce = await new Promise((resolve) => {
-      const reading = readSocket(socket as Socket, {
-        take: (bytes) => {
-          if (taken === 0) reading.whenQuiet(() => resolve(taken));
-          taken += bytes.length;
-        },
-        ended: () => undefined,
-        failed: () => undefined,
-        closed: () => undefined,
-      });
+      const take = (bytes: Buffer) => {
+        if (taken === 0) reading.whenQuiet(() => resolve(taken));
+        taken += bytes.length;
+      };
+      const reading = readSocket(socket, { take, ...ignored });
     });
     assert.equal(takenAtOnce, reply.length);
   });
 
-  test('that has brought its bytes before anybody read it loses none', async (t) => {
+  test('that has brought its bytes before it is read loses none', async (t) => {
     const reply = numbered(64 * 1024);
-    const [socket] = await socketsOf(t, [reply]);
-    while ((socket as Socket).bytesRead === 0) await turnOfTheLoop();
-    const { bytes } = await heardFrom(socket as Socket);
+    const { bytes } = await heardFrom(await waitingSocket(t, reply));
     assert.ok(bytes.equals(reply));
   });
 
   test('that has brought its bytes before may be held as soon as they are taken', async (t) => {
-    const [socket] = await socketsOf(t, [numbered(1024)]);
-    while ((socket as Socket).bytesRead === 0) await turnOfTheLoop();
+    const socket = await waitingSocket(t, numbered(1024));
     const taken = await new Promise((resolve) => {
-      const reading = readSocket(socket as Socket, {
-        take: (bytes) => {
-          reading.hold();
-          resolve(bytes.length);
-        },
-        ended: () => undefined,
-        failed: () => undefined,
-        closed: () => undefined,
-      });
+      const take = (bytes: Buffer) => {
+        reading.hold();
+        resolve(bytes.length);
+      };
+      const reading = readSocket(socket, { take, ...ignored });
     });
     assert.equal(taken, 1024);
   });

@@ -14,6 +14,7 @@ import { grpcProber } from '../../shared/prober/grpc.ts';
 import { httpProber } from '../../shared/prober/http.ts';
 import { tcpProber } from '../../shared/prober/tcp.ts';
 import { type DnsReply, startDnsServer } from '../support/dns-server.ts';
+import { testsIn } from '../support/tests-in.ts';
 
 /** As they stand in a probe's `host`, where an IPv6 address has no brackets. */
 const spellings = [
@@ -123,11 +124,12 @@ describe('on AWS nothing of this machine is reached', () => {
   }
 });
 
+const besideVictim = testsIn((t) => victim(t));
+
 describe('a name that looks like an address of this machine', () => {
   const policy = dialPolicy({ mode: 'aws' });
 
-  test('is looked up and never read as that address', async (t) => {
-    const { port, reached } = await victim(t);
+  besideVictim('is looked up and never read as that address', async ({ port, reached }, t) => {
     const dial = await guarded(t, () => undefined, policy);
     for (const host of namesLikeAddresses) {
       assert.equal((await httpProbe(dial, { host, port })).failureClass, 'DNS', `http ${host}`);
@@ -138,8 +140,7 @@ describe('a name that looks like an address of this machine', () => {
     assert.equal(reached(), 0);
   });
 
-  test('is denied where DNS gives it that address', async (t) => {
-    const { port, reached } = await victim(t);
+  besideVictim('is denied where DNS gives it that address', async ({ port, reached }, t) => {
     const dial = await guarded(t, () => ({ kind: 'addresses', a: ['127.0.0.1'], aaaa: ['::1'] }), policy);
     for (const host of ['localhost.', 'a.localhost', '0x7f000001', '0X7F.0.0.1', '0x7f.1', '0xa9fea9fe'])
       assertDenied(await httpProbe(dial, { host, port }), host);
@@ -175,8 +176,7 @@ async function front(t: TestContext, location: string): Promise<number> {
 }
 
 describe('a second look at a name', () => {
-  test('is guarded when a rebinding name comes up again', async (t) => {
-    const { port, reached } = await victim(t);
+  besideVictim('is guarded when a rebinding name comes up again', async ({ port, reached }, t) => {
     const dial = await guarded(t, rebinding(), withFront);
     const frontPort = await front(t, '');
     assert.equal((await httpProbe(dial, { host: 'rebind.test', port: frontPort })).outcome, 'warning');
@@ -184,24 +184,18 @@ describe('a second look at a name', () => {
     assert.equal(reached(), 0);
   });
 
-  test('is guarded at a redirect to the same name', async (t) => {
-    const { port, reached } = await victim(t);
-    const dial = await guarded(t, rebinding(), withFront);
-    const frontPort = await front(t, `http://rebind.test:${port}/`);
-    assertDenied(await httpProbe(dial, { host: 'rebind.test', port: frontPort }), 'the redirect');
-    assert.equal(reached(), 0);
-  });
+  for (const [what, scheme] of [
+    ['is guarded at a redirect to the same name', 'http'],
+    ['is guarded at a redirect that changes to HTTPS', 'https'],
+  ] as const)
+    besideVictim(what, async ({ port, reached }, t) => {
+      const dial = await guarded(t, rebinding(), withFront);
+      const frontPort = await front(t, `${scheme}://rebind.test:${port}/`);
+      assertDenied(await httpProbe(dial, { host: 'rebind.test', port: frontPort }), 'the redirect');
+      assert.equal(reached(), 0);
+    });
 
-  test('is guarded at a redirect that changes to HTTPS', async (t) => {
-    const { port, reached } = await victim(t);
-    const dial = await guarded(t, rebinding(), withFront);
-    const frontPort = await front(t, `https://rebind.test:${port}/`);
-    assertDenied(await httpProbe(dial, { host: 'rebind.test', port: frontPort }), 'the redirect');
-    assert.equal(reached(), 0);
-  });
-
-  test('does not happen at a redirect to another name or spelling', async (t) => {
-    const { port, reached } = await victim(t);
+  besideVictim('does not happen at a redirect to another name or spelling', async ({ port, reached }, t) => {
     const dial = await guarded(t, (name) => names[name], withFront);
     for (const host of spellings.filter((spelling) => spelling !== '::1')) {
       const frontPort = await front(t, `http://${host.includes(':') ? `[${host}]` : host}:${port}/`);

@@ -2,14 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { localRunner } from '../../shared/exec/local.ts';
 import { endingClock, sleep, systemClock } from '../../shared/lib/clock.ts';
-import { guardedDialer } from '../../shared/net/dialer.ts';
-import { dialPolicy } from '../../shared/net/policy.ts';
 import { probe } from '../../shared/prober/probe.ts';
 import type { Probers } from '../../shared/prober/prober.ts';
 import { proberRegistry } from '../../shared/prober/registry.ts';
 import { startGrpcServer } from '../support/grpc-server.ts';
+import { loopbackDialer } from '../support/loopback-dial.ts';
 import { noSecrets } from '../support/no-secrets.ts';
-import { startTcpServer } from '../support/tcp-server.ts';
+import { portOf, startTcpServer } from '../support/tcp-server.ts';
 import { startWireServer } from '../support/wire-server.ts';
 
 const clock = systemClock;
@@ -19,11 +18,7 @@ const atOnceMs = 5_000;
 
 function proberOfRun(): { readonly probers: Probers; readonly abandon: () => void } {
   const own = endingClock(clock);
-  const dial = guardedDialer({
-    resolve: async (host) => ({ kind: 'resolved', addresses: [host] }),
-    policy: dialPolicy({ mode: 'local' }),
-    clock: own,
-  });
+  const dial = loopbackDialer(own);
   const run = localRunner({ clock: own, allows: () => true });
   return { probers: proberRegistry({ dial, clock: own, run, secrets: noSecrets }), abandon: own.end };
 }
@@ -32,38 +27,28 @@ type Handlers = { readonly [what: string]: (t: TestContext) => Promise<Parameter
 
 const handlerOf = (handler: object) => ({ ...handler, timeoutSeconds });
 
-const listening = async (t: TestContext, server: Promise<{ readonly port: number; close(): Promise<void> }>) => {
-  const { port, close } = await server;
-  t.after(close);
-  return port;
-};
-
-const wireOptions = { seen: () => undefined, fill: (text: string) => text };
+const silent = (t: TestContext) => portOf(t, startTcpServer('accept-silent', '127.0.0.1'));
 
 const hanging: Handlers = {
   'a connection that is never established': async (t) => ({
-    tcpSocket: { port: await listening(t, startTcpServer('backlog-full', '127.0.0.1')) },
+    tcpSocket: { port: await portOf(t, startTcpServer('backlog-full', '127.0.0.1')) },
   }),
-  'an answer that never comes': async (t) => ({
-    httpGet: { port: await listening(t, startTcpServer('accept-silent', '127.0.0.1')) },
-  }),
-  'a TLS handshake that never ends': async (t) => ({
-    httpGet: { port: await listening(t, startTcpServer('accept-silent', '127.0.0.1')), scheme: 'HTTPS' },
-  }),
+  'an answer that never comes': async (t) => ({ httpGet: { port: await silent(t) } }),
+  'a TLS handshake that never ends': async (t) => ({ httpGet: { port: await silent(t), scheme: 'HTTPS' } }),
   'a body that never ends': async (t) => {
     const send = 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nbegin';
     const routes = { '*': [{ send }, { hold: true }] };
-    return { httpGet: { port: await listening(t, startWireServer({ kind: 'raw', routes }, wireOptions)) } };
+    return { httpGet: { port: await portOf(t, startWireServer({ kind: 'raw', routes })) } };
   },
   'a gRPC connection that is silent': async (t) => ({
-    grpc: { port: await listening(t, startGrpcServer({ kind: 'accept-silent' })) },
+    grpc: { port: await portOf(t, startGrpcServer({ kind: 'accept-silent' })) },
   }),
   'a gRPC port that refuses, and is tried again and again': async (t) => ({
-    grpc: { port: await listening(t, startGrpcServer({ kind: 'closed' })) },
+    grpc: { port: await portOf(t, startGrpcServer({ kind: 'closed' })) },
   }),
   'a gRPC call that is never answered': async (t) => ({
     grpc: {
-      port: await listening(t, startGrpcServer({ kind: 'grpc-health', statuses: { '': 'SERVING' }, delayMs: 120_000 })),
+      port: await portOf(t, startGrpcServer({ kind: 'grpc-health', statuses: { '': 'SERVING' }, delayMs: 120_000 })),
     },
   }),
   'a command that never ends': async () => ({ exec: { command: ['/bin/sh', '-c', 'sleep 1000 & sleep 1000'] } }),

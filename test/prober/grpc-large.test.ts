@@ -7,7 +7,7 @@ import { grpcProber } from '../../shared/prober/grpc.ts';
 import { flags, frame, frameType, grpcHeaders, literal, settingsFrame } from '../fuzz-peers/http2-frames.ts';
 import { startHttp2Script } from '../support/http2-script-server.ts';
 import { loopbackDial as dial } from '../support/loopback-dial.ts';
-import { listenWith } from '../support/tcp-server.ts';
+import { listenWith, portOf } from '../support/tcp-server.ts';
 
 const host = '127.0.0.1';
 const mib = 1024 * 1024;
@@ -35,9 +35,7 @@ async function answering(t: TestContext, body: Buffer) {
     stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
     stream.end(body);
   });
-  const running = await listenWith(server, host);
-  t.after(() => running.close());
-  return probed(running.port);
+  return probed(await portOf(t, listenWith(server, host)));
 }
 
 for (const bytes of [10_000, 66_000, mib, 4 * mib - 20])

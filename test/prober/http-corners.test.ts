@@ -14,7 +14,8 @@ import { resolver } from '../../shared/net/resolver.ts';
 import { httpProber } from '../../shared/prober/http.ts';
 import { startDnsServer } from '../support/dns-server.ts';
 import { loopbackDial } from '../support/loopback-dial.ts';
-import { listenWith } from '../support/tcp-server.ts';
+import { probeUrl } from '../support/probe-url.ts';
+import { listenWith, portOf } from '../support/tcp-server.ts';
 import { startWireServer } from '../support/wire-server.ts';
 
 const loopback = '127.0.0.1';
@@ -30,15 +31,14 @@ async function probed(t: TestContext, answers: (target: string) => Pieces, probe
   const heads: string[] = [];
   const server = createServer((socket) => {
     void requestHead(socket).then((head) => {
-      heads.push(head.replaceAll(`:${running.port}`, ':{PORT}'));
+      heads.push(head.replaceAll(`:${port}`, ':{PORT}'));
       for (const piece of answers(head.split(' ')[1] ?? ''))
-        socket.write(piece.replaceAll('{PORT}', `${running.port}`), 'latin1');
+        socket.write(piece.replaceAll('{PORT}', `${port}`), 'latin1');
     });
   });
-  const running = await listenWith(server, loopback);
-  t.after(() => running.close());
+  const port = await portOf(t, listenWith(server, loopback));
   const httpHeaders = hostHeader === undefined ? [] : [{ name: 'Host', value: hostHeader }];
-  const handler = { httpGet: { path, port: running.port, httpHeaders }, timeoutSeconds: timeoutMs / 1000 };
+  const handler = { httpGet: { path, port, httpHeaders }, timeoutSeconds: timeoutMs / 1000 };
   const target = { namespace: 'default', name: 'x', uid: 'x' };
   const subject = { target, host: loopback, container: { name: 'main' } };
   const resolved = resolveProbeRequest(handler, subject);
@@ -223,9 +223,7 @@ describe('kubelet looks a host up', () => {
       t.after(() => dns.close());
       const resolve = resolver({ clock, servers: [dns.address] });
       const dial = guardedDialer({ resolve, policy: dialPolicy({ mode: 'local' }), clock });
-      const url = `http://${host}:80/`;
-      const request = { kind: 'http', url, headers: [], hostOverride: '', timeoutMs: patientMs } as const;
-      const { outcome, failureClass, error } = await httpProber({ dial, clock })(request);
+      const { outcome, failureClass, error } = await probeUrl(`http://${host}:80/`, dial);
       assert.deepEqual([outcome, failureClass, error], ['failure', 'DNS', undefined]);
       assert.deepEqual(dns.questions.toSorted(), asked);
     });

@@ -7,6 +7,8 @@ import { systemClock as clock } from '../../shared/lib/clock.ts';
 import type { Dial } from '../../shared/net/net.ts';
 import { httpProber } from '../../shared/prober/http.ts';
 import { loopbackDial } from '../support/loopback-dial.ts';
+import { probeUrl } from '../support/probe-url.ts';
+import { portOf } from '../support/tcp-server.ts';
 import { startWireServer, type WireAction, type WireServer } from '../support/wire-server.ts';
 
 const host = '127.0.0.1';
@@ -68,22 +70,18 @@ describe('an HTTP probe says whose fault it is', () => {
     });
 
   const timeoutMs = 200;
-  test('a head that never comes: TIMEOUT', async (t) => {
-    const { attempt, port } = await probed(t, raw({ hold: true }), { timeoutMs });
-    assert.deepEqual(seen(attempt), ['failure', 'TIMEOUT', 'result']);
-    const why = 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)';
-    assert.equal(attempt.output, `Get "http://${host}:${port}/p": ${why}`);
-  });
-
-  test('a body that never ends in time: BODY, an error', async (t) => {
-    const hanging = raw({ send: 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx' }, { hold: true });
-    assert.deepEqual(seen((await probed(t, hanging, { timeoutMs })).attempt), ['failure', 'BODY', 'error']);
-  });
-
-  test('a connection that is not accepted: CONNECT_TIMEOUT', async (t) => {
-    const { attempt } = await probed(t, { kind: 'backlog-full' }, { timeoutMs });
-    assert.deepEqual(seen(attempt), ['failure', 'CONNECT_TIMEOUT', 'result']);
-  });
+  const endless = raw({ send: 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx' }, { hold: true });
+  const late = '(Client.Timeout exceeded while awaiting headers)';
+  for (const [what, server, failureClass, kind, text] of [
+    ['a head that never comes', raw({ hold: true }), 'TIMEOUT', 'result', `context deadline exceeded ${late}`],
+    ['a body that never ends in time', endless, 'BODY', 'error'],
+    ['a connection that is not accepted', { kind: 'backlog-full' }, 'CONNECT_TIMEOUT', 'result'],
+  ] as const)
+    test(`${what}: ${failureClass}`, async (t) => {
+      const { attempt, port } = await probed(t, server, { timeoutMs });
+      assert.deepEqual(seen(attempt), ['failure', failureClass, kind]);
+      if (text) assert.equal(attempt.output, `Get "http://${host}:${port}/p": ${text}`);
+    });
 
   test('a redirect whose body hangs uses up the time of the next request', async (t) => {
     const hanging = raw({ send: 'HTTP/1.1 302 F\r\nLocation: /next\r\nContent-Length: 9\r\n\r\nx' }, { hold: true });
@@ -93,7 +91,7 @@ describe('an HTTP probe says whose fault it is', () => {
     assert.deepEqual(lines, ['GET /p HTTP/1.1']);
   });
 
-  test('headers that cannot be sent: HANDLER, and nobody is dialed', async (t) => {
+  test('headers that cannot be sent: HANDLER, without a dial', async (t) => {
     const headers: HttpRequest['headers'] = [['X-A', 'a\r\nX-B: b']];
     const { attempt, lines, port } = await probed(t, raw({ send: fine }), { headers });
     assert.deepEqual(seen(attempt), ['failure', 'HANDLER', 'result']);
@@ -103,10 +101,10 @@ describe('an HTTP probe says whose fault it is', () => {
 
   for (const failureClass of ['PROBER', 'POLICY_DENIED'] as const) {
     test(`${failureClass} is an error that counts for nothing`, async (t) => {
-      const dial: Dial = async () => ({ kind: 'failed', failureClass, message: 'our own trouble' });
+      const dial: Dial = async () => ({ kind: 'failed', failureClass, message: 'internal error' });
       const { attempt } = await probed(t, raw({ send: fine }), { dial });
       assert.deepEqual(seen(attempt), ['unknown', failureClass, 'error']);
-      assert.equal(attempt.error, 'our own trouble');
+      assert.equal(attempt.error, 'internal error');
     });
   }
 });
@@ -132,17 +130,13 @@ describe('an HTTP probe', () => {
     assert.equal((await probed(t, redirecting(4096, { hold: true }))).attempt.output, 'fine'));
 
   test('follows a redirect from HTTP to HTTPS on the same name', async (t) => {
-    const running = await startWireServer(secure, { seen: () => undefined, fill: (text) => text });
-    t.after(() => running.close());
-    const location = `https://${host}:${running.port}/end`;
+    const location = `https://${host}:${await portOf(t, startWireServer(secure))}/end`;
     const server = raw({ send: `HTTP/1.1 302 F\r\nLocation: ${location}\r\nContent-Length: 0\r\n\r\n` });
     assert.equal((await probed(t, server)).attempt.output, 'fine');
   });
 
   test('hides the password of a URL in its texts', async () => {
-    const url = 'http://user:secret@127.0.0.1:70000/';
-    const probe = httpProber({ dial: loopbackDial, clock });
-    const { output } = await probe({ kind: 'http', url, headers: [], hostOverride: '', timeoutMs: 1000 });
+    const { output } = await probeUrl('http://user:secret@127.0.0.1:70000/');
     assert.equal(output, 'Get "http://user:***@127.0.0.1:70000/": dial tcp: address 70000: invalid port');
   });
 

@@ -4,10 +4,11 @@ import { describe, type TestContext, test } from 'node:test';
 import type { Attempt } from '../../shared/core/types.ts';
 import { systemClock as clock } from '../../shared/lib/clock.ts';
 import { grpcProber } from '../../shared/prober/grpc.ts';
-import { httpProber } from '../../shared/prober/http.ts';
 import { flags, frame, frameType, grpcHeaders, literal, settingsFrame, status200 } from '../fuzz-peers/http2-frames.ts';
 import { startHttp2Script } from '../support/http2-script-server.ts';
 import { loopbackDial as dial } from '../support/loopback-dial.ts';
+import { probeUrl } from '../support/probe-url.ts';
+import { portOf } from '../support/tcp-server.ts';
 
 const host = '127.0.0.1';
 const timeoutMs = 60_000;
@@ -25,11 +26,9 @@ async function probed(t: TestContext, kind: 'https' | 'grpc', reply: readonly Bu
     hello: [{ sendBase64: settingsFrame.toString('base64') }],
     reply: [{ sendBase64: Buffer.concat(reply).toString('base64') }],
   };
-  const { port, close } = await startHttp2Script(script, kind === 'https');
-  t.after(close);
+  const port = await portOf(t, startHttp2Script(script, kind === 'https'));
   if (kind === 'grpc') return grpcProber({ dial, clock })({ kind, host, port, service: '', timeoutMs });
-  const url = `https://${host}:${port}/`;
-  return httpProber({ dial, clock })({ kind: 'http', url, headers: [], hostOverride: '', timeoutMs });
+  return probeUrl(`https://${host}:${port}/`);
 }
 
 test('a window that is too large fails the probe', async (t) => {

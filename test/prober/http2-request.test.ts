@@ -5,18 +5,12 @@ import { describe, type TestContext, test } from 'node:test';
 import { resolveProbeRequest } from '../../shared/core/probe-request.ts';
 import { systemClock as clock } from '../../shared/lib/clock.ts';
 import { httpProber } from '../../shared/prober/http.ts';
-import { selfSigned } from '../support/certificate.ts';
+import { localhostCertificate } from '../support/certificate.ts';
 import { loopbackDial } from '../support/loopback-dial.ts';
-import { listenWith } from '../support/tcp-server.ts';
+import { listenWith, portOf } from '../support/tcp-server.ts';
 
 const loopback = '127.0.0.1';
-const nowMs = Date.now();
-const dayMs = 86_400_000;
-const certificate = selfSigned({
-  hostname: 'localhost',
-  notBefore: new Date(nowMs - dayMs),
-  notAfter: new Date(nowMs + dayMs),
-});
+const certificate = localhostCertificate();
 
 type Headers = readonly (readonly [name: string, value: string])[];
 
@@ -29,16 +23,12 @@ async function sent(t: TestContext, headers: Headers): Promise<readonly string[]
       if (!raw[at]?.startsWith(':')) fields.push(`${raw[at]}: ${Buffer.from(raw[at + 1] ?? '', 'latin1').toString()}`);
     stream.respond({ ':status': 200 }, { endStream: true });
   });
-  const running = await listenWith(server, loopback);
-  t.after(() => running.close());
+  const port = await portOf(t, listenWith(server, loopback));
   const httpHeaders = headers.map(([name, value]) => ({ name, value }));
+  const target = { namespace: 'default', name: 'probed', uid: 'u' };
   const resolved = resolveProbeRequest(
-    { httpGet: { path: '/', port: running.port, scheme: 'HTTPS', httpHeaders }, timeoutSeconds: 60 },
-    {
-      target: { namespace: 'default', name: 'probed', uid: 'u' },
-      host: loopback,
-      container: { name: 'main', ports: [] },
-    },
+    { httpGet: { path: '/', port, scheme: 'HTTPS', httpHeaders }, timeoutSeconds: 60 },
+    { target, host: loopback, container: { name: 'main', ports: [] } },
   );
   assert.ok(resolved.kind === 'request' && resolved.request.kind === 'http');
   const { outcome, output } = await httpProber({ dial: loopbackDial, clock })(resolved.request);

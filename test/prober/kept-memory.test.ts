@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import { systemClock as clock } from '../../shared/lib/clock.ts';
-import { httpProber } from '../../shared/prober/http.ts';
 import { keptMemory } from '../../shared/prober/kept-memory.ts';
-import { loopbackDial as dial } from '../support/loopback-dial.ts';
+import { probeUrl } from '../support/probe-url.ts';
+import { portOf } from '../support/tcp-server.ts';
 import { startWireServer, type WireAction } from '../support/wire-server.ts';
 
 const kib = 1024;
-const mib = 1024 * kib;
 const ofOneProbe = 256 * kib;
 
 describe('what is kept of peers', () => {
@@ -38,36 +36,20 @@ describe('what is kept of peers', () => {
   });
 });
 
-async function probed(t: TestContext, ...actions: readonly WireAction[]) {
-  const server = await startWireServer(
-    { kind: 'raw', routes: { '*': actions } },
-    { seen: () => undefined, fill: (text) => text },
-  );
-  t.after(() => server.close());
-  const url = `http://127.0.0.1:${server.port}/`;
-  return httpProber({ dial, clock })({ kind: 'http', url, headers: [], hostOverride: '', timeoutMs: 60_000 });
-}
-
 describe('a head', () => {
-  const end = { send: '\r\nContent-Length: 4\r\n\r\nfine' };
+  /** Probes a server whose answer has this field. */
+  async function probed(t: TestContext, field: string, value: WireAction) {
+    const actions = [{ send: `HTTP/1.1 200 OK\r\n${field}: ` }, value, { send: '\r\nContent-Length: 4\r\n\r\nfine' }];
+    return probeUrl(`http://127.0.0.1:${await portOf(t, startWireServer({ kind: 'raw', routes: { '*': actions } }))}/`);
+  }
 
   test('of nearly 10 MiB that decides nothing is read', async (t) => {
-    const { outcome, output } = await probed(
-      t,
-      { send: 'HTTP/1.1 200 OK\r\nX: ' },
-      { send: 'y'.repeat(mib), repeat: 9 },
-      end,
-    );
+    const { outcome, output } = await probed(t, 'X', { send: 'y'.repeat(1024 * kib), repeat: 9 });
     assert.deepEqual([outcome, output], ['success', 'fine']);
   });
 
   test('with a location of 300 KiB is a prober error', async (t) => {
-    const { outcome, failureClass, error } = await probed(
-      t,
-      { send: 'HTTP/1.1 200 OK\r\nLocation: ' },
-      { send: 'y'.repeat(kib), repeat: 300 },
-      end,
-    );
+    const { outcome, failureClass, error } = await probed(t, 'Location', { send: 'y'.repeat(kib), repeat: 300 });
     assert.deepEqual([outcome, failureClass, error], ['unknown', 'PROBER', 'what the peer sends is too large to keep']);
   });
 });

@@ -2,15 +2,14 @@ import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
 import { systemClock } from '../../shared/lib/clock.ts';
-import { guardedDialer } from '../../shared/net/dialer.ts';
 import type { Dial } from '../../shared/net/net.ts';
-import { dialPolicy } from '../../shared/net/policy.ts';
 import { probe } from '../../shared/prober/probe.ts';
 import { proberRegistry } from '../../shared/prober/registry.ts';
 import { newSocketBudget } from '../../shared/run/probing/sockets.ts';
 import { type GrpcServerSpec, startGrpcServer } from '../support/grpc-server.ts';
+import { loopbackDial } from '../support/loopback-dial.ts';
 import { noSecrets } from '../support/no-secrets.ts';
-import { startTcpServer, type TcpServerKind } from '../support/tcp-server.ts';
+import { portOf, startTcpServer, type TcpServerKind } from '../support/tcp-server.ts';
 import { startWireServer, type WireServer } from '../support/wire-server.ts';
 
 const clock = systemClock;
@@ -20,13 +19,8 @@ function watchedProbers() {
   const dialed: Socket[] = [];
   const openAtDial: number[] = [];
   const open = () => dialed.filter(({ closed }) => !closed).length;
-  const guarded = guardedDialer({
-    resolve: async (host) => ({ kind: 'resolved', addresses: [host] }),
-    policy: dialPolicy({ mode: 'local' }),
-    clock,
-  });
   const dial: Dial = async (request) => {
-    const outcome = await guarded(request);
+    const outcome = await loopbackDial(request);
     openAtDial.push(open());
     if (outcome.kind === 'connected') dialed.push(outcome.socket);
     return outcome;
@@ -42,26 +36,19 @@ function watchedProbers() {
 
 const ok = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 const toItself = 'HTTP/1.1 302 Found\r\nLocation: /next\r\nContent-Length: 0\r\n\r\n';
-const wireOptions = { seen: () => undefined, fill: (text: string) => text };
-
 type Start = (t: TestContext) => Promise<object>;
 
-const closing = async (t: TestContext, starting: Promise<{ readonly port: number; close(): Promise<void> }>) => {
-  const server = await starting;
-  t.after(server.close);
-  return server.port;
-};
 const wire =
   (server: WireServer, scheme?: 'HTTPS'): Start =>
   async (t) => ({
-    httpGet: { port: await closing(t, startWireServer(server, wireOptions)), path: '/', ...(scheme && { scheme }) },
+    httpGet: { port: await portOf(t, startWireServer(server)), path: '/', ...(scheme && { scheme }) },
   });
 const tcp =
   (kind: TcpServerKind, handler: 'tcpSocket' | 'httpGet' | 'grpc' = 'tcpSocket'): Start =>
-  async (t) => ({ [handler]: { port: await closing(t, startTcpServer(kind, '127.0.0.1')) } });
+  async (t) => ({ [handler]: { port: await portOf(t, startTcpServer(kind, '127.0.0.1')) } });
 const grpc =
   (spec: GrpcServerSpec): Start =>
-  async (t) => ({ grpc: { port: await closing(t, startGrpcServer(spec)) } });
+  async (t) => ({ grpc: { port: await portOf(t, startGrpcServer(spec)) } });
 
 const servers: { readonly [what: string]: Start } = {
   'TCP that connects': tcp('accept-silent'),
@@ -85,7 +72,15 @@ const servers: { readonly [what: string]: Start } = {
   'gRPC that is silent': tcp('accept-silent', 'grpc'),
 };
 
-describe('a prober has one socket open at a time, and its place is given back when that has closed', () => {
+const order = {
+  target: { namespace: 'default', name: 'checkout', uid: 'u1' },
+  host: '127.0.0.1',
+  container: { name: 'app' },
+  probeType: 'readiness',
+  containerKind: 'container',
+} as const;
+
+describe('a prober has one socket open at a time, and its place is released when that has closed', () => {
   for (const [what, start] of Object.entries(servers)) {
     test(what, async (t) => {
       const handler = await start(t);
@@ -95,22 +90,9 @@ describe('a prober has one socket open at a time, and its place is given back wh
       const given = new Promise<number>((resolve) => {
         socketBudget.onFree(() => resolve(open()));
       });
-      const target = { namespace: 'default', name: 'checkout', uid: 'u1' };
-      const timed = { ...handler, timeoutSeconds: 1.2 };
-      await probe(
-        { probers, clock },
-        {
-          target,
-          host: '127.0.0.1',
-          container: { name: 'app' },
-          handler: timed,
-          probeType: 'readiness',
-          containerKind: 'container',
-          permit: place,
-        },
-      );
+      await probe({ probers, clock }, { ...order, handler: { ...handler, timeoutSeconds: 1.2 }, permit: place });
       place.leave();
-      assert.equal(await given, 0, 'sockets open as the place was given back');
+      assert.equal(await given, 0, 'sockets open as the place was released');
       assert.ok(openAtDial.length > 0 && openAtDial.every((count) => count === 0), `open at each dial: ${openAtDial}`);
     });
   }

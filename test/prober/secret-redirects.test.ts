@@ -6,15 +6,11 @@ import { createServer as createTcpServer, type Socket } from 'node:net';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { systemClock as clock } from '../../shared/lib/clock.ts';
 import { proberRegistry } from '../../shared/prober/registry.ts';
-import { selfSigned } from '../support/certificate.ts';
+import { localhostCertificate } from '../support/certificate.ts';
 import { loopbackDial as dial } from '../support/loopback-dial.ts';
 import { listenWith, type RunningServer } from '../support/tcp-server.ts';
 
-const certificate = selfSigned({
-  hostname: 'localhost',
-  notBefore: new Date('2020-01-01'),
-  notAfter: new Date('2049-01-01'),
-});
+const certificate = localhostCertificate();
 
 type Arrived = { readonly at: string; readonly fields: readonly string[] };
 
@@ -49,7 +45,7 @@ function listener(host: string): Promise<RunningServer> {
   return listenWith(server, host);
 }
 
-/** Those that the probe was told to send. */
+/** Of the fields that the probe has to send, those that arrived. */
 const fieldsOf = (raw: readonly string[]): readonly string[] =>
   raw
     .flatMap((name, at) => (at % 2 === 0 ? [`${name.toLowerCase()}: ${raw[at + 1]}`] : []))

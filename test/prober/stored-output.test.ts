@@ -22,15 +22,19 @@ test('the body of a successful HTTP probe is dropped', async () => {
   assert.equal((await always({ output: 'secret' }).http(http)).output, '');
 });
 
-test('of a redirect that was not followed the words stay and the body goes', async () => {
-  const output = 'Probe terminated redirects, Response body: secret';
-  assert.equal((await always({ outcome: 'warning', output }).http(http)).output, 'Probe terminated redirects');
-});
+const terminated = 'Probe terminated redirects';
+const failed = 'HTTP probe failed with statuscode: 500';
 
-test('a failure keeps its text, which never carries a body', async () => {
-  const output = 'HTTP probe failed with statuscode: 500';
-  assert.equal((await always({ outcome: 'failure', output }).http(http)).output, output);
-});
+for (const [what, outcome, output, kept] of [
+  [
+    'a redirect that is not followed keeps its text and loses the body',
+    'warning',
+    `${terminated}, Response body: secret`,
+    terminated,
+  ],
+  ['a failure keeps its text, which never carries a body', 'failure', failed, failed],
+] as const)
+  test(what, async () => assert.equal((await always({ outcome, output }).http(http)).output, kept));
 
 test('what a command printed is kept up to 1 KiB, no character cut in two', async () => {
   const { output } = await always({ output: 'é'.repeat(outputBytesMax) }).exec(exec);

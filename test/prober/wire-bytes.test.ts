@@ -11,10 +11,10 @@ import type { Dial } from '../../shared/net/net.ts';
 import { grpcProber } from '../../shared/prober/grpc.ts';
 import { httpProber } from '../../shared/prober/http.ts';
 import { withSecretHeaders } from '../../shared/prober/secret-headers.ts';
-import { selfSigned } from '../support/certificate.ts';
+import { localhostCertificate } from '../support/certificate.ts';
 import { checkResponse, startHttp2 } from '../support/grpc-server.ts';
 import { loopbackDial } from '../support/loopback-dial.ts';
-import { listenWith } from '../support/tcp-server.ts';
+import { listenWith, portOf } from '../support/tcp-server.ts';
 
 const loopback = '127.0.0.1';
 const timeoutSeconds = 60;
@@ -64,19 +64,13 @@ async function overHttp1(t: TestContext, get: HttpGet): Promise<readonly string[
       if (arrived.endsWith('\r\n\r\n')) socket.end('HTTP/1.1 204 No Content\r\n\r\n');
     });
   });
-  const running = await listenWith(server, loopback);
-  t.after(() => running.close());
-  const { outcome } = await prober(requestOf(running.port, get));
+  const port = await portOf(t, listenWith(server, loopback));
+  const { outcome } = await prober(requestOf(port, get));
   assert.equal(outcome, 'success');
-  return arrived.slice(0, -'\r\n\r\n'.length).replaceAll(`:${running.port}`, ':PORT').split('\r\n');
+  return arrived.slice(0, -'\r\n\r\n'.length).replaceAll(`:${port}`, ':PORT').split('\r\n');
 }
 
-const dayMs = 86_400_000;
-const certificate = selfSigned({
-  hostname: 'localhost',
-  notBefore: new Date(Date.now() - dayMs),
-  notAfter: new Date(Date.now() + dayMs),
-});
+const certificate = localhostCertificate();
 
 async function overHttp2(t: TestContext, get: HttpGet): Promise<readonly string[]> {
   const arrived: string[] = [];
@@ -85,11 +79,10 @@ async function overHttp2(t: TestContext, get: HttpGet): Promise<readonly string[
     for (let at = 0; at < raw.length; at += 2) arrived.push(`${raw[at]}: ${raw[at + 1]}`);
     stream.respond({ ':status': 204 }, { endStream: true });
   });
-  const running = await listenWith(server, loopback);
-  t.after(() => running.close());
-  const { outcome, output } = await prober(requestOf(running.port, { ...get, scheme: 'HTTPS' }));
+  const port = await portOf(t, listenWith(server, loopback));
+  const { outcome, output } = await prober(requestOf(port, { ...get, scheme: 'HTTPS' }));
   assert.equal(outcome, 'success', output);
-  return arrived.map((field) => field.replaceAll(`:${running.port}`, ':PORT'));
+  return arrived.map((field) => field.replaceAll(`:${port}`, ':PORT'));
 }
 
 const versions: readonly {

@@ -20,6 +20,10 @@ export function selfSigned({ hostname, notBefore, notAfter }: CertificateOptions
   };
 }
 
+/** Valid whenever the tests run. */
+export const localhostCertificate = (): Certificate =>
+  selfSigned({ hostname: 'localhost', notBefore: new Date('2020-01-01'), notAfter: new Date('2049-01-01') });
+
 export type KeyPair = Signer & { readonly pem: string; readonly spki: Buffer };
 
 /** On the curve P-256. */

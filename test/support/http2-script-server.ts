@@ -2,7 +2,7 @@
 import { createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer as createTlsServer } from 'node:tls';
-import { selfSigned } from './certificate.ts';
+import { type Certificate, localhostCertificate } from './certificate.ts';
 import { listenWith, type RunningServer } from './tcp-server.ts';
 
 export type Http2Action = { readonly sendBase64?: string; readonly repeat?: number; readonly sleepMs?: number };
@@ -51,14 +51,10 @@ export async function startHttp2Script(script: Http2Script, isSecure: boolean): 
   return { ...listening, isRequested: () => requested };
 }
 
-let made: ReturnType<typeof selfSigned> | undefined;
+let made: Certificate | undefined;
 
-function certificate(): ReturnType<typeof selfSigned> {
-  made ??= selfSigned({
-    hostname: 'localhost',
-    notBefore: new Date('2020-01-01'),
-    notAfter: new Date('2049-01-01'),
-  });
+function certificate(): Certificate {
+  made ??= localhostCertificate();
   return made;
 }
 

@@ -1,11 +1,14 @@
 /** The real dialer for probes of address literals on this machine. */
-import { systemClock } from '../../shared/lib/clock.ts';
+import { type Clock, systemClock } from '../../shared/lib/clock.ts';
 import { guardedDialer } from '../../shared/net/dialer.ts';
 import type { Dial } from '../../shared/net/net.ts';
 import { dialPolicy } from '../../shared/net/policy.ts';
 
-export const loopbackDial: Dial = guardedDialer({
-  resolve: async (host) => ({ kind: 'resolved', addresses: [host] }),
-  policy: dialPolicy({ mode: 'local' }),
-  clock: systemClock,
-});
+export const loopbackDialer = (clock: Clock): Dial =>
+  guardedDialer({
+    resolve: async (host) => ({ kind: 'resolved', addresses: [host] }),
+    policy: dialPolicy({ mode: 'local' }),
+    clock,
+  });
+
+export const loopbackDial: Dial = loopbackDialer(systemClock);

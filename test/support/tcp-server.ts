@@ -1,5 +1,6 @@
 /** Listeners that misbehave below any protocol. Real sockets on loopback, nothing is faked. */
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import type { TestContext } from 'node:test';
 import { Worker } from 'node:worker_threads';
 
 export type TcpServerKind =
@@ -38,6 +39,13 @@ export function startTcpServer(kind: TcpServerKind, host: string): Promise<Runni
     case 'backlog-full':
       return startFullListener(host);
   }
+}
+
+/** The port of a server that ends with the test. */
+export async function portOf(t: TestContext, starting: Promise<RunningServer>): Promise<number> {
+  const { port, close } = await starting;
+  t.after(close);
+  return port;
 }
 
 /** Listens with `server` on a free port, and ends its connections with it. */

@@ -40,8 +40,10 @@ export type WireOptions = {
 
 const host = '127.0.0.1';
 
+const noOptions: WireOptions = { seen: () => undefined, fill: (text) => text };
+
 /** `options.fill` is called only after the server listens. */
-export function startWireServer(server: WireServer, options: WireOptions): Promise<RunningServer> {
+export function startWireServer(server: WireServer, options = noOptions): Promise<RunningServer> {
   switch (server.kind) {
     case 'raw':
       return listenWith(
