@@ -23,14 +23,10 @@ async function resultInTheDark(execReach?: Reach) {
   return result;
 }
 
-test('a command on this machine fails also while the network is gone', async () => {
-  assert.equal(await resultInTheDark(), 'failure');
-});
+test('a command on this machine fails also while the network is gone', async () =>
+  assert.equal(await resultInTheDark(), 'failure'));
 
-test('a command that runs elsewhere does not fail while the way there is gone', async () => {
-  assert.equal(await resultInTheDark('network'), 'success');
-});
+test('a command that runs elsewhere does not fail while the way there is gone', async () =>
+  assert.equal(await resultInTheDark('network'), 'success'));
 
-test('… and does when only another way is', async () => {
-  assert.equal(await resultInTheDark('loopback'), 'failure');
-});
+test('… and does when only another way is', async () => assert.equal(await resultInTheDark('loopback'), 'failure'));

@@ -1,7 +1,7 @@
 /** The host of runs, on the queue in process under a virtual clock; the runs follow a script. */
 
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe } from 'node:test';
 import { sleep } from '../../shared/lib/clock.ts';
 import { inProcessQueue } from '../../shared/queue/in-process.ts';
 import { QueueUnavailable, type Received, type ShardMessage } from '../../shared/queue/queue.ts';
@@ -96,7 +96,7 @@ describe('the message of a run is deleted when', () => {
     });
 });
 
-inWorld('a run is told whether its message was received before', async ({ clock, send, received, process }) => {
+inWorld('a run learns whether its message was received before', async ({ clock, send, received, process }) => {
   await send('a', 1);
   const reported: (boolean | undefined)[] = [];
   const { host } = process('p', ({ options }) => {
@@ -126,8 +126,7 @@ describe('the message of a run is left to its visibility when', () => {
     });
 
   for (const kind of ['slotDone', 'fenced', 'handover'] as const)
-    test(`it ended as ${kind}, but was paused past its visibility: its successor keeps the message`, async () => {
-      const { clock, send, received, process } = world();
+    inWorld(`it ended as ${kind} after its visibility was over`, async ({ clock, send, received, process }) => {
       await send('a', 1);
       const first = await received();
       const { host } = process('p', forMs(visibilityMs + 1, { kind }));
@@ -157,8 +156,7 @@ inWorld('a malformed message is logged, dropped and never run', async ({ send, r
   assert.equal(await isGone(), true);
 });
 
-test('a run gets its own lease, the end of its slot and what the process remembers', async () => {
-  const { clock, send, received, process } = world();
+inWorld('a run gets its lease, its deadline and the process’s memory', async ({ clock, send, received, process }) => {
   await send('a', 1);
   const memory = new Map();
   const { host } = process('p', async ({ ports, message, options }) => {
@@ -190,21 +188,15 @@ describe('a process that hosts shards', () => {
 
   inWorld('holds as many shards as it may, and not one more', async ({ clock, send, process, runs }) => {
     for (const shard of ['a', 'b', 'c']) await send(shard, 1);
-    const { start, stop } = process('p', untilStop, 2);
-    const hosting = start();
-    await clock.advance(60_000);
+    await process('p', untilStop, 2).hostFor(60_000);
     assert.deepEqual(
       runs.map(({ message }) => message.shard),
       ['a', 'b'],
     );
-    stop();
-    await clock.runUntil(hosting);
-    assert.equal(runs.length, 2);
     assert.equal(clock.pending(), 0);
   });
 
-  test('that stops hands its shard over at once, and receives nothing more', async () => {
-    const { clock, send, process, runs } = world();
+  inWorld('that stops hands over its shard at once and receives no more', async ({ clock, send, process, runs }) => {
     await send('a', 1);
     const old = process('old', untilStop);
     const oldHosting = old.start();
@@ -222,8 +214,7 @@ describe('a process that hosts shards', () => {
     await clock.runUntil(youngHosting);
   });
 
-  test('that stops hands over what it receives at that moment, without running it', async () => {
-    const { send, received, process, runs } = world();
+  inWorld('that stops hands over what it still receives, without a run', async ({ send, received, process, runs }) => {
     await send('a', 1);
     const { host, stop } = process('p', untilStop);
     const message = await received();
@@ -233,10 +224,9 @@ describe('a process that hosts shards', () => {
     assert.equal((await received()).receiveCount, 2);
   });
 
-  test('does not take back what it hands over while somebody else waits for it', async () => {
-    const { clock, send, process, runs } = world();
+  inWorld('does not take back what another process waits for', async ({ clock, send, process, runs }) => {
     await send('a', 1);
-    // Of an old release: every run leaves early. It has room for more and waits for it.
+    // Of an old release: every run leaves early. It may hold more shards and waits for them.
     const old = process('old', forMs(10_000, { kind: 'handover' }), 3);
     const oldHosting = old.start();
     await clock.advance(1_000);
@@ -248,15 +238,15 @@ describe('a process that hosts shards', () => {
     await clock.runUntil(Promise.all([oldHosting, youngHosting]));
   });
 
-  inWorld('takes it back soon when nobody else is there', async ({ send, process, runs }) => {
+  inWorld('takes it back soon when no other process waits', async ({ send, process, runs }) => {
     await send('a', 1);
     await process('p', forMs(10_000, { kind: 'handover' }), 3).hostFor(15_000);
     assert.deepEqual(column(runs, 'atMs'), [0, 12_000]);
   });
 
-  inWorld('goes on when the queue answers again', async ({ clock, queue, send, process, runs }) => {
+  inWorld('continues when the queue answers again', async ({ queue, send, process, runs }) => {
     await send('a', 1);
-    const { start, stop, log } = process('p', untilStop);
+    const { hostFor, log } = process('p', untilStop);
     let failures = 3;
     const failing: typeof queue = {
       ...queue,
@@ -266,12 +256,9 @@ describe('a process that hosts shards', () => {
         return queue.receive(waitMs, signal);
       },
     };
-    const hosting = start(failing);
-    await clock.advance(5_000);
+    await hostFor(5_000, failing);
     assert.deepEqual(column(runs, 'atMs'), [3_000]);
     assert.deepEqual(column(log.lines, 'level'), ['warn', 'warn', 'warn']);
-    stop();
-    await clock.runUntil(hosting);
   });
 });
 
@@ -282,8 +269,7 @@ describe('a process that is told to stop leaves nothing pending', () => {
     assert.deepEqual([runs.length, clock.monotonicMs(), clock.pending()], [1, 11_000, 0]);
   });
 
-  test('while its lanes rest, and asks the queue for nothing more, which may be deaf to the stop', async () => {
-    const { clock, queue, send, process } = world();
+  inWorld('while its lanes rest, without another receive', async ({ clock, queue, send, process }) => {
     await send('a', 1);
     const { start, stop } = process('p', forMs(10_000, { kind: 'handover' }), 3);
     let receives = 0;
@@ -302,8 +288,7 @@ describe('a process that is told to stop leaves nothing pending', () => {
     assert.equal(receives, before);
   });
 
-  test('while a receive is in flight, though the queue does not hear of the stop', async () => {
-    const { clock, queue, send, process, received, runs } = world();
+  inWorld('while a receive ignores the stop', async ({ clock, queue, send, process, received, runs }) => {
     const { start, stop } = process('p', untilStop, 2);
     const deaf: typeof queue = { ...queue, receive: (waitMs) => queue.receive(waitMs) };
     const hosting = start(deaf);
@@ -313,7 +298,7 @@ describe('a process that is told to stop leaves nothing pending', () => {
     await send('a', 1);
     await clock.runUntil(hosting);
     assert.deepEqual([runs.length, clock.monotonicMs(), clock.pending()], [0, 6_000, 0]);
-    assert.equal((await received()).receiveCount, 3, 'what both lanes received after all is somebody else’s at once');
+    assert.equal((await received()).receiveCount, 3, 'what both lanes received after all is free at once');
   });
 
   const answers: { readonly [name: string]: () => Promise<boolean> } = {
@@ -323,7 +308,6 @@ describe('a process that is told to stop leaves nothing pending', () => {
   for (const [name, deaf] of Object.entries(answers))
     inWorld(`while the end of its message ${name}`, async ({ clock, queue, send, process, runs }) => {
       await send('a', 1);
-      const { start, stop } = process('p', untilStop, 2);
       const failing: typeof queue = {
         ...queue,
         async receive(waitMs, signal) {
@@ -332,14 +316,11 @@ describe('a process that is told to stop leaves nothing pending', () => {
           return next && { ...next, lease: { extend }, acknowledge: deaf };
         },
       };
-      const hosting = start(failing);
-      await clock.advance(5_000);
-      stop();
-      await clock.runUntil(hosting);
+      await process('p', untilStop, 2).hostFor(5_000, failing);
       assert.deepEqual([runs.length, clock.monotonicMs(), clock.pending()], [1, 5_000, 0]);
     });
 
-  inWorld('while the queue is out of reach', async ({ clock, queue, process }) => {
+  inWorld('while the queue is unreachable', async ({ clock, queue, process }) => {
     await process('p', untilStop, 2).hostFor(5_500, { ...queue, receive: unavailable });
     assert.deepEqual([clock.monotonicMs(), clock.pending()], [5_500, 0]);
   });

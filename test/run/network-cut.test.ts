@@ -3,52 +3,58 @@ import { describe, test } from 'node:test';
 import { generationAttribute } from '../../shared/store/items.ts';
 import { layoutKey } from '../../shared/store/keys.ts';
 import { columns } from '../support/columns.ts';
-import { failing, healthy, probedWorld, type ShardWorld } from '../support/shard-world.ts';
+import { failing, healthy, probedWorld, type ShardRun, type ShardWorld } from '../support/shard-world.ts';
 
 /** Result changes to this result; a readiness result begins as a failure. */
 const changesTo = (world: ShardWorld, result: string): number =>
   world.publishedEvents('Probe Result Changed').filter((detail) => detail.result === result).length;
 
-/** 500 ready targets, held. */
-async function readyWorld(failureThreshold: number) {
-  const world = await probedWorld({ targets: 500, probe: { failureThreshold } });
-  const run = await world.hold();
-  await world.clock.advance(30_000);
-  assert.equal(changesTo(world, 'success'), 500);
-  const failuresBefore = changesTo(world, 'failure');
-  return { world, run, failures: () => changesTo(world, 'failure') - failuresBefore };
+type ReadyWorld = ShardWorld & { readonly held: ShardRun; readonly failures: () => number };
+
+/** A test with 500 ready targets of this threshold, held. */
+function readyTest(name: string, failureThreshold: number, holds: (world: ReadyWorld) => Promise<void>): void {
+  test(name, async () => {
+    const world = await probedWorld({ targets: 500, probe: { failureThreshold } });
+    const run = await world.hold();
+    await world.clock.advance(30_000);
+    assert.equal(changesTo(world, 'success'), 500);
+    const failuresBefore = changesTo(world, 'failure');
+    await holds({ ...world, held: run, failures: () => changesTo(world, 'failure') - failuresBefore });
+    await run.stop();
+  });
 }
 
 describe('a network that is cut under 500 targets', () => {
   for (const failureThreshold of [1, 3])
-    test(`makes none of them fail, and none flip when it comes back (threshold ${failureThreshold})`, async () => {
-      const { world, run } = await readyWorld(failureThreshold);
-      const { clock, network, publishedEvents } = world;
-      const before = publishedEvents('Probe Result Changed').length;
-      network.isCut = true;
-      await clock.advance(180_000);
-      assert.equal((await world.runRecord()).degraded, true);
-      const shown = await world.shown('target-7');
-      assert.deepEqual(columns(shown.probes, 'result', 'reason'), [['unknown', 'ProberDegraded']]);
-      network.isCut = false;
-      await clock.advance(60_000);
-      const { degraded, behind } = await world.runRecord();
-      assert.deepEqual([degraded, behind], [false, {}]);
-      assert.equal(publishedEvents('Probe Result Changed').length, before);
-      assert.equal(publishedEvents('Container Unhealthy').length, 0);
-      const ranges = [publishedEvents('Prober Degraded'), publishedEvents('Prober Recovered')].map((all) =>
-        all.map((one) => one.hashRange),
-      );
-      assert.deepEqual(ranges, [['00-ff'], ['00-ff']]);
-      await run.stop();
-    });
+    readyTest(
+      `makes none fail, and none flip when it is back (${failureThreshold})`,
+      failureThreshold,
+      async (world) => {
+        const { clock, network, publishedEvents } = world;
+        const before = publishedEvents('Probe Result Changed').length;
+        network.isCut = true;
+        await clock.advance(180_000);
+        assert.equal((await world.runRecord()).degraded, true);
+        const shown = await world.shown('target-7');
+        assert.deepEqual(columns(shown.probes, 'result', 'reason'), [['unknown', 'ProberDegraded']]);
+        network.isCut = false;
+        await clock.advance(60_000);
+        const { degraded, behind } = await world.runRecord();
+        assert.deepEqual([degraded, behind], [false, {}]);
+        assert.equal(publishedEvents('Probe Result Changed').length, before);
+        assert.equal(publishedEvents('Container Unhealthy').length, 0);
+        const ranges = [publishedEvents('Prober Degraded'), publishedEvents('Prober Recovered')].map((all) =>
+          all.map((one) => one.hashRange),
+        );
+        assert.deepEqual(ranges, [['00-ff'], ['00-ff']]);
+      },
+    );
 
-  test('is told once, however often the shard changes hands meanwhile', async () => {
-    const { world, run, failures } = await readyWorld(3);
-    const { clock, network, publishedEvents } = world;
+  readyTest('is published once, however often the shard changes hands meanwhile', 3, async (world) => {
+    const { clock, network, publishedEvents, held, failures } = world;
     network.isCut = true;
     await clock.advance(60_000);
-    await run.stop();
+    await held.stop();
     for (const cold of [true, false]) {
       const next = await world.hold({ cold });
       await clock.advance(30_000);
@@ -65,14 +71,12 @@ describe('a network that is cut under 500 targets', () => {
     await last.stop();
   });
 
-  test('is over without a herd: every probe keeps its phase', async () => {
-    const { world, run } = await readyWorld(3);
-    const { clock, network } = world;
+  readyTest('is over without a herd: every probe keeps its phase', 3, async ({ clock, network, answer }) => {
     network.isCut = true;
     await clock.advance(60_000);
     network.isCut = false;
     const begun: number[] = [];
-    world.answer(() => {
+    answer(() => {
       begun.push(clock.nowMs());
       return healthy;
     });
@@ -81,12 +85,11 @@ describe('a network that is cut under 500 targets', () => {
     const inSecond = (second: number) => begun.filter((atMs) => Math.floor((atMs - fromMs) / 1_000) === second).length;
     const most = Math.max(...Array.from({ length: 20 }, (_, second) => inSecond(second)));
     assert.ok(most < 100, `${most} probes in one second, of 50 that are due`);
-    await run.stop();
   });
 });
 
 describe('a prober in doubt', () => {
-  test('tells nobody of a shard that LAYOUT has divided: who holds its parts would not know what to take back', async () => {
+  test('publishes nothing of a shard that LAYOUT has divided, since no holder could publish its recovery', async () => {
     const world = await probedWorld({ targets: 20 });
     const { clock, network, publishedEvents, store } = world;
     const run = await world.hold();
@@ -129,9 +132,8 @@ describe('a prober in doubt', () => {
 });
 
 describe('500 targets that really fail at once', () => {
-  test('turn at an even pace, and all of them within half a minute', async () => {
-    const { world, run, failures } = await readyWorld(1);
-    const { clock } = world;
+  readyTest('turn at an even pace, and all of them within half a minute', 1, async (world) => {
+    const { clock, failures } = world;
     world.answer(() => failing);
     await clock.advance(12_000);
     // Three in ten, which takes 3 s, are no surge yet; then 25 turn each second.
@@ -140,40 +142,33 @@ describe('500 targets that really fail at once', () => {
     await clock.advance(22_000);
     assert.equal(failures(), 500);
     assert.equal((await world.runRecord()).degraded, false);
-    await run.stop();
   });
 
-  test('and are well again before it is their turn, do not turn', async () => {
-    const { world, run, failures } = await readyWorld(1);
-    const { clock } = world;
-    world.answer(() => failing);
+  readyTest('and recover before their turn do not turn', 1, async ({ clock, answer, failures }) => {
+    answer(() => failing);
     await clock.advance(10_000);
-    world.answer(() => healthy);
+    answer(() => healthy);
     // What failed before is committed.
     await clock.advance(1_000);
     const failed = failures();
     await clock.advance(90_000);
     assert.equal(failures(), failed);
     assert.ok(failed < 400, `${failed} turned`);
-    await run.stop();
   });
 });
 
 describe('a process that stands still', () => {
-  test('for as long as several time-outs makes no target fail', async () => {
-    const { world, run } = await readyWorld(1);
-    const { clock } = world;
-    world.answer(() => ({ outcome: 'success', ms: 300 }));
+  readyTest('for as long as several time-outs makes no target fail', 1, async ({ clock, answer, publishedEvents }) => {
+    answer(() => ({ outcome: 'success', ms: 300 }));
     await clock.advance(5_000);
-    const before = world.publishedEvents('Probe Result Changed').length;
-    // What waits for an answer now finds its time used up when it wakes.
-    world.answer(() => ({ outcome: 'failure', ms: 1_000 }));
+    const before = publishedEvents('Probe Result Changed').length;
+    // A probe that waits for its answer now has used up its time when the process wakes.
+    answer(() => ({ outcome: 'failure', ms: 1_000 }));
     await clock.advance(500);
     clock.stand(3_000);
-    world.answer(() => healthy);
+    answer(() => healthy);
     await clock.advance(30_000);
-    assert.equal(world.publishedEvents('Probe Result Changed').length, before);
-    await run.stop();
+    assert.equal(publishedEvents('Probe Result Changed').length, before);
   });
 });
 
@@ -212,11 +207,8 @@ describe('the end of a run', () => {
   });
 });
 
-test('a failure that counts towards a threshold is examined, also where the result is failure already', async () => {
-  const world = await probedWorld({
-    targets: 1,
-    probe: { periodSeconds: 10, failureThreshold: 3 },
-  });
+test('a failure that counts towards a threshold is self-checked, also where the result is failure already', async () => {
+  const world = await probedWorld({ targets: 1, probe: { periodSeconds: 10, failureThreshold: 3 } });
   world.answer(() => failing);
   const run = await world.hold();
   await world.clock.advance(1_000);

@@ -5,7 +5,6 @@ import { describe, test } from 'node:test';
 import type { Attempt } from '../../shared/core/types.ts';
 import type { DialFailure } from '../../shared/net/net.ts';
 import { type ShardRun, type ShardWorld, shardWorld } from '../support/shard-world.ts';
-import { testsIn } from '../support/tests-in.ts';
 
 const unreachable: DialFailure = { kind: 'failed', failureClass: 'CONNECT_TIMEOUT', message: 'i/o timeout' };
 /** Not of this machine, so that only a prober with a network can tell that it is down. */
@@ -16,14 +15,19 @@ type Given = {
   readonly answer?: Parameters<ShardWorld['answer']>[0];
 };
 
-/** A run with most of its slot before it. */
-async function heldWorld({ ports = {}, answer }: Given = {}) {
-  const world = shardWorld();
-  await world.toNextSlot();
-  await world.put('a', { readinessProbe });
-  if (answer) world.answer(answer);
-  const run = await world.run({}, ports);
-  return { world, run };
+type Held = { readonly world: ShardWorld; readonly run: ShardRun };
+
+/** A test of a run with most of its slot before it. */
+function heldTest(name: string, holds: (held: Held) => Promise<void>, { ports = {}, answer }: Given = {}): void {
+  test(name, async () => {
+    const world = shardWorld();
+    await world.toNextSlot();
+    await world.put('a', { readinessProbe });
+    if (answer) world.answer(answer);
+    const run = await world.run({}, ports);
+    await holds({ world, run });
+    await run.stop();
+  });
 }
 
 const readingsOf = (run: ShardRun) => [...(run.view()?.readings() ?? [])];
@@ -39,17 +43,14 @@ const errorOf = (failureClass: Attempt['failureClass']): Attempt => ({
   timings: { totalMs: 1 },
 });
 
-const inHeld = testsIn(() => heldWorld());
-
 describe('the reading of a target', () => {
-  test('is unknown until the first verdict, and has no times yet', async () => {
-    const { run } = await heldWorld({ answer: () => new Promise(() => {}) });
+  const isUnknown = async ({ run }: Held) => {
     assert.deepEqual(readingsOf(run)[0]?.probes, [{ container: 'main', probeType: 'readiness', result: 'unknown' }]);
     assert.equal(readingsOf(run)[0]?.ready, 'Unknown');
-    await run.stop();
-  });
+  };
+  heldTest('is unknown until the first verdict, without times', isUnknown, { answer: () => new Promise(() => {}) });
 
-  inHeld('is that of the last verdict, and stays while the target is down', async ({ world, run }) => {
+  heldTest('is that of the last verdict, and stays while the target is down', async ({ world, run }) => {
     await world.clock.advance(15_000);
     assert.deepEqual(shownOf(run), ['True', 'success']);
     world.answer(() => 'failure');
@@ -62,23 +63,20 @@ describe('the reading of a target', () => {
     assert.equal(later?.lastChangeAtMs, early?.lastChangeAtMs);
     const sinceProbeMs = world.clock.nowMs() - (later?.lastProbeAtMs ?? 0);
     assert.ok(sinceProbeMs <= 10_000, `${sinceProbeMs} ms since the last probe`);
-    await run.stop();
   });
 
   for (const [what, failureClass, probes] of [
     ['a denied dial', 'POLICY_DENIED', 1],
     ['a prober error that stands', 'PROBER', 2],
   ] as const)
-    test(`is unknown after ${what}`, async () => {
-      const { world, run } = await heldWorld();
+    heldTest(`is unknown after ${what}`, async ({ world, run }) => {
       await world.clock.advance(15_000);
       world.answer(() => errorOf(failureClass));
       await world.clock.advance(probes * 10_000);
       assert.deepEqual(shownOf(run), ['Unknown', 'unknown']);
-      await run.stop();
     });
 
-  inHeld('is unknown once the probe is late', async ({ world, run }) => {
+  heldTest('is unknown once the probe is late', async ({ world, run }) => {
     await world.clock.advance(15_000);
     world.answer(() => new Promise(() => {}));
     await world.clock.advance(30_000);
@@ -86,41 +84,36 @@ describe('the reading of a target', () => {
     await world.clock.advance(30_000);
     assert.deepEqual(shownOf(run), ['Unknown', 'unknown']);
     assert.equal(run.view()?.beat.late, 1);
-    await run.stop();
   });
 
-  test('is unknown while the prober doubts itself', async () => {
-    const canaries = [{ host: '10.0.0.1', port: 443 }];
-    const { world, run } = await heldWorld({ ports: { canaries, dial: async () => unreachable } });
+  const inDoubt = async ({ world, run }: Held) => {
     await world.clock.advance(15_000);
     world.answer(() => 'failure');
     await world.clock.advance(25_000);
     assert.ok(run.view()?.beat.doubt);
     assert.deepEqual(shownOf(run), ['Unknown', 'unknown']);
-    await run.stop();
-  });
+  };
+  const ports = { canaries: [{ host: '10.0.0.1', port: 443 }], dial: async () => unreachable };
+  heldTest('is unknown while the prober doubts itself', inDoubt, { ports });
 
-  inHeld('ends with its probe, and with its target', async ({ world, run }) => {
+  heldTest('ends with its probe, and with its target', async ({ world, run }) => {
     await world.clock.advance(15_000);
     await world.put('a', { livenessProbe: readinessProbe });
     const types = () => readingsOf(run)[0]?.probes.map(({ probeType }) => probeType);
     await world.until('another probe', () => types()?.join() === 'liveness');
     await world.remove('a', 0);
     await world.until('no target', () => readingsOf(run).length === 0);
-    await run.stop();
   });
 
-  inHeld('counts the restarts that were reported', async ({ world, run }) => {
+  heldTest('counts the restarts that were reported', async ({ world, run }) => {
     await world.clock.advance(15_000);
     await world.restarted('a');
     await world.clock.advance(15_000);
     assert.deepEqual(readingsOf(run)[0]?.containers, [{ name: 'main', restarts: 1 }]);
-    await run.stop();
   });
 });
 
-test('the age of the beat begins anew with each that is written, and grows once the run is over', async () => {
-  const { world, run } = await heldWorld();
+heldTest('the age of the beat restarts with each beat, and grows once the run is over', async ({ world, run }) => {
   await world.clock.advance(300_000);
   const age = () => run.view()?.beatAgeMs ?? 0;
   assert.ok(age() < 6_000, `${age()} ms`);

@@ -176,13 +176,11 @@ describe('a rescue that comes again', () => {
     return [await made.clock.runUntil(judged), made.clock.nowMs() - sinceMs];
   };
 
-  test('because it was handed over is taken at once', async () => {
-    assert.deepEqual(await again(-1, 120_000), [undefined, 0]);
-  });
+  test('because it was handed over is taken at once', async () =>
+    assert.deepEqual(await again(-1, 120_000), [undefined, 0]));
 
-  test('because its holder has died is taken, however long ago it was sent, where the beat stands still', async () => {
-    assert.deepEqual(await again(7, 120_000), [undefined, 6_000]);
-  });
+  test('because its holder has died is taken, however long ago it was sent, where the beat stands still', async () =>
+    assert.deepEqual(await again(7, 120_000), [undefined, 6_000]));
 });
 
 describe('a received message', () => {

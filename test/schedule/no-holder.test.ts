@@ -28,9 +28,8 @@ describe('a shard without a holder whose range changes', () => {
     assert.deepEqual(await publishedOf([shardOf('00', 0, 128)], whole, whole), [['00-7f'], ['00-ff'], ['00-ff']]);
   });
 
-  test('goes on being told of what was taken from it, until that is held', async () => {
-    assert.deepEqual(await publishedOf([shardOf('00', 0, 256)], [shardOf('00', 0, 128)]), [['00-ff'], ['00-ff']]);
-  });
+  test('goes on being told of what was taken from it, until that is held', async () =>
+    assert.deepEqual(await publishedOf([shardOf('00', 0, 256)], [shardOf('00', 0, 128)]), [['00-ff'], ['00-ff']]));
 });
 
 const anyRun: RunRecord = {

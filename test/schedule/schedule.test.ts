@@ -36,7 +36,7 @@ async function splitWorld() {
   return world;
 }
 
-/** A world with one target in one resident shard that somebody holds, at the beginning of a slot. */
+/** A world with one target in one resident shard that is held, at the beginning of a slot. */
 async function heldWorld() {
   const world = scheduleWorld();
   await world.register('checkout');
@@ -57,7 +57,7 @@ const inSplit = testsIn(() => splitWorld());
 const inWorld = testsIn(() => scheduleWorld());
 
 describe('with no targets', () => {
-  inWorld('there is one idle shard, nothing is sent, and nobody is told that nobody holds it', async (world) => {
+  inWorld('there is one idle shard, nothing is sent, and no NoHolder is published', async (world) => {
     for (let minute = 0; minute < 5; minute += 1) {
       await world.tick();
       await world.advance(minuteMs);
@@ -65,8 +65,7 @@ describe('with no targets', () => {
     assert.deepEqual([(await onlyShard(world)).mode, world.sent, world.events], ['idle', [], []]);
   });
 
-  test('the first one is held within the minute, and the last one that goes leaves nothing to hold', async () => {
-    const world = scheduleWorld();
+  inWorld('the first target is held within the minute, and the last purge leaves an idle shard', async (world) => {
     await world.tick();
     await world.register('checkout');
     await world.tick();
@@ -109,7 +108,7 @@ describe('a layout', () => {
     assert.equal((await world.store.get(layoutKey))?.announcedAtMs, tickedAtMs);
   });
 
-  inWorld('that somebody else has written since is not announced by who sent the one before', async (world) => {
+  inWorld('that another schedule has written is not announced by the sender of the one before', async (world) => {
     await world.tick();
     await world.write([{ kind: 'update', key: layoutKey, set: { version: 9 } }]);
     await world.clock.runUntil(announceLayout(world, { version: 2, shards: [] }));
@@ -153,18 +152,20 @@ describe('messages of a slot', () => {
     });
   });
 
-  test('are repeated each minute, with the minute in their id, while RUN shows an older slot', async () => {
-    const { world, shard, slot } = await heldWorld();
-    await world.beat(shard, { slot: slot - 1 });
-    await world.tick();
-    await world.tick();
-    await world.advance(minuteMs);
-    await world.beat(shard, { slot: slot - 1 });
-    await world.tick();
-    const minute = Math.floor(world.clock.nowMs() / minuteMs);
-    const id = `00/${shard.generation}/${slot}`;
-    assert.deepEqual(names(world.takeSent()), [`${id}/${minute - 1}`, `${id}/${minute - 1}`, `${id}/${minute}`]);
-  });
+  inHeld(
+    'are repeated each minute, under the minute’s id, while RUN shows an older slot',
+    async ({ world, shard, slot }) => {
+      await world.beat(shard, { slot: slot - 1 });
+      await world.tick();
+      await world.tick();
+      await world.advance(minuteMs);
+      await world.beat(shard, { slot: slot - 1 });
+      await world.tick();
+      const minute = Math.floor(world.clock.nowMs() / minuteMs);
+      const id = `00/${shard.generation}/${slot}`;
+      assert.deepEqual(names(world.takeSent()), [`${id}/${minute - 1}`, `${id}/${minute - 1}`, `${id}/${minute}`]);
+    },
+  );
 
   inHeld('of a slot that is held already go out again when the queue has forgotten everything', async ({ world }) => {
     await world.tick();
@@ -254,8 +255,7 @@ describe('whenever the schedule runs', () => {
 });
 
 describe('a layout that changes in the middle of a slot', () => {
-  test('sends the new ranges their messages at once, leaves the others alone and makes old messages worthless', async () => {
-    const world = await splitWorld();
+  inSplit('sends messages to the new ranges alone, and makes old messages worthless', async (world) => {
     const before = (await world.tick()).layout;
     const old = world.takeSent();
     assert.deepEqual(before.map(({ shard }) => shard).slice(0, 1), ['00']);
@@ -325,7 +325,7 @@ describe('a layout that changes in the middle of a slot', () => {
     assert.equal((await world.layout()).version, 1);
   });
 
-  inWorld('is made anew, with newer generations, where the stored one cannot be read', async (world) => {
+  inWorld('is made again, with newer generations, where the stored one cannot be read', async (world) => {
     await world.register('checkout');
     const shards = [{ shard: '00', from: '00', to: 'ff', generation: 7 }];
     const item = { ...layoutKey, kind: 'LAYOUT', schemaVersion: 1, token: 99, shards, 'generation:00': 7 };
@@ -394,8 +394,7 @@ describe('a rescue', () => {
     assert.equal((sent.at(-1)?.message.slotEndMs ?? 0) - world.clock.nowMs(), 2 * residentSlotMs);
   });
 
-  test('waits for three minutes where only ticks are needed, and is not sent to a shard that is new', async () => {
-    const world = scheduleWorld();
+  inWorld('waits for three minutes in tick mode, and is not sent to a new shard', async (world) => {
     await world.register('slow', { periodSeconds: 60 });
     await world.tick();
     assert.deepEqual(rescues(world), []);
@@ -425,7 +424,7 @@ describe('a holder whose clock is wrong', () => {
     };
   };
 
-  test('is told by the number of its beat from one that has died, behind or ahead', async () => {
+  test('is distinguished by the number of its beat from one that has died, behind or ahead', async () => {
     for (const aheadMs of [-300_000, 300_000])
       assert.deepEqual(await seen(aheadMs, { alive: true }), { rescues: 0, events: 0 }, `${aheadMs}`);
     assert.deepEqual(await seen(-300_000, { alive: false }), { rescues: 1, events: 1 });
@@ -433,17 +432,17 @@ describe('a holder whose clock is wrong', () => {
   });
 });
 
-/** A world with one shard that nobody has held for two minutes, which has been told. */
-async function unheldWorld() {
+/** A world with one shard that has had no holder for two minutes, which has been published. */
+const inUnheld = testsIn(async () => {
   const world = scheduleWorld({ capacity: tiny });
   await world.register(nameIn('10'), hanging);
   await world.tick();
   await world.advance(2 * minuteMs);
   await world.tick();
   return world;
-}
+});
 
-describe('of a shard that nobody holds', () => {
+describe('of a shard without a holder', () => {
   const publishedEvents = (world: ScheduleWorld) =>
     world.takeEvents().map(({ detailType, detail }) => [detailType, detail.id]);
   const kinds = (world: ScheduleWorld) => publishedEvents(world).map(([detailType]) => detailType);
@@ -466,7 +465,7 @@ describe('of a shard that nobody holds', () => {
     assert.deepEqual(publishedEvents(world), [['Prober Recovered', `shard-00#held-again#${sinceMs}`]]);
   });
 
-  inHeld('whoever has just started says nothing before somebody could have begun it', async ({ world }) => {
+  inHeld('a schedule that has just started publishes nothing before a holder could have come', async ({ world }) => {
     await world.advance(10 * minuteMs);
     await world.tick({ repeatCurrent: true });
     assert.deepEqual(publishedEvents(world), []);
@@ -483,25 +482,27 @@ describe('of a shard that nobody holds', () => {
     assert.deepEqual(detail, { schemaVersion: 1, shard: '00', hashRange: '00-ff', reason: 'NoHolder', since });
   });
 
-  inHeld('a recovery that the bus did not take, or whose teller died, is told later', async ({ world, shard }) => {
-    await world.advance(2 * minuteMs);
-    await world.tick();
-    world.takeEvents();
-    world.refused.events.add('Prober Recovered');
-    await world.beat(shard);
-    await world.tick();
-    assert.deepEqual(publishedEvents(world), []);
-    world.refused.events.clear();
-    for (let minute = 0; minute < 3; minute += 1) {
-      await world.advance(minuteMs);
+  inHeld(
+    'a recovery that the bus did not take, or whose publisher died, is published later',
+    async ({ world, shard }) => {
+      await world.advance(2 * minuteMs);
+      await world.tick();
+      world.takeEvents();
+      world.refused.events.add('Prober Recovered');
       await world.beat(shard);
       await world.tick();
-    }
-    assert.deepEqual(kinds(world), ['Prober Recovered']);
-  });
+      assert.deepEqual(publishedEvents(world), []);
+      world.refused.events.clear();
+      for (let minute = 0; minute < 3; minute += 1) {
+        await world.advance(minuteMs);
+        await world.beat(shard);
+        await world.tick();
+      }
+      assert.deepEqual(kinds(world), ['Prober Recovered']);
+    },
+  );
 
-  test('a new layout alone is no recovery: somebody has to beat in every part of the range', async () => {
-    const world = await unheldWorld();
+  inUnheld('a new layout alone is no recovery: every part of the range needs a beat', async (world) => {
     assert.deepEqual(kinds(world), ['Prober Degraded']);
     await world.register(nameIn('90'), hanging);
     const { layout } = await world.tick();
@@ -516,8 +517,7 @@ describe('of a shard that nobody holds', () => {
     assert.deepEqual(kinds(world), ['Prober Recovered']);
   });
 
-  test('in a new layout a holder whose clock is wrong is one all the same', async () => {
-    const world = await unheldWorld();
+  inUnheld('in a new layout a holder whose clock is wrong is a holder all the same', async (world) => {
     await world.register(nameIn('90'), hanging);
     const { layout } = await world.tick();
     world.takeEvents();

@@ -26,7 +26,7 @@ const requestOf = (incarnation: number): OutboxEvent => ({
   },
 });
 
-/** What STATUS says of an outbox that was stored like this. */
+/** The outbox that is decoded from a STATUS item with this one. */
 function storedOutbox(outbox: readonly Json[]): readonly OutboxEvent[] {
   const status = encodeStatus(targetAddress('default', 'shop'), initialStatus(targetRecordOf(), 0));
   const decoded = decodeStatus({ ...status, outbox });
@@ -34,7 +34,7 @@ function storedOutbox(outbox: readonly Json[]): readonly OutboxEvent[] {
   return decoded.record.outbox;
 }
 
-/** What comes of an outbox of two requests at a bus that answers like this, and what the bus was given. */
+/** The outcome for an outbox of two requests at a bus that answers like this, and the events that the bus got. */
 async function published(
   answer: Awaited<ReturnType<Bus['publish']>>,
   outbox: readonly OutboxEvent[] = [requestOf(1), requestOf(2)],

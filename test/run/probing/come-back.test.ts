@@ -9,25 +9,24 @@ const hourly = { tcpSocket: { port: 1 }, periodSeconds: 3_600 };
 const soonSeconds = 5;
 
 describe('a worker that has ended comes back and is probed at once', () => {
-  test('when its probe comes back into the spec', async () => {
-    const { world } = await heldWorld({ [name]: { readinessProbe: hourly, livenessProbe: hourly } });
-    const readiness = () => world.probe(name, 'main#readiness');
-    await world.until('probed', async () => (await readiness()).result === 'success');
-    await world.put(name, { livenessProbe: hourly });
-    await world.until('ended', async () => (await readiness()).ended);
-    await world.put(name, { readinessProbe: hourly, livenessProbe: hourly });
-    await world.until('probed again', async () => (await readiness()).result === 'success', soonSeconds);
-  });
-
-  test('when its startup probe comes back: the container has to start again first', async () => {
-    const { world } = await heldWorld({ [name]: { startupProbe: hourly, readinessProbe: hourly } });
-    const startup = () => world.probe(name, 'main#startup');
-    await world.until('started', async () => (await startup()).result === 'success');
-    await world.put(name, { readinessProbe: hourly });
-    await world.until('ended', async () => (await startup()).ended);
-    await world.put(name, { startupProbe: hourly, readinessProbe: hourly });
-    await world.until('started again', async () => (await startup()).result === 'success', soonSeconds);
-  });
+  for (const [when, probeType, rest] of [
+    ['when its probe comes back into the spec', 'readiness', { livenessProbe: hourly }],
+    [
+      'when its startup probe comes back: the container has to start again first',
+      'startup',
+      { readinessProbe: hourly },
+    ],
+  ] as const)
+    test(when, async () => {
+      const whole = { [`${probeType}Probe`]: hourly, ...rest };
+      const { world } = await heldWorld({ [name]: whole });
+      const record = () => world.probe(name, `main#${probeType}`);
+      await world.until('probed', async () => (await record()).result === 'success');
+      await world.put(name, rest);
+      await world.until('ended', async () => (await record()).ended);
+      await world.put(name, whole);
+      await world.until('probed again', async () => (await record()).result === 'success', soonSeconds);
+    });
 
   inShardWorld('when the reporter takes back that its target has failed', async (world) => {
     await world.put(name, { lifecycle: 'reported', readinessProbe: hourly });

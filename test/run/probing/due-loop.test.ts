@@ -12,6 +12,7 @@ import type { Run } from '../../../shared/run/run.ts';
 import { StoreUnavailable } from '../../../shared/store/store.ts';
 import { column } from '../../support/columns.ts';
 import { recordingLog } from '../../support/recording-log.ts';
+import { testsIn } from '../../support/tests-in.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
 
 /** A loop over one target with one probe of a 10 s period; nothing of them is looked at but what the loop needs. */
@@ -28,9 +29,9 @@ function loopOfOne() {
 }
 
 const jumped = () => undefined;
+const inLoop = testsIn(() => loopOfOne());
 
-test('a worker goes on after a cycle that threw', async () => {
-  const { clock, log, held, probe, loop } = loopOfOne();
+inLoop('a worker continues after a cycle that threw', async ({ clock, log, held, probe, loop }) => {
   let cycles = 0;
   const cycle = async () => {
     cycles += 1;
@@ -44,8 +45,7 @@ test('a worker goes on after a cycle that threw', async () => {
   assert.equal(log.lines[0]?.level, 'error');
 });
 
-test('a target is looked at again after a look that failed because the store was out of reach', async () => {
-  const { clock, log, held, loop } = loopOfOne();
+inLoop('a target is looked at again after the store was unavailable', async ({ clock, log, held, loop }) => {
   let looks = 0;
   const tend = async () => {
     looks += 1;
@@ -58,8 +58,7 @@ test('a target is looked at again after a look that failed because the store was
   assert.deepEqual(column(log.lines, 'level'), ['warn', 'warn']);
 });
 
-test('a loop is quiet only when nothing is under way, and nothing due in this very moment', async () => {
-  const { clock, held, loop } = loopOfOne();
+inLoop('a loop is quiet only when nothing is under way and nothing is due now', async ({ clock, held, loop }) => {
   const look = Promise.withResolvers<void>();
   loop.start({ cycle: async () => 'over', tend: () => look.promise, jumped });
   assert.equal(loop.isQuiet(), true);
@@ -86,7 +85,7 @@ function loopOfMany(
   const begun: { readonly name: string; readonly atMs: number }[] = [];
   const cycle: Steps['cycle'] = async (_, probe) => {
     begun.push({ name: probe.name, atMs: clock.nowMs() });
-    // As in a real cycle, where the gate comes first: what is dear comes after the loop has gone on to the next probe.
+    // As in a real cycle, where the gate comes first: the costly part begins when the loop is at the next probe.
     await undefined;
     if (beginMs > 0) clock.stand(beginMs);
     const isHanging = probe.name.startsWith('hanging');
@@ -126,6 +125,8 @@ function mixed(hanging: number, healthy: number): readonly string[] {
   );
 }
 
+const gaps = (times: readonly number[]) => times.slice(1).map((atMs, at) => atMs - (times[at] ?? 0));
+
 test('hundreds of targets that hang for longer than their period make no healthy one late', async () => {
   const { clock, loop, begun, start, beginsOf } = loopOfMany(mixed(1_500, 100), 15_000);
   start();
@@ -135,18 +136,12 @@ test('hundreds of targets that hang for longer than their period make no healthy
   await clock.advance(120_000);
   const names = [...new Set(begun.map(({ name }) => name))].filter((name) => name.startsWith('healthy'));
   assert.equal(names.length, 100);
-  for (const name of names) {
-    const begins = beginsOf(name);
-    for (const [at, atMs] of begins.entries()) {
-      const beforeMs = begins[at - 1];
-      if (beforeMs !== undefined) assert.equal(atMs - beforeMs, 10_000, name);
-    }
-  }
+  for (const name of names) for (const gapMs of gaps(beginsOf(name))) assert.equal(gapMs, 10_000, name);
   assert.ok(loop.inFlight() <= 350, `${loop.inFlight()} hang at once`);
   assert.equal(loop.behind(), false);
 });
 
-test('the runs of one process share its room, and each gets a part of it', async () => {
+test('the runs of one process share its socket budget, and each gets a part', async () => {
   const shared = { clock: virtualClock(), socketBudget: newSocketBudget() };
   const names = (prefix: string, count: number) => Array.from({ length: count }, (_, at) => `${prefix}-${at}`);
   const large = loopOfMany(names('hanging-large', 1_500), 15_000, shared);
@@ -167,7 +162,7 @@ test('the runs of one process share its room, and each gets a part of it', async
   await Promise.all([large, small].map(({ loop }) => shared.clock.runUntil(loop.stopped())));
 });
 
-test('targets that hang take turns with what room they have', async () => {
+test('targets that hang take turns with the sockets that they get', async () => {
   const hanging = Array.from({ length: 1_000 }, (_, at) => `hanging-${at}`);
   const { clock, begun, start } = loopOfMany(hanging, 15_000);
   start();
@@ -187,17 +182,12 @@ test('probes that were never begun do not starve behind those that are due again
   assert.equal(new Set(begun.map(({ name }) => name)).size, 10_000, 'probes begun within 5 s');
 });
 
-test('a probe that had to wait for room keeps 0.9 period to the next one', async () => {
+test('a probe that had to wait for a socket keeps 0.9 period to the next one', async () => {
   const { clock, begun, start, beginsOf } = loopOfMany(mixed(1_000, 10), 15_000);
   start();
   await clock.advance(180_000);
-  for (const name of new Set(begun.map((begin) => begin.name))) {
-    const begins = beginsOf(name);
-    for (const [at, atMs] of begins.entries()) {
-      const beforeMs = begins[at - 1];
-      if (beforeMs !== undefined) assert.ok(atMs - beforeMs >= 9_000, `${name}: ${atMs - beforeMs} ms`);
-    }
-  }
+  for (const name of new Set(begun.map((begin) => begin.name)))
+    for (const gapMs of gaps(beginsOf(name))) assert.ok(gapMs >= 9_000, `${name}: ${gapMs} ms`);
 });
 
 for (const jumpMs of [3_600_000, -3_600_000])

@@ -101,9 +101,8 @@ describe('a loaded worker', () => {
     assert.equal(held.records.get('app#readiness')?.result, 'success');
   });
 
-  test('takes the run length of a checkpoint of the same streak', () => {
-    assert.equal(workerOf(adoptTarget(idleHolder(), stored, checkpointOf('u1', 4)))?.resultRun, 2);
-  });
+  test('takes the run length of a checkpoint of the same streak', () =>
+    assert.equal(workerOf(adoptTarget(idleHolder(), stored, checkpointOf('u1', 4)))?.resultRun, 2));
 
   test('takes none of another streak or another uid', () => {
     for (const checkpoint of [checkpointOf('u1', 3), checkpointOf('u0', 4)])
@@ -115,9 +114,8 @@ describe('a loaded worker', () => {
     assert.equal(workerOf(adopted({ probes: { 'app#readiness': record } }))?.onHold, true);
   });
 
-  test('leaves nothing untold that was committed and not acked', () => {
-    assert.deepEqual([...adoptTarget(idleHolder(), stored, {}).unacked.keys()], ['app#readiness']);
-  });
+  test('leaves nothing untold that was committed and not acked', () =>
+    assert.deepEqual([...adoptTarget(idleHolder(), stored, {}).unacked.keys()], ['app#readiness']));
 
   test('waits for its phase, while a new one probes at once', () => {
     const loaded = adoptTarget(idleHolder(), stored, {}).probes.get('app#readiness');

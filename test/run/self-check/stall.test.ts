@@ -6,31 +6,33 @@ import { testsIn } from '../../support/tests-in.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
 
 const inVirtualTime = testsIn(() => virtualClock());
-
-inVirtualTime('a loop that keeps its time has no stalls', async (clock) => {
+const inWatched = testsIn(() => {
+  const clock = virtualClock();
   const stalls = stallWatch(clock);
-  const unwatch = stalls.watch();
+  return { clock, stalls, unwatch: stalls.watch() };
+});
+
+inWatched('a loop that keeps its time has no stalls', async ({ clock, stalls, unwatch }) => {
   await clock.advance(10_000);
   assert.equal(stalls.stalledSince(0), false);
   assert.equal(stalls.recent(), 0);
   unwatch();
 });
 
-inVirtualTime('a pause is a stall for every probe that it overlaps, and for no later one', async (clock) => {
-  const stalls = stallWatch(clock);
-  const unwatch = stalls.watch();
-  await clock.advance(500);
-  clock.stand(5_000);
-  await clock.advance(100);
-  assert.equal(stalls.stalledSince(100), true);
-  assert.equal(stalls.stalledSince(clock.monotonicMs()), false);
-  assert.equal(stalls.recent(), 1);
-  unwatch();
-});
+inWatched(
+  'a pause is a stall of the probes that it overlaps, and of no later one',
+  async ({ clock, stalls, unwatch }) => {
+    await clock.advance(500);
+    clock.stand(5_000);
+    await clock.advance(100);
+    assert.equal(stalls.stalledSince(100), true);
+    assert.equal(stalls.stalledSince(clock.monotonicMs()), false);
+    assert.equal(stalls.recent(), 1);
+    unwatch();
+  },
+);
 
-inVirtualTime('a pause is seen by whoever comes first after it', (clock) => {
-  const stalls = stallWatch(clock);
-  const unwatch = stalls.watch();
+inWatched('a pause is seen by the first look after it', ({ clock, stalls, unwatch }) => {
   clock.stand(5_000);
   assert.equal(stalls.stalledSince(0), true);
   unwatch();

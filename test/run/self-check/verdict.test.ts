@@ -71,8 +71,8 @@ function world({ canaries = ['10.0.0.1', '10.0.0.2'], inDoubt = false }: World =
 
 const inWorld = testsIn(() => world());
 
-describe('a prober that is all right', () => {
-  inWorld('asks nobody for a success, nor for a failure that changes nothing', async ({ probe, dialed }) => {
+describe('a prober that passes its self-check', () => {
+  inWorld('dials no canary for a success or for a failure that changes nothing', async ({ probe, dialed }) => {
     assert.equal(await probe(success), 'counts');
     assert.equal(await probe(failure, { changes: false }), 'counts');
     assert.equal(await probe(errorOf('POLICY_DENIED')), 'counts');
@@ -105,9 +105,8 @@ describe('a prober that is all right', () => {
     assert.ok(dialed.length <= 12, `${dialed.length} dials`);
   });
 
-  test('without canaries believes what it sees', async () => {
-    assert.equal(await world({ canaries: [] }).probe(failure), 'counts');
-  });
+  test('without canaries believes what it sees', async () =>
+    assert.equal(await world({ canaries: [] }).probe(failure), 'counts'));
 
   inWorld('believes it also when one canary of two is gone', async ({ probe, cutOne }) => {
     cutOne('10.0.0.1');
@@ -126,8 +125,7 @@ describe('a prober whose network is gone', () => {
     assert.deepEqual([health.kind, health.kind === 'doubtful' && health.reason], ['doubtful', 'NetworkUnreachable']);
   });
 
-  test('believes the success of what is known to be well, because failures would add up across it', async () => {
-    const { probe, cutAll, end } = world();
+  inWorld('believes a success that confirms the result: failures would add up', async ({ probe, cutAll, end }) => {
     cutAll();
     assert.equal(await probe(failure, { confirms: true }), 'the prober doubts itself');
     assert.equal(await probe(success, { confirms: true }), 'counts');
@@ -135,8 +133,7 @@ describe('a prober whose network is gone', () => {
     assert.equal(await probe(success, { confirms: true }), 'the run has ended');
   });
 
-  test('goes on when it is back, but not with a probe that began before', async () => {
-    const { probe, self, cutAll, restore, clock } = world();
+  inWorld('recovers, but not for a probe that began before', async ({ probe, self, cutAll, restore, clock }) => {
     cutAll();
     await probe(failure);
     await clock.advance(60_000);
@@ -152,8 +149,7 @@ describe('a prober whose network is gone', () => {
     assert.equal(await probe(failure), 'counts');
   });
 
-  test('a single bad examination is nobody’s news, but counts for nothing either', async () => {
-    const { probe, self, cutAll, restore, clock } = world();
+  inWorld('a single failed self-check voids a probe, nothing more', async ({ probe, self, cutAll, restore, clock }) => {
     cutAll();
     assert.equal(await probe(failure), 'the prober doubts itself');
     restore();
@@ -178,24 +174,25 @@ describe('a prober whose network is gone', () => {
   });
 });
 
-test('a prober that has found nothing wrong before looks again by itself once it doubts, and no longer than that', async () => {
-  const { clock, self, probe, dialed, cutAll, restore } = world();
-  assert.equal(await probe(failure), 'counts');
-  const timers = clock.pending();
-  cutAll();
-  assert.equal(await probe(failure), 'the prober doubts itself');
-  await clock.advance(10_000);
-  assert.equal(self.health().kind, 'doubtful');
-  restore();
-  await clock.advance(10_000);
-  assert.equal(self.health().kind, 'sound');
-  const { length } = dialed;
-  await clock.advance(60_000);
-  assert.deepEqual([dialed.length, clock.pending()], [length, timers]);
-});
+inWorld(
+  'a prober in doubt checks itself until it recovers',
+  async ({ clock, self, probe, dialed, cutAll, restore }) => {
+    assert.equal(await probe(failure), 'counts');
+    const timers = clock.pending();
+    cutAll();
+    assert.equal(await probe(failure), 'the prober doubts itself');
+    await clock.advance(10_000);
+    assert.equal(self.health().kind, 'doubtful');
+    restore();
+    await clock.advance(10_000);
+    assert.equal(self.health().kind, 'sound');
+    const { length } = dialed;
+    await clock.advance(60_000);
+    assert.deepEqual([dialed.length, clock.pending()], [length, timers]);
+  },
+);
 
-test('self-health is logged when it changes, not with each examination', async () => {
-  const { clock, log, probe, cutAll, restore } = world();
+inWorld('self-health is logged when it changes', async ({ clock, log, probe, cutAll, restore }) => {
   await probe(failure);
   await clock.advance(1_000);
   await probe(failure);
@@ -262,7 +259,7 @@ describe('the end of a run', () => {
   });
 });
 
-test('the doubt of the run before lasts until examinations end it', async () => {
+test('the doubt of the run before lasts until self-checks end it', async () => {
   const { clock, self, probe, dialed } = world({ inDoubt: true });
   assert.equal(await probe(failure), 'the prober doubts itself');
   await clock.advance(5_000);
