@@ -8,9 +8,8 @@ const long = 100_000;
 const texts = fc.string({ unit: 'binary', maxLength: 200 });
 const bytes = fc.uint8Array({ maxLength: 200 });
 
-test('a text becomes its UTF-8 bytes', () => {
-  fc.assert(fc.property(texts, (text) => assert.equal(toBytes(text), Buffer.from(text, 'utf8').toString('latin1'))));
-});
+test('a text becomes its UTF-8 bytes', () =>
+  fc.assert(fc.property(texts, (text) => assert.equal(toBytes(text), Buffer.from(text, 'utf8').toString('latin1')))));
 
 test('bytes become the text that they are in UTF-8, and U+FFFD where they are none', () => {
   const decoder = new TextDecoder();
@@ -34,10 +33,8 @@ for (const [written, read] of [
   ['%%41', '%A'],
   ['%4g%g4%-1', '%4g%g4%-1'],
 ] as const)
-  test(`the escapes of ${JSON.stringify(written)} are read as ${JSON.stringify(read)}`, () => {
-    assert.equal(withoutEscapes(written), read);
-  });
+  test(`the escapes of ${JSON.stringify(written)} are read as ${JSON.stringify(read)}`, () =>
+    assert.equal(withoutEscapes(written), read));
 
-test('many escapes are read as few are', () => {
-  assert.equal(withoutEscapes('%c3%a9/'.repeat(long)), '\xc3\xa9/'.repeat(long));
-});
+test('many escapes are read as few are', () =>
+  assert.equal(withoutEscapes('%c3%a9/'.repeat(long)), '\xc3\xa9/'.repeat(long)));

@@ -13,10 +13,7 @@ describe('what a probe dials', () => {
     ['nothing where it runs a command', { exec: { command: ['true'] } }, undefined],
     ['the host of the target, where this release does not know its handler', {}, 'target'],
   ] as const;
-  for (const [what, probe, host] of rows)
-    test(`is ${what}`, () => {
-      assert.equal(dialledHost(probe, 'target'), host);
-    });
+  for (const [what, probe, host] of rows) test(`is ${what}`, () => assert.equal(dialledHost(probe, 'target'), host));
 });
 
 test('a probe whose handler this release does not know costs as much as the cheapest one', () => {

@@ -86,7 +86,7 @@ describe('a layout', () => {
     assert.equal(planLayout(nothing, buckets, context(0)).shards.length, 2);
   });
 
-  test('leaves a bucket that is too much alone alone, and splits off no empty ranges from it', () => {
+  test('does not split a bucket that is too heavy, and splits off no empty ranges from it', () => {
     const heavy = withBucket(empty, 9, { targets: 1, cpu: 3 });
     assert.equal(planLayout(nothing, heavy, context(0)).shards.length, 1);
   });
@@ -107,25 +107,23 @@ describe('a layout', () => {
     assert.ok((counts.at(-1) ?? 0) < split.shards.length);
   });
 
-  test('merges a light pair also while the shards beside it are busy', () => {
-    const split = planLayout(nothing, evenly(2.6), context(0));
-    const half = evenly(2.6).map((bucket, index) => (index < 128 ? { ...bucket, cpu: 0.2 / 128 } : bucket));
-    assert.deepEqual(shape(afterMinutes(split, half, 10, minuteMs)), [
-      ['00', 0, 128, 'resident'],
-      ['80', 128, 192, 'resident'],
-      ['c0', 192, 256, 'resident'],
-    ]);
-  });
-
-  test('merges the lightest of several pairs first', () => {
-    const split = planLayout(nothing, evenly(2.6), context(0));
-    const falling = evenly(2.6).map((bucket, index) => ({ ...bucket, cpu: (index < 128 ? 0.2 : 0.05) / 64 }));
-    assert.deepEqual(shape(afterMinutes(split, falling, 10, minuteMs)), [
-      ['00', 0, 64, 'resident'],
-      ['40', 64, 128, 'resident'],
-      ['80', 128, 256, 'resident'],
-    ]);
-  });
+  for (const [what, [low, high], shards] of [
+    [
+      'a light pair also while the shards beside it are busy',
+      [0.2 / 128, 2.6 / 256],
+      ['00 0 128', '80 128 192', 'c0 192 256'],
+    ],
+    ['the lightest of several pairs first', [0.2 / 64, 0.05 / 64], ['00 0 64', '40 64 128', '80 128 256']],
+  ] as const)
+    test(`merges ${what}`, () => {
+      const split = planLayout(nothing, evenly(2.6), context(0));
+      const uneven = evenly(2.6).map((bucket, index) => ({ ...bucket, cpu: index < 128 ? low : high }));
+      const after = shape(afterMinutes(split, uneven, 10, minuteMs)).map((row) => row.join(' '));
+      assert.deepEqual(
+        after,
+        shards.map((shard) => `${shard} resident`),
+      );
+    });
 
   test('does not merge what would soon be split again', () => {
     const split = planLayout(nothing, evenly(0.8), context(0));
@@ -158,7 +156,7 @@ describe('a layout', () => {
     assert.deepEqual(shape(afterMinutes(gone, empty, 1, 13 * minuteMs)), [['00', 0, 256, 'idle']]);
   });
 
-  test('with more targets than a tick pays for is held all the time, unless it is told otherwise', () => {
+  test('with more targets than a tick pays for is held all the time, unless configured otherwise', () => {
     const modeWith = (targets: number, more: Partial<LayoutContext> = {}) =>
       planLayout(nothing, withBucket(empty, 7, { targets, mode: 'tick' }), context(0, more)).shards[0]?.mode;
     assert.deepEqual(
@@ -167,7 +165,7 @@ describe('a layout', () => {
     );
   });
 
-  test('is held all the time, or never more than once a minute, if it is told so', () => {
+  test('is held all the time, or never more than once a minute, if configured so', () => {
     const fast = withBucket(empty, 7, { targets: 1, mode: 'resident' });
     assert.equal(planLayout(nothing, empty, context(0, { mode: 'resident' })).shards[0]?.mode, 'resident');
     assert.equal(planLayout(nothing, fast, context(0, { mode: 'tick' })).shards[0]?.mode, 'tick');

@@ -85,7 +85,7 @@ describe('an outbox that the bus refuses', () => {
     assert.ok(changes.length > 10);
   });
 
-  test('tells without a gap: each change begins where the one before it ended', () => {
+  test('has no gap: each change begins where the one before it ended', () => {
     const changes = refused(Array.from({ length: 500 }, (_, at) => change(at + 1, 500))).map(versionsOf);
     assert.equal(changes[0]?.[0], 0);
     for (const [at, [before]] of changes.entries()) if (at > 0) assert.equal(before, changes[at - 1]?.[1]);

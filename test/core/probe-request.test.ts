@@ -32,9 +32,8 @@ const urls: readonly (readonly [host: string, path: string, url: string])[] = [
 
 describe('the URL is the one that Go builds', () => {
   for (const [host, path, url] of urls)
-    test(`for ${JSON.stringify(path)} at ${JSON.stringify(host)}`, () => {
-      assert.deepEqual(probeUrl({ scheme: 'http', host, port: 80, path }), { kind: 'url', url });
-    });
+    test(`for ${JSON.stringify(path)} at ${JSON.stringify(host)}`, () =>
+      assert.deepEqual(probeUrl({ scheme: 'http', host, port: 80, path }), { kind: 'url', url }));
 
   for (const [host, why] of [
     ['bad host', 'parse "http://bad%20host:80/x": invalid URL escape "%20"'],
@@ -44,9 +43,8 @@ describe('the URL is the one that Go builds', () => {
       'parse "http://[localhost:8080]:80/x": invalid host: ParseAddr("localhost:8080"): each colon-separated field must have at least one digit (at "localhost:8080")',
     ],
   ] as const)
-    test(`and refuses ${host} in its words`, () => {
-      assert.deepEqual(probeUrl({ scheme: 'http', host, port: 80, path: '/x' }), { kind: 'error', error: why });
-    });
+    test(`and refuses ${host} in its words`, () =>
+      assert.deepEqual(probeUrl({ scheme: 'http', host, port: 80, path: '/x' }), { kind: 'error', error: why }));
 });
 
 describe('an IPv6 literal', () => {
@@ -79,9 +77,8 @@ describe('a handler', () => {
     return resolved.kind === 'error' ? resolved.error : undefined;
   };
 
-  test('that is missing names the container', () => {
-    assert.equal(errorOf({}), 'missing probe handler for checkout_shop(u):app');
-  });
+  test('that is missing names the container', () =>
+    assert.equal(errorOf({}), 'missing probe handler for checkout_shop(u):app'));
   test('with an unknown port name fails as Go’s Atoi does', () => {
     assert.equal(errorOf({ tcpSocket: { port: 'x"' } }), 'strconv.Atoi: parsing "x\\"": invalid syntax');
     assert.equal(

@@ -46,11 +46,11 @@ function later(state: TargetState, nowMs: number) {
   return { asked: asked(record), again: next !== undefined };
 }
 
-describe('a restart request of a container that somebody has stopped', () => {
+describe('a restart request of a container that has been stopped', () => {
   const stopped: { readonly [how: string]: readonly [ContainerState, string] } = {
     'and not started again': [exited(137), 'test://a'],
     'and is about to start': [waiting, 'test://a'],
-    'and creates anew': [waiting, ''],
+    'and is about to be created again': [waiting, ''],
   };
   for (const [how, [container, containerID]] of Object.entries(stopped))
     test(`${how} is published again: there is no other container yet`, () => {
@@ -63,7 +63,7 @@ describe('a restart request of a container that somebody has stopped', () => {
     assert.deepEqual(later(reported(half, running, 'test://b'), 30_000), { asked: 0, again: false });
   });
 
-  test('goes on under the same id when the same container runs again', () => {
+  test('keeps its id when the same container runs again', () => {
     const half = synced(reported(synced(failing(), 0), exited(137), 'test://a'), 10_000);
     const ids = [failing(), reported(half, running, 'test://a')].map((state) => {
       const plan = planSync(state, 30_000);

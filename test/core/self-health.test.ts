@@ -30,9 +30,8 @@ const kindsOf = (script: string): readonly string[] => {
 };
 
 describe('what examinations come to', () => {
-  test('a single bad one is a suspicion, which a good one ends', () => {
-    assert.deepEqual(kindsOf('.x.x.'), ['sound', 'suspect', 'sound', 'suspect', 'sound']);
-  });
+  test('a single bad one is a suspicion, which a good one ends', () =>
+    assert.deepEqual(kindsOf('.x.x.'), ['sound', 'suspect', 'sound', 'suspect', 'sound']));
 
   test('a second bad one in a row is a doubt, which three good ones in a row end', () => {
     const doubtful = Array.from({ length: 5 }, () => 'doubtful');

@@ -66,9 +66,8 @@ describe('routing', () => {
     assert.deepEqual(repeatedRouting(named, 41, 179_999), { group: '80', deduplicationId: '80/7/41/2' });
   });
 
-  test('a rescue has a group of its own each minute', () => {
-    assert.deepEqual(rescueRouting(named, 180_000), { group: 'rescue/80/3', deduplicationId: 'rescue/80/3' });
-  });
+  test('a rescue has a group of its own each minute', () =>
+    assert.deepEqual(rescueRouting(named, 180_000), { group: 'rescue/80/3', deduplicationId: 'rescue/80/3' }));
 });
 
 describe('what RUN shows is older than a slot', () => {

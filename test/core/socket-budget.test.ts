@@ -10,7 +10,7 @@ import {
   type Taken,
 } from '../../shared/core/socket-budget.ts';
 
-/** How many probes of these manners get in, one after the other. */
+/** How many probes of this backlog class get in, one after the other. */
 function fill(before: Taken, backlogClass: BacklogClass, descriptors = 1): number {
   let taken = before;
   let count = 0;
@@ -19,7 +19,7 @@ function fill(before: Taken, backlogClass: BacklogClass, descriptors = 1): numbe
   return count;
 }
 
-test('probes that hang have half of the room, and steady ones what is left', () => {
+test('probes that hang have half of the socket budget, and steady ones what is left', () => {
   assert.equal(fill(nothingTaken, 'hanging'), 350);
   assert.equal(fill({ ...nothingTaken, hanging: 350 }, 'steady'), 350);
   assert.equal(fill({ ...nothingTaken, steady: 600 }, 'hanging'), 100);
@@ -38,6 +38,5 @@ test('a command counts three times', () => {
   assert.equal(fill({ ...nothingTaken, steady: 690 }, 'steady', 3), 3);
 });
 
-test('a probe hangs when it has used up its time', () => {
-  assert.deepEqual([backlogClassAfter(899, 1_000), backlogClassAfter(900, 1_000)], ['steady', 'hanging']);
-});
+test('a probe hangs when it has used up its time', () =>
+  assert.deepEqual([backlogClassAfter(899, 1_000), backlogClassAfter(900, 1_000)], ['steady', 'hanging']));

@@ -15,26 +15,19 @@ const app: PlacedContainer = { kind: 'container', spec: { name: 'app' } };
 const staticSpec = (fields: Partial<TargetSpec> = {}) => specOf({ lifecycle: 'static', ...fields });
 
 describe('a static container', () => {
-  test('runs from the registration on, under its first containerID', () => {
-    const target = targetRecordOf({ creationTimestampMs: 7_000, spec: staticSpec() });
-    const { containerID, state, restartCount } = staticContainerStatus(target, app);
-    assert.deepEqual(
-      [containerID, state, restartCount],
-      ['probelet://u1/app/0', { kind: 'running', startedAtMs: 7_000 }, 0],
-    );
-  });
+  const again = restarted(restarted({ restartCount: 0, startedAtMs: 0 }, 10), 20);
+  for (const [what, record, startedAtMs, restarts] of [
+    ['from the registration on, under its first containerID', { creationTimestampMs: 7_000 }, 7_000, 0],
+    ['under another containerID from each reported restart on', { incarnations: { app: again } }, 20, 2],
+  ] as const)
+    test(`runs ${what}`, () => {
+      const target = targetRecordOf({ spec: staticSpec(), ...record });
+      const { containerID, state, restartCount } = staticContainerStatus(target, app);
+      assert.deepEqual([containerID, restartCount], [`probelet://u1/app/${restarts}`, restarts]);
+      assert.deepEqual(state, { kind: 'running', startedAtMs });
+    });
 
-  test('runs anew under another containerID from each reported restart on', () => {
-    const again = restarted(restarted({ restartCount: 0, startedAtMs: 0 }, 10), 20);
-    const target = targetRecordOf({ spec: staticSpec(), incarnations: { app: again } });
-    const { containerID, state, restartCount } = staticContainerStatus(target, app);
-    assert.deepEqual(
-      [containerID, state, restartCount],
-      ['probelet://u1/app/2', { kind: 'running', startedAtMs: 20 }, 2],
-    );
-  });
-
-  test('that joins the spec runs from then on, one that stays goes on, one that leaves is forgotten', () => {
+  test('that joins the spec runs from then on, one that stays continues, one that leaves is forgotten', () => {
     const spec = staticSpec({ containers: [{ name: 'app' }, { name: 'new' }] });
     const before = { app: { restartCount: 3, startedAtMs: 10 }, old: { restartCount: 1, startedAtMs: 5 } };
     assert.deepEqual(incarnationsOf(spec, before, { nowMs: 50, generation: 4 }), {
@@ -78,9 +71,8 @@ describe('a static container', () => {
   const asks = (restartPolicy: TargetSpec['restartPolicy'], container = app) =>
     isToBeRestarted(staticSpec({ restartPolicy }), container);
 
-  test('asks for no restart where the policy is Never', () => {
-    assert.deepEqual([asks('Never'), asks('OnFailure'), asks('Always')], [false, true, true]);
-  });
+  test('asks for no restart where the policy is Never', () =>
+    assert.deepEqual([asks('Never'), asks('OnFailure'), asks('Always')], [false, true, true]));
 
   test('asks by its own policy before the target’s, and always as a sidecar', () => {
     assert.equal(asks('Never', { kind: 'container', spec: { name: 'app', restartPolicy: 'Always' } }), true);

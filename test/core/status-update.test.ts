@@ -27,11 +27,9 @@ describe('what counts as a change', () => {
     ['the generation a condition has seen', { ...from, conditions: [{ ...ready, observedGeneration: 2 }] }],
     ['another start time', { ...from, startTimeMs: 8000 }],
   ];
-  for (const [name, next] of same) {
-    test(`${name} is none`, () => {
-      assert.deepEqual(nextStatus({ spec: specOf({}), old: from, next, nowMs }), { kind: 'unchanged' });
-    });
-  }
+  for (const [name, next] of same)
+    test(`${name} is none`, () =>
+      assert.deepEqual(nextStatus({ spec: specOf({}), old: from, next, nowMs }), { kind: 'unchanged' }));
 
   const different: readonly (readonly [string, PodStatus])[] = [
     ['a reason', { ...from, conditions: [{ ...ready, reason: 'Why' }] }],
@@ -43,15 +41,12 @@ describe('what counts as a change', () => {
     ],
     ['the phase', { ...from, phase: 'Pending' }],
   ];
-  for (const [name, next] of different) {
-    test(`${name} is one`, () => {
-      assert.equal(nextStatus({ spec: specOf({}), old: from, next, nowMs }).kind, 'changed');
-    });
-  }
+  for (const [name, next] of different)
+    test(`${name} is one`, () =>
+      assert.equal(nextStatus({ spec: specOf({}), old: from, next, nowMs }).kind, 'changed'));
 
-  test('a forced update is one even if nothing changed', () => {
-    assert.equal(nextStatus({ spec: specOf({}), old: from, next: from, forced: true, nowMs }).kind, 'changed');
-  });
+  test('a forced update is one even if nothing changed', () =>
+    assert.equal(nextStatus({ spec: specOf({}), old: from, next: from, forced: true, nowMs }).kind, 'changed'));
 
   test('the result of a step is a fixed point of it', () => {
     const status = changed({ ...old, phase: 'Failed', conditions: [conditionOf('Ready', 'False')] });
@@ -162,9 +157,8 @@ describe('a terminated container that runs again', () => {
     assert.equal(outcome({ restartPolicy: 'Never', containers }, 0).kind, 'changed');
   });
 
-  test('is allowed for a sidecar', () => {
-    assert.equal(outcome({ restartPolicy: 'Never', initContainers: [sidecar('app')] }, 0, 'init').kind, 'changed');
-  });
+  test('is allowed for a sidecar', () =>
+    assert.equal(outcome({ restartPolicy: 'Never', initContainers: [sidecar('app')] }, 0, 'init').kind, 'changed'));
 
   test('cannot be judged where the init statuses are not those of the spec', () => {
     assert.deepEqual(outcome({ restartPolicy: 'Never', initContainers: [{ name: 'other' }] }, 0, 'init'), {

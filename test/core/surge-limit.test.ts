@@ -28,13 +28,11 @@ describe('of a surge', () => {
     assert.deepEqual(quarters, [0, 250, 500, 750, 1_000]);
   });
 
-  test('nothing is held back from the end of the ramp on, also targets that turn again', () => {
-    assert.equal(mayTurn({ ...turn, surgeMs: surgeRampMs, turned: 5_000 }), true);
-  });
+  test('nothing is held back from the end of the ramp on, also targets that turn again', () =>
+    assert.equal(mayTurn({ ...turn, surgeMs: surgeRampMs, turned: 5_000 }), true));
 
-  test('ten a second turn in a small shard', () => {
-    assert.equal(allowed({ turning: 20, targets: 20, surgeMs: 1_000 }), 10);
-  });
+  test('ten a second turn in a small shard', () =>
+    assert.equal(allowed({ turning: 20, targets: 20, surgeMs: 1_000 }), 10));
 
   test('a probe that comes too seldom to wait for its next turn is not held back', () => {
     assert.equal(allowed({ periodMs: heldPeriodMsMax }), 0);

@@ -196,8 +196,8 @@ test('a failed target stays failed although its containers run again, unless the
   const second = written(again, 2_000);
   assert.deepEqual([second.record.status.phase, appStatus(second)?.state?.kind], ['Failed', 'running']);
   assert.ok(again.report);
-  const told: TargetState = { ...again, report: { ...again.report, phase: 'Running' } };
-  assert.equal(written(told, 3_000).record.status.phase, 'Running');
+  const runningAgain: TargetState = { ...again, report: { ...again.report, phase: 'Running' } };
+  assert.equal(written(runningAgain, 3_000).record.status.phase, 'Running');
 });
 
 test('a container is not ready while the item of its readiness probe cannot be read', () => {
@@ -331,7 +331,7 @@ describe('a terminating target', () => {
     assert.deepEqual([requests(plan.record), plan.events], [[], []]);
   });
 
-  test('asks no more for the restart that was asked for before', () => {
+  test('withdraws the restart request that was open', () => {
     const down = failed();
     const asked = terminating(afterwards(down, written(down, 5_000)), 60_000);
     const plan = written(asked, 20_000);

@@ -19,9 +19,8 @@ const slotFrom = (minute: number, lateMs = 0): TickSlot => ({
 const planOne = (probe: TickProbe, slot: TickSlot) => planTick([probe], slot)[0];
 
 describe('a run of a slot', () => {
-  test('does not wait for the instants of its slot', () => {
-    assert.equal(planOne(every(60, 59_000), slotFrom(1_000, -30_000)), 1_000 * minuteMs - 30_000);
-  });
+  test('does not wait for the instants of its slot', () =>
+    assert.equal(planOne(every(60, 59_000), slotFrom(1_000, -30_000)), 1_000 * minuteMs - 30_000));
 
   test('leaves what has no instant in it to another run', () => {
     const begins = [0, 1, 2].map((minute) => planOne(every(180, 70_000), slotFrom(999 + minute)));

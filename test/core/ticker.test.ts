@@ -76,9 +76,7 @@ describe('an instant that came while nobody held the shard', () => {
     assert.equal(probesAt(10_000, 75_000), 100_000);
   });
 
-  test('is none: the worker waits for its phase', () => {
-    assert.equal(probesAt(30_000, 91_000), 120_000);
-  });
+  test('is none: the worker waits for its phase', () => assert.equal(probesAt(30_000, 91_000), 120_000));
 
   test('is owed by a run that ends while its worker is off its phase', () => {
     const phase = phaseOf(15_000, 30_000);

@@ -127,7 +127,7 @@ describe('a claim of all buckets', { concurrency: 6 }, () => {
           const isClaimed = await claim(store, 7);
           await proxy.idle();
           proxy.play(passAll);
-          assert.notEqual(isClaimed, false, 'nobody else has claimed');
+          assert.notEqual(isClaimed, false, 'no other run has claimed');
           await assertWhole(tableName, 7, isClaimed === true);
           assert.equal(await claim(store, 8), true, 'the next run settles it');
           assert.equal(await claim(store, 7), false, 'and the old one takes nothing back');

@@ -78,9 +78,8 @@ describe('an item that is not what it should be is poison, named by its key', ()
   });
 });
 
-test('an event leaves seven days after its time', () => {
-  assert.equal(encodeEvent(at, event).expiresAt, 1_700_000_000 + eventRetentionSeconds);
-});
+test('an event leaves seven days after its time', () =>
+  assert.equal(encodeEvent(at, event).expiresAt, 1_700_000_000 + eventRetentionSeconds));
 
 test('an update to a record removes what the record no longer has', async () => {
   const store = sqliteStore({ path: ':memory:' });

@@ -27,9 +27,8 @@ for (const file of readdirSync(itemsFolder)) {
   const items: readonly Item[] = JSON.parse(readFileSync(new URL(file, itemsFolder), 'utf8'));
 
   describe(`items of ${file}`, () => {
-    test('are of every kind', () => {
-      assert.deepEqual([...new Set(items.map(({ kind }) => kind))].toSorted(), Object.keys(codecs).toSorted());
-    });
+    test('are of every kind', () =>
+      assert.deepEqual([...new Set(items.map(({ kind }) => kind))].toSorted(), Object.keys(codecs).toSorted()));
 
     for (const [at, item] of items.entries())
       test(`${item.kind} ${at} is read, and nothing of it is lost`, () => {

@@ -86,7 +86,7 @@ describe('the file', () => {
       store.close();
     });
 
-    atNewPath(`of ${name} ends the run in doubt, and what failed meanwhile is told afterwards`, async (path) => {
+    atNewPath(`of ${name} ends the run in doubt, and the failures are published afterwards`, async (path) => {
       const { store, connection } = faultyStore(path);
       const world = shardWorld({ wrapStore: () => store });
       await world.put('web', { containers: [{ name: 'web', readinessProbe: { tcpSocket: { port: 80 } } }] });
@@ -111,10 +111,15 @@ describe('the file', () => {
     });
   }
 
-  atNewPath('that is damaged in the middle is unavailable where it is read, and says so', async (path) => {
-    const first = sqliteStore({ path });
-    await first.write(puts(50), { token: 'a' });
-    first.close();
+  const filled = testsIn(async () => {
+    const path = newPath();
+    const store = sqliteStore({ path });
+    await store.write(puts(50), { token: 'a' });
+    store.close();
+    return path;
+  });
+
+  filled('that is damaged in the middle is unavailable where it is read, and says so', async (path) => {
     const file = openSync(path, 'r+');
     writeSync(file, Buffer.alloc(statSync(path).size / 2, 0xa5), 0, undefined, 16_384);
     closeSync(file);
@@ -123,10 +128,7 @@ describe('the file', () => {
     store.close();
   });
 
-  atNewPath('that lost its end is refused or unavailable, and says so', async (path) => {
-    const first = sqliteStore({ path });
-    await first.write(puts(50), { token: 'a' });
-    first.close();
+  filled('that lost its end is refused or unavailable, and says so', async (path) => {
     truncateSync(path, 3 * 4_096);
     await assert.rejects(
       async () => {
@@ -151,7 +153,7 @@ describe('the file', () => {
     store.close();
   });
 
-  atNewPath('that another process holds says who may be asked', async (path) => {
+  atNewPath('that another process holds is unavailable, and the error says so', async (path) => {
     const store = sqliteStore({ path });
     const other = new DatabaseSync(path);
     other.exec('BEGIN IMMEDIATE');

@@ -57,37 +57,33 @@ describe('the file', () => {
   });
 
   atNewPath('knows a repetition also after it was opened again', async (path) => {
-    const add = [{ kind: 'update', key: item, add: { x: 1 } }] as const;
     for (let opening = 0; opening < 2; opening += 1) {
       const store = sqliteStore({ path });
-      await store.write([{ kind: 'update', key: { pk: 'p', sk: 's' }, add: add[0].add }], { token: 'a' });
+      await store.write([{ kind: 'update', key: { pk: 'p', sk: 's' }, add: { x: 1 } }], { token: 'a' });
       assert.equal((await store.get(item))?.x, 1);
       store.close();
     }
   });
 
-  atNewPath('of a newer release is refused, and left as it is', (path) => {
-    const database = new DatabaseSync(path);
-    database.exec('PRAGMA user_version = 99');
-    database.close();
-    assert.throws(() => sqliteStore({ path }), /schema version 99; this release knows up to 1: use a newer one/);
-  });
+  const newer = /schema version 99; this release knows up to 1: use a newer one/;
+  for (const [what, sql, says] of [
+    ['of a newer release', 'PRAGMA user_version = 99', newer],
+    ['that is the database of another product', 'CREATE TABLE theirs (x)', /not a store of this product/],
+  ] as const)
+    atNewPath(`${what} is refused`, (path) => {
+      const database = new DatabaseSync(path);
+      database.exec(sql);
+      database.close();
+      assert.throws(() => sqliteStore({ path }), says);
+    });
 
   atNewPath('that is no database is refused', (path) => {
     writeFileSync(path, 'metadata: { name: checkout }\n'.repeat(100));
     assert.throws(() => sqliteStore({ path }), /is not a database/);
   });
 
-  atNewPath('that is somebody else’s database is refused', (path) => {
-    const database = new DatabaseSync(path);
-    database.exec('CREATE TABLE theirs (x)');
-    database.close();
-    assert.throws(() => sqliteStore({ path }), /not a store of this product/);
-  });
-
-  test('in a folder that does not exist is unavailable', () => {
-    assert.throws(() => sqliteStore({ path: join(folder, 'missing', 'x.db') }), StoreUnavailable);
-  });
+  test('in a folder that does not exist is unavailable', () =>
+    assert.throws(() => sqliteStore({ path: join(folder, 'missing', 'x.db') }), StoreUnavailable));
 
   atNewPath('that another process holds is unavailable, and nothing was applied', async (path) => {
     const store = sqliteStore({ path });
