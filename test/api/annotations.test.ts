@@ -80,9 +80,9 @@ describe('a patch', () => {
     assert.deepEqual(patched.errors, [{ pointer, detail: 'must be absent, or static as spec.lifecycle is' }]);
   });
 
-  inReported('of something else leaves the lifecycle as it is', async ({ ask }) => {
-    assert.equal((await ask('PATCH', { metadata: { labels: { a: 'b' } } })).lifecycle, 'reported');
-  });
+  inReported('of something else leaves the lifecycle as it is', async ({ ask }) =>
+    assert.equal((await ask('PATCH', { metadata: { labels: { a: 'b' } } })).lifecycle, 'reported'),
+  );
 });
 
 inReported('what GET shows can be PUT again and changes nothing', async ({ world }) => {

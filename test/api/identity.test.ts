@@ -61,9 +61,9 @@ describe('a body that names another uid or resourceVersion', () => {
         assert.deepEqual(await world.items('checkout'), before);
       });
 
-  inRegistered('is 409 also where nothing else would change', async ({ world }) => {
-    await world.expect(409, 'PUT', path, { ...manifest(), metadata: { resourceVersion: '1' } });
-  });
+  inRegistered('is 409 also where nothing else would change', ({ world }) =>
+    world.expect(409, 'PUT', path, { ...manifest(), metadata: { resourceVersion: '1' } }),
+  );
 
   inWorld('and that creates is 409, since nothing is stored', async (world) => {
     for (const [field, value] of Object.entries({ uid: 'one', resourceVersion: '1' })) {
@@ -75,9 +75,9 @@ describe('a body that names another uid or resourceVersion', () => {
     assert.equal(await world.everything(), 0);
   });
 
-  test('and patches what does not exist is 404', async () => {
-    await apiWorld().expect(404, 'PATCH', path, { metadata: { uid: 'x' } });
-  });
+  inWorld('and patches what does not exist is 404', (world) =>
+    world.expect(404, 'PATCH', path, { metadata: { uid: 'x' } }),
+  );
 });
 
 describe('a uid and resourceVersion', () => {

@@ -58,9 +58,9 @@ describe('PATCH', () => {
     await (await labelled()).expect(200, 'PATCH', path, 'spec: { host: 127.0.0.9 }', headers);
   });
 
-  inLabelled('that changes nothing keeps the resourceVersion', async (world) => {
-    assert.equal((await world.ask('PATCH', path, { spec: { host: '127.0.0.1' } })).etag, '"1"');
-  });
+  inLabelled('that changes nothing keeps the resourceVersion', async (world) =>
+    assert.equal((await world.ask('PATCH', path, { spec: { host: '127.0.0.1' } })).etag, '"1"'),
+  );
 
   inLabelled('of another media type is 415 and says what is taken', async (world) => {
     for (const type of ['application/json', 'application/json-patch+json', 'application/strategic-merge-patch+json']) {

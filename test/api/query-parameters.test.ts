@@ -60,6 +60,6 @@ test('names that every object has are names as any other', async () => {
   assert.deepEqual((await refusal(world, 'GET', `/v1/targets?${query}`)).places, names);
 });
 
-test('a route is not asked for its parameters before the caller has shown a token', async () => {
+test('the parameters of a route are not checked before the token', async () => {
   await apiWorld({ token: testToken }).expect(401, 'GET', '/v1/targets?zzz=1');
 });

@@ -3,23 +3,14 @@ import { describe, test } from 'node:test';
 import { changesKey, targetAddress } from '../../shared/store/keys.ts';
 import type { Operation, Store } from '../../shared/store/store.ts';
 import { targetPath } from '../support/api-client.ts';
+import { testsIn } from '../support/tests-in.ts';
 import { manyNames } from './many-targets.ts';
-import {
-  apiWorld,
-  inRegistered,
-  inWorld,
-  keyOf,
-  losingStore,
-  manifest,
-  registered,
-  startMs,
-  type World,
-} from './world.ts';
+import { apiWorld, inRegistered, inWorld, keyOf, losingStore, manifest, startMs, type World } from './world.ts';
 
 const path = targetPath('checkout');
 
-/** How often each kind of item was written, and the change counter between. */
-function writeLog() {
+/** A world in which the target is registered; each write by the kinds of its items, and by the change counter. */
+const inLogged = testsIn(async () => {
   const writes: string[] = [];
   const wrapStore = (store: Store): Store => ({
     ...store,
@@ -28,8 +19,10 @@ function writeLog() {
       return store.write(operations, options);
     },
   });
-  return { writes, wrapStore };
-}
+  const world = apiWorld({ wrapStore });
+  await register(world);
+  return { world, writes };
+});
 
 function nameOf(operation: Operation): string {
   const { pk, sk } = keyOf(operation);
@@ -56,17 +49,14 @@ describe('PUT of a new target', () => {
     });
   });
 
-  test('creates TARGET, STATUS and every PROBE item in one transaction, between two moves of the change counter', async () => {
-    const { writes, wrapStore } = writeLog();
-    const world = apiWorld({ wrapStore });
-    await register(world);
-    assert.deepEqual(writes, [
-      'update CHANGES',
-      'put PROBE#main#readiness + put STATUS + put TARGET',
-      'update CHANGES',
-    ]);
-    assert.equal(await counter(world), 2);
-  });
+  inLogged(
+    'creates all items in one transaction, between two moves of the change counter',
+    async ({ world, writes }) => {
+      const created = 'put PROBE#main#readiness + put STATUS + put TARGET';
+      assert.deepEqual(writes, ['update CHANGES', created, 'update CHANGES']);
+      assert.equal(await counter(world), 2);
+    },
+  );
 
   inWorld('lets a static container run since now', async (world) => {
     const uid = await register(world);
@@ -102,10 +92,7 @@ describe('PUT of a new target', () => {
 });
 
 describe('PUT of a known target', () => {
-  test('that changes nothing answers 200, keeps the resourceVersion and writes only the change counter', async () => {
-    const { writes, wrapStore } = writeLog();
-    const world = apiWorld({ wrapStore });
-    await register(world);
+  inLogged('without a change keeps the resourceVersion and counts one change', async ({ world, writes }) => {
     writes.length = 0;
     assert.equal((await world.expect(200, 'PUT', path, manifest())).etag, '"1"');
     assert.deepEqual(writes, ['update CHANGES']);
@@ -130,14 +117,10 @@ describe('PUT of a known target', () => {
     assert.partialDeepStrictEqual(body.metadata, { generation: 1, resourceVersion: '2', labels: { a: 'b' } });
   });
 
-  test('adds PROBE items for new probes and leaves those that exist alone', async () => {
-    const { writes, wrapStore } = writeLog();
-    const world = apiWorld({ wrapStore });
-    await register(world);
+  inLogged('adds PROBE items for new probes and leaves the others as they are', async ({ world, writes }) => {
     writes.length = 0;
-    await world.expect(200, 'PUT', path, {
-      spec: { ...manifest().spec, livenessProbe: { tcpSocket: { port: 8080 } } },
-    });
+    const livenessProbe = { tcpSocket: { port: 8080 } };
+    await world.expect(200, 'PUT', path, { spec: { ...manifest().spec, livenessProbe } });
     assert.deepEqual(writes, ['update CHANGES', 'put PROBE#main#liveness + update TARGET', 'update CHANGES']);
   });
 
@@ -154,11 +137,11 @@ describe('PUT of a known target', () => {
     assert.deepEqual((await world.itemOf('checkout', 'TARGET'))?.probeRequests, { 'main#readiness': 1 });
   });
 
-  test('with more probes over its life than can be purged is refused', async () => {
+  inWorld('with more probes over its life than can be purged is refused', async (world) => {
     const probe = { tcpSocket: { port: 1 } };
     const probes = { readinessProbe: probe, livenessProbe: probe, startupProbe: probe };
     const containers = (prefix: string) => manyNames(20).map((name) => ({ name: `${prefix}${name}`, ...probes }));
-    const world = await registered({ spec: { host: '127.0.0.1', containers: containers('a') } });
+    await world.expect(201, 'PUT', path, { spec: { host: '127.0.0.1', containers: containers('a') } });
     await world.expect(422, 'PUT', path, { spec: { host: '127.0.0.1', containers: containers('b') } });
     assert.equal((await world.items('checkout')).length, 62);
   });
@@ -181,8 +164,8 @@ describe('preconditions', () => {
     ['If-None-Match with a tag', { 'if-none-match': '"1"' }, 400],
   ];
   for (const [what, headers, status] of rows)
-    test(`${what}: ${status}`, async () => {
-      const { etag } = await (await registered()).expect(status, 'PUT', path, manifest('127.0.0.3'), headers);
+    inRegistered(`${what}: ${status}`, async (world) => {
+      const { etag } = await world.expect(status, 'PUT', path, manifest('127.0.0.3'), headers);
       assert.equal(etag, status === 200 ? '"2"' : null);
     });
 
@@ -191,9 +174,9 @@ describe('preconditions', () => {
     assert.equal(await world.everything(), 0);
   });
 
-  test('If-None-Match for a target that does not exist: 201', async () => {
-    await apiWorld().expect(201, 'PUT', path, manifest(), { 'if-none-match': '*' });
-  });
+  inWorld('If-None-Match for a target that does not exist: 201', (world) =>
+    world.expect(201, 'PUT', path, manifest(), { 'if-none-match': '*' }),
+  );
 });
 
 describe('others write at the same time', () => {

@@ -71,9 +71,9 @@ describe('PUT …/status', () => {
     assert.partialDeepStrictEqual(world.published.at(-1), { detail: { reason: 'StatusReported' } });
   });
 
-  inRegistered('leaves the entity tag alone, which belongs to spec and metadata', async (world) => {
-    assert.equal((await report(world)).etag, '"1"');
-  });
+  inRegistered('leaves the entity tag alone, which belongs to spec and metadata', async (world) =>
+    assert.equal((await report(world)).etag, '"1"'),
+  );
 
   inRegistered('grows the version with each report that differs, and only then', async (world) => {
     const state = { terminated: { exitCode: 1, finishedAt: '2026-01-01T12:00:00Z' } };

@@ -63,11 +63,24 @@ test('an entry carries source, detail type, bus and time', async (context) => {
   });
 });
 
-test('nothing to publish is no call', async (context) => {
-  const { bus, calls } = await world(context, [taken]);
-  assert.deepEqual(await bus.publish([]), { failed: [] });
-  assert.equal(calls.length, 0);
-});
+const passing: readonly Answer[] = [
+  { kind: 'error', status: 500, type: 'InternalException' },
+  { kind: 'error', status: 400, type: 'ThrottlingException' },
+  { kind: 'cut' },
+];
+const incurable: Answer = { kind: 'entries', errorCodes: { 0: 'MalformedDetail', 1: 'ThrottlingException' } };
+
+for (const [what, count, script, failed, callCount] of [
+  ['nothing to publish is no call', 0, [taken], [], 0],
+  ['after bounded attempts the entries never taken are named by index', 5, [refusing(2, 4), refusing(0, 1)], [2, 4], 5],
+  ['an entry that no repetition cures is not sent again', 2, [incurable, taken], [0], 2],
+  ['a call that fails as a whole is sent again', 2, [...passing, taken], [], 4],
+] as const)
+  test(what, async (context) => {
+    const { bus, calls } = await world(context, script);
+    assert.deepEqual(await bus.publish(events(count)), { failed });
+    assert.equal(calls.length, callCount);
+  });
 
 test('entries that failed are sent again by index, alone', async (context) => {
   const { bus, clock, sentIds } = await world(context, [refusing(1, 3), refusing(0), taken]);
@@ -76,36 +89,10 @@ test('entries that failed are sent again by index, alone', async (context) => {
   assert.equal(clock.waits.length, 2);
 });
 
-test('after bounded attempts the entries never taken are named by index', async (context) => {
-  const { bus, calls } = await world(context, [refusing(2, 4), refusing(0, 1)]);
-  assert.deepEqual(await bus.publish(events(5)), { failed: [2, 4] });
-  assert.equal(calls.length, 5);
-});
-
 test('failed entries of several calls keep their own indices', async (context) => {
   const answers: Readonly<Record<string, Answer>> = { 'event-0': refusing(9), 'event-10': refusing(0) };
   const { bus } = await world(context, (entries) => answers[firstId(entries)] ?? refusing(0, 1));
   assert.deepEqual(await bus.publish(events(12)), { failed: [9, 10] });
-});
-
-test('an entry that no repetition cures is not sent again', async (context) => {
-  const { bus, calls } = await world(context, [
-    { kind: 'entries', errorCodes: { 0: 'MalformedDetail', 1: 'ThrottlingException' } },
-    taken,
-  ]);
-  assert.deepEqual(await bus.publish(events(2)), { failed: [0] });
-  assert.equal(calls.length, 2);
-});
-
-test('a call that fails as a whole is sent again', async (context) => {
-  const { bus, calls } = await world(context, [
-    { kind: 'error', status: 500, type: 'InternalException' },
-    { kind: 'error', status: 400, type: 'ThrottlingException' },
-    { kind: 'cut' },
-    taken,
-  ]);
-  assert.deepEqual(await bus.publish(events(2)), { failed: [] });
-  assert.equal(calls.length, 4);
 });
 
 test('a call that is not allowed fails at once and does not throw', async (context) => {
@@ -139,7 +126,7 @@ test('nothing is sent again after six seconds', async (context) => {
   assert.equal(calls.length, 2);
 });
 
-test('makes eight calls at the same time; told to end, it gives them up and begins no other', async (context) => {
+test('makes eight calls at the same time; aborted, it gives them up and begins no other', async (context) => {
   const { bus, calls } = await world(context, [{ kind: 'silence' }]);
   const end = new AbortController();
   const publishing = bus.publish(events(95), { signal: end.signal });

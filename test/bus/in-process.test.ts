@@ -179,6 +179,5 @@ inWorld('with concurrency, one slow delivery does not hold up the next', async (
   assert.deepEqual(seen, ['event-2', 'event-1']);
 });
 
-test('an invalid pattern is refused when subscribing', () => {
-  assert.throws(() => world().bus.subscribe({ source: 'probelet' }, () => {}), InvalidPattern);
-});
+test('an invalid pattern is refused when subscribing', () =>
+  assert.throws(() => world().bus.subscribe({ source: 'probelet' }, () => {}), InvalidPattern));

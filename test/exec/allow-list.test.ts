@@ -21,10 +21,9 @@ describe('an allow-list', () => {
     [['# probes'], false],
     [[''], false],
   ];
-  for (const [command, allowed] of table) {
+  for (const [command, allowed] of table)
     test(`${allowed ? 'allows' : 'refuses'} ${JSON.stringify(command)}`, () =>
       assert.equal(parsed.allows(command), allowed));
-  }
   test('without a line allows nothing', () => {
     const empty = parseAllowList('');
     assert.ok(empty.kind === 'ok' && !empty.allows(['/bin/true']));
@@ -39,7 +38,6 @@ describe('a line is refused with its number', () => {
     ['["/bin/true", 1]', 'not a JSON array of strings'],
     ['[]', 'an empty command'],
   ];
-  for (const [line, detail] of table) {
+  for (const [line, detail] of table)
     test(line, () => assert.deepEqual(parseAllowList(`/bin/ls\n${line}\n`), { kind: 'invalid', line: 2, detail }));
-  }
 });

@@ -12,14 +12,16 @@ const folder = temporaryFolder();
 const patientMs = 30_000;
 const runner = localRunner({ clock: systemClock, allows: () => true });
 
-function run(command: readonly string[], timeoutMs = patientMs): Promise<ExecOutcome> {
-  const target = { namespace: 'default', name: 'a', uid: 'u' };
-  return runner({ kind: 'exec', command, target, container: 'main', timeoutMs });
-}
+const target = { namespace: 'default', name: 'a', uid: 'u' };
+const requestOf = (command: readonly string[], timeoutMs: number) =>
+  ({ kind: 'exec', command, target, container: 'main', timeoutMs }) as const;
+
+const run = (command: readonly string[], timeoutMs = patientMs): Promise<ExecOutcome> =>
+  runner(requestOf(command, timeoutMs));
 
 const shell = (script: string, timeoutMs?: number) => run(['/bin/sh', '-c', script], timeoutMs);
 
-/** Zombies count as dead: whoever adopts an orphan may take its time to bury it. */
+/** Zombies count as dead: init may take its time to reap an orphan. */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -50,16 +52,14 @@ async function dead(pid: number): Promise<void> {
 const readPid = (name: string): number => Number(readFileSync(join(folder, name), 'utf8'));
 
 describe('a command that ends', () => {
-  test('tells its exit code and what it said on both streams', async () => {
+  test('has its exit code and what it wrote to both streams', async () => {
     const outcome = await shell('echo out; echo err >&2; exit 3');
-    assert.equal(outcome.kind, 'exited');
     assert.ok(outcome.kind === 'exited');
     assert.equal(outcome.exitCode, 3);
     assert.deepEqual(outcome.output.split('\n').sort(), ['', 'err', 'out']);
   });
-  test('by a signal has the exit code that a shell would tell', async () => {
-    assert.deepEqual(await shell('kill -TERM $$'), { kind: 'exited', exitCode: 143, output: '' });
-  });
+  test('by a signal has the exit code that a shell shows', async () =>
+    assert.deepEqual(await shell('kill -TERM $$'), { kind: 'exited', exitCode: 143, output: '' }));
   test('gets its arguments as they are, without a shell', async () => {
     const outcome = await run(['/bin/echo', '$HOME', '*', 'a  b', '; exit 1']);
     assert.deepEqual(outcome, { kind: 'exited', exitCode: 0, output: '$HOME * a  b ; exit 1\n' });
@@ -80,9 +80,8 @@ describe('a command that ends', () => {
 });
 
 describe('a command that does not end', () => {
-  test('times out', async () => {
-    assert.deepEqual(await shell('echo before; exec sleep 600', 1000), { kind: 'timedOut', output: 'before\n' });
-  });
+  test('times out', async () =>
+    assert.deepEqual(await shell('echo before; exec sleep 600', 1000), { kind: 'timedOut', output: 'before\n' }));
   test('is killed with its grandchildren, though they ignore SIGTERM', async () => {
     const script = `trap '' TERM; sh -c 'echo $$ > ${folder}/grandchild; trap "" TERM; while :; do sleep 1; done' & echo $$ > ${folder}/child; wait`;
     const outcome = await shell(script, 2000);
@@ -120,9 +119,8 @@ describe('a command that cannot run', () => {
     [['nonexistent-program'], 'exec: "nonexistent-program": executable file not found in $PATH'],
     [['/etc/passwd'], 'exec: "/etc/passwd": permission denied'],
   ];
-  for (const [command, message] of table) {
+  for (const [command, message] of table)
     test(message, async () => assert.deepEqual(await run(command), { kind: 'notStarted', message, own: false }));
-  }
   test('because of a NUL byte', async () => {
     const outcome = await run(['/bin/echo', 'a\0b']);
     assert.equal(outcome.kind, 'notStarted');
@@ -131,19 +129,11 @@ describe('a command that cannot run', () => {
     const outcome = await run(['/bin/echo', 'x'.repeat(3_000_000)]);
     assert.deepEqual(outcome, { kind: 'notStarted', message: 'exec: "/bin/echo": argument list too long', own: false });
   });
-  test('because it is empty', async () => {
-    assert.equal((await run([])).kind, 'notStarted');
-  });
+  test('because it is empty', async () => assert.equal((await run([])).kind, 'notStarted'));
 });
 
 describe('a command that may not run', () => {
-  const request = {
-    kind: 'exec',
-    command: ['/bin/echo', 'a "b"'],
-    target: { namespace: 'default', name: 'a', uid: 'u' },
-    container: 'main',
-    timeoutMs: patientMs,
-  } as const;
+  const request = requestOf(['/bin/echo', 'a "b"'], patientMs);
   test('is denied when exec is off', async () => {
     const outcome = await localRunner({ clock: systemClock })(request);
     assert.deepEqual(outcome, { kind: 'denied', message: 'exec probes are off: no --allow-exec file was given' });

@@ -126,32 +126,16 @@ describe('a command on an instance', () => {
     assert.equal((await asked).kind, 'notStarted');
   });
 
+  const timedOut = (StatusDetails: string) => look('TimedOut', { StatusDetails });
+  const forbidden: Answer = { status: 400, body: { __type: 'AccessDeniedException', message: 'no' } };
+  const notStarted = (message: string) => ({ kind: 'notStarted', message, own: false });
+  const endedAs = (status: string) => notStarted(`Run Command ended as ${status}`);
   const ends: readonly (readonly [name: string, answer: Answer, expected: object])[] = [
-    [
-      'ended by its own time-out',
-      look('TimedOut', { StatusDetails: 'Execution Timed Out' }),
-      { kind: 'timedOut', output: '' },
-    ],
-    [
-      'not delivered',
-      look('TimedOut', { StatusDetails: 'Delivery Timed Out' }),
-      { kind: 'notStarted', message: 'Run Command ended as Delivery Timed Out', own: false },
-    ],
-    [
-      'cancelled by somebody',
-      look('Cancelled'),
-      { kind: 'notStarted', message: 'Run Command ended as Cancelled', own: false },
-    ],
-    [
-      'failed without an exit code',
-      look('Failed'),
-      { kind: 'notStarted', message: 'Run Command ended as Failed', own: false },
-    ],
-    [
-      'forbidden to look at',
-      { status: 400, body: { __type: 'AccessDeniedException', message: 'no' } },
-      { kind: 'notStarted', message: 'the prober has no right to run commands on this instance', own: false },
-    ],
+    ['ended by its own time-out', timedOut('Execution Timed Out'), { kind: 'timedOut', output: '' }],
+    ['not delivered', timedOut('Delivery Timed Out'), endedAs('Delivery Timed Out')],
+    ['cancelled by another client', look('Cancelled'), endedAs('Cancelled')],
+    ['failed without an exit code', look('Failed'), endedAs('Failed')],
+    ['forbidden to look at', forbidden, notStarted('the prober has no right to run commands on this instance')],
   ];
   for (const [name, answer, expected] of ends)
     test(`${name} is ${JSON.stringify(expected)}`, async (context) => {

@@ -150,9 +150,8 @@ describe('the functions of a deployment', { concurrency: false }, () => {
     assert.deepEqual([...authorizations], ['Bearer token']);
   });
 
-  test('a command that the deployment’s own function runs counts as well', async () => {
-    assert.equal(await ready(execPath), 'True');
-  });
+  test('a command that the deployment’s own function runs counts as well', async () =>
+    assert.equal(await ready(execPath), 'True'));
 
   inProber('the next invocation goes on with the same message, and tells of a failure', async ({ handler }) => {
     healthy = false;

@@ -81,9 +81,8 @@ describe('the environment of the functions', () => {
     assert.deepEqual(canaries, Array(2).fill({ host: '127.0.0.1', port: 4575 }));
   });
 
-  test('is asked only for what a function needs', () => {
-    assert.deepEqual(readEnvironment(['table'], { PROBELET_TABLE: 't' }), { table: 't' });
-  });
+  test('is asked only for what a function needs', () =>
+    assert.deepEqual(readEnvironment(['table'], { PROBELET_TABLE: 't' }), { table: 't' }));
 
   test('names all that is missing', () => {
     const required = [...Object.keys(variables)];

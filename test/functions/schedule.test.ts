@@ -50,11 +50,9 @@ describe('the mode of a deployment', () => {
     assert.deepEqual(await modesOf({ mode: 'auto' }), []);
   });
 
-  test('resident: whatever the periods', async () => {
-    assert.deepEqual(await modesOf({ mode: 'resident', periodSeconds: 60 }), ['resident']);
-  });
+  test('resident: whatever the periods', async () =>
+    assert.deepEqual(await modesOf({ mode: 'resident', periodSeconds: 60 }), ['resident']));
 
-  test('tick: whatever the periods', async () => {
-    assert.deepEqual(await modesOf({ mode: 'tick', periodSeconds: 10 }), ['tick']);
-  });
+  test('tick: whatever the periods', async () =>
+    assert.deepEqual(await modesOf({ mode: 'tick', periodSeconds: 10 }), ['tick']));
 });

@@ -23,7 +23,6 @@ describe('a TLS handshake', () => {
     assert.deepEqual(await probed(t, 16 * 1024, body), ['success', undefined, body]);
   });
 
-  test('with certificates beyond 32 KiB is a prober error, not a failure of the server', async (t) => {
-    assert.deepEqual((await probed(t, 48 * 1024)).slice(0, 2), ['unknown', 'PROBER']);
-  });
+  test('with certificates beyond 32 KiB is a prober error, not a failure of the server', async (t) =>
+    assert.deepEqual((await probed(t, 48 * 1024)).slice(0, 2), ['unknown', 'PROBER']));
 });

@@ -215,15 +215,11 @@ describe('the resolver and a probe', () => {
     assert.equal(output, 'Get "http://gone.test:80/": dial tcp: lookup gone.test: no such host');
   });
 
-  for (const reply of [
-    { kind: 'code', code: 'SERVFAIL' },
-    { kind: 'silence' },
-  ] as const satisfies readonly DnsReply[]) {
+  for (const reply of [{ kind: 'code', code: 'SERVFAIL' }, { kind: 'silence' }] as const satisfies readonly DnsReply[])
     test(`${reply.kind === 'code' ? reply.code : 'a resolver that does not answer'} is a prober error`, async (t) => {
       const dial = await guarded(t, () => reply, local);
       const { error, failureClass } = await httpProbe(dial, { host: 'any.test', port: 80 });
       assert.equal(failureClass, 'PROBER');
       assert.match(error ?? '', /lookup any\.test/);
     });
-  }
 });

@@ -63,7 +63,7 @@ const order = {
 } as const;
 
 describe('what a run leaves behind ends when it is abandoned', () => {
-  for (const [what, handler] of Object.entries(hanging)) {
+  for (const [what, handler] of Object.entries(hanging))
     test(what, async (t) => {
       const { probers, abandon } = proberOfRun();
       const reporting = probe({ probers, clock }, { ...order, handler: handlerOf(await handler(t)) });
@@ -75,5 +75,4 @@ describe('what a run leaves behind ends when it is abandoned', () => {
       late.abort();
       assert.notEqual(first, undefined, 'still in flight');
     });
-  }
 });

@@ -35,12 +35,11 @@ describe('what an exec probe makes of', () => {
     ['a machine without processes left', { kind: 'notStarted', message: 'why', own: true }, unknown('PROBER')],
     ['a command that may not run', { kind: 'denied', message: 'why' }, unknown('POLICY_DENIED')],
   ];
-  for (const [what, ran, attempt] of table) {
+  for (const [what, ran, attempt] of table)
     test(what, async () => {
       const probe = execProber({ run: async () => ran, clock: systemClock });
       assert.deepEqual(verdict(await probe(request)), attempt);
     });
-  }
 });
 
 test('a command with NUL reaches no runner, where a shell might run another one', async () => {

@@ -63,13 +63,12 @@ describe('a health service', () => {
     const attempt = await probed({ kind: 'grpc-health', statuses: { [service]: 'SERVING' } }, { service });
     assert.equal(attempt.output, 'service healthy');
   });
-  for (const status of ['UNKNOWN', 'NOT_SERVING', 'SERVICE_UNKNOWN', '7', '-1']) {
+  for (const status of ['UNKNOWN', 'NOT_SERVING', 'SERVICE_UNKNOWN', '7', '-1'])
     test(`that is ${status} fails`, async () => {
       const attempt = await probed({ kind: 'grpc-health', statuses: { '': status } });
       assert.equal(attempt.output, `service unhealthy (responded with "${status}")`);
       assert.deepEqual([attempt.outcome, attempt.failureClass], ['failure', 'GRPC_NOT_SERVING']);
     });
-  }
   test('that does not know the service fails', async () => {
     const attempt = await probed({ kind: 'grpc-health', statuses: {} }, { service: 'x' });
     assert.equal(attempt.output, 'error: health rpc probe failed: rpc error: code = NotFound desc = unknown service');
@@ -95,14 +94,13 @@ describe('a health service', () => {
 });
 
 describe('what does not greet as an HTTP/2 server is not connected in time', () => {
-  for (const kind of ['accept-silent', 'accept-close', 'http1', 'grpc-health-tls', 'backlog-full', 'closed'] as const) {
+  for (const kind of ['accept-silent', 'accept-close', 'http1', 'grpc-health-tls', 'backlog-full', 'closed'] as const)
     test(kind, async () => {
       const { outcome, output, port } = await probed({ kind }, { timeoutMs: briefMs });
       assert.equal(outcome, 'failure');
       const address = `"127.0.0.1:${port}"`;
       assert.equal(output, `timeout: failed to connect service ${address} within 200ms: context deadline exceeded`);
     });
-  }
   test('and the class keeps a refusal apart', async () => {
     const refused = await probed({ kind: 'closed' }, { timeoutMs: briefMs });
     const silent = await probed({ kind: 'accept-silent' }, { timeoutMs: briefMs });
@@ -147,7 +145,7 @@ describe('until the deadline', () => {
 });
 
 describe('a prober error, told at once', () => {
-  for (const failureClass of ['POLICY_DENIED', 'PROBER'] as const) {
+  for (const failureClass of ['POLICY_DENIED', 'PROBER'] as const)
     test(failureClass, async () => {
       let dials = 0;
       const dial: Dial = async () => {
@@ -158,7 +156,6 @@ describe('a prober error, told at once', () => {
       assert.deepEqual([attempt.outcome, attempt.error], ['unknown', 'why']);
       assert.deepEqual([attempt.failureClass, dials], [failureClass, 1]);
     });
-  }
 });
 
 describe('a server that breaks off', () => {

@@ -81,11 +81,9 @@ describe('kubelet reads an answer', () => {
     'whose trailer names a length with a no-break space': [trailer('content-length\xa0'), 'success ok'],
     'whose trailer names a length': [trailer('content-length '), 'failure'],
   };
-  for (const [what, [answer, expected]] of Object.entries(table)) {
-    test(`${what}: ${expected}`, async (t) => {
-      assert.equal(verdict((await probed(t, () => [answer])).attempt), expected);
-    });
-  }
+  for (const [what, [answer, expected]] of Object.entries(table))
+    test(`${what}: ${expected}`, async (t) =>
+      assert.equal(verdict((await probed(t, () => [answer])).attempt), expected));
 });
 
 /** A chunk that is all of what kubelet reads, and then these bytes in the same write. */
@@ -102,11 +100,9 @@ describe('kubelet looks beyond a body of exactly 10,240 bytes', () => {
     'at a bad chunk line': ['\r\nzz\r\n', 'error'],
     'at what is no line end': ['xx', 'error'],
   };
-  for (const [what, [rest, expected]] of Object.entries(table)) {
-    test(`${what}: ${expected}`, async (t) => {
-      assert.equal(verdict((await probed(t, () => [fullThen(rest)])).attempt), expected);
-    });
-  }
+  for (const [what, [rest, expected]] of Object.entries(table))
+    test(`${what}: ${expected}`, async (t) =>
+      assert.equal(verdict((await probed(t, () => [fullThen(rest)])).attempt), expected));
 });
 
 /** A head of this many bytes, its end in the last piece together with the body. */
@@ -124,9 +120,8 @@ describe('kubelet reads a head', () => {
     ['of a byte more', headBytesMax + 1, 'failure'],
     ['of some thousand more', headBytesMax + 5000, 'failure'],
   ] as const) {
-    test(`${what}, whose end comes in the last piece: ${expected}`, async (t) => {
-      assert.equal(verdict((await probed(t, () => longHead(bytes))).attempt), expected);
-    });
+    test(`${what}, whose end comes in the last piece: ${expected}`, async (t) =>
+      assert.equal(verdict((await probed(t, () => longHead(bytes))).attempt), expected));
     test(`${what}, an informational one included: ${expected}`, async (t) => {
       const pieces = longHead(bytes, 'HTTP/1.1 100 C\r\n\r\n');
       assert.equal(verdict((await probed(t, () => pieces)).attempt), expected);
@@ -148,12 +143,11 @@ describe('kubelet follows a redirect', () => {
     ['UTF-8 in its query as it is', ' /x?a=\xc3\xa9', '/x?a=\xc3\xa9'],
     ['the query of an absolute URL as it is', ' http://127.0.0.1:{PORT}/x?a=\xe9\xff', '/x?a=\xe9\xff'],
     ['a byte of its path escaped', ' /x\xe9', '/x%E9'],
-  ] as const) {
+  ] as const)
     test(`and sends ${what}`, async (t) => {
       const seen = await probed(t, (target) => [target === '/' ? found(location) : fine]);
       assert.deepEqual([verdict(seen.attempt), ...lines(seen)], ['success ok', 'GET /', `GET ${asked}`]);
     });
-  }
 
   test('and resolves the next one against the bytes that it sent', async (t) => {
     const locations: Readonly<Record<string, string>> = { '/': ' /x?a=\xe9', '/x?a=\xe9': ' ?b' };
@@ -189,14 +183,13 @@ describe('kubelet writes the Host header', () => {
     '[é]': 'xn--[]-bja',
     'é%b': 'xn--%b-9ia',
   };
-  for (const [given, host] of Object.entries(sent)) {
+  for (const [given, host] of Object.entries(sent))
     test(`${JSON.stringify(given)} as ${JSON.stringify(host)}`, async (t) => {
       const { attempt, heads } = await probed(t, () => [fine], { hostHeader: given });
       assert.equal(verdict(attempt), 'success ok');
       const hosts = heads.map((head) => /\r\nHost: (.*)\r\n/.exec(head)?.[1]);
       assert.deepEqual(hosts, [host]);
     });
-  }
 
   test('"xn--é" not at all: the request fails', async (t) => {
     const { attempt, heads } = await probed(t, () => [fine], { hostHeader: 'xn--é' });
@@ -217,7 +210,7 @@ describe('kubelet looks a host up', () => {
     'localhost.': ['localhost A', 'localhost AAAA'],
     'x.localhost': ['x.localhost A', 'x.localhost AAAA'],
   };
-  for (const [host, asked] of Object.entries(questions)) {
+  for (const [host, asked] of Object.entries(questions))
     test(`${host}: a name, ${asked.length === 0 ? 'not asked of DNS' : 'asked of DNS'}, and a failure`, async (t) => {
       const dns = await startDnsServer(() => undefined);
       t.after(() => dns.close());
@@ -227,7 +220,6 @@ describe('kubelet looks a host up', () => {
       assert.deepEqual([outcome, failureClass, error], ['failure', 'DNS', undefined]);
       assert.deepEqual(dns.questions.toSorted(), asked);
     });
-  }
 });
 
 test('text that is not ASCII goes as UTF-8 over HTTP/2 too', async (t) => {

@@ -15,12 +15,10 @@ const led = (hop: Hop, location: string, status = 302): Hop => {
 const kindOf = (url: string, location: string, status = 302) => nextStep(start(url), status, location).kind;
 
 describe('a redirect', () => {
-  for (const status of [301, 302, 303, 307, 308]) {
+  for (const status of [301, 302, 303, 307, 308])
     test(`${status} is followed`, () => assert.equal(kindOf('http://a/', '/b', status), 'follow'));
-  }
-  for (const status of [200, 300, 304, 305, 306, 309, 404]) {
+  for (const status of [200, 300, 304, 305, 306, 309, 404])
     test(`${status} is none`, () => assert.equal(kindOf('http://a/', '/b', status), 'stay'));
-  }
 
   for (const [first, location, kind] of [
     ['http://a/', '', 'stay'],
@@ -35,9 +33,8 @@ describe('a redirect', () => {
     ['http://[::1]:1/', 'http://[::1]:2/', 'follow'],
     ['http://[::1]:1/', 'http://[0::1]:2/', 'stay'],
     ['http://127.0.0.1/', 'http://127.1/', 'stay'],
-  ] as const) {
+  ] as const)
     test(`from ${first} to ${JSON.stringify(location)}: ${kind}`, () => assert.equal(kindOf(first, location), kind));
-  }
 
   test('is compared with the first host name, however far it has come', () => {
     const hop = led(start('http://a:1/'), 'http://a:2/');

@@ -65,9 +65,8 @@ describe('an HTTP probe says whose fault it is', () => {
     ['a bad status whose body breaks off', cutFailure, 'failure', 'BODY', 'error'],
   ];
   for (const [what, server, outcome, failureClass, kind = 'result'] of table)
-    test(`${what}: ${outcome}, ${failureClass ?? 'no class'}`, async (t) => {
-      assert.deepEqual(seen((await probed(t, server)).attempt), [outcome, failureClass, kind]);
-    });
+    test(`${what}: ${outcome}, ${failureClass ?? 'no class'}`, async (t) =>
+      assert.deepEqual(seen((await probed(t, server)).attempt), [outcome, failureClass, kind]));
 
   const timeoutMs = 200;
   const endless = raw({ send: 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx' }, { hold: true });
@@ -99,14 +98,13 @@ describe('an HTTP probe says whose fault it is', () => {
     assert.deepEqual(lines, []);
   });
 
-  for (const failureClass of ['PROBER', 'POLICY_DENIED'] as const) {
+  for (const failureClass of ['PROBER', 'POLICY_DENIED'] as const)
     test(`${failureClass} is an error that counts for nothing`, async (t) => {
       const dial: Dial = async () => ({ kind: 'failed', failureClass, message: 'internal error' });
       const { attempt } = await probed(t, raw({ send: fine }), { dial });
       assert.deepEqual(seen(attempt), ['unknown', failureClass, 'error']);
       assert.equal(attempt.error, 'internal error');
     });
-  }
 });
 
 describe('an HTTP probe', () => {
@@ -166,25 +164,23 @@ describe('an HTTP probe', () => {
 });
 
 describe('an HTTPS probe', () => {
-  for (const tls of ['self-signed', 'expired', 'wrong-name', 'tls1.2-only'] as const) {
+  for (const tls of ['self-signed', 'expired', 'wrong-name', 'tls1.2-only'] as const)
     test(`takes a ${tls} server`, async (t) => {
       const { attempt } = await probed(t, { ...secure, tls }, { scheme: 'https' });
       assert.deepEqual([attempt.outcome, attempt.output], ['success', 'fine']);
     });
-  }
 
   for (const [what, server, failureClass] of [
     ['a server of TLS 1.0', { ...secure, tls: 'tls1.0-only' }, 'TLS'],
     ['a server that speaks plain HTTP', { kind: 'speak-first', routes: { '*': [{ send: fine }] } }, 'TLS'],
     ['a server that hangs up', { kind: 'accept-close' }, undefined],
-  ] as const satisfies readonly (readonly [string, WireServer, FailureClass | undefined])[]) {
+  ] as const satisfies readonly (readonly [string, WireServer, FailureClass | undefined])[])
     test(`fails at ${what}`, async (t) => {
       const { attempt } = await probed(t, server, { scheme: 'https' });
       assert.equal(attempt.outcome, 'failure');
       assert.equal(attempt.error, undefined);
       if (failureClass !== undefined) assert.equal(attempt.failureClass, failureClass);
     });
-  }
 
   test('is as lenient over TLS as in the clear', async (t) => {
     const lenient = raw({ send: 'HTTP/1.1 200 OK\nX-A : 1\n folded\nContent-Length: 4\n\nfine' });

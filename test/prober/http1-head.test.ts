@@ -62,15 +62,12 @@ const malformed: readonly string[] = [
 const read = (text: string) => headReader(() => true).take(Buffer.from(`${text}\r\n`, 'latin1'), 0);
 
 describe('the head of a response', () => {
-  for (const [text, head] of Object.entries(heads)) {
-    test(`${JSON.stringify(text)} is taken`, () => {
-      assert.deepEqual(read(text), { kind: 'head', head, end: text.length + 2 });
-    });
-  }
-  for (const text of malformed) {
+  for (const [text, head] of Object.entries(heads))
+    test(`${JSON.stringify(text)} is taken`, () =>
+      assert.deepEqual(read(text), { kind: 'head', head, end: text.length + 2 }));
+  for (const text of malformed)
     test(`${JSON.stringify(text)} is refused`, () => {
       const progress = read(text);
       assert.equal(progress === 'more' ? progress : progress.kind, 'malformed');
     });
-  }
 });

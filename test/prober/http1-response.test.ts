@@ -62,9 +62,7 @@ const table: Readonly<Record<string, unknown>> = {
 describe('a response', () => {
   for (const [text, expected] of Object.entries(table)) {
     const name = text.length > 100 ? `${text.slice(0, 100)}…` : text;
-    test(`${JSON.stringify(name)} reads as ${JSON.stringify(expected)}`, () => {
-      assert.deepEqual(whole(text), expected);
-    });
+    test(`${JSON.stringify(name)} reads as ${JSON.stringify(expected)}`, () => assert.deepEqual(whole(text), expected));
   }
 
   test('that a reset cuts off says so', () => {
@@ -142,7 +140,6 @@ describe('a hostile response costs no more than its length:', () => {
     ['a length of many zeros', `Content-Length: ${'0'.repeat(mib)}x`],
     ['a length of many digits', `Content-Length: ${'9'.repeat(mib)}`],
     ['a value of many folds', `Location: x\r\n${' y\r\n'.repeat(mib / 4)} z`],
-  ] as const) {
+  ] as const)
     test(what, () => assert.ok(spentMs(() => whole(`${ok}${field}\r\n\r\n`)) < linearMs));
-  }
 });

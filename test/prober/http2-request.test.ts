@@ -81,9 +81,7 @@ describe('over HTTP/2', () => {
     ['te', [['Te', 'trailers']], ['te: trailers']],
   ];
   for (const [what, headers, fields] of table)
-    test(what, async (t) => {
-      assert.deepEqual(await sent(t, headers), [...fields, accept, agent].toSorted());
-    });
+    test(what, async (t) => assert.deepEqual(await sent(t, headers), [...fields, accept, agent].toSorted()));
 
   test('of two user agents the first goes, and none that is empty', async (t) => {
     assert.deepEqual(

@@ -81,7 +81,7 @@ const order = {
 } as const;
 
 describe('a prober has one socket open at a time, and its place is released when that has closed', () => {
-  for (const [what, start] of Object.entries(servers)) {
+  for (const [what, start] of Object.entries(servers))
     test(what, async (t) => {
       const handler = await start(t);
       const { probers, open, openAtDial } = watchedProbers();
@@ -95,5 +95,4 @@ describe('a prober has one socket open at a time, and its place is released when
       assert.equal(await given, 0, 'sockets open as the place was released');
       assert.ok(openAtDial.length > 0 && openAtDial.every((count) => count === 0), `open at each dial: ${openAtDial}`);
     });
-  }
 });

@@ -43,7 +43,7 @@ describe('the number of field 1', () => {
     ['10,002 groups deep is malformed', [...nested(10_002), 0x08, 1], undefined],
     ['wire type 6 is malformed', [0x16, 1], undefined],
   ];
-  for (const [what, bytes, value] of table) {
+  for (const [what, bytes, value] of table)
     test(what, () => {
       const message = Uint8Array.from(bytes);
       for (const pieceBytes of [1, 3, Math.max(1, message.length)]) {
@@ -53,5 +53,4 @@ describe('the number of field 1', () => {
         assert.equal(reader.end(), value, `in pieces of ${pieceBytes}`);
       }
     });
-  }
 });

@@ -18,9 +18,8 @@ function always(attempt: Partial<Attempt>): Probers {
   return withStorableOutput({ http: prober, tcp: prober, grpc: prober, exec: prober });
 }
 
-test('the body of a successful HTTP probe is dropped', async () => {
-  assert.equal((await always({ output: 'secret' }).http(http)).output, '');
-});
+test('the body of a successful HTTP probe is dropped', async () =>
+  assert.equal((await always({ output: 'secret' }).http(http)).output, ''));
 
 const terminated = 'Probe terminated redirects';
 const failed = 'HTTP probe failed with statuscode: 500';

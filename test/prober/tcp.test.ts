@@ -21,14 +21,13 @@ async function probed(kind: TcpServerKind, { host = '127.0.0.1', timeoutMs = 10_
 }
 
 describe('a TCP probe succeeds as soon as the connection is established', () => {
-  for (const kind of ['accept-silent', 'accept-close', 'accept-writes', 'never-accept'] as const) {
+  for (const kind of ['accept-silent', 'accept-close', 'accept-writes', 'never-accept'] as const)
     test(kind, async () => {
       const { attempt } = await probed(kind);
       assert.equal(attempt.outcome, 'success');
       assert.equal(attempt.output, '');
       assert.ok(attempt.timings.totalMs >= (attempt.timings.connectMs ?? Number.POSITIVE_INFINITY));
     });
-  }
   test('to an IPv6 address too', async () => {
     const { attempt } = await probed('accept-silent', { host: '::1' });
     assert.equal(attempt.outcome, 'success');
@@ -67,13 +66,12 @@ describe('a TCP probe fails with the text that kubelet shows', () => {
 });
 
 describe('a prober error, not a failure', () => {
-  for (const failureClass of ['POLICY_DENIED', 'PROBER'] as const) {
+  for (const failureClass of ['POLICY_DENIED', 'PROBER'] as const)
     test(failureClass, async () => {
       const dial: Dial = async () => ({ kind: 'failed', failureClass, message: 'why' });
       const { attempt } = await probed('accept-silent', { dial });
       assert.deepEqual([attempt.outcome, attempt.error, attempt.failureClass], ['unknown', 'why', failureClass]);
     });
-  }
 });
 
 test('a server sees the connection end', async () => {
