@@ -78,13 +78,8 @@ const slotOf = ({ body }: Received): number => {
 
 function receivingRules(rule: Rule): void {
   rule('a message is received as it was sent', async ({ queue, play, next }) => {
-    const message = shardMessage({
-      kind: 'rescue',
-      shard: 'a0',
-      generation: 7,
-      buckets: { from: 16, to: 32 },
-      slot: 3,
-    });
+    const buckets = { from: 16, to: 32 };
+    const message = shardMessage({ kind: 'rescue', shard: 'a0', generation: 7, buckets, slot: 3 });
     await play(queue.send(message, { group: 'rescue/a0/12', deduplicationId: 'one' }));
     const received = await next();
     assert.deepEqual(decodeShardMessage(received.body), { kind: 'ok', message });
@@ -92,16 +87,16 @@ function receivingRules(rule: Rule): void {
     assert.equal(received.receiveCount, 1);
   });
 
-  rule('who waits gets what is sent meanwhile', async ({ queue, play, send }) => {
+  rule('a receiver that waits gets what is sent meanwhile', async ({ queue, play, send }) => {
     const waiting = queue.receive(20_000);
     await send('a', 1);
     const received = await play(waiting);
     assert.equal(received && slotOf(received), 1);
   });
 
-  rule('who waits in vain is told so', ({ nothing }) => nothing(soonMs));
+  rule('a receiver that waits in vain gets nothing', ({ nothing }) => nothing(soonMs));
 
-  rule('who does not want to wait any more need not', async ({ queue, play }) => {
+  rule('a receiver can stop waiting', async ({ queue, play }) => {
     const stop = new AbortController();
     const waiting = queue.receive(20_000, stop.signal);
     stop.abort();
@@ -109,7 +104,7 @@ function receivingRules(rule: Rule): void {
     assert.equal(await play(queue.receive(20_000, stop.signal)), undefined);
   });
 
-  rule('one message goes to one of those who wait', async ({ queue, play, send }) => {
+  rule('one message goes to one of several receivers', async ({ queue, play, send }) => {
     const waiting = [queue.receive(soonMs), queue.receive(soonMs), queue.receive(soonMs)];
     await send('a', 1);
     const received = await play(Promise.all(waiting));
@@ -128,18 +123,15 @@ function receivingRules(rule: Rule): void {
 }
 
 function groupRules(rule: Rule): void {
-  rule(
-    'a group has one message in flight, the next one comes when it is gone',
-    async ({ play, send, next, nothing }) => {
-      await send('a', 1);
-      await send('a', 2);
-      const first = await next();
-      assert.equal(slotOf(first), 1);
-      await nothing();
-      await play(first.acknowledge());
-      assert.equal(slotOf(await next()), 2);
-    },
-  );
+  rule('a group has one message in flight at a time, in order', async ({ play, send, next, nothing }) => {
+    await send('a', 1);
+    await send('a', 2);
+    const first = await next();
+    assert.equal(slotOf(first), 1);
+    await nothing();
+    await play(first.acknowledge());
+    assert.equal(slotOf(await next()), 2);
+  });
 
   rule('groups do not hold up one another', async ({ send, next, nothing }) => {
     await send('a', 1);
@@ -161,15 +153,7 @@ function groupRules(rule: Rule): void {
       }
     };
     await Promise.all([worker(), worker(), worker()]);
-    assert.deepEqual(
-      [...seen.values()],
-      [
-        [1, 2, 3],
-        [1, 2, 3],
-        [1, 2, 3],
-        [1, 2, 3],
-      ],
-    );
+    assert.deepEqual([...seen.values()], Array(groups.length).fill([1, 2, 3]));
   });
 }
 
@@ -187,18 +171,21 @@ function visibilityRules(rule: Rule): void {
     assert.equal(slotOf(await next()), 2);
   });
 
-  rule('whoever has lost the message can neither keep nor delete it', async ({ play, send, next, nothing }) => {
-    await send('a', 1);
-    const first = await next();
-    const second = await next(contractVisibilityMs + soonMs);
-    assert.equal(await play(first.lease.extend(contractVisibilityMs)), false);
-    assert.equal(await play(first.lease.extend(0)), false);
-    assert.equal(await play(first.acknowledge()), false);
-    await nothing();
-    assert.equal(await play(second.lease.extend(contractVisibilityMs)), true);
-    assert.equal(await play(second.acknowledge()), true);
-    await nothing(contractVisibilityMs + soonMs);
-  });
+  rule(
+    'a receiver whose visibility is over can neither keep nor delete the message',
+    async ({ play, send, next, nothing }) => {
+      await send('a', 1);
+      const first = await next();
+      const second = await next(contractVisibilityMs + soonMs);
+      assert.equal(await play(first.lease.extend(contractVisibilityMs)), false);
+      assert.equal(await play(first.lease.extend(0)), false);
+      assert.equal(await play(first.acknowledge()), false);
+      await nothing();
+      assert.equal(await play(second.lease.extend(contractVisibilityMs)), true);
+      assert.equal(await play(second.acknowledge()), true);
+      await nothing(contractVisibilityMs + soonMs);
+    },
+  );
 
   rule('a lease that is extended holds', async ({ play, pass, send, next, nothing }) => {
     await send('a', 1);

@@ -11,6 +11,7 @@ import {
   type Store,
   type WriteOutcome,
 } from '../../shared/store/store.ts';
+import { column } from '../support/columns.ts';
 import { testsIn } from '../support/tests-in.ts';
 import { conditionCases } from './store-conditions.ts';
 import { nameTests } from './store-names.ts';
@@ -507,9 +508,6 @@ function scenarioTests(use: () => Bench): void {
     test(scenario.name, async () => {
       const { store, pk } = use();
       const steps = scenario.steps(pk);
-      assert.deepEqual(
-        (await outcomesOf(store, steps)).map((outcome) => outcome.kind),
-        steps.map((step) => step.expected),
-      );
+      assert.deepEqual(column(await outcomesOf(store, steps), 'kind'), column(steps, 'expected'));
     });
 }

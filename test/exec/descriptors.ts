@@ -4,6 +4,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';
 import { localProbing } from '../../functions/local/probing.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
+import { execRequest } from '../support/exec-request.ts';
 import { recordingLog } from '../support/recording-log.ts';
 
 const database = new DatabaseSync('');
@@ -14,13 +15,7 @@ const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
 await new Promise((resolve) => socket.once('connect', resolve));
 
 const probing = localProbing({ clock: systemClock, log: recordingLog(), allowExec: () => true });
-const attempt = await probing.forRun().probers.exec({
-  kind: 'exec',
-  command: ['/bin/sh', '-c', 'ls /proc/$$/fd'],
-  target: { namespace: 'default', name: 'a', uid: 'u' },
-  container: 'main',
-  timeoutMs: 5_000,
-});
+const attempt = await probing.forRun().probers.exec(execRequest(['/bin/sh', '-c', 'ls /proc/$$/fd'], 5_000));
 process.stdout.write(attempt.output);
 await probing.close();
 socket.destroy();

@@ -9,6 +9,7 @@ import { localProbing } from '../../functions/local/probing.ts';
 import type { ExecOutcome } from '../../shared/exec/exec.ts';
 import { localRunner } from '../../shared/exec/local.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
+import { execRequest } from '../support/exec-request.ts';
 import { recordingLog } from '../support/recording-log.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -16,14 +17,10 @@ const folder = temporaryFolder();
 
 const patientMs = 3_000;
 const runner = localRunner({ clock: systemClock, allows: () => true });
-const target = { namespace: 'default', name: 'a', uid: 'u' };
-const requestOf = (command: readonly string[], timeoutMs: number) =>
-  ({ kind: 'exec', command, target, container: 'main', timeoutMs }) as const;
-
 const shell = (script: string, timeoutMs = patientMs): Promise<ExecOutcome> =>
-  runner(requestOf(['/bin/sh', '-c', script], timeoutMs));
+  runner(execRequest(['/bin/sh', '-c', script], timeoutMs));
 
-/** How long a process sleeps tells whose it is. */
+/** The time that a process sleeps identifies it. */
 let lastSeconds = 700_000 + process.pid;
 function nextSeconds(): string {
   lastSeconds += 0.0001;
@@ -103,7 +100,7 @@ describe('what a command leaves running ends with it', { concurrency: 9 }, () =>
   });
 });
 
-test('what other probes and other processes run goes on', async () => {
+test('what other probes and other processes run continues', async () => {
   const [other, neighbour] = [nextSeconds(), nextSeconds()];
   const stranger = spawn('sleep', [other], { detached: true, stdio: 'ignore' });
   const running = shell(`setsid sleep ${neighbour} ${silently} & touch ${join(folder, neighbour)}; wait; exit 7`);
@@ -123,8 +120,7 @@ test('what runs when the prober is closed ends before it returns', async () => {
   const run = probing.forRun();
   const seconds = nextSeconds();
   const script = `${wayOf(ways['as a daemon'] ?? '', seconds)}; sleep ${seconds}`;
-  const handler = { kind: 'exec', command: ['/bin/sh', '-c', script], target, container: 'main', timeoutMs: patientMs };
-  const probed = run.probers.exec(handler as Parameters<typeof run.probers.exec>[0]);
+  const probed = run.probers.exec(execRequest(['/bin/sh', '-c', script], patientMs));
   await thereAre(2, seconds);
   await probing.close();
   await gone(seconds);

@@ -5,6 +5,7 @@ import { describe, test } from 'node:test';
 import type { ExecOutcome } from '../../shared/exec/exec.ts';
 import { localRunner } from '../../shared/exec/local.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
+import { execRequest } from '../support/exec-request.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const folder = temporaryFolder();
@@ -12,12 +13,8 @@ const folder = temporaryFolder();
 const patientMs = 30_000;
 const runner = localRunner({ clock: systemClock, allows: () => true });
 
-const target = { namespace: 'default', name: 'a', uid: 'u' };
-const requestOf = (command: readonly string[], timeoutMs: number) =>
-  ({ kind: 'exec', command, target, container: 'main', timeoutMs }) as const;
-
 const run = (command: readonly string[], timeoutMs = patientMs): Promise<ExecOutcome> =>
-  runner(requestOf(command, timeoutMs));
+  runner(execRequest(command, timeoutMs));
 
 const shell = (script: string, timeoutMs?: number) => run(['/bin/sh', '-c', script], timeoutMs);
 
@@ -133,7 +130,7 @@ describe('a command that cannot run', () => {
 });
 
 describe('a command that may not run', () => {
-  const request = requestOf(['/bin/echo', 'a "b"'], patientMs);
+  const request = execRequest(['/bin/echo', 'a "b"'], patientMs);
   test('is denied when exec is off', async () => {
     const outcome = await localRunner({ clock: systemClock })(request);
     assert.deepEqual(outcome, { kind: 'denied', message: 'exec probes are off: no --allow-exec file was given' });

@@ -2,16 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Runner } from '../../shared/exec/exec.ts';
 import { namedRunner } from '../../shared/exec/named.ts';
+import { execRequest } from '../support/exec-request.ts';
 
 const said =
   (who: string): Runner =>
   async ({ command }) => ({ kind: 'exited', exitCode: 0, output: `${who}: ${command.join(' ')}` });
 
-const target = { namespace: 'default', name: 'checkout', uid: 'u' };
-const ask = (run: Runner, ...command: readonly string[]) =>
-  run({ kind: 'exec', command, target, container: 'main', timeoutMs: 1_000 });
 const outputs = async (run: Runner, ...command: readonly string[]) => {
-  const outcome = await ask(run, ...command);
+  const outcome = await run(execRequest(command, 1_000));
   return 'output' in outcome ? outcome.output : `${outcome.kind}: ${outcome.message}`;
 };
 

@@ -6,6 +6,7 @@ import { ssmRunner } from '../../shared/exec/ssm.ts';
 import { endingClock, systemClock } from '../../shared/lib/clock.ts';
 import { sqsClient } from '../../shared/queue/sqs-client.ts';
 import { type Answer, awsServer, type Call, serverKeys } from '../support/aws-json-server.ts';
+import { execRequest } from '../support/exec-request.ts';
 
 const instanceId = 'i-0123456789abcdef0';
 
@@ -29,12 +30,10 @@ async function world(
   });
   const clock = endingClock(systemClock);
   const run = ssmRunner({ call: awsCall({ client, clock, endpointOf: () => server.endpoint }), clock, instanceId });
-  const target = { namespace: 'default', name: 'checkout', uid: 'u' };
   return {
     clock,
     calls: (name: string) => server.calls.filter((call) => call.target === `AmazonSSM.${name}`),
-    run: (command: readonly string[], timeoutMs = 5_000) =>
-      run({ kind: 'exec', command, target, container: 'main', timeoutMs }),
+    run: (command: readonly string[], timeoutMs = 5_000) => run(execRequest(command, timeoutMs)),
   };
 }
 

@@ -7,7 +7,7 @@ import { delimiter, dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { describe, type TestContext, test } from 'node:test';
 import { serverKeys } from '../support/aws-json-server.ts';
-import { listenWith } from '../support/tcp-server.ts';
+import { listenWith, portOf } from '../support/tcp-server.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -25,8 +25,7 @@ type Running = {
 };
 
 async function started(t: TestContext, command: readonly string[]): Promise<Running> {
-  const folder = temporaryFolder(t);
-  const running = begun(t, [...command, '--port', '0', '--data-dir', join(folder, 'data')]);
+  const running = begun(t, [...command, '--port', '0', '--data-dir', join(temporaryFolder(t), 'data')]);
   await running.listens;
   return running;
 }
@@ -146,12 +145,8 @@ test('a signal is not lost that arrives as the start hands over to the product',
 
 test('a signal ends a worker that still waits for AWS as it starts', async (t) => {
   const asked = Promise.withResolvers<void>();
-  const silent = await listenWith(
-    createServer(() => asked.resolve()),
-    '127.0.0.1',
-  );
-  t.after(silent.close);
-  const endpoint = `http://127.0.0.1:${silent.port}`;
+  const silent = createServer(() => asked.resolve());
+  const endpoint = `http://127.0.0.1:${await portOf(t, listenWith(silent, '127.0.0.1'))}`;
   const shared = ['--table', 'probelet', '--queue-url', `${endpoint}/000000000000/shards.fifo`, '--endpoint', endpoint];
   const running = begun(t, [...direct, '--worker', ...shared]);
   await asked.promise;

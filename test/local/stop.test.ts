@@ -1,4 +1,4 @@
-/** SIGTERM ends the process within five seconds, whatever is under way and whoever does not answer. */
+/** SIGTERM ends the process within five seconds, whatever is under way and whichever peer does not answer. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { register } from '../support/api-client.ts';
 import { type Answer, awsServer, serverKeys } from '../support/aws-json-server.ts';
-import { listenWith } from '../support/tcp-server.ts';
+import { listenWith, portOf } from '../support/tcp-server.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { type Product, startProduct } from './product.ts';
 
@@ -60,21 +60,17 @@ async function withAws(t: TestContext) {
 describe('a stop is held up by', { concurrency: true }, () => {
   test('no silent peer, no command that ignores SIGTERM, no client that stays connected', async (t) => {
     const reached = Promise.withResolvers<void>();
-    const silent = await listenWith(
-      createServer(() => reached.resolve()),
-      '127.0.0.1',
-    );
-    t.after(silent.close);
+    const server = createServer(() => reached.resolve());
+    const silentPort = await portOf(t, listenWith(server, '127.0.0.1'));
     const folder = temporaryFolder(t);
     const allowed = join(folder, 'allowed');
     writeFileSync(allowed, '/bin/sh\n');
-    const options = ['--port', '0', '--data-dir', join(folder, 'data'), '--allow-exec', allowed];
-    const product = await started(t, options);
+    const product = await started(t, ['--port', '0', '--data-dir', join(folder, 'data'), '--allow-exec', allowed]);
     const { url, port } = product;
     const registered = (name: string, handler: object) =>
       register(url, name, { host: '127.0.0.1', readinessProbe: { timeoutSeconds: 60, ...handler } });
     await registered('stubborn', { exec: { command: ['/bin/sh', '-c', "trap '' TERM; sleep 60 & wait; wait"] } });
-    await registered('silent', { httpGet: { path: '/', port: silent.port } });
+    await registered('silent', { httpGet: { path: '/', port: silentPort } });
     const head = (path: string) => `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n`;
     for (const text of ['', head('/healthz'), `${head('/healthz')}\r\n`, `${head('/v1/watch')}\r\n`])
       await held(t, port, text);

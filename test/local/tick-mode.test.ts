@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { sleep } from '../../shared/lib/clock.ts';
 import { startInjectedWorld } from '../e2e/injected-world.ts';
-import { listenWith } from '../support/tcp-server.ts';
+import { listenWith, portOf } from '../support/tcp-server.ts';
 
 const minuteMs = 60_000;
 
@@ -15,8 +15,7 @@ for (const mode of ['auto', 'tick'] as const)
       dials += 1;
       socket.destroy();
     });
-    const { port, close } = await listenWith(server, '127.0.0.1');
-    t.after(close);
+    const port = await portOf(t, listenWith(server, '127.0.0.1'));
     const world = startInjectedWorld({ mode });
     const isWell = async () => (await world.api('GET', '/healthz', undefined)).status;
     await world.play(sleep(world.clock, 1_000));

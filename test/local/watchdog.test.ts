@@ -5,12 +5,12 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { listenWith } from '../support/tcp-server.ts';
+import { listenWith, portOf } from '../support/tcp-server.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const program = join(import.meta.dirname, 'hanging-process.ts');
 const hangMs = 600;
-/** Of a process that nobody ends. */
+/** For the end of a process. */
 const patienceMs = 15_000;
 
 type Answer = {
@@ -58,13 +58,12 @@ const target = (address: string, port: number) => ({
 });
 
 test('a probe that hangs the event loop is named and ends the process, and is not made after the second time', async (t) => {
-  const server = await listenWith(createServer(), '127.0.0.66');
-  t.after(server.close);
+  const port = await portOf(t, listenWith(createServer(), '127.0.0.66'));
   const folder = temporaryFolder(t);
 
   const first = await started(t, folder);
-  await first.ask('PUT', '/v1/namespaces/default/targets/good', target('127.0.0.1', server.port));
-  await first.ask('PUT', '/v1/namespaces/default/targets/bad', target('127.0.0.66', server.port));
+  await first.ask('PUT', '/v1/namespaces/default/targets/good', target('127.0.0.1', port));
+  await first.ask('PUT', '/v1/namespaces/default/targets/bad', target('127.0.0.66', port));
   assert.deepEqual(await first.ended(), { how: 'SIGKILL', named: ['default/bad main readiness'] });
 
   const second = await started(t, folder);

@@ -5,15 +5,11 @@ import { type DialerOptions, guardedDialer } from '../../shared/net/dialer.ts';
 import type { Dialed, DialFailure, Resolution, SocketPermit } from '../../shared/net/net.ts';
 import { dialPolicy } from '../../shared/net/policy.ts';
 import { newSocketBudget } from '../../shared/run/probing/sockets.ts';
-import { startTcpServer, type TcpServerKind } from '../support/tcp-server.ts';
+import { portOf, startTcpServer, type TcpServerKind } from '../support/tcp-server.ts';
 
 const farMs = 60_000;
 
-async function listener(t: TestContext, kind: TcpServerKind, host = '127.0.0.1'): Promise<number> {
-  const server = await startTcpServer(kind, host);
-  t.after(() => server.close());
-  return server.port;
-}
+const listener = (t: TestContext, kind: TcpServerKind, host = '127.0.0.1') => portOf(t, startTcpServer(kind, host));
 
 /** A dialer for a name that has these addresses. */
 function dialer(addresses: readonly string[], options: Partial<DialerOptions> = {}) {

@@ -144,11 +144,8 @@ describe('the dial policy', () => {
     test(`${address}: ${expected.join(' ')}`, () => {
       const verdicts = policies.map((policy) => (policy(address) ? '+' : '-'));
       assert.deepEqual(verdicts, expected);
-      assert.deepEqual(
-        policies.map((policy) => (policy(address) ? '+' : '-')),
-        expected,
-        'a remembered verdict',
-      );
+      const remembered = policies.map((policy) => (policy(address) ? '+' : '-'));
+      assert.deepEqual(remembered, expected, 'a remembered verdict');
     });
   }
 

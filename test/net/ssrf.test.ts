@@ -14,6 +14,7 @@ import { grpcProber } from '../../shared/prober/grpc.ts';
 import { httpProber } from '../../shared/prober/http.ts';
 import { tcpProber } from '../../shared/prober/tcp.ts';
 import { type DnsReply, startDnsServer } from '../support/dns-server.ts';
+import { listenWith, portOf } from '../support/tcp-server.ts';
 import { testsIn } from '../support/tests-in.ts';
 
 /** As they stand in a probe's `host`, where an IPv6 address has no brackets. */
@@ -163,16 +164,12 @@ function rebinding(): (name: string) => DnsReply {
 const withFront: DialPolicy = (address) => address === '::1' || dialPolicy({ mode: 'aws' })(address);
 
 /** Answers every request with a redirect. */
-async function front(t: TestContext, location: string): Promise<number> {
+function front(t: TestContext, location: string): Promise<number> {
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
     socket.once('data', () => socket.end(`HTTP/1.1 302 Found\r\nLocation: ${location}\r\nContent-Length: 0\r\n\r\n`));
   });
-  t.after(() => server.close());
-  server.listen(0, '::1');
-  await once(server, 'listening');
-  const address = server.address();
-  return address !== null && typeof address === 'object' ? address.port : assert.fail('no port');
+  return portOf(t, listenWith(server, '::1'));
 }
 
 describe('a second look at a name', () => {

@@ -5,14 +5,9 @@ import type { ExecOutcome } from '../../shared/exec/exec.ts';
 import { localRunner } from '../../shared/exec/local.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { execProber } from '../../shared/prober/exec.ts';
+import { execRequest } from '../support/exec-request.ts';
 
-const request = {
-  kind: 'exec',
-  command: ['/bin/sh', '-c', 'echo said; exit 0'],
-  target: { namespace: 'default', name: 'a', uid: 'u' },
-  container: 'main',
-  timeoutMs: 30_000,
-} as const;
+const request = execRequest(['/bin/sh', '-c', 'echo said; exit 0'], 30_000);
 
 const verdict = ({ timings: _, ...rest }: Attempt) => rest;
 

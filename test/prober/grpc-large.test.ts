@@ -59,7 +59,6 @@ test('a server that does not wait for its window fails, however soon it was gran
   frames.push(frame(frameType.headers, literal('grpc-status', '0'), ofStream(flags.endHeaders | flags.endStream)));
   const hello = [{ sendBase64: settingsFrame.toString('base64') }];
   const reply = [{ sendBase64: Buffer.concat(frames).toString('base64') }];
-  const { port, close } = await startHttp2Script({ hello, reply }, false);
-  t.after(close);
+  const port = await portOf(t, startHttp2Script({ hello, reply }, false));
   assert.equal((await probed(port)).outcome, 'failure');
 });

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import type { Attempt, FailureClass } from '../../shared/core/types.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { type ProbeOrder, probe } from '../../shared/prober/probe.ts';
+import { proberError } from '../support/prober-error.ts';
 
 const order: ProbeOrder = {
   target: { namespace: 'shop', name: 'checkout', uid: 'u' },
@@ -29,13 +30,7 @@ async function probed(answers: readonly (() => Attempt)[]) {
   return { asked, ...report };
 }
 
-const erring = (failureClass: FailureClass) => (): Attempt => ({
-  outcome: 'unknown',
-  output: '',
-  error: 'problem',
-  failureClass,
-  timings: { totalMs: 1 },
-});
+const erring = (failureClass: FailureClass) => () => proberError(failureClass);
 
 describe('a prober error', () => {
   const unhealthy = 'Readiness probe errored and resulted in unknown state: problem';

@@ -3,15 +3,10 @@ import { test } from 'node:test';
 import type { Attempt } from '../../shared/core/types.ts';
 import type { Probers } from '../../shared/prober/prober.ts';
 import { outputBytesMax, withStorableOutput } from '../../shared/prober/stored-output.ts';
+import { execRequest } from '../support/exec-request.ts';
 
 const http = { kind: 'http', url: 'http://127.0.0.1/', headers: [], hostOverride: '', timeoutMs: 1000 } as const;
-const exec = {
-  kind: 'exec',
-  command: ['true'],
-  target: { namespace: 'default', name: 'a', uid: 'u' },
-  container: 'main',
-  timeoutMs: 1000,
-} as const;
+const exec = execRequest(['true'], 1000);
 
 function always(attempt: Partial<Attempt>): Probers {
   const prober = async () => ({ outcome: 'success', output: '', timings: { totalMs: 1 }, ...attempt }) as const;

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import type { Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { afterEach, describe, test } from 'node:test';
 import { systemClock } from '../../shared/lib/clock.ts';
 import type { Dial } from '../../shared/net/net.ts';
 import { tcpProber } from '../../shared/prober/tcp.ts';
+import { column } from '../support/columns.ts';
 import { loopbackDial } from '../support/loopback-dial.ts';
-import { type RunningServer, startTcpServer, type TcpServerKind } from '../support/tcp-server.ts';
+import { listenWith, portOf, type RunningServer, startTcpServer, type TcpServerKind } from '../support/tcp-server.ts';
 
 const servers: RunningServer[] = [];
 afterEach(async () => {
@@ -40,10 +41,7 @@ describe('a TCP probe succeeds as soon as the connection is established', () => 
       return dialed;
     };
     await probed('accept-silent', { dial });
-    assert.deepEqual(
-      sockets.map((socket) => socket.destroyed),
-      [true],
-    );
+    assert.deepEqual(column(sockets, 'destroyed'), [true]);
   });
 });
 
@@ -74,17 +72,13 @@ describe('a prober error, not a failure', () => {
     });
 });
 
-test('a server sees the connection end', async () => {
-  const { createServer } = await import('node:net');
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  assert.ok(address !== null && typeof address === 'object');
+test('a server sees the connection end', async (t) => {
+  const server = createServer();
+  const port = await portOf(t, listenWith(server, '127.0.0.1'));
   const accepted = once(server, 'connection') as Promise<[Socket]>;
-  const request = { kind: 'tcp', host: '127.0.0.1', port: address.port, timeoutMs: 10_000 } as const;
+  const request = { kind: 'tcp', host: '127.0.0.1', port, timeoutMs: 10_000 } as const;
   await tcpProber({ dial: loopbackDial, clock: systemClock })(request);
   const [socket] = await accepted;
   socket.resume();
   await once(socket, 'close');
-  server.close();
 });

@@ -160,7 +160,7 @@ describe('over gRPC', () => {
   async function asked(t: TestContext, { host = loopback, service = '' }) {
     const bodies: Buffer[] = [];
     let authority: string | undefined;
-    const running = await startHttp2({}, (stream, headers) => {
+    const starting = startHttp2({}, (stream, headers) => {
       authority = headers[':authority'];
       stream.on('data', (bytes: Buffer) => bodies.push(bytes));
       stream.on('end', () => {
@@ -169,11 +169,11 @@ describe('over gRPC', () => {
         stream.end(checkResponse('SERVING'));
       });
     });
-    t.after(() => running.close());
-    const request = { kind: 'grpc', host, port: running.port, service, timeoutMs: timeoutSeconds * 1000 } as const;
+    const port = await portOf(t, starting);
+    const request = { kind: 'grpc', host, port, service, timeoutMs: timeoutSeconds * 1000 } as const;
     const { output } = await grpcProber({ dial, clock })(request);
     assert.equal(output, 'service healthy');
-    return { authority: authority?.replace(`:${running.port}`, ':PORT'), body: Buffer.concat(bodies) };
+    return { authority: authority?.replace(`:${port}`, ':PORT'), body: Buffer.concat(bodies) };
   }
 
   test('a service is sent in UTF-8', async (t) => {

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Attempt } from '../../shared/core/types.ts';
 import type { DialFailure } from '../../shared/net/net.ts';
+import { proberError } from '../support/prober-error.ts';
 import { type ShardRun, type ShardWorld, shardWorld } from '../support/shard-world.ts';
 
 const unreachable: DialFailure = { kind: 'failed', failureClass: 'CONNECT_TIMEOUT', message: 'i/o timeout' };
@@ -35,14 +35,6 @@ const readingsOf = (run: ShardRun) => [...(run.view()?.readings() ?? [])];
 /** Of the only target: its condition Ready, and the result of its only probe. */
 const shownOf = (run: ShardRun) => readingsOf(run).map(({ ready, probes }) => [ready, probes[0]?.result])[0];
 
-const errorOf = (failureClass: Attempt['failureClass']): Attempt => ({
-  outcome: 'unknown',
-  output: '',
-  error: 'not made',
-  ...(failureClass && { failureClass }),
-  timings: { totalMs: 1 },
-});
-
 describe('the reading of a target', () => {
   const isUnknown = async ({ run }: Held) => {
     assert.deepEqual(readingsOf(run)[0]?.probes, [{ container: 'main', probeType: 'readiness', result: 'unknown' }]);
@@ -71,7 +63,7 @@ describe('the reading of a target', () => {
   ] as const)
     heldTest(`is unknown after ${what}`, async ({ world, run }) => {
       await world.clock.advance(15_000);
-      world.answer(() => errorOf(failureClass));
+      world.answer(() => proberError(failureClass));
       await world.clock.advance(probes * 10_000);
       assert.deepEqual(shownOf(run), ['Unknown', 'unknown']);
     });

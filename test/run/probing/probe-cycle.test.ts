@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { BacklogClass } from '../../../shared/core/socket-budget.ts';
-import type { Attempt } from '../../../shared/core/types.ts';
 import { sleep } from '../../../shared/lib/clock.ts';
 import type { ProbeMetrics } from '../../../shared/prober/metrics.ts';
 import type { CommitQueue } from '../../../shared/run/commit/queue.ts';
@@ -10,23 +9,16 @@ import { newSocketBudget } from '../../../shared/run/probing/sockets.ts';
 import { adoptTarget } from '../../../shared/run/probing/workers.ts';
 import { readTarget } from '../../../shared/table/targets.ts';
 import { bareHolder } from '../../support/bare-holder.ts';
+import { proberError } from '../../support/prober-error.ts';
 import { failing, healthy, heldWorld, probedWorld, shardWorld } from '../../support/shard-world.ts';
 
 const readinessProbe = { tcpSocket: { port: 1 }, periodSeconds: 10 };
-
-const erred = (failureClass: 'PROBER' | 'POLICY_DENIED'): Attempt => ({
-  outcome: 'unknown',
-  output: '',
-  error: 'it could not be made',
-  failureClass,
-  timings: { totalMs: 1 },
-});
 
 describe('the metrics of a probe', () => {
   for (const [what, answer, result] of [
     ['success', 'success', 'successful'],
     ['failure', 'failure', 'failed'],
-    ['prober error', erred('PROBER'), 'unknown'],
+    ['prober error', proberError('PROBER'), 'unknown'],
   ] as const)
     test(`of a ${what} count it as ${result}, with how long it took`, async () => {
       const observed: Parameters<ProbeMetrics['observe']>[] = [];
@@ -100,11 +92,8 @@ test('a target whose failure is held back in a surge has been seen', async () =>
     const due = { probe: worker, place: newSocketBudget().take('new', 1) };
     return world.clock.runUntil(probeCycle({ ...holder, surgeLimit }, held, due));
   };
-  assert.deepEqual(
-    [await cycle(true), await cycle(true)],
-    ['again', 'over'],
-    'the new container, then its first probe',
-  );
+  const ends = [await cycle(true), await cycle(true)];
+  assert.deepEqual(ends, ['again', 'over'], 'the new container, then its first probe');
   assert.equal(worker.verdict.record.result, 'success');
   await world.clock.advance(100_000);
   world.answer(() => 'failure');
@@ -144,7 +133,7 @@ test('a denied dial makes the result unknown at once, until the next verdict', a
     return [result, unknown?.reason, ready?.status, ready?.reason];
   };
   assert.deepEqual(await stored(), ['success', undefined, 'True', undefined]);
-  world.answer(() => erred('POLICY_DENIED'));
+  world.answer(() => proberError('POLICY_DENIED'));
   await world.clock.advance(10_000);
   assert.deepEqual(await stored(), ['success', 'PolicyDenied', 'Unknown', 'PolicyDenied']);
   world.answer(() => 'success');

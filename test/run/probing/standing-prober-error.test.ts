@@ -1,23 +1,17 @@
-/** A prober error that lasts: nothing counts and nobody is told, but the target's story says why. */
+/** A prober error that lasts: nothing counts and nothing is published, but the target's event history says why. */
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import type { Attempt } from '../../../shared/core/types.ts';
 import { columns } from '../../support/columns.ts';
+import { proberError } from '../../support/prober-error.ts';
 import { type ShardWorld, shardWorld } from '../../support/shard-world.ts';
+import { testsIn } from '../../support/tests-in.ts';
 
-const missing = (): Attempt => ({
-  outcome: 'unknown',
-  output: '',
-  error: 'the secret env:TOKEN is not there',
-  failureClass: 'PROBER',
-  timings: { totalMs: 1 },
-});
+const missing = () => proberError('PROBER', 'the secret env:TOKEN is not there');
 
 const proberErrors = async (world: ShardWorld) =>
   (await world.history('a')).filter(({ reason }) => reason === 'ProberError');
 
-const livingWorld = async () => {
+const inLiving = testsIn(async () => {
   const world = shardWorld();
   await world.put('a', { livenessProbe: { tcpSocket: { port: 1 }, periodSeconds: 10, failureThreshold: 1 } });
   // From the beginning of a slot, so that one run has all of it.
@@ -25,17 +19,17 @@ const livingWorld = async () => {
   await world.run();
   await world.clock.advance(20_000);
   return world;
-};
+});
 
-test('a probe that cannot be made for minutes is told of in the story, at most every five minutes', async () => {
-  const world = await livingWorld();
+inLiving('a probe that cannot be made is in the event history, at most every five minutes', async (world) => {
   const before = world.published.length;
   world.answer(missing);
   await world.clock.advance(11 * 60_000);
   const publishedEvents = await proberErrors(world);
+  const text = 'liveness probe could not be made: the secret env:TOKEN is not there';
   assert.deepEqual(
     columns(publishedEvents, 'count', 'message'),
-    [1, 30, 30].map((count) => [count, 'liveness probe could not be made: the secret env:TOKEN is not there']),
+    Array.from([1, 30, 30], (count) => [count, text]),
   );
   const { result, unknown } = await world.probe('a', 'main#liveness');
   assert.deepEqual([result, unknown?.reason, unknown?.failureClass], ['success', 'ProberError', 'PROBER']);
@@ -43,8 +37,7 @@ test('a probe that cannot be made for minutes is told of in the story, at most e
   assert.deepEqual(published, ['Probe Result Changed', 'Target Status Changed']);
 });
 
-test('a single one is not worth a word', async () => {
-  const world = await livingWorld();
+inLiving('a single one is not recorded', async (world) => {
   let probes = 0;
   world.answer(() => {
     probes += 1;

@@ -120,10 +120,8 @@ describe('a loaded worker', () => {
   test('waits for its phase, while a new one probes at once', () => {
     const loaded = adoptTarget(idleHolder(), stored, {}).probes.get('app#readiness');
     const fresh = adopted().probes.get('app#readiness');
-    assert.deepEqual(
-      [loaded, fresh].map((probe) => probe && readyWakes(probe.schedule.ticker)),
-      [[], ['tick']],
-    );
+    const wakes = [loaded, fresh].map((probe) => probe && readyWakes(probe.schedule.ticker));
+    assert.deepEqual(wakes, [[], ['tick']]);
   });
 
   test('waits in tick mode for what the run plans, while a new one probes at once', () => {
