@@ -72,10 +72,8 @@ describe('the result of a probe is shown', () => {
     const unknown = { reason: 'PolicyDenied', failureClass: 'POLICY_DENIED', message: '127.0.0.9 is denied' };
     const probe = await shown({ ...succeeded, version: 2, sinceMs: startMs + 9_000, unknown, output: 'old' });
     const { result, reason, message, failureClass, output, since } = probe;
-    assert.deepEqual(
-      [result, reason, message, failureClass, output, since],
-      ['unknown', 'PolicyDenied', '127.0.0.9 is denied', 'POLICY_DENIED', undefined, at(9)],
-    );
+    const fields = [result, reason, message, failureClass, output, since];
+    assert.deepEqual(fields, ['unknown', 'PolicyDenied', '127.0.0.9 is denied', 'POLICY_DENIED', undefined, at(9)]);
   });
 
   test('as late since it became late, however long ago', async () => {

@@ -156,10 +156,8 @@ describe('a right prop', () => {
     });
     const { Environment, MemorySize } = prober(resourcesOf(template, 'AWS::Lambda::Function'));
     const { PROBELET_ALLOW_LOOPBACK, PROBELET_ALLOW_CIDRS, PROBELET_CANARIES } = Environment.Variables;
-    assert.deepEqual(
-      [PROBELET_ALLOW_LOOPBACK, PROBELET_ALLOW_CIDRS, PROBELET_CANARIES, MemorySize],
-      ['1', '10.0.0.0/8,fd12::/16', 'example.com:443,[2001:db8::1]:53', 512],
-    );
+    const given = [PROBELET_ALLOW_LOOPBACK, PROBELET_ALLOW_CIDRS, PROBELET_CANARIES, MemorySize];
+    assert.deepEqual(given, ['1', '10.0.0.0/8,fd12::/16', 'example.com:443,[2001:db8::1]:53', 512]);
     const schedule = named('ShardSchedule', resourcesOf(template, 'AWS::Lambda::Function'));
     const { PROBELET_MODE, PROBELET_CAPACITY_MB } = schedule.Environment.Variables;
     assert.deepEqual([PROBELET_MODE, PROBELET_CAPACITY_MB], ['tick', '512']);
@@ -201,10 +199,8 @@ describe('a right prop', () => {
       ({ Properties }) => Properties.ReservedConcurrentExecutions !== undefined,
     );
     assert.deepEqual(others, []);
-    assert.deepEqual(
-      [nameOf(api?.id ?? ''), api?.Properties.ReservedConcurrentExecutions],
-      ['ProbeletApiFunction', 10],
-    );
+    const bounded = [nameOf(api?.id ?? ''), api?.Properties.ReservedConcurrentExecutions];
+    assert.deepEqual(bounded, ['ProbeletApiFunction', 10]);
   });
 
   test('of quotas limits what may be registered, and all limits each namespace', () => {

@@ -19,13 +19,11 @@ test('a probe is behind 20 s after its period, or after its time-out if that is 
     [10, 60, 80_000, false],
     [10, 60, 80_001, true],
   ] as const;
+  const behindAt = (nowMs: number, periodSeconds: number, timeoutSeconds: number, tick = false) =>
+    isBehind({ seenAtMs: 0, periodSeconds, timeoutSeconds }, { nowMs, tick });
   for (const [periodSeconds, timeoutSeconds, ageMs, expected] of rows)
-    assert.equal(
-      isBehind({ seenAtMs: 0, periodSeconds, timeoutSeconds }, { nowMs: ageMs, tick: false }),
-      expected,
-      `${ageMs}`,
-    );
-  assert.equal(isBehind({ seenAtMs: 0, periodSeconds: 10, timeoutSeconds: 1 }, { nowMs: 80_000, tick: true }), false);
+    assert.equal(behindAt(ageMs, periodSeconds, timeoutSeconds), expected, `${ageMs}`);
+  assert.equal(behindAt(80_000, 10, 1, true), false);
 });
 
 describe('a beat names the probes that are behind', () => {

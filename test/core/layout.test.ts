@@ -119,10 +119,8 @@ describe('a layout', () => {
       const split = planLayout(nothing, evenly(2.6), context(0));
       const uneven = evenly(2.6).map((bucket, index) => ({ ...bucket, cpu: index < 128 ? low : high }));
       const after = shape(afterMinutes(split, uneven, 10, minuteMs)).map((row) => row.join(' '));
-      assert.deepEqual(
-        after,
-        shards.map((shard) => `${shard} resident`),
-      );
+      const expected = shards.map((shard) => `${shard} resident`);
+      assert.deepEqual(after, expected);
     });
 
   test('does not merge what would soon be split again', () => {
@@ -146,10 +144,8 @@ describe('a layout', () => {
     const tick = planLayout(idle, slow, context(minuteMs));
     const resident = planLayout(tick, fast, context(2 * minuteMs));
     assert.deepEqual([tick, resident].map(shape), [[['00', 0, 256, 'tick']], [['00', 0, 256, 'resident']]]);
-    assert.deepEqual(
-      [tick, resident].map(({ shards }) => shards[0]?.generation),
-      [2, 3],
-    );
+    const generations = [tick, resident].map(({ shards }) => shards[0]?.generation);
+    assert.deepEqual(generations, [2, 3]);
     const gone = afterMinutes(resident, empty, 9, 3 * minuteMs);
     assert.deepEqual(shape(gone), shape(resident));
     assert.equal(planLayout(gone, fast, context(13 * minuteMs)).shards[0]?.generation, 3);
@@ -159,10 +155,9 @@ describe('a layout', () => {
   test('with more targets than a tick pays for is held all the time, unless configured otherwise', () => {
     const modeWith = (targets: number, more: Partial<LayoutContext> = {}) =>
       planLayout(nothing, withBucket(empty, 7, { targets, mode: 'tick' }), context(0, more)).shards[0]?.mode;
-    assert.deepEqual(
-      [modeWith(tickTargetsMax), modeWith(tickTargetsMax + 1), modeWith(tickTargetsMax + 1, { mode: 'tick' })],
-      ['tick', 'resident', 'tick'],
-    );
+    const more = tickTargetsMax + 1;
+    const modes = [modeWith(tickTargetsMax), modeWith(more), modeWith(more, { mode: 'tick' })];
+    assert.deepEqual(modes, ['tick', 'resident', 'tick']);
   });
 
   test('is held all the time, or never more than once a minute, if configured so', () => {

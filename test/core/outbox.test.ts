@@ -54,10 +54,7 @@ function versionsOf(event: OutboxEvent): readonly [number, number] {
 describe('an outbox that the bus refuses', () => {
   test('keeps everything, each request once, as long as it is small', () => {
     const events = [change(1), request('a', 1), change(2), request('b', 1), request('a', 1)];
-    assert.deepEqual(
-      idsOf(refused(events)),
-      [change(1), change(2), request('b', 1), request('a', 1)].map(({ id }) => id),
-    );
+    assert.deepEqual(idsOf(refused(events)), idsOf([change(1), change(2), request('b', 1), request('a', 1)]));
   });
 
   test('keeps the newest attempt of a request, not those before it', () => {

@@ -38,10 +38,8 @@ describe('a secret for', () => {
         const [host = '', port] = where.split(' ');
         return isSent(given, host, Number(port));
       };
-      assert.deepEqual(
-        goesTo.filter((where) => !asked(where)),
-        [],
-      );
+      const unasked = goesTo.filter((where) => !asked(where));
+      assert.deepEqual(unasked, []);
       assert.deepEqual(notTo.filter(asked), []);
     });
 

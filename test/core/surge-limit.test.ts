@@ -3,10 +3,8 @@ import { describe, test } from 'node:test';
 import { heldPeriodMsMax, isSurge, mayTurn, surgeRampMs } from '../../shared/core/surge-limit.ts';
 
 test('a surge is more than ten targets, and more than three in ten', () => {
-  assert.deepEqual(
-    [isSurge(10, 12), isSurge(11, 12), isSurge(150, 500), isSurge(151, 500)],
-    [false, true, false, true],
-  );
+  const surges = [isSurge(10, 12), isSurge(11, 12), isSurge(150, 500), isSurge(151, 500)];
+  assert.deepEqual(surges, [false, true, false, true]);
 });
 
 const turn = { turning: 400, targets: 1_000, surgeMs: 0, turned: 0, periodMs: 10_000 };

@@ -292,10 +292,8 @@ describe('a restart request', () => {
     assert.deepEqual(requests(early.record), []);
     assert.equal(nextSyncMs(afterwards(failedAgain, early), 8_000), 15_000);
     const due = written(afterwards(failedAgain, early), 15_000);
-    assert.deepEqual(
-      [requestDetail(due)?.attempt, requestDetail(due)?.containerID, requestDetail(due)?.probeType],
-      [2, 'probelet://u1/app/1', 'startup'],
-    );
+    const again = [requestDetail(due)?.attempt, requestDetail(due)?.containerID, requestDetail(due)?.probeType];
+    assert.deepEqual(again, [2, 'probelet://u1/app/1', 'startup']);
   });
 
   test('is over when its probe leaves the spec: nothing has recovered', () => {

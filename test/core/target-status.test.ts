@@ -101,10 +101,8 @@ describe('Ready of a static target', () => {
       );
       return conditions.find(({ type }) => type === 'Initialized');
     };
-    assert.deepEqual(
-      [undefined, 'failure', 'success'].map((result) => initializedWith(result as Result)?.status),
-      ['False', 'False', 'True'],
-    );
+    const statuses = [undefined, 'failure', 'success'].map((result) => initializedWith(result as Result)?.status);
+    assert.deepEqual(statuses, ['False', 'False', 'True']);
     const blank = initialStatus(target, 0);
     const initialized = initializedWith('success');
     assert.ok(initialized);

@@ -37,10 +37,8 @@ describe('a run of a slot', () => {
     const [late, early] = [every(60, 50_000), every(60, 10_000)].map((probe) => ({ ...probe, cpuMs: 2 }));
     assert.ok(late && early);
     const begins = planTick([late, early, { ...every(3_600, 0), isPending: true, cpuMs: 10 }], slotFrom(1_001));
-    assert.deepEqual(
-      begins.map((beginMs) => (beginMs ?? 0) - 1_001 * minuteMs),
-      [120, 100, 0],
-    );
+    const offsetsMs = begins.map((beginMs) => (beginMs ?? 0) - 1_001 * minuteMs);
+    assert.deepEqual(offsetsMs, [120, 100, 0]);
   });
 
   test('begins in haste what would not fit into the rest of its slot', () => {

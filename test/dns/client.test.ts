@@ -131,10 +131,8 @@ describe('of several servers', () => {
     };
     const ask = client([], { config: () => ({ ...config, rotate: true }) });
     for (const name of ['a.test', 'b.test', 'c.test', 'd.test']) await ask(name);
-    assert.deepEqual(
-      servers.map(({ heard }) => heard.length),
-      [4, 4],
-    );
+    const counts = servers.map(({ heard }) => heard.length);
+    assert.deepEqual(counts, [4, 4]);
   });
 });
 

@@ -35,12 +35,10 @@ describe('the servers of resolv.conf', () => {
     ['in other letters', 'Nameserver 10.0.0.1\n', ownAddresses],
   ];
   for (const [what, text, addresses] of rows)
-    test(what, () =>
-      assert.deepEqual(
-        parsedResolvConf(text).servers,
-        addresses.map((address) => ({ address, port: 53 })),
-      ),
-    );
+    test(what, () => {
+      const servers = addresses.map((address) => ({ address, port: 53 }));
+      assert.deepEqual(parsedResolvConf(text).servers, servers);
+    });
 });
 
 test('the options of resolv.conf', () => {

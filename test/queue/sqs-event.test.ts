@@ -6,6 +6,7 @@ import { systemRandom } from '../../shared/lib/random.ts';
 import { decodeShardMessage } from '../../shared/queue/shard-message.ts';
 import { sqsQueue } from '../../shared/queue/sqs.ts';
 import { decodeSqsEvent, type SqsEventBatch } from '../../shared/queue/sqs-event.ts';
+import { column } from '../support/columns.ts';
 import { createQueue, type Ministack, ministackSqs, requireMinistack, startMinistack } from '../support/ministack.ts';
 import { shardMessage } from '../support/shard-messages.ts';
 
@@ -66,10 +67,9 @@ describe('an event of Lambda’s SQS mapping', () => {
   test('holds messages as the queue delivers them', async () => {
     const { event, decoded } = await world();
     const { received } = decoded(await event());
-    assert.deepEqual(
-      received.map(({ body, group, receiveCount }) => [decodeShardMessage(body), group, receiveCount]),
-      ['a', 'b'].map((group) => [{ kind: 'ok', message: shardMessage({ shard: group }) }, group, 1]),
-    );
+    const seen = received.map(({ body, group, receiveCount }) => [decodeShardMessage(body), group, receiveCount]);
+    const sent = ['a', 'b'].map((group) => [{ kind: 'ok', message: shardMessage({ shard: group }) }, group, 1]);
+    assert.deepEqual(seen, sent);
   });
 
   test('is answered with what was not acknowledged', async () => {
@@ -94,10 +94,7 @@ describe('an event of Lambda’s SQS mapping', () => {
     const { event, decoded } = await world();
     const paused = decoded(await event(0));
     const successor = decoded(await event());
-    assert.deepEqual(
-      successor.received.map(({ receiveCount }) => receiveCount),
-      [2, 2],
-    );
+    assert.deepEqual(column(successor.received, 'receiveCount'), [2, 2]);
     for (const late of paused.received) {
       assert.equal(await late.lease.extend(60_000), false);
       assert.equal(await late.acknowledge(), false);

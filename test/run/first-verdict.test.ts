@@ -38,10 +38,8 @@ describe('a new container', () => {
     world.answer(failure);
     await world.clock.advance(4_000);
     const last = changesOf(world).findLast(({ probeType }) => probeType === 'readiness');
-    assert.deepEqual(
-      [last?.result, last?.previousResult, last?.initial, last?.version],
-      ['failure', 'success', undefined, 2],
-    );
+    const seen = [last?.result, last?.previousResult, last?.initial, last?.version];
+    assert.deepEqual(seen, ['failure', 'success', undefined, 2]);
   });
 
   inShardWorld('goes on with what was counted of it after a hand-over before the first verdict', async (world) => {

@@ -54,16 +54,12 @@ describe('a target whose items cannot be read', () => {
   test('is quarantined alone, and shown by its first item', async () => {
     const { run, address, logged, probe } = await poisonedWorld();
     const quarantined = run.view()?.quarantined ?? [];
-    assert.deepEqual(
-      quarantined.map(({ key, detail }) => [key.pk, key.sk.startsWith(address.prefix), detail]),
-      [[bucketPk(address.bucket), true, 'the target has no TARGET or no STATUS item']],
-    );
+    const named = quarantined.map(({ key, detail }) => [key.pk, key.sk.startsWith(address.prefix), detail]);
+    assert.deepEqual(named, [[bucketPk(address.bucket), true, 'the target has no TARGET or no STATUS item']]);
     assert.equal(run.view()?.targets, 1);
     assert.equal((await probe('whole', 'main#readiness')).result, 'success');
-    assert.deepEqual(
-      logged().map(({ level, fields }) => [level, fields?.key]),
-      [['error', quarantined[0]?.key]],
-    );
+    const keys = logged().map(({ level, fields }) => [level, fields?.key]);
+    assert.deepEqual(keys, [['error', quarantined[0]?.key]]);
   });
 
   test('is logged and shown once, however its shard is read, until it is mended', async () => {

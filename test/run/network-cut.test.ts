@@ -196,11 +196,8 @@ describe('the end of a run', () => {
       begun.length = 0;
       const next = await world.hold({ cold });
       await clock.advance(1_000);
-      assert.deepEqual(
-        cut.filter((port) => !begun.includes(port)),
-        [],
-        cold ? 'cold' : 'warm',
-      );
+      const missing = cut.filter((port) => !begun.includes(port));
+      assert.deepEqual(missing, [], cold ? 'cold' : 'warm');
       assert.equal(changesTo(world, 'failure'), failuresBefore);
       await next.stop();
     }

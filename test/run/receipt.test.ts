@@ -60,7 +60,7 @@ test('a message of a slot that another has followed already does not take the sh
   await beat(shard, { slot: message.slot + 1 });
   assert.equal(await judge(message), 'slotPassed');
   const rescue = { ...message, kind: 'rescue' as const, sentAtMs: clock.nowMs() };
-  assert.equal(await judge(rescue), undefined, 'nobody may hold it');
+  assert.equal(await judge(rescue), undefined, 'it may have no holder');
   await beat(shard, { slot: message.slot + 1, generation: shard.generation - 1 });
   assert.equal(await judge(message), undefined);
 });
@@ -68,8 +68,7 @@ test('a message of a slot that another has followed already does not take the sh
 describe('where a clock is wrong', () => {
   const hourMs = 3_600_000;
 
-  test('what its own clock says of the slot does not count: the queue knows how long the message waited', async () => {
-    const { judgeNow, message } = await world();
+  inWorld('the local clock does not count, but the time in the queue does', async ({ judgeNow, message }) => {
     assert.equal(await judgeNow(message), undefined);
     assert.equal(await judgeNow({ ...message, slotEndMs: message.sentAtMs }), 'slotEnded');
     for (const aheadMs of [hourMs, -hourMs]) {
@@ -125,7 +124,7 @@ describe('where a clock is wrong', () => {
 });
 
 describe('a rescue', () => {
-  const rescued = async () => {
+  const inRescued = testsIn(async () => {
     const { judgeNow, advance, message, ...rest } = await world();
     const rescue = { ...message, kind: 'rescue' as const, sentAtMs: rest.clock.nowMs() };
     /** What is decided while this happens, which begins when RUN has been read once. */
@@ -137,30 +136,27 @@ describe('a rescue', () => {
       return rest.clock.runUntil(judged);
     };
     return { ...rest, during, rescue };
-  };
+  });
 
-  test('goes on where the beat stands still, or never was one', async () => {
-    const { during, beat, shard } = await rescued();
+  inRescued('continues where the beat stands still, or never was one', async ({ during, beat, shard }) => {
     assert.equal(await during(async () => {}), undefined);
     await beat(shard, { beat: 7 });
     assert.equal(await during(async () => {}), undefined);
   });
 
-  test('goes on though its slot is done, where nobody beats: the clock that ended the slot may have been ahead', async () => {
-    const { during, beat, shard, rescue } = await rescued();
+  inRescued('continues though its slot is done, where no holder beats', async ({ during, beat, shard, rescue }) => {
+    // The clock that ended the slot may have been ahead.
     await beat(shard, { beat: -1, slot: rescue.slot, doneSlot: rescue.slot });
     assert.equal(await during(async () => {}), undefined);
   });
 
-  test('gives way to a beat that moves, and to a new holder whose number is the same', async () => {
-    const { during, beat, shard } = await rescued();
+  inRescued('gives way to a beat that moves, and to another token', async ({ during, beat, shard }) => {
     await beat(shard, { beat: 7 });
     assert.equal(await during(() => beat(shard, { beat: 8 })), 'holderAlive');
     assert.equal(await during(() => beat(shard, { beat: 8, token: 2 })), 'holderAlive');
   });
 
-  test('is not for what it finds more than 90 s after it was sent', async () => {
-    const { during } = await rescued();
+  inRescued('is too old 90 s after it was sent', async ({ during }) => {
     assert.equal(await during(async () => {}, 84_000), undefined);
     assert.equal(await during(async () => {}, 1_000), 'rescueTooOld');
   });
@@ -186,8 +182,7 @@ describe('a rescue that comes again', () => {
 describe('a received message', () => {
   const portsOf = (given: Partial<Ports>): Ports => given as Ports;
 
-  test('that is worth nothing ends as stale, without a token being taken', async () => {
-    const { store, clock, log, message } = await world();
+  inWorld('that is worth nothing ends as stale and takes no token', async ({ store, clock, log, message }) => {
     const lease = { extend: async () => true };
     const old = { ...message, generation: 0 };
     const end = await clock.runUntil(runReceived(portsOf({ store, clock, log, lease }), old, old.slotEndMs));
@@ -196,8 +191,7 @@ describe('a received message', () => {
     assert.equal((await store.get({ pk: 'LAYOUT', sk: 'LAYOUT' }))?.token, 0);
   });
 
-  test('that became worth nothing between its judgement and its run is said to be dropped as well', async () => {
-    const { store, clock, log, message } = await world();
+  inWorld('that became worth nothing before its run is logged as dropped', async ({ store, clock, log, message }) => {
     const lease = { extend: async () => true };
     // Judged just before the end of its slot, and run at it.
     const ends = [message.slotEndMs - 1, message.slotEndMs];
@@ -207,8 +201,7 @@ describe('a received message', () => {
     assert.deepEqual([end, line?.fields?.reason], [{ kind: 'stale' }, 'overtaken']);
   });
 
-  test('whose lease cannot be set at first is not left to the queue’s own visibility', async () => {
-    const { store, clock, log, message } = await world();
+  inWorld('whose lease cannot be set at first is tried again', async ({ store, clock, log, message }) => {
     let tries = 0;
     const extend = async () => {
       tries += 1;
@@ -222,14 +215,16 @@ describe('a received message', () => {
     assert.deepEqual([tries, end.kind], [4, 'stale']);
   });
 
-  test('that somebody else has by now, or that cannot be judged, is left alone', async () => {
-    const { store, clock, log, message } = await world();
-    const refused = { extend: async () => false };
-    const given = { store, clock, log };
-    const end = await runReceived(portsOf({ ...given, lease: refused }), message, message.slotEndMs);
-    assert.equal(end.kind, 'doubt');
-    const get = () => Promise.reject(new StoreUnavailable('told so'));
-    const broken = { ...given, store: { ...store, get }, lease: { extend: async () => true } };
-    assert.equal((await runReceived(portsOf(broken), message, message.slotEndMs)).kind, 'doubt');
-  });
+  inWorld(
+    'that another process has, or that cannot be judged, ends in doubt',
+    async ({ store, clock, log, message }) => {
+      const refused = { extend: async () => false };
+      const given = { store, clock, log };
+      const end = await runReceived(portsOf({ ...given, lease: refused }), message, message.slotEndMs);
+      assert.equal(end.kind, 'doubt');
+      const get = () => Promise.reject(new StoreUnavailable('told so'));
+      const broken = { ...given, store: { ...store, get }, lease: { extend: async () => true } };
+      assert.equal((await runReceived(portsOf(broken), message, message.slotEndMs)).kind, 'doubt');
+    },
+  );
 });

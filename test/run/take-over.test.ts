@@ -100,7 +100,7 @@ test('a probe that two holders in a row have not done is as old as both together
 });
 
 describe('a hand-over while the prober doubts itself', () => {
-  test('makes nothing fresh that nobody has observed since the doubt began', async () => {
+  test('makes nothing fresh that was not observed since the doubt began', async () => {
     const { world, run } = await readyWorld({ periodSeconds: 30 });
     world.network.isCut = true;
     await world.clock.advance(60_000);
@@ -131,11 +131,8 @@ describe('another layout', () => {
     await world.clock.advance(2_000);
     for (const { shard } of halves) {
       const { degraded, degradedTold, ...rest } = await world.runRecord(shard);
-      assert.deepEqual(
-        [degraded, degradedTold, rest.behind, rest.observedAtMs],
-        [true, true, behind, observedAtMs],
-        shard,
-      );
+      const inherited = [degraded, degradedTold, rest.behind, rest.observedAtMs];
+      assert.deepEqual(inherited, [true, true, behind, observedAtMs], shard);
     }
     world.network.isDoubted = false;
     await world.clock.advance(20_000);
@@ -152,18 +149,17 @@ describe('another layout, of whose shards one has the name of the one before', (
   const targets = Array.from({ length: 20 }, (_, at) => `target-${at + 1}`);
 
   /** The lower half is held, the upper one not yet. */
-  async function halfHeld() {
+  const inHalfHeld = testsIn(async () => {
     const { world, run } = await readyWorld({ periodSeconds: 300, failureThreshold: 1 });
     await run.stop();
     await split(world.store, 2, names);
     const next = await world.hold({ message: lower });
     return { world, next };
-  }
+  });
   const shownOf = async (world: World, isOne: (name: string) => boolean) =>
     new Set((await Promise.all(targets.filter(isOne).map((name) => shown(world, name)))).map(String));
 
-  test('what the other has not claimed yet is as fresh as it was left', async () => {
-    const { world, next } = await halfHeld();
+  inHalfHeld('what the other has not claimed yet is as fresh as it was left', async ({ world, next }) => {
     await world.clock.advance(800_000);
     assert.deepEqual(await shownOf(world, inUpper), new Set([String(known[0])]));
     await world.clock.advance(200_000);
@@ -172,8 +168,7 @@ describe('another layout, of whose shards one has the name of the one before', (
     await next.stop();
   });
 
-  test('and is probed at once when it has been left for long', async () => {
-    const { world, next } = await halfHeld();
+  inHalfHeld('and is probed at once when it has been left for long', async ({ world, next }) => {
     await world.clock.advance(hourMs / 2);
     world.answer(() => failing);
     const other = await world.hold({ message: upper });
@@ -183,8 +178,7 @@ describe('another layout, of whose shards one has the name of the one before', (
     await other.stop();
   });
 
-  test('and nothing is known of what a third layout finds unclaimed', async () => {
-    const { world, next } = await halfHeld();
+  inHalfHeld('and nothing is known of what a third layout finds unclaimed', async ({ world, next }) => {
     // As old as a result may be: what is younger is not older than its target.
     await world.clock.advance(880_000);
     assert.deepEqual(await shownOf(world, inUpper), new Set([String(known[0])]));
@@ -250,7 +244,7 @@ describe('a shard whose later slot has begun, its message having come first', ()
     assert.deepEqual([claimed, await holder()], [{ kind: 'refused' }, 1]);
   });
 
-  test('is taken from it by a rescue, and by whoever has another generation', async () => {
+  test('is taken from it by a rescue, and by a run of another generation', async () => {
     for (const message of [{ kind: 'rescue' }, { generation: 7 }] as const) {
       const { first, earlier, holder } = await later();
       await claimRun(first, undefined);
@@ -260,11 +254,11 @@ describe('a shard whose later slot has begun, its message having come first', ()
   });
 });
 
-describe('what subscribers are told of a doubt', () => {
+describe('what is published of a doubt', () => {
   const publishedEvents = ({ published }: World) =>
     published.map((event) => event['detail-type']).filter((type) => type.startsWith('Prober '));
 
-  inReady('is told again until the bus has taken it, with the same id', async ({ world, run }) => {
+  inReady('is published again until the bus has taken it, with the same id', async ({ world, run }) => {
     const tries: string[] = [];
     world.faults.refuses = ({ detailType, detail }) => {
       if (!detailType.startsWith('Prober ')) return false;
@@ -283,7 +277,7 @@ describe('what subscribers are told of a doubt', () => {
     await run.stop();
   });
 
-  test('is taken back by the next run where its own was fenced before the beat that follows the event', async () => {
+  test('is withdrawn by the next run where the last one was fenced before the beat that follows the event', async () => {
     const { world } = await readyWorld();
     world.network.isCut = true;
     for (let step = 0; step < 600 && publishedEvents(world).length === 0; step += 1) await world.clock.advance(100);
@@ -295,7 +289,7 @@ describe('what subscribers are told of a doubt', () => {
     await next.stop();
   });
 
-  test('is told by the next run, in doubt again, where its own was fenced right after the recovery was published', async () => {
+  test('is published by the next run, in doubt again, where the last one was fenced right after the recovery was published', async () => {
     const { world } = await readyWorld();
     world.network.isCut = true;
     await world.clock.advance(60_000);
@@ -310,7 +304,7 @@ describe('what subscribers are told of a doubt', () => {
     await next.stop();
   });
 
-  inReady('is told by the next run where its own could not', async ({ world, run }) => {
+  inReady('is published by the next run where the last one could not', async ({ world, run }) => {
     world.network.isCut = true;
     await world.clock.advance(60_000);
     world.faults.refuses = ({ detailType }) => detailType === 'Prober Recovered';

@@ -9,6 +9,7 @@ import type { ShardMemory } from '../../shared/run/memory.ts';
 import { runReceived } from '../../shared/run/receipt.ts';
 import type { RunEnd } from '../../shared/run/run.ts';
 import { runSchedule } from '../../shared/schedule/schedule.ts';
+import { testsIn } from '../support/tests-in.ts';
 import { minuteMs, tcp, tickWorld } from './tick-world.ts';
 
 type Ended = { readonly end: RunEnd; readonly tookMs: number };
@@ -72,8 +73,8 @@ const gaps = (times: readonly number[]) => times.slice(1).map((atMs, at) => atMs
 
 for (const isWarm of [true, false])
   describe(`a shard in tick mode, ${isWarm ? 'warm' : 'cold'} each minute`, () => {
-    test('probes once a period, with short runs, however late each minute’s schedule is', async () => {
-      const world = hostedWorld({ isWarm });
+    const inHosted = testsIn(() => hostedWorld({ isWarm }));
+    inHosted('probes once a period, with short runs, however late each minute’s schedule is', async (world) => {
       for (const name of ['a', 'b', 'c']) await world.put(name, { readinessProbe: tcp(60) });
       const stop = world.host();
       await world.minutes(Array.from({ length: 30 }, (_, minute) => 5_000 + ((minute * 7_000) % 20_000)));
@@ -89,8 +90,7 @@ for (const isWarm of [true, false])
       assert.equal(world.clock.pending(), 0);
     });
 
-    test('shows fresh results between its runs, and no longer three minutes after the last', async () => {
-      const world = hostedWorld({ isWarm });
+    inHosted('shows fresh results between its runs, and no longer three minutes after the last', async (world) => {
       await world.put('a', { readinessProbe: tcp(60) });
       const stop = world.host();
       for (let minute = 0; minute < 10; minute += 1) {
@@ -106,8 +106,7 @@ for (const isWarm of [true, false])
       await stop();
     });
 
-    test('detects within its threshold, asks for a restart, and reaches its subscribers', async () => {
-      const world = hostedWorld({ isWarm });
+    inHosted('detects within its threshold, asks for a restart, and reaches its subscribers', async (world) => {
       await world.put('a', { livenessProbe: tcp(60, { failureThreshold: 3 }) });
       const stop = world.host();
       await world.minutes([1_000, 1_000]);
@@ -118,18 +117,13 @@ for (const isWarm of [true, false])
       await stop();
     });
 
-    test('that no run comes to is told as unheld only after four minutes', async () => {
-      const world = hostedWorld({ isWarm });
+    inHosted('without a run is published as NoHolder only after four minutes', async (world) => {
       await world.put('a', { readinessProbe: tcp(60) });
       const stop = world.host();
       await world.minutes([1_000, 1_000]);
       const publishedEvents = () => world.published.filter((event) => event['detail-type'].startsWith('Prober')).length;
       await world.minutes([undefined, undefined, undefined, 1_000]);
-      assert.equal(
-        publishedEvents(),
-        0,
-        'a beat is old after three minutes, and its absence is told of a minute later',
-      );
+      assert.equal(publishedEvents(), 0, 'a beat is old after three minutes and published a minute later');
       const { doneSlot, slot } = await world.runRecord();
       assert.equal(doneSlot, slot);
       await stop();
@@ -146,10 +140,8 @@ test('a run that crashes is made up for in its minute', async () => {
   world.crashNext();
   await world.minutes([1_000, 1_000]);
   const between = gaps(world.takeProbed().map(({ atMs }) => atMs));
-  assert.deepEqual(
-    between.map((ms) => Math.round(ms / 1_000)),
-    [75, 54],
-  );
+  const gapSeconds = between.map((ms) => Math.round(ms / 1_000));
+  assert.deepEqual(gapSeconds, [75, 54]);
 });
 
 test('a target that asks for less than a minute makes its shard resident, unless tick mode is asked for', async () => {
@@ -168,8 +160,6 @@ test('a target that asks for less than a minute makes its shard resident, unless
 test('what is in tick mode is as fresh as its slots let it be', () => {
   const freshness = { observed: { observedAtMs: 0, behind: {} }, degraded: false };
   const shown = { name: 'a', periodSeconds: 10, sinceMs: 0, nowMs: 100_000 };
-  assert.deepEqual(
-    [true, false].map((tick) => staleSinceMs({ ...freshness, tick }, shown) !== undefined),
-    [false, true],
-  );
+  const isStale = [true, false].map((tick) => staleSinceMs({ ...freshness, tick }, shown) !== undefined);
+  assert.deepEqual(isStale, [false, true]);
 });

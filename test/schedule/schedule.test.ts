@@ -69,10 +69,8 @@ describe('with no targets', () => {
     await world.tick();
     await world.register('checkout');
     await world.tick();
-    assert.deepEqual(
-      world.takeSent().map(({ message }) => [message.shard, message.generation]),
-      [['00', 2]],
-    );
+    const sent = world.takeSent().map(({ message }) => [message.shard, message.generation]);
+    assert.deepEqual(sent, [['00', 2]]);
     await world.purge('checkout');
     for (let minute = 0; minute <= 11; minute += 1) {
       await world.beat(await onlyShard(world));
@@ -129,10 +127,8 @@ describe('messages of a slot', () => {
       }
       await world.advance(minuteMs);
     }
-    assert.deepEqual(
-      [...new Set(sentAt)],
-      [4, 3, 2, 1].map((before) => slotMinutes - before),
-    );
+    const minutes = [4, 3, 2, 1].map((before) => slotMinutes - before);
+    assert.deepEqual([...new Set(sentAt)], minutes);
   });
 
   inHeld('say which buckets, which generation and until when', async ({ world, shard }) => {
@@ -194,10 +190,8 @@ describe('messages of a slot', () => {
       }
       await world.advance(minuteMs);
     }
-    assert.deepEqual(
-      slots,
-      slots.map((_, index) => (slots[0] ?? 0) + index),
-    );
+    const consecutive = slots.map((_, index) => (slots[0] ?? 0) + index);
+    assert.deepEqual(slots, consecutive);
     assert.ok(slots.length >= 5);
   });
 });
@@ -268,8 +262,9 @@ describe('a layout that changes in the middle of a slot', () => {
       (shard) => !before.some(({ shard: name, generation }) => name === shard.shard && generation === shard.generation),
     );
     assert.ok(changed.length >= 2 && after.length > changed.length);
+    const sent = world.takeSent().map(({ message }) => [message.shard, message.generation, message.buckets]);
     assert.deepEqual(
-      world.takeSent().map(({ message }) => [message.shard, message.generation, message.buckets]),
+      sent,
       changed.map(({ shard, generation, from, to }) => [shard, generation, { from, to }]),
     );
     for (const { message } of old) {
@@ -293,10 +288,9 @@ describe('a layout that changes in the middle of a slot', () => {
     await world.advance(minuteMs);
     await world.tick();
     const sent = world.takeSent().filter(({ message }) => message.kind === 'slot');
-    assert.deepEqual(
-      sent.map(({ message }) => [message.shard, message.generation]),
-      shards.map(({ shard, generation }) => [shard, generation]),
-    );
+    const shardsOf = sent.map(({ message }) => [message.shard, message.generation]);
+    const expected = shards.map(({ shard, generation }) => [shard, generation]);
+    assert.deepEqual(shardsOf, expected);
     for (const { message } of sent) assert.equal(await world.judge(message), undefined);
   });
 

@@ -66,10 +66,8 @@ describe('an outbox', () => {
     const outbox = storedOutbox([{ ...requestOf(1), detail: {} }, requestOf(2)]);
     const { outcome, ids, log } = await published({ failed: [] }, outbox);
     assert.deepEqual([outcome, ids], ['published', ['u1/app/restart/2']]);
-    assert.deepEqual(
-      log.lines.map(({ level, fields }) => [level, fields]),
-      [['error', { id: 'u1/app/restart/1', detailType: 'Container Restart Requested' }]],
-    );
+    const logged = log.lines.map(({ level, fields }) => [level, fields]);
+    assert.deepEqual(logged, [['error', { id: 'u1/app/restart/1', detailType: 'Container Restart Requested' }]]);
   });
 
   test('still names an event that cannot be read after it has been stored again', () => {

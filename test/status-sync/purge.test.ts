@@ -86,8 +86,6 @@ test('a target whose first report comes in this moment leaves nothing of it', as
   const ports = { bus: world.bus, clock, random: systemRandom, log: world.log, store };
   assert.equal(await syncTarget(ports, { namespace: 'default', name: 'worker' }), 'purged');
   assert.ok(reported);
-  assert.deepEqual(
-    (await world.items('worker')).filter(({ kind }) => kind !== 'EVENT'),
-    [],
-  );
+  const left = (await world.items('worker')).filter(({ kind }) => kind !== 'EVENT');
+  assert.deepEqual(left, []);
 });

@@ -90,10 +90,8 @@ describe('the commit queue', () => {
     assert.ok(writes.every(({ operations }) => operations.length <= operationsMax));
     const most = (300 * 2) / operationsMax;
     assert.ok(writes.length <= most + 2, `${writes.length} transactions`);
-    assert.ok(
-      gapsOf(writes).every((gap) => gap >= 1_000 / 32),
-      `${gapsOf(writes)}`,
-    );
+    const gaps = gapsOf(writes);
+    assert.ok(Math.min(...gaps) >= 1_000 / 32, `${gaps}`);
   });
 
   test('commits a thousand a second where an answer takes 100 ms', async () => {
@@ -250,10 +248,8 @@ describe('the commit queue', () => {
     assert.deepEqual([results, run.ended()?.kind], [['void'], 'doubt']);
     // The first one, and after each of 20 conflicts another.
     assert.equal(writes.length, 21);
-    assert.ok(
-      gapsOf(writes).every((gap) => gap >= 50 && gap <= 150),
-      `${gapsOf(writes)}`,
-    );
+    const gaps = gapsOf(writes);
+    assert.ok(Math.min(...gaps) >= 50 && Math.max(...gaps) <= 150, `${gaps}`);
   });
 
   test('waits with one timer, however many commits there are', async () => {
@@ -288,9 +284,7 @@ describe('the commit queue', () => {
     const stored = await Promise.all(
       [gone, there].map(({ address }) => world.store.get(eventKey(address, unhealthyEvent('').id))),
     );
-    assert.deepEqual(
-      stored.map((item) => item?.uid),
-      [undefined, there.before.uid],
-    );
+    const uids = stored.map((item) => item?.uid);
+    assert.deepEqual(uids, [undefined, there.before.uid]);
   });
 });

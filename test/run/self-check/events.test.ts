@@ -88,10 +88,8 @@ describe('a doubt', () => {
     assert.deepEqual(shown(), []);
     layout.isOut = false;
     await doubtEvents.written(doubtful);
-    assert.deepEqual(
-      shown().map(([type]) => type),
-      ['Prober Degraded'],
-    );
+    const types = shown().map(([type]) => type);
+    assert.deepEqual(types, ['Prober Degraded']);
     assert.equal(doubtEvents.published(true), true);
   });
 });
