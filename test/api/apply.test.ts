@@ -174,7 +174,7 @@ describe('nothing is stored', () => {
     });
 });
 
-describe('a store that is out of reach', () => {
+describe('a store that is unreachable', () => {
   const failing = (isLost: (key: string) => boolean) => ({
     wrapStore: (store: Store): Store => ({
       ...store,

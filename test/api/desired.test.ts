@@ -70,7 +70,7 @@ describe('PUT …/desired', () => {
     for (const name of ['a', 'b', 'c']) assert.equal(await isTerminating(world, name), false);
   });
 
-  inWorld('that takes too long goes on where it stopped', async (world) => {
+  inWorld('that takes too long continues where it stopped', async (world) => {
     let elapsedMs = 0;
     const slow = { ...world.clock, monotonicMs: () => (elapsedMs += 9_000) };
     const within = apiWorld({ clock: slow, store: world.store });

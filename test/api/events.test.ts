@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe } from 'node:test';
 import type { EventRecord } from '../../shared/core/records.ts';
 import { encodeEvent, encodeLatest } from '../../shared/store/items.ts';
 import { targetAddress } from '../../shared/store/keys.ts';
+import { testsIn } from '../support/tests-in.ts';
 import { registered, startMs, targetPath, type World } from './world.ts';
 
 const path = targetPath('checkout');
@@ -31,20 +32,21 @@ const shownOfAttempt = {
   timings: { totalMs: 1.5 },
 } as const;
 
-async function withEvents(count: number) {
-  const world = await registered();
-  const { metadata } = (await world.ask('GET', path)).body;
-  const record = (index: number, uid = metadata.uid): EventRecord => ({
-    id: `${startMs + index * 1000}#${uid}`,
-    uid,
-    timeMs: startMs + index * 1000,
-    ...shownOfEvent(index),
-    attempts: [{ timeMs: startMs + index, ...shownOfAttempt }],
+const inEvents = (count: number) =>
+  testsIn(async () => {
+    const world = await registered();
+    const { metadata } = (await world.ask('GET', path)).body;
+    const record = (index: number, uid = metadata.uid): EventRecord => ({
+      id: `${startMs + index * 1000}#${uid}`,
+      uid,
+      timeMs: startMs + index * 1000,
+      ...shownOfEvent(index),
+      attempts: [{ timeMs: startMs + index, ...shownOfAttempt }],
+    });
+    const put = (event: EventRecord) => world.put(encodeEvent(targetAddress('default', 'checkout'), event));
+    for (let index = 0; index < count; index += 1) await put(record(index));
+    return { world, put, record };
   });
-  const put = (event: EventRecord) => world.put(encodeEvent(targetAddress('default', 'checkout'), event));
-  for (let index = 0; index < count; index += 1) await put(record(index));
-  return { world, put, record };
-}
 
 const eventsOf = async (world: World, query = '') =>
   (await world.expect<Events>(200, 'GET', `${path}/events${query}`)).body;
@@ -52,15 +54,13 @@ const eventsOf = async (world: World, query = '') =>
 const messages = async (world: World, query = '') => (await eventsOf(world, query)).items.map(({ message }) => message);
 
 describe('GET …/events', () => {
-  test('shows an event with the attempts behind it', async () => {
-    const { world, record } = await withEvents(1);
+  inEvents(1)('shows an event with the attempts behind it', async ({ world, record }) => {
     const time = '2026-01-01T12:00:00Z';
     const shown = { id: record(0).id, time, ...shownOfEvent(0), attempts: [{ time, ...shownOfAttempt }] };
     assert.deepEqual(await eventsOf(world), { items: [shown] });
   });
 
-  test('has no field that the document of the API does not name', async () => {
-    const { world, put, record } = await withEvents(0);
+  inEvents(0)('has no field that the document of the API does not name', async ({ world, put, record }) => {
     const { previousResult: _, ...first } = record(0);
     await put({ ...first, initial: true });
     const [shown = {}] = (await eventsOf(world)).items;
@@ -69,14 +69,12 @@ describe('GET …/events', () => {
     assert.ok('initial' in shown);
   });
 
-  test('gives the last ones, oldest first', async () => {
-    const { world } = await withEvents(5);
+  inEvents(5)('gives the last ones, oldest first', async ({ world }) => {
     assert.deepEqual(await messages(world, '?limit=3'), ['number 2', 'number 3', 'number 4']);
     assert.equal((await messages(world)).length, 5);
   });
 
-  test('gives the transition behind a present result, however old it is', async () => {
-    const { world, record } = await withEvents(5);
+  inEvents(5)('gives the transition behind a present result, however old it is', async ({ world, record }) => {
     const at = targetAddress('default', 'checkout');
     const { result: _, ...ended } = record(1);
     await world.put(encodeLatest(at, 'main#liveness', { ...record(-1_000_000), message: 'long ago' }));
@@ -86,22 +84,19 @@ describe('GET …/events', () => {
     assert.deepEqual(await messages(world, '?limit=2'), ['long ago', 'number 3', 'number 4']);
   });
 
-  test('tells only of the target that has the name now', async () => {
-    const { world, put, record } = await withEvents(1);
+  inEvents(1)('has only events of the target that has the name now', async ({ world, put, record }) => {
     await put(record(1, 'uid-of-an-earlier-one'));
     assert.deepEqual(await messages(world), ['number 0']);
   });
 
-  test('leaves an event out that cannot be read', async () => {
-    const { world, record } = await withEvents(2);
+  inEvents(2)('leaves an event out that cannot be read', async ({ world, record }) => {
     const item = encodeEvent(targetAddress('default', 'checkout'), record(0));
     await world.put({ ...item, attempts: 'rubbish' });
     assert.deepEqual(await messages(world), ['number 1']);
     assert.equal(world.poison.length, 1);
   });
 
-  test('of an unknown target is 404, with a limit that is not valid 400', async () => {
-    const { world } = await withEvents(0);
+  inEvents(0)('of an unknown target is 404, with a limit that is not valid 400', async ({ world }) => {
     await world.expect(404, 'GET', `${targetPath('nobody')}/events`);
     await world.expect(400, 'GET', `${path}/events?limit=0`);
   });

@@ -173,7 +173,7 @@ describe('a sorted list', () => {
       assert.deepEqual((await pages(world, `?sortBy=lastChange&limit=${limit}`)).flatMap(names), ['d', 'b', 'a', 'c']);
   });
 
-  inWorld('goes on after its place whatever was added, removed or changed before it', async (world) => {
+  inWorld('continues after its place whatever was added, removed or changed before it', async (world) => {
     for (const name of ['b', 'd', 'f', 'h']) await put(world, name);
     const first = await list(world, '?sortBy=name&limit=2');
     await put(world, 'a');
@@ -230,7 +230,7 @@ describe('of many targets', () => {
     assert.deepEqual([first?.length, second?.length, rest], [9, 1, []]);
   });
 
-  inWorld('a page ends early when 10,000 were looked at, and its token goes on behind them', async (world) => {
+  inWorld('a page ends early when 10,000 were looked at, and its token continues behind them', async (world) => {
     const placeOf = (name: string) => targetAddress('default', name).prefix;
     const last = manyNames(12_000).reduce((one, other) => (placeOf(one) < placeOf(other) ? other : one));
     await writeTargets(world, manyNames(12_000), { labelsOf: rareIf((name) => name === last) });

@@ -4,6 +4,7 @@ import { instantText } from '../../shared/api/instant-text.ts';
 import { parseLabelSelector } from '../../shared/api/label-selector.ts';
 import { targetHash } from '../../shared/store/keys.ts';
 import type { Answer } from '../support/api-client.ts';
+import { testsIn } from '../support/tests-in.ts';
 import { list, names, pages } from './lists.ts';
 import { manyNames } from './many-targets.ts';
 import { apiWorld, inWorld, manifest, startMs, targetPath } from './world.ts';
@@ -111,7 +112,7 @@ describe('GET /v1/targets', () => {
     }
   });
 
-  test('goes on behind its place when that target has gone', async () => {
+  test('continues behind its place when that target has gone', async () => {
     const world = await withTargets(4);
     const all = names(await list(world));
     const first = await list(world, '?limit=2');
@@ -154,24 +155,26 @@ describe('GET /v1/targets', () => {
 });
 
 describe('an item that cannot be read', () => {
-  const poisoned = async (kind: string) => {
-    const world = await withTargets(3);
-    const item = await world.itemOf('t1', kind);
-    assert.ok(item);
-    await world.put({ pk: item.pk, sk: item.sk, kind, schemaVersion: 1, spec: 'rubbish' });
-    return world;
-  };
+  const inPoisoned = (kind: string) =>
+    testsIn(async () => {
+      const world = await withTargets(3);
+      const item = await world.itemOf('t1', kind);
+      assert.ok(item);
+      await world.put({ pk: item.pk, sk: item.sk, kind, schemaVersion: 1, spec: 'rubbish' });
+      return world;
+    });
 
-  test('of the target leaves that target out of the list, alone, and is shown by /healthz', async () => {
-    const world = await poisoned('TARGET');
-    assert.deepEqual(names(await list(world)).sort(), ['t0', 't2']);
-    type Health = { readonly quarantined: readonly { readonly sk: string }[] };
-    const { quarantined } = (await world.ask<Health>('GET', '/healthz')).body;
-    assert.match(quarantined[0]?.sk ?? '', /#default\/t1#TARGET$/);
-  });
+  inPoisoned('TARGET')(
+    'of the target leaves that target out of the list, alone, and is shown by /healthz',
+    async (world) => {
+      assert.deepEqual(names(await list(world)).sort(), ['t0', 't2']);
+      type Health = { readonly quarantined: readonly { readonly sk: string }[] };
+      const { quarantined } = (await world.ask<Health>('GET', '/healthz')).body;
+      assert.match(quarantined[0]?.sk ?? '', /#default\/t1#TARGET$/);
+    },
+  );
 
-  test('of the target makes requests for it 409', async () => {
-    const world = await poisoned('TARGET');
+  inPoisoned('TARGET')('of the target makes requests for it 409', async (world) => {
     const path = targetPath('t1');
     for (const [method, at, body] of [
       ['GET', path, undefined],
@@ -184,14 +187,12 @@ describe('an item that cannot be read', () => {
       await world.expect(409, method, at, body);
   });
 
-  test('of the status shows the target with its status unknown', async () => {
-    const world = await poisoned('STATUS');
+  inPoisoned('STATUS')('of the status shows the target with its status unknown', async (world) => {
     const { body } = await world.ask('GET', targetPath('t1'));
     assert.partialDeepStrictEqual(body, { status: { phase: 'Unknown', reason: 'Quarantined' } });
   });
 
-  test('of a probe shows that probe as unknown, and the target can still be replaced', async () => {
-    const world = await poisoned('PROBE');
+  inPoisoned('PROBE')('of a probe shows that probe as unknown, and the target can still be replaced', async (world) => {
     type Shown = { readonly status: { readonly probes: unknown } };
     const { status } = (await world.ask<Shown>('GET', targetPath('t1'))).body;
     const since = instantText(startMs);

@@ -92,7 +92,7 @@ describe('the result of a probe is shown', () => {
     assert.equal((await shown(succeeded, tried)).reason, 'Late');
   });
 
-  test('as its first verdict, not as late, before a beat has told that the probe is behind no longer', async () => {
+  test('as its first verdict, not as late, before a beat says that the probe is no longer behind', async () => {
     const verdict = { ...succeeded, sinceMs: startMs + 4_998_000 };
     assert.equal((await shown(verdict, { atSeconds: 5_000, behindSeconds: 20 })).result, 'success');
   });
@@ -117,7 +117,7 @@ describe('the result of a probe is shown', () => {
 describe('the time of the last probe', () => {
   const written = { ...succeeded, lastProbeTimeMs: startMs + 5_000 };
 
-  test('goes on with the beat, by whole periods, while nothing is written', async () => {
+  test('moves with the beat, by whole periods, while nothing is written', async () => {
     const ages: number[] = [];
     for (const atSeconds of [600, 660, 720]) {
       const { lastProbeTime = '', lastChangeTime } = await shown(written, { atSeconds });

@@ -14,7 +14,7 @@ import { recordingLog } from '../support/recording-log.ts';
 import { apiWorld, startMs, targetPath } from './world.ts';
 
 const enough: QuotaLimits = { targetsMax: 1_000, targetsPerNamespaceMax: 1_000, probesPerSecondMax: 1_000 };
-/** Longer than anybody goes on with what was counted before. */
+/** Longer than a process relies on what was counted before. */
 const laterMs = 10_000;
 
 function limitedWorld(quotasOf: QuotasOf, limits: Partial<QuotaLimits>) {
@@ -136,7 +136,7 @@ for (const [kind, quotasOf] of Object.entries(kinds))
       assert.equal((await world.put('late', { spec: probed(60) })).status, 201);
     });
 
-    test('of many at once exactly as many are stored as there is room for', async () => {
+    test('of many at once exactly as many are stored as the limit allows', async () => {
       const world = limitedWorld(quotasOf, { targetsMax: 10 });
       const names = Array.from({ length: 40 }, (_, index) => `target-${index}`);
       const statuses = (await Promise.all(names.map((name) => world.put(name)))).map(({ status }) => status);
@@ -152,7 +152,7 @@ for (const [kind, quotasOf] of Object.entries(kinds))
       assert.equal((await world.put('b', { spec: probed(1) })).status, 201);
     });
 
-    test('a target that is gone makes room', async () => {
+    test('a target that is gone no longer counts', async () => {
       const world = limitedWorld(quotasOf, { targetsMax: 1 });
       await world.put('a');
       await world.counted();

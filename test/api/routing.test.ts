@@ -139,7 +139,7 @@ function validBody(method: string, path: string): unknown {
 }
 
 describe('what goes wrong inside', () => {
-  test('a store out of reach is 503 with a time to come back', async () => {
+  test('an unreachable store is 503 with a time to come back', async () => {
     const down = () => Promise.reject(new StoreUnavailable('down'));
     const world = apiWorld({ store: { get: down, query: down, write: down } });
     for (const { method, path } of await documentedRoutes(world)) {

@@ -60,7 +60,7 @@ inWorld('delivery is asynchronous: a publisher never runs a subscriber', async (
   assert.equal(delivered, true);
 });
 
-test('a throwing subscriber is tried a bounded number of times and harms nobody else', async () => {
+test('a throwing subscriber is tried a bounded number of times and harms no other', async () => {
   const { bus, clock, log } = world();
   const seen: EventEnvelope[] = [];
   let calls = 0;

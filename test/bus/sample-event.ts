@@ -1,6 +1,6 @@
 import type { BusEvent } from '../../shared/bus/events.ts';
 
-/** An event of one target, told apart by its number. */
+/** An event of one target, distinguished by its number. */
 export function syncRequested(number: number, name = 'checkout'): BusEvent {
   return {
     detailType: 'Target Sync Requested',

@@ -71,7 +71,7 @@ describe('cdk-nag’s AwsSolutions', () => {
     assert.deepEqual(findings(made), ['AwsSolutions-SQS3', 'AwsSolutions-SQS4']);
   });
 
-  test('is told of these exceptions and of no others', () => {
+  test('knows these exceptions and no others', () => {
     const always = [
       'Shards/Resource: AwsSolutions-SQS3',
       'ShardSchedule/DeadLetters: AwsSolutions-SQS3',

@@ -1,4 +1,4 @@
-/** Who may do what, statement by statement. A statement more, less or wider fails here before anybody can deploy it. */
+/** The rights of each role, statement by statement. A statement more, less or wider fails here, before a deployment. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { HttpNoneAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2';
@@ -95,17 +95,17 @@ describe('by default', () => {
 
   test('no role has a wildcard', () => assert.deepEqual(wildcards(template), []));
 
-  test('only /healthz asks nobody who they are', () => assert.deepEqual(openRoutes(template), ['GET /healthz']));
+  test('only /healthz needs no caller identity', () => assert.deepEqual(openRoutes(template), ['GET /healthz']));
 });
 
 describe('what the tests above look for is found', () => {
-  test('a wildcard that somebody adds', () => {
+  test('a wildcard that is added', () => {
     const made = constructed();
     made.probelet.functions.api.addToRolePolicy(new PolicyStatement({ actions: ['dynamodb:*'], resources: ['*'] }));
     assert.deepEqual(wildcards(templateOf(made)), [`${api}: - Allow dynamodb:* on *`]);
   });
 
-  test('a route without authorizer that somebody adds', () => {
+  test('a route without authorizer that is added', () => {
     const made = constructed();
     const { api: httpApi, functions } = made.probelet;
     const integration = new HttpLambdaIntegration('Other', functions.api);

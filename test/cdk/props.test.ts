@@ -251,7 +251,7 @@ describe('a right prop', () => {
     assert.ok(watched.includes('{ProbeletBusDeadLetters.QueueName}'));
   });
 
-  test('of alarms tells the topic, also when all is well again', () => {
+  test('of alarms notifies the topic, also when all is well again', () => {
     const template = synthesized((stack) => ({ alarmTopic: new Topic(stack, 'Topic') }));
     for (const { Properties } of resourcesOf(template, 'AWS::CloudWatch::Alarm')) {
       assert.deepEqual(Properties.AlarmActions.map(short), ['{Topic}']);

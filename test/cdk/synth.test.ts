@@ -12,7 +12,7 @@ const root = join(import.meta.dirname, '../..');
 const PATH = [join(root, 'node_modules/.bin'), process.env.PATH].join(delimiter);
 const output = temporaryFolder();
 
-/** What it tells of itself stays out of the template, and nothing is asked of the network. */
+/** What it says about itself stays out of the template, and nothing is asked of the network. */
 const plain = ['--no-notices', '--no-version-reporting', '--no-path-metadata', '--no-asset-metadata'];
 
 /** Without credentials: they are for the deploy. */

@@ -28,7 +28,7 @@ describe('the table', () => {
     assert.deepEqual(replica.PointInTimeRecoverySpecification, { PointInTimeRecoveryEnabled: true });
   });
 
-  test('goes with its stack when it is told to', () => {
+  test('goes with its stack when it is configured to', () => {
     const table = tableOf(synthesized({ removalPolicy: RemovalPolicy.DESTROY }));
     assert.equal(table.DeletionPolicy, 'Delete');
     assert.equal(table.Properties.Replicas[0].DeletionProtectionEnabled, false);

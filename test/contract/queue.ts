@@ -40,7 +40,7 @@ export function queueContract(title: string, { open, concurrency = 1 }: Options)
 type Rule = (name: string, holds: (bench: Bench) => Promise<void>) => void;
 
 type Bench = OpenedQueue & {
-  /** The slot tells messages apart. Every one has an id of its own, unless given. */
+  /** The slot distinguishes messages. Every one has an id of its own, unless given. */
   send(group: string, slot: number, deduplicationId?: string): Promise<void>;
   receive(waitMs: number): Promise<Received | undefined>;
   /** Fails when none comes. */

@@ -223,7 +223,7 @@ function operationTests(use: () => Bench): void {
     assert.deepEqual(await write({ kind: 'delete', key: key('a') }), { kind: 'written' });
   });
 
-  rule('a check alone tells whether a condition holds', async ({ put, write, key }) => {
+  rule('a check alone says whether a condition holds', async ({ put, write, key }) => {
     const item = await put('a', { version: 1 });
     assert.deepEqual(await write({ kind: 'check', key: key('a'), if: versionIs(1) }), { kind: 'written' });
     assert.deepEqual(await write({ kind: 'check', key: key('a'), if: versionIs(2) }), refusedWith(0, item));
@@ -456,7 +456,7 @@ function concurrencyTests(use: () => Bench): void {
   });
 }
 
-/** Not StoreUnavailable: nobody should try it again. */
+/** Not StoreUnavailable: no caller should try it again. */
 const refusedAsBug = (error: unknown): boolean => error instanceof Error && error.name !== 'StoreUnavailable';
 
 function bugTests(use: () => Bench): void {

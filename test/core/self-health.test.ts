@@ -20,7 +20,7 @@ import type { FailureClass } from '../../shared/core/types.ts';
 
 const sound = { kind: 'sound' } as SelfHealth;
 
-/** The state after each examination: `.` nothing wrong, `x` something. */
+/** The state after each self-check: `.` passed, `x` failed. */
 const kindsOf = (script: string): readonly string[] => {
   let health = sound;
   return [...script].map((sign, at) => {
@@ -29,7 +29,7 @@ const kindsOf = (script: string): readonly string[] => {
   });
 };
 
-describe('what examinations come to', () => {
+describe('the state after several self-checks', () => {
   test('a single bad one is a suspicion, which a good one ends', () =>
     assert.deepEqual(kindsOf('.x.x.'), ['sound', 'suspect', 'sound', 'suspect', 'sound']));
 
@@ -60,7 +60,7 @@ const signs = (fields: Partial<Signs>): Signs => ({
   ...fields,
 });
 
-describe('what an examination finds', () => {
+describe('what a self-check finds', () => {
   const dark = canary('network', 'NetworkUnreachable');
   for (const [what, fields, finding] of [
     ['nothing without a canary', {}, undefined],
@@ -120,7 +120,7 @@ const errorOf = (failureClass: FailureClass) => ({
   attempts: [],
 });
 
-test('only what may be the prober’s own doing is examined, and only where it would change something', () => {
+test('only what the prober may have caused is self-checked, and only where it would change something', () => {
   assert.equal(needsSelfCheck(resultOf('success'), true), false);
   assert.equal(needsSelfCheck(resultOf('failure'), true), true);
   assert.equal(needsSelfCheck(resultOf('failure'), false), false);

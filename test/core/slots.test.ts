@@ -21,7 +21,7 @@ const now = fc.integer({ min: 0, max: Date.UTC(2100, 0, 1) });
 const named = { shard: '80', generation: 7 };
 
 describe('slots', () => {
-  test('one is always going on, as long as its mode says, and the next one follows it without a gap', () => {
+  test('one is always under way, as long as its mode says, and the next one follows without a gap', () => {
     fc.assert(
       fc.property(mode, from, now, (mode, from, nowMs) => {
         const current = slotAt({ mode, from }, nowMs);
@@ -72,7 +72,7 @@ describe('routing', () => {
 
 describe('what RUN shows is older than a slot', () => {
   const rows = [
-    ['nobody has ever claimed it', undefined, true],
+    ['no run has ever claimed it', undefined, true],
     ['the slot before', { generation: 7, slot: 40 }, true],
     ['this slot', { generation: 7, slot: 41 }, false],
     ['the next slot, begun early', { generation: 7, slot: 42 }, false],

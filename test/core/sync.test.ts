@@ -276,7 +276,7 @@ describe('a restart request', () => {
     },
   });
 
-  test('waits for a verdict once a restart is reported, and goes on with its back-off if that did not help', () => {
+  test('waits for a verdict once a restart is reported, and continues its back-off if that did not help', () => {
     const down = failed();
     const begun = restartedAt(afterwards(down, written(down, 5_000)), 6_000);
     const plan = written(begun, 6_000);

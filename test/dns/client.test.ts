@@ -50,7 +50,7 @@ describe('a question', () => {
     ]);
   });
 
-  test('has an id and a source port that nobody can foretell', async (t) => {
+  test('has an id and a source port that cannot be predicted', async (t) => {
     const { heard, address } = await listener(t, nameError);
     const ask = client([address]);
     for (let at = 0; at < 200; at += 1) await ask(`n${at}.test`);
@@ -111,7 +111,7 @@ describe('of several servers', () => {
     assert.deepEqual(await client(servers.map(({ address }) => address))('x.test'), answer);
   });
 
-  test('the next is asked when nobody listens at the first', async (t) => {
+  test('the next is asked when the first has no listener', async (t) => {
     const { address } = await start(t, found);
     assert.deepEqual(await client(['127.0.0.1:9', address])('x.test'), answer);
   });
@@ -136,8 +136,8 @@ describe('of several servers', () => {
   });
 });
 
-describe('trouble of the resolver', () => {
-  test('is told in Go’s words', async () => {
+describe('a fault of the resolver', () => {
+  test('is reported in Go’s words', async () => {
     const message = async (servers: readonly string[]) => (await client(servers)('x.test')).resolution;
     assert.deepEqual(await message(['127.0.0.1:9']), { kind: 'unavailable', message: 'connection refused' });
     assert.deepEqual(await message([]), { kind: 'unavailable', message: 'server misbehaving' });

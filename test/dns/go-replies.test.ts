@@ -61,7 +61,7 @@ function comparable(resolution: DnsAnswer['resolution'], asked: { readonly udp: 
   return error.error === 'i/o timeout' ? error : { ...error, ...asked };
 }
 
-/** Go names the endpoint of a refused connection, and tells an end before the first byte from a later one. */
+/** Go names the endpoint of a refused connection, and distinguishes an end before the first byte from a later one. */
 const wordsOf = (error: string): string =>
   error.replace(/^dial tcp SERVER: connect: /, '').replace(/^EOF$/, 'unexpected EOF');
 

@@ -119,7 +119,7 @@ const requestOf = (kind: Kind, port: number, headers: readonly (readonly [string
 
 describe('the loop works for a probe', () => {
   for (const kind of ['http', 'https', 'h2'] as const)
-    test(`of ${kind} in each of its callbacks, and for nobody in between`, async (t) => {
+    test(`of ${kind} in each of its callbacks, and for no probe in between`, async (t) => {
       const port = await serving(t, kind);
       const world = watchedProbers();
       const names = Array.from({ length: 8 }, (_, at) => `probe ${at}`);

@@ -67,7 +67,7 @@ describe('on an emulator of AWS', () => {
     assert.deepEqual(await runBy(runner, ['sleep'], 500), { kind: 'timedOut', output: '' });
   });
 
-  test('an instance that nobody has is no failure of the target', async () => {
+  test('an instance that does not exist is no failure of the target', async () => {
     const outcome = await runBy(ssmRunner({ call, clock, instanceId: 'i-0123456789abcdef0' }), ['true']);
     assert.ok(outcome.kind === 'notStarted' && !outcome.own);
     assert.match(outcome.message, /^Systems Manager: InvalidInstanceId/);

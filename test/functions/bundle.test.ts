@@ -12,7 +12,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 const bytesMax = 1_200_000;
 const run = promisify(execFile);
 
-/** A port where nobody listens: what goes through the bundle's HTTP client fails there, and nowhere else. */
+/** A port without a listener: what goes through the bundle's HTTP client fails there, and nowhere else. */
 const noListener = 'http://127.0.0.1:9';
 const environment = {
   AWS_REGION: 'us-east-1',

@@ -134,7 +134,7 @@ describe('the functions of a deployment', { concurrency: false }, () => {
     const answer = await handler(event, context(shortMs));
     assert.ok(performance.now() - beganMs < shortMs, 'past its time');
     assert.equal(pendingTimers(), timers);
-    // Not done: the slot goes on. So the message is reported, and visible at once for whoever goes on with it.
+    // Not done: the slot continues. So the message is reported, and visible at once for the next process.
     assert.deepEqual(answer, failed(event.Records[0]?.messageId));
     const all = logged();
     assert.deepEqual(errorsIn(all), []);
@@ -163,7 +163,7 @@ describe('the functions of a deployment', { concurrency: false }, () => {
   });
 
   inProber('a run whose slot ends deletes its message, and the next one is warm', async ({ handler }) => {
-    // What is left of before is somebody else's from now on.
+    // What is left of before belongs to another process from now on.
     const before = await deployment.shardEvent(600);
     assert.equal(before.Records.length, 1);
     logged();
@@ -234,7 +234,7 @@ describe('the functions of a deployment', { concurrency: false }, () => {
     assert.deepEqual((await deployment.shardEvent()).Records, []);
   });
 
-  test('a prober without a table leaves its message to whoever can do better, and does not throw', async () => {
+  test('a prober without a table leaves its message to another process, and does not throw', async () => {
     const [{ proberFunction }, { functionPorts }] = await Promise.all([
       import('../../functions/prober/prober.ts'),
       import('../../functions/lambda/ports.ts'),

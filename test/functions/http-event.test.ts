@@ -97,7 +97,7 @@ describe('the API behind an HTTP API', () => {
     assert.partialDeepStrictEqual(line, { ...request, function_request_id: 'request-1', cold_start: true });
   });
 
-  test('refuses a request that nobody has asked for a name, but for /healthz', async () => {
+  test('refuses a request without an authorized caller, but for /healthz', async () => {
     const { call } = api();
     for (const [method, path] of [
       ['GET', target],

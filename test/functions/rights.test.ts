@@ -118,7 +118,7 @@ describe('a function that may do what its role allows', { concurrency: false }, 
       await expect(200, 'GET', path);
   });
 
-  test('lays out the shards, sends their messages, and tells that nobody holds them', async () => {
+  test('lays out the shards, sends their messages, and publishes that they have no holder', async () => {
     await functions.invoke('schedule', {});
     const item = await deployment.store.get(layoutKey);
     assert.ok(Array.isArray(item?.shards));
@@ -264,7 +264,7 @@ describe('a function that may do what its role allows', { concurrency: false }, 
       assert.deepEqual([others, counted], [['access denied'], refused]);
     });
 
-    test('tells its client not to come back at once', async () => {
+    test('asks its client not to come back at once', async () => {
       const { answer, errors } = await lacking('api', 'dynamodb:Query', (own) =>
         own.invoke('api', httpEvent('GET', pathOf('static'))),
       );

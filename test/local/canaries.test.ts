@@ -28,7 +28,7 @@ test('a machine’s canaries are a listener of its own, and those on its way out
   assert.deepEqual(log.lines, []);
 });
 
-test('those that it was told of count from the start', async () => {
+test('those that are configured count from the start', async () => {
   const named = { host: '192.0.2.1', port: 443 };
   const wayOut = { kind: 'named' as const, canaries: [named] };
   const canaries = localCanaries({ clock: systemClock, resolve, log: recordingLog(), wayOut });

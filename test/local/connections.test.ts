@@ -60,7 +60,7 @@ describe('a process with few descriptors', { concurrency: false }, () => {
     }
   }
 
-  test('goes on probing beside clients that connect and say nothing', async () => {
+  test('continues to probe beside clients that connect and say nothing', async () => {
     watch = (await fetch(`${base}/v1/watch`)).body?.pipeThrough(new TextDecoderStream()).getReader();
     await connectClients();
     assert.ok(await probed(probesAwaited), `no ${probesAwaited} probes beside ${clientsMax} idle clients`);
@@ -69,7 +69,7 @@ describe('a process with few descriptors', { concurrency: false }, () => {
     assert.equal(Number(unknown ?? 0), 0, 'probes that came to nothing');
   });
 
-  test('goes on telling a client that watched before', async () => {
+  test('continues to serve a client that watched before', async () => {
     await askApi(base, 'POST', `${targetPath('healthy')}/probe`);
     let told = '';
     while (watch && !told.includes('ProbeRequested')) {
@@ -85,7 +85,7 @@ describe('a process with few descriptors', { concurrency: false }, () => {
     assert.deepEqual([status, body.status], [200, 'ok']);
   });
 
-  test('goes on probing beside clients whose requests never end', async () => {
+  test('continues to probe beside clients whose requests never end', async () => {
     const { host } = new URL(base);
     await connectClients(
       `PUT /v1/namespaces/default/desired HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 100\r\n\r\n{`,

@@ -12,7 +12,7 @@ const full = '/dev/full';
 const startMsMax = 20_000;
 const lookMs = 100;
 
-describe('npm start goes on without', () => {
+describe('npm start continues without', () => {
   for (const streams of [['stdout'], ['stderr'], ['stdout', 'stderr']])
     test(streams.join(' and '), async (t) => {
       const [port, descriptor] = [await freePort(), openSync(full, 'w')];

@@ -15,7 +15,7 @@ import { askApi, register as registerTarget, type Served } from '../support/api-
 import { recordingLog } from '../support/recording-log.ts';
 import { servicesInMemory } from './services.ts';
 
-/** Nobody answers for names, neither the target's nor the canary's. */
+/** No DNS server answers, neither for the target nor for the canary. */
 const network = { policy: dialPolicy({ mode: 'local' }), dnsServers: ['127.0.0.1:9'] };
 const wayOut = { kind: 'named', canaries: [{ host: 'canary.invalid', port: 443 }] } as const;
 const spec = { host: 'target.invalid', readinessProbe: { tcpSocket: { port: 80 }, periodSeconds: 1 } };

@@ -72,7 +72,7 @@ describe('without a token', () => {
       for (const method of methods)
         for (const path of ['/healthz', '/v1/targets', '/openapi.json', '/nothing']) {
           const { status, body } = await ask(port(), headers(port()), method, path);
-          // What is no authority at all is refused before anybody asks whose it is.
+          // What is no authority at all is refused before it is compared.
           assert.ok(status === 403 || (status === 400 && what === 'user info'), `${method} ${path}: ${status}`);
           if (status === 403 && method !== 'HEAD') assert.match(body, /urn:probelet:problem:foreign-caller/);
         }
@@ -117,7 +117,7 @@ describe('with a token', () => {
     return ['--token-file', file];
   });
 
-  test('any name and origin is served to whoever has it', async () => {
+  test('a client that has it is served under any name and origin', async () => {
     const elsewhere = { host: 'probelet.example', origin: 'http://page.example', 'sec-fetch-site': 'cross-site' };
     assert.equal((await ask(port(), elsewhere, 'GET', '/v1/targets')).status, 401);
     const { status } = await ask(port(), { ...elsewhere, authorization: `Bearer ${token}` }, 'GET', '/v1/targets');

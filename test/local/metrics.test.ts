@@ -36,7 +36,7 @@ test('the duration is observed for successful and unknown probes only', async ()
   }
 });
 
-test('the series of a worker go with it, and begin anew with the next', async () => {
+test('the series of a worker go with it, and begin at zero with the next', async () => {
   const metrics = localMetrics(nothingWrong);
   const other = { ...labels, podUid: 'uid-2', pod: 'cart' };
   for (const each of [labels, other]) metrics.probes.observe(each, 'unknown', 1);

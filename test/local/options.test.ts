@@ -16,7 +16,7 @@ test('without options everything runs in one process', () => {
   assert.deepEqual(parseOptions([]), { kind: 'alone', options });
 });
 
-test('a worker needs to know the table and the queue, and listens only if it is told where', () => {
+test('a worker needs the table and the queue, and listens only if a port is given', () => {
   const options = { aws, release: '', concurrency: 4 };
   assert.deepEqual(parseOptions(worker), { kind: 'worker', options });
   const server = { host: '127.0.0.1', port: 0 };

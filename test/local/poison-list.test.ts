@@ -16,7 +16,7 @@ test('an item that was mended or removed is not shown for ever', async () => {
   assert.deepEqual(list.with([]), [poison('b')]);
 });
 
-test('no more items are kept than there is room for', () => {
+test('no more items are kept than the limit', () => {
   const list = poisonList(virtualClock());
   for (let at = 0; at < 2 * poisonMax; at += 1) list.add(poison(`${at}`));
   assert.equal(list.with([]).length, poisonMax);

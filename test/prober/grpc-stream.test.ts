@@ -12,7 +12,7 @@ type End =
   | { readonly kind: 'noTrailers' }
   | { readonly kind: 'lost' }
   | { readonly kind: 'reset'; readonly rstCode: number };
-/** What the server sends of a stream. `end`: absent while the stream goes on. */
+/** What the server sends of a stream. `end`: absent while the stream continues. */
 type Reply = { readonly headers: Fields | undefined; readonly body: Uint8Array; readonly end?: End };
 
 const grpc = { ':status': 200, 'content-type': 'application/grpc' };
@@ -81,7 +81,7 @@ describe('the status counts, not the message', () => {
   ]);
 });
 
-describe('an answer that breaks the protocol is told before its status, and at once', () => {
+describe('an answer that breaks the protocol is reported before its status, and at once', () => {
   const internal = (message: string) => status(rpcCode.internal, message);
   const cut = internal('unexpected EOF');
   const second = Buffer.concat([serving, serving.subarray(0, 6)]);
@@ -108,7 +108,7 @@ describe('an answer that breaks the protocol is told before its status, and at o
   ]);
 });
 
-describe('an answer that is not gRPC is told by its HTTP status', () => {
+describe('an answer that is not gRPC is reported by its HTTP status', () => {
   const foreign = (code: number, type?: string): Reply => ({
     headers: { ':status': code, ...(type !== undefined && { 'content-type': type }) },
     body: none,

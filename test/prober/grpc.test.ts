@@ -39,7 +39,7 @@ async function probed(spec: GrpcServerSpec, options: Options = {}): Promise<Atte
   return { ...(await probe(server.port, options)), port: server.port };
 }
 
-/** A server that does what it is told with each call. */
+/** A server that does this with each call. */
 async function probedBy(
   onStream: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void,
   options: Options = {},
@@ -84,7 +84,7 @@ describe('a health service', () => {
     const attempt = await probed({ kind: 'grpc-health', codeNumber: 4, message: 'slow' });
     assert.equal(attempt.output, 'timeout: health rpc did not complete within 10s');
   });
-  test('that does not exist is told as not implemented', async () => {
+  test('that does not exist is reported as not implemented', async () => {
     const attempt = await probed({ kind: 'grpc-no-health-service' });
     assert.equal(
       attempt.output,
@@ -144,7 +144,7 @@ describe('until the deadline', () => {
   });
 });
 
-describe('a prober error, told at once', () => {
+describe('a prober error, reported at once', () => {
   for (const failureClass of ['POLICY_DENIED', 'PROBER'] as const)
     test(failureClass, async () => {
       let dials = 0;

@@ -63,12 +63,12 @@ describe('a redirect', () => {
     assert.deepEqual(led(start('http://a/', own), '/b').headers, own);
   });
 
-  test('from HTTPS to HTTP tells nobody where it comes from', () => {
+  test('from HTTPS to HTTP has no Referer', () => {
     assert.deepEqual(led(start('https://a/'), 'http://a/').headers, []);
     assert.equal(led(start('https://a/'), '/b').headers.length, 1);
   });
 
-  test('drops what told of a body, for good, unless it keeps the method', () => {
+  test('drops the headers about a body, for good, unless it keeps the method', () => {
     const typed: Headers = [['Content-Type', 'text/plain']];
     const names = (hop: Hop) => hop.headers.map(([name]) => name);
     assert.deepEqual(names(led(start('http://a/', typed), '/b', 307)), ['Content-Type', 'Referer']);

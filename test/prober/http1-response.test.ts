@@ -71,7 +71,7 @@ describe('a response', () => {
     assert.deepEqual(whole(`${ok}\r\nall`, 'reset'), [200, 'all', 'reset']);
   });
 
-  test('of another protocol is told apart at its first line', () => {
+  test('of another protocol is recognized at its first line', () => {
     const progress = reader().take(Buffer.from('220 mail.test ESMTP\r\n'));
     assert.notEqual(progress, 'more');
   });

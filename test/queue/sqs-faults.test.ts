@@ -165,7 +165,7 @@ test('a receipt whose answer was lost is asked for again by the same attempt id'
   assert.notEqual(JSON.parse(proxy.calls()[0]?.body ?? '{}').ReceiveRequestAttemptId, ids[0]);
 });
 
-test('a poll that is broken off gives back at once what it brings', async () => {
+test('a poll that is broken off releases at once what it brings', async () => {
   proxy.play(passAll);
   assert.equal(await brokenOff(5_000), undefined);
   await sendOne();

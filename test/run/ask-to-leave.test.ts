@@ -1,4 +1,4 @@
-/** Who holds a shard by a rescue leaves in order when the next slot's message comes. */
+/** A run that holds a shard by a rescue leaves in order when the next slot's message comes. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -32,13 +32,19 @@ async function rescuedWorld(kind: 'rescue' | 'slot' = 'rescue') {
     const entries = await Promise.all([...ofBuckets.values()].map(world.checkpoint));
     return entries.flat().filter((entry) => entry.owed).length;
   };
-  return { ...world, rescue, next, receive, run, pending };
+  /** The successor holds the next slot; it is then stopped. */
+  const holdsNext = async (successor: ReturnType<typeof receive>) => {
+    assert.equal((await run())?.slot, next.slot);
+    successor.stop();
+    await world.clock.runUntil(successor.ended);
+  };
+  return { ...world, rescue, next, receive, run, pending, holdsNext };
 }
 
 const inRescued = testsIn(() => rescuedWorld());
 
 describe("the next slot's message", () => {
-  test('makes who holds the shard by a rescue leave in order, with what its successor owes written', async () => {
+  test('makes the holder of a rescue leave in order, with the pending probes written', async () => {
     const { clock, rescue, receive, run, pending, next } = await rescuedWorld();
     const token = (await run())?.token;
     const successor = receive();
@@ -54,44 +60,38 @@ describe("the next slot's message", () => {
     assert.deepEqual(await clock.runUntil(successor.ended), { kind: 'handover' });
   });
 
-  test('takes a shard at once that a process has left which was stopped as its slot ended', async () => {
-    const { clock, rescue: held, receive, run, next } = await rescuedWorld('slot');
+  test('takes a shard at once that a process has left as its slot ended', async () => {
+    const { clock, rescue: held, receive, holdsNext } = await rescuedWorld('slot');
     assert.deepEqual(await held.stop(), { kind: 'handover' });
     // The message that was handed over is not worth a run any more, so the next one is received, for the first time.
     const successor = receive();
     await clock.advance(500);
-    assert.equal((await run())?.slot, next.slot);
-    successor.stop();
-    await clock.runUntil(successor.ended);
+    await holdsNext(successor);
   });
 
-  inRescued('takes a shard whose holder has died after 10 s', async ({ clock, rescue, receive, run, next }) => {
-    rescue.crash();
-    const successor = receive();
-    await clock.advance(9_000);
-    assert.notEqual((await run())?.slot, next.slot);
-    await clock.advance(2_000);
-    assert.equal((await run())?.slot, next.slot);
-    successor.stop();
-    await clock.runUntil(successor.ended);
-  });
+  inRescued(
+    'takes a shard whose holder has died after 10 s',
+    async ({ clock, rescue, receive, run, next, holdsNext }) => {
+      rescue.crash();
+      const successor = receive();
+      await clock.advance(9_000);
+      assert.notEqual((await run())?.slot, next.slot);
+      await clock.advance(2_000);
+      await holdsNext(successor);
+    },
+  );
 
-  test('takes a shard at once whose holder has not beaten for 10 s', async () => {
-    const { clock, rescue, receive, run, next } = await rescuedWorld();
+  inRescued('takes a shard at once whose last beat is 10 s old', async ({ clock, rescue, receive, holdsNext }) => {
     rescue.crash();
     await clock.advance(11_000);
     const successor = receive();
     await clock.advance(500);
-    assert.equal((await run())?.slot, next.slot);
-    successor.stop();
-    await clock.runUntil(successor.ended);
+    await holdsNext(successor);
   });
 
-  inRescued('that comes again asks nobody: its holder has died', async ({ clock, receive, run, next }) => {
+  inRescued('that comes again asks no holder, which has died', async ({ clock, receive, holdsNext }) => {
     const successor = receive({ redelivered: true });
     await clock.advance(100);
-    assert.equal((await run())?.slot, next.slot);
-    successor.stop();
-    await clock.runUntil(successor.ended);
+    await holdsNext(successor);
   });
 });

@@ -55,7 +55,7 @@ for (const [name, outcome, isApplied] of unknown)
       assert.ok(beats() > 2, `tried ${beats()} times`);
     });
 
-    test('is tried again soon, and the run goes on', async () => {
+    test('is tried again soon, and the run continues', async () => {
       const { world, run, mend } = await heldWorld(outcome, isApplied);
       await world.clock.advance(7_000);
       mend();

@@ -254,7 +254,7 @@ describe('a process that hosts shards', () => {
   });
 });
 
-describe('a process that is told to stop leaves nothing pending', () => {
+describe('a process that has to stop leaves nothing pending', () => {
   inWorld('while its lanes rest', async ({ clock, send, process, runs }) => {
     await send('a', 1);
     await process('p', forMs(10_000, { kind: 'handover' }), 3).hostFor(11_000);

@@ -103,7 +103,7 @@ inShardWorld('targets are adopted in turns of 5 ms of the event loop', async (wo
   const targets = 100;
   for (let at = 0; at < targets; at += 1) await world.put(`target-${at}`, { readinessProbe: tcp });
   const run = world.bareRun(1);
-  // A small function: each target costs a millisecond of CPU, in which no time passes for anybody else.
+  // A small function: each target costs a millisecond of CPU, in which no time passes for others.
   let cpuMs = 0;
   let turn = 0;
   const clock: Clock = {

@@ -1,4 +1,4 @@
-/** A shard that gets another range: its holder goes only when somebody can come. */
+/** A shard that gets another range: its holder leaves only when a successor can come. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { generationAttribute } from '../../shared/store/items.ts';
@@ -6,7 +6,7 @@ import { layoutKey } from '../../shared/store/keys.ts';
 import type { Item, Store } from '../../shared/store/store.ts';
 import { healthy, probedWorld, shardWorld } from '../support/shard-world.ts';
 
-/** A held shard whose layout is then written anew, as by a schedule that dies before it sends a message. */
+/** A held shard whose layout is then written again, as by a schedule that dies before it sends a message. */
 async function movedWorld() {
   const world = await probedWorld({ targets: 1 });
   const run = await world.hold();

@@ -23,7 +23,7 @@ const resultOf = async (world: ShardWorld, probe: string) => (await world.probe(
 
 const inWorld = testsIn(() => shardWorld());
 
-describe('a claim of which nobody knows whether it was written', () => {
+describe('a claim that is in doubt', () => {
   for (const item of ['LAYOUT', 'RUN', 'EPOCH'])
     test(`of ${item} is a doubt, so that its message is not acknowledged`, async () => {
       let lost = false;
@@ -87,7 +87,7 @@ async function failuresAfterCrash(beforeCrashMs: number): Promise<{ readonly bef
 }
 
 describe('a run of failures that a crash interrupts', () => {
-  test('goes on from its last checkpoint, one minute after the run began', async () => {
+  test('continues from its last checkpoint, one minute after the run began', async () => {
     const { before, after } = await failuresAfterCrash(minuteMs);
     const lost = before + after - 200;
     assert.ok(lost > 0 && lost <= 7, `${lost} failures were lost`);
@@ -154,7 +154,7 @@ inWorld('a crash after the commit of a new container that waits leaves no hold o
   assert.ok(world.probes() > before, 'the new container is probed');
 });
 
-test('a container that fails again after its restart has its own failure told and only its own attempts behind it', async () => {
+test('a container that fails again after its restart is published with its own attempts alone', async () => {
   const world = shardWorld();
   await world.put(name, { livenessProbe: { ...tcp, failureThreshold: 2 } });
   world.answer(failure);
@@ -179,7 +179,7 @@ test('a container that fails again after its restart has its own failure told an
   );
 });
 
-test('a failure that turns the result at once is told before the result', async () => {
+test('a failure that turns the result at once is published before the result', async () => {
   const { world } = await heldWorld({ [name]: { readinessProbe: { ...tcp, failureThreshold: 1 } } }, 5_000);
   world.answer(failure);
   await world.clock.advance(2_000);
@@ -213,13 +213,13 @@ test('the transition behind the present result is kept without an expiry, until 
   assert.equal(await world.store.get(key), undefined);
 });
 
-inWorld('the tenth change of one moment is told after the ninth', async (world) => {
+inWorld('the tenth change of one moment is published after the ninth', async (world) => {
   await world.put(name, { readinessProbe: tcp });
   const record = await world.probe(name, 'main#readiness');
   assert.ok(transitionId({ ...record, version: 9 }) < transitionId({ ...record, version: 10 }));
 });
 
-inWorld('probes that find no room for a minute are named by the beat', async (world) => {
+inWorld('probes that find no socket for a minute are named by the beat', async (world) => {
   const containers = Array.from({ length: 20 }, (_, at) => ({ name: `c${at}`, readinessProbe: tcp }));
   for (let at = 0; at * containers.length <= descriptorsMax; at += 1) await world.put(`t${at}`, { containers });
   world.answer(() => new Promise(() => {}));
@@ -372,7 +372,7 @@ inWorld('a terminal phase ends the workers for good, without going round in circ
   assert.equal(world.probes(), 0);
 });
 
-test('a purge leaves nothing of the target but its story', async () => {
+test('a purge leaves nothing of the target but its event history', async () => {
   const { world } = await heldWorld({ [name]: { readinessProbe: { ...tcp, failureThreshold: 1_000 } } }, 5_000);
   world.answer(failure);
   await world.clock.advance(2 * minuteMs);
@@ -440,7 +440,7 @@ describe('a run', () => {
     assert.ok(world.probes() > before);
   });
 
-  inWorld('that hands a rescue over says by its last beat that nobody need look for it', async (world) => {
+  inWorld('that hands a rescue over says so by its last beat', async (world) => {
     const run = await world.run({ kind: 'rescue' });
     await world.clock.advance(12_000);
     assert.equal((await world.store.get(runKey('00')))?.beat, 2);

@@ -97,7 +97,7 @@ describe('from run to run', () => {
       assert.deepEqual([count(1), count(3)], [30, 10]);
     });
 
-    inWorld(`${name}: a run of failures goes on, and a success breaks it`, async (world) => {
+    inWorld(`${name}: a run of failures continues, and a success breaks it`, async (world) => {
       await world.put('a', { readinessProbe: tcp(60, { failureThreshold: 3 }) });
       await world.tick(options());
       const results: (string | undefined)[] = [];

@@ -24,7 +24,7 @@ test('a shard whose beginning lies in the future is rescued once its beat is mor
   };
   assert.deepEqual(rescues(29_000), []);
   assert.deepEqual(rescues(31_000), ['rescue']);
-  assert.deepEqual(rescueMessage({ shard }, nowMs), [], 'nobody can tell how long it has been there');
+  assert.deepEqual(rescueMessage({ shard }, nowMs), [], 'its age is unknown');
 });
 
 test('a run that has ended the current slot is looked at again, however new its last beat is', () => {

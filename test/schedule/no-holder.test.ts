@@ -8,7 +8,7 @@ import { beforeWrite } from '../support/store-wraps.ts';
 import { inScheduleWorld, minuteMs, scheduleWorld } from './schedule-world.ts';
 
 describe('a shard without a holder whose range changes', () => {
-  /** The buckets that subscribers are told of when nobody holds the shard, first with these ranges and then with those. */
+  /** The buckets of the published NoHolder events, first with these ranges and then with those. */
   async function publishedOf(...ranges: readonly (readonly ScheduledShard['shard'][])[]) {
     const world = scheduleWorld();
     const publishedEvents: string[][] = [];
@@ -23,12 +23,12 @@ describe('a shard without a holder whose range changes', () => {
   const shardOf = (shard: string, from: number, to: number) =>
     ({ shard, from, to, generation: 1, mode: 'resident', sinceMs: 0 }) as const;
 
-  test('has all that was added to it told', async () => {
+  test('is published with the range that was added', async () => {
     const whole = [shardOf('00', 0, 256)];
     assert.deepEqual(await publishedOf([shardOf('00', 0, 128)], whole, whole), [['00-7f'], ['00-ff'], ['00-ff']]);
   });
 
-  test('goes on being told of what was taken from it, until that is held', async () =>
+  test('is published with the range that was taken from it, until that is held', async () =>
     assert.deepEqual(await publishedOf([shardOf('00', 0, 256)], [shardOf('00', 0, 128)]), [['00-ff'], ['00-ff']]));
 });
 

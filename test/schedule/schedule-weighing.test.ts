@@ -8,7 +8,7 @@ import { bucketName, targetAddress } from '../../shared/store/keys.ts';
 import type { Query } from '../../shared/store/store.ts';
 import { inScheduleWorld, minuteMs, nameIn, type ScheduleWorld, scheduleWorld } from './schedule-world.ts';
 
-/** A world whose only shard has a holder that has just died, a minute into a slot that nobody has begun. */
+/** A world whose only shard has a holder that has just died, a minute into a slot that no run has begun. */
 async function deserted(): Promise<ScheduleWorld> {
   const world = scheduleWorld();
   await world.register('checkout');
@@ -86,7 +86,7 @@ describe('weighing', () => {
     assert.deepEqual(kinds(world), ['slot']);
   });
 
-  test('of another formula counts until its bucket has been weighed anew, a part of them each minute', async () => {
+  test('of another formula counts until its bucket is weighed again, a part of them each minute', async () => {
     const world = scheduleWorld();
     const stored = { ...noWeight, targets: 1, cpu: 0.001, sockets: 0.1, mode: 'resident' as const };
     for (const bucket of registered) {

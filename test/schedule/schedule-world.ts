@@ -83,7 +83,7 @@ export function scheduleWorld(options: ScheduleOptions = {}) {
     beat: (shard: LayoutShard, fields: Partial<RunRecord> = {}) =>
       put(encodeRun(shard.shard, runOf(shard, clock.nowMs(), fields))),
     judge: (message: ShardMessage) => clock.runUntil(reasonToDrop(ports, message)),
-    /** The same, where the clock is moved by somebody else. */
+    /** The same, where the test moves the clock. */
     judgeNow: (message: ShardMessage, received = {}) => reasonToDrop(ports, message, received),
   };
 }

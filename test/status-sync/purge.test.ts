@@ -35,13 +35,13 @@ async function purgedTwice(between?: (world: ReturnType<typeof apiWorld>) => Pro
   return { world, outcome: await syncTarget({ ...ports, store }, name) };
 }
 
-describe('a target that somebody else has purged meanwhile', () => {
+describe('a target that another sync has purged meanwhile', () => {
   test('is unknown', async () => {
     const { outcome } = await purgedTwice();
     assert.equal(outcome, 'unknownTarget');
   });
 
-  test('and that was registered anew is left alone, as much as it looks the same', async () => {
+  test('and that was registered again is not purged, as much as it looks the same', async () => {
     const { world, outcome } = await purgedTwice(async ({ request }) => {
       assert.equal((await request('PUT', path, manifest())).status, 201);
       const labels = { metadata: { labels: { a: 'b' } } };

@@ -295,7 +295,7 @@ describe('a fault that stays', () => {
       }));
   }
 
-  test('a single write is in doubt when somebody else wrote the item after its answer was lost', () =>
+  test('a single write is in doubt when another run wrote the item after its answer was lost', () =>
     withBench(requestTimeoutMs, async ({ proxy, store, pk }) => {
       const key = { pk, sk: 'a' };
       const update = (from: number): readonly Operation[] => [
@@ -341,7 +341,7 @@ describe('the reasons of a cancelled transaction', () => {
       return store.write(operationsOf(pk), { token: 't' });
     });
 
-  test('a condition and a conflict are told by the index of their operation', async () => {
+  test('a condition and a conflict are named by the index of their operation', async () => {
     const outcome = await outcomeUnder(['ConditionalCheckFailed', 'TransactionConflict']);
     const told = outcome.kind === 'refused' ? outcome.refusals.map(({ index, kind }) => `${index} ${kind}`) : [];
     assert.deepEqual(told, ['0 condition', '1 conflict']);

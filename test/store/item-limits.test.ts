@@ -67,7 +67,7 @@ const shard = {
 const perBucket = <Value>(value: Value) =>
   Object.fromEntries(Array.from({ length: bucketCount }, (_, at) => [`generation:${bucketName(at)}`, value]));
 
-/** What is not a list or a text of somebody else's: counters, times and flags, generously. */
+/** What is neither a list nor a text of others: counters, times and flags, generously. */
 const counters = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`counterWithALongName${at}`, -largest]));
 
 const containers = Array.from({ length: containersMax }, (_, at) => at);

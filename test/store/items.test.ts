@@ -43,7 +43,7 @@ describe('an item that is not what it should be is poison, named by its key', ()
   const item = encodeTarget(at, target);
   const broken = (attributes: object): Item => ({ ...item, ...attributes }) as Item;
 
-  test('the key is told', () => {
+  test('the key is named', () => {
     const decoded = decodeTarget(broken({ uid: 7 }));
     assert.equal(decoded.kind, 'poison');
     assert.deepEqual(decoded.key, { pk: item.pk, sk: item.sk });

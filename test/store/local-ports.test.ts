@@ -17,7 +17,7 @@ function lowestGivenPort(): number {
   }
 }
 
-test('a server that is told its port gets none that the kernel gives to listeners without one', async () => {
+test('a server with a given port gets none that the kernel gives to listeners without one', async () => {
   const lowest = lowestGivenPort();
   const ports = await Promise.all(Array.from({ length: portsTried }, freePort));
   const inRange = ports.filter((port) => port >= lowest);

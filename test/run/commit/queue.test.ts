@@ -109,7 +109,7 @@ describe('the commit queue', () => {
     assert.ok(tookMs <= 3_000 + 200, `${tookMs} ms`);
   });
 
-  test('slows down to one at a time, four a second, where answers take long, and goes on as before after that', async () => {
+  test('slows down to one at a time, four a second, where answers take long, and recovers after that', async () => {
     let ms = 1_000;
     const { world, commits, writes, queue } = await queueOf(
       3_000,
@@ -186,7 +186,7 @@ describe('the commit queue', () => {
     }
   });
 
-  test('drops what somebody else has overtaken alone', async () => {
+  test('drops only what another run has overtaken', async () => {
     const { world, commits, submitAll } = await queueOf(3);
     const [, overtaken] = commits;
     assert.ok(overtaken);
@@ -197,7 +197,7 @@ describe('the commit queue', () => {
     assert.equal(await versionOf(world.store, overtaken), 5);
   });
 
-  test('lets the first of two commits of one probe win, whoever decided the second', async () => {
+  test('lets the first of two commits of one probe win', async () => {
     const { world, run, commits, queue } = await queueOf(2);
     const [other, twice] = commits;
     assert.ok(other && twice);

@@ -7,7 +7,7 @@ import type { HeldTarget } from '../../../shared/run/probing/held-target.ts';
 
 const record = (version: number, streak: number, uid = 'u1') => ({ uid, version, streak }) as ProbeRecord;
 
-/** A holder whose present view of the target has this record; tells whether it was read again. */
+/** Whether a holder whose present view of the target has this record reads it again. */
 async function reloads(known: ProbeRecord | undefined, after: ProbeRecord): Promise<boolean> {
   const address = { prefix: 'p' };
   const gone = { address, gone: true } as unknown as HeldTarget;
@@ -29,12 +29,12 @@ describe('a target that was read again while a commit of it was under way', () =
     assert.equal(await reloads(record(1, 4), record(1, 5)), true);
   });
 
-  test('is left alone if it knows of the commit, or of a later one', async () => {
+  test('is not read again if it knows of the commit, or of a later one', async () => {
     assert.equal(await reloads(record(2, 5), record(2, 5)), false);
     assert.equal(await reloads(record(3, 5), record(2, 5)), false);
   });
 
-  test('is left alone if it is another incarnation, or gone', async () => {
+  test('is not read again if it is another incarnation, or gone', async () => {
     assert.equal(await reloads(record(0, 0, 'u2'), record(2, 5)), false);
     assert.equal(await reloads(undefined, record(2, 5)), false);
   });

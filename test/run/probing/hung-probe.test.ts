@@ -1,4 +1,4 @@
-/** A probe that has hung the prober twice is left alone until its spec changes. */
+/** A probe that has hung the prober twice is quarantined until its spec changes. */
 
 import assert from 'node:assert/strict';
 import { rememberHang } from '../../../shared/run/probing/hung-probe.ts';

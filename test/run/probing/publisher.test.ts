@@ -101,7 +101,7 @@ const unhealthyOf = (id: string): BusEvent => ({
 });
 
 describe('with 10,000 events waiting for a slow bus', () => {
-  /** Publishes these behind a full line; what the bus was given of them, and what their publisher was told. */
+  /** Publishes these behind a full line; what the bus got, and the outcome that their publisher got. */
   async function publishedLate(late: readonly BusEvent[]) {
     const run = shardWorld().bareRun(1);
     const { bus, taken, open } = closedBus();
@@ -122,14 +122,14 @@ describe('with 10,000 events waiting for a slow bus', () => {
     assert.deepEqual(settled, [true, true]);
   });
 
-  test('a recorded event, which nobody repeats, takes the place of one that is repeated', async () => {
+  test('a recorded event, which is never repeated, takes the place of one that is', async () => {
     const { ids, settled } = await publishedLate([unhealthyOf('unhealthy')]);
     assert.equal(ids.at(-1), 'unhealthy');
     assert.ok(!ids.includes('waiting 9999') && ids.includes('waiting 9998'), 'the newest of the repeated is dropped');
     assert.deepEqual(settled, [true]);
   });
 
-  test('one that is repeated anyway is dropped, and its publisher is told', async () => {
+  test('one that is repeated anyway is dropped, and its publisher learns that', async () => {
     const { ids, settled } = await publishedLate([eventOf('late')]);
     assert.deepEqual([ids.length, ids.includes('late')], [10_001, false]);
     assert.deepEqual(settled, [false]);

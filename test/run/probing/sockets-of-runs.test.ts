@@ -9,20 +9,19 @@ import { beforeWrite } from '../../support/store-wraps.ts';
 
 const targets = 600;
 
-/** A store that answers no write to a PROBE item while `isStuck`. */
-function stuckStore() {
+/** Targets on a store that answers no write to a PROBE item while `isStuck`. */
+async function stuckWorld(probe: object = {}) {
   const stuck = { isStuck: false };
   const wrapStore = beforeWrite((operations) => {
     const isCommit = operations.some((each) => 'key' in each && each.key.sk.includes('#PROBE#'));
     return stuck.isStuck && isCommit ? new Promise(() => undefined) : undefined;
   });
-  return { stuck, wrapStore };
+  const socketBudget = newSocketBudget();
+  return { stuck, socketBudget, world: await probedWorld({ targets, socketBudget, wrapStore, probe }) };
 }
 
 test('a probe whose container is new keeps no socket while its commit waits', async () => {
-  const { stuck, wrapStore } = stuckStore();
-  const socketBudget = newSocketBudget();
-  const world = await probedWorld({ targets, socketBudget, wrapStore });
+  const { stuck, socketBudget, world } = await stuckWorld();
   stuck.isStuck = true;
   const run = await world.hold();
   await world.clock.advance(10_000);
@@ -31,9 +30,7 @@ test('a probe whose container is new keeps no socket while its commit waits', as
 });
 
 test('a probe whose result changed keeps no socket while its commit waits', async () => {
-  const { stuck, wrapStore } = stuckStore();
-  const socketBudget = newSocketBudget();
-  const world = await probedWorld({ targets, socketBudget, wrapStore, probe: { failureThreshold: 1 } });
+  const { stuck, socketBudget, world } = await stuckWorld({ failureThreshold: 1 });
   const run = await world.hold();
   await world.clock.advance(60_000);
   stuck.isStuck = true;

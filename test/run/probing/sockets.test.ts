@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { descriptorsMax } from '../../../shared/core/socket-budget.ts';
 import { newSocketBudget } from '../../../shared/run/probing/sockets.ts';
 
-test('a place that is left twice is given back once', () => {
+test('a place that is left twice is released once', () => {
   const socketBudget = newSocketBudget();
   const [place] = Array.from({ length: descriptorsMax }, () => socketBudget.take('steady', 1));
   let given = 0;
@@ -16,7 +16,7 @@ test('a place that is left twice is given back once', () => {
   assert.deepEqual([socketBudget.hasFor('steady', 1), socketBudget.hasFor('steady', 2), given], [true, false, 1]);
 });
 
-test('a place that is left while a socket of it is open is given back when that closes', () => {
+test('a place that is left while its socket is open is released when the socket closes', () => {
   const socketBudget = newSocketBudget();
   const [place] = Array.from({ length: descriptorsMax }, () => socketBudget.take('steady', 1));
   const closed = place?.opened();

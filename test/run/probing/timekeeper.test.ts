@@ -42,7 +42,7 @@ async function massWorld() {
   await writeSettled(stored.at as Store, { targets, port: 1, periodSeconds: 10 });
   return {
     world,
-    /** What the test itself waits for takes no time, since nobody moves the clock meanwhile. */
+    /** What the test itself waits for takes no time, since the clock stands still meanwhile. */
     async run() {
       isSlow = false;
       const run = await world.run();
@@ -80,7 +80,7 @@ describe('hundreds of targets that STATUS has not taken in', () => {
     assert.ok(readsAtOnce() <= readsAtOnceMax, `${readsAtOnce()} reads at once`);
   });
 
-  test('are published once by whoever takes the shard over, not looked at without end', async () => {
+  test('are published once by the run that takes the shard over, not looked at without end', async () => {
     const { world, run, begin, reads, readsAtOnce } = await massWorld();
     const first = await run();
     await world.clock.advance(30_000);

@@ -19,7 +19,7 @@ const nowMs = Date.UTC(2030, 0, 1);
 const address = targetAddress('default', 'checkout');
 const staticID = 'probelet://u1/app/0';
 
-/** What adopting a target needs of a holder; nothing is probed, written or told. */
+/** What adopting a target needs of a holder; nothing is probed, written or published. */
 function idleHolder(message: Partial<Holder['run']['message']> = {}): Holder {
   const unused = () => assert.fail('not needed to adopt a target');
   const observed: ProbeMetricLabels[] = [];
@@ -95,7 +95,7 @@ const checkpointOf = (uid: string, streak: number): Checkpoints => ({
 describe('a loaded worker', () => {
   const stored = read({ probes: { 'app#readiness': failingTwice() } });
 
-  test('goes on with the result, the run and the container that were committed', () => {
+  test('continues with the result, the run and the container that were committed', () => {
     const held = adoptTarget(idleHolder(), stored, {});
     assert.deepEqual(workerOf(held), { containerID: staticID, lastResult: 'failure', resultRun: 1, onHold: false });
     assert.equal(held.records.get('app#readiness')?.result, 'success');
@@ -165,7 +165,7 @@ describe('a changed spec', () => {
     assert.equal(workerOf(adoptTarget(holder, stored, {}))?.resultRun, 1);
   });
 
-  test('is noticed as well when it changed while nobody held the target', () => {
+  test('is noticed as well when it changed while the target had no holder', () => {
     const held = adopted(stricter, checkpointOf('u1', 4));
     assert.deepEqual(workerOf(held), { containerID: staticID, resultRun: 0, onHold: false });
   });

@@ -81,7 +81,7 @@ describe('a doubt', () => {
     assert.equal(doubtEvents.published(true), false, 'subscribers know of no doubt');
   });
 
-  test('that begins while LAYOUT is out of reach is published with the next beat', async () => {
+  test('that begins while LAYOUT is unreachable is published with the next beat', async () => {
     const { layout, doubtEvents, shown } = world({ degraded: false, degradedTold: false });
     layout.isOut = true;
     await doubtEvents.written(doubtful);
