@@ -66,7 +66,7 @@ export function localCanaries({ clock, resolve, log, wayOut }: LocalCanaryPorts)
     if (silent.length > 0) cancel = own.setTimer(retryMs, () => void tryOut(silent));
   };
   const answersDial = async ({ host, port }: Canary): Promise<boolean> => {
-    const dialed = await dial({ host, port, deadlineMs: clock.monotonicMs() + timeoutMs, own: true });
+    const dialed = await dial({ host, port, deadlineMs: clock.monotonicMs() + timeoutMs, bypassesPolicy: true });
     if (dialed.kind === 'connected') dialed.socket.destroy();
     return dialed.kind === 'connected';
   };

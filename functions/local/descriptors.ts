@@ -16,17 +16,17 @@ export type DescriptorShares = {
 
 export type DescriptorNeeds = {
   /** Descriptors for the process itself: files, the event loop, sockets to its services. */
-  readonly own: number;
+  readonly reserved: number;
   /** Upper bound for API connections. */
   readonly connectionsMax: number;
 };
 
 /** For `npm start`: its files, the watchdog, and the 40 sockets of its DNS client (shared/dns/udp-pool.ts, tcp.ts). */
-export const aloneNeeds: DescriptorNeeds = { own: 72, connectionsMax: 512 };
+export const aloneNeeds: DescriptorNeeds = { reserved: 72, connectionsMax: 512 };
 /** A control process also has the sockets of the AWS clients, but no probes. */
-export const controlNeeds: DescriptorNeeds = { own: 300, connectionsMax: 512 };
+export const controlNeeds: DescriptorNeeds = { reserved: 300, connectionsMax: 512 };
 /** A worker serves `/healthz` and `/metrics` only. */
-export const workerNeeds: DescriptorNeeds = { own: 300, connectionsMax: 16 };
+export const workerNeeds: DescriptorNeeds = { reserved: 300, connectionsMax: 16 };
 
 /** The share of watches among API connections. */
 const watchersPart = 1 / 2;
@@ -34,10 +34,10 @@ const watchersMaxDefault = 100;
 /** The API's share of the descriptors that the process itself does not need. */
 const apiPart = 1 / 4;
 /** With a low limit, the process itself takes at most this share. */
-const ownPartMax = 1 / 2;
+const reservedPartMax = 1 / 2;
 
-export function descriptorShares(limit: number, { own, connectionsMax }: DescriptorNeeds): DescriptorShares {
-  const shared = limit - Math.min(own, Math.ceil(limit * ownPartMax));
+export function descriptorShares(limit: number, { reserved, connectionsMax }: DescriptorNeeds): DescriptorShares {
+  const shared = limit - Math.min(reserved, Math.ceil(limit * reservedPartMax));
   const connections = Math.max(1, Math.min(connectionsMax, Math.floor(shared * apiPart)));
   return {
     connectionsMax: connections,

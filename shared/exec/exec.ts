@@ -11,10 +11,10 @@ export type ExecOutcome =
   /** The command is not allowed. */
   | { readonly kind: 'denied'; readonly message: string }
   /**
-   * `own` means a resource shortage of the prober's machine, hence a prober error. Otherwise the command itself cannot
+   * `isProberError` means a resource shortage of the prober's machine, hence a prober error. Otherwise the command itself cannot
    * be started.
    */
-  | { readonly kind: 'notStarted'; readonly message: string; readonly own: boolean };
+  | { readonly kind: 'notStarted'; readonly message: string; readonly isProberError: boolean };
 
 export type Runner = (request: ExecRequest) => Promise<ExecOutcome>;
 

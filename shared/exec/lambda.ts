@@ -37,7 +37,7 @@ function outcomeOf(answer: AwsAnswer): ExecOutcome {
     case 'tooLate':
       return { kind: 'timedOut', output: '' };
     case 'unreachable':
-      return { kind: 'notStarted', message: `Lambda out of reach: ${answer.message}`, own: true };
+      return { kind: 'notStarted', message: `Lambda out of reach: ${answer.message}`, isProberError: true };
     case 'denied':
       return notRun('the prober has no right to invoke this function');
     case 'answer':
@@ -53,9 +53,9 @@ type Answered = Extract<AwsAnswer, { readonly kind: 'answer' }>;
 
 /** Throttling and server errors are prober errors. Any other refusal is an error in the deployment. */
 function refusedOutcome({ status, body }: Answered): ExecOutcome {
-  const own = status === tooManyRequests || status >= serverErrorFrom;
+  const isProberError = status === tooManyRequests || status >= serverErrorFrom;
   const message = jsonObject(body)?.message ?? jsonObject(body)?.Message ?? '';
-  return { kind: 'notStarted', message: `Lambda refused the call with ${status}: ${message}`, own };
+  return { kind: 'notStarted', message: `Lambda refused the call with ${status}: ${message}`, isProberError };
 }
 
 /** If the function failed, the exit code of its command is unknown. */
@@ -69,4 +69,4 @@ function ranOutcome({ headers, body }: Answered): ExecOutcome {
   return { kind: 'exited', exitCode, output: cut(output) };
 }
 
-const notRun = (message: string): ExecOutcome => ({ kind: 'notStarted', message, own: false });
+const notRun = (message: string): ExecOutcome => ({ kind: 'notStarted', message, isProberError: false });

@@ -139,6 +139,6 @@ function notStarted(program: string, error: NodeJS.ErrnoException): ExecOutcome 
   return {
     kind: 'notStarted',
     message: `exec: ${goQuote(program)}: ${reason ?? error.message}`,
-    own: shortages.has(code),
+    isProberError: shortages.has(code),
   };
 }

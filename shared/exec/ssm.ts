@@ -37,13 +37,13 @@ export function ssmRunner({ call, clock, instanceId }: SsmRunnerOptions): Runner
     if (sent.kind !== 'output') return notSent(sent);
     const commandId = commandIdOf(sent.output);
     if (commandId === undefined)
-      return { kind: 'notStarted', message: 'Systems Manager returned no command id', own: true };
+      return { kind: 'notStarted', message: 'Systems Manager returned no command id', isProberError: true };
     const watched = await watch({ call, clock, deadlineMs }, { CommandId: commandId, InstanceId: instanceId });
     if (watched.kind === 'ended') return watched.outcome;
     await cancelled({ call, clock }, commandId);
     return watched.hasBegun
       ? { kind: 'timedOut', output: '' }
-      : { kind: 'notStarted', message: 'Run Command had not begun in time', own: true };
+      : { kind: 'notStarted', message: 'Run Command had not begun in time', isProberError: true };
   };
 }
 
@@ -63,16 +63,20 @@ type NoOutput = Exclude<JsonAnswer, { readonly kind: 'output' }>;
 function notSent(answer: NoOutput): ExecOutcome {
   switch (answer.kind) {
     case 'tooLate':
-      return { kind: 'notStarted', message: 'Systems Manager did not answer in time', own: true };
+      return { kind: 'notStarted', message: 'Systems Manager did not answer in time', isProberError: true };
     case 'unreachable':
-      return { kind: 'notStarted', message: `Systems Manager out of reach: ${answer.message}`, own: true };
+      return { kind: 'notStarted', message: `Systems Manager out of reach: ${answer.message}`, isProberError: true };
     case 'denied':
-      return { kind: 'notStarted', message: 'the prober has no right to run commands on this instance', own: false };
+      return {
+        kind: 'notStarted',
+        message: 'the prober has no right to run commands on this instance',
+        isProberError: false,
+      };
     case 'error':
       return {
         kind: 'notStarted',
         message: `Systems Manager: ${answer.code} ${answer.message}`.trim(),
-        own: isPassing(answer),
+        isProberError: isPassing(answer),
       };
   }
 }
@@ -131,7 +135,7 @@ function endOf(invocation: Readonly<Record<string, unknown>>): ExecOutcome | und
         return { kind: 'timedOut', output: outputOf(invocation) };
       break;
   }
-  return { kind: 'notStarted', message: `Run Command ended as ${details ?? status}`, own: false };
+  return { kind: 'notStarted', message: `Run Command ended as ${details ?? status}`, isProberError: false };
 }
 
 const outputOf = ({ StandardOutputContent: out, StandardErrorContent: error }: Readonly<Record<string, unknown>>) =>

@@ -55,7 +55,8 @@ export function guardedDialer(options: DialerOptions): Dial {
   };
 }
 
-const policyFor = ({ own }: DialRequest, { policy }: DialerOptions): DialPolicy => (own ? () => true : policy);
+const policyFor = ({ bypassesPolicy }: DialRequest, { policy }: DialerOptions): DialPolicy =>
+  bypassesPolicy ? () => true : policy;
 
 /** Go's error text; kubelet's TCP prober shows it. */
 const invalidPort = (port: number): DialFailure => dialFailure('CONNECT_UNREACHABLE', `address ${port}: invalid port`);

@@ -13,7 +13,7 @@ export type DialRequest = {
   /** On the clock's monotonic time. */
   readonly deadlineMs: number;
   /** The dial is an internal one to an endpoint that the operator configured, so the dial policy does not apply. */
-  readonly own?: boolean;
+  readonly bypassesPolicy?: boolean;
   /** If absent, the socket is not counted. */
   readonly permit?: SocketPermit;
 };

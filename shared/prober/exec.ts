@@ -17,7 +17,7 @@ export function execProber({ run, clock }: ExecProberOptions): Prober<ExecReques
     const startMs = clock.monotonicMs();
     const message = unrunnable(request.command);
     const outcome: ExecOutcome =
-      message === undefined ? await run(request) : { kind: 'notStarted', message, own: false };
+      message === undefined ? await run(request) : { kind: 'notStarted', message, isProberError: false };
     permit?.resumes?.();
     return { ...verdict(request, outcome), timings: { totalMs: clock.monotonicMs() - startMs } };
   };
@@ -48,7 +48,7 @@ function verdict({ command }: ExecRequest, outcome: ExecOutcome): Verdict {
     case 'denied':
       return errored('POLICY_DENIED', outcome.message);
     case 'notStarted':
-      return errored(outcome.own ? 'PROBER' : 'EXEC_START', outcome.message);
+      return errored(outcome.isProberError ? 'PROBER' : 'EXEC_START', outcome.message);
   }
 }
 

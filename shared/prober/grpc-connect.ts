@@ -19,7 +19,7 @@ export type NotConnected =
   /** The deadline has passed; `failure`: of the last dial, if it failed. */
   | { readonly kind: 'late'; readonly failure?: DialFailure }
   /** An internal error of the prober, or a denied dial: returned at once, not tried again. */
-  | { readonly kind: 'own'; readonly failure: DialFailure };
+  | { readonly kind: 'internal'; readonly failure: DialFailure };
 
 type Endpoint = { readonly host: string; readonly port: number };
 type ConnectOptions = {
@@ -61,7 +61,7 @@ export async function connectOnce(
   { dial, clock, permit, call, isEager }: ConnectOptions,
 ): Promise<Connected | NotConnected> {
   const dialed = await dial({ host, port, deadlineMs: untilMs, ...(permit && { permit }) });
-  if (dialed.kind === 'failed') return { kind: isInternalFailure(dialed) ? 'own' : 'late', failure: dialed };
+  if (dialed.kind === 'failed') return { kind: isInternalFailure(dialed) ? 'internal' : 'late', failure: dialed };
   const session = await openSession(dialed.socket, { clock, untilMs, call, isEager });
   if (session === undefined) return { kind: 'late' };
   const { dnsMs, connectMs } = dialed;

@@ -31,7 +31,7 @@ export function grpcProber(options: GrpcProberOptions): Prober<GrpcRequest> {
     const deadlineMs = startMs + request.timeoutMs;
     const asked = await ask(request, deadlineMs, { ...options, permit });
     const totalMs = options.clock.monotonicMs() - startMs;
-    if (asked.kind === 'own') return failedDial(asked.failure, totalMs);
+    if (asked.kind === 'internal') return failedDial(asked.failure, totalMs);
     if (asked.kind === 'late') return notConnected(request, asked.failure, totalMs);
     const { connected, outcome } = asked;
     const { dnsMs, connectMs } = connected;

@@ -117,14 +117,20 @@ describe('a command that cannot run', () => {
     [['/etc/passwd'], 'exec: "/etc/passwd": permission denied'],
   ];
   for (const [command, message] of table)
-    test(message, async () => assert.deepEqual(await run(command), { kind: 'notStarted', message, own: false }));
+    test(message, async () =>
+      assert.deepEqual(await run(command), { kind: 'notStarted', message, isProberError: false }),
+    );
   test('because of a NUL byte', async () => {
     const outcome = await run(['/bin/echo', 'a\0b']);
     assert.equal(outcome.kind, 'notStarted');
   });
   test('because it is too long', async () => {
     const outcome = await run(['/bin/echo', 'x'.repeat(3_000_000)]);
-    assert.deepEqual(outcome, { kind: 'notStarted', message: 'exec: "/bin/echo": argument list too long', own: false });
+    assert.deepEqual(outcome, {
+      kind: 'notStarted',
+      message: 'exec: "/bin/echo": argument list too long',
+      isProberError: false,
+    });
   });
   test('because it is empty', async () => assert.equal((await run([])).kind, 'notStarted'));
 });

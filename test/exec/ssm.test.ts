@@ -108,14 +108,14 @@ describe('a command on an instance', () => {
     test(`that ${name} until the time is up says nothing of the target, and is cancelled`, async (context) => {
       const { run, calls } = await world(context, looks);
       const message = 'Run Command had not begun in time';
-      assert.deepEqual(await run(['x'], 900), { kind: 'notStarted', message, own: true });
+      assert.deepEqual(await run(['x'], 900), { kind: 'notStarted', message, isProberError: true });
       assert.equal(calls('CancelCommand').length, 1);
     });
 
   test('whose sending is not answered says nothing of the target', async (context) => {
     const { run } = await world(context, [], 'silence');
     const message = 'Systems Manager did not answer in time';
-    assert.deepEqual(await run(['x'], 300), { kind: 'notStarted', message, own: true });
+    assert.deepEqual(await run(['x'], 300), { kind: 'notStarted', message, isProberError: true });
   });
 
   test('ends with the run that asked for it', async (context) => {
@@ -127,7 +127,7 @@ describe('a command on an instance', () => {
 
   const timedOut = (StatusDetails: string) => look('TimedOut', { StatusDetails });
   const forbidden: Answer = { status: 400, body: { __type: 'AccessDeniedException', message: 'no' } };
-  const notStarted = (message: string) => ({ kind: 'notStarted', message, own: false });
+  const notStarted = (message: string) => ({ kind: 'notStarted', message, isProberError: false });
   const endedAs = (status: string) => notStarted(`Run Command ended as ${status}`);
   const ends: readonly (readonly [name: string, answer: Answer, expected: object])[] = [
     ['ended by its own time-out', timedOut('Execution Timed Out'), { kind: 'timedOut', output: '' }],
@@ -153,7 +153,7 @@ describe('a command on an instance', () => {
       const { run, calls } = await world(context, [], answer);
       const outcome = await run(['x']);
       assert.equal(outcome.kind, 'notStarted');
-      assert.equal(outcome.kind === 'notStarted' && outcome.own, own);
+      assert.equal(outcome.kind === 'notStarted' && outcome.isProberError, own);
       assert.equal(calls('GetCommandInvocation').length, 0);
     });
 });

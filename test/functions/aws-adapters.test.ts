@@ -52,13 +52,13 @@ describe('on an emulator of AWS', () => {
     const form = 'the function has to answer {"exitCode": integer, "output": string}';
     const messages = { throw: 'the function failed: out of order', odd: form, nothing: form };
     for (const [name, message] of Object.entries(messages))
-      assert.deepEqual(await run(name), { kind: 'notStarted', message, own: false });
+      assert.deepEqual(await run(name), { kind: 'notStarted', message, isProberError: false });
   });
 
   test('a function that is not there is no failure of the target', async () => {
     const gone = lambdaRunner({ call, clock, functionArn: functionArn.replace(':check', ':gone') });
     const outcome = await runBy(gone, ['echo']);
-    assert.ok(outcome.kind === 'notStarted' && !outcome.own);
+    assert.ok(outcome.kind === 'notStarted' && !outcome.isProberError);
     assert.match(outcome.message, /^Lambda refused the call with 404: /);
   });
 
@@ -69,7 +69,7 @@ describe('on an emulator of AWS', () => {
 
   test('an instance that does not exist is no failure of the target', async () => {
     const outcome = await runBy(ssmRunner({ call, clock, instanceId: 'i-0123456789abcdef0' }), ['true']);
-    assert.ok(outcome.kind === 'notStarted' && !outcome.own);
+    assert.ok(outcome.kind === 'notStarted' && !outcome.isProberError);
     assert.match(outcome.message, /^Systems Manager: InvalidInstanceId/);
   });
 

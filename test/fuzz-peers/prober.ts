@@ -40,7 +40,7 @@ const resolve = resolver({ clock, ...(dnsServer !== undefined && { servers: [dns
 const probers = proberRegistry({
   clock,
   dial: guardedDialer({ resolve, policy: dialPolicy({ mode: 'local' }), clock }),
-  run: () => Promise.resolve({ kind: 'notStarted', message: 'no commands here', own: true }),
+  run: () => Promise.resolve({ kind: 'notStarted', message: 'no commands here', isProberError: true }),
   secrets: noSecrets,
 });
 

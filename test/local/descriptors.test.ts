@@ -16,8 +16,8 @@ test('with few, the process, its API and its probes each have a part, and togeth
   for (const needs of [aloneNeeds, workerNeeds])
     for (let limit = 16; limit <= 4_096; limit *= 2) {
       const { connectionsMax, watchersMax, probesMax } = descriptorShares(limit, needs);
-      const own = limit - connectionsMax - probesMax;
-      assert.ok(own >= Math.min(needs.own, limit / 2), `${limit}: ${own} of its own`);
+      const reserved = limit - connectionsMax - probesMax;
+      assert.ok(reserved >= Math.min(needs.reserved, limit / 2), `${limit}: ${reserved} reserved`);
       assert.ok(connectionsMax >= 1 && probesMax >= 1 && watchersMax < connectionsMax, `${limit}: ${connectionsMax}`);
     }
 });

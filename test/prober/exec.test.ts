@@ -26,8 +26,12 @@ describe('what an exec probe makes of', () => {
     ['exit 0', { kind: 'exited', exitCode: 0, output: 'fine' }, { outcome: 'success', output: 'fine' }],
     ['exit 1', { kind: 'exited', exitCode: 1, output: 'broken' }, failed('broken', 'EXEC_EXIT')],
     ['a time-out', { kind: 'timedOut', output: 'dropped' }, failed(timedOut, 'EXEC_TIMEOUT')],
-    ['a command that cannot run', { kind: 'notStarted', message: 'why', own: false }, unknown('EXEC_START')],
-    ['a machine without processes left', { kind: 'notStarted', message: 'why', own: true }, unknown('PROBER')],
+    ['a command that cannot run', { kind: 'notStarted', message: 'why', isProberError: false }, unknown('EXEC_START')],
+    [
+      'a machine without processes left',
+      { kind: 'notStarted', message: 'why', isProberError: true },
+      unknown('PROBER'),
+    ],
     ['a command that may not run', { kind: 'denied', message: 'why' }, unknown('POLICY_DENIED')],
   ];
   for (const [what, ran, attempt] of table)

@@ -158,7 +158,7 @@ const inherited = (nowMs: number): SelfHealth => ({
 
 async function askCanary({ ports }: Run, { host, port }: Canary): Promise<CanaryAnswer> {
   const deadlineMs = ports.clock.monotonicMs() + canaryTimeoutMs;
-  const dialed = await ports.dial({ host, port, deadlineMs, own: true });
+  const dialed = await ports.dial({ host, port, deadlineMs, bypassesPolicy: true });
   if (dialed.kind === 'connected') dialed.socket.destroy();
   return { reach: reachOf(host), problem: canaryProblem(dialed) };
 }

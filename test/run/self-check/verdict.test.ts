@@ -81,7 +81,7 @@ describe('a prober that passes its self-check', () => {
 
   inWorld('asks each canary before a failure counts, as its own dial', async ({ probe, dialed }) => {
     assert.equal(await probe(failure), 'counts');
-    assert.deepEqual(columns(dialed, 'host', 'own'), [
+    assert.deepEqual(columns(dialed, 'host', 'bypassesPolicy'), [
       ['10.0.0.1', true],
       ['10.0.0.2', true],
     ]);
