@@ -1,4 +1,7 @@
-/** The API as one function from Request to Response. It knows no server: Node's and the HTTP API of AWS both call `fetch`. */
+/**
+ * The API as one function from Request to Response. It knows no server: Node's and the HTTP API of AWS both call
+ * `fetch`.
+ */
 import { OpenAPIRegistry } from '@asteasolutions/zod-to-openapi';
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';

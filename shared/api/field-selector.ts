@@ -1,6 +1,6 @@
 /**
- * Kubernetes field selectors: `metadata.name=a,spec.host!=b`, with `\` before a comma, an equals sign or itself in a value. Read as
- * Kubernetes reads them, in one pass. Source: apimachinery, pkg/fields/selector.go.
+ * Kubernetes field selectors: `metadata.name=a,spec.host!=b`, with `\` before a comma, an equals sign or itself in a
+ * value. Read as Kubernetes reads them, in one pass. Source: apimachinery, pkg/fields/selector.go.
  */
 import { ownProperty } from '../core/own-property.ts';
 import type { StoredTarget } from './stored-target.ts';

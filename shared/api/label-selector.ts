@@ -1,6 +1,6 @@
 /**
- * Kubernetes label selectors, equality- and set-based: `a=b,c!=d,e in (f,g),h notin (i),j,!k`. Read as Kubernetes reads them, in one pass.
- * Source: apimachinery, pkg/labels/selector.go.
+ * Kubernetes label selectors, equality- and set-based: `a=b,c!=d,e in (f,g),h notin (i),j,!k`. Read as Kubernetes reads
+ * them, in one pass. Source: apimachinery, pkg/labels/selector.go.
  */
 import { isLabelValue, isQualifiedName } from '../core/names.ts';
 

@@ -1,4 +1,6 @@
-/** The manifests that a body holds: each of its documents is one, or a list of them, as `kubectl get -o yaml` writes it. */
+/**
+ * The manifests that a body holds: each of its documents is one, or a list of them, as `kubectl get -o yaml` writes it.
+ */
 import './zod-openapi.ts';
 import * as z from 'zod';
 import { isList, listProblems } from './manifest-kinds.ts';

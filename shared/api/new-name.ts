@@ -1,6 +1,6 @@
 /**
- * The name of a target that is created by POST: metadata.name, or one that begins with metadata.generateName. Source: apiserver,
- * pkg/storage/names/generate.go, and apimachinery, pkg/util/rand.
+ * The name of a target that is created by POST: metadata.name, or one that begins with metadata.generateName. Source:
+ * apiserver, pkg/storage/names/generate.go, and apimachinery, pkg/util/rand.
  */
 import type { FieldProblem } from '../core/field-problem.ts';
 import { targetNameLengthMax } from '../core/limits.ts';

@@ -155,7 +155,10 @@ export const eventSource = 'probelet';
 
 type SyncRequest = { readonly reason: string; readonly id: string; readonly timeMs: number };
 
-/** Asks status-sync to look at the target. `reason` is shown, `id` identifies repetitions; `timeMs` is in ms since the epoch. */
+/**
+ * Asks status-sync to look at the target. `reason` is shown, `id` identifies repetitions; `timeMs` is in ms since the
+ * epoch.
+ */
 export function syncRequested(
   { namespace, name, uid }: { readonly namespace: string; readonly name: string; readonly uid: string },
   { reason, id, timeMs }: SyncRequest,

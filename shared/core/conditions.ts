@@ -1,4 +1,7 @@
-/** The conditions that are computed from container statuses, with kubelet's reasons and texts (pkg/kubelet/status/generate.go). */
+/**
+ * The conditions that are computed from container statuses, with kubelet's reasons and texts
+ * (pkg/kubelet/status/generate.go).
+ */
 import { isRestartableInit } from './restart-policy.ts';
 import type { ContainerSpec, TargetSpec } from './spec.ts';
 import type { Condition, ConditionStatus, ContainerStatus, Phase } from './types.ts';

@@ -1,4 +1,7 @@
-/** Deep equality of plain values; an attribute that is undefined counts as absent, and the order of attributes does not matter. */
+/**
+ * Deep equality of plain values; an attribute that is undefined counts as absent, and the order of attributes does not
+ * matter.
+ */
 export function sameValue(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;

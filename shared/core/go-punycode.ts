@@ -1,6 +1,6 @@
 /**
- * Punycode (RFC 3492) as Go's x/net/idna writes it into a Host field: the labels of a name that is not ASCII, without any mapping, so that
- * `MÜNCHEN` keeps its capitals. WHATWG's `domainToASCII` maps first, and refuses more.
+ * Punycode (RFC 3492) as Go's x/net/idna writes it into a Host field: the labels of a name that is not ASCII, without
+ * any mapping, so that `MÜNCHEN` keeps its capitals. WHATWG's `domainToASCII` maps first, and refuses more.
  */
 
 const acePrefix = 'xn--';

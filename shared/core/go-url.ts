@@ -62,7 +62,9 @@ export type UrlParts = {
   readonly path: string;
 };
 
-/** kubelet's `formatURL` and the parse that follows in Go's `http.NewRequest`, which can refuse the scheme or the host. */
+/**
+ * kubelet's `formatURL` and the parse that follows in Go's `http.NewRequest`, which can refuse the scheme or the host.
+ */
 export function probeUrl(parts: UrlParts): ProbeUrl {
   const reference = parseReference(toBytes(parts.path)) ?? { path: { text: toBytes(parts.path) } };
   const host = toBytes(parts.host);
@@ -125,7 +127,9 @@ function withPath(text: string, others: Omit<Reference, 'path'>): Reference | un
   return path && { ...others, path };
 }
 
-/** The rest after `scheme:`, and the scheme in lower case (empty: none). Rest undefined: a colon with nothing before it. */
+/**
+ * The rest after `scheme:`, and the scheme in lower case (empty: none). Rest undefined: a colon with nothing before it.
+ */
 function splitScheme(bytes: string): readonly [rest: string | undefined, scheme: string] {
   if (bytes.startsWith(':')) return [undefined, ''];
   const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(bytes)?.[1];

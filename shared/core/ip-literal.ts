@@ -1,4 +1,7 @@
-/** IP address literals, as strict as Go's net/netip and refused in its words: no leading zeros, no short forms, no other bases. */
+/**
+ * IP address literals, as strict as Go's net/netip and refused in its words: no leading zeros, no short forms, no other
+ * bases.
+ */
 import { goQuote } from './go-text.ts';
 
 type Refusal = { readonly reason: string; readonly at?: string } | undefined;

@@ -12,7 +12,10 @@ import { placedContainers, specProbes } from './spec.ts';
 import { staticContainerStatus } from './static-lifecycle.ts';
 import type { ContainerStatus, Era, Phase, PodStatus, ProbeType, Result } from './types.ts';
 
-/** The product's era: durable state replaces kubelet's restart path, so every newly seen container gets its initial value. */
+/**
+ * The product's era: durable state replaces kubelet's restart path, so every newly seen container gets its initial
+ * value.
+ */
 export const productEra: Era = { changeContainerStatusOnKubeletRestart: true, kubeletStartMs: 0 };
 
 export type Observed = {

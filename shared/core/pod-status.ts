@@ -1,6 +1,6 @@
 /**
- * `started` and `ready` of every container, from its state, the results caches and the workers that exist: kubelet's UpdatePodStatus
- * (pkg/kubelet/prober/prober_manager.go).
+ * `started` and `ready` of every container, from its state, the results caches and the workers that exist: kubelet's
+ * UpdatePodStatus (pkg/kubelet/prober/prober_manager.go).
  */
 import { parseContainerID } from './container-id.ts';
 import { isRestartableInit } from './restart-policy.ts';

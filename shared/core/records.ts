@@ -66,7 +66,10 @@ export type ProbeRecord = {
   readonly probeType: ProbeType;
   /** containerID of the current incarnation; empty before the first. */
   readonly containerID: string;
-  /** Absent: this container's probe has no verdict yet, or the worker has ended. kubelet's initial values are never stored. */
+  /**
+   * Absent: this container's probe has no verdict yet, or the worker has ended. kubelet's initial values are never
+   * stored.
+   */
   readonly result?: Result;
   /**
    * Grows by exactly one with each verdict that differs from the previous one in result or containerID, with each
@@ -97,7 +100,10 @@ export type ProbeRecord = {
 
 /** Why a probe cannot be made. */
 export type ProbeUnknown = {
-  /** `PolicyDenied`: the dial policy forbids it. `ProberError`: a secret, a command, a runner or a name cannot be resolved. */
+  /**
+   * `PolicyDenied`: the dial policy forbids it. `ProberError`: a secret, a command, a runner or a name cannot be
+   * resolved.
+   */
   readonly reason: 'PolicyDenied' | 'ProberError';
   readonly failureClass: FailureClass;
   /** At most `outputBytesMax` bytes. */

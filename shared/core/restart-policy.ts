@@ -14,7 +14,8 @@ export type Restartable = Pick<ContainerSpec, 'restartPolicy' | 'restartPolicyRu
  */
 export function containerShouldRestart(container: Restartable, podPolicy: RestartPolicy, exitCode: number): boolean {
   const own = container.restartPolicy;
-  // Both actions, Restart and RestartAllContainers, start this container again, so it does not matter which rule is first.
+  // Both actions, Restart and RestartAllContainers, start this container again, so it does not matter which rule is
+  // first.
   if (own && container.restartPolicyRules?.some((rule) => ruleMatches(rule, exitCode))) return true;
   switch (own ?? podPolicy) {
     case 'Always':

@@ -62,7 +62,8 @@ type Known = { readonly known: RestartRequest | undefined; readonly nowMs: numbe
 function requestOf(target: TargetRecord, entry: Failing, { known, nowMs }: Known): RestartRequest {
   const { containerID } = entry.status;
   const isStatic = target.spec.lifecycle === 'static';
-  // The failing probe may have left the spec of a static container while another one fails: the episode is that one's now.
+  // The failing probe may have left the spec of a static container while another one fails: the episode is that one's
+  // now.
   if (known?.containerID === containerID && (!isStatic || known.probeType === entry.probeType)) return known;
   const request = newRequest(target, entry, nowMs);
   if (!known || !isStatic) return request;

@@ -6,7 +6,10 @@ import type { ProbeRecord, ProbeUnknown, TargetRecord, TargetState } from './rec
 import { type ProbeName, specProbes } from './spec.ts';
 import type { Result } from './types.ts';
 
-/** `Quarantined`: the stored item cannot be read. `Late`, `ProberDegraded`: read from the beat of the prober, never stored. */
+/**
+ * `Quarantined`: the stored item cannot be read. `Late`, `ProberDegraded`: read from the beat of the prober, never
+ * stored.
+ */
 export type UnknownReason = ProbeUnknown['reason'] | 'NotYetProbed' | 'Quarantined' | 'Late' | 'ProberDegraded';
 
 export type Shown =

@@ -59,7 +59,10 @@ export type PlacedContainer = { readonly kind: ContainerKind; readonly spec: Con
 const initKind = (container: ContainerSpec): ContainerKind =>
   container.restartPolicy === 'Always' ? 'restartableInit' : 'init';
 
-/** Every container of a target in the order in which kubelet adds workers: regular containers first, then init containers. */
+/**
+ * Every container of a target in the order in which kubelet adds workers: regular containers first, then init
+ * containers.
+ */
 export function placedContainers(spec: Pick<TargetSpec, 'containers' | 'initContainers'>): readonly PlacedContainer[] {
   return [
     ...spec.containers.map((container) => ({ kind: 'container' as const, spec: container })),

@@ -66,7 +66,9 @@ export const restarted = (before: Incarnation, nowMs: number): Incarnation => ({
 export const isToBeRestarted = ({ restartPolicy }: Pick<TargetSpec, 'restartPolicy'>, container: PlacedContainer) =>
   container.kind === 'restartableInit' || containerShouldRestart(container.spec, restartPolicy, killedExitCode);
 
-/** The status entry of a container before its probes are considered: `ready` and `started` are UpdatePodStatus' to set. */
+/**
+ * The status entry of a container before its probes are considered: `ready` and `started` are UpdatePodStatus' to set.
+ */
 export function staticContainerStatus(target: TargetRecord, { kind, spec }: PlacedContainer): ContainerStatus {
   const incarnation = incarnationOf(target, spec.name);
   const { restartCount, startedAtMs } = incarnation;

@@ -32,8 +32,8 @@ function statusStep(state: TargetState, old: PodStatus, nowMs: number): StatusSt
 }
 
 /**
- * A spec changes in place (difference 3), a Pod's containers never do: kubelet's step refuses every status after one whose init containers
- * are not those of the spec.
+ * A spec changes in place (difference 3), a Pod's containers never do: kubelet's step refuses every status after one
+ * whose init containers are not those of the spec.
  */
 function asOfSpec({ initContainers }: TargetSpec, status: PodStatus): PodStatus {
   const before = status.initContainerStatuses;

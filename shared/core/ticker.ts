@@ -119,7 +119,10 @@ export function dueMs(ticker: Ticker, nowMs: number): number {
 /** The product's phase: instants since the epoch that are `phaseMs` after a multiple of the period. */
 export type Phased = { readonly phaseMs: number; readonly periodMs: number };
 
-/** Spreads probes evenly over their period, the same in every process. `hash32`: 32 bits of a hash of the probe's full name. */
+/**
+ * Spreads probes evenly over their period, the same in every process. `hash32`: 32 bits of a hash of the probe's full
+ * name.
+ */
 export function phaseOf(hash32: number, periodMs: number): Phased {
   return { phaseMs: hash32 % periodMs, periodMs };
 }

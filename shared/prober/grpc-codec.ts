@@ -1,6 +1,7 @@
 /**
- * The few bytes of gRPC that a health probe needs: `grpc.health.v1.HealthCheckRequest` and `…Response` as protobuf, the length-prefixed
- * message around them, `:authority`, `grpc-timeout`, `grpc-message`. Sources: gRPC over HTTP/2 (PROTOCOL-HTTP2.md), health.proto, grpc-go's texts.
+ * The few bytes of gRPC that a health probe needs: `grpc.health.v1.HealthCheckRequest` and `…Response` as protobuf, the
+ * length-prefixed message around them, `:authority`, `grpc-timeout`, `grpc-message`. Sources: gRPC over HTTP/2
+ * (PROTOCOL-HTTP2.md), health.proto, grpc-go's texts.
  */
 import { NumberReader } from './protobuf.ts';
 
@@ -11,7 +12,9 @@ export const messageBytesMax = 4 * 1024 * 1024;
 
 const serviceTag = 0x0a;
 
-/** `HealthCheckRequest{service}` in its gRPC frame. The empty service is the default value, so it takes no bytes at all. */
+/**
+ * `HealthCheckRequest{service}` in its gRPC frame. The empty service is the default value, so it takes no bytes at all.
+ */
 export function encodeCheckRequest(service: string): Buffer {
   const name = Buffer.from(service, 'utf8');
   const field = name.length === 0 ? [] : [serviceTag, ...varint(name.length)];
@@ -55,7 +58,10 @@ export const codeName = (code: number): string => codeNames[code] ?? `Code(${cod
 /** What RFC 3986 lets an authority have as it is. */
 const escapedInAuthority = /[^\w.~!$&'()*+,;=:[\]@-]/u;
 
-/** The value of `:authority`: UTF-8, and percent-encoded where RFC 3986 demands it. Source: grpc-go, clientconn.go (encodeAuthority). */
+/**
+ * The value of `:authority`: UTF-8, and percent-encoded where RFC 3986 demands it. Source: grpc-go, clientconn.go
+ * (encodeAuthority).
+ */
 export function encodeAuthority(text: string): string {
   if (!escapedInAuthority.test(text)) return text;
   const bytes = [...Buffer.from(text, 'utf8')].map((byte) => String.fromCharCode(byte));
@@ -72,7 +78,10 @@ export function encodeTimeout(ms: number): string {
   return micros <= timeoutValueMax ? `${micros}u` : `${Math.ceil(ms)}m`;
 }
 
-/** `grpc-message` as it comes: one character a byte, some of them as `%XX`; a `%` without two hex digits stands for itself. */
+/**
+ * `grpc-message` as it comes: one character a byte, some of them as `%XX`; a `%` without two hex digits stands for
+ * itself.
+ */
 export function decodeGrpcMessage(value: string): string {
   if (value === '') return '';
   const bytes = value.replace(/%([0-9a-fA-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));

@@ -53,8 +53,8 @@ const excessBytesMax = 16 * 1024;
 type ChunkState = 'size' | 'content' | 'contentEnd' | 'trailer';
 
 /**
- * Follows Go's chunkedReader: chunk lines must end in CRLF, and extensions are dropped. If the limit falls on the end of
- * a chunk, the next chunk line still counts if Go's buffer holds the whole line, but it is not waited for.
+ * Follows Go's chunkedReader: chunk lines must end in CRLF, and extensions are dropped. If the limit falls on the end
+ * of a chunk, the next chunk line still counts if Go's buffer holds the whole line, but it is not waited for.
  */
 class ChunkedReader implements BodyReader {
   readonly #content: Gathered;

@@ -67,7 +67,9 @@ function headOf(line: StatusLine, fields: Fields, end: number): HeadProgress {
   return { kind: 'head', head: { status: line.status, location: fields.get('location')?.[0] ?? '', framing }, end };
 }
 
-/** Follows Go's readTransfer: lengths are parsed before the status is considered, so an invalid one fails even a 204. */
+/**
+ * Follows Go's readTransfer: lengths are parsed before the status is considered, so an invalid one fails even a 204.
+ */
 function framingOf(line: StatusLine, fields: Fields): Framing | string {
   const chunked = chunkedOf(line, fields.get('transfer-encoding'));
   if (typeof chunked === 'string') return chunked;

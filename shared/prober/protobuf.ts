@@ -1,6 +1,7 @@
 /**
  * Reads one number of a protobuf message as the message arrives, and keeps none of its bytes. All other fields are
- * skipped as Go skips unknown fields. Source: protobuf-go, encoding/protowire/wire.go and internal/impl/decode.go. Pure.
+ * skipped as Go skips unknown fields. Source: protobuf-go, encoding/protowire/wire.go and internal/impl/decode.go.
+ * Pure.
  */
 
 /** Field 1 as a varint. */

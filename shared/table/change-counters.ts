@@ -21,8 +21,8 @@ const attemptsMax = 8;
 const jitterFirstMs = 20;
 
 /**
- * Adds one to the slice of this target. An addition in doubt is repeated: applied twice, it only makes the holder look once more.
- * `growth`: what the write registered, with the addition that follows it.
+ * Adds one to the slice of this target. An addition in doubt is repeated: applied twice, it only makes the holder look
+ * once more. `growth`: what the write registered, with the addition that follows it.
  * @throws StoreUnavailable when the counter could not be moved.
  */
 export async function touchChanges(ports: WritePorts, address: TargetAddress, growth?: Growth): Promise<void> {

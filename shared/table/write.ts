@@ -10,8 +10,8 @@ const jitterFirstMs = 50;
 export type WritePorts = { readonly store: Store; readonly clock: Clock; readonly random: Random };
 
 /**
- * Writes, with a new token for each attempt, since a refused or unavailable attempt has applied nothing. A conflict that
- * outlasts all attempts is returned as refused.
+ * Writes, with a new token for each attempt, since a refused or unavailable attempt has applied nothing. A conflict
+ * that outlasts all attempts is returned as refused.
  * @throws StoreUnavailable if the store stays unreachable.
  */
 export async function writeSurely(ports: WritePorts, operations: readonly Operation[]): Promise<WriteOutcome> {

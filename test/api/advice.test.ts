@@ -1,4 +1,7 @@
-/** The `Warning` header of a registration: one value for each probe that can never run. The real policy and allow list decide. */
+/**
+ * The `Warning` header of a registration: one value for each probe that can never run. The real policy and allow list
+ * decide.
+ */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { parseAllowList } from '../../shared/exec/allow-list.ts';

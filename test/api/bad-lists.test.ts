@@ -1,4 +1,7 @@
-/** A body of several manifests that cannot be registered: what each of them is answered, with its place and the pointers within it. */
+/**
+ * A body of several manifests that cannot be registered: what each of them is answered, with its place and the pointers
+ * within it.
+ */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { mistakesOf, testMistakes } from './mistakes.ts';

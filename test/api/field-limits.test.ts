@@ -1,7 +1,8 @@
 /**
- * Each string field of each body at its limit, in ASCII and in characters of several bytes, through the whole path: the API takes it, a
- * failure is committed, status-sync restarts the container, subscribers and the API are told, and the target is purged. The limit is
- * what the API takes; every key is as long as it can be, since the target has the longest name.
+ * Each string field of each body at its limit, in ASCII and in characters of several bytes, through the whole path: the
+ * API takes it, a failure is committed, status-sync restarts the container, subscribers and the API are told, and the
+ * target is purged. The limit is what the API takes; every key is as long as it can be, since the target has the
+ * longest name.
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -79,7 +80,9 @@ function onlyField(built: unknown, [key, ...rest]: Path): unknown {
   return Array.isArray(built) ? [inner] : { [key]: inner };
 }
 
-/** The longest values that the API takes, by field and filling; a field that has none but its own few words has no case. */
+/**
+ * The longest values that the API takes, by field and filling; a field that has none but its own few words has no case.
+ */
 async function casesOf(body: Body, schema: z.ZodType): Promise<readonly Case[]> {
   const world = apiWorld();
   const base = { manifest: basis('manifest', []), report: basis('report', []) };

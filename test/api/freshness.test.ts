@@ -34,7 +34,10 @@ async function shown(periodSeconds: number, afterMs: number, { epoch, run }: Joi
 const fresh = ['Unknown', 'NotYetProbed', 'unknown', 'NotYetProbed'];
 const stale = ['Unknown', 'Late', 'unknown', 'Late'];
 
-/** Times after the registration, ms: that of the last beat, and when the probe of each target that is behind was last done. */
+/**
+ * Times after the registration, ms: that of the last beat, and when the probe of each target that is behind was last
+ * done.
+ */
 const beaten = (observedMs: number, behind: Readonly<Record<string, number>>): Joined => ({
   epoch: {},
   run: {

@@ -1,7 +1,7 @@
 /**
- * Fuzzes the API below what its document describes: raw requests with random query strings, headers, encodings and endings. Whatever a
- * client sends, the answer is 2xx to 4xx with a documented content type, a refusal is a problem document, and nothing is logged as an
- * error. Usage: node test/api/fuzz-raw.ts URL [SEED]
+ * Fuzzes the API below what its document describes: raw requests with random query strings, headers, encodings and
+ * endings. Whatever a client sends, the answer is 2xx to 4xx with a documented content type, a refusal is a problem
+ * document, and nothing is logged as an error. Usage: node test/api/fuzz-raw.ts URL [SEED]
  */
 import { connect } from 'node:net';
 import { seededRandom } from '../support/seeded-random.ts';
@@ -106,7 +106,9 @@ function request(): Sent {
   return { raw: `${head.join('\r\n')}\r\n\r\n${body}`, method, isAborted: chance(0.1) };
 }
 
-/** What the server said until it closed; of a stream of events and of a request that does not end, what it said first. */
+/**
+ * What the server said until it closed; of a stream of events and of a request that does not end, what it said first.
+ */
 function exchange({ raw, isAborted }: Sent): Promise<string> {
   const bytes = Buffer.from(raw, 'latin1');
   return new Promise((resolve) => {

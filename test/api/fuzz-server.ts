@@ -1,4 +1,7 @@
-/** The server that is fuzzed: `npm start`'s runtime, which dials loopback only and asks no real DNS server, because a fuzzer registers any host. */
+/**
+ * The server that is fuzzed: `npm start`'s runtime, which dials loopback only and asks no real DNS server, because a
+ * fuzzer registers any host.
+ */
 import type { AddressInfo } from 'node:net';
 import { apiServer } from '../../functions/local/api-server.ts';
 import { startRuntime } from '../../functions/local/runtime.ts';

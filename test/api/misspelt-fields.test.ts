@@ -1,4 +1,7 @@
-/** A misspelt field of any body is refused with the name that was probably meant: every field of every schema is misspelt once. */
+/**
+ * A misspelt field of any body is refused with the name that was probably meant: every field of every schema is
+ * misspelt once.
+ */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as z from 'zod';

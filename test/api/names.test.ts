@@ -1,4 +1,7 @@
-/** Names that every JavaScript object has already: where one is a name by Kubernetes' rules it is like any other, elsewhere it is refused by name. */
+/**
+ * Names that every JavaScript object has already: where one is a name by Kubernetes' rules it is like any other,
+ * elsewhere it is refused by name.
+ */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { compilePattern } from '../../shared/bus/pattern.ts';
@@ -19,7 +22,10 @@ const path = targetPath('checkout');
 /** Computed, or a literal would set the prototype. */
 const member = (name: string, value: unknown) => ({ [name]: value });
 
-/** A target of this body, a text in YAML or anything else in JSON, is refused at this place, and nothing of it is stored. */
+/**
+ * A target of this body, a text in YAML or anything else in JSON, is refused at this place, and nothing of it is
+ * stored.
+ */
 async function assertRefused(world: World, [method, at, body]: readonly [string, string, unknown], pointer: string) {
   const before = await world.everything();
   const { places } = await world.expect(422, method, at, body, typeof body === 'string' ? yaml : {});

@@ -1,4 +1,7 @@
-/** How much may be registered: the same in one process, which counts, and on a table that many share, where the schedule does. */
+/**
+ * How much may be registered: the same in one process, which counts, and on a table that many share, where the schedule
+ * does.
+ */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { census } from '../../functions/local/census.ts';

@@ -1,6 +1,7 @@
 /**
- * `npm run bench:cold`: each function bundled as it is deployed, its size, its largest inputs, and the CPU that its cold start takes beyond
- * that of an empty function: a process per trial, as each cold start is one. Fails above the limits.
+ * `npm run bench:cold`: each function bundled as it is deployed, its size, its largest inputs, and the CPU that its
+ * cold start takes beyond that of an empty function: a process per trial, as each cold start is one. Fails above the
+ * limits.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,7 @@
 /**
- * `npm run bench:mass [-- --targets N,N] [--stores NAME,NAME]`: all targets of one shard go down at once. How long until the first, half
- * and all of them are published, how fast the commits go, and whether every status is right in the end.
+ * `npm run bench:mass [-- --targets N,N] [--stores NAME,NAME]`: all targets of one shard go down at once. How long
+ * until the first, half and all of them are published, how fast the commits go, and whether every status is right in
+ * the end.
  */
 import { parseArgs } from 'node:util';
 import { dynamodbTable, sqliteFile } from './mass/bench-store.ts';

@@ -1,7 +1,6 @@
 /**
- * CPU of one probe of this process, dial included, against a server in another one:
- * `node test/bench/probe.ts [tcp|grpc|http|https|h2] [probes] [concurrency]`. CPU, not time: on a shared machine only that
- * repeats.
+ * CPU of one probe of this process, dial included, against a server in another one: `node test/bench/probe.ts
+ * [tcp|grpc|http|https|h2] [probes] [concurrency]`. CPU, not time: on a shared machine only that repeats.
  */
 import { fork } from 'node:child_process';
 import { createSecureServer } from 'node:http2';

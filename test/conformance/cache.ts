@@ -1,4 +1,7 @@
-/** kubelet's results cache as the worker vectors see it: by container ID, initial values included, which the product stores nowhere. */
+/**
+ * kubelet's results cache as the worker vectors see it: by container ID, initial values included, which the product
+ * stores nowhere.
+ */
 import type { Result } from '../../shared/core/types.ts';
 import type { CacheAction } from '../../shared/core/worker.ts';
 

@@ -1,6 +1,7 @@
 /**
- * What the manager vectors expect, with and without the numbered differences of docs/semantics.md. Without any it has to say what was
- * recorded of kubelet; with all of them, what the product does. It decides nothing of a probe: that is core's.
+ * What the manager vectors expect, with and without the numbered differences of docs/semantics.md. Without any it has
+ * to say what was recorded of kubelet; with all of them, what the product does. It decides nothing of a probe: that is
+ * core's.
  */
 import { type ContainerSpec, placedContainers, probeName, type SpecProbe, specProbes } from '../../shared/core/spec.ts';
 import {

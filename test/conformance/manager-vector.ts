@@ -48,7 +48,9 @@ export const containerOf = ({ name, restartPolicy, probes = [] }: RecordedContai
   ...Object.fromEntries(probes.map((probeType) => [`${probeType}Probe`, recordedProbe])),
 });
 
-/** Kubernetes' API server refuses probes of plain init containers, as probelet's does; prober.Manager passes over them. */
+/**
+ * Kubernetes' API server refuses probes of plain init containers, as probelet's does; prober.Manager passes over them.
+ */
 const initContainerOf = (container: RecordedContainer): ContainerSpec =>
   containerOf(container.restartPolicy === 'Always' ? container : { ...container, probes: [] });
 

@@ -1,7 +1,8 @@
 /**
- * The product as the manager vectors see it: targets are registered, reported and deleted through the API, a holder reads what has changed
- * and reconciles its workers, and its loop runs them over a store in memory. Only the 1.5 s between two looks at the change counters are
- * left out: the holder looks after each call, so that the times of a vector hold.
+ * The product as the manager vectors see it: targets are registered, reported and deleted through the API, a holder
+ * reads what has changed and reconciles its workers, and its loop runs them over a store in memory. Only the 1.5 s
+ * between two looks at the change counters are left out: the holder looks after each call, so that the times of a
+ * vector hold.
  */
 
 import { rejects } from 'node:assert/strict';

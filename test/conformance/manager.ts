@@ -1,6 +1,6 @@
 /**
- * manager.jsonl: which workers exist after add, stop, remove and clean-up; every probe succeeds at once. The product has to do what was
- * recorded, or exactly what the numbered differences make of it.
+ * manager.jsonl: which workers exist after add, stop, remove and clean-up; every probe succeeds at once. The product
+ * has to do what was recorded, or exactly what the numbered differences make of it.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { compare } from './compare.ts';

@@ -1,6 +1,6 @@
 /**
- * `node test/conformance/pack.ts <folder>`: keeps the folder's vectors for `npm test`. Small families stay plain text, so that a diff shows
- * what changed in a vector; the large generated ones are compressed.
+ * `node test/conformance/pack.ts <folder>`: keeps the folder's vectors for `npm test`. Small families stay plain text,
+ * so that a diff shows what changed in a vector; the large generated ones are compressed.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

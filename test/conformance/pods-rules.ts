@@ -1,6 +1,7 @@
 /**
- * Where probelet decides about a Pod otherwise than Kubernetes, on purpose: the numbered differences of docs/semantics.md, restated here
- * from the documentation. Nothing of the product is asked, so that a verdict of the product cannot excuse itself.
+ * Where probelet decides about a Pod otherwise than Kubernetes, on purpose: the numbered differences of
+ * docs/semantics.md, restated here from the documentation. Nothing of the product is asked, so that a verdict of the
+ * product cannot excuse itself.
  */
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };

@@ -1,4 +1,7 @@
-/** pods.jsonl: what Kubernetes' API server accepts, refuses and defaults. Differences on purpose are reported by their number. */
+/**
+ * pods.jsonl: what Kubernetes' API server accepts, refuses and defaults. Differences on purpose are reported by their
+ * number.
+ */
 import { decodeManifest } from '../../shared/api/decode-manifest.ts';
 import { specView } from '../../shared/api/target-view.ts';
 import { compare } from './compare.ts';

@@ -55,7 +55,10 @@ export const runProber: VectorRunner = async (vector) => {
   return compare('report', actual, { events: [], calls: [], ...recorded.expect });
 };
 
-/** Probers that give the recorded answers one after the other, the last one again and again, and keep what they were asked. */
+/**
+ * Probers that give the recorded answers one after the other, the last one again and again, and keep what they were
+ * asked.
+ */
 export function answering(answers: readonly RecordedAttempt[], requests: ProbeRequest[]): ProbePorts {
   const answer = async (request: ProbeRequest): Promise<Attempt> => {
     requests.push(request);

@@ -1,7 +1,7 @@
 /**
- * results.jsonl: the results cache and its update stream, as PROBE items and `Probe Result Changed`. Each container of a vector is the
- * container of a target. What its worker decides is committed through the commit queue, and read back from the store. The pod UID of an
- * update is the uid of the container's target: the worker gives it, in kubelet too.
+ * results.jsonl: the results cache and its update stream, as PROBE items and `Probe Result Changed`. Each container of
+ * a vector is the container of a target. What its worker decides is committed through the commit queue, and read back
+ * from the store. The pod UID of an update is the uid of the container's target: the worker gives it, in kubelet too.
  */
 import type { EventDetail } from '../../shared/bus/events.ts';
 import { parseContainerID } from '../../shared/core/container-id.ts';

@@ -1,4 +1,6 @@
-/** runloop.jsonl: when a worker probes. Explores every choice that Go leaves to chance; the set of outcomes is exact. */
+/**
+ * runloop.jsonl: when a worker probes. Explores every choice that Go leaves to chance; the set of outcomes is exact.
+ */
 import { dueMs, holdTrigger, passTime, readyWakes, type Ticker, takeWake } from '../../shared/core/ticker.ts';
 import { newTargetTicker } from '../../shared/core/ticker-start.ts';
 import { compare } from './compare.ts';

@@ -1,4 +1,7 @@
-/** What the status vectors share: pods, statuses and conditions, whose times are seconds and whose absent fields are empty. */
+/**
+ * What the status vectors share: pods, statuses and conditions, whose times are seconds and whose absent fields are
+ * empty.
+ */
 import type { ContainerSpec, TargetSpec } from '../../shared/core/spec.ts';
 import type {
   Condition,

@@ -1,6 +1,6 @@
 /**
- * What is expected of the product after each op of a status-manager vector: what was recorded of kubelet, changed by the numbered
- * differences of docs/semantics.md that apply, and by nothing else.
+ * What is expected of the product after each op of a status-manager vector: what was recorded of kubelet, changed by
+ * the numbered differences of docs/semantics.md that apply, and by nothing else.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Condition, ContainerStatus, PodStatus } from '../../shared/core/types.ts';
@@ -132,7 +132,10 @@ function withTime(condition: Condition, before: PodStatus | undefined, nowMs: nu
   return { ...condition, lastTransitionTimeMs: (isSame ? old.lastTransitionTimeMs : undefined) ?? nowMs };
 }
 
-/** A report says neither reason nor message nor start, and has every container: one that it does not name is not created. */
+/**
+ * A report says neither reason nor message nor start, and has every container: one that it does not name is not
+ * created.
+ */
 function asReported(pod: VectorPod, recorded: PodStatus, startTimeMs: number): PodStatus {
   const { reason: _, message: __, ...rest } = recorded;
   const all = (containers: readonly VectorContainer[] = [], statuses: readonly ContainerStatus[]) =>
@@ -158,7 +161,10 @@ const notCreated = (name: string): ContainerStatus => ({
 const registered = (pod: VectorPod): PodStatus =>
   asReported(pod, { phase: 'Pending', conditions: [], containerStatuses: [], initContainerStatuses: [] }, 0);
 
-/** UpdatePodStatus: only what runs has started, only what has started is ready; an ordinary init container once it has ended well. */
+/**
+ * UpdatePodStatus: only what runs has started, only what has started is ready; an ordinary init container once it has
+ * ended well.
+ */
 function withVerdicts({ initContainers = [] }: VectorPod, complete: PodStatus): PodStatus {
   const judged = (entry: ContainerStatus): ContainerStatus => {
     const isRunning = entry.state?.kind === 'running';

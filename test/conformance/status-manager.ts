@@ -1,7 +1,8 @@
 /**
- * status-manager.jsonl: how the status of a pod follows from what is set. SetPodStatus and TerminatePod are what the process that runs the
- * containers reports, SetContainerReadiness and SetContainerStartup are verdicts of probes, a deleted pod is a target that terminates, an
- * orphan one that is purged. The product has to come to what was recorded, or to exactly what the numbered differences make of it.
+ * status-manager.jsonl: how the status of a pod follows from what is set. SetPodStatus and TerminatePod are what the
+ * process that runs the containers reports, SetContainerReadiness and SetContainerStartup are verdicts of probes, a
+ * deleted pod is a target that terminates, an orphan one that is purged. The product has to come to what was recorded,
+ * or to exactly what the numbered differences make of it.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { PodStatus } from '../../shared/core/types.ts';

@@ -1,6 +1,6 @@
 /**
- * The product's step from one status to the next, by itself: given everything that kubelet's callers give, also what no report can say, it
- * has to come to exactly what was recorded.
+ * The product's step from one status to the next, by itself: given everything that kubelet's callers give, also what no
+ * report can say, it has to come to exactly what was recorded.
  */
 import { disruptionTarget } from '../../shared/core/condition-owners.ts';
 import { nextStatus } from '../../shared/core/status-update.ts';

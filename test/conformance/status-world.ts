@@ -1,7 +1,7 @@
 /**
- * The product as the status-manager vectors see it. A pod is a target: registered, reported on and deleted through the API. Verdicts of its
- * probes are committed through the commit queue of a holder. status-sync computes STATUS and writes it, of each change twice at once, so
- * that the one meets the other's write.
+ * The product as the status-manager vectors see it. A pod is a target: registered, reported on and deleted through the
+ * API. Verdicts of its probes are committed through the commit queue of a holder. status-sync computes STATUS and
+ * writes it, of each change twice at once, so that the one meets the other's write.
  */
 import { deepStrictEqual } from 'node:assert/strict';
 import type { EventDetail } from '../../shared/bus/events.ts';
@@ -69,7 +69,9 @@ export function statusWorld(pods: readonly VectorPod[]) {
   };
 
   return {
-    /** What the containers are, as the process that runs them reports it, and what their probes say; all of it at once. */
+    /**
+     * What the containers are, as the process that runs them reports it, and what their probes say; all of it at once.
+     */
     async report(pod: VectorPod, status: PodStatus, verdicts: readonly Verdict[]): Promise<void> {
       world.sync(false);
       if (!held.has(pod.uid)) await register(pod);

@@ -1,10 +1,13 @@
 /**
- * How many wire vectors may run at once. A vector whose servers sleep until shortly before (or after) the probe's time-out says nothing
- * about the prober when other vectors keep the processor busy, so it runs alone. Any other that sleeps runs beside a few.
+ * How many wire vectors may run at once. A vector whose servers sleep until shortly before (or after) the probe's
+ * time-out says nothing about the prober when other vectors keep the processor busy, so it runs alone. Any other that
+ * sleeps runs beside a few.
  */
 import type { Vector } from './runner.ts';
 
-/** Vectors on sockets mostly wait, but sixteen TLS handshakes at once take a busy machine longer than a time-out of 1 s. */
+/**
+ * Vectors on sockets mostly wait, but sixteen TLS handshakes at once take a busy machine longer than a time-out of 1 s.
+ */
 const wireAtOnce = 4;
 const sleepingAtOnce = 2;
 

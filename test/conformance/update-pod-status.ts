@@ -1,4 +1,6 @@
-/** update-pod-status.jsonl: `started` and `ready` from caches and workers, and the readiness probes that are triggered. */
+/**
+ * update-pod-status.jsonl: `started` and `ready` from caches and workers, and the readiness probes that are triggered.
+ */
 import { updatePodStatus } from '../../shared/core/pod-status.ts';
 import { probeName } from '../../shared/core/spec.ts';
 import type { ContainerStatus, ProbeType, Result } from '../../shared/core/types.ts';

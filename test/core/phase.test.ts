@@ -6,9 +6,10 @@ import type { ContainerState, ContainerStatus, RestartPolicy } from '../../share
 import { containerStatusOf, crashed, exited, running, specOf, waiting } from '../support/pods.ts';
 
 /**
- * A container is `name:state`: running, waiting, exit and crash (in back-off) with an exit code, `none` without a state, `?` without a
- * status. `side*` is a sidecar, running unless it has `started`; `app/Never/42` has a restart policy of its own, and a rule that restarts it
- * after that exit code; `+b` has a status and is not in the spec. One phase is that of each restart policy; `ended`: the pod has ended.
+ * A container is `name:state`: running, waiting, exit and crash (in back-off) with an exit code, `none` without a
+ * state, `?` without a status. `side*` is a sidecar, running unless it has `started`; `app/Never/42` has a restart
+ * policy of its own, and a rule that restarts it after that exit code; `+b` has a status and is not in the spec. One
+ * phase is that of each restart policy; `ended`: the pod has ended.
  */
 const rows: readonly (readonly [name: string, init: string, containers: string, phases: string])[] = [
   ['nothing is known yet', '', 'app:?', 'Pending'],

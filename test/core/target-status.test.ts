@@ -12,7 +12,9 @@ type Said = Result | 'denied' | 'errs' | undefined;
 const denied: ProbeUnknown = { reason: 'PolicyDenied', failureClass: 'POLICY_DENIED', message: 'denied' };
 const errs: ProbeUnknown = { reason: 'ProberError', failureClass: 'PROBER', message: 'no secret' };
 
-/** Ready of a static target whose probes say this, by `<container> <probe type>`; what is not named has no verdict yet. */
+/**
+ * Ready of a static target whose probes say this, by `<container> <probe type>`; what is not named has no verdict yet.
+ */
 function readyOf(containers: readonly ContainerSpec[], said: Readonly<Record<string, Said>>) {
   const target = targetRecordOf({ spec: specOf({ lifecycle: 'static', containers }) });
   const record = (name: string, probeType: ProbeType, base: ProbeRecord): ProbeRecord => {

@@ -60,7 +60,10 @@ describe('the hashed phase', () => {
 });
 
 describe('an instant that came while the shard had no holder', () => {
-  /** When the worker probes that nobody held from `unheldSinceMs` until 100,000, of a period and with instants at its multiples. */
+  /**
+   * When the worker probes that nobody held from `unheldSinceMs` until 100,000, of a period and with instants at its
+   * multiples.
+   */
   const probesAt = (periodMs: number, unheldSinceMs: number): number =>
     dueMs(takenOverTicker(100_000 - 1, phaseOf(0, periodMs), unheldSinceMs), 100_000 - 1);
 

@@ -1,6 +1,7 @@
 /**
- * What results a worker's thresholds let through, as scripts. The vectors in `worker-named.jsonl` and `worker-random.jsonl` are kubelet's
- * own record of the same; these rows are the short introduction, and the specification of a static target's worker (difference 9).
+ * What results a worker's thresholds let through, as scripts. The vectors in `worker-named.jsonl` and
+ * `worker-random.jsonl` are kubelet's own record of the same; these rows are the short introduction, and the
+ * specification of a static target's worker (difference 9).
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -20,9 +21,10 @@ import { containerStatusOf } from '../support/pods.ts';
 type Row = readonly [probe: string, script: string, sets: string, name: string];
 
 /**
- * Script: N a new container is seen, S a success, F a failure, E a prober error.
- * Sets: what each of them sets in the results cache. S success, F failure, `.` nothing, `-` nothing, since the worker is on hold and does
- * not probe; in lower case the initial value of a new container (success, failure, unknown), after `x` if the old one's result is removed.
+ * Script: N a new container is seen, S a success, F a failure, E a prober error. Sets: what each of them sets in the
+ * results cache. S success, F failure, `.` nothing, `-` nothing, since the worker is on hold and does not probe; in
+ * lower case the initial value of a new container (success, failure, unknown), after `x` if the old one's result is
+ * removed.
  */
 const kubelet: readonly Row[] = [
   ['readiness 1/3', 'N S              ', 'f S              ', 'readiness begins as failure'],

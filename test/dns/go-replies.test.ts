@@ -1,4 +1,6 @@
-/** What Go's resolver made of each reply in `go-replies.jsonl` (see README.md beside it), and what this one makes of it. */
+/**
+ * What Go's resolver made of each reply in `go-replies.jsonl` (see README.md beside it), and what this one makes of it.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

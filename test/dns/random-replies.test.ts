@@ -1,4 +1,7 @@
-/** Replies that no server would write: recorded ones with random bytes, cuts and joints. Each comes to something, and nothing is thrown. */
+/**
+ * Replies that no server would write: recorded ones with random bytes, cuts and joints. Each comes to something, and
+ * nothing is thrown.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';

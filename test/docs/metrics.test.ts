@@ -1,4 +1,7 @@
-/** The metrics of docs/operating.md and of the alerting rules are those that `/metrics` has, with the same labels and values. */
+/**
+ * The metrics of docs/operating.md and of the alerting rules are those that `/metrics` has, with the same labels and
+ * values.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,6 @@
-/** The table of threats in SECURITY.md: every party that could attack has rows, and each row names a test that exists. */
+/**
+ * The table of threats in SECURITY.md: every party that could attack has rows, and each row names a test that exists.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

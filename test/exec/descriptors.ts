@@ -1,4 +1,7 @@
-/** A prober with a store, a listener and connections; prints the descriptors of its command, which itself opens a folder and closes it. */
+/**
+ * A prober with a store, a listener and connections; prints the descriptors of its command, which itself opens a folder
+ * and closes it.
+ */
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';

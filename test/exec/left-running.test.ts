@@ -1,4 +1,7 @@
-/** Every way in which a command can leave a process behind, and every way in which the probe can end. Processes are found by their command line. */
+/**
+ * Every way in which a command can leave a process behind, and every way in which the probe can end. Processes are
+ * found by their command line.
+ */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';

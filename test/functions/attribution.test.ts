@@ -1,4 +1,7 @@
-/** For which probe the event loop works, as the watchdog's thread reads it, while several probes are under way on real sockets. */
+/**
+ * For which probe the event loop works, as the watchdog's thread reads it, while several probes are under way on real
+ * sockets.
+ */
 import assert from 'node:assert/strict';
 import { createSecureServer } from 'node:http2';
 import { createServer, type Socket } from 'node:net';

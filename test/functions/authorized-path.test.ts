@@ -1,6 +1,6 @@
 /**
- * IAM decides by the path of the request and by its route. What is served is that path and that route, however the path is spelt: API
- * Gateway may hand a path on as it came or decoded.
+ * IAM decides by the path of the request and by its route. What is served is that path and that route, however the path
+ * is spelt: API Gateway may hand a path on as it came or decoded.
  */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';

@@ -1,4 +1,7 @@
-/** A deployment on an emulator of AWS: table, bus, queues and rule, and the environment that a stack would give its functions. */
+/**
+ * A deployment on an emulator of AWS: table, bus, queues and rule, and the environment that a stack would give its
+ * functions.
+ */
 import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 import {
   CreateEventBusCommand,

@@ -1,6 +1,6 @@
 /**
- * A process whose event loop hangs while it works for a probe: `node hanging-function.ts MODULE TABLE NAME`. Its watchdog remembers that by
- * the module, a function's bundle.
+ * A process whose event loop hangs while it works for a probe: `node hanging-function.ts MODULE TABLE NAME`. Its
+ * watchdog remembers that by the module, a function's bundle.
  */
 import { startWatchdog } from '../../functions/watchdog/watchdog.ts';
 import { recordingLog } from '../support/recording-log.ts';

@@ -1,6 +1,7 @@
 /**
- * A deployment on an emulator whose functions may do what their synthesized roles allow and nothing else: a proxy in front of it knows by
- * the access key which function calls, notes what it asks for, and refuses what its role does not allow.
+ * A deployment on an emulator whose functions may do what their synthesized roles allow and nothing else: a proxy in
+ * front of it knows by the access key which function calls, notes what it asks for, and refuses what its role does not
+ * allow.
  */
 import { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { type FunctionName, functionNames } from '../../functions/bundling.ts';

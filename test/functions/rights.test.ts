@@ -179,7 +179,10 @@ describe('a function that may do what its role allows', { concurrency: false }, 
     });
 
   describe('that lacks a right', { concurrency: false }, () => {
-    /** A function that has just started, with a role from which this action is missing: what it was refused, logged and counted. */
+    /**
+     * A function that has just started, with a role from which this action is missing: what it was refused, logged and
+     * counted.
+     */
     async function lacking(name: FunctionName, action: string, act: (all: FunctionThreads) => Promise<unknown>) {
       const whole = rights;
       rights = { ...whole, [name]: without(whole[name], action) };
@@ -297,7 +300,10 @@ function reportedIn(lines: readonly Line[]) {
 
 type Line = Readonly<Record<string, unknown>>;
 
-/** Every action on every resource that the code may ask for. A pattern stands for each resource that matches it, at least for itself. */
+/**
+ * Every action on every resource that the code may ask for. A pattern stands for each resource that matches it, at
+ * least for itself.
+ */
 function allowed(statements: Rights[FunctionName], sent: readonly string[]): readonly string[] {
   const asks = statements.flatMap(({ Sid = '', Action, Resource }) =>
     [Action].flat().flatMap((action) =>

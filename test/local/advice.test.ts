@@ -1,4 +1,7 @@
-/** What a process of `npm start` says at registration of probes that its prober refuses, compared with what the prober does. */
+/**
+ * What a process of `npm start` says at registration of probes that its prober refuses, compared with what the prober
+ * does.
+ */
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { startControl } from '../../functions/local/control.ts';

@@ -1,4 +1,6 @@
-/** What Node refuses before the API sees it, and clients that go away at any moment, through the server of `npm start`. */
+/**
+ * What Node refuses before the API sees it, and clients that go away at any moment, through the server of `npm start`.
+ */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';

@@ -95,7 +95,9 @@ function steppedWorld(mode: LayoutContext['mode'] = 'resident') {
     advance: virtual.advance,
     register: (port: number) => register(app, `target-${port}`, spec(port)),
     step,
-    /** Sets the clock at so many-th call of the store from the end of the present slot on; whether it has come to that. */
+    /**
+     * Sets the clock at so many-th call of the store from the end of the present slot on; whether it has come to that.
+     */
     stepAtCall(ms: number, call: number): () => boolean {
       let calls = Number.NEGATIVE_INFINITY;
       onCall = (isEnd) => {

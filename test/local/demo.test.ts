@@ -1,4 +1,6 @@
-/** `npm run demo` as it runs: what it shows, in which order, how long it takes, and that it leaves no process behind. */
+/**
+ * `npm run demo` as it runs: what it shows, in which order, how long it takes, and that it leaves no process behind.
+ */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { before, describe, test } from 'node:test';

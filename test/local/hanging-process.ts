@@ -1,6 +1,6 @@
 /**
- * One machine's runtime whose event loop a probe of 127.0.0.66 hangs for good, once it is connected: `node hanging-process.ts FOLDER HANG_MS`.
- * Answers the requests that its parent sends, and sends them once it listens.
+ * One machine's runtime whose event loop a probe of 127.0.0.66 hangs for good, once it is connected: `node
+ * hanging-process.ts FOLDER HANG_MS`. Answers the requests that its parent sends, and sends them once it listens.
  */
 import { join } from 'node:path';
 import { pino } from 'pino';

@@ -1,4 +1,6 @@
-/** What `/healthz` of each kind of process says while a prober doubts itself. A supervisor must not restart it for that. */
+/**
+ * What `/healthz` of each kind of process says while a prober doubts itself. A supervisor must not restart it for that.
+ */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { startControl } from '../../functions/local/control.ts';

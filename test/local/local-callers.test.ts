@@ -1,4 +1,7 @@
-/** What a web page can send to a process without a token, after DNS rebinding or not, and what a program of the machine can. */
+/**
+ * What a web page can send to a process without a token, after DNS rebinding or not, and what a program of the machine
+ * can.
+ */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

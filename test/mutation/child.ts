@@ -1,4 +1,7 @@
-/** A process of its own for each judgement: what a mutant breaks there is broken nowhere else. Its CPU time is limited, not its duration. */
+/**
+ * A process of its own for each judgement: what a mutant breaks there is broken nowhere else. Its CPU time is limited,
+ * not its duration.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';

@@ -1,4 +1,7 @@
-/** Which tests execute which part of the product, by V8's own account of blocks. Stripped types leave every offset where it was. */
+/**
+ * Which tests execute which part of the product, by V8's own account of blocks. Stripped types leave every offset where
+ * it was.
+ */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

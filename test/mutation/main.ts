@@ -1,6 +1,7 @@
 /**
- * `npm run mutate -- [--seed N] [--count 500] [--from 1] [--jobs 1] [--only TEXT]`: a random sample of all mutants of shared/core, run, schedule, status-sync and table,
- * each judged by the tests and by the simulation. Prints every survivor that verdicts.json does not explain; ends with 1 if there is one.
+ * `npm run mutate -- [--seed N] [--count 500] [--from 1] [--jobs 1] [--only TEXT]`: a random sample of all mutants of
+ * shared/core, run, schedule, status-sync and table, each judged by the tests and by the simulation. Prints every
+ * survivor that verdicts.json does not explain; ends with 1 if there is one.
  */
 import { parseArgs } from 'node:util';
 import { chanceOf } from '../sim/chance.ts';

@@ -1,4 +1,7 @@
-/** Every mutant of a source file: its conditions, constants, returns and calls, each replaced by what a slip of the pen would make of it. */
+/**
+ * Every mutant of a source file: its conditions, constants, returns and calls, each replaced by what a slip of the pen
+ * would make of it.
+ */
 import { parseSync } from 'oxc-parser';
 import type { Mutant, Operator } from './mutant.ts';
 

@@ -1,4 +1,7 @@
-/** Simulates an hour of each seed of its arguments, in the world that mutants live in, and prints what is violated first. */
+/**
+ * Simulates an hour of each seed of its arguments, in the world that mutants live in, and prints what is violated
+ * first.
+ */
 import { stormy } from '../sim/mutants/worlds.ts';
 import { type Outcome, simulate } from '../sim/simulate.ts';
 import { reportCpuAtExit } from './cpu-mark.ts';

@@ -13,7 +13,10 @@ const engineFolders = ['run', 'run/probing', 'run/commit', 'run/self-check', 'sc
 export const mutatedFiles = (): readonly string[] =>
   filesIn(['core', ...engineFolders].map((engineFolder) => `shared/${engineFolder}/*.ts`));
 
-/** Unit tests in virtual time and the recorded vectors; what opens sockets or starts processes is too slow to judge hundreds. */
+/**
+ * Unit tests in virtual time and the recorded vectors; what opens sockets or starts processes is too slow to judge
+ * hundreds.
+ */
 export const judgingTests = (): readonly string[] =>
   filesIn([
     'test/core/*.test.ts',

@@ -1,4 +1,7 @@
-/** Runs the test files of its arguments in this process, one after the other, and ends with 1 at the first failure, which it prints. */
+/**
+ * Runs the test files of its arguments in this process, one after the other, and ends with 1 at the first failure,
+ * which it prints.
+ */
 import { run } from 'node:test';
 import { reportCpuAtExit } from './cpu-mark.ts';
 

@@ -1,4 +1,6 @@
-/** How connections to peers share the event loop: a peer that sends little is read at once, one that sends much waits. */
+/**
+ * How connections to peers share the event loop: a peer that sends little is read at once, one that sends much waits.
+ */
 import assert from 'node:assert/strict';
 import { createServer, type Socket } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';

@@ -1,4 +1,6 @@
-/** The table of SECURITY.md: on AWS nothing of this machine is reached, however it is spelled, named or redirected to. */
+/**
+ * The table of SECURITY.md: on AWS nothing of this machine is reached, however it is spelled, named or redirected to.
+ */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';

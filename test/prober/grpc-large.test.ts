@@ -1,4 +1,7 @@
-/** Answers that are longer than a health check needs: fields that the prober does not know, as a later version of the service may have. */
+/**
+ * Answers that are longer than a health check needs: fields that the prober does not know, as a later version of the
+ * service may have.
+ */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http2';
 import { type TestContext, test } from 'node:test';

@@ -1,6 +1,6 @@
 /**
- * What a client holds of a peer that sends much and says little: of what arrived only what is wanted, not the buffers in which it arrived,
- * nor an object for each frame.
+ * What a client holds of a peer that sends much and says little: of what arrived only what is wanted, not the buffers
+ * in which it arrived, nor an object for each frame.
  */
 import assert from 'node:assert/strict';
 import { createServer, type Socket } from 'node:net';

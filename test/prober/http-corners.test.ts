@@ -1,6 +1,6 @@
 /**
- * Rare answers and requests on real sockets. Every expectation was seen from the HTTP prober of kubelet v1.36.3 against the same bytes.
- * Texts are one character per byte.
+ * Rare answers and requests on real sockets. Every expectation was seen from the HTTP prober of kubelet v1.36.3 against
+ * the same bytes. Texts are one character per byte.
  */
 import assert from 'node:assert/strict';
 import { createServer, type Socket } from 'node:net';
@@ -25,7 +25,10 @@ type Pieces = readonly string[];
 type Probe = { readonly path?: string; readonly hostHeader?: string; readonly timeoutMs?: number };
 type Probed = { readonly attempt: Attempt; readonly heads: readonly string[] };
 
-/** Probes a server that answers each request target with these pieces, and then keeps the connection. `{PORT}` is its port. */
+/**
+ * Probes a server that answers each request target with these pieces, and then keeps the connection. `{PORT}` is its
+ * port.
+ */
 async function probed(t: TestContext, answers: (target: string) => Pieces, probe: Probe = {}): Promise<Probed> {
   const { path = '/', hostHeader, timeoutMs = patientMs } = probe;
   const heads: string[] = [];

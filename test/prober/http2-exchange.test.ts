@@ -1,4 +1,7 @@
-/** Over HTTP/2, what `wire-h2.jsonl` cannot record because kubelet does not come back from it, and what once ended the prober's process. */
+/**
+ * Over HTTP/2, what `wire-h2.jsonl` cannot record because kubelet does not come back from it, and what once ended the
+ * prober's process.
+ */
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import type { Attempt } from '../../shared/core/types.ts';

@@ -1,4 +1,6 @@
-/** The fields that an HTTPS probe over HTTP/2 sends. Every expectation was seen from the HTTP prober of kubelet v1.36.3. */
+/**
+ * The fields that an HTTPS probe over HTTP/2 sends. Every expectation was seen from the HTTP prober of kubelet v1.36.3.
+ */
 import assert from 'node:assert/strict';
 import { createSecureServer, type ServerHttp2Stream } from 'node:http2';
 import { describe, type TestContext, test } from 'node:test';

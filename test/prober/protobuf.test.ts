@@ -1,4 +1,6 @@
-/** What protobuf-go makes of the same bytes was asked of it: google.golang.org/protobuf v1.36, a HealthCheckResponse. */
+/**
+ * What protobuf-go makes of the same bytes was asked of it: google.golang.org/protobuf v1.36, a HealthCheckResponse.
+ */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { NumberReader } from '../../shared/prober/protobuf.ts';

@@ -1,4 +1,7 @@
-/** Where a secret goes when the answer to a probe is a redirect: real listeners, each of which speaks HTTP and HTTPS on one port. */
+/**
+ * Where a secret goes when the answer to a probe is a redirect: real listeners, each of which speaks HTTP and HTTPS on
+ * one port.
+ */
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createSecureServer } from 'node:http2';

@@ -1,4 +1,7 @@
-/** Characters that have more than one byte, as they arrive. Cut to one byte, U+010D U+010A would be a line break and U+0120 a blank. */
+/**
+ * Characters that have more than one byte, as they arrive. Cut to one byte, U+010D U+010A would be a line break and
+ * U+0120 a blank.
+ */
 import assert from 'node:assert/strict';
 import { createSecureServer, type ServerHttp2Stream } from 'node:http2';
 import { createServer, type Socket } from 'node:net';

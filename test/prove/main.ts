@@ -1,6 +1,6 @@
 /**
- * `npm run prove [-- --slice]`: all that is claimed of hand-over, faults and self-health, measured anew. Prints the full figures of each
- * part and one table of all limits. Ends with `N passed, N failed`.
+ * `npm run prove [-- --slice]`: all that is claimed of hand-over, faults and self-health, measured anew. Prints the
+ * full figures of each part and one table of all limits. Ends with `N passed, N failed`.
  */
 import { parseArgs } from 'node:util';
 import { exactly, type Figure, figureLines, figuresIn, scoreLine, scoreOf } from '../support/figures.ts';

@@ -1,11 +1,17 @@
-/** What is proved, in which order: what measures lateness alone, then what computes all the time beside what mostly waits. */
+/**
+ * What is proved, in which order: what measures lateness alone, then what computes all the time beside what mostly
+ * waits.
+ */
 import type { WorldName } from '../sim/setting.ts';
 import type { Job } from './job.ts';
 
 const firstSeed = 1;
 const fullSeeds = 200;
 
-/** The seeds that ever failed and are none of the full extent's, in full: a test run has time for those of one hour only. */
+/**
+ * The seeds that ever failed and are none of the full extent's, in full: a test run has time for those of one hour
+ * only.
+ */
 export const keptJob: Job = {
   name: 'sim kept',
   script: 'sim',

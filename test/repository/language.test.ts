@@ -14,6 +14,7 @@ const tracked = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: '
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
 const product = tracked.filter((path) => /^(shared|functions|cdk)\/.*\.ts$/.test(path));
+const sources = tracked.filter((path) => path.endsWith('.ts'));
 const markdown = tracked.filter((path) => path.endsWith('.md'));
 const glossary = 'docs/glossary.md';
 const notBut = '## Not / but';
@@ -77,6 +78,16 @@ describe('prose', () => {
       '1: 50 columns',
       '8: 52 columns',
     ]);
+  });
+
+  test(`in comments has at most ${columnsMax} columns`, () => {
+    const isWide = (line: string) => line.length > columnsMax && /^\s*(\/?\*|\/\/)/.test(line);
+    const wide = sources.flatMap((path) =>
+      read(path)
+        .split('\n')
+        .flatMap((line, at) => (isWide(line) ? `${path}:${at + 1}` : [])),
+    );
+    assert.deepEqual(wide, []);
   });
 
   test(`has at most ${columnsMax} columns`, () => {

@@ -16,8 +16,8 @@ type Entry = {
 };
 
 /**
- * Builds for platforms that the registry in use when the lock file was written did not have, so their hashes are not known here. They
- * are of development tools, and npm installs none of them on Linux with glibc on x64 or arm64.
+ * Builds for platforms that the registry in use when the lock file was written did not have, so their hashes are not
+ * known here. They are of development tools, and npm installs none of them on Linux with glibc on x64 or arm64.
  */
 const elsewhere: readonly string[] = [
   ...['android-arm64', 'android-x64', 'darwin-arm64', 'darwin-x64'].map((name) => `@biomejs/cli-${name}`),

@@ -1,6 +1,6 @@
 /**
- * No text makes a regular expression of the product take more than linear time. The list beside this file says so of each, and is made
- * anew here: an expression that is new, changed or not linear fails the comparison.
+ * No text makes a regular expression of the product take more than linear time. The list beside this file says so of
+ * each, and is made anew here: an expression that is new, changed or not linear fails the comparison.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -8,8 +8,8 @@ import { describe, test } from 'node:test';
 import { expressionsIn, foundExpressions, listed, listPath, proofOf } from '../support/regular-expressions.ts';
 
 /**
- * A proof is of one search. Where each search starts behind the last match (flags g and y), a match that looks far beyond its own end
- * would make all of them together quadratic. These have been read for it, and why they do not.
+ * A proof is of one search. Where each search starts behind the last match (flags g and y), a match that looks far
+ * beyond its own end would make all of them together quadratic. These have been read for it, and why they do not.
  */
 const repeatedSearches: Readonly<Record<string, string>> = {
   '/\\{\\w+\\}/g': 'stops at the first character that is no letter',

@@ -120,7 +120,10 @@ describe('a checkpoint that cannot be stored', () => {
   });
 });
 
-/** Of 20 targets, those that a run which is ended after so long says its successor owes; each write of a checkpoint takes its time. */
+/**
+ * Of 20 targets, those that a run which is ended after so long says its successor owes; each write of a checkpoint
+ * takes its time.
+ */
 async function pendingAfter(runMs: number, writeMs: number): Promise<readonly string[]> {
   const world: ShardWorld = await probedWorld({
     targets: 0,
@@ -169,7 +172,8 @@ test('nothing overwrites the last checkpoint of a run, which alone says what its
   const writeMs = 40;
   const pending = await pendingAfter(checkpointIntervalMs / 2 - writeMs, writeMs);
   assert.ok(pending.length > 10, `${pending.length} of 20`);
-  // The minute's write begins before the last one, and while it is under way. A period later everything is due as before.
+  // The minute's write begins before the last one, and while it is under way. A period later everything is due as
+  // before.
   for (const leadMs of [-writeMs / 2, writeMs / 2, writeMs, 10 * writeMs]) {
     const again = await pendingAfter(checkpointIntervalMs - leadMs, writeMs);
     assert.deepEqual(again, pending, `${leadMs} ms before the minute`);

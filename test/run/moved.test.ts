@@ -68,7 +68,10 @@ describe('the holder of a shard that has another generation', () => {
   });
 });
 
-/** A shard whose generation has just become 2; reads still show the layout before, as those would that a region's replica answers. */
+/**
+ * A shard whose generation has just become 2; reads still show the layout before, as those would that a region's
+ * replica answers.
+ */
 async function justMovedWorld() {
   let old: Item | undefined;
   const lagging = (store: Store): Store => ({

@@ -36,7 +36,10 @@ export function chanceOf(seed: number, name = ''): Chance {
   };
 }
 
-/** Ids are unique by a counter and the stream's own number; drawing 30 digits for each write would be a tenth of the run time. */
+/**
+ * Ids are unique by a counter and the stream's own number; drawing 30 digits for each write would be a tenth of the run
+ * time.
+ */
 function productRandom(stream: string, next: () => number): Random {
   const prefix = `${stream.slice(0, 13)}-4${stream.slice(13, 16)}-8${stream.slice(16, 17)}00`;
   let count = 0;

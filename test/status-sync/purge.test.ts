@@ -8,7 +8,10 @@ import { immediateClock } from '../support/immediate-clock.ts';
 
 const path = targetPath('worker');
 
-/** A target whose grace period has ended, and two purges of it: `between` happens after the first has decided and before it looks again. */
+/**
+ * A target whose grace period has ended, and two purges of it: `between` happens after the first has decided and before
+ * it looks again.
+ */
 async function purgedTwice(between?: (world: ReturnType<typeof apiWorld>) => Promise<unknown>) {
   const world = apiWorld();
   assert.equal((await world.request('PUT', path, manifest())).status, 201);

@@ -1,4 +1,7 @@
-/** DynamoDB Local, from before the first test of a file until after its last, with stores behind proxies that inflict faults. */
+/**
+ * DynamoDB Local, from before the first test of a file until after its last, with stores behind proxies that inflict
+ * faults.
+ */
 import { after, before } from 'node:test';
 import type { Clock } from '../../shared/lib/clock.ts';
 import { dynamodbStore } from '../../shared/store/dynamodb.ts';

@@ -1,6 +1,6 @@
 /**
- * The faults that the simulated store has (test/sim/store.ts), done to the adapter of DynamoDB and the SDK: a claim of all buckets, whose
- * eleven transactions fail one by one; answers that are cut; more calls than sockets.
+ * The faults that the simulated store has (test/sim/store.ts), done to the adapter of DynamoDB and the SDK: a claim of
+ * all buckets, whose eleven transactions fail one by one; answers that are cut; more calls than sockets.
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

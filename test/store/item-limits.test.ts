@@ -1,6 +1,6 @@
 /**
- * How large each kind of item can become: 20,000 targets in one bucket, the longest names, every list at its limit. The limits are the
- * product's; what they come to is counted here.
+ * How large each kind of item can become: 20,000 targets in one bucket, the longest names, every list at its limit. The
+ * limits are the product's; what they come to is counted here.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

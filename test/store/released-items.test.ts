@@ -1,6 +1,6 @@
 /**
- * What a release has written, each release after it reads, although the items lack the attributes that came later. Each file of the folder
- * `items` was written by the release that it is named after.
+ * What a release has written, each release after it reads, although the items lack the attributes that came later. Each
+ * file of the folder `items` was written by the release that it is named after.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** What a file does when its disk is full, read-only, damaged or slow: the port's outcomes, nothing half written, and words that say what to do. */
+/**
+ * What a file does when its disk is full, read-only, damaged or slow: the port's outcomes, nothing half written, and
+ * words that say what to do.
+ */
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,7 @@
-/** The client of the API that tests have: it asks a server, or a handler of this process, and reads the answer to its end. */
+/**
+ * The client of the API that tests have: it asks a server, or a handler of this process, and reads the answer to its
+ * end.
+ */
 import assert from 'node:assert/strict';
 
 /** Where the API is served: the address of a server, or what has the handler. */

@@ -35,7 +35,9 @@ export function storeCounter() {
   };
 }
 
-/** By the key: `…#PROBE#<container>#<type>`, `…#STATUS`, `RUN`, and counters and weights, whose sort key is the bucket. */
+/**
+ * By the key: `…#PROBE#<container>#<type>`, `…#STATUS`, `RUN`, and counters and weights, whose sort key is the bucket.
+ */
 function kindOf(operation: Operation): string {
   const { pk, sk } = operationKey(operation);
   if (pk === 'CHANGES' || pk === 'WEIGHT') return pk;

@@ -1,6 +1,6 @@
 /**
- * A proxy in front of a local AWS service (JSON protocol: the operation stands in `x-amz-target`) that does to each call what a script
- * says.
+ * A proxy in front of a local AWS service (JSON protocol: the operation stands in `x-amz-target`) that does to each
+ * call what a script says.
  */
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -2,9 +2,9 @@
 import { createServer } from 'node:net';
 
 /**
- * Below the ports that the kernel gives to outgoing connections and to listeners that name none. Such a port would be taken by
- * another listener before a slow server binds it, and that listener would answer in its place; and a probe whose own port is that of
- * a stopped server would connect to itself, and succeed.
+ * Below the ports that the kernel gives to outgoing connections and to listeners that name none. Such a port would be
+ * taken by another listener before a slow server binds it, and that listener would answer in its place; and a probe
+ * whose own port is that of a stopped server would connect to itself, and succeed.
  */
 const lowest = 10_000;
 const highest = 30_000;

@@ -1,4 +1,7 @@
-/** Writes docs/events/*.schema.json from the zod schemas of the events: `node test/support/generate-schemas.ts && biome check --write docs`. */
+/**
+ * Writes docs/events/*.schema.json from the zod schemas of the events: `node test/support/generate-schemas.ts && biome
+ * check --write docs`.
+ */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
 import { eventSchemas } from '../../shared/bus/events.ts';

@@ -1,4 +1,7 @@
-/** An HTTP/2 server below any HTTP library: it plays recorded bytes, and understands no more of the client's frames than it has to. */
+/**
+ * An HTTP/2 server below any HTTP library: it plays recorded bytes, and understands no more of the client's frames than
+ * it has to.
+ */
 import { createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer as createTlsServer } from 'node:tls';

@@ -1,7 +1,8 @@
 /**
- * What IAM would decide on a request: which actions on which resources it asks for, and whether a role allows them. Emulators do not check
- * it. Sources: "Actions, resources, and condition keys for AWS services" in the Service Authorization Reference; "Using IAM with DynamoDB
- * transactions": a transaction has no action of its own, each of its items is checked as the single-item action that it performs.
+ * What IAM would decide on a request: which actions on which resources it asks for, and whether a role allows them.
+ * Emulators do not check it. Sources: "Actions, resources, and condition keys for AWS services" in the Service
+ * Authorization Reference; "Using IAM with DynamoDB transactions": a transaction has no action of its own, each of its
+ * items is checked as the single-item action that it performs.
  */
 import type { Answer, ProxiedCall } from './fault-proxy.ts';
 
@@ -117,8 +118,8 @@ function commandAsks(operation: string, { Name, DocumentName, InstanceIds = [] }
 }
 
 /**
- * Allowed by some statement and denied by none. Conditions are taken to hold: those that there are ask for the tag of an instance, and
- * whether a call comes from within a function.
+ * Allowed by some statement and denied by none. Conditions are taken to hold: those that there are ask for the tag of
+ * an instance, and whether a call comes from within a function.
  */
 export function isAllowed(statements: readonly Statement[], ask: Ask): boolean {
   const applying = statements.filter((statement) => applies(statement, ask));

@@ -1,4 +1,6 @@
-/** Accepts connections until it is asked to stop, in its own process, so that its CPU does not count as the prober's. */
+/**
+ * Accepts connections until it is asked to stop, in its own process, so that its CPU does not count as the prober's.
+ */
 import { createServer } from 'node:net';
 import { serveParent } from './children.ts';
 

@@ -1,4 +1,7 @@
-/** Checkpoint entries as long as they can be: a probe of each type, of targets that all lie in one bucket and have the longest names. */
+/**
+ * Checkpoint entries as long as they can be: a probe of each type, of targets that all lie in one bucket and have the
+ * longest names.
+ */
 import { namespaceLengthMax, targetNameLengthMax } from '../../shared/core/limits.ts';
 import type { CheckpointEntry } from '../../shared/store/items.ts';
 

@@ -1,6 +1,7 @@
 /**
- * Whether this process still waits for anything but a clock: open sockets (the prober's end and the test server's), processes, pipes.
- * Servers and commands that leave a probe unanswered on purpose say so, or time would stand still for ever.
+ * Whether this process still waits for anything but a clock: open sockets (the prober's end and the test server's),
+ * processes, pipes. Servers and commands that leave a probe unanswered on purpose say so, or time would stand still for
+ * ever.
  */
 import { turnOfTheLoop } from './virtual-clock.ts';
 

@@ -1,6 +1,7 @@
 /**
- * Every regular expression of the product, and the proof that matching takes time linear in the text: `recheck` builds the automaton of
- * its backtracking and shows that no text makes it more than linear. `node test/support/regular-expressions.ts` writes the list anew.
+ * Every regular expression of the product, and the proof that matching takes time linear in the text: `recheck` builds
+ * the automaton of its backtracking and shows that no text makes it more than linear. `node
+ * test/support/regular-expressions.ts` writes the list anew.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -75,7 +76,10 @@ function patternsOf(schema: z.ZodType): readonly RegExp[] {
 
 export type Verdict = 'linear' | 'constant' | 'not linear' | 'unknown';
 
-/** What `recheck` proves of the expression, by the automaton alone: its other checker only searches for a counterexample. */
+/**
+ * What `recheck` proves of the expression, by the automaton alone: its other checker only searches for a
+ * counterexample.
+ */
 export async function proofOf(): Promise<(text: string) => Verdict> {
   // Its own JavaScript, not the executable for this machine.
   process.env.RECHECK_SYNC_BACKEND = 'pure';
@@ -97,8 +101,9 @@ export async function proofOf(): Promise<(text: string) => Verdict> {
 }
 
 /**
- * Needs no automaton: it begins where the text begins, has one way through each character but for choices of constant length, and one
- * loop, over single characters. Giving those back one after the other tries the constant rest once for each. (zod's dates are such.)
+ * Needs no automaton: it begins where the text begins, has one way through each character but for choices of constant
+ * length, and one loop, over single characters. Giving those back one after the other tries the constant rest once for
+ * each. (zod's dates are such.)
  */
 function hasOneLoop(text: string): boolean {
   const [body, flags] = [text.slice(1, text.lastIndexOf('/')), text.slice(text.lastIndexOf('/') + 1)];

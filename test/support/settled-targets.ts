@@ -1,6 +1,7 @@
 /**
- * Targets that have long been ready, written straight into a store. One is registered and settled by the product itself, under a clock
- * that does not wait; the others are its copies, since registering thousands takes longer than the measurement.
+ * Targets that have long been ready, written straight into a store. One is registered and settled by the product
+ * itself, under a clock that does not wait; the others are its copies, since registering thousands takes longer than
+ * the measurement.
  */
 import { randomUUID } from 'node:crypto';
 import { bucketCount } from '../../shared/core/slots.ts';

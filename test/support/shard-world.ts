@@ -1,6 +1,7 @@
 /**
- * The simulated world of the tests: runs of one shard over a store in memory under a virtual clock. It is everything of the product but the
- * sockets, which a script stands for. A run can be stopped, or crash: then nothing it does reaches the world any more.
+ * The simulated world of the tests: runs of one shard over a store in memory under a virtual clock. It is everything of
+ * the product but the sockets, which a script stands for. A run can be stopped, or crash: then nothing it does reaches
+ * the world any more.
  */
 
 import { apiApp } from '../../shared/api/app.ts';
@@ -301,7 +302,10 @@ export async function heldWorld(
 
 export type ProbedOptions = WorldOptions & { readonly targets: number; readonly probe?: object };
 
-/** The world with targets `target-1`, `target-2` and so on, whose numbers are their ports, and with a canary beside them. */
+/**
+ * The world with targets `target-1`, `target-2` and so on, whose numbers are their ports, and with a canary beside
+ * them.
+ */
 export async function probedWorld({ targets, probe = {}, ...options }: ProbedOptions): Promise<ShardWorld> {
   const world = shardWorld({ hasCanary: true, ...options });
   world.answer(() => healthy);

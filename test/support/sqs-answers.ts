@@ -1,4 +1,7 @@
-/** Error answers as SQS sends them (JSON 1.0, `__type`, and the old query protocol's code in a header), for what no emulator answers. */
+/**
+ * Error answers as SQS sends them (JSON 1.0, `__type`, and the old query protocol's code in a header), for what no
+ * emulator answers.
+ */
 import type { Answer } from './fault-proxy.ts';
 
 type Given = { readonly type: string; readonly code?: string; readonly status?: number };

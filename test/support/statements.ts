@@ -34,7 +34,10 @@ const isIntrinsic = (value: unknown): boolean =>
   value !== null &&
   ['Ref', 'Fn::GetAtt', 'Fn::Join'].includes(Object.keys(value)[0] ?? '');
 
-/** What each role may do. Fails to be complete for policies that are not inline: there are none, and `rolesWithMore` looks. */
+/**
+ * What each role may do. Fails to be complete for policies that are not inline: there are none, and `rolesWithMore`
+ * looks.
+ */
 export function roleStatements(template: TemplateJson): Statements {
   const roles = resourcesOf(template, 'AWS::IAM::Role').map(({ id }) => id);
   const policies = resourcesOf(template, 'AWS::IAM::Policy');

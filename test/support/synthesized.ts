@@ -1,4 +1,7 @@
-/** Synthesizes deployments for tests, under the feature flags of `cdk.json`. Without bundling: the code is what `test/cdk/synth.test.ts` makes. */
+/**
+ * Synthesizes deployments for tests, under the feature flags of `cdk.json`. Without bundling: the code is what
+ * `test/cdk/synth.test.ts` makes.
+ */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -60,7 +63,7 @@ export type ResourceJson = {
   readonly Type: string;
   readonly DeletionPolicy?: string;
   readonly DependsOn?: readonly string[];
-  // biome-ignore lint/suspicious/noExplicitAny: a template is JSON of any shape, and the tests compare it with literals.
+  // biome-ignore lint/suspicious/noExplicitAny: a template is JSON of any shape, compared with literals.
   readonly Properties: any;
 };
 
@@ -70,7 +73,10 @@ export type NamedResource = ResourceJson & { readonly id: string };
 export const resourcesOf = ({ Resources }: TemplateJson, type: string): readonly NamedResource[] =>
   Object.entries(Resources).flatMap(([id, resource]) => (resource.Type === type ? [{ ...resource, id }] : []));
 
-/** `{"Fn::GetAtt": ["ProbeletTable73D0C6AC", "Arn"]}` as `ProbeletTable.Arn`: readable, and without the hash of its path. */
+/**
+ * `{"Fn::GetAtt": ["ProbeletTable73D0C6AC", "Arn"]}` as `ProbeletTable.Arn`: readable, and without the hash of its
+ * path.
+ */
 export function short(value: unknown): string {
   if (typeof value === 'string') return value;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

@@ -103,7 +103,10 @@ const connected = (host: string, port: number) =>
     socket.on('error', reject);
   });
 
-/** An event loop always accepts, so this listener's loop is blocked: a thread that sleeps from its first connection slot on. */
+/**
+ * An event loop always accepts, so this listener's loop is blocked: a thread that sleeps from its first connection slot
+ * on.
+ */
 async function startBlockedListener(host: string, backlog: number): Promise<RunningServer> {
   const worker = new Worker(blockedListener, { eval: true, workerData: { host, backlog } });
   const port = await new Promise<number>((resolve, reject) => {

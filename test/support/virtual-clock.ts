@@ -1,11 +1,13 @@
 /**
- * A clock for a whole process under test: time stands still while anything is still on its way (an answer, a process, a promise) and
- * then jumps to the next timer. So a slow machine never makes a time-out, and minutes pass in moments.
+ * A clock for a whole process under test: time stands still while anything is still on its way (an answer, a process, a
+ * promise) and then jumps to the next timer. So a slow machine never makes a time-out, and minutes pass in moments.
  */
 import type { Clock } from '../../shared/lib/clock.ts';
 
 export type VirtualClock = Clock & {
-  /** Moves on by this much: the timers that come due on the way run in order, each once the process has become quiet. */
+  /**
+   * Moves on by this much: the timers that come due on the way run in order, each once the process has become quiet.
+   */
   advance(ms: number): Promise<void>;
   /** Moves on, timer by timer, until the promise is settled. */
   runUntil<Answer>(promise: Promise<Answer>): Promise<Answer>;

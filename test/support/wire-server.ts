@@ -1,4 +1,7 @@
-/** HTTP servers below any HTTP library: they read a request up to its empty line and then send exactly what they are told to. */
+/**
+ * HTTP servers below any HTTP library: they read a request up to its empty line and then send exactly what they are
+ * told to.
+ */
 import { createSecureServer } from 'node:http2';
 import { createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';

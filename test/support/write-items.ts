@@ -1,7 +1,7 @@
 /**
- * Writes items as this release writes them, for the releases after it to read: `node test/support/write-items.ts RELEASE && biome check
- * --write test/store/items`. They come from a simulated hour of several worlds and from a registration with every handler: of each kind a
- * few that show each attribute and, if it may be absent, its absence.
+ * Writes items as this release writes them, for the releases after it to read: `node test/support/write-items.ts
+ * RELEASE && biome check --write test/store/items`. They come from a simulated hour of several worlds and from a
+ * registration with every handler: of each kind a few that show each attribute and, if it may be absent, its absence.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { systemRandom } from '../../shared/lib/random.ts';

@@ -1,4 +1,7 @@
-/** Writes the golden template: `node test/support/write-template.ts && biome check --write test/cdk`. Look at what changed before you commit it. */
+/**
+ * Writes the golden template: `node test/support/write-template.ts && biome check --write test/cdk`. Look at what
+ * changed before you commit it.
+ */
 import { writeFileSync } from 'node:fs';
 import { Template } from 'aws-cdk-lib/assertions';
 import { ProbeletStack } from '../../cdk/probelet-stack.ts';

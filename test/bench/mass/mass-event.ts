@@ -1,6 +1,6 @@
 /**
- * One mass event: the product's pieces in this process hold a shard whose targets are ready and real, then all of them refuse
- * connections at once.
+ * One mass event: the product's pieces in this process hold a shard whose targets are ready and real, then all of them
+ * refuse connections at once.
  */
 import { localProbing } from '../../../functions/local/probing.ts';
 import { hostShard, type ShardHost } from '../../../functions/local/shard-host.ts';
@@ -38,7 +38,10 @@ export type MassEvent = {
   /** Most probes at once whose result was too old to be shown. */
   readonly unknown: number;
   readonly beatGapMs: number;
-  /** How often the prober doubted itself, as on a machine that has too little time for it; failures do not count meanwhile. */
+  /**
+   * How often the prober doubted itself, as on a machine that has too little time for it; failures do not count
+   * meanwhile.
+   */
   readonly doubts: number;
 };
 

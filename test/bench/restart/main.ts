@@ -1,7 +1,7 @@
 /**
- * `npm run bench:restart`: how soon a process that is started on many settled targets holds them and has probed each of them, and how
- * many prober errors that makes. `-- --targets 1000,10000 --periods 1,10 --restarts 8 --down 0`; `--down`: seconds between the end of one
- * process and the start of the next. Ends with `N passed, N failed`.
+ * `npm run bench:restart`: how soon a process that is started on many settled targets holds them and has probed each of
+ * them, and how many prober errors that makes. `-- --targets 1000,10000 --periods 1,10 --restarts 8 --down 0`;
+ * `--down`: seconds between the end of one process and the start of the next. Ends with `N passed, N failed`.
  */
 import { parseArgs } from 'node:util';
 import { sleep, systemClock } from '../../../shared/lib/clock.ts';

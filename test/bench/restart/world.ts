@@ -53,7 +53,10 @@ async function settleFirst(dataDir: string, readinessProbe: object): Promise<voi
   await life.stop();
 }
 
-/** The others are copies of its items under their own names, as thousands of registrations and first results take minutes. */
+/**
+ * The others are copies of its items under their own names, as thousands of registrations and first results take
+ * minutes.
+ */
 async function multiply(dataDir: string, targets: number): Promise<void> {
   const store = sqliteStore({ path: join(dataDir, 'probelet.sqlite') });
   const first = targetAddress('default', firstName);
@@ -72,7 +75,10 @@ async function multiply(dataDir: string, targets: number): Promise<void> {
   store.close();
 }
 
-/** The path of each copy is its own, so its PROBE item is of another spec until a process has committed that, and then probed it. */
+/**
+ * The path of each copy is its own, so its PROBE item is of another spec until a process has committed that, and then
+ * probed it.
+ */
 async function settleCopies(world: RestartWorld): Promise<void> {
   await world.requested('reset');
   const life = await startLife(world);

@@ -73,7 +73,10 @@ inLoop('a loop is quiet only when nothing is under way and nothing is due now', 
   assert.equal(loop.isQuiet(), true);
 });
 
-/** A loop over probes; those named `hanging-…` take as long as their time-out, the others `answerMs`; to begin costs `beginMs` of CPU. */
+/**
+ * A loop over probes; those named `hanging-…` take as long as their time-out, the others `answerMs`; to begin costs
+ * `beginMs` of CPU.
+ */
 function loopOfMany(
   names: readonly string[],
   timeoutMs: number,

@@ -74,7 +74,9 @@ const adopted = (reading: Reading = {}, checkpoints: Checkpoints = {}, holder = 
 
 const workerOf = (held: HeldTarget, name = 'app#readiness') => held.probes.get(name)?.verdict.worker;
 
-/** A readiness probe that succeeded for long, and then failed twice; its digest is that of the spec that `read` gives. */
+/**
+ * A readiness probe that succeeded for long, and then failed twice; its digest is that of the spec that `read` gives.
+ */
 function failingTwice(): Partial<ProbeRecord> {
   const digest = adopted().probes.get('app#readiness')?.spec.digest ?? '';
   return {

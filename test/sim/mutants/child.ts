@@ -1,6 +1,6 @@
 /**
- * One world after the other, in a process of its own, with some protections removed (none: the control), until an invariant is violated.
- * Its argument is a `Trial`, its last line of output a `Tried`, both as JSON.
+ * One world after the other, in a process of its own, with some protections removed (none: the control), until an
+ * invariant is violated. Its argument is a `Trial`, its last line of output a `Tried`, both as JSON.
  */
 import type { Outcome } from '../simulate.ts';
 import { worldReplacements } from './mutant-world.ts';

@@ -1,6 +1,6 @@
 /**
- * What becomes of a mutant. It is killed by the first violation that its world does not show without the mutation; a pair by one that
- * it does not show with either protection alone.
+ * What becomes of a mutant. It is killed by the first violation that its world does not show without the mutation; a
+ * pair by one that it does not show with either protection alone.
  */
 import type { Mutant } from './mutants.ts';
 import { runTrial } from './run-trial.ts';

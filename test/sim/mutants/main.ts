@@ -1,6 +1,6 @@
 /**
- * `npm run sim:mutants -- [--only NAME] [--output json]`: every mutant in worlds that have to kill it. Ends with 1 when one
- * survives that should not, was never called, or broke by itself.
+ * `npm run sim:mutants -- [--only NAME] [--output json]`: every mutant in worlds that have to kill it. Ends with 1 when
+ * one survives that should not, was never called, or broke by itself.
  */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';

@@ -1,4 +1,6 @@
-/** The world that a mutant lives in: as harsh as it has to be where its protection matters, and no harsher elsewhere. */
+/**
+ * The world that a mutant lives in: as harsh as it has to be where its protection matters, and no harsher elsewhere.
+ */
 import type { crashPoints } from '../crash-points.ts';
 import type { FaultKind, Profile, planFaults } from '../faults.ts';
 import type { Process } from '../process.ts';

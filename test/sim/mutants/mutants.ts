@@ -12,7 +12,10 @@ export type Mutant = {
   readonly hours: number;
   /** It survives because of this layer; then a pair without both is killed. */
   readonly maskedBy?: string;
-  /** Of a pair: either is killed alone, too, elsewhere if not here. Otherwise what kills it must not do so with one of them. */
+  /**
+   * Of a pair: either is killed alone, too, elsewhere if not here. Otherwise what kills it must not do so with one of
+   * them.
+   */
   readonly aloneToo?: true;
 };
 
@@ -80,7 +83,9 @@ const lostQueue: MutantWorld = {
   kinds: ['queue unreachable', 'queue answer lost'],
   flapping: { wellMs: 40_000, illMs: 40_000 },
 };
-/** In one layout for ever: who holds a shard of a new one claims it early, and only the fence keeps the old holder out. */
+/**
+ * In one layout for ever: who holds a shard of a new one claims it early, and only the fence keeps the old holder out.
+ */
 const lostQueueOfOneLayout: MutantWorld = { ...lostQueue, setting: 'site' };
 
 /** Workers lose what lies between them and their targets. */

@@ -1,6 +1,6 @@
 /**
- * Each protection of the product, taken away: the replacement of the one function that is the protection, in whichever file it is. Only
- * types are imported from the product, because its modules have to be loaded after the hook.
+ * Each protection of the product, taken away: the replacement of the one function that is the protection, in whichever
+ * file it is. Only types are imported from the product, because its modules have to be loaded after the hook.
  */
 import type { ProbeRecord, StatusRecord } from '../../../shared/core/records.ts';
 import type { Signs } from '../../../shared/core/self-health.ts';

@@ -1,6 +1,7 @@
 /**
- * Replaces functions where they are defined, as their files are loaded. The text of the file is changed: the function gets another name, and
- * a function of its old name, which calls the replacement, is appended. So calls within the file reach the replacement as well.
+ * Replaces functions where they are defined, as their files are loaded. The text of the file is changed: the function
+ * gets another name, and a function of its old name, which calls the replacement, is appended. So calls within the file
+ * reach the replacement as well.
  */
 import { globSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
