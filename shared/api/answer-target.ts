@@ -10,11 +10,11 @@ import type { Answer } from './route.ts';
 import type { StoredTarget } from './stored-target.ts';
 import { targetSchema } from './target-schema.ts';
 import { targetView } from './target-view.ts';
-import { warningHeader } from './warnings.ts';
+import { warnedOf, warningHeader } from './warnings.ts';
 
 const etagDescription = 'The resourceVersion of spec and metadata; the status has its own.';
 const warningDescription =
-  'Names the fields that were not stored, since they do not concern probing, and the probes that can never run.';
+  'Names the fields that were not stored, since they do not concern probing, the probes that can never run, and likely mistakes.';
 
 export const targetAnswer = (description: string): Answer => ({
   description,
@@ -27,7 +27,7 @@ type Shown = {
   readonly ignored?: readonly string[];
   /** The answer then contains the target's location, because the request named only its namespace. */
   readonly isNew?: boolean;
-  /** Whether to warn of probes that can never run; only on registration and change. */
+  /** Whether to warn of probes that can never run and of likely mistakes; only on registration and change. */
   readonly isAdvised?: boolean;
 };
 
@@ -40,8 +40,9 @@ export async function answerTarget(
   const freshness = await freshnessReader(deps)(targetAddress(namespace, name).bucket);
   const view = targetView(stored, { freshness, nowMs: deps.clock.nowMs() });
   const location = isNew && { location: `/v1/namespaces/${namespace}/targets/${name}` };
-  const advice = (isAdvised && deps.advise?.(stored.target.spec)) || [];
-  const headers = { etag: entityTag(resourceVersion), ...location, ...warningHeader({ ignored, advice }) };
+  const { spec } = stored.target;
+  const warned = isAdvised ? warnedOf(spec, deps.advise?.(spec) ?? []) : { advice: [], findings: [] };
+  const headers = { etag: entityTag(resourceVersion), ...location, ...warningHeader({ ignored, ...warned }) };
   return jsonResponse(status, view, headers);
 }
 

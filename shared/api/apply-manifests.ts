@@ -13,7 +13,7 @@ import { sentIdentity, withoutIdentity } from './sent-identity.ts';
 import { planPut } from './target-plans.ts';
 import type { TargetView } from './target-schema.ts';
 import { targetView } from './target-view.ts';
-import { warningTexts } from './warnings.ts';
+import { warnedOf, warningTexts } from './warnings.ts';
 
 /** API Gateway times out after 30 s, and the client would not learn what was stored. */
 const applyMsMax = 20_000;
@@ -128,8 +128,9 @@ async function putOne(deps: ApiDeps, { entry, manifest, dryRun, readFreshness }:
   if (outcome.kind === 'problem') return outcome;
   const freshness = await readFreshness(address.bucket);
   const target = targetView(outcome.stored, { freshness, nowMs: deps.clock.nowMs() });
-  const advice = deps.advise?.(outcome.stored.target.spec) ?? [];
-  const warning = warningTexts({ ignored: withoutIdentity(body, ignored), advice }).join('; ');
+  const { spec } = outcome.stored.target;
+  const warned = warnedOf(spec, deps.advise?.(spec) ?? []);
+  const warning = warningTexts({ ignored: withoutIdentity(body, ignored), ...warned }).join('; ');
   return { kind: 'put', status: outcome.created ? 201 : 200, target, ...(warning !== '' && { warning }) };
 }
 

@@ -1,4 +1,6 @@
-/** The `Warning` header of a registration: what was not stored, and which probes can never run. */
+/** The `Warning` header of a registration: what was not stored, which probes can never run, and likely mistakes. */
+import { type Finding, lintSpec } from '../core/lint.ts';
+import type { TargetSpec } from '../core/spec.ts';
 import type { Advice } from '../prober/advice.ts';
 import { keptOutWarning } from './kept-out.ts';
 
@@ -7,16 +9,28 @@ import { keptOutWarning } from './kept-out.ts';
  * that clients such as Node's read.
  */
 const adviceMax = 8;
+/** Maximum number of named findings. Their texts hold nothing of the client's and are short. */
+const findingsMax = 6;
 /** Length of one warning, before quotes are escaped. */
 const adviceCharsMax = 400;
 /** The part of it that is kept from the end, where a warning contains its advice. */
 const endCharsMax = 200;
 
-export type Warned = { readonly ignored: readonly string[]; readonly advice: readonly Advice[] };
+export type Warned = {
+  readonly ignored: readonly string[];
+  readonly advice: readonly Advice[];
+  readonly findings: readonly Finding[];
+};
 
-export function warningTexts({ ignored, advice }: Warned): readonly string[] {
+/** A probe that can never run has only that warning: its other mistakes have no effect yet. */
+export function warnedOf(spec: TargetSpec, advice: readonly Advice[]): Pick<Warned, 'advice' | 'findings'> {
+  const isAdvised = (found: Finding) => advice.some(({ pointer }) => found.pointer.startsWith(`${pointer}/`));
+  return { advice, findings: lintSpec(spec).filter((found) => !isAdvised(found)) };
+}
+
+export function warningTexts({ ignored, advice, findings }: Warned): readonly string[] {
   const keptOut = keptOutWarning(ignored);
-  return [...(keptOut === undefined ? [] : [keptOut]), ...adviceWarnings(advice)];
+  return [...(keptOut === undefined ? [] : [keptOut]), ...adviceWarnings(advice), ...findingWarnings(findings)];
 }
 
 /** RFC 7234, section 5.5: code 299, miscellaneous and persistent, one value for each warning. */
@@ -30,6 +44,14 @@ function adviceWarnings(advice: readonly Advice[]): readonly string[] {
   const named = advice.slice(0, adviceMax).map(({ pointer, detail }) => cut(`${pointer} cannot run: ${detail}`));
   const more = advice.length - named.length;
   return more === 0 ? named : [...named, `${more} more probes cannot run`];
+}
+
+function findingWarnings(findings: readonly Finding[]): readonly string[] {
+  const named = findings
+    .slice(0, findingsMax)
+    .map(({ pointer, reason, mend }) => `${pointer} ${reason}; mend: ${mend}`);
+  const more = findings.length - named.length;
+  return more === 0 ? named : [...named, `${more} more findings`];
 }
 
 const gap = ' ... ';

@@ -2,6 +2,7 @@
  * The spec of a target, with the field names of a Kubernetes Pod. A stored spec has passed `validateTargetSpec` and
  * contains its defaults, so a reader never has to guess one.
  */
+import { at } from './field-problem.ts';
 import type { Handlers } from './handlers.ts';
 import type { ContainerKind, ProbeType, RestartPolicy, RestartPolicyRule } from './types.ts';
 import { probeTypes } from './types.ts';
@@ -99,4 +100,10 @@ export function specProbes(spec: Pick<TargetSpec, 'containers' | 'initContainers
         return probe ? [{ name: probeName(container.spec.name, probeType), container, probeType, probe }] : [];
       }),
     );
+}
+
+/** JSON pointer (RFC 6901) to the probe in a manifest of the target, e.g. `/spec/containers/0/livenessProbe`. */
+export function probePointer(spec: TargetSpec, { container, probeType }: SpecProbe): string {
+  const field = container.kind === 'container' ? 'containers' : 'initContainers';
+  return at(at(`/spec/${field}`, spec[field].indexOf(container.spec)), `${probeType}Probe`);
 }

@@ -3,11 +3,10 @@
  * alone: nothing is dialed, run or looked up, so a probe without advice may still fail.
  */
 import { toBytes } from '../core/byte-text.ts';
-import { at } from '../core/field-problem.ts';
 import type { HttpRequest } from '../core/handler-http-get.ts';
 import type { ProbeRequest } from '../core/handlers.ts';
 import { resolveProbeRequest } from '../core/probe-request.ts';
-import { type SpecProbe, specProbes, type TargetSpec } from '../core/spec.ts';
+import { probePointer, type SpecProbe, specProbes, type TargetSpec } from '../core/spec.ts';
 import type { ExecRefusal } from '../exec/exec.ts';
 import type { DialRefusal } from '../net/net.ts';
 import type { SecretRefusal } from '../secrets/secrets.ts';
@@ -36,13 +35,8 @@ export function adviser(configuration: ProberConfiguration): Advise {
   return (spec) =>
     specProbes(spec).flatMap((probe) => {
       const reasons = new Set(reasonsOf(spec, probe, configuration));
-      return reasons.size === 0 ? [] : [{ pointer: pointerOf(spec, probe), detail: [...reasons].join(', and ') }];
+      return reasons.size === 0 ? [] : [{ pointer: probePointer(spec, probe), detail: [...reasons].join(', and ') }];
     });
-}
-
-function pointerOf(spec: TargetSpec, { container, probeType }: SpecProbe): string {
-  const field = container.kind === 'container' ? 'containers' : 'initContainers';
-  return at(at(`/spec/${field}`, spec[field].indexOf(container.spec)), `${probeType}Probe`);
 }
 
 /** A request names its target for the runner; no refusal depends on it. */

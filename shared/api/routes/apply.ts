@@ -35,7 +35,7 @@ const appliedSchema = z
     namespace: z.string(),
     name: z.string().optional(),
     status: z.int().openapi({ description: 'The status that a PUT of this manifest alone would have.' }),
-    warning: z.string().optional().openapi({ description: 'Names the fields that were not stored.' }),
+    warning: z.string().optional().openapi({ description: 'As the header of a PUT of this manifest alone.' }),
     target: targetSchema.optional().openapi({ description: 'Absent where the answer would become too large.' }),
     problem: problemSchema.optional().openapi({ description: 'Its pointers are relative to the manifest.' }),
   })
