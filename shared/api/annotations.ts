@@ -6,12 +6,12 @@ import { nearest } from '../lib/nearest.ts';
 import { lifecycles, type Manifest } from './manifest-schema.ts';
 
 /** The prefix of annotations that have a meaning here. An unknown one is an error, like an unknown field. */
-const prefix = 'probelet.dev/';
+export const annotationPrefix = 'probelet.dev/';
 const known = ['host', 'lifecycle'] as const;
 /** Contains a Pod's address if its status does not. */
-const hostAnnotation = `${prefix}${known[0]}`;
+export const hostAnnotation = `${annotationPrefix}${known[0]}`;
 /** Stands for `spec.lifecycle`. */
-const lifecycleAnnotation = `${prefix}${known[1]}`;
+export const lifecycleAnnotation = `${annotationPrefix}${known[1]}`;
 
 type Lifecycle = TargetSpec['lifecycle'];
 type Annotations = { readonly [key: string]: string };
@@ -46,15 +46,15 @@ export function annotationProblems({ spec, metadata }: Manifest): readonly Field
   const value = ownProperty(annotations, lifecycleAnnotation);
   return [
     ...Object.keys(annotations)
-      .filter((key) => key.startsWith(prefix))
-      .flatMap((key) => nameProblems(key, key.slice(prefix.length))),
+      .filter((key) => key.startsWith(annotationPrefix))
+      .flatMap((key) => nameProblems(key, key.slice(annotationPrefix.length))),
     ...(value === undefined ? [] : lifecycleProblems(value, spec.lifecycle)),
   ];
 }
 
 function nameProblems(key: string, name: string): readonly FieldProblem[] {
   const meant = nearest(name, known);
-  const detail = `unknown annotation${meant === undefined ? '' : ` (did you mean ${prefix}${meant}?)`}`;
+  const detail = `unknown annotation${meant === undefined ? '' : ` (did you mean ${annotationPrefix}${meant}?)`}`;
   return unless(meant === name, pointerOf(key), detail);
 }
 

@@ -9,7 +9,7 @@ type TypeMeta = { readonly apiVersion?: string | undefined; readonly kind?: stri
 const apiVersions: { readonly [kind: string]: string } = { Pod: 'v1', Target: 'probelet.dev/v1' };
 
 /** The path of the Pod spec in the kinds that start Pods. */
-const podTemplates: { readonly [kind: string]: string } = {
+export const podTemplates: { readonly [kind: string]: string } = {
   CronJob: 'spec.jobTemplate.spec.template.spec',
   DaemonSet: 'spec.template.spec',
   Deployment: 'spec.template.spec',

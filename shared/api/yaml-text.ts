@@ -1,5 +1,6 @@
 /** YAML text to plain JSON values, one a document: YAML 1.2 core schema, unique keys, bounded aliases and nesting. */
 import { type Document, isScalar, parseAllDocuments } from 'yaml';
+import { valueSize } from '../lib/value-size.ts';
 import { depthMax, type ParsedDocuments } from './json-text.ts';
 import { hasLostFields, isOneLine, newlinesHint } from './lost-newlines.ts';
 
@@ -41,9 +42,10 @@ function parsedDocuments(text: string): ParsedDocuments {
   let nodesLeft = nodesMax;
   for (const document of documents) {
     const value: unknown = document.toJS({ maxAliasCount: aliasCountMax });
-    const size = sizeOf(value, nodesLeft);
-    if (size.kind === 'malformed') return size;
-    nodesLeft -= size.nodes;
+    const size = valueSize(value, { valuesMax: nodesLeft, depthMax });
+    if (size.kind === 'tooMany') return malformed(`more than ${nodesMax} values`);
+    if (size.kind === 'tooDeep') return malformed(`nested deeper than ${depthMax}`);
+    nodesLeft -= size.values;
     if (value !== null) values.push(value);
   }
   return { kind: 'parsed', documents: values };
@@ -64,17 +66,3 @@ const isEmpty = ({ contents }: Document.Parsed): boolean =>
 type Malformed = Extract<ParsedDocuments, { readonly kind: 'malformed' }>;
 
 const malformed = (reason: string): Malformed => ({ kind: 'malformed', reason });
-
-/** Counts the values of one document, as long as all documents together may have more of them. */
-function sizeOf(root: unknown, nodesLeft: number): { readonly kind: 'counted'; readonly nodes: number } | Malformed {
-  const pending: { readonly value: unknown; readonly depth: number }[] = [{ value: root, depth: 0 }];
-  let nodes = 0;
-  for (let next = pending.pop(); next; next = pending.pop()) {
-    nodes += 1;
-    if (nodes > nodesLeft) return malformed(`more than ${nodesMax} values`);
-    if (typeof next.value !== 'object' || next.value === null) continue;
-    if (next.depth >= depthMax) return malformed(`nested deeper than ${depthMax}`);
-    for (const value of Object.values(next.value)) pending.push({ value, depth: next.depth + 1 });
-  }
-  return { kind: 'counted', nodes };
-}

@@ -1,0 +1,6 @@
+/** The formats of files, one row each. The first that recognises a document converts it. */
+import { kubernetes } from './kubernetes.ts';
+import type { Format } from './manifest.ts';
+import { target } from './target.ts';
+
+export const formats: readonly Format[] = [target, kubernetes];

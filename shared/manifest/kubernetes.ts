@@ -1,0 +1,231 @@
+/**
+ * Manifests of Kubernetes: Pods, what starts Pods, and lists of them, as Helm renders them and kubectl prints them. A
+ * Pod template becomes one target, for one address of all its Pods. Other kinds are skipped with a remark.
+ */
+import { annotationPrefix, hostAnnotation, lifecycleAnnotation } from '../api/annotations.ts';
+import { podTemplates } from '../api/manifest-kinds.ts';
+import { ownProperty } from '../core/own-property.ts';
+import { portThrough, type Service, serviceFor, serviceOf } from './kubernetes-service.ts';
+import {
+  type Draft,
+  type Drafts,
+  type Format,
+  type FormatOptions,
+  merged,
+  noDrafts,
+  type Path,
+  type Remark,
+  type SourceDocument,
+  type SourcePath,
+  targetTypeMeta,
+} from './manifest.ts';
+import { dialledPorts, execPaths, hasProbes, withPorts } from './pod-probes.ts';
+import { given, isMembers, listOf, type Members, membersOf, numberOf, textOf, valueAt } from './values.ts';
+
+export const kubernetes: Format = {
+  name: 'kubernetes',
+  looks: 'a Kubernetes manifest (apiVersion and kind)',
+  recognises: (document) => {
+    const { apiVersion, kind } = membersOf(document);
+    return textOf(apiVersion) !== undefined && textOf(kind) !== undefined;
+  },
+  draft(documents, options) {
+    const resources = documents.flatMap(resourcesOf);
+    const services = resources.flatMap((resource) => serviceOf(resource.value) ?? []);
+    return merged(resources.map((resource) => draftsOf(resource, { ...options, services })));
+  },
+};
+
+type Resource = SourcePath & { readonly value: Members };
+
+/** The document, or the items of a list, as `kubectl get -o yaml` writes it. */
+function resourcesOf(document: SourceDocument): readonly Resource[] {
+  const value = membersOf(document.value);
+  if (textOf(value.kind)?.endsWith('List') !== true) return [{ document, path: [], value }];
+  return listOf(value.items).map((item, index) => ({ document, path: ['items', index], value: membersOf(item) }));
+}
+
+type Context = FormatOptions & { readonly services: readonly Service[] };
+
+/** The group of each kind that starts Pods; a Pod is of the core group, which has no name. */
+const groups: { readonly [kind: string]: string } = {
+  CronJob: 'batch',
+  DaemonSet: 'apps',
+  Deployment: 'apps',
+  Job: 'batch',
+  Pod: '',
+  PodTemplate: '',
+  ReplicaSet: 'apps',
+  ReplicationController: '',
+  StatefulSet: 'apps',
+};
+
+function draftsOf(resource: Resource, context: Context): Drafts {
+  const { value } = resource;
+  const kind = textOf(value.kind) ?? '';
+  const what = `${kind || 'item'} ${textOf(membersOf(value.metadata).name) ?? ''}`.trim();
+  const leftOut = (reason: string): Drafts => ({
+    ...noDrafts,
+    remarks: [remark(resource, 'leftOut', { what, reason })],
+  });
+  const group = ownProperty(groups, kind);
+  if (group === undefined)
+    return leftOut(
+      kind === 'Service' ? 'is no target, though it may give Pods their address' : 'is no Pod and starts none',
+    );
+  if (groupOf(textOf(value.apiVersion) ?? '') !== group)
+    return leftOut(`is not of ${group === '' ? 'v1' : `${group}/v1`}, so its Pod template may be another thing`);
+  const pod = podOf(resource, kind);
+  if (pod === undefined)
+    return { ...noDrafts, mistakes: [{ ...resource, detail: `must have a Pod template at ${podTemplates[kind]}` }] };
+  const why = whyNotProbed(pod);
+  return why === undefined ? drafted(pod, { what, kind }, context) : leftOut(why);
+}
+
+const groupOf = (apiVersion: string): string => (apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '');
+
+type Remarked = { readonly what: string; readonly reason: string };
+
+const remark = (at: SourcePath, kind: Remark['kind'], { what, reason }: Remarked, path: Path = []): Remark => ({
+  document: at.document,
+  path: [...at.path, ...path],
+  kind,
+  what,
+  reason,
+});
+
+/** A Pod, or the resource with its Pod template. */
+type Pod = {
+  readonly resource: Resource;
+  readonly template: Members;
+  /** From the resource. */
+  readonly path: Path;
+};
+
+function podOf(resource: Resource, kind: string): Pod | undefined {
+  const path = (ownProperty(podTemplates, kind) ?? '').split('.').slice(0, -1);
+  const template = valueAt(resource.value, path);
+  return isMembers(template) && isMembers(template.spec) ? { resource, template, path } : undefined;
+}
+
+function whyNotProbed({ resource: { value }, template }: Pod): string | undefined {
+  if (!hasProbes(template.spec)) return 'has no probes';
+  if (valueAt(value, ['metadata', 'annotations', 'helm.sh/hook']) !== undefined)
+    return 'is a hook of Helm, which runs it by itself and not with the release';
+  return valueAt(value, ['spec', 'replicas']) === 0 ? 'is scaled to 0: there is nothing to probe' : undefined;
+}
+
+type Named = { readonly what: string; readonly kind: string };
+
+function drafted(pod: Pod, { what, kind }: Named, context: Context): Drafts {
+  const { resource, path } = pod;
+  const address = addressOf(pod, context);
+  if (address.kind === 'none')
+    return { ...noDrafts, remarks: [remark(resource, 'leftOut', { what, reason: address.reason })] };
+  const gates = gatesRemark(pod, what);
+  const spec = { ...address.spec, host: address.host, ...(gates && { readinessGates: undefined }) };
+  const inPods: Path = [...resource.path, ...path];
+  const draft: Draft = {
+    manifest: { ...targetTypeMeta, metadata: metadataOf(pod), spec: given(spec) },
+    at: resource,
+    sources: [
+      { pointer: '', path: resource.path },
+      { pointer: '/metadata/labels', path: [...inPods, 'metadata', 'labels'] },
+      { pointer: '/metadata/annotations', path: [...inPods, 'metadata', 'annotations'] },
+      { pointer: '/spec', path: [...inPods, 'spec'] },
+      { pointer: '/spec/host', path: [...resource.path, ...address.path] },
+    ],
+  };
+  const reason = address.approximated;
+  const service = reason === undefined ? [] : [remark(resource, 'approximated', { what, reason })];
+  return {
+    drafts: [draft],
+    remarks: [...service, ...copies(resource, what, kind), ...commands(pod, what), ...(gates ?? [])],
+    mistakes: [],
+  };
+}
+
+type Address =
+  | {
+      readonly kind: 'found';
+      readonly host: string;
+      /** From the resource; empty: it does not say its address. */
+      readonly path: Path;
+      /** Of the Pod, with the ports of that address. */
+      readonly spec: Members;
+      readonly approximated?: string;
+    }
+  | { readonly kind: 'none'; readonly reason: string };
+
+/** What the Pod or its template names itself, else the option, else a Service. */
+function addressOf({ template, path, resource }: Pod, { host, services }: Context): Address {
+  const places: readonly Path[] = [
+    [...path, 'spec', 'host'],
+    [...path, 'status', 'podIP'],
+    [...path, 'metadata', 'annotations', hostAnnotation],
+    ['metadata', 'annotations', hostAnnotation],
+  ];
+  const spec = membersOf(template.spec);
+  for (const place of places) {
+    const named = textOf(valueAt(resource.value, place));
+    if (named !== undefined) return { kind: 'found', host: named, path: place, spec };
+  }
+  if (host !== undefined) return { kind: 'found', host, path: [], spec };
+  return throughService(spec, serviceFor(services, resource.value, template));
+}
+
+const mend = `--host or the annotation ${hostAnnotation} names one`;
+
+function throughService(spec: Members, candidates: readonly Service[]): Address {
+  const [first] = candidates;
+  if (!first) return { kind: 'none', reason: `has no address, and no Service of the file selects its Pods: ${mend}` };
+  const ports = dialledPorts(spec);
+  const service = candidates.find((each) => ports.every((port) => portThrough(each, port) !== undefined));
+  if (!service) {
+    const port = ports.find((each) => portThrough(first, each) === undefined);
+    return { kind: 'none', reason: `port ${port?.written} of a probe is no port of Service ${first.name}: ${mend}` };
+  }
+  const { host } = service;
+  const approximated = `is probed at ${host}, the address of Service ${service.name}, which any of its Pods may answer`;
+  const mapped = withPorts(spec, (port) => portThrough(service, port) ?? port.written);
+  return { kind: 'found', host, path: [], spec: mapped, approximated };
+}
+
+/** The metadata of its Pods, under the name of the resource. */
+function metadataOf({ resource: { value }, template }: Pod): Members {
+  const { name, namespace, annotations } = membersOf(value.metadata);
+  const ofPods = membersOf(template.metadata);
+  const ours = Object.entries(membersOf(annotations)).filter(([key]) => key.startsWith(annotationPrefix));
+  const all = Object.entries({ ...Object.fromEntries(ours), ...membersOf(ofPods.annotations) });
+  // The address is the spec's now, and what kubectl keeps for itself is the whole manifest again.
+  const kept = all.filter(([key]) => key !== hostAnnotation && !key.startsWith('kubectl.kubernetes.io/'));
+  const labels = Object.keys(membersOf(ofPods.labels)).length > 0 ? ofPods.labels : undefined;
+  return given({ namespace, name, labels, annotations: kept.length > 0 ? Object.fromEntries(kept) : undefined });
+}
+
+/** A condition that another controller sets on a Pod of the cluster would never be set here. */
+function gatesRemark(pod: Pod, what: string): readonly Remark[] | undefined {
+  const { readinessGates, lifecycle } = membersOf(pod.template.spec);
+  const isReported = [lifecycle, membersOf(metadataOf(pod).annotations)[lifecycleAnnotation]].includes('reported');
+  if (isReported || listOf(readinessGates).length === 0) return undefined;
+  const reason = `are conditions that are set in the cluster only; with ${lifecycleAnnotation}: reported they are kept`;
+  const path = [...pod.path, 'spec', 'readinessGates'];
+  return [remark(pod.resource, 'leftOut', { what: `${what}: spec.readinessGates`, reason }, path)];
+}
+
+function commands({ resource, template, path }: Pod, what: string): readonly Remark[] {
+  const reason = 'runs its exec probes beside the prober and not in the container';
+  return execPaths(template.spec)
+    .slice(0, 1)
+    .map((found) => remark(resource, 'approximated', { what, reason }, [...path, 'spec', ...found]));
+}
+
+/** One target stands for Pods that come and go, or for several. */
+function copies(resource: Resource, what: string, kind: string): readonly Remark[] {
+  const approximated = (reason: string, path: Path) => [remark(resource, 'approximated', { what, reason }, path)];
+  if (kind === 'Job' || kind === 'CronJob') return approximated('fails its probes while it does not run', []);
+  if (kind === 'DaemonSet') return approximated('has a Pod on each node: one target stands for all of them', []);
+  const replicas = numberOf(valueAt(resource.value, ['spec', 'replicas'])) ?? 1;
+  if (replicas <= 1) return [];
+  return approximated(`has ${replicas} replicas: one target stands for all of them`, ['spec', 'replicas']);
+}

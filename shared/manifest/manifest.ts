@@ -1,0 +1,67 @@
+/**
+ * What people have is what they apply: a file of some format becomes targets. A format is one file of this folder and a
+ * row in formats.ts. It is pure: it gets the documents of a file and returns drafts, remarks and errors.
+ */
+
+/** Keys and indices from the root of a document to a value in it. */
+export type Path = readonly (string | number)[];
+
+/** Counted from 1. */
+export type Place = { readonly line: number; readonly column: number };
+
+export type SourceDocument = {
+  readonly value: unknown;
+  /** Of the key or item at the path, or of the nearest thing around it that is written in the file. */
+  readonly placeOf: (path: Path) => Place;
+};
+
+/** A value in a document. */
+export type SourcePath = { readonly document: SourceDocument; readonly path: Path };
+
+/** A manifest as the API takes it, not validated yet. */
+export type Draft = {
+  readonly manifest: { readonly [field: string]: unknown };
+  readonly at: SourcePath;
+  /** Where parts of the manifest come from. The longest pointer counts; below it both have the same shape. */
+  readonly sources: readonly Source[];
+};
+
+export type Source = { readonly pointer: string; readonly path: Path };
+
+/** `approximated`: it is probed, but not quite as written. `leftOut`: it has no effect here. */
+export type RemarkKind = 'approximated' | 'leftOut';
+
+export type Remark = SourcePath & { readonly kind: RemarkKind; readonly what: string; readonly reason: string };
+
+/** What cannot be converted, so that nothing of the file is. */
+export type Mistake = SourcePath & { readonly detail: string };
+
+export type Drafts = {
+  readonly drafts: readonly Draft[];
+  readonly remarks: readonly Remark[];
+  readonly mistakes: readonly Mistake[];
+};
+
+export type FormatOptions = {
+  /** The address of what does not name one itself. */
+  readonly host?: string;
+};
+
+export type Format = {
+  readonly name: string;
+  /** What its documents look like, for the error about a document of no format. */
+  readonly looks: string;
+  readonly recognises: (document: unknown) => boolean;
+  /** Gets all documents of the file that it recognises, in the file's order. */
+  readonly draft: (documents: readonly SourceDocument[], options: FormatOptions) => Drafts;
+};
+
+export const noDrafts: Drafts = { drafts: [], remarks: [], mistakes: [] };
+
+export const merged = (all: readonly Drafts[]): Drafts => ({
+  drafts: all.flatMap(({ drafts }) => drafts),
+  remarks: all.flatMap(({ remarks }) => remarks),
+  mistakes: all.flatMap(({ mistakes }) => mistakes),
+});
+
+export const targetTypeMeta = { apiVersion: 'probelet.dev/v1', kind: 'Target' } as const;

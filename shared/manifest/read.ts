@@ -1,0 +1,119 @@
+/** The documents of a file of YAML or JSON, with the line and column of everything in them. */
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseAllDocuments,
+} from 'yaml';
+import { valueSize } from '../lib/value-size.ts';
+import { aliasesMax, documentsMax, fileBytesMax, fileDepthMax, fileErrorsMax, valuesMax } from './limits.ts';
+import type { Path, Place, SourceDocument } from './manifest.ts';
+
+export type FileProblem = Place & { readonly detail: string };
+
+export type ReadFile =
+  | { readonly kind: 'read'; readonly documents: readonly SourceDocument[] }
+  | { readonly kind: 'unreadable'; readonly problems: readonly FileProblem[] };
+
+/** Empty documents are left out. A file that cannot be parsed as a whole has no documents. */
+export function readFile(text: string): ReadFile {
+  if (Buffer.byteLength(text) > fileBytesMax) return refused(start, `has more than ${fileBytesMax} bytes`);
+  const lines = new LineCounter();
+  try {
+    return documentsOf(parsed(text, lines), lines);
+  } catch (error) {
+    // Thrown when flow collections nest deeper than the stack.
+    return refused(start, messageOf(error));
+  }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : 'not YAML');
+
+const start: Place = { line: 1, column: 1 };
+
+const refused = (place: Place, detail: string): ReadFile => ({ kind: 'unreadable', problems: [{ ...place, detail }] });
+
+/** YAML 1.2 with the merge keys of 1.1, which Compose files and the configurations of Go programs use. */
+function parsed(text: string, lineCounter: LineCounter): readonly Document.Parsed[] {
+  const options = { uniqueKeys: true, stringKeys: true, merge: true, prettyErrors: false, logLevel: 'silent' } as const;
+  const documents = parseAllDocuments(text, { ...options, lineCounter });
+  return 'empty' in documents ? [] : documents;
+}
+
+function documentsOf(documents: readonly Document.Parsed[], lines: LineCounter): ReadFile {
+  const problems = documents
+    .flatMap(({ errors }) => errors)
+    .slice(0, fileErrorsMax)
+    .map(({ message, pos: [offset] }) => ({ ...placeAt(lines, offset), detail: message }));
+  if (problems.length > 0) return { kind: 'unreadable', problems };
+  if (documents.length > documentsMax) return refused(start, `has more than ${documentsMax} documents`);
+  const sources: SourceDocument[] = [];
+  let valuesLeft = valuesMax;
+  for (const document of documents) {
+    const place = placeAt(lines, offsetOf(document, []));
+    const read = valuesOf(document, valuesLeft);
+    if (read.kind === 'refused') return refused(place, read.detail);
+    valuesLeft -= read.values;
+    const placeOf = (path: Path) => placeAt(lines, offsetOf(document, path));
+    if (read.value !== null) sources.push({ value: read.value, placeOf });
+  }
+  return { kind: 'read', documents: sources };
+}
+
+type Valued =
+  | { readonly kind: 'valued'; readonly value: unknown; readonly values: number }
+  | { readonly kind: 'refused'; readonly detail: string };
+
+function valuesOf(document: Document.Parsed, valuesLeft: number): Valued {
+  let value: unknown;
+  try {
+    value = document.toJS({ maxAliasCount: aliasesMax });
+  } catch (error) {
+    // Thrown for too many aliases, and for an alias without its anchor.
+    return { kind: 'refused', detail: messageOf(error) };
+  }
+  const size = valueSize(value, { valuesMax: valuesLeft, depthMax: fileDepthMax });
+  if (size.kind === 'counted') return { kind: 'valued', value, values: size.values };
+  const detail =
+    size.kind === 'tooDeep'
+      ? `nests deeper than ${fileDepthMax}`
+      : `has more than ${valuesMax} values, aliases included`;
+  return { kind: 'refused', detail };
+}
+
+function placeAt(lines: LineCounter, offset: number): Place {
+  const { line, col } = lines.linePos(offset);
+  return { line: Math.max(1, line), column: Math.max(1, col) };
+}
+
+/** Follows aliases. A path that leads through a merge key ends at the object that has the key. */
+function offsetOf(document: Document.Parsed, path: Path): number {
+  let node: unknown = document.contents;
+  let offset = document.contents?.range?.[0] ?? document.range[0];
+  for (const token of path) {
+    const found = memberOf(isAlias(node) ? node.resolve(document) : node, token);
+    if (!found) return offset;
+    offset = found.offset ?? offset;
+    node = found.node;
+  }
+  return offset;
+}
+
+type Member = { readonly node: unknown; readonly offset: number | undefined };
+
+function memberOf(node: unknown, token: string | number): Member | undefined {
+  if (isSeq(node)) {
+    const item = node.items[Number(token)];
+    return item === undefined ? undefined : { node: item, offset: offsetIn(item) };
+  }
+  if (!isMap(node)) return undefined;
+  const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(token));
+  return pair && { node: pair.value, offset: offsetIn(pair.key) };
+}
+
+const offsetIn = (node: unknown): number | undefined => (isNode(node) ? (node as Node).range?.[0] : undefined);

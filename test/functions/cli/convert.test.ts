@@ -1,0 +1,82 @@
+/** `npm run convert`: what it prints where, and its exit codes. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { parseAllDocuments } from 'yaml';
+import { convert } from '../../../functions/cli/convert.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'probelet-convert-'));
+after(() => rmSync(folder, { recursive: true }));
+
+const fileOf = (name: string, content: string | Uint8Array): string => {
+  writeFileSync(join(folder, name), content);
+  return join(folder, name);
+};
+
+function ran(...args: readonly string[]) {
+  const printed: string[] = [];
+  const lines: string[] = [];
+  const code = convert(args, { out: (text) => printed.push(text), err: (line) => lines.push(line) });
+  return { code, out: printed.join(''), err: lines.map((line) => line.replaceAll(`${folder}/`, '')) };
+}
+
+const good = fileOf(
+  'good.yaml',
+  'metadata: { name: a }\nspec: { host: b, livenessProbe: { tcpSocket: { port: 1 } } }\n',
+);
+const hostless = fileOf(
+  'hostless.yaml',
+  'metadata: { name: c }\nspec: { livenessProbe: { tcpSocket: { port: 1 } } }\n',
+);
+const other = fileOf('other.yaml', 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }\n');
+
+describe('convert', () => {
+  test('prints the targets of all files, and what was left out beside them', () => {
+    const { code, out, err } = ran('-f', good, '-f', other, '--filename', hostless, '--host', '10.0.0.1');
+    assert.equal(code, 0);
+    assert.deepEqual(err, ['other.yaml:1:1: left out: ConfigMap a is no Pod and starts none']);
+    const values = parseAllDocuments(out).map((document) => document.toJS());
+    assert.deepEqual(
+      values.map(({ metadata, spec }) => [metadata.name, spec.host]),
+      [
+        ['a', 'b'],
+        ['c', '10.0.0.1'],
+      ],
+    );
+  });
+
+  test('prints no target if any file is wrong', () => {
+    const { code, out, err } = ran('-f', good, '-f', hostless, '-f', join(folder, 'none.yaml'));
+    assert.deepEqual([code, out], [1, '']);
+    assert.deepEqual(err, [
+      'hostless.yaml:2:1: spec.host must be set: a target has an address',
+      'none.yaml:1:1: there is no such file',
+    ]);
+  });
+
+  test('fails if there is no target', () => {
+    const { code, err } = ran('-f', other);
+    assert.deepEqual([code, err.at(-1)], [1, 'No file has a target.']);
+  });
+
+  test('reads files of UTF-8 only, and no folders', () => {
+    assert.deepEqual(ran('-f', fileOf('latin', Uint8Array.of(0xe4))).err, ['latin:1:1: is not UTF-8']);
+    assert.deepEqual(ran('-f', folder).err, [`${folder}:1:1: is a folder, not a file`]);
+  });
+
+  test('says how it is used', () => {
+    for (const [args, expected] of [
+      [[], /^-f FILE is missing/],
+      [['--hots', 'x'], /^Unknown option '--hots'\. Usage: /],
+      [['-f', good, '--host', 'http://a/'], /^--host must be a host name .* Usage: /],
+      [['-f'], /^Option '-f, --filename <value>' argument missing\. Usage: /],
+      [[good], /^Unexpected argument/],
+    ] as const) {
+      const { code, out, err } = ran(...args);
+      assert.deepEqual([code, out, err.length], [2, '', 1]);
+      assert.match(err[0] ?? '', expected);
+    }
+  });
+});
