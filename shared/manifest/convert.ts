@@ -37,6 +37,8 @@ export type ConvertedTarget = {
   readonly spec: TargetSpec;
   /** Where the field of the manifest, or of the spec, stands in the file. */
   readonly placeOf: (pointer: string) => FilePlace;
+  /** The name of that field in the file. */
+  readonly fieldOf: (pointer: string) => string;
 };
 
 export type Conversion =
@@ -98,23 +100,20 @@ type Decoded =
 
 function decodedDraft(draft: Draft, file: string): Decoded {
   const placeOf = (pointer: string) => ({ file, ...draft.at.document.placeOf(sourcePath(draft, pointer)) });
+  const fieldOf = (pointer: string) => fieldText(sourcePath(draft, pointer));
   const metadata = membersOf(draft.manifest.metadata);
   const namespace = textOf(metadata.namespace) ?? defaultNamespace;
   const decoded = decodeNamedManifest(draft.manifest, namespace);
   if (decoded.kind === 'problem') {
     const wrong = (decoded.errors ?? []).map((error) => ('pointer' in error ? error : { ...error, pointer: '' }));
-    const errors = wrong.map(({ pointer, detail }) => ({
-      ...placeOf(pointer),
-      field: fieldText(sourcePath(draft, pointer)),
-      detail,
-    }));
+    const errors = wrong.map(({ pointer, detail }) => ({ ...placeOf(pointer), field: fieldOf(pointer), detail }));
     return { kind: 'wrong', errors };
   }
   const { ignored, target } = decoded.value;
   const manifest = keptOutOfManifest(draft.manifest).value;
   const notes = ignored.length === 0 ? [] : [ignoredNote(`${target.name}: ${namedFields(ignored)}`, placeOf(''))];
   const { name, spec } = target;
-  return { kind: 'decoded', target: { manifest, namespace, name, spec, placeOf }, ignored: notes };
+  return { kind: 'decoded', target: { manifest, namespace, name, spec, placeOf, fieldOf }, ignored: notes };
 }
 
 const ignoredNote = (what: string, place: FilePlace): Note => ({
@@ -169,11 +168,12 @@ function tooMany(targets: readonly ConvertedTarget[]): readonly FileError[] {
 
 function namedTwice(targets: readonly ConvertedTarget[]): readonly FileError[] {
   const seen = new Set<string>();
-  return targets.flatMap(({ namespace, name, placeOf }) => {
+  return targets.flatMap(({ namespace, name, placeOf, fieldOf }) => {
     const key = `${namespace}/${name}`;
     const isKnown = seen.has(key);
     seen.add(key);
     const detail = `must be unique in the file: ${key} is another target already`;
-    return isKnown ? [{ ...placeOf('/metadata/name'), field: 'metadata.name', detail }] : [];
+    const pointer = '/metadata/name';
+    return isKnown ? [{ ...placeOf(pointer), field: fieldOf(pointer), detail }] : [];
   });
 }

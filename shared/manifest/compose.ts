@@ -1,0 +1,274 @@
+/** Compose files: the labels `probelet.readinessProbe` and its like of a service, else its healthcheck. */
+
+import { periodSecondsMax, timeoutSecondsMax } from '../core/limits.ts';
+import { ownProperty } from '../core/own-property.ts';
+import { nearest } from '../lib/nearest.ts';
+import { healthcheckOf } from './compose-healthcheck.ts';
+import { publishedPort } from './compose-ports.ts';
+import { durationSeconds, wholeSeconds } from './duration.ts';
+import {
+  type Drafts,
+  type Format,
+  type FormatOptions,
+  type Mistake,
+  merged,
+  noDrafts,
+  type Path,
+  type Remark,
+  type RemarkKind,
+  type SourceDocument,
+  targetTypeMeta,
+} from './manifest.ts';
+import { targetName } from './names.ts';
+import { dialledPorts, withPorts } from './pod-probes.ts';
+import { parseProbe } from './short-form.ts';
+import { isMembers, listOf, type Members, membersOf, numberOf, textOf, valueAt } from './values.ts';
+
+export const compose: Format = {
+  name: 'compose',
+  looks: 'a Compose file (services)',
+  recognises: (document) => {
+    const { kind, services } = membersOf(document);
+    return kind === undefined && isMembers(services);
+  },
+  draft: (documents, options) =>
+    merged(
+      documents.flatMap((document) => [
+        topLevel(document),
+        ...Object.entries(membersOf(membersOf(document.value).services)).map(([name, value]) =>
+          serviceDrafts({ document, name, service: membersOf(value), path: ['services', name] }, options),
+        ),
+      ]),
+    ),
+};
+
+function topLevel(document: SourceDocument): Drafts {
+  const { include } = membersOf(document.value);
+  if (include === undefined) return noDrafts;
+  const reason = 'names other files, which are not read: docker compose config puts them in';
+  return { ...noDrafts, remarks: [{ document, path: ['include'], kind: 'leftOut', what: 'include', reason }] };
+}
+
+type Service = {
+  readonly document: SourceDocument;
+  readonly name: string;
+  readonly service: Members;
+  readonly path: Path;
+};
+
+const remarkOf = (
+  { document, name, path }: Service,
+  kind: RemarkKind,
+  { reason, at = [] }: { readonly reason: string; readonly at?: Path },
+): Remark => ({ document, path: [...path, ...at], kind, what: `service ${name}`, reason });
+
+function serviceDrafts(service: Service, options: FormatOptions): Drafts {
+  const labels = labelsOf(service);
+  const probes = labels.some(({ key }) => isProbeLabel(key)) ? labelledProbes(service, labels) : checkedProbes(service);
+  const mistakes = [...labels.flatMap((label) => labelMistakes(service, label)), ...probes.mistakes];
+  if (mistakes.length > 0 || Object.keys(probes.probes).length === 0)
+    return { drafts: [], remarks: probes.remarks, mistakes };
+  return drafted(service, { labels, probes, options });
+}
+
+type Label = { readonly key: string; readonly value: string; readonly at: Path };
+
+const prefix = 'probelet.';
+const probeLabels = ['startupProbe', 'readinessProbe', 'livenessProbe'] as const;
+const knownLabels = [...probeLabels, 'host'].map((name) => `${prefix}${name}`);
+
+const isProbeLabel = (key: string): boolean => probeLabels.some((name) => key === `${prefix}${name}`);
+
+/** Those of probelet. Labels are an object, or a list of `key=value`. */
+function labelsOf({ service: { labels } }: Service): readonly Label[] {
+  const all = Array.isArray(labels)
+    ? labels.map(String).map((text, index): Label => {
+        const [key = ''] = text.split('=');
+        return { key, value: text.slice(key.length + 1), at: ['labels', index] };
+      })
+    : Object.entries(membersOf(labels)).map(
+        ([key, value]): Label => ({ key, value: String(value), at: ['labels', key] }),
+      );
+  return all.filter(({ key }) => key.startsWith(prefix));
+}
+
+function labelMistakes({ document, path }: Service, { key, value, at }: Label): readonly Mistake[] {
+  const mistake = (detail: string): readonly Mistake[] => [{ document, path: [...path, ...at], detail }];
+  if (!knownLabels.includes(key)) {
+    const meant = nearest(key, knownLabels);
+    return mistake(`unknown label ${key}${meant === undefined ? '' : ` (did you mean ${meant}?)`}`);
+  }
+  if (hasVariable(value)) return mistake(`has a variable: docker compose config puts its value in`);
+  const parsed = isProbeLabel(key) ? parseProbe(unescaped(value)) : undefined;
+  return parsed?.kind === 'malformed' ? mistake(parsed.detail) : [];
+}
+
+/** `$NAME` and `${NAME}` are variables; `$$` stands for a dollar. */
+const hasVariable = (text: string): boolean => /\$[A-Za-z_{]/.test(text.replaceAll('$$', ''));
+const unescaped = (text: string): string => text.replaceAll('$$', '$');
+
+type Probes = {
+  readonly probes: Members;
+  /** Where each probe stands, from the service. */
+  readonly places: { readonly [field: string]: Path };
+  readonly remarks: readonly Remark[];
+  readonly mistakes: readonly Mistake[];
+};
+
+const noProbes: Probes = { probes: {}, places: {}, remarks: [], mistakes: [] };
+
+function labelledProbes(service: Service, labels: readonly Label[]): Probes {
+  const own = labels.filter(({ key }) => isProbeLabel(key));
+  const parsed = own.flatMap(({ key, value, at }) => {
+    const probe = parseProbe(unescaped(value));
+    return probe.kind === 'probe' ? [{ field: key.slice(prefix.length), probe: probe.probe, at }] : [];
+  });
+  const reason = 'has labels of probelet, which take the place of its healthcheck';
+  const { healthcheck } = service.service;
+  return {
+    ...noProbes,
+    probes: Object.fromEntries(parsed.map(({ field, probe }) => [field, probe])),
+    places: Object.fromEntries(parsed.map(({ field, at }) => [field, at])),
+    remarks: healthcheck === undefined ? [] : [remarkOf(service, 'leftOut', { reason, at: ['healthcheck'] })],
+  };
+}
+
+const labelMend = `the label ${prefix}readinessProbe gives it a probe`;
+
+/** The healthcheck as a readiness probe: it restarts nothing by itself, and neither does that. */
+function checkedProbes(service: Service): Probes {
+  const { name, service: fields } = service;
+  const at: Path = ['healthcheck'];
+  const leftOut = (reason: string): Probes => ({
+    ...noProbes,
+    remarks: [remarkOf(service, 'leftOut', { reason, at })],
+  });
+  const names = ['localhost', '127.0.0.1', '[::1]', '0.0.0.0', name];
+  const found = healthcheckOf(fields.healthcheck, names);
+  if (found.kind === 'none') return leftOut(`has neither a label of probelet nor a healthcheck: ${labelMend}`);
+  if (found.kind === 'unknown') return leftOut(`${found.reason}: ${labelMend}`);
+  if (hasVariable(JSON.stringify(fields.healthcheck)))
+    return leftOut('has a variable in its healthcheck: docker compose config puts its value in');
+  const timing = timingOf(service);
+  if (timing.kind === 'wrong') return { ...noProbes, mistakes: timing.mistakes };
+  const probe = (handler: Members, reason: string): Probes => ({
+    ...noProbes,
+    probes: { readinessProbe: { ...handler, ...timing.numbers } },
+    places: { readinessProbe: at },
+    remarks: [remarkOf(service, 'approximated', { reason, at }), ...startRemarks(service)],
+  });
+  if (found.kind === 'asks')
+    return probe(found.handler, 'has a healthcheck, which is asked from outside its container');
+  const container = textOf(fields.container_name);
+  if (container === undefined) return leftOut(`runs its healthcheck in its container: ${labelMend}`);
+  const command = ['docker', 'exec', container, ...found.command.map(unescaped)];
+  return probe({ exec: { command } }, 'runs its healthcheck by docker exec beside the prober, which has to allow that');
+}
+
+/** Compose's defaults. */
+const checkDefaults = { interval: 30, timeout: 30, retries: 3 } as const;
+
+type Timing =
+  | { readonly kind: 'timed'; readonly numbers: Members }
+  | { readonly kind: 'wrong'; readonly mistakes: readonly Mistake[] };
+
+function timingOf({ document, path, service }: Service): Timing {
+  const healthcheck = membersOf(service.healthcheck);
+  const seconds = (field: 'interval' | 'timeout') =>
+    healthcheck[field] === undefined ? checkDefaults[field] : durationSeconds(healthcheck[field]);
+  const [interval, timeout] = [seconds('interval'), seconds('timeout')];
+  if (interval === undefined || timeout === undefined) {
+    const field = interval === undefined ? 'interval' : 'timeout';
+    const detail = 'must be a duration, such as 30s';
+    return { kind: 'wrong', mistakes: [{ document, path: [...path, 'healthcheck', field], detail }] };
+  }
+  const numbers = {
+    periodSeconds: wholeSeconds(interval, periodSecondsMax),
+    timeoutSeconds: wholeSeconds(timeout, timeoutSecondsMax),
+    failureThreshold: numberOf(healthcheck.retries) ?? checkDefaults.retries,
+  };
+  return { kind: 'timed', numbers };
+}
+
+function startRemarks(service: Service): readonly Remark[] {
+  if (ownProperty(membersOf(service.service.healthcheck), 'start_period') === undefined) return [];
+  const reason = 'has a start_period; a readiness probe needs none, as it is not ready before its first success';
+  return [remarkOf(service, 'leftOut', { reason, at: ['healthcheck', 'start_period'] })];
+}
+
+type Drafting = { readonly labels: readonly Label[]; readonly probes: Probes; readonly options: FormatOptions };
+
+function drafted(service: Service, { labels, probes, options }: Drafting): Drafts {
+  const { document, name, path, service: fields } = service;
+  const label = labels.find(({ key }) => key === `${prefix}host`);
+  const outside = label?.value ?? options.host;
+  const container: Members = { name: targetName(name), ...probes.probes };
+  const spec: Members = { host: outside ?? name, containers: [container] };
+  const mistakes = dialledPorts(spec).flatMap(({ written, number }) =>
+    number === undefined
+      ? [{ document, path, detail: `port ${written} must be a number: ports of a service have no names` }]
+      : [],
+  );
+  const probePlaces = Object.entries(probes.places).map(([field, at]) => ({
+    pointer: `/spec/containers/0/${field}`,
+    path: [...path, ...at],
+  }));
+  const draft = {
+    manifest: {
+      ...targetTypeMeta,
+      metadata: { name: targetName(name) },
+      spec: outside === undefined ? spec : published(spec, fields),
+    },
+    at: { document, path },
+    sources: [
+      { pointer: '', path },
+      { pointer: '/metadata/name', path },
+      { pointer: '/spec/host', path: [...path, ...(label?.at ?? [])] },
+      ...probePlaces,
+    ],
+  };
+  const addressed = outside === undefined ? insideRemarks(service) : outsideRemarks(service, spec);
+  const remarks = [...probes.remarks, ...addressed, ...copies(service)];
+  return { drafts: mistakes.length === 0 ? [draft] : [], remarks, mistakes };
+}
+
+const published = (spec: Members, { ports }: Members): Members =>
+  withPorts(spec, ({ written, number }) =>
+    number === undefined ? written : (publishedPort(ports, number) ?? written),
+  );
+
+function insideRemarks(service: Service): readonly Remark[] {
+  const reason = `is probed at ${service.name}, which only containers of its networks resolve: --host is for others`;
+  return [remarkOf(service, 'approximated', { reason })];
+}
+
+function outsideRemarks(service: Service, spec: Members): readonly Remark[] {
+  const { ports } = service.service;
+  const isPublished = (port: number) => publishedPort(ports, port) !== undefined;
+  const numbers = new Set(dialledPorts(spec).flatMap(({ number }) => number ?? []));
+  return [...numbers]
+    .filter((port) => !isPublished(port))
+    .map((port) =>
+      remarkOf(service, 'approximated', { reason: `does not publish port ${port}, which is dialled as it is` }),
+    );
+}
+
+function copies(service: Service): readonly Remark[] {
+  const { service: fields } = service;
+  const approximated = (reason: string, at: Path) => remarkOf(service, 'approximated', { reason, at });
+  const replicas = numberOf(valueAt(fields, ['deploy', 'replicas'])) ?? numberOf(fields.scale) ?? 1;
+  return [
+    ...(replicas > 1 ? [approximated(`has ${replicas} replicas: one target stands for all of them`, ['deploy'])] : []),
+    ...(listOf(fields.profiles).length > 0
+      ? [approximated('fails its probes while its profile is off', ['profiles'])]
+      : []),
+    ...(fields.extends === undefined
+      ? []
+      : [
+          remarkOf(service, 'leftOut', {
+            reason: 'extends another, which is not read: docker compose config puts it in',
+            at: ['extends'],
+          }),
+        ]),
+  ];
+}
