@@ -1,4 +1,4 @@
-/** Durations as Go reads them, which other programs use: `30s`, `1m30s`, `1.5h`, `500ms`. */
+/** Durations as Go reads them, which Compose and Gatus use: `30s`, `1m30s`, `1.5h`, `500ms`. */
 
 const secondsOf: { readonly [unit: string]: number } = {
   ns: 1e-9,

@@ -1,6 +1,8 @@
 /** The formats of files, one row each. The first that recognises a document converts it. */
 import { compose } from './compose.ts';
+import { gatus } from './gatus.ts';
 import { kubernetes } from './kubernetes.ts';
 import type { Format } from './manifest.ts';
 import { target } from './target.ts';
-export const formats: readonly Format[] = [target, kubernetes, compose];
+
+export const formats: readonly Format[] = [target, kubernetes, compose, gatus];
