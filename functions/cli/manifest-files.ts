@@ -48,7 +48,7 @@ function parsed(args: readonly string[], further: readonly string[]): Parsed {
 }
 
 /** One conversion a file, in the order of the arguments. A file that cannot be read is an invalid one. */
-export function convertedFiles({ files, host }: ManifestArguments): readonly Conversion[] {
+export function convertedFiles({ files, host }: Omit<ManifestArguments, 'others'>): readonly Conversion[] {
   return files.map((name) => {
     const file = name === '-' ? 'stdin' : name;
     const read = textOf(name === '-' ? 0 : name);

@@ -1,26 +1,12 @@
 /** `npm run convert`: what it prints where, and its exit codes. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
 import { convert } from '../../../functions/cli/convert.ts';
+import { cliFiles } from './files.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'probelet-convert-'));
-after(() => rmSync(folder, { recursive: true }));
-
-const fileOf = (name: string, content: string | Uint8Array): string => {
-  writeFileSync(join(folder, name), content);
-  return join(folder, name);
-};
-
-function ran(...args: readonly string[]) {
-  const printed: string[] = [];
-  const lines: string[] = [];
-  const code = convert(args, { out: (text) => printed.push(text), err: (line) => lines.push(line) });
-  return { code, out: printed.join(''), err: lines.map((line) => line.replaceAll(`${folder}/`, '')) };
-}
+const { folder, fileOf, ran } = cliFiles(convert);
 
 const good = fileOf(
   'good.yaml',

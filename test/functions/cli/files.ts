@@ -1,0 +1,27 @@
+/** A folder for the files of a test of a command line, and what a program printed about them. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after } from 'node:test';
+import type { Output } from '../../../functions/cli/manifest-files.ts';
+
+/** The folder is removed after the tests of the file that calls this. */
+export function cliFiles(run: (args: readonly string[], output: Output) => number) {
+  const folder = mkdtempSync(join(tmpdir(), 'probelet-cli-'));
+  after(() => rmSync(folder, { recursive: true }));
+  return {
+    folder,
+    fileOf(name: string, content: string | Uint8Array): string {
+      writeFileSync(join(folder, name), content);
+      return join(folder, name);
+    },
+    /** Without the folder in what was printed. */
+    ran(...args: readonly string[]) {
+      const printed: string[] = [];
+      const lines: string[] = [];
+      const code = run(args, { out: (text) => printed.push(text), err: (line) => lines.push(line) });
+      const short = (text: string) => text.replaceAll(`${folder}/`, '');
+      return { code, out: short(printed.join('')), err: lines.map(short) };
+    },
+  };
+}

@@ -1,0 +1,131 @@
+/** `npm run lint:manifests`: what it prints where, its exit codes, and its log of SARIF. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { lint } from '../../../functions/cli/lint.ts';
+import { lintRules } from '../../../shared/core/lint.ts';
+import { cliFiles } from './files.ts';
+
+const { fileOf, ran } = cliFiles(lint);
+
+const deployment = fileOf(
+  'deployment.yaml',
+  `apiVersion: apps/v1
+kind: Deployment
+metadata: { name: web }
+spec:
+  template:
+    spec:
+      containers:
+        - name: app
+          readinessProbe: { httpGet: { path: /ready, port: 80 } }
+          livenessProbe:
+            httpGet: { path: /health/db, port: 80 }
+            timeoutSeconds: 30
+`,
+);
+const short = fileOf(
+  'short form.yaml',
+  'metadata: { name: a }\nspec:\n  livenessProbe:\n    tcpSocket: { port: 1 }\n    initialDelaySeconds: 60\n',
+);
+const good = fileOf('good.yaml', 'metadata: { name: a }\nspec: { readinessProbe: { tcpSocket: { port: 1 } } }\n');
+const wrong = fileOf('wrong.yaml', 'metadata: { name: a }\nspec:\n  readinessProbe: { tcpSocket: { prot: 1 } }\n');
+
+describe('lint', () => {
+  test('names each finding with its place in the file, its rule and its mend, whatever the address', () => {
+    const { code, out, err } = ran('-f', deployment);
+    assert.deepEqual([code, err], [1, []]);
+    assert.deepEqual(
+      out.split('\n').map((line) => line.split(' is ')[0]?.split(' seems ')[0]),
+      [
+        'deployment.yaml:12:13: warning timeout-above-period: spec.template.spec.containers[0].livenessProbe.timeoutSeconds',
+        'deployment.yaml:11:24: warning liveness-on-dependency: spec.template.spec.containers[0].livenessProbe.httpGet.path',
+        '',
+      ],
+    );
+  });
+
+  test('finds the field in the short form of a target, too', () => {
+    assert.match(
+      ran('-f', short).out,
+      /^short form\.yaml:5:5: note initial-delay-for-startup: spec\.livenessProbe\.init/,
+    );
+  });
+
+  test('fails by severity', () => {
+    const codes = ['never', 'warning', 'note'].map((value) => [
+      ran('-f', deployment, '--fail-on', value).code,
+      ran('-f', short, `--fail-on=${value}`).code,
+      ran('-f', good, '--fail-on', value).code,
+    ]);
+    assert.deepEqual(codes, [
+      [0, 0, 0],
+      [1, 0, 0],
+      [1, 1, 0],
+    ]);
+  });
+
+  test('fails for a wrong file, and judges the others', () => {
+    const { code, out, err } = ran('-f', wrong, '-f', short, '--fail-on', 'never');
+    assert.equal(code, 1);
+    assert.match(out, /^short form\.yaml:5:5: /);
+    assert.deepEqual(err, [
+      'wrong.yaml:3:21: spec.readinessProbe.tcpSocket.port is required',
+      'wrong.yaml:3:34: spec.readinessProbe.tcpSocket.prot unknown field (did you mean port?)',
+    ]);
+  });
+
+  test('fails if there is nothing to judge', () => {
+    const nothing = fileOf('nothing.yaml', 'apiVersion: v1\nkind: ConfigMap\n');
+    assert.deepEqual(ran('-f', nothing), { code: 1, out: '', err: ['No file has a target.'] });
+  });
+
+  test('says how it is used', () => {
+    for (const [args, expected] of [
+      [[], /^-f FILE is missing.* Usage: npm run --silent lint:manifests/],
+      [['-f', good, '--fail-on', 'error'], /^--fail-on must be one of note, warning, never\. Usage: /],
+      [['-f', good, '--fail-on', 'constructor'], /^--fail-on must be one of/],
+      [['-f', good, '--output', 'xml'], /^--output must be one of text, sarif\. Usage: /],
+    ] as const) {
+      const { code, out, err } = ran(...args);
+      assert.deepEqual([code, out, err.length], [2, '', 1]);
+      assert.match(err[0] ?? '', expected);
+    }
+  });
+});
+
+describe('the log of SARIF', () => {
+  const logOf = (...files: readonly string[]) => {
+    const { out } = ran(...files.flatMap((file) => ['-f', file]), '--output', 'sarif', '--fail-on', 'never');
+    const log = JSON.parse(out);
+    assert.deepEqual([log.version, log.runs.length], ['2.1.0', 1]);
+    return log.runs[0];
+  };
+
+  test('lists every rule with its level, whether it found something or not', () => {
+    const { tool, results } = logOf(good);
+    assert.deepEqual(results, []);
+    const listed = tool.driver.rules.map(({ id }: { readonly id: string }) => id);
+    assert.deepEqual(listed, ['invalid-manifest', ...Object.keys(lintRules)]);
+    for (const { shortDescription, defaultConfiguration } of tool.driver.rules) {
+      assert.match(shortDescription.text, /^[A-Z].*\.$/);
+      assert.match(defaultConfiguration.level, /^(error|warning|note)$/);
+    }
+  });
+
+  test('has a result for each finding and each error, with file, line and column', () => {
+    const { tool, results } = logOf(short, wrong);
+    type Result = (typeof results)[number];
+    const shown = results.map(({ ruleId, ruleIndex, level, locations }: Result) => {
+      const { artifactLocation, region } = locations[0].physicalLocation;
+      assert.equal(tool.driver.rules[ruleIndex].id, ruleId);
+      return `${ruleId} ${level} ${artifactLocation.uri.split('/').at(-1)} ${region.startLine}:${region.startColumn}`;
+    });
+    assert.deepEqual(shown, [
+      'invalid-manifest error wrong.yaml 3:21',
+      'invalid-manifest error wrong.yaml 3:34',
+      'initial-delay-for-startup note short%20form.yaml 5:5',
+    ]);
+    assert.match(results[0].message.text, /^spec\.readinessProbe\.tcpSocket\.port is required\.$/);
+    assert.match(results[2].message.text, /^spec\.livenessProbe\.initialDelaySeconds .* Mend: a startupProbe .*\.$/);
+  });
+});
