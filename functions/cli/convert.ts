@@ -18,7 +18,8 @@ const usage = 'Usage: npm run --silent convert -- -f FILE [-f FILE] [--host HOST
 export const convert = (args: readonly string[], { out, err }: Output): number =>
   exitCodeOf(
     () => {
-      const conversions = convertedFiles(manifestArguments(args));
+      const { files, options } = manifestArguments(args);
+      const conversions = convertedFiles(files, options);
       reportErrors(conversions, err);
       if (conversions.some(({ kind }) => kind === 'invalid')) return exitCodes.failed;
       reportNotes(conversions, err);

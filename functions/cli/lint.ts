@@ -34,12 +34,12 @@ const outputs = ['text', 'sarif'];
 export const lint = (args: readonly string[], { out, err }: Output): number =>
   exitCodeOf(
     () => {
-      const { others, ...given } = manifestArguments(args, ['fail-on', 'output']);
+      const { files, options, others } = manifestArguments(args, ['fail-on', 'output']);
       const { 'fail-on': failOn = 'warning', output = 'text' } = others;
       const severities = Object.hasOwn(failing, failOn) ? failing[failOn] : undefined;
       if (!severities) throw new WrongUse(`--fail-on must be one of ${Object.keys(failing).join(', ')}`);
       if (!outputs.includes(output)) throw new WrongUse(`--output must be one of ${outputs.join(', ')}`);
-      const conversions = convertedFiles({ host: anyHost, ...given });
+      const conversions = convertedFiles(files, { host: anyHost, keepsCommands: true, ...options });
       const targets = conversions.flatMap((each) => (each.kind === 'converted' ? each.targets : []));
       const errors = conversions.flatMap((each) => (each.kind === 'invalid' ? each.errors : []));
       const findings = targets.flatMap(findingsOf);

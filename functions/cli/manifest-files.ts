@@ -5,6 +5,7 @@ import { hostDetail } from '../../shared/core/host-detail.ts';
 import { isHost } from '../../shared/core/names.ts';
 import { type Conversion, convertFile, type FileError, type FilePlace } from '../../shared/manifest/convert.ts';
 import { fileBytesMax } from '../../shared/manifest/limits.ts';
+import type { FormatOptions } from '../../shared/manifest/manifest.ts';
 
 /** The program was used wrongly: one line that says how to use it. */
 export class WrongUse extends Error {}
@@ -15,7 +16,7 @@ export type Output = { readonly out: (text: string) => void; readonly err: (line
 
 export type ManifestArguments = {
   readonly files: readonly string[];
-  readonly host?: string;
+  readonly options: FormatOptions;
   /** The values of the program's further options. */
   readonly others: { readonly [option: string]: string | undefined };
 };
@@ -25,7 +26,7 @@ export function manifestArguments(args: readonly string[], further: readonly str
   const { filename: files = [], host, ...others } = parsed(args, further);
   if (files.length === 0) throw new WrongUse('-f FILE is missing; - is the standard input');
   if (host !== undefined && !isHost(host)) throw new WrongUse(`--host ${hostDetail(host)}`);
-  return { files, ...(host !== undefined && { host }), others: others as ManifestArguments['others'] };
+  return { files, options: host === undefined ? {} : { host }, others: others as ManifestArguments['others'] };
 }
 
 type Parsed = { readonly filename?: readonly string[]; readonly host?: string };
@@ -48,12 +49,12 @@ function parsed(args: readonly string[], further: readonly string[]): Parsed {
 }
 
 /** One conversion a file, in the order of the arguments. A file that cannot be read is an invalid one. */
-export function convertedFiles({ files, host }: Omit<ManifestArguments, 'others'>): readonly Conversion[] {
+export function convertedFiles(files: readonly string[], options: FormatOptions): readonly Conversion[] {
   return files.map((name) => {
     const file = name === '-' ? 'stdin' : name;
     const read = textOf(name === '-' ? 0 : name);
     if (read.kind === 'failed') return invalid({ file, line: 1, column: 1, detail: read.detail });
-    return convertFile({ name: file, text: read.text }, host === undefined ? {} : { host });
+    return convertFile({ name: file, text: read.text }, options);
   });
 }
 

@@ -81,15 +81,22 @@ const isHopByHop = (name: string): boolean => hopByHop.has(name) || name.startsW
 /** Fields that carry secrets, which are not stored. */
 const secretNames = /^(authorization|cookie|x-api-key)$/;
 
+/** Whether the value is a secret itself, and no reference to one. */
+export const isSecretLiteral = ({ name, value = '' }: HeaderInput): boolean =>
+  secretNames.test(name.toLowerCase()) && value !== '' && !secretReference(value);
+
 function headerProblems({ name, value = '' }: HeaderInput, pointer: string): Problems {
   const lower = name.toLowerCase();
   const bytes = new TextEncoder().encode(name + value).length;
-  const isSecret = secretNames.test(lower) && value !== '' && !secretReference(value);
   return [
     ...unless(isHeaderName(name), at(pointer, 'name'), 'must be letters, digits and -'),
     ...unless(!isHopByHop(lower), at(pointer, 'name'), 'must not be a header of the connection'),
     ...unless(bytes <= headerBytesMax, pointer, `must be at most ${headerBytesMax} bytes, name and value together`),
-    ...unless(!isSecret, at(pointer, 'value'), 'must be a reference: env:NAME, ssm:… or secretsmanager:…'),
+    ...unless(
+      !isSecretLiteral({ name, value }),
+      at(pointer, 'value'),
+      'must be a reference: env:NAME, ssm:… or secretsmanager:…',
+    ),
   ];
 }
 

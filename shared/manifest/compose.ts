@@ -3,6 +3,7 @@
 import { periodSecondsMax, timeoutSecondsMax } from '../core/limits.ts';
 import { ownProperty } from '../core/own-property.ts';
 import { nearest } from '../lib/nearest.ts';
+import { localNames } from './command-handler.ts';
 import { healthcheckOf } from './compose-healthcheck.ts';
 import { publishedPort } from './compose-ports.ts';
 import { durationSeconds, wholeSeconds } from './duration.ts';
@@ -143,8 +144,7 @@ function checkedProbes(service: Service): Probes {
     ...noProbes,
     remarks: [remarkOf(service, 'leftOut', { reason, at })],
   });
-  const names = ['localhost', '127.0.0.1', '[::1]', '0.0.0.0', name];
-  const found = healthcheckOf(fields.healthcheck, names);
+  const found = healthcheckOf(fields.healthcheck, [...localNames, name]);
   if (found.kind === 'none') return leftOut(`has neither a label of probelet nor a healthcheck: ${labelMend}`);
   if (found.kind === 'unknown') return leftOut(`${found.reason}: ${labelMend}`);
   if (hasVariable(JSON.stringify(fields.healthcheck)))

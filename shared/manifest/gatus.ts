@@ -1,4 +1,5 @@
 /** Configurations of Gatus: each of `endpoints` becomes a target with a readiness probe, as far as a probe asks it. */
+import { isSecretLiteral } from '../core/handler-http-get.ts';
 import { periodSecondsMax } from '../core/limits.ts';
 import { isLabelValue, isQualifiedName } from '../core/names.ts';
 import { durationSeconds, wholeSeconds } from './duration.ts';
@@ -106,8 +107,6 @@ const clientFields: { readonly [field: string]: string } = {
   'proxy-url': 'goes through a proxy, which no probe does',
 };
 
-const secretHeaders: ReadonlySet<string> = new Set(['authorization', 'cookie', 'x-api-key']);
-
 function whyNot({ value }: Endpoint, url: UrlHandler): WhyNot | undefined {
   if (value.enabled === false) return { reason: 'is not enabled', at: ['enabled'] };
   if (isMembers(value.dns)) return { reason: 'asks a DNS server, for which there is no handler', at: ['dns'] };
@@ -125,15 +124,13 @@ function whyNoGet(value: Members): WhyNot | undefined {
     return { reason: `asks by ${method}; a probe asks by GET`, at: ['method'] };
   if (value.graphql === true || textOf(value.body) !== undefined)
     return { reason: 'sends a body, which no probe does', at: ['body'] };
-  const isSecret = (name: string) => secretHeaders.has(name.toLowerCase());
-  const secret = Object.entries(membersOf(value.headers)).find(([name, text]) => isSecret(name) && !isReference(text));
+  const secret = Object.entries(membersOf(value.headers)).find(([name, text]) =>
+    isSecretLiteral({ name, value: String(text) }),
+  );
   if (!secret) return undefined;
   const reason = `has a secret in the header ${secret[0]}; write a reference, such as env:PROBELET_SECRET_TOKEN`;
   return { reason, at: ['headers', secret[0]] };
 }
-
-/** The API judges the rest of the reference. */
-const isReference = (text: unknown): boolean => /^(env|ssm|secretsmanager):/.test(String(text));
 
 /** Gatus expands `$NAME` and `${NAME}`; `$$` stands for a dollar. */
 const hasVariable = (text: unknown): boolean => /\$[A-Za-z_{]/.test(String(text).replaceAll('$$', ''));

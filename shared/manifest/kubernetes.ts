@@ -19,7 +19,7 @@ import {
   type SourcePath,
   targetTypeMeta,
 } from './manifest.ts';
-import { dialledPorts, execPaths, hasProbes, withPorts } from './pod-probes.ts';
+import { dialledPorts, execPaths, hasProbes, secretPath, withHandlers, withPorts } from './pod-probes.ts';
 import { given, isMembers, listOf, type Members, membersOf, numberOf, textOf, valueAt } from './values.ts';
 
 export const kubernetes: Format = {
@@ -79,7 +79,8 @@ function draftsOf(resource: Resource, context: Context): Drafts {
   if (pod === undefined)
     return { ...noDrafts, mistakes: [{ ...resource, detail: `must have a Pod template at ${podTemplates[kind]}` }] };
   const why = whyNotProbed(pod);
-  return why === undefined ? drafted(pod, { what, kind }, context) : leftOut(why);
+  if (why === undefined) return drafted(pod, { what, kind }, context);
+  return { ...noDrafts, remarks: [remark(resource, 'leftOut', { what, reason: why.reason }, why.path)] };
 }
 
 const groupOf = (apiVersion: string): string => (apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '');
@@ -108,18 +109,26 @@ function podOf(resource: Resource, kind: string): Pod | undefined {
   return isMembers(template) && isMembers(template.spec) ? { resource, template, path } : undefined;
 }
 
-function whyNotProbed({ resource: { value }, template }: Pod): string | undefined {
-  if (!hasProbes(template.spec)) return 'has no probes';
-  if (valueAt(value, ['metadata', 'annotations', 'helm.sh/hook']) !== undefined)
-    return 'is a hook of Helm, which runs it by itself and not with the release';
-  return valueAt(value, ['spec', 'replicas']) === 0 ? 'is scaled to 0: there is nothing to probe' : undefined;
+type WhyNot = { readonly reason: string; readonly path?: Path };
+
+const hookAnnotation = 'helm.sh/hook';
+
+function whyNotProbed({ resource: { value }, template, path }: Pod): WhyNot | undefined {
+  const spec = membersOf(template.spec);
+  if (!hasProbes(spec)) return { reason: 'has no probes' };
+  if (valueAt(value, ['metadata', 'annotations', hookAnnotation]) !== undefined)
+    return { reason: 'is a hook of Helm, which runs it by itself and not with the release' };
+  if (valueAt(value, ['spec', 'replicas']) === 0) return { reason: 'is scaled to 0: there is nothing to probe' };
+  const secret = secretPath(spec);
+  const reason = 'has a secret in a header, which is not stored; write a reference, such as env:PROBELET_SECRET_TOKEN';
+  return secret && { reason, path: [...path, 'spec', ...secret] };
 }
 
 type Named = { readonly what: string; readonly kind: string };
 
 function drafted(pod: Pod, { what, kind }: Named, context: Context): Drafts {
   const { resource, path } = pod;
-  const address = addressOf(pod, context);
+  const address = addressOf(pod, podSpec(pod, context), context);
   if (address.kind === 'none')
     return { ...noDrafts, remarks: [remark(resource, 'leftOut', { what, reason: address.reason })] };
   const gates = gatesRemark(pod, what);
@@ -140,7 +149,7 @@ function drafted(pod: Pod, { what, kind }: Named, context: Context): Drafts {
   const service = reason === undefined ? [] : [remark(resource, 'approximated', { what, reason })];
   return {
     drafts: [draft],
-    remarks: [...service, ...copies(resource, what, kind), ...commands(pod, what), ...(gates ?? [])],
+    remarks: [...service, ...copies(resource, what, kind), ...commands(pod, what, context), ...(gates ?? [])],
     mistakes: [],
   };
 }
@@ -158,14 +167,13 @@ type Address =
   | { readonly kind: 'none'; readonly reason: string };
 
 /** What the Pod or its template names itself, else the option, else a Service. */
-function addressOf({ template, path, resource }: Pod, { host, services }: Context): Address {
+function addressOf({ template, path, resource }: Pod, spec: Members, { host, services }: Context): Address {
   const places: readonly Path[] = [
     [...path, 'spec', 'host'],
     [...path, 'status', 'podIP'],
     [...path, 'metadata', 'annotations', hostAnnotation],
     ['metadata', 'annotations', hostAnnotation],
   ];
-  const spec = membersOf(template.spec);
   for (const place of places) {
     const named = textOf(valueAt(resource.value, place));
     if (named !== undefined) return { kind: 'found', host: named, path: place, spec };
@@ -213,11 +221,24 @@ function gatesRemark(pod: Pod, what: string): readonly Remark[] | undefined {
   return [remark(pod.resource, 'leftOut', { what: `${what}: spec.readinessGates`, reason }, path)];
 }
 
-function commands({ resource, template, path }: Pod, what: string): readonly Remark[] {
-  const reason = 'runs its exec probes beside the prober and not in the container';
-  return execPaths(template.spec)
-    .slice(0, 1)
-    .map((found) => remark(resource, 'approximated', { what, reason }, [...path, 'spec', ...found]));
+/** A command runs in a container, where no prober is: what it asks over the network is asked by a handler. */
+const podSpec = ({ template }: Pod, { keepsCommands = false }: FormatOptions): Members =>
+  keepsCommands ? membersOf(template.spec) : withHandlers(membersOf(template.spec));
+
+function commands(pod: Pod, what: string, context: Context): readonly Remark[] {
+  const { resource, template, path } = pod;
+  const kept = new Set(execPaths(podSpec(pod, context)).map((each) => each.join()));
+  const all = execPaths(membersOf(template.spec));
+  const first = (paths: readonly Path[], reason: string) =>
+    paths.slice(0, 1).map((each) => remark(resource, 'approximated', { what, reason }, [...path, 'spec', ...each]));
+  const isKept = (each: Path) => kept.has(each.join());
+  return [
+    ...first(
+      all.filter((each) => !isKept(each)),
+      'asks over the network by a command, and is asked the same by a handler from outside its container',
+    ),
+    ...first(all.filter(isKept), 'runs its exec probes beside the prober and not in the container'),
+  ];
 }
 
 /** One target stands for Pods that come and go, or for several. */

@@ -45,6 +45,8 @@ export type Drafts = {
 export type FormatOptions = {
   /** The address of what does not name one itself. */
   readonly host?: string;
+  /** Whether commands stay where a handler would ask the same: for judging a file as it is written. */
+  readonly keepsCommands?: boolean;
 };
 
 export type Format = {

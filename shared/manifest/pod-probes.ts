@@ -1,7 +1,9 @@
 /** The probes in the spec of a Pod that is not validated yet, and the ports that they dial. */
+import { isSecretLiteral } from '../core/handler-http-get.ts';
 import { ownProperty } from '../core/own-property.ts';
+import { handlerOfCommand, localNames } from './command-handler.ts';
 import type { Path } from './manifest.ts';
-import { isMembers, listOf, type Members, membersOf, numberOf, textOf, valueAt } from './values.ts';
+import { isMembers, listOf, type Members, membersOf, numberOf, textOf } from './values.ts';
 
 const probeFields = ['startupProbe', 'readinessProbe', 'livenessProbe'] as const;
 const containerLists = ['initContainers', 'containers'] as const;
@@ -20,15 +22,62 @@ export const hasProbes = (spec: unknown): boolean =>
     probeFields.some((field) => isMembers(membersOf(each)[field])),
   );
 
+type PlacedProbe = {
+  readonly probe: Members;
+  readonly container: Members;
+  /** In the spec. */
+  readonly path: Path;
+};
+
+/** A copy with other probes. */
+function mapProbes(spec: Members, change: (placed: PlacedProbe) => Members): Members {
+  const container = (value: unknown, path: Path): unknown => {
+    if (!isMembers(value)) return value;
+    const changed = probeFields
+      .filter((field) => isMembers(value[field]))
+      .map((field) => [field, change({ probe: membersOf(value[field]), container: value, path: [...path, field] })]);
+    return { ...value, ...Object.fromEntries(changed) };
+  };
+  const lists = containerLists
+    .filter((list) => Array.isArray(spec[list]))
+    .map((list) => [list, listOf(spec[list]).map((value, index) => container(value, [list, index]))]);
+  return { ...spec, ...Object.fromEntries(lists) };
+}
+
+function placedProbes(spec: Members): readonly PlacedProbe[] {
+  const found: PlacedProbe[] = [];
+  mapProbes(spec, (placed) => {
+    found.push(placed);
+    return placed.probe;
+  });
+  return found;
+}
+
 /** Where the commands of exec probes stand in the spec. */
-export const execPaths = (spec: unknown): readonly Path[] =>
-  containerLists.flatMap((list) =>
-    listOf(membersOf(spec)[list]).flatMap((container, index) =>
-      probeFields
-        .map((field): Path => [list, index, field, 'exec'])
-        .filter(([, , field]) => isMembers(valueAt(container, [String(field), 'exec']))),
-    ),
-  );
+export const execPaths = (spec: Members): readonly Path[] =>
+  placedProbes(spec)
+    .filter(({ probe }) => isMembers(probe.exec))
+    .map(({ path }) => [...path, 'exec']);
+
+/** Where the first header stands whose value is a secret itself, which the API refuses. */
+export const secretPath = (spec: Members): Path | undefined =>
+  placedProbes(spec)
+    .flatMap(({ probe, path }) =>
+      listOf(membersOf(probe.httpGet).httpHeaders).map((header, index) => {
+        const { name, value } = membersOf(header);
+        const isSecret = isSecretLiteral({ name: textOf(name) ?? '', value: textOf(value) ?? '' });
+        return { isSecret, path: [...path, 'httpGet', 'httpHeaders', index] };
+      }),
+    )
+    .find(({ isSecret }) => isSecret)?.path;
+
+/** A copy in which a handler takes the place of each command that asks over the network what the handler asks. */
+export const withHandlers = (spec: Members): Members =>
+  mapProbes(spec, ({ probe }) => {
+    const { exec, ...numbers } = probe;
+    const handler = handlerOfCommand(listOf(membersOf(exec).command).map(String), localNames);
+    return handler ? { ...handler, ...numbers } : probe;
+  });
 
 /** Without those of probes that name a host themselves: these dial another address. */
 export function dialledPorts(spec: Members): readonly DialledPort[] {
@@ -41,22 +90,8 @@ export function dialledPorts(spec: Members): readonly DialledPort[] {
 }
 
 /** A copy whose probes dial other ports. Of a probe that names a host itself the port stays. */
-export function withPorts(spec: Members, portOf: (port: DialledPort) => number | string): Members {
-  const mapped = Object.entries(spec).map(([field, value]) =>
-    containerLists.some((list) => list === field)
-      ? [field, listOf(value).map((container) => withContainerPorts(container, portOf))]
-      : [field, value],
-  );
-  return Object.fromEntries(mapped);
-}
-
-function withContainerPorts(container: unknown, portOf: (port: DialledPort) => number | string): unknown {
-  if (!isMembers(container)) return container;
-  const changed = probeFields
-    .filter((field) => isMembers(container[field]))
-    .map((field) => [field, withPort(membersOf(container[field]), container, portOf)]);
-  return { ...container, ...Object.fromEntries(changed) };
-}
+export const withPorts = (spec: Members, portOf: (port: DialledPort) => number | string): Members =>
+  mapProbes(spec, ({ probe, container }) => withPort(probe, container, portOf));
 
 function withPort(probe: Members, container: Members, portOf: (port: DialledPort) => number | string): Members {
   const kind = dialling.find((each) => isMembers(ownProperty(probe, each)));

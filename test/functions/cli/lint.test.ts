@@ -51,6 +51,17 @@ describe('lint', () => {
     );
   });
 
+  test('judges commands as they are written, although convert puts handlers in their place', () => {
+    const command = '[curl, -f, "http://localhost/"]';
+    const probe = `{ exec: { command: ${command} } }`;
+    const pod = `spec: { containers: [{ name: a, livenessProbe: ${probe} }] }`;
+    const file = fileOf('pod.yaml', `apiVersion: v1\nkind: Pod\nmetadata: { name: a }\n${pod}\n`);
+    assert.match(
+      ran('-f', file).out,
+      /^pod\.yaml:4:\d+: note exec-instead-of-handler: spec\.containers\[0\]\.livenessProbe/,
+    );
+  });
+
   test('fails by severity', () => {
     const codes = ['never', 'warning', 'note'].map((value) => [
       ran('-f', deployment, '--fail-on', value).code,
