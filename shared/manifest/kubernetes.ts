@@ -41,7 +41,9 @@ type Resource = SourcePath & { readonly value: Members };
 /** The document, or the items of a list, as `kubectl get -o yaml` writes it. */
 function resourcesOf(document: SourceDocument): readonly Resource[] {
   const value = membersOf(document.value);
-  if (textOf(value.kind)?.endsWith('List') !== true) return [{ document, path: [], value }];
+  // A custom resource may have a kind such as AllowList.
+  const isList = textOf(value.kind)?.endsWith('List') === true && Array.isArray(value.items);
+  if (!isList) return [{ document, path: [], value }];
   return listOf(value.items).map((item, index) => ({ document, path: ['items', index], value: membersOf(item) }));
 }
 

@@ -16,8 +16,10 @@ export const namesIn = (format: string, ending: string): readonly string[] =>
     .filter((file) => file.endsWith(ending))
     .map((file) => file.slice(0, -ending.length));
 
+export const textOf = (format: string, name: string): string => readFileSync(pathOf(format, `${name}.yaml`), 'utf8');
+
 export function converted(format: string, name: string): Conversion {
-  const text = readFileSync(pathOf(format, `${name}.yaml`), 'utf8');
+  const text = textOf(format, name);
   const host = /^# --host (\S+)\n/.exec(text)?.[1];
   return convertFile({ name: `${name}.yaml`, text }, host === undefined ? {} : { host });
 }
