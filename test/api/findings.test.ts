@@ -1,4 +1,6 @@
-/** Likely mistakes in a `Warning` header: one value for each finding. Which mistakes there are is tested in the core. */
+/**
+ * Likely mistakes in a `Warning` header: one value for each finding. Which mistakes there are is tested in the core.
+ */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { adviser } from '../../shared/prober/advice.ts';

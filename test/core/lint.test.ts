@@ -1,4 +1,6 @@
-/** The findings of specs, one table: what is written, and the rules with their fields that have something against it. */
+/**
+ * The findings of specs, one table: what is written, and the rules with their fields that have something against it.
+ */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Finding, lintRules, lintSpec } from '../../shared/core/lint.ts';

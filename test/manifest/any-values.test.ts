@@ -1,4 +1,6 @@
-/** Whatever stands in a file, it is converted or refused with a place: galleries with values of any kind in any place. */
+/**
+ * Whatever stands in a file, it is converted or refused with a place: galleries with values of any kind in any place.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
