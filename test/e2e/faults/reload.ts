@@ -42,7 +42,7 @@ function figuresOf({ doubts, degraded, errors, turnsMs }: Reloaded, count: numbe
     exactly('looks at which the prober was in doubt', doubts.length, 0),
     unjudged('why', [...new Set(doubts)].join(', ') || '-'),
     exactly('errors of the prober', errors.length, 0),
-    unjudged('longest turns of the event loop, CPU ms', turnsMs.join(', ')),
+    unjudged('longest turns of the event loop, CPU ms', turnsMs.join(', ') || 'none above 20'),
   ];
 }
 
