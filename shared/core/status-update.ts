@@ -13,6 +13,8 @@ export type StatusUpdate = {
   /** The status so far, in normal form. */
   readonly old: PodStatus;
   readonly next: PodStatus;
+  /** The containers of `next` that were reported: only these can leave a terminated state. Absent: all of them. */
+  readonly reported?: ReadonlySet<string>;
   /** A status that equals the old one also counts as a change. */
   readonly forced?: boolean;
   readonly nowMs: number;
@@ -27,8 +29,8 @@ export type StatusStep =
  * Refuses a terminated container that runs again against its policy. Keeps `lastTransitionTime` of a condition whose
  * status is unchanged, and `startTime` for ever. Returns the status in normal form.
  */
-export function nextStatus({ spec, old, next, forced = false, nowMs }: StatusUpdate): StatusStep {
-  const refusal = refusedTransition(spec, old, next);
+export function nextStatus({ spec, old, next, reported, forced = false, nowMs }: StatusUpdate): StatusStep {
+  const refusal = refusedTransition(spec, old, reported ? only(reported, next) : next);
   if (refusal) return { kind: 'refused', ...refusal };
   const status = normalStatus(spec, {
     ...next,
@@ -39,6 +41,12 @@ export function nextStatus({ spec, old, next, forced = false, nowMs }: StatusUpd
   });
   return !forced && samePodStatus(old, status) ? { kind: 'unchanged' } : { kind: 'changed', status };
 }
+
+const only = (names: ReadonlySet<string>, { containerStatuses, initContainerStatuses, ...status }: PodStatus) => ({
+  ...status,
+  containerStatuses: containerStatuses.filter(({ name }) => names.has(name)),
+  initContainerStatuses: initContainerStatuses.filter(({ name }) => names.has(name)),
+});
 
 /** The time of the old condition of that type if its status is the same, else now. */
 export function withTransitionTime(condition: Condition, old: readonly Condition[], nowMs: number): Condition {

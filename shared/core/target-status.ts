@@ -28,8 +28,14 @@ function statusStep(state: TargetState, old: PodStatus, nowMs: number): StatusSt
   const observed = observe(state);
   const unknowns = unknownsOf(state, containerIDsOf(observed));
   const next: PodStatus = { ...observedStatus(observed), conditions: conditionsBy(state, { observed, unknowns }) };
-  return nextStatus({ spec: state.target.spec, old, next, forced: false, nowMs });
+  const reported = state.report && new Set(statusesOf(state.report).map(({ name }) => name));
+  return nextStatus({ spec: state.target.spec, old, next, nowMs, ...(reported && { reported }) });
 }
+
+const statusesOf = ({
+  initContainerStatuses,
+  containerStatuses,
+}: Pick<PodStatus, 'initContainerStatuses' | 'containerStatuses'>) => [...initContainerStatuses, ...containerStatuses];
 
 /**
  * A spec changes in place (difference 3), a Pod's containers never do: kubelet's step refuses every status after one

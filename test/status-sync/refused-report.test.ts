@@ -17,10 +17,10 @@ async function readyTarget() {
   await world.put(name, specOf('migrate'));
   const startedAt = new Date(world.clock.nowMs()).toISOString();
   const main = { name: 'main', containerID: 'test://main', state: { running: { startedAt } } };
-  const report = (state: unknown) =>
+  const report = (state?: unknown) =>
     world.report(name, {
       phase: 'Running',
-      initContainerStatuses: [{ name: 'migrate', containerID: 'test://migrate', state }],
+      initContainerStatuses: state ? [{ name: 'migrate', containerID: 'test://migrate', state }] : [],
       containerStatuses: [main],
     });
   const shown = async () => {
@@ -42,6 +42,16 @@ test('a report that is refused hides no verdict: its target is not ready once th
   world.answer(() => 'failure');
   await world.until('unready', async () => (await shown()).isReady === 'False', 60);
   assert.deepEqual((await shown()).states, ['migrate terminated', 'main running']);
+});
+
+test('a report that leaves out a terminated container is taken in, as kubelet takes in such a status', async () => {
+  const { world, report, shown } = await readyTarget();
+  await report();
+  await world.until('without it', async () => (await shown()).states[0] === 'migrate waiting', 10);
+  const { observedReportVersion } = await world.status(name);
+  await report({ terminated: { exitCode: 0 } });
+  await world.until('with it', async () => (await shown()).states[0] === 'migrate terminated', 10);
+  assert.ok((await world.status(name)).observedReportVersion > observedReportVersion);
 });
 
 for (const [what, init, states] of [
