@@ -10,7 +10,7 @@ import type { ProbeRecord, StatusRecord, TargetRecord, TargetState } from './rec
 import { type Unknowns, unknownsOf } from './shown.ts';
 import { type ProbeName, specProbes, type TargetSpec } from './spec.ts';
 import { nextStatus, type StatusStep } from './status-update.ts';
-import type { Condition, PodStatus } from './types.ts';
+import type { Condition, ContainerStatus, PodStatus } from './types.ts';
 
 /**
  * The whole status: the observed state, its conditions, and the effect of the previous status (times, illegal
@@ -47,9 +47,13 @@ function asOfSpec({ initContainers }: TargetSpec, status: PodStatus): PodStatus 
   return { ...status, initContainerStatuses: statuses };
 }
 
+/** As in a report, `ready` and `started` are left to the probes: the shown ones would outlast another verdict. */
 function asTakenLast({ report, ...state }: TargetState, status: PodStatus): TargetState {
-  const { phase, initContainerStatuses, containerStatuses } = status;
-  return report ? { ...state, report: { ...report, phase, initContainerStatuses, containerStatuses } } : state;
+  if (!report) return state;
+  const asReported = (shown: ContainerStatus): ContainerStatus => ({ ...shown, ready: false, started: null });
+  const initContainerStatuses = status.initContainerStatuses.map(asReported);
+  const containerStatuses = status.containerStatuses.map(asReported);
+  return { ...state, report: { ...report, phase: status.phase, initContainerStatuses, containerStatuses } };
 }
 
 /**
