@@ -49,14 +49,27 @@ export type Claimed =
       /** Wall time since which the shard may have gone unprobed. */
       readonly unheldSinceMs: number;
     }
-  | { readonly kind: 'refused' };
+  /** `isFinal`: a claim on what RUN is now would be refused too. */
+  | { readonly kind: 'refused'; readonly isFinal: boolean };
+
+/** If RUN changes before each of so many claims, the last one does not ask for more than a lower token. */
+const claimTriesMax = 5;
 
 /**
  * Sets RUN to the run's token. It first tries this on the condition that RUN still has `keptToken`, this process's last
- * token. Every claim starts with RUN, so if the condition holds, no other run has claimed the shard. Returns `refused`
- * if RUN has a higher token, or if this slot is already done or a later one has begun.
+ * token. Every claim starts with RUN, so if the condition holds, no other run has claimed the shard. A claim overwrites
+ * what the previous run has published of itself, so RUN has to be as it was read. Returns `refused` if RUN has a higher
+ * token, or if this slot is already done or a later one has begun.
  */
 export async function claimRun(run: Run, keptToken: number | undefined): Promise<Claimed> {
+  for (let tries = 1; ; tries += 1) {
+    const isLast = tries === claimTriesMax;
+    const claimed = await claimAsRead(run, keptToken, isLast);
+    if (claimed.kind !== 'refused' || claimed.isFinal || isLast) return claimed;
+  }
+}
+
+async function claimAsRead(run: Run, keptToken: number | undefined, isLast: boolean): Promise<Claimed> {
   const { message, token, ports } = run;
   const fenced = fencedPorts(ports);
   const item = await fenced.store.get(runKey(message.shard));
@@ -64,9 +77,10 @@ export async function claimRun(run: Run, keptToken: number | undefined): Promise
   const scheduleMs = nowMs - run.aheadMs;
   const doneSlot = doneSlotOf(item, message, scheduleMs);
   const isDone = message.kind === 'slot' && doneSlot >= message.slot;
-  if (isDone || isPassed(item, message, scheduleMs)) return { kind: 'refused' };
+  if (isDone || isPassed(item, message, scheduleMs)) return refusedForGood;
   const { generation, slot, mode } = message;
   const last = runOf(item);
+  if (last && last.token > token) return refusedForGood;
   const before = last?.generation === generation ? last : undefined;
   const known = inheritedFrom(before ? [before] : await predecessorsOf(run));
   const inherited = { ...known, observedAtMs: Math.min(known.observedAtMs, nowMs) };
@@ -80,9 +94,22 @@ export async function claimRun(run: Run, keptToken: number | undefined): Promise
     const outcome = await writeSurely(fenced, [{ ...claim, if: [same] }]);
     if (outcome.kind === 'written') return { kind: 'warm', inherited, before };
   }
-  if (!(await claimItems(run, [{ ...claim, if: notPassed(item, message, scheduleMs) }]))) return { kind: 'refused' };
+  const unchanged = isLast ? [] : unchangedSince(last);
+  const conditions = [...notPassed(item, message, scheduleMs), ...unchanged];
+  if (!(await claimItems(run, [{ ...claim, if: conditions }]))) return { kind: 'refused', isFinal: false };
   return { kind: 'cold', inherited, before, unheldSinceMs: unheldSince(inherited, before, nowMs) };
 }
+
+const refusedForGood = { kind: 'refused', isFinal: true } as const;
+
+/** Condition on RUN: no run has claimed it since, or written a beat. */
+const unchangedSince = (run: RunRecord | undefined): readonly Condition[] =>
+  run
+    ? [
+        { kind: 'equals', attribute: 'token', value: run.token },
+        { kind: 'equals', attribute: 'beat', value: run.beat },
+      ]
+    : [];
 
 /** `keepsDone`: leaves `doneSlot` as stored, because the previous run may finish its slot at this moment. */
 function claimOf({ key, set }: ClaimItem, keepsDone: boolean): ClaimItem & { readonly kind: 'update' } {

@@ -207,12 +207,30 @@ test('a slot that the run before ends while it is claimed stays done', async () 
   assert.deepEqual([item?.token, item?.doneSlot], [2, before.message.slot - 1]);
 });
 
+test('a doubt that the run before writes while it is claimed is inherited, so that its end is published', async () => {
+  const world = shardWorld();
+  const [before, next] = [world.bareRun(1), world.bareRun(2)];
+  await claimRun(before, undefined);
+  const { store } = next.ports;
+  let reads = 0;
+  const get: Store['get'] = async (key, options) => {
+    const item = await store.get(key, options);
+    reads += 1;
+    const doubt = { reason: 'NetworkUnreachable', sinceMs: 1 };
+    if (reads === 1) await writeBeat(before, 1, { ...beatState, doubt }, {});
+    return item;
+  };
+  const claimed = await claimRun({ ...next, ports: { ...next.ports, store: { ...store, get } } }, undefined);
+  assert.ok(claimed.kind === 'cold' && claimed.inherited.degraded);
+  assert.equal((await store.get(runKey(next.message.shard)))?.degraded, true);
+});
+
 test('a slot that is done is not claimed again, though no later one has begun', async () => {
   const world = shardWorld();
   const [before, again] = [world.bareRun(1), world.bareRun(2)];
   await claimRun(before, undefined);
   await writeBeat(before, lastBeat, beatState, { doneSlot: before.message.slot });
-  assert.deepEqual(await claimRun(again, undefined), { kind: 'refused' });
+  assert.deepEqual(await claimRun(again, undefined), { kind: 'refused', isFinal: true });
   assert.equal((await world.store.get(runKey(again.message.shard)))?.token, 1);
 });
 
@@ -228,7 +246,7 @@ describe('a shard whose later slot has begun, its message having come first', ()
   test('is not taken from it by the earlier one', async () => {
     const { first, earlier, holder } = await later();
     await claimRun(first, undefined);
-    assert.deepEqual(await claimRun(earlier, undefined), { kind: 'refused' });
+    assert.deepEqual(await claimRun(earlier, undefined), { kind: 'refused', isFinal: true });
     assert.equal(await holder(), 1);
   });
 
@@ -241,7 +259,7 @@ describe('a shard whose later slot has begun, its message having come first', ()
       return item;
     };
     const claimed = await claimRun({ ...earlier, ports: { ...earlier.ports, store: { ...store, get } } }, undefined);
-    assert.deepEqual([claimed, await holder()], [{ kind: 'refused' }, 1]);
+    assert.deepEqual([claimed, await holder()], [{ kind: 'refused', isFinal: true }, 1]);
   });
 
   test('is taken from it by a rescue, and by a run of another generation', async () => {
