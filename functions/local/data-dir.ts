@@ -43,10 +43,16 @@ export function holdDataDir(given: string): DataDir {
   }
 }
 
+/**
+ * How long to try for the lock. Of two processes that ask at the same instant, each may see the lock of the other's
+ * attempt, so a first refusal does not show that a process holds the folder.
+ */
+const lockMsMax = 250;
+
 /** Fails if the lock file was replaced meanwhile: the next process would lock a different file of the same name. */
 function lock(path: string): () => void {
   const before = requireOwnFile(path, { create: true });
-  const database = new DatabaseSync(path, { timeout: 0 });
+  const database = new DatabaseSync(path, { timeout: lockMsMax });
   try {
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
     if (!sameFile(before, requireOwnFile(path)))

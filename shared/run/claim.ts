@@ -94,7 +94,7 @@ async function claimAsRead(run: Run, keptToken: number | undefined, isLast: bool
     const outcome = await writeSurely(fenced, [{ ...claim, if: [same] }]);
     if (outcome.kind === 'written') return { kind: 'warm', inherited, before };
   }
-  const unchanged = isLast ? [] : unchangedSince(last);
+  const unchanged = isLast ? [] : asItWasRead(last);
   const conditions = [...notPassed(item, message, scheduleMs), ...unchanged];
   if (!(await claimItems(run, [{ ...claim, if: conditions }]))) return { kind: 'refused', isFinal: false };
   return { kind: 'cold', inherited, before, unheldSinceMs: unheldSince(inherited, before, nowMs) };
@@ -103,7 +103,7 @@ async function claimAsRead(run: Run, keptToken: number | undefined, isLast: bool
 const refusedForGood = { kind: 'refused', isFinal: true } as const;
 
 /** Condition on RUN: no run has claimed it since, or written a beat. */
-const unchangedSince = (run: RunRecord | undefined): readonly Condition[] =>
+const asItWasRead = (run: RunRecord | undefined): readonly Condition[] =>
   run
     ? [
         { kind: 'equals', attribute: 'token', value: run.token },
