@@ -1,8 +1,9 @@
 /** What the API shows of one probe: its verdict, or that its result is unknown, with the reason. */
 import { probeLabel, seenAtMsOf } from '../core/freshness.ts';
-import type { ProbeRecord } from '../core/records.ts';
+import { ownProperty } from '../core/own-property.ts';
+import type { ProbeRecord, ReportRecord } from '../core/records.ts';
 import { hasEnded, shownOf, type UnknownReason } from '../core/shown.ts';
-import { probeName, type SpecProbe } from '../core/spec.ts';
+import { probeName, type SpecProbe, specProbes } from '../core/spec.ts';
 import { firstInstant, phaseOf } from '../core/ticker.ts';
 import type { ContainerStatus } from '../core/types.ts';
 import { hash32 } from '../lib/hash32.ts';
@@ -94,19 +95,21 @@ const containerOf = ({ status }: StoredTarget, { container }: SpecProbe): Contai
 
 /**
  * Since when a probe without a verdict has had none: the start of its container, or the registration. For a worker that
- * started again it is that start, and for a container reported as not running that report, because its previous start
- * is not stored.
+ * started again it is that start.
  */
 function begunMs(
   { target, report }: StoredTarget,
   record: ProbeRecord | undefined,
   container: ContainerStatus | undefined,
 ): number {
-  const reported = [...(report?.containerStatuses ?? []), ...(report?.initContainerStatuses ?? [])];
-  const isReported = reported.some(({ name }) => name === container?.name);
-  const reportedMs = isReported ? (report?.reportedAtMs ?? 0) : 0;
-  const beganMs = container?.state?.kind === 'running' ? container.state.startedAtMs : reportedMs;
+  const beganMs = container?.state?.kind === 'running' ? container.state.startedAtMs : idleSinceMs(report, container);
   return Math.max(target.creationTimestampMs, beganMs, record?.sinceMs ?? 0);
+}
+
+/** A report of an earlier release does not say it: then it is that report. */
+function idleSinceMs(report: ReportRecord | undefined, container: ContainerStatus | undefined): number {
+  if (!report || !container) return 0;
+  return report.beganAtMs ? (ownProperty(report.beganAtMs, container.name) ?? 0) : report.reportedAtMs;
 }
 
 /**
@@ -126,16 +129,24 @@ function lastProbeMs(stored: StoredTarget, probe: SpecProbe, { freshness, nowMs 
   return instantMs < firstProbeMs(stored, probe) ? writtenMs : Math.max(writtenMs ?? 0, instantMs);
 }
 
+/** Times of a status are whole seconds, as in Kubernetes: a container may have started so much later. */
+const statusTimeMs = 999;
+
 /**
  * The earliest time at which the present container can have been probed. A worker on hold made no probe at its earlier
- * instants, and one behind a startup gate made none until the gate opened.
+ * instants, and one behind a startup gate made none until the gate opened: with a success, or when the startup worker
+ * ended because its probe had left the spec.
  */
 function firstProbeMs(stored: StoredTarget, probe: SpecProbe): number {
   const container = containerOf(stored, probe);
   if (container?.state?.kind !== 'running') return 0;
-  const startup = stored.probes[probeName(container.name, 'startup')];
-  const openedMs = startup?.containerID === container.containerID && startup.result ? startup.sinceMs : 0;
-  return Math.max(openedMs, container.state.startedAtMs + probe.probe.initialDelaySeconds * 1_000);
+  const gate = probeName(container.name, 'startup');
+  const startup = stored.probes[gate];
+  const isGated = startup?.containerID === container.containerID;
+  const isLeaving = !specProbes(stored.target.spec).some(({ name }) => name === gate) && !startup?.ended;
+  if (isGated && isLeaving) return Number.POSITIVE_INFINITY;
+  const openedMs = isGated && (startup.result || startup.ended) ? startup.sinceMs : 0;
+  return Math.max(openedMs, container.state.startedAtMs + statusTimeMs + probe.probe.initialDelaySeconds * 1_000);
 }
 
 function isProbedOn(stored: StoredTarget, probe: SpecProbe, record: ProbeRecord): boolean {

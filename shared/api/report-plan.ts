@@ -1,7 +1,9 @@
 /** What a status report changes in the state that was read. Pure. */
 import { sameValue } from '../core/equality.ts';
 import { at, type FieldProblem, unless } from '../core/field-problem.ts';
+import { ownProperty } from '../core/own-property.ts';
 import type { ReportRecord, TargetRecord } from '../core/records.ts';
+import type { ContainerStatus } from '../core/types.ts';
 import { encodeReport } from '../store/items.ts';
 import { type TargetAddress, targetKey } from '../store/keys.ts';
 import type { Condition } from '../store/store.ts';
@@ -30,6 +32,7 @@ export function planReport(address: TargetAddress, report: Report, nowMs: number
       uid: target.uid,
       version: nextVersion(stored),
       reportedAtMs: nowMs,
+      beganAtMs: beganAtMs(stored, report, nowMs),
     };
     if (before && sameValue({ ...before, version: 0, reportedAtMs: 0 }, { ...record, version: 0, reportedAtMs: 0 }))
       return { kind: 'unchanged', stored };
@@ -43,6 +46,28 @@ export function planReport(address: TargetAddress, report: Report, nowMs: number
       created: false,
     };
   };
+}
+
+type Statuses = Pick<Report, 'containerStatuses' | 'initContainerStatuses'>;
+
+const statusOf = (statuses: Statuses | undefined, container: string): ContainerStatus | undefined =>
+  [...(statuses?.containerStatuses ?? []), ...(statuses?.initContainerStatuses ?? [])].find(
+    ({ name }) => name === container,
+  );
+
+/** Of every container of the spec, and of those that have left it and whose probes are still stored. */
+function beganAtMs({ target, probes, report: before }: StoredTarget, report: Report, nowMs: number) {
+  const { containers, initContainers } = target.spec;
+  const ofSpec = [...containers, ...initContainers].map(({ name }) => name);
+  const names = new Set([...ofSpec, ...Object.values(probes).map(({ container }) => container)]);
+  const entries = [...names].flatMap((name) => {
+    const [was, is] = [statusOf(before, name), statusOf(report, name)];
+    if (is?.state?.kind === 'running') return [];
+    if ((was?.containerID ?? '') !== (is?.containerID ?? '')) return [[name, nowMs] as const];
+    const ms = was?.state?.kind === 'running' ? was.state.startedAtMs : ownProperty(before?.beganAtMs ?? {}, name);
+    return ms === undefined ? [] : [[name, ms] as const];
+  });
+  return Object.fromEntries(entries);
 }
 
 /** Greater than what status-sync has taken in, even if the previous report cannot be read. */

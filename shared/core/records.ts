@@ -52,6 +52,11 @@ export type ReportRecord = {
   /** Grows by one with each report. */
   readonly version: number;
   readonly reportedAtMs: number;
+  /**
+   * By name, of containers that do not run: when the container began, ms since the epoch. That is its last reported
+   * start, or else the report that first had its containerID. Without an entry: the registration.
+   */
+  readonly beganAtMs?: { readonly [container: string]: number };
   readonly phase?: Phase;
   readonly initContainerStatuses: readonly ContainerStatus[];
   readonly containerStatuses: readonly ContainerStatus[];

@@ -148,6 +148,7 @@ export const reportSchema: RecordSchema<ReportRecord> = z.object({
   uid: z.string(),
   version: count,
   reportedAtMs: instantMs,
+  beganAtMs: z.record(z.string(), instantMs).exactOptional(),
   phase: phase.exactOptional(),
   initContainerStatuses: z.array(containerStatus),
   containerStatuses: z.array(containerStatus),

@@ -53,6 +53,7 @@ describe('PUT …/status', () => {
       uid: target?.uid,
       version: 1,
       reportedAtMs: startMs,
+      beganAtMs: {},
       phase: 'Running',
       initContainerStatuses: [],
       containerStatuses: [
@@ -85,6 +86,27 @@ describe('PUT …/status', () => {
       versions.push((await reportOf(world))?.version);
     }
     assert.deepEqual(versions, [1, 1, 2]);
+  });
+
+  inRegistered('keeps when a container that does not run began, until it is another one', async (world) => {
+    const began: unknown[] = [];
+    const waiting = (containerID: string, restartCount = 0) => ({
+      status: { containerStatuses: [{ name: 'app', containerID, restartCount, state: { waiting: {} } }] },
+    });
+    const bodies = [waiting('containerd://1'), waiting('containerd://1', 1), waiting('containerd://2'), running];
+    for (const body of [...bodies, waiting('containerd://1'), { status: { phase: 'Pending' } }]) {
+      world.advance(1_000);
+      await report(world, body);
+      began.push((await reportOf(world))?.beganAtMs);
+    }
+    assert.deepEqual(began, [
+      { app: startMs + 1_000 },
+      { app: startMs + 1_000 },
+      { app: startMs + 3_000 },
+      {},
+      { app: startMs - 60_000 },
+      { app: startMs + 6_000 },
+    ]);
   });
 
   inRegistered('of a whole Pod is taken as it is', async (world) => {

@@ -44,8 +44,7 @@ export function eventFaults(
     return open || hasLeft(truth, 0) ? [] : ['no restart was requested since the last recovery'];
   const isWell = surelyCounted(truth).some(({ atMs, finding }) => finding === 'success' && atMs > lastMs);
   if (isWell) return ['it has succeeded since it last failed'];
-  const isBroken =
-    open && [truth, truthOf(open.last.probeType)].some((each) => hasLeft(each, open.last.atMs - noticesMs));
+  const isBroken = open && (hasLeft(truth, open.last.atMs - noticesMs) || isCutOff(truthOf, open));
   return isBroken ? [] : attemptFaults(truth, event, open);
 }
 
@@ -64,6 +63,14 @@ function attemptFaults(truth: ProbeTruth, event: RestartEvent, open: Episode | u
 const hasLeft = ({ specs }: ProbeTruth, sinceMs: number): boolean =>
   specs.some((each, place) => !each.spec && (specs[place + 1]?.sinceMs ?? Number.POSITIVE_INFINITY) > sinceMs);
 
+/** Whether a probe that carried the episode has left the spec: the one last named, or one that has failed since. */
+const isCutOff = (truthOf: (type: ProbeType) => ProbeTruth, { last }: Episode): boolean =>
+  (['liveness', 'startup'] as const).some((type) => {
+    const truth = truthOf(type);
+    const hasCarried = type === last.probeType || verdictsOf(truth, 'failure').some((atMs) => atMs >= last.atMs);
+    return hasCarried && hasLeft(truth, last.atMs - noticesMs);
+  });
+
 type Told = { readonly lifecycle: Lifecycle; readonly open: Episode | undefined };
 
 /** Events that are missing, given what is shown of a running container of a static target. */
@@ -76,7 +83,7 @@ export function unpublished(
   const failing = (['liveness', 'startup'] as const).find((type) => resultOf(type) === 'failure');
   if (failing && !open) return [`its ${failing} fails and no restart is requested`];
   if (!open || failing) return [];
-  const { probeType, atMs } = open.last;
-  const isOver = specOf(truthOf(probeType)) && !hasLeft(truthOf(probeType), atMs - noticesMs);
-  return isOver && resultOf(probeType) === 'success' ? [`its ${probeType} succeeds and no recovery is told`] : [];
+  const { probeType } = open.last;
+  const isDue = specOf(truthOf(probeType)) && !isCutOff(truthOf, open);
+  return isDue && resultOf(probeType) === 'success' ? [`its ${probeType} succeeds and no recovery is told`] : [];
 }

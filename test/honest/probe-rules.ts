@@ -129,10 +129,8 @@ export function sinceFaults(truth: ProbeTruth, shown: ShownProbe, before: Before
   const shownAfterMs = shown.reason === 'NotYetProbed' ? statusTimeMs + syncsMs : commitsMs + selfCheckMs;
   if (sinceMs + shownAfterMs < otherMs) return [`another result was shown at ${new Date(otherMs).toISOString()}`];
   if (!isSame(shown, before.shown) || shown.since === before.shown.since) return [];
-  // A container that has never run has been without a verdict since the registration, whatever was reported of it.
-  const mayGoBack = shown.reason === 'NotYetProbed' && sinceMs === truth.registeredMs;
   const roundedMs = shown.reason === 'NotYetProbed' ? statusTimeMs : 0;
-  if (sinceMs + roundedMs < Date.parse(before.shown.since) && !mayGoBack) return ['`since` went back'];
+  if (sinceMs + roundedMs < Date.parse(before.shown.since)) return ['`since` went back'];
   const isMoved = sinceMs > Date.parse(before.shown.since) && !mayHaveTurned(truth, shown, before.atMs);
   return isMoved ? [`\`since\` moved from ${before.shown.since} while the result stayed`] : [];
 }
