@@ -1,52 +1,25 @@
 /** Converts the files that a command line names, and says on the standard error stream what was wrong or left out. */
 import { readFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
+import { InvalidArgumentError, Option } from 'commander';
 import { hostDetail } from '../../shared/core/host-detail.ts';
 import { isHost } from '../../shared/core/names.ts';
 import { type Conversion, convertFile, type FileError, type FilePlace } from '../../shared/manifest/convert.ts';
 import { fileBytesMax } from '../../shared/manifest/limits.ts';
 import type { FormatOptions } from '../../shared/manifest/manifest.ts';
+import type { Io } from './io.ts';
 
-/** The program was used wrongly: one line that says how to use it. */
-export class WrongUse extends Error {}
+/** `-f FILE`, which can be given several times. */
+export const filesOption = (): Option =>
+  new Option('-f, --filename <file>', 'a file; - is the standard input; can be given several times')
+    .argParser((file, files: readonly string[] = []) => [...files, file])
+    .makeOptionMandatory();
 
-export const exitCodes = { ok: 0, failed: 1, wrongUse: 2 } as const;
-
-export type Output = { readonly out: (text: string) => void; readonly err: (line: string) => void };
-
-export type ManifestArguments = {
-  readonly files: readonly string[];
-  readonly options: FormatOptions;
-  /** The values of the program's further options. */
-  readonly others: { readonly [option: string]: string | undefined };
-};
-
-/** `further`: names of the program's options beside `-f` and `--host`; each takes a value. @throws WrongUse */
-export function manifestArguments(args: readonly string[], further: readonly string[] = []): ManifestArguments {
-  const { filename: files = [], host, ...others } = parsed(args, further);
-  if (files.length === 0) throw new WrongUse('-f FILE is missing; - is the standard input');
-  if (host !== undefined && !isHost(host)) throw new WrongUse(`--host ${hostDetail(host)}`);
-  return { files, options: host === undefined ? {} : { host }, others: others as ManifestArguments['others'] };
-}
-
-type Parsed = { readonly filename?: readonly string[]; readonly host?: string };
-
-function parsed(args: readonly string[], further: readonly string[]): Parsed {
-  const text = { type: 'string' } as const;
-  try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        filename: { ...text, short: 'f', multiple: true },
-        host: text,
-        ...Object.fromEntries(further.map((option) => [option, text])),
-      },
-    });
-    return values as Parsed;
-  } catch (error) {
-    throw new WrongUse(error instanceof Error ? error.message.split('. ')[0] : String(error));
-  }
-}
+/** `--host HOST`. */
+export const hostOption = (): Option =>
+  new Option('--host <host>', 'the address of targets that name none').argParser((host) => {
+    if (!isHost(host)) throw new InvalidArgumentError(hostDetail(host));
+    return host;
+  });
 
 /** One conversion a file, in the order of the arguments. A file that cannot be read is an invalid one. */
 export function convertedFiles(files: readonly string[], options: FormatOptions): readonly Conversion[] {
@@ -82,7 +55,7 @@ function textOf(source: string | 0): ReadText {
 export const placeText = ({ file, line, column }: FilePlace): string => `${file}:${line}:${column}`;
 
 /** What was wrong in files, one line each. */
-export function reportErrors(conversions: readonly Conversion[], err: Output['err']): void {
+export function reportErrors(conversions: readonly Conversion[], err: Io['err']): void {
   for (const each of conversions)
     if (each.kind === 'invalid')
       for (const error of each.errors)
@@ -90,20 +63,9 @@ export function reportErrors(conversions: readonly Conversion[], err: Output['er
 }
 
 /** What was approximated or left out, one line each. */
-export function reportNotes(conversions: readonly Conversion[], err: Output['err']): void {
+export function reportNotes(conversions: readonly Conversion[], err: Io['err']): void {
   const kinds = { approximated: 'approximated', leftOut: 'left out' } as const;
   for (const each of conversions)
     if (each.kind === 'converted')
       for (const note of each.notes) err(`${placeText(note)}: ${kinds[note.kind]}: ${note.what} ${note.reason}`);
-}
-
-/** Runs a program: its exit code, and one line for a wrong use. */
-export function exitCodeOf(run: () => number, usage: string, err: Output['err']): number {
-  try {
-    return run();
-  } catch (error) {
-    if (!(error instanceof WrongUse)) throw error;
-    err(`${error.message}. ${usage}`);
-    return exitCodes.wrongUse;
-  }
 }

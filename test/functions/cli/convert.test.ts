@@ -1,12 +1,11 @@
-/** `npm run convert`: what it prints where, and its exit codes. */
+/** `probelet convert`: what it prints where, and its exit codes. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
-import { convert } from '../../../functions/cli/convert.ts';
 import { cliFiles } from './files.ts';
 
-const { folder, fileOf, ran } = cliFiles(convert);
+const { folder, fileOf, ran } = cliFiles('convert');
 
 const good = fileOf(
   'good.yaml',
@@ -19,8 +18,8 @@ const hostless = fileOf(
 const other = fileOf('other.yaml', 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }\n');
 
 describe('convert', () => {
-  test('prints the targets of all files, and what was left out beside them', () => {
-    const { code, out, err } = ran('-f', good, '-f', other, '--filename', hostless, '--host', '10.0.0.1');
+  test('prints the targets of all files, and what was left out beside them', async () => {
+    const { code, out, err } = await ran('-f', good, '-f', other, '--filename', hostless, '--host', '10.0.0.1');
     assert.equal(code, 0);
     assert.deepEqual(err, ['other.yaml:1:1: left out: ConfigMap a is no Pod and starts none']);
     const values = parseAllDocuments(out).map((document) => document.toJS());
@@ -33,8 +32,8 @@ describe('convert', () => {
     );
   });
 
-  test('prints no target if any file is wrong', () => {
-    const { code, out, err } = ran('-f', good, '-f', hostless, '-f', join(folder, 'none.yaml'));
+  test('prints no target if any file is wrong', async () => {
+    const { code, out, err } = await ran('-f', good, '-f', hostless, '-f', join(folder, 'none.yaml'));
     assert.deepEqual([code, out], [1, '']);
     assert.deepEqual(err, [
       'hostless.yaml:2:1: spec.host must be set: a target has an address',
@@ -42,25 +41,25 @@ describe('convert', () => {
     ]);
   });
 
-  test('fails if there is no target', () => {
-    const { code, err } = ran('-f', other);
+  test('fails if there is no target', async () => {
+    const { code, err } = await ran('-f', other);
     assert.deepEqual([code, err.at(-1)], [1, 'No file has a target.']);
   });
 
-  test('reads files of UTF-8 only, and no folders', () => {
-    assert.deepEqual(ran('-f', fileOf('latin', Uint8Array.of(0xe4))).err, ['latin:1:1: is not UTF-8']);
-    assert.deepEqual(ran('-f', folder).err, [`${folder}:1:1: is a folder, not a file`]);
+  test('reads files of UTF-8 only, and no folders', async () => {
+    assert.deepEqual((await ran('-f', fileOf('latin', Uint8Array.of(0xe4)))).err, ['latin:1:1: is not UTF-8']);
+    assert.deepEqual((await ran('-f', folder)).err, [`${folder}:1:1: is a folder, not a file`]);
   });
 
-  test('says how it is used', () => {
+  test('says how it is used', async () => {
     for (const [args, expected] of [
-      [[], /^-f FILE is missing/],
-      [['--hots', 'x'], /^Unknown option '--hots'\. Usage: /],
-      [['-f', good, '--host', 'http://a/'], /^--host must be a host name .* Usage: /],
-      [['-f'], /^Option '-f, --filename <value>' argument missing\. Usage: /],
-      [[good], /^Unexpected argument/],
+      [[], /required option '-f, --filename <file>' not specified\. See 'probelet convert --help'\.$/],
+      [['-f', good, '--hots', 'x'], /^error: unknown option '--hots' \(Did you mean --host\?\) See /],
+      [['-f', good, '--host', 'http://a/'], /argument 'http:\/\/a\/' is invalid\. must be a host name .* See /],
+      [['-f'], /argument missing\. See /],
+      [['-f', good, good], /too many arguments/],
     ] as const) {
-      const { code, out, err } = ran(...args);
+      const { code, out, err } = await ran(...args);
       assert.deepEqual([code, out, err.length], [2, '', 1]);
       assert.match(err[0] ?? '', expected);
     }

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
-import type { Output } from '../../../functions/cli/manifest-files.ts';
+import { runCli } from '../../../functions/cli/program.ts';
 
 /** The folder is removed after the tests of the file that calls this. */
-export function cliFiles(run: (args: readonly string[], output: Output) => number) {
+export function cliFiles(command: string) {
   const folder = mkdtempSync(join(tmpdir(), 'probelet-cli-'));
   after(() => rmSync(folder, { recursive: true }));
   return {
@@ -16,10 +16,15 @@ export function cliFiles(run: (args: readonly string[], output: Output) => numbe
       return join(folder, name);
     },
     /** Without the folder in what was printed. */
-    ran(...args: readonly string[]) {
+    async ran(...args: readonly string[]) {
       const printed: string[] = [];
       const lines: string[] = [];
-      const code = run(args, { out: (text) => printed.push(text), err: (line) => lines.push(line) });
+      const code = await runCli([command, ...args], {
+        out: (text) => printed.push(text),
+        err: (line) => lines.push(line),
+        env: {},
+        isTerminal: false,
+      });
       const short = (text: string) => text.replaceAll(`${folder}/`, '');
       return { code, out: short(printed.join('')), err: lines.map(short) };
     },

@@ -1,11 +1,10 @@
-/** `npm run lint:manifests`: what it prints where, its exit codes, and its log of SARIF. */
+/** `probelet lint`: what it prints where, its exit codes, and its log of SARIF. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { lint } from '../../../functions/cli/lint.ts';
 import { lintRules } from '../../../shared/core/lint.ts';
 import { cliFiles } from './files.ts';
 
-const { fileOf, ran } = cliFiles(lint);
+const { fileOf, ran } = cliFiles('lint');
 
 const deployment = fileOf(
   'deployment.yaml',
@@ -31,8 +30,8 @@ const good = fileOf('good.yaml', 'metadata: { name: a }\nspec: { readinessProbe:
 const wrong = fileOf('wrong.yaml', 'metadata: { name: a }\nspec:\n  readinessProbe: { tcpSocket: { prot: 1 } }\n');
 
 describe('lint', () => {
-  test('names each finding with its place in the file, its rule and its mend, whatever the address', () => {
-    const { code, out, err } = ran('-f', deployment);
+  test('names each finding with its place in the file, its rule and its mend, whatever the address', async () => {
+    const { code, out, err } = await ran('-f', deployment);
     assert.deepEqual([code, err], [1, []]);
     assert.deepEqual(
       out.split('\n').map((line) => line.split(' is ')[0]?.split(' seems ')[0]),
@@ -44,30 +43,32 @@ describe('lint', () => {
     );
   });
 
-  test('finds the field in the short form of a target, too', () => {
+  test('finds the field in the short form of a target, too', async () => {
     assert.match(
-      ran('-f', short).out,
+      (await ran('-f', short)).out,
       /^short form\.yaml:5:5: note initial-delay-for-startup: spec\.livenessProbe\.init/,
     );
   });
 
-  test('judges commands as they are written, although convert puts handlers in their place', () => {
+  test('judges commands as they are written, although convert puts handlers in their place', async () => {
     const command = '[curl, -f, "http://localhost/"]';
     const probe = `{ exec: { command: ${command} } }`;
     const pod = `spec: { containers: [{ name: a, livenessProbe: ${probe} }] }`;
     const file = fileOf('pod.yaml', `apiVersion: v1\nkind: Pod\nmetadata: { name: a }\n${pod}\n`);
     assert.match(
-      ran('-f', file).out,
+      (await ran('-f', file)).out,
       /^pod\.yaml:4:\d+: note exec-instead-of-handler: spec\.containers\[0\]\.livenessProbe/,
     );
   });
 
-  test('fails by severity', () => {
-    const codes = ['never', 'warning', 'note'].map((value) => [
-      ran('-f', deployment, '--fail-on', value).code,
-      ran('-f', short, `--fail-on=${value}`).code,
-      ran('-f', good, '--fail-on', value).code,
-    ]);
+  test('fails by severity', async () => {
+    const codes = await Promise.all(
+      ['never', 'warning', 'note'].map(async (value) => [
+        (await ran('-f', deployment, '--fail-on', value)).code,
+        (await ran('-f', short, `--fail-on=${value}`)).code,
+        (await ran('-f', good, '--fail-on', value)).code,
+      ]),
+    );
     assert.deepEqual(codes, [
       [0, 0, 0],
       [1, 0, 0],
@@ -75,8 +76,8 @@ describe('lint', () => {
     ]);
   });
 
-  test('fails for a wrong file, and judges the others', () => {
-    const { code, out, err } = ran('-f', wrong, '-f', short, '--fail-on', 'never');
+  test('fails for a wrong file, and judges the others', async () => {
+    const { code, out, err } = await ran('-f', wrong, '-f', short, '--fail-on', 'never');
     assert.equal(code, 1);
     assert.match(out, /^short form\.yaml:5:5: /);
     assert.deepEqual(err, [
@@ -85,19 +86,22 @@ describe('lint', () => {
     ]);
   });
 
-  test('fails if there is nothing to judge', () => {
+  test('fails if there is nothing to judge', async () => {
     const nothing = fileOf('nothing.yaml', 'apiVersion: v1\nkind: ConfigMap\n');
-    assert.deepEqual(ran('-f', nothing), { code: 1, out: '', err: ['No file has a target.'] });
+    assert.deepEqual(await ran('-f', nothing), { code: 1, out: '', err: ['No file has a target.'] });
   });
 
-  test('says how it is used', () => {
+  test('says how it is used', async () => {
     for (const [args, expected] of [
-      [[], /^-f FILE is missing.* Usage: npm run --silent lint:manifests/],
-      [['-f', good, '--fail-on', 'error'], /^--fail-on must be one of note, warning, never\. Usage: /],
-      [['-f', good, '--fail-on', 'constructor'], /^--fail-on must be one of/],
-      [['-f', good, '--output', 'xml'], /^--output must be one of text, sarif\. Usage: /],
+      [[], /required option '-f, --filename <file>' not specified\. See 'probelet lint --help'\.$/],
+      [
+        ['-f', good, '--fail-on', 'error'],
+        /argument 'error' is invalid\. Allowed choices are note, warning, never\. See /,
+      ],
+      [['-f', good, '--fail-on', 'constructor'], /argument 'constructor' is invalid/],
+      [['-f', good, '--output', 'xml'], /argument 'xml' is invalid\. Allowed choices are text, sarif\. See /],
     ] as const) {
-      const { code, out, err } = ran(...args);
+      const { code, out, err } = await ran(...args);
       assert.deepEqual([code, out, err.length], [2, '', 1]);
       assert.match(err[0] ?? '', expected);
     }
@@ -105,15 +109,15 @@ describe('lint', () => {
 });
 
 describe('the log of SARIF', () => {
-  const logOf = (...files: readonly string[]) => {
-    const { out } = ran(...files.flatMap((file) => ['-f', file]), '--output', 'sarif', '--fail-on', 'never');
+  const logOf = async (...files: readonly string[]) => {
+    const { out } = await ran(...files.flatMap((file) => ['-f', file]), '--output', 'sarif', '--fail-on', 'never');
     const log = JSON.parse(out);
     assert.deepEqual([log.version, log.runs.length], ['2.1.0', 1]);
     return log.runs[0];
   };
 
-  test('lists every rule with its level, whether it found something or not', () => {
-    const { tool, results } = logOf(good);
+  test('lists every rule with its level, whether it found something or not', async () => {
+    const { tool, results } = await logOf(good);
     assert.deepEqual(results, []);
     const listed = tool.driver.rules.map(({ id }: { readonly id: string }) => id);
     assert.deepEqual(listed, ['invalid-manifest', ...Object.keys(lintRules)]);
@@ -123,8 +127,8 @@ describe('the log of SARIF', () => {
     }
   });
 
-  test('has a result for each finding and each error, with file, line and column', () => {
-    const { tool, results } = logOf(short, wrong);
+  test('has a result for each finding and each error, with file, line and column', async () => {
+    const { tool, results } = await logOf(short, wrong);
     type Result = (typeof results)[number];
     const shown = results.map(({ ruleId, ruleIndex, level, locations }: Result) => {
       const { artifactLocation, region } = locations[0].physicalLocation;

@@ -1,0 +1,61 @@
+/**
+ * `probelet lint`: likely mistakes in the probes of files, with reason and mend. Exit code 1: a file is wrong, has no
+ * target, or has a finding of the severity in `--fail-on`.
+ */
+import { Command, Option } from 'commander';
+import type { Severity } from '../../../shared/core/lint.ts';
+import { type FileFinding, findingsOf } from '../../../shared/manifest/findings.ts';
+import { sarifLog } from '../../../shared/manifest/sarif.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { convertedFiles, filesOption, hostOption, placeText, reportErrors } from '../manifest-files.ts';
+import type { CommandSetting } from '../program.ts';
+
+/** No finding depends on the address, so what names none is judged all the same (RFC 2606). */
+const anyHost = 'host.invalid';
+
+/** For each value of `--fail-on` the severities that fail. */
+const failing: { readonly [value: string]: readonly Severity[] } = {
+  note: ['note', 'warning'],
+  warning: ['warning'],
+  never: [],
+};
+
+type Options = {
+  readonly filename: readonly string[];
+  readonly host?: string;
+  readonly failOn: string;
+  readonly output: 'text' | 'sarif';
+};
+
+const examples = `
+Examples:
+  probelet lint -f deployment.yaml --fail-on note
+  probelet lint -f deployment.yaml -o sarif > findings.sarif`;
+
+export const lintCommand = ({ io, endWith }: CommandSetting): Command =>
+  new Command('lint')
+    .description('likely mistakes in the probes of files, each with its reason and its mend')
+    .addOption(filesOption())
+    .addOption(hostOption())
+    .addOption(
+      new Option('--fail-on <severity>', 'the least severity that makes the exit code 1')
+        .choices(Object.keys(failing))
+        .default('warning'),
+    )
+    .addOption(new Option('-o, --output <format>', 'format').choices(['text', 'sarif']).default('text'))
+    .addHelpText('after', examples)
+    .action(({ filename, failOn, output, ...options }: Options) => {
+      const conversions = convertedFiles(filename, { host: anyHost, keepsCommands: true, ...options });
+      const targets = conversions.flatMap((each) => (each.kind === 'converted' ? each.targets : []));
+      const errors = conversions.flatMap((each) => (each.kind === 'invalid' ? each.errors : []));
+      const findings = targets.flatMap(findingsOf);
+      if (output === 'sarif') io.out(`${JSON.stringify(sarifLog({ findings, errors }), null, 2)}\n`);
+      else io.out(findings.map((finding) => `${findingText(finding)}\n`).join(''));
+      reportErrors(conversions, io.err);
+      if (targets.length === 0 && errors.length === 0) io.err('No file has a target.');
+      const isFailed = targets.length === 0 || findings.some(({ severity }) => failing[failOn]?.includes(severity));
+      if (isFailed || errors.length > 0) endWith(exitCodes.failed);
+    });
+
+const findingText = (finding: FileFinding): string =>
+  `${placeText(finding)}: ${finding.severity} ${finding.rule}: ${finding.field} ${finding.reason}; mend: ${finding.mend}`;

@@ -1,0 +1,21 @@
+/** How a command ends: what scripts can tell apart. */
+export const exitCodes = {
+  ok: 0,
+  /** Something was wrong or could not be done, and a line on the standard error stream says what. */
+  failed: 1,
+  wrongUse: 2,
+  notInTime: 3,
+  notFound: 4,
+} as const;
+
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** Ends a command with one line on the standard error stream, which says what to do next, and with an exit code. */
+export class CliError extends Error {
+  readonly exitCode: ExitCode;
+
+  constructor(message: string, exitCode: ExitCode = exitCodes.failed) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}

@@ -1,0 +1,64 @@
+/** The command line `probelet`: its commands, and how each of them ends. */
+import { Command, CommanderError } from 'commander';
+import { convertCommand } from './commands/convert.ts';
+import { lintCommand } from './commands/lint.ts';
+import { CliError, type ExitCode, exitCodes } from './exit-codes.ts';
+import type { Io } from './io.ts';
+
+/** A command ends by itself with `ok`, or says otherwise. */
+export type EndWith = (code: ExitCode) => void;
+
+export type CommandSetting = { readonly io: Io; readonly endWith: EndWith };
+
+const commands: readonly ((setting: CommandSetting) => Command)[] = [convertCommand, lintCommand];
+
+/** All commands. For `--help`, the reference and the completion too. */
+export function programOf(setting: CommandSetting): Command {
+  const program = new Command('probelet')
+    .description("kubelet's prober without the kubelet: probes with Kubernetes' semantics for anything with an address")
+    .helpCommand(false)
+    .showHelpAfterError(false);
+  for (const command of commands) program.addCommand(command(setting));
+  for (const each of [program, ...program.commands]) {
+    each.exitOverride().configureOutput({
+      writeOut: setting.io.out,
+      // What was wrong is printed once, where the command ends.
+      outputError: () => undefined,
+      writeErr: (text) => setting.io.err(text.trimEnd()),
+    });
+  }
+  return program;
+}
+
+/** Runs one command line, without the name of the program. Returns its exit code; prints no stack traces. */
+export async function runCli(args: readonly string[], io: Io): Promise<ExitCode> {
+  let exitCode: ExitCode = exitCodes.ok;
+  const program = programOf({ io, endWith: (code) => (exitCode = code) });
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    return failed(error, args, io);
+  }
+}
+
+function failed(error: unknown, args: readonly string[], { err }: Io): ExitCode {
+  const [command = ''] = args;
+  if (error instanceof CommanderError) {
+    if (error.exitCode === 0) return exitCodes.ok;
+    if (error.code !== 'commander.help') err(wrongUseLine(error.message, command));
+    return exitCodes.wrongUse;
+  }
+  if (error instanceof CliError) {
+    err(error.exitCode === exitCodes.wrongUse ? wrongUseLine(error.message, command) : `error: ${error.message}`);
+    return error.exitCode;
+  }
+  err(`error: ${error instanceof Error ? error.message : String(error)}`);
+  return exitCodes.failed;
+}
+
+function wrongUseLine(message: string, command: string): string {
+  const text = message.replace(/^error: /, '').replaceAll('\n', ' ');
+  const help = command === '' || command.startsWith('-') ? 'probelet --help' : `probelet ${command} --help`;
+  return `error: ${text}${/[.)?]$/.test(text) ? '' : '.'} See '${help}'.`;
+}
