@@ -1,9 +1,9 @@
 /** Reports the estimated cost of the deployment at synth. */
 import type { Annotations } from 'aws-cdk-lib';
-import { metricsOf } from '../functions/lambda/metrics.ts';
-import { type CostEstimate, estimateCost } from './cost.ts';
-import type { Fleet, FleetMode, FleetPart } from './fleet.ts';
-import { pricesReadIn, pricesRegion } from './prices.ts';
+import { metricCount } from '../functions/lambda/metrics.ts';
+import { type CostEstimate, estimateCost } from '../shared/cost/estimate.ts';
+import type { Fleet, FleetMode, FleetPart } from '../shared/cost/fleet.ts';
+import { pricesReadIn, pricesRegion } from '../shared/cost/prices.ts';
 
 type Input = {
   readonly fleet?: Fleet;
@@ -17,14 +17,6 @@ type Input = {
 
 /** The fleet to estimate if the props do not give one. */
 const fleetDefault: Fleet = [{ targets: 100, periodSeconds: 10 }];
-
-/**
- * The number of billed metrics, each for one stage and one function. A metric that only counts problems costs nothing
- * while there are none.
- */
-export const metricCount = Object.values(metricsOf)
-  .flat()
-  .filter((name) => name !== 'AccessDenied').length;
 
 /**
  * Adds an info with the estimate, and a warning if it exceeds the budget or the fleet exceeds the capacity of the

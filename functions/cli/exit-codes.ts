@@ -19,3 +19,10 @@ export class CliError extends Error {
     this.exitCode = exitCode;
   }
 }
+
+/** The program was used wrongly: the line also names `--help`. */
+export class WrongUse extends CliError {
+  constructor(message: string) {
+    super(message, exitCodes.wrongUse);
+  }
+}

@@ -1,7 +1,10 @@
 /** The command line `probelet`: its commands, and how each of them ends. */
 import { Command, CommanderError } from 'commander';
 import { convertCommand } from './commands/convert.ts';
+import { costCommand } from './commands/cost.ts';
 import { lintCommand } from './commands/lint.ts';
+import { simulateCommand } from './commands/simulate.ts';
+import { tryCommand } from './commands/try.ts';
 import { CliError, type ExitCode, exitCodes } from './exit-codes.ts';
 import type { Io } from './io.ts';
 
@@ -10,7 +13,13 @@ export type EndWith = (code: ExitCode) => void;
 
 export type CommandSetting = { readonly io: Io; readonly endWith: EndWith };
 
-const commands: readonly ((setting: CommandSetting) => Command)[] = [convertCommand, lintCommand];
+const commands: readonly ((setting: CommandSetting) => Command)[] = [
+  convertCommand,
+  costCommand,
+  lintCommand,
+  simulateCommand,
+  tryCommand,
+];
 
 /** All commands. For `--help`, the reference and the completion too. */
 export function programOf(setting: CommandSetting): Command {

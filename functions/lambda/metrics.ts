@@ -122,3 +122,11 @@ const embedded = (values: MetricValues, timestampMs: number) => ({
 
 const names = (values: MetricValues): readonly MetricName[] =>
   (Object.keys(metricUnits) as MetricName[]).filter((name) => values[name] !== undefined);
+
+/**
+ * The number of billed metrics, each for one stage and one function. A metric that only counts problems costs nothing
+ * while there are none.
+ */
+export const metricCount = Object.values(metricsOf)
+  .flat()
+  .filter((name) => name !== 'AccessDenied').length;

@@ -58,7 +58,7 @@ export const functionCapacity: Capacity = capacityOf(functionMb);
 
 /**
  * Claims of tick mode take two write units a minute for each bucket with targets. With more targets than this, a shard
- * is cheaper in a small function that runs all the time (cdk/cost.ts, at 256 MB).
+ * is cheaper in a small function that runs all the time (shared/cost/estimate.ts, at 256 MB).
  */
 export const tickTargetsMax = 128;
 

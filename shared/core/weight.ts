@@ -2,7 +2,7 @@
  * What the targets of a bucket require of their holder, computed from their specs alone: a constant load, whatever
  * their health. A process can run out of two things: CPU, and descriptors for probes in flight.
  */
-import { handlerOf, probeCpuMs } from './handlers.ts';
+import { handlerOf, type ProbeCost, probeCpuMs } from './handlers.ts';
 import { tickSlotMs } from './slots.ts';
 import { type Probe, specProbes, type TargetSpec } from './spec.ts';
 
@@ -61,13 +61,13 @@ function probeWeight(probe: Probe): BucketWeight {
   };
 }
 
-/**
- * CPU of one probe, ms of one vCPU. Without a handler it is a prober error, which costs no more than the cheapest
- * probe.
- */
-export function cpuMs(probe: Probe): number {
+/** CPU of one probe, ms of one vCPU. */
+export const cpuMs = (probe: Probe): number => probeCpuMs[costOf(probe)];
+
+/** Without a handler it is a prober error, which costs no more than the cheapest probe. */
+export function costOf(probe: Probe): ProbeCost {
   const found = handlerOf(probe);
-  return probeCpuMs[found ? found.row.cost(found.handler) : 'tcp'];
+  return found ? found.row.cost(found.handler) : 'tcp';
 }
 
 const modeRank: { readonly [mode in ShardMode]: number } = { idle: 0, tick: 1, resident: 2 };

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
-import { type CostInput, cadence, estimateCost } from '../../cdk/cost.ts';
-import { metricCount } from '../../cdk/estimate.ts';
-import { prices } from '../../cdk/prices.ts';
 import { propNames } from '../../cdk/validate-props.ts';
+import { metricCount } from '../../functions/lambda/metrics.ts';
 import type { ProbeCost } from '../../shared/core/handlers.ts';
 import { tickTargetsMax } from '../../shared/core/layout.ts';
+import { type CostInput, cadence, deployedAlarms, estimateCost } from '../../shared/cost/estimate.ts';
+import { prices } from '../../shared/cost/prices.ts';
 import { beatIntervalMs } from '../../shared/run/beat.ts';
 import { fullReloadIntervalMs } from '../../shared/run/load.ts';
 import { changesIntervalMs } from '../../shared/table/change-counters.ts';
@@ -17,7 +17,7 @@ const https = (targets: number, periodSeconds = 10): CostInput => ({
   fleet: [{ targets, periodSeconds, probe: 'https' }],
   mode: 'auto',
   memorySize: 256,
-  alarms: 17,
+  alarms: deployedAlarms,
   metrics: metricCount,
 });
 
@@ -132,7 +132,13 @@ describe('docs/operating.md', () => {
     assert.ok(rows.length > 3);
     for (const [, targets, probe, periodSeconds, memorySize, rest] of rows) {
       const fleet = [{ targets: Number(targets), periodSeconds: Number(periodSeconds), probe: probe as ProbeCost }];
-      const input = { fleet, mode: 'auto', memorySize: Number(memorySize), alarms: 17, metrics: metricCount } as const;
+      const input = {
+        fleet,
+        mode: 'auto',
+        memorySize: Number(memorySize),
+        alarms: deployedAlarms,
+        metrics: metricCount,
+      } as const;
       const { layout, lines, usd: all } = estimateCost(input);
       const shown = [...lines.map((line) => line.usd), all].map((one) => one.toFixed(2));
       assert.equal(rest, [layout.shards.length, ...shown].join(' | '));
@@ -146,7 +152,7 @@ describe('docs/operating.md', () => {
     const isExplained = (id: string) =>
       rows.some(({ name, more }) => id === name || (more && id.startsWith(`${name} `)));
     for (const id of alarms) assert.ok(isExplained(id), id);
-    assert.equal(alarms.length, 17);
+    assert.equal(alarms.length, deployedAlarms);
     for (const prop of propNames) assert.ok(text.includes(`\`${prop}\``), prop);
   });
 });

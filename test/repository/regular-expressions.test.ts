@@ -17,6 +17,7 @@ const repeatedSearches: Readonly<Record<string, string>> = {
   '/"(?:[^"\\\\]|\\\\.)*"?|[{}[\\]:]/gs': 'matches all that it has read',
   '/[ \\t\\r\\n]*(?:(==|!=|[=!(),])|([^ \\t\\r\\n=!(),<>]+))/y': 'is searched no further once it has not matched',
   '/\\d+|./gs': 'matches all that it has read',
+  '/\\d{0,4}[SFE]/g': 'looks at no more than four digits',
   '/(^|-)[a-z]/g': 'is of constant length',
   '/[A-Z]+/g': 'matches all that it has read',
   '/%([0-9a-fA-F]{2})/g': 'is of constant length',

@@ -2,10 +2,10 @@
  * Estimates the monthly cost of a fleet: the number of heartbeats, reads and invocations times the published prices.
  * Pure. Excludes data transfer, NAT, API calls, and the cost when many targets change at once.
  */
-import { probeCpuMs } from '../shared/core/handlers.ts';
-import { capacityOf } from '../shared/core/layout.ts';
-import { bucketCount, residentSlotMs, tickSlotMs } from '../shared/core/slots.ts';
-import { paceFactor } from '../shared/core/tick-plan.ts';
+import { probeCpuMs } from '../core/handlers.ts';
+import { capacityOf } from '../core/layout.ts';
+import { bucketCount, residentSlotMs, tickSlotMs } from '../core/slots.ts';
+import { paceFactor } from '../core/tick-plan.ts';
 import {
   type Fleet,
   type FleetLayout,
@@ -26,6 +26,9 @@ export type CostInput = {
   readonly alarms: number;
   readonly metrics: number;
 };
+
+/** What a deployment has whatever its props: a test compares. */
+export const deployedAlarms = 17;
 
 export type CostLine = { readonly what: string; readonly usd: number };
 

@@ -1,10 +1,10 @@
 /**
  * Describes the expected targets in round numbers, and computes the shards that probelet's layout makes of them. Pure.
  */
-import { type ProbeCost, probeCpuMs } from '../shared/core/handlers.ts';
-import { capacityOf, planLayout, splitAbove } from '../shared/core/layout.ts';
-import { bucketCount } from '../shared/core/slots.ts';
-import { type BucketWeight, tickPeriodSecondsMin } from '../shared/core/weight.ts';
+import { type ProbeCost, probeCpuMs } from '../core/handlers.ts';
+import { capacityOf, planLayout, splitAbove } from '../core/layout.ts';
+import { bucketCount } from '../core/slots.ts';
+import { type BucketWeight, tickPeriodSecondsMin } from '../core/weight.ts';
 
 export type FleetPart = {
   readonly targets: number;

@@ -1,0 +1,101 @@
+/** `probelet cost`: what a fleet costs a month on AWS, from round numbers or from the probes of files. */
+import { Command, Option } from 'commander';
+import { type ProbeCost, probeCpuMs } from '../../../shared/core/handlers.ts';
+import { specProbes, type TargetSpec } from '../../../shared/core/spec.ts';
+import { costOf } from '../../../shared/core/weight.ts';
+import { type CostEstimate, deployedAlarms, estimateCost } from '../../../shared/cost/estimate.ts';
+import type { Fleet, FleetMode, FleetPart } from '../../../shared/cost/fleet.ts';
+import { pricesReadIn, pricesRegion } from '../../../shared/cost/prices.ts';
+import { metricCount } from '../../lambda/metrics.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { convertedFiles, filesOption, reportErrors } from '../manifest-files.ts';
+import { numberOption } from '../number-option.ts';
+import type { CommandSetting } from '../program.ts';
+import { table } from '../table.ts';
+
+const targetsMax = 10_000_000;
+const secondsMax = 86_400;
+const probesMax = 1_000;
+/** Lambda's limits. */
+const [memoryMin, memoryMax] = [128, 10_240];
+
+type Options = {
+  readonly filename?: readonly string[];
+  readonly targets: number;
+  readonly probes: number;
+  readonly probe: ProbeCost;
+  readonly period: number;
+  readonly memory: number;
+  readonly mode: FleetMode;
+  readonly output: 'table' | 'json';
+};
+
+const examples = `
+Examples:
+  probelet cost --targets 1000 --probe https --period 10
+  probelet cost -f deployment.yaml --targets 50
+  probelet cost -f targets.yaml -o json
+
+With -f, --targets is how many there are of each target of the files (1).`;
+
+/** No cost depends on the address (RFC 2606). */
+const anyHost = 'host.invalid';
+
+export const costCommand = ({ io, endWith }: CommandSetting): Command =>
+  new Command('cost')
+    .description('what a fleet costs a month on AWS')
+    .addOption(filesOption().makeOptionMandatory(false))
+    .addOption(numberOption('--targets <count>', 'how many', { min: 1, max: targetsMax }))
+    .addOption(numberOption('--probes <count>', 'of each target', { min: 1, max: probesMax }).default(1))
+    .addOption(new Option('--probe <kind>', 'what they are').choices(Object.keys(probeCpuMs)).default('http'))
+    .addOption(numberOption('--period <seconds>', 'periodSeconds', { min: 1, max: secondsMax }).default(10))
+    .addOption(numberOption('--memory <MB>', 'of the prober', { min: memoryMin, max: memoryMax }).default(256))
+    .addOption(new Option('--mode <mode>', 'of the prober').choices(['auto', 'resident', 'tick']).default('auto'))
+    .addOption(new Option('-o, --output <format>', 'format').choices(['table', 'json']).default('table'))
+    .addHelpText('after', examples)
+    .action((options: Options) => {
+      const { filename, memory: memorySize, mode, output } = options;
+      const fleet = filename ? fleetOfFiles(filename, options, io.err) : givenFleet(options);
+      if (fleet.length === 0) return endWith(exitCodes.failed);
+      const input = { fleet, mode, memorySize, alarms: deployedAlarms, metrics: metricCount };
+      const estimate = estimateCost(input);
+      const { layout, lines, usd } = estimate;
+      const priced = { prices: pricesRegion, readIn: pricesReadIn };
+      if (output === 'json') io.out(`${JSON.stringify({ usd, lines, layout, ...priced }, null, 2)}\n`);
+      else io.out(textOf(estimate, memorySize));
+      if (layout.load <= 1) return;
+      io.err(`error: ${memorySize} MB are too few for this fleet: try --memory ${Math.ceil(memorySize * layout.load)}`);
+      endWith(exitCodes.failed);
+    });
+
+const givenFleet = ({ targets = 100, probes, probe, period }: Options): Fleet => [
+  { targets, periodSeconds: period, probe, probesPerTarget: probes },
+];
+
+function fleetOfFiles(files: readonly string[], { targets = 1 }: Options, err: (line: string) => void): Fleet {
+  const conversions = convertedFiles(files, { host: anyHost });
+  reportErrors(conversions, err);
+  if (conversions.some(({ kind }) => kind === 'invalid')) return [];
+  const specs = conversions.flatMap((each) => (each.kind === 'converted' ? each.targets : [])).map(({ spec }) => spec);
+  if (specs.length === 0) err('No file has a target.');
+  return specs.flatMap(partsOf).map((part) => ({ ...part, targets: part.targets * targets }));
+}
+
+/** A part for each probe. Together they are one target. */
+const partsOf = (spec: TargetSpec): readonly FleetPart[] =>
+  specProbes(spec).map(({ probe }, _, probes) => ({
+    targets: 1 / probes.length,
+    probesPerTarget: probes.length,
+    periodSeconds: probe.periodSeconds,
+    probe: costOf(probe),
+  }));
+
+function textOf({ layout: { shards }, lines, usd }: CostEstimate, memorySize: number): string {
+  const rows = [...lines, { what: 'all', usd }].map((line) => [line.what, line.usd.toFixed(2)]);
+  const count = `${shards.length} ${shards.length === 1 ? 'shard' : 'shards'}`;
+  return (
+    table(['WHAT', 'USD A MONTH'], rows) +
+    `${shards[0]?.mode ?? 'idle'}, ${count} of ${memorySize} MB. Prices of ${pricesRegion}, read in ${pricesReadIn}, ` +
+    'without free tiers, data transfer and NAT.\n'
+  );
+}

@@ -1,0 +1,180 @@
+/**
+ * `probelet try`: makes each probe of a file once from here, without registering anything. Exit code 1: a file is
+ * wrong, has no probe, or a probe did not succeed.
+ */
+import { Command, Option } from 'commander';
+import type { ProbeRequest } from '../../../shared/core/handlers.ts';
+import type { ProbeReport } from '../../../shared/core/probe-report.ts';
+import { resolveProbeRequest } from '../../../shared/core/probe-request.ts';
+import { type SpecProbe, specProbes } from '../../../shared/core/spec.ts';
+import type { PhaseTimings } from '../../../shared/core/types.ts';
+import type { AllowList } from '../../../shared/exec/allow-list.ts';
+import { commandProcesses } from '../../../shared/exec/command-processes.ts';
+import { localRunner } from '../../../shared/exec/local.ts';
+import { systemClock } from '../../../shared/lib/clock.ts';
+import type { ConvertedTarget } from '../../../shared/manifest/convert.ts';
+import { dialPolicy } from '../../../shared/net/policy.ts';
+import { resolver } from '../../../shared/net/resolver.ts';
+import { httpUrl, withoutPassword } from '../../../shared/prober/http-url.ts';
+import { probe, type TimedAttempt } from '../../../shared/prober/probe.ts';
+import { environmentSecrets } from '../../local/environment-secrets.ts';
+import { InvalidOption, readAllowList, validSecrets } from '../../local/option-values.ts';
+import { runProbing } from '../../run-probing.ts';
+import { exitCodes, WrongUse } from '../exit-codes.ts';
+import { convertedFiles, filesOption, hostOption, reportErrors } from '../manifest-files.ts';
+import type { CommandSetting } from '../program.ts';
+
+type Options = {
+  readonly filename: readonly string[];
+  readonly host?: string;
+  readonly allowExec?: string;
+  readonly secret: readonly string[];
+  readonly output: 'text' | 'json';
+};
+
+const examples = `
+Examples:
+  probelet try -f target.yaml
+  probelet try -f deployment.yaml --host 10.0.0.1
+  probelet try -f compose.yaml --allow-exec commands.txt -o json`;
+
+export const tryCommand = ({ io, endWith }: CommandSetting): Command =>
+  new Command('try')
+    .description('make each probe of a file once, from here, without registering anything')
+    .addOption(filesOption())
+    .addOption(hostOption())
+    .addOption(new Option('--allow-exec <file>', 'the commands that exec probes may run, as for start'))
+    .addOption(
+      new Option(
+        '--secret <name=host>',
+        'a host to which a secret may be sent, as for start; can be given several times',
+      )
+        .argParser((text, before: readonly string[] = []) => [...before, text])
+        .default([]),
+    )
+    .addOption(new Option('-o, --output <format>', 'format').choices(['text', 'json']).default('text'))
+    .addHelpText('after', examples)
+    .action(async ({ filename, output, allowExec, secret, ...options }: Options) => {
+      const settings = given(() => ({
+        ...(allowExec !== undefined && { allows: readAllowList(allowExec) }),
+        secretHosts: validSecrets(secret),
+      }));
+      const conversions = convertedFiles(filename, options);
+      reportErrors(conversions, io.err);
+      if (conversions.some(({ kind }) => kind === 'invalid')) return endWith(exitCodes.failed);
+      const targets = conversions.flatMap((each) => (each.kind === 'converted' ? each.targets : []));
+      const probes = targets.flatMap((target) => specProbes(target.spec).map((each) => ({ target, probe: each })));
+      if (probes.length === 0) io.err('No file has a probe.');
+      const tried = await tryAll(probes, settings, output === 'text' ? io.out : () => undefined);
+      if (output === 'json') io.out(`${JSON.stringify(tried, null, 2)}\n`);
+      if (tried.length === 0 || tried.some(({ result }) => result !== 'success')) endWith(exitCodes.failed);
+    });
+
+type Settings = { readonly allows?: AllowList; readonly secretHosts: ReturnType<typeof validSecrets> };
+
+function given(settings: () => Settings): Settings {
+  try {
+    return settings();
+  } catch (error) {
+    throw error instanceof InvalidOption ? new WrongUse(error.message) : error;
+  }
+}
+
+type Chosen = { readonly target: ConvertedTarget; readonly probe: SpecProbe };
+
+type Tried = {
+  readonly target: string;
+  readonly container: string;
+  readonly probeType: string;
+  readonly request: string;
+  /** `unknown`: it could not be made, which is neither. */
+  readonly result: string;
+  readonly attempts: readonly TimedAttempt[];
+};
+
+/** One after another, as an operator reads them. Each ends with its own time-out. */
+async function tryAll(chosen: readonly Chosen[], settings: Settings, out: (text: string) => void) {
+  const probing = probingOf(settings);
+  const tried: Tried[] = [];
+  for (const each of chosen) {
+    const one = await tryOne(each, probing);
+    tried.push(one);
+    out(textOf(one));
+  }
+  probing.close();
+  return tried;
+}
+
+function probingOf({ allows, secretHosts }: Settings) {
+  const processes = commandProcesses(systemClock);
+  const { probers, abandon } = runProbing({
+    clock: systemClock,
+    policy: dialPolicy({ mode: 'local' }),
+    resolveOn: (clock) => resolver({ clock }),
+    outside: (clock) => ({
+      run: localRunner({ clock, processes, ...(allows && { allows }) }),
+      secrets: environmentSecrets(secretHosts),
+    }),
+  });
+  return {
+    probers,
+    close() {
+      abandon();
+      processes.killAll();
+    },
+  };
+}
+
+async function tryOne({ target, probe: chosen }: Chosen, { probers }: ReturnType<typeof probingOf>): Promise<Tried> {
+  const { namespace, name, spec } = target;
+  const { container, probeType, probe: handler } = chosen;
+  const subject = { target: { namespace, name, uid: '' }, host: spec.host, container: container.spec };
+  const order = { ...subject, handler, probeType, containerKind: container.kind };
+  const resolved = resolveProbeRequest(handler, subject);
+  const report = await probe({ probers, clock: systemClock }, order);
+  return {
+    target: `${namespace}/${name}`,
+    container: container.spec.name,
+    probeType,
+    request: resolved.kind === 'request' ? requestText(resolved.request) : '',
+    result: resultOf(report),
+    attempts: report.attempts,
+  };
+}
+
+const resultOf = ({ conclusion }: ProbeReport): string =>
+  conclusion.kind === 'result' ? conclusion.result : 'unknown';
+
+/** Without headers, which may carry secrets. */
+function requestText(request: ProbeRequest): string {
+  if ('url' in request) return `GET ${withoutPassword(httpUrl(request.url))}`;
+  if ('command' in request) return `exec ${request.command.join(' ')}`;
+  const address = `${request.kind} ${request.host}:${request.port}`;
+  return 'service' in request && request.service !== '' ? `${address} ${request.service}` : address;
+}
+
+function textOf({ target, container, probeType, request, result, attempts }: Tried): string {
+  const lines = attempts.flatMap(({ timings, output, error, failureClass }) => [
+    `  ${phasesText(timings)}`,
+    ...[error ?? output].filter((text) => text !== '').map((text) => `  ${firstLine(text)}`),
+    ...(failureClass ? [`  ${failureClass}`] : []),
+  ]);
+  return `${[`${probeType} probe of ${target}, container ${container}: ${result}`, `  ${request}`, ...lines].join('\n')}\n`;
+}
+
+const phaseNames = { dnsMs: 'DNS', connectMs: 'connect', tlsMs: 'TLS', firstByteMs: 'first byte', totalMs: 'total' };
+
+const phasesText = (timings: PhaseTimings): string =>
+  (Object.keys(phaseNames) as (keyof PhaseTimings)[])
+    .flatMap((phase) => {
+      const ms = timings[phase];
+      return ms === undefined ? [] : [`${phaseNames[phase]} ${ms.toFixed(1)} ms`];
+    })
+    .join(', ');
+
+const outputCharactersMax = 200;
+
+function firstLine(text: string): string {
+  const [line = ''] = text.split('\n');
+  return line.length > outputCharactersMax ? `${line.slice(0, outputCharactersMax)}…` : line;
+}

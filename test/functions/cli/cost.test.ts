@@ -1,0 +1,50 @@
+/** `probelet cost`: the estimate of docs/operating.md, of round numbers and of files. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { cliFiles } from './files.ts';
+
+const { fileOf, ran } = cliFiles('cost');
+
+const target = fileOf(
+  'target.yaml',
+  `metadata: { name: web }
+spec:
+  livenessProbe: { httpGet: { port: 443, scheme: HTTPS } }
+  readinessProbe: { httpGet: { port: 443, scheme: HTTPS } }
+`,
+);
+
+describe('cost', () => {
+  test('prints the estimate that docs/operating.md has of the same fleet', async () => {
+    const { code, out } = await ran('--targets', '1000', '--probe', 'https');
+    assert.equal(code, 0);
+    assert.match(
+      out,
+      /^WHAT +USD A MONTH\nLambda +17\.78\n(.+\n)+all +34\.23\nresident, 2 shards of 256 MB\. Prices of us-east-1/,
+    );
+  });
+
+  test('of files counts each of their targets, with all of its probes', async () => {
+    const costOf = async (...args: readonly string[]) => JSON.parse((await ran(...args, '-o', 'json')).out).usd;
+    const round = ['--targets', '500', '--probe', 'https', '--probes', '2'];
+    assert.equal((await costOf('-f', target, '--targets', '500')).toFixed(6), (await costOf(...round)).toFixed(6));
+  });
+
+  test('fails where no number of shards of that memory is enough, and says what is', async () => {
+    const { code, err } = await ran('--targets', '1000000', '--probe', 'https');
+    assert.equal(code, 1);
+    assert.match(err[0] ?? '', /^error: 256 MB are too few for this fleet: try --memory \d+$/);
+  });
+
+  test('says how it is used', async () => {
+    for (const [args, expectedCode, expected] of [
+      [['--targets', '0'], 2, /must be a whole number from 1 to 10000000\. See 'probelet cost --help'/],
+      [['--probe', 'icmp'], 2, /Allowed choices are /],
+      [['-f', '/no/such/file'], 1, /there is no such file/],
+    ] as const) {
+      const { code, out, err } = await ran(...args);
+      assert.deepEqual([code, out], [expectedCode, '']);
+      assert.match(err.at(-1) ?? '', expected);
+    }
+  });
+});
