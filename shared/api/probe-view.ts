@@ -1,4 +1,5 @@
 /** What the API shows of one probe: its verdict, or that its result is unknown, with the reason. */
+import { statusNamed } from '../core/container-statuses.ts';
 import { probeLabel, seenAtMsOf } from '../core/freshness.ts';
 import { ownProperty } from '../core/own-property.ts';
 import type { ProbeRecord, ReportRecord } from '../core/records.ts';
@@ -89,9 +90,7 @@ function verdictView(result: ProbeStatusView['result'], record: ProbeRecord | un
 
 /** The container as last written to the status. */
 const containerOf = ({ status }: StoredTarget, { container }: SpecProbe): ContainerStatus | undefined =>
-  [...(status?.status.containerStatuses ?? []), ...(status?.status.initContainerStatuses ?? [])].find(
-    ({ name }) => name === container.spec.name,
-  );
+  status && statusNamed(status.status, container.spec.name);
 
 /**
  * Since when a probe without a verdict has had none: the start of its container, or the registration. For a worker that

@@ -1,9 +1,9 @@
 /** What a status report changes in the state that was read. Pure. */
+import { statusNamed } from '../core/container-statuses.ts';
 import { sameValue } from '../core/equality.ts';
 import { at, type FieldProblem, unless } from '../core/field-problem.ts';
 import { ownProperty } from '../core/own-property.ts';
 import type { ReportRecord, TargetRecord } from '../core/records.ts';
-import type { ContainerStatus } from '../core/types.ts';
 import { encodeReport } from '../store/items.ts';
 import { type TargetAddress, targetKey } from '../store/keys.ts';
 import type { Condition } from '../store/store.ts';
@@ -48,20 +48,13 @@ export function planReport(address: TargetAddress, report: Report, nowMs: number
   };
 }
 
-type Statuses = Pick<Report, 'containerStatuses' | 'initContainerStatuses'>;
-
-const statusOf = (statuses: Statuses | undefined, container: string): ContainerStatus | undefined =>
-  [...(statuses?.containerStatuses ?? []), ...(statuses?.initContainerStatuses ?? [])].find(
-    ({ name }) => name === container,
-  );
-
 /** Of every container of the spec, and of those that have left it and whose probes are still stored. */
 function beganAtMs({ target, probes, report: before }: StoredTarget, report: Report, nowMs: number) {
   const { containers, initContainers } = target.spec;
   const ofSpec = [...containers, ...initContainers].map(({ name }) => name);
   const names = new Set([...ofSpec, ...Object.values(probes).map(({ container }) => container)]);
   const entries = [...names].flatMap((name) => {
-    const [was, is] = [statusOf(before, name), statusOf(report, name)];
+    const [was, is] = [before && statusNamed(before, name), statusNamed(report, name)];
     if (is?.state?.kind === 'running') return [];
     if ((was?.containerID ?? '') !== (is?.containerID ?? '')) return [[name, nowMs] as const];
     const ms = was?.state?.kind === 'running' ? was.state.startedAtMs : ownProperty(before?.beganAtMs ?? {}, name);

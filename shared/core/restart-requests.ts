@@ -2,6 +2,7 @@
  * The restart requests that follow from a liveness or startup failure. A request is published at once, and again after
  * kubelet's crash-loop back-off (pkg/kubelet/kubelet.go: 10 s, doubled up to 300 s) while the container fails.
  */
+import { statusNamed } from './container-statuses.ts';
 import { observe } from './observed.ts';
 import { ownProperty } from './own-property.ts';
 import type { OutboxEvent, RestartRequest, StatusRecord, TargetRecord, TargetState } from './records.ts';
@@ -88,10 +89,7 @@ function verdictOf(state: TargetState, name: string, probeType: ProbeType): Resu
   return record?.containerID === statusOf(state, name)?.containerID ? record?.result : undefined;
 }
 
-function statusOf(state: TargetState, name: string): ContainerStatus | undefined {
-  const { containerStatuses, initContainerStatuses } = observe(state);
-  return [...containerStatuses, ...initContainerStatuses].find((status) => status.name === name);
-}
+const statusOf = (state: TargetState, name: string): ContainerStatus | undefined => statusNamed(observe(state), name);
 
 /** Reported as no longer running, without a new ID, and its policy restarts it: kubelet would start it now. */
 function isHalfDone(state: TargetState, name: string, { containerID, probeType }: RestartRequest): boolean {

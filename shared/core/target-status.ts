@@ -5,6 +5,7 @@
 import { isCompared } from './condition-owners.ts';
 import { containersReadyCondition, podInitializedCondition, podReadyCondition } from './conditions.ts';
 import { parseContainerID } from './container-id.ts';
+import { statusesOf, statusNamed } from './container-statuses.ts';
 import { newProbeRecord, type Observed, observe, unreported } from './observed.ts';
 import type { ProbeRecord, StatusRecord, TargetRecord, TargetState } from './records.ts';
 import { type Unknowns, unknownsOf } from './shown.ts';
@@ -31,11 +32,6 @@ function statusStep(state: TargetState, old: PodStatus, nowMs: number): StatusSt
   const reported = state.report && new Set(statusesOf(state.report).map(({ name }) => name));
   return nextStatus({ spec: state.target.spec, old, next, nowMs, ...(reported && { reported }) });
 }
-
-const statusesOf = ({
-  initContainerStatuses,
-  containerStatuses,
-}: Pick<PodStatus, 'initContainerStatuses' | 'containerStatuses'>) => [...initContainerStatuses, ...containerStatuses];
 
 /**
  * A spec changes in place (difference 3), a Pod's containers never do: kubelet's step refuses every status after one
@@ -153,16 +149,14 @@ const doubted = (best: Condition, doubt: Doubt): Condition =>
   best.status === 'False' ? best : { ...best, status: 'Unknown', ...doubt };
 
 const containerIDsOf =
-  ({ containerStatuses, initContainerStatuses }: Observed) =>
-  (container: string): string => {
-    const found = [...containerStatuses, ...initContainerStatuses].find(({ name }) => name === container);
-    return parseContainerID(found?.containerID ?? '');
-  };
+  (observed: Observed) =>
+  (container: string): string =>
+    parseContainerID(statusNamed(observed, container)?.containerID ?? '');
 
 const conditionsInput = (target: TargetRecord, observed: Observed) => ({
   spec: target.spec,
   generation: target.generation,
-  containerStatuses: [...observed.initContainerStatuses, ...observed.containerStatuses],
+  containerStatuses: statusesOf(observed),
   phase: observed.phase,
 });
 

@@ -113,10 +113,8 @@ export function newLife(
     },
     found(container: ContainerName, type: ProbeType, finding: Finding) {
       const key = `${container}#${type}`;
-      const earlier = asked.get(key) ?? [];
-      // A prober error is tried again at once: that is one probe.
-      const isAgain = finding === 'error' && earlier.at(-1)?.atMs === nowMs() && earlier.at(-1)?.finding === 'error';
-      if (!isAgain) asked.set(key, [...earlier, { atMs: nowMs(), finding }]);
+      // Errors of class PROBER are not tried again: two at one instant are two probes, a regular and a triggered one.
+      asked.set(key, [...(asked.get(key) ?? []), { atMs: nowMs(), finding }]);
     },
     /** Of a static target. */
     restarted(container: ContainerName) {

@@ -8,6 +8,7 @@ import { proberRegistry } from '../../shared/prober/registry.ts';
 import { startGrpcServer } from '../support/grpc-server.ts';
 import { loopbackDialer } from '../support/loopback-dial.ts';
 import { noSecrets } from '../support/no-secrets.ts';
+import { orderOnLoopback } from '../support/probe-order.ts';
 import { portOf, startTcpServer } from '../support/tcp-server.ts';
 import { startWireServer } from '../support/wire-server.ts';
 
@@ -54,19 +55,11 @@ const hanging: Handlers = {
   'a command that never ends': async () => ({ exec: { command: ['/bin/sh', '-c', 'sleep 1000 & sleep 1000'] } }),
 };
 
-const order = {
-  target: { namespace: 'default', name: 'checkout', uid: 'u1' },
-  host: '127.0.0.1',
-  container: { name: 'app' },
-  probeType: 'readiness',
-  containerKind: 'container',
-} as const;
-
 describe('what a run leaves behind ends when it is abandoned', () => {
   for (const [what, handler] of Object.entries(hanging))
     test(what, async (t) => {
       const { probers, abandon } = proberOfRun();
-      const reporting = probe({ probers, clock }, { ...order, handler: handlerOf(await handler(t)) });
+      const reporting = probe({ probers, clock }, { ...orderOnLoopback, handler: handlerOf(await handler(t)) });
       // Long enough for each to be where it hangs; earlier it has to end as well.
       await sleep(clock, 300);
       abandon();

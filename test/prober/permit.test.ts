@@ -9,6 +9,7 @@ import { newSocketBudget } from '../../shared/run/probing/sockets.ts';
 import { type GrpcServerSpec, startGrpcServer } from '../support/grpc-server.ts';
 import { loopbackDial } from '../support/loopback-dial.ts';
 import { noSecrets } from '../support/no-secrets.ts';
+import { orderOnLoopback } from '../support/probe-order.ts';
 import { portOf, startTcpServer, type TcpServerKind } from '../support/tcp-server.ts';
 import { startWireServer, type WireServer } from '../support/wire-server.ts';
 
@@ -72,14 +73,6 @@ const servers: { readonly [what: string]: Start } = {
   'gRPC that is silent': tcp('accept-silent', 'grpc'),
 };
 
-const order = {
-  target: { namespace: 'default', name: 'checkout', uid: 'u1' },
-  host: '127.0.0.1',
-  container: { name: 'app' },
-  probeType: 'readiness',
-  containerKind: 'container',
-} as const;
-
 describe('a prober has one socket open at a time, and its place is released when that has closed', () => {
   for (const [what, start] of Object.entries(servers))
     test(what, async (t) => {
@@ -90,7 +83,10 @@ describe('a prober has one socket open at a time, and its place is released when
       const given = new Promise<number>((resolve) => {
         socketBudget.onFree(() => resolve(open()));
       });
-      await probe({ probers, clock }, { ...order, handler: { ...handler, timeoutSeconds: 1.2 }, permit: place });
+      await probe(
+        { probers, clock },
+        { ...orderOnLoopback, handler: { ...handler, timeoutSeconds: 1.2 }, permit: place },
+      );
       place.leave();
       assert.equal(await given, 0, 'sockets open as the place was released');
       assert.ok(openAtDial.length > 0 && openAtDial.every((count) => count === 0), `open at each dial: ${openAtDial}`);
