@@ -2,9 +2,8 @@
  * One of probelet's Lambda functions: a single file bundled by esbuild, a separate role, and a log group with limited
  * retention.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
-import { Annotations, AssetHashType, DockerImage, type Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
+
+import { Annotations, type Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
 import type { ISecurityGroup, IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
 import { Effect, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
@@ -18,10 +17,9 @@ import {
   Tracing,
 } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
-import { Asset } from 'aws-cdk-lib/aws-s3-assets';
 import { Construct } from 'constructs';
-import { buildSync } from 'esbuild';
-import { bundling, entryFile, type FunctionName } from '../functions/bundling.ts';
+import { functionCode } from '#function-code';
+import type { FunctionName } from '../functions/bundling.ts';
 import { allow } from './statement.ts';
 
 /** Settings that all functions of a deployment share. */
@@ -47,10 +45,6 @@ type Props = FunctionSettings & {
   readonly network?: FunctionNetwork | undefined;
 };
 
-const root = join(import.meta.dirname, '..');
-
-export const productVersion: string = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version;
-
 export class NodeFunction extends Construct {
   readonly function: LambdaFunction;
   readonly role: Role;
@@ -60,7 +54,7 @@ export class NodeFunction extends Construct {
   constructor(scope: Construct, id: string, props: Props) {
     super(scope, id);
     const { name, description, memorySize, timeout, environment, encryptionKey, tracing, network } = props;
-    const code = codeAsset(this, name);
+    const code = functionCode(this, name);
     this.codeHash = code.assetHash;
     const logGroup = new LogGroup(this, 'Logs', {
       retention: props.logRetention,
@@ -109,44 +103,6 @@ const withoutResources = {
   reason:
     'Network interfaces of functions and traces: neither EC2 nor X-Ray knows a narrower resource for these actions.',
 } as const;
-
-/**
- * Bundles in this process, without Docker. The hash is computed from the output, so that the same code is the same
- * release on every machine.
- */
-function codeAsset(scope: Construct, name: FunctionName): Asset {
-  return new Asset(scope, 'Code', {
-    path: join(root, 'functions', name),
-    assetHashType: AssetHashType.OUTPUT,
-    bundling: {
-      image: DockerImage.fromRegistry('not-used'),
-      local: {
-        tryBundle(outputFolder) {
-          bundle(name, outputFolder);
-          return true;
-        },
-      },
-    },
-  });
-}
-
-/**
- * Bundles as if the output were beside the sources, so that the paths in the source map, and therefore the hash, are
- * the same in every clone.
- */
-function bundle(name: FunctionName, outputFolder: string): void {
-  const { banner, ...options } = bundling;
-  const { outputFiles } = buildSync({
-    ...options,
-    banner: { js: banner },
-    entryPoints: [entryFile(name)],
-    absWorkingDir: root,
-    outfile: join(root, 'index.mjs'),
-    write: false,
-    logLevel: 'error',
-  });
-  for (const { path, contents } of outputFiles) writeFileSync(join(outputFolder, basename(path)), contents);
-}
 
 function networkProps({ vpc, vpcSubnets, securityGroups }: FunctionNetwork) {
   return { vpc, ...(vpcSubnets && { vpcSubnets }), ...(securityGroups && { securityGroups: [...securityGroups] }) };

@@ -1,5 +1,6 @@
 /** The command line `probelet`: its commands, and how each of them ends. */
 import { Command, CommanderError } from 'commander';
+import { productVersion } from '../product-version.ts';
 import { convertCommand } from './commands/convert.ts';
 import { costCommand } from './commands/cost.ts';
 import { lintCommand } from './commands/lint.ts';
@@ -25,6 +26,7 @@ const commands: readonly ((setting: CommandSetting) => Command)[] = [
 export function programOf(setting: CommandSetting): Command {
   const program = new Command('probelet')
     .description("kubelet's prober without the kubelet: probes with Kubernetes' semantics for anything with an address")
+    .version(productVersion)
     .helpCommand(false)
     .showHelpAfterError(false);
   for (const command of commands) program.addCommand(command(setting));

@@ -20,6 +20,8 @@ export type ProductOptions = {
   /** What runs it: node, or a program that begins node. */
   readonly command?: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
+  /** Default: that of the clone. */
+  readonly program?: string;
   /** What it writes to its standard error when it is ready. */
   readonly ready?: RegExp;
   readonly startMsMax?: number;
@@ -27,11 +29,11 @@ export type ProductOptions = {
 
 export function spawnProduct(
   args: readonly string[],
-  { command = [process.execPath], env = process.env }: ProductOptions = {},
+  { command = [process.execPath], env = process.env, program = main }: ProductOptions = {},
   stdio: StdioOptions = ['ignore', 'ignore', 'pipe'],
 ): ChildProcess {
-  const [program = '', ...rest] = command;
-  return spawn(program, [...rest, main, ...args], { env, stdio });
+  const [runner = '', ...rest] = command;
+  return spawn(runner, [...rest, program, ...args], { env, stdio });
 }
 
 /** Resolves once it is ready. @throws if it ends or takes longer than `startMsMax` */

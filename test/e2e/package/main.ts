@@ -1,0 +1,23 @@
+/**
+ * `npm run e2e:package`: packs the npm package, installs it in a new folder and uses all that it offers: the command,
+ * the process, the construct, the events and their types. Ends with `N passed, N failed`.
+ */
+import { tallyOf } from '../../support/tally.ts';
+import { judgeCommand } from './command.ts';
+import { judgeConstruct, judgeTypes } from './construct.ts';
+import { judgeContents } from './contents.ts';
+import { installPackage } from './installed.ts';
+import { judgeProcess } from './process.ts';
+
+const { verdict, end } = tallyOf();
+const installed = installPackage();
+try {
+  judgeContents(installed, verdict);
+  judgeCommand(installed, verdict);
+  await judgeProcess(installed, verdict);
+  judgeConstruct(installed, verdict);
+  judgeTypes(installed, verdict);
+} finally {
+  installed.remove();
+}
+end();
