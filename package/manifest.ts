@@ -21,7 +21,7 @@ const exported = ['cdk', 'events'] as const;
 const optionalPeers = ['aws-cdk-lib', 'constructs'] as const;
 
 /** `imported`: the packages that the compiled code imports. @throws if it imports one that cannot be installed */
-export function packageManifest(repository: RepositoryManifest, imported: ReadonlySet<string>): object {
+export function packageManifest(repository: RepositoryManifest, imported: ReadonlySet<string>) {
   const { name, version, description, license, engines, dependencies, devDependencies } = repository;
   const needed = [...imported].filter((each) => !optionalPeers.some((peer) => peer === each)).sort();
   const unknown = needed.filter((each) => dependencies[each] === undefined);

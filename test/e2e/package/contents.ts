@@ -1,7 +1,8 @@
 /** What an installation consists of. */
-import { globSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { billOfMaterials, licenceList } from '../../../package/bill.ts';
+import { linksOf } from '../../support/markdown.ts';
 import type { Tally } from '../../support/tally.ts';
 import { diskBytes, type Installed, root } from './installed.ts';
 
@@ -26,6 +27,12 @@ export function judgeContents(installed: Installed, verdict: Tally['verdict']): 
   verdict(
     'no TypeScript but declarations is in it',
     typescript.filter((path) => !/\.d\.[mc]?ts$/.test(path)),
+  );
+  const from = (path: string) => join(modules, 'probelet', path);
+  const links = linksOf(readFileSync(from('README.md'), 'utf8')).filter((link) => !/^([a-z]+:|#)/.test(link));
+  verdict(
+    `the ${links.length} links of its README lead to its files`,
+    links.filter((link) => !existsSync(from(link.replace(/#.*/, '')))),
   );
   const bill = billOfMaterials(root);
   const named = new Set(bill.components.map(({ name }) => name));

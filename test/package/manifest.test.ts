@@ -1,0 +1,33 @@
+/** The `package.json` of the npm package; `npm run e2e:package` uses what it names. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { packageManifest, type RepositoryManifest } from '../../package/manifest.ts';
+import { packageReadme } from '../../package/readme.ts';
+
+const repository: RepositoryManifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+
+test('it depends on what the code imports, at the locked versions, and on no tool', () => {
+  const { dependencies, ...rest } = packageManifest(repository, new Set(['zod', 'hono', 'aws-cdk-lib', 'constructs']));
+  const { hono, zod } = repository.dependencies;
+  assert.deepEqual(dependencies, { hono, zod });
+  assert.ok(!('devDependencies' in rest) && !('optionalDependencies' in rest) && !('private' in rest));
+});
+
+test('the CDK is a peer that may be missing, from the tested version on', () => {
+  const { peerDependencies, peerDependenciesMeta } = packageManifest(repository, new Set());
+  const { 'aws-cdk-lib': library, constructs } = repository.devDependencies;
+  assert.deepEqual(peerDependencies, { 'aws-cdk-lib': `^${library}`, constructs: `^${constructs}` });
+  assert.deepEqual(peerDependenciesMeta, { 'aws-cdk-lib': { optional: true }, constructs: { optional: true } });
+});
+
+test('an import of what users do not get stops the build', () => {
+  const imported = new Set(['zod', 'esbuild', 'knip']);
+  assert.throws(() => packageManifest(repository, imported), /^Error: the package imports esbuild, knip: add/);
+});
+
+test('the links of the README are right from the root of the package', () => {
+  const document = '[a](api.md#likely) [b](../SECURITY.md) [c](https://example.com/x) [d](#make-it)';
+  const readme = '[a](docs/api.md#likely) [b](SECURITY.md) [c](https://example.com/x) [d](#make-it)';
+  assert.equal(packageReadme(document), readme);
+});
