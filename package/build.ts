@@ -22,7 +22,9 @@ const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
 rmSync(dist, { recursive: true, force: true });
 mkdirSync(built, { recursive: true });
-execFileSync(join(root, 'node_modules/.bin/tsc'), ['-p', 'package/tsconfig.json'], { cwd: root, stdio: 'inherit' });
+// Only the exports need declarations.
+for (const project of ['package/tsconfig.json', 'package/tsconfig.types.json'])
+  execFileSync(join(root, 'node_modules/.bin/tsc'), ['-p', project], { cwd: root, stdio: 'inherit' });
 const manifest = packageManifest(JSON.parse(read('package.json')), importedPackages());
 writeFileSync(join(built, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 const bundled = functionNames.flatMap((name) => writeBundle(name, join(built, 'lambda', name)));

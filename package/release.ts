@@ -17,4 +17,4 @@ writeFileSync(join(root, 'dist/licences.txt'), licenceList(bill));
 const [tarball] = globSync('dist/*.tgz', { cwd: root });
 if (repository === undefined)
   process.stderr.write('package.json has no `repository`: add it, or npm refuses to publish with provenance.\n');
-process.stdout.write(`To publish: npm publish --provenance --access public ${tarball}\n`);
+process.stdout.write(`To publish: npm publish --provenance --access public ./${tarball}\n`);
