@@ -5,14 +5,21 @@
 import { mkdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { newFile } from './alert-file.ts';
 import { DataDirUnusable, requireOwnFile, requireOwnFolder, sameFile } from './own-files.ts';
 
-export type DataDir = { readonly storePath: string; readonly release: () => void };
+export type DataDir = {
+  readonly storePath: string;
+  /** Absent: nothing is kept. */
+  readonly alertsPath?: string;
+  readonly release: () => void;
+};
 
 const inMemory = ':memory:';
 const ownerOnly = 0o700;
 const storeName = 'probelet.sqlite';
 const lockName = 'lock.sqlite';
+const alertsName = 'alerts.json';
 /** SQLite's additional files for a database. It gives them the database's permissions. */
 const besides = ['-wal', '-shm', '-journal'];
 
@@ -29,11 +36,13 @@ export function holdDataDir(given: string): DataDir {
     const storePath = join(folder, storeName);
     for (const beside of besides)
       for (const name of [storeName, lockName]) requireOwnFile(join(folder, `${name}${beside}`));
+    const alertsPath = join(folder, alertsName);
+    for (const path of [alertsPath, `${alertsPath}${newFile}`]) requireOwnFile(path);
     const release = lock(join(folder, lockName));
     try {
       requireOwnFile(storePath, { create: true });
       requireClosed(storePath);
-      return { storePath, release };
+      return { storePath, alertsPath, release };
     } catch (error) {
       release();
       throw error;

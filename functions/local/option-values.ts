@@ -101,7 +101,8 @@ export function readAllowList(path: string): AllowList {
   return parsed.allows;
 }
 
-function readText(option: string, path: string): string {
+/** @throws InvalidOption */
+export function readText(option: string, path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {

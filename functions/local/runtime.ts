@@ -12,6 +12,7 @@ import type { RunView } from '../../shared/run/run-view.ts';
 import type { Poison } from '../../shared/store/items.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';
 import type { Store } from '../../shared/store/store.ts';
+import { startAlerts } from './alerts.ts';
 import { census } from './census.ts';
 import { holdDataDir } from './data-dir.ts';
 import type { DescriptorShares } from './descriptors.ts';
@@ -30,6 +31,8 @@ export type RuntimePorts = Pick<ProbingOptions, 'network' | 'wayOut' | 'attribut
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** The clock of alerts, for tests in which it runs faster. */
+  readonly alertClock?: Clock;
   /** Wraps the store, for tests that count or break its calls. */
   readonly wrapStore?: (store: Store) => Store;
   /** Wraps the bus, for tests that lose events. */
@@ -47,7 +50,7 @@ export type Runtime = {
 };
 
 export function startRuntime(
-  options: Pick<LocalOptions, 'dataDir' | 'token' | 'allowExec' | 'secretHosts' | 'mode' | 'quotas'>,
+  options: Pick<LocalOptions, 'dataDir' | 'alerts' | 'token' | 'allowExec' | 'secretHosts' | 'mode' | 'quotas'>,
   ports: RuntimePorts,
 ): Runtime {
   const { clock, random, log } = ports;
@@ -88,6 +91,7 @@ export function startRuntime(
     ...(shares && { watchersMax: shares.watchersMax }),
     ...(options.token !== undefined && { token: options.token }),
   });
+  const alerts = options.alerts && startAlerts(options.alerts, dataDir, { ...ports, store, bus, shard });
   const stopSweeping = sweepRegularly({ clock, log, sweep: sqlite.sweep });
 
   return {
@@ -96,6 +100,7 @@ export function startRuntime(
     shard,
     async stop() {
       stopSweeping();
+      await alerts?.stop();
       await shard.stop();
       await probing.close();
       await bus.settled();

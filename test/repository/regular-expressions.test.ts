@@ -20,6 +20,7 @@ const repeatedSearches: Readonly<Record<string, string>> = {
   '/\\d{0,4}[SFE]/g': 'looks at no more than four digits',
   '/(^|-)[a-z]/g': 'is of constant length',
   '/[A-Z]+/g': 'matches all that it has read',
+  '/\\W/g': 'is of constant length',
   '/%([0-9a-fA-F]{2})/g': 'is of constant length',
   '/[\\r\\n]/g': 'is of constant length',
   '/[^\\x20-\\x7e]/g': 'is of constant length',

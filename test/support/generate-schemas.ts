@@ -1,9 +1,10 @@
 /**
- * Writes docs/events/*.schema.json from the zod schemas of the events: `node test/support/generate-schemas.ts && biome
- * check --write docs`.
+ * Writes docs/events/*.schema.json and docs/alerts.schema.json from the zod schemas: `node
+ * test/support/generate-schemas.ts && biome check --write docs`.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
+import { alertConfigSchema } from '../../shared/alerts/alert-config.ts';
 import { eventSchemas } from '../../shared/bus/events.ts';
 
 const folder = new URL('../../docs/events/', import.meta.url);
@@ -25,6 +26,16 @@ export function eventSchemaFiles(): readonly SchemaFile[] {
   });
 }
 
+/** The file of `--alerts`. */
+export function alertSchemaFile(): SchemaFile {
+  const { $schema, ...rest } = z.toJSONSchema(alertConfigSchema, {
+    io: 'input',
+    override: ({ jsonSchema }) => readable(jsonSchema),
+  });
+  const url = new URL('../../docs/alerts.schema.json', import.meta.url);
+  return { url, schema: { $schema, title: 'Alerts of probelet', ...rest } };
+}
+
 /** What zod adds of its own says less than the format or type beside it. */
 function readable(schema: { format?: string | undefined; pattern?: string; minimum?: number; maximum?: number }): void {
   if (schema.format === 'date-time') delete schema.pattern;
@@ -34,5 +45,6 @@ function readable(schema: { format?: string | undefined; pattern?: string; minim
 
 if (import.meta.main) {
   mkdirSync(folder, { recursive: true });
-  for (const { url, schema } of eventSchemaFiles()) writeFileSync(url, `${JSON.stringify(schema, null, 2)}\n`);
+  for (const { url, schema } of [...eventSchemaFiles(), alertSchemaFile()])
+    writeFileSync(url, `${JSON.stringify(schema, null, 2)}\n`);
 }

@@ -1,0 +1,48 @@
+/** Sends alerts by HTTP. Receivers are chosen by the operator, so the dial policy of probes does not apply. */
+import { Agent, request } from 'undici';
+import type { Send, SendOutcome } from '../../shared/alerts/delivery.ts';
+import { alertRequest } from '../../shared/alerts/formats/formats.ts';
+import type { Receiver } from '../../shared/alerts/formats/receiver.ts';
+import { retryAfterMs } from '../../shared/alerts/retry-after.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
+
+/** Bytes of an answer that are read. It is dropped, so that the connection can be used again. */
+const answerBytesMax = 64 * 1_024;
+/** One notification at a time goes to each receiver. */
+const connectionsPerHost = 4;
+const keptOpenMs = 10_000;
+
+/** These statuses say that this request will never be accepted. Others may be passing, or faults of the set-up. */
+const refusals: ReadonlySet<number> = new Set([400, 413, 422]);
+
+export type Sender = { readonly send: Send; readonly close: () => Promise<void> };
+
+export function alertSender(receivers: readonly Receiver[], clock: Clock): Sender {
+  const agent = new Agent({ connections: connectionsPerHost, keepAliveTimeout: keptOpenMs });
+  const byName = new Map(receivers.map((receiver) => [receiver.name, receiver]));
+  const send: Send = async (name, notification, signal) => {
+    const receiver = byName.get(name);
+    if (!receiver) return { kind: 'refused', why: 'there is no such receiver' };
+    const { url, ...options } = alertRequest(notification, receiver, clock.nowMs());
+    try {
+      const { statusCode, headers, body } = await request(url, { ...options, signal, dispatcher: agent });
+      await body.dump({ limit: answerBytesMax, signal });
+      const asked = headers['retry-after'];
+      return outcomeOf(statusCode, retryAfterMs(Array.isArray(asked) ? asked[0] : asked, clock.nowMs()));
+    } catch (error) {
+      return { kind: 'failed', why: failureText(error) };
+    }
+  };
+  return { send, close: () => agent.destroy() };
+}
+
+function outcomeOf(status: number, afterMs: number | undefined): SendOutcome {
+  if (status >= 200 && status < 300) return { kind: 'delivered' };
+  const why = `status ${status}`;
+  if (refusals.has(status)) return { kind: 'refused', why };
+  return { kind: 'failed', why, ...(afterMs !== undefined && { afterMs }) };
+}
+
+/** A code alone: messages may contain the URL, which may be a secret. */
+const failureText = (error: unknown): string =>
+  error instanceof Error ? ((error as NodeJS.ErrnoException).code ?? error.name) : 'unknown error';

@@ -1,0 +1,121 @@
+/** Alerts of one process: reads each target again after its events, and all of them from time to time. */
+import { type Alerting, type AlertingPorts, startAlerting } from '../../shared/alerts/alerting.ts';
+import { type AlertInput, type DegradedRange, seenTarget } from '../../shared/alerts/seen.ts';
+import type { EventEnvelope } from '../../shared/bus/envelope.ts';
+import type { InProcessBus } from '../../shared/bus/in-process.ts';
+import { bucketCount } from '../../shared/core/slots.ts';
+import { type Clock, sleep } from '../../shared/lib/clock.ts';
+import type { Log } from '../../shared/lib/log.ts';
+import { pacer } from '../../shared/lib/pace.ts';
+import type { Random } from '../../shared/lib/random.ts';
+import { bucketName, bucketPk, targetAddress } from '../../shared/store/keys.ts';
+import type { Store } from '../../shared/store/store.ts';
+import { assembleTarget, groupedByTarget, readTarget } from '../../shared/table/targets.ts';
+import { alertFile, noAlertFile } from './alert-file.ts';
+import type { AlertSetup } from './alert-setup.ts';
+import type { DataDir } from './data-dir.ts';
+import type { ShardHost } from './shard-host.ts';
+
+export type LocalAlertPorts = {
+  readonly store: Store;
+  readonly bus: Pick<InProcessBus, 'subscribe'>;
+  readonly shard: Pick<ShardHost, 'view'>;
+  readonly clock: Clock;
+  /** In place of `clock`. */
+  readonly alertClock?: Clock;
+  readonly random: Random;
+  readonly log: Log;
+};
+
+/** After a start the stored statuses are old until the targets have been probed again. */
+const firstScanMs = 30_000;
+/** Events are lost only if the bus drops them. */
+const scanEveryMs = 300_000;
+const scanSliceMs = 5;
+
+const events = [
+  ...['Target Status Changed', 'Container Restart Requested', 'Container Recovered', 'Target Sync Requested'],
+  ...['Prober Degraded', 'Prober Recovered'],
+];
+
+/** Starts in the background. `stop` keeps what is not delivered yet, and ends. */
+export function startAlerts(setup: AlertSetup, { alertsPath }: DataDir, given: LocalAlertPorts) {
+  const ports = { ...given, clock: given.alertClock ?? given.clock };
+  const { log } = ports;
+  const alertLog = alertsPath === undefined ? noAlertFile : alertFile(alertsPath, log);
+  const started = startSending(setup, { ...ports, alertLog });
+  started.catch((error: unknown) => log.error('alerts are off: they cannot be started', { error }));
+  const stopped = new AbortController();
+  const offer = async (input: AlertInput) => (await started).offer(input);
+  const unsubscribe = subscribeAlerts(offer, ports);
+  void scanRegularly(offer, ports, stopped.signal);
+  return {
+    async stop() {
+      stopped.abort();
+      unsubscribe();
+      await started.then((alerting) => alerting.stop()).catch(() => undefined);
+    },
+  };
+}
+
+/** The HTTP client is loaded only if alerts are sent. */
+async function startSending({ rules, receivers }: AlertSetup, ports: Omit<AlertingPorts, 'send'>): Promise<Alerting> {
+  const { alertSender } = await import('./alert-sender.ts');
+  const { send, close } = alertSender(receivers, ports.clock);
+  const alerting = await startAlerting({ rules, receivers: receivers.map(({ name }) => name) }, { ...ports, send });
+  return {
+    offer: alerting.offer,
+    async stop() {
+      await alerting.stop();
+      await close();
+    },
+  };
+}
+
+type Offer = (input: AlertInput) => Promise<void>;
+
+function subscribeAlerts(offer: Offer, { store, bus, clock }: LocalAlertPorts): () => void {
+  const degraded = new Map<string, DegradedRange>();
+  const take = async ({ 'detail-type': type, detail }: EventEnvelope) => {
+    if ('target' in detail) {
+      const { namespace, name } = detail.target;
+      const state = await readTarget(store, targetAddress(namespace, name));
+      await offer(state ? seenTarget(state, clock.nowMs()) : { kind: 'gone', namespace, name });
+    } else if ('since' in detail) {
+      const { shard, hashRange, since } = detail;
+      const reason = 'reason' in detail ? detail.reason : '';
+      if (type === 'Prober Degraded') degraded.set(hashRange, { shard, hashRange, reason, sinceMs: Date.parse(since) });
+      else degraded.delete(hashRange);
+      await offer({ kind: 'prober', degraded: [...degraded.values()] });
+    }
+  };
+  return bus.subscribe({ source: ['probelet'], 'detail-type': events }, take, { name: 'alerts' });
+}
+
+async function scanRegularly(offer: Offer, ports: LocalAlertPorts, signal: AbortSignal): Promise<void> {
+  await sleep(ports.clock, firstScanMs, signal);
+  while (!signal.aborted) {
+    await scanOnce(offer, ports).catch((error: unknown) => ports.log.warn('targets not read for alerts', { error }));
+    await sleep(ports.clock, scanEveryMs, signal);
+  }
+}
+
+async function scanOnce(offer: Offer, { store, clock, shard }: LocalAlertPorts): Promise<void> {
+  const view = shard.view();
+  if (view && !view.beat.doubt) await offer({ kind: 'prober', degraded: [] });
+  const startedMs = clock.nowMs();
+  const problems = new Set<string>();
+  const pace = pacer(clock, scanSliceMs);
+  for (let bucket = 0; bucket < bucketCount; bucket += 1) {
+    const items = await store.query({ pk: bucketPk(bucketName(bucket)) });
+    for (const target of groupedByTarget(items).values()) {
+      await pace();
+      const read = assembleTarget(target).target;
+      const seen = read && seenTarget(read, clock.nowMs());
+      if (seen?.kind !== 'target' || (seen.ready === 'True' && !seen.restart)) continue;
+      problems.add(`${seen.namespace}/${seen.name}`);
+      await offer(seen);
+    }
+  }
+  await offer({ kind: 'scanned', startedMs, problems });
+}

@@ -1,0 +1,69 @@
+/** An alert of the file, compiled: which findings it is about, how long it waits, and what silences it. */
+import { parseLabelSelector } from '../api/label-selector.ts';
+import { compilePattern } from '../bus/pattern.ts';
+import type { Json } from '../lib/json.ts';
+import { durationSeconds } from '../manifest/duration.ts';
+import type { AlertConfig, AlertEntry } from './alert-config.ts';
+import type { SeenTarget } from './seen.ts';
+
+export type AlertRule = {
+  readonly name: string;
+  readonly forMs: number;
+  /** Absent: no reminders. */
+  readonly remindMs?: number;
+  readonly sendResolved: boolean;
+  readonly onUnknown: boolean;
+  readonly groupBy: readonly string[];
+  readonly receivers: readonly string[];
+  readonly matchesTarget: (target: SeenTarget) => boolean;
+  /** `event` has the form that a subscriber of the bus receives. */
+  readonly matchesEvent: (event: Json) => boolean;
+  readonly silences: readonly Silence[];
+};
+
+export type Silence = { readonly untilMs: number; readonly matches: (target: SeenTarget) => boolean };
+
+/** Compiles the alerts of a valid configuration. */
+export const alertRules = ({ alerts }: AlertConfig): readonly AlertRule[] => alerts.map(ruleOf);
+
+function ruleOf(entry: AlertEntry): AlertRule {
+  const { match = {}, sendResolved = true, onUnknown = false, groupBy = [], silences = [] } = entry;
+  const matchesEvent = match.pattern === undefined ? () => true : compilePattern(match.pattern);
+  return {
+    name: entry.name,
+    forMs: milliseconds(entry.for),
+    ...(entry.remind !== undefined && { remindMs: milliseconds(entry.remind) }),
+    sendResolved,
+    onUnknown,
+    groupBy,
+    receivers: entry.notify,
+    matchesTarget: targetTest(match),
+    matchesEvent,
+    silences: silences.map((silence) => ({ untilMs: Date.parse(silence.until), matches: targetTest(silence.match) })),
+  };
+}
+
+const milliseconds = (text = '0'): number => (durationSeconds(text) ?? 0) * 1_000;
+
+type TargetMatch = {
+  readonly namespaces?: readonly string[] | undefined;
+  readonly names?: readonly string[] | undefined;
+  readonly labels?: string | undefined;
+};
+
+function targetTest({ namespaces, names, labels = '' }: TargetMatch): (target: SeenTarget) => boolean {
+  const parsed = parseLabelSelector(labels);
+  const inNamespace = namespaces && new Set(namespaces);
+  const named = names && new Set(names);
+  return (target) =>
+    (inNamespace?.has(target.namespace) ?? true) &&
+    (named?.has(target.name) ?? true) &&
+    parsed.kind === 'selector' &&
+    parsed.matches(target.labels);
+}
+
+/** When the last silence of the target ends, which may be in the past; undefined if none matches. */
+export function silencedUntil({ silences }: AlertRule, target: SeenTarget): number | undefined {
+  const matching = silences.filter(({ matches }) => matches(target));
+  return matching.length === 0 ? undefined : Math.max(...matching.map(({ untilMs }) => untilMs));
+}

@@ -1,0 +1,111 @@
+/** When incidents are reported: together with others of their group, again after a while, and once they have ended. */
+import type { AlertRule } from './alert-rule.ts';
+import type { Batch, Incident, Notification, NotificationKind } from './alert-state.ts';
+
+/** How long the incidents of one group are gathered before one notification reports them. */
+export const groupWindowMs = 5_000;
+/** Incidents that one notification reports. Further ones are in another. */
+export const batchIncidentsMax = 100;
+
+/** The maps are changed in place. */
+type Reported = {
+  readonly incidents: Map<string, Incident>;
+  readonly batches: Map<string, Batch>;
+  readonly rules: readonly AlertRule[];
+};
+
+/** Gathers what is due and returns the notifications whose window has ended. */
+export function batchesAt(reported: Reported, nowMs: number): readonly Notification[] {
+  const rules = new Map(reported.rules.map((rule) => [rule.name, rule]));
+  const open = new Map<string, Batch>();
+  for (const batch of reported.batches.values()) if (isGathering(batch)) open.set(batch.group, batch);
+  for (const [key, incident] of reported.incidents) {
+    const rule = rules.get(incident.alert);
+    if (!rule || !isDue(incident, rule, nowMs)) continue;
+    const batch = gathered(open.get(groupOf(incident)), { key, incident, rule, nowMs });
+    open.set(batch.group, batch);
+    reported.batches.set(batch.id, batch);
+    reported.incidents.set(key, { ...incident, batch: batch.id });
+  }
+  return [...reported.batches.values()].flatMap((batch) => reportOf(reported, batch, nowMs));
+}
+
+const isGathering = ({ reportedMs, firing }: Batch): boolean =>
+  reportedMs === undefined && firing.length < batchIncidentsMax;
+
+const isDue = (incident: Incident, { forMs }: AlertRule, nowMs: number): boolean =>
+  incident.batch === undefined && isHeard(incident, nowMs) && nowMs >= incident.sinceMs + forMs;
+
+/** Whether something may be said of the incident now. */
+const isHeard = ({ isUnknown, silencedUntilMs = 0 }: Incident, nowMs: number): boolean =>
+  !isUnknown && silencedUntilMs <= nowMs;
+
+const groupOf = ({ alert, cause, namespace, groupLabels }: Incident): string =>
+  JSON.stringify([alert, cause === 'ProberDegraded', namespace, groupLabels]);
+
+type Due = {
+  readonly key: string;
+  readonly incident: Incident;
+  readonly rule: AlertRule;
+  readonly nowMs: number;
+};
+
+function gathered(before: Batch | undefined, { key, incident, rule, nowMs }: Due): Batch {
+  if (before && isGathering(before)) return { ...before, firing: [...before.firing, key] };
+  return {
+    id: incident.id,
+    alert: rule.name,
+    group: groupOf(incident),
+    receivers: incident.receivers,
+    sendResolved: rule.sendResolved,
+    ...(rule.remindMs !== undefined && { remindMs: rule.remindMs }),
+    firing: [key],
+    ended: [],
+    reportAtMs: nowMs + groupWindowMs,
+    sequence: 0,
+  };
+}
+
+function reportOf(reported: Reported, batch: Batch, nowMs: number): readonly Notification[] {
+  const { batches, incidents } = reported;
+  const { reportAtMs, reportedMs, firing, ended, remindMs, ...rest } = batch;
+  if (firing.length === 0 && ended.length === 0) {
+    batches.delete(batch.id);
+    return [];
+  }
+  if (ended.length > 0 && reportAtMs === undefined) {
+    batches.set(batch.id, { ...batch, reportAtMs: nowMs + groupWindowMs });
+    return [];
+  }
+  const lasting = firing.flatMap((key) => incidents.get(key) ?? []);
+  const next = {
+    ...rest,
+    firing,
+    ended: [],
+    ...(remindMs !== undefined && { remindMs }),
+    sequence: batch.sequence + 1,
+  };
+  if (reportAtMs !== undefined) {
+    if (nowMs < reportAtMs) return [];
+    if (firing.length === 0) batches.delete(batch.id);
+    else batches.set(batch.id, { ...next, reportedMs: reportedMs ?? nowMs });
+    if (reportedMs === undefined) return [notificationOf(batch, { kind: 'firing', incidents: lasting, nowMs })];
+    return batch.sendResolved ? [notificationOf(batch, { kind: 'resolved', incidents: ended, nowMs })] : [];
+  }
+  const isLasting = lasting.some((incident) => isHeard(incident, nowMs));
+  if (remindMs === undefined || reportedMs === undefined || !isLasting || nowMs < reportedMs + remindMs) return [];
+  batches.set(batch.id, { ...next, reportedMs: nowMs });
+  return [notificationOf(batch, { kind: 'reminder', incidents: lasting, nowMs })];
+}
+
+type Content = {
+  readonly kind: NotificationKind;
+  readonly incidents: Notification['incidents'];
+  readonly nowMs: number;
+};
+
+function notificationOf(batch: Batch, { kind, incidents, nowMs }: Content): Notification {
+  const { id, alert, receivers, firing, sequence } = batch;
+  const about = { batch: id, alert, receivers, atMs: nowMs, incidents, remaining: firing.length };
+  return { id: `${id}-${kind}-${sequence + 1}`, kind, ...about };
+}

@@ -1,0 +1,23 @@
+/** A message of Discord's webhooks with one embed. */
+import { isClosing, type Notification } from '../alert-state.ts';
+import { cutText, incidentLines, isoInstant, titleText } from '../notification-text.ts';
+import { type AlertRequest, jsonRequest } from './receiver.ts';
+
+/** Discord's limits of an embed. Together they stay below 6,000. */
+export const discordTitleMax = 256;
+export const discordDescriptionMax = 4_096;
+
+const red = 0xd03030;
+const green = 0x30a030;
+
+/** Mentions in a message notify no one. */
+export function discordRequest(notification: Notification, { url }: { readonly url: string }): AlertRequest {
+  const description = cutText(incidentLines(notification).join('\n'), discordDescriptionMax);
+  const embed = {
+    title: cutText(titleText(notification), discordTitleMax),
+    ...(description !== '' && { description }),
+    color: isClosing(notification) ? green : red,
+    timestamp: isoInstant(notification.atMs),
+  };
+  return jsonRequest(url, { embeds: [embed], allowed_mentions: { parse: [] } });
+}

@@ -1,0 +1,210 @@
+/**
+ * The state machine of alerts. Pure: it takes what was seen and the time, and returns the new state with the
+ * notifications that follow.
+ */
+import { createHash } from 'node:crypto';
+import { type AlertRule, silencedUntil } from './alert-rule.ts';
+import type { AlertState, Batch, Cause, Incident, Notification } from './alert-state.ts';
+import { batchesAt } from './batches.ts';
+import { type AlertInput, type DegradedRange, degradedEvent, type SeenTarget } from './seen.ts';
+
+/** Incidents that are kept, those that wait for their duration included. */
+export const incidentsMax = 1_000;
+
+/** A scan may have read a target before a younger incident began. */
+const scanMarginMs = 60_000;
+
+export type AlertStep = { readonly rules: readonly AlertRule[]; readonly inputs: readonly AlertInput[] };
+export type AlertPlan = { readonly state: AlertState; readonly notifications: readonly Notification[] };
+
+/** Decides what is to be sent. Without inputs it lets time pass. */
+export function planAlerts(state: AlertState, { rules, inputs }: AlertStep, nowMs: number): AlertPlan {
+  const plan = new Plan(state, rules, nowMs);
+  for (const input of inputs) plan.take(input);
+  return plan.finish();
+}
+
+/** The state while a step is planned. */
+class Plan {
+  readonly #before: AlertState;
+  readonly #rules: readonly AlertRule[];
+  readonly #nowMs: number;
+  readonly #incidents: Map<string, Incident>;
+  readonly #batches: Map<string, Batch>;
+  readonly #notifications: Notification[] = [];
+  #overflow: AlertState['overflow'];
+
+  constructor(before: AlertState, rules: readonly AlertRule[], nowMs: number) {
+    const { incidents, batches, overflow } = before;
+    this.#before = before;
+    this.#rules = rules;
+    this.#nowMs = nowMs;
+    this.#incidents = new Map(Object.entries(incidents));
+    this.#batches = new Map(Object.entries(batches));
+    this.#overflow = overflow;
+  }
+
+  take(input: AlertInput): void {
+    switch (input.kind) {
+      case 'target':
+        for (const rule of this.#rules) this.#takeTarget(rule, input);
+        break;
+      case 'gone':
+        this.#endTargets(({ namespace, name }) => namespace === input.namespace && name === input.name);
+        break;
+      case 'prober':
+        this.#takeProber(input.degraded);
+        break;
+      case 'scanned':
+        this.#endTargets(
+          ({ namespace, name, sinceMs }) =>
+            sinceMs < input.startedMs - scanMarginMs && !input.problems.has(`${namespace}/${name}`),
+        );
+        this.#endOverflow();
+    }
+  }
+
+  finish(): AlertPlan {
+    const known = new Set(this.#rules.map(({ name }) => name));
+    this.#endWhere(({ alert }) => !known.has(alert));
+    const reported = batchesAt({ incidents: this.#incidents, batches: this.#batches, rules: this.#rules }, this.#nowMs);
+    const notifications = [...this.#notifications, ...reported];
+    if (this.#isUnchanged()) return { state: this.#before, notifications };
+    const state = {
+      incidents: Object.fromEntries(this.#incidents),
+      batches: Object.fromEntries(this.#batches),
+      ...(this.#overflow && { overflow: this.#overflow }),
+    };
+    return { state, notifications };
+  }
+
+  #isUnchanged(): boolean {
+    const { incidents, batches, overflow } = this.#before;
+    return overflow === this.#overflow && holds(this.#incidents, incidents) && holds(this.#batches, batches);
+  }
+
+  #takeTarget(rule: AlertRule, target: SeenTarget): void {
+    const key = (cause: Cause) => `${cause} ${rule.name} ${target.namespace}/${target.name}`;
+    const isUnknown = target.ready === 'Unknown' && !rule.onUnknown;
+    if (isUnknown) this.#hold(key('NotReady'), target);
+    else if (target.ready !== 'True' && rule.matchesTarget(target) && rule.matchesEvent(target.event))
+      this.#begin(key('NotReady'), incidentOf(rule, target, { cause: 'NotReady', ...target }));
+    else this.#end(key('NotReady'));
+    const { restart } = target;
+    if (restart && rule.matchesTarget(target) && rule.matchesEvent(restart.event))
+      this.#begin(key('RestartRequested'), incidentOf(rule, target, { cause: 'RestartRequested', ...restart }));
+    else this.#end(key('RestartRequested'));
+  }
+
+  /** All alerts share the prober's incident, because every target of the range is affected. */
+  #takeProber(ranges: readonly DegradedRange[]): void {
+    const present = new Set(ranges.map(({ hashRange }) => hashRange));
+    this.#endWhere(({ cause, name }) => cause === degraded && !present.has(name));
+    for (const range of ranges) {
+      const event = degradedEvent(range);
+      const concerned = this.#rules.filter(({ matchesEvent }) => matchesEvent(event));
+      const [rule] = concerned;
+      if (!rule) continue;
+      const { hashRange: name, reason: message, sinceMs } = range;
+      const receivers = [...new Set(concerned.flatMap((each) => each.receivers))];
+      const about = { alert: rule.name, cause: degraded, namespace: '', name, uid: '', sinceMs, message } as const;
+      this.#begin(`${degraded} ${name}`, { id: idOf(about), ...about, groupLabels: {}, receivers });
+    }
+  }
+
+  /** Starts the incident, or takes over what has changed. A new incarnation of a target is a new incident. */
+  #begin(key: string, seen: Incident): void {
+    const before = this.#incidents.get(key);
+    if (before && before.uid !== seen.uid) this.#end(key);
+    const { id, sinceMs, batch } = this.#incidents.get(key) ?? {};
+    if (id === undefined && this.#incidents.size >= incidentsMax) {
+      this.#refuse();
+      return;
+    }
+    const kept = id !== undefined && sinceMs !== undefined && { id, sinceMs, ...(batch !== undefined && { batch }) };
+    const next = { ...seen, ...kept };
+    if (JSON.stringify(next) !== JSON.stringify(before)) this.#incidents.set(key, next);
+  }
+
+  /** Unknown is no evidence of a failure nor of its end. An incident that is not reported yet starts again. */
+  #hold(key: string, { uid }: SeenTarget): void {
+    const incident = this.#incidents.get(key);
+    if (!incident) return;
+    const isReported = this.#batches.get(incident.batch ?? '')?.reportedMs !== undefined;
+    if (!isReported || incident.uid !== uid) this.#end(key);
+    else if (!incident.isUnknown) this.#incidents.set(key, { ...incident, isUnknown: true });
+  }
+
+  #end(key: string): void {
+    const incident = this.#incidents.get(key);
+    if (!incident) return;
+    this.#incidents.delete(key);
+    const batch = incident.batch === undefined ? undefined : this.#batches.get(incident.batch);
+    if (!batch) return;
+    const ended = batch.reportedMs === undefined ? [] : [{ ...incident, resolvedMs: this.#nowMs }];
+    const firing = batch.firing.filter((each) => each !== key);
+    this.#batches.set(batch.id, { ...batch, firing, ended: [...batch.ended, ...ended] });
+  }
+
+  #endWhere(matches: (incident: Incident) => boolean): void {
+    for (const [key, incident] of [...this.#incidents]) if (matches(incident)) this.#end(key);
+  }
+
+  #endTargets(matches: (incident: Incident) => boolean): void {
+    this.#endWhere((incident) => incident.cause !== degraded && matches(incident));
+  }
+
+  #refuse(): void {
+    const { id = `overflow-${this.#nowMs}`, sinceMs = this.#nowMs, refused = 0 } = this.#overflow ?? {};
+    if (!this.#overflow) this.#reportOverflow('overflow', id);
+    this.#overflow = { id, sinceMs, refused: refused + 1 };
+  }
+
+  #endOverflow(): void {
+    if (!this.#overflow) return;
+    const { id, sinceMs, refused } = this.#overflow;
+    if (refused > 0) this.#overflow = { id, sinceMs, refused: 0 };
+    else {
+      this.#overflow = undefined;
+      this.#reportOverflow('overflowEnded', id);
+    }
+  }
+
+  #reportOverflow(kind: 'overflow' | 'overflowEnded', batch: string): void {
+    const receivers = [...new Set(this.#rules.flatMap((rule) => rule.receivers))];
+    const about = { batch, alert: 'probelet', receivers, atMs: this.#nowMs, incidents: [], remaining: 0 };
+    this.#notifications.push({ id: `${batch}-${kind}-1`, kind, ...about });
+  }
+}
+
+const degraded = 'ProberDegraded';
+
+/** Whether the map has the same values, by identity. */
+function holds<Value>(map: ReadonlyMap<string, Value>, before: { readonly [key: string]: Value }): boolean {
+  return map.size === Object.keys(before).length && [...map].every(([key, value]) => before[key] === value);
+}
+
+type Finding = { readonly cause: Cause; readonly sinceMs: number; readonly message: string };
+
+function incidentOf(rule: AlertRule, target: SeenTarget, { cause, sinceMs, message }: Finding): Incident {
+  const { namespace, name, uid, labels } = target;
+  const about = { alert: rule.name, cause, namespace, name, uid, sinceMs, message };
+  const groupLabels = Object.fromEntries(rule.groupBy.map((label) => [label, labels[label] ?? '']));
+  const silencedUntilMs = silencedUntil(rule, target);
+  const silenced = silencedUntilMs !== undefined && { silencedUntilMs };
+  return { id: idOf(about), ...about, groupLabels, receivers: rule.receivers, ...silenced };
+}
+
+const idDigits = 20;
+
+function idOf({
+  alert,
+  cause,
+  namespace,
+  name,
+  uid,
+  sinceMs,
+}: Omit<Incident, 'id' | 'groupLabels' | 'receivers'>): string {
+  const text = JSON.stringify([alert, cause, namespace, name, uid, sinceMs]);
+  return createHash('sha256').update(text).digest('hex').slice(0, idDigits);
+}

@@ -1,0 +1,206 @@
+/** Notifications arrive at least once, in order, whatever the receiver and the process do. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Notification } from '../../shared/alerts/alert-state.ts';
+import { type AlertLog, type KeptAlerts, startAlerting } from '../../shared/alerts/alerting.ts';
+import { giveUpAfterMs, queueMax, type SendOutcome, sendMsMax, startDelivery } from '../../shared/alerts/delivery.ts';
+import { sleep } from '../../shared/lib/clock.ts';
+import { recordingLog } from '../support/recording-log.ts';
+import { seededRandom } from '../support/seeded-random.ts';
+import { type VirtualClock, virtualClock } from '../support/virtual-clock.ts';
+import { rulesOf, sampleNotification, seen } from './alert-world.ts';
+
+/** Nothing here has I/O, so promises alone have to settle. */
+const quiet = async () => {
+  for (let turn = 0; turn < 40; turn += 1) await undefined;
+};
+
+type Answer = (notification: Notification, attempt: number) => Promise<SendOutcome> | SendOutcome;
+
+function deliveryWorld(answers: { readonly [receiver: string]: Answer }) {
+  const clock = virtualClock({ quiet });
+  const log = recordingLog();
+  const arrived: { readonly receiver: string; readonly id: string; readonly atMs: number }[] = [];
+  const send = async (receiver: string, notification: Notification): Promise<SendOutcome> => {
+    arrived.push({ receiver, id: notification.id, atMs: clock.monotonicMs() });
+    const attempt = arrived.filter((each) => each.receiver === receiver && each.id === notification.id).length;
+    return (await answers[receiver]?.(notification, attempt)) ?? delivered;
+  };
+  const names = Object.keys(answers);
+  const delivery = startDelivery(names, {}, { clock, random: seededRandom(1), log, send, onChange: () => undefined });
+  const add = (id: string, over: Partial<Notification> = {}) => {
+    delivery.add({ ...sampleNotification(), id, receivers: names, ...over });
+    delivery.release();
+  };
+  const idsAt = (receiver: string) => arrived.filter((each) => each.receiver === receiver).map(({ id }) => id);
+  return { clock, log, arrived, delivery, add, idsAt };
+}
+
+const delivered: SendOutcome = { kind: 'delivered' };
+const failed: SendOutcome = { kind: 'failed', why: 'status 500' };
+
+describe('delivery', () => {
+  test('tries again with growing rests and keeps the order', async () => {
+    const world = deliveryWorld({ ops: (_, attempt) => (attempt < 4 ? failed : delivered) });
+    world.add('one');
+    world.add('two');
+    await world.clock.advance(60_000);
+    assert.deepEqual(world.idsAt('ops'), [...Array(4).fill('one'), ...Array(4).fill('two')]);
+    const [a = 0, b = 0, c = 0, d = 0] = world.arrived.map(({ atMs }) => atMs);
+    for (const [rest, most] of [
+      [b - a, 1_000],
+      [c - b, 2_000],
+      [d - c, 4_000],
+    ] as const)
+      assert.ok(rest >= most / 2 && rest <= most, `${rest}`);
+    assert.deepEqual(world.delivery.outbox(), {});
+  });
+
+  test('cuts a receiver off that hangs, and delays no other', async () => {
+    const world = deliveryWorld({ hangs: () => new Promise<never>(() => undefined), ops: () => delivered });
+    world.add('one');
+    await world.clock.advance(sendMsMax - 1);
+    assert.deepEqual([world.idsAt('ops'), world.idsAt('hangs')], [['one'], ['one']]);
+    await world.clock.advance(1_001);
+    assert.deepEqual(world.idsAt('hangs'), ['one', 'one']);
+    await world.delivery.stop();
+    assert.equal(world.delivery.outbox().hangs?.length, 1);
+  });
+
+  test('waits as long as the receiver asks, at most an hour', async () => {
+    const asked: SendOutcome = { kind: 'failed', why: 'status 429', afterMs: 120_000 };
+    const world = deliveryWorld({ ops: (_, attempt) => [asked, { ...asked, afterMs: 1e9 }][attempt - 1] ?? delivered });
+    world.add('one');
+    await world.clock.advance(4_000_000);
+    assert.deepEqual(
+      world.arrived.map(({ atMs }) => atMs),
+      [0, 120_000, 3_720_000],
+    );
+  });
+
+  test('gives up after a day, or when refused, and the log says so', async () => {
+    const refused: SendOutcome = { kind: 'refused', why: 'status 400' };
+    const world = deliveryWorld({ ops: ({ id }) => (id === 'bad' ? refused : id === 'old' ? failed : delivered) });
+    world.add('bad');
+    world.add('old');
+    await world.clock.advance(giveUpAfterMs + 600_000);
+    const errors = world.log.lines.filter(({ level }) => level === 'error').map(({ fields }) => fields?.notification);
+    assert.deepEqual(errors, ['bad', 'old']);
+    assert.deepEqual(world.delivery.outbox(), {});
+  });
+
+  test('has a bounded queue, from which reminders are dropped first', async () => {
+    const world = deliveryWorld({ ops: () => failed });
+    world.add('first');
+    world.add('reminder', { kind: 'reminder' });
+    for (let index = 0; index < queueMax; index += 1) world.add(`n${index}`);
+    const ids = world.delivery.outbox().ops?.map(({ notification }) => notification.id) ?? [];
+    assert.equal(ids.length, queueMax);
+    assert.deepEqual([ids[0], ids[1]], ['first', 'n1']);
+    assert.deepEqual(
+      world.log.lines.filter(({ level }) => level === 'error').map(({ fields }) => fields?.notification),
+      ['reminder', 'n0'],
+    );
+    await world.delivery.stop();
+  });
+
+  test('drops what waits for a receiver that is no longer configured, and says so', () => {
+    const [clock, log] = [virtualClock({ quiet }), recordingLog()];
+    const kept = { gone: [{ notification: sampleNotification(), queuedMs: 0, attempts: 0 }] };
+    const ports = { clock, random: seededRandom(1), log, send: async () => delivered, onChange: () => undefined };
+    assert.deepEqual(startDelivery(['ops'], kept, ports).outbox(), {});
+    assert.equal(log.lines.length, 1);
+  });
+});
+
+/** A log that takes its time. A kill comes before or after the moment in which a save replaces the old value. */
+function durableLog(clock: VirtualClock, random: ReturnType<typeof seededRandom>) {
+  let text: string | undefined;
+  const openedBy = (isKilled: () => boolean): AlertLog => ({
+    load: async () => (text === undefined ? undefined : (JSON.parse(text) as KeptAlerts)),
+    async save(kept) {
+      const next = JSON.stringify(kept);
+      await sleep(clock, random.next() * 50);
+      if (isKilled()) return new Promise<never>(() => undefined);
+      text = next;
+      await sleep(clock, random.next() * 50);
+    },
+  });
+  return { openedBy };
+}
+
+describe('alerts whose process is killed', () => {
+  /** One target fails and recovers while the process is killed this often. Returns what arrived. */
+  async function life(seed: number, kills: number) {
+    const random = seededRandom(seed);
+    const clock = virtualClock({ quiet });
+    const durable = durableLog(clock, random);
+    const arrived: Notification[] = [];
+    const rules = rulesOf('');
+    const sinceMs = clock.nowMs();
+    let ready: 'True' | 'False' = 'False';
+    const begin = async () => {
+      let isKilled = false;
+      const send = async (_: string, notification: Notification): Promise<SendOutcome> => {
+        if (isKilled) return new Promise<never>(() => undefined);
+        await sleep(clock, random.next() * 200);
+        if (isKilled && random.next() < 0.5) return new Promise<never>(() => undefined);
+        arrived.push(notification);
+        await sleep(clock, random.next() * 200);
+        return delivered;
+      };
+      const ports = { clock, random, log: recordingLog(), send, alertLog: durable.openedBy(() => isKilled) };
+      const alerting = await startAlerting({ rules, receivers: ['ops'] }, ports);
+      alerting.offer(seen('a', ready, { sinceMs }));
+      return {
+        kill: () => {
+          isKilled = true;
+          void alerting.stop();
+        },
+        offer: alerting.offer,
+        stop: alerting.stop,
+      };
+    };
+    let process = await begin();
+    const passWithKills = async (count: number) => {
+      for (let kill = 0; kill < count; kill += 1) {
+        await clock.advance(random.next() * 8_000);
+        process.kill();
+        process = await begin();
+      }
+      await clock.advance(12_000);
+    };
+    await passWithKills(Math.ceil(kills / 2));
+    ready = 'True';
+    process.offer(seen('a', ready, { sinceMs: clock.nowMs() }));
+    await passWithKills(Math.floor(kills / 2));
+    await clock.runUntil(process.stop());
+    return arrived;
+  }
+
+  const idsOf = (arrived: readonly Notification[], kind: string) =>
+    arrived.filter((each) => each.kind === kind).map(({ id }) => id);
+
+  test('1,000 times at random points report each beginning and each end, with the same id', async () => {
+    const killsPerLife = 4;
+    for (let seed = 1; seed <= 1_000 / killsPerLife; seed += 1) {
+      const arrived = await life(seed, killsPerLife);
+      for (const kind of ['firing', 'resolved']) {
+        const ids = idsOf(arrived, kind);
+        assert.ok(ids.length >= 1 && ids.length <= 1 + killsPerLife, `seed ${seed}: ${kind} ${ids}`);
+        assert.equal(new Set(ids).size, 1, `seed ${seed}: ${kind} ${ids}`);
+      }
+    }
+  });
+
+  test('never report each of them once', async () => {
+    for (let seed = 1; seed <= 20; seed += 1) {
+      const arrived = await life(seed, 0);
+      assert.deepEqual(
+        arrived.map(({ kind }) => kind),
+        ['firing', 'resolved'],
+        `seed ${seed}`,
+      );
+    }
+  });
+});

@@ -1,0 +1,263 @@
+/** When a notification is sent, and when not. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { groupWindowMs } from '../../shared/alerts/batches.ts';
+import { incidentsMax } from '../../shared/alerts/incident.ts';
+import { alertWorld, kindsOf, rulesOf, seen, startMs } from './alert-world.ts';
+
+const windowSeconds = groupWindowMs / 1_000;
+
+describe('an alert', () => {
+  test('is sent once the target has been not ready for so long, and not before', () => {
+    const world = alertWorld(rulesOf('for: 30s'));
+    world.take(seen('a', 'False'));
+    assert.deepEqual(kindsOf(world.pass(29 + windowSeconds)), []);
+    assert.deepEqual(kindsOf(world.pass(1)), ['firing a']);
+    assert.deepEqual(kindsOf(world.pass(600)), []);
+  });
+
+  test('is not sent for a target that is ready again in time', () => {
+    const world = alertWorld(rulesOf('for: 30s'));
+    world.take(seen('a', 'False'));
+    world.pass(20);
+    world.take(seen('a', 'True'));
+    assert.deepEqual(kindsOf(world.pass(60)), []);
+    assert.deepEqual(world.state().incidents, {});
+  });
+
+  test('counts from when the target became not ready, also if that was seen late', () => {
+    const world = alertWorld(rulesOf('for: 30s'));
+    world.take(seen('a', 'False', { sinceMs: startMs - 3_600_000 }));
+    assert.deepEqual(kindsOf(world.pass(windowSeconds)), ['firing a']);
+  });
+
+  test('ends with one notification, whose id and batch are stable', () => {
+    const world = alertWorld(rulesOf(''));
+    world.take(seen('a', 'False'));
+    const [firing] = world.pass(windowSeconds);
+    world.take(seen('a', 'True'));
+    const [resolved, ...more] = world.pass(60);
+    assert.equal(resolved?.kind, 'resolved');
+    assert.equal(resolved?.remaining, 0);
+    assert.equal(resolved?.batch, firing?.batch);
+    assert.notEqual(resolved?.id, firing?.id);
+    assert.deepEqual(more, []);
+    assert.deepEqual(world.state(), { incidents: {}, batches: {} });
+  });
+
+  test('does not say that it has ended with sendResolved: false', () => {
+    const world = alertWorld(rulesOf('sendResolved: false'));
+    world.take(seen('a', 'False'));
+    world.pass(windowSeconds);
+    world.take(seen('a', 'True'));
+    assert.deepEqual(kindsOf(world.pass(60)), []);
+    assert.deepEqual(world.state().batches, {});
+  });
+
+  test('is repeated at its interval while it lasts', () => {
+    const world = alertWorld(rulesOf('remind: 1m'));
+    world.take(seen('a', 'False'));
+    world.pass(windowSeconds);
+    assert.deepEqual(kindsOf(world.pass(59)), []);
+    const reminders = world.pass(61);
+    assert.deepEqual(kindsOf(reminders), ['reminder a', 'reminder a']);
+    assert.equal(new Set(reminders.map(({ id }) => id)).size, 2);
+  });
+
+  test('ends when its target is deleted', () => {
+    const world = alertWorld(rulesOf(''));
+    world.take(seen('a', 'False'));
+    world.pass(windowSeconds);
+    world.take({ kind: 'gone', namespace: 'default', name: 'a' });
+    assert.deepEqual(kindsOf(world.pass(windowSeconds)), ['resolved a']);
+  });
+
+  test('ends, and another begins, when the target is registered again', () => {
+    const world = alertWorld(rulesOf(''));
+    world.take(seen('a', 'False'));
+    const [first] = world.pass(windowSeconds);
+    world.take(seen('a', 'False', { uid: 'another' }));
+    const [one, two] = world.pass(windowSeconds + 1);
+    assert.deepEqual(new Set([one?.kind, two?.kind]), new Set(['resolved', 'firing']));
+    assert.notEqual([one, two].find((each) => each?.kind === 'firing')?.batch, first?.batch);
+  });
+});
+
+describe('Ready=Unknown', () => {
+  test('begins nothing and ends nothing, and no reminder is sent', () => {
+    const world = alertWorld(rulesOf('remind: 1m'));
+    world.take(seen('a', 'Unknown'));
+    assert.deepEqual(kindsOf(world.pass(60)), []);
+    world.take(seen('b', 'False'));
+    assert.deepEqual(kindsOf(world.pass(windowSeconds)), ['firing b']);
+    world.take(seen('b', 'Unknown'));
+    assert.deepEqual(kindsOf(world.pass(300)), []);
+    world.take(seen('b', 'True'));
+    assert.deepEqual(kindsOf(world.pass(windowSeconds)), ['resolved b']);
+  });
+
+  test('interrupts the wait for the duration', () => {
+    const world = alertWorld(rulesOf('for: 30s'));
+    world.take(seen('a', 'False'));
+    world.pass(20);
+    world.take(seen('a', 'Unknown'));
+    assert.deepEqual(kindsOf(world.pass(60)), []);
+  });
+
+  test('is a problem with onUnknown: true', () => {
+    const world = alertWorld(rulesOf('onUnknown: true'));
+    world.take(seen('a', 'Unknown'));
+    assert.deepEqual(kindsOf(world.pass(windowSeconds)), ['firing a']);
+  });
+});
+
+describe('a match', () => {
+  const matched = (fields: string, target: ReturnType<typeof seen>) => {
+    const world = alertWorld(rulesOf(fields));
+    world.take(target);
+    return world.pass(windowSeconds).length === 1;
+  };
+
+  test('by namespaces', () => {
+    assert.ok(matched('match: { namespaces: [default] }', seen('a', 'False')));
+    assert.ok(!matched('match: { namespaces: [other] }', seen('a', 'False')));
+  });
+  test('by labels', () => {
+    const target = seen('a', 'False', { labels: { tier: 'front' } });
+    assert.ok(matched('match: { labels: "tier in (front, back)" }', target));
+    assert.ok(!matched('match: { labels: "tier!=front" }', target));
+  });
+  test('by an event pattern', () => {
+    assert.ok(matched('match: { pattern: { detail: { target: { name: [{ prefix: a }] } } } }', seen('a', 'False')));
+    assert.ok(!matched('match: { pattern: { detail: { target: { name: [b] } } } }', seen('a', 'False')));
+  });
+});
+
+describe('a group', () => {
+  test('is the namespace and the values of the labels, and shares one notification', () => {
+    const world = alertWorld(rulesOf('groupBy: [app]'));
+    const of = (app: string) => ({ labels: { app } });
+    world.take(seen('a', 'False', of('x')), seen('b', 'False', of('x')), seen('c', 'False', of('y')));
+    world.take(seen('d', 'False', { namespace: 'other', ...of('x') }));
+    assert.deepEqual(kindsOf(world.pass(windowSeconds)).toSorted(), ['firing a+b', 'firing c', 'firing d']);
+  });
+
+  test('gathers what begins within its window; later incidents have a batch of their own', () => {
+    const world = alertWorld(rulesOf(''));
+    world.take(seen('a', 'False'));
+    world.pass(windowSeconds - 1);
+    world.take(seen('b', 'False'));
+    assert.deepEqual(kindsOf(world.pass(1)), ['firing a+b']);
+    world.take(seen('c', 'False'));
+    assert.deepEqual(kindsOf(world.pass(windowSeconds)), ['firing c']);
+  });
+
+  test('reports ends together, and how many last', () => {
+    const world = alertWorld(rulesOf(''));
+    world.take(seen('a', 'False'), seen('b', 'False'), seen('c', 'False'));
+    world.pass(windowSeconds);
+    world.take(seen('a', 'True'), seen('b', 'True'));
+    const [partly] = world.pass(windowSeconds + 1);
+    assert.deepEqual([partly?.incidents.length, partly?.remaining], [2, 1]);
+    world.take(seen('c', 'True'));
+    assert.deepEqual(
+      world.pass(windowSeconds + 1).map(({ remaining }) => remaining),
+      [0],
+    );
+  });
+});
+
+describe('a silence', () => {
+  const until = new Date(startMs + 60_000).toISOString();
+  const rules = rulesOf(`silences: [{ match: { names: [a] }, until: "${until}", reason: upgrade }]`);
+
+  test('holds the alert back until its end, and sends it then if the problem lasts', () => {
+    const world = alertWorld(rules);
+    world.take(seen('a', 'False'), seen('b', 'False'));
+    assert.deepEqual(kindsOf(world.pass(59)), ['firing b']);
+    assert.deepEqual(kindsOf(world.pass(1 + windowSeconds)), ['firing a']);
+  });
+
+  test('hides a problem that ends before it', () => {
+    const world = alertWorld(rules);
+    world.take(seen('a', 'False'));
+    world.pass(30);
+    world.take(seen('a', 'True'));
+    assert.deepEqual(kindsOf(world.pass(120)), []);
+  });
+});
+
+describe('other causes', () => {
+  test('a restart request is an incident of its own', () => {
+    const world = alertWorld(rulesOf(''));
+    const restart = { sinceMs: startMs, message: 'Container app failed liveness probe, restart requested', event: {} };
+    world.take(seen('a', 'True', { restart }));
+    const [firing] = world.pass(windowSeconds);
+    assert.equal(firing?.incidents[0]?.cause, 'RestartRequested');
+    world.take(seen('a', 'True'));
+    assert.deepEqual(kindsOf(world.pass(windowSeconds)), ['resolved a']);
+  });
+
+  test('a degraded prober alerts once for all alerts and targets, and ends', () => {
+    const world = alertWorld(rulesOf('', '  - { name: second, notify: [ops] }\n'));
+    const range = { shard: '00-ff', hashRange: '00-ff', reason: 'ResolverUnavailable', sinceMs: startMs };
+    world.take({ kind: 'prober', degraded: [range] });
+    world.take(...Array.from({ length: 20 }, (_, index) => seen(`t${index}`, 'Unknown')));
+    assert.deepEqual(kindsOf(world.pass(60)), ['firing 00-ff']);
+    world.take({ kind: 'prober', degraded: [] });
+    assert.deepEqual(kindsOf(world.pass(60)), ['resolved 00-ff']);
+  });
+});
+
+describe('a scan', () => {
+  test('ends incidents whose target has no problem any more, unless they are younger than the scan', () => {
+    const world = alertWorld(rulesOf(''));
+    world.take(seen('old', 'False'), seen('lasting', 'False'));
+    world.pass(120);
+    world.take(seen('young', 'False', { sinceMs: world.nowMs() }));
+    world.take({ kind: 'scanned', startedMs: world.nowMs(), problems: new Set(['default/lasting']) });
+    assert.deepEqual(kindsOf(world.pass(windowSeconds)).toSorted(), ['firing young', 'resolved old']);
+  });
+
+  test('of an unchanged world changes nothing', () => {
+    const world = alertWorld(rulesOf(''));
+    world.take(seen('a', 'False'));
+    world.pass(windowSeconds);
+    const before = world.state();
+    assert.deepEqual(world.take(seen('a', 'False')), []);
+    assert.deepEqual(world.state(), before);
+  });
+});
+
+describe('too many incidents', () => {
+  const all = Array.from({ length: incidentsMax + 5 }, (_, index) => seen(`t${index}`, 'False'));
+
+  test('are said to be too many, once, and the state stays bounded', () => {
+    const world = alertWorld(rulesOf(''));
+    assert.deepEqual(kindsOf(world.take(...all)), ['overflow ']);
+    assert.equal(Object.keys(world.state().incidents).length, incidentsMax);
+    const reported = world.pass(windowSeconds).flatMap(({ incidents }) => incidents);
+    assert.equal(reported.length, incidentsMax);
+  });
+
+  test('have an end that is reported, and the refused ones get their turn', () => {
+    const world = alertWorld(rulesOf(''));
+    world.take(...all);
+    world.pass(windowSeconds);
+    world.take(...all.slice(0, incidentsMax).map((target) => ({ ...target, ready: 'True' as const })));
+    const problems = new Set(all.slice(incidentsMax).map(({ name }) => `default/${name}`));
+    const scan = () => world.take(...all.slice(incidentsMax), { kind: 'scanned', startedMs: world.nowMs(), problems });
+    assert.deepEqual(
+      kindsOf(scan()).filter((kind) => kind.startsWith('overflow')),
+      [],
+    );
+    assert.deepEqual(kindsOf(scan()), ['overflowEnded ']);
+    assert.equal(
+      world
+        .pass(windowSeconds)
+        .filter(({ kind }) => kind === 'firing')
+        .flatMap(({ incidents }) => incidents).length,
+      5,
+    );
+  });
+});

@@ -1,0 +1,87 @@
+/** The file of alerts: each mistake is named with its place and field. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { readAlertConfig } from '../../shared/alerts/read-config.ts';
+
+const receivers = 'receivers:\n  - name: ops\n    slack: { url: { env: SLACK_URL } }\n';
+
+const problemsOf = (text: string): readonly string[] => {
+  const read = readAlertConfig(text);
+  return read.kind === 'config' ? [] : read.problems.map(({ line, column, detail }) => `${line}:${column} ${detail}`);
+};
+
+const alertWith = (field: string) =>
+  problemsOf(`alerts:\n  - name: down\n    notify: [ops]\n    ${field}\n${receivers}`);
+
+test('a file with everything is read', () => {
+  const text = `
+alerts:
+  - name: down
+    match:
+      namespaces: [shop]
+      labels: tier in (front), !test
+      pattern: { detail: { target: { name: [{ prefix: web }] } } }
+    for: 2m
+    remind: 4h
+    sendResolved: false
+    onUnknown: true
+    groupBy: [app]
+    silences: [{ match: { names: [checkout] }, until: 2030-01-31T18:00:00Z, reason: upgrade }]
+    notify: [hook, pd, og, am, teams, discord, ops]
+receivers:
+  - { name: hook, webhook: { url: https://hooks.test/a, secret: { file: /run/secrets/hook } } }
+  - { name: pd, pagerduty: { routingKey: { env: PD_KEY } } }
+  - { name: og, opsgenie: { apiKey: { env: OG_KEY }, url: https://api.eu.opsgenie.com/v2/alerts } }
+  - { name: am, alertmanager: { url: http://127.0.0.1:9093 } }
+  - { name: teams, teams: { url: { env: TEAMS } } }
+  - { name: discord, discord: { url: { env: DISCORD } } }
+  - { name: ops, slack: { url: { env: SLACK } } }
+`;
+  assert.deepEqual(problemsOf(text), []);
+});
+
+describe('a mistake is named', () => {
+  const cases: readonly (readonly [string, string])[] = [
+    ['for: soon', '4:5 alerts[0].for: must be a duration of at most 720h, such as 30s, 5m or 1h30m'],
+    ['remind: 1s', '4:5 alerts[0].remind: must be at least 10s'],
+    ['fro: 1m', '4:5 alerts[0]: there is no field fro; did you mean for?'],
+    ['match: { labels: "a in" }', '4:14 alerts[0].match.labels: is no label selector: expected "(", found the end'],
+    [
+      'silences: [{ match: {}, until: tomorrow, reason: x }]',
+      '4:29 alerts[0].silences[0].until: must be an instant in UTC, such as 2030-01-31T18:00:00Z',
+    ],
+    ['sendResolved: maybe', '4:5 alerts[0].sendResolved: Invalid input: expected boolean, received string'],
+  ];
+  for (const [field, expected] of cases) test(field, () => assert.deepEqual(alertWith(field), [expected]));
+
+  test('in a pattern', () => {
+    const [problem = ''] = alertWith('match: { pattern: { detail: [] } }');
+    assert.match(problem, /^4:14 alerts\[0\]\.match\.pattern: Event pattern is not valid at \/detail/);
+  });
+  test('a receiver that is not there', () => {
+    const text = `alerts:\n  - { name: down, notify: [ops, ops2] }\n${receivers}`;
+    assert.deepEqual(problemsOf(text), ['2:33 alerts[0].notify[1]: no receiver is named ops2']);
+  });
+  test('a receiver of two kinds, or none', () => {
+    const [two = ''] = problemsOf(
+      `alerts:\n  - { name: down, notify: [ops] }\n${receivers}    discord: { url: https://discord.test/x }\n`,
+    );
+    assert.match(two, /^4:5 receivers\[0\]: needs exactly one of .*; it has slack, discord$/);
+  });
+  test('a secret in the file itself', () => {
+    const [problem = ''] = problemsOf(
+      'alerts:\n  - { name: down, notify: [pd] }\nreceivers:\n  - { name: pd, pagerduty: { routingKey: R0UT1NG } }\n',
+    );
+    assert.match(problem, /routingKey: must be \{ env: NAME \} or \{ file: PATH \}/);
+    assert.doesNotMatch(problem, /R0UT1NG/);
+  });
+  test('names that are used twice', () => {
+    const text = `alerts:\n  - { name: down, notify: [ops] }\n  - { name: down, notify: [ops] }\n${receivers}`;
+    assert.deepEqual(problemsOf(text), ['3:7 alerts[1].name: is not unique: down stands above']);
+  });
+  test('an empty file, several documents, and no YAML', () => {
+    assert.deepEqual(problemsOf(''), ['1:1 is empty: it needs alerts and receivers']);
+    assert.equal(problemsOf('a: 1\n---\nb: 2\n').length, 1);
+    assert.equal(problemsOf('a: [').length > 0, true);
+  });
+});
