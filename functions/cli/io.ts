@@ -1,4 +1,7 @@
 /** What a command reads and writes besides the API: handed in, so that a test sees what a terminal would. */
+import { type Clock, systemClock } from '../../shared/lib/clock.ts';
+import { type Random, systemRandom } from '../../shared/lib/random.ts';
+
 export type Io = {
   /** Writes to the standard output stream, as it is. */
   readonly out: (text: string) => void;
@@ -7,12 +10,23 @@ export type Io = {
   readonly env: { readonly [name: string]: string | undefined };
   /** Whether the standard output stream is a terminal. */
   readonly isTerminal: boolean;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** From the call on, the first SIGINT or SIGTERM aborts the signal instead of ending the process. */
+  readonly interrupted: () => AbortSignal;
 };
 
-/** The streams and the environment of this process. */
+/** The streams, the environment and the signals of this process. */
 export const processIo = (): Io => ({
   out: (text) => void process.stdout.write(text),
   err: (line) => void process.stderr.write(`${line}\n`),
   env: process.env,
   isTerminal: process.stdout.isTTY === true,
+  clock: systemClock,
+  random: systemRandom,
+  interrupted: () => {
+    const controller = new AbortController();
+    for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => controller.abort());
+    return controller.signal;
+  },
 });

@@ -1,11 +1,21 @@
 /** The command line `probelet`: its commands, and how each of them ends. */
 import { Command, CommanderError } from 'commander';
+import { ClientError } from '../client/client-error.ts';
 import { productVersion } from '../product-version.ts';
+import { contextCommand } from './commands/context.ts';
 import { convertCommand } from './commands/convert.ts';
 import { costCommand } from './commands/cost.ts';
+import { deleteCommand } from './commands/delete.ts';
+import { describeCommand } from './commands/describe.ts';
+import { eventsCommand } from './commands/events.ts';
+import { getCommand } from './commands/get.ts';
 import { lintCommand } from './commands/lint.ts';
+import { probeCommand } from './commands/probe.ts';
 import { simulateCommand } from './commands/simulate.ts';
 import { tryCommand } from './commands/try.ts';
+import { versionCommand } from './commands/version.ts';
+import { waitCommand } from './commands/wait.ts';
+import { connectionOptions } from './connection.ts';
 import { CliError, type ExitCode, exitCodes } from './exit-codes.ts';
 import type { Io } from './io.ts';
 
@@ -15,11 +25,19 @@ export type EndWith = (code: ExitCode) => void;
 export type CommandSetting = { readonly io: Io; readonly endWith: EndWith };
 
 const commands: readonly ((setting: CommandSetting) => Command)[] = [
+  getCommand,
+  describeCommand,
+  eventsCommand,
+  deleteCommand,
+  waitCommand,
+  probeCommand,
+  tryCommand,
+  simulateCommand,
+  lintCommand,
   convertCommand,
   costCommand,
-  lintCommand,
-  simulateCommand,
-  tryCommand,
+  contextCommand,
+  versionCommand,
 ];
 
 /** All commands. For `--help`, the reference and the completion too. */
@@ -28,9 +46,12 @@ export function programOf(setting: CommandSetting): Command {
     .description("kubelet's prober without the kubelet: probes with Kubernetes' semantics for anything with an address")
     .version(productVersion)
     .helpCommand(false)
-    .showHelpAfterError(false);
+    .showHelpAfterError(false)
+    // Otherwise options of the program would be taken from the arguments that `start` passes on.
+    .enablePositionalOptions();
+  for (const option of connectionOptions()) program.addOption(option);
   for (const command of commands) program.addCommand(command(setting));
-  for (const each of [program, ...program.commands]) {
+  for (const each of withSubcommands(program)) {
     each.exitOverride().configureOutput({
       writeOut: setting.io.out,
       // What was wrong is printed once, where the command ends.
@@ -40,6 +61,11 @@ export function programOf(setting: CommandSetting): Command {
   }
   return program;
 }
+
+const withSubcommands = (command: Command): readonly Command[] => [
+  command,
+  ...command.commands.flatMap(withSubcommands),
+];
 
 /** Runs one command line, without the name of the program. Returns its exit code; prints no stack traces. */
 export async function runCli(args: readonly string[], io: Io): Promise<ExitCode> {
@@ -63,6 +89,10 @@ function failed(error: unknown, args: readonly string[], { err }: Io): ExitCode 
   if (error instanceof CliError) {
     err(error.exitCode === exitCodes.wrongUse ? wrongUseLine(error.message, command) : `error: ${error.message}`);
     return error.exitCode;
+  }
+  if (error instanceof ClientError) {
+    err(`error: ${error.message}`);
+    return error.status === 404 ? exitCodes.notFound : exitCodes.failed;
   }
   err(`error: ${error instanceof Error ? error.message : String(error)}`);
   return exitCodes.failed;

@@ -8,10 +8,11 @@ import type { Fleet, FleetMode, FleetPart } from '../../../shared/cost/fleet.ts'
 import { pricesReadIn, pricesRegion } from '../../../shared/cost/prices.ts';
 import { metricCount } from '../../lambda/metrics.ts';
 import { exitCodes } from '../exit-codes.ts';
+import type { Io } from '../io.ts';
 import { convertedFiles, filesOption, reportErrors } from '../manifest-files.ts';
 import { numberOption } from '../number-option.ts';
 import type { CommandSetting } from '../program.ts';
-import { table } from '../table.ts';
+import { tableText } from '../tables.ts';
 
 const targetsMax = 10_000_000;
 const secondsMax = 86_400;
@@ -62,7 +63,7 @@ export const costCommand = ({ io, endWith }: CommandSetting): Command =>
       const { layout, lines, usd } = estimate;
       const priced = { prices: pricesRegion, readIn: pricesReadIn };
       if (output === 'json') io.out(`${JSON.stringify({ usd, lines, layout, ...priced }, null, 2)}\n`);
-      else io.out(textOf(estimate, memorySize));
+      else io.out(textOf(estimate, memorySize, io));
       if (layout.load <= 1) return;
       io.err(`error: ${memorySize} MB are too few for this fleet: try --memory ${Math.ceil(memorySize * layout.load)}`);
       endWith(exitCodes.failed);
@@ -90,11 +91,11 @@ const partsOf = (spec: TargetSpec): readonly FleetPart[] =>
     probe: costOf(probe),
   }));
 
-function textOf({ layout: { shards }, lines, usd }: CostEstimate, memorySize: number): string {
+function textOf({ layout: { shards }, lines, usd }: CostEstimate, memorySize: number, io: Io): string {
   const rows = [...lines, { what: 'all', usd }].map((line) => [line.what, line.usd.toFixed(2)]);
   const count = `${shards.length} ${shards.length === 1 ? 'shard' : 'shards'}`;
   return (
-    table(['WHAT', 'USD A MONTH'], rows) +
+    tableText([['WHAT', 'USD A MONTH'], ...rows], io) +
     `${shards[0]?.mode ?? 'idle'}, ${count} of ${memorySize} MB. Prices of ${pricesRegion}, read in ${pricesReadIn}, ` +
     'without free tiers, data transfer and NAT.\n'
   );

@@ -9,14 +9,15 @@ import {
 import { specProbes } from '../../../shared/core/spec.ts';
 import type { ProbeType } from '../../../shared/core/types.ts';
 import { exitCodes } from '../exit-codes.ts';
+import type { Io } from '../io.ts';
 import { convertedFiles, filesOption, hostOption, reportErrors } from '../manifest-files.ts';
 import { numberOption } from '../number-option.ts';
 import type { CommandSetting } from '../program.ts';
-import { table } from '../table.ts';
+import { tableText } from '../tables.ts';
 
 const findingsMax = 1_000;
 
-const findingOf: { readonly [letter: string]: RehearsedFinding } = { S: 'success', F: 'failure', E: 'error' };
+const findingByLetter: { readonly [letter: string]: RehearsedFinding } = { S: 'success', F: 'failure', E: 'error' };
 
 type Named = { readonly name: string; readonly probe: RehearsedProbe };
 
@@ -64,7 +65,7 @@ export const simulateCommand = ({ io, endWith }: CommandSetting): Command =>
       if (probes.length === 0) return endWith(exitCodes.failed);
       const rehearsed = probes.map((named) => ({ ...named, steps: rehearse(named.probe, findings) }));
       if (options.output === 'json') io.out(`${JSON.stringify(rehearsed, null, 2)}\n`);
-      else io.out(rehearsed.map(textOf).join('\n'));
+      else io.out(rehearsed.map((each) => textOf(each, io)).join('\n'));
     });
 
 type Thresholds = { readonly successThreshold: number; readonly failureThreshold: number };
@@ -79,7 +80,7 @@ const number = (flags: string, field: string, min: number): Option =>
 function findingsFrom(text: string, before: readonly RehearsedFinding[] = []): readonly RehearsedFinding[] {
   const parts = /^(?:\d{0,4}[SFE])+$/i.test(text) ? (text.toUpperCase().match(/\d{0,4}[SFE]/g) ?? []) : [];
   const found = parts.flatMap((part) => {
-    const [finding] = [findingOf[part.slice(-1)]];
+    const finding = findingByLetter[part.slice(-1)];
     const count = part.length === 1 ? 1 : Number(part.slice(0, -1));
     return finding ? new Array<RehearsedFinding>(Math.min(count, findingsMax + 1)).fill(finding) : [];
   });
@@ -120,7 +121,7 @@ function probesOfFiles(files: readonly string[], { host = anyHost }: Options, er
 
 type Rehearsed = Named & { readonly steps: readonly RehearsedStep[] };
 
-function textOf({ name, probe, steps }: Rehearsed): string {
+function textOf({ name, probe, steps }: Rehearsed, io: Io): string {
   const { initialDelaySeconds: delay, periodSeconds: period } = probe;
   const first = `first made between ${delay} s and ${delay + period} s after the start of its container`;
   const rows = steps.map((step, place) => [
@@ -131,7 +132,7 @@ function textOf({ name, probe, steps }: Rehearsed): string {
     step.result ?? 'unknown',
     effectOf(probe, step),
   ]);
-  return `${name}: every ${period} s, ${first}\n${table(['PROBE', 'TIME', 'FINDING', 'RUN', 'RESULT', 'EFFECT'], rows)}`;
+  return `${name}: every ${period} s, ${first}\n${tableText([['PROBE', 'TIME', 'FINDING', 'RUN', 'RESULT', 'EFFECT'], ...rows], io)}`;
 }
 
 const effects: { readonly [type in ProbeType]: { readonly [result in 'success' | 'failure']: string } } = {

@@ -23,6 +23,7 @@ import { runProbing } from '../../run-probing.ts';
 import { exitCodes, WrongUse } from '../exit-codes.ts';
 import { convertedFiles, filesOption, hostOption, reportErrors } from '../manifest-files.ts';
 import type { CommandSetting } from '../program.ts';
+import { printable } from '../tables.ts';
 
 type Options = {
   readonly filename: readonly string[];
@@ -175,6 +176,7 @@ const phasesText = (timings: PhaseTimings): string =>
 const outputCharactersMax = 200;
 
 function firstLine(text: string): string {
-  const [line = ''] = text.split('\n');
+  const [first = ''] = text.split('\n');
+  const line = printable(first);
   return line.length > outputCharactersMax ? `${line.slice(0, outputCharactersMax)}…` : line;
 }

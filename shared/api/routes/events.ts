@@ -52,6 +52,8 @@ const eventSchema = z
   })
   .openapi('Event');
 
+export type EventView = z.infer<typeof eventSchema>;
+
 const eventListSchema = z.object({ items: z.array(eventSchema) }).openapi('EventList');
 
 const limitRange = { min: 1, max: 500 };
@@ -92,7 +94,7 @@ async function lastEvents(
   return [...byId.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-function eventView({ uid: _, timeMs, attempts, ...event }: EventRecord): z.infer<typeof eventSchema> {
+function eventView({ uid: _, timeMs, attempts, ...event }: EventRecord): EventView {
   const shown = attempts.map(({ timeMs: attemptMs, ...attempt }) => ({ time: instantText(attemptMs), ...attempt }));
   return { ...event, time: instantText(timeMs), attempts: shown };
 }

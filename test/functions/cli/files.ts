@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
-import { runCli } from '../../../functions/cli/program.ts';
+import { ranCli } from './run.ts';
 
 /** The folder is removed after the tests of the file that calls this. */
 export function cliFiles(command: string) {
@@ -17,16 +17,9 @@ export function cliFiles(command: string) {
     },
     /** Without the folder in what was printed. */
     async ran(...args: readonly string[]) {
-      const printed: string[] = [];
-      const lines: string[] = [];
-      const code = await runCli([command, ...args], {
-        out: (text) => printed.push(text),
-        err: (line) => lines.push(line),
-        env: {},
-        isTerminal: false,
-      });
+      const { code, out, err } = await ranCli([command, ...args]);
       const short = (text: string) => text.replaceAll(`${folder}/`, '');
-      return { code, out: short(printed.join('')), err: lines.map(short) };
+      return { code, out: short(out), err: err.map(short) };
     },
   };
 }

@@ -1,0 +1,137 @@
+/** `probelet events`: the last events of targets, and those that come. */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { TargetView } from '../../../shared/api/target-schema.ts';
+import { apiCommand, connectionOf, flagsOf, type Session, withSession } from '../connection.ts';
+import { type DocumentFormat, documentText, type NamedItem, printItems } from '../documents.ts';
+import { eventHead, eventRow, type TargetEvent } from '../event-rows.ts';
+import { CliError } from '../exit-codes.ts';
+import type { Io } from '../io.ts';
+import type { CommandSetting } from '../program.ts';
+import { noneFound, type Selection, type SelectionOptions, selectedTargets, selectionOf } from '../selection.ts';
+import { isColouredFor, type Row, rowsText, widthsOf } from '../tables.ts';
+import { watchedTargets } from '../watched-targets.ts';
+
+export type EventOptions = SelectionOptions & {
+  readonly watch?: boolean;
+  readonly output?: 'wide' | DocumentFormat;
+  readonly limit?: number;
+};
+
+/** The API has events of one target in an answer, so those of many cost as many requests. */
+const eventTargetsMax = 500;
+const atOnce = 8;
+const limitMax = 500;
+const limitDefault = 20;
+/** Printed events that are remembered while watching. */
+const printedMax = 50_000;
+
+export const limitOption = (): Option =>
+  new Option('--limit <number>', `the last so many of each target (default: ${limitDefault})`).argParser((text) => {
+    const number = Number(text);
+    if (/^\d{1,3}$/.test(text) && number >= 1 && number <= limitMax) return number;
+    throw new InvalidArgumentError(`must be a number from 1 to ${limitMax}`);
+  });
+
+export const eventsCommand = (setting: CommandSetting): Command =>
+  apiCommand('events')
+    .description('print the last events of targets, oldest first')
+    .argument('[name...]', 'targets (default: all of the namespace)')
+    .option('-A, --all-namespaces', 'of all namespaces')
+    .option('-l, --selector <labels>', 'of targets with these labels')
+    .option('-w, --watch', 'keep printing events, until interrupted')
+    .addOption(limitOption())
+    .addOption(new Option('-o, --output <format>', 'format').choices(['yaml', 'json']))
+    .action(async (names: readonly string[], _options: EventOptions, command: Command) => {
+      const { io } = setting;
+      const options = command.opts<EventOptions>();
+      const connection = connectionOf(flagsOf(command), io.env);
+      const selection = selectionOf(names.map(withoutKind), options, connection);
+      const stop = options.watch ? { stop: io.interrupted() } : {};
+      await withSession(connection, { io, ...stop }, (session) => getEvents({ io, session, selection }, options));
+    });
+
+const withoutKind = (name: string): string => name.replace(/^targets?\//, '');
+
+export type EventQuery = { readonly io: Io; readonly session: Session; readonly selection: Selection };
+
+/** Prints the events of the selected targets. */
+export async function getEvents(query: EventQuery, options: EventOptions): Promise<void> {
+  const { io, session, selection } = query;
+  const { output, limit = limitDefault } = options;
+  const printer = eventPrinter(query, options);
+  if (options.watch) {
+    for await (const seen of watchedTargets(session, selection)) {
+      const targets = seen.kind === 'listed' ? seen.targets : [seen.target];
+      printer(await eventsOf(session, targets, limit));
+    }
+    return;
+  }
+  const events = await eventsOf(session, await boundedTargets(session, selection), limit);
+  if (output === 'yaml' || output === 'json' || output === 'name') {
+    const items = async function* () {
+      yield* events.map(eventItem);
+    };
+    await printItems(items(), { format: output, isList: true, kind: 'EventList' }, io.out);
+  } else printer(events);
+  if (events.length === 0 && output !== 'yaml' && output !== 'json') io.err(noneFound('events', selection));
+}
+
+const eventItem = ({ namespace, target, event }: TargetEvent): NamedItem => ({
+  name: `event/${event.id}`,
+  value: { namespace, target, ...event },
+});
+
+async function boundedTargets(session: Session, selection: Selection): Promise<readonly TargetView[]> {
+  const targets: TargetView[] = [];
+  for await (const target of selectedTargets(session, selection)) {
+    if (targets.length === eventTargetsMax)
+      throw new CliError(`there are more than ${eventTargetsMax} targets: name some, or select them by --selector`);
+    targets.push(target);
+  }
+  return targets;
+}
+
+/** Oldest first, of all targets together. */
+export async function eventsOf(
+  { client }: Session,
+  targets: readonly TargetView[],
+  limit: number,
+): Promise<readonly TargetEvent[]> {
+  const found: TargetEvent[] = [];
+  for (let from = 0; from < targets.length; from += atOnce) {
+    const some = targets.slice(from, from + atOnce).map(async ({ metadata: { namespace, name } }) => {
+      const events = (await client.events({ namespace, name }, limit)) ?? [];
+      return events.map((event) => ({ namespace, target: name, event }));
+    });
+    found.push(...(await Promise.all(some)).flat());
+  }
+  return found.toSorted(({ event: a }, { event: b }) => Date.parse(a.time) - Date.parse(b.time));
+}
+
+/** Prints those that it has not printed, or that have occurred again. */
+function eventPrinter({ io, selection }: EventQuery, { output }: EventOptions) {
+  const hasNamespace = selection.namespace === undefined;
+  const printed = new Set<string>();
+  let widths: readonly number[] | undefined;
+  const isNew = ({ namespace, target, event }: TargetEvent): boolean => {
+    const key = `${namespace}/${target}/${event.id}#${event.count}`;
+    if (printed.has(key)) return false;
+    printed.add(key);
+    const [oldest] = printed;
+    if (printed.size > printedMax && oldest !== undefined) printed.delete(oldest);
+    return true;
+  };
+  return (events: readonly TargetEvent[]): void => {
+    const fresh = events.filter(isNew);
+    if (fresh.length === 0) return;
+    if (output === 'yaml' || output === 'json') {
+      for (const { value } of fresh.map(eventItem))
+        io.out(`${output === 'yaml' ? '---\n' : ''}${documentText(value, output)}`);
+      return;
+    }
+    const rows: readonly Row[] = fresh.map((each) => eventRow(each, hasNamespace, io.clock.nowMs()));
+    const head = widths ? [] : [eventHead(hasNamespace)];
+    widths ??= widthsOf([...head, ...rows]);
+    io.out(rowsText([...head, ...rows], { isColoured: isColouredFor(io), widths }));
+  };
+}

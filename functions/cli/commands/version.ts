@@ -1,0 +1,18 @@
+/** `probelet version`: of this program and of the server. */
+import type { Command } from 'commander';
+import { productVersion } from '../../product-version.ts';
+import { apiCommand, connectionOf, flagsOf, withSession } from '../connection.ts';
+import type { CommandSetting } from '../program.ts';
+
+export const versionCommand = ({ io }: CommandSetting): Command =>
+  apiCommand('version')
+    .description('print the version of this program and of the API of the server')
+    .option('--client', 'of this program alone')
+    .action(async (_options: object, command: Command) => {
+      io.out(`Client: ${productVersion}\n`);
+      if (command.opts<{ readonly client?: boolean }>().client) return;
+      await withSession(connectionOf(flagsOf(command), io.env), { io }, async ({ client }) => {
+        const { api, status } = await client.version();
+        io.out(`Server: API ${api}, ${status}\n`);
+      });
+    });

@@ -1,0 +1,85 @@
+/** `probelet wait`: until a condition of targets is met, or they are gone. */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { TargetView } from '../../../shared/api/target-schema.ts';
+import { sleep } from '../../../shared/lib/clock.ts';
+import { apiCommand, connectionOf, flagsOf, type Session, withSession } from '../connection.ts';
+import { milliseconds } from '../durations.ts';
+import { CliError, exitCodes } from '../exit-codes.ts';
+import type { Io } from '../io.ts';
+import type { CommandSetting } from '../program.ts';
+import { noTarget, targetNames } from '../resources.ts';
+
+type Awaited =
+  | { readonly kind: 'condition'; readonly type: string; readonly status: string }
+  | { readonly kind: 'deletion' };
+
+type Options = { readonly for: Awaited; readonly timeout: number };
+
+/** Kept in step with the checkpoints of the prober, which come every few seconds. */
+const pollMs = 500;
+const timeoutMsDefault = 30_000;
+
+const examples = `
+Examples:
+  probelet wait target/checkout --for=condition=Ready --timeout 1m
+  probelet wait target/checkout --for=delete`;
+
+export const waitCommand = ({ io }: CommandSetting): Command =>
+  apiCommand('wait')
+    .description('wait until a condition of targets is met, or until they are gone; exit code 3: not in time')
+    .argument('<target...>', 'target/NAME, or target NAME')
+    .addOption(
+      new Option('--for <what>', 'condition=TYPE, condition=TYPE=STATUS, or delete')
+        .argParser(awaitedOf)
+        .makeOptionMandatory(),
+    )
+    .addOption(
+      new Option('--timeout <duration>', 'how long, for all of them together')
+        .argParser(milliseconds)
+        .default(timeoutMsDefault, `${timeoutMsDefault / 1_000}s`),
+    )
+    .addHelpText('after', examples)
+    .action(async (words: readonly string[], _options: Options, command: Command) => {
+      const names = targetNames(words);
+      const { for: awaited, timeout } = command.opts<Options>();
+      const connection = connectionOf(flagsOf(command), io.env);
+      await withSession(connection, { io }, async (session) => {
+        const endMs = io.clock.monotonicMs() + timeout;
+        for (const name of names) io.out(`${await waitFor(name, awaited, { io, session, endMs })}\n`);
+      });
+    });
+
+function awaitedOf(text: string): Awaited {
+  if (text === 'delete' || text === 'deleted') return { kind: 'deletion' };
+  const [kind, type = '', status = 'True', ...more] = text.split('=');
+  if (kind === 'condition' && type !== '' && status !== '' && more.length === 0)
+    return { kind: 'condition', type, status: status.toLowerCase() };
+  throw new InvalidArgumentError('must be condition=TYPE, condition=TYPE=STATUS, or delete');
+}
+
+type Waiting = { readonly io: Io; readonly session: Session; readonly endMs: number };
+
+/** The line to print. @throws CliError for a target that is not there, and for what does not happen in time */
+async function waitFor(name: string, awaited: Awaited, { io, session, endMs }: Waiting): Promise<string> {
+  const { client, namespace } = session;
+  for (;;) {
+    const target = await client.target({ namespace, name });
+    if (awaited.kind === 'deletion' && !target) return `target/${name} deleted`;
+    if (!target) throw noTarget(name, namespace);
+    if (awaited.kind === 'condition' && conditionOf(target, awaited.type)?.status.toLowerCase() === awaited.status)
+      return `target/${name} condition met`;
+    if (io.clock.monotonicMs() >= endMs) throw new CliError(lateLine(target, awaited), exitCodes.notInTime);
+    await sleep(io.clock, pollMs);
+  }
+}
+
+const conditionOf = ({ status }: TargetView, type: string) =>
+  status.conditions.find((each) => each.type.toLowerCase() === type.toLowerCase());
+
+function lateLine(target: TargetView, awaited: Awaited): string {
+  const { name } = target.metadata;
+  if (awaited.kind === 'deletion') return `target/${name} is still there at the end of --timeout`;
+  const { status = 'absent', reason, message } = conditionOf(target, awaited.type) ?? {};
+  const why = [reason, message].filter((part) => part !== undefined).join(': ');
+  return `target/${name}: ${awaited.type} is ${status} at the end of --timeout${why === '' ? '' : ` (${why})`}`;
+}

@@ -1,0 +1,165 @@
+/**
+ * A typed client of the API. The types are those of the API's own schemas. An answer is held against what the client
+ * needs and is otherwise passed on as it is, so that a newer server's fields are shown, too.
+ */
+import * as z from 'zod';
+import type { AppliedManifest } from '../../shared/api/apply-manifests.ts';
+import type { EventView } from '../../shared/api/routes/events.ts';
+import type { TargetView } from '../../shared/api/target-schema.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
+import type { Random } from '../../shared/lib/random.ts';
+import { type ConnectionOptions, connectionsTo } from './connections.ts';
+import { type Asked, askJson, foreign, type JsonAnswer, type RequestDeps } from './requests.ts';
+import { type WatchedEvent, type WatchQuery, watched } from './watching.ts';
+
+export type ClientOptions = ConnectionOptions & {
+  readonly token?: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Ends every request and every watch. */
+  readonly stop?: AbortSignal;
+};
+
+export type TargetQuery = { readonly namespace?: string; readonly labelSelector?: string };
+
+export type NamedTarget = { readonly namespace: string; readonly name: string };
+
+export type RequestedProbes = {
+  readonly probes: readonly Pick<TargetView['status']['probes'][number], 'container' | 'probeType'>[];
+  /** By the clock of the server; NaN if it does not say. */
+  readonly requestedAtMs: number;
+};
+
+export type ServerVersion = { readonly api: string; readonly status: string };
+
+/** All of them throw ClientError. */
+export type ApiClient = {
+  /** All matching targets, sorted by name if there are not too many; the client never holds more than a page. */
+  targets(query?: TargetQuery): AsyncGenerator<TargetView>;
+  /** undefined: there is none. */
+  target(named: NamedTarget): Promise<TargetView | undefined>;
+  /** The last `limit`, oldest first; undefined: there is no such target. */
+  events(named: NamedTarget, limit: number): Promise<readonly EventView[] | undefined>;
+  /** Whether there was one. */
+  remove(named: NamedTarget, dryRun?: boolean): Promise<boolean>;
+  /** undefined: there is no such target. */
+  probe(named: NamedTarget): Promise<RequestedProbes | undefined>;
+  /** Stores each of at most 100 manifests; all are in the namespace. */
+  apply(batch: ManifestBatch): Promise<readonly AppliedManifest[]>;
+  version(): Promise<ServerVersion>;
+  watch(query: WatchQuery): AsyncGenerator<WatchedEvent>;
+  close(): Promise<void>;
+};
+
+export type ManifestBatch = {
+  readonly namespace: string;
+  readonly manifests: readonly unknown[];
+  readonly dryRun: boolean;
+};
+
+const pageTargetsMax = '500';
+
+const targetShape = z.looseObject({
+  metadata: z.looseObject({ namespace: z.string(), name: z.string(), creationTimestamp: z.string() }),
+  spec: z.looseObject({ containers: z.array(z.unknown()), initContainers: z.array(z.unknown()) }),
+  status: z.looseObject({
+    conditions: z.array(z.looseObject({ type: z.string(), status: z.string() })),
+    containerStatuses: z.array(z.looseObject({ name: z.string() })),
+    initContainerStatuses: z.array(z.looseObject({ name: z.string() })),
+    probes: z.array(z.looseObject({ container: z.string(), result: z.string(), since: z.string() })),
+  }),
+});
+const listShape = z.looseObject({
+  metadata: z.looseObject({ continue: z.string().optional() }),
+  items: z.array(targetShape),
+});
+const eventsShape = z.looseObject({ items: z.array(z.looseObject({ time: z.string(), reason: z.string() })) });
+const appliedShape = z.looseObject({ items: z.array(z.looseObject({ status: z.int() })) });
+const probedShape = z.looseObject({ probes: z.array(z.looseObject({ container: z.string() })) });
+const openapiShape = z.looseObject({ info: z.looseObject({ title: z.literal('probelet'), version: z.string() }) });
+const healthShape = z.looseObject({ status: z.string() });
+
+/** Opens no connection before the first request. */
+export function apiClient(options: ClientOptions): ApiClient {
+  const connections = connectionsTo(options);
+  const deps: RequestDeps = { ...options, connections };
+  /** The status 404 is undefined: what is asked for does not exist. */
+  const read = async <Value>(shape: z.ZodType, asked: Asked): Promise<(Value & Dated) | undefined> => {
+    const answer = await askJson(deps, { ...asked, accepts: [404] });
+    return answer.status === 404 ? missing(deps, answer) : shaped<Value>(shape, answer, deps);
+  };
+  const need = async <Value>(shape: z.ZodType, asked: Asked): Promise<Value & Dated> =>
+    shaped<Value>(shape, await askJson(deps, asked), deps);
+
+  return {
+    targets: (query = {}) => pages((asked) => need<TargetPage>(listShape, asked), query),
+    target: async (named) => read<TargetView>(targetShape, { path: targetPathOf(named) }),
+    events: async (named, limit) =>
+      (await read<EventPage>(eventsShape, { path: `${targetPathOf(named)}/events`, query: { limit: `${limit}` } }))
+        ?.items,
+    remove: async (named, dryRun = false) =>
+      (await read(targetShape, { method: 'DELETE', path: targetPathOf(named), query: dryRunOf(dryRun) })) !== undefined,
+    async probe(named) {
+      const asked: Asked = { method: 'POST', path: `${targetPathOf(named)}/probe` };
+      const answer = await read<Pick<RequestedProbes, 'probes'>>(probedShape, asked);
+      return answer && { probes: answer.probes, requestedAtMs: Date.parse(answer[answerDate]) };
+    },
+    apply: async ({ namespace, manifests, dryRun }) =>
+      (
+        await need<{ readonly items: readonly AppliedManifest[] }>(appliedShape, {
+          method: 'PUT',
+          path: targetsPathOf(namespace),
+          query: dryRunOf(dryRun),
+          body: { apiVersion: 'v1', kind: 'List', items: manifests },
+        })
+      ).items,
+    async version() {
+      const { info } = await need<z.infer<typeof openapiShape>>(openapiShape, { path: '/openapi.json' });
+      const health = await askJson(deps, { path: '/healthz', accepts: [503] });
+      return { api: info.version, status: shaped<{ readonly status: string }>(healthShape, health, deps).status };
+    },
+    watch: (query) => watched(deps, query),
+    close: () => connections.destroy(),
+  };
+}
+
+/** When the server answered, by its clock. Not a field, so that it is not printed. */
+const answerDate = Symbol('date');
+type Dated = { readonly [answerDate]: string };
+
+type TargetPage = { readonly metadata: { readonly continue?: string }; readonly items: readonly TargetView[] };
+type EventPage = { readonly items: readonly EventView[] };
+
+const dryRunOf = (dryRun: boolean) => (dryRun ? { dryRun: 'true' } : {});
+
+const targetsPathOf = (namespace: string): string => `/v1/namespaces/${encodeURIComponent(namespace)}/targets`;
+const targetPathOf = ({ namespace, name }: NamedTarget): string =>
+  `${targetsPathOf(namespace)}/${encodeURIComponent(name)}`;
+
+/** Only the API's own 404 says that there is no such target: one of another server has no problem document. */
+function missing({ url }: RequestDeps, { body }: JsonAnswer): undefined {
+  if (!z.looseObject({ type: z.string().startsWith('urn:probelet:') }).safeParse(body).success)
+    throw foreign(url, 'has the status 404 without a problem');
+}
+
+function shaped<Value>(shape: z.ZodType, { body, date }: JsonAnswer, { url }: RequestDeps): Value & Dated {
+  const read = shape.safeParse(body);
+  if (!read.success) {
+    const [issue] = read.error.issues;
+    throw foreign(url, `lacks ${issue?.path.join('.') ?? 'its fields'}`);
+  }
+  return { ...(body as Value), [answerDate]: date };
+}
+
+type AskPage = (asked: Asked) => Promise<TargetPage>;
+
+async function* pages(ask: AskPage, { namespace, labelSelector }: TargetQuery): AsyncGenerator<TargetView> {
+  const path = namespace === undefined ? '/v1/targets' : targetsPathOf(namespace);
+  let token: string | undefined;
+  do {
+    const query = { limit: pageTargetsMax, sortBy: 'name', labelSelector, continue: token };
+    const page: TargetPage = await ask({ path, query });
+    yield* page.items;
+    token = page.metadata.continue;
+  } while (token !== undefined);
+}

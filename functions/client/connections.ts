@@ -1,0 +1,28 @@
+/** The connections to one server: pooled, through a proxy where the environment names one, or over a Unix socket. */
+import { isIP } from 'node:net';
+import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici';
+
+export type ConnectionOptions = {
+  readonly url: URL;
+  /** If given, it is dialed instead of the host of the URL. */
+  readonly socketPath?: string;
+  readonly timeoutMs: number;
+  readonly env: { readonly [name: string]: string | undefined };
+};
+
+/** At once; further requests wait. */
+const connectionsMax = 8;
+
+/** As in Go, which kubectl is written in, a proxy is never asked for an address of this machine. */
+const isLoopback = ({ hostname }: URL): boolean =>
+  hostname === 'localhost' || hostname === '[::1]' || (isIP(hostname) === 4 && hostname.startsWith('127.'));
+
+/** The caller closes it. */
+export function connectionsTo({ url, socketPath, timeoutMs, env }: ConnectionOptions): Dispatcher {
+  const options = { connections: connectionsMax, connectTimeout: timeoutMs };
+  if (socketPath !== undefined) return new Agent({ ...options, connect: { socketPath, timeout: timeoutMs } });
+  const httpProxy = env.http_proxy ?? env.HTTP_PROXY ?? '';
+  const httpsProxy = env.https_proxy ?? env.HTTPS_PROXY ?? '';
+  if (isLoopback(url) || (httpProxy === '' && httpsProxy === '')) return new Agent(options);
+  return new EnvHttpProxyAgent({ ...options, httpProxy, httpsProxy, noProxy: env.no_proxy ?? env.NO_PROXY ?? '' });
+}

@@ -1,0 +1,105 @@
+/**
+ * Events as they happen. The stream reconnects by itself and continues after the last event that it has seen. Where the
+ * server no longer keeps the events after it, the reader is asked to list again.
+ */
+import { sleep } from '../../shared/lib/clock.ts';
+import { ClientError } from './client-error.ts';
+import { eventStream, type StreamMessage } from './event-stream.ts';
+import {
+  backoffMs,
+  failureLine,
+  foreign,
+  parsedJson,
+  passingStatuses,
+  type RequestDeps,
+  refusedBy,
+  send,
+} from './requests.ts';
+
+export type WatchQuery = { readonly namespace?: string; readonly name?: string; readonly labelSelector?: string };
+
+export type WatchedEvent =
+  /** The stream is open, or events may have been missed: read the state now. */
+  | { readonly kind: 'list' }
+  /** `envelope`: as published. */
+  | { readonly kind: 'event'; readonly type: string; readonly envelope: unknown };
+
+/** Failed connections one after the other. With the back-off this is half a minute. */
+const reconnectionsMax = 20;
+/** The server says something every 15 s. */
+const silenceMaxMs = 45_000;
+
+/** Ends with the signal of the client. @throws ClientError if the server refuses, or stays away. */
+export async function* watched(deps: RequestDeps, query: WatchQuery): AsyncGenerator<WatchedEvent> {
+  const isOver = () => deps.stop?.aborted ?? false;
+  const seen: Seen = { lastEventId: '', failures: 0, wasOpen: false };
+  while (!isOver()) {
+    try {
+      yield* continued(deps, query, seen);
+    } catch (error) {
+      if (isOver()) return;
+      if (isGone(error)) seen.lastEventId = '';
+      else if (!mayReconnect(seen, error)) throw lineOf(error, deps);
+    }
+    seen.failures += 1;
+    await sleep(deps.clock, backoffMs(seen.failures, deps.random), deps.stop);
+  }
+}
+
+/** `failures`: since the last message. */
+type Seen = { lastEventId: string; failures: number; wasOpen: boolean };
+
+/** A server that has never answered is down; one that stops answering may restart. */
+const mayReconnect = ({ wasOpen, failures }: Seen, error: unknown): boolean =>
+  wasOpen && isPassing(error) && failures < reconnectionsMax;
+
+/** One connection. */
+async function* continued(deps: RequestDeps, query: WatchQuery, seen: Seen): AsyncGenerator<WatchedEvent> {
+  for await (const { id, type, data } of connected(deps, query, seen.lastEventId)) {
+    if (seen.lastEventId === '') yield { kind: 'list' };
+    Object.assign(seen, { failures: 0, wasOpen: true });
+    if (data !== '') yield { kind: 'event', type, envelope: parsedEnvelope(data, deps) };
+    seen.lastEventId = id;
+  }
+}
+
+async function* connected(deps: RequestDeps, query: WatchQuery, lastEventId: string): AsyncGenerator<StreamMessage> {
+  const silence = new AbortController();
+  const limit = deps.clock.setTimer(deps.timeoutMs, () => silence.abort(new DOMException('', 'TimeoutError')));
+  const headers = { accept: 'text/event-stream', ...(lastEventId !== '' && { 'last-event-id': lastEventId }) };
+  let cancel = limit;
+  try {
+    const answer = await send(deps, { path: '/v1/watch', query, headers }, silence.signal);
+    const type = String(answer.headers['content-type'] ?? '');
+    if (answer.statusCode !== 200) {
+      const body = parsedJson(type, await answer.body.text());
+      throw refusedBy(deps, { status: answer.statusCode, body, type });
+    }
+    if (!type.startsWith('text/event-stream')) throw foreign(deps.url, `is ${type}`);
+    const heard = () => {
+      cancel();
+      cancel = deps.clock.setTimer(silenceMaxMs, () => silence.abort(new DOMException('', 'TimeoutError')));
+    };
+    yield* eventStream(answer.body, { lastEventId, heard });
+  } finally {
+    cancel();
+    silence.abort();
+  }
+}
+
+const isGone = (error: unknown): boolean => error instanceof ClientError && error.status === 410;
+
+/** A server that restarts is back soon. */
+const isPassing = (error: unknown): boolean =>
+  !(error instanceof ClientError) || (error.status !== undefined && passingStatuses.includes(error.status));
+
+const lineOf = (error: unknown, deps: RequestDeps): ClientError =>
+  error instanceof ClientError ? error : failureLine(deps, error);
+
+function parsedEnvelope(data: string, { url }: RequestDeps): unknown {
+  try {
+    return JSON.parse(data);
+  } catch {
+    throw foreign(url, 'has an event that is not JSON');
+  }
+}

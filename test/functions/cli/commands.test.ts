@@ -1,0 +1,111 @@
+/** The commands about single targets: describe, delete, wait, probe and version, with what they print and exit with. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { before, describe, test } from 'node:test';
+import { servedWorld } from './served.ts';
+
+const { world, run } = await servedWorld();
+const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
+const targets = '/v1/namespaces/default/targets';
+
+before(async () => {
+  const spec = { host: '10.0.0.1', readinessProbe: { tcpSocket: { port: 80 } } };
+  for (const name of ['web', 'a', 'b'])
+    await world.expect(201, 'PUT', `${targets}/${name}`, { metadata: { labels: { of: name } }, spec });
+  await world.expect(201, 'PUT', `${targets}/still`, { spec: { host: '10.0.0.1', containers: [{ name: 'app' }] } });
+  await world.bus.settled();
+  world.advance(30_000);
+});
+
+test('describe prints conditions, containers, probes and events', async () => {
+  const { code, out } = await run(['describe', 'target', 'web']);
+  assert.equal(code, 0);
+  assert.equal(
+    out.replaceAll(/probelet:\/\/[\w-]+/g, 'probelet://UID'),
+    `Name:          web
+Namespace:     default
+Labels:        of=web
+Annotations:   <none>
+Host:          10.0.0.1
+Lifecycle:     static
+Created:       2026-01-01T12:00:00Z
+Status:        Unknown
+Conditions:
+  TYPE              STATUS    SINCE   REASON         MESSAGE
+  Initialized       True      30s
+  ContainersReady   Unknown   30s     NotYetProbed   probes with unknown result: [main#readiness]
+  Ready             Unknown   30s     NotYetProbed   probes with unknown result: [main#readiness]
+Containers:
+  NAME   READY   STARTED   RESTARTS   STATE     LAST STATE   ID
+  main   false   true      0          running   <none>       probelet://UID/main/0
+Probes:
+  TARGET   CONTAINER   TYPE        RESULT    REASON         SINCE   LAST     OUTPUT
+  web      main        readiness   unknown   NotYetProbed   30s     <none>
+Events: <none>
+`,
+  );
+  const absent = await run(['describe', 'target/nope']);
+  assert.deepEqual([absent.code, absent.err], [4, ['error: there is no target nope in namespace default']]);
+});
+
+test('delete begins the termination of named and of selected targets', async () => {
+  assert.equal((await run(['delete', 'target', 'a', '--dry-run'])).out, 'target/a deleted (dry run)\n');
+  const named = await run(['delete', 'target/a', 'nope']);
+  assert.deepEqual(named, {
+    code: 4,
+    out: 'target/a deleted\n',
+    err: ['error: there is no target nope in namespace default'],
+  });
+  assert.equal((await run(['delete', 'target', '-l', 'of in (b,c)'])).out, 'target/b deleted\n');
+  assert.match((await run(['get', 'targets'])).out, /\na .* Terminating .*\nb .* Terminating /);
+  for (const args of [['target'], ['target', 'a', '-l', 'of=a'], ['probe', 'a'], []])
+    assert.equal((await run(['delete', ...args])).code, 2);
+});
+
+describe('wait', () => {
+  test('ends when the condition is met', async () => {
+    for (const what of ['condition=Initialized', 'condition=ready=unknown'])
+      assert.deepEqual(await run(['wait', 'target/web', `--for=${what}`]), {
+        code: 0,
+        out: 'target/web condition met\n',
+        err: [],
+      });
+  });
+
+  test('says what is the case if that is not in time', async () => {
+    assert.deepEqual(await run(['wait', 'target', 'web', '--for', 'condition=Ready', '--timeout', '2s']), {
+      code: 3,
+      out: '',
+      err: [
+        'error: target/web: Ready is Unknown at the end of --timeout (NotYetProbed: probes with unknown result: [main#readiness])',
+      ],
+    });
+    assert.deepEqual((await run(['wait', 'target/web', '--for=delete', '--timeout', '1s'])).err, [
+      'error: target/web is still there at the end of --timeout',
+    ]);
+  });
+
+  test('for the deletion ends when there is no such target; for a condition that is an error', async () => {
+    assert.equal((await run(['wait', 'target/none', '--for=deleted'])).out, 'target/none deleted\n');
+    assert.equal((await run(['wait', 'target/none', '--for=condition=Ready'])).code, 4);
+  });
+
+  test('says how it is used', async () => {
+    for (const args of [['target/web'], ['target/web', '--for=ready'], ['target', '--for=delete']])
+      assert.equal((await run(['wait', ...args])).code, 2);
+  });
+});
+
+test('probe waits for the results, and says if there are none', async () => {
+  const { code, out, err } = await run(['probe', 'target', 'web', '--timeout', '2s']);
+  assert.deepEqual([code, out], [3, '']);
+  assert.match(err[0] ?? '', /^error: target\/web: no result of every probe by the end of --timeout/);
+  assert.deepEqual((await run(['probe', 'target/still'])).err, ['error: target/still has no probes']);
+  assert.equal((await run(['probe', 'target/none'])).code, 4);
+  assert.equal((await run(['probe', 'target', 'a', 'b'])).code, 2);
+});
+
+test('version is that of the program and of the server', async () => {
+  assert.equal((await run(['version'])).out, `Client: ${version}\nServer: API 1, ok\n`);
+  assert.equal((await run(['version', '--client'])).out, `Client: ${version}\n`);
+});

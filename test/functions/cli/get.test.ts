@@ -1,0 +1,193 @@
+/** `probelet get`: its tables and documents, byte by byte, and its exit codes. */
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { parse } from 'yaml';
+import { eventSource } from '../../api/watching.ts';
+import { servedWorld } from './served.ts';
+
+const events = eventSource();
+const { world, run } = await servedWorld({ watch: events.watch });
+
+const spec = (host: string) => ({ host, readinessProbe: { tcpSocket: { port: 80 } } });
+const put = (path: string, body: object) =>
+  world.expect(path.endsWith('/status') ? 200 : 201, 'PUT', `/v1/namespaces/${path}`, body);
+
+before(async () => {
+  await put('default/targets/web', { metadata: { labels: { team: 'shop' } }, spec: spec('10.0.0.1') });
+  await put('default/targets/a', { spec: spec('10.0.0.2') });
+  await put('test/targets/web', { spec: spec('10.0.0.3') });
+  await put('default/targets/task', {
+    spec: { ...spec('10.0.0.4'), lifecycle: 'reported', readinessProbe: undefined, containers: [{ name: 'app' }] },
+  });
+  const running = { startedAt: '2026-01-01T12:00:00Z' };
+  const terminated = { exitCode: 1, reason: 'Error', finishedAt: '2026-01-01T12:00:00Z' };
+  const app = {
+    name: 'app',
+    containerID: 'containerd://2',
+    state: { running },
+    lastState: { terminated },
+    restartCount: 3,
+  };
+  await put('default/targets/task/status', { status: { containerStatuses: [app] } });
+  await world.bus.settled();
+  world.advance(30_000);
+});
+
+describe('get targets', () => {
+  test('prints a row for each, sorted by name', async () => {
+    const { code, out, err } = await run(['get', 'targets']);
+    assert.deepEqual([code, err], [0, []]);
+    assert.equal(
+      out,
+      [
+        'NAME   READY   STATUS    RESTARTS      AGE',
+        'a      ?/1     Unknown   0             30s',
+        'task   1/1     Running   3 (30s ago)   30s',
+        'web    ?/1     Unknown   0             30s',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('prints those of all namespaces, and more columns', async () => {
+    const { out } = await run(['get', 't', '-A', '-o', 'wide', '-l', 'team!=x']);
+    assert.equal(
+      out,
+      [
+        'NAMESPACE   NAME   READY   STATUS    RESTARTS      AGE   HOST       RESULT                             SINCE    LAST-FAILURE',
+        'default     a      ?/1     Unknown   0             30s   10.0.0.2   readiness unknown (NotYetProbed)   30s      <none>',
+        'default     task   1/1     Running   3 (30s ago)   30s   10.0.0.4   <none>                             <none>   <none>',
+        'default     web    ?/1     Unknown   0             30s   10.0.0.1   readiness unknown (NotYetProbed)   30s      <none>',
+        'test        web    ?/1     Unknown   0             30s   10.0.0.3   readiness unknown (NotYetProbed)   30s      <none>',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('selects by label and by name', async () => {
+    for (const args of [
+      ['get', 'targets', '-l', 'team=shop', '-o', 'name'],
+      ['get', 'target/web', '-o', 'name'],
+      ['get', 'target', 'web', '--output=name'],
+    ])
+      assert.deepEqual(await run(args), { code: 0, out: 'target/web\n', err: [] });
+  });
+
+  test('prints documents as the API shows them', async () => {
+    const { body } = await world.ask('GET', '/v1/namespaces/default/targets/web');
+    assert.deepEqual(parse((await run(['get', 'target', 'web', '-o', 'yaml'])).out), body);
+    assert.deepEqual(JSON.parse((await run(['get', 'target', 'web', '-o', 'json'])).out), body);
+    const lists = [
+      parse((await run(['get', 'targets', '-o', 'yaml'])).out),
+      JSON.parse((await run(['get', 'targets', '-o', 'json'])).out),
+    ];
+    for (const list of lists) {
+      assert.deepEqual([list.apiVersion, list.kind, list.items.length], ['probelet.dev/v1', 'TargetList', 3]);
+      assert.deepEqual(list.items[2], body);
+    }
+  });
+
+  test('prints an empty list as a document, too', async () => {
+    for (const format of ['yaml', 'json'])
+      assert.deepEqual(parse((await run(['get', 'targets', '-n', 'none', '-o', format])).out).items, []);
+  });
+
+  test('says what is not there', async () => {
+    assert.deepEqual(await run(['get', 'targets', '-n', 'none']), {
+      code: 0,
+      out: '',
+      err: ['No targets found in namespace none.'],
+    });
+    assert.deepEqual((await run(['get', 'targets', '-A', '-l', 'a=b'])).err, ['No targets found.']);
+    const { code, out, err } = await run(['get', 'targets', 'nope', 'a', '-o', 'name']);
+    assert.deepEqual([code, out, err], [4, 'target/a\n', ['error: there is no target nope in namespace default']]);
+  });
+
+  test('is coloured on a terminal only, and not where NO_COLOR says no', async () => {
+    const args = ['get', 'target', 'task'];
+    const plain = (await run(args)).out;
+    const coloured = (await run(args, { isTerminal: true })).out;
+    assert.ok(coloured.includes('\u001b[32m1/1  \u001b[0m   Running'), coloured);
+    assert.equal((await run(args, { isTerminal: true, env: { NO_COLOR: '1' } })).out, plain);
+    assert.equal(plain.includes('\u001b'), false);
+  });
+
+  test('says how it is used', async () => {
+    for (const [args, expected] of [
+      [['get'], /missing required argument 'resource'/],
+      [['get', 'targts'], /there is no resource targts: did you mean targets\?/],
+      [['get', 'pods'], /there is no resource pods: must be targets, probes or events/],
+      [['get', 'target', 'a', '-A'], /a name goes with neither --all-namespaces nor --selector/],
+      [['get', 'target/'], /target\/ must be KIND\/NAME/],
+      [['get', 'targets', '-o', 'xml'], /Allowed choices are wide, yaml, json, name/],
+      [['get', 'targets', '--request-timeout', 'soon'], /must be a duration such as 30s or 5m/],
+      [['get', 'targets', '--server', 'ftp://x'], /must be an http or https URL, or unix:PATH/],
+      [['get', 'targets', '--server', 'http://user:secret@x'], /a token stands in a file/],
+    ] as const) {
+      const { code, out, err } = await run(args);
+      assert.deepEqual([code, out, err.length], [2, '', 1]);
+      assert.match(err[0] ?? '', expected);
+      assert.match(err[0] ?? '', / See 'probelet get --help'\.$/);
+    }
+    const { code, err } = await run(['get', 'targets', '-l', 'a===']);
+    assert.deepEqual(
+      [code, err],
+      [1, ['error: Not all parameters are valid: labelSelector expected a label value, found "="']],
+    );
+  });
+});
+
+describe('get probes', () => {
+  test('prints a row for each probe', async () => {
+    const { out } = await run(['get', 'probes', 'web']);
+    assert.equal(
+      out,
+      [
+        'TARGET   CONTAINER   TYPE        RESULT    REASON         SINCE   LAST',
+        'web      main        readiness   unknown   NotYetProbed   30s     <none>',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('prints documents and names', async () => {
+    const { items } = parse((await run(['get', 'probes', 'web', '-o', 'yaml'])).out);
+    assert.deepEqual([items.length, items[0].target, items[0].probeType], [1, 'web', 'readiness']);
+    assert.equal((await run(['get', 'probe/web', '-o', 'name'])).out, 'probe/web/main/readiness\n');
+  });
+});
+
+describe('get --watch', () => {
+  /** Ends the watch once it has printed as often as there are steps; each piece that is printed does the next one. */
+  async function watched(args: readonly string[], steps: readonly (() => unknown)[]) {
+    const controller = new AbortController();
+    const left = [...steps];
+    return run(args, {
+      interrupted: () => controller.signal,
+      onOut: () => void (left.shift() ?? (() => controller.abort()))(),
+    });
+  }
+
+  test('prints a target again when it has changed, below its first row', async () => {
+    const { code, out, err } = await watched(
+      ['get', 'targets', 'a', '-w'],
+      [
+        async () => {
+          // Nothing has changed.
+          await events.send(1, 'a');
+          await world.expect(200, 'PATCH', '/v1/namespaces/default/targets/a', { metadata: { labels: { b: 'c' } } });
+          await events.send(2, 'web');
+          await events.send(3, 'a');
+        },
+      ],
+    );
+    assert.deepEqual([code, err], [0, []]);
+    const row = 'a      ?/1     Unknown   0          30s\n';
+    assert.equal(out, `NAME   READY   STATUS    RESTARTS   AGE\n${row}${row}`);
+  });
+
+  test('prints documents', async () => {
+    const { out } = await watched(['get', 'target', 'a', '-w', '-o', 'yaml'], []);
+    assert.match(out, /^---\napiVersion: probelet\.dev\/v1\nkind: Target\n/);
+  });
+});
