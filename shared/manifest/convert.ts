@@ -111,16 +111,16 @@ function decodedDraft(draft: Draft, file: string): Decoded {
   }
   const { ignored, target } = decoded.value;
   const manifest = keptOutOfManifest(draft.manifest).value;
-  const notes = ignored.length === 0 ? [] : [ignoredNote(`${target.name}: ${namedFields(ignored)}`, placeOf(''))];
+  const notes = ignored.length === 0 ? [] : [ignoredNote(target.name, ignored, placeOf(''))];
   const { name, spec } = target;
   return { kind: 'decoded', target: { manifest, namespace, name, spec, placeOf, fieldOf }, ignored: notes };
 }
 
-const ignoredNote = (what: string, place: FilePlace): Note => ({
+const ignoredNote = (name: string, paths: readonly string[], place: FilePlace): Note => ({
   ...place,
   kind: 'leftOut',
-  what,
-  reason: 'does not concern probing',
+  what: `${name}: ${namedFields(paths)}`,
+  reason: `${paths.length === 1 ? 'does' : 'do'} not concern probing`,
 });
 
 function namedFields(paths: readonly string[]): string {

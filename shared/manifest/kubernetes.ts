@@ -32,7 +32,9 @@ export const kubernetes: Format = {
   draft(documents, options) {
     const resources = documents.flatMap(resourcesOf);
     const services = resources.flatMap((resource) => serviceOf(resource.value) ?? []);
-    return merged(resources.map((resource) => draftsOf(resource, { ...options, services })));
+    const workloads = resources.filter(isWorkload);
+    const others = resources.filter((resource) => !isWorkload(resource));
+    return merged([othersLeftOut(others), ...workloads.map((each) => draftsOf(each, { ...options, services }))]);
   },
 };
 
@@ -62,21 +64,46 @@ const groups: { readonly [kind: string]: string } = {
   StatefulSet: 'apps',
 };
 
+const kindOf = ({ value }: Resource): string => textOf(value.kind) ?? '';
+
+const isWorkload = (resource: Resource): boolean => ownProperty(groups, kindOf(resource)) !== undefined;
+
+const resourceName = (resource: Resource): string =>
+  `${kindOf(resource) || 'item'} ${textOf(membersOf(resource.value.metadata).name) ?? ''}`.trim();
+
+/**
+ * One remark for all resources that start no Pods: a release has dozens. A Service has its effect, the address of its
+ * Pods.
+ */
+function othersLeftOut(others: readonly Resource[]): Drafts {
+  const leftOut = others.filter(({ value }) => serviceOf(value) === undefined);
+  const [first] = leftOut;
+  if (!first) return noDrafts;
+  if (leftOut.length === 1)
+    return {
+      ...noDrafts,
+      remarks: [
+        remark(first, 'leftOut', { what: resourceName(first), reason: 'is of a kind without a known Pod template' }),
+      ],
+    };
+  const counts = new Map<string, number>();
+  for (const kind of leftOut.map(kindOf)) counts.set(kind || 'item', (counts.get(kind || 'item') ?? 0) + 1);
+  const what = [...counts].map(([kind, count]) => (count === 1 ? kind : `${kind} (${count})`)).join(', ');
+  return {
+    ...noDrafts,
+    remarks: [remark(first, 'leftOut', { what, reason: 'are of kinds without a known Pod template' })],
+  };
+}
+
 function draftsOf(resource: Resource, context: Context): Drafts {
   const { value } = resource;
-  const kind = textOf(value.kind) ?? '';
-  const what = `${kind || 'item'} ${textOf(membersOf(value.metadata).name) ?? ''}`.trim();
-  const leftOut = (reason: string): Drafts => ({
-    ...noDrafts,
-    remarks: [remark(resource, 'leftOut', { what, reason })],
-  });
-  const group = ownProperty(groups, kind);
-  if (group === undefined)
-    return leftOut(
-      kind === 'Service' ? 'is no target, though it may give Pods their address' : 'is no Pod and starts none',
-    );
-  if (groupOf(textOf(value.apiVersion) ?? '') !== group)
-    return leftOut(`is not of ${group === '' ? 'v1' : `${group}/v1`}, so its Pod template may be another thing`);
+  const kind = kindOf(resource);
+  const what = resourceName(resource);
+  const group = ownProperty(groups, kind) ?? '';
+  if (groupOf(textOf(value.apiVersion) ?? '') !== group) {
+    const reason = `is not of ${group === '' ? 'v1' : `${group}/v1`}, so its Pod template may be another thing`;
+    return { ...noDrafts, remarks: [remark(resource, 'leftOut', { what, reason })] };
+  }
   const pod = podOf(resource, kind);
   if (pod === undefined)
     return { ...noDrafts, mistakes: [{ ...resource, detail: `must have a Pod template at ${podTemplates[kind]}` }] };

@@ -14,7 +14,10 @@ export function judgeCommand(installed: Installed, verdict: Tally['verdict']): v
     status: ok,
     out: new RegExp(`^${version}\n$`),
   });
-  expect('probelet --help names the commands', probelet('--help'), { status: ok, out: /^ {2}convert .*^ {2}lint /ms });
+  expect('probelet --help names the commands', probelet('--help'), {
+    status: ok,
+    out: /^ {2}get .*^ {2}lint .*^ {2}convert .*^ {2}version /ms,
+  });
   const converted = probelet('convert', '-f', file, '--host', '127.0.0.1');
   expect('probelet convert prints a target', converted, { status: ok, out: /^kind: Target$/m });
   expect('probelet lint has a finding', probelet('lint', '-f', file), {

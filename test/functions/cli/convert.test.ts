@@ -21,7 +21,7 @@ describe('convert', () => {
   test('prints the targets of all files, and what was left out beside them', async () => {
     const { code, out, err } = await ran('-f', good, '-f', other, '--filename', hostless, '--host', '10.0.0.1');
     assert.equal(code, 0);
-    assert.deepEqual(err, ['other.yaml:1:1: left out: ConfigMap a is no Pod and starts none']);
+    assert.deepEqual(err, ['other.yaml:1:1: left out: ConfigMap a is of a kind without a known Pod template']);
     const values = parseAllDocuments(out).map((document) => document.toJS());
     assert.deepEqual(
       values.map(({ metadata, spec }) => [metadata.name, spec.host]),
