@@ -83,7 +83,8 @@ function failed(error: unknown, args: readonly string[], { err }: Io): ExitCode 
   const [command = ''] = args;
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return exitCodes.ok;
-    if (error.code !== 'commander.help') err(wrongUseLine(error.message, command));
+    const known = error.code === 'commander.unknownCommand' ? '' : command;
+    if (error.code !== 'commander.help') err(wrongUseLine(error.message, known));
     return exitCodes.wrongUse;
   }
   if (error instanceof CliError) {
