@@ -262,6 +262,47 @@ describe('the commit queue', () => {
     assert.equal(world.clock.pending(), before);
   });
 
+  test('is drained when the last answer has come, and at once without one', async () => {
+    const { world, commits, writes, queue } = await queueOf(
+      3,
+      slow(
+        () => world.clock,
+        () => 100,
+      ),
+    );
+    await queue.drained();
+    let drainedAtMs: number | undefined;
+    const settled = Promise.all(commits.map((commit) => queue.submit(commit)));
+    const drained = queue.drained().then(() => {
+      drainedAtMs = world.clock.nowMs();
+    });
+    await world.clock.runUntil(Promise.all([settled, drained]));
+    assert.equal(drainedAtMs, (writes.at(-1)?.atMs ?? 0) + 100);
+    await queue.drained();
+  });
+
+  test('settles what waits as void when the run ends, and is drained without another timer', async () => {
+    const { world, run, commits, writes, queue } = await queueOf(3);
+    const before = world.clock.pending();
+    const settled = Promise.all(commits.map((commit) => queue.submit(commit)));
+    await world.clock.advance(0);
+    run.end({ kind: 'doubt', reason: 'a test' });
+    assert.deepEqual(await settled, ['committed', 'void', 'void']);
+    await queue.drained();
+    assert.deepEqual([writes.length, world.clock.pending()], [1, before]);
+  });
+
+  test('ends the run when a write throws', async () => {
+    const { run, submitAll } = await queueOf(
+      1,
+      onCommit(() => {
+        throw new Error('the store is broken');
+      }),
+    );
+    assert.deepEqual(await submitAll(), ['void']);
+    assert.deepEqual(run.ended(), { kind: 'doubt', reason: 'a commit failed' });
+  });
+
   test('ends the run when an answer is in doubt', async () => {
     const { run, submitAll } = await queueOf(
       1,
