@@ -4,7 +4,10 @@
  */
 import { envelopeJson, envelopeOf } from '../bus/envelope.ts';
 import { schemaVersion } from '../bus/events.ts';
+import { toBusEvent } from '../bus/outbox.ts';
 import type { ProbeRecord, TargetState } from '../core/records.ts';
+import { requestEvent } from '../core/restart-requests.ts';
+import { shownStatus } from '../core/status-changed.ts';
 import type { Json } from '../lib/json.ts';
 
 export type SeenTarget = {
@@ -79,49 +82,32 @@ function messageOf(condition: string, probes: readonly ProbeRecord[]): string {
     .slice(0, messageCharactersMax);
 }
 
+/** The old status is the new one: nothing changes now. */
 function statusEvent({ target, status }: TargetState, timeMs: number): Json {
-  const { namespace, name, uid } = target;
-  const { phase, conditions, containerStatuses } = status.status;
-  const shown = {
-    phase,
-    conditions: conditions.map(({ type, status: value, reason, message }) => ({
-      type,
-      status: value,
-      ...(reason !== undefined && { reason }),
-      ...(message !== undefined && { message }),
-    })),
-    containers: containerStatuses.map(({ name: container, containerID, ready, started, restartCount }) => ({
-      name: container,
-      containerID,
-      ready,
-      started: started ?? false,
-      restartCount,
-    })),
-  };
-  const about = { schemaVersion, id: `${uid}/status/${status.version}`, target: { namespace, name, uid } } as const;
-  const detail = { ...about, resourceVersion: `${status.version}`, oldStatus: shown, newStatus: shown };
-  return envelopeJson(envelopeOf({ detailType: 'Target Status Changed', timeMs, detail }));
+  const { uid } = target;
+  const shown = shownStatus(status.status);
+  const detail = { resourceVersion: `${status.version}`, oldStatus: shown, newStatus: shown };
+  const id = `${uid}/status/${status.version}`;
+  return eventJson(target, { id, timeMs, detailType: 'Target Status Changed', detail });
 }
 
 function restartOf({ target, status }: TargetState, timeMs: number): SeenTarget['restart'] {
   const open = Object.entries(status.restartRequests).filter(([, request]) => request.published > 0);
   const [first] = open;
   if (!first) return undefined;
-  const [container, { id, containerID, probeType, message, published, terminationGracePeriodSeconds }] = first;
-  const { namespace, name, uid, spec } = target;
-  const about = { schemaVersion, id: `${id}/${published}`, target: { namespace, name, uid }, container } as const;
-  const { restartPolicy } = spec;
-  const request = { containerID, probeType, message, attempt: published, restartPolicy, terminationGracePeriodSeconds };
-  const event = envelopeOf({ detailType: 'Container Restart Requested', timeMs, detail: { ...about, ...request } });
+  const [container, request] = first;
+  const event = requestEvent(target, container, { request, attempt: request.published, nowMs: timeMs });
   return {
     sinceMs: Math.min(...open.map(([, each]) => each.requestedAtMs)),
     message: open
       .map(([, each]) => each.message)
       .join('; ')
       .slice(0, messageCharactersMax),
-    event: envelopeJson(event),
+    event: eventJson(target, event),
   };
 }
+
+const eventJson = (...event: Parameters<typeof toBusEvent>): Json => envelopeJson(envelopeOf(toBusEvent(...event)));
 
 /** Returns the event that reports a degraded range, for event patterns. */
 export function degradedEvent({ shard, hashRange, reason, sinceMs }: DegradedRange): Json {

@@ -48,7 +48,7 @@ export function advanceRequests(state: TargetState, failing: readonly Failing[],
   }
   for (const [name, request] of Object.entries(open)) {
     if (!isRequestDue(request, nowMs)) continue;
-    outbox.push(requestEvent(target, name, { request, nowMs }));
+    outbox.push(requestEvent(target, name, { request, attempt: request.published + 1, nowMs }));
     open[name] = { ...request, published: request.published + 1, nextAtMs: nowMs + againAfterMs(request.published) };
   }
   return { open, outbox };
@@ -156,9 +156,13 @@ export function restartMessage({ spec }: TargetRecord, container: PlacedContaine
 
 type Published = { readonly request: RestartRequest; readonly nowMs: number };
 
-function requestEvent(target: TargetRecord, container: string, { request, nowMs }: Published): OutboxEvent {
+/** The request as it is published: `attempt` counts from 1. */
+export function requestEvent(
+  target: TargetRecord,
+  container: string,
+  { request, attempt, nowMs }: Published & { readonly attempt: number },
+): OutboxEvent & { readonly detailType: 'Container Restart Requested' } {
   const { id, containerID, probeType, message, terminationGracePeriodSeconds, requestedAtMs } = request;
-  const attempt = request.published + 1;
   const placed = placedContainers(target.spec).find(({ spec }) => spec.name === container);
   return {
     // The same container may fail again after it has recovered.

@@ -22,7 +22,8 @@ export function statusChangedEvent({ target, version, before, after, nowMs }: Ch
   return [{ id: `${target.uid}/status/${version}`, detailType: 'Target Status Changed', timeMs: nowMs, detail }];
 }
 
-function shownStatus(status: PodStatus): ShownStatus {
+/** What subscribers see of a status. */
+export function shownStatus(status: PodStatus): ShownStatus {
   return {
     phase: status.phase,
     conditions: status.conditions.map(({ type, status: value, reason, message }) => ({

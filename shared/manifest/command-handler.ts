@@ -37,7 +37,7 @@ function askedBy(words: readonly string[], names: readonly string[]): Members | 
       return grpc(args, names);
     case 'tcpSocket':
       return tcpSocket(args, names);
-    case 'exec':
+    default:
       return undefined;
   }
 }
