@@ -10,6 +10,7 @@ import type { FunctionName } from '../functions/bundling.ts';
 import { emulatorStage } from '../functions/lambda/environment.ts';
 import { type DetailType, eventSource } from '../shared/bus/events.ts';
 import { Alarms } from './alarms.ts';
+import { Alert, type AlertProps } from './alert.ts';
 import { dashboard } from './dashboard.ts';
 import { engine } from './engine.ts';
 import { warnOfCost } from './estimate.ts';
@@ -97,6 +98,14 @@ export class Probelet extends Construct {
       },
       targets: [target],
     });
+  }
+
+  /**
+   * Sends an SNS message when a target turns not ready, should be restarted or can no longer be judged, and one when
+   * that has ended; at least once and in any order. `id` appears in each message. Throws RangeError for wrong props.
+   */
+  alert(id: string, props: AlertProps): Alert {
+    return new Alert(this, id, { ...props, bus: this.bus });
   }
 }
 

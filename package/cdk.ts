@@ -1,3 +1,4 @@
 /** `probelet/cdk`: the construct, for an app of the AWS CDK. */
+export type { Alert, AlertCause, AlertProps } from '../cdk/alert.ts';
 export { Probelet, type UpdateRule } from '../cdk/probelet.ts';
 export type { ProbeletProps } from '../cdk/props.ts';
