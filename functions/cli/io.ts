@@ -12,6 +12,8 @@ export type Io = {
   readonly isTerminal: boolean;
   readonly clock: Clock;
   readonly random: Random;
+  /** Another program of Node takes the place of this process: its pid, its streams and its signals. Does not return. */
+  readonly become: (args: readonly string[], env: Io['env']) => void;
   /** From the call on, the first SIGINT or SIGTERM aborts the signal instead of ending the process. */
   readonly interrupted: () => AbortSignal;
 };
@@ -24,9 +26,17 @@ export const processIo = (): Io => ({
   isTerminal: process.stdout.isTTY === true,
   clock: systemClock,
   random: systemRandom,
+  become,
   interrupted: () => {
     const controller = new AbortController();
     for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => controller.abort());
     return controller.signal;
   },
 });
+
+/** @throws on Windows, where a process cannot be replaced */
+function become(args: readonly string[], env: Io['env']): void {
+  if (!process.execve) throw new Error(`this needs Linux or macOS; elsewhere run node ${args.join(' ')}`);
+  const given = Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
+  process.execve(process.execPath, [process.execPath, ...args], Object.fromEntries(given));
+}

@@ -12,6 +12,7 @@ import { getCommand } from './commands/get.ts';
 import { lintCommand } from './commands/lint.ts';
 import { probeCommand } from './commands/probe.ts';
 import { simulateCommand } from './commands/simulate.ts';
+import { startCommand } from './commands/start.ts';
 import { tryCommand } from './commands/try.ts';
 import { versionCommand } from './commands/version.ts';
 import { waitCommand } from './commands/wait.ts';
@@ -25,6 +26,7 @@ export type EndWith = (code: ExitCode) => void;
 export type CommandSetting = { readonly io: Io; readonly endWith: EndWith };
 
 const commands: readonly ((setting: CommandSetting) => Command)[] = [
+  startCommand,
   getCommand,
   describeCommand,
   eventsCommand,

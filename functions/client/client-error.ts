@@ -43,7 +43,7 @@ export function refusalLine({ detail, errors = [] }: Pick<Refusal, 'detail' | 'e
 /** The line for a request without an answer. */
 export function connectionError(error: unknown, server: string): ClientError {
   const code = codeOf(error);
-  const next = 'start it with npm start, or name another with --server URL';
+  const next = "start it with 'probelet start', or name another with --server URL";
   return new ClientError('unreachable', `cannot reach ${server} (${code}): ${next}`);
 }
 

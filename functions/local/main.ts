@@ -45,7 +45,9 @@ switch (parsed.kind) {
     process.stdout.write(usage);
     break;
   case 'invalid':
-    process.stderr.write(`probelet: ${parsed.message}\n'npm start -- --help' shows all options.\n`);
+    process.stderr.write(
+      `probelet: ${parsed.message}\n'npm start -- --help', or 'probelet start --help', shows all options.\n`,
+    );
     process.exitCode = exitUsage;
     break;
   case 'alone': {

@@ -84,7 +84,7 @@ export type ParsedOptions =
 const concurrencyMax = 64;
 const concurrencyDefault = '4';
 
-export const usage = `usage: npm start [-- OPTION …]
+export const usage = `usage: npm start [-- OPTION …], or probelet start [OPTION …]
 
 Everything in one process, kept in a file:
 

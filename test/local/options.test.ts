@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { parseOptions } from '../../functions/local/options.ts';
+import { parseOptions, usage } from '../../functions/local/options.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { main } from './product.ts';
 
@@ -171,10 +171,10 @@ describe('a slip on the command line is answered with what to do', () => {
 });
 
 describe('the process', () => {
-  const ended = (args: readonly string[]) =>
+  const ended = (args: readonly string[], program = main) =>
     new Promise<{ readonly code: unknown; readonly stdout: string; readonly stderr: string }>((resolve) => {
       const env = { PATH: process.env.PATH, HOME: '/nowhere' };
-      execFile(process.execPath, [main, ...args], { env }, (error, stdout, stderr) =>
+      execFile(process.execPath, [program, ...args], { env }, (error, stdout, stderr) =>
         resolve({ code: error?.code ?? 0, stdout, stderr }),
       );
     });
@@ -183,7 +183,18 @@ describe('the process', () => {
     const { code, stdout, stderr } = await ended(['--worker']);
     assert.equal(code, 2);
     assert.equal(stdout, '');
-    assert.equal(stderr, "probelet: --table: is needed with --worker\n'npm start -- --help' shows all options.\n");
+    assert.equal(
+      stderr,
+      "probelet: --table: is needed with --worker\n'npm start -- --help', or 'probelet start --help', shows all options.\n",
+    );
+  });
+
+  test('is what probelet start becomes, exit code included', async () => {
+    const cli = new URL('../../functions/cli/main.ts', import.meta.url).pathname;
+    const { code, stderr } = await ended(['start', '--prot', '8080'], cli);
+    assert.equal(code, 2);
+    assert.match(stderr, /^probelet: --prot: there is no such option; did you mean --port\?\n/);
+    assert.equal((await ended(['start', '--help'], cli)).stdout, usage);
   });
 
   test('ends with 2 without a region', async () => {

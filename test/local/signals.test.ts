@@ -13,6 +13,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 const root = join(import.meta.dirname, '../..');
 const stopMaxMs = 5_000;
 const direct = [process.execPath, 'functions/local/start.mjs'];
+const command = [process.execPath, 'functions/cli/main.ts', 'start'];
 const npm = ['npm', 'start', '--'];
 
 type Running = {
@@ -87,6 +88,12 @@ describe('a signal ends it cleanly', () => {
     test(`${signal} to npm and all below it: Ctrl-C in a terminal, a service that is stopped`, async (t) => {
       const running = await started(t, npm);
       process.kill(-running.group, signal);
+      await endsCleanly(running, signal);
+    });
+
+    test(`${signal} to probelet start`, async (t) => {
+      const running = await started(t, command);
+      running.child.kill(signal);
       await endsCleanly(running, signal);
     });
 

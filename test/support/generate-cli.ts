@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { processIo } from '../../functions/cli/io.ts';
 import { programOf } from '../../functions/cli/program.ts';
+import { usage } from '../../functions/local/options.ts';
 
 export const cliDocument = new URL('../../docs/cli.md', import.meta.url);
 
@@ -42,7 +43,9 @@ export function cliReference(): string {
   const program = programOf({ io, endWith: () => undefined });
   const sectionOf = (command: Command): string => {
     const parents = command.parent?.parent ? `${command.parent.name()} ` : '';
-    command.configureHelp({ helpWidth: columns }).outputHelp();
+    // `start` leaves its help to the server.
+    if (command.name() === 'start') printed.push(usage);
+    else command.configureHelp({ helpWidth: columns }).outputHelp();
     return `## ${parents}${command.name()}\n\n\`\`\`text\n${printed.splice(0).join('').trimEnd()}\n\`\`\`\n`;
   };
   const commands = program.commands.flatMap((command) => [command, ...command.commands]);

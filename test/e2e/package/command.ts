@@ -16,7 +16,7 @@ export function judgeCommand(installed: Installed, verdict: Tally['verdict']): v
   });
   expect('probelet --help names the commands', probelet('--help'), {
     status: ok,
-    out: /^ {2}get .*^ {2}lint .*^ {2}convert .*^ {2}version /ms,
+    out: /^ {2}start .*^ {2}get .*^ {2}convert /ms,
   });
   const converted = probelet('convert', '-f', file, '--host', '127.0.0.1');
   expect('probelet convert prints a target', converted, { status: ok, out: /^kind: Target$/m });

@@ -23,7 +23,8 @@ export async function judgeProcess({ folder }: Installed, verdict: Tally['verdic
     '127.0.0.1',
   );
   const options = ['--port', '0', '--data-dir', join(folder, 'data')];
-  const product = await startProduct(options, { program: join(programs, 'local/start.mjs') });
+  const program = join(folder, 'node_modules/.bin/probelet');
+  const product = await startProduct(['start', ...options], { program });
   try {
     await register(product.url, name, {
       host: '127.0.0.1',
@@ -34,12 +35,12 @@ export async function judgeProcess({ folder }: Installed, verdict: Tally['verdic
       return body.status.conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
     };
     const found = await until('the target is ready', readyMsMax, isReady).catch((error: Error) => [error.message]);
-    verdict('a target of the started process becomes Ready', found);
+    verdict('a target of probelet start becomes Ready', found);
   } finally {
     await product.stop();
     await listener.close();
   }
-  verdict('the started process ends with exit code 0 on SIGTERM', product.child.exitCode === 0);
+  verdict('probelet start ends with exit code 0 on SIGTERM', product.child.exitCode === 0);
   // The watchdog's thread imports it by name, only when the event loop hangs.
   const watched = await import(pathToFileURL(join(programs, 'local/watched.js')).href);
   const { module } = watched.rememberedInTable({ table: 'probelet', endpoints: {} });

@@ -20,7 +20,7 @@ describe('a server', () => {
     const { code, out, err } = await runnerOf(url, world)(get);
     assert.deepEqual([code, out], [1, '']);
     assert.deepEqual(err, [
-      'error: cannot reach URL (ECONNREFUSED): start it with npm start, or name another with --server URL',
+      "error: cannot reach URL (ECONNREFUSED): start it with 'probelet start', or name another with --server URL",
     ]);
   });
 

@@ -1,4 +1,5 @@
 /** Runs one command line in this process, on a clock that waits for nothing. */
+import assert from 'node:assert/strict';
 import type { Io } from '../../../functions/cli/io.ts';
 import { runCli } from '../../../functions/cli/program.ts';
 import { systemRandom } from '../../../shared/lib/random.ts';
@@ -23,6 +24,7 @@ export async function ranCli(args: readonly string[], { onOut, ...overrides }: R
     isTerminal: false,
     clock: { ...immediateClock(), nowMs: () => startMs },
     random: systemRandom,
+    become: () => assert.fail('this process stays'),
     interrupted: () => new AbortController().signal,
     ...overrides,
   });
