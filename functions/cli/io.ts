@@ -7,6 +7,8 @@ export type Io = {
   readonly out: (text: string) => void;
   /** Writes a line to the standard error stream. */
   readonly err: (line: string) => void;
+  /** Shows how far the work is on the last line of a terminal, until something is written. Nothing elsewhere. */
+  readonly progress: (text: string) => void;
   readonly env: { readonly [name: string]: string | undefined };
   /** Whether the standard output stream is a terminal. */
   readonly isTerminal: boolean;
@@ -20,8 +22,7 @@ export type Io = {
 
 /** The streams, the environment and the signals of this process. */
 export const processIo = (): Io => ({
-  out: (text) => void process.stdout.write(text),
-  err: (line) => void process.stderr.write(`${line}\n`),
+  ...processStreams(),
   env: process.env,
   isTerminal: process.stdout.isTTY === true,
   clock: systemClock,
@@ -33,6 +34,33 @@ export const processIo = (): Io => ({
     return controller.signal;
   },
 });
+
+/** Erases the line, as every terminal of the last decades understands it. */
+const erasedLine = '\r\u001b[K';
+
+function processStreams(): Pick<Io, 'out' | 'err' | 'progress'> {
+  let isShown = false;
+  const erase = (): void => {
+    if (isShown) process.stderr.write(erasedLine);
+    isShown = false;
+  };
+  return {
+    out: (text) => {
+      erase();
+      process.stdout.write(text);
+    },
+    err: (line) => {
+      erase();
+      process.stderr.write(`${line}\n`);
+    },
+    progress: (text) => {
+      if (process.stderr.isTTY !== true) return;
+      erase();
+      process.stderr.write(text);
+      isShown = text !== '';
+    },
+  };
+}
 
 /** @throws on Windows, where a process cannot be replaced */
 function become(args: readonly string[], env: Io['env']): void {

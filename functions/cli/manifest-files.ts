@@ -1,18 +1,30 @@
 /** Converts the files that a command line names, and says on the standard error stream what was wrong or left out. */
-import { readFileSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
 import { hostDetail } from '../../shared/core/host-detail.ts';
 import { isHost } from '../../shared/core/names.ts';
-import { type Conversion, convertFile, type FileError, type FilePlace } from '../../shared/manifest/convert.ts';
-import { fileBytesMax } from '../../shared/manifest/limits.ts';
+import {
+  type Conversion,
+  type ConvertOptions,
+  convertFile,
+  type FileError,
+  type FilePlace,
+} from '../../shared/manifest/convert.ts';
 import type { FormatOptions } from '../../shared/manifest/manifest.ts';
+import type { FetchOptions } from './fetched-file.ts';
 import type { Io } from './io.ts';
+import { fileText, type ReadText, type Source, sourcesOf, standardInput } from './sources.ts';
 
 /** `-f FILE`, which can be given several times. */
-export const filesOption = (): Option =>
-  new Option('-f, --filename <file>', 'a file; - is the standard input; can be given several times')
+export const filesOption = (what = 'a file; - is the standard input'): Option =>
+  new Option('-f, --filename <file>', `${what}; can be given several times`)
     .argParser((file, files: readonly string[] = []) => [...files, file])
     .makeOptionMandatory();
+
+/** For commands that change targets: what `-f` may name is described at `sourcesOf`. */
+export const sourcesOption = (): Option =>
+  filesOption('a file, a folder of *.yaml, *.yml and *.json, a URL, or - for the standard input');
+
+export const recursiveOption = (): Option => new Option('-R, --recursive', 'also the folders in folders that -f names');
 
 /** `--host HOST`. */
 export const hostOption = (): Option =>
@@ -22,44 +34,53 @@ export const hostOption = (): Option =>
   });
 
 /** One conversion a file, in the order of the arguments. A file that cannot be read is an invalid one. */
-export function convertedFiles(files: readonly string[], options: FormatOptions): readonly Conversion[] {
-  return files.map((name) => {
-    const file = name === '-' ? 'stdin' : name;
-    const read = textOf(name === '-' ? 0 : name);
-    if (read.kind === 'failed') return invalid({ file, line: 1, column: 1, detail: read.detail });
-    return convertFile({ name: file, text: read.text }, options);
-  });
+export const convertedFiles = (files: readonly string[], options: FormatOptions): readonly Conversion[] =>
+  files.map((name) => converted(name, fileText(name), options));
+
+export type ConvertedSources = FetchOptions & {
+  readonly recursive?: boolean;
+  readonly format: ConvertOptions;
+  /** Called before each file. */
+  readonly begin: (name: string) => void;
+};
+
+/** One conversion a file, also of folders and addresses. */
+export async function convertedSources(
+  names: readonly string[],
+  { recursive = false, format, begin, ...fetching }: ConvertedSources,
+): Promise<readonly Conversion[]> {
+  const conversions: Conversion[] = [];
+  for (const source of sourcesOf(names, recursive)) {
+    begin(source.name);
+    conversions.push(converted(source.name, await sourceText(source, fetching), format));
+  }
+  return conversions;
+}
+
+async function sourceText(source: Source, fetching: FetchOptions): Promise<ReadText> {
+  if (source.kind === 'wrong') return { kind: 'failed', detail: source.detail };
+  if (source.kind === 'file') return fileText(source.name);
+  const { fetchedText } = await import('./fetched-file.ts');
+  return fetchedText(source.url, fetching);
+}
+
+function converted(name: string, read: ReadText, options: ConvertOptions): Conversion {
+  const file = name === standardInput ? 'stdin' : name;
+  if (read.kind === 'failed') return invalid({ file, line: 1, column: 1, detail: read.detail });
+  return convertFile({ name: file, text: read.text }, options);
 }
 
 const invalid = (error: FileError): Conversion => ({ kind: 'invalid', errors: [error] });
 
-type ReadText = { readonly kind: 'read'; readonly text: string } | { readonly kind: 'failed'; readonly detail: string };
-
-function textOf(source: string | 0): ReadText {
-  try {
-    const bytes = readFileSync(source);
-    if (bytes.length > fileBytesMax) return { kind: 'failed', detail: `has more than ${fileBytesMax} bytes` };
-    return { kind: 'read', text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    const details: { readonly [code: string]: string } = {
-      ENOENT: 'there is no such file',
-      EISDIR: 'is a folder, not a file',
-      EACCES: 'may not be read',
-      ERR_ENCODING_INVALID_ENCODED_DATA: 'is not UTF-8',
-    };
-    return { kind: 'failed', detail: details[code] ?? `cannot be read (${code})` };
-  }
-}
-
 export const placeText = ({ file, line, column }: FilePlace): string => `${file}:${line}:${column}`;
+
+export const fileErrorText = (error: FileError): string =>
+  `${placeText(error)}: ${error.field === undefined ? '' : `${error.field} `}${error.detail}`;
 
 /** What was wrong in files, one line each. */
 export function reportErrors(conversions: readonly Conversion[], err: Io['err']): void {
   for (const each of conversions)
-    if (each.kind === 'invalid')
-      for (const error of each.errors)
-        err(`${placeText(error)}: ${error.field === undefined ? '' : `${error.field} `}${error.detail}`);
+    if (each.kind === 'invalid') for (const error of each.errors) err(fileErrorText(error));
 }
 
 /** What was approximated or left out, one line each. */

@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { ClientError } from '../client/client-error.ts';
 import { productVersion } from '../product-version.ts';
+import { applyCommand } from './commands/apply.ts';
 import { contextCommand } from './commands/context.ts';
 import { convertCommand } from './commands/convert.ts';
 import { costCommand } from './commands/cost.ts';
@@ -27,6 +28,7 @@ export type CommandSetting = { readonly io: Io; readonly endWith: EndWith };
 
 const commands: readonly ((setting: CommandSetting) => Command)[] = [
   startCommand,
+  applyCommand,
   getCommand,
   describeCommand,
   eventsCommand,

@@ -41,15 +41,18 @@ export type ApiClient = {
   /** The last `limit`, oldest first; undefined: there is no such target. */
   events(named: NamedTarget, limit: number): Promise<readonly EventView[] | undefined>;
   /** Whether there was one. */
-  remove(named: NamedTarget, dryRun?: boolean): Promise<boolean>;
+  remove(named: NamedTarget, removal?: Removal): Promise<boolean>;
   /** undefined: there is no such target. */
   probe(named: NamedTarget): Promise<RequestedProbes | undefined>;
-  /** Stores each of at most 100 manifests; all are in the namespace. */
+  /** Stores each of at most 100 manifests; all are in the namespace. The answers are in their order. */
   apply(batch: ManifestBatch): Promise<readonly AppliedManifest[]>;
   version(): Promise<ServerVersion>;
   watch(query: WatchQuery): AsyncGenerator<WatchedEvent>;
   close(): Promise<void>;
 };
+
+/** `resourceVersion`: with another one, the target stays and the error has the status 412. */
+export type Removal = { readonly dryRun?: boolean; readonly resourceVersion?: string };
 
 export type ManifestBatch = {
   readonly namespace: string;
@@ -97,22 +100,27 @@ export function apiClient(options: ClientOptions): ApiClient {
     events: async (named, limit) =>
       (await read<EventPage>(eventsShape, { path: `${targetPathOf(named)}/events`, query: { limit: `${limit}` } }))
         ?.items,
-    remove: async (named, dryRun = false) =>
-      (await read(targetShape, { method: 'DELETE', path: targetPathOf(named), query: dryRunOf(dryRun) })) !== undefined,
+    remove: async (named, { dryRun = false, resourceVersion } = {}) => {
+      const headers = resourceVersion === undefined ? {} : { 'if-match': `"${resourceVersion}"` };
+      const asked: Asked = { method: 'DELETE', path: targetPathOf(named), query: dryRunOf(dryRun), headers };
+      return (await read(targetShape, asked)) !== undefined;
+    },
     async probe(named) {
       const asked: Asked = { method: 'POST', path: `${targetPathOf(named)}/probe` };
       const answer = await read<Pick<RequestedProbes, 'probes'>>(probedShape, asked);
       return answer && { probes: answer.probes, requestedAtMs: Date.parse(answer[answerDate]) };
     },
-    apply: async ({ namespace, manifests, dryRun }) =>
-      (
-        await need<{ readonly items: readonly AppliedManifest[] }>(appliedShape, {
-          method: 'PUT',
-          path: targetsPathOf(namespace),
-          query: dryRunOf(dryRun),
-          body: { apiVersion: 'v1', kind: 'List', items: manifests },
-        })
-      ).items,
+    async apply({ namespace, manifests, dryRun }) {
+      const { items } = await need<{ readonly items: readonly AppliedManifest[] }>(appliedShape, {
+        method: 'PUT',
+        path: targetsPathOf(namespace),
+        query: dryRunOf(dryRun),
+        body: { apiVersion: 'v1', kind: 'List', items: manifests },
+      });
+      if (items.length !== manifests.length)
+        throw foreign(options.url, `has ${items.length} of ${manifests.length} items`);
+      return items;
+    },
     async version() {
       const { info } = await need<z.infer<typeof openapiShape>>(openapiShape, { path: '/openapi.json' });
       const health = await askJson(deps, { path: '/healthz', accepts: [503] });

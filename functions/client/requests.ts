@@ -1,5 +1,6 @@
 /** One request to the API: its time-out, its repetitions, and what counts as an answer. */
 import { type Dispatcher, request } from 'undici';
+import { retryAfterMs } from '../../shared/alerts/retry-after.ts';
 import { type Clock, sleep } from '../../shared/lib/clock.ts';
 import type { Random } from '../../shared/lib/random.ts';
 import { ClientError, codeOf, connectionError, refusalLine } from './client-error.ts';
@@ -28,15 +29,29 @@ export type Asked = {
   readonly accepts?: readonly number[];
 };
 
+/** `retryAfter`: the header. */
+type TextAnswer = {
+  readonly status: number;
+  readonly type: string;
+  readonly text: string;
+  readonly date: string;
+  readonly retryAfter: string | undefined;
+};
+
 export type JsonAnswer = { readonly status: number; readonly body: unknown; readonly date: string };
 
 /** More than the largest answer of the API, a list of 3 MB. */
 const answerBytesMax = 16 * 1024 * 1024;
+const tooManyRequests = 429;
 const attemptsMax = 3;
 const backoffMinMs = 100;
 const backoffMaxMs = 2_000;
 /** A server that restarts, or a proxy before it, answers so for a moment. */
 export const passingStatuses: readonly number[] = [502, 503, 504];
+/** Waits of one request for a server or gateway that asks for fewer requests. */
+const throttledMax = 5;
+/** A longer Retry-After is not waited for. */
+const retryAfterMaxMs = 60_000;
 /** The connection was there and broke. One that is refused is not repeated: the server is down. */
 const passingCodes: readonly string[] = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'];
 
@@ -46,7 +61,7 @@ export async function askJson(deps: RequestDeps, asked: Asked): Promise<JsonAnsw
   for (let attempt = 1; ; attempt += 1) {
     const isLast = attempt === attemptsMax || !isRepeatable || deps.stop?.aborted === true;
     try {
-      const answer = await attempted(deps, asked);
+      const answer = await admitted(deps, asked);
       if (isLast || !passingStatuses.includes(answer.status) || isAccepted(asked, answer.status))
         return checked(deps, asked, answer);
     } catch (error) {
@@ -57,19 +72,41 @@ export async function askJson(deps: RequestDeps, asked: Asked): Promise<JsonAnsw
   }
 }
 
+/** The first answer that does not ask for fewer requests. Such a request has done nothing, so each may be repeated. */
+async function admitted(deps: RequestDeps, asked: Asked): Promise<TextAnswer> {
+  for (let waits = 0; ; waits += 1) {
+    const answer = await attempted(deps, asked);
+    const waitMs = waits === throttledMax ? undefined : throttleMs(deps, answer, waits);
+    if (waitMs === undefined || deps.stop?.aborted === true) return answer;
+    await sleep(deps.clock, waitMs, deps.stop);
+  }
+}
+
+/** How long the answer asks to wait; undefined: it does not, or for too long. A quota that is used up stays so. */
+function throttleMs({ clock, random }: RequestDeps, answer: TextAnswer, waits: number): number | undefined {
+  if (answer.status !== tooManyRequests) return undefined;
+  const askedMs = retryAfterMs(answer.retryAfter, clock.nowMs());
+  if (askedMs !== undefined) return askedMs <= retryAfterMaxMs ? askedMs : undefined;
+  return isProblem(parsedJson(answer.type, answer.text)) ? undefined : backoffMs(waits + 1, random);
+}
+
 /** Doubles with each attempt; the second half of it is random, so that clients do not come back at the same instant. */
 export function backoffMs(attempt: number, random: Random): number {
   const wholeMs = Math.min(backoffMaxMs, backoffMinMs * 2 ** (attempt - 1));
   return (wholeMs / 2) * (1 + random.next());
 }
 
-type TextAnswer = { readonly status: number; readonly type: string; readonly text: string; readonly date: string };
-
 async function attempted(deps: RequestDeps, asked: Asked): Promise<TextAnswer> {
   const timeout = AbortSignal.timeout(deps.timeoutMs);
   const { statusCode, headers, body } = await send(deps, asked, timeout);
   const text = await textOf(body, deps);
-  return { status: statusCode, type: String(headers['content-type'] ?? ''), text, date: String(headers.date ?? '') };
+  return {
+    status: statusCode,
+    type: String(headers['content-type'] ?? ''),
+    text,
+    date: String(headers.date ?? ''),
+    retryAfter: headers['retry-after']?.toString(),
+  };
 }
 
 /** Sends it, and answers before the body has been read. */
@@ -139,6 +176,10 @@ export function refusedBy({ url, token }: RequestDeps, { status, body, type }: R
   if (status === 401) {
     const next = 'give the file that the server was started with by --token-file';
     return new ClientError('unauthorized', `${shownUrl(url)} refuses the token: ${next}`, status);
+  }
+  if (!isProblem(body) && status === tooManyRequests) {
+    const next = 'try again later, and the same command does the rest';
+    return new ClientError('refused', `${shownUrl(url)} asks for fewer requests: ${next}`, status);
   }
   if (!isProblem(body)) return foreign(url, `has the status ${status} and is ${type === '' ? 'of no type' : type}`);
   return new ClientError('refused', refusalLine(body), status);

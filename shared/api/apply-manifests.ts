@@ -26,10 +26,16 @@ export type Application = {
   readonly entries: readonly ManifestEntry[];
 };
 
+/** kubectl's words for what was done. */
+export const manifestChanges = ['created', 'configured', 'unchanged'] as const;
+type ManifestChange = (typeof manifestChanges)[number];
+
 export type AppliedManifest = Omit<ManifestEntry, 'manifest'> & {
   readonly namespace: string;
   readonly name?: string;
   readonly status: number;
+  /** Absent if there is a problem. */
+  readonly change?: ManifestChange;
   readonly warning?: string;
   /** Absent if the answer would become too large. */
   readonly target?: TargetView;
@@ -58,7 +64,13 @@ export async function applyManifests(deps: ApiDeps, application: Application): P
 }
 
 type Outcome =
-  | { readonly kind: 'put'; readonly status: 200 | 201; readonly target: TargetView; readonly warning?: string }
+  | {
+      readonly kind: 'put';
+      readonly status: 200 | 201;
+      readonly change: ManifestChange;
+      readonly target: TargetView;
+      readonly warning?: string;
+    }
   | Problem;
 
 function applier(deps: ApiDeps, { namespace, dryRun }: Application): (entry: ManifestEntry) => Promise<Outcome> {
@@ -131,7 +143,9 @@ async function putOne(deps: ApiDeps, { entry, manifest, dryRun, readFreshness }:
   const { spec } = outcome.stored.target;
   const warned = warnedOf(spec, deps.advise?.(spec) ?? []);
   const warning = warningTexts({ ignored: withoutIdentity(body, ignored), ...warned }).join('; ');
-  return { kind: 'put', status: outcome.created ? 201 : 200, target, ...(warning !== '' && { warning }) };
+  const done = { kind: 'put', target, ...(warning !== '' && { warning }) } as const;
+  if (outcome.created) return { ...done, status: 201, change: 'created' };
+  return { ...done, status: 200, change: outcome.changed ? 'configured' : 'unchanged' };
 }
 
 function itemOf({ namespace }: Application, entry: ManifestEntry, outcome: Outcome): AppliedManifest {
@@ -140,8 +154,8 @@ function itemOf({ namespace }: Application, entry: ManifestEntry, outcome: Outco
   const { status } = outcome;
   const item = { ...place, namespace, ...(name !== undefined && { name }), status };
   if (outcome.kind === 'problem') return { ...item, problem: problemDocument(outcome) };
-  const { target, warning } = outcome;
-  return { ...item, ...(warning !== undefined && { warning }), target };
+  const { target, warning, change } = outcome;
+  return { ...item, change, ...(warning !== undefined && { warning }), target };
 }
 
 /** Once the answer is full, items no longer include their target or their list of errors. */

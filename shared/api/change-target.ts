@@ -39,7 +39,13 @@ export type Change = {
   readonly dryRun: boolean;
 };
 
-export type Changed = { readonly kind: 'ok'; readonly stored: StoredTarget; readonly created: boolean };
+export type Changed = {
+  readonly kind: 'ok';
+  readonly stored: StoredTarget;
+  readonly created: boolean;
+  /** Whether the state was another one before, or would have been with `dryRun`. */
+  readonly changed: boolean;
+};
 
 const attemptsMax = 8;
 const jitterFirstMs = 20;
@@ -68,13 +74,19 @@ export async function changeTarget(deps: ApiDeps, change: Change): Promise<Chang
     } finally {
       admission.end(outcome === 'applied' && !change.dryRun);
     }
-    if (outcome === 'applied')
-      return { kind: 'ok', stored: plan.stored, created: plan.kind === 'write' && plan.created };
+    if (outcome === 'applied') return doneBy(plan, doubted);
     if (outcome === 'inDoubt' && plan.kind === 'write' && isNewVersion(plan, before)) doubted = plan;
     await sleep(deps.clock, jitterFirstMs * attempt * (0.5 + deps.random.next()));
   }
   throw new StoreUnavailable('others changed the target at every attempt');
 }
+
+const doneBy = (plan: Exclude<Plan, Problem>, doubted: WritePlan | undefined): Changed => ({
+  kind: 'ok',
+  stored: plan.stored,
+  created: plan.kind === 'write' && plan.created,
+  changed: plan.kind === 'write' || doubted !== undefined,
+});
 
 const isNewVersion = ({ stored }: WritePlan, before: StoredTarget | undefined): boolean =>
   stored.target.resourceVersion !== before?.target.resourceVersion;

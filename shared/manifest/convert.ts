@@ -48,14 +48,18 @@ export type Conversion =
 
 export type SourceFile = { readonly name: string; readonly text: string };
 
-/** The namespace of a target that names none. */
+export type ConvertOptions = FormatOptions & {
+  /** The namespace of targets that name none. Default: `default`. */
+  readonly namespace?: string;
+};
+
 const defaultNamespace = 'default';
 
-export function convertFile({ name: file, text }: SourceFile, options: FormatOptions = {}): Conversion {
+export function convertFile({ name: file, text }: SourceFile, options: ConvertOptions = {}): Conversion {
   const read = readFile(text);
   if (read.kind === 'unreadable') return invalid(read.problems.map((problem) => ({ file, ...problem })));
   const { drafts, remarks, mistakes } = draftsOf(read.documents, options);
-  const decoded = drafts.map((draft) => decodedDraft(draft, file));
+  const decoded = drafts.map((draft) => decodedDraft(draft, file, options.namespace));
   const targets = decoded.flatMap((each) => (each.kind === 'decoded' ? [each.target] : []));
   const errors = [
     ...mistakes.map((mistake) => errorOf(mistake, file)),
@@ -98,11 +102,11 @@ type Decoded =
   | { readonly kind: 'decoded'; readonly target: ConvertedTarget; readonly ignored: readonly Note[] }
   | { readonly kind: 'wrong'; readonly errors: readonly FileError[] };
 
-function decodedDraft(draft: Draft, file: string): Decoded {
+function decodedDraft(draft: Draft, file: string, ofNameless = defaultNamespace): Decoded {
   const placeOf = (pointer: string) => ({ file, ...draft.at.document.placeOf(sourcePath(draft, pointer)) });
   const fieldOf = (pointer: string) => fieldText(sourcePath(draft, pointer));
   const metadata = membersOf(draft.manifest.metadata);
-  const namespace = textOf(metadata.namespace) ?? defaultNamespace;
+  const namespace = textOf(metadata.namespace) ?? ofNameless;
   const decoded = decodeNamedManifest(draft.manifest, namespace);
   if (decoded.kind === 'problem') {
     const wrong = (decoded.errors ?? []).map((error) => ('pointer' in error ? error : { ...error, pointer: '' }));

@@ -6,13 +6,14 @@ import { bodyBytesMax } from '../../shared/api/body.ts';
 import type { ApiDeps } from '../../shared/api/deps.ts';
 import { applyBytesMax, manifestsMax } from '../../shared/api/routes/apply.ts';
 import { type Store, StoreUnavailable } from '../../shared/store/store.ts';
-import { apiWorld, inWorld, manifest, targetPath, targetsPath, type World, yaml } from './world.ts';
+import { apiWorld, inWorld, losingStore, manifest, targetPath, targetsPath, type World, yaml } from './world.ts';
 
 type Item = {
   readonly document: number;
   readonly item?: number;
   readonly name?: string;
   readonly status: number;
+  readonly change?: string;
   readonly warning?: string;
   readonly target?: { readonly metadata: { readonly resourceVersion: string; readonly labels: object } };
   readonly problem?: { readonly type: string; readonly errors?: readonly { readonly pointer: string }[] };
@@ -77,6 +78,24 @@ describe('each manifest has an answer of its own', () => {
     const { answer } = await put(world, list(named('a', '127.0.0.2'), named('c')));
     assert.deepEqual(rows(answer), ['0.0 a 200', '0.1 c 201']);
     assert.ok(await isThere(world, 'b'));
+  });
+
+  inWorld('with what was done, also where the answer of the store is lost', async (world) => {
+    await put(world, list(named('a'), named('b')));
+    const changes = async (query = '') => {
+      const { answer } = await put(world, list(named('a', '127.0.0.2'), named('b'), named('c'), {}), { query });
+      return answer.items.map(({ change }) => change);
+    };
+    for (const query of ['?dryRun=true', ''])
+      assert.deepEqual(await changes(query), ['configured', 'unchanged', 'created', undefined]);
+    assert.deepEqual(await changes(), ['unchanged', 'unchanged', 'unchanged', undefined]);
+    const { lost, wrapStore } = losingStore();
+    lost.next = false;
+    const doubted = apiWorld({ wrapStore });
+    await put(doubted, named('a'));
+    lost.next = true;
+    const { answer } = await put(doubted, named('a', '127.0.0.2'));
+    assert.deepEqual([answer.items[0]?.change, lost.next], ['configured', false]);
   });
 
   inWorld('one whose uid or resourceVersion is not the stored one is refused, as its PUT would be', async (world) => {

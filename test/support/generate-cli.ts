@@ -21,6 +21,8 @@ token stands in the file of \`--token-file\`, in \`PROBELET_TOKEN\`, or in the f
 names its own. \`HTTPS_PROXY\`, \`HTTP_PROXY\` and \`NO_PROXY\` are obeyed, except for addresses of this machine.
 
 Requests that change nothing twice are repeated up to twice if the connection breaks or the answer is 502, 503 or 504.
+A server that asks for fewer requests (429) is asked again up to five times, after the pause of its \`Retry-After\` if
+that is at most a minute.
 
 | exit code | meaning |
 | --- | --- |

@@ -24,7 +24,7 @@ export const deleteCommand = ({ io }: CommandSetting): Command =>
       await withSession(connection, { io }, async (session) => {
         const absent: string[] = [];
         const remove = async (name: string) => {
-          const isThere = await session.client.remove({ namespace, name }, dryRun);
+          const isThere = await session.client.remove({ namespace, name }, { dryRun });
           if (isThere) io.out(`target/${name} deleted${dryRun ? ' (dry run)' : ''}\n`);
           else absent.push(name);
         };

@@ -4,7 +4,7 @@
  */
 import '../zod-openapi.ts';
 import * as z from 'zod';
-import { applyManifests } from '../apply-manifests.ts';
+import { applyManifests, manifestChanges } from '../apply-manifests.ts';
 import { manifestMediaTypes, readDocuments } from '../body.ts';
 import { entriesOf, type ManifestEntry, manifestsSchema } from '../manifest-list.ts';
 import {
@@ -35,6 +35,7 @@ const appliedSchema = z
     namespace: z.string(),
     name: z.string().optional(),
     status: z.int().openapi({ description: 'The status that a PUT of this manifest alone would have.' }),
+    change: z.enum(manifestChanges).optional().openapi({ description: 'What was done; absent with a problem.' }),
     warning: z.string().optional().openapi({ description: 'As the header of a PUT of this manifest alone.' }),
     target: targetSchema.optional().openapi({ description: 'Absent where the answer would become too large.' }),
     problem: problemSchema.optional().openapi({ description: 'Its pointers are relative to the manifest.' }),

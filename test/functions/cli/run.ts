@@ -20,6 +20,7 @@ export async function ranCli(args: readonly string[], { onOut, ...overrides }: R
       onOut?.(text);
     },
     err: (line) => lines.push(line),
+    progress: () => undefined,
     env: {},
     isTerminal: false,
     clock: { ...immediateClock(), nowMs: () => startMs },

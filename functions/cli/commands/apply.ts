@@ -1,0 +1,175 @@
+/**
+ * `probelet apply`: stores the targets of files, as kubectl does. Nothing of a file is sent if any of it is wrong; the
+ * other files are applied all the same, and the exit code is 1.
+ */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { TargetView } from '../../../shared/api/target-schema.ts';
+import { isLabelValue } from '../../../shared/core/names.ts';
+import type { ConvertedTarget } from '../../../shared/manifest/convert.ts';
+import { refusalLine } from '../../client/client-error.ts';
+import { appliedTargets, type Outcome, setLabel } from '../applying.ts';
+import { apiCommand, connectionOf, flagsOf, type Session, withSession } from '../connection.ts';
+import { type DocumentFormat, type NamedItem, printItems } from '../documents.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { Io } from '../io.ts';
+import {
+  convertedSources,
+  fileErrorText,
+  hostOption,
+  placeText,
+  recursiveOption,
+  reportErrors,
+  reportNotes,
+  sourcesOption,
+} from '../manifest-files.ts';
+import type { CommandSetting } from '../program.ts';
+import { type Progress, progressOf } from '../progress.ts';
+import { type Pruned, prunedTargets } from '../pruning.ts';
+import { isColouredFor } from '../tables.ts';
+import { diffText } from '../target-diff.ts';
+import { checkedTogether, targetsOf } from '../wanted-targets.ts';
+
+type Options = {
+  readonly filename: readonly string[];
+  readonly recursive?: boolean;
+  readonly host?: string;
+  readonly dryRun?: 'server' | 'none';
+  readonly diff?: boolean;
+  readonly prune?: boolean;
+  readonly applySet: string;
+  readonly output?: DocumentFormat;
+};
+
+const examples = `
+Examples:
+  probelet apply -f targets.yaml
+  probelet apply -f targets/ -R --prune
+  probelet apply -f deployment.yaml --host 10.0.0.1 --diff --dry-run
+  helm template web ./chart | probelet apply -f - -n web
+  probelet apply -f https://example.com/targets.yaml
+
+Each target gets the label ${setLabel}, whose value --apply-set gives. --prune deletes the targets of
+the same set that no file names, in the namespaces of the targets that the files name, and no others.`;
+
+export const applyCommand = (setting: CommandSetting): Command =>
+  apiCommand('apply')
+    .description('store the targets of files, or change them: manifests of Kubernetes, Compose and Gatus files')
+    .addOption(sourcesOption())
+    .addOption(recursiveOption())
+    .addOption(hostOption())
+    .addOption(
+      new Option('--dry-run [where]', 'only say what the server would do').choices(['server', 'none']).preset('server'),
+    )
+    .option('--diff', 'print what changes of each target')
+    .option('--prune', 'also delete the targets that an earlier apply has stored and no file names')
+    .addOption(new Option('--apply-set <name>', 'which targets belong together').argParser(setName).default('default'))
+    .addOption(new Option('-o, --output <format>', 'print the targets').choices(['yaml', 'json', 'name']))
+    .addHelpText('after', examples)
+    .action((_options: Options, command: Command) => apply(setting, command));
+
+function setName(text: string): string {
+  if (text !== '' && isLabelValue(text)) return text;
+  throw new InvalidArgumentError('must be at most 63 letters, digits, dots, hyphens and underscores, as a label is');
+}
+
+async function apply({ io, endWith }: CommandSetting, command: Command): Promise<void> {
+  const options = command.opts<Options>();
+  const { filename, recursive = false, host, applySet: set } = options;
+  const connection = connectionOf(flagsOf(command), io.env);
+  const { namespace, timeoutMs } = connection;
+  const progress = progressOf(io);
+  const begin = (name: string) => progress.show(`reading ${name}`);
+  const format = { namespace, ...(host !== undefined && { host }) };
+  const read = await convertedSources(filename, { recursive, format, begin, timeoutMs, env: io.env });
+  const conversions = checkedTogether(read, connection);
+  reportErrors(conversions, io.err);
+  reportNotes(conversions, io.err);
+  const areFilesWrong = conversions.some(({ kind }) => kind === 'invalid');
+  const targets = targetsOf(conversions);
+  if (targets.length === 0) {
+    if (!areFilesWrong) io.err('No file has a target.');
+    return endWith(exitCodes.failed);
+  }
+  const run: Run = { io, options, progress, targets, set, dryRun: options.dryRun === 'server' };
+  await withSession(connection, { io }, async (session) => {
+    const isStored = await applyAll(session, run);
+    const isDone = isStored && !areFilesWrong;
+    const isPruned = options.prune === true ? await prune(session, run, isDone) : true;
+    if (!isDone || !isPruned) endWith(exitCodes.failed);
+  });
+}
+
+type Run = {
+  readonly io: Io;
+  readonly options: Options;
+  readonly progress: Progress;
+  readonly targets: readonly ConvertedTarget[];
+  readonly set: string;
+  readonly dryRun: boolean;
+};
+
+/** Whether all of them are stored. */
+async function applyAll(session: Session, run: Run): Promise<boolean> {
+  const { io, options, progress, targets, set, dryRun } = run;
+  const outcomes = appliedTargets(session, targets, { set, dryRun, hasBefore: options.diff === true });
+  let done = 0;
+  let failed = 0;
+  const items = async function* (): AsyncGenerator<NamedItem> {
+    for await (const outcome of outcomes) {
+      done += 1;
+      const { name } = outcome.wanted;
+      if (isReported(outcome, io)) {
+        if (options.diff === true) io.out(diffOf(outcome, io));
+        if (options.output === undefined) io.out(`target/${name} ${outcome.applied.change}${suffix(dryRun)}\n`);
+        else yield { name: `target/${name}`, value: await targetOf(outcome, session) };
+      } else failed += 1;
+      progress.show(`${done} of ${targets.length} targets`);
+    }
+    progress.end();
+  };
+  const { output: format = 'name' } = options;
+  await printItems(items(), { format, isList: targets.length !== 1, kind: 'TargetList' }, io.out);
+  return failed === 0;
+}
+
+const suffix = (dryRun: boolean): string => (dryRun ? ' (dry run)' : '');
+
+/** Prints warnings, or why a target is not stored. Returns whether it is. */
+function isReported({ wanted, applied }: Outcome, { err }: Io): boolean {
+  const { problem, warning, name } = applied;
+  if (warning !== undefined) err(`Warning: target/${name}: ${warning}`);
+  if (!problem) return true;
+  const fields = (problem.errors ?? []).flatMap((error) => ('pointer' in error ? [error] : []));
+  if (fields.length === 0) err(`${placeText(wanted.placeOf(''))}: target/${wanted.name}: ${refusalLine(problem)}`);
+  for (const { pointer, detail } of fields)
+    err(fileErrorText({ ...wanted.placeOf(pointer), field: wanted.fieldOf(pointer), detail }));
+  return false;
+}
+
+function diffOf({ applied, before }: Outcome, io: Io): string {
+  if (!applied.target || applied.change === 'unchanged') return '';
+  return diffText(before, applied.target, isColouredFor(io));
+}
+
+/** The answer leaves targets out where it would become too large. */
+const targetOf = async ({ wanted, applied }: Outcome, { client }: Session): Promise<TargetView | undefined> =>
+  applied.target ?? client.target(wanted);
+
+/** Whether all that is not named is deleted. */
+async function prune(session: Session, { io, options, targets, set, dryRun }: Run, isDone: boolean): Promise<boolean> {
+  if (!isDone) {
+    io.err('Nothing is pruned, because not everything is stored.');
+    return false;
+  }
+  // The standard output stream has documents or names of what is stored.
+  const print = options.output === undefined ? (line: string) => io.out(`${line}\n`) : io.err;
+  let isComplete = true;
+  for await (const pruned of prunedTargets(session, targets, { set, dryRun })) {
+    print(prunedLine(pruned, dryRun));
+    if (pruned.why !== undefined) isComplete = false;
+  }
+  return isComplete;
+}
+
+const prunedLine = ({ name, why }: Pruned, dryRun: boolean): string =>
+  `target/${name} ${why ?? `pruned${suffix(dryRun)}`}`;

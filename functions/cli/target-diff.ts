@@ -1,0 +1,35 @@
+/** What changes of a target, as a unified diff of its YAML with all defaults. */
+import { structuredPatch } from 'diff';
+import { stringify } from 'yaml';
+import type { TargetView } from '../../shared/api/target-schema.ts';
+import { printable } from './tables.ts';
+
+const contextLines = 3;
+const colours: { readonly [mark: string]: number } = { '+': 32, '-': 31, '@': 36 };
+
+/** Empty if nothing does. `before`: absent for a new target. */
+export function diffText(before: TargetView | undefined, after: TargetView, isColoured: boolean): string {
+  const { namespace, name } = after.metadata;
+  const file = `target/${name} (namespace ${namespace})`;
+  const texts = [before ? configured(before) : '', configured(after)] as const;
+  const { hunks } = structuredPatch(file, file, ...texts, undefined, undefined, { context: contextLines });
+  const lines = hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines: changed }) => [
+    `@@ -${startOf(oldStart, oldLines)},${oldLines} +${startOf(newStart, newLines)},${newLines} @@`,
+    ...changed,
+  ]);
+  if (lines.length === 0) return '';
+  const head = [`--- ${before ? file : '/dev/null'}`, `+++ ${file}`];
+  return [...head, ...lines].map((line) => `${shown(line, isColoured)}\n`).join('');
+}
+
+/** As diff(1) has it, a range without lines begins at the line before it. */
+const startOf = (start: number, lines: number): number => (lines === 0 ? start - 1 : start);
+
+/** The part that a client decides. */
+const configured = ({ metadata: { labels, annotations }, spec }: TargetView): string =>
+  stringify({ metadata: { labels, annotations }, spec }, { lineWidth: 0, aliasDuplicateObjects: false });
+
+function shown(line: string, isColoured: boolean): string {
+  const colour = isColoured ? colours[line.charAt(0)] : undefined;
+  return colour === undefined ? printable(line) : `\u001b[${colour}m${printable(line)}\u001b[0m`;
+}
