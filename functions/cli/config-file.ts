@@ -4,6 +4,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import * as z from 'zod';
+import { authKinds } from './aws-access.ts';
 import { CliError } from './exit-codes.ts';
 import type { Io } from './io.ts';
 
@@ -12,6 +13,10 @@ const contextSchema = z.strictObject({
   server: z.string(),
   'token-file': z.string().optional(),
   namespace: z.string().optional(),
+  auth: z.enum(authKinds).optional(),
+  /** Of an API on AWS. */
+  region: z.string().optional(),
+  profile: z.string().optional(),
 });
 const configSchema = z.strictObject({ 'current-context': z.string().optional(), contexts: z.array(contextSchema) });
 

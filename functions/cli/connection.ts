@@ -2,6 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { ApiClient } from '../client/api-client.ts';
+import { regionOfHost } from '../client/aws-region.ts';
+import { type AuthKind, type AwsAccess, authKinds, signerOf } from './aws-access.ts';
 import { type Context, readConfig } from './config-file.ts';
 import { milliseconds } from './durations.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
@@ -11,6 +13,7 @@ export type ConnectionFlags = {
   readonly context?: string;
   readonly server?: Server;
   readonly tokenFile?: string;
+  readonly auth?: AuthKind;
   readonly namespace?: string;
   readonly requestTimeout?: number;
 };
@@ -21,6 +24,8 @@ export type Server = { readonly url: URL; readonly socketPath?: string };
 export type Connection = {
   readonly server: Server;
   readonly token?: string;
+  /** Requests are signed. */
+  readonly aws?: AwsAccess;
   /** Of targets that name none. */
   readonly namespace: string;
   /** Whether the command line names it. */
@@ -42,6 +47,10 @@ export const connectionOptions = (): readonly Option[] => [
     `the address of the API, or unix:PATH (default: PROBELET_URL, the context, ${serverDefault})`,
   ).argParser(serverOf),
   new Option('--token-file <file>', 'the token of the API (default: PROBELET_TOKEN, PROBELET_TOKEN_FILE, the context)'),
+  new Option(
+    '--auth <kind>',
+    'how requests say who asks (default: that of the context; aws for an address of API Gateway; the token if there is one)',
+  ).choices(authKinds),
   new Option('-n, --namespace <name>', `the namespace (default: that of the context, ${namespaceDefault})`),
   new Option(
     '--request-timeout <duration>',
@@ -70,10 +79,9 @@ export function serverOf(text: string): Server {
 /** @throws CliError */
 export function connectionOf(flags: ConnectionFlags, env: Io['env']): Connection {
   const { server, context } = placeOf(flags, env);
-  const token = tokenOf(flags, { context, env });
   return {
     server,
-    ...(token !== undefined && { token }),
+    ...authorizationOf(flags, { server, context, env }),
     namespace: flags.namespace ?? context?.namespace ?? namespaceDefault,
     isNamespaceGiven: flags.namespace !== undefined,
     timeoutMs: flags.requestTimeout ?? timeoutMsDefault,
@@ -109,6 +117,23 @@ function checkedServer(source: string, text: string): Server {
 }
 
 type TokenSources = { readonly context: Context | undefined; readonly env: Io['env'] };
+
+/** An API of API Gateway has signed requests, unless there is a token for another authorizer. */
+function authorizationOf(
+  flags: ConnectionFlags,
+  { server, ...sources }: TokenSources & { readonly server: Server },
+): Pick<Connection, 'token' | 'aws'> {
+  const { context } = sources;
+  const kind = flags.auth ?? context?.auth;
+  if (kind === 'none') return {};
+  const { region, profile } = context ?? {};
+  const aws = { ...(region !== undefined && { region }), ...(profile !== undefined && { profile }) };
+  if (kind === 'aws') return { aws };
+  const token = tokenOf(flags, sources);
+  if (token !== undefined) return { token };
+  if (kind === 'token') throw new CliError('there is no token: give its file by --token-file, or set PROBELET_TOKEN');
+  return regionOfHost(server.url) === undefined ? {} : { aws };
+}
 
 /** The token of a context goes to the server of that context only. */
 function tokenOf({ tokenFile }: ConnectionFlags, { context, env }: TokenSources): string | undefined {
@@ -151,11 +176,13 @@ export async function withSession(
   use: (session: Session) => Promise<void>,
 ): Promise<void> {
   const { apiClient } = await import('../client/api-client.ts');
-  const { server, token, timeoutMs } = connection;
+  const { server, token, aws, timeoutMs } = connection;
   const { clock, random, env } = io;
+  const signer = aws && (await signerOf(aws, server.url, { clock, timeoutMs }));
   const client = apiClient({
     ...server,
     ...(token !== undefined && { token }),
+    ...(signer && { signer }),
     ...(stop && { stop }),
     timeoutMs,
     clock,

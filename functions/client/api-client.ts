@@ -8,12 +8,15 @@ import type { EventView } from '../../shared/api/routes/events.ts';
 import type { TargetView } from '../../shared/api/target-schema.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { Random } from '../../shared/lib/random.ts';
+import type { Signer } from './aws-signer.ts';
 import { type ConnectionOptions, connectionsTo } from './connections.ts';
 import { type Asked, askJson, foreign, type JsonAnswer, type RequestDeps } from './requests.ts';
 import { type WatchedEvent, type WatchQuery, watched } from './watching.ts';
 
 export type ClientOptions = ConnectionOptions & {
   readonly token?: string;
+  /** For an API on AWS, in place of a token. */
+  readonly signer?: Signer;
   readonly clock: Clock;
   readonly random: Random;
   /** Ends every request and every watch. */

@@ -3,6 +3,8 @@ import { type Dispatcher, request } from 'undici';
 import { retryAfterMs } from '../../shared/alerts/retry-after.ts';
 import { type Clock, sleep } from '../../shared/lib/clock.ts';
 import type { Random } from '../../shared/lib/random.ts';
+import { answerText } from './answer-text.ts';
+import { refusedSignature, type Signer } from './aws-signer.ts';
 import { ClientError, codeOf, connectionError, refusalLine } from './client-error.ts';
 
 export type RequestDeps = {
@@ -11,6 +13,8 @@ export type RequestDeps = {
   readonly connections: Dispatcher;
   readonly url: URL;
   readonly token?: string;
+  /** For an API on AWS, in place of a token. */
+  readonly signer?: Signer;
   /** Of one attempt. */
   readonly timeoutMs: number;
   /** Ends every request. */
@@ -29,14 +33,8 @@ export type Asked = {
   readonly accepts?: readonly number[];
 };
 
-/** `retryAfter`: the header. */
-type TextAnswer = {
-  readonly status: number;
-  readonly type: string;
-  readonly text: string;
-  readonly date: string;
-  readonly retryAfter: string | undefined;
-};
+/** `code`: what AWS calls its refusal. */
+type TextAnswer = { readonly status: number; readonly text: string } & ReturnType<typeof markOf>;
 
 export type JsonAnswer = { readonly status: number; readonly body: unknown; readonly date: string };
 
@@ -99,29 +97,37 @@ export function backoffMs(attempt: number, random: Random): number {
 async function attempted(deps: RequestDeps, asked: Asked): Promise<TextAnswer> {
   const timeout = AbortSignal.timeout(deps.timeoutMs);
   const { statusCode, headers, body } = await send(deps, asked, timeout);
-  const text = await textOf(body, deps);
-  return {
-    status: statusCode,
-    type: String(headers['content-type'] ?? ''),
-    text,
-    date: String(headers.date ?? ''),
-    retryAfter: headers['retry-after']?.toString(),
-  };
+  const text = await answerText(body, answerBytesMax);
+  if (text === undefined) throw foreign(deps.url, `has more than ${answerBytesMax} bytes`);
+  return { status: statusCode, text, ...markOf(headers) };
 }
 
+/** Of the headers of an answer. */
+export const markOf = (headers: Dispatcher.ResponseData['headers']) => ({
+  type: String(headers['content-type'] ?? ''),
+  date: String(headers.date ?? ''),
+  retryAfter: headers['retry-after']?.toString(),
+  // Some services append the address of a page behind a colon.
+  code: String(headers['x-amzn-errortype'] ?? '').replace(/:.*/, ''),
+});
+
 /** Sends it, and answers before the body has been read. */
-export function send(deps: RequestDeps, asked: Asked, over: AbortSignal): Promise<Dispatcher.ResponseData> {
-  const { method = 'GET', body, headers = {} } = asked;
-  return request(urlOf(deps.url, asked), {
+export async function send(deps: RequestDeps, asked: Asked, over: AbortSignal): Promise<Dispatcher.ResponseData> {
+  const { method = 'GET' } = asked;
+  const url = urlOf(deps.url, asked);
+  const body = asked.body === undefined ? undefined : JSON.stringify(asked.body);
+  const headers = {
+    accept: 'application/json, application/problem+json',
+    ...(body !== undefined && { 'content-type': 'application/json' }),
+    ...(deps.token !== undefined && { authorization: `Bearer ${deps.token}` }),
+    ...asked.headers,
+  };
+  const sent = { method, url, headers, ...(body !== undefined && { body }) };
+  return request(url, {
     dispatcher: deps.connections,
     method,
-    headers: {
-      accept: 'application/json, application/problem+json',
-      ...(body !== undefined && { 'content-type': 'application/json' }),
-      ...(deps.token !== undefined && { authorization: `Bearer ${deps.token}` }),
-      ...headers,
-    },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
+    headers: deps.signer ? await deps.signer.sign(sent) : headers,
+    ...(body !== undefined && { body }),
     signal: deps.stop ? AbortSignal.any([over, deps.stop]) : over,
     // The signal is the only time-out of headers and body.
     headersTimeout: 0,
@@ -133,18 +139,9 @@ function urlOf(server: URL, { path, query = {} }: Asked): URL {
   const url = new URL(server);
   url.pathname = url.pathname.replace(/\/$/, '') + path;
   for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value);
+  // AWS signs a space as %20, and takes a plus sign for itself.
+  url.search = url.search.replaceAll('+', '%20');
   return url;
-}
-
-async function textOf(body: Dispatcher.ResponseData['body'], { url }: RequestDeps): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    bytes += chunk.length;
-    if (bytes > answerBytesMax) throw foreign(url, `has more than ${answerBytesMax} bytes`);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 /** The line for a request that got no answer. */
@@ -158,19 +155,22 @@ export function failureLine({ url, timeoutMs }: RequestDeps, error: unknown): Cl
 const isAccepted = ({ accepts = [] }: Asked, status: number): boolean => accepts.includes(status);
 
 /** @throws ClientError for a refusal, and for what is not JSON */
-function checked(deps: RequestDeps, asked: Asked, { status, type, text, date }: TextAnswer): JsonAnswer {
+function checked(deps: RequestDeps, asked: Asked, { status, type, text, date, code }: TextAnswer): JsonAnswer {
   const body = parsedJson(type, text);
   if (status < 300 || isAccepted(asked, status)) {
     if (body === undefined) throw foreign(deps.url, `is ${type === '' ? 'of no type' : type}`);
     return { status, body, date };
   }
-  throw refusedBy(deps, { status, body, type });
+  throw refusedBy(deps, { status, body, type, date, code });
 }
 
-type RefusedAnswer = { readonly status: number; readonly body: unknown; readonly type: string };
+type RefusedAnswer = Omit<TextAnswer, 'text' | 'retryAfter'> & { readonly body: unknown };
 
 /** The line for an answer that is not a success. */
-export function refusedBy({ url, token }: RequestDeps, { status, body, type }: RefusedAnswer): ClientError {
+export function refusedBy(deps: RequestDeps, answer: RefusedAnswer): ClientError {
+  const { url, token, signer } = deps;
+  const { status, body, type } = answer;
+  if (isGatewayAnswer(body) && (status === 403 || signer)) return refusedByGateway(deps, answer);
   if (status === 401 && token === undefined)
     return new ClientError('unauthorized', `${shownUrl(url)} requires a token: give its file by --token-file`, status);
   if (status === 401) {
@@ -183,6 +183,21 @@ export function refusedBy({ url, token }: RequestDeps, { status, body, type }: R
   }
   if (!isProblem(body)) return foreign(url, `has the status ${status} and is ${type === '' ? 'of no type' : type}`);
   return new ClientError('refused', refusalLine(body), status);
+}
+
+function refusedByGateway({ url, signer, clock }: RequestDeps, { status, code, date }: RefusedAnswer): ClientError {
+  const named = `${status}${code === '' ? '' : ` ${code}`}`;
+  const line = (what: string) => new ClientError('unauthorized', `${shownUrl(url)} ${what}`, status);
+  if (status === 404) return foreign(url, 'has the status 404 without a problem');
+  if (status === 429) return line(`is asked too often (${named}): ask again later`);
+  if (status >= 500) return line(`could not answer (${named}): look at the log of the API's function`);
+  if (!signer) {
+    const next = "sign with --auth aws, or use a context of 'probelet context add NAME --stack STACK'";
+    return line(`refuses requests without a signature of AWS (${named}): ${next}`);
+  }
+  const serverMs = Date.parse(date);
+  const skewMs = Number.isNaN(serverMs) ? 0 : clock.nowMs() - serverMs;
+  return line(`refuses the AWS credentials (${named}; ${signer.scope}): ${refusedSignature({ code, skewMs })}`);
 }
 
 /** undefined: not JSON. */
@@ -199,6 +214,10 @@ type ProblemBody = Parameters<typeof refusalLine>[0];
 
 const isProblem = (body: unknown): body is ProblemBody =>
   typeof body === 'object' && body !== null && 'detail' in body && typeof body.detail === 'string';
+
+/** API Gateway answers so itself, in the place of the API: `{"message": "Forbidden"}`. */
+export const isGatewayAnswer = (body: unknown): boolean =>
+  typeof body === 'object' && body !== null && 'message' in body && !('type' in body);
 
 /** The line for an answer that cannot be the API's. */
 export const foreign = (url: URL, what: string): ClientError =>

@@ -1,7 +1,9 @@
 /**
  * Events as they happen. The stream reconnects by itself and continues after the last event that it has seen. Where the
- * server no longer keeps the events after it, the reader is asked to list again.
+ * server no longer keeps the events after it, the reader is asked to list again. An API on AWS has no stream: there the
+ * reader is asked to list every few seconds.
  */
+import type { Dispatcher } from 'undici';
 import { sleep } from '../../shared/lib/clock.ts';
 import { ClientError } from './client-error.ts';
 import { eventStream, type StreamMessage } from './event-stream.ts';
@@ -9,6 +11,8 @@ import {
   backoffMs,
   failureLine,
   foreign,
+  isGatewayAnswer,
+  markOf,
   parsedJson,
   passingStatuses,
   type RequestDeps,
@@ -26,6 +30,8 @@ export type WatchedEvent =
 
 /** Failed connections one after the other. With the back-off this is half a minute. */
 const reconnectionsMax = 20;
+/** Between two lists of an API without a stream. A list that takes longer than this is followed by as long a pause. */
+const pollMs = 5_000;
 /** The server says something every 15 s. */
 const silenceMaxMs = 45_000;
 
@@ -38,11 +44,23 @@ export async function* watched(deps: RequestDeps, query: WatchQuery): AsyncGener
       yield* continued(deps, query, seen);
     } catch (error) {
       if (isOver()) return;
+      if (error instanceof StreamAbsent) return yield* polled(deps, isOver);
       if (isGone(error)) seen.lastEventId = '';
       else if (!mayReconnect(seen, error)) throw lineOf(error, deps);
     }
     seen.failures += 1;
     await sleep(deps.clock, backoffMs(seen.failures, deps.random), deps.stop);
+  }
+}
+
+/** The API has no route for the stream. */
+class StreamAbsent extends Error {}
+
+async function* polled({ clock, stop }: RequestDeps, isOver: () => boolean): AsyncGenerator<WatchedEvent> {
+  while (!isOver()) {
+    const beganMs = clock.monotonicMs();
+    yield { kind: 'list' };
+    await sleep(clock, Math.max(pollMs, clock.monotonicMs() - beganMs), stop);
   }
 }
 
@@ -70,11 +88,8 @@ async function* connected(deps: RequestDeps, query: WatchQuery, lastEventId: str
   let cancel = limit;
   try {
     const answer = await send(deps, { path: '/v1/watch', query, headers }, silence.signal);
-    const type = String(answer.headers['content-type'] ?? '');
-    if (answer.statusCode !== 200) {
-      const body = parsedJson(type, await answer.body.text());
-      throw refusedBy(deps, { status: answer.statusCode, body, type });
-    }
+    if (answer.statusCode !== 200) throw await refused(deps, answer);
+    const { type } = markOf(answer.headers);
     if (!type.startsWith('text/event-stream')) throw foreign(deps.url, `is ${type}`);
     const heard = () => {
       cancel();
@@ -85,6 +100,14 @@ async function* connected(deps: RequestDeps, query: WatchQuery, lastEventId: str
     cancel();
     silence.abort();
   }
+}
+
+async function refused(deps: RequestDeps, { statusCode: status, headers, body }: Dispatcher.ResponseData) {
+  const mark = markOf(headers);
+  const parsed = parsedJson(mark.type, await body.text());
+  // What API Gateway answers where an API has no such route.
+  if (status === 404 && isGatewayAnswer(parsed)) return new StreamAbsent();
+  return refusedBy(deps, { ...mark, status, body: parsed });
 }
 
 const isGone = (error: unknown): boolean => error instanceof ClientError && error.status === 410;

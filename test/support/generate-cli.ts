@@ -20,6 +20,23 @@ Without any configuration it talks to \`http://127.0.0.1:8080\`. Another server 
 token stands in the file of \`--token-file\`, in \`PROBELET_TOKEN\`, or in the file of \`PROBELET_TOKEN_FILE\`; a context
 names its own. \`HTTPS_PROXY\`, \`HTTP_PROXY\` and \`NO_PROXY\` are obeyed, except for addresses of this machine.
 
+## On AWS
+
+Requests to an API on AWS are signed with the credentials that AWS's own tools find: of the environment, of a profile,
+of single sign-on, or of the role of an instance. A context finds the address in the outputs of the CloudFormation
+stack, and keeps the region and the profile:
+
+\`\`\`sh
+probelet context add prod --stack Probelet --region eu-west-1 --profile prod
+probelet get targets --context prod
+\`\`\`
+
+A custom domain takes \`--url https://… --auth aws --region …\` in place of \`--stack\`. The address of API Gateway without
+a context is signed for, too, unless there is a token; \`--auth\` says otherwise. API Gateway has no stream of events, so
+\`--watch\` lists every 5 s there, and each list costs the requests that it takes.
+
+## Requests and exit codes
+
 Requests that change nothing twice are repeated up to twice if the connection breaks or the answer is 502, 503 or 504.
 A server that asks for fewer requests (429) is asked again up to five times, after the pause of its \`Retry-After\` if
 that is at most a minute.

@@ -22,17 +22,23 @@ const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
 type Options = {
   /** A folder whose programs come before all others, `node` for one, which runs its functions. */
   readonly programs?: string;
+  /** It checks signatures, and what IAM allows its users. The access key `test` may do everything. */
+  readonly isStrict?: boolean;
 };
 
 /** Stop it in `after`; it also ends with this process, however that ends. */
-export async function startMinistack({ programs }: Options = {}): Promise<Ministack> {
+export async function startMinistack({ programs, isStrict = false }: Options = {}): Promise<Ministack> {
   requireMinistack();
   const folder = mkdtempSync(join(tmpdir(), 'probelet-ministack-'));
   const server = await startLocalServer({
     name: 'the emulator',
     command: () => [program],
     // The functions that it runs have a group of processes to themselves.
-    options: (port) => ({ cwd: folder, env: environmentOf(port, folder, programs), detached: true }),
+    options: (port) => ({
+      cwd: folder,
+      env: { ...environmentOf(port, folder, programs), AUTH: `${isStrict}` },
+      detached: true,
+    }),
     path: '/_ministack/health',
     isUp: ({ ok }) => ok,
   });

@@ -1,14 +1,31 @@
-/** `probelet context`: named servers, with the file of their token. */
+/** `probelet context`: named servers, with the file of their token or the way to sign requests to them. */
 import { resolve } from 'node:path';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { isRegion, regionOfHost } from '../../client/aws-region.ts';
+import { type AuthKind, authKinds } from '../aws-access.ts';
+import { stackApi } from '../aws-stack.ts';
 import { type Config, type Context, configPath, contextsMax, readConfig, writeConfig } from '../config-file.ts';
 import { serverOf } from '../connection.ts';
-import { CliError, exitCodes } from '../exit-codes.ts';
+import { CliError, exitCodes, WrongUse } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
 import type { CommandSetting } from '../program.ts';
 import { tableText } from '../tables.ts';
 
-type Added = { readonly url: string; readonly tokenFile?: string; readonly namespace?: string };
+type Added = {
+  readonly url?: string;
+  readonly stack?: string;
+  readonly auth?: AuthKind;
+  readonly region?: string;
+  readonly profile?: string;
+  readonly tokenFile?: string;
+  readonly namespace?: string;
+};
+
+const examples = `
+Examples:
+  probelet context add here --url http://127.0.0.1:8080 --token-file token
+  probelet context add prod --stack Probelet --region eu-west-1 --profile prod
+  probelet context add prod --url https://probelet.example.com --auth aws --region eu-west-1`;
 
 /** A context that is gone is no wrong use. */
 const noContext = (name: string, { contexts }: Config): CliError => {
@@ -34,9 +51,18 @@ export function contextCommand({ io }: CommandSetting): Command {
     .command('add')
     .description('add a context, or replace the one of this name; the first becomes the current one')
     .argument('<name>', 'its name', checkedName)
-    .requiredOption('--url <url>', 'the address of the API, or unix:PATH', checkedUrl)
+    .option('--url <url>', 'the address of the API, or unix:PATH', checkedUrl)
+    .option('--stack <name>', 'in place of --url: the CloudFormation stack whose output ApiUrl is the address')
     .option('--token-file <file>', 'the file of its token')
+    .addOption(new Option('--auth <kind>', 'how requests say who asks (default with --stack: aws)').choices(authKinds))
+    .option(
+      '--region <region>',
+      'of the stack, and of signatures (default: that of the address, AWS_REGION)',
+      checkedRegion,
+    )
+    .option('--profile <name>', 'whose AWS credentials sign (default: those of the environment)')
     .option('-n, --namespace <name>', 'the namespace of its commands')
+    .addHelpText('after', examples)
     .action((name: string, added: Added) => add(io, name, added));
   command
     .command('delete')
@@ -49,6 +75,11 @@ export function contextCommand({ io }: CommandSetting): Command {
 function checkedName(name: string): string {
   if (/^[\w.-]{1,63}$/.test(name)) return name;
   throw new InvalidArgumentError('must be at most 63 letters, digits, dots, hyphens and underscores');
+}
+
+function checkedRegion(text: string): string {
+  if (isRegion(text)) return text;
+  throw new InvalidArgumentError('must be a region of AWS, such as eu-west-1');
 }
 
 function checkedUrl(text: string): string {
@@ -64,8 +95,9 @@ function listText(io: Io): string {
     each.server,
     each.namespace ?? '',
     each['token-file'] ?? '',
+    [each.auth, each.region, each.profile].filter((part) => part !== undefined).join(' '),
   ]);
-  return tableText([['CURRENT', 'NAME', 'SERVER', 'NAMESPACE', 'TOKEN-FILE'], ...rows], io);
+  return tableText([['CURRENT', 'NAME', 'SERVER', 'NAMESPACE', 'TOKEN-FILE', 'AUTH'], ...rows], io);
 }
 
 function use(io: Io, name: string): void {
@@ -75,21 +107,46 @@ function use(io: Io, name: string): void {
   io.out(`context/${name} is now the current one\n`);
 }
 
-function add(io: Io, name: string, { url, tokenFile, namespace }: Added): void {
-  const config = readConfig(io.env);
+async function add(io: Io, name: string, added: Added): Promise<void> {
+  const { tokenFile, namespace, profile } = added;
+  const place = await addedPlace(added, io);
   const context: Context = {
     name,
-    server: url,
+    server: place.url,
     // Commands run in any folder.
     ...(tokenFile !== undefined && { 'token-file': resolve(tokenFile) }),
     ...(namespace !== undefined && { namespace }),
+    ...(place.auth !== undefined && { auth: place.auth }),
+    ...(place.auth === 'aws' && place.region !== undefined && { region: place.region }),
+    ...(place.auth === 'aws' && profile !== undefined && { profile }),
   };
+  const config = readConfig(io.env);
   const others = config.contexts.filter((each) => each.name !== name);
   if (others.length === contextsMax)
     throw new CliError(`${configPath(io.env)} has ${contextsMax} contexts; delete one`);
   const isNew = others.length === config.contexts.length;
   writeConfig(io.env, { 'current-context': config['current-context'] ?? name, contexts: [...others, context] });
-  io.out(`context/${name} ${isNew ? 'added' : 'replaced'}\n`);
+  const found = added.stack === undefined ? '' : `: ${place.url}, region ${place.region}`;
+  io.out(`context/${name} ${isNew ? 'added' : 'replaced'}${found}\n`);
+}
+
+type Place = { readonly url: string; readonly auth?: AuthKind; readonly region?: string };
+
+/** @throws CliError for options that do not go together */
+async function addedPlace({ url, stack, auth, tokenFile, region, profile }: Added, io: Io): Promise<Place> {
+  const access = { ...(region !== undefined && { region }), ...(profile !== undefined && { profile }) };
+  if (stack !== undefined && url !== undefined) throw new WrongUse('--url does not go with --stack');
+  if (stack !== undefined) {
+    const found = await stackApi(stack, access, io);
+    return { ...found, auth: auth ?? (tokenFile === undefined ? 'aws' : 'token') };
+  }
+  if (url === undefined) throw new WrongUse('give the address by --url, or the stack of a deployment by --stack');
+  if (auth !== 'aws' && (region ?? profile) !== undefined)
+    throw new WrongUse('--region and --profile need --stack or --auth aws');
+  const ofHost = URL.canParse(url) ? regionOfHost(new URL(url)) : undefined;
+  if (ofHost !== undefined && region !== undefined && ofHost !== region)
+    throw new WrongUse(`--region: the address is one of region ${ofHost}`);
+  return { url, ...(auth !== undefined && { auth }), ...(region !== undefined && { region }) };
 }
 
 function remove(io: Io, name: string): void {

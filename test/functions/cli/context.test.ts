@@ -37,7 +37,7 @@ describe('context', () => {
     assert.equal(
       (await run(['context', 'list'])).out,
       [
-        'CURRENT   NAME    SERVER               NAMESPACE   TOKEN-FILE',
+        'CURRENT   NAME    SERVER               NAMESPACE   TOKEN-FILE           AUTH',
         '          here    http://127.0.0.1:1   shop',
         '*         there   https://b.test                   /run/secrets/token',
         '',

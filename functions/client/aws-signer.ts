@@ -1,0 +1,103 @@
+/** Signs requests with the credentials that AWS's own tools find: environment, profiles, single sign-on, instance. */
+import type { Clock } from '../../shared/lib/clock.ts';
+import { ClientError } from './client-error.ts';
+import { type AwsCredentials, type Headers, type Signable, signedHeaders } from './signature.ts';
+
+export type Signer = {
+  /** All headers to send. @throws ClientError if there are no usable credentials */
+  sign(request: Signable): Promise<Headers>;
+  /** For error lines: `region eu-west-1, profile dev`. */
+  readonly scope: string;
+};
+
+/** Finds the credentials again when they have expired. */
+export type CredentialProvider = () => Promise<AwsCredentials>;
+
+export type SignerOptions = {
+  readonly region: string;
+  /** As in a credential scope; without it that of API Gateway. */
+  readonly service?: string;
+  /** A profile of the shared configuration; without it the SDK's default. */
+  readonly profile?: string;
+  /** In place of the SDK's default chain. */
+  readonly credentials?: CredentialProvider;
+  readonly clock: Pick<Clock, 'nowMs'>;
+  /** How long finding the credentials may take. */
+  readonly timeoutMs: number;
+};
+
+/** Asks for credentials at the first request. */
+export function awsSigner(options: SignerOptions): Signer {
+  const { region, service = 'execute-api', profile, clock, timeoutMs } = options;
+  let provider = options.credentials;
+  return {
+    scope: `region ${region}${profile === undefined ? '' : `, profile ${profile}`}`,
+    async sign(request) {
+      provider ??= await defaultCredentials(profile);
+      const credentials = await foundCredentials(provider, { profile, timeoutMs });
+      const nowMs = clock.nowMs();
+      requireCurrent(credentials, nowMs);
+      return signedHeaders(request, { credentials, region, service, nowMs });
+    },
+  };
+}
+
+/** The SDK's default chain, which remembers what it found. A profile precedes the environment. */
+export async function defaultCredentials(profile: string | undefined): Promise<CredentialProvider> {
+  const { defaultProvider } = await import('@aws-sdk/credential-provider-node');
+  return defaultProvider({ ...(profile !== undefined && { profile }), logger: silent });
+}
+
+/** Otherwise the chain warns on the console of a profile that is set beside keys. */
+const ignored = (): void => undefined;
+const silent = { trace: ignored, debug: ignored, info: ignored, warn: ignored, error: ignored };
+
+type Sought = { readonly profile: string | undefined; readonly timeoutMs: number };
+
+/** @throws ClientError that names the SDK's reason */
+async function foundCredentials(provider: CredentialProvider, sought: Sought): Promise<AwsCredentials> {
+  const timeout = AbortSignal.timeout(sought.timeoutMs);
+  const late = new Promise<never>((_, reject) =>
+    timeout.addEventListener('abort', () => reject(new Error(`none within ${sought.timeoutMs / 1_000} s`))),
+  );
+  try {
+    return await Promise.race([provider(), late]);
+  } catch (error) {
+    const [reason = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
+    const whose = sought.profile === undefined ? '' : ` for profile ${sought.profile}`;
+    const next = "log in, such as by 'aws sso login', or name a profile by AWS_PROFILE";
+    throw new ClientError('unauthorized', `no AWS credentials${whose} (${reason.replace(/\.$/, '')}): ${next}`);
+  }
+}
+
+function requireCurrent({ expiration }: AwsCredentials, nowMs: number): void {
+  if (expiration === undefined || expiration.getTime() > nowMs) return;
+  const next = "log in again, such as by 'aws sso login'";
+  throw new ClientError('unauthorized', `the AWS credentials expired at ${expiration.toISOString()}: ${next}`);
+}
+
+/** `code`: what AWS calls its refusal, empty if it does not say. `skewMs`: how far this machine's clock is ahead. */
+type SignedRefusal = { readonly code: string; readonly skewMs: number };
+
+/** AWS refuses a signature that is 5 min away from its own time. */
+const skewMsMax = 5 * 60_000;
+
+/** What to do about it. API Gateway's HTTP APIs send no code. */
+export function refusedSignature({ code, skewMs }: SignedRefusal): string {
+  const minutes = Math.round(Math.abs(skewMs) / 60_000);
+  if (Math.abs(skewMs) > skewMsMax)
+    return `the clock of this machine is ${minutes} min ${skewMs > 0 ? 'ahead' : 'behind'}: correct it`;
+  switch (code) {
+    case 'ExpiredTokenException':
+    case 'ExpiredToken':
+      return "the credentials have expired: log in again, such as by 'aws sso login'";
+    case 'UnrecognizedClientException':
+    case 'InvalidClientTokenId':
+      return 'AWS does not know the access key: choose other credentials by AWS_PROFILE';
+    case 'InvalidSignatureException':
+    case 'SignatureDoesNotMatch':
+      return 'the secret access key is wrong: choose other credentials by AWS_PROFILE';
+    default:
+      return 'check the account and the region, and that the caller may invoke the route (execute-api:Invoke)';
+  }
+}
