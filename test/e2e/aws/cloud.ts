@@ -7,6 +7,7 @@ import { type Api, register as registerAt } from '../api.ts';
 import { conditionOf } from '../stage.ts';
 import type { WorldEvent } from '../world.ts';
 import type { App, Cdk } from './cdk.ts';
+import type { Cli } from './cli.ts';
 import type { Emulator } from './emulator.ts';
 import type { Inbox, Received } from './inbox.ts';
 import type { Send } from './requests.ts';
@@ -18,6 +19,8 @@ export type Cloud = {
   readonly send: Send;
   /** As a user with access keys. */
   readonly api: Api;
+  /** The same user's command line. Its current context is the API. */
+  readonly cli: Cli;
   readonly inbox: Inbox;
   /** The name of the bus. */
   readonly bus: string;

@@ -10,7 +10,7 @@ import { proberKilled } from './steps/kill.ts';
 import { serverComesBack, serverStops } from './steps/outage.ts';
 import { redeployed } from './steps/redeploy.ts';
 import { deleted, desiredApplied, terminated } from './steps/remove.ts';
-import { allReady, openShop } from './steps/shop.ts';
+import { allReady, openShop, shown } from './steps/shop.ts';
 import { markOf, measureSteady } from './steps/steady.ts';
 
 type Options = { readonly use: Use; readonly minutes: number };
@@ -20,6 +20,7 @@ export async function play(runner: Runner, { use, minutes }: Options): Promise<v
   const cloud = await deployAll(runner, use);
   const shop = await step('registers targets of HTTP, TCP and gRPC', () => openShop(cloud));
   await step('all are ready, and the subscriber heard of it', () => allReady(cloud));
+  await tried('the command line shows them', () => shown(cloud));
   await tried('a server stops: unready, then a restart is asked for', () => serverStops(cloud, shop));
   await tried('it comes back, and its restart is reported', () => serverComesBack(cloud, shop));
   await tried('a target is updated in place', () => updatedInPlace(cloud, shop));

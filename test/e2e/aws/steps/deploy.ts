@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { sqsClient } from '../../../../shared/queue/sqs-client.ts';
 import { cdkCli, type Keys, region } from '../cdk.ts';
+import { type Cli, cliOf } from '../cli.ts';
 import { type Cloud, probeletApp, subscriberApp } from '../cloud.ts';
 import { startEmulator } from '../emulator.ts';
 import { readInbox } from '../inbox.ts';
@@ -31,11 +32,15 @@ export async function deployAll({ step }: Runner, use: Use): Promise<Cloud> {
   const subscriber = await step('a stack of somebody else subscribes to the bus', () => cdk.deploy(subscriberApp(bus)));
   const inbox = readInbox(client, subscriber.InboxUrl ?? '');
   use(inbox.stop);
-  const user = clientOf(endpoint, await step('an operator gets keys', () => operatorKeys(send, endpoint)));
+  const keys = await step('an operator gets keys', () => operatorKeys(send, endpoint));
+  const user = clientOf(endpoint, keys);
   use(() => user.destroy());
+  const cli = cliOf(endpoint, keys);
+  use(cli.stop);
+  await step('the command line finds the API by its stack', () => contextAdded(cli, { output: outputs.ApiUrl, url }));
   const api = deployedApi(signedSend(user), url);
   await step('the API refuses whoever does not sign, but for its health', () => refused(url));
-  return { emulator, cdk, send, api, inbox, bus, use };
+  return { emulator, cdk, send, api, cli, inbox, bus, use };
 }
 
 const clientOf = (endpoint: string, credentials: Keys) => sqsClient({ endpoint, region, credentials });
@@ -44,6 +49,17 @@ const clientOf = (endpoint: string, credentials: Keys) => sqsClient({ endpoint, 
 function apiUrl(endpoint: string, output = ''): string {
   const [apiId] = new URL(output).hostname.split('.');
   return `${endpoint}/_aws/execute-api/${apiId}/$default`;
+}
+
+type Addresses = { readonly output: string | undefined; readonly url: string };
+
+/** `output`: where the API would be on AWS. */
+async function contextAdded(cli: Cli, { output = '', url }: Addresses): Promise<void> {
+  const added = await cli(['context', 'add', 'aws', '--stack', 'Probelet']);
+  assert.equal(added, `context/aws added: ${output.replace(/\/$/, '')}, region ${region}\n`);
+  await cli(['context', 'add', 'emulator', '--url', url, '--auth', 'aws', '--region', region, '-n', 'shop']);
+  await cli(['context', 'use', 'emulator']);
+  assert.match(await cli(['version']), /^Client: \S+\nServer: API \S+, ok\n$/);
 }
 
 async function operatorKeys(send: Send, endpoint: string): Promise<Keys> {

@@ -1,5 +1,6 @@
 /** Targets that end: with a grace period, at once, and because the desired set does not name them. */
 import assert from 'node:assert/strict';
+import { exitCodes } from '../../../../functions/cli/exit-codes.ts';
 import { pause } from '../../../support/wait.ts';
 import { answered } from '../../api.ts';
 import { type Cloud, pathOf, untilGone, viewOf } from '../cloud.ts';
@@ -21,9 +22,11 @@ export async function terminated(cloud: Cloud): Promise<void> {
   assert.ok(performance.now() - beganMs >= graceSeconds * 1_000 - 1_000, 'it had its grace period');
 }
 
-export async function deleted(cloud: Cloud): Promise<void> {
-  await remove(cloud, 'deleted', 0);
-  await untilGone(cloud, { namespace, name: 'deleted' }, slackMs);
+export async function deleted({ cli }: Cloud): Promise<void> {
+  assert.equal(await cli(['delete', 'target/deleted']), 'target/deleted deleted\n');
+  const waited = ['wait', 'target/deleted', '--for=delete', '--timeout', `${slackMs}ms`];
+  assert.equal(await cli(waited), 'target/deleted deleted\n');
+  await cli(['get', 'target', 'deleted'], exitCodes.notFound);
 }
 
 async function remove({ api }: Cloud, name: string, seconds: number): Promise<void> {

@@ -1,8 +1,9 @@
 /** The targets that most steps play with: one of each protocol, and some that are there to be removed. */
+import assert from 'node:assert/strict';
 import type { TargetSpecInput } from '../../../../shared/core/spec-input.ts';
 import { startGrpcServer } from '../../../support/grpc-server.ts';
 import { until } from '../../../support/wait.ts';
-import { type Cloud, receivedOf, register, untilReady } from '../cloud.ts';
+import { type Cloud, receivedOf, register } from '../cloud.ts';
 import { socketServer, type WebServer, webServer } from '../servers.ts';
 
 export const namespace = 'shop';
@@ -53,7 +54,9 @@ export const names = ['web', 'socket', 'grpc', 'rare', 'leaving', 'deleted', 'un
 
 /** By the API, and by the events that the subscriber has received. */
 export async function allReady(cloud: Cloud): Promise<void> {
-  for (const name of names) await untilReady(cloud, { namespace, name }, 'True', firstMinuteMs);
+  const targets = names.map((name) => `target/${name}`);
+  const wait = ['wait', ...targets, '--for=condition=Ready', '--timeout', `${firstMinuteMs}ms`];
+  assert.equal(await cloud.cli(wait), targets.map((each) => `${each} condition met\n`).join(''));
   for (const name of names)
     await until(`the subscriber hears that ${name} is ready`, receivedWithinMs, () => {
       const results = receivedOf(cloud, 'Probe Result Changed', name);
@@ -63,6 +66,21 @@ export async function allReady(cloud: Cloud): Promise<void> {
         statuses.some(({ event }) => isReadyIn(event.detail.newStatus))
       );
     });
+}
+
+/** What the command line shows of them. */
+export async function shown({ cli }: Cloud): Promise<void> {
+  const sorted = names.toSorted();
+  assert.equal(await cli(['get', 'targets', '-o', 'name']), sorted.map((name) => `target/${name}\n`).join(''));
+  const rows = (await cli(['get', 'targets'])).split('\n').slice(1, -1);
+  for (const [at, name] of sorted.entries())
+    assert.match(rows[at] ?? '', new RegExp(`^${name} +1/1 +Running +0 +\\S+$`));
+  assert.match(await cli(['get', 'probes', '-A']), /^NAMESPACE .*\n(.*\n)*shop +grpc +\S+ +readiness +success/);
+  const described = await cli(['describe', 'target/web']);
+  for (const line of [/Ready +True/, /liveness +success/, /ProbeResultChanged +target\/web +readiness of app: success/])
+    assert.match(described, line);
+  // What has an hour's period and does not change is seen by its server alone.
+  assert.match(await cli(['probe', 'target/socket']), /readiness +success/);
 }
 
 type Told = { readonly conditions: readonly { readonly type: string; readonly status: string }[] };
