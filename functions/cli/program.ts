@@ -8,6 +8,7 @@ import { convertCommand } from './commands/convert.ts';
 import { costCommand } from './commands/cost.ts';
 import { deleteCommand } from './commands/delete.ts';
 import { describeCommand } from './commands/describe.ts';
+import { doctorCommand } from './commands/doctor.ts';
 import { eventsCommand } from './commands/events.ts';
 import { getCommand } from './commands/get.ts';
 import { lintCommand } from './commands/lint.ts';
@@ -41,6 +42,7 @@ const commands: readonly ((setting: CommandSetting) => Command)[] = [
   convertCommand,
   costCommand,
   contextCommand,
+  doctorCommand,
   versionCommand,
 ];
 

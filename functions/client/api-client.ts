@@ -35,6 +35,9 @@ export type RequestedProbes = {
 
 export type ServerVersion = { readonly api: string; readonly status: string };
 
+/** `answeredAtMs`: by the clock of the server, cut to a second; NaN if it does not say. */
+export type ServerHealth = { readonly status: string; readonly answeredAtMs: number };
+
 /** All of them throw ClientError. */
 export type ApiClient = {
   /** All matching targets, sorted by name if there are not too many; the client never holds more than a page. */
@@ -50,6 +53,8 @@ export type ApiClient = {
   /** Stores each of at most 100 manifests; all are in the namespace. The answers are in their order. */
   apply(batch: ManifestBatch): Promise<readonly AppliedManifest[]>;
   version(): Promise<ServerVersion>;
+  /** Needs no token and no signature. */
+  health(): Promise<ServerHealth>;
   watch(query: WatchQuery): AsyncGenerator<WatchedEvent>;
   close(): Promise<void>;
 };
@@ -94,6 +99,11 @@ export function apiClient(options: ClientOptions): ApiClient {
     const answer = await askJson(deps, { ...asked, accepts: [404] });
     return answer.status === 404 ? missing(deps, answer) : shaped<Value>(shape, answer, deps);
   };
+  const health = async (): Promise<ServerHealth> => {
+    const answer = await askJson(deps, { path: '/healthz', accepts: [503], isOpen: true });
+    const { status } = shaped<{ readonly status: string }>(healthShape, answer, deps);
+    return { status, answeredAtMs: Date.parse(answer.date) };
+  };
   const need = async <Value>(shape: z.ZodType, asked: Asked): Promise<Value & Dated> =>
     shaped<Value>(shape, await askJson(deps, asked), deps);
 
@@ -126,9 +136,9 @@ export function apiClient(options: ClientOptions): ApiClient {
     },
     async version() {
       const { info } = await need<z.infer<typeof openapiShape>>(openapiShape, { path: '/openapi.json' });
-      const health = await askJson(deps, { path: '/healthz', accepts: [503] });
-      return { api: info.version, status: shaped<{ readonly status: string }>(healthShape, health, deps).status };
+      return { api: info.version, status: (await health()).status };
     },
+    health,
     watch: (query) => watched(deps, query),
     close: () => connections.destroy(),
   };

@@ -14,7 +14,7 @@ export type ConnectionOptions = {
 const connectionsMax = 8;
 
 /** As in Go, which kubectl is written in, a proxy is never asked for an address of this machine. */
-const isLoopback = ({ hostname }: URL): boolean =>
+export const isLoopback = ({ hostname }: URL): boolean =>
   hostname === 'localhost' || hostname === '[::1]' || (isIP(hostname) === 4 && hostname.startsWith('127.'));
 
 /** The caller closes it. */

@@ -29,6 +29,8 @@ export type Asked = {
   readonly query?: { readonly [name: string]: string | undefined };
   readonly body?: unknown;
   readonly headers?: { readonly [name: string]: string };
+  /** Sent without a token or signature. */
+  readonly isOpen?: boolean;
   /** Statuses of refusals that the caller reads itself. */
   readonly accepts?: readonly number[];
 };
@@ -113,20 +115,20 @@ export const markOf = (headers: Dispatcher.ResponseData['headers']) => ({
 
 /** Sends it, and answers before the body has been read. */
 export async function send(deps: RequestDeps, asked: Asked, over: AbortSignal): Promise<Dispatcher.ResponseData> {
-  const { method = 'GET' } = asked;
+  const { method = 'GET', isOpen = false } = asked;
   const url = urlOf(deps.url, asked);
   const body = asked.body === undefined ? undefined : JSON.stringify(asked.body);
   const headers = {
     accept: 'application/json, application/problem+json',
     ...(body !== undefined && { 'content-type': 'application/json' }),
-    ...(deps.token !== undefined && { authorization: `Bearer ${deps.token}` }),
+    ...(deps.token !== undefined && !isOpen && { authorization: `Bearer ${deps.token}` }),
     ...asked.headers,
   };
   const sent = { method, url, headers, ...(body !== undefined && { body }) };
   return request(url, {
     dispatcher: deps.connections,
     method,
-    headers: deps.signer ? await deps.signer.sign(sent) : headers,
+    headers: deps.signer && !isOpen ? await deps.signer.sign(sent) : headers,
     ...(body !== undefined && { body }),
     signal: deps.stop ? AbortSignal.any([over, deps.stop]) : over,
     // The signal is the only time-out of headers and body.

@@ -20,6 +20,8 @@ const ownerOnly = 0o700;
 const storeName = 'probelet.sqlite';
 const lockName = 'lock.sqlite';
 const alertsName = 'alerts.json';
+/** What a folder may hold already. */
+export const dataFileNames: readonly string[] = [storeName, lockName, alertsName];
 /** SQLite's additional files for a database. It gives them the database's permissions. */
 const besides = ['-wal', '-shm', '-journal'];
 

@@ -1,0 +1,99 @@
+/** What the server of the command line says, and what that says about credentials, clock and versions. */
+import { regionOfHost } from '../../client/aws-region.ts';
+import { ClientError } from '../../client/client-error.ts';
+import { isLoopback } from '../../client/connections.ts';
+import { shownUrl } from '../../client/requests.ts';
+import { productVersion } from '../../product-version.ts';
+import type { Session } from '../connection.ts';
+import type { Io } from '../io.ts';
+import { type Finding, fail, failedFinding, ok, warn } from './finding.ts';
+
+export type ServerFindings = {
+  readonly server: Finding;
+  readonly credentials: Finding;
+  readonly clock: Finding;
+  readonly versions: Finding;
+};
+
+/** Of the API that this program knows. */
+const apiVersion = '1';
+/** Clocks of processes that share a table may differ by 2 s; a `Date` counts whole seconds. */
+const skewMsWarn = 3_500;
+/** Beyond it, processes of tick mode disagree; AWS refuses signatures beyond 5 min. */
+const skewMsMax = 120_000;
+
+const client = `probelet ${productVersion}, Node ${process.versions.node}`;
+
+/** Never throws. */
+export async function serverFindings(session: Session, io: Pick<Io, 'clock'>): Promise<ServerFindings> {
+  const { clock } = io;
+  const sentMs = clock.nowMs();
+  const health = await answered(() => session.client.health());
+  const middleMs = (sentMs + clock.nowMs()) / 2;
+  if ('error' in health) return unreached(health.error);
+  const { status, answeredAtMs } = health.value;
+  const version = await answered(() => session.client.version());
+  return {
+    server: status === 'ok' ? ok(shownServer(session)) : degraded(session, status),
+    credentials: 'error' in version ? failedFinding(version.error) : ok(credentialsText(session)),
+    clock: clockFinding(answeredAtMs, { middleMs, isHere: isHere(session) }),
+    versions: 'error' in version ? ok(client) : versionsFinding(version.value.api),
+  };
+}
+
+type Answered<Value> = { readonly value: Value } | { readonly error: ClientError };
+
+async function answered<Value>(ask: () => Promise<Value>): Promise<Answered<Value>> {
+  try {
+    return { value: await ask() };
+  } catch (error) {
+    if (error instanceof ClientError) return { error };
+    throw error;
+  }
+}
+
+function unreached(error: ClientError): ServerFindings {
+  const unknown = warn('not known, because the server does not answer', 'mend the server line first');
+  return { server: failedFinding(error), credentials: unknown, clock: unknown, versions: ok(client) };
+}
+
+/** Without a server, because the configuration of the command line is wrong. */
+export const unconfigured = (error: unknown): ServerFindings => {
+  const unknown = warn('not known, because no server is known', 'mend the server line first');
+  return { server: failedFinding(error), credentials: unknown, clock: unknown, versions: ok(client) };
+};
+
+const shownServer = ({ server: { url, socketPath } }: Session): string =>
+  `${socketPath === undefined ? shownUrl(url) : `unix:${socketPath}`} is healthy`;
+
+const degraded = ({ server }: Session, status: string): Finding =>
+  warn(`${shownUrl(server.url)} says ${status}`, 'read /healthz and its log');
+
+function credentialsText({ token, aws, server }: Session): string {
+  if (token !== undefined) return 'the token is accepted';
+  if (!aws) return 'the server needs none';
+  const region = aws.region ?? regionOfHost(server.url) ?? 'the configured region';
+  return `the AWS credentials are accepted (${region}${aws.profile === undefined ? '' : `, profile ${aws.profile}`})`;
+}
+
+/** A server of this machine has its clock. */
+const isHere = ({ server: { url, socketPath } }: Session): boolean => socketPath !== undefined || isLoopback(url);
+
+type Compared = { readonly middleMs: number; readonly isHere: boolean };
+
+/** `answeredAtMs`: the server's time, cut to a second; half of one is added. */
+export function clockFinding(answeredAtMs: number, { middleMs, isHere: isSame }: Compared): Finding {
+  if (Number.isNaN(answeredAtMs)) return warn('the server does not say its time', 'compare the clocks by hand');
+  const skewMs = middleMs - (answeredAtMs + 500);
+  const seconds = Math.round(Math.abs(skewMs) / 1_000);
+  const why = `${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} the server`;
+  const next = 'synchronise this machine or the server, such as by systemd-timesyncd or chrony';
+  if (Math.abs(skewMs) >= skewMsMax) return fail(why, next);
+  if (Math.abs(skewMs) >= skewMsWarn) return warn(why, next);
+  return ok(isSame ? 'that of the server, which is on this machine' : 'agrees with the server');
+}
+
+function versionsFinding(api: string): Finding {
+  const why = `${client}, API ${api}`;
+  return api === apiVersion ? ok(why) : warn(`${why}; this program knows API ${apiVersion}`, 'upgrade the older one');
+}
