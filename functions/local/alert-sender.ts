@@ -15,11 +15,16 @@ const keptOpenMs = 10_000;
 /** These statuses say that this request will never be accepted. Others may be passing, or faults of the set-up. */
 const refusals: ReadonlySet<number> = new Set([400, 413, 422]);
 
-export type Sender = { readonly send: Send; readonly close: () => Promise<void> };
+export type Sender = {
+  readonly send: Send;
+  /** Replaces the receivers from the next notification on. */
+  readonly configure: (receivers: readonly Receiver[]) => void;
+  readonly close: () => Promise<void>;
+};
 
 export function alertSender(receivers: readonly Receiver[], clock: Clock): Sender {
   const agent = new Agent({ connections: connectionsPerHost, keepAliveTimeout: keptOpenMs });
-  const byName = new Map(receivers.map((receiver) => [receiver.name, receiver]));
+  let byName = named(receivers);
   const send: Send = async (name, notification, signal) => {
     const receiver = byName.get(name);
     if (!receiver) return { kind: 'refused', why: 'there is no such receiver' };
@@ -33,8 +38,17 @@ export function alertSender(receivers: readonly Receiver[], clock: Clock): Sende
       return { kind: 'failed', why: failureText(error) };
     }
   };
-  return { send, close: () => agent.destroy() };
+  return {
+    send,
+    configure: (next) => {
+      byName = named(next);
+    },
+    close: () => agent.destroy(),
+  };
 }
+
+const named = (receivers: readonly Receiver[]): ReadonlyMap<string, Receiver> =>
+  new Map(receivers.map((receiver) => [receiver.name, receiver]));
 
 function outcomeOf(status: number, afterMs: number | undefined): SendOutcome {
   if (status >= 200 && status < 300) return { kind: 'delivered' };

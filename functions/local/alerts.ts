@@ -1,5 +1,5 @@
 /** Alerts of one process: reads each target again after its events, and all of them from time to time. */
-import { type Alerting, type AlertingPorts, startAlerting } from '../../shared/alerts/alerting.ts';
+import { type Alerting, type AlertingPorts, type AlertLog, startAlerting } from '../../shared/alerts/alerting.ts';
 import { type AlertInput, type DegradedRange, seenTarget } from '../../shared/alerts/seen.ts';
 import type { EventEnvelope } from '../../shared/bus/envelope.ts';
 import type { InProcessBus } from '../../shared/bus/in-process.ts';
@@ -12,7 +12,7 @@ import { bucketName, bucketPk, targetAddress } from '../../shared/store/keys.ts'
 import type { Store } from '../../shared/store/store.ts';
 import { assembleTarget, groupedByTarget, readTarget } from '../../shared/table/targets.ts';
 import { alertFile, noAlertFile } from './alert-file.ts';
-import type { AlertSetup } from './alert-setup.ts';
+import type { AlertSetup } from './config-file.ts';
 import type { DataDir } from './data-dir.ts';
 import type { ShardHost } from './shard-host.ts';
 
@@ -38,18 +38,50 @@ const events = [
   ...['Prober Degraded', 'Prober Recovered'],
 ];
 
-/** Starts in the background. `stop` keeps what is not delivered yet, and ends. */
-export function startAlerts(setup: AlertSetup, { alertsPath }: DataDir, given: LocalAlertPorts) {
+export type LocalAlerts = {
+  /** Starts with the first alert that is configured, and follows each later configuration. */
+  configure(setup: AlertSetup): void;
+  /** Keeps what is not delivered yet, and ends. */
+  stop(): Promise<void>;
+};
+
+type Running = {
+  /** Also looks at all targets, for rules that are new. */
+  readonly configure: (setup: AlertSetup) => Promise<void>;
+  readonly stop: () => Promise<void>;
+};
+
+export function localAlerts({ alertsPath }: DataDir, given: LocalAlertPorts): LocalAlerts {
   const ports = { ...given, clock: given.alertClock ?? given.clock };
+  const alertLog = alertsPath === undefined ? noAlertFile : alertFile(alertsPath, ports.log);
+  let running: Running | undefined;
+  return {
+    configure(setup) {
+      if (running)
+        running.configure(setup).catch((error: unknown) => ports.log.warn('targets not read for alerts', { error }));
+      else if (setup.rules.length > 0) running = startAlerts(setup, { ...ports, alertLog });
+    },
+    async stop() {
+      await running?.stop();
+    },
+  };
+}
+
+/** Starts in the background. */
+function startAlerts(setup: AlertSetup, ports: LocalAlertPorts & { readonly alertLog: AlertLog }): Running {
   const { log } = ports;
-  const alertLog = alertsPath === undefined ? noAlertFile : alertFile(alertsPath, log);
-  const started = startSending(setup, { ...ports, alertLog });
+  const started = startSending(setup, ports);
   started.catch((error: unknown) => log.error('alerts are off: they cannot be started', { error }));
   const stopped = new AbortController();
+  const settledMs = ports.clock.monotonicMs() + firstScanMs;
   const offer = async (input: AlertInput) => (await started).offer(input);
   const unsubscribe = subscribeAlerts(offer, ports);
   void scanRegularly(offer, ports, stopped.signal);
   return {
+    async configure(next) {
+      (await started).configure(next);
+      if (ports.clock.monotonicMs() >= settledMs) await scanOnce(offer, ports);
+    },
     async stop() {
       stopped.abort();
       unsubscribe();
@@ -58,19 +90,27 @@ export function startAlerts(setup: AlertSetup, { alertsPath }: DataDir, given: L
   };
 }
 
+type Sending = Pick<Alerting, 'offer' | 'stop'> & { readonly configure: (setup: AlertSetup) => void };
+
 /** The HTTP client is loaded only if alerts are sent. */
-async function startSending({ rules, receivers }: AlertSetup, ports: Omit<AlertingPorts, 'send'>): Promise<Alerting> {
+async function startSending(setup: AlertSetup, ports: Omit<AlertingPorts, 'send'>): Promise<Sending> {
   const { alertSender } = await import('./alert-sender.ts');
-  const { send, close } = alertSender(receivers, ports.clock);
-  const alerting = await startAlerting({ rules, receivers: receivers.map(({ name }) => name) }, { ...ports, send });
+  const sender = alertSender(setup.receivers, ports.clock);
+  const alerting = await startAlerting(namedReceivers(setup), { ...ports, send: sender.send });
   return {
     offer: alerting.offer,
+    configure(next) {
+      sender.configure(next.receivers);
+      alerting.configure(namedReceivers(next));
+    },
     async stop() {
       await alerting.stop();
-      await close();
+      await sender.close();
     },
   };
 }
+
+const namedReceivers = ({ rules, receivers }: AlertSetup) => ({ rules, receivers: receivers.map(({ name }) => name) });
 
 type Offer = (input: AlertInput) => Promise<void>;
 

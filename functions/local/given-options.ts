@@ -9,7 +9,7 @@ const declared = {
   'data-dir': { type: 'string' },
   'token-file': { type: 'string' },
   'allow-exec': { type: 'string' },
-  alerts: { type: 'string' },
+  config: { type: 'string' },
   secret: { type: 'string', multiple: true },
   canary: { type: 'string', multiple: true },
   mode: { type: 'string' },

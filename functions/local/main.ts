@@ -46,7 +46,7 @@ switch (parsed.kind) {
     break;
   case 'invalid':
     process.stderr.write(
-      `probelet: ${parsed.message}\n'npm start -- --help', or 'probelet start --help', shows all options.\n`,
+      `probelet: ${parsed.message.replaceAll('\n', '\nprobelet: ')}\n'npm start -- --help', or 'probelet start --help', shows all options.\n`,
     );
     process.exitCode = exitUsage;
     break;
@@ -92,6 +92,7 @@ function wayOutOf({ canaries }: { readonly canaries?: readonly Canary[] }): WayO
 
 type Piece = {
   readonly fetch: (request: Request) => Response | Promise<Response>;
+  readonly reload?: () => void;
   stop(): Promise<void>;
 };
 
@@ -115,7 +116,7 @@ function run(piece: Piece, running: Running): void {
     await piece.stop();
     close?.();
   };
-  stopOnSignal({ log, stop });
+  stopOnSignal({ log, stop, ...(piece.reload && { reload: piece.reload }) });
 }
 
 function listen(

@@ -5,8 +5,8 @@ import type { SecretHosts } from '../../shared/core/secret-hosts.ts';
 import { descriptorsMax } from '../../shared/core/socket-budget.ts';
 import type { AllowList } from '../../shared/exec/allow-list.ts';
 import type { Canary } from '../../shared/run/ports.ts';
-import { type AlertSetup, readAlerts } from './alert-setup.ts';
 import { type AwsOptions, awsOptions } from './aws-options.ts';
+import { type ConfigSetup, readConfigFile } from './config-file.ts';
 import { type Given, givenOptions, type Option } from './given-options.ts';
 import {
   InvalidOption,
@@ -42,8 +42,8 @@ export type LocalOptions = ServerOptions & {
   readonly canaries?: readonly Canary[];
   /** Overrides of the default limits. */
   readonly quotas?: Partial<QuotaLimits>;
-  /** If absent, no alerts are sent. */
-  readonly alerts?: AlertSetup;
+  /** If absent, targets come by the API alone, and no alerts are sent. */
+  readonly config?: ConfigSetup;
 };
 
 export type ControlOptions = ServerOptions & {
@@ -98,7 +98,8 @@ Everything in one process, kept in a file:
                       name, *.NAME for all below it, or an IP address ([…] for IPv6); may be repeated (default: none is sent anywhere)
   --canary HOST:PORT  what answers while this machine's own network is all right: while none of them does, no failure counts and
                       results are Unknown; may be repeated (default: its DNS servers, those that answer over TCP)
-  --alerts FILE       sends alerts when targets are not ready, and when they are again: docs/alerts.md describes the file
+  --config FILE       files of targets to register and keep as they are, and alerts to send when targets are not ready:
+                      docs/configuration.md describes it; read again when it changes, and on SIGHUP
   --mode MODE         resident: probes at all times; tick: once a minute, then nothing runs until the next; auto: tick while no
                       period is below 60 s, and nothing at all without targets (default resident; with --control: auto)
   --targets-max N     targets that may be registered (default ${processLimits.targetsMax}; with --control: ${fleetLimits(functionMb).targetsMax})
@@ -131,7 +132,7 @@ type Mode = 'alone' | 'control' | 'worker';
 /** Options that are valid in some modes only. */
 const modesOf: { readonly [option in Option]?: readonly Mode[] } = {
   'data-dir': ['alone'],
-  alerts: ['alone'],
+  config: ['alone'],
   canary: ['alone', 'worker'],
   mode: ['alone', 'control'],
   table: ['control', 'worker'],
@@ -197,7 +198,7 @@ function optionsOf(given: Given, mode: Mode): ParsedOptions {
           dataDir: given['data-dir'] ?? '.probelet',
           ...probing,
           ...limited,
-          ...(given.alerts !== undefined && { alerts: readAlerts(given.alerts) }),
+          ...(given.config !== undefined && { config: readConfigFile(given.config) }),
         },
       };
     case 'control':

@@ -3,6 +3,7 @@
  * the machine's network.
  */
 import { apiApp } from '../../shared/api/app.ts';
+import type { ApiDeps } from '../../shared/api/deps.ts';
 import { type InProcessBus, inProcessBus } from '../../shared/bus/in-process.ts';
 import { processLimits, withLimits } from '../../shared/core/quota.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
@@ -12,8 +13,10 @@ import type { RunView } from '../../shared/run/run-view.ts';
 import type { Poison } from '../../shared/store/items.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';
 import type { Store } from '../../shared/store/store.ts';
-import { startAlerts } from './alerts.ts';
+import { type LocalAlerts, localAlerts } from './alerts.ts';
 import { census } from './census.ts';
+import type { ConfigSetup } from './config-file.ts';
+import { type Configuration, followConfig } from './configuration.ts';
 import { holdDataDir } from './data-dir.ts';
 import type { DescriptorShares } from './descriptors.ts';
 import { hangFile, takeHangFile } from './hang-file.ts';
@@ -46,11 +49,13 @@ export type Runtime = {
   readonly fetch: (request: Request) => Response | Promise<Response>;
   readonly bus: InProcessBus;
   readonly shard: ShardHost;
+  /** Reads the configuration again, if there is one. */
+  readonly reload: () => void;
   stop(): Promise<void>;
 };
 
 export function startRuntime(
-  options: Pick<LocalOptions, 'dataDir' | 'alerts' | 'token' | 'allowExec' | 'secretHosts' | 'mode' | 'quotas'>,
+  options: Pick<LocalOptions, 'dataDir' | 'config' | 'token' | 'allowExec' | 'secretHosts' | 'mode' | 'quotas'>,
   ports: RuntimePorts,
 ): Runtime {
   const { clock, random, log } = ports;
@@ -65,9 +70,7 @@ export function startRuntime(
   const probing = localProbing({ ...ports, ...(allowExec && { allowExec }), ...(secretHosts && { secretHosts }) });
   const met = poisonList(clock);
   const quarantined = () => met.with(shard.view()?.quarantined ?? []);
-  const metrics = localMetrics({
-    quarantinedItems: () => quarantined().length,
-  });
+  const metrics = localMetrics({ quarantinedItems: () => quarantined().length });
   const requests = restartTally();
   subscribeStatusSync(bus, { store, bus: requests.counted(bus), clock, random, log });
   const { canaries, forRun } = probing;
@@ -76,7 +79,7 @@ export function startRuntime(
     { clock, random, log, store, bus, canaries, forRun, metrics: metrics.probes },
     { ...(options.mode && { mode: options.mode }), ...(shares && { probesMax: shares.probesMax }) },
   );
-  const app = apiApp({
+  const deps: ApiDeps = {
     store,
     bus,
     clock,
@@ -90,22 +93,36 @@ export function startRuntime(
     watch: (subscriber) => bus.subscribe({ source: ['probelet'] }, subscriber, { name: 'watch' }),
     ...(shares && { watchersMax: shares.watchersMax }),
     ...(options.token !== undefined && { token: options.token }),
-  });
-  const alerts = options.alerts && startAlerts(options.alerts, dataDir, { ...ports, store, bus, shard });
+  };
+  const app = apiApp(deps);
+  const configuration = configured(options.config, deps, localAlerts(dataDir, { ...ports, store, bus, shard }));
   const stopSweeping = sweepRegularly({ clock, log, sweep: sqlite.sweep });
 
   return {
     fetch: (request) => app.fetch(request),
     bus,
     shard,
+    reload: configuration.reload,
     async stop() {
       stopSweeping();
-      await alerts?.stop();
+      await configuration.stop();
       await shard.stop();
       await probing.close();
       await bus.settled();
       sqlite.close();
       dataDir.release();
+    },
+  };
+}
+
+function configured(config: ConfigSetup | undefined, deps: ApiDeps, alerts: LocalAlerts): Configuration {
+  if (!config) return { reload: () => undefined, stop: async () => undefined };
+  const { reload, stop } = followConfig(config, { deps, onAlerts: alerts.configure });
+  return {
+    reload,
+    async stop() {
+      await stop();
+      await alerts.stop();
     },
   };
 }

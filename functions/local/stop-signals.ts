@@ -15,6 +15,8 @@ export type Stopping = {
   readonly log: Log;
   /** Called once, on the first signal. */
   readonly stop: () => Promise<void>;
+  /** Called on SIGHUP without a terminal. */
+  readonly reload?: () => void;
 };
 
 /**
@@ -22,10 +24,10 @@ export type Stopping = {
  * and logs which. Later signals have no effect, because npm forwards a SIGINT that the terminal has also sent to the
  * process.
  *
- * SIGHUP stops a process whose terminal closes. Without a terminal it is ignored, as under `nohup`: Node resets the
- * ignored signal that `nohup` sets (`PlatformInit` in its src/node.cc).
+ * SIGHUP stops a process whose terminal closes. Without a terminal it reloads the configuration. Where there is none it
+ * is ignored, as under `nohup`: Node resets the ignored signal that `nohup` sets (`PlatformInit` in its src/node.cc).
  */
-export function stopOnSignal({ log, stop }: Stopping): void {
+export function stopOnSignal({ log, stop, reload = () => undefined }: Stopping): void {
   let isStopping = false;
   const onSignal = (signal: NodeJS.Signals) => {
     if (isStopping) return;
@@ -33,7 +35,7 @@ export function stopOnSignal({ log, stop }: Stopping): void {
     void endBy(signal, { log, stop });
   };
   for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, onSignal);
-  process.on('SIGHUP', standardStreams.some((descriptor) => isatty(descriptor)) ? onSignal : () => undefined);
+  process.on('SIGHUP', standardStreams.some((descriptor) => isatty(descriptor)) ? onSignal : reload);
 }
 
 async function endBy(signal: NodeJS.Signals, { log, stop }: Stopping): Promise<void> {

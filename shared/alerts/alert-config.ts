@@ -1,15 +1,12 @@
-/**
- * The file of alerts: which targets they are about, when they are sent, and where to. One zod schema gives the types,
- * the errors and the published JSON Schema.
- */
+/** The alerts and receivers of a configuration: which targets they are about, when they are sent, and where to. */
 import * as z from 'zod';
 import { parseLabelSelector } from '../api/label-selector.ts';
 import { compilePattern, InvalidPattern } from '../bus/pattern.ts';
 import { durationSeconds } from '../manifest/duration.ts';
 
-/** Limits of one file. */
-export const alertsMax = 200;
-export const receiversMax = 100;
+/** Limits of one configuration. */
+const alertsMax = 200;
+const receiversMax = 100;
 const silencesMax = 1_000;
 const namesMax = 100;
 const nameCharactersMax = 63;
@@ -113,29 +110,37 @@ const receiver = z.strictObject({ name, ...receiverKinds }).superRefine((value, 
   context.addIssue({ code: 'custom', message: `needs exactly one of ${kinds}; it has ${given.join(', ') || 'none'}` });
 });
 
-export const alertConfigSchema = z
-  .strictObject({
-    alerts: z.array(alert).min(1).max(alertsMax),
-    receivers: z.array(receiver).min(1).max(receiversMax),
-  })
-  .superRefine(({ alerts, receivers }, context) => {
-    const known = new Set(receivers.map((each) => each.name));
-    const refuse = (path: readonly (string | number)[], message: string) =>
-      context.addIssue({ code: 'custom', path: [...path], message });
-    for (const [kind, list] of Object.entries({ alerts, receivers })) {
-      const seen = new Set<string>();
-      for (const [index, each] of list.entries()) {
-        if (seen.has(each.name)) refuse([kind, index, 'name'], `is not unique: ${each.name} stands above`);
-        seen.add(each.name);
-      }
-    }
-    for (const [index, { notify }] of alerts.entries())
-      for (const [at, wanted] of notify.entries())
-        if (!known.has(wanted)) refuse(['alerts', index, 'notify', at], `no receiver is named ${wanted}`);
-  });
+/** The fields of a configuration that are about alerts. Both may be absent. */
+export const alertFields = {
+  alerts: z.array(alert).max(alertsMax).optional(),
+  receivers: z.array(receiver).max(receiversMax).optional(),
+} as const;
 
-export type AlertConfig = z.infer<typeof alertConfigSchema>;
-export type AlertEntry = AlertConfig['alerts'][number];
-export type ReceiverEntry = AlertConfig['receivers'][number];
-/** Where a secret stands. Its value is in no file of alerts. */
+export type AlertConfig = z.infer<z.ZodObject<typeof alertFields>>;
+export type AlertEntry = NonNullable<AlertConfig['alerts']>[number];
+export type ReceiverEntry = NonNullable<AlertConfig['receivers']>[number];
+
+export type NameProblem = { readonly path: readonly (string | number)[]; readonly message: string };
+
+/** Names that are used twice, and receivers that are not there. */
+export function nameProblems({ alerts = [], receivers = [] }: AlertConfig): readonly NameProblem[] {
+  const known = new Set(receivers.map((each) => each.name));
+  const missing = alerts.flatMap(({ notify }, index) =>
+    notify.flatMap((wanted, at) =>
+      known.has(wanted) ? [] : [{ path: ['alerts', index, 'notify', at], message: `no receiver is named ${wanted}` }],
+    ),
+  );
+  return [...namedAgain('alerts', alerts), ...namedAgain('receivers', receivers), ...missing];
+}
+
+function namedAgain(field: string, list: readonly { readonly name: string }[]): readonly NameProblem[] {
+  const seen = new Set<string>();
+  return list.flatMap((each, index) => {
+    const isKnown = seen.has(each.name);
+    seen.add(each.name);
+    return isKnown ? [{ path: [field, index, 'name'], message: `is not unique: ${each.name} stands above` }] : [];
+  });
+}
+
+/** Where a secret stands. Its value is in no configuration. */
 export type SecretPlace = z.infer<typeof secret>;

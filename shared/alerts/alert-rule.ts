@@ -1,4 +1,4 @@
-/** An alert of the file, compiled: which findings it is about, how long it waits, and what silences it. */
+/** An alert of the configuration, compiled: which findings it is about, how long it waits, and what silences it. */
 import { parseLabelSelector } from '../api/label-selector.ts';
 import { compilePattern } from '../bus/pattern.ts';
 import type { Json } from '../lib/json.ts';
@@ -24,7 +24,7 @@ export type AlertRule = {
 export type Silence = { readonly untilMs: number; readonly matches: (target: SeenTarget) => boolean };
 
 /** Compiles the alerts of a valid configuration. */
-export const alertRules = ({ alerts }: AlertConfig): readonly AlertRule[] => alerts.map(ruleOf);
+export const alertRules = ({ alerts = [] }: AlertConfig): readonly AlertRule[] => alerts.map(ruleOf);
 
 function ruleOf(entry: AlertEntry): AlertRule {
   const { match = {}, sendResolved = true, onUnknown = false, groupBy = [], silences = [] } = entry;

@@ -31,6 +31,8 @@ export type AlertingPorts = Omit<DeliveryPorts, 'onChange'> & { readonly alertLo
 export type Alerting = {
   /** Takes what was seen. Never throws, never waits. */
   offer(input: AlertInput): void;
+  /** Replaces rules and receivers from the next decision on. Incidents of alerts that are gone end. */
+  configure(options: AlertingOptions): void;
   stop(): Promise<void>;
 };
 
@@ -48,12 +50,16 @@ export async function startAlerting(options: AlertingOptions, ports: AlertingPor
   const kept = await ports.alertLog.load();
   const engine = new Engine(options, ports, kept);
   engine.start();
-  return { offer: (input) => engine.offer(input), stop: () => engine.stop() };
+  return {
+    offer: (input) => engine.offer(input),
+    configure: (next) => engine.configure(next),
+    stop: () => engine.stop(),
+  };
 }
 
 /** One loop plans and saves, so neither overlaps with itself. */
 class Engine {
-  readonly #rules: readonly AlertRule[];
+  #rules: readonly AlertRule[];
   readonly #ports: AlertingPorts;
   readonly #clock: Clock;
   readonly #delivery: Delivery;
@@ -87,6 +93,13 @@ class Engine {
   offer(input: AlertInput): void {
     if (this.#inputs.length >= inputsMax) return;
     this.#inputs.push(input);
+    this.#wake();
+  }
+
+  configure({ rules, receivers }: AlertingOptions): void {
+    this.#rules = rules;
+    this.#delivery.configure(receivers);
+    this.#isDirty = true;
     this.#wake();
   }
 

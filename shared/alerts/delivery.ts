@@ -52,6 +52,8 @@ export type Delivery = {
   /** Everything queued is durable now and may be sent. */
   release(): void;
   outbox(): AlertOutbox;
+  /** Replaces the receivers. What waits for one that is gone is dropped; the others are not disturbed. */
+  configure(receivers: readonly string[]): void;
   /** Aborts what is being sent; it stays queued. */
   stop(): Promise<void>;
 };
@@ -59,8 +61,7 @@ export type Delivery = {
 /** Queues for receivers that no longer exist are dropped. */
 export function startDelivery(receivers: readonly string[], kept: AlertOutbox, ports: DeliveryPorts): Delivery {
   for (const [receiver, { length }] of Object.entries(kept))
-    if (!receivers.includes(receiver) && length > 0)
-      ports.log.warn('alerts dropped: their receiver is no longer configured', { receiver, notifications: length });
+    if (!receivers.includes(receiver)) warnOfDropped(receiver, length, ports.log);
   const lanes = new Map(receivers.map((receiver) => [receiver, new Lane(receiver, kept[receiver] ?? [], ports)]));
   return {
     add: (notification) => {
@@ -71,10 +72,24 @@ export function startDelivery(receivers: readonly string[], kept: AlertOutbox, p
     },
     outbox: () =>
       Object.fromEntries([...lanes].map(([receiver, lane]) => [receiver, lane.queued()] as const).filter(isFilled)),
+    configure: (next) => {
+      for (const [receiver, lane] of [...lanes]) {
+        if (next.includes(receiver)) continue;
+        warnOfDropped(receiver, lane.queued().length, ports.log);
+        lanes.delete(receiver);
+        void lane.stop();
+      }
+      for (const receiver of next) if (!lanes.has(receiver)) lanes.set(receiver, new Lane(receiver, [], ports));
+    },
     stop: async () => {
       await Promise.all([...lanes.values()].map((lane) => lane.stop()));
     },
   };
+}
+
+function warnOfDropped(receiver: string, notifications: number, log: Log): void {
+  if (notifications > 0)
+    log.warn('alerts dropped: their receiver is no longer configured', { receiver, notifications });
 }
 
 const isFilled = ([, { length }]: readonly [string, readonly Queued[]]): boolean => length > 0;

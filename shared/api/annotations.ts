@@ -7,11 +7,13 @@ import { lifecycles, type Manifest } from './manifest-schema.ts';
 
 /** The prefix of annotations that have a meaning here. An unknown one is an error, like an unknown field. */
 export const annotationPrefix = 'probelet.dev/';
-const known = ['host', 'lifecycle'] as const;
+const known = ['host', 'lifecycle', 'config-file'] as const;
 /** Contains a Pod's address if its status does not. */
 export const hostAnnotation = `${annotationPrefix}${known[0]}`;
 /** Stands for `spec.lifecycle`. */
 export const lifecycleAnnotation = `${annotationPrefix}${known[1]}`;
+/** Names the file from which a configuration registered the target, which removes it once the file no longer does. */
+export const configFileAnnotation = `${annotationPrefix}${known[2]}`;
 
 type Lifecycle = TargetSpec['lifecycle'];
 type Annotations = { readonly [key: string]: string };

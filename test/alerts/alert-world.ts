@@ -2,14 +2,14 @@
 import { type AlertRule, alertRules } from '../../shared/alerts/alert-rule.ts';
 import { type AlertState, type Incident, type Notification, noAlerts } from '../../shared/alerts/alert-state.ts';
 import { planAlerts } from '../../shared/alerts/incident.ts';
-import { readAlertConfig } from '../../shared/alerts/read-config.ts';
 import type { AlertInput, SeenTarget } from '../../shared/alerts/seen.ts';
+import { parseConfig } from '../../shared/config/read-config.ts';
 
 export const startMs = Date.UTC(2030, 0, 1, 12);
 
 /** The rules of one alert with these fields, which notifies the receiver `ops`. */
 export function rulesOf(fields: string, others = ''): readonly AlertRule[] {
-  const read = readAlertConfig(
+  const read = parseConfig(
     `alerts:\n  - { name: down, notify: [ops]${fields && `, ${fields}`} }\n${others}receivers:\n  - { name: ops, slack: { url: "https://slack.test/x" } }\n`,
   );
   if (read.kind === 'invalid') throw new Error(read.problems.map(({ detail }) => detail).join('; '));

@@ -1,5 +1,5 @@
 /**
- * `npm start -- --alerts` with real targets and real receivers. The clock of alerts runs 20 times faster than that of
+ * Alerts of `npm start -- --config` with real targets and receivers. Their clock runs 20 times faster than that of
  * probes, so that windows, reminders and time-outs pass in moments.
  */
 import assert from 'node:assert/strict';
@@ -9,7 +9,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import { readAlerts } from '../../functions/local/alert-setup.ts';
+import { readConfigFile } from '../../functions/local/config-file.ts';
 import { parseOptions } from '../../functions/local/options.ts';
 import { startRuntime } from '../../functions/local/runtime.ts';
 import { type Clock, systemClock } from '../../shared/lib/clock.ts';
@@ -116,7 +116,7 @@ test('alerts arrive, are grouped, repeated and ended, whatever a receiver does',
     wayOut,
     alertClock: fastClock,
   };
-  const runtime = startRuntime({ dataDir, alerts: readAlerts(alertsFile(t, url)) }, ports);
+  const runtime = startRuntime({ dataDir, config: readConfigFile(alertsFile(t, url)) }, ports);
   await runtime.shard.loaded;
   const port = Number(new URL(target).port);
   const probe = { httpGet: { path: '/', port }, periodSeconds: 1, failureThreshold: 1 };
@@ -145,11 +145,11 @@ test('alerts arrive, are grouped, repeated and ended, whatever a receiver does',
   assert.deepEqual([kept.version, typeof kept.state, typeof kept.outbox], [1, 'object', 'object']);
 });
 
-describe('--alerts', () => {
+describe('receivers of --config', () => {
   const optionsOf = (t: TestContext, text: string, name = 'alerts.yaml') => {
     const path = join(temporaryFolder(t), name);
     writeFileSync(path, text);
-    const parsed = parseOptions(['--alerts', path]);
+    const parsed = parseOptions(['--config', path]);
     return parsed.kind === 'invalid' ? parsed.message.replaceAll(path, 'FILE') : parsed.kind;
   };
   const withReceiver = (receiverText: string) =>
@@ -157,12 +157,12 @@ describe('--alerts', () => {
 
   test('names a mistake in the file with its place', (t) => {
     const message = optionsOf(t, withReceiver('slack: { uri: "https://slack.test" }'));
-    assert.match(message, /^--alerts: FILE:4:\d+: receivers\[0\]\.slack/);
+    assert.match(message, /^--config: FILE:4:\d+: receivers\[0\]\.slack/);
   });
   test('names a missing variable, and never shows a value', (t) => {
     assert.equal(
       optionsOf(t, withReceiver('slack: { url: { env: PROBELET_TEST_NO_SUCH_VARIABLE } }')),
-      '--alerts: FILE:4:5: receivers[0].slack.url: the variable PROBELET_TEST_NO_SUCH_VARIABLE is empty or not set',
+      '--config: FILE:4:5: receivers[0].slack.url: the variable PROBELET_TEST_NO_SUCH_VARIABLE is empty or not set',
     );
     const message = optionsOf(t, withReceiver('webhook: { url: "https://hooks.test", secret: { env: PATH } }'));
     assert.match(message, /webhook\.secret: the variable PATH holds no whsec_/);
@@ -175,7 +175,7 @@ describe('--alerts', () => {
     assert.equal(optionsOf(t, withReceiver('opsgenie: { apiKey: { env: PATH } }')), 'alone');
   });
   test('is of a single process alone', () => {
-    const parsed = parseOptions(['--control', '--alerts', 'x', '--table', 't']);
-    assert.equal(parsed.kind === 'invalid' && parsed.message, '--alerts: not with --control');
+    const parsed = parseOptions(['--control', '--config', 'x', '--table', 't']);
+    assert.equal(parsed.kind === 'invalid' && parsed.message, '--config: not with --control');
   });
 });

@@ -1,11 +1,11 @@
 /**
- * Writes docs/events/*.schema.json and docs/alerts.schema.json from the zod schemas: `node
+ * Writes docs/events/*.schema.json and docs/config.schema.json from the zod schemas: `node
  * test/support/generate-schemas.ts && biome check --write docs`.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
-import { alertConfigSchema } from '../../shared/alerts/alert-config.ts';
 import { eventSchemas } from '../../shared/bus/events.ts';
+import { configSchema } from '../../shared/config/config-schema.ts';
 
 const folder = new URL('../../docs/events/', import.meta.url);
 
@@ -26,14 +26,14 @@ export function eventSchemaFiles(): readonly SchemaFile[] {
   });
 }
 
-/** The file of `--alerts`. */
-export function alertSchemaFile(): SchemaFile {
-  const { $schema, ...rest } = z.toJSONSchema(alertConfigSchema, {
+/** The file of `--config`. */
+export function configSchemaFile(): SchemaFile {
+  const { $schema, ...rest } = z.toJSONSchema(configSchema, {
     io: 'input',
     override: ({ jsonSchema }) => readable(jsonSchema),
   });
-  const url = new URL('../../docs/alerts.schema.json', import.meta.url);
-  return { url, schema: { $schema, title: 'Alerts of probelet', ...rest } };
+  const url = new URL('../../docs/config.schema.json', import.meta.url);
+  return { url, schema: { $schema, title: 'Configuration of probelet', ...rest } };
 }
 
 /** What zod adds of its own says less than the format or type beside it. */
@@ -45,6 +45,6 @@ function readable(schema: { format?: string | undefined; pattern?: string; minim
 
 if (import.meta.main) {
   mkdirSync(folder, { recursive: true });
-  for (const { url, schema } of [...eventSchemaFiles(), alertSchemaFile()])
+  for (const { url, schema } of [...eventSchemaFiles(), configSchemaFile()])
     writeFileSync(url, `${JSON.stringify(schema, null, 2)}\n`);
 }

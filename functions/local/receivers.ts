@@ -1,32 +1,15 @@
-/** The option `--alerts`: the file of alerts, with the secrets that it names. */
+/** The receivers of a configuration with the secrets that they name. */
 import type { ReceiverEntry, SecretPlace } from '../../shared/alerts/alert-config.ts';
-import { type AlertRule, alertRules } from '../../shared/alerts/alert-rule.ts';
 import type { Receiver } from '../../shared/alerts/formats/receiver.ts';
 import { isWebhookSecret } from '../../shared/alerts/formats/webhook.ts';
-import { readAlertConfig } from '../../shared/alerts/read-config.ts';
 import { InvalidOption, readText } from './option-values.ts';
 
-export type AlertSetup = { readonly rules: readonly AlertRule[]; readonly receivers: readonly Receiver[] };
-
-/** Errors of the file that are shown at once. */
-const errorsShownMax = 10;
-
-/** @throws InvalidOption that names each wrong field with its place. */
-export function readAlerts(path: string): AlertSetup {
-  const read = readAlertConfig(readText('--alerts', path));
-  if (read.kind === 'invalid') {
-    const lines = read.problems.map(({ line, column, detail }) => `--alerts: ${path}:${line}:${column}: ${detail}`);
-    throw new InvalidOption(lines.slice(0, errorsShownMax).join('\nprobelet: '));
-  }
-  const receivers = read.config.receivers.map((entry, index) => {
-    const { line, column } = read.placeOf(['receivers', index]);
-    return receiverOf(entry, `--alerts: ${path}:${line}:${column}: receivers[${index}]`);
-  });
-  return { rules: alertRules(read.config), receivers };
-}
-
-/** `field` begins each error. */
-function receiverOf(entry: ReceiverEntry, field: string): Receiver {
+/**
+ * Reads the secrets. `field` begins each error.
+ *
+ * @throws InvalidOption
+ */
+export function receiverOf(entry: ReceiverEntry, field: string): Receiver {
   const { name, webhook, pagerduty, opsgenie, alertmanager } = entry;
   if (webhook) {
     const { url, secret } = webhook;

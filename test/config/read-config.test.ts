@@ -1,12 +1,12 @@
-/** The file of alerts: each mistake is named with its place and field. */
+/** The configuration file: each mistake is named with its place and field. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { readAlertConfig } from '../../shared/alerts/read-config.ts';
+import { parseConfig } from '../../shared/config/read-config.ts';
 
 const receivers = 'receivers:\n  - name: ops\n    slack: { url: { env: SLACK_URL } }\n';
 
 const problemsOf = (text: string): readonly string[] => {
-  const read = readAlertConfig(text);
+  const read = parseConfig(text);
   return read.kind === 'config' ? [] : read.problems.map(({ line, column, detail }) => `${line}:${column} ${detail}`);
 };
 
@@ -80,8 +80,30 @@ describe('a mistake is named', () => {
     assert.deepEqual(problemsOf(text), ['3:7 alerts[1].name: is not unique: down stands above']);
   });
   test('an empty file, several documents, and no YAML', () => {
-    assert.deepEqual(problemsOf(''), ['1:1 is empty: it needs alerts and receivers']);
+    assert.deepEqual(problemsOf(''), ['1:1 is empty: it needs targets, or alerts and receivers']);
     assert.equal(problemsOf('a: 1\n---\nb: 2\n').length, 1);
     assert.equal(problemsOf('a: [').length > 0, true);
   });
+});
+
+describe('files of targets', () => {
+  const withTargets = (entry: string) => problemsOf(`targets:\n  - ${entry}\n`);
+  test('are names, or have a namespace and a host', () => {
+    assert.deepEqual(withTargets('targets/*.yaml'), []);
+    assert.deepEqual(withTargets('{ files: [a.yaml], namespace: shop, host: 10.0.0.7 }'), []);
+  });
+  const cases: readonly (readonly [string, string])[] = [
+    ['5', '2:5 targets[0]: must be a file or glob, or { files: [...], namespace: NAME, host: ADDRESS }'],
+    ['{ file: [a.yaml] }', '2:5 targets[0].files: Invalid input: expected array, received undefined'],
+    ['{ files: [a], hots: x }', '2:19 targets[0]: there is no field hots; did you mean host?'],
+    [
+      '{ files: [a], namespace: A_B }',
+      '2:19 targets[0].namespace: must be lower-case letters, digits and -, at most 63',
+    ],
+    [
+      '{ files: [a], host: "http://x" }',
+      '2:19 targets[0].host: must be a host name or an IP address alone: put the scheme in httpGet.scheme (did you mean x?)',
+    ],
+  ];
+  for (const [entry, expected] of cases) test(entry, () => assert.equal(withTargets(entry)[0], expected));
 });

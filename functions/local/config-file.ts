@@ -1,0 +1,61 @@
+/** The option `--config`: one file that names the files of targets, the alerts and their receivers. */
+import { statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { type AlertRule, alertRules } from '../../shared/alerts/alert-rule.ts';
+import type { Receiver } from '../../shared/alerts/formats/receiver.ts';
+import { type TargetFiles, targetFilesOf } from '../../shared/config/config-schema.ts';
+import { parseConfig } from '../../shared/config/read-config.ts';
+import { fileBytesMax } from '../../shared/manifest/limits.ts';
+import { InvalidOption, readText } from './option-values.ts';
+import { receiverOf } from './receivers.ts';
+
+export type AlertSetup = { readonly rules: readonly AlertRule[]; readonly receivers: readonly Receiver[] };
+
+/** A valid configuration, with its secrets. */
+export type ConfigSetup = {
+  /** Absolute. */
+  readonly path: string;
+  /** Where the names of files begin. Absolute. */
+  readonly folder: string;
+  readonly targets: readonly TargetFiles[];
+  readonly alerts: AlertSetup;
+};
+
+/** Errors of the file that are shown at once. */
+const errorsShownMax = 10;
+const option = '--config';
+
+/** @throws InvalidOption that names each wrong field with its place, one a line. */
+export function readConfigFile(path: string): ConfigSetup {
+  const read = parseConfig(boundedText(path));
+  if (read.kind === 'invalid') {
+    const lines = read.problems.map(({ line, column, detail }) => `${option}: ${path}:${line}:${column}: ${detail}`);
+    throw new InvalidOption(lines.slice(0, errorsShownMax).join('\n'));
+  }
+  const { config, placeOf } = read;
+  const receivers = (config.receivers ?? []).map((entry, index) => {
+    const { line, column } = placeOf(['receivers', index]);
+    return receiverOf(entry, `${option}: ${path}:${line}:${column}: receivers[${index}]`);
+  });
+  const whole = resolve(path);
+  return {
+    path: whole,
+    folder: dirname(whole),
+    targets: targetFilesOf(config),
+    alerts: { rules: alertRules(config), receivers },
+  };
+}
+
+function boundedText(path: string): string {
+  if (sizeOf(path) > fileBytesMax) throw new InvalidOption(`${option}: ${path} has more than ${fileBytesMax} bytes`);
+  return readText(option, path);
+}
+
+/** 0 if it cannot be found out: reading says why. */
+function sizeOf(path: string): number {
+  try {
+    return statSync(path).size;
+  } catch {
+    return 0;
+  }
+}

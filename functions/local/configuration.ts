@@ -1,0 +1,149 @@
+/**
+ * Follows the configuration: reads it again when it or one of its files changes, and on request. A version that is
+ * wrong changes nothing.
+ */
+import { type FSWatcher, watch } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import type { ApiDeps } from '../../shared/api/deps.ts';
+import { type Clock, sleep } from '../../shared/lib/clock.ts';
+import { type AlertSetup, type ConfigSetup, readConfigFile } from './config-file.ts';
+import { fileVersion } from './config-sources.ts';
+import { configTargets } from './config-targets.ts';
+import { InvalidOption } from './option-values.ts';
+
+export type Configuration = {
+  /** Reads everything again, secrets included, and registers all targets again. */
+  reload(): void;
+  stop(): Promise<void>;
+};
+
+export type ConfigurationPorts = {
+  readonly deps: ApiDeps;
+  readonly onAlerts: (setup: AlertSetup) => void;
+};
+
+/** An editor or a mount may replace a file in several steps. */
+const settleMs = 300;
+/** Watches miss some changes, such as those behind a symbolic link. What failed is tried again at this interval too. */
+const pollMs = 10_000;
+const watchesMax = 100;
+
+/** Starts in the background. */
+export function followConfig(setup: ConfigSetup, ports: ConfigurationPorts): Configuration {
+  const follower = new Follower(setup, ports);
+  const ended = follower.run();
+  return {
+    reload: () => follower.reload(),
+    async stop() {
+      follower.stop();
+      await ended;
+    },
+  };
+}
+
+class Follower {
+  readonly #ports: ConfigurationPorts;
+  readonly #clock: Clock;
+  readonly #stopped = new AbortController();
+  #setup: ConfigSetup;
+  #isForced = true;
+  #isChanged = false;
+  #wake: () => void = () => undefined;
+  #watches: ReadonlyMap<string, FSWatcher> = new Map();
+
+  constructor(setup: ConfigSetup, ports: ConfigurationPorts) {
+    this.#setup = setup;
+    this.#ports = ports;
+    this.#clock = ports.deps.clock;
+  }
+
+  reload(): void {
+    this.#isForced = true;
+    this.#wake();
+  }
+
+  stop(): void {
+    this.#stopped.abort();
+    this.#wake();
+    for (const watcher of this.#watches.values()) watcher.close();
+  }
+
+  async run(): Promise<void> {
+    const { deps, onAlerts } = this.#ports;
+    const { signal } = this.#stopped;
+    const targets = configTargets(deps, signal);
+    onAlerts(this.#setup.alerts);
+    let read = await versionOf(this.#setup.path);
+    for (let isFirst = true; !signal.aborted; isFirst = false) {
+      const isForced = this.#isForced;
+      this.#isForced = false;
+      const version = await versionOf(this.#setup.path);
+      if (!isFirst && (isForced || version !== read)) this.#readAgain();
+      read = version;
+      const folders = await targets.apply(this.#setup, isForced).catch((error: unknown) => {
+        deps.log.error('files of targets not applied: they are tried again', { error });
+        this.#isForced ||= isForced;
+        return [];
+      });
+      this.#follow([...new Set(folders)].slice(0, watchesMax));
+      await this.#rest();
+    }
+  }
+
+  #readAgain(): void {
+    const { deps, onAlerts } = this.#ports;
+    try {
+      this.#setup = readConfigFile(this.#setup.path);
+      onAlerts(this.#setup.alerts);
+      deps.log.info('configuration read again', { file: this.#setup.path });
+    } catch (error) {
+      if (!(error instanceof InvalidOption)) throw error;
+      for (const line of error.message.split('\n'))
+        deps.log.error('configuration is wrong: the last valid one stays in force', { why: line });
+    }
+  }
+
+  /** Until something changes and has settled, a reload, or the next poll. */
+  async #rest(): Promise<void> {
+    const { signal } = this.#stopped;
+    if (!this.#isForced && !this.#isChanged) {
+      const woken = new AbortController();
+      this.#wake = () => woken.abort();
+      await sleep(this.#clock, pollMs, AbortSignal.any([woken.signal, signal]));
+    }
+    if (this.#isChanged) await sleep(this.#clock, settleMs, signal);
+    this.#isChanged = false;
+  }
+
+  /** Folders that cannot be watched are polled all the same. */
+  #follow(folders: readonly string[]): void {
+    const watches = new Map<string, FSWatcher>();
+    for (const folder of folders) {
+      const watcher = this.#watches.get(folder) ?? this.#watched(folder);
+      if (watcher) watches.set(folder, watcher);
+    }
+    for (const [folder, watcher] of this.#watches) if (!watches.has(folder)) watcher.close();
+    this.#watches = watches;
+  }
+
+  #watched(folder: string): FSWatcher | undefined {
+    if (this.#stopped.signal.aborted) return undefined;
+    try {
+      const watcher = watch(folder, { persistent: false }, () => {
+        this.#isChanged = true;
+        this.#wake();
+      });
+      watcher.on('error', () => watcher.close());
+      // What changed before the watch began is found by one more look.
+      this.#isChanged = true;
+      return watcher;
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+async function versionOf(path: string): Promise<string> {
+  const stats = await stat(path, { bigint: true }).catch(() => undefined);
+  return stats ? fileVersion(stats) : 'missing';
+}

@@ -1,0 +1,48 @@
+/**
+ * The thread in which files of targets are converted. Parsing a large file of YAML takes seconds, in which no probe
+ * could be made. The answer has no functions, because it is copied.
+ */
+import { readFileSync } from 'node:fs';
+import { parentPort } from 'node:worker_threads';
+import { convertFile, type FileError } from '../../shared/manifest/convert.ts';
+import type { Place } from '../../shared/manifest/manifest.ts';
+
+export type AskedFile = { readonly name: string; readonly path: string; readonly host?: string };
+
+export type FileTarget = {
+  /** Absent: the file does not name one. */
+  readonly namespace?: string;
+  readonly name: string;
+  /** As the API accepts it. */
+  readonly manifest: object;
+  readonly place: Place;
+};
+
+export type ReadTargets =
+  | { readonly kind: 'read'; readonly targets: readonly FileTarget[]; readonly notes: number }
+  | { readonly kind: 'invalid'; readonly errors: readonly FileError[] };
+
+parentPort?.on('message', (asked: AskedFile) => parentPort?.postMessage(targetsIn(asked)));
+
+function targetsIn({ name: file, path, ...options }: AskedFile): ReadTargets {
+  const text = textIn(path);
+  if (typeof text === 'object') return { kind: 'invalid', errors: [{ file, line: 1, column: 1, detail: text.fault }] };
+  const converted = convertFile({ name: file, text }, options);
+  if (converted.kind === 'invalid') return converted;
+  const targets = converted.targets.map(({ manifest, name, placeOf }) => {
+    const { metadata } = manifest as { readonly metadata?: { readonly namespace?: string } };
+    const { line, column } = placeOf('');
+    const named = metadata?.namespace ? { namespace: metadata.namespace } : {};
+    return { ...named, name, manifest: manifest as object, place: { line, column } };
+  });
+  return { kind: 'read', targets, notes: converted.notes.length };
+}
+
+function textIn(path: string): string | { readonly fault: string } {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    return { fault: code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'is not UTF-8' : `cannot be read (${code})` };
+  }
+}

@@ -1,0 +1,193 @@
+/** `npm start -- --config`: targets are as the files say, through every change of them. */
+import assert from 'node:assert/strict';
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { dirname, join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { readConfigFile } from '../../functions/local/config-file.ts';
+import { startRuntime } from '../../functions/local/runtime.ts';
+import { type Clock, systemClock } from '../../shared/lib/clock.ts';
+import { systemRandom } from '../../shared/lib/random.ts';
+import { type AnswerBody, askApi, register, targetPath } from '../support/api-client.ts';
+import { recordingLog } from '../support/recording-log.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { until } from '../support/wait.ts';
+import { startProduct } from './product.ts';
+
+const spec = { host: '127.0.0.1', readinessProbe: { tcpSocket: { port: 9 } } };
+/** Alerts wait in tens of seconds. */
+const speed = 20;
+const beganMs = Date.now();
+const fastClock: Clock = {
+  nowMs: () => beganMs + (systemClock.nowMs() - beganMs) * speed,
+  monotonicMs: () => systemClock.monotonicMs() * speed,
+  setTimer: (delayMs, callback) => systemClock.setTimer(delayMs / speed, callback),
+};
+
+const wayOut = { kind: 'named', canaries: [] } as const;
+
+const probe = 'readinessProbe: { tcpSocket: { port: 9 }, periodSeconds: 1, failureThreshold: 1 }';
+
+const target = (name: string, address = 'host: 127.0.0.1') =>
+  `metadata: { name: ${name} }\nspec:\n  ${address}\n  ${probe}\n`;
+
+type Files = { readonly [name: string]: string };
+
+/** Each file appears at once. */
+function written(folder: string, files: Files): void {
+  for (const [name, text] of Object.entries(files)) {
+    const path = join(folder, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(`${path}~`, text);
+    renameSync(`${path}~`, path);
+  }
+}
+
+function worldWith(t: TestContext, files: Files, quotas = {}) {
+  const folder = temporaryFolder(t);
+  const write = (changed: Files) => written(folder, changed);
+  write(files);
+  const log = recordingLog();
+  const config = readConfigFile(join(folder, 'probelet.yaml'));
+  const ports = { clock: systemClock, random: systemRandom, log, wayOut, alertClock: fastClock };
+  const runtime = startRuntime({ dataDir: ':memory:', config, quotas }, ports);
+  t.after(() => runtime.stop());
+  const items = async () => (await askApi(runtime, 'GET', '/v1/targets')).body.items;
+  const names = async () => (await items()).filter(isKept).map(nameOf).sort().join(' ');
+  /** Until these targets are there, and no others. */
+  const shows = (wanted: string) => {
+    let found = '';
+    return until(
+      () => `there are ${wanted}, but there are ${found}`,
+      { withinMs: 15_000, pollMs: 50 },
+      async () => {
+        found = await names();
+        return found === wanted;
+      },
+    );
+  };
+  const logs = (level: string, detail: RegExp) =>
+    until(`the log says ${detail}`, { withinMs: 15_000, pollMs: 50 }, async () =>
+      log.lines.find((line) => line.level === level && detail.test(JSON.stringify([line.message, line.fields]))),
+    );
+  return { folder, write, runtime, items, shows, logs, log };
+}
+
+const isKept = ({ metadata }: AnswerBody): boolean => metadata.deletionTimestamp === undefined;
+const nameOf = ({ metadata }: AnswerBody): string => `${metadata.namespace}/${metadata.name}`;
+
+test('targets follow the files, and nothing else is touched', async (t) => {
+  const world = worldWith(t, {
+    'probelet.yaml': 'targets:\n  - targets/*.yaml\n  - { files: [other.yaml], namespace: shop, host: 10.0.0.7 }\n',
+    'targets/a.yaml': `${target('one')}---\n${target('two')}`,
+    'targets/b.yaml': target('three'),
+    'other.yaml': target('four', 'lifecycle: static'),
+  });
+  await register(world.runtime, 'by-hand', spec);
+  await world.shows('default/by-hand default/one default/three default/two shop/four');
+  const four = (await world.items()).find((item) => nameOf(item) === 'shop/four');
+  assert.equal(four?.spec.host, '10.0.0.7');
+  assert.equal(four?.metadata.annotations['probelet.dev/config-file'], 'other.yaml');
+
+  world.write({ 'targets/a.yaml': target('one'), 'targets/c.yaml': target('five') });
+  await world.shows('default/by-hand default/five default/one default/three shop/four');
+
+  world.write({ 'targets/a.yaml': 'metadata: { name: one }\nspec:\n  hots: 127.0.0.1\n' });
+  const fault = await world.logs('error', /unknown field/);
+  assert.deepEqual([fault.fields?.file, fault.fields?.line, fault.fields?.column], ['targets/a.yaml', 3, 3]);
+  rmSync(join(world.folder, 'targets/b.yaml'));
+  rmSync(join(world.folder, 'other.yaml'));
+  await world.shows('default/by-hand default/five default/one shop/four');
+  assert.match(JSON.stringify(await world.logs('error', /there is no such file/)), /other\.yaml/);
+
+  renameSync(join(world.folder, 'targets'), join(world.folder, 'away'));
+  await world.logs('error', /there is no folder/);
+  await world.shows('default/by-hand default/five default/one shop/four');
+  world.write({ 'probelet.yaml': 'targets: []\n' });
+  await world.shows('default/by-hand');
+});
+
+test('a target that a client has made its own is not removed', async (t) => {
+  const world = worldWith(t, { 'probelet.yaml': 'targets: [a.yaml]\n', 'a.yaml': target('one') });
+  await world.shows('default/one');
+  await askApi(world.runtime, 'PUT', targetPath('one'), { spec });
+  world.write({ 'a.yaml': target('two') });
+  await world.shows('default/one default/two');
+});
+
+test('what the API refuses is named with its place, and of two files the first has a target', async (t) => {
+  const files = {
+    'probelet.yaml': 'targets: ["*.target"]\n',
+    'a.target': target('one'),
+    'b.target': `${target('two')}---\n${target('one')}---\n${target('three')}`,
+  };
+  const world = worldWith(t, files, { targetsMax: 2 });
+  const [twice, beyond] = [await world.logs('error', /a\.target has/), await world.logs('error', /targetsMax is 2/)];
+  assert.deepEqual([twice.fields?.file, twice.fields?.line], ['b.target', 6]);
+  assert.deepEqual([beyond.fields?.file, beyond.fields?.line], ['b.target', 11]);
+  await world.shows('default/one default/two');
+});
+
+test('a mount that replaces all files by one symbolic link is followed', async (t) => {
+  const folder = temporaryFolder(t);
+  const world = worldWith(t, { 'probelet.yaml': `targets: ["${folder}/*.yaml"]\n` });
+  written(folder, { '..v1/a.yaml': target('one'), '..v2/a.yaml': target('two') });
+  symlinkSync('..v1', join(folder, '..data'));
+  symlinkSync('..data/a.yaml', join(folder, 'a.yaml'));
+  await world.shows('default/one');
+  symlinkSync('..v2', join(folder, '..new'));
+  renameSync(join(folder, '..new'), join(folder, '..data'));
+  await world.shows('default/two');
+});
+
+test('alerts are read again, and a wrong version changes nothing', async (t) => {
+  const arrived: string[] = [];
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    const { kind, alert } = JSON.parse(body).data;
+    arrived.push(`${request.url} ${kind} ${alert}`);
+    response.end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const alerts = (name: string, path: string) =>
+    `targets: [a.yaml]\nalerts: [{ name: ${name}, notify: [r] }]\nreceivers: [{ name: r, webhook: { url: "http://127.0.0.1:${port}/${path}" } }]\n`;
+  const world = worldWith(t, { 'probelet.yaml': 'targets: [a.yaml]\n', 'a.yaml': target('one') });
+  await world.shows('default/one');
+  world.write({ 'probelet.yaml': alerts('first', 'x').replace('notify', 'ntify') });
+  const { fields } = await world.logs('error', /did you mean notify/);
+  assert.match(
+    String(fields?.why),
+    /probelet\.yaml:2:25: alerts\[0\]: there is no field ntify; did you mean notify\?$/,
+  );
+  const has = (line: string) =>
+    until(
+      () => `${line} arrives, but ${arrived}`,
+      { withinMs: 15_000, pollMs: 50 },
+      async () => arrived.includes(line),
+    );
+  world.write({ 'probelet.yaml': alerts('first', 'old') });
+  await has('/old firing first');
+  world.write({ 'probelet.yaml': alerts('second', 'new') });
+  await has('/new resolved first');
+  await has('/new firing second');
+});
+
+test('SIGHUP registers every target again', async (t) => {
+  const folder = temporaryFolder(t);
+  written(folder, { 'probelet.yaml': 'targets: [a.yaml]\n', 'a.yaml': target('one') });
+  const given = ['--port', '0', '--data-dir', ':memory:', '--config', join(folder, 'probelet.yaml')];
+  const product = await startProduct(given);
+  t.after(() => product.stop());
+  const status = async () => (await askApi(product.url, 'GET', targetPath('one'))).status;
+  const isThere = () =>
+    until('the target is there', { withinMs: 15_000, pollMs: 50 }, async () => (await status()) === 200);
+  await isThere();
+  await askApi(product.url, 'DELETE', `${targetPath('one')}?gracePeriodSeconds=0`);
+  await until('the target is gone', { withinMs: 15_000, pollMs: 50 }, async () => (await status()) === 404);
+  product.child.kill('SIGHUP');
+  await isThere();
+});
