@@ -15,7 +15,7 @@ export type RepositoryManifest = {
 type Versions = { readonly [name: string]: string };
 
 /** The exports, by their names without `./`. The file in this folder with that name is what each exports. */
-const exported = ['cdk', 'events'] as const;
+const exported = ['cdk', 'client', 'events'] as const;
 
 /** Only `probelet/cdk` needs them, and an app of the CDK has them. */
 const optionalPeers = ['aws-cdk-lib', 'constructs'] as const;

@@ -50,6 +50,8 @@ export type ApiClient = {
   remove(named: NamedTarget, removal?: Removal): Promise<boolean>;
   /** undefined: there is no such target. */
   probe(named: NamedTarget): Promise<RequestedProbes | undefined>;
+  /** Reports that a container was restarted. The target as it is then; undefined: there is none. */
+  restarted(named: NamedTarget, report?: RestartReport): Promise<TargetView | undefined>;
   /** Stores each of at most 100 manifests; all are in the namespace. The answers are in their order. */
   apply(batch: ManifestBatch): Promise<readonly AppliedManifest[]>;
   version(): Promise<ServerVersion>;
@@ -61,6 +63,13 @@ export type ApiClient = {
 
 /** `resourceVersion`: with another one, the target stays and the error has the status 412. */
 export type Removal = { readonly dryRun?: boolean; readonly resourceVersion?: string };
+
+/** `containerID`: of the container that was restarted, so that a repeated report counts once. */
+export type RestartReport = {
+  /** May be absent where the target has one container. */
+  readonly container?: string;
+  readonly containerID?: string;
+};
 
 export type ManifestBatch = {
   readonly namespace: string;
@@ -123,6 +132,8 @@ export function apiClient(options: ClientOptions): ApiClient {
       const answer = await read<Pick<RequestedProbes, 'probes'>>(probedShape, asked);
       return answer && { probes: answer.probes, requestedAtMs: Date.parse(answer[answerDate]) };
     },
+    restarted: (named, report = {}) =>
+      read<TargetView>(targetShape, { method: 'POST', path: `${targetPathOf(named)}/restarted`, body: report }),
     async apply({ namespace, manifests, dryRun }) {
       const { items } = await need<{ readonly items: readonly AppliedManifest[] }>(appliedShape, {
         method: 'PUT',

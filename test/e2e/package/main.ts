@@ -3,6 +3,7 @@
  * the process, the construct, the events and their types. Ends with `N passed, N failed`.
  */
 import { tallyOf } from '../../support/tally.ts';
+import { judgeClient } from './client.ts';
 import { judgeCommand } from './command.ts';
 import { judgeConstruct, judgeTypes } from './construct.ts';
 import { judgeContents } from './contents.ts';
@@ -14,6 +15,7 @@ const installed = installPackage();
 try {
   judgeContents(installed, verdict);
   judgeCommand(installed, verdict);
+  judgeClient(installed, verdict);
   await judgeProcess(installed, verdict);
   judgeConstruct(installed, verdict);
   judgeTypes(installed, verdict);
