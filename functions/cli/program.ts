@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { ClientError } from '../client/client-error.ts';
 import { productVersion } from '../product-version.ts';
+import { alertsCommand } from './commands/alerts.ts';
 import { applyCommand } from './commands/apply.ts';
 import { contextCommand } from './commands/context.ts';
 import { convertCommand } from './commands/convert.ts';
@@ -41,6 +42,7 @@ const commands: readonly ((setting: CommandSetting) => Command)[] = [
   lintCommand,
   convertCommand,
   costCommand,
+  alertsCommand,
   contextCommand,
   doctorCommand,
   versionCommand,

@@ -5,8 +5,9 @@ import { alertRequest } from '../../shared/alerts/formats/formats.ts';
 import type { Receiver } from '../../shared/alerts/formats/receiver.ts';
 import { retryAfterMs } from '../../shared/alerts/retry-after.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
+import { answerLine } from './answer-line.ts';
 
-/** Bytes of an answer that are read. It is dropped, so that the connection can be used again. */
+/** Bytes of an answer that are read, so that the connection can be used again. */
 const answerBytesMax = 64 * 1_024;
 /** One notification at a time goes to each receiver. */
 const connectionsPerHost = 4;
@@ -31,9 +32,10 @@ export function alertSender(receivers: readonly Receiver[], clock: Clock): Sende
     const { url, ...options } = alertRequest(notification, receiver, clock.nowMs());
     try {
       const { statusCode, headers, body } = await request(url, { ...options, signal, dispatcher: agent });
-      await body.dump({ limit: answerBytesMax, signal });
+      const answer = answerLine(await boundedText(body), receiver);
       const asked = headers['retry-after'];
-      return outcomeOf(statusCode, retryAfterMs(Array.isArray(asked) ? asked[0] : asked, clock.nowMs()));
+      const afterMs = retryAfterMs(Array.isArray(asked) ? asked[0] : asked, clock.nowMs());
+      return { ...outcomeOf(statusCode, afterMs), ...(answer !== '' && { answer }) };
     } catch (error) {
       return { kind: 'failed', why: failureText(error) };
     }
@@ -55,6 +57,18 @@ function outcomeOf(status: number, afterMs: number | undefined): SendOutcome {
   const why = `status ${status}`;
   if (refusals.has(status)) return { kind: 'refused', why };
   return { kind: 'failed', why, ...(afterMs !== undefined && { afterMs }) };
+}
+
+/** Cancels the rest of a longer answer. */
+async function boundedText(body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes >= answerBytesMax) break;
+  }
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 /** A code alone: messages may contain the URL, which may be a secret. */

@@ -19,23 +19,34 @@ export type ConfigSetup = {
   readonly folder: string;
   readonly targets: readonly TargetFiles[];
   readonly alerts: AlertSetup;
+  /** Of all receivers. */
+  readonly names: readonly string[];
 };
 
 /** Errors of the file that are shown at once. */
 const errorsShownMax = 10;
-const option = '--config';
+/** Begins each error. */
+export const configOption = '--config';
 
-/** @throws InvalidOption that names each wrong field with its place, one a line. */
-export function readConfigFile(path: string): ConfigSetup {
+/**
+ * Reads the secrets of all receivers, or of those that are wanted; the others are left out.
+ *
+ * @throws InvalidOption that names each wrong field with its place, one a line.
+ */
+export function readConfigFile(path: string, isWanted: (receiver: string) => boolean = () => true): ConfigSetup {
   const read = parseConfig(boundedText(path));
   if (read.kind === 'invalid') {
-    const lines = read.problems.map(({ line, column, detail }) => `${option}: ${path}:${line}:${column}: ${detail}`);
+    const lines = read.problems.map(
+      ({ line, column, detail }) => `${configOption}: ${path}:${line}:${column}: ${detail}`,
+    );
     throw new InvalidOption(lines.slice(0, errorsShownMax).join('\n'));
   }
   const { config, placeOf } = read;
-  const receivers = (config.receivers ?? []).map((entry, index) => {
+  const { receivers: entries = [] } = config;
+  const receivers = entries.flatMap((entry, index) => {
+    if (!isWanted(entry.name)) return [];
     const { line, column } = placeOf(['receivers', index]);
-    return receiverOf(entry, `${option}: ${path}:${line}:${column}: receivers[${index}]`);
+    return receiverOf(entry, `${configOption}: ${path}:${line}:${column}: receivers[${index}]`);
   });
   const whole = resolve(path);
   return {
@@ -43,12 +54,14 @@ export function readConfigFile(path: string): ConfigSetup {
     folder: dirname(whole),
     targets: targetFilesOf(config),
     alerts: { rules: alertRules(config), receivers },
+    names: entries.map(({ name }) => name),
   };
 }
 
 function boundedText(path: string): string {
-  if (sizeOf(path) > fileBytesMax) throw new InvalidOption(`${option}: ${path} has more than ${fileBytesMax} bytes`);
-  return readText(option, path);
+  if (sizeOf(path) > fileBytesMax)
+    throw new InvalidOption(`${configOption}: ${path} has more than ${fileBytesMax} bytes`);
+  return readText(configOption, path);
 }
 
 /** 0 if it cannot be found out: reading says why. */

@@ -8,11 +8,12 @@ import type { Random } from '../lib/random.ts';
 import type { Notification } from './alert-state.ts';
 
 export type SendOutcome =
-  | { readonly kind: 'delivered' }
+  /** `answer`: what the receiver said, in one line. */
+  | { readonly kind: 'delivered'; readonly answer?: string }
   /** `afterMs`: the receiver asked to wait for so long. */
-  | { readonly kind: 'failed'; readonly why: string; readonly afterMs?: number }
+  | { readonly kind: 'failed'; readonly why: string; readonly answer?: string; readonly afterMs?: number }
   /** The receiver will never accept this notification. */
-  | { readonly kind: 'refused'; readonly why: string };
+  | { readonly kind: 'refused'; readonly why: string; readonly answer?: string };
 
 /** Sends to one receiver. When the signal is aborted, the outcome no longer matters. */
 export type Send = (receiver: string, notification: Notification, signal: AbortSignal) => Promise<SendOutcome>;
