@@ -1,7 +1,7 @@
 /** The command line, as a user with access keys runs it: a process for each command. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Keys, region } from './cdk.ts';
@@ -9,6 +9,8 @@ import { type Keys, region } from './cdk.ts';
 export type Cli = {
   /** What the command prints. Fails if its exit code is another one, 0 if none is given. */
   (args: readonly string[], exitCode?: number): Promise<string>;
+  /** A file of the user. */
+  fileOf(name: string, text: string): string;
   /** Removes its configuration. */
   stop(): void;
 };
@@ -33,7 +35,14 @@ export function cliOf(endpoint: string, keys: Keys): Cli {
     assert.equal(code, exitCode, `probelet ${args.join(' ')}: ${err}${out}`);
     return out;
   };
-  return Object.assign(run, { stop: () => rmSync(home, { recursive: true, force: true }) });
+  return Object.assign(run, {
+    fileOf(name: string, text: string): string {
+      const path = join(home, name);
+      writeFileSync(path, text);
+      return path;
+    },
+    stop: () => rmSync(home, { recursive: true, force: true }),
+  });
 }
 
 type Ended = { readonly code: number | null; readonly out: string; readonly err: string };

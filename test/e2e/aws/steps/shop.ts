@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { TargetSpecInput } from '../../../../shared/core/spec-input.ts';
 import { startGrpcServer } from '../../../support/grpc-server.ts';
 import { until } from '../../../support/wait.ts';
-import { type Cloud, receivedOf, register } from '../cloud.ts';
+import { type Cloud, receivedOf } from '../cloud.ts';
 import { socketServer, type WebServer, webServer } from '../servers.ts';
 
 export const namespace = 'shop';
@@ -46,9 +46,22 @@ export async function openShop(cloud: Cloud): Promise<Shop> {
     deleted: readyAt(leaving.port),
     undesired: readyAt(leaving.port),
   };
-  for (const [name, spec] of Object.entries(specs)) await register(cloud, { namespace, name }, spec);
+  const lines = Object.keys(specs).map((name) => `target/${name} created\n`);
+  assert.equal(await cloud.cli(['apply', '-f', cloud.cli.fileOf('shop.yaml', manifestsOf(specs))]), lines.join(''));
   return { web, rare, leaving };
 }
+
+/** JSON is YAML, too. */
+const manifestsOf = (specs: Readonly<Record<string, TargetSpecInput>>): string =>
+  Object.entries(specs)
+    .map(([name, spec]) => ({
+      apiVersion: 'probelet.dev/v1',
+      kind: 'Target',
+      metadata: { name },
+      spec: { host: '127.0.0.1', ...spec },
+    }))
+    .map((manifest) => `---\n${JSON.stringify(manifest)}\n`)
+    .join('');
 
 export const names = ['web', 'socket', 'grpc', 'rare', 'leaving', 'deleted', 'undesired'] as const;
 
