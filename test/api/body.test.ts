@@ -87,7 +87,7 @@ describe('YAML that has lost its line breaks is 400 and says how to keep them', 
   };
 
   const folder = new URL('../../examples/', import.meta.url);
-  for (const file of readdirSync(folder).filter((name) => name.endsWith('.yaml')))
+  for (const file of readdirSync(folder).filter((name) => name.endsWith('.yaml') && name !== 'compose.yaml'))
     test(`examples/${file}, with its comments and without`, async () => {
       const text = readFileSync(new URL(file, folder), 'utf8');
       await refused(stripped(text));

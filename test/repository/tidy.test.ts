@@ -64,7 +64,7 @@ describe('names', () => {
   /** Go separates words, and finds tests, by underscores. */
   const goFile = /^[a-z0-9]+(_[a-z0-9]+)*\.go$/;
   /** What the world expects to be called so. */
-  const shouted = new Set(['README.md', 'LICENSE', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md']);
+  const shouted = new Set(['README.md', 'LICENSE', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'Dockerfile']);
   const vague = new Set(['utils', 'util', 'helpers', 'helper', 'common', 'misc', 'shared-utils']);
 
   test('of files and folders are kebab-case', () => {
