@@ -1,7 +1,7 @@
 /** The region of a deployed API: from its address, or where AWS's own tools find theirs. */
 
 const regionPattern = /^[a-z]{2,8}(?:-[a-z]{2,10}){1,3}-\d{1,2}$/;
-const hostPattern = /^[a-z0-9]{1,63}\.execute-api\.([a-z0-9-]{1,30})\.amazonaws\.com(?:\.cn)?$/;
+const hostPattern = /^[a-z0-9-]{1,63}\.execute-api\.([a-z0-9-]{1,30})\.amazonaws\.com(?:\.cn)?$/;
 
 export const isRegion = (text: string): boolean => regionPattern.test(text);
 

@@ -62,6 +62,7 @@ export async function getEvents(query: EventQuery, options: EventOptions): Promi
   if (options.watch) {
     for await (const seen of watchedTargets(session, selection)) {
       const targets = seen.kind === 'listed' ? seen.targets : [seen.target];
+      if (targets.length > eventTargetsMax) throw tooManyTargets();
       printer(await eventsOf(session, targets, limit));
     }
     return;
@@ -81,11 +82,13 @@ const eventItem = ({ namespace, target, event }: TargetEvent): NamedItem => ({
   value: { namespace, target, ...event },
 });
 
+const tooManyTargets = (): CliError =>
+  new CliError(`there are more than ${eventTargetsMax} targets: name some, or select them by --selector`);
+
 async function boundedTargets(session: Session, selection: Selection): Promise<readonly TargetView[]> {
   const targets: TargetView[] = [];
   for await (const target of selectedTargets(session, selection)) {
-    if (targets.length === eventTargetsMax)
-      throw new CliError(`there are more than ${eventTargetsMax} targets: name some, or select them by --selector`);
+    if (targets.length === eventTargetsMax) throw tooManyTargets();
     targets.push(target);
   }
   return targets;

@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, beforeEach, describe, test } from 'node:test';
 import { awsSigner } from '../../../functions/client/aws-signer.ts';
+import { systemClock } from '../../../shared/lib/clock.ts';
 import { immediateClock } from '../../support/immediate-clock.ts';
 import { startMinistack } from '../../support/ministack.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -84,6 +85,7 @@ describe('an API behind API Gateway', async () => {
       Target: { 'Fn::Sub': `integrations/\${Integration}` },
     },
   });
+  const health = route('GET /healthz');
   const address = { Value: { 'Fn::Sub': `https://\${Api}.execute-api.${region}.amazonaws.com/` } };
 
   async function stackOf(name: string, outputs: object, more: object = {}): Promise<string> {
@@ -117,6 +119,8 @@ describe('an API behind API Gateway', async () => {
       Integration: integration,
       Targets: route('ANY /v1/namespaces/{proxy+}'),
       All: route('GET /v1/targets'),
+      Document: route('GET /openapi.json'),
+      Health: { ...health, Properties: { ...health.Properties, AuthorizationType: 'NONE' } },
     },
   );
   await stackOf('Own', { Address: address, Topic: { Value: 'arn:aws:sns:us-east-1:000000000000:a' } });
@@ -206,6 +210,18 @@ describe('an API behind API Gateway', async () => {
     assert.deepEqual((await run(['get', 'targets', ...signed])).err, [
       `error: ${url} refuses the AWS credentials (403 InvalidSignatureException; region ${region}): the secret access key is wrong: choose other credentials by AWS_PROFILE`,
     ]);
+  });
+
+  test('is in order for doctor, which finds keys that are wrong', async () => {
+    process.env.AWS_REGION = region;
+    withKeys(operator);
+    const doctor = ['doctor', '--data-dir', ':memory:', ...signed];
+    const { out } = await run(doctor, { clock: systemClock });
+    assert.match(out, /^ok +server .*\nok +credentials +the AWS credentials are accepted \(the configured region\)\n/);
+    withKeys({ ...operator, secretAccessKey: 'wrong' });
+    const wrong = await run(doctor, { clock: systemClock });
+    assert.match(wrong.out, /^ok +server .*\nfail +credentials +.* the secret access key is wrong → choose other cred/);
+    assert.equal(wrong.code, 1);
   });
 
   test('has no stream, so --watch lists again', async () => {
