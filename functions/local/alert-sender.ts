@@ -1,20 +1,11 @@
-/** Sends alerts by HTTP. Receivers are chosen by the operator, so the dial policy of probes does not apply. */
-import { Agent, request } from 'undici';
+/** Sends alerts to receivers of every kind. What a kind needs is loaded when the first alert goes to it. */
+import type { Notification } from '../../shared/alerts/alert-state.ts';
 import type { Send, SendOutcome } from '../../shared/alerts/delivery.ts';
-import { alertRequest } from '../../shared/alerts/formats/formats.ts';
 import type { Receiver } from '../../shared/alerts/formats/receiver.ts';
-import { retryAfterMs } from '../../shared/alerts/retry-after.ts';
+import type { AllowList } from '../../shared/exec/allow-list.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
-import { answerLine } from './answer-line.ts';
-
-/** Bytes of an answer that are read, so that the connection can be used again. */
-const answerBytesMax = 64 * 1_024;
-/** One notification at a time goes to each receiver. */
-const connectionsPerHost = 4;
-const keptOpenMs = 10_000;
-
-/** These statuses say that this request will never be accepted. Others may be passing, or faults of the set-up. */
-const refusals: ReadonlySet<number> = new Set([400, 413, 422]);
+import { commandSender } from './command-sender.ts';
+import type { HttpSender } from './http-sender.ts';
 
 export type Sender = {
   readonly send: Send;
@@ -23,54 +14,50 @@ export type Sender = {
   readonly close: () => Promise<void>;
 };
 
-export function alertSender(receivers: readonly Receiver[], clock: Clock): Sender {
-  const agent = new Agent({ connections: connectionsPerHost, keepAliveTimeout: keptOpenMs });
+export type SenderOptions = {
+  readonly clock: Clock;
+  /** The commands that receivers may run. Absent: none. */
+  readonly allows?: AllowList | undefined;
+};
+
+export function alertSender(receivers: readonly Receiver[], { clock, allows }: SenderOptions): Sender {
+  const commands = commandSender(clock, allows);
+  let http: Promise<HttpSender> | undefined;
   let byName = named(receivers);
-  const send: Send = async (name, notification, signal) => {
-    const receiver = byName.get(name);
-    if (!receiver) return { kind: 'refused', why: 'there is no such receiver' };
-    const { url, ...options } = alertRequest(notification, receiver, clock.nowMs());
-    try {
-      const { statusCode, headers, body } = await request(url, { ...options, signal, dispatcher: agent });
-      const answer = answerLine(await boundedText(body), receiver);
-      const asked = headers['retry-after'];
-      const afterMs = retryAfterMs(Array.isArray(asked) ? asked[0] : asked, clock.nowMs());
-      return { ...outcomeOf(statusCode, afterMs), ...(answer !== '' && { answer }) };
-    } catch (error) {
-      return { kind: 'failed', why: failureText(error) };
+  const sendTo = async (receiver: Receiver, notification: Notification, signal: AbortSignal): Promise<SendOutcome> => {
+    switch (receiver.kind) {
+      case 'exec':
+        return commands.run(notification, receiver);
+      case 'email': {
+        const { sendMail } = await import('./mail-sender.ts');
+        return sendMail(notification, receiver, signal);
+      }
+      case 'webhook':
+      case 'slack':
+      case 'teams':
+      case 'discord':
+      case 'pagerduty':
+      case 'opsgenie':
+      case 'alertmanager': {
+        http ??= import('./http-sender.ts').then(({ httpSender }) => httpSender(clock));
+        return (await http).send(notification, receiver, signal);
+      }
     }
   };
   return {
-    send,
+    send: async (name, notification, signal) => {
+      const receiver = byName.get(name);
+      return receiver ? sendTo(receiver, notification, signal) : { kind: 'refused', why: 'there is no such receiver' };
+    },
     configure: (next) => {
       byName = named(next);
     },
-    close: () => agent.destroy(),
+    close: async () => {
+      commands.close();
+      await (await http)?.close();
+    },
   };
 }
 
 const named = (receivers: readonly Receiver[]): ReadonlyMap<string, Receiver> =>
   new Map(receivers.map((receiver) => [receiver.name, receiver]));
-
-function outcomeOf(status: number, afterMs: number | undefined): SendOutcome {
-  if (status >= 200 && status < 300) return { kind: 'delivered' };
-  const why = `status ${status}`;
-  if (refusals.has(status)) return { kind: 'refused', why };
-  return { kind: 'failed', why, ...(afterMs !== undefined && { afterMs }) };
-}
-
-/** Cancels the rest of a longer answer. */
-async function boundedText(body: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    chunks.push(chunk);
-    bytes += chunk.length;
-    if (bytes >= answerBytesMax) break;
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-/** A code alone: messages may contain the URL, which may be a secret. */
-const failureText = (error: unknown): string =>
-  error instanceof Error ? ((error as NodeJS.ErrnoException).code ?? error.name) : 'unknown error';

@@ -4,6 +4,7 @@ import { type AlertInput, type DegradedRange, seenTarget } from '../../shared/al
 import type { EventEnvelope } from '../../shared/bus/envelope.ts';
 import type { InProcessBus } from '../../shared/bus/in-process.ts';
 import { bucketCount } from '../../shared/core/slots.ts';
+import type { AllowList } from '../../shared/exec/allow-list.ts';
 import { type Clock, sleep } from '../../shared/lib/clock.ts';
 import type { Log } from '../../shared/lib/log.ts';
 import { pacer } from '../../shared/lib/pace.ts';
@@ -12,6 +13,7 @@ import { bucketName, bucketPk, targetAddress } from '../../shared/store/keys.ts'
 import type { Store } from '../../shared/store/store.ts';
 import { assembleTarget, groupedByTarget, readTarget } from '../../shared/table/targets.ts';
 import { alertFile, noAlertFile } from './alert-file.ts';
+import { alertSender } from './alert-sender.ts';
 import type { AlertSetup } from './config-file.ts';
 import type { DataDir } from './data-dir.ts';
 import type { ShardHost } from './shard-host.ts';
@@ -25,6 +27,8 @@ export type LocalAlertPorts = {
   readonly alertClock?: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** The commands that receivers may run. Absent: none. */
+  readonly allows?: AllowList | undefined;
 };
 
 /** After a start the stored statuses are old until the targets have been probed again. */
@@ -90,12 +94,12 @@ function startAlerts(setup: AlertSetup, ports: LocalAlertPorts & { readonly aler
   };
 }
 
+type SendingPorts = Omit<AlertingPorts, 'send'> & Pick<LocalAlertPorts, 'allows'>;
+
 type Sending = Pick<Alerting, 'offer' | 'stop'> & { readonly configure: (setup: AlertSetup) => void };
 
-/** The HTTP client is loaded only if alerts are sent. */
-async function startSending(setup: AlertSetup, ports: Omit<AlertingPorts, 'send'>): Promise<Sending> {
-  const { alertSender } = await import('./alert-sender.ts');
-  const sender = alertSender(setup.receivers, ports.clock);
+async function startSending(setup: AlertSetup, ports: SendingPorts): Promise<Sending> {
+  const sender = alertSender(setup.receivers, ports);
   const alerting = await startAlerting(namedReceivers(setup), { ...ports, send: sender.send });
   return {
     offer: alerting.offer,

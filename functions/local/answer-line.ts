@@ -25,5 +25,9 @@ function secretsOf(receiver: Receiver): readonly string[] {
     case 'discord':
     case 'alertmanager':
       return [receiver.url];
+    case 'email':
+      return receiver.login ? [receiver.login.password] : [];
+    case 'exec':
+      return [];
   }
 }

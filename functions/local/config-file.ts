@@ -5,6 +5,7 @@ import { type AlertRule, alertRules } from '../../shared/alerts/alert-rule.ts';
 import type { Receiver } from '../../shared/alerts/formats/receiver.ts';
 import { type TargetFiles, targetFilesOf } from '../../shared/config/config-schema.ts';
 import { parseConfig } from '../../shared/config/read-config.ts';
+import type { AllowList } from '../../shared/exec/allow-list.ts';
 import { fileBytesMax } from '../../shared/manifest/limits.ts';
 import { InvalidOption, readText } from './option-values.ts';
 import { receiverOf } from './receivers.ts';
@@ -21,6 +22,8 @@ export type ConfigSetup = {
   readonly alerts: AlertSetup;
   /** Of all receivers. */
   readonly names: readonly string[];
+  /** Reads the file and its secrets again. @throws InvalidOption */
+  readonly again: () => ConfigSetup;
 };
 
 /** Errors of the file that are shown at once. */
@@ -28,12 +31,16 @@ const errorsShownMax = 10;
 /** Begins each error. */
 export const configOption = '--config';
 
-/**
- * Reads the secrets of all receivers, or of those that are wanted; the others are left out.
- *
- * @throws InvalidOption that names each wrong field with its place, one a line.
- */
-export function readConfigFile(path: string, isWanted: (receiver: string) => boolean = () => true): ConfigSetup {
+export type ConfigOptions = {
+  /** The receivers whose secrets are read; the others are left out. Absent: all. */
+  readonly isWanted?: (receiver: string) => boolean;
+  /** The commands that receivers may run. Absent: none. */
+  readonly allows?: AllowList | undefined;
+};
+
+/** @throws InvalidOption that names each wrong field with its place, one a line. */
+export function readConfigFile(path: string, options: ConfigOptions = {}): ConfigSetup {
+  const { isWanted = () => true, allows } = options;
   const read = parseConfig(boundedText(path));
   if (read.kind === 'invalid') {
     const lines = read.problems.map(
@@ -46,7 +53,7 @@ export function readConfigFile(path: string, isWanted: (receiver: string) => boo
   const receivers = entries.flatMap((entry, index) => {
     if (!isWanted(entry.name)) return [];
     const { line, column } = placeOf(['receivers', index]);
-    return receiverOf(entry, `${configOption}: ${path}:${line}:${column}: receivers[${index}]`);
+    return receiverOf(entry, `${configOption}: ${path}:${line}:${column}: receivers[${index}]`, allows);
   });
   const whole = resolve(path);
   return {
@@ -55,6 +62,7 @@ export function readConfigFile(path: string, isWanted: (receiver: string) => boo
     targets: targetFilesOf(config),
     alerts: { rules: alertRules(config), receivers },
     names: entries.map(({ name }) => name),
+    again: () => readConfigFile(whole, options),
   };
 }
 

@@ -6,7 +6,7 @@ import { type FSWatcher, watch } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { ApiDeps } from '../../shared/api/deps.ts';
 import { type Clock, sleep } from '../../shared/lib/clock.ts';
-import { type AlertSetup, type ConfigSetup, readConfigFile } from './config-file.ts';
+import type { AlertSetup, ConfigSetup } from './config-file.ts';
 import { fileVersion } from './config-sources.ts';
 import { configTargets } from './config-targets.ts';
 import { InvalidOption } from './option-values.ts';
@@ -93,7 +93,7 @@ class Follower {
   #readAgain(): void {
     const { deps, onAlerts } = this.#ports;
     try {
-      this.#setup = readConfigFile(this.#setup.path);
+      this.#setup = this.#setup.again();
       onAlerts(this.#setup.alerts);
       deps.log.info('configuration read again', { file: this.#setup.path });
     } catch (error) {

@@ -198,7 +198,7 @@ function optionsOf(given: Given, mode: Mode): ParsedOptions {
           dataDir: given['data-dir'] ?? '.probelet',
           ...probing,
           ...limited,
-          ...(given.config !== undefined && { config: readConfigFile(given.config) }),
+          ...(given.config !== undefined && { config: readConfigFile(given.config, { allows: allowExec }) }),
         },
       };
     case 'control':

@@ -2,6 +2,7 @@
 import type { ReceiverEntry, SecretPlace } from '../../shared/alerts/alert-config.ts';
 import type { Receiver } from '../../shared/alerts/formats/receiver.ts';
 import { isWebhookSecret } from '../../shared/alerts/formats/webhook.ts';
+import type { AllowList } from '../../shared/exec/allow-list.ts';
 import { InvalidOption, readText } from './option-values.ts';
 
 /**
@@ -9,7 +10,29 @@ import { InvalidOption, readText } from './option-values.ts';
  *
  * @throws InvalidOption
  */
-export function receiverOf(entry: ReceiverEntry, field: string): Receiver {
+export function receiverOf(entry: ReceiverEntry, field: string, allows: AllowList | undefined): Receiver {
+  const { name, email, exec } = entry;
+  if (email) return mailReceiver(name, email, `${field}.email`);
+  if (!exec) return httpReceiver(entry, field);
+  const { command } = exec;
+  if (allows?.(command)) return { kind: 'exec', name, command };
+  throw new InvalidOption(`${field}.exec.command: is not allowed: name it in the file of --allow-exec`);
+}
+
+const submissionPort = 587;
+const implicitPort = 465;
+
+type MailEntry = NonNullable<ReceiverEntry['email']>;
+
+function mailReceiver(name: string, entry: MailEntry, field: string): Receiver {
+  const { host, tls = 'starttls', caFile, user, password, from, to } = entry;
+  const { port = tls === 'implicit' ? implicitPort : submissionPort } = entry;
+  const login = user !== undefined && password && { user, password: secretValue(password, `${field}.password`) };
+  const ca = caFile === undefined ? undefined : readText(`${field}.caFile`, caFile);
+  return { kind: 'email', name, host, port, tls, from, to, ...(login && { login }), ...(ca !== undefined && { ca }) };
+}
+
+function httpReceiver(entry: ReceiverEntry, field: string): Receiver {
   const { name, webhook, pagerduty, opsgenie, alertmanager } = entry;
   if (webhook) {
     const { url, secret } = webhook;

@@ -13,11 +13,10 @@ import type { RunView } from '../../shared/run/run-view.ts';
 import type { Poison } from '../../shared/store/items.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';
 import type { Store } from '../../shared/store/store.ts';
-import { type LocalAlerts, localAlerts } from './alerts.ts';
+import { type LocalAlertPorts, localAlerts } from './alerts.ts';
 import { census } from './census.ts';
-import type { ConfigSetup } from './config-file.ts';
 import { type Configuration, followConfig } from './configuration.ts';
-import { holdDataDir } from './data-dir.ts';
+import { type DataDir, holdDataDir } from './data-dir.ts';
 import type { DescriptorShares } from './descriptors.ts';
 import { hangFile, takeHangFile } from './hang-file.ts';
 import { heldMetrics } from './held-metrics.ts';
@@ -95,7 +94,7 @@ export function startRuntime(
     ...(options.token !== undefined && { token: options.token }),
   };
   const app = apiApp(deps);
-  const configuration = configured(options.config, deps, localAlerts(dataDir, { ...ports, store, bus, shard }));
+  const configuration = configured(options, dataDir, { ...ports, store, bus, shard, deps });
   const stopSweeping = sweepRegularly({ clock, log, sweep: sqlite.sweep });
 
   return {
@@ -115,9 +114,17 @@ export function startRuntime(
   };
 }
 
-function configured(config: ConfigSetup | undefined, deps: ApiDeps, alerts: LocalAlerts): Configuration {
+type ConfiguredPorts = LocalAlertPorts & { readonly deps: ApiDeps };
+
+/** Alerts stop after the configuration that gives them. */
+function configured(
+  { config, allowExec }: Pick<LocalOptions, 'config' | 'allowExec'>,
+  dataDir: DataDir,
+  ports: ConfiguredPorts,
+): Configuration {
   if (!config) return { reload: () => undefined, stop: async () => undefined };
-  const { reload, stop } = followConfig(config, { deps, onAlerts: alerts.configure });
+  const alerts = localAlerts(dataDir, { ...ports, allows: allowExec });
+  const { reload, stop } = followConfig(config, { deps: ports.deps, onAlerts: alerts.configure });
   return {
     reload,
     async stop() {

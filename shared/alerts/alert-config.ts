@@ -2,6 +2,8 @@
 import * as z from 'zod';
 import { parseLabelSelector } from '../api/label-selector.ts';
 import { compilePattern, InvalidPattern } from '../bus/pattern.ts';
+import { hostDetail } from '../core/host-detail.ts';
+import { isHost } from '../core/names.ts';
 import { durationSeconds } from '../manifest/duration.ts';
 
 /** Limits of one configuration. */
@@ -10,6 +12,9 @@ const receiversMax = 100;
 const silencesMax = 1_000;
 const namesMax = 100;
 const nameCharactersMax = 63;
+const recipientsMax = 50;
+const commandWordsMax = 100;
+const commandCharactersMax = 4_096;
 /** Longer than any wait that a person means. */
 const durationMsMax = 30 * 86_400_000;
 /** A shorter interval floods the receiver. */
@@ -93,6 +98,51 @@ const secretUrl = z.union([httpUrl, ...secret.options], {
   error: 'must be an http or https URL, { env: NAME } or { file: PATH }',
 });
 
+const mailAddress = z
+  .string()
+  .max(254)
+  .refine((text) => /^[^\s@,<>"]+@[^\s@,<>"]+$/.test(text), {
+    error: 'must be an address such as ops@example.org alone',
+  });
+
+const mailHost = z.string().superRefine((text, context) => {
+  if (!isHost(text)) context.addIssue({ code: 'custom', message: hostDetail(text) });
+});
+
+const email = z
+  .strictObject({
+    host: mailHost,
+    port: z.int().min(1).max(65_535).optional().meta({ description: 'Default 587; 465 with tls: implicit.' }),
+    tls: z
+      .enum(['starttls', 'implicit', 'none'])
+      .optional()
+      .meta({ description: 'starttls, the default, is required and not only tried.' }),
+    caFile: z
+      .string()
+      .min(1)
+      .max(4_096)
+      .optional()
+      .meta({ description: 'Trusted certificates in PEM, in place of the usual.' }),
+    user: z.string().min(1).max(255).optional(),
+    password: secret.optional(),
+    from: mailAddress,
+    to: z.array(mailAddress).min(1).max(recipientsMax),
+  })
+  .superRefine(({ user, password, tls }, context) => {
+    if ((user === undefined) !== (password === undefined))
+      context.addIssue({ code: 'custom', message: 'needs both user and password, or neither' });
+    if (password !== undefined && tls === 'none')
+      context.addIssue({ code: 'custom', path: ['tls'], message: 'must not be none: a password would be readable' });
+  });
+
+const exec = z.strictObject({
+  command: z
+    .array(z.string().max(commandCharactersMax))
+    .min(1)
+    .max(commandWordsMax)
+    .meta({ description: 'A program with its arguments, as it stands in the file of --allow-exec.' }),
+});
+
 const receiverKinds = {
   webhook: z.strictObject({ url: secretUrl, secret: secret.optional() }).optional(),
   slack: z.strictObject({ url: secretUrl }).optional(),
@@ -101,6 +151,8 @@ const receiverKinds = {
   pagerduty: z.strictObject({ routingKey: secret, url: httpUrl.optional() }).optional(),
   opsgenie: z.strictObject({ apiKey: secret, url: httpUrl.optional() }).optional(),
   alertmanager: z.strictObject({ url: httpUrl }).optional(),
+  email: email.optional(),
+  exec: exec.optional(),
 } as const;
 
 const receiver = z.strictObject({ name, ...receiverKinds }).superRefine((value, context) => {

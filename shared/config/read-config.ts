@@ -50,7 +50,8 @@ const fieldNames = [
   ...['targets', 'files', 'namespace', 'host'],
   ...['alerts', 'receivers', 'name', 'match', 'namespaces', 'labels', 'pattern', 'for', 'remind', 'sendResolved'],
   ...['onUnknown', 'groupBy', 'silences', 'notify', 'until', 'reason', 'names', 'webhook', 'slack', 'teams', 'discord'],
-  ...['pagerduty', 'opsgenie', 'alertmanager', 'url', 'secret', 'routingKey', 'apiKey', 'env', 'file'],
+  ...['pagerduty', 'opsgenie', 'alertmanager', 'url', 'secret', 'routingKey', 'apiKey', 'env', 'file', 'email'],
+  ...['port', 'tls', 'caFile', 'user', 'password', 'from', 'to', 'exec', 'command'],
 ];
 
 function configField(path: Path): string {

@@ -4,7 +4,7 @@
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { constants } from 'node:os';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { goQuote } from '../core/go-text.ts';
 import type { ExecRequest } from '../core/handler-exec.ts';
 import { type Clock, sleep } from '../lib/clock.ts';
@@ -34,11 +34,19 @@ const drainMsMax = 250;
  */
 const deathMsMax = 1000;
 
-export function localRunner({ clock, allows, processes = commandProcesses(clock) }: LocalRunnerOptions): Runner {
+export const localRunner = (options: LocalRunnerOptions): Runner => localCommands(options);
+
+export type LocalCommand = Pick<ExecRequest, 'command' | 'timeoutMs'> & {
+  /** For the standard input. Absent: it is empty. */
+  readonly input?: string;
+};
+
+/** As for probes, for commands that read something. Never throws. */
+export function localCommands({ clock, allows, processes = commandProcesses(clock) }: LocalRunnerOptions) {
   const refusal = allowListRefusal(allows);
-  return async (request) => {
-    const message = refusal(request.command);
-    return message === undefined ? run(request, { clock, own: processes.begin() }) : { kind: 'denied', message };
+  return async (asked: LocalCommand): Promise<ExecOutcome> => {
+    const message = refusal(asked.command);
+    return message === undefined ? run(asked, { clock, own: processes.begin() }) : { kind: 'denied', message };
   };
 }
 
@@ -48,19 +56,24 @@ export function allowListRefusal(allows: AllowList | undefined): ExecRefusal {
     allows(command) ? undefined : `command ${goQuote(command.join(' '))} is not in the --allow-exec file`;
 }
 
-type Child = ChildProcessByStdio<null, Readable, Readable>;
+type Child = ChildProcessByStdio<Writable | null, Readable, Readable>;
 
 type Context = { readonly clock: Clock; readonly own: OneCommand };
 
 /** spawn throws in some cases, such as a NUL byte, and emits an error event in all others. */
-async function run(request: ExecRequest, context: Context): Promise<ExecOutcome> {
-  const [program = '', ...args] = request.command;
+async function run(asked: LocalCommand, context: Context): Promise<ExecOutcome> {
+  const [program = '', ...args] = asked.command;
   const { own } = context;
   try {
     const options = { detached: true, env: { ...own.variables, ...environment }, cwd: '/' } as const;
-    const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child: Child =
+      asked.input === undefined
+        ? spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+        : spawn(program, args, { ...options, stdio: ['pipe', 'pipe', 'pipe'] });
     own.started(child.pid);
-    return await finished(child, request, context);
+    // A command need not read it.
+    child.stdin?.on('error', () => undefined).end(asked.input);
+    return await finished(child, asked, context);
   } catch (error) {
     return notStarted(program, error as NodeJS.ErrnoException);
   } finally {
@@ -69,7 +82,7 @@ async function run(request: ExecRequest, context: Context): Promise<ExecOutcome>
 }
 
 /** Waits for the command to exit, which the time-out enforces, and then for the end of its output. */
-async function finished(child: Child, { command, timeoutMs }: ExecRequest, context: Context): Promise<ExecOutcome> {
+async function finished(child: Child, { command, timeoutMs }: LocalCommand, context: Context): Promise<ExecOutcome> {
   const output = cappedOutput([child.stdout, child.stderr].filter(isOpen), context.clock);
   const closed = new Promise((resolve) => child.once('close', resolve));
   const end = await ended(child, timeoutMs, context);

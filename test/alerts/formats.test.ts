@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import * as z from 'zod';
 import type { Notification } from '../../shared/alerts/alert-state.ts';
 import { alertRequest } from '../../shared/alerts/formats/formats.ts';
-import type { Receiver } from '../../shared/alerts/formats/receiver.ts';
+import type { HttpReceiver } from '../../shared/alerts/formats/receiver.ts';
 import { isWebhookSecret } from '../../shared/alerts/formats/webhook.ts';
 import { retryAfterMs } from '../../shared/alerts/retry-after.ts';
 import { sampleNotification, startMs } from './alert-world.ts';
@@ -59,7 +59,7 @@ const resolve = z.strictObject({
 });
 const labelSet = z.record(z.string().regex(/^[a-zA-Z_]\w*$/), z.string().min(1));
 
-type Case = { readonly receiver: Receiver; readonly schema: z.ZodType; readonly bytesMax?: number };
+type Case = { readonly receiver: HttpReceiver; readonly schema: z.ZodType; readonly bytesMax?: number };
 
 const cases: readonly Case[] = [
   {
@@ -158,11 +158,11 @@ describe('a request has the documented shape', () => {
       });
 });
 
-const requestOf = (name: string, receiver: Receiver) =>
+const requestOf = (name: string, receiver: HttpReceiver) =>
   alertRequest(notifications[name] ?? sampleNotification(), receiver, startMs);
 
 test('PagerDuty resolves only when the last incident has ended, by the same key', () => {
-  const receiver: Receiver = { kind: 'pagerduty', name: 'r', key };
+  const receiver: HttpReceiver = { kind: 'pagerduty', name: 'r', key };
   const [firing, partly, resolved] = ['firing', 'partly', 'resolved'].map((name) =>
     JSON.parse(requestOf(name, receiver).body),
   );
@@ -174,7 +174,7 @@ test('PagerDuty resolves only when the last incident has ended, by the same key'
 });
 
 test('Opsgenie closes by the alias', () => {
-  const receiver: Receiver = { kind: 'opsgenie', name: 'r', key };
+  const receiver: HttpReceiver = { kind: 'opsgenie', name: 'r', key };
   const { alias } = JSON.parse(requestOf('firing', receiver).body);
   const { url: closing, headers } = requestOf('resolved', receiver);
   assert.equal(closing, `https://api.opsgenie.com/v2/alerts/${alias}/close?identifierType=alias`);
@@ -182,7 +182,7 @@ test('Opsgenie closes by the alias', () => {
 });
 
 test('Alertmanager gets the end of an incident with the same labels', () => {
-  const receiver: Receiver = { kind: 'alertmanager', name: 'r', url: 'http://127.0.0.1:9093/' };
+  const receiver: HttpReceiver = { kind: 'alertmanager', name: 'r', url: 'http://127.0.0.1:9093/' };
   const [[firing], [resolved]] = ['firing', 'resolved'].map((name) => JSON.parse(requestOf(name, receiver).body)) as [
     [{ labels: object; endsAt: string }],
     [{ labels: object; endsAt: string }],

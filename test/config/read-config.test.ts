@@ -27,7 +27,7 @@ alerts:
     onUnknown: true
     groupBy: [app]
     silences: [{ match: { names: [checkout] }, until: 2030-01-31T18:00:00Z, reason: upgrade }]
-    notify: [hook, pd, og, am, teams, discord, ops]
+    notify: [hook, pd, og, am, teams, discord, ops, mail, siren]
 receivers:
   - { name: hook, webhook: { url: https://hooks.test/a, secret: { file: /run/secrets/hook } } }
   - { name: pd, pagerduty: { routingKey: { env: PD_KEY } } }
@@ -36,6 +36,8 @@ receivers:
   - { name: teams, teams: { url: { env: TEAMS } } }
   - { name: discord, discord: { url: { env: DISCORD } } }
   - { name: ops, slack: { url: { env: SLACK } } }
+  - { name: mail, email: { host: smtp.test, user: u, password: { env: P }, from: a@b.test, to: [c@d.test] } }
+  - { name: siren, exec: { command: [/usr/local/bin/siren, loud] } }
 `;
   assert.deepEqual(problemsOf(text), []);
 });
@@ -74,6 +76,19 @@ describe('a mistake is named', () => {
     );
     assert.match(problem, /routingKey: must be \{ env: NAME \} or \{ file: PATH \}/);
     assert.doesNotMatch(problem, /R0UT1NG/);
+  });
+  const mail = (fields: string) =>
+    problemsOf(`receivers:\n  - { name: m, email: { host: h, from: a@b.test, ${fields} } }\n`);
+  test('in a mail receiver', () => {
+    assert.deepEqual(mail('to: ["Ops <c@d.test>"]'), [
+      '2:55 receivers[0].email.to[0]: must be an address such as ops@example.org alone',
+    ]);
+    assert.deepEqual(mail('to: [c@d.test], user: u'), [
+      '2:16 receivers[0].email: needs both user and password, or neither',
+    ]);
+    assert.deepEqual(mail('to: [c@d.test], user: u, password: { env: P }, tls: none'), [
+      '2:97 receivers[0].email.tls: must not be none: a password would be readable',
+    ]);
   });
   test('names that are used twice', () => {
     const text = `alerts:\n  - { name: down, notify: [ops] }\n  - { name: down, notify: [ops] }\n${receivers}`;

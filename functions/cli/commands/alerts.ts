@@ -3,14 +3,15 @@ import { Command } from 'commander';
 import type { Notification } from '../../../shared/alerts/alert-state.ts';
 import { type SendOutcome, sendMsMax } from '../../../shared/alerts/delivery.ts';
 import { testNotifications } from '../../../shared/alerts/test-notifications.ts';
+import type { AllowList } from '../../../shared/exec/allow-list.ts';
 import { nearest } from '../../../shared/lib/nearest.ts';
 import type { Sender } from '../../local/alert-sender.ts';
 import { type ConfigSetup, configOption, readConfigFile } from '../../local/config-file.ts';
-import { InvalidOption } from '../../local/option-values.ts';
+import { InvalidOption, readAllowList } from '../../local/option-values.ts';
 import { CliError, exitCodes } from '../exit-codes.ts';
 import type { CommandSetting } from '../program.ts';
 
-type Options = { readonly filename: string; readonly receiver?: string };
+type Options = { readonly filename: string; readonly receiver?: string; readonly allowExec?: string };
 
 const examples = `
 Examples:
@@ -24,6 +25,7 @@ export function alertsCommand(setting: CommandSetting): Command {
     .description('send a test notification and its end to each receiver, and print what each answered')
     .requiredOption('-f, --filename <file>', "the configuration of 'start --config'")
     .option('--receiver <name>', 'only this receiver')
+    .option('--allow-exec <file>', 'the commands that receivers may run, as for start')
     .addHelpText('after', examples)
     .action((options: Options) => tryReceivers(setting, options));
   return command;
@@ -31,10 +33,10 @@ export function alertsCommand(setting: CommandSetting): Command {
 
 async function tryReceivers({ io, endWith }: CommandSetting, options: Options): Promise<void> {
   const names = wantedReceivers(options);
-  const { alerts } = setupOf(options, (name) => names.includes(name));
+  const { allows, setup } = setupOf(options, (name) => names.includes(name));
   // The senders are loaded only here, because no other command needs them.
   const { alertSender } = await import('../../local/alert-sender.ts');
-  const { send, close } = alertSender(alerts.receivers, io.clock);
+  const { send, close } = alertSender(setup.alerts.receivers, { clock: io.clock, allows });
   try {
     const tried = await Promise.all(names.map((name) => triedLines(name, send, io)));
     io.out(tried.flatMap(({ lines }) => lines.map((line) => `${line}\n`)).join(''));
@@ -46,7 +48,7 @@ async function tryReceivers({ io, endWith }: CommandSetting, options: Options): 
 
 /** Reads the names first, so that only the secrets of those that are tried have to be there. */
 function wantedReceivers({ filename, receiver }: Options): readonly string[] {
-  const { names } = setupOf({ filename }, () => false);
+  const { names } = setupOf({ filename }, () => false).setup;
   if (receiver === undefined) {
     if (names.length === 0) throw new CliError(`${filename} has no receivers`);
     return names;
@@ -57,9 +59,12 @@ function wantedReceivers({ filename, receiver }: Options): readonly string[] {
   throw new CliError(`${filename} has no receiver ${receiver}: ${hint}`, exitCodes.notFound);
 }
 
-function setupOf({ filename }: Pick<Options, 'filename'>, isWanted: (receiver: string) => boolean): ConfigSetup {
+type Read = { readonly setup: ConfigSetup; readonly allows: AllowList | undefined };
+
+function setupOf({ filename, allowExec }: Options, isWanted: (receiver: string) => boolean): Read {
   try {
-    return readConfigFile(filename, isWanted);
+    const allows = allowExec === undefined ? undefined : readAllowList(allowExec);
+    return { setup: readConfigFile(filename, { isWanted, allows }), allows };
   } catch (error) {
     if (!(error instanceof InvalidOption)) throw error;
     const lines = error.message.split('\n').map((line) => line.replace(`${configOption}: `, ''));

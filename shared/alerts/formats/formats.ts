@@ -1,16 +1,16 @@
-/** The format of each kind of receiver. */
+/** The format of each kind of receiver over HTTP. */
 import type { Notification } from '../alert-state.ts';
 import { alertmanagerRequest } from './alertmanager.ts';
 import { discordRequest } from './discord.ts';
 import { opsgenieRequest } from './opsgenie.ts';
 import { pagerdutyRequest } from './pagerduty.ts';
-import type { AlertRequest, Receiver } from './receiver.ts';
+import type { AlertRequest, HttpReceiver } from './receiver.ts';
 import { slackRequest } from './slack.ts';
 import { teamsRequest } from './teams.ts';
 import { webhookRequest } from './webhook.ts';
 
 /** Returns the request that reports the notification to the receiver. `nowMs` is the time of this attempt. */
-export function alertRequest(notification: Notification, receiver: Receiver, nowMs: number): AlertRequest {
+export function alertRequest(notification: Notification, receiver: HttpReceiver, nowMs: number): AlertRequest {
   switch (receiver.kind) {
     case 'webhook':
       return webhookRequest(notification, receiver, nowMs);

@@ -22,8 +22,8 @@ const secretBytesMax = 64;
 
 export type WebhookReceiver = { readonly url: string; readonly secret?: string };
 
-/** `nowMs` is the time of this attempt, which receivers compare with their clock. */
-export function webhookRequest(notification: Notification, receiver: WebhookReceiver, nowMs: number): AlertRequest {
+/** What a webhook has in its body, and a command on its standard input. */
+export function notificationJson(notification: Notification): object {
   const { id, kind, batch, alert, atMs, incidents, remaining } = notification;
   const data = {
     id,
@@ -45,7 +45,13 @@ export function webhookRequest(notification: Notification, receiver: WebhookRece
       labels: incident.groupLabels,
     })),
   };
-  const request = jsonRequest(receiver.url, { type: `probelet.alert.${kind}`, timestamp: isoInstant(atMs), data });
+  return { type: `probelet.alert.${kind}`, timestamp: isoInstant(atMs), data };
+}
+
+/** `nowMs` is the time of this attempt, which receivers compare with their clock. */
+export function webhookRequest(notification: Notification, receiver: WebhookReceiver, nowMs: number): AlertRequest {
+  const { id } = notification;
+  const request = jsonRequest(receiver.url, notificationJson(notification));
   const timestamp = `${Math.floor(nowMs / 1_000)}`;
   const { secret } = receiver;
   const signature = secret !== undefined && {

@@ -22,7 +22,7 @@ export function judgeContents(installed: Installed, verdict: Tally['verdict']): 
     ['esbuild', 'typescript', 'aws-cdk-lib'].filter((name) => packages.has(name)),
   );
   const mb = diskBytes(modules) / 1024 / 1024;
-  verdict(`it takes ${mb.toFixed(0)} MB, less than ${installedMbMax}`, mb < installedMbMax);
+  verdict(`it takes ${mb.toFixed(1)} MB, less than ${installedMbMax}`, mb < installedMbMax);
   const typescript = globSync('**/*.{ts,mts,cts}', { cwd: join(modules, 'probelet') });
   verdict(
     'no TypeScript but declarations is in it',

@@ -1,0 +1,33 @@
+/** A mail of plain text. Its Message-ID is stable, and mails of one batch are one thread. */
+import { isClosing, type Notification } from '../alert-state.ts';
+import { cutText, incidentLines, isoInstant, titleText } from '../notification-text.ts';
+import type { MailReceiver } from './receiver.ts';
+
+const subjectCharactersMax = 200;
+const textCharactersMax = 50_000;
+
+export type Mail = {
+  readonly from: string;
+  readonly to: readonly string[];
+  readonly subject: string;
+  readonly text: string;
+  readonly messageId: string;
+  readonly references: string;
+  readonly date: Date;
+};
+
+export function mailOf(notification: Notification, { from, to }: Pick<MailReceiver, 'from' | 'to'>): Mail {
+  const { id, batch, alert, atMs } = notification;
+  const domain = from.slice(from.lastIndexOf('@'));
+  const title = titleText(notification);
+  const about = [`Alert ${alert}, ${isoInstant(atMs)}`, '', ...incidentLines(notification)].join('\n');
+  return {
+    from,
+    to,
+    subject: cutText(`${isClosing(notification) ? '[ok]' : '[alert]'} ${title}`, subjectCharactersMax),
+    text: `${cutText(`${title}\n\n${about}`, textCharactersMax)}\n`,
+    messageId: `<${id}${domain}>`,
+    references: `<${batch}${domain}>`,
+    date: new Date(atMs),
+  };
+}
