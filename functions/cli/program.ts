@@ -4,6 +4,7 @@ import { ClientError } from '../client/client-error.ts';
 import { productVersion } from '../product-version.ts';
 import { alertsCommand } from './commands/alerts.ts';
 import { applyCommand } from './commands/apply.ts';
+import { completeCommand, completionCommand } from './commands/completion.ts';
 import { contextCommand } from './commands/context.ts';
 import { convertCommand } from './commands/convert.ts';
 import { costCommand } from './commands/cost.ts';
@@ -45,6 +46,7 @@ const commands: readonly ((setting: CommandSetting) => Command)[] = [
   alertsCommand,
   contextCommand,
   doctorCommand,
+  completionCommand,
   versionCommand,
 ];
 
@@ -59,6 +61,7 @@ export function programOf(setting: CommandSetting): Command {
     .enablePositionalOptions();
   for (const option of connectionOptions()) program.addOption(option);
   for (const command of commands) program.addCommand(command(setting));
+  program.addCommand(completeCommand(setting), { hidden: true });
   for (const each of withSubcommands(program)) {
     each.exitOverride().configureOutput({
       writeOut: setting.io.out,

@@ -29,6 +29,8 @@ const declared = {
 } as const satisfies ParseArgsConfig['options'];
 
 export type Option = keyof typeof declared;
+/** Without the dashes. */
+export const optionNames: readonly string[] = Object.keys(declared);
 export type Given = ReturnType<typeof strictlyParsed>;
 
 const strictlyParsed = (args: readonly string[]) => parseArgs({ args: [...args], options: declared }).values;

@@ -67,7 +67,10 @@ export function cliReference(): string {
     else command.configureHelp({ helpWidth: columns }).outputHelp();
     return `## ${parents}${command.name()}\n\n\`\`\`text\n${printed.splice(0).join('').trimEnd()}\n\`\`\`\n`;
   };
-  const commands = program.commands.flatMap((command) => [command, ...command.commands]);
+  const commands = program
+    .createHelp()
+    .visibleCommands(program)
+    .flatMap((command) => [command, ...command.commands]);
   return [introduction, ...commands.map(sectionOf)].join('\n');
 }
 

@@ -45,12 +45,12 @@ export function contextCommand({ io }: CommandSetting): Command {
   command
     .command('use')
     .description('make a context the current one')
-    .argument('<name>', 'a context')
+    .argument('<context>', 'its name')
     .action((name: string) => use(io, name));
   command
     .command('add')
     .description('add a context, or replace the one of this name; the first becomes the current one')
-    .argument('<name>', 'its name', checkedName)
+    .argument('<new-name>', 'its name', checkedName)
     .option('--url <url>', 'the address of the API, or unix:PATH', checkedUrl)
     .option('--stack <name>', 'in place of --url: the CloudFormation stack whose output ApiUrl is the address')
     .option('--token-file <file>', 'the file of its token')
@@ -67,7 +67,7 @@ export function contextCommand({ io }: CommandSetting): Command {
   command
     .command('delete')
     .description('delete a context')
-    .argument('<name>', 'a context')
+    .argument('<context>', 'its name')
     .action((name: string) => remove(io, name));
   return command;
 }

@@ -1,0 +1,94 @@
+/** `probelet completion`: what a shell needs to complete command lines, and what that asks for while one is typed. */
+import { Argument, Command } from 'commander';
+import { type Completion, completionFor, type TypedFlags } from '../completion.ts';
+import { completionScripts, filesLine } from '../completion-scripts.ts';
+import { readConfig } from '../config-file.ts';
+import { type ConnectionFlags, connectionOf, connectionOptions, withSession } from '../connection.ts';
+import type { Io } from '../io.ts';
+import type { CommandSetting } from '../program.ts';
+import { printable } from '../tables.ts';
+
+/** A shell waits for it. */
+const requestMsMax = 1_500;
+const namesMax = 500;
+
+const examples = `
+Examples:
+  source <(probelet completion bash)
+  probelet completion bash > /etc/bash_completion.d/probelet
+  source <(probelet completion zsh)
+  probelet completion fish > ~/.config/fish/completions/probelet.fish`;
+
+export const completionCommand = ({ io }: CommandSetting): Command =>
+  new Command('completion')
+    .description('print what completes command lines in a shell: commands, options, targets and contexts')
+    .addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(completionScripts)))
+    .addHelpText('after', examples)
+    .action((shell: keyof typeof completionScripts) => io.out(completionScripts[shell]));
+
+/** Hidden: only the scripts call it. It prints nothing rather than an error. */
+export const completeCommand = ({ io }: CommandSetting): Command =>
+  new Command('__complete')
+    .argument('[word...]', 'the words of the line after the name of the program')
+    .helpOption(false)
+    .allowUnknownOption()
+    .passThroughOptions()
+    .action(async (words: readonly string[], _: object, { parent }: Command) => {
+      if (!parent) return;
+      const { optionNames } = await import('../../local/given-options.ts');
+      const startOptions = optionNames.map((name) => `--${name}`);
+      const lines = await linesOf(completionFor({ program: parent, startOptions }, words), words.at(-1) ?? '', io);
+      io.out(lines.map((line) => `${line}\n`).join(''));
+    });
+
+async function linesOf(completion: Completion, current: string, io: Io): Promise<readonly string[]> {
+  switch (completion.kind) {
+    case 'words':
+      return completion.words.map(({ word, description = '' }) =>
+        description === '' ? word : `${word}\t${description}`,
+      );
+    case 'files':
+      return [filesLine];
+    case 'contexts':
+      return (await known(() => readConfig(io.env).contexts.map(({ name }) => name))).filter((name) =>
+        name.startsWith(current),
+      );
+    case 'targets': {
+      const { prefix, flags } = completion;
+      const names = await known(() => targetNamesNow(flags, io));
+      return names.map((name) => prefix + name).filter((word) => word.startsWith(current));
+    }
+  }
+}
+
+/** None if they cannot be found out. */
+async function known(names: () => Promise<readonly string[]> | readonly string[]): Promise<readonly string[]> {
+  try {
+    return (await names()).map(printable);
+  } catch {
+    return [];
+  }
+}
+
+async function targetNamesNow(typed: TypedFlags, io: Io): Promise<readonly string[]> {
+  const connection = connectionOf(flagsFrom(typed), io.env);
+  const names: string[] = [];
+  const stop = AbortSignal.timeout(requestMsMax);
+  await withSession({ ...connection, timeoutMs: requestMsMax }, { io, stop }, async ({ client, namespace }) => {
+    for await (const { metadata } of client.targets({ namespace })) {
+      names.push(metadata.name);
+      if (names.length === namesMax) break;
+    }
+  });
+  return names;
+}
+
+/** The texts of the line as the options parse them. */
+function flagsFrom(typed: TypedFlags): ConnectionFlags {
+  const parsed = connectionOptions().flatMap((option): readonly (readonly [string, unknown])[] => {
+    const text = typed[option.attributeName()];
+    if (text === undefined) return [];
+    return [[option.attributeName(), option.parseArg ? option.parseArg<unknown>(text, undefined) : text]];
+  });
+  return Object.fromEntries(parsed);
+}
