@@ -3,8 +3,8 @@
  *
  *     SLACK_URL=… node examples/subscribers/post-to-slack.ts [LABEL_SELECTOR]
  *
- * SLACK_URL is an incoming webhook. `npm start -- --alerts` does the same and more without a subscriber: at least once,
- * with reminders, groups and silences.
+ * SLACK_URL is an incoming webhook. The alerts of `npm start -- --config` (docs/alerts.md) do the same and more without
+ * a subscriber: at least once, with reminders, groups and silences.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EventDetail } from 'probelet/events';
