@@ -18,6 +18,8 @@ type Licence = { readonly license: { readonly id?: string; readonly name?: strin
 type Lock = { readonly packages: { readonly [path: string]: LockedPackage } };
 type LockedPackage = { readonly dev?: true; readonly optional?: true; readonly devOptional?: true };
 
+type PeerManifest = LockedPackage & { readonly peerDependenciesMeta: object };
+
 /** A hundred packages take about 100 KB. */
 const outputBytesMax = 16 * 1024 * 1024;
 
@@ -45,11 +47,14 @@ export function billOfMaterials(root: string): Bill {
   }
 }
 
-function lockOf(lock: Lock, manifest: object): Lock {
+/** Without tools, and without optional peers, which users install themselves. */
+function lockOf(lock: Lock, manifest: PeerManifest): Lock {
+  const peers = Object.keys(manifest.peerDependenciesMeta).map((name) => `node_modules/${name}`);
   const others = Object.entries(lock.packages).filter(
-    ([path, { dev, optional, devOptional }]) => path !== '' && !dev && !optional && !devOptional,
+    ([path, { dev, optional, devOptional }]) =>
+      path !== '' && !peers.includes(path) && !dev && !optional && !devOptional,
   );
-  return { ...lock, packages: { '': manifest, ...Object.fromEntries(others) } };
+  return { ...lock, packages: Object.fromEntries([['', manifest], ...others]) };
 }
 
 /** A line for each package. @throws if one names no licence */

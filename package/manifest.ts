@@ -17,8 +17,8 @@ type Versions = { readonly [name: string]: string };
 /** The exports, by their names without `./`. The file in this folder with that name is what each exports. */
 const exported = ['cdk', 'client', 'events'] as const;
 
-/** Only `probelet/cdk` needs them, and an app of the CDK has them. */
-const optionalPeers = ['aws-cdk-lib', 'constructs'] as const;
+/** The first two are for `probelet/cdk`, and an app of the CDK has them; the last is for alerts by mail. */
+const optionalPeers = ['aws-cdk-lib', 'constructs', 'nodemailer'] as const;
 
 /** `imported`: the packages that the compiled code imports. @throws if it imports one that cannot be installed */
 export function packageManifest(repository: RepositoryManifest, imported: ReadonlySet<string>) {
@@ -35,7 +35,9 @@ export function packageManifest(repository: RepositoryManifest, imported: Readon
     exports: Object.fromEntries(exported.map((each) => [`./${each}`, entry(each)])),
     imports: { '#function-code': './cdk/packed-code.js' },
     dependencies: Object.fromEntries(needed.map((each) => [each, dependencies[each]])),
-    peerDependencies: Object.fromEntries(optionalPeers.map((each) => [each, `^${devDependencies[each]}`])),
+    peerDependencies: Object.fromEntries(
+      optionalPeers.map((each) => [each, `^${devDependencies[each] ?? dependencies[each]}`]),
+    ),
     peerDependenciesMeta: Object.fromEntries(optionalPeers.map((each) => [each, { optional: true }])),
   };
 }

@@ -25,11 +25,21 @@ const implicitPort = 465;
 type MailEntry = NonNullable<ReceiverEntry['email']>;
 
 function mailReceiver(name: string, entry: MailEntry, field: string): Receiver {
+  requireMailer(field);
   const { host, tls = 'starttls', caFile, user, password, from, to } = entry;
   const { port = tls === 'implicit' ? implicitPort : submissionPort } = entry;
   const login = user !== undefined && password && { user, password: secretValue(password, `${field}.password`) };
   const ca = caFile === undefined ? undefined : readText(`${field}.caFile`, caFile);
   return { kind: 'email', name, host, port, tls, from, to, ...(login && { login }), ...(ca !== undefined && { ca }) };
+}
+
+/** The npm package has it as an optional peer, because most installations send no mail. */
+function requireMailer(field: string): void {
+  try {
+    import.meta.resolve('nodemailer');
+  } catch {
+    throw new InvalidOption(`${field}: needs the package nodemailer: install it beside probelet`);
+  }
 }
 
 function httpReceiver(entry: ReceiverEntry, field: string): Receiver {

@@ -14,11 +14,17 @@ test('it depends on what the code imports, at the locked versions, and on no too
   assert.ok(!('devDependencies' in rest) && !('optionalDependencies' in rest) && !('private' in rest));
 });
 
-test('the CDK is a peer that may be missing, from the tested version on', () => {
+test('the CDK and the library for mail are peers that may be missing, from the tested version on', () => {
   const { peerDependencies, peerDependenciesMeta } = packageManifest(repository, new Set());
   const { 'aws-cdk-lib': library, constructs } = repository.devDependencies;
-  assert.deepEqual(peerDependencies, { 'aws-cdk-lib': `^${library}`, constructs: `^${constructs}` });
-  assert.deepEqual(peerDependenciesMeta, { 'aws-cdk-lib': { optional: true }, constructs: { optional: true } });
+  const { nodemailer } = repository.dependencies;
+  assert.deepEqual(peerDependencies, {
+    'aws-cdk-lib': `^${library}`,
+    constructs: `^${constructs}`,
+    nodemailer: `^${nodemailer}`,
+  });
+  const optional = { optional: true };
+  assert.deepEqual(peerDependenciesMeta, { 'aws-cdk-lib': optional, constructs: optional, nodemailer: optional });
 });
 
 test('an import of what users do not get stops the build', () => {

@@ -19,7 +19,7 @@ export function judgeContents(installed: Installed, verdict: Tally['verdict']): 
   verdict(`npm ls finds nothing missing among ${packages.size} packages`, status === 0 && packages.size > 0);
   verdict(
     'no tool and no peer is installed',
-    ['esbuild', 'typescript', 'aws-cdk-lib'].filter((name) => packages.has(name)),
+    ['esbuild', 'typescript', 'aws-cdk-lib', 'nodemailer'].filter((name) => packages.has(name)),
   );
   const mb = diskBytes(modules) / 1024 / 1024;
   verdict(`it takes ${mb.toFixed(1)} MB, less than ${installedMbMax}`, mb < installedMbMax);
