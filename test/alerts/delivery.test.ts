@@ -2,13 +2,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Notification } from '../../shared/alerts/alert-state.ts';
-import { type AlertLog, type KeptAlerts, startAlerting } from '../../shared/alerts/alerting.ts';
 import { giveUpAfterMs, queueMax, type SendOutcome, sendMsMax, startDelivery } from '../../shared/alerts/delivery.ts';
-import { sleep } from '../../shared/lib/clock.ts';
 import { recordingLog } from '../support/recording-log.ts';
 import { seededRandom } from '../support/seeded-random.ts';
-import { type VirtualClock, virtualClock } from '../support/virtual-clock.ts';
-import { rulesOf, sampleNotification, seen } from './alert-world.ts';
+import { virtualClock } from '../support/virtual-clock.ts';
+import { sampleNotification } from './alert-world.ts';
+import { keptInMemory, killedLife } from './killed-life.ts';
 
 /** Nothing here has I/O, so promises alone have to settle. */
 const quiet = async () => {
@@ -113,70 +112,8 @@ describe('delivery', () => {
   });
 });
 
-/** A log that takes its time. A kill comes before or after the moment in which a save replaces the old value. */
-function durableLog(clock: VirtualClock, random: ReturnType<typeof seededRandom>) {
-  let text: string | undefined;
-  const openedBy = (isKilled: () => boolean): AlertLog => ({
-    load: async () => (text === undefined ? undefined : (JSON.parse(text) as KeptAlerts)),
-    async save(kept) {
-      const next = JSON.stringify(kept);
-      await sleep(clock, random.next() * 50);
-      if (isKilled()) return new Promise<never>(() => undefined);
-      text = next;
-      await sleep(clock, random.next() * 50);
-    },
-  });
-  return { openedBy };
-}
-
 describe('alerts whose process is killed', () => {
-  /** One target fails and recovers while the process is killed this often. Returns what arrived. */
-  async function life(seed: number, kills: number) {
-    const random = seededRandom(seed);
-    const clock = virtualClock({ quiet });
-    const durable = durableLog(clock, random);
-    const arrived: Notification[] = [];
-    const rules = rulesOf('');
-    const sinceMs = clock.nowMs();
-    let ready: 'True' | 'False' = 'False';
-    const begin = async () => {
-      let isKilled = false;
-      const send = async (_: string, notification: Notification): Promise<SendOutcome> => {
-        if (isKilled) return new Promise<never>(() => undefined);
-        await sleep(clock, random.next() * 200);
-        if (isKilled && random.next() < 0.5) return new Promise<never>(() => undefined);
-        arrived.push(notification);
-        await sleep(clock, random.next() * 200);
-        return delivered;
-      };
-      const ports = { clock, random, log: recordingLog(), send, alertLog: durable.openedBy(() => isKilled) };
-      const alerting = await startAlerting({ rules, receivers: ['ops'] }, ports);
-      alerting.offer(seen('a', ready, { sinceMs }));
-      return {
-        kill: () => {
-          isKilled = true;
-          void alerting.stop();
-        },
-        offer: alerting.offer,
-        stop: alerting.stop,
-      };
-    };
-    let process = await begin();
-    const passWithKills = async (count: number) => {
-      for (let kill = 0; kill < count; kill += 1) {
-        await clock.advance(random.next() * 8_000);
-        process.kill();
-        process = await begin();
-      }
-      await clock.advance(12_000);
-    };
-    await passWithKills(Math.ceil(kills / 2));
-    ready = 'True';
-    process.offer(seen('a', ready, { sinceMs: clock.nowMs() }));
-    await passWithKills(Math.floor(kills / 2));
-    await clock.runUntil(process.stop());
-    return arrived;
-  }
+  const life = (seed: number, kills: number) => killedLife({ seed, kills, kept: keptInMemory, quiet });
 
   const idsOf = (arrived: readonly Notification[], kind: string) =>
     arrived.filter((each) => each.kind === kind).map(({ id }) => id);

@@ -1,0 +1,96 @@
+/** Fake services on loopback. Each judges what it gets by the published schema of its format, and keeps what came. */
+import { createHmac } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { bodyFaults, type Format, formats } from '../../alerts/published-schemas.ts';
+import { closeServer, listenOnLoopback } from './loopback.ts';
+
+export type Arrival = {
+  readonly receiver: string;
+  /** Of the notification; empty in formats that have none. */
+  readonly id: string;
+  readonly kind: string;
+  readonly names: readonly string[];
+  readonly atMs: number;
+};
+
+/** What a receiver does with a request, beside keeping it. Absent: it answers as the service does. */
+export type Misbehaviour = (response: ServerResponse, arrival: Arrival) => boolean;
+
+export type Services = {
+  readonly url: string;
+  readonly arrived: readonly Arrival[];
+  /** What no real service would accept. */
+  readonly faults: readonly string[];
+  readonly close: () => Promise<void>;
+};
+
+export const secretBytes = Buffer.alloc(32, 5);
+export const key = 'r'.repeat(32);
+
+/** How old a signed webhook may be. */
+const toleranceMs = 300_000;
+const accepted: { readonly [format in Format]?: number } = { pagerduty: 202, opsgenie: 202, discord: 204 };
+
+/** The first part of a path is the receiver; the format is the receiver's name up to a hyphen. */
+export async function startServices(misbehaviours: { readonly [receiver: string]: Misbehaviour }): Promise<Services> {
+  const arrived: Arrival[] = [];
+  const faults: string[] = [];
+  const server = createServer(async (request, response) => {
+    const body = await bodyOf(request);
+    const [, receiver = ''] = (request.url ?? '').split('/');
+    const format = formats.find((each) => each === receiver.split('-')[0]) ?? 'webhook';
+    faults.push(...faultsOf(format, request, body).map((fault) => `${receiver}: ${fault}`));
+    const arrival = { receiver, atMs: Date.now(), ...(format === 'webhook' ? webhookArrival(body) : noDetails) };
+    arrived.push(arrival);
+    if (misbehaviours[receiver]?.(response, arrival)) return;
+    response.writeHead(accepted[format] ?? 200).end();
+  });
+  const port = await listenOnLoopback(server);
+  return { url: `http://127.0.0.1:${port}`, arrived, faults, close: () => closeServer(server) };
+}
+
+const noDetails = { id: '', kind: '', names: [] };
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function webhookArrival(body: string) {
+  const { id, kind, incidents } = JSON.parse(body).data;
+  return { id, kind, names: incidents.map(({ name }: { readonly name: string }) => name).sort() };
+}
+
+function faultsOf(format: Format, request: IncomingMessage, body: string): readonly string[] {
+  const { headers, method, url = '' } = request;
+  return [
+    ...bodyFaults(format, body),
+    ...(method === 'POST' ? [] : [`the method is ${method}`]),
+    ...(headers['content-type'] === 'application/json' ? [] : [`the content type is ${headers['content-type']}`]),
+    ...(format === 'webhook' ? signatureFaults(headers, body) : []),
+    ...(format === 'opsgenie' ? opsgenieFaults(headers, url) : []),
+    ...(format === 'alertmanager' && !url.endsWith('/api/v2/alerts') ? [`the path is ${url}`] : []),
+  ];
+}
+
+type Headers = IncomingMessage['headers'];
+
+/** Standard Webhooks: signature, and a timestamp in seconds that is not old. */
+function signatureFaults(headers: Headers, body: string): readonly string[] {
+  const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature } = headers;
+  const wanted = createHmac('sha256', secretBytes).update(`${id}.${timestamp}.${body}`).digest('base64');
+  const isNow = Math.abs(Date.now() - Number(timestamp) * 1_000) <= toleranceMs;
+  return [
+    ...(signature === `v1,${wanted}` ? [] : ['the signature is wrong']),
+    ...(isNow ? [] : [`the timestamp is ${timestamp}`]),
+  ];
+}
+
+function opsgenieFaults({ authorization }: Headers, url: string): readonly string[] {
+  const isKnown = /^\/[^/]+(\/[^/?]+\/close\?identifierType=alias)?$/.test(url);
+  return [
+    ...(authorization === `GenieKey ${key}` ? [] : ['the key is missing']),
+    ...(isKnown ? [] : [`the path is ${url}`]),
+  ];
+}
