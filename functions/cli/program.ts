@@ -11,6 +11,7 @@ import { costCommand } from './commands/cost.ts';
 import { deleteCommand } from './commands/delete.ts';
 import { describeCommand } from './commands/describe.ts';
 import { doctorCommand } from './commands/doctor.ts';
+import { editCommand } from './commands/edit.ts';
 import { eventsCommand } from './commands/events.ts';
 import { getCommand } from './commands/get.ts';
 import { lintCommand } from './commands/lint.ts';
@@ -35,6 +36,7 @@ const commands: readonly ((setting: CommandSetting) => Command)[] = [
   getCommand,
   describeCommand,
   eventsCommand,
+  editCommand,
   deleteCommand,
   waitCommand,
   probeCommand,

@@ -21,12 +21,6 @@ type Added = {
   readonly namespace?: string;
 };
 
-const examples = `
-Examples:
-  probelet context add here --url http://127.0.0.1:8080 --token-file token
-  probelet context add prod --stack Probelet --region eu-west-1 --profile prod
-  probelet context add prod --url https://probelet.example.com --auth aws --region eu-west-1`;
-
 /** A context that is gone is no wrong use. */
 const noContext = (name: string, { contexts }: Config): CliError => {
   const known = contexts.map((each) => each.name).join(', ');
@@ -34,17 +28,35 @@ const noContext = (name: string, { contexts }: Config): CliError => {
   return new CliError(`there is no context ${name}: ${next}`, exitCodes.notFound);
 };
 
+const examples = `
+Examples:
+  probelet context add here --url http://127.0.0.1:8080 --token-file token
+  probelet context add prod --stack Probelet --region eu-west-1 --profile prod
+  probelet context use prod
+  probelet context list`;
+
+const addExamples = `
+Examples:
+  probelet context add here --url http://127.0.0.1:8080 --token-file token
+  probelet context add prod --stack Probelet --region eu-west-1 --profile prod
+  probelet context add prod --url https://probelet.example.com --auth aws --region eu-west-1`;
+
+const exampleOf = (line: string): string => `\nExample:\n  probelet context ${line}`;
+
 export function contextCommand({ io }: CommandSetting): Command {
   const command = new Command('context')
     .description('named servers, so that a command need not name one')
-    .helpCommand(false);
+    .helpCommand(false)
+    .addHelpText('after', examples);
   command
     .command('list')
     .description('the contexts')
+    .addHelpText('after', exampleOf('list'))
     .action(() => io.out(listText(io)));
   command
     .command('use')
     .description('make a context the current one')
+    .addHelpText('after', exampleOf('use shop'))
     .argument('<context>', 'its name')
     .action((name: string) => use(io, name));
   command
@@ -62,11 +74,12 @@ export function contextCommand({ io }: CommandSetting): Command {
     )
     .option('--profile <name>', 'whose AWS credentials sign (default: those of the environment)')
     .option('-n, --namespace <name>', 'the namespace of its commands')
-    .addHelpText('after', examples)
+    .addHelpText('after', addExamples)
     .action((name: string, added: Added) => add(io, name, added));
   command
     .command('delete')
     .description('delete a context')
+    .addHelpText('after', exampleOf('delete shop'))
     .argument('<context>', 'its name')
     .action((name: string) => remove(io, name));
   return command;

@@ -1,38 +1,106 @@
 /** `probelet delete`: begins the termination of targets. */
 import type { Command } from 'commander';
-import { apiCommand, connectionOf, flagsOf, withSession } from '../connection.ts';
-import { CliError, exitCodes } from '../exit-codes.ts';
+import type { NamedTarget } from '../../client/api-client.ts';
+import { apiCommand, type Connection, connectionOf, flagsOf, type Session, withSession } from '../connection.ts';
+import { CliError, exitCodes, WrongUse } from '../exit-codes.ts';
+import { inOrder } from '../in-order.ts';
+import { convertedSources, recursiveOption, reportErrors, sourcesOption } from '../manifest-files.ts';
 import type { CommandSetting } from '../program.ts';
 import { noTarget, targetNames } from '../resources.ts';
 import { selectedTargets } from '../selection.ts';
+import { checkedTogether, keyOf, targetsOf } from '../wanted-targets.ts';
 
-type Options = { readonly selector?: string; readonly dryRun?: boolean };
+type Options = {
+  readonly filename?: readonly string[];
+  readonly recursive?: boolean;
+  readonly selector?: string;
+  readonly dryRun?: boolean;
+};
 
-export const deleteCommand = ({ io }: CommandSetting): Command =>
+const deletionsAtOnce = 8;
+/** The address of what is deleted does not matter (RFC 2606). */
+const anyHost = 'host.invalid';
+
+const examples = `
+Examples:
+  probelet delete target/checkout
+  probelet delete target a b c -n shop
+  probelet delete targets -l team=shop --dry-run
+  probelet delete -f targets/ -R`;
+
+export const deleteCommand = (setting: CommandSetting): Command =>
   apiCommand('delete')
     .description('delete targets; the names are free when their grace period is over')
-    .argument('<target...>', 'target/NAME, or target NAME; target alone with --selector')
+    .argument('[target...]', 'target/NAME, or target NAME; target alone with --selector')
     .option('-l, --selector <labels>', 'all targets of the namespace with these labels')
+    .addOption(sourcesOption().makeOptionMandatory(false))
+    .addOption(recursiveOption())
     .option('--dry-run', 'only say what would be deleted')
+    .addHelpText('after', examples)
     .action(async (words: readonly string[], _options: Options, command: Command) => {
-      const { selector, dryRun = false } = command.opts<Options>();
-      const names = targetNames(words, selector === undefined);
-      if (names.length > 0 && selector !== undefined)
-        throw new CliError('a name does not go with --selector', exitCodes.wrongUse);
-      const connection = connectionOf(flagsOf(command), io.env);
-      const { namespace } = connection;
-      await withSession(connection, { io }, async (session) => {
-        const absent: string[] = [];
-        const remove = async (name: string) => {
-          const isThere = await session.client.remove({ namespace, name }, { dryRun });
-          if (isThere) io.out(`target/${name} deleted${dryRun ? ' (dry run)' : ''}\n`);
-          else absent.push(name);
-        };
-        for (const name of names) await remove(name);
-        if (selector !== undefined) {
-          const selection = { names: [], namespace, labelSelector: selector };
-          for await (const { metadata } of selectedTargets(session, selection)) await remove(metadata.name);
-        }
-        if (absent.length > 0) throw noTarget(absent.join(', '), namespace);
+      const options = command.opts<Options>();
+      const named = namedBy(words, options);
+      const connection = connectionOf(flagsOf(command), setting.io.env);
+      const ofFiles = options.filename ? await targetsInFiles(setting, connection, options) : [];
+      await withSession(connection, setting, async (session) => {
+        const { namespace } = session;
+        const targets = [
+          ...named.map((name) => ({ namespace, name })),
+          ...ofFiles,
+          ...(await selected(session, options)),
+        ];
+        await deleteAll(setting, session, { targets, dryRun: options.dryRun === true });
       });
     });
+
+/** @throws WrongUse unless exactly one of names, labels and files says what to delete */
+function namedBy(words: readonly string[], { filename, selector }: Options): readonly string[] {
+  if (filename && (words.length > 0 || selector !== undefined))
+    throw new WrongUse('--filename goes with neither names nor --selector');
+  if (filename) return [];
+  if (words.length === 0) throw new WrongUse('name a target, as in target/NAME, or files by --filename');
+  const names = targetNames(words, selector === undefined);
+  if (names.length > 0 && selector !== undefined) throw new WrongUse('a name does not go with --selector');
+  return names;
+}
+
+async function targetsInFiles(
+  { io, endWith }: CommandSetting,
+  connection: Connection,
+  { filename = [], recursive = false }: Options,
+): Promise<readonly NamedTarget[]> {
+  const { namespace, timeoutMs } = connection;
+  const reading = { recursive, format: { namespace, host: anyHost }, begin: () => undefined, timeoutMs, env: io.env };
+  const conversions = checkedTogether(await convertedSources(filename, reading), connection);
+  reportErrors(conversions, io.err);
+  const targets = targetsOf(conversions);
+  const isWrong = conversions.some(({ kind }) => kind === 'invalid');
+  if (targets.length === 0 && !isWrong) io.err('No file has a target.');
+  if (targets.length === 0 || isWrong) endWith(exitCodes.failed);
+  return targets;
+}
+
+async function selected(session: Session, { selector }: Options): Promise<readonly NamedTarget[]> {
+  const { namespace } = session;
+  const found: NamedTarget[] = [];
+  if (selector === undefined) return found;
+  for await (const { metadata } of selectedTargets(session, { names: [], namespace, labelSelector: selector }))
+    found.push({ namespace, name: metadata.name });
+  return found;
+}
+
+type Deletion = { readonly targets: readonly NamedTarget[]; readonly dryRun: boolean };
+
+/** @throws CliError for targets that do not exist, after the others */
+async function deleteAll({ io }: CommandSetting, { client, namespace }: Session, { targets, dryRun }: Deletion) {
+  const remove = async (target: NamedTarget) => ({ target, isThere: await client.remove(target, { dryRun }) });
+  const absent: NamedTarget[] = [];
+  for await (const { target, isThere } of inOrder(targets, deletionsAtOnce, remove)) {
+    if (isThere) io.out(`target/${target.name} deleted${dryRun ? ' (dry run)' : ''}\n`);
+    else absent.push(target);
+  }
+  if (absent.length === 0) return;
+  if (absent.every((each) => each.namespace === namespace))
+    throw noTarget(absent.map(({ name }) => name).join(', '), namespace);
+  throw new CliError(`there is no target ${absent.map(keyOf).join(', ')}`, exitCodes.notFound);
+}

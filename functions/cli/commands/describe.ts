@@ -14,10 +14,16 @@ import { eventsOf } from './events.ts';
 
 const eventsMax = 20;
 
+const examples = `
+Examples:
+  probelet describe target/checkout
+  probelet describe target a b -n shop`;
+
 export const describeCommand = ({ io }: CommandSetting): Command =>
   apiCommand('describe')
     .description('print all about targets: conditions, containers, probes and their last events')
     .argument('<target...>', 'target/NAME, or target NAME')
+    .addHelpText('after', examples)
     .action(async (words: readonly string[], _options: object, command: Command) => {
       const names = targetNames(words);
       const connection = connectionOf(flagsOf(command), io.env);

@@ -32,6 +32,12 @@ export const limitOption = (): Option =>
     throw new InvalidArgumentError(`must be a number from 1 to ${limitMax}`);
   });
 
+const examples = `
+Examples:
+  probelet events
+  probelet events checkout --limit 100
+  probelet events -A -l team=shop -w`;
+
 export const eventsCommand = (setting: CommandSetting): Command =>
   apiCommand('events')
     .description('print the last events of targets, oldest first')
@@ -41,6 +47,7 @@ export const eventsCommand = (setting: CommandSetting): Command =>
     .option('-w, --watch', 'keep printing events, until interrupted')
     .addOption(limitOption())
     .addOption(new Option('-o, --output <format>', 'format').choices(['yaml', 'json']))
+    .addHelpText('after', examples)
     .action(async (names: readonly string[], _options: EventOptions, command: Command) => {
       const { io } = setting;
       const options = command.opts<EventOptions>();

@@ -16,6 +16,11 @@ type Options = { readonly timeout: number };
 const pollMs = 500;
 const timeoutMsDefault = 30_000;
 
+const examples = `
+Examples:
+  probelet probe target/checkout
+  probelet probe target checkout --timeout 1m`;
+
 export const probeCommand = ({ io }: CommandSetting): Command =>
   apiCommand('probe')
     .description('probe a target now, and print the results once they are known; exit code 3: not in time')
@@ -25,6 +30,7 @@ export const probeCommand = ({ io }: CommandSetting): Command =>
         .argParser(milliseconds)
         .default(timeoutMsDefault, `${timeoutMsDefault / 1_000}s`),
     )
+    .addHelpText('after', examples)
     .action(async (words: readonly string[], _options: Options, command: Command) => {
       const [name = '', ...more] = targetNames(words);
       if (more.length > 0) throw new CliError('one target at a time is probed', exitCodes.wrongUse);

@@ -4,10 +4,16 @@ import { productVersion } from '../../product-version.ts';
 import { apiCommand, connectionOf, flagsOf, withSession } from '../connection.ts';
 import type { CommandSetting } from '../program.ts';
 
+const examples = `
+Examples:
+  probelet version
+  probelet version --client`;
+
 export const versionCommand = ({ io }: CommandSetting): Command =>
   apiCommand('version')
     .description('print the version of this program and of the API of the server')
     .option('--client', 'of this program alone')
+    .addHelpText('after', examples)
     .action(async (_options: object, command: Command) => {
       io.out(`Client: ${productVersion}\n`);
       if (command.opts<{ readonly client?: boolean }>().client) return;

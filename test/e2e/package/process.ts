@@ -19,7 +19,7 @@ type Target = {
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
 };
 
-export async function judgeProcess({ folder }: Installed, verdict: Tally['verdict']): Promise<void> {
+export async function judgeProcess({ folder, run }: Installed, verdict: Tally['verdict']): Promise<void> {
   const programs = join(folder, 'node_modules/probelet/functions');
   const listener = await listenWith(
     createServer((socket) => socket.on('error', () => undefined).end()),
@@ -33,12 +33,17 @@ export async function judgeProcess({ folder }: Installed, verdict: Tally['verdic
   const program = join(folder, 'node_modules/.bin/probelet');
   const product = await startProduct(['start', ...options], { program });
   try {
+    const probelet = (...args: readonly string[]) => run(program, [...args, '--server', product.url]);
+    const { status, out, err } = probelet('apply', '-f', 'deployment.yaml', '--host', host, '--diff');
+    const isApplied = status === 0 && out.endsWith('target/web created\n');
+    verdict('probelet apply registers a target', isApplied ? [] : [out, err]);
     const isReady = async (): Promise<boolean> => {
       const { body } = await askApi<Target>(product.url, 'GET', targetPath(name));
       return body.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
     };
     const found = await until('the target is ready', readyMsMax, isReady).catch((error: Error) => [error.message]);
     verdict('a target of a file of the configuration of probelet start becomes Ready', found);
+    verdict('probelet get shows it', /^listener +1\/1 +Running /m.test(probelet('get', 'targets').out));
   } finally {
     await product.stop();
     await listener.close();

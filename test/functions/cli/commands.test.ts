@@ -1,7 +1,9 @@
 /** The commands about single targets: describe, delete, wait, probe and version, with what they print and exit with. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { servedWorld } from './served.ts';
 
 const { world, run } = await servedWorld();
@@ -60,6 +62,31 @@ test('delete begins the termination of named and of selected targets', async () 
   assert.match((await run(['get', 'targets'])).out, /\na .* Terminating .*\nb .* Terminating /);
   for (const args of [['target'], ['target', 'a', '-l', 'of=a'], ['probe', 'a'], []])
     assert.equal((await run(['delete', ...args])).code, 2);
+});
+
+test('delete takes the targets of files, wherever they are and whatever else is in the files', async (t) => {
+  const folder = temporaryFolder(t);
+  const pod =
+    'apiVersion: v1\nkind: Pod\nmetadata: { name: pod }\nspec: { containers: [{ name: a, livenessProbe: { tcpSocket: { port: 1 } } }] }';
+  writeFileSync(
+    join(folder, 'a.yaml'),
+    `metadata: { name: c, namespace: shop }\nspec: { livenessProbe: { tcpSocket: { port: 1 } } }\n---\n${pod}\n`,
+  );
+  const spec = { host: '10.0.0.1', containers: [{ name: 'app' }] };
+  await world.expect(201, 'PUT', '/v1/namespaces/shop/targets/c', { spec });
+  assert.deepEqual(await run(['delete', '-f', folder]), {
+    code: 4,
+    out: 'target/c deleted\n',
+    err: ['error: there is no target pod in namespace default'],
+  });
+  await world.expect(201, 'PUT', `${targets}/pod`, { spec });
+  writeFileSync(join(folder, 'b.yaml'), '!');
+  const { code, out, err } = await run(['delete', '-f', folder, '--dry-run']);
+  assert.deepEqual([code, out], [1, 'target/c deleted (dry run)\ntarget/pod deleted (dry run)\n']);
+  assert.match(err[0] ?? '', /b\.yaml:1:2: /);
+  for (const args of [['target/pod'], ['-l', 'a=b']])
+    assert.equal((await run(['delete', '-f', folder, ...args])).code, 2);
+  assert.equal((await run(['delete', 'target/pod'])).code, 0);
 });
 
 describe('wait', () => {

@@ -1,15 +1,19 @@
 /** The command line against the whole product, which probes in real time. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
 import { startRuntime } from '../../../functions/local/runtime.ts';
 import { systemClock } from '../../../shared/lib/clock.ts';
 import { systemRandom } from '../../../shared/lib/random.ts';
 import { freePort } from '../../support/free-port.ts';
 import { recordingLog } from '../../support/recording-log.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { ranCli } from './run.ts';
 import { served } from './served.ts';
 
-test('a target that is down is seen by wait, get, probe and events', async (t) => {
+/** The whole product on a port of loopback, and the command line that talks to it. */
+async function live(t: TestContext) {
   const runtime = startRuntime(
     { dataDir: ':memory:' },
     { clock: systemClock, random: systemRandom, log: recordingLog() },
@@ -18,6 +22,36 @@ test('a target that is down is seen by wait, get, probe and events', async (t) =
   await runtime.shard.loaded;
   const url = await served(runtime.fetch);
   const run = (...args: readonly string[]) => ranCli(args, { env: { PROBELET_URL: url }, clock: systemClock });
+  return { runtime, run, url };
+}
+
+/** The commands of the README about a port where nothing listens, with its manifest in a file. */
+function readmeCommands(file: string, port: number): readonly (readonly string[])[] {
+  const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
+  const [, block = ''] = /```sh\n(alias probelet=[\s\S]*?)```/.exec(readme) ?? [];
+  const [, manifest = ''] = /<<'EOF'\n([\s\S]*?)EOF\n/.exec(block) ?? [];
+  writeFileSync(file, manifest.replace('5432', String(port)));
+  const lines = block.split('\n').filter((line) => line.startsWith('probelet '));
+  return lines.map((line) => line.replace("- <<'EOF'", file).split(' ').slice(1));
+}
+
+test('the README shows what its commands print', async (t) => {
+  const { run } = await live(t);
+  const [apply = [], get = [], events = []] = readmeCommands(join(temporaryFolder(t), 'db.yaml'), await freePort());
+  assert.equal((await run(...apply)).out, 'target/db created\n');
+  await run('wait', 'target/db', '--for=condition=Ready=False', '--timeout', '20s');
+  assert.match(
+    (await run(...get)).out,
+    /^NAME {3}READY {3}STATUS {4}RESTARTS {3}AGE\ndb {5}0\/1 {5}Running {3}0 {10}\ds\n$/,
+  );
+  assert.match(
+    (await run(...events)).out,
+    /Warning {3}Unhealthy {12}target\/db {3}Readiness probe failed: dial tcp 127\.0\.0\.1:\d+: connect: connection refused\n/,
+  );
+});
+
+test('a target that is down is seen by wait, get, probe and events', async (t) => {
+  const { runtime, run, url } = await live(t);
   const readinessProbe = { tcpSocket: { port: await freePort() }, periodSeconds: 1, failureThreshold: 1 };
   await runtime.fetch(
     new Request(`${url}/v1/namespaces/default/targets/db`, {
