@@ -1,7 +1,8 @@
 /** What `-f` names: files, the files of folders, web addresses, and the standard input. */
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileBytesMax } from '../../shared/manifest/limits.ts';
+import { codeOf } from '../client/client-error.ts';
 
 /** A text, or why there is none. */
 export type ReadText =
@@ -73,9 +74,47 @@ function filesIn(folder: string, depth: number): readonly string[] {
 /** The text of a file, or of the standard input. */
 export function fileText(path: string): ReadText {
   try {
-    return decodedText(readFileSync(path === standardInput ? 0 : path));
+    return decodedText(path === standardInput ? bytesOf(0) : fileBytes(path));
   } catch (error) {
     return { kind: 'failed', detail: readingDetail(error) };
+  }
+}
+
+function fileBytes(path: string): Uint8Array {
+  const descriptor = openSync(path, 'r');
+  try {
+    return bytesOf(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+const pieceBytes = 64 * 1024;
+const pauseMs = 20;
+
+/** Up to a little more than a file may have. */
+function bytesOf(descriptor: number): Uint8Array {
+  const pieces: Buffer[] = [];
+  for (let bytes = 0; bytes <= fileBytesMax; ) {
+    const piece = Buffer.alloc(pieceBytes);
+    const length = readPiece(descriptor, piece);
+    if (length === 0) break;
+    bytes += length;
+    pieces.push(piece.subarray(0, length));
+  }
+  return Buffer.concat(pieces);
+}
+
+/** npm and npx make the standard input non-blocking: while what is piped has not come, reading it is EAGAIN. */
+function readPiece(descriptor: number, piece: Buffer): number {
+  const never = new Int32Array(new SharedArrayBuffer(4));
+  for (;;) {
+    try {
+      return readSync(descriptor, piece);
+    } catch (error) {
+      if (codeOf(error) !== 'EAGAIN') throw error;
+      Atomics.wait(never, 0, 0, pauseMs);
+    }
   }
 }
 
@@ -95,6 +134,6 @@ const details: { readonly [code: string]: string } = {
 };
 
 function readingDetail(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const code = codeOf(error);
   return details[code] ?? `cannot be read (${code})`;
 }

@@ -4,7 +4,7 @@ import type { Connection } from './connection.ts';
 import { CliError } from './exit-codes.ts';
 import { placeText } from './manifest-files.ts';
 
-/** Targets of one command line. Each takes about 35 KB, most of it for its places in the file. */
+/** Targets of one command line. Each takes about 13 KB, most of it for its places in the file. */
 const wantedTargetsMax = 50_000;
 
 /**

@@ -15,6 +15,7 @@ type Options = {
   readonly recursive?: boolean;
   readonly selector?: string;
   readonly dryRun?: boolean;
+  readonly ignoreNotFound?: boolean;
 };
 
 const deletionsAtOnce = 8;
@@ -36,6 +37,7 @@ export const deleteCommand = (setting: CommandSetting): Command =>
     .addOption(sourcesOption().makeOptionMandatory(false))
     .addOption(recursiveOption())
     .option('--dry-run', 'only say what would be deleted')
+    .option('--ignore-not-found', 'a target that does not exist is no error')
     .addHelpText('after', examples)
     .action(async (words: readonly string[], _options: Options, command: Command) => {
       const options = command.opts<Options>();
@@ -49,7 +51,7 @@ export const deleteCommand = (setting: CommandSetting): Command =>
           ...ofFiles,
           ...(await selected(session, options)),
         ];
-        await deleteAll(setting, session, { targets, dryRun: options.dryRun === true });
+        await deleteAll(setting, session, { targets, options });
       });
     });
 
@@ -89,17 +91,18 @@ async function selected(session: Session, { selector }: Options): Promise<readon
   return found;
 }
 
-type Deletion = { readonly targets: readonly NamedTarget[]; readonly dryRun: boolean };
+type Deletion = { readonly targets: readonly NamedTarget[]; readonly options: Options };
 
 /** @throws CliError for targets that do not exist, after the others */
-async function deleteAll({ io }: CommandSetting, { client, namespace }: Session, { targets, dryRun }: Deletion) {
+async function deleteAll({ io }: CommandSetting, { client, namespace }: Session, { targets, options }: Deletion) {
+  const { dryRun = false, ignoreNotFound = false } = options;
   const remove = async (target: NamedTarget) => ({ target, isThere: await client.remove(target, { dryRun }) });
   const absent: NamedTarget[] = [];
   for await (const { target, isThere } of inOrder(targets, deletionsAtOnce, remove)) {
     if (isThere) io.out(`target/${target.name} deleted${dryRun ? ' (dry run)' : ''}\n`);
     else absent.push(target);
   }
-  if (absent.length === 0) return;
+  if (absent.length === 0 || ignoreNotFound) return;
   if (absent.every((each) => each.namespace === namespace))
     throw noTarget(absent.map(({ name }) => name).join(', '), namespace);
   throw new CliError(`there is no target ${absent.map(keyOf).join(', ')}`, exitCodes.notFound);

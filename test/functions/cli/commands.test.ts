@@ -79,6 +79,7 @@ test('delete takes the targets of files, wherever they are and whatever else is 
     out: 'target/c deleted\n',
     err: ['error: there is no target pod in namespace default'],
   });
+  assert.equal((await run(['delete', '-f', folder, '--ignore-not-found'])).code, 0);
   await world.expect(201, 'PUT', `${targets}/pod`, { spec });
   writeFileSync(join(folder, 'b.yaml'), '!');
   const { code, out, err } = await run(['delete', '-f', folder, '--dry-run']);

@@ -1,7 +1,9 @@
 /** `probelet convert`: what it prints where, and its exit codes. */
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { promisify } from 'node:util';
 import { parseAllDocuments } from 'yaml';
 import { cliFiles } from './files.ts';
 
@@ -49,6 +51,16 @@ describe('convert', () => {
   test('reads files of UTF-8 only, and no folders', async () => {
     assert.deepEqual((await ran('-f', fileOf('latin', Uint8Array.of(0xe4)))).err, ['latin:1:1: is not UTF-8']);
     assert.deepEqual((await ran('-f', folder)).err, [`${folder}:1:1: is a folder, not a file`]);
+  });
+
+  test('waits for what a program pipes to it, also below npm, where reading does not wait', async () => {
+    const cli = new URL('../../../functions/cli/main.ts', import.meta.url).pathname;
+    const touched = `process.stdin.unref();
+      require('node:child_process').spawn(process.execPath, [${JSON.stringify(cli)}, 'convert', '-f', '-'], { stdio: 'inherit' });`;
+    const piped = `(sleep 1; cat '${good}') | '${process.execPath}' -e "$0"`;
+    const { stdout, stderr } = await promisify(execFile)('sh', ['-c', piped, touched]);
+    assert.match(stdout, /^metadata:\n {2}name: a\n/);
+    assert.equal(stderr, '');
   });
 
   test('says how it is used', async () => {
