@@ -1,12 +1,12 @@
 /** The option `--config`: one file that names the files of targets, the alerts and their receivers. */
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import type { ReceiverEntry } from '../../shared/alerts/alert-config.ts';
 import { type AlertRule, alertRules } from '../../shared/alerts/alert-rule.ts';
 import type { Receiver } from '../../shared/alerts/formats/receiver.ts';
 import { type TargetFiles, targetFilesOf } from '../../shared/config/config-schema.ts';
 import { parseConfig } from '../../shared/config/read-config.ts';
 import type { AllowList } from '../../shared/exec/allow-list.ts';
-import { fileBytesMax } from '../../shared/manifest/limits.ts';
 import { InvalidOption, readText } from './option-values.ts';
 import { receiverOf } from './receivers.ts';
 
@@ -26,6 +26,8 @@ export type ConfigSetup = {
   readonly again: () => ConfigSetup;
 };
 
+/** Parsing takes the event loop: a file of this size some 100 ms. */
+const configBytesMax = 256 * 1024;
 /** Errors of the file that are shown at once. */
 const errorsShownMax = 10;
 /** Begins each error. */
@@ -41,6 +43,8 @@ export type ConfigOptions = {
 /** @throws InvalidOption that names each wrong field with its place, one a line. */
 export function readConfigFile(path: string, options: ConfigOptions = {}): ConfigSetup {
   const { isWanted = () => true, allows } = options;
+  const whole = resolve(path);
+  const folder = dirname(whole);
   const read = parseConfig(boundedText(path));
   if (read.kind === 'invalid') {
     const lines = read.problems.map(
@@ -53,12 +57,15 @@ export function readConfigFile(path: string, options: ConfigOptions = {}): Confi
   const receivers = entries.flatMap((entry, index) => {
     if (!isWanted(entry.name)) return [];
     const { line, column } = placeOf(['receivers', index]);
-    return receiverOf(entry, `${configOption}: ${path}:${line}:${column}: receivers[${index}]`, allows);
+    return receiverOf(
+      inFolder(entry, folder),
+      `${configOption}: ${path}:${line}:${column}: receivers[${index}]`,
+      allows,
+    );
   });
-  const whole = resolve(path);
   return {
     path: whole,
-    folder: dirname(whole),
+    folder,
     targets: targetFilesOf(config),
     alerts: { rules: alertRules(config), receivers },
     names: entries.map(({ name }) => name),
@@ -66,9 +73,17 @@ export function readConfigFile(path: string, options: ConfigOptions = {}): Confi
   };
 }
 
+/** With every file of a secret as an absolute path. */
+const inFolder = (entry: ReceiverEntry, folder: string): ReceiverEntry =>
+  JSON.parse(JSON.stringify(entry), (key, value) =>
+    fileKeys.includes(key) && typeof value === 'string' ? resolve(folder, value) : value,
+  );
+
+const fileKeys: readonly string[] = ['file', 'caFile'];
+
 function boundedText(path: string): string {
-  if (sizeOf(path) > fileBytesMax)
-    throw new InvalidOption(`${configOption}: ${path} has more than ${fileBytesMax} bytes`);
+  if (sizeOf(path) > configBytesMax)
+    throw new InvalidOption(`${configOption}: ${path} has more than ${configBytesMax} bytes`);
   return readText(configOption, path);
 }
 

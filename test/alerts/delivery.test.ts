@@ -103,6 +103,20 @@ describe('delivery', () => {
     await world.delivery.stop();
   });
 
+  test('follows another configuration: what stays is not disturbed, and what is gone is dropped', async () => {
+    const world = deliveryWorld({ ops: (_, attempt) => (attempt < 3 ? failed : delivered), gone: () => failed });
+    world.add('one');
+    await world.clock.advance(500);
+    world.delivery.configure(['ops', 'added']);
+    assert.equal(world.log.lines.at(-1)?.message, 'alerts dropped: their receiver is no longer configured');
+    world.delivery.add({ ...sampleNotification(), id: 'two', receivers: ['added', 'gone', 'ops'] });
+    world.delivery.release();
+    await world.clock.advance(60_000);
+    assert.deepEqual([world.idsAt('ops'), world.idsAt('added')], [['one', 'one', 'one', 'two', 'two', 'two'], ['two']]);
+    assert.deepEqual([...new Set(world.idsAt('gone'))], ['one']);
+    assert.deepEqual(world.delivery.outbox(), {});
+  });
+
   test('drops what waits for a receiver that is no longer configured, and says so', () => {
     const [clock, log] = [virtualClock({ quiet }), recordingLog()];
     const kept = { gone: [{ notification: sampleNotification(), queuedMs: 0, attempts: 0 }] };

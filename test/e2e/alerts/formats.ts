@@ -197,8 +197,8 @@ function orderFaults(arrivals: readonly Arrival[]): readonly string[] {
 
 function intervalFaults(arrivals: readonly Arrival[]): readonly string[] {
   const times = arrivals.filter(({ names: all, kind }) => all.includes('other') && kind !== 'resolved');
-  return times.slice(1).flatMap(({ atMs }, index) => {
-    const sinceMs = atMs - (times[index]?.atMs ?? 0);
-    return sinceMs >= remindMs - 500 ? [] : [`${sinceMs} ms after the one before`];
+  return times.slice(1).flatMap(({ decidedMs }, index) => {
+    const sinceMs = decidedMs - (times[index]?.decidedMs ?? 0);
+    return sinceMs >= remindMs ? [] : [`${sinceMs} ms after the one before`];
   });
 }

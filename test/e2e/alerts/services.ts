@@ -10,6 +10,8 @@ export type Arrival = {
   readonly id: string;
   readonly kind: string;
   readonly names: readonly string[];
+  /** When it was decided to send it; 0 in formats that do not say so. */
+  readonly decidedMs: number;
   readonly atMs: number;
 };
 
@@ -49,7 +51,7 @@ export async function startServices(misbehaviours: { readonly [receiver: string]
   return { url: `http://127.0.0.1:${port}`, arrived, faults, close: () => closeServer(server) };
 }
 
-const noDetails = { id: '', kind: '', names: [] };
+const noDetails = { id: '', kind: '', names: [], decidedMs: 0 };
 
 async function bodyOf(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
@@ -58,8 +60,14 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
 }
 
 function webhookArrival(body: string) {
-  const { id, kind, incidents } = JSON.parse(body).data;
-  return { id, kind, names: incidents.map(({ name }: { readonly name: string }) => name).sort() };
+  const { timestamp, data } = JSON.parse(body);
+  const { id, kind, incidents } = data;
+  return {
+    id,
+    kind,
+    decidedMs: Date.parse(timestamp),
+    names: incidents.map(({ name }: { readonly name: string }) => name).sort(),
+  };
 }
 
 function faultsOf(format: Format, request: IncomingMessage, body: string): readonly string[] {
