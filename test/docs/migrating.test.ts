@@ -56,7 +56,7 @@ describe('what users of kubectl type', () => {
       const args = words.map((word, at) => (words[at - 1] === '-f' ? join(folder, word) : word));
       const interrupt = new AbortController();
       const { code, out, err } = await ranCli(args, {
-        env: { PROBELET_URL: url, HOME: folder },
+        env: { PROBELET_URL: url, HOME: folder, PATH: process.env.PATH, EDITOR: 'true' },
         clock: systemClock,
         interrupted: () => interrupt.signal,
         onOut: () => interrupt.abort(),
