@@ -19,7 +19,10 @@ Examples:
   probelet alerts test -f probelet.yaml --receiver on-call`;
 
 export function alertsCommand(setting: CommandSetting): Command {
-  const command = new Command('alerts').description('the alerts of a configuration').helpCommand(false);
+  const command = new Command('alerts')
+    .description('the alerts of a configuration')
+    .helpCommand(false)
+    .addHelpText('after', examples);
   command
     .command('test')
     .description('send a test notification and its end to each receiver, and print what each answered')
