@@ -58,8 +58,8 @@ export function takeWake(ticker: Ticker, wake: Wake, nowMs: number): Ticker {
 
 /** After a tick that was taken late: the next one is at least 0.9 period away, and not much more than one period. */
 export function spaceOut(ticker: Ticker, nowMs: number): Ticker {
-  const { periodMs, nextTickMs } = ticker;
-  return towards({ phaseMs: nextTickMs % periodMs, periodMs }, ticker, nowMs);
+  const { periodMs, nextTickMs, returningTo } = ticker;
+  return towards(returningTo ?? { phaseMs: nextTickMs % periodMs, periodMs }, ticker, nowMs);
 }
 
 /** How much longer than a period the last step back to the phase may be. */

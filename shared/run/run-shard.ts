@@ -16,7 +16,7 @@ import { holderOf } from './new-holder.ts';
 import type { Ports } from './ports.ts';
 import { type Loop, startLoop } from './probing/due-loop.ts';
 import { probeCycle } from './probing/probe-cycle.ts';
-import { shiftSchedule } from './probing/probe-schedule.ts';
+import { makeUp, shiftSchedule } from './probing/probe-schedule.ts';
 import { shiftSeen } from './probing/probe-verdict.ts';
 import type { SocketBudget } from './probing/sockets.ts';
 import { tendTargets } from './probing/timekeeper.ts';
@@ -150,7 +150,7 @@ async function holdClaimed(run: Run, { claimed, warm, targets, left, options, on
       holder.takenOver = undefined;
       onLoaded();
       options.onLoaded?.(() => viewOf({ holder, loop, loader, beats }));
-      startProbing(holder, loop, warm !== undefined);
+      startProbing(holder, loop);
       background.push(guarded(run, loader.follow()), guarded(run, checkpoints.keep()));
       isCovered = await untilDone({ holder, loop, claimed, ...left }, options.stop);
     }
@@ -186,13 +186,19 @@ async function settled({ holder, loop, background }: Parts): Promise<void> {
   await within(holder.run.ports.clock, loop.stopped(), openCallsMs);
 }
 
-function startProbing(holder: Holder, loop: Loop, isWarm: boolean): void {
+/**
+ * Each worker begins with its ticker: of the run before, or set when it was loaded. What came due before this start is
+ * pending.
+ */
+function startProbing(holder: Holder, loop: Loop): void {
   loop.start({
     cycle: (held, probe, place) => probeCycle(holder, held, { probe, place }),
     tend: (due) => tendTargets(holder, due),
     jumped: (jumpMs) => shiftAll(holder, jumpMs),
   });
-  if (isWarm) scheduleAll(holder);
+  // Looks at the clock first: it may have been set meanwhile.
+  scheduleAll(holder);
+  for (const { probes } of holder.targets.values()) for (const { schedule } of probes.values()) makeUp(schedule);
 }
 
 /**
@@ -201,7 +207,7 @@ function startProbing(holder: Holder, loop: Loop, isWarm: boolean): void {
  */
 const reportsItsEnd = ({ kind }: RunEnd): boolean => kind === 'slotDone' || kind === 'asked' || kind === 'handover';
 
-/** After a warm start each worker continues with its ticker, and the timekeeper looks at each target once. */
+/** Each worker continues with its ticker, and the timekeeper looks at each target once. */
 function scheduleAll(holder: Pick<Holder, 'run' | 'targets' | 'schedule' | 'scheduleTarget'>): void {
   for (const held of holder.targets.values()) {
     holder.scheduleTarget(held, holder.run.ports.clock.nowMs());

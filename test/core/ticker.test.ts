@@ -138,6 +138,14 @@ describe('a tick that could not be taken when it came', () => {
     assert.deepEqual(begins, [12_500, 21_500, 30_500, 40_000, 50_000, 60_000]);
   });
 
+  test('still returns to its phase if it was on the way there', () => {
+    const returning = takeWake(passTime(pendingTicker(22_500, phase), 22_500), 'tick', 22_500);
+    assert.equal(returning.nextTickMs, 31_500);
+    const late = takeWake(passTime(returning, 33_500), 'tick', 33_500);
+    assert.deepEqual(spaceOut(late, 33_500), late);
+    assert.deepEqual(late.returningTo, phase);
+  });
+
   test('never makes a gap of less than 0.9 period, nor of much more than one', () => {
     fc.assert(
       fc.property(nowMs, phased, (now, phase) => {

@@ -76,6 +76,12 @@ export function postpone(schedule: ProbeSchedule): void {
   state.pending = true;
 }
 
+/** A tick that came before the run could probe is pending, so that the next one keeps its distance. */
+export function makeUp(schedule: ProbeSchedule): void {
+  const state: State = schedule;
+  if (state.ticker.tickHeld) state.pending = true;
+}
+
 /** The probe has to run again: its cycle was abandoned, or released its place before it could probe. */
 export function repeat(schedule: ProbeSchedule): void {
   const state: State = schedule;

@@ -1,7 +1,7 @@
 /**
- * S7: a run never has two probes of one worker in flight, and begins them at least 0.9 periods apart, except first
- * probes, triggers and retries after a prober error. Ticks keep their phase: after a late probe the next one comes
- * sooner by as much.
+ * S7: a run never has two probes of one worker in flight, and begins them at least 0.9 periods apart, except for
+ * triggers and retries after a prober error. Ticks keep their phase: after a late probe the next one comes sooner by as
+ * much, except after the first one of a run.
  */
 
 import { processOf } from '../fault-log.ts';
@@ -39,11 +39,11 @@ export const s7: Checker = ({ ledger, faults, computingTakesTime }, violated) =>
   const isExpected = (before: Last, now: Last, probed: Probed): boolean => {
     const periodMs = probed.probe.probe.periodSeconds * 1000;
     const gapMs = now.beganMs - before.beganMs;
-    if (before.earlierMs === undefined || gapMs >= gapMin * periodMs) return true;
-    const overdueMs = before.beganMs - before.earlierMs - periodMs;
+    if (gapMs >= gapMin * periodMs) return true;
+    const overdueMs = before.earlierMs === undefined ? 0 : before.beganMs - before.earlierMs - periodMs;
     if (gapMs + Math.max(before.lateMs, overdueMs) >= gapMin * periodMs) return true;
     if (computingTakesTime && !isTooOften(now.begins, periodMs)) return true;
-    const sinceMs = before.earlierMs - 2 * periodMs;
+    const sinceMs = (before.earlierMs ?? before.beganMs) - 2 * periodMs;
     if (Math.max(ledger.disturbedMs(probed.uid), ledger.probeWrittenMs(probed)) >= sinceMs) return true;
     return faults.during(sinceMs, now.beganMs, processOf(now.start.prober)).length > 0;
   };
