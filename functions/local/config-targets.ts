@@ -23,13 +23,20 @@ import { type FileFault, faultLog } from './file-faults.ts';
 
 export type ConfigTargets = {
   /**
-   * Applies the files that have changed, and what failed before; with `isForced` all of them. Returns the folders in
-   * which changes matter.
+   * Applies the files that have changed, and what failed before; with `isForced` all of them. Targets are removed only
+   * when a second look finds the same files: an editor may have written half of one.
    */
   apply(
     files: { readonly folder: string; readonly targets: readonly TargetFiles[] },
     isForced: boolean,
-  ): Promise<readonly string[]>;
+  ): Promise<AppliedFiles>;
+};
+
+export type AppliedFiles = {
+  /** Where changes matter. */
+  readonly folders: readonly string[];
+  /** Otherwise the second look is due. */
+  readonly isSettled: boolean;
 };
 
 /** Targets of all files together. */
@@ -55,8 +62,9 @@ const retryMsMax = 300_000;
 export function configTargets(deps: ApiDeps, signal: AbortSignal): ConfigTargets {
   const faults = faultLog(deps.log);
   let known: ReadonlyMap<string, Known> = new Map();
-  /** What was named when targets were last removed; empty: that has to be repeated. */
-  let pruned = '';
+  /** What the last look found. */
+  let seen = '';
+  let isPruned = false;
   return {
     async apply({ folder, targets }, isForced) {
       const sources = await configSources(folder, targets);
@@ -67,16 +75,19 @@ export function configTargets(deps: ApiDeps, signal: AbortSignal): ConfigTargets
       } finally {
         await converter.close();
       }
-      if (signal.aborted) return sources.folders;
+      const { folders } = sources;
+      if (signal.aborted) return { folders, isSettled: true };
       faults.report([
         ...sources.faults.map(({ file, detail }) => ({ file, line: 1, column: 1, detail })),
         ...[...round.known.values()].flatMap((each) => each.faults),
       ]);
-      const naming = JSON.stringify([targets, sources.faults, sources.files.map(({ name }) => name)]);
+      const found = JSON.stringify([targets, sources.faults, sources.files.map((each) => [each.name, each.signature])]);
       known = round.known;
-      if (isForced || round.hasChanged || naming !== pruned)
-        pruned = (await prune(deps, { sources, known, signal })) ? naming : '';
-      return sources.folders;
+      const isSettled = found === seen;
+      seen = found;
+      if (isForced || !isSettled) isPruned = false;
+      if (isSettled && !isPruned) isPruned = await prune(deps, { sources, known, signal });
+      return { folders, isSettled };
     },
   };
 }
@@ -91,8 +102,6 @@ type RoundOptions = {
 /** One look at all files, in the order of their names. */
 class Round {
   readonly known = new Map<string, Known>();
-  /** Something was read that is new. */
-  hasChanged = false;
   readonly #options: RoundOptions;
   /** The file of each target. */
   readonly #owners = new Map<string, string>();
@@ -108,7 +117,6 @@ class Round {
       this.known.set(source.name, last);
       return;
     }
-    this.hasChanged ||= !last;
     const { name, path, entry, signature } = source;
     const asked = { name, path, ...(entry.host !== undefined && { host: entry.host }) };
     const read = await this.#options.converter.convert(asked, this.#options.signal);

@@ -26,6 +26,8 @@ export type ConfigurationPorts = {
 const settleMs = 300;
 /** Watches miss some changes, such as those behind a symbolic link. What failed is tried again at this interval too. */
 const pollMs = 10_000;
+/** How long a file has to stay as it is before targets that it does not name are removed. */
+const secondLookMs = 1_000;
 const watchesMax = 100;
 
 /** Starts in the background. */
@@ -80,13 +82,15 @@ class Follower {
       const version = await versionOf(this.#setup.path);
       if (!isFirst && (isForced || version !== read)) this.#readAgain();
       read = version;
-      const folders = await targets.apply(this.#setup, isForced).catch((error: unknown) => {
+      try {
+        const { folders, isSettled } = await targets.apply(this.#setup, isForced);
+        this.#follow([...new Set(folders)].slice(0, watchesMax));
+        await this.#rest(isSettled ? pollMs : secondLookMs);
+      } catch (error) {
         deps.log.error('files of targets not applied: they are tried again', { error });
+        await sleep(this.#clock, pollMs, signal);
         this.#isForced ||= isForced;
-        return [];
-      });
-      this.#follow([...new Set(folders)].slice(0, watchesMax));
-      await this.#rest();
+      }
     }
   }
 
@@ -103,13 +107,13 @@ class Follower {
     }
   }
 
-  /** Until something changes and has settled, a reload, or the next poll. */
-  async #rest(): Promise<void> {
+  /** Until something changes and has settled, a reload, or the time for another look. */
+  async #rest(lookMs: number): Promise<void> {
     const { signal } = this.#stopped;
     if (!this.#isForced && !this.#isChanged) {
       const woken = new AbortController();
       this.#wake = () => woken.abort();
-      await sleep(this.#clock, pollMs, AbortSignal.any([woken.signal, signal]));
+      await sleep(this.#clock, lookMs, AbortSignal.any([woken.signal, signal]));
     }
     if (this.#isChanged) await sleep(this.#clock, settleMs, signal);
     this.#isChanged = false;

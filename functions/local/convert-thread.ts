@@ -26,9 +26,15 @@ parentPort?.on('message', (asked: AskedFile) => parentPort?.postMessage(targetsI
 
 function targetsIn({ name: file, path, ...options }: AskedFile): ReadTargets {
   const text = textIn(path);
-  if (typeof text === 'object') return { kind: 'invalid', errors: [{ file, line: 1, column: 1, detail: text.fault }] };
+  const invalid = (detail: string): ReadTargets => ({
+    kind: 'invalid',
+    errors: [{ file, line: 1, column: 1, detail }],
+  });
+  if (typeof text === 'object') return invalid(text.fault);
   const converted = convertFile({ name: file, text }, options);
   if (converted.kind === 'invalid') return converted;
+  // More likely cut off by a full disk than meant.
+  if (converted.targets.length + converted.notes.length === 0) return invalid(emptyFile);
   const targets = converted.targets.map(({ manifest, name, placeOf }) => {
     const { metadata } = manifest as { readonly metadata?: { readonly namespace?: string } };
     const { line, column } = placeOf('');
@@ -37,6 +43,8 @@ function targetsIn({ name: file, path, ...options }: AskedFile): ReadTargets {
   });
   return { kind: 'read', targets, notes: converted.notes.length };
 }
+
+const emptyFile = 'is empty: to remove its targets, remove the file, or its name from the configuration';
 
 function textIn(path: string): string | { readonly fault: string } {
   try {

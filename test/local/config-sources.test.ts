@@ -59,6 +59,7 @@ test('too many files are too many', async (t) => {
 
 test('a thread converts a file, and says what is wrong with it', async (t) => {
   const folder = folderWith(t, ['empty.yaml']);
+  writeFileSync(join(folder, 'other.yaml'), 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }\n');
   writeFileSync(join(folder, 'latin.yaml'), Buffer.from([0x61, 0xe9]));
   const converter = targetConverter(systemClock);
   t.after(() => converter.close());
@@ -67,10 +68,11 @@ test('a thread converts a file, and says what is wrong with it', async (t) => {
     const read = await converter.convert({ name, path: join(folder, name) }, signal);
     return read.kind === 'read' ? read.targets.length : read.errors.map(({ detail }) => detail).join();
   };
-  assert.equal(await kindOf('empty.yaml'), 0);
+  assert.match(`${await kindOf('empty.yaml')}`, /^is empty/);
+  assert.equal(await kindOf('other.yaml'), 0);
   assert.equal(await kindOf('latin.yaml'), 'is not UTF-8');
   assert.equal(await kindOf('gone.yaml'), 'cannot be read (ENOENT)');
   const stopped = await converter.convert({ name: 'empty.yaml', path: '' }, AbortSignal.abort());
   assert.equal(stopped.kind, 'invalid');
-  assert.equal(await kindOf('empty.yaml'), 0);
+  assert.equal(await kindOf('other.yaml'), 0);
 });

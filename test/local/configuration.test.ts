@@ -96,6 +96,8 @@ test('targets follow the files, and nothing else is touched', async (t) => {
   world.write({ 'targets/a.yaml': 'metadata: { name: one }\nspec:\n  hots: 127.0.0.1\n' });
   const fault = await world.logs('error', /unknown field/);
   assert.deepEqual([fault.fields?.file, fault.fields?.line, fault.fields?.column], ['targets/a.yaml', 3, 3]);
+  world.write({ 'targets/c.yaml': '' });
+  assert.equal((await world.logs('error', /is empty/)).fields?.file, 'targets/c.yaml');
   rmSync(join(world.folder, 'targets/b.yaml'));
   rmSync(join(world.folder, 'other.yaml'));
   await world.shows('default/by-hand default/five default/one shop/four');
