@@ -36,31 +36,35 @@ export class Alert extends Construct {
     super(scope, id);
     requireValidAlert(props);
     const { topic, match = {}, causes = alertCauses, sendResolved = true, deadLetterQueue } = props;
-    for (const notice of notices) {
-      if (!causes.includes(notice.cause) || (notice.isResolved && !sendResolved)) continue;
-      new Rule(this, `${notice.cause}${notice.isResolved ? 'Resolved' : ''}`, {
-        eventBus: bus,
-        eventPattern: patternOf(notice, match),
-        targets: [
-          new SnsTopic(topic, {
-            message: RuleTargetInput.fromObject(messageOf(notice, id)),
-            ...(deadLetterQueue && { deadLetterQueue }),
-          }),
-        ],
-      });
-    }
+    for (const cause of alertCauses.filter((each) => causes.includes(each)))
+      for (const phase of sendResolved ? phases : (['firing'] as const))
+        new Rule(this, `${cause}${phase === 'resolved' ? 'Resolved' : ''}`, {
+          eventBus: bus,
+          eventPattern: patternOf(cause, phase, match),
+          targets: [
+            new SnsTopic(topic, {
+              message: RuleTargetInput.fromObject(messageOf(cause, phase, id)),
+              ...(deadLetterQueue && { deadLetterQueue }),
+            }),
+          ],
+        });
   }
 }
 
+const phases = ['firing', 'resolved'] as const;
+type Phase = (typeof phases)[number];
+
+/** The event that begins or ends a problem. */
 type Notice = {
-  readonly cause: AlertCause;
-  readonly isResolved: boolean;
   readonly detailType: DetailType;
   /** Of the event's detail, in EventBridge's pattern language. */
   readonly pattern?: { readonly [field: string]: unknown };
-  readonly problem: string;
   readonly description: string;
-  /** The same for the begin and the end, so that both are in one thread. */
+};
+
+type Problem = { readonly [phase in Phase]: Notice } & {
+  readonly title: string;
+  /** Of the begin and the end, so that both are in one thread. */
   readonly threadId: string;
 };
 
@@ -76,70 +80,54 @@ const subject = `${namespace}/${name}`;
 /** As in the pattern of one condition: EventBridge wants all fields in the same element of the array. */
 const readyWas = (status: string) => ({ conditions: { type: ['Ready'], status: [{ 'anything-but': status }] } });
 
-const notices: readonly Notice[] = [
-  {
-    cause: 'NotReady',
-    isResolved: false,
-    detailType: 'Target Status Changed',
-    pattern: {
-      oldStatus: readyWas('False'),
-      // A Pod that has completed is not ready, which is no problem.
-      newStatus: { conditions: { type: ['Ready'], status: ['False'], reason: [{ 'anything-but': 'PodCompleted' }] } },
-    },
-    problem: `${subject} not ready`,
-    description: `The condition Ready of ${subject} is False.`,
+const problems: { readonly [cause in AlertCause]: Problem } = {
+  NotReady: {
+    title: `${subject} not ready`,
     threadId: uid,
-  },
-  {
-    cause: 'NotReady',
-    isResolved: true,
-    detailType: 'Target Status Changed',
-    pattern: {
-      // Before the first verdict nothing was a problem.
-      oldStatus: { conditions: { ...readyWas('True').conditions, reason: [{ 'anything-but': 'NotYetProbed' }] } },
-      newStatus: { conditions: { type: ['Ready'], status: ['True'] } },
+    firing: {
+      detailType: 'Target Status Changed',
+      pattern: {
+        oldStatus: readyWas('False'),
+        // A Pod that has completed is not ready, which is no problem.
+        newStatus: { conditions: { type: ['Ready'], status: ['False'], reason: [{ 'anything-but': 'PodCompleted' }] } },
+      },
+      description: `The condition Ready of ${subject} is False.`,
     },
-    problem: `${subject} not ready`,
-    description: `The condition Ready of ${subject} is True.`,
-    threadId: uid,
+    resolved: {
+      detailType: 'Target Status Changed',
+      pattern: {
+        // Before the first verdict nothing was a problem.
+        oldStatus: { conditions: { ...readyWas('True').conditions, reason: [{ 'anything-but': 'NotYetProbed' }] } },
+        newStatus: { conditions: { type: ['Ready'], status: ['True'] } },
+      },
+      description: `The condition Ready of ${subject} is True.`,
+    },
   },
-  {
-    cause: 'RestartRequested',
-    isResolved: false,
-    detailType: 'Container Restart Requested',
+  RestartRequested: {
+    title: `${subject} to be restarted`,
+    threadId: `${uid}/${container}`,
     // Further attempts are the same incident.
-    pattern: { attempt: [1] },
-    problem: `${subject} to be restarted`,
-    description: message,
-    threadId: `${uid}/${container}`,
+    firing: { detailType: 'Container Restart Requested', pattern: { attempt: [1] }, description: message },
+    resolved: { detailType: 'Container Recovered', description: message },
   },
-  {
-    cause: 'RestartRequested',
-    isResolved: true,
-    detailType: 'Container Recovered',
-    problem: `${subject} to be restarted`,
-    description: message,
-    threadId: `${uid}/${container}`,
-  },
-  {
-    cause: 'ProberDegraded',
-    isResolved: false,
-    detailType: 'Prober Degraded',
-    problem: `prober degraded for ${range}`,
-    description: `Results of the targets in ${range} are Unknown: ${EventField.fromPath('$.detail.reason')}.`,
+  ProberDegraded: {
+    title: `prober degraded for ${range}`,
     threadId: `prober/${range}`,
+    firing: {
+      detailType: 'Prober Degraded',
+      description: `Results of the targets in ${range} are Unknown: ${EventField.fromPath('$.detail.reason')}.`,
+    },
+    resolved: {
+      detailType: 'Prober Recovered',
+      description: `The results of the targets in ${range} count again.`,
+    },
   },
-  {
-    cause: 'ProberDegraded',
-    isResolved: true,
-    detailType: 'Prober Recovered',
-    problem: `prober degraded for ${range}`,
-    description: `The results of the targets in ${range} count again.`,
-    threadId: `prober/${range}`,
-  },
-];
+};
 
-function patternOf({ cause, detailType, pattern }: Notice, { namespaces, names }: NonNullable<AlertProps['match']>) {
+type Match = NonNullable<AlertProps['match']>;
+
+function patternOf(cause: AlertCause, phase: Phase, { namespaces, names }: Match): EventPattern {
+  const { detailType, pattern } = problems[cause][phase];
   // An event about the prober concerns no single target.
   const ofTarget = cause !== 'ProberDegraded' && {
     ...(namespaces && { namespace: [...namespaces] }),
@@ -152,17 +140,23 @@ function patternOf({ cause, detailType, pattern }: Notice, { namespaces, names }
 }
 
 /** The schema of Amazon Q Developer's custom notifications, version 1.0. */
-function messageOf({ cause, isResolved, problem, description, threadId }: Notice, alert: string) {
-  const title = `${isResolved ? 'Resolved: ' : ''}${problem} (${alert})`;
+function messageOf(cause: AlertCause, phase: Phase, alert: string) {
+  const { title: problem, threadId, [phase]: notice } = problems[cause];
+  const title = `${phase === 'resolved' ? 'Resolved: ' : ''}${problem} (${alert})`;
   return {
     version: '1.0',
     source: 'custom',
     id: EventField.fromPath('$.detail.id'),
-    content: { textType: 'client-markdown', title, description, keywords: [eventSource, cause] },
+    content: {
+      textType: 'client-markdown',
+      title,
+      description: notice.description,
+      keywords: [eventSource, cause],
+    },
     metadata: {
       threadId,
       summary: title,
-      eventType: `${eventSource}.${cause}.${isResolved ? 'resolved' : 'firing'}`,
+      eventType: `${eventSource}.${cause}.${phase}`,
       additionalContext: {
         time: EventField.time,
         account: EventField.account,

@@ -1,7 +1,7 @@
 /** Finds the API of a deployment among the outputs of its CloudFormation stack. */
 import { request } from 'undici';
-import { answerText } from '../client/answer-text.ts';
 import { isRegion, regionOfHost } from '../client/aws-region.ts';
+import { boundedText } from '../client/bounded-body.ts';
 import { codeOf } from '../client/client-error.ts';
 import { connectionsTo } from '../client/connections.ts';
 import { type AwsAccess, regionOf, signerOf } from './aws-access.ts';
@@ -54,7 +54,7 @@ async function described(stack: string, place: Place, io: Io): Promise<Answer> {
   try {
     const signal = AbortSignal.timeout(timeoutMs);
     const answer = await request(url, { dispatcher: connections, method: 'POST', headers, body, signal });
-    return { status: answer.statusCode, text: (await answerText(answer.body, answerBytesMax)) ?? '' };
+    return { status: answer.statusCode, text: (await boundedText(answer.body, answerBytesMax)) ?? '' };
   } catch (error) {
     const next = `is ${place.region} the region? Is there a proxy to name by HTTPS_PROXY?`;
     throw new CliError(`cannot reach CloudFormation at ${url.host} (${codeOf(error)}): ${next}`);

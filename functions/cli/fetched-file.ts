@@ -1,6 +1,7 @@
 /** Fetches a file by http or https, without credentials and up to the size of a file. */
 import { type Dispatcher, request } from 'undici';
 import { fileBytesMax } from '../../shared/manifest/limits.ts';
+import { boundedBytes } from '../client/bounded-body.ts';
 import { codeOf } from '../client/client-error.ts';
 import { connectionsTo } from '../client/connections.ts';
 import type { Io } from './io.ts';
@@ -52,12 +53,5 @@ function redirection(from: URL, location: string | undefined): URL | undefined {
 
 async function bodyText(status: number, body: Dispatcher.ResponseData['body']): Promise<ReadText> {
   if (status !== 200) return failed(`cannot be fetched (status ${status})`);
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    bytes += chunk.length;
-    if (bytes > fileBytesMax) break;
-  }
-  return decodedText(Buffer.concat(chunks));
+  return decodedText(await boundedBytes(body, fileBytesMax));
 }

@@ -1,10 +1,10 @@
 /** One request to the API: its time-out, its repetitions, and what counts as an answer. */
 import { type Dispatcher, request } from 'undici';
-import { retryAfterMs } from '../../shared/alerts/retry-after.ts';
 import { type Clock, sleep } from '../../shared/lib/clock.ts';
 import type { Random } from '../../shared/lib/random.ts';
-import { answerText } from './answer-text.ts';
+import { retryAfterMs } from '../../shared/lib/retry-after.ts';
 import { refusedSignature, type Signer } from './aws-signer.ts';
+import { boundedText } from './bounded-body.ts';
 import { ClientError, codeOf, connectionError, refusalLine } from './client-error.ts';
 
 export type RequestDeps = {
@@ -99,7 +99,7 @@ export function backoffMs(attempt: number, random: Random): number {
 async function attempted(deps: RequestDeps, asked: Asked): Promise<TextAnswer> {
   const timeout = AbortSignal.timeout(deps.timeoutMs);
   const { statusCode, headers, body } = await send(deps, asked, timeout);
-  const text = await answerText(body, answerBytesMax);
+  const text = await boundedText(body, answerBytesMax);
   if (text === undefined) throw foreign(deps.url, `has more than ${answerBytesMax} bytes`);
   return { status: statusCode, text, ...markOf(headers) };
 }

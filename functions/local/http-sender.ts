@@ -4,8 +4,9 @@ import type { Notification } from '../../shared/alerts/alert-state.ts';
 import type { SendOutcome } from '../../shared/alerts/delivery.ts';
 import { alertRequest } from '../../shared/alerts/formats/formats.ts';
 import type { HttpReceiver } from '../../shared/alerts/formats/receiver.ts';
-import { retryAfterMs } from '../../shared/alerts/retry-after.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
+import { retryAfterMs } from '../../shared/lib/retry-after.ts';
+import { boundedBytes } from '../client/bounded-body.ts';
 import { answerLine } from './answer-line.ts';
 
 /** Bytes of an answer that are read, so that the connection can be used again. */
@@ -30,7 +31,7 @@ export function httpSender(clock: Clock): HttpSender {
       const { url, ...options } = alertRequest(notification, receiver, clock.nowMs());
       try {
         const { statusCode, headers, body } = await request(url, { ...options, signal, dispatcher: agent });
-        const answer = answerLine(await boundedText(body), receiver);
+        const answer = answerLine((await boundedBytes(body, answerBytesMax)).toString('utf8'), receiver);
         const asked = headers['retry-after'];
         const afterMs = retryAfterMs(Array.isArray(asked) ? asked[0] : asked, clock.nowMs());
         return { ...outcomeOf(statusCode, afterMs), ...(answer !== '' && { answer }) };
@@ -47,18 +48,6 @@ function outcomeOf(status: number, afterMs: number | undefined): SendOutcome {
   const why = `status ${status}`;
   if (refusals.has(status)) return { kind: 'refused', why };
   return { kind: 'failed', why, ...(afterMs !== undefined && { afterMs }) };
-}
-
-/** Cancels the rest of a longer answer. */
-async function boundedText(body: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    chunks.push(chunk);
-    bytes += chunk.length;
-    if (bytes >= answerBytesMax) break;
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 /** A code alone: messages may contain the URL, which may be a secret. */

@@ -6,7 +6,7 @@ import type { Notification } from '../../shared/alerts/alert-state.ts';
 import { alertRequest } from '../../shared/alerts/formats/formats.ts';
 import type { HttpReceiver } from '../../shared/alerts/formats/receiver.ts';
 import { isWebhookSecret } from '../../shared/alerts/formats/webhook.ts';
-import { retryAfterMs } from '../../shared/alerts/retry-after.ts';
+import { retryAfterMs } from '../../shared/lib/retry-after.ts';
 import { sampleNotification, startMs } from './alert-world.ts';
 import { bodyFaults, formats } from './published-schemas.ts';
 

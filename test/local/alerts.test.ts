@@ -12,20 +12,13 @@ import { describe, type TestContext, test } from 'node:test';
 import { readConfigFile } from '../../functions/local/config-file.ts';
 import { parseOptions } from '../../functions/local/options.ts';
 import { startRuntime } from '../../functions/local/runtime.ts';
-import { type Clock, systemClock } from '../../shared/lib/clock.ts';
+import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
 import { dialPolicy } from '../../shared/net/policy.ts';
 import { register } from '../support/api-client.ts';
+import { fastClock } from '../support/fast-clock.ts';
 import { recordingLog } from '../support/recording-log.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-
-const speed = 20;
-const beganMs = Date.now();
-const fastClock: Clock = {
-  nowMs: () => beganMs + (systemClock.nowMs() - beganMs) * speed,
-  monotonicMs: () => systemClock.monotonicMs() * speed,
-  setTimer: (delayMs, callback) => systemClock.setTimer(delayMs / speed, callback),
-};
 
 const secretBytes = Buffer.alloc(32, 9);
 const wayOut = { kind: 'named', canaries: [] } as const;

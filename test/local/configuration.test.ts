@@ -7,23 +7,16 @@ import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { readConfigFile } from '../../functions/local/config-file.ts';
 import { startRuntime } from '../../functions/local/runtime.ts';
-import { type Clock, systemClock } from '../../shared/lib/clock.ts';
+import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
 import { type AnswerBody, askApi, register, targetPath } from '../support/api-client.ts';
+import { fastClock } from '../support/fast-clock.ts';
 import { recordingLog } from '../support/recording-log.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/wait.ts';
 import { startProduct } from './product.ts';
 
 const spec = { host: '127.0.0.1', readinessProbe: { tcpSocket: { port: 9 } } };
-/** Alerts wait in tens of seconds. */
-const speed = 20;
-const beganMs = Date.now();
-const fastClock: Clock = {
-  nowMs: () => beganMs + (systemClock.nowMs() - beganMs) * speed,
-  monotonicMs: () => systemClock.monotonicMs() * speed,
-  setTimer: (delayMs, callback) => systemClock.setTimer(delayMs / speed, callback),
-};
 
 const wayOut = { kind: 'named', canaries: [] } as const;
 
