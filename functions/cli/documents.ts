@@ -1,4 +1,4 @@
-/** Prints what the API answered: as YAML, as JSON, or by name, item by item, so that a long list is never held. */
+/** Prints what the API answered: as YAML, as JSON, or by name, item by item. */
 import { stringify } from 'yaml';
 import type { Io } from './io.ts';
 
@@ -14,28 +14,53 @@ export type Printed = {
 
 export type NamedItem = { readonly name: string; readonly value: unknown };
 
-/** Returns how many there were. */
+/** Returns how many there were. An error ends the list: what has been printed can be read all the same. */
 export async function printItems(items: AsyncIterable<NamedItem>, printed: Printed, out: Io['out']): Promise<number> {
-  const { format, isList, kind } = printed;
+  const { head, between, textOf, foot, empty } = layoutOf(printed);
   let count = 0;
-  for await (const { name, value } of items) {
-    count += 1;
-    if (format === 'name') out(`${name}\n`);
-    else if (!isList) out(documentText(value, format));
-    else if (format === 'json') out(`${count === 1 ? jsonHead(kind) : ',\n'}${indented(jsonText(value), '    ')}`);
-    else out(`${count === 1 ? `apiVersion: probelet.dev/v1\nkind: ${kind}\nitems:\n` : ''}${yamlText([value])}`);
+  try {
+    for await (const item of items) {
+      out((count === 0 ? head : between) + textOf(item));
+      count += 1;
+    }
+  } finally {
+    if (count > 0) out(foot);
   }
-  if (isList && format === 'json') out(count === 0 ? `${jsonHead(kind).trimEnd()}]\n}\n` : '\n  ]\n}\n');
-  if (isList && format === 'yaml' && count === 0) out(`apiVersion: probelet.dev/v1\nkind: ${kind}\nitems: []\n`);
+  if (count === 0) out(empty);
   return count;
+}
+
+type Layout = {
+  readonly head: string;
+  readonly textOf: (item: NamedItem) => string;
+  readonly between: string;
+  readonly foot: string;
+  readonly empty: string;
+};
+
+const bare = { head: '', between: '', foot: '', empty: '' };
+
+function layoutOf({ format, isList, kind }: Printed): Layout {
+  if (format === 'name') return { ...bare, textOf: ({ name }) => `${name}\n` };
+  if (!isList) return { ...bare, textOf: ({ value }) => documentText(value, format) };
+  if (format === 'json') {
+    const head = `{\n  "apiVersion": "probelet.dev/v1",\n  "kind": "${kind}",\n  "items": [`;
+    return {
+      head: `${head}\n`,
+      textOf: ({ value }) => indented(jsonText(value), '    '),
+      between: ',\n',
+      foot: '\n  ]\n}\n',
+      empty: `${head}]\n}\n`,
+    };
+  }
+  const head = `apiVersion: probelet.dev/v1\nkind: ${kind}\nitems:`;
+  return { ...bare, head: `${head}\n`, textOf: ({ value }) => yamlText([value]), empty: `${head} []\n` };
 }
 
 /** One document, which ends with a line break. */
 export const documentText = (value: unknown, format: 'yaml' | 'json'): string =>
   format === 'json' ? `${jsonText(value)}\n` : yamlText(value);
 
-const jsonHead = (kind: string): string =>
-  `{\n  "apiVersion": "probelet.dev/v1",\n  "kind": "${kind}",\n  "items": [\n`;
 const jsonText = (value: unknown): string => JSON.stringify(value, null, 2);
 const yamlText = (value: unknown): string => stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
 

@@ -40,7 +40,7 @@ export type ServerHealth = { readonly status: string; readonly answeredAtMs: num
 
 /** All of them throw ClientError. */
 export type ApiClient = {
-  /** All matching targets, sorted by name if there are not too many; the client never holds more than a page. */
+  /** All matching targets, in no order; the client never holds more than two pages. */
   targets(query?: TargetQuery): AsyncGenerator<TargetView>;
   /** undefined: there is none. */
   target(named: NamedTarget): Promise<TargetView | undefined>;
@@ -185,13 +185,20 @@ function shaped<Value>(shape: z.ZodType, { body, date }: JsonAnswer, { url }: Re
 
 type AskPage = (asked: Asked) => Promise<TargetPage>;
 
+/** Asks for the next page before one is handed over, so that the server works meanwhile. */
 async function* pages(ask: AskPage, { namespace, labelSelector }: TargetQuery): AsyncGenerator<TargetView> {
   const path = namespace === undefined ? '/v1/targets' : targetsPathOf(namespace);
-  let token: string | undefined;
-  do {
-    const query = { limit: pageTargetsMax, sortBy: 'name', labelSelector, continue: token };
-    const page: TargetPage = await ask({ path, query });
-    yield* page.items;
-    token = page.metadata.continue;
-  } while (token !== undefined);
+  const from = (token?: string) => ask({ path, query: { limit: pageTargetsMax, labelSelector, continue: token } });
+  let page = from();
+  for (;;) {
+    const { items, metadata } = await page;
+    const token = metadata.continue;
+    if (token !== undefined) {
+      page = from(token);
+      // It is awaited below, unless the caller wants no more.
+      page.catch(() => undefined);
+    }
+    yield* items;
+    if (token === undefined) return;
+  }
 }

@@ -232,6 +232,7 @@ async function prune(deps: ApiDeps, { sources, known, signal }: Pruning): Promis
     for await (const { stored } of scanTargets(deps)) {
       await pause();
       if (signal.aborted) return false;
+      if (!stored) continue;
       const { target } = stored;
       const file = target.annotations[configFileAnnotation];
       if (file !== undefined && target.deletionTimestampMs === undefined && !stays(target, file))

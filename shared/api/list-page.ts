@@ -8,6 +8,8 @@ import { type Position, scanTargets } from './scan.ts';
 import type { StoredTarget } from './stored-target.ts';
 
 export type PageQuery = {
+  /** If absent, all namespaces. */
+  readonly namespace?: string;
   readonly matches: (stored: StoredTarget) => boolean | Promise<boolean>;
   readonly limit: number;
   readonly order: 'table' | SortOrder;
@@ -54,16 +56,20 @@ const noLongerSorted = problem(
 );
 
 /** Looks for one match beyond the limit, so that a token is given only if something is left. */
-async function tablePage(deps: ApiDeps, { matches, limit, from }: PageQuery): Promise<Page> {
+async function tablePage(deps: ApiDeps, { namespace, matches, limit, from }: PageQuery): Promise<Page> {
   const found: Page['found'][number][] = [];
   const page = (more: string | undefined): Page => ({ kind: 'page', found, more, order: 'table' });
   const isOver = scanBudget(deps);
   let last: string | undefined;
-  for await (const { stored, position } of scanTargets(deps, from?.kind === 'position' ? from.position : undefined)) {
+  const scan = {
+    ...(namespace !== undefined && { namespace }),
+    ...(from?.kind === 'position' && { from: from.position }),
+  };
+  for await (const { stored, position } of scanTargets(deps, scan)) {
     // After at least one target, so that every page makes progress.
     if ((await isOver()) && last !== undefined) return page(last);
     last = continueToken(position);
-    if (!(await matches(stored))) continue;
+    if (!stored || !(await matches(stored))) continue;
     if (found.length === limit) return page(found.at(-1)?.token);
     found.push({ stored, token: last });
   }
@@ -74,12 +80,13 @@ type Candidate = { readonly stored: StoredTarget; readonly key: SortKey };
 
 /** Keeps no more than the page may need. undefined: there are too many targets to sort. */
 async function sortedPage(deps: ApiDeps, query: PageQuery, order: SortOrder): Promise<Page | undefined> {
-  const { matches, limit, from } = query;
+  const { namespace, matches, limit, from } = query;
   let candidates: Candidate[] = [];
   const first = () => candidates.sort((a, b) => compareKeys(a.key, b.key)).slice(0, limit + 1);
   const isOver = scanBudget(deps);
-  for await (const { stored } of scanTargets(deps)) {
+  for await (const { stored } of scanTargets(deps, { ...(namespace !== undefined && { namespace }) })) {
     if (await isOver()) return undefined;
+    if (!stored) continue;
     const key = sortKeyOf(order, stored);
     const isBefore = from?.kind === 'key' && compareKeys(key, from.key) <= 0;
     if (isBefore || !(await matches(stored))) continue;

@@ -1,6 +1,7 @@
 /** Reading many targets in the order of the table: bucket by bucket, a bounded page at a time. */
 import { bucketCount } from '../core/slots.ts';
-import { bucketName, bucketPk, changesPk, prefixEnd } from '../store/keys.ts';
+import { bucketName, bucketPk, changesPk, isOfNamespace, prefixEnd } from '../store/keys.ts';
+import type { Item } from '../store/store.ts';
 import { groupedByTarget } from '../table/targets.ts';
 import type { ApiDeps } from './deps.ts';
 import { type StoredTarget, storedOf } from './stored-target.ts';
@@ -8,16 +9,27 @@ import { type StoredTarget, storedOf } from './stored-target.ts';
 /** Where to continue: in this bucket, after this sort key. */
 export type Position = { readonly bucket: string; readonly after: string };
 
-export type ScannedTarget = { readonly stored: StoredTarget; readonly position: Position };
+/** `stored`: absent if the target is of another namespace than the one asked for, or unreadable. */
+export type ScannedTarget = { readonly stored?: StoredTarget; readonly position: Position };
+
+export type Scan = { readonly from?: Position; readonly namespace?: string };
 
 /** More items than one target can have, so every page makes progress. */
 const pageItemsMax = 1_000;
 
-/** Every readable target after the position; unreadable ones are reported and left out. */
-export async function* scanTargets(deps: ApiDeps, from?: Position): AsyncGenerator<ScannedTarget> {
+/**
+ * Every target after the position; unreadable ones are reported. Those of other namespaces are not decoded, which costs
+ * far more than reading them.
+ */
+export async function* scanTargets(deps: ApiDeps, { from, namespace }: Scan = {}): AsyncGenerator<ScannedTarget> {
   for (const bucket of await bucketsInUse(deps)) {
     if (from && bucket < from.bucket) continue;
-    yield* scanBucket(deps, bucket, from?.bucket === bucket ? from.after : '');
+    for await (const { prefix, items } of bucketTargets(deps, bucket, from?.bucket === bucket ? from.after : '')) {
+      const position = { bucket, after: prefix + prefixEnd };
+      const isWanted = namespace === undefined || isOfNamespace(prefix, namespace);
+      const read = isWanted ? storedOf(items, deps.onPoison) : undefined;
+      yield read?.kind === 'found' ? { stored: read.stored, position } : { position };
+    }
   }
 }
 
@@ -28,18 +40,17 @@ async function bucketsInUse({ store }: ApiDeps): Promise<readonly string[]> {
   return items.map(({ sk }) => sk);
 }
 
-async function* scanBucket(deps: ApiDeps, bucket: string, after: string): AsyncGenerator<ScannedTarget> {
+type TargetItems = { readonly prefix: string; readonly items: readonly Item[] };
+
+async function* bucketTargets({ store }: ApiDeps, bucket: string, after: string): AsyncGenerator<TargetItems> {
   let from = after;
   for (;;) {
-    const items = await deps.store.query({ pk: bucketPk(bucket), from, limit: pageItemsMax });
+    const items = await store.query({ pk: bucketPk(bucket), from, limit: pageItemsMax });
     const groups = [...groupedByTarget(items)];
     const isLast = items.length < pageItemsMax;
     // The last group of a full page may continue in the next one.
     const incomplete = isLast ? undefined : groups.pop();
-    for (const [prefix, group] of groups) {
-      const read = storedOf(group, deps.onPoison);
-      if (read.kind === 'found') yield { stored: read.stored, position: { bucket, after: prefix + prefixEnd } };
-    }
+    for (const [prefix, own] of groups) yield { prefix, items: own };
     if (isLast) return;
     from = incomplete?.[0] ?? (items.at(-1)?.sk ?? '') + prefixEnd;
   }

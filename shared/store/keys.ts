@@ -53,6 +53,10 @@ export function targetAddress(namespace: string, name: string): TargetAddress {
   };
 }
 
+/** Whether the prefix of an address is of a target of the namespace. */
+export const isOfNamespace = (prefix: string, namespace: string): boolean =>
+  prefix.startsWith(`#${namespace}/`, hashDigits);
+
 const targetEnd = 'TARGET';
 
 export const targetKey = (at: TargetAddress): Key => ({ pk: at.pk, sk: at.prefix + targetEnd });

@@ -80,7 +80,7 @@ async function targetNamesNow(typed: TypedFlags, io: Io): Promise<readonly strin
       if (names.length === namesMax) break;
     }
   });
-  return names;
+  return names.toSorted();
 }
 
 /** The texts of the line as the options parse them. */

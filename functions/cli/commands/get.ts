@@ -54,25 +54,40 @@ type Getting = CommandSetting & {
 };
 
 async function printTable(getting: Getting): Promise<void> {
-  const { io, session, selection, resource } = getting;
+  const { io, selection, resource } = getting;
   // Only the rows are kept: targets may be many.
-  const found: (NamedTarget & { readonly rows: readonly Row[] })[] = [];
+  const rows: Row[] = [];
   const print = () => {
-    const rows = found.toSorted(byName).flatMap((each) => each.rows);
     if (rows.length > 0) io.out(rowsText([headOf(getting), ...rows], { isColoured: isColouredFor(io) }));
-    return rows.length;
   };
   try {
-    for await (const target of selectedTargets(session, selection)) {
-      const { namespace, name } = target.metadata;
-      found.push({ namespace, name, rows: rowsOf(getting, target) });
-    }
+    for await (const own of inOrderOfNames(getting, (target) => rowsOf(getting, target))) rows.push(...own);
   } catch (error) {
     // What was found is printed before what was not.
     print();
     throw error;
   }
-  if (print() === 0) io.err(noneFound(resource, selection));
+  print();
+  if (rows.length === 0) io.err(noneFound(resource, selection));
+}
+
+/**
+ * What is shown of each target, sorted here: the API would read all targets again for each page of a sorted list. An
+ * error comes after what was found.
+ */
+async function* inOrderOfNames<Shown>({ session, selection }: Getting, shownOf: (target: TargetView) => Shown) {
+  const found: (NamedTarget & { readonly shown: Shown })[] = [];
+  const failures: unknown[] = [];
+  try {
+    for await (const target of selectedTargets(session, selection)) {
+      const { namespace, name } = target.metadata;
+      found.push({ namespace, name, shown: shownOf(target) });
+    }
+  } catch (error) {
+    failures.push(error);
+  }
+  for (const { shown } of found.toSorted(byName)) yield shown;
+  for (const failure of failures) throw failure;
 }
 
 const styleOf = ({ options }: Getting): RowStyle => ({
@@ -100,12 +115,12 @@ function itemsOf({ resource }: Getting, target: TargetView): readonly NamedItem[
 }
 
 async function printDocuments(getting: Getting): Promise<void> {
-  const { io, session, selection, resource, options } = getting;
+  const { io, selection, resource, options } = getting;
   const { output: format } = options;
   if (format === undefined || format === 'wide') return;
   const isList = selection.names.length !== 1 || resource !== 'targets';
   const items = async function* () {
-    for await (const target of selectedTargets(session, selection)) yield* itemsOf(getting, target);
+    for await (const own of inOrderOfNames(getting, (target) => itemsOf(getting, target))) yield* own;
   };
   const kind = resource === 'targets' ? 'TargetList' : 'ProbeList';
   const count = await printItems(items(), { format, isList, kind }, io.out);

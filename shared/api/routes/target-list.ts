@@ -38,6 +38,7 @@ function readListQuery(request: ApiRequest, viewer: TargetViewer): Checked<PageQ
   const { query } = request;
   const limit = readWhole(query, 'limit', limitRange);
   if (limit.kind === 'problem') return limit;
+  const namespace = request.params.namespace ?? (query.get('namespace') || undefined);
   const matches = readFilter(request, viewer);
   if (matches.kind === 'problem') return matches;
   const sortBy = readChoice(query, 'sortBy', sortOrders);
@@ -47,7 +48,8 @@ function readListQuery(request: ApiRequest, viewer: TargetViewer): Checked<PageQ
   if (token !== '' && !from)
     return invalidParameters([{ parameter: 'continue', detail: 'must be a token from an answer to the same request' }]);
   const order = sortBy.value ?? 'table';
-  return ok({ matches: matches.value, limit: limit.value ?? limitDefault, order, ...(from && { from }) });
+  const page = { matches: matches.value, limit: limit.value ?? limitDefault, order } as const;
+  return ok({ ...page, ...(namespace !== undefined && { namespace }), ...(from && { from }) });
 }
 
 /** A list that was too large to sort continues in the order of the table. */
@@ -59,18 +61,14 @@ function placeOf(token: string, sortBy: SortOrder | undefined): Place | undefine
 }
 
 /** All filters of the request together; those that need the freshness are applied last. */
-function readFilter({ query, params }: ApiRequest, viewer: TargetViewer): Checked<PageQuery['matches']> {
+function readFilter({ query }: ApiRequest, viewer: TargetViewer): Checked<PageQuery['matches']> {
   const labels = parseLabelSelector(query.get('labelSelector') ?? '');
   if (labels.kind === 'invalid') return invalidParameters([{ parameter: 'labelSelector', detail: labels.reason }]);
   const fields = parseFieldSelector(query.get('fieldSelector') ?? '');
   if (fields.kind === 'invalid') return invalidParameters([{ parameter: 'fieldSelector', detail: fields.reason }]);
   const ready = readChoice(query, 'ready', readyValues);
   if (ready.kind === 'problem') return ready;
-  const namespace = params.namespace ?? query.get('namespace') ?? '';
-  const isSelected = (stored: StoredTarget) =>
-    (namespace === '' || stored.target.namespace === namespace) &&
-    labels.matches(stored.target.labels) &&
-    fields.matches(stored);
+  const isSelected = (stored: StoredTarget) => labels.matches(stored.target.labels) && fields.matches(stored);
   const { value } = ready;
   return ok(
     value === undefined ? isSelected : async (stored) => isSelected(stored) && (await viewer.readyOf(stored)) === value,

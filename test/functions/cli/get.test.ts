@@ -92,6 +92,27 @@ describe('get targets', () => {
       assert.deepEqual(parse((await run(['get', 'targets', '-n', 'none', '-o', format])).out).items, []);
   });
 
+  test('prints what there is of several as a whole document', async () => {
+    for (const [resource, format, names] of [
+      ['targets', 'json', ['a', 'web']],
+      ['targets', 'yaml', ['a', 'web']],
+      ['probes', 'json', ['a', 'web']],
+      ['probes', 'yaml', ['a', 'web']],
+    ] as const) {
+      const { code, out, err } = await run(['get', resource, 'web', 'nope', 'a', '-o', format]);
+      assert.deepEqual([code, err], [4, ['error: there is no target nope in namespace default']]);
+      const items = (format === 'json' ? JSON.parse(out) : parse(out)).items as readonly {
+        readonly target?: string;
+        readonly metadata?: { readonly name: string };
+      }[];
+      assert.deepEqual(
+        items.map(({ target, metadata }) => target ?? metadata?.name),
+        names,
+      );
+    }
+    assert.equal((await run(['get', 'targets', 'nope', 'no', '-o', 'json'])).out, '');
+  });
+
   test('says what is not there', async () => {
     assert.deepEqual(await run(['get', 'targets', '-n', 'none']), {
       code: 0,
