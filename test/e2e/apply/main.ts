@@ -90,6 +90,14 @@ async function stored(namespace: string): Promise<{ readonly [name: string]: str
   );
 }
 
+/** Of all targets, in the pages that the command line asks for. */
+async function measureGet(format: string): Promise<void> {
+  const { out, err, ms, mb } = await run(['get', 'targets', '-n', 'whole', '-o', format]);
+  const names = new Set(out.match(/\bt-\d+\b/g));
+  const what = `get targets -o ${format} prints ${names.size} in ${(ms / 1_000).toFixed(1)} s with ${mb.toFixed(0)} MB`;
+  verdict(what, names.size === count ? [] : [err]);
+}
+
 const perSecond = ({ ms }: Ran): string => `${(count / (ms / 1_000)).toFixed(0)} targets/s`;
 
 say(`seed ${seed}`);
@@ -102,6 +110,7 @@ try {
     `${count} targets are applied at ${perSecond(whole)} with ${whole.mb.toFixed(0)} MB`,
     whole.code === 0 ? [] : [whole.err],
   );
+  for (const format of ['wide', 'name', 'json']) await measureGet(format);
   let done = 0;
   for (let kill = 1; kill <= kills; kill += 1) {
     const linesMax = 1 + Math.floor(random.next() * (count - 1));
@@ -120,12 +129,6 @@ try {
   const again = await run(apply('killed'));
   const unchanged = again.out.match(/ unchanged$/gm)?.length;
   verdict(`once more changes nothing, at ${perSecond(again)}`, again.code === 0 && unchanged === count);
-  const table = await run(['get', 'targets', '-n', 'whole']);
-  const seconds = (table.ms / 1_000).toFixed(1);
-  verdict(
-    `get targets prints them in ${seconds} s with ${table.mb.toFixed(0)} MB`,
-    table.out.split('\n').length === count + 2,
-  );
 } finally {
   await product.stop();
   rmSync(folder, { recursive: true, force: true });
