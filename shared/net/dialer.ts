@@ -2,7 +2,7 @@
  * The only way to open a socket: resolve the name, check every address against the dial policy, dial a checked address,
  * then check the connected peer.
  */
-import type { Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import { portMax } from '../core/limits.ts';
 import { type Clock, within } from '../lib/clock.ts';
 import { attribute, resumesOf } from './attributed-socket.ts';
@@ -29,10 +29,8 @@ type Outcome = Dialed | DialFailure;
  */
 export function guardedDialer(options: DialerOptions): Dial {
   const { clock, newSocket = peerSocket } = options;
-  const connect: Connect = async (address, request, untilMs) => {
+  const connect: Connect = (address, request, untilMs) => {
     const { permit, port } = request;
-    const closing = permit?.closing();
-    if (closing) await within(clock, closing, untilMs - clock.monotonicMs());
     if (permit?.closing()) return dialFailure('PROBER', 'the previous socket of the probe has not closed');
     const socket = newSocket();
     attribute(socket, permit?.resumes);
@@ -42,17 +40,23 @@ export function guardedDialer(options: DialerOptions): Dial {
     socket.once('close', permit?.opened() ?? ignore);
     return connectGuarded(socket, { address, port, untilMs }, { clock, policy: policyFor(request, options) });
   };
-  return async (request) => {
-    if (!(request.port >= 0 && request.port <= portMax)) return invalidPort(request.port);
-    const startMs = clock.monotonicMs();
-    const resolution = await options.resolve(request.host, request.deadlineMs);
-    request.permit?.resumes?.();
-    const dnsMs = clock.monotonicMs() - startMs;
-    if (resolution.kind !== 'resolved') return { ...unresolved(request.host, resolution), dnsMs };
-    const allowed = resolution.addresses.filter(policyFor(request, options));
-    const outcome = await dialFirst(allowed, request, { clock, connect });
-    return { ...outcome, dnsMs };
+  const dialing = { options, connect };
+  return (request) => {
+    if (!(request.port >= 0 && request.port <= portMax)) return Promise.resolve(invalidPort(request.port));
+    return isIP(request.host) === 0 ? dialName(request, dialing) : dialFirst([request.host], request, dialing, 0);
   };
+}
+
+type Dialing = { readonly options: DialerOptions; readonly connect: Connect };
+
+async function dialName(request: DialRequest, dialing: Dialing): Promise<Outcome> {
+  const { clock, resolve } = dialing.options;
+  const startMs = clock.monotonicMs();
+  const resolution = await resolve(request.host, request.deadlineMs);
+  request.permit?.resumes?.();
+  const dnsMs = clock.monotonicMs() - startMs;
+  if (resolution.kind !== 'resolved') return { ...unresolved(request.host, resolution), dnsMs };
+  return dialFirst(resolution.addresses, request, dialing, dnsMs);
 }
 
 const policyFor = ({ bypassesPolicy }: DialRequest, { policy }: DialerOptions): DialPolicy =>
@@ -66,7 +70,8 @@ function unresolved(host: string, resolution: { readonly kind: 'notFound' | 'una
   return dialFailure(failureClass, `lookup ${host}: ${resolution.message}`);
 }
 
-type Connect = (address: string, request: DialRequest, untilMs: number) => Promise<Outcome>;
+/** Once the permit's socket has closed. */
+type Connect = (address: string, request: DialRequest, untilMs: number) => Promise<Outcome> | Outcome;
 
 /**
  * Tries the addresses in sequence. Like Go, it divides the remaining time evenly among the remaining addresses. It
@@ -74,20 +79,24 @@ type Connect = (address: string, request: DialRequest, untilMs: number) => Promi
  * on its own account.
  */
 async function dialFirst(
-  allowed: readonly string[],
+  resolved: readonly string[],
   request: DialRequest,
-  { clock, connect }: { readonly clock: Clock; readonly connect: Connect },
+  { options, connect }: Dialing,
+  dnsMs: number,
 ): Promise<Outcome> {
+  const { clock } = options;
   let first: DialFailure | undefined;
-  const addresses = allowed.slice(0, addressesMax);
-  for (const [at, address] of addresses.entries()) {
+  const addresses = resolved.filter(policyFor(request, options)).slice(0, addressesMax);
+  for (let at = 0; at < addresses.length; at += 1) {
     const nowMs = clock.monotonicMs();
     const untilMs = nowMs + (request.deadlineMs - nowMs) / (addresses.length - at);
-    const outcome = await connect(address, request, untilMs);
-    if (outcome.kind === 'connected') return outcome;
+    const closing = request.permit?.closing();
+    if (closing !== undefined) await within(clock, closing, untilMs - nowMs);
+    const outcome = await connect(addresses[at] ?? '', request, untilMs);
+    if (outcome.kind === 'connected') return { ...outcome, dnsMs };
     if (first === undefined || first.failureClass === 'PROBER') first = outcome;
   }
-  return first ?? deniedDial(request.host, request.port);
+  return { ...(first ?? deniedDial(request.host, request.port)), dnsMs };
 }
 
 const ignore = () => undefined;

@@ -1,5 +1,5 @@
 /** A failed dial as the attempt of a prober that has nothing to add. */
-import type { Attempt } from '../core/types.ts';
+import type { Attempt, FailureClass } from '../core/types.ts';
 import type { DialFailure } from '../net/net.ts';
 
 /** A denied dial and an internal error of the prober are prober errors, never a failure of the target. */
@@ -12,5 +12,5 @@ export function failedDial(failure: DialFailure, totalMs: number): Attempt {
 }
 
 /** Not worth a second try, and not a fault of the target. */
-export const isInternalFailure = ({ failureClass }: DialFailure): boolean =>
+export const isInternalFailure = ({ failureClass }: { readonly failureClass: FailureClass }): boolean =>
   failureClass === 'POLICY_DENIED' || failureClass === 'PROBER';

@@ -6,16 +6,11 @@ import { goQuote } from '../core/go-text.ts';
 import type { HttpRequest, RequestHeader } from '../core/handler-http-get.ts';
 import type { Attempt, FailureClass, PhaseTimings } from '../core/types.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Dial, SocketPermit } from '../net/net.ts';
+import { memoized } from '../lib/memoized.ts';
+import type { Dial, Dialed, DialFailure, SocketPermit } from '../net/net.ts';
 import { type Deadline, startDeadline } from './deadline.ts';
 import { isInternalFailure } from './failed-dial.ts';
-import {
-  awaitingHeadTimeout,
-  type Exchange,
-  type Exchanged,
-  type ExchangeFailure,
-  type ExchangeOptions,
-} from './http-exchange.ts';
+import { awaitingHeadTimeout, type Exchange, type Exchanged, type ExchangeOptions } from './http-exchange.ts';
 import { firstHop, type Hop, type NextStep, nextStep } from './http-redirect.ts';
 import { httpUrl, withoutPassword } from './http-url.ts';
 import { exchangeHttp1 } from './http1-exchange.ts';
@@ -42,16 +37,12 @@ const redirectBodyBytesMax = 2 * 1024;
 /**
  * A fresh connection for every request, one deadline for all of them. An error before a head is complete is a failure;
  * an error in the body is a prober error. The output of a success or warning contains the body, one character per byte
- * if it is not UTF-8.
+ * if it is not UTF-8. What follows from a request alone is made once, so a request is kept between probes.
  */
 export function httpProber({ memory = keptMemory(), ...options }: HttpProberOptions): Prober<HttpRequest> {
-  return async (request, permit) => {
-    const attempt = startAttempt({ ...options, memory }, request, permit);
-    const verdict = await probe(attempt, request);
-    attempt.deadline.cancel();
-    attempt.kept.close();
-    const totalMs = options.clock.monotonicMs() - attempt.startMs;
-    return { ...verdict, timings: { ...attempt.timings, totalMs } };
+  return (request, permit) => {
+    const running = startAttempt({ ...options, memory }, request, permit);
+    return attemptHops(running, hopOf(request)).then((verdict) => endAttempt(running, verdict));
   };
 }
 
@@ -75,70 +66,95 @@ function startAttempt(
   return { clock, dial, permit, startMs, deadline: startDeadline(clock, timeoutMs), kept: memory.open(), timings: {} };
 }
 
+function endAttempt({ clock, deadline, kept, startMs, timings }: Running, verdict: Verdict): Attempt {
+  deadline.cancel();
+  kept.close();
+  return { ...verdict, timings: { ...timings, totalMs: clock.monotonicMs() - startMs } };
+}
+
 const addTiming = ({ timings }: Running, phase: keyof Running['timings'], ms: number) => {
   timings[phase] = (timings[phase] ?? 0) + ms;
 };
 
-async function probe(running: Running, { url, headers, hostOverride }: HttpRequest): Promise<Verdict> {
-  const fields = headers.map(fieldOf);
-  let hop = firstHop({ url: httpUrl(toBytes(url)), headers: fields, hostOverride });
-  // Bounded: nextStep follows at most nine redirects.
-  for (;;) {
-    const answer = await ask(running, hop);
-    if (answer.kind === 'verdict') return answer.verdict;
-    const { step, response } = answer;
-    if (step.kind === 'failed') return failure(step.message, 'HTTP_REDIRECT');
-    if (step.kind === 'stay') return judge(response);
-    hop = step.hop;
-  }
-}
+const hopOf = memoized(({ url, headers, hostOverride }: HttpRequest) =>
+  firstHop({ url: httpUrl(toBytes(url)), headers: headers.map(fieldOf), hostOverride }),
+);
 
 const fieldOf = ([name, value, kind]: RequestHeader): RequestHeader =>
   kind === undefined ? [toBytes(name), toBytes(value)] : [toBytes(name), toBytes(value), kind];
 
-type Answer =
-  | { readonly kind: 'verdict'; readonly verdict: Verdict }
-  | { readonly kind: 'answer'; readonly response: HttpResponse; readonly step: NextStep };
+/** Go's client asks again without end, and without a pause, while the server says that it did not begin. */
+const exchangesMax = 8;
 
-/** One request on its own connection, up to the head and the wanted part of the body. */
-async function ask(running: Running, hop: Hop): Promise<Answer> {
-  const { clock, deadline, kept } = running;
-  const refusal = refusedRequest(hop);
-  if (refusal !== undefined) return failedHop(hop, refusal, hop.requests === 1 ? 'HANDLER' : 'HTTP_REDIRECT');
-  if (deadline.isOver()) return failedHop(hop, awaitingHeadTimeout, 'TIMEOUT');
+/**
+ * One request after the other, each on its own connection, up to the head and the wanted part of the body. Bounded:
+ * nextStep follows at most nine redirects. Each function that waits costs memory and time in every probe, so over plain
+ * HTTP this one alone does.
+ */
+async function attemptHops(running: Running, first: Hop): Promise<Verdict> {
+  let hop = first;
+  for (let exchanges = 1; ; exchanges += 1) {
+    const refused = refusedHop(running, hop);
+    if (refused) return refused;
+    const dialed = await dialHop(running, hop);
+    const connection = hop.url.scheme === 'http' ? connected(running, dialed) : await secured(running, hop, dialed);
+    if (connection.kind === 'failed') return failedHop(hop, connection);
+    const { options, stepOf } = asking(running, hop);
+    const exchanged = await connection.exchange(connection.socket, hop, options);
+    if (isAskedAgain(running, exchanged) && exchanges < exchangesMax) continue;
+    if (exchanged.kind === 'failed') return failedHop(hop, exchanged);
+    addTiming(running, 'firstByteMs', exchanged.firstByteMs);
+    const step = stepOf();
+    if (step.kind === 'failed') return failure(step.message, 'HTTP_REDIRECT');
+    if (step.kind === 'stay') return judge(exchanged.response);
+    hop = step.hop;
+    exchanges = 0;
+  }
+}
+
+function refusedHop({ deadline }: Running, hop: Hop): Verdict | undefined {
+  const message = refusedRequest(hop);
+  if (message !== '')
+    return failedHop(hop, { message, failureClass: hop.requests === 1 ? 'HANDLER' : 'HTTP_REDIRECT' });
+  return deadline.isOver() ? failedHop(hop, { message: awaitingHeadTimeout, failureClass: 'TIMEOUT' }) : undefined;
+}
+
+const dialHop = ({ deadline, dial, permit }: Running, { url: { dialHost: host, port } }: Hop) =>
+  dial({ host, port, deadlineMs: deadline.atMs, ...(permit && { permit }) });
+
+type Connection = { readonly kind: 'connected'; readonly socket: Socket; readonly exchange: Exchange };
+
+function connected(running: Running, dialed: Dialed | DialFailure): Connection | DialFailure {
+  if (dialed.dnsMs !== undefined) addTiming(running, 'dnsMs', dialed.dnsMs);
+  if (dialed.kind === 'failed') return dialed;
+  addTiming(running, 'connectMs', dialed.connectMs);
+  return { kind: 'connected', socket: dialed.socket, exchange: exchangeHttp1 };
+}
+
+async function secured(running: Running, { url }: Hop, dialed: Dialed | DialFailure) {
+  const { clock, deadline } = running;
+  const connection = connected(running, dialed);
+  if (connection.kind === 'failed') return connection;
+  const outcome = await secure(connection.socket, { hostname: url.dialHost, clock, deadline });
+  if (outcome.kind === 'failed') return outcome;
+  addTiming(running, 'tlsMs', outcome.tlsMs);
+  const exchange = outcome.protocol === 'h2' ? exchangeHttp2 : exchangeHttp1;
+  return { kind: 'connected', socket: outcome.socket, exchange } as const;
+}
+
+/** `stepOf`: what the head that came asks for. */
+function asking({ clock, deadline, kept }: Running, hop: Hop) {
   let step: NextStep = { kind: 'stay' };
   const wanted = (head: Head): number => {
     step = nextStep(hop, head.status, head.location);
     return wantedBytes(step, head);
   };
-  const exchanged = await exchange(running, hop, { clock, deadline, bodyBytesMax: wanted, reserve: kept.reserve });
-  if (exchanged.kind === 'verdict') return exchanged;
-  if (exchanged.kind === 'failed') return failedExchange(hop, exchanged);
-  addTiming(running, 'firstByteMs', exchanged.firstByteMs);
-  return { kind: 'answer', response: exchanged.response, step };
+  const options: ExchangeOptions = { clock, deadline, bodyBytesMax: wanted, reserve: kept.reserve };
+  return { options, stepOf: (): NextStep => step };
 }
 
-const failedExchange = (
-  hop: Hop,
-  { message, failureClass }: Pick<ExchangeFailure, 'message'> & { readonly failureClass: FailureClass },
-) => (failureClass === 'PROBER' ? proberError(message, failureClass) : failedHop(hop, message, failureClass));
-
-/** Go's client asks again without end, and without a pause, while the server says that it did not begin. */
-const exchangesMax = 8;
-
-async function exchange(
-  running: Running,
-  hop: Hop,
-  options: ExchangeOptions,
-): Promise<Exchanged | Extract<Answer, { kind: 'verdict' }>> {
-  for (let exchanges = 1; ; exchanges += 1) {
-    const connection = await connect(running, hop);
-    if (connection.kind === 'verdict') return connection;
-    const exchanged = await connection.exchange(connection.socket, hop, options);
-    const isRetried = exchanged.kind === 'failed' && exchanged.isRetried && exchanges < exchangesMax;
-    if (!isRetried || options.deadline.isOver()) return exchanged;
-  }
-}
+const isAskedAgain = ({ deadline }: Running, exchanged: Exchanged): boolean =>
+  exchanged.kind === 'failed' && exchanged.isRetried === true && !deadline.isOver();
 
 function wantedBytes(step: NextStep, { framing }: Head): number {
   if (step.kind === 'stay') return bodyBytesMax;
@@ -146,44 +162,20 @@ function wantedBytes(step: NextStep, { framing }: Head): number {
   return isLong ? 0 : redirectBodyBytesMax;
 }
 
-/** Why Go's client refuses the request before it dials. */
-function refusedRequest({ url, headers }: Hop): string | undefined {
+/** Why Go's client refuses the request before it dials; empty: it does not. */
+const refusedRequest = memoized(({ url, headers }: Hop): string => {
   if (url.scheme !== 'http' && url.scheme !== 'https') return `unsupported protocol scheme ${goQuote(url.scheme)}`;
-  return headersProblem(headers) ?? (url.host === '' ? 'http: no Host in request URL' : undefined);
-}
-
-type Connection = { readonly kind: 'connected'; readonly socket: Socket; readonly exchange: Exchange };
-
-async function connect(running: Running, hop: Hop): Promise<Connection | Extract<Answer, { kind: 'verdict' }>> {
-  const { clock, deadline, dial, permit } = running;
-  const { dialHost: host, port, scheme } = hop.url;
-  const dialed = await dial({ host, port, deadlineMs: deadline.atMs, ...(permit && { permit }) });
-  if (dialed.dnsMs !== undefined) addTiming(running, 'dnsMs', dialed.dnsMs);
-  if (dialed.kind === 'failed') {
-    if (isInternalFailure(dialed)) return proberError(dialed.message, dialed.failureClass);
-    const why = dialed.failureClass === 'CONNECT_TIMEOUT' ? `${dialed.message} ${whileAwaiting}` : dialed.message;
-    return failedHop(hop, why, dialed.failureClass);
-  }
-  addTiming(running, 'connectMs', dialed.connectMs);
-  if (scheme === 'http') return { kind: 'connected', socket: dialed.socket, exchange: exchangeHttp1 };
-  const secured = await secure(dialed.socket, { hostname: host, clock, deadline });
-  if (secured.kind === 'failed') return failedExchange(hop, secured);
-  addTiming(running, 'tlsMs', secured.tlsMs);
-  return {
-    kind: 'connected',
-    socket: secured.socket,
-    exchange: secured.protocol === 'h2' ? exchangeHttp2 : exchangeHttp1,
-  };
-}
+  return headersProblem(headers) ?? (url.host === '' ? 'http: no Host in request URL' : '');
+});
 
 const whileAwaiting = '(Client.Timeout exceeded while awaiting headers)';
 
-function failedHop({ url }: Hop, why: string, failureClass: FailureClass): Extract<Answer, { kind: 'verdict' }> {
-  return { kind: 'verdict', verdict: failure(`Get ${goQuote(withoutPassword(url))}: ${why}`, failureClass) };
-}
+type ClassedFailure = { readonly message: string; readonly failureClass: FailureClass };
 
-function proberError(error: string, failureClass: FailureClass): Extract<Answer, { kind: 'verdict' }> {
-  return { kind: 'verdict', verdict: { outcome: 'unknown', output: '', error, failureClass } };
+function failedHop({ url }: Hop, { message, failureClass }: ClassedFailure): Verdict {
+  if (isInternalFailure({ failureClass })) return { outcome: 'unknown', output: '', error: message, failureClass };
+  const why = failureClass === 'CONNECT_TIMEOUT' ? `${message} ${whileAwaiting}` : message;
+  return failure(`Get ${goQuote(withoutPassword(url))}: ${why}`, failureClass);
 }
 
 const failure = (output: string, failureClass: FailureClass): Verdict => ({ outcome: 'failure', output, failureClass });

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { hostPort } from '../net/dial-failure.ts';
 import { readSocket } from '../net/reading.ts';
 import { awaitingHeadTimeout, type Exchange, type ExchangeFailure, readingBodyTimeout } from './http-exchange.ts';
-import { requestHead1, sentHost } from './http1-request.ts';
+import { sentHead1 } from './http1-request.ts';
 import { type Progress, responseReader } from './http1-response.ts';
 import { keptMessage } from './kept-memory.ts';
 
@@ -38,9 +38,9 @@ export const exchangeHttp1: Exchange = (socket, request, { clock, deadline, body
     deadline.whenOver(() => settle(timedOut(reader.end(readingBodyTimeout)), 'TIMEOUT'));
     // The peer may have closed the connection before there was a listener; then no event would come.
     if (socket.destroyed) return settle(reader.end());
-    const host = sentHost(request);
-    if (host.kind === 'refused') settle({ kind: 'broken', message: host.message });
-    else socket.write(requestHead1(request, host.host), 'latin1');
+    const head = sentHead1(request);
+    if (head.kind === 'refused') settle({ kind: 'broken', message: head.message });
+    else socket.write(head.text, 'latin1');
   });
 
 /** Go names the wait that timed out. */

@@ -6,6 +6,7 @@
 import { toText } from '../core/byte-text.ts';
 import { goQuote, trimAscii } from '../core/go-text.ts';
 import type { RequestHeader } from '../core/handler-http-get.ts';
+import { memoized } from '../lib/memoized.ts';
 import { type HostField, hostField } from './host-name.ts';
 import type { HttpUrl } from './http-url.ts';
 import { hasListedToken } from './http1-head.ts';
@@ -36,13 +37,17 @@ export function headersProblem(headers: Headers): string | undefined {
   return undefined;
 }
 
-/** The HTTP/1.1 head as sent, including the empty line. `host`: the value of the Host field. */
-export function requestHead1(request: RequestHead, host: string): string {
+export type SentHead = { readonly kind: 'head'; readonly text: string } | Extract<HostField, { kind: 'refused' }>;
+
+/** The HTTP/1.1 head as sent, including the empty line, or why Go would not send it. */
+export const sentHead1 = memoized((request: RequestHead): SentHead => {
+  const host = sentHost(request);
+  if (host.kind === 'refused') return host;
   const { url, headers } = request;
-  let head = `GET ${url.target} HTTP/1.1\r\nHost: ${host}\r\n`;
-  for (const [name, value] of sentFields(request, notInHttp1)) head += `${name}: ${trimAscii(value)}\r\n`;
-  return `${head}${closes(headers) ? 'Connection: close\r\n' : ''}\r\n`;
-}
+  let text = `GET ${url.target} HTTP/1.1\r\nHost: ${host.host}\r\n`;
+  for (const [name, value] of sentFields(request, notInHttp1)) text += `${name}: ${trimAscii(value)}\r\n`;
+  return { kind: 'head', text: `${text}${closes(headers) ? 'Connection: close\r\n' : ''}\r\n` };
+});
 
 /** Fields that Go writes by itself, or omits for a request without a body. */
 const notInHttp1: ReadonlySet<string> = new Set(['Host', 'Content-Length', 'Transfer-Encoding', 'Trailer']);

@@ -4,11 +4,11 @@
  */
 
 import type { ProbeSubject } from '../core/handler-row.ts';
-import type { ProbeRequest } from '../core/handlers.ts';
 import { type ProbeReport, type Reported, reportOf, shouldRetry } from '../core/probe-report.ts';
 import { type Handler, resolveProbeRequest } from '../core/probe-request.ts';
 import type { Attempt } from '../core/types.ts';
 import type { Clock } from '../lib/clock.ts';
+import { memoized } from '../lib/memoized.ts';
 import type { SocketPermit } from '../net/net.ts';
 import type { Prober, Probers } from './prober.ts';
 
@@ -17,42 +17,45 @@ export type TimedAttempt = Attempt & { readonly timeMs: number };
 
 export type ProbePorts = { readonly probers: Probers; readonly clock: Clock };
 
+/**
+ * What a probe asks. The request that follows from it is made once for each order, so an order is kept between probes.
+ */
 export type ProbeOrder = ProbeSubject & {
   /** Absent: the container has no such probe, which is a success without an attempt. */
   readonly handler?: Handler;
   readonly probeType: Reported['probeType'];
   readonly containerKind: Reported['containerKind'];
-  readonly permit?: SocketPermit;
 };
 
 /** Never throws: an exception of a prober becomes a prober error of class `PROBER`. */
-export async function probe(ports: ProbePorts, order: ProbeOrder): Promise<ProbeReport<TimedAttempt>> {
-  const { probeType, containerKind } = order;
-  const attempts = order.handler ? await attemptsOf(ports, order.handler, order) : [];
-  return reportOf(attempts, { probeType, containerKind, container: order.container.name });
-}
-
-async function attemptsOf(ports: ProbePorts, handler: Handler, order: ProbeOrder): Promise<readonly TimedAttempt[]> {
-  const resolved = resolveProbeRequest(handler, order);
-  const nowMs = () => ports.clock.nowMs();
-  if (resolved.kind === 'error') return [{ timeMs: nowMs(), ...erred(resolved.error, 'HANDLER') }];
+export async function probe(
+  { probers, clock }: ProbePorts,
+  order: ProbeOrder,
+  permit?: SocketPermit,
+): Promise<ProbeReport<TimedAttempt>> {
   const attempts: TimedAttempt[] = [];
-  do attempts.push({ timeMs: nowMs(), ...(await attempt(ports.probers, resolved.request, order.permit)) });
-  while (shouldRetry(attempts));
-  return attempts;
-}
-
-async function attempt(probers: Probers, request: ProbeRequest, permit?: SocketPermit): Promise<Attempt> {
-  try {
-    return await ask(probers, request, permit);
-  } catch (error) {
-    return erred(`prober threw: ${error instanceof Error ? error.message : String(error)}`, 'PROBER');
+  const resolved = order.handler && requestOf(order);
+  if (resolved?.kind === 'error') attempts.push({ timeMs: clock.nowMs(), ...erred(resolved.error, 'HANDLER') });
+  if (resolved?.kind === 'request') {
+    const { request } = resolved;
+    // The compiler cannot know which of the probers matches this request.
+    const prober = probers[request.kind] as Prober;
+    do {
+      const timeMs = clock.nowMs();
+      try {
+        attempts.push({ timeMs, ...(await prober(request, permit)) });
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error);
+        attempts.push({ timeMs, ...erred(`prober threw: ${why}`, 'PROBER') });
+      }
+    } while (shouldRetry(attempts));
   }
+  const { probeType, containerKind, container } = order;
+  return reportOf(attempts, { probeType, containerKind, container: container.name });
 }
 
-/** The compiler cannot know which of the probers matches this request. */
-const ask = (probers: Probers, request: ProbeRequest, permit: SocketPermit | undefined): Promise<Attempt> =>
-  (probers[request.kind] as Prober)(request, permit);
+/** Of an order with a handler. */
+const requestOf = memoized((order: ProbeOrder) => resolveProbeRequest(order.handler as Handler, order));
 
 const erred = (error: string, failureClass: 'HANDLER' | 'PROBER'): Attempt => ({
   outcome: 'unknown',

@@ -23,8 +23,7 @@ type Ports = { readonly secrets: Secrets; readonly clock: Clock };
 export function withSecretHeaders(prober: Prober<HttpRequest>, { secrets, clock }: Ports): Prober<HttpRequest> {
   const secretOf = cached(secrets.resolve, clock);
 
-  return async (request, permit) => {
-    if (!request.headers.some(([, value]) => secretReference(value))) return prober(request, permit);
+  const withSecrets: Prober<HttpRequest> = async (request, permit) => {
     const to = destinationOf(request);
     const headers: RequestHeader[] = [];
     for (const header of request.headers) {
@@ -37,7 +36,13 @@ export function withSecretHeaders(prober: Prober<HttpRequest>, { secrets, clock 
     }
     return prober({ ...request, headers }, permit);
   };
+  return (request, permit) => (refersToSecrets(request) ? withSecrets : prober)(request, permit);
 }
+
+const refersToSecrets = ({ headers }: HttpRequest): boolean => {
+  for (const [, value] of headers) if (secretReference(value)) return true;
+  return false;
+};
 
 /** Returns the prober errors that `refusal` causes for the headers of a request. */
 export function refusedHeaders(request: HttpRequest, refusal: SecretRefusal): readonly string[] {

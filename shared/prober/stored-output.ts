@@ -1,4 +1,5 @@
 /** The part of a prober's output that may be stored, published and logged: never a response body, at most 1 KiB. */
+import type { ProbeRequest } from '../core/handlers.ts';
 import type { Attempt, PhaseTimings } from '../core/types.ts';
 import type { Prober, Probers } from './prober.ts';
 
@@ -14,23 +15,24 @@ export function withStorableOutput(probers: Probers): Probers {
   ) as unknown as Probers;
 }
 
-function storable(prober: Prober): Prober {
-  return async (request, permit) => {
-    const attempt = await prober(request, permit);
-    return {
-      ...attempt,
-      output: cutOutput(request.kind === 'http' ? bodyless(attempt) : attempt.output),
-      timings: rounded(attempt.timings),
-      ...(attempt.error !== undefined && { error: cutOutput(attempt.error) }),
-    };
-  };
-}
+const storable =
+  (prober: Prober): Prober =>
+  (request, permit) =>
+    prober(request, permit).then((attempt) => storedAttempt(request.kind, attempt));
+
+const storedAttempt = (kind: ProbeRequest['kind'], attempt: Attempt): Attempt => ({
+  ...attempt,
+  output: cutOutput(kind === 'http' ? bodyless(attempt) : attempt.output),
+  timings: rounded(attempt.timings),
+  ...(attempt.error !== undefined && { error: cutOutput(attempt.error) }),
+});
 
 /** To the microsecond: further digits are noise that would be stored. */
-const rounded = (timings: PhaseTimings): PhaseTimings =>
-  Object.fromEntries(
-    Object.entries(timings).map(([phase, ms]) => [phase, Math.round(ms * 1000) / 1000]),
-  ) as PhaseTimings;
+function rounded(timings: PhaseTimings): PhaseTimings {
+  const whole: { [phase: string]: number } & PhaseTimings = { ...timings };
+  for (const phase of Object.keys(whole)) whole[phase] = Math.round((whole[phase] ?? 0) * 1000) / 1000;
+  return whole;
+}
 
 /** Of HTTP probes only a success or a warning contains the body. */
 function bodyless({ outcome, output }: Attempt): string {

@@ -83,10 +83,7 @@ describe('a prober has one socket open at a time, and its place is released when
       const given = new Promise<number>((resolve) => {
         socketBudget.onFree(() => resolve(open()));
       });
-      await probe(
-        { probers, clock },
-        { ...orderOnLoopback, handler: { ...handler, timeoutSeconds: 1.2 }, permit: place },
-      );
+      await probe({ probers, clock }, { ...orderOnLoopback, handler: { ...handler, timeoutSeconds: 1.2 } }, place);
       place.leave();
       assert.equal(await given, 0, 'sockets open as the place was released');
       assert.ok(openAtDial.length > 0 && openAtDial.every((count) => count === 0), `open at each dial: ${openAtDial}`);

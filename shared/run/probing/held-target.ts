@@ -10,6 +10,7 @@ import type { PlacedContainer, Probe, ProbeName } from '../../core/spec.ts';
 import type { ContainerStatus, ProbeType } from '../../core/types.ts';
 import type { PodView, WorkerSpec } from '../../core/worker.ts';
 import type { ProbeMetricLabels } from '../../prober/metrics.ts';
+import type { ProbeOrder } from '../../prober/probe.ts';
 import type { TargetAddress } from '../../store/keys.ts';
 import { stateOf } from './held-state.ts';
 import type { ProbeSchedule } from './probe-schedule.ts';
@@ -20,6 +21,7 @@ import type { Place } from './sockets.ts';
 export type HeldSpec = {
   readonly container: PlacedContainer;
   readonly probe: Probe;
+  readonly order: ProbeOrder;
   readonly worker: WorkerSpec;
   readonly digest: string;
   /** The probe has left the spec, or its target is terminating. The next step ends the worker. */

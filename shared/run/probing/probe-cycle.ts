@@ -98,20 +98,9 @@ async function askProber(holder: Asking, held: HeldTarget, { probe, place }: Due
 /** Asks the prober, and releases the place whether or not that succeeds. */
 function tryProbe({ ports }: Run, held: HeldTarget, { probe, place }: Due): Promise<ProbeReport<TimedAttempt>> {
   const { clock, probers, attribution } = ports;
-  const { namespace, name, uid, spec } = held.target;
-  const { container, probe: handler } = probe.spec;
   const work = attribution?.start(hungProbeName(held.target, probe));
   const permit = work ? { closing: place.closing, opened: place.opened, resumes: work.resumes } : place;
-  const asked = {
-    target: { namespace, name, uid },
-    host: spec.host,
-    container: container.spec,
-    handler,
-    probeType: probe.probeType,
-    containerKind: container.kind,
-    permit,
-  };
-  return runProbe({ probers, clock }, asked).finally(() => {
+  return runProbe({ probers, clock }, probe.spec.order, permit).finally(() => {
     work?.end();
     place.leave();
   });

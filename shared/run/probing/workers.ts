@@ -8,6 +8,7 @@ import { type ProbeName, type SpecProbe, specProbes } from '../../core/spec.ts';
 import { type Phased, phaseOf, restTicker, type Ticker } from '../../core/ticker.ts';
 import { loadedTicker, newTargetTicker, pendingTicker, takenOverTicker } from '../../core/ticker-start.ts';
 import { hash32 } from '../../lib/hash32.ts';
+import type { ProbeOrder } from '../../prober/probe.ts';
 import type { CheckpointRecord } from '../../store/items.ts';
 import { probeKey } from '../../store/keys.ts';
 import type { ReadTarget } from '../../table/targets.ts';
@@ -121,10 +122,23 @@ function replaceSpec(probe: { spec: HeldSpec }, spec: HeldSpec): void {
 const heldSpecOf = (target: TargetRecord, entry: SpecProbe): HeldSpec => ({
   container: entry.container,
   probe: entry.probe,
+  order: orderOf(target, entry),
   worker: workerSpecOf(target, entry),
   digest: digestOf(entry),
   stopping: false,
 });
+
+function orderOf({ namespace, name, uid, spec }: TargetRecord, entry: SpecProbe): ProbeOrder {
+  const { container, probe, probeType } = entry;
+  return {
+    target: { namespace, name, uid },
+    host: spec.host,
+    container: container.spec,
+    handler: probe,
+    probeType,
+    containerKind: container.kind,
+  };
+}
 
 function startWorker(holder: Starting, held: HeldTarget, entry: SpecProbe, checkpoints: Checkpoints): void {
   const record = held.records.get(entry.name);
