@@ -1,5 +1,5 @@
 /** Converts the files that a command line names, and says on the standard error stream what was wrong or left out. */
-import { InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { hostDetail } from '../../shared/core/host-detail.ts';
 import { isHost } from '../../shared/core/names.ts';
 import {
@@ -9,22 +9,28 @@ import {
   type FileError,
   type FilePlace,
 } from '../../shared/manifest/convert.ts';
-import type { FormatOptions } from '../../shared/manifest/manifest.ts';
 import type { FetchOptions } from './fetched-file.ts';
 import type { Io } from './io.ts';
+import { progressOf } from './progress.ts';
 import { fileText, type ReadText, type Source, sourcesOf, standardInput } from './sources.ts';
 
-/** `-f FILE`, which can be given several times. */
-export const filesOption = (what = 'a file; - is the standard input'): Option =>
-  new Option('-f, --filename <file>', `${what}; can be given several times`)
-    .argParser((file, files: readonly string[] = []) => [...files, file])
-    .makeOptionMandatory();
+/** `-f FILE`, which can be given several times: what it may name is described at `sourcesOf`. */
+const filesOption = (): Option =>
+  new Option(
+    '-f, --filename <file>',
+    'a file, a folder of *.yaml, *.yml and *.json, a URL, or - for the standard input; can be given several times',
+  ).argParser((file, files: readonly string[] = []) => [...files, file]);
 
-/** For commands that change targets: what `-f` may name is described at `sourcesOf`. */
-export const sourcesOption = (): Option =>
-  filesOption('a file, a folder of *.yaml, *.yml and *.json, a URL, or - for the standard input');
+export type FileOptions = {
+  readonly filename?: readonly string[] | undefined;
+  readonly recursive?: boolean | undefined;
+};
 
-export const recursiveOption = (): Option => new Option('-R, --recursive', 'also the folders in folders that -f names');
+/** Adds `-f` and `-R`. */
+export const withFiles = (command: Command, { isMandatory = true } = {}): Command =>
+  command
+    .addOption(filesOption().makeOptionMandatory(isMandatory))
+    .option('-R, --recursive', 'also the folders in folders that -f names');
 
 /** `--host HOST`. */
 export const hostOption = (): Option =>
@@ -33,27 +39,28 @@ export const hostOption = (): Option =>
     return host;
   });
 
-/** One conversion a file, in the order of the arguments. A file that cannot be read is an invalid one. */
-export const convertedFiles = (files: readonly string[], options: FormatOptions): readonly Conversion[] =>
-  files.map((name) => converted(name, fileText(name), options));
+/** Of a file that is fetched, for commands that talk to no server. */
+const fetchMsMax = 30_000;
 
-export type ConvertedSources = FetchOptions & {
-  readonly recursive?: boolean;
+export type Reading = {
+  readonly io: Io;
   readonly format: ConvertOptions;
-  /** Called before each file. */
-  readonly begin: (name: string) => void;
+  /** Of a file that is fetched. */
+  readonly timeoutMs?: number;
 };
 
-/** One conversion a file, also of folders and addresses. */
-export async function convertedSources(
-  names: readonly string[],
-  { recursive = false, format, begin, ...fetching }: ConvertedSources,
+/** One conversion a file, in the order of the arguments. A file that cannot be read is an invalid one. */
+export async function convertedFiles(
+  { filename = [], recursive = false }: FileOptions,
+  { io, format, timeoutMs = fetchMsMax }: Reading,
 ): Promise<readonly Conversion[]> {
+  const progress = progressOf(io);
   const conversions: Conversion[] = [];
-  for (const source of sourcesOf(names, recursive)) {
-    begin(source.name);
-    conversions.push(converted(source.name, await sourceText(source, fetching), format));
+  for (const source of sourcesOf(filename, recursive)) {
+    progress.show(`reading ${source.name}`);
+    conversions.push(converted(source.name, await sourceText(source, { timeoutMs, env: io.env }), format));
   }
+  progress.end();
   return conversions;
 }
 

@@ -12,13 +12,18 @@ const pauseMs = 100;
 
 export function progressOf({ clock, progress }: Pick<Io, 'clock' | 'progress'>): Progress {
   let nextMs = clock.monotonicMs() + firstMs;
+  let isShown = false;
   return {
     show(text) {
       const nowMs = clock.monotonicMs();
       if (nowMs < nextMs) return;
       nextMs = nowMs + pauseMs;
+      isShown = true;
       progress(text);
     },
-    end: () => progress(''),
+    end() {
+      if (isShown) progress('');
+      isShown = false;
+    },
   };
 }

@@ -15,7 +15,7 @@ export type Pruned = {
 
 type Pruning = { readonly set: string; readonly dryRun: boolean };
 
-const deletionsAtOnce = 8;
+export const deletionsAtOnce = 8;
 const preconditionFailed = 412;
 
 /** In the namespaces of the targets only. @throws ClientError */

@@ -125,6 +125,12 @@ Several processes, on one machine or many, that share a DynamoDB table and an SQ
   --release NAME      of a worker: the release that it runs; of the control process: the one that should run, to which
                       workers of all others hand over (default: none)
   --concurrency N     shards that a worker holds at most; they share its ${descriptorsMax} sockets (1 to ${concurrencyMax}, default ${concurrencyDefault})
+
+Examples:
+  probelet start --port 9090 --data-dir /var/lib/probelet
+  probelet start --host 0.0.0.0 --token-file token --config probelet.yaml
+  probelet start --allow-exec commands.txt --secret PROBELET_SECRET_API=*.example.com
+  probelet start --control --table probelet --queue-url https://sqs.eu-west-1.amazonaws.com/123456789012/probelet.fifo
 `;
 
 type Mode = 'alone' | 'control' | 'worker';

@@ -8,12 +8,12 @@ test('docs/cli.md is current (npm exec -- node test/support/generate-cli.ts)', (
   assert.deepEqual(readFileSync(cliDocument, 'utf8').split('\n'), cliReference().split('\n'));
 });
 
-test('every command but start, whose help is the server’s, shows examples', () => {
+test('every command shows examples', () => {
   const sections = cliReference()
     .split(/^## /m)
     .filter((each) => each.includes('```text'));
   assert.deepEqual(
     sections.filter((each) => !/^Examples?:$/m.test(each)).map((each) => each.split('\n')[0]),
-    ['start'],
+    [],
   );
 });

@@ -13,14 +13,14 @@ import { type DocumentFormat, type NamedItem, printItems } from '../documents.ts
 import { exitCodes } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
 import {
-  convertedSources,
+  convertedFiles,
+  type FileOptions,
   fileErrorText,
   hostOption,
   placeText,
-  recursiveOption,
   reportErrors,
   reportNotes,
-  sourcesOption,
+  withFiles,
 } from '../manifest-files.ts';
 import type { CommandSetting } from '../program.ts';
 import { type Progress, progressOf } from '../progress.ts';
@@ -29,9 +29,7 @@ import { isColouredFor } from '../tables.ts';
 import { diffText } from '../target-diff.ts';
 import { checkedTogether, targetsOf } from '../wanted-targets.ts';
 
-type Options = {
-  readonly filename: readonly string[];
-  readonly recursive?: boolean;
+type Options = FileOptions & {
   readonly host?: string;
   readonly dryRun?: 'server' | 'none';
   readonly diff?: boolean;
@@ -39,6 +37,9 @@ type Options = {
   readonly applySet: string;
   readonly output?: DocumentFormat;
 };
+
+/** Targets of one apply. */
+const ownDiffsMax = 100;
 
 const examples = `
 Examples:
@@ -52,15 +53,14 @@ Each target gets the label ${setLabel}, whose value --apply-set gives. --prune d
 the same set that no file names, in the namespaces of the targets that the files name, and no others.`;
 
 export const applyCommand = (setting: CommandSetting): Command =>
-  apiCommand('apply')
+  withFiles(apiCommand('apply'))
     .description('store the targets of files, or change them: manifests of Kubernetes, Compose and Gatus files')
-    .addOption(sourcesOption())
-    .addOption(recursiveOption())
     .addOption(hostOption())
     .addOption(
       new Option('--dry-run [where]', 'only say what the server would do').choices(['server', 'none']).preset('server'),
     )
-    .option('--diff', 'print what changes of each target')
+    .option('--diff', `print what changes of each target (default: on a terminal, up to ${ownDiffsMax} targets)`)
+    .option('--no-diff', 'do not')
     .option('--prune', 'also delete the targets that an earlier apply has stored and no file names')
     .addOption(new Option('--apply-set <name>', 'which targets belong together').argParser(setName).default('default'))
     .addOption(new Option('-o, --output <format>', 'print the targets').choices(['yaml', 'json', 'name']))
@@ -74,13 +74,12 @@ function setName(text: string): string {
 
 async function apply({ io, endWith }: CommandSetting, command: Command): Promise<void> {
   const options = command.opts<Options>();
-  const { filename, recursive = false, host, applySet: set } = options;
+  const { filename, recursive, host, applySet: set } = options;
   const connection = connectionOf(flagsOf(command), io.env);
   const { namespace, timeoutMs } = connection;
   const progress = progressOf(io);
-  const begin = (name: string) => progress.show(`reading ${name}`);
   const format = { namespace, ...(host !== undefined && { host }) };
-  const read = await convertedSources(filename, { recursive, format, begin, timeoutMs, env: io.env });
+  const read = await convertedFiles({ filename, recursive }, { io, format, timeoutMs });
   const conversions = checkedTogether(read, connection);
   reportErrors(conversions, io.err);
   reportNotes(conversions, io.err);
@@ -111,7 +110,8 @@ type Run = {
 /** Whether all of them are stored. */
 async function applyAll(session: Session, run: Run): Promise<boolean> {
   const { io, options, progress, targets, set, dryRun } = run;
-  const outcomes = appliedTargets(session, targets, { set, dryRun, hasBefore: options.diff === true });
+  const diffed = diffedChanges(run);
+  const outcomes = appliedTargets(session, targets, { set, dryRun, hasBefore: diffed.length > 0 });
   let done = 0;
   let failed = 0;
   const items = async function* (): AsyncGenerator<NamedItem> {
@@ -119,7 +119,7 @@ async function applyAll(session: Session, run: Run): Promise<boolean> {
       done += 1;
       const { name } = outcome.wanted;
       if (isReported(outcome, io)) {
-        if (options.diff === true) io.out(diffOf(outcome, io));
+        if (diffed.includes(outcome.applied.change)) io.out(diffOf(outcome, io));
         if (options.output === undefined) io.out(`target/${name} ${outcome.applied.change}${suffix(dryRun)}\n`);
         else yield { name: `target/${name}`, value: await targetOf(outcome, session) };
       } else failed += 1;
@@ -146,8 +146,15 @@ function isReported({ wanted, applied }: Outcome, { err }: Io): boolean {
   return false;
 }
 
+/** By itself only what changes is shown, on a terminal, and of few: each diff takes two requests more. */
+function diffedChanges({ io, options, targets }: Run): readonly Outcome['applied']['change'][] {
+  if (options.diff === true) return ['created', 'configured'];
+  const isShown = options.diff === undefined && options.output === undefined && io.isTerminal;
+  return isShown && targets.length <= ownDiffsMax ? ['configured'] : [];
+}
+
 function diffOf({ applied, before }: Outcome, io: Io): string {
-  if (!applied.target || applied.change === 'unchanged') return '';
+  if (!applied.target) return '';
   return diffText(before, applied.target, isColouredFor(io));
 }
 

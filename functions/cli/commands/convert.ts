@@ -5,25 +5,32 @@
 import { Command } from 'commander';
 import { stringify } from 'yaml';
 import { exitCodes } from '../exit-codes.ts';
-import { convertedFiles, filesOption, hostOption, reportErrors, reportNotes } from '../manifest-files.ts';
+import {
+  convertedFiles,
+  type FileOptions,
+  hostOption,
+  reportErrors,
+  reportNotes,
+  withFiles,
+} from '../manifest-files.ts';
 import type { CommandSetting } from '../program.ts';
 
-type Options = { readonly filename: readonly string[]; readonly host?: string };
+type Options = FileOptions & { readonly host?: string };
 
 const examples = `
 Examples:
   probelet convert -f deployment.yaml --host 10.0.0.1
   helm template web ./chart | probelet convert -f -
-  probelet convert -f compose.yaml > targets.yaml`;
+  probelet convert -f compose.yaml > targets.yaml
+  probelet convert -f manifests/ -R`;
 
 export const convertCommand = ({ io, endWith }: CommandSetting): Command =>
-  new Command('convert')
+  withFiles(new Command('convert'))
     .description('print the targets that files become: manifests of Kubernetes, Compose and Gatus files')
-    .addOption(filesOption())
     .addOption(hostOption())
     .addHelpText('after', examples)
-    .action(({ filename, ...options }: Options) => {
-      const conversions = convertedFiles(filename, options);
+    .action(async ({ filename, recursive, ...format }: Options) => {
+      const conversions = await convertedFiles({ filename, recursive }, { io, format });
       reportErrors(conversions, io.err);
       if (conversions.some(({ kind }) => kind === 'invalid')) return endWith(exitCodes.failed);
       reportNotes(conversions, io.err);

@@ -9,7 +9,7 @@ import { pricesReadIn, pricesRegion } from '../../../shared/cost/prices.ts';
 import { metricCount } from '../../lambda/metrics.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
-import { convertedFiles, filesOption, reportErrors } from '../manifest-files.ts';
+import { convertedFiles, type FileOptions, reportErrors, withFiles } from '../manifest-files.ts';
 import { numberOption } from '../number-option.ts';
 import type { CommandSetting } from '../program.ts';
 import { tableText } from '../tables.ts';
@@ -20,8 +20,7 @@ const probesMax = 1_000;
 /** Lambda's limits. */
 const [memoryMin, memoryMax] = [128, 10_240];
 
-type Options = {
-  readonly filename?: readonly string[];
+type Options = FileOptions & {
   readonly targets: number;
   readonly probes: number;
   readonly probe: ProbeCost;
@@ -43,9 +42,8 @@ With -f, --targets is how many there are of each target of the files (1).`;
 const anyHost = 'host.invalid';
 
 export const costCommand = ({ io, endWith }: CommandSetting): Command =>
-  new Command('cost')
+  withFiles(new Command('cost'), { isMandatory: false })
     .description('what a fleet costs a month on AWS')
-    .addOption(filesOption().makeOptionMandatory(false))
     .addOption(numberOption('--targets <count>', 'how many', { min: 1, max: targetsMax }))
     .addOption(numberOption('--probes <count>', 'of each target', { min: 1, max: probesMax }).default(1))
     .addOption(new Option('--probe <kind>', 'what they are').choices(Object.keys(probeCpuMs)).default('http'))
@@ -54,9 +52,9 @@ export const costCommand = ({ io, endWith }: CommandSetting): Command =>
     .addOption(new Option('--mode <mode>', 'of the prober').choices(['auto', 'resident', 'tick']).default('auto'))
     .addOption(new Option('-o, --output <format>', 'format').choices(['table', 'json']).default('table'))
     .addHelpText('after', examples)
-    .action((options: Options) => {
+    .action(async (options: Options) => {
       const { filename, memory: memorySize, mode, output } = options;
-      const fleet = filename ? fleetOfFiles(filename, options, io.err) : givenFleet(options);
+      const fleet = filename ? await fleetOfFiles(options, io) : givenFleet(options);
       if (fleet.length === 0) return endWith(exitCodes.failed);
       const input = { fleet, mode, memorySize, alarms: deployedAlarms, metrics: metricCount };
       const estimate = estimateCost(input);
@@ -73,12 +71,12 @@ const givenFleet = ({ targets = 100, probes, probe, period }: Options): Fleet =>
   { targets, periodSeconds: period, probe, probesPerTarget: probes },
 ];
 
-function fleetOfFiles(files: readonly string[], { targets = 1 }: Options, err: (line: string) => void): Fleet {
-  const conversions = convertedFiles(files, { host: anyHost });
-  reportErrors(conversions, err);
+async function fleetOfFiles({ targets = 1, ...files }: Options, io: Io): Promise<Fleet> {
+  const conversions = await convertedFiles(files, { io, format: { host: anyHost } });
+  reportErrors(conversions, io.err);
   if (conversions.some(({ kind }) => kind === 'invalid')) return [];
   const specs = conversions.flatMap((each) => (each.kind === 'converted' ? each.targets : [])).map(({ spec }) => spec);
-  if (specs.length === 0) err('No file has a target.');
+  if (specs.length === 0) io.err('No file has a target.');
   return specs.flatMap(partsOf).map((part) => ({ ...part, targets: part.targets * targets }));
 }
 

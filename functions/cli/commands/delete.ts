@@ -4,21 +4,19 @@ import type { NamedTarget } from '../../client/api-client.ts';
 import { apiCommand, type Connection, connectionOf, flagsOf, type Session, withSession } from '../connection.ts';
 import { CliError, exitCodes, WrongUse } from '../exit-codes.ts';
 import { inOrder } from '../in-order.ts';
-import { convertedSources, recursiveOption, reportErrors, sourcesOption } from '../manifest-files.ts';
+import { convertedFiles, type FileOptions, reportErrors, withFiles } from '../manifest-files.ts';
 import type { CommandSetting } from '../program.ts';
+import { deletionsAtOnce } from '../pruning.ts';
 import { noTarget, targetNames } from '../resources.ts';
 import { selectedTargets } from '../selection.ts';
 import { checkedTogether, keyOf, targetsOf } from '../wanted-targets.ts';
 
-type Options = {
-  readonly filename?: readonly string[];
-  readonly recursive?: boolean;
+type Options = FileOptions & {
   readonly selector?: string;
   readonly dryRun?: boolean;
   readonly ignoreNotFound?: boolean;
 };
 
-const deletionsAtOnce = 8;
 /** The address of what is deleted does not matter (RFC 2606). */
 const anyHost = 'host.invalid';
 
@@ -30,12 +28,10 @@ Examples:
   probelet delete -f targets/ -R`;
 
 export const deleteCommand = (setting: CommandSetting): Command =>
-  apiCommand('delete')
+  withFiles(apiCommand('delete'), { isMandatory: false })
     .description('delete targets; the names are free when their grace period is over')
     .argument('[target...]', 'target/NAME, or target NAME; target alone with --selector')
     .option('-l, --selector <labels>', 'all targets of the namespace with these labels')
-    .addOption(sourcesOption().makeOptionMandatory(false))
-    .addOption(recursiveOption())
     .option('--dry-run', 'only say what would be deleted')
     .option('--ignore-not-found', 'a target that does not exist is no error')
     .addHelpText('after', examples)
@@ -69,11 +65,11 @@ function namedBy(words: readonly string[], { filename, selector }: Options): rea
 async function targetsInFiles(
   { io, endWith }: CommandSetting,
   connection: Connection,
-  { filename = [], recursive = false }: Options,
+  options: Options,
 ): Promise<readonly NamedTarget[]> {
   const { namespace, timeoutMs } = connection;
-  const reading = { recursive, format: { namespace, host: anyHost }, begin: () => undefined, timeoutMs, env: io.env };
-  const conversions = checkedTogether(await convertedSources(filename, reading), connection);
+  const read = await convertedFiles(options, { io, timeoutMs, format: { namespace, host: anyHost } });
+  const conversions = checkedTogether(read, connection);
   reportErrors(conversions, io.err);
   const targets = targetsOf(conversions);
   const isWrong = conversions.some(({ kind }) => kind === 'invalid');

@@ -7,7 +7,7 @@ import type { Severity } from '../../../shared/core/lint.ts';
 import { type FileFinding, findingsOf } from '../../../shared/manifest/findings.ts';
 import { sarifLog } from '../../../shared/manifest/sarif.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { convertedFiles, filesOption, hostOption, placeText, reportErrors } from '../manifest-files.ts';
+import { convertedFiles, type FileOptions, hostOption, placeText, reportErrors, withFiles } from '../manifest-files.ts';
 import type { CommandSetting } from '../program.ts';
 
 /** No finding depends on the address, so what names none is judged all the same (RFC 2606). */
@@ -20,8 +20,7 @@ const failing: { readonly [value: string]: readonly Severity[] } = {
   never: [],
 };
 
-type Options = {
-  readonly filename: readonly string[];
+type Options = FileOptions & {
   readonly host?: string;
   readonly failOn: string;
   readonly output: 'text' | 'sarif';
@@ -30,12 +29,12 @@ type Options = {
 const examples = `
 Examples:
   probelet lint -f deployment.yaml --fail-on note
+  probelet lint -f manifests/ -R
   probelet lint -f deployment.yaml -o sarif > findings.sarif`;
 
 export const lintCommand = ({ io, endWith }: CommandSetting): Command =>
-  new Command('lint')
+  withFiles(new Command('lint'))
     .description('likely mistakes in the probes of files, each with its reason and its mend')
-    .addOption(filesOption())
     .addOption(hostOption())
     .addOption(
       new Option('--fail-on <severity>', 'the least severity that makes the exit code 1')
@@ -44,8 +43,8 @@ export const lintCommand = ({ io, endWith }: CommandSetting): Command =>
     )
     .addOption(new Option('-o, --output <format>', 'format').choices(['text', 'sarif']).default('text'))
     .addHelpText('after', examples)
-    .action(({ filename, failOn, output, ...options }: Options) => {
-      const conversions = convertedFiles(filename, { host: anyHost, keepsCommands: true, ...options });
+    .action(async ({ filename, recursive, failOn, output, host = anyHost }: Options) => {
+      const conversions = await convertedFiles({ filename, recursive }, { io, format: { host, keepsCommands: true } });
       const targets = conversions.flatMap((each) => (each.kind === 'converted' ? each.targets : []));
       const errors = conversions.flatMap((each) => (each.kind === 'invalid' ? each.errors : []));
       const findings = targets.flatMap(findingsOf);

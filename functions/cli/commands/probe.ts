@@ -1,6 +1,6 @@
 /** `probelet probe`: probes a target now, and waits for the results. */
 import { type Command, Option } from 'commander';
-import type { ProbeStatusView } from '../../../shared/api/target-schema.ts';
+import type { ProbeStatusView, TargetView } from '../../../shared/api/target-schema.ts';
 import { sleep } from '../../../shared/lib/clock.ts';
 import { apiCommand, connectionOf, flagsOf, type Session, withSession } from '../connection.ts';
 import { milliseconds } from '../durations.ts';
@@ -55,13 +55,25 @@ async function probeNow(name: string, { io, session, endMs }: Probing): Promise<
       const style = { hasNamespace: false, isWide: true };
       return io.out(tableText([probeHead(style), ...probeRows(target, style, io.clock.nowMs())], io));
     }
-    if (io.clock.monotonicMs() >= endMs) throw new CliError(lateText(name), exitCodes.notInTime);
+    if (io.clock.monotonicMs() >= endMs) throw new CliError(lateText(target), exitCodes.notInTime);
     await sleep(io.clock, pollMs);
   }
 }
 
-const lateText = (name: string): string =>
-  `target/${name}: no result of every probe by the end of --timeout; 'probelet describe target ${name}' shows why`;
+/** A result that stays the same is not written, and shows only when the next one is due. */
+function lateText({ metadata: { name }, spec }: TargetView): string {
+  const shown = 'no result of every probe has changed or is shown yet';
+  const seconds = longestPeriodSeconds(spec);
+  const next = `a result that stays the same shows up to ${seconds} s and a beat later, so allow more with --timeout`;
+  return `target/${name}: ${shown}; ${next}, or see 'probelet describe target ${name}'`;
+}
+
+const longestPeriodSeconds = ({ containers, initContainers }: TargetView['spec']): number =>
+  Math.max(
+    ...[...initContainers, ...containers].flatMap(({ readinessProbe, livenessProbe, startupProbe }) =>
+      [readinessProbe, livenessProbe, startupProbe].map((probe) => probe?.periodSeconds ?? 0),
+    ),
+  );
 
 /**
  * Whether the probe has been done since the request. What the API shows as the last time is that of a period or of a

@@ -10,7 +10,7 @@ import { specProbes } from '../../../shared/core/spec.ts';
 import type { ProbeType } from '../../../shared/core/types.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
-import { convertedFiles, filesOption, hostOption, reportErrors } from '../manifest-files.ts';
+import { convertedFiles, type FileOptions, hostOption, reportErrors, withFiles } from '../manifest-files.ts';
 import { numberOption } from '../number-option.ts';
 import type { CommandSetting } from '../program.ts';
 import { tableText } from '../tables.ts';
@@ -21,8 +21,7 @@ const findingByLetter: { readonly [letter: string]: RehearsedFinding } = { S: 's
 
 type Named = { readonly name: string; readonly probe: RehearsedProbe };
 
-type Options = {
-  readonly filename?: readonly string[];
+type Options = FileOptions & {
   readonly host?: string;
   readonly type: ProbeType;
   readonly period: number;
@@ -45,10 +44,9 @@ Examples:
 const anyHost = 'host.invalid';
 
 export const simulateCommand = ({ io, endWith }: CommandSetting): Command =>
-  new Command('simulate')
+  withFiles(new Command('simulate'), { isMandatory: false })
     .description('what the thresholds of a probe do with a row of findings')
     .addArgument(new Argument('<findings...>', 'S, F or E for each probe').argParser(findingsFrom))
-    .addOption(filesOption().makeOptionMandatory(false))
     .addOption(hostOption())
     .addOption(
       new Option('--type <type>', 'of the probe').choices(['readiness', 'liveness', 'startup']).default('readiness'),
@@ -60,8 +58,8 @@ export const simulateCommand = ({ io, endWith }: CommandSetting): Command =>
     .addOption(new Option('--lifecycle <lifecycle>', 'of the target').choices(['static', 'reported']).default('static'))
     .addOption(new Option('-o, --output <format>', 'format').choices(['table', 'json']).default('table'))
     .addHelpText('after', examples)
-    .action((findings: readonly RehearsedFinding[], options: Options & Thresholds) => {
-      const probes = options.filename ? probesOfFiles(options.filename, options, io.err) : [givenProbe(options)];
+    .action(async (findings: readonly RehearsedFinding[], options: Options & Thresholds) => {
+      const probes = options.filename ? await probesOfFiles(options, io) : [givenProbe(options)];
       if (probes.length === 0) return endWith(exitCodes.failed);
       const rehearsed = probes.map((named) => ({ ...named, steps: rehearse(named.probe, findings) }));
       if (options.output === 'json') io.out(`${JSON.stringify(rehearsed, null, 2)}\n`);
@@ -104,9 +102,9 @@ function givenProbe(options: Options & Thresholds): Named {
   };
 }
 
-function probesOfFiles(files: readonly string[], { host = anyHost }: Options, err: (line: string) => void) {
-  const conversions = convertedFiles(files, { host });
-  reportErrors(conversions, err);
+async function probesOfFiles({ host = anyHost, ...files }: Options, io: Io): Promise<readonly Named[]> {
+  const conversions = await convertedFiles(files, { io, format: { host } });
+  reportErrors(conversions, io.err);
   if (conversions.some(({ kind }) => kind === 'invalid')) return [];
   const targets = conversions.flatMap((each) => (each.kind === 'converted' ? each.targets : []));
   const probes = targets.flatMap(({ namespace, name, spec }) =>
@@ -115,7 +113,7 @@ function probesOfFiles(files: readonly string[], { host = anyHost }: Options, er
       probe: { ...probe, probeType, isStatic: spec.lifecycle === 'static' },
     })),
   );
-  if (probes.length === 0) err('No file has a probe.');
+  if (probes.length === 0) io.err('No file has a probe.');
   return probes;
 }
 

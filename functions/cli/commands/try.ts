@@ -20,13 +20,13 @@ import { probe, type TimedAttempt } from '../../../shared/prober/probe.ts';
 import { environmentSecrets } from '../../local/environment-secrets.ts';
 import { InvalidOption, readAllowList, validSecrets } from '../../local/option-values.ts';
 import { runProbing } from '../../run-probing.ts';
-import { exitCodes, WrongUse } from '../exit-codes.ts';
-import { convertedFiles, filesOption, hostOption, reportErrors } from '../manifest-files.ts';
+import { CliError, exitCodes, WrongUse } from '../exit-codes.ts';
+import { convertedFiles, type FileOptions, hostOption, reportErrors, withFiles } from '../manifest-files.ts';
 import type { CommandSetting } from '../program.ts';
+import { targetNames } from '../resources.ts';
 import { printable } from '../tables.ts';
 
-type Options = {
-  readonly filename: readonly string[];
+type Options = FileOptions & {
   readonly host?: string;
   readonly allowExec?: string;
   readonly secret: readonly string[];
@@ -37,12 +37,13 @@ const examples = `
 Examples:
   probelet try -f target.yaml
   probelet try -f deployment.yaml --host 10.0.0.1
+  probelet try -f targets/ target/checkout
   probelet try -f compose.yaml --allow-exec commands.txt -o json`;
 
 export const tryCommand = ({ io, endWith }: CommandSetting): Command =>
-  new Command('try')
-    .description('make each probe of a file once, from here, without registering anything')
-    .addOption(filesOption())
+  withFiles(new Command('try'))
+    .description('make each probe of files once, from here, without registering anything')
+    .argument('[target...]', 'only these targets of the files, such as target/checkout')
     .addOption(hostOption())
     .addOption(new Option('--allow-exec <file>', 'the commands that exec probes may run, as for start'))
     .addOption(
@@ -55,21 +56,30 @@ export const tryCommand = ({ io, endWith }: CommandSetting): Command =>
     )
     .addOption(new Option('-o, --output <format>', 'format').choices(['text', 'json']).default('text'))
     .addHelpText('after', examples)
-    .action(async ({ filename, output, allowExec, secret, ...options }: Options) => {
+    .action(async (words: readonly string[], options: Options) => {
+      const { filename, recursive, output, allowExec, secret, ...format } = options;
+      const names = words.length > 0 ? targetNames(words) : undefined;
       const settings = given(() => ({
         ...(allowExec !== undefined && { allows: readAllowList(allowExec) }),
         secretHosts: validSecrets(secret),
       }));
-      const conversions = convertedFiles(filename, options);
+      const conversions = await convertedFiles({ filename, recursive }, { io, format });
       reportErrors(conversions, io.err);
       if (conversions.some(({ kind }) => kind === 'invalid')) return endWith(exitCodes.failed);
-      const targets = conversions.flatMap((each) => (each.kind === 'converted' ? each.targets : []));
+      const all = conversions.flatMap((each) => (each.kind === 'converted' ? each.targets : []));
+      const targets = names ? namedTargets(all, names) : all;
       const probes = targets.flatMap((target) => specProbes(target.spec).map((each) => ({ target, probe: each })));
       if (probes.length === 0) io.err('No file has a probe.');
       const tried = await tryAll(probes, settings, output === 'text' ? io.out : () => undefined);
       if (output === 'json') io.out(`${JSON.stringify(tried, null, 2)}\n`);
       if (tried.length === 0 || tried.some(({ result }) => result !== 'success')) endWith(exitCodes.failed);
     });
+
+function namedTargets(all: readonly ConvertedTarget[], names: readonly string[]): readonly ConvertedTarget[] {
+  const absent = names.filter((wanted) => !all.some(({ name }) => name === wanted));
+  if (absent.length > 0) throw new CliError(`no file has a target ${absent.join(', ')}`, exitCodes.notFound);
+  return all.filter(({ name }) => names.includes(name));
+}
 
 type Settings = { readonly allows?: AllowList; readonly secretHosts: ReturnType<typeof validSecrets> };
 

@@ -296,6 +296,34 @@ describe('--diff', () => {
     assert.equal((await apply(['-f', 'a.yaml', '--diff'])).out, expected + last.replaceAll(' (dry run)', ''));
   });
 
+  test('comes by itself on a terminal, for what changes', async (t) => {
+    const { apply, write } = await applying(t, { 'a.yaml': targets('a') });
+    const onTerminal = { isTerminal: true, env: { NO_COLOR: '1' } };
+    assert.equal((await apply(['-f', 'a.yaml'], onTerminal)).out, 'target/a created\n');
+    write('a.yaml', target('a', 81));
+    assert.equal((await apply(['-f', 'a.yaml', '--dry-run'])).out, 'target/a configured (dry run)\n');
+    assert.equal(
+      (await apply(['-f', 'a.yaml', '--dry-run', '--no-diff'], onTerminal)).out,
+      'target/a configured (dry run)\n',
+    );
+    assert.equal((await apply(['-f', 'a.yaml', '-o', 'name'], onTerminal)).out, 'target/a\n');
+    write('a.yaml', targets('a'));
+    await apply(['-f', 'a.yaml']);
+    write('a.yaml', target('a', 81));
+    assert.equal((await apply(['-f', 'a.yaml'], onTerminal)).out, `${expected}target/a configured\n`);
+    assert.equal((await apply(['-f', 'a.yaml'], onTerminal)).out, 'target/a unchanged\n');
+  });
+
+  test('of more than 100 targets comes only if it is asked for', async (t) => {
+    const many = (port: number) => Array.from({ length: 101 }, (_, at) => target(`t${at}`, port)).join('---\n');
+    const { apply, write } = await applying(t, { 'a.yaml': many(80) });
+    await apply(['-f', 'a.yaml']);
+    write('a.yaml', many(81));
+    assert.ok(!(await apply(['-f', 'a.yaml', '--dry-run'], { isTerminal: true })).out.includes('@@'));
+    const { out } = await apply(['-f', 'a.yaml', '--diff'], { isTerminal: true });
+    assert.equal(out.match(/@@ -13,7 \+13,7 @@/g)?.length, 101);
+  });
+
   test('is coloured on a terminal', async (t) => {
     const { apply, write } = await applying(t, { 'a.yaml': targets('a') });
     await apply(['-f', 'a.yaml']);

@@ -42,6 +42,18 @@ describe('try', () => {
     );
   });
 
+  test('tries the named targets of the files alone', async () => {
+    asked.length = 0;
+    const { port } = server.address() as AddressInfo;
+    const target = (name: string) =>
+      `metadata: { name: ${name} }\nspec: { host: 127.0.0.1, readinessProbe: { httpGet: { path: /live, port: ${port} } } }\n`;
+    const file = fileOf('many.yaml', `${target('a')}---\n${target('b')}`);
+    const { code, out } = await ran('-f', file, 'target/b');
+    assert.deepEqual([code, asked.length, out.split(':')[0]], [0, 1, 'readiness probe of default/b, container main']);
+    const { code: absent, err } = await ran('-f', file, 'target', 'b', 'c');
+    assert.deepEqual([absent, err, asked.length], [4, ['error: no file has a target c'], 1]);
+  });
+
   test('fails if a probe fails or cannot be made', async () => {
     const readinessProbe = { httpGet: { path: '/ready', port: 'PORT' } };
     const startupProbe = { exec: { command: ['true'] } };
