@@ -2,14 +2,23 @@
 
 export type {
   ApiClient,
+  Changing,
+  CleanedUp,
+  DesiredTargets,
   ManifestBatch,
   NamedTarget,
+  NewTargetManifest,
   Removal,
+  Replacing,
   RequestedProbes,
   RestartReport,
   ServerHealth,
   ServerVersion,
+  StatusReport,
+  TargetManifest,
+  TargetPatch,
   TargetQuery,
+  Writing,
 } from '../functions/client/api-client.ts';
 export type { CredentialProvider } from '../functions/client/aws-signer.ts';
 export { ClientError, type ClientFault } from '../functions/client/client-error.ts';

@@ -21,7 +21,10 @@ export type RequestDeps = {
   readonly stop?: AbortSignal;
 };
 
-export type Method = 'GET' | 'PUT' | 'POST' | 'DELETE';
+export type Method = 'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE';
+
+/** By RFC 9110, section 9.2.2. */
+const repeatableMethods: readonly Method[] = ['GET', 'PUT', 'DELETE'];
 
 export type Asked = {
   readonly method?: Method;
@@ -31,6 +34,8 @@ export type Asked = {
   readonly headers?: { readonly [name: string]: string };
   /** Sent without a token or signature. */
   readonly isOpen?: boolean;
+  /** The answer is text/plain in place of JSON. */
+  readonly isText?: boolean;
   /** Statuses of refusals that the caller reads itself. */
   readonly accepts?: readonly number[];
 };
@@ -43,6 +48,7 @@ export type JsonAnswer = { readonly status: number; readonly body: unknown; read
 /** More than the largest answer of the API, a list of 3 MB. */
 const answerBytesMax = 16 * 1024 * 1024;
 const tooManyRequests = 429;
+const mergePatchType = 'application/merge-patch+json';
 const attemptsMax = 3;
 const backoffMinMs = 100;
 const backoffMaxMs = 2_000;
@@ -55,9 +61,9 @@ const retryAfterMaxMs = 60_000;
 /** The connection was there and broke. One that is refused is not repeated: the server is down. */
 const passingCodes: readonly string[] = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'];
 
-/** Answers with JSON of the API. @throws ClientError */
+/** Answers with JSON of the API, or with text if that is asked for. @throws ClientError */
 export async function askJson(deps: RequestDeps, asked: Asked): Promise<JsonAnswer> {
-  const isRepeatable = asked.method !== 'POST';
+  const isRepeatable = repeatableMethods.includes(asked.method ?? 'GET');
   for (let attempt = 1; ; attempt += 1) {
     const isLast = attempt === attemptsMax || !isRepeatable || deps.stop?.aborted === true;
     try {
@@ -119,8 +125,8 @@ export async function send(deps: RequestDeps, asked: Asked, over: AbortSignal): 
   const url = urlOf(deps.url, asked);
   const body = asked.body === undefined ? undefined : JSON.stringify(asked.body);
   const headers = {
-    accept: 'application/json, application/problem+json',
-    ...(body !== undefined && { 'content-type': 'application/json' }),
+    accept: asked.isText ? 'text/plain, application/problem+json' : 'application/json, application/problem+json',
+    ...(body !== undefined && { 'content-type': method === 'PATCH' ? mergePatchType : 'application/json' }),
     ...(deps.token !== undefined && !isOpen && { authorization: `Bearer ${deps.token}` }),
     ...asked.headers,
   };
@@ -158,7 +164,8 @@ const isAccepted = ({ accepts = [] }: Asked, status: number): boolean => accepts
 
 /** @throws ClientError for a refusal, and for what is not JSON */
 function checked(deps: RequestDeps, asked: Asked, { status, type, text, date, code }: TextAnswer): JsonAnswer {
-  const body = parsedJson(type, text);
+  const isText = asked.isText === true && type.startsWith('text/plain');
+  const body = isText ? text : parsedJson(type, text);
   if (status < 300 || isAccepted(asked, status)) {
     if (body === undefined) throw foreign(deps.url, `is ${type === '' ? 'of no type' : type}`);
     return { status, body, date };

@@ -21,7 +21,7 @@ export const desiredSchema = z
 
 const bodyBytesMax = 1024 * 1024;
 
-const cleanedSchema = z
+export const cleanedSchema = z
   .object({
     kept: z.array(z.string()),
     removed: z.array(z.string()).openapi({ description: 'They terminate now.' }),

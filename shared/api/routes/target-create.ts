@@ -28,7 +28,7 @@ const metadata = z
   })
   .openapi('NewTargetMetadata');
 
-const newTargetSchema = z.strictObject({ ...manifestSchema.shape, metadata }).openapi('NewTargetManifest', {
+export const newTargetSchema = z.strictObject({ ...manifestSchema.shape, metadata }).openapi('NewTargetManifest', {
   description: 'As TargetManifest, with a name or a generateName.',
 });
 
