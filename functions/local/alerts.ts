@@ -1,4 +1,5 @@
 /** Alerts of one process: reads each target again after its events, and all of them from time to time. */
+import { existsSync } from 'node:fs';
 import { type Alerting, type AlertingPorts, type AlertLog, startAlerting } from '../../shared/alerts/alerting.ts';
 import { type AlertInput, type DegradedRange, seenTarget } from '../../shared/alerts/seen.ts';
 import type { EventEnvelope } from '../../shared/bus/envelope.ts';
@@ -43,7 +44,7 @@ const events = [
 ];
 
 export type LocalAlerts = {
-  /** Starts with the first alert that is configured, and follows each later configuration. */
+  /** Starts with the first alert that is configured or was kept, and follows each later configuration. */
   configure(setup: AlertSetup): void;
   /** Keeps what is not delivered yet, and ends. */
   stop(): Promise<void>;
@@ -63,13 +64,16 @@ export function localAlerts({ alertsPath }: DataDir, given: LocalAlertPorts): Lo
     configure(setup) {
       if (running)
         running.configure(setup).catch((error: unknown) => ports.log.warn('targets not read for alerts', { error }));
-      else if (setup.rules.length > 0) running = startAlerts(setup, { ...ports, alertLog });
+      else if (setup.rules.length > 0 || isKept(alertsPath)) running = startAlerts(setup, { ...ports, alertLog });
     },
     async stop() {
       await running?.stop();
     },
   };
 }
+
+/** What an earlier configuration has left ends even without any alert, or it would come back with the next one. */
+const isKept = (path: string | undefined): boolean => path !== undefined && existsSync(path);
 
 /** Starts in the background. */
 function startAlerts(setup: AlertSetup, ports: LocalAlertPorts & { readonly alertLog: AlertLog }): Running {
