@@ -205,7 +205,7 @@ export type EventRecord = {
   readonly id: string;
   readonly uid: string;
   readonly timeMs: number;
-  /** `transition`: a result changed; the others are kubelet's recorded events and the lifecycle's own. */
+  /** `transition`: a result changed; the others: kubelet's recorded events, the lifecycle's, and requested probes. */
   readonly kind: 'transition' | 'recorded';
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;

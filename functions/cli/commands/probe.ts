@@ -1,11 +1,12 @@
-/** `probelet probe`: probes a target now, and waits for the results. */
+/** `probelet probe`: probes a target now, and waits for what each probe finds. Exit code 1: one did not succeed. */
 import { type Command, Option } from 'commander';
-import type { ProbeStatusView, TargetView } from '../../../shared/api/target-schema.ts';
+import type { EventView } from '../../../shared/api/routes/events.ts';
 import { sleep } from '../../../shared/lib/clock.ts';
+import type { NamedTarget, RequestedProbes } from '../../client/api-client.ts';
+import { attemptLines } from '../attempt-text.ts';
 import { apiCommand, connectionOf, flagsOf, type Session, withSession } from '../connection.ts';
 import { milliseconds } from '../durations.ts';
 import { CliError, exitCodes } from '../exit-codes.ts';
-import type { Io } from '../io.ts';
 import type { CommandSetting } from '../program.ts';
 import { noTarget, targetNames } from '../resources.ts';
 import { tableText } from '../tables.ts';
@@ -15,15 +16,17 @@ type Options = { readonly timeout: number };
 
 const pollMs = 500;
 const timeoutMsDefault = 30_000;
+/** Events that are read: those of the probes, and what else may happen meanwhile. */
+const [otherEventsMax, eventsMax] = [40, 500];
 
 const examples = `
 Examples:
   probelet probe target/checkout
   probelet probe target checkout --timeout 1m`;
 
-export const probeCommand = ({ io }: CommandSetting): Command =>
+export const probeCommand = (setting: CommandSetting): Command =>
   apiCommand('probe')
-    .description('probe a target now, and print the results once they are known; exit code 3: not in time')
+    .description('probe a target now, and print what each probe found; exit code 1: a failure, 3: not in time')
     .argument('<target...>', 'target/NAME, or target NAME')
     .addOption(
       new Option('--timeout <duration>', 'how long to wait for the results')
@@ -32,56 +35,72 @@ export const probeCommand = ({ io }: CommandSetting): Command =>
     )
     .addHelpText('after', examples)
     .action(async (words: readonly string[], _options: Options, command: Command) => {
+      const { io } = setting;
       const [name = '', ...more] = targetNames(words);
       if (more.length > 0) throw new CliError('one target at a time is probed', exitCodes.wrongUse);
       const connection = connectionOf(flagsOf(command), io.env);
       const endMs = io.clock.monotonicMs() + command.opts<Options>().timeout;
-      await withSession(connection, { io }, (session) => probeNow(name, { io, session, endMs }));
+      await withSession(connection, { io }, (session) => probeNow(name, { ...setting, session, endMs }));
     });
 
-type Probing = { readonly io: Io; readonly session: Session; readonly endMs: number };
+type Probing = CommandSetting & { readonly session: Session; readonly endMs: number };
 
-async function probeNow(name: string, { io, session, endMs }: Probing): Promise<void> {
-  const { client, namespace } = session;
+async function probeNow(name: string, probing: Probing): Promise<void> {
+  const { client, namespace } = probing.session;
   const named = { namespace, name };
   const before = await client.target(named);
-  const requested = before && (await client.probe(named));
-  if (!before || !requested) throw noTarget(name, namespace);
+  if (!before) throw noTarget(name, namespace);
+  const limit = Math.min(eventsMax, otherEventsMax + before.status.probes.length);
+  const earlier = await client.events(named, limit);
+  const requested = await client.probe(named);
+  if (!requested) throw noTarget(name, namespace);
   if (requested.probes.length === 0) throw new CliError(`target/${name} has no probes`);
+  const known = new Set(earlier?.map(({ id }) => id));
+  await printFound(named, probing, { requested: requested.probes, known, limit });
+}
+
+type Asked = {
+  readonly requested: RequestedProbes['probes'];
+  /** IDs of the events before the request. */
+  readonly known: ReadonlySet<string>;
+  readonly limit: number;
+};
+
+/** Prints what each probe has found as soon as it is known, and then the probes as the target shows them. */
+async function printFound(named: NamedTarget, { io, endWith, session, endMs }: Probing, asked: Asked): Promise<void> {
+  const { requested, known, limit } = asked;
+  const found = new Map<string, EventView>();
   for (;;) {
-    const target = await client.target(named);
-    if (!target) throw noTarget(name, namespace);
-    if (target.status.probes.every((probe) => isDone(probe, requested.requestedAtMs, before.status.probes))) {
-      const style = { hasNamespace: false, isWide: true };
-      return io.out(tableText([probeHead(style), ...probeRows(target, style, io.clock.nowMs())], io));
+    const events = await session.client.events(named, limit);
+    if (!events) throw noTarget(named.name, named.namespace);
+    for (const event of events) {
+      if (event.reason !== probedReason || known.has(event.id) || found.has(keyOfProbe(event))) continue;
+      found.set(keyOfProbe(event), event);
+      io.out(foundText(named, event));
     }
-    if (io.clock.monotonicMs() >= endMs) throw new CliError(lateText(target), exitCodes.notInTime);
+    const left = requested.filter((each) => !found.has(keyOfProbe(each)));
+    if (left.length === 0) break;
+    if (io.clock.monotonicMs() >= endMs) throw new CliError(lateText(named.name, left), exitCodes.notInTime);
     await sleep(io.clock, pollMs);
   }
+  const target = await session.client.target(named);
+  if (!target) throw noTarget(named.name, named.namespace);
+  const style = { hasNamespace: false, isWide: true };
+  io.out(tableText([probeHead(style), ...probeRows(target, style, io.clock.nowMs())], io));
+  if ([...found.values()].some(({ result }) => result !== 'success')) endWith(exitCodes.failed);
 }
 
-/** A result that stays the same is not written, and shows only when the next one is due. */
-function lateText({ metadata: { name }, spec }: TargetView): string {
-  const shown = 'no result of every probe has changed or is shown yet';
-  const seconds = longestPeriodSeconds(spec);
-  const next = `a result that stays the same shows up to ${seconds} s and a beat later, so allow more with --timeout`;
-  return `target/${name}: ${shown}; ${next}, or see 'probelet describe target ${name}'`;
-}
+/** Of the event that says what a requested probe has found. */
+const probedReason = 'Probed';
 
-const longestPeriodSeconds = ({ containers, initContainers }: TargetView['spec']): number =>
-  Math.max(
-    ...[...initContainers, ...containers].flatMap(({ readinessProbe, livenessProbe, startupProbe }) =>
-      [readinessProbe, livenessProbe, startupProbe].map((probe) => probe?.periodSeconds ?? 0),
-    ),
-  );
+type ProbeKey = { readonly container?: string | undefined; readonly probeType?: string | undefined };
 
-/**
- * Whether the probe has been done since the request. What the API shows as the last time is that of a period or of a
- * change, so a result that stays the same is known a period and a beat later at the latest.
- */
-function isDone(probe: ProbeStatusView, requestedAtMs: number, before: readonly ProbeStatusView[]): boolean {
-  const { container, probeType, lastProbeTime = '', lastChangeTime = '', version } = probe;
-  const earlier = before.find((each) => each.container === container && each.probeType === probeType);
-  if (earlier && version > earlier.version) return true;
-  return Math.max(Date.parse(lastProbeTime) || 0, Date.parse(lastChangeTime) || 0) >= requestedAtMs;
+const keyOfProbe = ({ container, probeType }: ProbeKey): string => `${container}#${probeType}`;
+
+const lateText = (name: string, left: readonly ProbeKey[]): string =>
+  `target/${name}: no result of ${left.map(keyOfProbe).join(', ')} by the end of --timeout; 'probelet describe target ${name}' shows why`;
+
+function foundText({ namespace, name }: NamedTarget, { container, probeType, result, attempts }: EventView): string {
+  const head = `${probeType} probe of ${namespace}/${name}, container ${container}: ${result ?? 'unknown'}`;
+  return `${[head, ...attempts.flatMap(attemptLines)].join('\n')}\n`;
 }

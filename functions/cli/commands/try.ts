@@ -7,7 +7,6 @@ import type { ProbeRequest } from '../../../shared/core/handlers.ts';
 import type { ProbeReport } from '../../../shared/core/probe-report.ts';
 import { resolveProbeRequest } from '../../../shared/core/probe-request.ts';
 import { type SpecProbe, specProbes } from '../../../shared/core/spec.ts';
-import type { PhaseTimings } from '../../../shared/core/types.ts';
 import type { AllowList } from '../../../shared/exec/allow-list.ts';
 import { commandProcesses } from '../../../shared/exec/command-processes.ts';
 import { localRunner } from '../../../shared/exec/local.ts';
@@ -20,11 +19,11 @@ import { probe, type TimedAttempt } from '../../../shared/prober/probe.ts';
 import { environmentSecrets } from '../../local/environment-secrets.ts';
 import { InvalidOption, readAllowList, validSecrets } from '../../local/option-values.ts';
 import { runProbing } from '../../run-probing.ts';
+import { attemptLines } from '../attempt-text.ts';
 import { CliError, exitCodes, WrongUse } from '../exit-codes.ts';
 import { convertedFiles, type FileOptions, hostOption, reportErrors, withFiles } from '../manifest-files.ts';
 import type { CommandSetting } from '../program.ts';
 import { targetNames } from '../resources.ts';
-import { printable } from '../tables.ts';
 
 type Options = FileOptions & {
   readonly host?: string;
@@ -165,28 +164,6 @@ function requestText(request: ProbeRequest): string {
 }
 
 function textOf({ target, container, probeType, request, result, attempts }: Tried): string {
-  const lines = attempts.flatMap(({ timings, output, error, failureClass }) => [
-    `  ${phasesText(timings)}`,
-    ...[error ?? output].filter((text) => text !== '').map((text) => `  ${firstLine(text)}`),
-    ...(failureClass ? [`  ${failureClass}`] : []),
-  ]);
-  return `${[`${probeType} probe of ${target}, container ${container}: ${result}`, `  ${request}`, ...lines].join('\n')}\n`;
-}
-
-const phaseNames = { dnsMs: 'DNS', connectMs: 'connect', tlsMs: 'TLS', firstByteMs: 'first byte', totalMs: 'total' };
-
-const phasesText = (timings: PhaseTimings): string =>
-  (Object.keys(phaseNames) as (keyof PhaseTimings)[])
-    .flatMap((phase) => {
-      const ms = timings[phase];
-      return ms === undefined ? [] : [`${phaseNames[phase]} ${ms.toFixed(1)} ms`];
-    })
-    .join(', ');
-
-const outputCharactersMax = 200;
-
-function firstLine(text: string): string {
-  const [first = ''] = text.split('\n');
-  const line = printable(first);
-  return line.length > outputCharactersMax ? `${line.slice(0, outputCharactersMax)}…` : line;
+  const head = `${probeType} probe of ${target}, container ${container}: ${result}`;
+  return `${[head, `  ${request}`, ...attempts.flatMap(attemptLines)].join('\n')}\n`;
 }

@@ -4,6 +4,7 @@ import { publishedResult } from '../../core/shown.ts';
 import type { ProbeName } from '../../core/spec.ts';
 import type { Holder } from '../holder.ts';
 import type { Run } from '../run.ts';
+import { isAskedEvent } from './asked-event.ts';
 import { type Due, type HeldProbe, type HeldTarget, refreshView } from './held-target.ts';
 import { isKeptQuiet } from './plan-error.ts';
 import { isNewer, type StepPlan } from './plan-step.ts';
@@ -60,7 +61,7 @@ function publishRecorded(
   held: HeldTarget,
   { probe, events }: Recorded,
 ): void {
-  const recorded = events.filter((event) => event.kind === 'recorded' && !isKeptQuiet(event));
+  const recorded = events.filter((event) => event.kind === 'recorded' && !isKeptQuiet(event) && !isAskedEvent(event));
   publisher.publish(recorded.map((event) => recordedBusEvent(held.target, event, probe)));
 }
 

@@ -13,14 +13,15 @@ import { probe as runProbe, type TimedAttempt } from '../../prober/probe.ts';
 import type { Holder } from '../holder.ts';
 import type { Run } from '../run.ts';
 import type { Watched } from '../self-check/verdict.ts';
+import { askedEvent } from './asked-event.ts';
 import { type Committing, commitStep } from './commit-probe.ts';
 import type { CycleEnd } from './due-loop.ts';
 import { type Ending, endWorker } from './end-worker.ts';
 import { type Due, type HeldProbe, type HeldTarget, podView } from './held-target.ts';
 import { hungProbeName, quarantineOf } from './hung-probe.ts';
 import { planProberError } from './plan-error.ts';
-import { planStep } from './plan-step.ts';
-import { classify } from './probe-schedule.ts';
+import { planStep, type Report, type StepPlan } from './plan-step.ts';
+import { classify, serveRequests } from './probe-schedule.ts';
 import { isStandingError, type ProbeVerdict, runningSince, seen, took } from './probe-verdict.ts';
 import { leaveAlone } from './quarantine.ts';
 
@@ -70,6 +71,7 @@ async function askProber(holder: Asking, held: HeldTarget, { probe, place }: Due
   const { clock, metrics } = holder.run.ports;
   const { verdict } = probe;
   const { digest } = probe.spec;
+  const requests = probe.schedule.requestsSeen;
   const startedAt = clock.monotonicMs();
   const watched = holder.self.watch();
   const tried = await tryProbe(holder.run, held, { probe, place });
@@ -88,11 +90,33 @@ async function askProber(holder: Asking, held: HeldTarget, { probe, place }: Due
   const { conclusion } = report;
   if (conclusion.kind === 'error') {
     const plan = planProberError(probe, { report, isStanding, nowMs });
-    await commitStep(holder, held, { probe, place, plan });
+    await commitAsked(holder, held, { probe, place, plan, report, requests, nowMs });
     return;
   }
   const step = reduce(probe.spec.worker, verdict.worker, conclusion.result);
-  if (!isHeldBack(holder, held, { probe, step })) await applyStep(holder, held, { probe, place, step, report });
+  if (isHeldBack(holder, held, { probe, step })) return;
+  const plan = planStep(probe, step, { nowMs, report });
+  await commitAsked(holder, held, { probe, place, plan, report, requests, nowMs });
+}
+
+type Asked = Due & {
+  readonly plan: StepPlan;
+  readonly report: Report;
+  /** Manual triggers before the probe began. */
+  readonly requests: number;
+  readonly nowMs: number;
+};
+
+/** Commits what the report changes, and if the probe was requested, what it found. */
+async function commitAsked(holder: Committing, held: HeldTarget, asked: Asked): Promise<void> {
+  const { probe, place, plan, report, requests, nowMs } = asked;
+  if (requests <= probe.schedule.requestsServed) {
+    await commitStep(holder, held, { probe, place, plan });
+    return;
+  }
+  const events = [...plan.events, askedEvent(probe, report, nowMs)];
+  if (await commitStep(holder, held, { probe, place, plan: { ...plan, events } }))
+    serveRequests(probe.schedule, requests);
 }
 
 /** Asks the prober, and releases the place whether or not that succeeds. */
@@ -146,15 +170,10 @@ function metricResult({ conclusion }: ProbeReport): 'successful' | 'failed' | 'u
   return conclusion.result === 'success' ? 'successful' : 'failed';
 }
 
-type Applied = Due & { readonly step: Step; readonly report?: ProbeReport<TimedAttempt> };
+type Applied = Due & { readonly step: Step };
 
-/** Carries out the decision of the gate or of a verdict. Returns false if the commit failed; the cycle is then over. */
-export function applyStep(
-  holder: Committing,
-  held: HeldTarget,
-  { probe, place, step, report }: Applied,
-): Promise<boolean> {
-  const nowMs = holder.run.ports.clock.nowMs();
-  const plan = planStep(probe, step, { nowMs, ...(report && { report }) });
+/** Carries out the decision of the gate. Returns false if the commit failed; the cycle is then over. */
+export function applyStep(holder: Committing, held: HeldTarget, { probe, place, step }: Applied): Promise<boolean> {
+  const plan = planStep(probe, step, { nowMs: holder.run.ports.clock.nowMs() });
   return commitStep(holder, held, { probe, place, plan });
 }

@@ -31,6 +31,8 @@ type State = {
   pending: boolean;
   /** How many manual triggers of TARGET have been passed on. */
   requestsSeen: number;
+  /** How many of them a probe has followed that is in the event history. */
+  requestsServed: number;
 };
 
 export type ProbeSchedule = Readonly<State>;
@@ -42,6 +44,7 @@ export const newSchedule = (ticker: Ticker, requestsSeen: number): ProbeSchedule
   backlogClass: 'new',
   pending: false,
   requestsSeen,
+  requestsServed: requestsSeen,
 });
 
 /** Voids all earlier entries in the timer heap. Returns when (wall time) the probe is due; Infinity means never. */
@@ -104,6 +107,12 @@ export function restart(schedule: ProbeSchedule, ticker: Ticker): void {
 export function seeRequests(schedule: ProbeSchedule, requests: number): void {
   const state: State = schedule;
   state.requestsSeen = Math.max(state.requestsSeen, requests);
+}
+
+/** A probe that began after `requests` manual triggers has been recorded. */
+export function serveRequests(schedule: ProbeSchedule, requests: number): void {
+  const state: State = schedule;
+  state.requestsServed = Math.max(state.requestsServed, requests);
 }
 
 /** A probe that uses up its time holds its socket for long, so it gets its next socket after all others. */

@@ -1,6 +1,8 @@
 /** The command line against the whole product, which probes in real time. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { startRuntime } from '../../../functions/local/runtime.ts';
@@ -66,6 +68,33 @@ test('a target that is down is seen by wait, get, probe and events', async (t) =
   assert.match((await run('get', 'probes', '-o', 'wide')).out, /readiness +failure +\w+ .*connection refused/);
   assert.match((await run('events', 'db')).out, /Unhealthy +target\/db +Readiness probe failed: dial tcp 127\.0\.0\.1/);
   const probed = await run('probe', 'target/db');
-  assert.equal(probed.code, 0, probed.err[0]);
+  assert.deepEqual([probed.code, probed.err], [1, []]);
   assert.match(probed.out, /readiness +failure/);
+});
+
+test('probe ends with what it has found, although the result stays and the next period is far', async (t) => {
+  const { run } = await live(t);
+  const server = createServer((socket) => socket.end()).listen(0, '127.0.0.1');
+  t.after(() => server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const file = join(temporaryFolder(t), 'db.yaml');
+  const probe = `{ tcpSocket: { port: ${port} }, periodSeconds: 3600 }`;
+  writeFileSync(file, `metadata: { name: db }\nspec: { host: 127.0.0.1, readinessProbe: ${probe} }\n`);
+  await run('apply', '-f', file);
+  assert.equal((await run('wait', 'target/db', '--for=condition=Ready', '--timeout', '20s')).code, 0);
+  const phases = 'connect \\d+\\.\\d ms, total \\d+\\.\\d ms';
+  const up = await run('probe', 'target/db');
+  assert.deepEqual([up.code, up.err], [0, []]);
+  assert.match(
+    up.out,
+    new RegExp(
+      `^readiness probe of default/db, container main: success\n  .*${phases}\nTARGET .*\ndb +main +readiness +success`,
+    ),
+  );
+  server.close();
+  const down = await run('probe', 'target/db');
+  assert.equal(down.code, 1);
+  assert.match(down.out, /: failure\n {2}.* ms\n {2}dial tcp .* refused\n {2}CONNECT_REFUSED\n/);
+  assert.match(down.out, /\ndb +main +readiness +success/, 'one failure is below the threshold');
 });
