@@ -1,8 +1,9 @@
 /** Finds the API of a deployment among the outputs of its CloudFormation stack. */
 import { request } from 'undici';
+import { codeOf } from '../../shared/lib/error-code.ts';
 import { isRegion, regionOfHost } from '../client/aws-region.ts';
+import { expiredCodes, expiredCredentials } from '../client/aws-signer.ts';
 import { boundedText } from '../client/bounded-body.ts';
-import { codeOf } from '../client/client-error.ts';
 import { connectionsTo } from '../client/connections.ts';
 import { type AwsAccess, regionOf, signerOf } from './aws-access.ts';
 import { CliError, exitCodes, WrongUse } from './exit-codes.ts';
@@ -77,6 +78,7 @@ type Asked = { readonly stack: string; readonly region: string; readonly status:
 function refusedLine(text: string, { stack, region, status }: Asked): CliError {
   const code = between(text, '<Code>', '</Code>') ?? '';
   const line = (what: string, exitCode = exitCodes.failed) => new CliError(what, exitCode);
+  if (expiredCodes.includes(code)) return line(expiredCredentials);
   switch (code) {
     case 'ValidationError':
       // The name was checked before, so the stack is what is not valid.
@@ -84,9 +86,6 @@ function refusedLine(text: string, { stack, region, status }: Asked): CliError {
         `there is no stack ${stack} in region ${region}: name another, or its --region and --profile`,
         exitCodes.notFound,
       );
-    case 'ExpiredToken':
-    case 'ExpiredTokenException':
-      return line("the AWS credentials have expired: log in again, such as by 'aws sso login'");
     case 'AccessDenied':
     case 'AccessDeniedException':
       return line(`the caller may not ask for stack ${stack}: allow cloudformation:DescribeStacks, or give --url`);

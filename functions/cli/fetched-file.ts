@@ -1,8 +1,8 @@
 /** Fetches a file by http or https, without credentials and up to the size of a file. */
 import { type Dispatcher, request } from 'undici';
+import { codeOf } from '../../shared/lib/error-code.ts';
 import { fileBytesMax } from '../../shared/manifest/limits.ts';
 import { boundedBytes } from '../client/bounded-body.ts';
-import { codeOf } from '../client/client-error.ts';
 import { connectionsTo } from '../client/connections.ts';
 import type { Io } from './io.ts';
 import { decodedText, type ReadText } from './sources.ts';

@@ -1,8 +1,9 @@
 /** What `-f` names: files, the files of folders, web addresses, and the standard input. */
 import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { codeOf } from '../../shared/lib/error-code.ts';
+import { readFault } from '../../shared/lib/read-fault.ts';
 import { fileBytesMax } from '../../shared/manifest/limits.ts';
-import { codeOf } from '../client/client-error.ts';
 
 /** A text, or why there is none. */
 export type ReadText =
@@ -54,7 +55,7 @@ function folderSources(folder: string, isRecursive: boolean): readonly Source[] 
     if (files.length === 0) return wrong(`has no file *${extensions.join(', *')}${also}`);
     return files.map((name) => ({ kind: 'file', name }));
   } catch (error) {
-    return wrong(readingDetail(error));
+    return wrong(readFault(error));
   }
 }
 
@@ -76,7 +77,7 @@ export function fileText(path: string): ReadText {
   try {
     return decodedText(path === standardInput ? bytesOf(0) : fileBytes(path));
   } catch (error) {
-    return { kind: 'failed', detail: readingDetail(error) };
+    return { kind: 'failed', detail: readFault(error) };
   }
 }
 
@@ -122,18 +123,7 @@ export function decodedText(bytes: Uint8Array): ReadText {
   if (bytes.length > fileBytesMax) return { kind: 'failed', detail: `has more than ${fileBytesMax} bytes` };
   try {
     return { kind: 'read', text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
-  } catch {
-    return { kind: 'failed', detail: 'is not UTF-8' };
+  } catch (error) {
+    return { kind: 'failed', detail: readFault(error) };
   }
-}
-
-const details: { readonly [code: string]: string } = {
-  ENOENT: 'there is no such file',
-  EISDIR: 'is a folder, not a file',
-  EACCES: 'may not be read',
-};
-
-function readingDetail(error: unknown): string {
-  const code = codeOf(error);
-  return details[code] ?? `cannot be read (${code})`;
 }

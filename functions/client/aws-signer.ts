@@ -72,9 +72,16 @@ async function foundCredentials(provider: CredentialProvider, sought: Sought): P
 
 function requireCurrent({ expiration }: AwsCredentials, nowMs: number): void {
   if (expiration === undefined || expiration.getTime() > nowMs) return;
-  const next = "log in again, such as by 'aws sso login'";
-  throw new ClientError('unauthorized', `the AWS credentials expired at ${expiration.toISOString()}: ${next}`);
+  throw new ClientError('unauthorized', `the AWS credentials expired at ${expiration.toISOString()}: ${loginAgain}`);
 }
+
+const loginAgain = "log in again, such as by 'aws sso login'";
+
+/** What AWS calls its refusal of credentials that have expired: it depends on the service. */
+export const expiredCodes: readonly string[] = ['ExpiredTokenException', 'ExpiredToken'];
+
+/** What to say then. */
+export const expiredCredentials = `the AWS credentials have expired: ${loginAgain}`;
 
 /** `code`: what AWS calls its refusal, empty if it does not say. `skewMs`: how far this machine's clock is ahead. */
 type SignedRefusal = { readonly code: string; readonly skewMs: number };
@@ -87,10 +94,8 @@ export function refusedSignature({ code, skewMs }: SignedRefusal): string {
   const minutes = Math.round(Math.abs(skewMs) / 60_000);
   if (Math.abs(skewMs) > skewMsMax)
     return `the clock of this machine is ${minutes} min ${skewMs > 0 ? 'ahead' : 'behind'}: correct it`;
+  if (expiredCodes.includes(code)) return expiredCredentials;
   switch (code) {
-    case 'ExpiredTokenException':
-    case 'ExpiredToken':
-      return "the credentials have expired: log in again, such as by 'aws sso login'";
     case 'UnrecognizedClientException':
     case 'InvalidClientTokenId':
       return 'AWS does not know the access key: choose other credentials by AWS_PROFILE';

@@ -1,5 +1,6 @@
 /** Why the API gave no usable answer: one line that says what to do next. */
 import type { problemDocument } from '../../shared/api/problem.ts';
+import { codeOf } from '../../shared/lib/error-code.ts';
 
 export type ClientFault =
   /** No connection, or one that broke. */
@@ -45,11 +46,4 @@ export function connectionError(error: unknown, server: string): ClientError {
   const code = codeOf(error);
   const next = "start it with 'probelet start', or name another with --server URL";
   return new ClientError('unreachable', `cannot reach ${server} (${code}): ${next}`);
-}
-
-/** The code of an error of a connection, such as ECONNREFUSED. */
-export function codeOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if ('code' in error && typeof error.code === 'string') return error.code;
-  return error.cause === undefined ? error.message : codeOf(error.cause);
 }

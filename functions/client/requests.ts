@@ -1,11 +1,12 @@
 /** One request to the API: its time-out, its repetitions, and what counts as an answer. */
 import { type Dispatcher, request } from 'undici';
 import { type Clock, sleep } from '../../shared/lib/clock.ts';
+import { codeOf } from '../../shared/lib/error-code.ts';
 import type { Random } from '../../shared/lib/random.ts';
 import { retryAfterMs } from '../../shared/lib/retry-after.ts';
 import { refusedSignature, type Signer } from './aws-signer.ts';
 import { boundedText } from './bounded-body.ts';
-import { ClientError, codeOf, connectionError, refusalLine } from './client-error.ts';
+import { ClientError, connectionError, refusalLine } from './client-error.ts';
 
 export type RequestDeps = {
   readonly clock: Clock;

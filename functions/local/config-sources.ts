@@ -3,6 +3,8 @@ import type { BigIntStats } from 'node:fs';
 import { glob, stat } from 'node:fs/promises';
 import { dirname, matchesGlob, relative, resolve, sep } from 'node:path';
 import type { TargetFiles } from '../../shared/config/config-schema.ts';
+import { codeOf } from '../../shared/lib/error-code.ts';
+import { readFault } from '../../shared/lib/read-fault.ts';
 import { fileBytesMax } from '../../shared/manifest/limits.ts';
 
 /** A file that exists. */
@@ -65,8 +67,8 @@ class Search {
     const { name, path } = this.#placed(given);
     if (this.#files.has(name)) return;
     this.#folders.add(dirname(path));
-    const stats = await stat(path, { bigint: true }).catch(codeOf);
-    const detail = typeof stats === 'string' ? (reasons[stats] ?? `cannot be read (${stats})`) : this.#refusal(stats);
+    const stats = await stat(path, { bigint: true }).catch(readFault);
+    const detail = typeof stats === 'string' ? stats : this.#refusal(stats);
     if (typeof stats === 'string' || detail !== undefined) {
       this.#fault(name, detail ?? '', name);
       return;
@@ -80,7 +82,7 @@ class Search {
   async addGlob(pattern: string, entry: TargetFiles): Promise<void> {
     const base = resolve(this.#folder, staticPart(pattern));
     this.#folders.add(base);
-    const stats = await stat(base).catch(codeOf);
+    const stats = await stat(base).catch(readFault);
     if (typeof stats === 'string' || !stats.isDirectory()) {
       this.#fault(pattern, `there is no folder ${base}`, this.#placed(pattern).name);
       return;
@@ -128,14 +130,6 @@ class Search {
 }
 
 const tooManyFiles = `is beyond the ${filesMax} files that a configuration may have`;
-
-const reasons: { readonly [code: string]: string } = {
-  ENOENT: 'there is no such file',
-  EACCES: 'may not be read',
-};
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : String(error);
 
 /** The folders before the first part with a wildcard. */
 function staticPart(pattern: string): string {

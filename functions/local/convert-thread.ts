@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
+import { readFault } from '../../shared/lib/read-fault.ts';
 import { convertFile, type FileError } from '../../shared/manifest/convert.ts';
 import type { Place } from '../../shared/manifest/manifest.ts';
 
@@ -50,7 +51,6 @@ function textIn(path: string): string | { readonly fault: string } {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    return { fault: code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'is not UTF-8' : `cannot be read (${code})` };
+    return { fault: readFault(error) };
   }
 }

@@ -71,7 +71,7 @@ test('a thread converts a file, and says what is wrong with it', async (t) => {
   assert.match(`${await kindOf('empty.yaml')}`, /^is empty/);
   assert.equal(await kindOf('other.yaml'), 0);
   assert.equal(await kindOf('latin.yaml'), 'is not UTF-8');
-  assert.equal(await kindOf('gone.yaml'), 'cannot be read (ENOENT)');
+  assert.equal(await kindOf('gone.yaml'), 'there is no such file');
   const stopped = await converter.convert({ name: 'empty.yaml', path: '' }, AbortSignal.abort());
   assert.equal(stopped.kind, 'invalid');
   assert.equal(await kindOf('other.yaml'), 0);

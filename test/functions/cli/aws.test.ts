@@ -323,7 +323,7 @@ describe('credentials', () => {
       [
         403,
         { 'x-amzn-errortype': 'ExpiredTokenException:https://a.test' },
-        `refuses the AWS credentials (403 ExpiredTokenException; region ${region}): the credentials have expired: log in again, such as by 'aws sso login'`,
+        `refuses the AWS credentials (403 ExpiredTokenException; region ${region}): the AWS credentials have expired: log in again, such as by 'aws sso login'`,
       ],
       [
         403,
