@@ -1,19 +1,26 @@
-/** `probelet simulate`: what the thresholds of a probe do with a row of findings, by the engine's own rules. */
-import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+/** `probelet simulate`: what the thresholds of a probe do with findings, by the engine's own rules. */
+import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import {
   type RehearsedFinding,
   type RehearsedProbe,
   type RehearsedStep,
   rehearse,
 } from '../../../shared/core/rehearsal.ts';
-import { specProbes } from '../../../shared/core/spec.ts';
+import { type Probe, specProbes } from '../../../shared/core/spec.ts';
 import type { ProbeType } from '../../../shared/core/types.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { apiCommand } from '../connection.ts';
+import { exitCodes, WrongUse } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
 import { convertedFiles, type FileOptions, hostOption, reportErrors, withFiles } from '../manifest-files.ts';
 import { numberOption } from '../number-option.ts';
 import type { CommandSetting } from '../program.ts';
+import { rehearsedTarget } from '../rehearsed-target.ts';
+import { effectOf, runText } from '../rehearsed-text.ts';
 import { tableText } from '../tables.ts';
+import { targetsOf } from '../wanted-targets.ts';
+
+/** No verdict depends on the address (RFC 2606). */
+const anyHost = 'host.invalid';
 
 const findingsMax = 1_000;
 
@@ -23,56 +30,107 @@ type Named = { readonly name: string; readonly probe: RehearsedProbe };
 
 type Options = FileOptions & {
   readonly host?: string;
-  readonly type: ProbeType;
-  readonly period: number;
-  readonly initialDelay: number;
-  readonly success: number;
-  readonly failure: number;
-  readonly lifecycle: 'static' | 'reported';
+  readonly target?: string;
+  readonly probe?: ProbeType;
+  readonly lifecycle?: 'static' | 'reported';
   readonly output: 'table' | 'json';
+} & Given;
+
+/** What takes the place of the probe's own. */
+type Given = {
+  readonly period?: number;
+  readonly initialDelay?: number;
+  readonly successThreshold?: number;
+  readonly failureThreshold?: number;
 };
 
 const examples = `
 S is a success, F a failure and E a probe that could not be made; 3F is short for F F F.
 
+With --target the findings are the attempts in the event history of the target. The history has the attempts behind
+each change and behind kubelet's events, not every attempt: what is missing is shown as unknown.
+
 Examples:
   probelet simulate S F F F
-  probelet simulate --type liveness --failure-threshold 2 S 3F S
-  probelet simulate -f deployment.yaml S 5F 2S`;
+  probelet simulate --probe liveness --failure-threshold 2 S 3F S
+  probelet simulate -f deployment.yaml S 5F 2S
+  probelet simulate --target checkout --probe readiness --failure-threshold 1`;
 
-/** No verdict depends on the address (RFC 2606). */
-const anyHost = 'host.invalid';
-
-export const simulateCommand = ({ io, endWith }: CommandSetting): Command =>
-  withFiles(new Command('simulate'), { isMandatory: false })
-    .description('what the thresholds of a probe do with a row of findings')
-    .addArgument(new Argument('<findings...>', 'S, F or E for each probe').argParser(findingsFrom))
+export const simulateCommand = (setting: CommandSetting): Command =>
+  withFiles(apiCommand('simulate'), { isMandatory: false })
+    .description('what the thresholds of a probe do with a row of findings, or with what a target recorded')
+    .addArgument(new Argument('[findings...]', 'S, F or E for each probe').argParser(findingsFrom))
     .addOption(hostOption())
+    .option('--target <name>', 'the target whose recorded attempts are the findings')
     .addOption(
-      new Option('--type <type>', 'of the probe').choices(['readiness', 'liveness', 'startup']).default('readiness'),
+      new Option(
+        '--probe <type>',
+        'the type of the probe (default: readiness; all that the files or the target have)',
+      ).choices(['readiness', 'liveness', 'startup']),
     )
-    .addOption(number('--period <seconds>', 'periodSeconds', 1).default(10))
-    .addOption(number('--initial-delay <seconds>', 'initialDelaySeconds', 0).default(0))
-    .addOption(number('--success-threshold <count>', 'successThreshold', 1).default(1))
-    .addOption(number('--failure-threshold <count>', 'failureThreshold', 1).default(3))
-    .addOption(new Option('--lifecycle <lifecycle>', 'of the target').choices(['static', 'reported']).default('static'))
+    .addOption(number('--period <seconds>', 'periodSeconds', { min: 1, otherwise: numbers.period }))
+    .addOption(number('--initial-delay <seconds>', 'initialDelaySeconds', { min: 0, otherwise: numbers.initialDelay }))
+    .addOption(
+      number('--success-threshold <count>', 'successThreshold', { min: 1, otherwise: numbers.successThreshold }),
+    )
+    .addOption(
+      number('--failure-threshold <count>', 'failureThreshold', { min: 1, otherwise: numbers.failureThreshold }),
+    )
+    .addOption(
+      new Option('--lifecycle <lifecycle>', "of the target (default: static; the target's own)").choices([
+        'static',
+        'reported',
+      ]),
+    )
     .addOption(new Option('-o, --output <format>', 'format').choices(['table', 'json']).default('table'))
     .addHelpText('after', examples)
-    .action(async (findings: readonly RehearsedFinding[], options: Options & Thresholds) => {
-      const probes = options.filename ? await probesOfFiles(options, io) : [givenProbe(options)];
-      if (probes.length === 0) return endWith(exitCodes.failed);
-      const rehearsed = probes.map((named) => ({ ...named, steps: rehearse(named.probe, findings) }));
-      if (options.output === 'json') io.out(`${JSON.stringify(rehearsed, null, 2)}\n`);
-      else io.out(rehearsed.map((each) => textOf(each, io)).join('\n'));
-    });
+    .action((findings: readonly RehearsedFinding[] | undefined, _options: Options, command: Command) =>
+      simulate(setting, command, Array.isArray(findings) ? findings : []),
+    );
 
-type Thresholds = { readonly successThreshold: number; readonly failureThreshold: number };
+/** Where neither the command line nor a spec says it. */
+const numbers = { period: 10, initialDelay: 0, successThreshold: 1, failureThreshold: 3 } as const;
+
+type Limits = { readonly min: number; readonly otherwise: number };
 
 /** kubelet's limit of each of these numbers (int32). */
 const numberMax = 2 ** 31 - 1;
 
-const number = (flags: string, field: string, min: number): Option =>
-  numberOption(flags, `${field} of the probe`, { min, max: numberMax });
+const number = (flags: string, field: string, { min, otherwise }: Limits): Option =>
+  numberOption(flags, `${field} of the probe (default: its own, ${otherwise})`, { min, max: numberMax });
+
+async function simulate(
+  { io, endWith }: CommandSetting,
+  command: Command,
+  findings: readonly RehearsedFinding[],
+): Promise<void> {
+  const options = command.opts<Options>();
+  const { target, filename, lifecycle, output } = options;
+  if (target !== undefined) {
+    if (findings.length > 0 || filename) throw new WrongUse('--target goes with neither findings nor --filename');
+    const ofLine = (own: Timed) => changed(own, options);
+    return rehearsedTarget(command, io, { target, type: options.probe, changed: ofLine, lifecycle, output });
+  }
+  if (findings.length === 0) throw new WrongUse('give findings, such as S F F F, or a target by --target');
+  const probes = filename ? await probesOfFiles(options, io) : [givenProbe(options)];
+  if (probes.length === 0) return endWith(exitCodes.failed);
+  const rehearsed = probes.map((named) => ({ ...named, steps: rehearse(named.probe, findings) }));
+  if (output === 'json') io.out(`${JSON.stringify(rehearsed, null, 2)}\n`);
+  else io.out(rehearsed.map((each) => textOf(each, io)).join('\n'));
+}
+
+type Timed = Pick<Probe, 'initialDelaySeconds' | 'periodSeconds' | 'successThreshold' | 'failureThreshold'>;
+
+/** With what the command line says in place of its own. */
+const changed = (
+  own: Timed,
+  { period, initialDelay, successThreshold = own.successThreshold, failureThreshold = own.failureThreshold }: Given,
+): Timed => ({
+  initialDelaySeconds: initialDelay ?? own.initialDelaySeconds,
+  periodSeconds: period ?? own.periodSeconds,
+  successThreshold,
+  failureThreshold,
+});
 
 /** Commander hands over one argument after another. */
 function findingsFrom(text: string, before: readonly RehearsedFinding[] = []): readonly RehearsedFinding[] {
@@ -88,33 +146,31 @@ function findingsFrom(text: string, before: readonly RehearsedFinding[] = []): r
   return all;
 }
 
-function givenProbe(options: Options & Thresholds): Named {
-  const { type, period, initialDelay, successThreshold, failureThreshold, lifecycle } = options;
-  return {
-    name: `${type} probe`,
-    probe: {
-      probeType: type,
-      periodSeconds: period,
-      initialDelaySeconds: initialDelay,
-      ...{ successThreshold, failureThreshold },
-      isStatic: lifecycle === 'static',
-    },
-  };
+function givenProbe(options: Options): Named {
+  const { probe: probeType = 'readiness', lifecycle = 'static' } = options;
+  const { period, initialDelay, ...thresholds } = numbers;
+  const own = { periodSeconds: period, initialDelaySeconds: initialDelay, ...thresholds };
+  const isStatic = lifecycle === 'static';
+  return { name: `${probeType} probe`, probe: { ...changed(own, options), probeType, isStatic } };
 }
 
-async function probesOfFiles({ host = anyHost, ...files }: Options, io: Io): Promise<readonly Named[]> {
-  const conversions = await convertedFiles(files, { io, format: { host } });
+async function probesOfFiles(options: Options, io: Io): Promise<readonly Named[]> {
+  const { host = anyHost, lifecycle, probe: type } = options;
+  const conversions = await convertedFiles(options, { io, format: { host } });
   reportErrors(conversions, io.err);
   if (conversions.some(({ kind }) => kind === 'invalid')) return [];
-  const targets = conversions.flatMap((each) => (each.kind === 'converted' ? each.targets : []));
-  const probes = targets.flatMap(({ namespace, name, spec }) =>
-    specProbes(spec).map(({ container, probeType, probe }) => ({
-      name: `${probeType} probe of ${namespace}/${name}, container ${container.spec.name}`,
-      probe: { ...probe, probeType, isStatic: spec.lifecycle === 'static' },
-    })),
+  const probes = targetsOf(conversions).flatMap(({ namespace, name, spec }) =>
+    specProbes(spec).map(({ container, probeType, probe }) => {
+      const isStatic = (lifecycle ?? spec.lifecycle) === 'static';
+      return {
+        name: `${probeType} probe of ${namespace}/${name}, container ${container.spec.name}`,
+        probe: { ...changed(probe, options), probeType, isStatic },
+      };
+    }),
   );
-  if (probes.length === 0) io.err('No file has a probe.');
-  return probes;
+  const wanted = probes.filter(({ probe }) => type === undefined || probe.probeType === type);
+  if (wanted.length === 0) io.err(`No file has a ${type === undefined ? '' : `${type} `}probe.`);
+  return wanted;
 }
 
 type Rehearsed = Named & { readonly steps: readonly RehearsedStep[] };
@@ -126,21 +182,9 @@ function textOf({ name, probe, steps }: Rehearsed, io: Io): string {
     String(place + 1),
     `+${step.afterMs / 1_000}s`,
     step.onHold ? 'not made' : step.finding,
-    step.threshold === undefined ? '-' : `${Math.min(step.run, step.threshold)}/${step.threshold}`,
+    runText(step),
     step.result ?? 'unknown',
     effectOf(probe, step),
   ]);
   return `${name}: every ${period} s, ${first}\n${tableText([['PROBE', 'TIME', 'FINDING', 'RUN', 'RESULT', 'EFFECT'], ...rows], io)}`;
-}
-
-const effects: { readonly [type in ProbeType]: { readonly [result in 'success' | 'failure']: string } } = {
-  readiness: { success: 'the container is ready', failure: 'the container is not ready' },
-  liveness: { success: 'the container is alive', failure: 'a restart is requested' },
-  startup: { success: 'readiness and liveness probes begin', failure: 'a restart is requested' },
-};
-
-function effectOf({ probeType }: RehearsedProbe, { isNew, result, finding, onHold }: RehearsedStep): string {
-  if (onHold) return 'waits for the next container';
-  if (finding === 'error') return 'changes nothing; the second in a row is shown as unknown';
-  return isNew && (result === 'success' || result === 'failure') ? effects[probeType][result] : '';
 }

@@ -208,7 +208,8 @@ describe('what -f names', () => {
       ['large', 'has more than 8388608 bytes'],
       ['slow', 'did not arrive within 0.2 s'],
     ] as const) {
-      const { code, err } = await apply(['-f', `${server}/${path}`, '--request-timeout', '200ms']);
+      const timeout = path === 'slow' ? ['--request-timeout', '200ms'] : [];
+      const { code, err } = await apply(['-f', `${server}/${path}`, ...timeout]);
       assert.deepEqual([code, err], [1, [`${server}/${path}:1:1: ${detail}`]]);
     }
     assert.ok(asked.every((each) => each === undefined));

@@ -26,6 +26,7 @@ const callsOf: { readonly [command: string]: readonly (readonly string[])[] } = 
   events: [[], ['-w']],
   get: [['targets'], ['target/a', '-o', 'json'], ['probes', '-A', '-w'], ['events']],
   probe: [['target/a']],
+  simulate: [['--target', 'a']],
   version: [[]],
   wait: [['--for=condition=Ready', 'target/a', '--timeout', '1s']],
 };

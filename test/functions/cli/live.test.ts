@@ -97,4 +97,24 @@ test('probe ends with what it has found, although the result stays and the next 
   assert.equal(down.code, 1);
   assert.match(down.out, /: failure\n {2}.* ms\n {2}dial tcp .* refused\n {2}CONNECT_REFUSED\n/);
   assert.match(down.out, /\ndb +main +readiness +success/, 'one failure is below the threshold');
+  const simulated = await run('simulate', '--target', 'db', '--failure-threshold', '1');
+  assert.deepEqual([simulated.code, simulated.err], [0, []]);
+  assert.deepEqual(
+    simulated.out
+      .split('\n')
+      .map((line) =>
+        line
+          .replaceAll(/ {3,}|\d{4}-\S+/g, ' ')
+          .replaceAll(/ +/g, ' ')
+          .trim(),
+      )
+      .slice(0, 5),
+    [
+      'readiness probe of default/db, container main: failureThreshold 1 instead of 3, successThreshold 1',
+      'PROBE TIME FINDING RUN RESULT EFFECT PUBLISHED',
+      '1 success 1/1 success known from here on success',
+      '2 success 1/1 success',
+      '3 failure 1/1 failure the container is not ready',
+    ],
+  );
 });

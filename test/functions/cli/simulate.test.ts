@@ -41,7 +41,7 @@ PROBE   TIME   FINDING   RUN   RESULT    EFFECT
   });
 
   test('of a liveness probe goes on while nothing restarts the container, else waits for the next one', async () => {
-    const liveness = ['--type', 'liveness', '--failure-threshold', '1'];
+    const liveness = ['--probe', 'liveness', '--failure-threshold', '1'];
     assert.deepEqual(await stepsOf(...liveness, 'S2F'), [
       'success 1/1 success the container is alive',
       'failure 1/1 failure a restart is requested',
@@ -79,7 +79,7 @@ spec:
   test('says how it is used', async () => {
     const probeless = fileOf('none.yaml', 'metadata: { name: web }\nspec: { containers: [{ name: a }] }\n');
     for (const [args, expectedCode, expected] of [
-      [[], 2, /missing required argument 'findings'/],
+      [[], 2, /give findings, such as S F F F, or a target by --target\. See/],
       [['X'], 2, /must be S, F or E, such as S F F F or S3F\. See 'probelet simulate --help'/],
       [['0S'], 2, /must be S, F or E/],
       [['1001S'], 2, /has more than 1000 findings/],
