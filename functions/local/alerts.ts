@@ -44,7 +44,10 @@ const events = [
 ];
 
 export type LocalAlerts = {
-  /** Starts with the first alert that is configured or was kept, and follows each later configuration. */
+  /**
+   * Starts with the first alert that is configured, or to end what an earlier process has kept, and follows each later
+   * configuration.
+   */
   configure(setup: AlertSetup): void;
   /** Keeps what is not delivered yet, and ends. */
   stop(): Promise<void>;
@@ -59,21 +62,19 @@ type Running = {
 export function localAlerts({ alertsPath }: DataDir, given: LocalAlertPorts): LocalAlerts {
   const ports = { ...given, clock: given.alertClock ?? given.clock };
   const alertLog = alertsPath === undefined ? noAlertFile : alertFile(alertsPath, ports.log);
+  const hasKept = () => alertsPath !== undefined && existsSync(alertsPath);
   let running: Running | undefined;
   return {
     configure(setup) {
       if (running)
         running.configure(setup).catch((error: unknown) => ports.log.warn('targets not read for alerts', { error }));
-      else if (setup.rules.length > 0 || isKept(alertsPath)) running = startAlerts(setup, { ...ports, alertLog });
+      else if (setup.rules.length > 0 || hasKept()) running = startAlerts(setup, { ...ports, alertLog });
     },
     async stop() {
       await running?.stop();
     },
   };
 }
-
-/** What an earlier configuration has left ends even without any alert, or it would come back with the next one. */
-const isKept = (path: string | undefined): boolean => path !== undefined && existsSync(path);
 
 /** Starts in the background. */
 function startAlerts(setup: AlertSetup, ports: LocalAlertPorts & { readonly alertLog: AlertLog }): Running {
@@ -82,13 +83,16 @@ function startAlerts(setup: AlertSetup, ports: LocalAlertPorts & { readonly aler
   started.catch((error: unknown) => log.error('alerts are off: they cannot be started', { error }));
   const stopped = new AbortController();
   const settledMs = ports.clock.monotonicMs() + firstScanMs;
+  let { rules } = setup;
+  const isOn = () => rules.length > 0;
   const offer = async (input: AlertInput) => (await started).offer(input);
-  const unsubscribe = subscribeAlerts(offer, ports);
-  void scanRegularly(offer, ports, stopped.signal);
+  const unsubscribe = subscribeAlerts(offer, ports, isOn);
+  void scanRegularly(offer, { ...ports, isOn }, stopped.signal);
   return {
     async configure(next) {
+      rules = next.rules;
       (await started).configure(next);
-      if (ports.clock.monotonicMs() >= settledMs) await scanOnce(offer, ports);
+      if (isOn() && ports.clock.monotonicMs() >= settledMs) await scanOnce(offer, ports);
     },
     async stop() {
       stopped.abort();
@@ -122,10 +126,12 @@ const namedReceivers = ({ rules, receivers }: AlertSetup) => ({ rules, receivers
 
 type Offer = (input: AlertInput) => Promise<void>;
 
-function subscribeAlerts(offer: Offer, { store, bus, clock }: LocalAlertPorts): () => void {
+/** Without alerts no target is read. */
+function subscribeAlerts(offer: Offer, { store, bus, clock }: LocalAlertPorts, isOn: () => boolean): () => void {
   const degraded = new Map<string, DegradedRange>();
   const take = async ({ 'detail-type': type, detail }: EventEnvelope) => {
     if ('target' in detail) {
+      if (!isOn()) return;
       const { namespace, name } = detail.target;
       const state = await readTarget(store, targetAddress(namespace, name));
       await offer(state ? seenTarget(state, clock.nowMs()) : { kind: 'gone', namespace, name });
@@ -140,10 +146,13 @@ function subscribeAlerts(offer: Offer, { store, bus, clock }: LocalAlertPorts): 
   return bus.subscribe({ source: ['probelet'], 'detail-type': events }, take, { name: 'alerts' });
 }
 
-async function scanRegularly(offer: Offer, ports: LocalAlertPorts, signal: AbortSignal): Promise<void> {
+type ScanPorts = LocalAlertPorts & { readonly isOn: () => boolean };
+
+async function scanRegularly(offer: Offer, ports: ScanPorts, signal: AbortSignal): Promise<void> {
   await sleep(ports.clock, firstScanMs, signal);
   while (!signal.aborted) {
-    await scanOnce(offer, ports).catch((error: unknown) => ports.log.warn('targets not read for alerts', { error }));
+    if (ports.isOn())
+      await scanOnce(offer, ports).catch((error: unknown) => ports.log.warn('targets not read for alerts', { error }));
     await sleep(ports.clock, scanEveryMs, signal);
   }
 }

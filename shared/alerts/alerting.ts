@@ -31,7 +31,10 @@ export type AlertingPorts = Omit<DeliveryPorts, 'onChange'> & { readonly alertLo
 export type Alerting = {
   /** Takes what was seen. Never throws, never waits. */
   offer(input: AlertInput): void;
-  /** Replaces rules and receivers from the next decision on. Incidents of alerts that are gone end. */
+  /**
+   * Replaces rules and receivers from the next decision on. Incidents of alerts that are gone end; in place of a
+   * receiver that is gone, those that the alert names now learn of what lasts.
+   */
   configure(options: AlertingOptions): void;
   stop(): Promise<void>;
 };
@@ -59,7 +62,7 @@ export async function startAlerting(options: AlertingOptions, ports: AlertingPor
 
 /** One loop plans and saves, so neither overlaps with itself. */
 class Engine {
-  #rules: readonly AlertRule[];
+  #options: AlertingOptions;
   readonly #ports: AlertingPorts;
   readonly #clock: Clock;
   readonly #delivery: Delivery;
@@ -73,8 +76,8 @@ class Engine {
   #wake: () => void = () => undefined;
   #running: Promise<void> = Promise.resolve();
 
-  constructor({ rules, receivers }: AlertingOptions, ports: AlertingPorts, kept: KeptAlerts | undefined) {
-    this.#rules = rules;
+  constructor(options: AlertingOptions, ports: AlertingPorts, kept: KeptAlerts | undefined) {
+    this.#options = options;
     this.#ports = ports;
     this.#clock = ports.clock;
     this.#state = kept?.state ?? noAlerts;
@@ -82,7 +85,7 @@ class Engine {
       this.#isDirty = true;
       this.#wake();
     };
-    this.#delivery = startDelivery(receivers, kept?.outbox ?? {}, { ...ports, onChange });
+    this.#delivery = startDelivery(options.receivers, kept?.outbox ?? {}, { ...ports, onChange });
   }
 
   start(): void {
@@ -96,9 +99,9 @@ class Engine {
     this.#wake();
   }
 
-  configure({ rules, receivers }: AlertingOptions): void {
-    this.#rules = rules;
-    this.#delivery.configure(receivers);
+  configure(options: AlertingOptions): void {
+    this.#options = options;
+    this.#delivery.configure(options.receivers);
     this.#isDirty = true;
     this.#wake();
   }
@@ -123,7 +126,7 @@ class Engine {
 
   #step(): void {
     const inputs = this.#inputs.splice(0, inputsPerStep);
-    const { state, notifications } = planAlerts(this.#state, { rules: this.#rules, inputs }, this.#clock.nowMs());
+    const { state, notifications } = planAlerts(this.#state, { ...this.#options, inputs }, this.#clock.nowMs());
     if (state !== this.#state || notifications.length > 0) this.#isDirty = true;
     this.#state = state;
     for (const notification of notifications) this.#delivery.add(notification);

@@ -12,10 +12,13 @@ type Reported = {
   readonly incidents: Map<string, Incident>;
   readonly batches: Map<string, Batch>;
   readonly rules: readonly AlertRule[];
+  /** Names of those that are configured. */
+  readonly receivers: readonly string[];
 };
 
 /** Gathers what is due and returns the notifications whose window has ended. */
 export function batchesAt(reported: Reported, nowMs: number): readonly Notification[] {
+  const repeated = readdressed(reported, nowMs);
   const rules = new Map(reported.rules.map((rule) => [rule.name, rule]));
   const open = new Map<string, Batch>();
   for (const batch of reported.batches.values()) if (isGathering(batch)) open.set(batch.group, batch);
@@ -27,7 +30,22 @@ export function batchesAt(reported: Reported, nowMs: number): readonly Notificat
     reported.batches.set(batch.id, batch);
     reported.incidents.set(key, { ...incident, batch: batch.id });
   }
-  return [...reported.batches.values()].flatMap((batch) => reportOf(reported, batch, nowMs));
+  return [...repeated, ...[...reported.batches.values()].flatMap((batch) => reportOf(reported, batch, nowMs))];
+}
+
+/** In place of a receiver that is gone, those that the alert names now learn of what lasts, and later of its end. */
+function readdressed({ batches, incidents, rules, receivers }: Reported, nowMs: number): readonly Notification[] {
+  return [...batches.values()].flatMap((batch) => {
+    const kept = batch.receivers.filter((each) => receivers.includes(each));
+    if (kept.length === batch.receivers.length) return [];
+    const { receivers: named = [] } = rules.find(({ name }) => name === batch.alert) ?? {};
+    const added = named.filter((each) => !kept.includes(each));
+    batches.set(batch.id, { ...batch, receivers: [...kept, ...added], sequence: batch.sequence + 1 });
+    const lasting = batch.firing.flatMap((key) => incidents.get(key) ?? []);
+    const heard = lasting.filter((incident) => isHeard(incident, nowMs));
+    if (batch.reportedMs === undefined || added.length === 0 || heard.length === 0) return [];
+    return [notificationOf({ ...batch, receivers: added }, { kind: 'firing', incidents: heard, nowMs })];
+  });
 }
 
 const isGathering = ({ reportedMs, firing }: Batch): boolean =>
@@ -107,5 +125,6 @@ type Content = {
 function notificationOf(batch: Batch, { kind, incidents, nowMs }: Content): Notification {
   const { id, alert, receivers, firing, sequence } = batch;
   const about = { batch: id, alert, receivers, atMs: nowMs, incidents, remaining: firing.length };
-  return { id: `${id}-${kind}-${sequence + 1}`, kind, ...about };
+  // With the time: an incident that ended with its alert begins with the same id once the alert is back.
+  return { id: `${id}-${kind}-${sequence + 1}-${nowMs}`, kind, ...about };
 }

@@ -14,12 +14,17 @@ export const incidentsMax = 1_000;
 /** A scan may have read a target before a younger incident began. */
 const scanMarginMs = 60_000;
 
-export type AlertStep = { readonly rules: readonly AlertRule[]; readonly inputs: readonly AlertInput[] };
+export type AlertStep = {
+  readonly rules: readonly AlertRule[];
+  /** Names of those that are configured. */
+  readonly receivers: readonly string[];
+  readonly inputs: readonly AlertInput[];
+};
 export type AlertPlan = { readonly state: AlertState; readonly notifications: readonly Notification[] };
 
 /** Decides what is to be sent. Without inputs it lets time pass. */
-export function planAlerts(state: AlertState, { rules, inputs }: AlertStep, nowMs: number): AlertPlan {
-  const plan = new Plan(state, rules, nowMs);
+export function planAlerts(state: AlertState, { inputs, ...options }: AlertStep, nowMs: number): AlertPlan {
+  const plan = new Plan(state, options, nowMs);
   for (const input of inputs) plan.take(input);
   return plan.finish();
 }
@@ -28,16 +33,18 @@ export function planAlerts(state: AlertState, { rules, inputs }: AlertStep, nowM
 class Plan {
   readonly #before: AlertState;
   readonly #rules: readonly AlertRule[];
+  readonly #receivers: readonly string[];
   readonly #nowMs: number;
   readonly #incidents: Map<string, Incident>;
   readonly #batches: Map<string, Batch>;
   readonly #notifications: Notification[] = [];
   #overflow: AlertState['overflow'];
 
-  constructor(before: AlertState, rules: readonly AlertRule[], nowMs: number) {
+  constructor(before: AlertState, { rules, receivers }: Omit<AlertStep, 'inputs'>, nowMs: number) {
     const { incidents, batches, overflow } = before;
     this.#before = before;
     this.#rules = rules;
+    this.#receivers = receivers;
     this.#nowMs = nowMs;
     this.#incidents = new Map(Object.entries(incidents));
     this.#batches = new Map(Object.entries(batches));
@@ -67,7 +74,8 @@ class Plan {
   finish(): AlertPlan {
     const known = new Set(this.#rules.map(({ name }) => name));
     this.#endWhere(({ alert }) => !known.has(alert));
-    const reported = batchesAt({ incidents: this.#incidents, batches: this.#batches, rules: this.#rules }, this.#nowMs);
+    const [incidents, batches, rules, receivers] = [this.#incidents, this.#batches, this.#rules, this.#receivers];
+    const reported = batchesAt({ incidents, batches, rules, receivers }, this.#nowMs);
     const notifications = [...this.#notifications, ...reported];
     if (this.#isUnchanged()) return { state: this.#before, notifications };
     const state = {

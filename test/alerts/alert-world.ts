@@ -30,11 +30,13 @@ export const seen = (name: string, ready: SeenTarget['ready'], over: Partial<See
 });
 
 /** Alerts whose time is moved by hand. */
-export function alertWorld(rules: readonly AlertRule[]) {
+export function alertWorld(first: readonly AlertRule[]) {
+  let rules = first;
+  let receivers: readonly string[] = ['ops'];
   let state: AlertState = noAlerts;
   let nowMs = startMs;
   const take = (...inputs: readonly AlertInput[]): readonly Notification[] => {
-    const plan = planAlerts(state, { rules, inputs }, nowMs);
+    const plan = planAlerts(state, { rules, receivers, inputs }, nowMs);
     // What is kept passes through JSON.
     state = JSON.parse(JSON.stringify(plan.state));
     return plan.notifications;
@@ -43,6 +45,10 @@ export function alertWorld(rules: readonly AlertRule[]) {
     take,
     state: () => state,
     nowMs: () => nowMs,
+    configure: (next: readonly AlertRule[], named: readonly string[]) => {
+      rules = next;
+      receivers = named;
+    },
     /** Lets so many seconds pass, one after the other. */
     pass(seconds: number): readonly Notification[] {
       const all: Notification[] = [];

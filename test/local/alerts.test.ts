@@ -12,11 +12,9 @@ import { describe, type TestContext, test } from 'node:test';
 import { readConfigFile } from '../../functions/local/config-file.ts';
 import { parseOptions } from '../../functions/local/options.ts';
 import { startRuntime } from '../../functions/local/runtime.ts';
-import { alertLogVersion } from '../../shared/alerts/alerting.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
 import { dialPolicy } from '../../shared/net/policy.ts';
-import { sampleNotification } from '../alerts/alert-world.ts';
 import { register } from '../support/api-client.ts';
 import { fastClock } from '../support/fast-clock.ts';
 import { recordingLog } from '../support/recording-log.ts';
@@ -181,24 +179,4 @@ describe('receivers of --config', () => {
     const parsed = parseOptions(['--control', '--config', 'x', '--table', 't']);
     assert.equal(parsed.kind === 'invalid' && parsed.message, '--config: not with --control');
   });
-});
-
-test('what an alert has left ends, even if there is no alert any more', async (t) => {
-  const dataDir = temporaryFolder(t);
-  const kept = join(dataDir, 'alerts.json');
-  const notification = sampleNotification();
-  const [incident] = notification.incidents;
-  const waiting = { gone: [{ notification, queuedMs: Date.now(), attempts: 0 }] };
-  const state = { incidents: { 'NotReady down default/checkout': incident }, batches: {} };
-  writeFileSync(kept, JSON.stringify({ version: alertLogVersion, state, outbox: waiting }), { mode: 0o600 });
-  const config = join(temporaryFolder(t), 'empty.yaml');
-  writeFileSync(config, 'alerts: []\n');
-  const log = recordingLog();
-  const ports = { clock: systemClock, random: systemRandom, log, network, wayOut, alertClock: fastClock };
-  const runtime = startRuntime({ dataDir, config: readConfigFile(config) }, ports);
-  t.after(() => runtime.stop());
-  const left = () => JSON.parse(readFileSync(kept, 'utf8'));
-  await until(() => Object.keys(left().state.incidents).length === 0, 'the incident ends');
-  assert.deepEqual(left().outbox, {});
-  assert.ok(log.lines.some(({ message }) => message.startsWith('alerts dropped')));
 });
