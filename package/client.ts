@@ -2,29 +2,36 @@
 
 export type {
   ApiClient,
-  Changing,
-  CleanedUp,
-  DesiredTargets,
-  ManifestBatch,
-  NamedTarget,
-  NewTargetManifest,
-  Removal,
-  Replacing,
+  ApiDescription,
+  ProbeSelection,
   RequestedProbes,
   RestartReport,
   ServerHealth,
   ServerVersion,
-  StatusReport,
-  TargetManifest,
-  TargetPatch,
   TargetQuery,
-  Writing,
 } from '../functions/client/api-client.ts';
 export type { CredentialProvider } from '../functions/client/aws-signer.ts';
 export { ClientError, type ClientFault } from '../functions/client/client-error.ts';
+export type { NamedTarget } from '../functions/client/paths.ts';
 export { type AwsSettings, type ClientSettings, probeletClient } from '../functions/client/probelet-client.ts';
 export type { AwsCredentials } from '../functions/client/signature.ts';
 export type { WatchedEvent, WatchQuery } from '../functions/client/watching.ts';
+export type {
+  CleanedTargets,
+  ConditionalWrite,
+  DesiredTargets,
+  ManifestBatch,
+  NewTarget,
+  PodManifest,
+  Registration,
+  Removal,
+  WriteOptions,
+  WrittenTarget,
+} from '../functions/client/writes.ts';
 export type { AppliedManifest } from '../shared/api/apply-manifests.ts';
+export type { Manifest } from '../shared/api/manifest-schema.ts';
 export type { EventView } from '../shared/api/routes/events.ts';
+export type { MergePatch } from '../shared/api/routes/target.ts';
+export type { NewTargetManifest } from '../shared/api/routes/target-create.ts';
+export type { StatusReport } from '../shared/api/status-report.ts';
 export type { TargetView } from '../shared/api/target-schema.ts';

@@ -1,6 +1,7 @@
 /** The targets that a command is about: named ones, or all of a namespace or of all namespaces. */
 import type { TargetView } from '../../shared/api/target-schema.ts';
-import type { NamedTarget, TargetQuery } from '../client/api-client.ts';
+import type { TargetQuery } from '../client/api-client.ts';
+import type { NamedTarget } from '../client/paths.ts';
 import type { Session } from './connection.ts';
 import { CliError, exitCodes } from './exit-codes.ts';
 import { noTarget } from './resources.ts';

@@ -14,7 +14,7 @@ export type ClientSettings = {
   readonly token?: string;
   /** Signs each request to an API on AWS, in place of a token. */
   readonly aws?: AwsSettings;
-  /** Of one attempt of a request; 30 s if absent. A request that changes nothing twice has three attempts. */
+  /** Of one attempt of a request; 30 s if absent. GET, PUT and DELETE have three attempts. */
   readonly timeoutMs?: number;
   /** Ends every request and every watch. */
   readonly signal?: AbortSignal;

@@ -22,10 +22,10 @@ export type RequestDeps = {
   readonly stop?: AbortSignal;
 };
 
-export type Method = 'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE';
+export type Method = 'GET' | 'PUT' | 'PATCH' | 'POST' | 'DELETE';
 
-/** By RFC 9110, section 9.2.2. */
-const repeatableMethods: readonly Method[] = ['GET', 'PUT', 'DELETE'];
+/** RFC 9110, section 9.2.2: only such a request may be sent again when its answer is lost. */
+const idempotentMethods: ReadonlySet<Method> = new Set(['GET', 'PUT', 'DELETE']);
 
 export type Asked = {
   readonly method?: Method;
@@ -35,8 +35,6 @@ export type Asked = {
   readonly headers?: { readonly [name: string]: string };
   /** Sent without a token or signature. */
   readonly isOpen?: boolean;
-  /** The answer is text/plain in place of JSON. */
-  readonly isText?: boolean;
   /** Statuses of refusals that the caller reads itself. */
   readonly accepts?: readonly number[];
 };
@@ -44,12 +42,11 @@ export type Asked = {
 /** `code`: what AWS calls its refusal. */
 type TextAnswer = { readonly status: number; readonly text: string } & ReturnType<typeof markOf>;
 
-export type JsonAnswer = { readonly status: number; readonly body: unknown; readonly date: string };
+export type JsonAnswer = Pick<TextAnswer, 'status' | 'date' | 'warning'> & { readonly body: unknown };
 
 /** More than the largest answer of the API, a list of 3 MB. */
 const answerBytesMax = 16 * 1024 * 1024;
 const tooManyRequests = 429;
-const mergePatchType = 'application/merge-patch+json';
 const attemptsMax = 3;
 const backoffMinMs = 100;
 const backoffMaxMs = 2_000;
@@ -62,15 +59,24 @@ const retryAfterMaxMs = 60_000;
 /** The connection was there and broke. One that is refused is not repeated: the server is down. */
 const passingCodes: readonly string[] = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'];
 
-/** Answers with JSON of the API, or with text if that is asked for. @throws ClientError */
-export async function askJson(deps: RequestDeps, asked: Asked): Promise<JsonAnswer> {
-  const isRepeatable = repeatableMethods.includes(asked.method ?? 'GET');
+/** Answers with JSON of the API. @throws ClientError */
+export const askJson = async (deps: RequestDeps, asked: Asked): Promise<JsonAnswer> =>
+  checked(deps, asked, await repeated(deps, asked));
+
+/** Answers with text of any type. @throws ClientError */
+export async function askText(deps: RequestDeps, asked: Asked): Promise<TextAnswer> {
+  const answer = await repeated(deps, asked);
+  if (answer.status < 300 || isAccepted(asked, answer.status)) return answer;
+  throw refusedBy(deps, { ...answer, body: parsedJson(answer.type, answer.text) });
+}
+
+async function repeated(deps: RequestDeps, asked: Asked): Promise<TextAnswer> {
+  const isRepeatable = idempotentMethods.has(asked.method ?? 'GET');
   for (let attempt = 1; ; attempt += 1) {
     const isLast = attempt === attemptsMax || !isRepeatable || deps.stop?.aborted === true;
     try {
       const answer = await admitted(deps, asked);
-      if (isLast || !passingStatuses.includes(answer.status) || isAccepted(asked, answer.status))
-        return checked(deps, asked, answer);
+      if (isLast || !passingStatuses.includes(answer.status) || isAccepted(asked, answer.status)) return answer;
     } catch (error) {
       if (error instanceof ClientError) throw error;
       if (isLast || !passingCodes.includes(codeOf(error))) throw failureLine(deps, error);
@@ -118,7 +124,22 @@ export const markOf = (headers: Dispatcher.ResponseData['headers']) => ({
   retryAfter: headers['retry-after']?.toString(),
   // Some services append the address of a page behind a colon.
   code: String(headers['x-amzn-errortype'] ?? '').replace(/:.*/, ''),
+  warning: warningText(String(headers.warning ?? '')),
 });
+
+const warningStart = '299 - "';
+
+/** The texts of the API's warnings, in one line as in the answers to several manifests. */
+function warningText(header: string): string {
+  if (!header.startsWith(warningStart)) return header;
+  try {
+    // The API escapes quotation marks and backslashes as JSON does.
+    const texts = header.slice(warningStart.length, -1).split(`", ${warningStart}`);
+    return texts.map((text) => JSON.parse(`"${text}"`)).join('; ');
+  } catch {
+    return header;
+  }
+}
 
 /** Sends it, and answers before the body has been read. */
 export async function send(deps: RequestDeps, asked: Asked, over: AbortSignal): Promise<Dispatcher.ResponseData> {
@@ -126,8 +147,8 @@ export async function send(deps: RequestDeps, asked: Asked, over: AbortSignal): 
   const url = urlOf(deps.url, asked);
   const body = asked.body === undefined ? undefined : JSON.stringify(asked.body);
   const headers = {
-    accept: asked.isText ? 'text/plain, application/problem+json' : 'application/json, application/problem+json',
-    ...(body !== undefined && { 'content-type': method === 'PATCH' ? mergePatchType : 'application/json' }),
+    accept: 'application/json, application/problem+json',
+    ...(body !== undefined && { 'content-type': 'application/json' }),
     ...(deps.token !== undefined && !isOpen && { authorization: `Bearer ${deps.token}` }),
     ...asked.headers,
   };
@@ -164,17 +185,17 @@ export function failureLine({ url, timeoutMs }: RequestDeps, error: unknown): Cl
 const isAccepted = ({ accepts = [] }: Asked, status: number): boolean => accepts.includes(status);
 
 /** @throws ClientError for a refusal, and for what is not JSON */
-function checked(deps: RequestDeps, asked: Asked, { status, type, text, date, code }: TextAnswer): JsonAnswer {
-  const isText = asked.isText === true && type.startsWith('text/plain');
-  const body = isText ? text : parsedJson(type, text);
+function checked(deps: RequestDeps, asked: Asked, answer: TextAnswer): JsonAnswer {
+  const { status, type, text, date, warning } = answer;
+  const body = parsedJson(type, text);
   if (status < 300 || isAccepted(asked, status)) {
     if (body === undefined) throw foreign(deps.url, `is ${type === '' ? 'of no type' : type}`);
-    return { status, body, date };
+    return { status, body, date, warning };
   }
-  throw refusedBy(deps, { status, body, type, date, code });
+  throw refusedBy(deps, { ...answer, body });
 }
 
-type RefusedAnswer = Omit<TextAnswer, 'text' | 'retryAfter'> & { readonly body: unknown };
+type RefusedAnswer = Pick<TextAnswer, 'status' | 'type' | 'date' | 'code'> & { readonly body: unknown };
 
 /** The line for an answer that is not a success. */
 export function refusedBy(deps: RequestDeps, answer: RefusedAnswer): ClientError {
@@ -224,6 +245,10 @@ type ProblemBody = Parameters<typeof refusalLine>[0];
 
 const isProblem = (body: unknown): body is ProblemBody =>
   typeof body === 'object' && body !== null && 'detail' in body && typeof body.detail === 'string';
+
+/** Whether it is a problem of the API, and not of another server. */
+export const isApiProblem = (body: unknown): boolean =>
+  isProblem(body) && 'type' in body && String(body.type).startsWith('urn:probelet:');
 
 /** API Gateway answers so itself, in the place of the API: `{"message": "Forbidden"}`. */
 export const isGatewayAnswer = (body: unknown): boolean =>

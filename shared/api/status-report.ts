@@ -70,7 +70,9 @@ export const reportSchema = z
   })
   .openapi('StatusReport');
 
-type ReportBody = z.infer<typeof reportSchema>['status'];
+export type StatusReport = z.infer<typeof reportSchema>;
+
+type ReportBody = StatusReport['status'];
 type ReportedContainer = NonNullable<ReportBody['containerStatuses']>[number];
 type ReportedState = NonNullable<ReportedContainer['state']>;
 

@@ -1,6 +1,6 @@
 /** `probelet delete`: begins the termination of targets. */
 import type { Command } from 'commander';
-import type { NamedTarget } from '../../client/api-client.ts';
+import type { NamedTarget } from '../../client/paths.ts';
 import { apiCommand, type Connection, connectionOf, flagsOf, type Session, withSession } from '../connection.ts';
 import { CliError, exitCodes, WrongUse } from '../exit-codes.ts';
 import { inOrder } from '../in-order.ts';

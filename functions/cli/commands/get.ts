@@ -1,7 +1,7 @@
 /** `probelet get`: targets, probes and events as tables, YAML, JSON or names. */
 import { type Command, Option } from 'commander';
 import type { TargetView } from '../../../shared/api/target-schema.ts';
-import type { NamedTarget } from '../../client/api-client.ts';
+import type { NamedTarget } from '../../client/paths.ts';
 import { apiCommand, connectionOf, flagsOf, type Session, withSession } from '../connection.ts';
 import { documentText, type NamedItem, printItems } from '../documents.ts';
 import type { CommandSetting } from '../program.ts';

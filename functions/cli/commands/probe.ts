@@ -2,7 +2,8 @@
 import { type Command, Option } from 'commander';
 import type { EventView } from '../../../shared/api/routes/events.ts';
 import { sleep } from '../../../shared/lib/clock.ts';
-import type { NamedTarget, RequestedProbes } from '../../client/api-client.ts';
+import type { RequestedProbes } from '../../client/api-client.ts';
+import type { NamedTarget } from '../../client/paths.ts';
 import { attemptLines } from '../attempt-text.ts';
 import { apiCommand, connectionOf, flagsOf, type Session, withSession } from '../connection.ts';
 import { milliseconds } from '../durations.ts';

@@ -21,7 +21,7 @@ export const desiredSchema = z
 
 const bodyBytesMax = 1024 * 1024;
 
-export const cleanedSchema = z
+const cleanedSchema = z
   .object({
     kept: z.array(z.string()),
     removed: z.array(z.string()).openapi({ description: 'They terminate now.' }),
@@ -33,7 +33,7 @@ export const cleanedSchema = z
   })
   .openapi('CleanedUp');
 
-type CleanedUp = z.infer<typeof cleanedSchema>;
+export type CleanedUp = z.infer<typeof cleanedSchema>;
 
 /** The gateway in front of the API times out after 30 s, and the client would not learn how far the request came. */
 const cleanupMsMax = 20_000;

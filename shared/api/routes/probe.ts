@@ -18,7 +18,7 @@ export const probeRequestSchema = z
   .strictObject({ container: z.string().optional(), probeType: probeType.optional() })
   .openapi('ProbeRequest', { description: 'Absent: every container, every type.' });
 
-type Wanted = z.infer<typeof probeRequestSchema>;
+export type ProbeRequest = z.infer<typeof probeRequestSchema>;
 
 const probedSchema = z
   .object({ probes: z.array(z.object({ container: z.string(), probeType })) })
@@ -39,7 +39,7 @@ const postProbe: Handler = async (request, deps) => {
   return jsonResponse(202, { probes: matching(outcome.stored, wanted.value).map(shown) });
 };
 
-const matching = ({ target }: StoredTarget, wanted: Wanted) =>
+const matching = ({ target }: StoredTarget, wanted: ProbeRequest) =>
   specProbes(target.spec).filter(
     (probe) =>
       (wanted.container === undefined || probe.container.spec.name === wanted.container) &&
@@ -52,13 +52,13 @@ const shown = (probe: ReturnType<typeof matching>[number]) => ({
 });
 
 /** Naming a container or type without a probe is a mistake. For a target without any probe the request selects none. */
-function selectProbes(stored: StoredTarget, wanted: Wanted): readonly ProbeName[] | Problem {
+function selectProbes(stored: StoredTarget, wanted: ProbeRequest): readonly ProbeName[] | Problem {
   const names = matching(stored, wanted).map((probe) => probe.name);
   const isNamed = wanted.container !== undefined || wanted.probeType !== undefined;
   return names.length > 0 || !isNamed ? names : invalidFields([unmatched(stored, wanted)]);
 }
 
-function unmatched({ target }: StoredTarget, { container, probeType: type }: Wanted): FieldProblem {
+function unmatched({ target }: StoredTarget, { container, probeType: type }: ProbeRequest): FieldProblem {
   const known = specProbes(target.spec).some((probe) => probe.container.spec.name === container);
   if (container !== undefined && !known)
     return { pointer: '/container', detail: 'must be the name of a container with a probe' };

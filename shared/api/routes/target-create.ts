@@ -28,9 +28,11 @@ const metadata = z
   })
   .openapi('NewTargetMetadata');
 
-export const newTargetSchema = z.strictObject({ ...manifestSchema.shape, metadata }).openapi('NewTargetManifest', {
+const newTargetSchema = z.strictObject({ ...manifestSchema.shape, metadata }).openapi('NewTargetManifest', {
   description: 'As TargetManifest, with a name or a generateName.',
 });
+
+export type NewTargetManifest = z.infer<typeof newTargetSchema>;
 
 const create: Handler = async (request, deps) => {
   const dryRun = readFlag(request.query, 'dryRun');

@@ -23,6 +23,10 @@ import { noSuchTarget, notAsMeant, type PlanContext, planDelete, planPut, replac
 import { specView } from '../target-view.ts';
 
 const ifMatch = z.string().optional().openapi({ description: 'Entity tags of which one must be the target’s, or *.' });
+const mergePatchSchema = z.object({}).catchall(z.unknown()).openapi('MergePatch');
+
+export type MergePatch = z.infer<typeof mergePatchSchema>;
+
 const common = { path: targetPath, params: targetParams } as const;
 const writing = { query: z.object({ dryRun: dryRunParam }), headers: z.object({ 'If-Match': ifMatch }) } as const;
 
@@ -146,7 +150,7 @@ export const targetRoutes: readonly Route[] = [
     ...writing,
     body: {
       mediaTypes: Object.keys(mergePatchMediaTypes),
-      schema: z.object({}).catchall(z.unknown()).openapi('MergePatch'),
+      schema: mergePatchSchema,
       required: true,
     },
     answers: { 200: targetAnswer('What the target is now.') },

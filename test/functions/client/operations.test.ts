@@ -1,144 +1,223 @@
-/** `probelet/client` has a method for each operation of the API: what it sends, what it answers, what is repeated. */
+/** The client has a method for each operation of the API, with each parameter of it. */
 import assert from 'node:assert/strict';
-import { after, describe, test } from 'node:test';
+import { test } from 'node:test';
 import { startRuntime } from '../../../functions/local/runtime.ts';
-import { ClientError, probeletClient, type TargetManifest } from '../../../package/client.ts';
+import { type ApiClient, type ApiDescription, ClientError, probeletClient } from '../../../package/client.ts';
 import { systemClock } from '../../../shared/lib/clock.ts';
 import { systemRandom } from '../../../shared/lib/random.ts';
 import { recordingLog } from '../../support/recording-log.ts';
 import { foreignServer, served } from '../cli/served.ts';
 
 const namespace = 'default';
-const named = (name: string) => ({ namespace, name });
-const spec = { host: '127.0.0.1', readinessProbe: { tcpSocket: { port: 1 } } };
-const reported: TargetManifest['spec'] = { host: '127.0.0.1', lifecycle: 'reported', containers: [{ name: 'app' }] };
+const web = { namespace, name: 'web' };
+const task = { namespace, name: 'task' };
+const none = { namespace, name: 'none' };
+const readinessProbe = { tcpSocket: { port: 'ftp' } };
+const manifest = { spec: { host: '127.0.0.1', readinessProbe } };
+const reported = { spec: { host: 'a', lifecycle: 'reported' as const, containers: [{ name: 'app' }] } };
+const report = { status: { containerStatuses: [{ name: 'app', containerID: 'ecs://1', ready: true }] } };
 
-const arrived: string[] = [];
-const runtime = startRuntime(
-  { dataDir: ':memory:' },
-  { clock: systemClock, random: systemRandom, log: recordingLog() },
-);
-await runtime.shard.loaded;
-const url = await served((request) => {
-  arrived.push(`${request.method} ${new URL(request.url).pathname}`);
-  return runtime.fetch(request);
+/** Calls every method with every option, and holds what it answers against what was done. */
+async function callEverything(client: ApiClient): Promise<void> {
+  assert.equal((await client.register(web, manifest, { dryRun: true, onlyNew: true })).created, true);
+  assert.equal(await client.target(web), undefined);
+  const { target, created, warning } = await client.register(web, manifest);
+  assert.equal(created, true);
+  assert.match(warning ?? '', /^\/spec\/containers\/0\/readinessProbe cannot run: .*ftp/);
+  const { resourceVersion } = target.metadata;
+  const again = await client.register(web, target, { resourceVersion });
+  assert.deepEqual([again.created, again.target.metadata.resourceVersion], [false, resourceVersion]);
+  await refuses(412, client.register(web, manifest, { onlyNew: true }));
+
+  const patched = await client.patch(web, { metadata: { labels: { a: 'b' } } }, { resourceVersion });
+  assert.deepEqual(patched?.target.metadata.labels, { a: 'b' });
+  await refuses(412, client.patch(web, { metadata: { labels: null } }, { resourceVersion, dryRun: true }));
+  assert.equal(await client.patch(none, {}), undefined);
+
+  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { generateName: 'job-' }, spec: { nodeName: 'n' } } as const;
+  await refuses(422, client.create({ namespace, manifest: pod, dryRun: true }));
+  const job = await client.create({ namespace, manifest: { metadata: { generateName: 'job-' }, ...manifest } });
+  assert.match(job.target.metadata.name, /^job-.{5}$/);
+  await refuses(409, client.create({ namespace, manifest: { metadata: { name: 'web' }, ...manifest } }));
+
+  await client.apply({ namespace, manifests: [{ metadata: { name: 'task' }, ...reported }], dryRun: false });
+  await client.apply({ namespace, manifests: [{ metadata: { name: 'task' }, ...reported }], dryRun: true });
+  assert.equal((await client.reportStatus(task, report, { dryRun: true }))?.created, false);
+  assert.equal((await client.reportStatus(task, report))?.target.metadata.name, 'task');
+  assert.equal(await client.reportStatus(none, report), undefined);
+  await refuses(409, client.reportStatus(web, report));
+
+  const probes = [{ container: 'main', probeType: 'readiness' }];
+  const selected = { container: 'main', probeType: 'readiness', dryRun: true } as const;
+  for (const selection of [undefined, selected]) assert.deepEqual((await client.probe(web, selection))?.probes, probes);
+  assert.equal((await client.restarted(web, { container: 'main', dryRun: true }))?.metadata.name, 'web');
+  assert.ok(Array.isArray(await client.events(web, 5)));
+
+  assert.deepEqual(await namesOf(client, { fieldSelector: 'spec.lifecycle=reported', sortBy: 'lastChange' }), ['task']);
+  assert.deepEqual(
+    await namesOf(client, { namespace, labelSelector: 'a=b', fieldSelector: 'spec.host!=x', sortBy: 'name' }),
+    ['web'],
+  );
+  assert.deepEqual(await namesOf(client, { namespace, ready: 'false', labelSelector: 'a in (c)' }), []);
+  assert.deepEqual(await namesOf(client, { ready: 'false', labelSelector: 'a in (c)' }), []);
+
+  for await (const { kind } of client.watch({ ...web, labelSelector: 'a=b' })) {
+    assert.equal(kind, 'list');
+    break;
+  }
+  assert.equal((await client.version()).api, '1');
+  assert.match((await client.metrics()) ?? '', /^# HELP /m);
+
+  const wanted = { namespace, names: ['web', 'absent'] };
+  const removed = [job.target.metadata.name, 'task'];
+  const cleaned = { kept: ['web'], removed, terminating: [] };
+  assert.deepEqual(sorted(await client.desired({ ...wanted, dryRun: true })), cleaned);
+  assert.deepEqual(sorted(await client.desired(wanted)), cleaned);
+  await refuses(412, client.remove(web, { resourceVersion: '0', dryRun: true }));
+  assert.equal(await client.remove(web, { gracePeriodSeconds: 0 }), true);
+}
+
+async function refuses(status: number, asked: Promise<unknown>): Promise<void> {
+  await assert.rejects(asked, (error) => error instanceof ClientError && error.status === status);
+}
+
+async function namesOf(client: ApiClient, query: Parameters<ApiClient['targets']>[0]): Promise<readonly string[]> {
+  const names: string[] = [];
+  for await (const { metadata } of client.targets(query)) names.push(metadata.name);
+  return names;
+}
+
+const sorted = ({ kept, removed, terminating }: Awaited<ReturnType<ApiClient['desired']>>) => ({
+  kept,
+  removed: removed.toSorted(),
+  terminating,
 });
-const client = probeletClient({ url });
-after(async () => {
-  await client.close();
-  await runtime.stop();
+
+type Described = {
+  readonly [path: string]: {
+    readonly [method: string]: { readonly parameters?: readonly { readonly in: string; readonly name: string }[] };
+  };
+};
+
+/** Each operation, and each of its parameters: `GET /v1/watch`, `GET /v1/watch query name`. */
+function describedBy({ paths }: ApiDescription): readonly { readonly path: RegExp; readonly text: string }[] {
+  return Object.entries(paths as Described).flatMap(([path, methods]) => {
+    const pattern = new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`);
+    return Object.entries(methods).flatMap(([method, { parameters = [] }]) => {
+      const operation = `${method.toUpperCase()} ${path}`;
+      const given = parameters.filter((each) => each.in !== 'path');
+      const texts = given.map((each) => `${operation} ${each.in} ${each.name.toLowerCase()}`);
+      return [operation, ...texts].map((text) => ({ path: pattern, text }));
+    });
+  });
+}
+
+/** Which of them this request is. */
+function textsOf(request: Request, path: string): readonly string[] {
+  const { searchParams } = new URL(request.url);
+  const operation = `${request.method} ${path}`;
+  return [
+    operation,
+    ...[...searchParams.keys()].map((name) => `${operation} query ${name.toLowerCase()}`),
+    ...[...request.headers.keys()].map((name) => `${operation} header ${name}`),
+  ];
+}
+
+/** What the client decides itself, or says otherwise. */
+const own: ReadonlySet<string> = new Set([
+  // A namespace has a path of its own.
+  'GET /v1/targets query namespace',
+  // Pages are read one after the other.
+  'GET /v1/targets query continue',
+  'GET /v1/namespaces/{namespace}/targets query continue',
+  'PUT /v1/namespaces/{namespace}/desired query continue',
+  // A watch reconnects by itself.
+  'GET /v1/watch query timeoutseconds',
+  'GET /v1/watch header last-event-id',
+]);
+
+test('every operation of the API, and every parameter of it, has a method that sends it', async (t) => {
+  const ports = { clock: systemClock, random: systemRandom, log: recordingLog() };
+  const runtime = startRuntime({ dataDir: ':memory:' }, ports);
+  t.after(() => runtime.stop());
+  await runtime.shard.loaded;
+  const arrived: Request[] = [];
+  const url = await served((request) => {
+    arrived.push(request);
+    return runtime.fetch(request);
+  });
+  const client = probeletClient({ url });
+  t.after(() => client.close());
+  await callEverything(client);
+
+  const described = describedBy(await client.openapi());
+  const isSent = (text: string, path: RegExp) =>
+    arrived.some(
+      (request) =>
+        path.test(new URL(request.url).pathname) && textsOf(request, text.split(' ')[1] ?? '').includes(text),
+    );
+  const missing = described.filter(({ text, path }) => !own.has(text) && !isSent(text, path));
+  assert.deepEqual(
+    missing.map(({ text }) => text),
+    [],
+  );
+  const texts = described.map(({ text }) => text);
+  assert.ok(texts.length >= 50, `only ${texts.length} operations and parameters are described`);
+  assert.deepEqual(
+    [...own].filter((text) => !texts.includes(text)),
+    [],
+    'exceptions that no longer are any',
+  );
 });
 
-const faultOf = (status: number) => (error: unknown) => error instanceof ClientError && error.status === status;
-
-describe('a client', () => {
-  test('registers a new target under its name or a generated one', async () => {
-    const { metadata } = await client.create(namespace, { metadata: { name: 'new' }, spec });
-    assert.equal(metadata.name, 'new');
-    const generated = await client.create(namespace, { metadata: { generateName: 'web-' }, spec });
-    assert.match(generated.metadata.name, /^web-.{5}$/);
-    await assert.rejects(client.create(namespace, { metadata: { name: 'new' }, spec }), faultOf(409));
-    await client.create(namespace, { metadata: { name: 'tried' }, spec }, { dryRun: true });
-    assert.equal(await client.target(named('tried')), undefined);
-  });
-
-  test('registers a target or replaces it, if it is as meant', async () => {
-    const first = await client.put(named('put'), { spec });
-    const second = await client.put(named('put'), { spec: { ...spec, host: '127.0.0.2' } });
-    assert.deepEqual([first.spec.host, second.spec.host, second.metadata.generation], ['127.0.0.1', '127.0.0.2', 2]);
-    await assert.rejects(client.put(named('put'), { spec }, { mustBeNew: true }), faultOf(412));
-    const { resourceVersion } = first.metadata;
-    await assert.rejects(client.put(named('put'), { spec }, { resourceVersion }), faultOf(412));
-    const current = { resourceVersion: second.metadata.resourceVersion };
-    assert.equal((await client.put(named('put'), { spec }, current)).metadata.generation, 3);
-  });
-
-  test('changes a part of a target by a merge patch', async () => {
-    await client.put(named('patched'), { metadata: { labels: { a: '1', b: '2' } }, spec });
-    const patched = await client.patch(named('patched'), { metadata: { labels: { a: null, c: '3' } } });
-    assert.deepEqual(patched?.metadata.labels, { b: '2', c: '3' });
-    assert.equal(await client.patch(named('none'), {}), undefined);
-  });
-
-  test('reports the state of containers', async () => {
-    await client.put(named('task'), { spec: reported });
-    const running = { startedAt: new Date().toISOString() };
-    const status = { containerStatuses: [{ name: 'app', containerID: 'c://1', state: { running } }] };
-    assert.equal((await client.report(named('task'), { status }))?.metadata.name, 'task');
-    assert.equal(await client.report(named('none'), { status }), undefined);
-  });
-
-  test('keeps only the targets that it names', async () => {
-    for (const name of ['a', 'b', 'c']) await client.put({ namespace: 'set', name }, { spec });
-    const dry = await client.keepOnly({ namespace: 'set', names: ['b'], dryRun: true });
-    assert.deepEqual([dry.kept, dry.removed.toSorted()], [['b'], ['a', 'c']]);
-    assert.deepEqual((await client.keepOnly({ namespace: 'set', names: ['b', 'c'] })).removed, ['a']);
-    const again = await client.keepOnly({ namespace: 'set', names: ['b'] });
-    assert.deepEqual([again.kept, again.removed], [['b'], ['c']]);
-  });
-
-  test('goes on where the server stopped for time', async () => {
-    const seen: (string | undefined)[] = [];
-    const parts = [{ kept: ['a'], continue: 'next+1' }, { removed: ['b'] }];
-    const elsewhere = await foreignServer((request, response) => {
-      const part = { kept: [], removed: [], terminating: [], ...parts[seen.length] };
-      seen.push(new URL(request.url ?? '', 'http://a').searchParams.get('continue') ?? undefined);
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(part));
-    });
-    const slow = probeletClient({ url: elsewhere });
-    const cleaned = await slow.keepOnly({ namespace, names: ['a'] }).finally(() => slow.close());
-    assert.deepEqual([cleaned, seen], [{ kept: ['a'], removed: ['b'], terminating: [] }, [undefined, 'next+1']]);
-  });
-
-  test('repeats only what is idempotent', async () => {
-    const asked: string[] = [];
-    const elsewhere = await foreignServer((request, response) => {
-      asked.push(request.method ?? '');
-      response.writeHead(503).end();
-    });
-    const broken = probeletClient({ url: elsewhere });
-    const fails = (promise: Promise<unknown>) => assert.rejects(promise, ClientError);
-    await fails(broken.create(namespace, { metadata: { name: 'a' }, spec }));
-    await fails(broken.patch(named('a'), {}));
-    await fails(broken.restarted(named('a')));
-    await fails(broken.probe(named('a')));
-    assert.deepEqual(asked.splice(0), ['POST', 'PATCH', 'POST', 'POST']);
-    await fails(broken.put(named('a'), { spec }));
-    await fails(broken.remove(named('a')));
-    await fails(broken.target(named('a')));
-    assert.deepEqual(asked, ['PUT', 'PUT', 'PUT', 'DELETE', 'DELETE', 'DELETE', 'GET', 'GET', 'GET']);
-    await broken.close();
-  });
-
-  test('has a method for each operation of /openapi.json', async () => {
-    await client.apply({ namespace, manifests: [{ metadata: { name: 'applied' }, spec }], dryRun: false });
-    for await (const target of client.targets()) assert.ok(target.metadata.name);
-    for await (const target of client.targets({ namespace })) assert.equal(target.metadata.namespace, namespace);
-    assert.ok((await client.events(named('new'), 10))?.length !== undefined);
-    assert.ok(await client.probe(named('new')));
-    await client.restarted(named('new'));
-    assert.match(await client.metrics(), /^# HELP /m);
-    assert.equal((await client.health()).status, 'ok');
-    await client.version();
-    for await (const seen of client.watch({})) {
-      assert.equal(seen.kind, 'list');
-      break;
-    }
-    assert.equal(await client.remove(named('new')), true);
-    const { paths } = (await (await runtime.fetch(new Request('http://a/openapi.json'))).json()) as {
-      readonly paths: { readonly [path: string]: { readonly [method: string]: object } };
+test('a desired set that takes several requests is one call', async (t) => {
+  const tokens: (string | null)[] = [];
+  const url = await foreignServer((request, response) => {
+    const token = new URL(request.url ?? '', 'http://a').searchParams.get('continue');
+    tokens.push(token);
+    const body = {
+      kept: [`k${tokens.length}`],
+      removed: [],
+      terminating: [],
+      ...(token === null && { continue: 't' }),
     };
-    const operations = Object.entries(paths).flatMap(([path, item]) =>
-      Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
-    );
-    const isSent = (operation: string): boolean => {
-      const pattern = new RegExp(`^${operation.replaceAll(/\{\w+\}/g, '[^/]+')}$`);
-      return arrived.some((request) => pattern.test(request));
-    };
-    assert.ok(operations.length > 12, `${operations.length} operations`);
-    assert.deepEqual(
-      operations.filter((operation) => !isSent(operation)),
-      [],
-    );
+    response.writeHead(token === null ? 202 : 200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   });
+  const client = probeletClient({ url });
+  t.after(() => client.close());
+  assert.deepEqual((await client.desired({ namespace, names: [] })).kept, ['k1', 'k2']);
+  assert.deepEqual(tokens, [null, 't']);
+});
+
+test('only a request that is idempotent by HTTP is sent again when its answer is lost', async (t) => {
+  const attempts: string[] = [];
+  const url = await foreignServer((request) => {
+    attempts.push(request.method ?? '');
+    request.socket.destroy();
+  });
+  const client = probeletClient({ url });
+  t.after(() => client.close());
+  const calls = [
+    () => client.target(web),
+    () => client.register(web, manifest),
+    () => client.reportStatus(web, report),
+    () => client.desired({ namespace, names: [] }),
+    () => client.remove(web),
+    () => client.patch(web, {}),
+    () => client.create({ namespace, manifest: { metadata: { name: 'web' }, ...manifest } }),
+    () => client.probe(web),
+    () => client.restarted(web),
+  ];
+  for (const call of calls) await assert.rejects(call(), ClientError);
+  const three = ['GET', 'PUT', 'PUT', 'PUT', 'DELETE'].flatMap((method) => [method, method, method]);
+  assert.deepEqual(attempts, [...three, 'PATCH', 'POST', 'POST', 'POST']);
+});
+
+test('the metrics of an API that has none are undefined', async (t) => {
+  const url = await foreignServer((_, response) =>
+    response.writeHead(404, { 'content-type': 'application/json' }).end('{"message":"Not Found"}'),
+  );
+  const client = probeletClient({ url });
+  t.after(() => client.close());
+  assert.equal(await client.metrics(), undefined);
 });

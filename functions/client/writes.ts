@@ -1,0 +1,152 @@
+/** Writes of targets and reports about them. */
+import type { AppliedManifest } from '../../shared/api/apply-manifests.ts';
+import type { Manifest } from '../../shared/api/manifest-schema.ts';
+import type { CleanedUp } from '../../shared/api/routes/desired.ts';
+import type { MergePatch } from '../../shared/api/routes/target.ts';
+import type { NewTargetManifest } from '../../shared/api/routes/target-create.ts';
+import type { StatusReport } from '../../shared/api/status-report.ts';
+import type { TargetView } from '../../shared/api/target-schema.ts';
+import { answerMark, appliedShape, cleanedShape, type Marked, need, read, targetShape } from './answers.ts';
+import { dryRunOf, type NamedTarget, namespacePathOf, targetPathOf, targetsPathOf } from './paths.ts';
+import { type Asked, foreign, type RequestDeps } from './requests.ts';
+
+/** Fields that do not concern probing are not stored; the warning names them. */
+export type PodManifest = { readonly apiVersion: 'v1'; readonly kind: 'Pod'; readonly [field: string]: unknown };
+
+/** `dryRun`: the server answers as if it had, and stores nothing. */
+export type WriteOptions = { readonly dryRun?: boolean };
+
+/**
+ * `resourceVersion`: of the target's metadata; with another one, the target stays and the error has the status 412. So
+ * it may if an attempt succeeded whose answer was lost, and the request was repeated.
+ */
+export type ConditionalWrite = WriteOptions & { readonly resourceVersion?: string };
+
+/** `onlyNew`: if there is such a target, it stays and the error has the status 412. */
+export type Registration = ConditionalWrite & { readonly onlyNew?: boolean };
+
+export type Removal = ConditionalWrite & {
+  /** In place of that of the spec, from 0 to a day. */
+  readonly gracePeriodSeconds?: number;
+};
+
+export type WrittenTarget = {
+  /** As it is then. */
+  readonly target: TargetView;
+  /** false: there was one. */
+  readonly created: boolean;
+  /** Names what was not stored, probes that can never run and likely mistakes. */
+  readonly warning?: string;
+};
+
+export type NewTarget = WriteOptions & {
+  readonly namespace: string;
+  /** With `metadata.name`, or with `metadata.generateName`, which five random characters follow. */
+  readonly manifest: NewTargetManifest | PodManifest;
+};
+
+export type ManifestBatch = {
+  readonly namespace: string;
+  readonly manifests: readonly unknown[];
+  readonly dryRun: boolean;
+};
+
+export type DesiredTargets = WriteOptions & { readonly namespace: string; readonly names: readonly string[] };
+
+/** Names. `removed`: they terminate now; `terminating`: they did already. */
+export type CleanedTargets = Readonly<Record<keyof Omit<CleanedUp, 'continue'>, readonly string[]>>;
+
+/** The methods of the client that change something, but for the triggers. */
+export type TargetWrites = {
+  /** Registers the target, or replaces its spec, labels and annotations. A target that was read may be given back. */
+  register(
+    named: NamedTarget,
+    manifest: Manifest | PodManifest | TargetView,
+    registration?: Registration,
+  ): Promise<WrittenTarget>;
+  /** Registers a new target. If its name is taken, the error has the status 409. Never repeated. */
+  create(wanted: NewTarget): Promise<WrittenTarget>;
+  /** By a JSON merge patch (RFC 7396). undefined: there is no such target. Never repeated. */
+  patch(named: NamedTarget, patch: MergePatch, options?: ConditionalWrite): Promise<WrittenTarget | undefined>;
+  /** Reports the containers of a target with lifecycle `reported`. undefined: there is no such target. */
+  reportStatus(
+    named: NamedTarget,
+    report: StatusReport | PodManifest,
+    options?: WriteOptions,
+  ): Promise<WrittenTarget | undefined>;
+  /** Whether there was one. */
+  remove(named: NamedTarget, removal?: Removal): Promise<boolean>;
+  /** Stores each of at most 100 manifests; all are in the namespace. The answers are in their order. */
+  apply(batch: ManifestBatch): Promise<readonly AppliedManifest[]>;
+  /** Removes every target of the namespace that is not named, in as many requests as that takes. Registers nothing. */
+  desired(wanted: DesiredTargets): Promise<CleanedTargets>;
+};
+
+export function targetWrites(deps: RequestDeps): TargetWrites {
+  const writtenOr404 = async (asked: Asked) => {
+    const answer = await read<TargetView>(deps, targetShape, asked);
+    return answer && writtenOf(answer);
+  };
+  return {
+    register: async (named, manifest, { dryRun = false, resourceVersion, onlyNew = false } = {}) => {
+      const headers = { ...conditionOf(resourceVersion), ...(onlyNew && { 'if-none-match': '*' }) };
+      const asked: Asked = { method: 'PUT', path: targetPathOf(named), query: dryRunOf(dryRun), headers };
+      return writtenOf(await need(deps, targetShape, { ...asked, body: manifest }));
+    },
+    create: async ({ namespace, manifest, dryRun = false }) => {
+      const asked: Asked = { method: 'POST', path: targetsPathOf(namespace), query: dryRunOf(dryRun) };
+      return writtenOf(await need(deps, targetShape, { ...asked, body: manifest }));
+    },
+    patch: (named, patch, { dryRun = false, resourceVersion } = {}) => {
+      const headers = { 'content-type': 'application/merge-patch+json', ...conditionOf(resourceVersion) };
+      const asked: Asked = { method: 'PATCH', path: targetPathOf(named), query: dryRunOf(dryRun), headers };
+      return writtenOr404({ ...asked, body: patch });
+    },
+    reportStatus: (named, report, { dryRun = false } = {}) => {
+      const asked: Asked = { method: 'PUT', path: `${targetPathOf(named)}/status`, query: dryRunOf(dryRun) };
+      return writtenOr404({ ...asked, body: report });
+    },
+    remove: async (named, { dryRun = false, resourceVersion, gracePeriodSeconds } = {}) => {
+      const query = { ...dryRunOf(dryRun), gracePeriodSeconds: gracePeriodSeconds?.toString() };
+      const headers = conditionOf(resourceVersion);
+      const asked: Asked = { method: 'DELETE', path: targetPathOf(named), query, headers };
+      return (await read(deps, targetShape, asked)) !== undefined;
+    },
+    apply: (batch) => applyBatch(deps, batch),
+    desired: (wanted) => cleanNamespace(deps, wanted),
+  };
+}
+
+const conditionOf = (resourceVersion: string | undefined) =>
+  resourceVersion === undefined ? {} : { 'if-match': `"${resourceVersion}"` };
+
+function writtenOf(target: TargetView & Marked): WrittenTarget {
+  const { status, warning } = target[answerMark];
+  return { target, created: status === 201, ...(warning !== '' && { warning }) };
+}
+
+async function applyBatch(deps: RequestDeps, { namespace, manifests, dryRun }: ManifestBatch) {
+  const { items } = await need<{ readonly items: readonly AppliedManifest[] }>(deps, appliedShape, {
+    method: 'PUT',
+    path: targetsPathOf(namespace),
+    query: dryRunOf(dryRun),
+    body: { apiVersion: 'v1', kind: 'List', items: manifests },
+  });
+  if (items.length !== manifests.length) throw foreign(deps.url, `has ${items.length} of ${manifests.length} items`);
+  return items;
+}
+
+/** An answer 202 names what is done so far, and the token for the rest. */
+async function cleanNamespace(deps: RequestDeps, { namespace, names, dryRun = false }: DesiredTargets) {
+  const done: Record<keyof CleanedTargets, string[]> = { kept: [], removed: [], terminating: [] };
+  const asked: Asked = { method: 'PUT', path: `${namespacePathOf(namespace)}/desired`, body: { names } };
+  let token: string | undefined;
+  do {
+    const query = { ...dryRunOf(dryRun), continue: token };
+    const answer: CleanedUp = await need<CleanedUp>(deps, cleanedShape, { ...asked, query });
+    for (const field of ['kept', 'removed', 'terminating'] as const)
+      for (const name of answer[field]) done[field].push(name);
+    token = answer.continue;
+  } while (token !== undefined);
+  return done;
+}
