@@ -32,6 +32,9 @@ export const withFiles = (command: Command, { isMandatory = true } = {}): Comman
     .addOption(filesOption().makeOptionMandatory(isMandatory))
     .option('-R, --recursive', 'also the folders in folders that -f names');
 
+/** Where the address does not matter: what names none is read all the same (RFC 2606). */
+export const anyHost = 'host.invalid';
+
 /** `--host HOST`. */
 export const hostOption = (): Option =>
   new Option('--host <host>', 'the address of targets that name none').argParser((host) => {

@@ -3,6 +3,7 @@
  * of kubelet's events, not every attempt, so between two of them others may be missing. Pure.
  */
 import type { EventView } from '../../shared/api/routes/events.ts';
+import { isRetriable } from '../../shared/core/probe-report.ts';
 import type { RehearsedFinding } from '../../shared/core/rehearsal.ts';
 
 export type RecordedFinding = {
@@ -63,7 +64,7 @@ type AttemptView = EventView['attempts'][number];
 function findingsOf({ attempts, containerID = '', kind, result }: EventView): readonly KeyedFinding[] {
   const last = attempts.length - 1;
   return attempts.flatMap((attempt, place): readonly KeyedFinding[] => {
-    if (place < last && isRetried(attempt)) return [];
+    if (place < last && isRetriable(attempt)) return [];
     const published = kind === 'transition' && place === last ? { published: result ?? 'none' } : {};
     return [
       {
@@ -76,10 +77,6 @@ function findingsOf({ attempts, containerID = '', kind, result }: EventView): re
     ];
   });
 }
-
-/** Errors of the prober itself are not tried again (`shouldRetry` of shared/core/probe-report.ts). */
-const isRetried = ({ error, failureClass = '' }: AttemptView): boolean =>
-  error !== undefined && !['PROBER', 'POLICY_DENIED', 'HANDLER'].includes(failureClass);
 
 function attemptFinding({ error, outcome }: AttemptView): RehearsedFinding {
   if (error !== undefined) return 'error';

@@ -12,7 +12,10 @@ import { noTarget } from './resources.ts';
 import { type Row, tableText } from './tables.ts';
 
 /** The numbers of a probe. */
-type Timed = Pick<RehearsedProbe, 'initialDelaySeconds' | 'periodSeconds' | 'successThreshold' | 'failureThreshold'>;
+export type Timed = Pick<
+  RehearsedProbe,
+  'initialDelaySeconds' | 'periodSeconds' | 'successThreshold' | 'failureThreshold'
+>;
 
 export type TargetRehearsal = {
   readonly target: string;

@@ -86,8 +86,9 @@ function startAlerts(setup: AlertSetup, ports: LocalAlertPorts & { readonly aler
   let { rules } = setup;
   const isOn = () => rules.length > 0;
   const offer = async (input: AlertInput) => (await started).offer(input);
-  const unsubscribe = subscribeAlerts(offer, ports, isOn);
-  void scanRegularly(offer, { ...ports, isOn }, stopped.signal);
+  const watching = { ...ports, isOn };
+  const unsubscribe = subscribeAlerts(offer, watching);
+  void scanRegularly(offer, watching, stopped.signal);
   return {
     async configure(next) {
       rules = next.rules;
@@ -126,8 +127,10 @@ const namedReceivers = ({ rules, receivers }: AlertSetup) => ({ rules, receivers
 
 type Offer = (input: AlertInput) => Promise<void>;
 
-/** Without alerts no target is read. */
-function subscribeAlerts(offer: Offer, { store, bus, clock }: LocalAlertPorts, isOn: () => boolean): () => void {
+/** `isOn`: without alerts no target is read. */
+type WatchingPorts = LocalAlertPorts & { readonly isOn: () => boolean };
+
+function subscribeAlerts(offer: Offer, { store, bus, clock, isOn }: WatchingPorts): () => void {
   const degraded = new Map<string, DegradedRange>();
   const take = async ({ 'detail-type': type, detail }: EventEnvelope) => {
     if ('target' in detail) {
@@ -146,9 +149,7 @@ function subscribeAlerts(offer: Offer, { store, bus, clock }: LocalAlertPorts, i
   return bus.subscribe({ source: ['probelet'], 'detail-type': events }, take, { name: 'alerts' });
 }
 
-type ScanPorts = LocalAlertPorts & { readonly isOn: () => boolean };
-
-async function scanRegularly(offer: Offer, ports: ScanPorts, signal: AbortSignal): Promise<void> {
+async function scanRegularly(offer: Offer, ports: WatchingPorts, signal: AbortSignal): Promise<void> {
   await sleep(ports.clock, firstScanMs, signal);
   while (!signal.aborted) {
     if (ports.isOn())

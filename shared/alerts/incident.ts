@@ -74,8 +74,8 @@ class Plan {
   finish(): AlertPlan {
     const known = new Set(this.#rules.map(({ name }) => name));
     this.#endWhere(({ alert }) => !known.has(alert));
-    const [incidents, batches, rules, receivers] = [this.#incidents, this.#batches, this.#rules, this.#receivers];
-    const reported = batchesAt({ incidents, batches, rules, receivers }, this.#nowMs);
+    const rest = { incidents: this.#incidents, batches: this.#batches, rules: this.#rules, receivers: this.#receivers };
+    const reported = batchesAt(rest, this.#nowMs);
     const notifications = [...this.#notifications, ...reported];
     if (this.#isUnchanged()) return { state: this.#before, notifications };
     const state = {

@@ -9,7 +9,7 @@ import type { StoredTarget } from './stored-target.ts';
 
 export type PageQuery = {
   /** If absent, all namespaces. */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   readonly matches: (stored: StoredTarget) => boolean | Promise<boolean>;
   readonly limit: number;
   readonly order: 'table' | SortOrder;
@@ -61,11 +61,8 @@ async function tablePage(deps: ApiDeps, { namespace, matches, limit, from }: Pag
   const page = (more: string | undefined): Page => ({ kind: 'page', found, more, order: 'table' });
   const isOver = scanBudget(deps);
   let last: string | undefined;
-  const scan = {
-    ...(namespace !== undefined && { namespace }),
-    ...(from?.kind === 'position' && { from: from.position }),
-  };
-  for await (const { stored, position } of scanTargets(deps, scan)) {
+  const after = from?.kind === 'position' ? from.position : undefined;
+  for await (const { stored, position } of scanTargets(deps, { namespace, from: after })) {
     // After at least one target, so that every page makes progress.
     if ((await isOver()) && last !== undefined) return page(last);
     last = continueToken(position);
@@ -84,7 +81,7 @@ async function sortedPage(deps: ApiDeps, query: PageQuery, order: SortOrder): Pr
   let candidates: Candidate[] = [];
   const first = () => candidates.sort((a, b) => compareKeys(a.key, b.key)).slice(0, limit + 1);
   const isOver = scanBudget(deps);
-  for await (const { stored } of scanTargets(deps, { ...(namespace !== undefined && { namespace }) })) {
+  for await (const { stored } of scanTargets(deps, { namespace })) {
     if (await isOver()) return undefined;
     if (!stored) continue;
     const key = sortKeyOf(order, stored);

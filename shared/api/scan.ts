@@ -12,7 +12,7 @@ export type Position = { readonly bucket: string; readonly after: string };
 /** `stored`: absent if the target is of another namespace than the one asked for, or unreadable. */
 export type ScannedTarget = { readonly stored?: StoredTarget; readonly position: Position };
 
-export type Scan = { readonly from?: Position; readonly namespace?: string };
+export type Scan = { readonly from?: Position | undefined; readonly namespace?: string | undefined };
 
 /** More items than one target can have, so every page makes progress. */
 const pageItemsMax = 1_000;

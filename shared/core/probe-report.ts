@@ -43,8 +43,14 @@ export type Reported = {
  */
 export function shouldRetry(attempts: readonly Attempt[]): boolean {
   const last = attempts.at(-1);
-  return last?.error !== undefined && attempts.length < maxProbeRetries && !isInternalError(last.failureClass);
+  return last !== undefined && attempts.length < maxProbeRetries && isRetriable(last);
 }
+
+/** Of a stored or published attempt, too. */
+export const isRetriable = ({ error, failureClass }: Erred): boolean =>
+  error !== undefined && !isInternalError(failureClass);
+
+type Erred = { readonly error?: string | undefined; readonly failureClass?: string | undefined };
 
 /** The result, or the error, and kubelet's event. Without an attempt (there is no such probe) it is a success. */
 export function reportOf<Tried extends Attempt>(attempts: readonly Tried[], reported: Reported): ProbeReport<Tried> {
@@ -81,7 +87,7 @@ function eventWords(last: Attempt): { readonly reason: RecordedEvent['reason']; 
   return undefined;
 }
 
-const isInternalError = (failureClass: FailureClass | undefined): boolean =>
+const isInternalError = (failureClass: string | undefined): boolean =>
   failureClass === 'PROBER' || failureClass === 'POLICY_DENIED';
 
 const typeNames: Readonly<Record<ProbeType, string>> = {

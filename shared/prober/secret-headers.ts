@@ -39,10 +39,7 @@ export function withSecretHeaders(prober: Prober<HttpRequest>, { secrets, clock 
   return (request, permit) => (refersToSecrets(request) ? withSecrets : prober)(request, permit);
 }
 
-const refersToSecrets = ({ headers }: HttpRequest): boolean => {
-  for (const [, value] of headers) if (secretReference(value)) return true;
-  return false;
-};
+const refersToSecrets = ({ headers }: HttpRequest): boolean => headers.some(([, value]) => secretReference(value));
 
 /** Returns the prober errors that `refusal` causes for the headers of a request. */
 export function refusedHeaders(request: HttpRequest, refusal: SecretRefusal): readonly string[] {

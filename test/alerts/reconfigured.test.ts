@@ -74,7 +74,7 @@ test('what is not reported yet goes to the receivers of now alone', () => {
   );
 });
 
-test('an incident that is Unknown is told to nobody again, and its end to the receiver of now', () => {
+test('an incident that is Unknown is not reported again, and its end is, to the receiver of now', () => {
   const { world } = firingWorld();
   world.take(seen('a', 'Unknown'));
   world.configure(renamed(), ['on-call']);

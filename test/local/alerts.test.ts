@@ -5,35 +5,16 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import { readConfigFile } from '../../functions/local/config-file.ts';
 import { parseOptions } from '../../functions/local/options.ts';
-import { startRuntime } from '../../functions/local/runtime.ts';
-import { systemClock } from '../../shared/lib/clock.ts';
-import { systemRandom } from '../../shared/lib/random.ts';
-import { dialPolicy } from '../../shared/net/policy.ts';
 import { register } from '../support/api-client.ts';
 import { fastClock } from '../support/fast-clock.ts';
-import { recordingLog } from '../support/recording-log.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { alertingRuntime, listening } from './alerting-runtime.ts';
 
 const secretBytes = Buffer.alloc(32, 9);
-const wayOut = { kind: 'named', canaries: [] } as const;
-const network = { policy: dialPolicy({ mode: 'local' }), dnsServers: [] };
-
-async function listening(t: TestContext, server: Server): Promise<string> {
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
 
 type Arrived = {
   readonly path: string;
@@ -65,7 +46,7 @@ async function receiver(t: TestContext) {
     if (path === '/limits' && isFirst) response.writeHead(429, { 'retry-after': '8' });
     response.end();
   });
-  const url = await listening(t, server);
+  const url = `http://127.0.0.1:${await listening(t, server)}`;
   const at = (path: string, kind: string) => arrived.filter((each) => each.path === path && each.kind === kind);
   return { url, at };
 }
@@ -95,30 +76,13 @@ function alertsFile(t: TestContext, url: string): string {
 
 test('alerts arrive, are grouped, repeated and ended, whatever a receiver does', async (t) => {
   let isUp = false;
-  const target = await listening(
+  const port = await listening(
     t,
     createServer((_, response) => response.writeHead(isUp ? 200 : 503).end()),
   );
   const { url, at } = await receiver(t);
   const dataDir = temporaryFolder(t);
-  const ports = {
-    clock: systemClock,
-    random: systemRandom,
-    log: recordingLog(),
-    network,
-    wayOut,
-    alertClock: fastClock,
-  };
-  const runtime = startRuntime({ dataDir, config: readConfigFile(alertsFile(t, url)) }, ports);
-  let stopped: Promise<void> | undefined;
-  const stop = () => {
-    stopped ??= runtime.stop();
-    return stopped;
-  };
-  // Otherwise a failure would leave it running, and the test would never end.
-  t.after(stop);
-  await runtime.shard.loaded;
-  const port = Number(new URL(target).port);
+  const { runtime, stop } = await alertingRuntime(t, dataDir, alertsFile(t, url));
   const probe = { httpGet: { path: '/', port }, periodSeconds: 1, failureThreshold: 1 };
   const spec = { host: '127.0.0.1', readinessProbe: probe };
   await Promise.all(['one', 'two', 'silenced'].map((name) => register(runtime, name, spec)));

@@ -4,32 +4,13 @@
  */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { readConfigFile } from '../../functions/local/config-file.ts';
-import { startRuntime } from '../../functions/local/runtime.ts';
-import { systemClock } from '../../shared/lib/clock.ts';
-import { systemRandom } from '../../shared/lib/random.ts';
-import { dialPolicy } from '../../shared/net/policy.ts';
 import { register } from '../support/api-client.ts';
-import { fastClock } from '../support/fast-clock.ts';
-import { recordingLog } from '../support/recording-log.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/wait.ts';
-
-const wayOut = { kind: 'named', canaries: [] } as const;
-const network = { policy: dialPolicy({ mode: 'local' }), dnsServers: [] };
-
-async function listening(t: TestContext, server: Server): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return (server.address() as AddressInfo).port;
-}
+import { alertingRuntime, listening } from './alerting-runtime.ts';
 
 /** Notes what arrives, as `/path kind`, and its id. */
 async function receiver(t: TestContext) {
@@ -69,18 +50,9 @@ test('kept incidents end without their alert, begin again with it, and follow a 
   const { entry, shows, ids } = await receiver(t);
   const [dataDir, folder] = [temporaryFolder(t), temporaryFolder(t)];
   const path = join(folder, 'probelet.yaml');
-  const start = async (text: string) => {
+  const start = (text: string) => {
     writeFileSync(path, text);
-    const ports = { clock: systemClock, random: systemRandom, log: recordingLog(), network, wayOut };
-    const runtime = startRuntime({ dataDir, config: readConfigFile(path) }, { ...ports, alertClock: fastClock });
-    let stopped: Promise<void> | undefined;
-    const stop = () => {
-      stopped ??= runtime.stop();
-      return stopped;
-    };
-    t.after(stop);
-    await runtime.shard.loaded;
-    return { runtime, stop };
+    return alertingRuntime(t, dataDir, path);
   };
 
   const first = await start(alertTo('ops') + entry('ops'));

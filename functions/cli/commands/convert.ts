@@ -14,6 +14,7 @@ import {
   withFiles,
 } from '../manifest-files.ts';
 import type { CommandSetting } from '../program.ts';
+import { targetsOf } from '../wanted-targets.ts';
 
 type Options = FileOptions & { readonly host?: string };
 
@@ -34,7 +35,7 @@ export const convertCommand = ({ io, endWith }: CommandSetting): Command =>
       reportErrors(conversions, io.err);
       if (conversions.some(({ kind }) => kind === 'invalid')) return endWith(exitCodes.failed);
       reportNotes(conversions, io.err);
-      const targets = conversions.flatMap((each) => (each.kind === 'converted' ? each.targets : []));
+      const targets = targetsOf(conversions);
       io.out(targets.map(({ manifest }) => stringify(manifest, { lineWidth: 0 })).join('---\n'));
       if (targets.length > 0) return;
       io.err('No file has a target.');

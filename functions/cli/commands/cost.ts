@@ -9,10 +9,11 @@ import { pricesReadIn, pricesRegion } from '../../../shared/cost/prices.ts';
 import { metricCount } from '../../lambda/metrics.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
-import { convertedFiles, type FileOptions, reportErrors, withFiles } from '../manifest-files.ts';
+import { anyHost, convertedFiles, type FileOptions, reportErrors, withFiles } from '../manifest-files.ts';
 import { numberOption } from '../number-option.ts';
 import type { CommandSetting } from '../program.ts';
 import { tableText } from '../tables.ts';
+import { targetsOf } from '../wanted-targets.ts';
 
 const targetsMax = 10_000_000;
 const secondsMax = 86_400;
@@ -37,9 +38,6 @@ Examples:
   probelet cost -f targets.yaml -o json
 
 With -f, --targets is how many there are of each target of the files (1).`;
-
-/** No cost depends on the address (RFC 2606). */
-const anyHost = 'host.invalid';
 
 export const costCommand = ({ io, endWith }: CommandSetting): Command =>
   withFiles(new Command('cost'), { isMandatory: false })
@@ -75,7 +73,7 @@ async function fleetOfFiles({ targets = 1, ...files }: Options, io: Io): Promise
   const conversions = await convertedFiles(files, { io, format: { host: anyHost } });
   reportErrors(conversions, io.err);
   if (conversions.some(({ kind }) => kind === 'invalid')) return [];
-  const specs = conversions.flatMap((each) => (each.kind === 'converted' ? each.targets : [])).map(({ spec }) => spec);
+  const specs = targetsOf(conversions).map(({ spec }) => spec);
   if (specs.length === 0) io.err('No file has a target.');
   return specs.flatMap(partsOf).map((part) => ({ ...part, targets: part.targets * targets }));
 }

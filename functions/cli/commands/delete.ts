@@ -4,7 +4,7 @@ import type { NamedTarget } from '../../client/paths.ts';
 import { apiCommand, type Connection, connectionOf, flagsOf, type Session, withSession } from '../connection.ts';
 import { CliError, exitCodes, WrongUse } from '../exit-codes.ts';
 import { inOrder } from '../in-order.ts';
-import { convertedFiles, type FileOptions, reportErrors, withFiles } from '../manifest-files.ts';
+import { anyHost, convertedFiles, type FileOptions, reportErrors, withFiles } from '../manifest-files.ts';
 import type { CommandSetting } from '../program.ts';
 import { deletionsAtOnce } from '../pruning.ts';
 import { noTarget, targetNames } from '../resources.ts';
@@ -16,9 +16,6 @@ type Options = FileOptions & {
   readonly dryRun?: boolean;
   readonly ignoreNotFound?: boolean;
 };
-
-/** The address of what is deleted does not matter (RFC 2606). */
-const anyHost = 'host.invalid';
 
 const examples = `
 Examples:

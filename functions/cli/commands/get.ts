@@ -57,37 +57,28 @@ async function printTable(getting: Getting): Promise<void> {
   const { io, selection, resource } = getting;
   // Only the rows are kept: targets may be many.
   const rows: Row[] = [];
-  const print = () => {
-    if (rows.length > 0) io.out(rowsText([headOf(getting), ...rows], { isColoured: isColouredFor(io) }));
-  };
   try {
     for await (const own of inOrderOfNames(getting, (target) => rowsOf(getting, target))) rows.push(...own);
-  } catch (error) {
-    // What was found is printed before what was not.
-    print();
-    throw error;
+  } finally {
+    if (rows.length > 0) io.out(rowsText([headOf(getting), ...rows], { isColoured: isColouredFor(io) }));
   }
-  print();
   if (rows.length === 0) io.err(noneFound(resource, selection));
 }
 
 /**
- * What is shown of each target, sorted here: the API would read all targets again for each page of a sorted list. An
- * error comes after what was found.
+ * What is shown of each target, sorted here: the API would read all targets again for each page of a sorted list. What
+ * was found comes before the error that says what was not.
  */
 async function* inOrderOfNames<Shown>({ session, selection }: Getting, shownOf: (target: TargetView) => Shown) {
   const found: (NamedTarget & { readonly shown: Shown })[] = [];
-  const failures: unknown[] = [];
   try {
     for await (const target of selectedTargets(session, selection)) {
       const { namespace, name } = target.metadata;
       found.push({ namespace, name, shown: shownOf(target) });
     }
-  } catch (error) {
-    failures.push(error);
+  } finally {
+    for (const { shown } of found.toSorted(byName)) yield shown;
   }
-  for (const { shown } of found.toSorted(byName)) yield shown;
-  for (const failure of failures) throw failure;
 }
 
 const styleOf = ({ options }: Getting): RowStyle => ({

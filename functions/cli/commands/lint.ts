@@ -7,11 +7,17 @@ import type { Severity } from '../../../shared/core/lint.ts';
 import { type FileFinding, findingsOf } from '../../../shared/manifest/findings.ts';
 import { sarifLog } from '../../../shared/manifest/sarif.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { convertedFiles, type FileOptions, hostOption, placeText, reportErrors, withFiles } from '../manifest-files.ts';
+import {
+  anyHost,
+  convertedFiles,
+  type FileOptions,
+  hostOption,
+  placeText,
+  reportErrors,
+  withFiles,
+} from '../manifest-files.ts';
 import type { CommandSetting } from '../program.ts';
-
-/** No finding depends on the address, so what names none is judged all the same (RFC 2606). */
-const anyHost = 'host.invalid';
+import { targetsOf } from '../wanted-targets.ts';
 
 /** For each value of `--fail-on` the severities that fail. */
 const failing: { readonly [value: string]: readonly Severity[] } = {
@@ -45,7 +51,7 @@ export const lintCommand = ({ io, endWith }: CommandSetting): Command =>
     .addHelpText('after', examples)
     .action(async ({ filename, recursive, failOn, output, host = anyHost }: Options) => {
       const conversions = await convertedFiles({ filename, recursive }, { io, format: { host, keepsCommands: true } });
-      const targets = conversions.flatMap((each) => (each.kind === 'converted' ? each.targets : []));
+      const targets = targetsOf(conversions);
       const errors = conversions.flatMap((each) => (each.kind === 'invalid' ? each.errors : []));
       const findings = targets.flatMap(findingsOf);
       if (output === 'sarif') io.out(`${JSON.stringify(sarifLog({ findings, errors }), null, 2)}\n`);

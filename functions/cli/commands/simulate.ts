@@ -6,21 +6,18 @@ import {
   type RehearsedStep,
   rehearse,
 } from '../../../shared/core/rehearsal.ts';
-import { type Probe, specProbes } from '../../../shared/core/spec.ts';
+import { specProbes } from '../../../shared/core/spec.ts';
 import type { ProbeType } from '../../../shared/core/types.ts';
 import { apiCommand } from '../connection.ts';
 import { exitCodes, WrongUse } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
-import { convertedFiles, type FileOptions, hostOption, reportErrors, withFiles } from '../manifest-files.ts';
+import { anyHost, convertedFiles, type FileOptions, hostOption, reportErrors, withFiles } from '../manifest-files.ts';
 import { numberOption } from '../number-option.ts';
 import type { CommandSetting } from '../program.ts';
-import { rehearsedTarget } from '../rehearsed-target.ts';
+import { rehearsedTarget, type Timed } from '../rehearsed-target.ts';
 import { effectOf, runText } from '../rehearsed-text.ts';
 import { tableText } from '../tables.ts';
 import { targetsOf } from '../wanted-targets.ts';
-
-/** No verdict depends on the address (RFC 2606). */
-const anyHost = 'host.invalid';
 
 const findingsMax = 1_000;
 
@@ -118,8 +115,6 @@ async function simulate(
   if (output === 'json') io.out(`${JSON.stringify(rehearsed, null, 2)}\n`);
   else io.out(rehearsed.map((each) => textOf(each, io)).join('\n'));
 }
-
-type Timed = Pick<Probe, 'initialDelaySeconds' | 'periodSeconds' | 'successThreshold' | 'failureThreshold'>;
 
 /** With what the command line says in place of its own. */
 const changed = (

@@ -24,6 +24,7 @@ import { CliError, exitCodes, WrongUse } from '../exit-codes.ts';
 import { convertedFiles, type FileOptions, hostOption, reportErrors, withFiles } from '../manifest-files.ts';
 import type { CommandSetting } from '../program.ts';
 import { targetNames } from '../resources.ts';
+import { targetsOf } from '../wanted-targets.ts';
 
 type Options = FileOptions & {
   readonly host?: string;
@@ -65,7 +66,7 @@ export const tryCommand = ({ io, endWith }: CommandSetting): Command =>
       const conversions = await convertedFiles({ filename, recursive }, { io, format });
       reportErrors(conversions, io.err);
       if (conversions.some(({ kind }) => kind === 'invalid')) return endWith(exitCodes.failed);
-      const all = conversions.flatMap((each) => (each.kind === 'converted' ? each.targets : []));
+      const all = targetsOf(conversions);
       const targets = names ? namedTargets(all, names) : all;
       const probes = targets.flatMap((target) => specProbes(target.spec).map((each) => ({ target, probe: each })));
       if (probes.length === 0) io.err('No file has a probe.');

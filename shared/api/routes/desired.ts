@@ -84,7 +84,7 @@ async function cleanUp(deps: ApiDeps, { from, ...cleanup }: Cleanup): Promise<Cl
   const endMs = deps.clock.monotonicMs() + cleanupMsMax;
   let bytes = 0;
   let last: Position | undefined;
-  for await (const { stored, position } of scanTargets(deps, { namespace: cleanup.namespace, ...(from && { from }) })) {
+  for await (const { stored, position } of scanTargets(deps, { namespace: cleanup.namespace, from })) {
     // After at least one target, so that every request makes progress.
     if (last && (deps.clock.monotonicMs() > endMs || bytes > answerBytesMax)) return { done, more: last };
     last = position;

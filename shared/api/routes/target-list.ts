@@ -48,8 +48,7 @@ function readListQuery(request: ApiRequest, viewer: TargetViewer): Checked<PageQ
   if (token !== '' && !from)
     return invalidParameters([{ parameter: 'continue', detail: 'must be a token from an answer to the same request' }]);
   const order = sortBy.value ?? 'table';
-  const page = { matches: matches.value, limit: limit.value ?? limitDefault, order } as const;
-  return ok({ ...page, ...(namespace !== undefined && { namespace }), ...(from && { from }) });
+  return ok({ namespace, matches: matches.value, limit: limit.value ?? limitDefault, order, ...(from && { from }) });
 }
 
 /** A list that was too large to sort continues in the order of the table. */
