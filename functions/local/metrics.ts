@@ -22,7 +22,7 @@ type Options = {
   readonly quarantinedItems: () => number;
 };
 
-/** The series of one worker, so that an observation needs a single map lookup. */
+/** The series of one worker, so that an observation needs a single lookup. */
 type Series = {
   readonly results: { readonly [result in ProbeMetricResult]: { inc(): void } };
   readonly duration: { observe(seconds: number): void };
@@ -58,18 +58,24 @@ function probeMetrics(registry: Registry): ProbeMetrics {
     registers: [registry],
   });
   const workers = new Map<string, Series>();
+  /** A worker keeps its labels, so their text is needed only once. Emptied when a series is removed. */
+  let ofLabels = new WeakMap<ProbeMetricLabels, Series>();
 
   const seriesOf = (labels: ProbeMetricLabels): Series => {
+    const held = ofLabels.get(labels);
+    if (held) return held;
     const key = workerKey(labels);
-    const known = workers.get(key);
-    if (known) return known;
+    const series = workers.get(key) ?? newSeries(labels);
+    workers.set(key, series);
+    ofLabels.set(labels, series);
+    return series;
+  };
+  const newSeries = (labels: ProbeMetricLabels): Series => {
     const child = (result: ProbeMetricResult) => total.labels(totalLabels(labels, result));
-    const series: Series = {
+    return {
       results: { successful: child('successful'), failed: child('failed'), unknown: child('unknown') },
       duration: duration.labels(durationLabels(labels)),
     };
-    workers.set(key, series);
-    return series;
   };
 
   return {
@@ -80,6 +86,7 @@ function probeMetrics(registry: Registry): ProbeMetrics {
     },
     remove: (labels) => {
       workers.delete(workerKey(labels));
+      ofLabels = new WeakMap();
       for (const result of results) total.remove(totalLabels(labels, result));
       duration.remove(durationLabels(labels));
     },

@@ -1,4 +1,5 @@
 /** The entry point of the prober function. Each invocation handles one message of the shard queue. */
+import { setFlagsFromString } from 'node:v8';
 import { isMainThread } from 'node:worker_threads';
 import { awsCall } from '../../shared/aws/aws-call.ts';
 import { reachOf } from '../../shared/core/self-health.ts';
@@ -13,6 +14,9 @@ import { readEnvironment, serviceEndpoint } from '../lambda/environment.ts';
 import { functionPorts } from '../lambda/ports.ts';
 import { startWatchdog } from '../watchdog/watchdog.ts';
 import { proberFunction } from './prober.ts';
+
+// For the garbage of probes: docs/operating.md, Memory of one process. NODE_OPTIONS does not take this option.
+setFlagsFromString('--no-allocation-site-pretenuring');
 
 // The watchdog's thread imports this file when the event loop hangs.
 export { rememberHang } from '../watchdog/remember.ts';

@@ -12,11 +12,11 @@ export type BacklogClass = 'steady' | 'new' | 'hanging';
  */
 export const descriptorsMax = 700;
 
-/** The part of the budget that this class and those after it may hold together. */
+/** The part of the budget that this class and the worse ones may hold together. */
 const partOf: Readonly<Record<BacklogClass, number>> = { steady: 1, new: 0.75, hanging: 0.5 };
 
-/** From the best class to the worst: each may use what the classes after it may, and more. */
-const classesInOrder: readonly BacklogClass[] = ['steady', 'new', 'hanging'];
+/** From the worst class to the best: each may use what the classes before it may, and more. */
+const classesFromWorst: readonly BacklogClass[] = ['hanging', 'new', 'steady'];
 
 /**
  * A free socket goes to the probe of the first group that has waited longest. New probes are not ranked behind steady
@@ -34,11 +34,14 @@ type Asked = { readonly backlogClass: BacklogClass; readonly descriptors: number
 
 /** Whether one more probe of this class, which needs so many descriptors, fits in the budget. */
 export function fitsBudget(taken: Taken, { backlogClass, descriptors, max }: Asked): boolean {
-  const better = classesInOrder.slice(0, classesInOrder.indexOf(backlogClass) + 1);
-  return better.every((limit, at) => {
-    const noBetter = classesInOrder.slice(at);
-    return noBetter.reduce((sum, name) => sum + taken[name], descriptors) <= partOf[limit] * max;
-  });
+  let [sum, isAsked] = [descriptors, false];
+  // From the worst class to the best: what each class and those after it hold, from the asked one on.
+  for (const limit of classesFromWorst) {
+    sum += taken[limit];
+    isAsked ||= limit === backlogClass;
+    if (isAsked && sum > partOf[limit] * max) return false;
+  }
+  return true;
 }
 
 /** File descriptors that a probe in flight may hold. */

@@ -1,4 +1,6 @@
 /** Time as a port: the machine's clock in production, a virtual clock in tests and in the simulation. */
+import { Bag, type BagItem, inNoBag } from './bag.ts';
+
 export interface Clock {
   /**
    * Wall time in ms since the epoch. It may jump, so only initial delay, back-off, grace, freshness and phase use it.
@@ -51,31 +53,34 @@ const leapMs = 86_400_000;
  * A clock for work that may have to stop early. Everything that waits on it with a deadline times out in the usual way.
  */
 export function endingClock(clock: Clock): EndingClock {
-  const waiting = new Map<() => void, () => void>();
+  const waiting = new Bag<WaitingTimer>();
   let ended = false;
   return {
     nowMs: () => clock.nowMs(),
     monotonicMs: () => clock.monotonicMs() + (ended ? leapMs : 0),
     setTimer(delayMs, callback) {
-      const run = () => {
-        if (waiting.delete(run)) callback();
-      };
-      const cancel = clock.setTimer(ended ? Math.min(delayMs, afterEndMsMax) : delayMs, run);
-      waiting.set(run, cancel);
+      const timer: WaitingTimer = { bagPlace: inNoBag, cancel: nothing, callback };
+      timer.cancel = clock.setTimer(ended ? Math.min(delayMs, afterEndMsMax) : delayMs, () => {
+        if (waiting.delete(timer)) callback();
+      });
+      waiting.add(timer);
       return () => {
-        waiting.delete(run);
-        cancel();
+        if (waiting.delete(timer)) timer.cancel();
       };
     },
     end() {
       ended = true;
-      for (const [run, cancel] of [...waiting]) {
-        cancel();
-        run();
+      for (const timer of waiting.items()) {
+        timer.cancel();
+        if (waiting.delete(timer)) timer.callback();
       }
     },
   };
 }
+
+type WaitingTimer = BagItem & { cancel: () => void; readonly callback: () => void };
+
+const nothing = (): void => undefined;
 
 /** CPU time that this process has used in all its threads, in ms. */
 export function systemCpuMs(): number {

@@ -1,61 +1,70 @@
-/** A binary min-heap of entries ordered by due time. */
-export type Due<Entry> = { readonly dueMs: number; readonly entry: Entry };
-
-export type Heap<Entry> = {
-  push(due: Due<Entry>): void;
-  /** Returns the earliest entry without removing it. */
-  peek(): Due<Entry> | undefined;
-  pop(): Due<Entry> | undefined;
-  size(): number;
+/**
+ * A binary min-heap of items ordered by due time. Each item carries its place, so one that is set again moves, and
+ * nothing is allocated for it.
+ */
+export type HeapItem = {
+  dueMs: number;
+  /** Its index in the heap that it was last set in. Only the heap uses it. */
+  heapPlace: number;
 };
 
-export function dueHeap<Entry>(): Heap<Entry> {
-  const dues: Due<Entry>[] = [];
-  return {
-    push(due) {
-      dues.push(due);
-      siftUp(dues, dues.length - 1);
-    },
-    peek: () => dues[0],
-    pop() {
-      const first = dues[0];
-      const last = dues.pop();
-      if (last && dues.length > 0) {
-        dues[0] = last;
-        siftDown(dues, 0);
-      }
-      return first;
-    },
-    size: () => dues.length,
-  };
-}
+export class DueHeap<Item extends HeapItem> {
+  readonly #items: Item[] = [];
 
-function siftUp<Entry>(dues: Due<Entry>[], from: number): void {
-  let at = from;
-  while (at > 0) {
-    const parent = (at - 1) >> 1;
-    if (!swapIfLess(dues, at, parent)) return;
-    at = parent;
+  /** The earliest item, which stays. */
+  peek(): Item | undefined {
+    return this.#items[0];
   }
-}
 
-function siftDown<Entry>(dues: Due<Entry>[], from: number): void {
-  let at = from;
-  for (;;) {
-    const left = 2 * at + 1;
-    const right = left + 1;
-    const child = dueAt(dues, right) < dueAt(dues, left) ? right : left;
-    if (child >= dues.length || !swapIfLess(dues, child, at)) return;
-    at = child;
+  /** Adds the item, or moves it if it is in the heap. */
+  set(item: Item, dueMs: number): void {
+    item.dueMs = dueMs;
+    if (!this.#has(item)) this.#put(item, this.#items.length);
+    this.#siftUp(item);
+    this.#siftDown(item);
   }
-}
 
-const dueAt = <Entry>(dues: readonly Due<Entry>[], at: number): number => dues[at]?.dueMs ?? Number.POSITIVE_INFINITY;
+  /** Has no effect on an item that is not in the heap. */
+  delete(item: Item): void {
+    if (!this.#has(item)) return;
+    const last = this.#items.pop();
+    if (last === undefined || last === item) return;
+    this.#put(last, item.heapPlace);
+    this.#siftUp(last);
+    this.#siftDown(last);
+  }
 
-function swapIfLess<Entry>(dues: Due<Entry>[], low: number, high: number): boolean {
-  const [a, b] = [dues[low], dues[high]];
-  if (!a || !b || a.dueMs >= b.dueMs) return false;
-  dues[low] = b;
-  dues[high] = a;
-  return true;
+  /** An item may have been in another heap before, so its place alone says nothing. */
+  #has(item: Item): boolean {
+    return this.#items[item.heapPlace] === item;
+  }
+
+  #put(item: Item, place: number): void {
+    this.#items[place] = item;
+    item.heapPlace = place;
+  }
+
+  #siftUp(item: Item): void {
+    for (;;) {
+      const above = item.heapPlace === 0 ? undefined : this.#items[(item.heapPlace - 1) >> 1];
+      if (above === undefined || above.dueMs <= item.dueMs) return;
+      this.#swap(above, item);
+    }
+  }
+
+  #siftDown(item: Item): void {
+    for (;;) {
+      const left = this.#items[2 * item.heapPlace + 1];
+      const right = this.#items[2 * item.heapPlace + 2];
+      const below = right !== undefined && left !== undefined && right.dueMs < left.dueMs ? right : left;
+      if (below === undefined || below.dueMs >= item.dueMs) return;
+      this.#swap(item, below);
+    }
+  }
+
+  #swap(upper: Item, lower: Item): void {
+    const { heapPlace } = upper;
+    this.#put(upper, lower.heapPlace);
+    this.#put(lower, heapPlace);
+  }
 }

@@ -38,7 +38,7 @@ export function guardedDialer(options: DialerOptions): Dial {
     // the process.
     socket.on('error', ignore);
     socket.once('close', permit?.opened() ?? ignore);
-    return connectGuarded(socket, { address, port, untilMs }, { clock, policy: policyFor(request, options) });
+    return connectGuarded(socket, { address, port, untilMs }, { clock, policy: policyFor(request, options), request });
   };
   const dialing = { options, connect };
   return (request) => {
@@ -89,7 +89,8 @@ async function dialFirst(
   const addresses = resolved.filter(policyFor(request, options)).slice(0, addressesMax);
   for (let at = 0; at < addresses.length; at += 1) {
     const nowMs = clock.monotonicMs();
-    const untilMs = nowMs + (request.deadlineMs - nowMs) / (addresses.length - at);
+    const isLast = at === addresses.length - 1;
+    const untilMs = isLast ? request.deadlineMs : nowMs + (request.deadlineMs - nowMs) / (addresses.length - at);
     const closing = request.permit?.closing();
     if (closing !== undefined) await within(clock, closing, untilMs - nowMs);
     const outcome = await connect(addresses[at] ?? '', request, untilMs);
@@ -103,15 +104,18 @@ const ignore = () => undefined;
 
 type Endpoint = { readonly address: string; readonly port: number; readonly untilMs: number };
 
-type Guard = Pick<DialerOptions, 'clock' | 'policy'>;
+type Guard = Pick<DialerOptions, 'clock' | 'policy'> & { readonly request: DialRequest };
 
-function connectGuarded(socket: Socket, endpoint: Endpoint, { clock, policy }: Guard): Promise<Outcome> {
+function connectGuarded(socket: Socket, endpoint: Endpoint, { clock, policy, request }: Guard): Promise<Outcome> {
   const { address, port, untilMs } = endpoint;
   const startMs = clock.monotonicMs();
   const resumes = resumesOf(socket);
   return new Promise((resolve) => {
+    let isOver = false;
     const settle = (failure?: DialFailure) => {
-      cancel();
+      if (isOver) return;
+      isOver = true;
+      cancel?.();
       socket.removeListener('connect', onConnect);
       socket.removeListener('error', onError);
       if (failure === undefined)
@@ -127,10 +131,14 @@ function connectGuarded(socket: Socket, endpoint: Endpoint, { clock, policy }: G
       resumes();
       settle(connectFailure(address, port, error.code ?? 'EUNKNOWN'));
     };
-    const cancel = clock.setTimer(Math.max(0, untilMs - startMs), () => settle(connectTimeout(address, port)));
+    const late = () => settle(connectTimeout(address, port));
+    const isLast = request.whenOver !== undefined && untilMs === request.deadlineMs;
+    const cancel = isLast ? undefined : clock.setTimer(Math.max(0, untilMs - startMs), late);
     socket.on('connect', onConnect);
     socket.on('error', onError);
     socket.connect({ host: address, port, autoSelectFamily: false });
+    // After the connect, because the deadline may be over already.
+    if (isLast) request.whenOver?.(late);
   });
 }
 

@@ -12,6 +12,8 @@ export type DialRequest = {
   readonly port: number;
   /** On the clock's monotonic time. */
   readonly deadlineMs: number;
+  /** Calls back at the deadline. If present, the dialer needs no timer of its own for the last address. */
+  readonly whenOver?: (call: () => void) => void;
   /** The dial is an internal one to an endpoint that the operator configured, so the dial policy does not apply. */
   readonly bypassesPolicy?: boolean;
   /** If absent, the socket is not counted. */

@@ -120,7 +120,7 @@ function refusedHop({ deadline }: Running, hop: Hop): Verdict | undefined {
 }
 
 const dialHop = ({ deadline, dial, permit }: Running, { url: { dialHost: host, port } }: Hop) =>
-  dial({ host, port, deadlineMs: deadline.atMs, ...(permit && { permit }) });
+  dial({ host, port, deadlineMs: deadline.atMs, whenOver: deadline.whenOver, ...(permit && { permit }) });
 
 type Connection = { readonly kind: 'connected'; readonly socket: Socket; readonly exchange: Exchange };
 

@@ -106,6 +106,10 @@ export class FieldReader {
 
   #takeName(bytes: Buffer, from: number): Step {
     const end = endOf(isNameByte, bytes, from);
+    if (this.#nameBytes === 0 && bytes[end] === colon && this.#isOther(end - from)) {
+      this.#values = undefined;
+      return this.#enter('value', end + 1);
+    }
     this.#nameBytes += end - from;
     const isKept = this.#nameBytes <= nameBytesMax;
     if (isKept) this.#name += bytes.toString('latin1', from, end);
@@ -117,6 +121,13 @@ export class FieldReader {
     this.#values = this.#valuesOf(isKept ? this.#name.toLowerCase() : '');
     this.#values?.push('');
     return this.#enter('value', end + 1);
+  }
+
+  /** Whether no kept name has this length. Most fields are of no interest, and their names are not even read. */
+  #isOther(nameBytes: number): boolean {
+    if (nameBytes === 0) return false;
+    for (const name of this.#keeping.kept) if (name.length === nameBytes) return false;
+    return true;
   }
 
   #valuesOf(name: string): string[] | undefined {

@@ -38,6 +38,8 @@ export function statusLineReader(): StatusLineReader {
     else if (code !== '') isCodeOver = true;
   };
   const take = (bytes: Buffer, from: number): StatusLineProgress => {
+    const ordinary = version === '' ? ordinaryLine(bytes, from) : undefined;
+    if (ordinary !== undefined) return ordinary;
     for (let at = from; at < bytes.length; at += 1) {
       const byte = bytes[at] ?? 0;
       if (byte === lineFeed) return end(at + 1);
@@ -49,6 +51,29 @@ export function statusLineReader(): StatusLineReader {
     return 'more';
   };
   return { take };
+}
+
+/** Of `HTTP/1.0` and `HTTP/1.1`. */
+const ordinaryVersion = Buffer.from('HTTP/1.');
+const [digit0, digit9, carriageReturn] = [0x30, 0x39, 0x0d];
+
+/** The line as almost every server sends it, if all of it is here: version and code without building their texts. */
+function ordinaryLine(bytes: Buffer, from: number): StatusLineProgress | undefined {
+  for (let at = 0; at < ordinaryVersion.length; at += 1) if (bytes[from + at] !== ordinaryVersion[at]) return undefined;
+  const minor = digitAt(bytes, from + 7);
+  const [hundreds, tens, ones] = [digitAt(bytes, from + 9), digitAt(bytes, from + 10), digitAt(bytes, from + 11)];
+  const after = bytes[from + 12];
+  if (!(minor <= 1) || bytes[from + 8] !== space || (after !== space && after !== carriageReturn)) return undefined;
+  const status = hundreds * 100 + tens * 10 + ones;
+  const end = bytes.indexOf(lineFeed, from + 12) + 1;
+  const isWhole = end > 0 && (after === space || end === from + 14);
+  return isWhole && !Number.isNaN(status) ? { kind: 'line', line: { status, major: 1, minor }, end } : undefined;
+}
+
+/** NaN: no digit. */
+function digitAt(bytes: Buffer, at: number): number {
+  const byte = bytes[at] ?? 0;
+  return byte >= digit0 && byte <= digit9 ? byte - digit0 : Number.NaN;
 }
 
 const extended = (part: string, byte: number): string =>

@@ -9,6 +9,7 @@ import type { Destination } from '../core/secret-hosts.ts';
 import { type SecretReference, secretReference } from '../core/secret-reference.ts';
 import type { Attempt } from '../core/types.ts';
 import type { Clock } from '../lib/clock.ts';
+import { memoized } from '../lib/memoized.ts';
 import type { ResolveSecret, Secret, SecretRefusal, Secrets } from '../secrets/secrets.ts';
 import { httpUrl } from './http-url.ts';
 import { isHeaderValue } from './http1-request.ts';
@@ -39,7 +40,7 @@ export function withSecretHeaders(prober: Prober<HttpRequest>, { secrets, clock 
   return (request, permit) => (refersToSecrets(request) ? withSecrets : prober)(request, permit);
 }
 
-const refersToSecrets = ({ headers }: HttpRequest): boolean => headers.some(([, value]) => secretReference(value));
+const refersToSecrets = memoized(({ headers }: HttpRequest) => headers.some(([, value]) => secretReference(value)));
 
 /** Returns the prober errors that `refusal` causes for the headers of a request. */
 export function refusedHeaders(request: HttpRequest, refusal: SecretRefusal): readonly string[] {

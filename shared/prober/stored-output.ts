@@ -20,17 +20,22 @@ const storable =
   (request, permit) =>
     prober(request, permit).then((attempt) => storedAttempt(request.kind, attempt));
 
-const storedAttempt = (kind: ProbeRequest['kind'], attempt: Attempt): Attempt => ({
-  ...attempt,
-  output: cutOutput(kind === 'http' ? bodyless(attempt) : attempt.output),
-  timings: rounded(attempt.timings),
-  ...(attempt.error !== undefined && { error: cutOutput(attempt.error) }),
-});
+function storedAttempt(kind: ProbeRequest['kind'], attempt: Attempt): Attempt {
+  const stored = {
+    ...attempt,
+    output: cutOutput(kind === 'http' ? bodyless(attempt) : attempt.output),
+    timings: rounded(attempt.timings),
+  };
+  return attempt.error === undefined ? stored : { ...stored, error: cutOutput(attempt.error) };
+}
 
 /** To the microsecond: further digits are noise that would be stored. */
 function rounded(timings: PhaseTimings): PhaseTimings {
-  const whole: { [phase: string]: number } & PhaseTimings = { ...timings };
-  for (const phase of Object.keys(whole)) whole[phase] = Math.round((whole[phase] ?? 0) * 1000) / 1000;
+  const whole: { -readonly [Phase in keyof PhaseTimings]: PhaseTimings[Phase] } = { ...timings };
+  for (const phase in whole) {
+    const key = phase as keyof PhaseTimings;
+    whole[key] = Math.round((whole[key] ?? 0) * 1000) / 1000;
+  }
   return whole;
 }
 

@@ -83,8 +83,8 @@ function probeReading(held: HeldTarget, { name, container, probeType }: SpecProb
   const record = held.records.get(name);
   const status = containerStatus(held.observed, container.spec.name);
   const shown = shownOf(record, parseContainerID(status?.containerID ?? ''));
-  // Only changes are committed. The attempts in memory include the probes since then.
-  const lastProbeAtMs = held.probes.get(name)?.verdict.attempts.at(-1)?.timeMs ?? record?.lastProbeTimeMs;
+  // Only changes are committed, so the record has the time of an earlier probe.
+  const lastProbeAtMs = held.probes.get(name)?.verdict.triedAtMs ?? record?.lastProbeTimeMs;
   return {
     container: container.spec.name,
     probeType,

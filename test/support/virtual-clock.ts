@@ -10,7 +10,7 @@ export type VirtualClock = Clock & {
    */
   advance(ms: number): Promise<void>;
   /** Moves on, timer by timer, until the promise is settled. */
-  runUntil<Answer>(promise: Promise<Answer>): Promise<Answer>;
+  runUntil<Answer>(promise: Promise<Answer> | Answer): Promise<Answer>;
   /** Timers that are set. */
   pending(): number;
   /** The process stands still: so much time passes at once, and every timer that is set runs so much later. */
@@ -67,7 +67,7 @@ export function virtualClock({ startMs = defaultStartMs, quiet = turns }: Virtua
     },
     async runUntil(promise) {
       let settled = false;
-      const watched = promise.finally(() => {
+      const watched = Promise.resolve(promise).finally(() => {
         settled = true;
       });
       watched.catch(() => undefined);

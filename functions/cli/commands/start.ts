@@ -8,7 +8,12 @@ import { WrongUse } from '../exit-codes.ts';
 import type { CommandSetting } from '../program.ts';
 
 /** Options of Node and variables that keep the memory small: docs/operating.md, Memory of one process. */
-const nodeOptions = ['--max-semi-space-size=2', '--no-maglev'];
+const nodeOptions = [
+  '--max-semi-space-size=2',
+  '--no-maglev',
+  '--single-threaded-gc',
+  '--no-allocation-site-pretenuring',
+];
 const memoryEnv = { MALLOC_ARENA_MAX: '1' };
 
 const program = fileURLToPath(new URL('../../local/start.mjs', import.meta.url));

@@ -4,10 +4,10 @@
  */
 
 import { alarmOf } from '../../lib/alarm.ts';
-import { dueHeap } from '../../lib/heap.ts';
+import { DueHeap } from '../../lib/heap.ts';
 import type { Run } from '../run.ts';
 import { watchedWallTime } from '../self-check/wall-time.ts';
-import type { HeldProbe, HeldTarget } from './held-target.ts';
+import { type HeldProbe, type HeldTarget, type Turn, turnOf } from './held-target.ts';
 import { ProbesInFlight } from './in-flight.ts';
 import { type TendLanes, tendLanes } from './lanes.ts';
 import { arm as armProbe } from './probe-schedule.ts';
@@ -18,10 +18,6 @@ import { trackedWork, type Work } from './work.ts';
 const tendAgainMs = 2_000;
 /** While an entry has been due for longer than this, the shard's observation time does not advance. */
 const behindAfterMs = 1_000;
-
-type Entry =
-  | { readonly kind: 'probe'; readonly held: HeldTarget; readonly probe: HeldProbe; readonly wake: number }
-  | { readonly kind: 'target'; readonly held: HeldTarget; readonly wake: number };
 
 /** `again`: the cycle released its place to wait for a commit and still has to probe, so it starts over. */
 export type CycleEnd = 'over' | 'again';
@@ -46,7 +42,7 @@ export const startLoop = (run: Run, socketBudget: SocketBudget = newSocketBudget
 
 class DueLoop {
   readonly #run: Run;
-  readonly #heap = dueHeap<Entry>();
+  readonly #heap = new DueHeap<Turn>();
   readonly #wallTime: ReturnType<typeof watchedWallTime>;
   readonly #work: Work;
   readonly #alarm: ReturnType<typeof alarmOf>;
@@ -68,7 +64,7 @@ class DueLoop {
       socketBudget,
       track,
       isOver,
-      cycle: async (...due) => (await this.#steps?.cycle(...due)) ?? 'over',
+      cycle: (held, probe, place) => this.#steps?.cycle(held, probe, place) ?? nothingToDo,
       schedule: (held, probe) => this.schedule(held, probe),
       wallMs: () => this.#wallMs(),
     });
@@ -84,13 +80,13 @@ class DueLoop {
   schedule(held: HeldTarget, probe: HeldProbe): void {
     if (held.gone || probe.schedule.inFlight || this.#stopping || held.probes.get(probe.name) !== probe) return;
     const at = armProbe(probe.schedule, this.#wallMs());
-    if (at < Number.POSITIVE_INFINITY) this.#push(at, { kind: 'probe', held, probe, wake: probe.schedule.wake });
+    if (at < Number.POSITIVE_INFINITY) this.#set(turnOf(held, probe), at);
+    else this.#heap.delete(turnOf(held, probe));
   }
 
   scheduleTarget(held: HeldTarget, at: number): void {
     if (held.gone || this.#stopping) return;
-    held.wake += 1;
-    this.#push(at, { kind: 'target', held, wake: held.wake });
+    this.#set(turnOf(held), at);
   }
 
   inFlight(): number {
@@ -145,22 +141,22 @@ class DueLoop {
     const nowMs = this.#wallMs();
     const mayBegin = this.#probes.turn();
     for (let next = this.#heap.peek(); next && next.dueMs <= nowMs && !this.#stopping; next = this.#heap.peek()) {
-      this.#heap.pop();
-      this.#begin(next.entry, nowMs);
+      this.#heap.delete(next);
+      this.#begin(next, nowMs);
       if (!mayBegin()) break;
     }
     this.#lanes.begin();
     this.#arm();
   }
 
-  #begin(entry: Entry, nowMs: number): void {
-    if (entry.held.gone || this.#run.ended() || !isCurrent(entry)) return;
-    if (entry.kind === 'target') this.#lanes.add(entry.held);
-    else this.#probes.begin(entry.held, entry.probe, nowMs);
+  #begin({ held, probe }: Turn, nowMs: number): void {
+    if (held.gone || this.#run.ended()) return;
+    if (probe === undefined) this.#lanes.add(held);
+    else this.#probes.begin(held, probe, nowMs);
   }
 
-  #push(at: number, entry: Entry): void {
-    this.#heap.push({ dueMs: at, entry });
+  #set(turn: Turn, at: number): void {
+    this.#heap.set(turn, at);
     this.#arm();
   }
 
@@ -181,5 +177,4 @@ class DueLoop {
   }
 }
 
-const isCurrent = (entry: Entry): boolean =>
-  (entry.kind === 'probe' ? entry.probe.schedule.wake : entry.held.wake) === entry.wake;
+const nothingToDo: Promise<CycleEnd> = Promise.resolve('over');

@@ -9,6 +9,7 @@ import type { HangRecord, ProbeRecord, ReportRecord, StatusRecord, TargetRecord 
 import type { PlacedContainer, Probe, ProbeName } from '../../core/spec.ts';
 import type { ContainerStatus, ProbeType } from '../../core/types.ts';
 import type { PodView, WorkerSpec } from '../../core/worker.ts';
+import type { HeapItem } from '../../lib/heap.ts';
 import type { ProbeMetricLabels } from '../../prober/metrics.ts';
 import type { ProbeOrder } from '../../prober/probe.ts';
 import type { TargetAddress } from '../../store/keys.ts';
@@ -28,9 +29,14 @@ export type HeldSpec = {
   readonly stopping: boolean;
 };
 
+/** When it is the turn of a probe, or of the target itself if `probe` is absent. The loop sets it. */
+export type Turn = HeapItem & { readonly held: HeldTarget; readonly probe?: HeldProbe };
+
 /** A worker in three parts, each written by one file. */
 export type HeldProbe = {
   readonly name: ProbeName;
+  /** Made and used by the loop. */
+  turn?: Turn;
   readonly probeType: ProbeType;
   readonly labels: ProbeMetricLabels;
   readonly spec: HeldSpec;
@@ -51,6 +57,8 @@ export type Unacked = {
 
 export type HeldTarget = {
   readonly address: TargetAddress;
+  /** Made and used by the loop. */
+  turn?: Turn;
   target: TargetRecord;
   report: ReportRecord | undefined;
   hang: HangRecord | undefined;
@@ -62,11 +70,16 @@ export type HeldTarget = {
   observed: Observed;
   /** When a status-sync was last requested. */
   syncAskedAtMs: number;
-  /** The number of the valid entry in the timer heap. */
-  wake: number;
   /** No longer held: the target was purged, or one with another uid took its name. */
   gone: boolean;
 };
+
+/** The turn of this probe, or of the target itself. */
+export function turnOf(held: HeldTarget, probe?: HeldProbe): Turn {
+  const of = probe ?? held;
+  of.turn ??= { dueMs: Number.POSITIVE_INFINITY, heapPlace: -1, held, ...(probe && { probe }) };
+  return of.turn;
+}
 
 /** Recomputes the view. Returns the readiness workers whose container has started since; they probe at once. */
 export function refreshView(held: HeldTarget): readonly ProbeName[] {

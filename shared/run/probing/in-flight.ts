@@ -1,5 +1,6 @@
 /** The probes of a run that are in flight or due and waiting for a socket. A probe is in flight at most once. */
 import { descriptorsOf } from '../../core/socket-budget.ts';
+import { Bag, type BagItem, inNoBag } from '../../lib/bag.ts';
 import type { Run } from '../run.ts';
 import type { Loop, Steps } from './due-loop.ts';
 import type { HeldProbe, HeldTarget } from './held-target.ts';
@@ -25,11 +26,13 @@ type Probing = {
   readonly isOver: () => boolean;
 };
 
+type Flight = BagItem & { readonly probe: HeldProbe };
+
 export class ProbesInFlight {
   readonly #by: Probing;
   readonly #isTick: boolean;
   readonly #lines: WaitingLines;
-  readonly #probing = new Set<HeldProbe>();
+  readonly #probing = new Bag<Flight>();
   #leaveRoom = (): void => undefined;
   #cancelLetIn: (() => void) | undefined;
 
@@ -74,7 +77,7 @@ export class ProbesInFlight {
 
   /** Each probe in flight has to run again, and its report is void. */
   abandon(): void {
-    for (const probe of this.#probing) repeat(probe.schedule);
+    for (const { probe } of this.#probing.items()) repeat(probe.schedule);
   }
 
   #start(held: HeldTarget, probe: HeldProbe, nowMs: number): void {
@@ -84,16 +87,19 @@ export class ProbesInFlight {
       return;
     }
     this.#lines.leave(probe);
-    this.#probing.add(probe);
-    track(this.#fly(held, probe, socketBudget.take(probe.schedule.backlogClass, descriptorsOf(probe.spec.probe))));
+    const place = socketBudget.take(probe.schedule.backlogClass, descriptorsOf(probe.spec.probe));
+    const flight: Flight = { bagPlace: inNoBag, probe };
+    this.#probing.add(flight);
+    track(this.#fly(held, flight, place));
   }
 
-  async #fly(held: HeldTarget, probe: HeldProbe, place: Place): Promise<void> {
+  async #fly(held: HeldTarget, flight: Flight, place: Place): Promise<void> {
+    const { probe } = flight;
     try {
       if ((await this.#by.cycle(held, probe, place)) === 'again') repeat(probe.schedule);
     } finally {
       land(probe.schedule);
-      this.#probing.delete(probe);
+      this.#probing.delete(flight);
       // Also after a cycle that threw, so that the worker continues.
       this.#by.schedule(held, probe);
       place.leave();

@@ -33,10 +33,15 @@ export function planStep(
 ): StepPlan {
   const { worker } = step;
   const counted = report ? counting(probe.verdict, worker, report) : probe.verdict;
-  const { events, ration } = report ? recorded(probe, counted, report, nowMs) : { events: [], ration: counted.ration };
-  const memory = { worker, attempts: counted.attempts, ration };
+  const { events, ration } = report
+    ? recorded(probe, counted, report, nowMs)
+    : { events: none, ration: counted.ration };
   const after = changedRecord(probe, step, { nowMs, ...(report && { report }) });
-  return after ? committing(probe, { after, events, memory }, report ? memory.attempts : []) : { events, memory };
+  if (after) {
+    const memory = { worker, attempts: counted.attempts, ration };
+    return committing(probe, { after, events, memory }, report ? memory.attempts : []);
+  }
+  return { events, memory: { worker, attempts: isDecided(probe, worker) ? none : counted.attempts, ration } };
 }
 
 export type Planning = { readonly nowMs: number };
@@ -54,21 +59,27 @@ export function committing(
 
 type Counted = Pick<Memory, 'attempts' | 'ration'>;
 
+const none: readonly never[] = [];
+
+/**
+ * The run has reached its threshold, and what it changed is durable with its attempts. None are kept any more: they
+ * would live for a period, which is long enough to make them expensive garbage.
+ */
+const isDecided = ({ spec }: Planned, worker: Worker): boolean => worker.resultRun >= thresholdOf(worker, spec.worker);
+
 /**
  * A hold ends a run of equal results, as a different result does: the next container gets separate events with separate
  * attempts.
  */
 function counting({ worker, attempts, ration }: Memory, next: Worker, report: Report): Counted {
   const sameRun = next.lastResult === worker.lastResult && worker.resultRun > 0;
-  return {
-    attempts: [...(sameRun ? attempts : []), ...report.attempts].slice(-attemptsMax),
-    ration: sameRun ? ration : undefined,
-  };
+  if (!sameRun || attempts.length === 0) return { attempts: report.attempts, ration: sameRun ? ration : undefined };
+  return { attempts: [...attempts, ...report.attempts].slice(-attemptsMax), ration };
 }
 
 /** The event that kubelet records for a report, if the ration allows it. */
 export function recorded(probe: Planned, { ration: before }: Counted, { event, attempts }: Report, nowMs: number) {
-  if (!event) return { events: [], ration: undefined };
+  if (!event) return { events: none, ration: undefined };
   const { isDue, count, ration } = rationed(before, event, nowMs);
   return { events: isDue ? [recordedEvent({ probe, event, count, attempts, nowMs })] : [], ration };
 }
@@ -82,6 +93,7 @@ function changedRecord(
   step: Step,
   { nowMs, report }: Planning & { readonly report?: Report },
 ): ProbeRecord | undefined {
+  if (isAsCommitted(record, step)) return undefined;
   const acted = step.actions.reduce(
     (acting, action) => withAction(acting, action, nowMs),
     withWorker(renewed(record, nowMs), step.worker, spec),
@@ -89,6 +101,17 @@ function changedRecord(
   const after = withReport(acted, record, report);
   return mustCommit(record, after) ? after : undefined;
 }
+
+/** Whether the step leaves all of the record that has to be durable as it is: a shortcut, since most steps do. */
+const isAsCommitted = (record: ProbeRecord, { worker, actions }: Step): boolean =>
+  !record.ended &&
+  worker.lastResult === record.lastResult &&
+  worker.onHold === record.onHold &&
+  actions.every((action) => isKnown(record, action));
+
+const isKnown = (record: ProbeRecord, action: CacheAction): boolean =>
+  action.kind === 'remove' ||
+  (!action.initial && !record.unknown && record.containerID === action.containerID && record.result === action.result);
 
 /** Output and class belong to the probe that gave the result, so they stay until the result changes. */
 function withReport(
@@ -109,11 +132,10 @@ function withReport(
  * For a new container the ID is stored but no result: no probe has observed kubelet's initial value (difference 22).
  */
 export function withAction(record: ProbeRecord, action: CacheAction, nowMs: number): ProbeRecord {
-  if (action.kind === 'remove') return record;
+  if (action.kind === 'remove' || isKnown(record, action)) return record;
   const { containerID, result } = action;
   if (action.initial) return withoutVerdict({ ...record, containerID });
-  const { unknown, ...known } = record;
-  if (!unknown && record.containerID === containerID && record.result === result) return record;
+  const { unknown: _, ...known } = record;
   return { ...withoutVerdict(known), containerID, result, version: record.version + 1, sinceMs: nowMs };
 }
 
@@ -146,9 +168,11 @@ export function withWorker(
 }
 
 export function saturatedRun(worker: Worker, spec: WorkerSpec): number {
-  const threshold = worker.lastResult === 'failure' ? spec.failureThreshold : spec.successThreshold;
-  return Math.min(worker.resultRun, threshold);
+  return Math.min(worker.resultRun, thresholdOf(worker, spec));
 }
+
+const thresholdOf = ({ lastResult }: Worker, { failureThreshold, successThreshold }: WorkerSpec): number =>
+  lastResult === 'failure' ? failureThreshold : successThreshold;
 
 /** Whether a change has to be durable before it counts: a result, a hold, a streak break, but not a longer run. */
 export function mustCommit(before: ProbeRecord, after: ProbeRecord): boolean {

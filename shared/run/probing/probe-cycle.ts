@@ -40,7 +40,8 @@ export async function probeCycle(holder: Cycling, held: HeldTarget, { probe, pla
   const pod = podView(held, spec.container.spec.name);
   const comesBack = verdict.record.ended;
   const gate = decideGate(spec.worker, verdict.worker, pod, gateTimeMs(holder.run, verdict, pod), productEra);
-  if (!(await applyStep(holder, held, { probe, place, step: gate }))) return 'over';
+  const applied = applyStep(holder, held, { probe, place, step: gate });
+  if (applied !== true && !(await applied)) return 'over';
   switch (gate.kind) {
     case 'skip':
       seen(verdict, holder.run.ports.clock.nowMs());
@@ -77,7 +78,8 @@ async function askProber(holder: Asking, held: HeldTarget, { probe, place }: Due
   const tried = await tryProbe(holder.run, held, { probe, place });
   const durationMs = clock.monotonicMs() - startedAt;
   classify(probe.schedule, durationMs, probe.spec.probe.timeoutSeconds * 1000);
-  const report = await believed(holder.run, held, { probe, report: tried, watched }).finally(watched.done);
+  const judged = believed(holder.run, held, { probe, report: tried, watched });
+  const report = judged instanceof Promise ? await judged : judged;
   // When the run ends it abandons the probe: the probe is pending, and its report is void.
   if (holder.run.ended() || held.gone || probe.schedule.pending) return;
   const nowMs = clock.nowMs();
@@ -120,22 +122,23 @@ async function commitAsked(holder: Committing, held: HeldTarget, asked: Asked): 
 }
 
 /** Asks the prober, and releases the place whether or not that succeeds. */
-function tryProbe({ ports }: Run, held: HeldTarget, { probe, place }: Due): Promise<ProbeReport<TimedAttempt>> {
-  const { clock, probers, attribution } = ports;
-  const work = attribution?.start(hungProbeName(held.target, probe));
-  const permit = work ? { closing: place.closing, opened: place.opened, resumes: work.resumes } : place;
-  return runProbe({ probers, clock }, probe.spec.order, permit).finally(() => {
+async function tryProbe({ ports }: Run, held: HeldTarget, { probe, place }: Due): Promise<ProbeReport<TimedAttempt>> {
+  const work = ports.attribution?.start(hungProbeName(held.target, probe));
+  if (work) place.attribute(work);
+  try {
+    return await runProbe(ports, probe.spec.order, place);
+  } finally {
     work?.end();
     place.leave();
-  });
+  }
 }
 
-/** The report, or a prober error if the prober itself may be at fault. */
+/** The report, or a prober error if the prober itself may be at fault. The watch is then over. */
 function believed(
   { ports }: Run,
   held: HeldTarget,
   { probe, report, watched }: { probe: HeldProbe; report: ProbeReport<TimedAttempt>; watched: Watched },
-): Promise<ProbeReport<TimedAttempt>> {
+): ProbeReport<TimedAttempt> | Promise<ProbeReport<TimedAttempt>> {
   const { spec, verdict } = probe;
   const { worker, record } = verdict;
   // A run of failures below the threshold continues with the next container, whose result is not failure yet.
@@ -144,7 +147,10 @@ function believed(
   const confirms = record.result === 'success' && !worker.onHold;
   const dialled = dialledHost(spec.probe, held.target.spec.host);
   const reach: Reach = dialled === undefined ? (ports.execReach ?? 'none') : reachOf(dialled);
-  return watched.judge(report, { reach, changes, confirms });
+  const judged = watched.judge(report, { reach, changes, confirms });
+  if (judged instanceof Promise) return judged.finally(watched.done);
+  watched.done();
+  return judged;
 }
 
 /**
@@ -173,7 +179,11 @@ function metricResult({ conclusion }: ProbeReport): 'successful' | 'failed' | 'u
 type Applied = Due & { readonly step: Step };
 
 /** Carries out the decision of the gate. Returns false if the commit failed; the cycle is then over. */
-export function applyStep(holder: Committing, held: HeldTarget, { probe, place, step }: Applied): Promise<boolean> {
+export function applyStep(
+  holder: Committing,
+  held: HeldTarget,
+  { probe, place, step }: Applied,
+): boolean | Promise<boolean> {
   const plan = planStep(probe, step, { nowMs: holder.run.ports.clock.nowMs() });
   return commitStep(holder, held, { probe, place, plan });
 }

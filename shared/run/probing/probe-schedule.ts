@@ -9,7 +9,6 @@ import {
   holdTrigger,
   passTime,
   plannedTicker,
-  readyWakes,
   restTicker,
   shiftTicker,
   spaceOut,
@@ -19,8 +18,6 @@ import {
 
 type State = {
   ticker: Ticker;
-  /** The number of the valid entry in the timer heap. */
-  wake: number;
   inFlight: boolean;
   /** How the probe behaved when it last ran. Decides which probe gets a socket when there are too few. */
   backlogClass: BacklogClass;
@@ -39,7 +36,6 @@ export type ProbeSchedule = Readonly<State>;
 
 export const newSchedule = (ticker: Ticker, requestsSeen: number): ProbeSchedule => ({
   ticker,
-  wake: 0,
   inFlight: false,
   backlogClass: 'new',
   pending: false,
@@ -47,10 +43,9 @@ export const newSchedule = (ticker: Ticker, requestsSeen: number): ProbeSchedule
   requestsServed: requestsSeen,
 });
 
-/** Voids all earlier entries in the timer heap. Returns when (wall time) the probe is due; Infinity means never. */
+/** Returns when (wall time) the probe is due; Infinity means never. */
 export function arm(schedule: ProbeSchedule, nowMs: number): number {
   const state: State = schedule;
-  state.wake += 1;
   state.ticker = passTime(state.ticker, nowMs);
   return dueMs(state.ticker, nowMs);
 }
@@ -59,7 +54,7 @@ export function arm(schedule: ProbeSchedule, nowMs: number): number {
 export function begin(schedule: ProbeSchedule, nowMs: number, isTick: boolean): boolean {
   const state: State = schedule;
   const ticker = passTime(state.ticker, nowMs);
-  const wake = readyWakes(ticker).at(-1);
+  const wake = ticker.triggerHeld ? 'trigger' : ticker.tickHeld ? 'tick' : undefined;
   if (!wake) return false;
   const next = takeWake(ticker, wake, nowMs);
   state.ticker = isTick ? restTicker(next, nowMs) : state.pending ? spaceOut(next, nowMs) : next;
@@ -136,7 +131,7 @@ export function planAt(schedule: ProbeSchedule, beginMs: number | undefined): vo
 /** Tick mode: a probe that would begin at once waits until the slot is planned. */
 export function holdBack(schedule: ProbeSchedule): void {
   const state: State = schedule;
-  if (state.inFlight || !readyWakes(state.ticker).includes('tick')) return;
+  if (state.inFlight || !state.ticker.tickHeld) return;
   state.pending = true;
   state.ticker = rested(state.ticker);
 }

@@ -14,7 +14,7 @@ export type EventRation = { readonly reason: string; readonly recordedAtMs: numb
 export type Memory = {
   /** The worker state of the record, with what has been counted since. */
   readonly worker: Worker;
-  /** The attempts of the current run of equal results, oldest first. */
+  /** The attempts of the current run of equal results, oldest first, until it reaches its threshold. */
   readonly attempts: readonly TimedAttempt[];
   readonly ration: EventRation | undefined;
 };
@@ -24,6 +24,8 @@ type State = { -readonly [Key in keyof Memory]: Memory[Key] } & {
   record: ProbeRecord;
   /** When (wall time) the probe last had a verdict, or nothing to probe. */
   seenAtMs: number;
+  /** When (wall time) the attempt began that gave this run's last verdict. */
+  triedAtMs: number | undefined;
   /** The last verdict is void, because the prober itself was at fault. */
   isVoid: boolean;
   /** The last probe that was made while the prober trusted itself was a prober error. */
@@ -40,6 +42,7 @@ export const newVerdict = (record: ProbeRecord, worker: Worker, seenAtMs: number
   attempts: [],
   ration: undefined,
   seenAtMs,
+  triedAtMs: undefined,
   isVoid: false,
   erred: false,
   runningSeen: undefined,
@@ -75,10 +78,11 @@ export function seen(verdict: ProbeVerdict, nowMs: number): void {
 }
 
 /** Notes whether the report says anything about the target. */
-export function took(verdict: ProbeVerdict, report: ProbeReport, nowMs: number): void {
+export function took(verdict: ProbeVerdict, report: ProbeReport<TimedAttempt>, nowMs: number): void {
   const state: State = verdict;
   state.isVoid = isProberFault(report);
   if (!state.isVoid) state.seenAtMs = nowMs;
+  if (report.conclusion.kind === 'result') state.triedAtMs = report.attempts.at(-1)?.timeMs;
 }
 
 const isProberFault = ({ conclusion }: ProbeReport): boolean =>

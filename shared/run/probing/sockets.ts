@@ -3,13 +3,16 @@
  * its place before it begins and releases it once its last socket has closed, so the places taken are the descriptors
  * in use.
  */
-import { type BacklogClass, descriptorsMax, fitsBudget, nothingTaken, type Taken } from '../../core/socket-budget.ts';
+import { type BacklogClass, descriptorsMax, fitsBudget, nothingTaken } from '../../core/socket-budget.ts';
+import type { Work } from '../../lib/attribution.ts';
 import type { SocketPermit } from '../../net/net.ts';
 
 export type Place = SocketPermit & {
   /** The probe opens no more sockets. Its place is released as soon as none is open. Idempotent. */
   leave(): void;
   hasLeft(): boolean;
+  /** From now on its sockets run on behalf of this work. */
+  attribute(work: Pick<Work, 'resumes'>): void;
 };
 
 export type SocketBudget = {
@@ -22,50 +25,85 @@ export type SocketBudget = {
 
 /** `max`: descriptors that all probes together may hold, fewer if the process has fewer. */
 export function newSocketBudget(max: number = descriptorsMax): SocketBudget {
-  let taken: Taken = nothingTaken;
-  const waiting = new Set<() => void>();
+  const taken: { [backlogClass in BacklogClass]: number } = { ...nothingTaken };
+  let waiting: readonly (() => void)[] = [];
 
   /** The run that was asked first comes last the next time. Otherwise one with many probes would take every place. */
   const letIn = () => {
-    const [first] = waiting;
-    for (const each of [...waiting]) if (waiting.has(each)) each();
-    if (first && waiting.delete(first)) waiting.add(first);
+    const asked = waiting;
+    for (const each of asked) if (waiting.includes(each)) each();
+    const [first, ...others] = waiting;
+    if (first !== undefined && first === asked[0] && others.length > 0) waiting = [...others, first];
   };
-  const add = (backlogClass: BacklogClass, descriptors: number) => {
-    taken = { ...taken, [backlogClass]: taken[backlogClass] + descriptors };
+  const release = (backlogClass: BacklogClass, descriptors: number) => {
+    taken[backlogClass] -= descriptors;
+    letIn();
   };
   return {
     hasFor: (backlogClass, descriptors) => fitsBudget(taken, { backlogClass, descriptors, max }),
     take(backlogClass, descriptors) {
-      add(backlogClass, descriptors);
-      return placeOf(() => {
-        add(backlogClass, -descriptors);
-        letIn();
-      });
+      taken[backlogClass] += descriptors;
+      return new TakenPlace(release, backlogClass, descriptors);
     },
     onFree(callback) {
-      waiting.add(callback);
-      return () => void waiting.delete(callback);
+      waiting = [...waiting, callback];
+      return () => {
+        waiting = waiting.filter((other) => other !== callback);
+      };
     },
   };
 }
 
-function placeOf(giveBack: () => void): Place {
-  let hasLeft = false;
-  let open: PromiseWithResolvers<void> | undefined;
-  const leave = () => {
-    if (hasLeft) return;
-    hasLeft = true;
-    if (!open) giveBack();
-  };
-  const opened = () => {
-    const socket = Promise.withResolvers<void>();
-    open = socket;
+type Release = (backlogClass: BacklogClass, descriptors: number) => void;
+
+/** A class, because each probe has one: its methods are made once. */
+class TakenPlace implements Place {
+  resumes: (() => void) | undefined;
+  readonly #release: Release;
+  readonly #backlogClass: BacklogClass;
+  readonly #descriptors: number;
+  #hasLeft = false;
+  #isOpen = false;
+  /** Only if somebody waits for the open socket to close. */
+  #closing: PromiseWithResolvers<void> | undefined;
+
+  constructor(release: Release, backlogClass: BacklogClass, descriptors: number) {
+    this.#release = release;
+    this.#backlogClass = backlogClass;
+    this.#descriptors = descriptors;
+  }
+
+  attribute({ resumes }: Pick<Work, 'resumes'>): void {
+    this.resumes = resumes;
+  }
+
+  leave(): void {
+    if (this.#hasLeft) return;
+    this.#hasLeft = true;
+    if (!this.#isOpen) this.#giveBack();
+  }
+
+  hasLeft(): boolean {
+    return this.#hasLeft;
+  }
+
+  closing(): Promise<void> | undefined {
+    if (!this.#isOpen) return undefined;
+    this.#closing ??= Promise.withResolvers();
+    return this.#closing.promise;
+  }
+
+  opened(): () => void {
+    this.#isOpen = true;
     return () => {
-      open = undefined;
-      socket.resolve();
-      if (hasLeft) giveBack();
+      this.#isOpen = false;
+      this.#closing?.resolve();
+      this.#closing = undefined;
+      if (this.#hasLeft) this.#giveBack();
     };
-  };
-  return { leave, hasLeft: () => hasLeft, closing: () => open?.promise, opened };
+  }
+
+  #giveBack(): void {
+    this.#release(this.#backlogClass, this.#descriptors);
+  }
 }

@@ -9,19 +9,27 @@ export type Work = ReturnType<typeof trackedWork>;
  * (pkg/kubelet/prober/worker.go).
  */
 export function trackedWork(log: Log) {
-  const working = new Set<Promise<void>>();
+  /** A number, since a collection of all that is under way would outlive it (see shared/lib/bag.ts). */
+  let underWay = 0;
+  let done = Promise.withResolvers<void>();
+  const end = () => {
+    underWay -= 1;
+    if (underWay > 0) return;
+    done.resolve();
+    done = Promise.withResolvers();
+  };
+  const failed = (cause: unknown) => {
+    log[cause instanceof StoreUnavailable ? 'warn' : 'error']('a step of the loop failed', { cause });
+    end();
+  };
   return {
     track(work: Promise<void>) {
-      const tracked = work
-        .catch((cause: unknown) =>
-          log[cause instanceof StoreUnavailable ? 'warn' : 'error']('a step of the loop failed', { cause }),
-        )
-        .finally(() => working.delete(tracked));
-      working.add(tracked);
+      underWay += 1;
+      work.then(end, failed);
     },
-    isEmpty: () => working.size === 0,
+    isEmpty: () => underWay === 0,
     async over() {
-      while (working.size > 0) await Promise.all(working);
+      while (underWay > 0) await done.promise;
     },
   };
 }

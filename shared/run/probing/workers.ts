@@ -72,7 +72,6 @@ function holdTarget({ targets }: Pick<Holder, 'targets'>, read: ReadTarget): Hel
     unacked: unackedOf(read),
     observed: { phase: 'Pending', initContainerStatuses: [], containerStatuses: [], triggered: [] },
     syncAskedAtMs: Number.NEGATIVE_INFINITY,
-    wake: 0,
     gone: false,
   };
   targets.set(read.address.prefix, held);

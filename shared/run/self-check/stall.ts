@@ -1,7 +1,7 @@
 /**
  * Detects whether the event loop was late while a probe waited. A process that is stopped, frozen, starved or busy
- * reads every answer after its time-out, and has itself caused that time-out. One ticker serves all probes; it runs
- * only while a probe is in flight.
+ * reads every answer after its time-out, and has itself caused that time-out. One ticker serves all probes; it ends
+ * soon after the last one.
  *
  * A late loop voids the failures of the probes that it overlaps, whatever made it late. It counts against the health of
  * the prober only if the process stood still. A process that used the CPU was busy for longer than it should have been,
@@ -22,6 +22,8 @@ const recentMs = 10_000;
 export type StallWatch = {
   /** Watches until the returned function is called. Several callers may watch at the same time. */
   watch(): () => void;
+  /** Sets no timer any more, once the watches are over that are under way. */
+  stop(): void;
   /** Whether the loop was late at any time since then (monotonic). */
   stalledSince(sinceMs: number): boolean;
   /** The same, but only if the process was not busy. */
@@ -33,6 +35,7 @@ export type StallWatch = {
 /** `cpuMs`: CPU time that the process has used. Absent: a late loop always counts as a process that stood still. */
 export function stallWatch(clock: Clock, cpuMs: () => number = () => 0): StallWatch {
   let watchers = 0;
+  let isOver = false;
   let dueMs = Number.POSITIVE_INFINITY;
   let armedCpuMs = 0;
   let cancel = (): void => undefined;
@@ -45,9 +48,15 @@ export function stallWatch(clock: Clock, cpuMs: () => number = () => 0): StallWa
     armedCpuMs = cpuMs();
     cancel = clock.setTimer(tickMs, tick);
   };
+  /** A watch that ends leaves the ticker on until its next tick, because the next watch often begins before that. */
   const tick = () => {
+    if (watchers === 0) return rest();
     note();
     arm();
+  };
+  const rest = () => {
+    cancel();
+    dueMs = Number.POSITIVE_INFINITY;
   };
   const note = () => {
     const nowMs = clock.monotonicMs();
@@ -65,7 +74,11 @@ export function stallWatch(clock: Clock, cpuMs: () => number = () => 0): StallWa
   return {
     watch() {
       watchers += 1;
-      if (watchers === 1) arm();
+      // What held up a tick before this watch does not concern it.
+      if (watchers === 1 && (dueMs === Number.POSITIVE_INFINITY || clock.monotonicMs() > dueMs)) {
+        cancel();
+        arm();
+      }
       let watching = true;
       return () => {
         if (!watching) return;
@@ -73,9 +86,12 @@ export function stallWatch(clock: Clock, cpuMs: () => number = () => 0): StallWa
         watchers -= 1;
         if (watchers > 0) return;
         note();
-        cancel();
-        dueMs = Number.POSITIVE_INFINITY;
+        if (isOver) rest();
       };
+    },
+    stop() {
+      isOver = true;
+      if (watchers === 0) rest();
     },
     stalledSince: (sinceMs) => isLate() || lastMs > sinceMs,
     stoodStillSince: (sinceMs) => standsStill() || stoodMs > sinceMs,

@@ -12,11 +12,13 @@ import { type StallWatch, stallWatch } from './stall.ts';
 
 /** A probe from its beginning to its verdict. */
 export type Watched = {
-  /** Returns the report, or a prober error in its place. */
-  judge<Tried extends Attempt>(report: ProbeReport<Tried>, about: About): Promise<ProbeReport<Tried>>;
+  /** Returns the report, or a prober error in its place; at once, unless that takes a self-check. */
+  judge<Tried extends Attempt>(report: ProbeReport<Tried>, about: About): Judgment<Tried>;
   /** Idempotent. */
   done(): void;
 };
+
+export type Judgment<Tried extends Attempt> = ProbeReport<Tried> | Promise<ProbeReport<Tried>>;
 
 export type About = {
   readonly reach: Reach;
@@ -37,19 +39,21 @@ export function selfWatch(run: Run, inDoubt: boolean): SelfWatch {
     health: selfCheck.health,
     doubtedSince: selfCheck.doubtedSince,
     jumped: selfCheck.jumped,
-    stop: selfCheck.stop,
+    stop: () => selfCheck.stop().finally(stalls.stop),
     watch() {
       const beganAtMs = clock.monotonicMs();
       return {
         done: stalls.watch(),
-        async judge(report, { reach, changes, confirms }) {
+        judge(report, { reach, changes, confirms }) {
           if (confirms && isSuccess(report) && !selfCheck.isStopped()) return report;
           const isNeeded = needsSelfCheck(report, changes);
           if (report.conclusion.kind === 'error' && !isNeeded) return report;
           if (isInternalStall(report, { stalls, beganAtMs, isNeeded })) return voided(report, 'the prober stood still');
-          if (isNeeded && mayTrust(selfCheck.health())) await selfCheck.check(reach);
-          const why = whyVoid(selfCheck, beganAtMs);
-          return why === undefined ? report : voided(report, why);
+          const counted = () => {
+            const why = whyVoid(selfCheck, beganAtMs);
+            return why === undefined ? report : voided(report, why);
+          };
+          return isNeeded && mayTrust(selfCheck.health()) ? selfCheck.check(reach).then(counted) : counted();
         },
       };
     },

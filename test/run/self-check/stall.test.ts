@@ -39,7 +39,7 @@ inWatched('a pause is seen by the first look after it', ({ clock, stalls, unwatc
   assert.equal(stalls.stalledSince(0), true);
 });
 
-inVirtualTime('nothing is watched, and no timer set, while no probe is in flight', (clock) => {
+inVirtualTime('nothing is watched, and no timer set, soon after the last probe in flight', async (clock) => {
   const stalls = stallWatch(clock);
   const [first, second] = [stalls.watch(), stalls.watch()];
   assert.equal(clock.pending(), 1);
@@ -47,8 +47,29 @@ inVirtualTime('nothing is watched, and no timer set, while no probe is in flight
   first();
   assert.equal(clock.pending(), 1);
   second();
+  await clock.advance(100);
   assert.equal(clock.pending(), 0);
   clock.stand(5_000);
+  assert.equal(stalls.stalledSince(0), false);
+});
+
+inVirtualTime('no timer is left once the watch has stopped and the last probe is over', (clock) => {
+  const stalls = stallWatch(clock);
+  const [first, last] = [stalls.watch(), stalls.watch()];
+  first();
+  stalls.stop();
+  assert.equal(clock.pending(), 1);
+  last();
+  assert.equal(clock.pending(), 0);
+});
+
+inVirtualTime('a pause right after a watch is no stall of the next one', async (clock) => {
+  const stalls = stallWatch(clock);
+  stalls.watch()();
+  clock.stand(5_000);
+  const unwatch = stalls.watch();
+  await clock.advance(200);
+  unwatch();
   assert.equal(stalls.stalledSince(0), false);
 });
 

@@ -98,7 +98,7 @@ describe('a prober that passes its self-check', () => {
     const { clock, self, dialed } = world({ canaries: ['10.0.0.1'] });
     const judging: Promise<unknown>[] = [];
     for (let at = 0; at < 100; at += 1) {
-      judging.push(self.watch().judge(failure, asked));
+      judging.push(Promise.resolve(self.watch().judge(failure, asked)));
       await clock.advance(10);
     }
     await clock.runUntil(Promise.all(judging));
@@ -177,8 +177,8 @@ describe('a prober whose network is gone', () => {
 inWorld(
   'a prober in doubt checks itself until it recovers',
   async ({ clock, self, probe, dialed, cutAll, restore }) => {
-    assert.equal(await probe(failure), 'counts');
     const timers = clock.pending();
+    assert.equal(await probe(failure), 'counts');
     cutAll();
     assert.equal(await probe(failure), 'the prober doubts itself');
     await clock.advance(10_000);
