@@ -1,10 +1,10 @@
-// The peers of `npm run bench:peers`: kubelet's own probers, and servers for the protocols that need a library.
+// The peers of `npm run bench`: kubelet's own probers, and servers for the protocols that need a library.
 //
 //	peers saturated KIND PORT PROBES CONCURRENCY    probes without a pause, so many at once
-//	peers paced PORT TARGETS SECONDS                one HTTP probe a second for each target
+//	peers paced PORT TARGETS                        one HTTP probe a second for each target, until the input ends
 //	peers serve                                          HTTPS and gRPC health servers, until the standard input ends
 //
-// Each prints one line of JSON.
+// `saturated` and `serve` print one line of JSON.
 package main
 
 import (
@@ -20,8 +20,8 @@ func main() {
 	switch arguments := os.Args[1:]; {
 	case len(arguments) == 5 && arguments[0] == "saturated":
 		err = print(saturated(arguments[1], number(arguments[2]), number(arguments[3]), number(arguments[4])))
-	case len(arguments) == 4 && arguments[0] == "paced":
-		err = print(paced(number(arguments[1]), number(arguments[2]), number(arguments[3])))
+	case len(arguments) == 3 && arguments[0] == "paced":
+		err = paced(number(arguments[1]), number(arguments[2]))
 	case len(arguments) == 1 && arguments[0] == "serve":
 		var served map[string]int
 		if served, err = serve(); err == nil {

@@ -16,7 +16,7 @@ import (
 const timeout = 5 * time.Second
 
 // proberOf does what kubelet's runProbe does for each probe, the request included.
-func proberOf(kind string, port int) (func(host string) error, error) {
+func proberOf(kind string, port int) (func(host, path string) error, error) {
 	switch kind {
 	case "http", "https":
 		prober := httpprobe.New(false)
@@ -24,9 +24,9 @@ func proberOf(kind string, port int) (func(host string) error, error) {
 		if kind == "https" {
 			scheme = v1.URISchemeHTTPS
 		}
-		action := &v1.HTTPGetAction{Path: "/healthz", Port: intstr.FromInt32(int32(port)), Scheme: scheme}
 		container := &v1.Container{Name: "main"}
-		return func(host string) error {
+		return func(host, path string) error {
+			action := &v1.HTTPGetAction{Path: path, Port: intstr.FromInt32(int32(port)), Scheme: scheme}
 			request, err := httpprobe.NewRequestForHTTPGetAction(action, container, host, "probe")
 			if err != nil {
 				return err
@@ -35,10 +35,10 @@ func proberOf(kind string, port int) (func(host string) error, error) {
 		}, nil
 	case "tcp":
 		prober := tcpprobe.New()
-		return func(host string) error { return succeeded(prober.Probe(host, port, timeout)) }, nil
+		return func(host, _ string) error { return succeeded(prober.Probe(host, port, timeout)) }, nil
 	case "grpc":
 		prober := grpcprobe.New()
-		return func(host string) error { return succeeded(prober.Probe(host, "", port, timeout)) }, nil
+		return func(host, _ string) error { return succeeded(prober.Probe(host, "", port, timeout)) }, nil
 	}
 	return nil, fmt.Errorf("no kind of probe: %s", strconv.Quote(kind))
 }

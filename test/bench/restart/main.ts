@@ -6,13 +6,10 @@
 import { parseArgs } from 'node:util';
 import { sleep, systemClock } from '../../../shared/lib/clock.ts';
 import { scoreLine } from '../../support/figures.ts';
-import { probesBy, type RestartWorld, startLife, startRestartWorld } from './world.ts';
+import { type Restart, restart } from './measure.ts';
+import { startRestartWorld } from './world.ts';
 
 const probedMsMax = 8_000;
-const measuredMsMax = 90_000;
-const pollMs = 100;
-/** What a process does after every target has been probed once: errors come late, too. */
-const afterMs = 2_000;
 
 const { values } = parseArgs({
   options: {
@@ -26,24 +23,7 @@ const numbers = (list: string): readonly number[] => list.split(',').map(Number)
 const say = (cells: readonly (string | number)[]) =>
   process.stdout.write(`${cells.map((cell) => String(cell).padStart(12)).join('')}\n`);
 
-type Restart = { readonly healthyMs: number; readonly probedMs: number; readonly errors: number };
-
 const judge = ({ probedMs, errors }: Restart): boolean => errors === 0 && probedMs <= probedMsMax;
-
-async function restart(world: RestartWorld): Promise<Restart> {
-  await world.requested('reset');
-  const life = await startLife(world);
-  const healthyAtMs = Date.now();
-  const endMs = healthyAtMs + measuredMsMax;
-  let seen = await world.requested();
-  for (; seen.paths < world.targets && Date.now() < endMs; seen = await world.requested())
-    await sleep(systemClock, pollMs);
-  await sleep(systemClock, afterMs);
-  const errors = await probesBy('unknown', life);
-  await life.stop();
-  const probedMs = seen.paths < world.targets ? Number.POSITIVE_INFINITY : seen.lastAtMs - healthyAtMs;
-  return { healthyMs: life.healthyMs, probedMs, errors };
-}
 
 async function measure(targets: number, periodSeconds: number): Promise<readonly Restart[]> {
   const world = await startRestartWorld(targets, periodSeconds);

@@ -1,0 +1,138 @@
+/**
+ * Where `npm run bench` measures: a network with only loopback, what is probed on the second core and the prober on the
+ * first, the programs that it builds, and what the kernel says that a process used.
+ */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface, type Interface } from 'node:readline';
+
+const here = import.meta.dirname;
+const root = join(here, '../..');
+const inNetwork = 'PROBELET_BENCH_NETWORK';
+
+export const isInNetwork = (): boolean => process.env[inNetwork] !== undefined;
+
+/** Runs this program again where there is only loopback, so that nothing leaves the machine and no port is taken. */
+export function enterNetwork(): number {
+  const up = 'ip link set lo up && exec "$@"';
+  const self = [process.execPath, ...process.argv.slice(1)];
+  const { status, error } = spawnSync('unshare', ['--map-root-user', '--net', 'sh', '-c', up, 'sh', ...self], {
+    stdio: 'inherit',
+    env: { ...process.env, [inNetwork]: '1' },
+  });
+  if (error) console.error(`no network of its own: ${error.message}`);
+  return status ?? 1;
+}
+
+/** What the target says of the paced probes since the last reset. */
+export type Arrived = {
+  readonly arrivals: number;
+  readonly paths: number;
+  readonly latenessP99Ms: number;
+  /** From the reset until the last path was asked for the first time. */
+  readonly lastMs: number;
+};
+
+export type World = {
+  readonly ports: { readonly [kind: string]: number | undefined };
+  /** kubelet's probers. */
+  readonly peers: string;
+  readonly folder: string;
+  /** Starts a prober on the first core. */
+  start(command: readonly string[], env?: NodeJS.ProcessEnv): ChildProcess;
+  reset(): void;
+  arrived(periodMs: number): Promise<Arrived>;
+  close(): void;
+};
+
+export async function startWorld(): Promise<World> {
+  const folder = mkdtempSync(join(tmpdir(), 'probelet-bench-'));
+  const children: ChildProcess[] = [];
+  const pinned = (core: 0 | 1, command: readonly string[], env?: NodeJS.ProcessEnv): ChildProcess => {
+    const stdio = ['pipe', core === 0 ? 'ignore' : 'pipe', 'inherit'] as const;
+    const child = spawn('taskset', ['-c', `${core}`, ...command], {
+      stdio: [...stdio],
+      env: { ...process.env, ...env },
+    });
+    children.push(child);
+    return child;
+  };
+  const programs = build(folder);
+  const target = pinned(1, [programs.target]);
+  const said = createInterface(target.stdout as NodeJS.ReadableStream);
+  const [http, tcp] = (await nextLine(said)).split(' ').map(Number);
+  const servers = pinned(1, [programs.peers, 'serve']);
+  const served: object = JSON.parse(await nextLine(createInterface(servers.stdout as NodeJS.ReadableStream)));
+  return {
+    ports: { http, tcp, ...served },
+    peers: programs.peers,
+    folder,
+    start: (command, env) => pinned(0, command, env),
+    reset: () => void target.stdin?.write('reset\n'),
+    arrived(periodMs) {
+      target.stdin?.write(`report ${periodMs}\n`);
+      return nextLine(said).then((line) => JSON.parse(line) as Arrived);
+    },
+    close() {
+      for (const child of children) child.kill();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function build(folder: string) {
+  const programs = { target: join(folder, 'target'), peers: join(folder, 'peers') };
+  run('cc', ['-O2', '-o', programs.target, join(here, 'target.c'), '-lm']);
+  const cwd = join(here, 'peers');
+  run('go', ['build', '-mod=readonly', '-o', programs.peers, '.'], { cwd, env: { ...process.env, GOWORK: 'off' } });
+  return programs;
+}
+
+/** Its standard output. @throws if it fails */
+export function run(command: string, args: readonly string[], options: object = {}): string {
+  const { status, error, stdout } = spawnSync(command, args, {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+    ...options,
+  });
+  if (error || status !== 0) throw new Error(`${command} ${args[0]}: ${error?.message ?? `exit code ${status}`}`);
+  return stdout;
+}
+
+async function nextLine(lines: Interface): Promise<string> {
+  const [line] = await once(lines, 'line');
+  return String(line);
+}
+
+/** The program of `npm start` and its options of Node, as package.json has them. */
+export function startOfProduct(): { readonly command: readonly string[]; readonly env: NodeJS.ProcessEnv } {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: { start: string } };
+  const words = scripts.start.split(' ');
+  const at = words.indexOf('node');
+  const env = Object.fromEntries(
+    words
+      .slice(0, at)
+      .filter((word) => word.includes('='))
+      .map((word) => word.split('=')),
+  );
+  const flags = words.slice(at + 1, -1);
+  return { command: [process.execPath, ...flags, join(root, words.at(-1) ?? '')], env };
+}
+
+const ticksPerSecond = 100;
+
+/** CPU of all its threads in ms, user and system. */
+export function cpuMsOf({ pid }: ChildProcess): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return ((Number(fields[11]) + Number(fields[12])) * 1_000) / ticksPerSecond;
+}
+
+/** Resident memory now, in MB of 1,024 KiB. */
+export function rssMbOf({ pid }: ChildProcess): number {
+  const [, kib] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Number(kib) / 1_024;
+}
