@@ -1,4 +1,7 @@
-/** The dashboard: whether targets are probed, what the results are, and what it costs. */
+/**
+ * The dashboard: whether targets are probed, what the results are, and what it costs. Without detailed metrics it shows
+ * those that the alarms watch and those that AWS publishes.
+ */
 import { Duration } from 'aws-cdk-lib';
 import {
   AlarmStatusWidget,
@@ -8,36 +11,31 @@ import {
   type IMetric,
   Stats,
 } from 'aws-cdk-lib/aws-cloudwatch';
+import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
+import { functionNames } from '../functions/bundling.ts';
+import type { MetricName } from '../functions/lambda/metrics.ts';
 import { productMetric, type Watched } from './alarms.ts';
 
-type Shown = Watched & { readonly alarms: readonly IAlarm[]; readonly queues: readonly Queue[] };
+type Shown = Watched & {
+  readonly table: TableV2;
+  readonly alarms: readonly IAlarm[];
+  readonly queues: readonly Queue[];
+  readonly detailedMetrics: boolean;
+};
 
 const width = 12;
 const wide = 24;
 
-export function dashboard(scope: Construct, id: string, { stage, functions, alarms, queues }: Shown): Dashboard {
+export function dashboard(scope: Construct, id: string, shown: Shown): Dashboard {
+  const { functions, alarms, queues, detailedMetrics } = shown;
   const all = Object.values(functions);
-  const fromProber = (name: Parameters<typeof productMetric>[1]) => productMetric(stage, name, 'prober', Stats.SUM);
-  const units = (name: 'ReadUnits' | 'WriteUnits') =>
-    (['schedule', 'prober', 'status-sync', 'api'] as const).map((one) => productMetric(stage, name, one, Stats.SUM));
   return new Dashboard(scope, id, {
     defaultInterval: Duration.hours(3),
     widgets: [
       [new AlarmStatusWidget({ title: 'Alarms', width: wide, alarms: [...alarms] })],
-      [
-        graph('Shards', [
-          productMetric(stage, 'Shards', 'schedule'),
-          productMetric(stage, 'ShardsWithoutHolder', 'schedule'),
-          fromProber('ShardsDegraded'),
-        ]),
-        graph('Targets held, probes late', [fromProber('TargetsHeld'), fromProber('ProbesLate')]),
-      ],
-      [
-        graph('Probes', [fromProber('ProbesSuccessful'), fromProber('ProbesFailed'), fromProber('ProbesUnknown')]),
-        graph('Capacity units of the table', [...units('ReadUnits'), ...units('WriteUnits')]),
-      ],
+      ...(detailedMetrics ? detailed(shown) : plain(shown)),
       [
         graph(
           'Errors',
@@ -60,6 +58,35 @@ export function dashboard(scope: Construct, id: string, { stage, functions, alar
       ],
     ],
   });
+}
+
+const fromProber = ({ stage }: Shown, name: MetricName) => productMetric(stage, name, 'prober', Stats.SUM);
+
+const withoutHolder = ({ stage }: Shown) => productMetric(stage, 'ShardsWithoutHolder', 'schedule');
+
+function plain(shown: Shown): readonly GraphWidget[][] {
+  const { table } = shown;
+  const units = [table.metricConsumedReadCapacityUnits(), table.metricConsumedWriteCapacityUnits()];
+  const problems = [withoutHolder(shown), fromProber(shown, 'ShardsDegraded'), fromProber(shown, 'ProbesLate')];
+  return [
+    [
+      graph('Shards without holder, shards degraded, probes late', problems),
+      graph('Capacity units of the table', units),
+    ],
+  ];
+}
+
+function detailed(shown: Shown): readonly GraphWidget[][] {
+  const { stage } = shown;
+  const probes = (['ProbesSuccessful', 'ProbesFailed', 'ProbesUnknown'] as const).map((one) => fromProber(shown, one));
+  const units = (name: 'ReadUnits' | 'WriteUnits') =>
+    functionNames.map((one) => productMetric(stage, name, one, Stats.SUM));
+  const held = [fromProber(shown, 'TargetsHeld'), fromProber(shown, 'ProbesLate')];
+  const shards = [productMetric(stage, 'Shards', 'schedule'), withoutHolder(shown)];
+  return [
+    [graph('Shards', [...shards, fromProber(shown, 'ShardsDegraded')]), graph('Targets held, probes late', held)],
+    [graph('Probes', probes), graph('Capacity units of the table', [...units('ReadUnits'), ...units('WriteUnits')])],
+  ];
 }
 
 const graph = (title: string, left: readonly IMetric[]): GraphWidget =>

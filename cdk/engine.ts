@@ -34,7 +34,12 @@ export type Engine = {
 export function engine(scope: Construct, { props, stage, table, bus }: Options): Engine {
   const { encryptionKey, logRetention = RetentionDays.ONE_MONTH, tracing = false, vpc } = props;
   const shards = new ShardQueue(scope, 'Shards', { encryptionKey }).queue;
-  const common = { PROBELET_TABLE: table.tableName, PROBELET_BUS: bus.eventBusName, PROBELET_STAGE: stage };
+  const common = {
+    PROBELET_TABLE: table.tableName,
+    PROBELET_BUS: bus.eventBusName,
+    PROBELET_STAGE: stage,
+    ...(props.detailedMetrics && { PROBELET_DETAILED_METRICS: '1' }),
+  };
   const withVariables = (environment: Variables) => ({
     table,
     bus,

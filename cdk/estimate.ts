@@ -10,6 +10,8 @@ type Input = {
   readonly mode: FleetMode;
   readonly memorySize: number;
   readonly alarms: number;
+  readonly detailedMetrics?: boolean;
+  readonly dashboard?: boolean;
   readonly budget?: number;
   readonly reservedConcurrency?: number;
   readonly maxConcurrency?: number;
@@ -23,9 +25,15 @@ const fleetDefault: Fleet = [{ targets: 100, periodSeconds: 10 }];
  * shards.
  */
 export function warnOfCost(annotations: Annotations, { budget, fleet, ...input }: Input): void {
+  const { detailedMetrics = false, dashboard = false } = input;
   if (!fleet && (input.reservedConcurrency ?? input.maxConcurrency) !== undefined)
     annotations.addInfo('fleet: is not given, so the limits of concurrency were held against one shard');
-  const estimate = estimateCost({ ...input, fleet: fleet ?? fleetDefault, metrics: metricCount });
+  const estimate = estimateCost({
+    ...input,
+    fleet: fleet ?? fleetDefault,
+    metrics: metricCount(detailedMetrics),
+    dashboard,
+  });
   annotations.addInfo(describeEstimate(estimate, fleet, input));
   const dollars = Math.ceil(estimate.usd);
   if (budget !== undefined && estimate.usd > budget)

@@ -41,7 +41,7 @@ export class Probelet extends Construct {
   constructor(scope: Construct, id: string, props: ProbeletProps = {}) {
     super(scope, id);
     requireValidProps(props, Stack.of(this));
-    const { encryptionKey, mode = modeDefault, memorySize = memorySizeDefault } = props;
+    const { encryptionKey, mode = modeDefault, memorySize = memorySizeDefault, detailedMetrics = false } = props;
     const stage = props.stage ?? Names.uniqueResourceName(this, { maxLength: stageLengthMax });
     allowServices(this, encryptionKey);
     this.table = new TargetTable(this, 'Table', props).table;
@@ -73,7 +73,8 @@ export class Probelet extends Construct {
     const queues = [...made.queues, ...Object.values(deadLetters)];
     const watched = { stage, functions: this.functions, deadLetters };
     const { alarms } = new Alarms(this, 'Alarms', watched, props.alarmTopic);
-    dashboard(this, 'Dashboard', { ...watched, alarms, queues });
+    if (props.dashboard)
+      dashboard(this, 'Dashboard', { ...watched, table: this.table, alarms, queues, detailedMetrics });
     warnOfCost(annotations, { ...props, mode, memorySize, alarms: alarms.length });
   }
 

@@ -54,6 +54,13 @@ export type ProbeletProps = TargetTableProps & {
   readonly memorySize?: number;
   /** Authorizes every route but `/healthz`. Defaults to IAM. */
   readonly authorizer?: IHttpRouteAuthorizer;
+  /**
+   * Publishes all that the functions count as metrics. By default these are fields of the log, and only what alarms
+   * watch becomes a metric.
+   */
+  readonly detailedMetrics?: boolean;
+  /** A dashboard. Without `detailedMetrics` it has the metrics of the alarms and those of AWS. Defaults to none. */
+  readonly dashboard?: boolean;
   /** Receives every alarm. Without a topic, alarms are only visible in CloudWatch. */
   readonly alarmTopic?: ITopic;
   /** Defaults to one month. */

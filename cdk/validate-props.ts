@@ -105,6 +105,8 @@ const rules: { readonly [prop in keyof ProbeletProps]-?: Rule } = {
         typeof value === 'object' && value !== null && 'bind' in value && !(value instanceof HttpNoneAuthorizer),
     ),
   },
+  detailedMetrics: flag,
+  dashboard: flag,
   alarmTopic: construct('an SNS topic'),
   logRetention: { allowed: 'one of RetentionDays', schema: z.enum(RetentionDays) },
   reservedConcurrency: wholeNumber(1, 1_000),

@@ -1,12 +1,13 @@
 /** The entry point of the API function. Each invocation handles one request to the HTTP API. */
 import { storedQuotas } from '../../shared/table/quotas.ts';
 import { emulatorStage, readEnvironment } from '../lambda/environment.ts';
-import { functionPorts } from '../lambda/ports.ts';
+import { commonSettings, functionPorts } from '../lambda/ports.ts';
 import { deployedAdvise } from './advice.ts';
 import { apiFunction } from './api.ts';
 
 const environment = readEnvironment([
-  ...(['table', 'bus', 'stage', 'quotas'] as const),
+  ...commonSettings,
+  ...(['quotas'] as const),
   ...(['allowCidrs', 'allowLoopback', 'execNames', 'execSsm', 'secretHosts'] as const),
 ]);
 const ports = functionPorts('api', environment);

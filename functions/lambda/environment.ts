@@ -36,6 +36,8 @@ export type Environment = {
   /** The limits for registrations. */
   readonly quotas: QuotaLimits;
   readonly stage: string;
+  /** Whether all values that functions count become metrics. */
+  readonly detailedMetrics: boolean;
   readonly region: string;
 };
 
@@ -95,6 +97,7 @@ const readers: { readonly [Name in keyof Environment]: (variables: Variables) =>
   capacityMb: (variables) => megabytes(required(variables, 'PROBELET_CAPACITY_MB')),
   quotas: quotasOf,
   stage: (variables) => stageOf(variables),
+  detailedMetrics: (variables) => flag(variables, 'PROBELET_DETAILED_METRICS'),
   region: (variables) => required(variables, 'AWS_REGION'),
 };
 

@@ -1,7 +1,8 @@
 /**
  * Metrics in CloudWatch's embedded metric format: lines of the log, without a call or an agent. Their dimensions are
- * stage and function, never a target, so their cost does not grow with the number of targets. Source: "Specification:
- * Embedded metric format", CloudWatch.
+ * stage and function, never a target, so their cost does not grow with the number of targets. By default only what
+ * alarms watch becomes a metric; the other values are fields of the log line. Source: "Specification: Embedded metric
+ * format", CloudWatch.
  */
 import type { Clock } from '../../shared/lib/clock.ts';
 import type { StoreCall } from '../../shared/store/item-size.ts';
@@ -10,7 +11,7 @@ import { writeLine } from './log.ts';
 
 export const metricsNamespace = 'probelet';
 
-/** All metrics with their units. Alarms and the dashboard refer to these names. */
+/** All values with their units as metrics. Alarms and the dashboard refer to these names. */
 const metricUnits = {
   /** Probes by result, like kubelet's `prober_probe_total`. */
   ProbesSuccessful: 'Count',
@@ -40,7 +41,7 @@ const metricUnits = {
 
 export type MetricName = keyof typeof metricUnits;
 
-/** The metrics of each function. Each one is billed as one metric, whatever the size of the fleet. */
+/** The values that each function counts, and that become metrics with `detailedMetrics`. */
 export const metricsOf = {
   schedule: ['Shards', 'ShardsWithoutHolder', 'MessagesNotSent', 'AccessDenied', 'ReadUnits', 'WriteUnits'],
   prober: [
@@ -62,6 +63,22 @@ export const metricsOf = {
   api: ['EventsMalformed', 'AccessDenied', 'ReadUnits', 'WriteUnits'],
 } as const satisfies { readonly [name in FunctionName]: readonly MetricName[] };
 
+/** Published in every line, because missing data is an alarm too: the schedule does not run. */
+const alwaysPublished: readonly MetricName[] = ['ShardsWithoutHolder'];
+
+/**
+ * Published while there is such a problem and for `calmMs` afterwards. A metric is billed for the hours in which it has
+ * data (https://aws.amazon.com/cloudwatch/pricing/), so these cost nothing as long as all is well.
+ */
+const problemMetrics: readonly MetricName[] = ['ShardsDegraded', 'ProbesLate', 'AccessDenied'];
+
+/**
+ * How long a problem is reported as over. CloudWatch fills an alarm's window with older data where newer data is
+ * missing ("Configuring how CloudWatch alarms treat missing data"), so without these zeros an old problem would count
+ * again. Longer than the window of any of the alarms.
+ */
+export const calmMs = 10 * 60_000;
+
 export type MetricValues = { readonly [Name in MetricName]?: number };
 
 export type FunctionMetrics = {
@@ -79,11 +96,15 @@ export type FunctionMetrics = {
 type Options = {
   readonly stage: string;
   readonly service: FunctionName;
-  readonly clock: Pick<Clock, 'nowMs'>;
+  /** Whether all values become metrics. Default: those that alarms watch. */
+  readonly detailed?: boolean;
+  readonly clock: Pick<Clock, 'nowMs' | 'monotonicMs'>;
   readonly write?: (line: string) => void;
 };
 
-export function functionMetrics({ stage, service, clock, write = writeLine }: Options): FunctionMetrics {
+export function functionMetrics(options: Options): FunctionMetrics {
+  const { stage, service, clock, detailed = false, write = writeLine } = options;
+  const isPublished = detailed ? () => true : alarmMetrics(clock);
   let units = { ReadUnits: 0, WriteUnits: 0 };
   let denials = 0;
   return {
@@ -93,7 +114,8 @@ export function functionMetrics({ stage, service, clock, write = writeLine }: Op
       if (unknown.length > 0) throw new Error(`${service} publishes no ${unknown.join(', ')}`);
       units = { ReadUnits: 0, WriteUnits: 0 };
       denials = 0;
-      write(JSON.stringify({ ...embedded(all, Math.floor(clock.nowMs())), Stage: stage, Function: service, ...all }));
+      const published = names(all).filter((name) => isPublished(name, all[name] ?? 0));
+      write(JSON.stringify({ ...embedded(published, clock.nowMs()), Stage: stage, Function: service, ...all }));
     },
     onDenied() {
       denials += 1;
@@ -107,26 +129,29 @@ export function functionMetrics({ stage, service, clock, write = writeLine }: Op
 const isOf = (service: FunctionName, name: MetricName): boolean =>
   metricsOf[service].some((known: MetricName) => known === name);
 
-const embedded = (values: MetricValues, timestampMs: number) => ({
-  _aws: {
-    Timestamp: timestampMs,
-    CloudWatchMetrics: [
-      {
-        Namespace: metricsNamespace,
-        Dimensions: [['Stage', 'Function']],
-        Metrics: names(values).map((Name) => ({ Name, Unit: metricUnits[Name] })),
-      },
-    ],
-  },
-});
+/** Decides which values the alarms need. It remembers when there was last a problem of each kind. */
+function alarmMetrics({ monotonicMs }: Pick<Clock, 'monotonicMs'>) {
+  const problemAtMs = new Map<MetricName, number>();
+  return (name: MetricName, value: number): boolean => {
+    if (!problemMetrics.includes(name)) return alwaysPublished.includes(name);
+    if (value > 0) problemAtMs.set(name, monotonicMs());
+    return monotonicMs() - (problemAtMs.get(name) ?? Number.NEGATIVE_INFINITY) <= calmMs;
+  };
+}
+
+/** Without published metrics the line is a line of the log like any other. */
+function embedded(published: readonly MetricName[], nowMs: number) {
+  if (published.length === 0) return {};
+  const Metrics = published.map((Name) => ({ Name, Unit: metricUnits[Name] }));
+  const CloudWatchMetrics = [{ Namespace: metricsNamespace, Dimensions: [['Stage', 'Function']], Metrics }];
+  return { _aws: { Timestamp: Math.floor(nowMs), CloudWatchMetrics } };
+}
 
 const names = (values: MetricValues): readonly MetricName[] =>
   (Object.keys(metricUnits) as MetricName[]).filter((name) => values[name] !== undefined);
 
-/**
- * The number of billed metrics, each for one stage and one function. A metric that only counts problems costs nothing
- * while there are none.
- */
-export const metricCount = Object.values(metricsOf)
-  .flat()
-  .filter((name) => name !== 'AccessDenied').length;
+/** The number of metrics billed while all is well, each for one stage and one function. */
+export const metricCount = (detailed: boolean): number =>
+  Object.values(metricsOf)
+    .flat()
+    .filter((name) => (detailed ? name !== 'AccessDenied' : alwaysPublished.includes(name))).length;

@@ -27,14 +27,19 @@ export type NewStore = {
   readonly newStore: () => Store;
 };
 
+/** The settings that every function reads. */
+export const commonSettings = ['table', 'bus', 'stage', 'detailedMetrics'] as const;
+
+type CommonEnvironment = Pick<Environment, (typeof commonSettings)[number]>;
+
 /** The SDK determines region, credentials and endpoints. */
 export function functionPorts(
   service: FunctionName,
-  { table, bus: busName, stage }: Pick<Environment, 'table' | 'bus' | 'stage'>,
+  { table, bus: busName, stage, detailedMetrics: detailed }: CommonEnvironment,
 ): FunctionPorts & NewStore & { readonly access: Access } {
   const [clock, random] = [systemClock, systemRandom];
   const log = functionLog({ service, nowMs: clock.nowMs });
-  const metrics = functionMetrics({ service, stage, clock });
+  const metrics = functionMetrics({ service, stage, detailed, clock });
   const own = access({ clock, log, onDenied: metrics.onDenied });
   const ports = { clock, random, log, access: own };
   const newStore = () =>

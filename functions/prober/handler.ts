@@ -11,7 +11,7 @@ import { dialPolicy } from '../../shared/net/policy.ts';
 import { sqsClient } from '../../shared/queue/sqs-client.ts';
 import { awsSecrets } from '../../shared/secrets/aws.ts';
 import { readEnvironment, serviceEndpoint } from '../lambda/environment.ts';
-import { functionPorts } from '../lambda/ports.ts';
+import { commonSettings, functionPorts } from '../lambda/ports.ts';
 import { startWatchdog } from '../watchdog/watchdog.ts';
 import { proberFunction } from './prober.ts';
 
@@ -21,16 +21,17 @@ setFlagsFromString('--no-allocation-site-pretenuring');
 // The watchdog's thread imports this file when the event loop hangs.
 export { rememberHang } from '../watchdog/remember.ts';
 
-const { table, bus, stage, region, shardQueueUrl, release, canaries, ...given } = readEnvironment([
-  ...(['table', 'bus', 'stage', 'region', 'shardQueueUrl', 'release', 'canaries'] as const),
+const { region, shardQueueUrl, release, canaries, ...given } = readEnvironment([
+  ...commonSettings,
+  ...(['region', 'shardQueueUrl', 'release', 'canaries'] as const),
   ...(['allowCidrs', 'allowLoopback', 'execFunctions', 'execSsm', 'secretHosts'] as const),
 ]);
 const client = sqsClient();
-const ports = functionPorts('prober', { table, bus, stage });
+const ports = functionPorts('prober', given);
 const { access } = ports;
 /** In the format of `functionLog`. */
 const line = { fields: { level: 'FATAL', service: 'prober' }, message: 'message', time: 'timestamp' };
-const remember = { module: import.meta.url, config: { table } };
+const remember = { module: import.meta.url, config: { table: given.table } };
 const watchdog = isMainThread ? startWatchdog({ log: ports.log, line, remember }) : undefined;
 
 function outside(clock: Clock) {

@@ -2,13 +2,14 @@
 import { sqsQueue } from '../../shared/queue/sqs.ts';
 import { sqsClient } from '../../shared/queue/sqs-client.ts';
 import { readEnvironment } from '../lambda/environment.ts';
-import { functionPorts } from '../lambda/ports.ts';
+import { commonSettings, functionPorts } from '../lambda/ports.ts';
 import { scheduleFunction } from './schedule.ts';
 
-const { table, bus, stage, shardQueueUrl, release, mode, capacityMb } = readEnvironment([
-  ...(['table', 'bus', 'stage', 'shardQueueUrl', 'release', 'mode', 'capacityMb'] as const),
+const { shardQueueUrl, release, mode, capacityMb, ...common } = readEnvironment([
+  ...commonSettings,
+  ...(['shardQueueUrl', 'release', 'mode', 'capacityMb'] as const),
 ]);
-const ports = functionPorts('schedule', { table, bus, stage });
+const ports = functionPorts('schedule', common);
 const { clock, random, access } = ports;
 
 export const handler = scheduleFunction({

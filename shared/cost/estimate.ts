@@ -22,12 +22,13 @@ export type CostInput = {
   readonly mode: FleetMode;
   /** The prober's memory in MB. */
   readonly memorySize: number;
-  /** The stack creates these alarms and metrics whatever the fleet. */
+  /** The stack creates these whatever the fleet. An alarm is billed by the metrics that it watches: one each. */
   readonly alarms: number;
   readonly metrics: number;
+  readonly dashboard: boolean;
 };
 
-/** What a deployment has whatever its props: a test compares. */
+/** Alarms of a deployment without a customer key: a test compares. */
 export const deployedAlarms = 17;
 
 export type CostLine = { readonly what: string; readonly usd: number };
@@ -107,7 +108,7 @@ export function estimateCost(input: CostInput): CostEstimate {
     {
       what: 'CloudWatch',
       usd:
-        prices.dashboard.usd +
+        (input.dashboard ? prices.dashboard.usd : 0) +
         input.alarms * prices.alarm.usd +
         input.metrics * prices.customMetric.usd +
         (invocations * logBytesPerInvocation * prices.logGb.usd) / 1e9,

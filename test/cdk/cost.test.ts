@@ -11,14 +11,15 @@ import { prices } from '../../shared/cost/prices.ts';
 import { beatIntervalMs } from '../../shared/run/beat.ts';
 import { fullReloadIntervalMs } from '../../shared/run/load.ts';
 import { changesIntervalMs } from '../../shared/table/change-counters.ts';
-import { constructed } from '../support/synthesized.ts';
+import { constructed, resourcesOf, synthesized } from '../support/synthesized.ts';
 
 const https = (targets: number, periodSeconds = 10): CostInput => ({
   fleet: [{ targets, periodSeconds, probe: 'https' }],
   mode: 'auto',
   memorySize: 256,
   alarms: deployedAlarms,
-  metrics: metricCount,
+  metrics: metricCount(false),
+  dashboard: false,
 });
 
 const usd = (input: CostInput): number => estimateCost(input).usd;
@@ -26,7 +27,7 @@ const usd = (input: CostInput): number => estimateCost(input).usd;
 describe('the estimate', () => {
   /** What the design reckons with for HTTPS each 10 s, by 256 MB or, beyond 256 shards of that, by what is needed. */
   const reckoned: readonly [number, number, number][] = [
-    [1_000, 256, 39],
+    [1_000, 256, 29],
     [10_000, 256, 249],
     [1_000_000, 2_048, 24_000],
   ];
@@ -62,11 +63,28 @@ describe('the estimate', () => {
     }
   });
 
-  test('without targets is alarms, metrics, dashboard and the schedule', () => {
+  test('without targets is alarms, metrics and the schedule', () => {
     const { lines, layout } = estimateCost(https(0));
     assert.equal(layout.shards[0]?.mode, 'idle');
     const rest = lines.filter(({ what }) => what !== 'CloudWatch').reduce((sum, one) => sum + one.usd, 0);
     assert.ok(rest < 1, `${rest}`);
+  });
+
+  test('of CloudWatch is at most $2.50 for a deployment of default props, and more with each that adds to it', () => {
+    const watched = (more: Partial<CostInput>) =>
+      estimateCost({ ...https(100), ...more }).lines.find(({ what }) => what === 'CloudWatch')?.usd ?? 0;
+    const [plain, shown, detailed] = [{}, { dashboard: true }, { metrics: metricCount(true) }].map(watched);
+    assert.ok(plain !== undefined && plain <= 2.5, `${plain}`);
+    assert.equal(shown?.toFixed(2), (plain + prices.dashboard.usd).toFixed(2));
+    assert.ok(detailed !== undefined && detailed > plain + 5, `${detailed}`);
+  });
+
+  test('counts an alarm by the metrics that it watches, as AWS bills it', () => {
+    for (const { Properties } of resourcesOf(synthesized(), 'AWS::CloudWatch::Alarm'))
+      assert.deepEqual(
+        [typeof Properties.MetricName, Properties.Metrics, Properties.Period >= 60],
+        ['string', undefined, true],
+      );
   });
 
   test('of one shard that is always held is mostly its 256 MB', () => {
@@ -137,7 +155,8 @@ describe('docs/operating.md', () => {
         mode: 'auto',
         memorySize: Number(memorySize),
         alarms: deployedAlarms,
-        metrics: metricCount,
+        metrics: metricCount(false),
+        dashboard: false,
       } as const;
       const { layout, lines, usd: all } = estimateCost(input);
       const shown = [...lines.map((line) => line.usd), all].map((one) => one.toFixed(2));

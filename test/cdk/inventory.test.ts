@@ -35,7 +35,6 @@ test('these kinds of resources, so many of each', () => {
     'AWS::ApiGatewayV2::Route': 15,
     'AWS::ApiGatewayV2::Stage': 1,
     'AWS::CloudWatch::Alarm': 17,
-    'AWS::CloudWatch::Dashboard': 1,
   });
 });
 

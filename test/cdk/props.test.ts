@@ -10,7 +10,9 @@ import { Key } from 'aws-cdk-lib/aws-kms';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
+import type { ProbeletProps } from '../../cdk/props.ts';
 import { readEnvironment } from '../../functions/lambda/environment.ts';
+import { metricsOf } from '../../functions/lambda/metrics.ts';
 import { openRoutes } from '../support/statements.ts';
 import {
   constructed,
@@ -68,6 +70,8 @@ describe('a wrong prop is refused by its name and with what is allowed', () => {
     ...wrongRemovals.map((removal) => ['removalPolicy', removal, 'destroy, retain'] as const),
     ['logRetention', 31, 'one of RetentionDays'],
     ['tracing', 'yes', 'true or false'],
+    ['dashboard', 1, 'true or false'],
+    ['detailedMetrics', 'all', 'true or false'],
     ['budget', -1, 'a number of US dollars above 0'],
     ['vpc', 'vpc-1', 'a VPC'],
     ['encryptionKey', 'alias/mine', 'a KMS key'],
@@ -268,6 +272,29 @@ describe('a right prop', () => {
     const { Principal, Action, Condition } = allowed ?? {};
     assert.deepEqual([Principal, Action], [{ Service: 'cloudwatch.amazonaws.com' }, 'sns:Publish']);
     assert.deepEqual(Condition, ofTheAccount);
+  });
+
+  test('of metrics and dashboard make both, and a dashboard shows what there is', () => {
+    const names = [...new Set(Object.values(metricsOf).flat())];
+    const shown = (props: ProbeletProps) => {
+      const template = synthesized(props);
+      const [dashboard, ...others] = resourcesOf(template, 'AWS::CloudWatch::Dashboard');
+      assert.deepEqual(others, []);
+      const detailed = resourcesOf(template, 'AWS::Lambda::Function').map(
+        ({ Properties }) => Properties.Environment.Variables.PROBELET_DETAILED_METRICS,
+      );
+      const body = short(dashboard?.Properties.DashboardBody ?? '');
+      const own = names.filter((name) => body.includes(`"probelet","${name}"`));
+      return { detailed: [...new Set(detailed)], own, fromAws: body.includes('AWS/DynamoDB') };
+    };
+    const watched = ['ShardsWithoutHolder', 'ProbesLate', 'ShardsDegraded'];
+    const all = { detailed: ['1'], fromAws: false };
+    assert.deepEqual(shown({}), { detailed: [undefined], own: [], fromAws: false });
+    assert.deepEqual(shown({ dashboard: true }), { detailed: [undefined], own: watched, fromAws: true });
+    assert.deepEqual(shown({ detailedMetrics: true }), { ...all, own: [] });
+    const { own, ...rest } = shown({ detailedMetrics: true, dashboard: true });
+    assert.deepEqual(rest, all);
+    assert.ok(own.length > watched.length && own.includes('ProbesFailed') && own.includes('WriteUnits'), `${own}`);
   });
 
   test('of logs keeps them for so long', () => {

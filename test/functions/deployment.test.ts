@@ -27,13 +27,13 @@ const path = '/v1/namespaces/default/targets/checkout';
 /** Long enough for a few probes at a period of a second; of so little time a third is left for the end. */
 const shortMs = 6_000;
 
-const withoutTable = { table: 'gone', bus: 'probes', stage: 'emulator' };
+const withoutTable = { table: 'gone', bus: 'probes', stage: 'emulator', detailedMetrics: false };
 const hint = JSON.stringify({ detail: { target: { namespace: 'default', name: 'checkout' } } });
 
 type Line = Readonly<Record<string, unknown>>;
 
 const errorsIn = (lines: readonly Line[]) => lines.filter(({ level }) => level === 'ERROR');
-const metricsIn = (lines: readonly Line[]) => lines.filter(({ _aws }) => _aws !== undefined);
+const metricsIn = (lines: readonly Line[]) => lines.filter(({ Function: name }) => name !== undefined);
 const failed = (...ids: readonly unknown[]) => ({
   batchItemFailures: ids.map((itemIdentifier) => ({ itemIdentifier })),
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
 import { functionLog } from '../../functions/lambda/log.ts';
-import { functionMetrics } from '../../functions/lambda/metrics.ts';
+import { calmMs, functionMetrics } from '../../functions/lambda/metrics.ts';
 import { invocationDeadline, marginMs } from '../../functions/prober/deadline.ts';
 import { onlyOf } from '../../functions/prober/memory.ts';
 import { countedProbes, keepReporting } from '../../functions/prober/probe-metrics.ts';
@@ -56,9 +56,17 @@ describe('the log of a function', () => {
 });
 
 describe('the metrics of a function', () => {
+  const prober = { stage: 'prod', service: 'prober' } as const;
+  const clock = virtualClock();
+
   test('are a line in the embedded metric format, by stage and function alone', () => {
     const { write, taken } = lines();
-    const metrics = functionMetrics({ stage: 'prod', service: 'prober', clock: { nowMs: () => nowMs + 0.5 }, write });
+    const metrics = functionMetrics({
+      ...prober,
+      detailed: true,
+      clock: { ...clock, nowMs: () => nowMs + 0.5 },
+      write,
+    });
     metrics.onCall({ operation: 'get', readUnits: 1, writeUnits: 0 });
     metrics.onCall({ operation: 'put', readUnits: 0, writeUnits: 2 });
     metrics.emit({ TargetsHeld: 3 });
@@ -71,6 +79,41 @@ describe('the metrics of a function', () => {
       ...{ Stage: 'prod', Function: 'prober', TargetsHeld: 3, ReadUnits: 1, WriteUnits: 2 },
     });
     assert.deepEqual([second.ReadUnits, second.WriteUnits], [0, 0]);
+  });
+
+  type Published = {
+    readonly _aws?: { readonly CloudWatchMetrics: readonly { readonly Metrics: readonly Named[] }[] };
+  };
+  type Named = { readonly Name: string };
+  const published = ({ _aws }: Published) =>
+    _aws?.CloudWatchMetrics.flatMap(({ Metrics }) => Metrics.map(({ Name }) => Name));
+
+  test('are fields of the log, unless an alarm watches them', async () => {
+    const { write, taken } = lines();
+    const { emit, onDenied } = functionMetrics({ ...prober, clock, write });
+    const fine = { TargetsHeld: 3, ProbesLate: 0, ShardsDegraded: 0 };
+    emit(fine);
+    emit({ ...fine, ProbesLate: 2 });
+    onDenied();
+    await clock.advance(calmMs);
+    emit(fine);
+    await clock.advance(1);
+    emit(fine);
+    const reports = taken();
+    // A problem is published as over before its metric ends, so that older data is not missing from the alarm's window.
+    assert.deepEqual(reports.map(published), [undefined, ['ProbesLate'], ['ProbesLate', 'AccessDenied'], undefined]);
+    assert.deepEqual(
+      reports.map(({ ProbesLate }) => ProbesLate),
+      [0, 2, 0, 0],
+    );
+    for (const { TargetsHeld } of reports) assert.equal(TargetsHeld, 3);
+  });
+
+  test('of the schedule tell each minute whether shards have no holder', () => {
+    const { write, taken } = lines();
+    const { emit } = functionMetrics({ stage: 'prod', service: 'schedule', clock, write });
+    emit({ Shards: 1, ShardsWithoutHolder: 0, MessagesNotSent: 0 });
+    assert.deepEqual(taken().map(published), [['ShardsWithoutHolder']]);
   });
 
   const pod = { pod: 'checkout', namespace: 'default', podUid: 'u' };

@@ -54,7 +54,7 @@ export const costCommand = ({ io, endWith }: CommandSetting): Command =>
       const { filename, memory: memorySize, mode, output } = options;
       const fleet = filename ? await fleetOfFiles(options, io) : givenFleet(options);
       if (fleet.length === 0) return endWith(exitCodes.failed);
-      const input = { fleet, mode, memorySize, alarms: deployedAlarms, metrics: metricCount };
+      const input = { fleet, mode, memorySize, alarms: deployedAlarms, metrics: metricCount(false), dashboard: false };
       const estimate = estimateCost(input);
       const { layout, lines, usd } = estimate;
       const priced = { prices: pricesRegion, readIn: pricesReadIn };

@@ -33,7 +33,7 @@ export const functionParts = { prober: 'ProberFunction', schedule: 'ScheduleFunc
 
 /** The project's own app, for this machine; the table goes with the stack. */
 export function probeletApp(props: Readonly<Record<string, unknown>> = {}): App {
-  const given = { stage: 'emulator', allowLoopback: true, removalPolicy: 'destroy', ...props };
+  const given = { stage: 'emulator', allowLoopback: true, removalPolicy: 'destroy', dashboard: true, ...props };
   return { stack: 'Probelet', context: { probelet: JSON.stringify(given) } };
 }
 

@@ -20,7 +20,7 @@ describe('cost', () => {
     assert.equal(code, 0);
     assert.match(
       out,
-      /^WHAT +USD A MONTH\nLambda +17\.78\n(.+\n)+all +34\.23\nresident, 2 shards of 256 MB\. Prices of us-east-1/,
+      /^WHAT +USD A MONTH\nLambda +17\.78\n(.+\n)+all +24\.63\nresident, 2 shards of 256 MB\. Prices of us-east-1/,
     );
   });
 

@@ -103,7 +103,7 @@ function byMinute({ takeOvers, steady, schedule }: Counted, name: Units): number
   return (minute + takeOver / slotMinutes + scheduled) / (probesIn(steady) / steady.length);
 }
 
-const isReport = (line: LogLine): boolean => line._aws !== undefined;
+const isReport = (line: LogLine): boolean => line.Function !== undefined;
 
 const probesIn = (lines: readonly LogLine[]): number => sum(lines, 'ProbesSuccessful');
 
