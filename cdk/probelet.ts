@@ -20,7 +20,7 @@ import type { NodeFunction } from './node-function.ts';
 import type { ProbeletProps } from './props.ts';
 import { TargetTable } from './table.ts';
 import type { TargetApi } from './target-api.ts';
-import { memorySizeDefault, modeDefault, requireValidProps } from './validate-props.ts';
+import { memorySizeOf, modeDefault, requireValidProps } from './validate-props.ts';
 
 export type UpdateRule = {
   readonly detailType: DetailType | readonly DetailType[];
@@ -41,7 +41,8 @@ export class Probelet extends Construct {
   constructor(scope: Construct, id: string, props: ProbeletProps = {}) {
     super(scope, id);
     requireValidProps(props, Stack.of(this));
-    const { encryptionKey, mode = modeDefault, memorySize = memorySizeDefault, detailedMetrics = false } = props;
+    const { encryptionKey, mode = modeDefault, detailedMetrics = false } = props;
+    const memorySize = memorySizeOf(props);
     const stage = props.stage ?? Names.uniqueResourceName(this, { maxLength: stageLengthMax });
     allowServices(this, encryptionKey);
     this.table = new TargetTable(this, 'Table', props).table;

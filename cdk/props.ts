@@ -50,7 +50,10 @@ export type ProbeletProps = TargetTableProps & {
    * else resident.
    */
   readonly mode?: 'auto' | 'resident' | 'tick';
-  /** The prober's memory in MB. More memory means fewer shards. */
+  /**
+   * The prober's memory in MB. More memory means fewer shards. Defaults to what holds `fleet` at the least cost, or to
+   * 256 without a fleet.
+   */
   readonly memorySize?: number;
   /** Authorizes every route but `/healthz`. Defaults to IAM. */
   readonly authorizer?: IHttpRouteAuthorizer;
@@ -82,7 +85,7 @@ export type ProbeletProps = TargetTableProps & {
   readonly probesPerSecondMax?: number;
   /** Traces with X-Ray. Its actions support no resources, so each role gets a wildcard. */
   readonly tracing?: boolean;
-  /** The expected targets, for the cost estimate. */
+  /** The expected targets, for the cost estimate and the default of `memorySize`. */
   readonly fleet?: Fleet;
   /** US dollars a month. A higher estimate is a warning. */
   readonly budget?: number;

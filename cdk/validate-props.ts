@@ -10,6 +10,7 @@ import { listed } from '../shared/core/field-problem.ts';
 import { probeCpuMs } from '../shared/core/handlers.ts';
 import { secretHost } from '../shared/core/secret-hosts.ts';
 import { reachOf } from '../shared/core/self-health.ts';
+import { fittingMemory } from '../shared/cost/fitting-memory.ts';
 import { fleetLayout } from '../shared/cost/fleet.ts';
 import { nearest } from '../shared/lib/nearest.ts';
 import { didYouMean, readCidr } from '../shared/net/cidr.ts';
@@ -19,7 +20,12 @@ import type { ProbeletProps } from './props.ts';
 import { isGrantable } from './secrets.ts';
 
 export const modeDefault = 'auto';
-export const memorySizeDefault = 256;
+/** Without a fleet. */
+const memorySizeDefault = 256;
+
+/** The prober's memory in MB: as given, or what holds the given fleet at the least cost. */
+export const memorySizeOf = ({ memorySize, fleet, mode = modeDefault }: ProbeletProps): number =>
+  memorySize ?? (fleet ? fittingMemory(fleet, mode) : memorySizeDefault);
 
 const quotaMax = 10_000_000;
 
@@ -209,6 +215,7 @@ const tooFew = (prop: string, value: number | undefined, { least, reason }: Leas
 const leastConcurrency = (props: ProbeletProps): number => 2 * shardsOf(props) + 2;
 
 /** One without a fleet. */
-function shardsOf({ fleet, mode = modeDefault, memorySize = memorySizeDefault }: ProbeletProps): number {
-  return fleet ? fleetLayout(fleet, { mode, memorySize }).shards.length : 1;
+function shardsOf(props: ProbeletProps): number {
+  const { fleet, mode = modeDefault } = props;
+  return fleet ? fleetLayout(fleet, { mode, memorySize: memorySizeOf(props) }).shards.length : 1;
 }

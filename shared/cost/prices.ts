@@ -21,4 +21,9 @@ export const prices = {
   alarm: { usd: 0.1, source: 'https://aws.amazon.com/cloudwatch/pricing/' },
   dashboard: { usd: 3, source: 'https://aws.amazon.com/cloudwatch/pricing/' },
   logGb: { usd: 0.5, source: 'https://aws.amazon.com/cloudwatch/pricing/' },
+  /** For the comparison with other services of AWS. Route 53: of endpoints on AWS, others cost more. */
+  scheduledInvocation: { usd: 1 / million, source: 'https://aws.amazon.com/eventbridge/pricing/' },
+  healthCheck: { usd: 0.5, source: 'https://aws.amazon.com/route53/pricing/' },
+  healthCheckFeature: { usd: 1, source: 'https://aws.amazon.com/route53/pricing/' },
+  canaryRun: { usd: 0.0012, source: 'https://aws.amazon.com/cloudwatch/pricing/' },
 } as const satisfies { readonly [what: string]: Price };

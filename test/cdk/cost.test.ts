@@ -3,10 +3,13 @@ import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { propNames } from '../../cdk/validate-props.ts';
+import { costTables } from '../../functions/cost-tables.ts';
 import { metricCount } from '../../functions/lambda/metrics.ts';
-import type { ProbeCost } from '../../shared/core/handlers.ts';
 import { tickTargetsMax } from '../../shared/core/layout.ts';
 import { type CostInput, cadence, deployedAlarms, estimateCost } from '../../shared/cost/estimate.ts';
+import { fittingMemory } from '../../shared/cost/fitting-memory.ts';
+import type { FleetPart } from '../../shared/cost/fleet.ts';
+import { type Peer, peerCost } from '../../shared/cost/peers.ts';
 import { prices } from '../../shared/cost/prices.ts';
 import { beatIntervalMs } from '../../shared/run/beat.ts';
 import { fullReloadIntervalMs } from '../../shared/run/load.ts';
@@ -108,6 +111,35 @@ describe('the estimate', () => {
     });
   });
 
+  test('chooses the memory that holds a fleet at the least cost, with room', () => {
+    for (const { targets, periodSeconds } of [
+      { targets: 100, periodSeconds: 10 },
+      { targets: 10_000, periodSeconds: 10 },
+    ]) {
+      const { fleet } = https(targets, periodSeconds);
+      const memorySize = fittingMemory(fleet, 'auto');
+      const shardsOf = (more: number) =>
+        estimateCost({ ...https(targets * more, periodSeconds), memorySize }).layout.shards.length;
+      assert.equal(shardsOf(1.1), shardsOf(1), `${targets} in ${memorySize} MB`);
+      assert.ok(usd({ ...https(targets), memorySize }) <= usd(https(targets)));
+    }
+    assert.equal(fittingMemory(https(10_000_000).fleet, 'auto'), 1_792);
+    assert.equal(fittingMemory(https(0).fleet, 'auto'), fittingMemory([], 'auto'));
+  });
+
+  test('of other services is their price for as many probes as they make', () => {
+    const [often, seldom] = [
+      { targets: 1, periodSeconds: 10 },
+      { targets: 2, periodSeconds: 300, probesPerTarget: 2 },
+    ];
+    const cents = (peer: Peer, part: FleetPart) => Number((peerCost[peer](part) * 100).toFixed(2));
+    assert.deepEqual([cents('route53', often), cents('route53', { ...often, probe: 'https' })], [150, 250]);
+    assert.equal(cents('route53', seldom), 200);
+    // No canary runs more often than each minute.
+    assert.equal(cents('synthetics', often), cents('synthetics', { ...often, periodSeconds: 60 }));
+    assert.equal(cents('lambdaPerTick', seldom), Number((cents('lambdaPerTick', often) * (4 / 30)).toFixed(2)));
+  });
+
   test('names where each price is from', () => {
     for (const { usd: price, source } of Object.values(prices)) {
       assert.ok(price > 0);
@@ -125,7 +157,7 @@ describe('synth', () => {
 
   test('says what the fleet will cost', () => {
     const [info, ...others] = said({ fleet: [{ targets: 1_000, periodSeconds: 10, probe: 'https' }], budget: 100 });
-    const fleet = '1,000 targets with 1 https probe each 10 s, resident, 2 shards of 256 MB: Lambda ';
+    const fleet = '1,000 targets with 1 https probe each 10 s, resident, 1 shard of 576 MB: Lambda ';
     assert.match(info ?? '', new RegExp(`^info About \\$\\d+\\.\\d\\d a month for ${fleet}\\d`));
     assert.deepEqual(others, []);
   });
@@ -136,7 +168,7 @@ describe('synth', () => {
   });
 
   test('warns of a fleet that no number of shards of this size can hold', () => {
-    const [, warning] = said({ fleet: [{ targets: 1_000_000, periodSeconds: 10, probe: 'https' }] });
+    const [, warning] = said({ fleet: [{ targets: 1_000_000, periodSeconds: 10, probe: 'https' }], memorySize: 256 });
     const tooFew = /^warning memorySize: 256 MB are too few .*, even in 256 shards; allowed: at least \d+ MB/;
     assert.match(warning ?? '', tooFew);
   });
@@ -145,23 +177,8 @@ describe('synth', () => {
 describe('docs/operating.md', () => {
   const text = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8');
 
-  test('has the estimates as they are', () => {
-    const rows = [...text.matchAll(/^\| (\d+) \| (https?) \| (\d+) s \| (\d+) MB \| (.*) \|$/gm)];
-    assert.ok(rows.length > 3);
-    for (const [, targets, probe, periodSeconds, memorySize, rest] of rows) {
-      const fleet = [{ targets: Number(targets), periodSeconds: Number(periodSeconds), probe: probe as ProbeCost }];
-      const input = {
-        fleet,
-        mode: 'auto',
-        memorySize: Number(memorySize),
-        alarms: deployedAlarms,
-        metrics: metricCount(false),
-        dashboard: false,
-      } as const;
-      const { layout, lines, usd: all } = estimateCost(input);
-      const shown = [...lines.map((line) => line.usd), all].map((one) => one.toFixed(2));
-      assert.equal(rest, [layout.shards.length, ...shown].join(' | '));
-    }
+  test('has the tables as `npm run cost` prints them', () => {
+    for (const table of costTables().split('\n\n')) assert.ok(text.includes(table.trim()), table);
   });
 
   test('explains every alarm and every prop', () => {

@@ -105,7 +105,7 @@ describe('a wrong prop is refused by its name and with what is allowed', () => {
     [{ reservedConcurrency: 3 }, `reservedConcurrency: is 3; allowed: at least 4 (2 × 1 shards + 2, ${room})`],
     [{ maxConcurrency: 3 }, `maxConcurrency: is 3; allowed: at least 4 (2 × 1 shards + 2, ${room})`],
     [
-      { reservedConcurrency: 5, fleet: fleetOf(1_000) },
+      { reservedConcurrency: 5, fleet: fleetOf(1_000), memorySize: 256 },
       `reservedConcurrency: is 5; allowed: at least 6 (2 × 2 shards + 2, ${room})`,
     ],
     [{ reservedConcurrency: 6, maxConcurrency: 8 }, 'maxConcurrency: is 8; allowed: at most reservedConcurrency, 6'],

@@ -4,6 +4,7 @@ import { type ProbeCost, probeCpuMs } from '../../../shared/core/handlers.ts';
 import { specProbes, type TargetSpec } from '../../../shared/core/spec.ts';
 import { costOf } from '../../../shared/core/weight.ts';
 import { type CostEstimate, deployedAlarms, estimateCost } from '../../../shared/cost/estimate.ts';
+import { fittingMemory } from '../../../shared/cost/fitting-memory.ts';
 import type { Fleet, FleetMode, FleetPart } from '../../../shared/cost/fleet.ts';
 import { pricesReadIn, pricesRegion } from '../../../shared/cost/prices.ts';
 import { metricCount } from '../../lambda/metrics.ts';
@@ -20,13 +21,14 @@ const secondsMax = 86_400;
 const probesMax = 1_000;
 /** Lambda's limits. */
 const [memoryMin, memoryMax] = [128, 10_240];
+const memoryHelp = 'of the prober (default: what holds the fleet at the least cost)';
 
 type Options = FileOptions & {
   readonly targets: number;
   readonly probes: number;
   readonly probe: ProbeCost;
   readonly period: number;
-  readonly memory: number;
+  readonly memory?: number;
   readonly mode: FleetMode;
   readonly output: 'table' | 'json';
 };
@@ -46,19 +48,20 @@ export const costCommand = ({ io, endWith }: CommandSetting): Command =>
     .addOption(numberOption('--probes <count>', 'of each target', { min: 1, max: probesMax }).default(1))
     .addOption(new Option('--probe <kind>', 'what they are').choices(Object.keys(probeCpuMs)).default('http'))
     .addOption(numberOption('--period <seconds>', 'periodSeconds', { min: 1, max: secondsMax }).default(10))
-    .addOption(numberOption('--memory <MB>', 'of the prober', { min: memoryMin, max: memoryMax }).default(256))
+    .addOption(numberOption('--memory <MB>', memoryHelp, { min: memoryMin, max: memoryMax }))
     .addOption(new Option('--mode <mode>', 'of the prober').choices(['auto', 'resident', 'tick']).default('auto'))
     .addOption(new Option('-o, --output <format>', 'format').choices(['table', 'json']).default('table'))
     .addHelpText('after', examples)
     .action(async (options: Options) => {
-      const { filename, memory: memorySize, mode, output } = options;
+      const { filename, mode, output } = options;
       const fleet = filename ? await fleetOfFiles(options, io) : givenFleet(options);
       if (fleet.length === 0) return endWith(exitCodes.failed);
+      const memorySize = options.memory ?? fittingMemory(fleet, mode);
       const input = { fleet, mode, memorySize, alarms: deployedAlarms, metrics: metricCount(false), dashboard: false };
       const estimate = estimateCost(input);
       const { layout, lines, usd } = estimate;
       const priced = { prices: pricesRegion, readIn: pricesReadIn };
-      if (output === 'json') io.out(`${JSON.stringify({ usd, lines, layout, ...priced }, null, 2)}\n`);
+      if (output === 'json') io.out(`${JSON.stringify({ usd, lines, memorySize, layout, ...priced }, null, 2)}\n`);
       else io.out(textOf(estimate, memorySize, io));
       if (layout.load <= 1) return;
       io.err(`error: ${memorySize} MB are too few for this fleet: try --memory ${Math.ceil(memorySize * layout.load)}`);

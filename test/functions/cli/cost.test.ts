@@ -20,7 +20,7 @@ describe('cost', () => {
     assert.equal(code, 0);
     assert.match(
       out,
-      /^WHAT +USD A MONTH\nLambda +17\.78\n(.+\n)+all +24\.63\nresident, 2 shards of 256 MB\. Prices of us-east-1/,
+      /^WHAT +USD A MONTH\nLambda +19\.96\n(.+\n)+all +26\.07\nresident, 1 shard of 576 MB\. Prices of us-east-1/,
     );
   });
 
@@ -31,7 +31,7 @@ describe('cost', () => {
   });
 
   test('fails where no number of shards of that memory is enough, and says what is', async () => {
-    const { code, err } = await ran('--targets', '1000000', '--probe', 'https');
+    const { code, err } = await ran('--targets', '1000000', '--probe', 'https', '--memory', '256');
     assert.equal(code, 1);
     assert.match(err[0] ?? '', /^error: 256 MB are too few for this fleet: try --memory \d+$/);
   });
