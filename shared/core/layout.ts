@@ -60,7 +60,7 @@ export const functionCapacity: Capacity = capacityOf(functionMb);
  * Claims of tick mode take two write units a minute for each bucket with targets. With more targets than this, a shard
  * is cheaper in a small function that runs all the time (shared/cost/estimate.ts, at 256 MB).
  */
-export const tickTargetsMax = 128;
+export const tickTargetsMax = 256;
 
 /** Shares of the capacity. A merged shard stays well below the load that is split. */
 export const splitAbove = 0.7;

@@ -37,6 +37,8 @@ export type CostEstimate = {
   readonly layout: FleetLayout;
   readonly lines: readonly CostLine[];
   readonly usd: number;
+  /** The table's capacity units a month that the probers take while no target changes. */
+  readonly steadyUnits: { readonly writes: number; readonly reads: number };
 };
 
 const monthSeconds = 730 * 3_600;
@@ -49,12 +51,15 @@ export const cadence = {
   reloadSeconds: 600,
 } as const;
 
-/** The byte sizes and counts below are measured or upper bounds, rounded up. */
+/**
+ * The byte sizes and counts below are measured or upper bounds, rounded up. A test counts the units of steady shards
+ * and compares.
+ */
 const readUnitBytes = 4_096;
 /** TARGET, STATUS and PROBE of a target with one probe. */
 const targetBytes = 3_000;
-const changesItemBytes = 40;
-const changesSliceBytes = 8;
+const changesItemBytes = 70;
+const changesSliceBytes = 6;
 const slicesMax = 256;
 const layoutShardBytes = 150;
 /** Sending, receiving, a few visibility changes, and deletion. */
@@ -114,7 +119,8 @@ export function estimateCost(input: CostInput): CostEstimate {
         (invocations * logBytesPerInvocation * prices.logGb.usd) / 1e9,
     },
   ];
-  return { layout, lines, usd: lines.reduce((sum, { usd }) => sum + usd, 0) };
+  const steadyUnits = { writes: total('writes'), reads: total('reads') };
+  return { layout, lines, usd: lines.reduce((sum, { usd }) => sum + usd, 0), steadyUnits };
 }
 
 function shardWork(shard: FleetShard, layout: FleetLayout, input: CostInput): Work {
@@ -135,10 +141,9 @@ function residentWork(shard: FleetShard, layout: FleetLayout, { fleet, memorySiz
     gbSeconds: (memorySize / 1_024) * monthSeconds,
     invocations: slots,
     fifoRequests: beats + slots * requestsPerMessage,
-    // A claim writes the EPOCH of each bucket in a transaction.
-    writes: beats + slots * shard.buckets * 2,
+    writes: beats + slots * (runWrites + claimWrites(shard, fleet)),
     reads:
-      beats * (layoutUnits(layout) / 2) +
+      beats * layoutUnits(layout) +
       (monthSeconds / cadence.changesSeconds) * (changesUnits(shard.buckets, fleet) / 2) +
       (slots + monthSeconds / cadence.reloadSeconds) * loadUnits(shard, fleet),
   };
@@ -150,8 +155,8 @@ function residentWork(shard: FleetShard, layout: FleetLayout, { fleet, memorySiz
  */
 function tickWork(shard: FleetShard, layout: FleetLayout, { fleet, memorySize }: CostInput): Work {
   const share = shard.buckets / bucketCount;
-  const loads = layout.shards.length > 1 ? monthMinutes : monthSeconds / cadence.reloadSeconds;
-  const claimed = Math.min(bucketCount, targetsOf(fleet)) * share;
+  const isAlone = layout.shards.length === 1;
+  const loads = isAlone ? monthSeconds / cadence.reloadSeconds : monthMinutes;
   const onceAMinute = fleet.map((part) => ({ ...part, periodSeconds: Math.max(tickSeconds, part.periodSeconds) }));
   const cpuSeconds = onceAMinute.reduce(
     (sum, part) => sum + (probesPerSecond(part) * probeCpuMs[part.probe ?? 'http']) / 1_000,
@@ -163,7 +168,7 @@ function tickWork(shard: FleetShard, layout: FleetLayout, { fleet, memorySize }:
     gbSeconds: (memorySize / 1_024) * runSeconds * monthMinutes,
     invocations: monthMinutes,
     fifoRequests: monthMinutes * requestsPerMessage,
-    writes: monthMinutes * (3 + claimed * 2),
+    writes: monthMinutes * (runWrites + claimWrites(shard, fleet)),
     reads:
       monthMinutes * (layoutUnits(layout) + changesUnits(shard.buckets, fleet) + 2) + loads * loadUnits(shard, fleet),
   };
@@ -175,14 +180,24 @@ function scheduleWork({ shards }: FleetLayout, fleet: Fleet) {
   return { gbSeconds: scheduleGb * scheduleSeconds * monthMinutes, reads: reads * monthMinutes };
 }
 
-const units = (bytes: number): number => Math.ceil(bytes / readUnitBytes);
+/** LAYOUT's token, and RUN when the run begins and ends. */
+const runWrites = 3;
+
+/** A claim writes the EPOCH of each bucket that has targets, in transactions. */
+const claimWrites = (shard: FleetShard, fleet: Fleet): number => occupied(shard.buckets, fleet) * 2;
+
+/** How many of so many buckets have targets: a hash spreads the targets. */
+const occupied = (buckets: number, fleet: Fleet): number => buckets * (1 - (1 - 1 / bucketCount) ** targetsOf(fleet));
+
+const units = (bytes: number): number => Math.max(1, Math.ceil(bytes / readUnitBytes));
 
 const layoutUnits = ({ shards }: Pick<FleetLayout, 'shards'>): number => units(shards.length * layoutShardBytes);
 
 function changesUnits(buckets: number, fleet: Fleet): number {
-  const slices = Math.min(slicesMax, targetsOf(fleet) / bucketCount);
-  return units(buckets * (changesItemBytes + slices * changesSliceBytes));
+  const slices = buckets * Math.min(slicesMax, targetsOf(fleet) / bucketCount);
+  return units(occupied(buckets, fleet) * changesItemBytes + slices * changesSliceBytes);
 }
 
-const loadUnits = (shard: FleetShard, fleet: Fleet): number =>
-  units((targetsOf(fleet) * shard.buckets * targetBytes) / bucketCount);
+/** A query for each bucket that has targets, which rounds up: by half a unit on average. */
+const loadUnits = ({ buckets }: FleetShard, fleet: Fleet): number =>
+  (targetsOf(fleet) * buckets * targetBytes) / bucketCount / readUnitBytes + occupied(buckets, fleet) / 2;

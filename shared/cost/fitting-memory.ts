@@ -1,6 +1,7 @@
 /** Finds the prober's memory that holds a fleet at the least cost. Pure. */
+import { bucketCount } from '../core/slots.ts';
 import { estimateCost } from './estimate.ts';
-import type { Fleet, FleetMode } from './fleet.ts';
+import { type Fleet, type FleetLayout, type FleetMode, targetsOf } from './fleet.ts';
 
 /**
  * Room in each shard, as a factor of the targets. Hashes spread targets over the shards only nearly evenly, and a shard
@@ -9,8 +10,16 @@ import type { Fleet, FleetMode } from './fleet.ts';
 const growth = 1.1;
 
 /** The largest has a whole vCPU, and one event loop can use no more. */
-const [memoryMin, memoryMax] = [256, 1_792];
-const memoryStep = 64;
+const [memoryMin, memoryMax] = [224, 1_792];
+const memoryStep = 32;
+
+/**
+ * Upper bounds of what `npm run bench:function-memory` prints. The rest is for more probes a target, failing ones, and
+ * Lambda's runtime.
+ */
+const residentMb = 157;
+const residentMbPerTarget = 0.06;
+const residentPart = 0.8;
 
 /** Alarms, metrics and the dashboard cost the same for every memory. */
 const withoutWatching = { alarms: 0, metrics: 0, dashboard: false } as const;
@@ -26,7 +35,15 @@ export function fittingMemory(fleet: Fleet, mode: FleetMode): number {
     memorySize,
     ...estimateCost({ ...withoutWatching, fleet: grown, mode, memorySize }),
   }));
-  const fitting = estimates.filter(({ layout }) => layout.load <= 1);
+  const fitting = estimates.filter(
+    ({ memorySize, layout }) => layout.load <= 1 && heldMb(grown, layout) <= residentPart * memorySize,
+  );
   if (fitting.length === 0) return memoryMax;
   return fitting.reduce((best, one) => (one.usd < best.usd ? one : best)).memorySize;
+}
+
+/** Resident memory of the shard with the most targets. */
+function heldMb(fleet: Fleet, { shards }: FleetLayout): number {
+  const largest = Math.max(...shards.map(({ buckets }) => buckets)) / bucketCount;
+  return residentMb + residentMbPerTarget * targetsOf(fleet) * largest;
 }

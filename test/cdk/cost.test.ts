@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { propNames } from '../../cdk/validate-props.ts';
-import { costTables } from '../../functions/cost-tables.ts';
+import { costTables } from '../../functions/cost/main.ts';
 import { metricCount } from '../../functions/lambda/metrics.ts';
 import { tickTargetsMax } from '../../shared/core/layout.ts';
 import { type CostInput, cadence, deployedAlarms, estimateCost } from '../../shared/cost/estimate.ts';

@@ -59,9 +59,10 @@ export const costCommand = ({ io, endWith }: CommandSetting): Command =>
       const memorySize = options.memory ?? fittingMemory(fleet, mode);
       const input = { fleet, mode, memorySize, alarms: deployedAlarms, metrics: metricCount(false), dashboard: false };
       const estimate = estimateCost(input);
-      const { layout, lines, usd } = estimate;
+      const { layout, lines, usd, steadyUnits } = estimate;
       const priced = { prices: pricesRegion, readIn: pricesReadIn };
-      if (output === 'json') io.out(`${JSON.stringify({ usd, lines, memorySize, layout, ...priced }, null, 2)}\n`);
+      if (output === 'json')
+        io.out(`${JSON.stringify({ usd, lines, steadyUnits, memorySize, layout, ...priced }, null, 2)}\n`);
       else io.out(textOf(estimate, memorySize, io));
       if (layout.load <= 1) return;
       io.err(`error: ${memorySize} MB are too few for this fleet: try --memory ${Math.ceil(memorySize * layout.load)}`);

@@ -20,7 +20,7 @@ describe('cost', () => {
     assert.equal(code, 0);
     assert.match(
       out,
-      /^WHAT +USD A MONTH\nLambda +19\.96\n(.+\n)+all +26\.07\nresident, 1 shard of 576 MB\. Prices of us-east-1/,
+      /^WHAT +USD A MONTH\nLambda +19\.96\n(.+\n)+all +26\.32\nresident, 1 shard of 576 MB\. Prices of us-east-1/,
     );
   });
 

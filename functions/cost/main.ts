@@ -2,11 +2,11 @@
  * `npm run cost`: what fleets of some sizes cost a month on AWS, and what the same probes cost with other services.
  * docs/operating.md has these tables.
  */
-import { deployedAlarms, estimateCost } from '../shared/cost/estimate.ts';
-import { fittingMemory } from '../shared/cost/fitting-memory.ts';
-import type { FleetPart } from '../shared/cost/fleet.ts';
-import { type Peer, peerCost } from '../shared/cost/peers.ts';
-import { metricCount } from './lambda/metrics.ts';
+import { deployedAlarms, estimateCost } from '../../shared/cost/estimate.ts';
+import { fittingMemory } from '../../shared/cost/fitting-memory.ts';
+import type { FleetPart } from '../../shared/cost/fleet.ts';
+import { type Peer, peerCost } from '../../shared/cost/peers.ts';
+import { metricCount } from '../lambda/metrics.ts';
 
 type Shown = FleetPart & Required<Pick<FleetPart, 'probe'>>;
 

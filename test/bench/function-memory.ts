@@ -1,0 +1,85 @@
+/**
+ * `npm run bench:function-memory -- --targets N --memory MB`: the memory of the prober function as it is bundled, on an
+ * emulator of AWS, with the flags that Lambda's runtime gives Node, while it holds N targets for some minutes.
+ */
+import { fork } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { build } from 'esbuild';
+import type { HttpAnswer } from '../../functions/api/http-event.ts';
+import { bundling, entryFile } from '../../functions/bundling.ts';
+import { deployed } from '../functions/deployment.ts';
+import { functionThreads } from '../functions/function-threads.ts';
+import { httpEvent } from '../functions/http-events.ts';
+import { answerOf, forkServer } from '../support/children.ts';
+import { inLanes } from '../support/lanes.ts';
+
+const { values } = parseArgs({
+  options: {
+    targets: { type: 'string', default: '100' },
+    memory: { type: 'string', default: '192' },
+    seconds: { type: 'string', default: '200' },
+  },
+});
+const [targets, memoryMb, seconds] = [values.targets, values.memory, values.seconds].map(Number) as [
+  number,
+  number,
+  number,
+];
+
+const periodSeconds = 10;
+const lanes = 8;
+
+/** A tenth of the memory is for new objects. Source: /var/runtime/bootstrap of Lambda's Node runtimes. */
+const newMb = Math.floor(memoryMb / 10);
+const flags = [
+  '--expose-gc',
+  `--max-semi-space-size=${Math.floor(newMb / 2)}`,
+  `--max-old-space-size=${memoryMb - newMb}`,
+];
+
+const deployment = await deployed();
+const functions = functionThreads(process.env as Record<string, string>);
+const server = await forkServer('./healthy-server.ts', import.meta.url);
+try {
+  await registerAll();
+  await functions.invoke('schedule', {});
+  const outfile = await bundled();
+  const child = fork(join(import.meta.dirname, 'function-process.ts'), [outfile], { execArgv: flags, silent: true });
+  await answerOf(child);
+  await answerOf(child, { event: await deployment.shardEvent(), forMs: seconds * 1_000 });
+  const [peak, anonymous] = ['VmHWM', 'RssAnon'].map((field) => megabytesOf(child.pid, field));
+  console.log(
+    `${targets} targets at ${periodSeconds} s in a function of ${memoryMb} MB: ${peak} MB resident at most, ` +
+      `${anonymous} MB of them anonymous, in ${seconds} s`,
+  );
+  child.kill();
+} finally {
+  await functions.stop();
+  server.child.disconnect();
+  await deployment.stop();
+}
+
+async function registerAll(): Promise<void> {
+  const readinessProbe = { httpGet: { path: '/', port: server.port }, periodSeconds };
+  const body = { spec: { host: '127.0.0.1', readinessProbe } };
+  const names = Array.from({ length: targets }, (_, at) => `memory-${at}`);
+  await inLanes(names, lanes, async (name) => {
+    const event = httpEvent('PUT', `/v1/namespaces/default/targets/${name}`, { body });
+    const answer = await functions.invoke('api', event);
+    if ((answer as HttpAnswer).statusCode !== 201) throw new Error(`${name}: ${JSON.stringify(answer)}`);
+  });
+}
+
+async function bundled(): Promise<string> {
+  const { banner, ...options } = bundling;
+  const outfile = join(import.meta.dirname, '../../node_modules/.cache/probelet/function-memory.mjs');
+  await build({ ...options, entryPoints: [entryFile('prober')], outfile, banner: { js: banner }, logLevel: 'warning' });
+  return outfile;
+}
+
+function megabytesOf(pid: number | undefined, field: string): number {
+  const kilobytes = new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  return Math.round(Number(kilobytes) / 1_024);
+}

@@ -1,0 +1,10 @@
+/** In a child: a bundled function, as Lambda's runtime loads and calls it, once. */
+const { handler } = await import(String(process.argv[2]));
+
+process.once('message', async ({ event, forMs }: { readonly event: unknown; readonly forMs: number }) => {
+  const endsAtMs = performance.now() + forMs;
+  const getRemainingTimeInMillis = () => endsAtMs - performance.now();
+  await handler(event, { awsRequestId: 'function-memory', getRemainingTimeInMillis });
+  process.send?.('done');
+});
+process.send?.('ready');
