@@ -57,10 +57,12 @@ export const functionMb = 256;
 export const functionCapacity: Capacity = capacityOf(functionMb);
 
 /**
- * Claims of tick mode take two write units a minute for each bucket with targets. With more targets than this, a shard
- * is cheaper in a small function that runs all the time (shared/cost/estimate.ts, at 256 MB).
+ * With at most so many targets tick mode costs less than a function of 256 MB that runs all the time
+ * (shared/cost/estimate.ts). `alone`: the only shard, which one process holds minute after minute. HTTPS probes of so
+ * many take a run less than half its minute. `among`: of several shards, each of which another process may hold next,
+ * and then claims and loads it again.
  */
-export const tickTargetsMax = 256;
+export const tickTargetsMax = { alone: 1_280, among: 128 } as const;
 
 /** Shares of the capacity. A merged shard stays well below the load that is split. */
 export const splitAbove = 0.7;
@@ -157,9 +159,10 @@ const hasPassed = (sinceMs: number | undefined, nowMs: number): boolean =>
 
 function modeOf({ from, to }: BucketRange, buckets: readonly BucketWeight[], { mode }: LayoutContext): ShardMode {
   const { mode: wanted, targets } = sumOf(buckets.slice(from, to));
+  const isAlone = to - from === bucketCount;
   switch (mode) {
     case 'auto':
-      return wanted === 'tick' && targets > tickTargetsMax ? 'resident' : wanted;
+      return wanted === 'tick' && targets > tickTargetsMax[isAlone ? 'alone' : 'among'] ? 'resident' : wanted;
     case 'tick':
       return isHigherMode(wanted, 'tick') ? 'tick' : wanted;
     case 'resident':

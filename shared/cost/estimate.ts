@@ -68,6 +68,8 @@ const requestsPerMessage = 5;
 const pollsPerMonth = (5 * monthSeconds) / 20;
 const tickSeconds = tickSlotMs / 1_000;
 const tickStartSeconds = 2;
+/** Lambda replaces the process of a function that is in use every few hours: assumed more often. */
+const processSeconds = 3_600;
 const scheduleSeconds = 1.5;
 const scheduleGb = 0.25;
 const logBytesPerInvocation = 1_000;
@@ -150,13 +152,14 @@ function residentWork(shard: FleetShard, layout: FleetLayout, { fleet, memorySiz
 }
 
 /**
- * Each tick claims the buckets that have targets, in transactions. A process that held the same shard last need not
- * load it again. With several shards, a process usually finds another shard's memory, so each tick loads.
+ * A process that held the same shard last neither loads it nor claims its buckets again. With several shards, a process
+ * usually finds another shard's memory, so each tick does both.
  */
 function tickWork(shard: FleetShard, layout: FleetLayout, { fleet, memorySize }: CostInput): Work {
   const share = shard.buckets / bucketCount;
   const isAlone = layout.shards.length === 1;
   const loads = isAlone ? monthSeconds / cadence.reloadSeconds : monthMinutes;
+  const claims = isAlone ? monthSeconds / processSeconds : monthMinutes;
   const onceAMinute = fleet.map((part) => ({ ...part, periodSeconds: Math.max(tickSeconds, part.periodSeconds) }));
   const cpuSeconds = onceAMinute.reduce(
     (sum, part) => sum + (probesPerSecond(part) * probeCpuMs[part.probe ?? 'http']) / 1_000,
@@ -168,7 +171,7 @@ function tickWork(shard: FleetShard, layout: FleetLayout, { fleet, memorySize }:
     gbSeconds: (memorySize / 1_024) * runSeconds * monthMinutes,
     invocations: monthMinutes,
     fifoRequests: monthMinutes * requestsPerMessage,
-    writes: monthMinutes * (runWrites + claimWrites(shard, fleet)),
+    writes: monthMinutes * runWrites + claims * claimWrites(shard, fleet),
     reads:
       monthMinutes * (layoutUnits(layout) + changesUnits(shard.buckets, fleet) + 2) + loads * loadUnits(shard, fleet),
   };

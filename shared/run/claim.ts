@@ -1,7 +1,7 @@
 /**
  * Decides who may commit. A run takes a token from LAYOUT, then writes it to RUN and to the EPOCH of each of its
  * buckets, wherever a lower token stands. Every later write of the run is conditional on that token, so only the
- * highest token can ever commit.
+ * highest token can ever commit. A warm run writes EPOCH only where it writes anything else.
  */
 
 import type { ShardMessage } from '../queue/queue.ts';
@@ -38,7 +38,10 @@ export async function takeToken(ports: Ports, message: ShardMessage): Promise<Ta
   return typeof item?.token === 'number' ? { token: item.token, layoutVersion: Number(item.version ?? 0) } : undefined;
 }
 
-/** `warm`: no other run has held the shard since this process did, so its memory of the shard matches the store. */
+/**
+ * `warm`: no other run has held the shard since this process did, so its memory of the shard matches the store. Nor has
+ * any other run a token that an EPOCH of the shard still lets commit, so the run need not raise them before it writes.
+ */
 export type Claimed =
   | { readonly kind: 'warm'; readonly inherited: Inherited; readonly before: RunRecord | undefined }
   | {

@@ -45,8 +45,8 @@ export type Loader = {
   /** Claims and loads every bucket that has targets. Returns false if the run is fenced. */
   loadAll(): Promise<boolean>;
   /**
-   * Claims every bucket that was loaded, and reads what has changed since, strongly consistent. Returns false if the
-   * run is fenced.
+   * Of a warm run: reads what has changed since its memory, strongly consistent. Buckets that it has loaded before are
+   * claimed when it writes to them. Returns false if the run is fenced.
    */
   catchUp(): Promise<boolean>;
   /** What the next run of this process continues with. */
@@ -84,10 +84,7 @@ export function shardLoader(holder: Reconciling, loaded: Loaded = nothingLoaded(
   };
   return {
     loadAll: () => loadAll(loading),
-    async catchUp() {
-      if (!(await claim(loading, [...loaded.checkpoints.keys()]))) return false;
-      return isOld() ? loadAll(loading) : followOnce(loading, false);
-    },
+    catchUp: () => (isOld() ? loadAll(loading) : followOnce(loading, false)),
     loaded: () => loaded,
     follow,
     quarantined: () => loaded.poisoned,

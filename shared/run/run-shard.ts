@@ -105,7 +105,15 @@ async function hold(run: Run, left: Left, options: RunOptions): Promise<RunEnd> 
       removeSeries(metrics, before, targets);
       before = targets;
     };
-    const { end, loaded, wallOffsetMs } = await holdClaimed(run, { claimed, warm, targets, left, options, onLoaded });
+    const holding: Run = { ...run, claimsOnWrite: warm !== undefined };
+    const { end, loaded, wallOffsetMs } = await holdClaimed(holding, {
+      claimed,
+      warm,
+      targets,
+      left,
+      options,
+      onLoaded,
+    });
     if (memory && (loaded || end.kind === 'doubt')) {
       memory.set(shard, { generation, token: run.token, targets, loaded, keptAtMs: clock.monotonicMs(), wallOffsetMs });
       isKept = true;

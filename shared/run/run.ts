@@ -31,6 +31,11 @@ export type Run = {
   /** When the lease was first set, monotonic. */
   readonly startedAtMs: number;
   readonly release: string;
+  /**
+   * Whether the run sets the EPOCH of a bucket together with its first write there. Otherwise it has claimed every
+   * bucket before. See `claimRun`.
+   */
+  readonly claimsOnWrite: boolean;
   /** How far the wall clock of this process is ahead of the schedule's, which counts the slots. */
   readonly aheadMs: number;
   /** Aborted when the run has ended. Every wait of the run ends with it. */
@@ -88,6 +93,7 @@ export function startRun({ ports, message, token, layoutVersion, startedAtMs, re
     layoutVersion,
     startedAtMs,
     release,
+    claimsOnWrite: false,
     aheadMs,
     signal: abort.signal,
     ended: () => ended,

@@ -155,9 +155,16 @@ describe('a layout', () => {
   test('with more targets than a tick pays for is held all the time, unless configured otherwise', () => {
     const modeWith = (targets: number, more: Partial<LayoutContext> = {}) =>
       planLayout(nothing, withBucket(empty, 7, { targets, mode: 'tick' }), context(0, more)).shards[0]?.mode;
-    const more = tickTargetsMax + 1;
-    const modes = [modeWith(tickTargetsMax), modeWith(more), modeWith(more, { mode: 'tick' })];
+    const more = tickTargetsMax.alone + 1;
+    const modes = [modeWith(tickTargetsMax.alone), modeWith(more), modeWith(more, { mode: 'tick' })];
     assert.deepEqual(modes, ['tick', 'resident', 'tick']);
+    const heavy = (targets: number) => ({ targets, cpu: 0.5, mode: 'tick' as const });
+    const buckets = withBucket(withBucket(empty, 7, heavy(tickTargetsMax.among)), 200, heavy(tickTargetsMax.among + 1));
+    const two = planLayout(nothing, buckets, context(0));
+    assert.deepEqual(
+      two.shards.map(({ mode }) => mode),
+      ['tick', 'resident'],
+    );
   });
 
   test('is held all the time, or never more than once a minute, if configured so', () => {

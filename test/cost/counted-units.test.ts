@@ -4,19 +4,25 @@ import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { residentSlotMs } from '../../shared/core/slots.ts';
 import { estimateCost } from '../../shared/cost/estimate.ts';
-import type { FleetMode } from '../../shared/cost/fleet.ts';
 import { minuteMs, tcp, tickWorld } from '../run/tick-world.ts';
 import { probedWorld } from '../support/shard-world.ts';
 import { type CountedUnits, unitCounter } from '../support/unit-counter.ts';
 
 const monthMs = 730 * 60 * minuteMs;
 
-/** Counted by estimated. Hashes put these targets into slightly more buckets or fewer than expected. */
-const writesWithin = [0.85, 1.05] as const;
+/**
+ * Counted by estimated. Hashes put these targets into slightly more buckets or fewer than expected. The estimate of
+ * tick mode has a new process each hour, which claims all of them.
+ */
+const writesWithin = { resident: [0.85, 1.05], tick: [0.5, 1.05] } as const;
 /** The estimate reckons with larger targets. */
 const readsWithin = [0.5, 1.05] as const;
 
-function requireEstimated(counted: CountedUnits, targets: number, { mode, ms }: { mode: FleetMode; ms: number }): void {
+function requireEstimated(
+  counted: CountedUnits,
+  targets: number,
+  { mode, ms }: { mode: 'resident' | 'tick'; ms: number },
+): void {
   const periodSeconds = mode === 'tick' ? 60 : 10;
   const fleet = [{ targets, periodSeconds, probe: 'tcp' as const }];
   const input = { fleet, mode, memorySize: 256, alarms: 0, metrics: 0, dashboard: false };
@@ -24,7 +30,7 @@ function requireEstimated(counted: CountedUnits, targets: number, { mode, ms }: 
   const estimated = { writes: (writes * ms) / monthMs, reads: (reads * ms) / monthMs };
   const shown = JSON.stringify({ counted, estimated });
   const isWithin = (share: number, [min, max]: readonly [number, number]) => share >= min && share <= max;
-  assert.ok(isWithin(counted.writes / estimated.writes, writesWithin), shown);
+  assert.ok(isWithin(counted.writes / estimated.writes, writesWithin[mode]), shown);
   assert.ok(isWithin(counted.reads / estimated.reads, readsWithin), shown);
 }
 

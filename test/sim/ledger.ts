@@ -5,7 +5,7 @@
 import type { ProbeRecord, TargetRecord } from '../../shared/core/records.ts';
 import { type ProbeName, type SpecProbe, specProbes } from '../../shared/core/spec.ts';
 import { epochKey, probeKey, type TargetAddress, targetAddress } from '../../shared/store/keys.ts';
-import type { Item, Key } from '../../shared/store/store.ts';
+import type { Item, Key, Operation } from '../../shared/store/store.ts';
 import { worldStartMs } from './clock.ts';
 import type { Endpoint } from './network.ts';
 import { isOfRun, keyKind } from './store.ts';
@@ -30,7 +30,10 @@ export type Ledger = {
   applied(write: AppliedWrite): void;
   /** The token that this run took, once it has claimed with it. */
   tokenOf(writer: string): number | undefined;
-  /** The token that stands in the bucket's EPOCH. */
+  /**
+   * The token that may commit in the bucket: that of its EPOCH, or of the warm run that continues the run with that
+   * token.
+   */
   epochOf(bucket: string): number | undefined;
   probedAt(endpoint: Endpoint): Probed | undefined;
   /** Of a PROBE item of a target that is there. */
@@ -53,6 +56,9 @@ export type Ledger = {
 
 export function ledgerOf(table: Table, nowMs: () => number): Ledger {
   const tokens = new Map<string, number>();
+  /** Runs that continue each other warm: by token the first token of its row, and by that the last one. */
+  const firstOf = new Map<number, number>();
+  const lastOf = new Map<number, number>();
   const endpoints = new Map<Endpoint, Probed>();
   const byItem = new Map<string, Endpoint>();
   const thresholds = new Map<Endpoint, readonly Threshold[]>();
@@ -87,20 +93,36 @@ export function ledgerOf(table: Table, nowMs: () => number): Ledger {
     }
   };
 
+  const followRun = (
+    { before, after }: Change,
+    { writer, operations }: Pick<AppliedWrite, 'writer' | 'operations'>,
+  ) => {
+    const token = Number(after?.token);
+    if (isRun(writer)) tokens.set(writer, token);
+    const last = Number(before?.token);
+    if (last === token || !isWarmClaim(operations, last)) return;
+    const first = firstOf.get(last) ?? last;
+    firstOf.set(token, first);
+    lastOf.set(first, token);
+  };
+
   const ledger: Ledger = {
-    applied({ timeMs, writer, changes }) {
+    applied({ timeMs, writer, operations, changes }) {
       for (const change of changes) {
         const kind = keyKind(change.key);
         if (isDisturbance(kind, change)) disturbed.set(String((change.after ?? change.before)?.uid), timeMs);
         if (kind === 'TARGET') readTarget(change, timeMs);
         if (kind === 'LAYOUT' && change.before?.version !== change.after?.version) laidOutMs = timeMs;
         if (kind === 'PROBE') probeWritten.set(change.key.sk, timeMs);
-        if (isOfRun(change) && isRun(writer)) tokens.set(writer, Number(change.after?.token));
+        if (isOfRun(change)) followRun(change, { writer, operations });
       }
     },
     laidOutMs: () => laidOutMs,
     tokenOf: (writer) => tokens.get(writer),
-    epochOf: (bucket) => table.get(epochKey(bucket))?.token as number | undefined,
+    epochOf(bucket) {
+      const token = table.get(epochKey(bucket))?.token as number | undefined;
+      return token === undefined ? undefined : (lastOf.get(firstOf.get(token) ?? token) ?? token);
+    },
     probedAt: (endpoint) => endpoints.get(endpoint),
     endpointOf: ({ sk }) => byItem.get(sk),
     thresholdOf: (endpoint, result) => Math.min(...(thresholds.get(endpoint) ?? []).map((one) => one[result])),
@@ -141,6 +163,12 @@ function isDisturbance(kind: string, { before, after }: Change): boolean {
       return false;
   }
 }
+
+/** A claim of RUN on the sole condition that it still has the token that the same process set. */
+const isWarmClaim = ([claim, ...others]: readonly Operation[], token: unknown): boolean =>
+  others.length === 0 &&
+  claim?.kind === 'update' &&
+  JSON.stringify(claim.if) === JSON.stringify([{ kind: 'equals', attribute: 'token', value: token }]);
 
 /** A run names itself `<process>.<life>/<run>`; everybody else has no run. */
 export const isRun = (writer: string): boolean => writer.includes('/');

@@ -4,7 +4,7 @@
  */
 import type { EventRecord, ProbeRecord } from '../../core/records.ts';
 import { probeName } from '../../core/spec.ts';
-import { encodeEvent, encodeLatest, encodeProbe, updateTo } from '../../store/items.ts';
+import { encodeEpoch, encodeEvent, encodeLatest, encodeProbe, updateTo } from '../../store/items.ts';
 import { type Bucket, epochKey, type TargetAddress } from '../../store/keys.ts';
 import type { Condition, Operation } from '../../store/store.ts';
 import type { Run } from '../run.ts';
@@ -25,7 +25,7 @@ export type CommitPlan = {
   readonly owners: readonly (number | 'epoch')[];
 };
 
-export function planCommits(run: Pick<Run, 'token'>, commits: readonly Commit[]): CommitPlan {
+export function planCommits(run: Fenced, commits: readonly Commit[]): CommitPlan {
   const buckets = [...new Set(commits.map(({ address }) => address.bucket))];
   const written = commits.map(commitOperations);
   return {
@@ -34,15 +34,20 @@ export function planCommits(run: Pick<Run, 'token'>, commits: readonly Commit[])
   };
 }
 
+type Fenced = Pick<Run, 'token' | 'claimsOnWrite' | 'message' | 'ports'>;
+
 /**
- * The fence: the check that is part of every transaction in which a run writes to this bucket. It makes each write of
- * the run fail once a higher token has been set.
+ * The fence: the operation that is part of every transaction in which a run writes to this bucket. It makes each write
+ * of the run fail once a higher token has been set. A run that claims on write sets its own token with it; a check
+ * would cost as many units.
  */
-export const epochCheck = ({ token }: Pick<Run, 'token'>, bucket: Bucket): Operation & { readonly kind: 'check' } => ({
-  kind: 'check',
-  key: epochKey(bucket),
-  if: [{ kind: 'equals', attribute: 'token', value: token }],
-});
+export function epochCheck({ token, claimsOnWrite, message, ports }: Fenced, bucket: Bucket): Operation {
+  const own: Condition = { kind: 'equals', attribute: 'token', value: token };
+  if (!claimsOnWrite) return { kind: 'check', key: epochKey(bucket), if: [own] };
+  const lower: Condition = { kind: 'lessThan', attribute: 'token', value: token };
+  const epoch = encodeEpoch(bucket, { token, shard: message.shard, claimedAtMs: ports.clock.nowMs() });
+  return { ...updateTo(epoch), if: [{ kind: 'anyOf', conditions: [own, lower] }] };
+}
 
 /** Number of operations of a commit, without the fence of its bucket. */
 export const operationsOf = ({ events }: Commit): number => 1 + events.length + transitionsOf(events).length;

@@ -69,7 +69,7 @@ export function fenceKeeper(): Fences {
     see(worker, { call, answer, sentAtMs, answeredAtMs }) {
       if (answer.status !== 200 || isRepeated(call.body)) return;
       const items = itemsOf(call.operation, call.body);
-      const fences = items.flatMap(fenceOf);
+      const fences = fencesOf(items);
       for (const fence of fences) check(worker, fence, sentAtMs);
       for (const fence of [...items.flatMap(claimOf), ...fences]) learn(fence, answeredAtMs);
       const unfenced = items.find((item) => changesUnfenced(item, fences));
@@ -92,10 +92,15 @@ function itemsOf(operation: string, body: string): readonly TransactItem[] {
   }
 }
 
-function fenceOf({ ConditionCheck: check }: TransactItem): readonly Fence[] {
-  if (check?.Key.sk.S !== 'EPOCH') return [];
-  const token = Object.values(check.ExpressionAttributeValues ?? {}).find(({ N }) => N !== undefined)?.N;
-  return [{ bucket: check.Key.pk.S, token: Number(token) }];
+/** A check of EPOCH, or its update beside other writes, by a run that claims on write. */
+function fencesOf(items: readonly TransactItem[]): readonly Fence[] {
+  const isClaim = items.every(({ Update: update }) => update?.Key.sk.S === 'EPOCH');
+  return items.flatMap((item) => {
+    const { ConditionCheck: check } = item;
+    if (check?.Key.sk.S !== 'EPOCH') return isClaim ? [] : claimOf(item);
+    const token = Object.values(check.ExpressionAttributeValues ?? {}).find(({ N }) => N !== undefined)?.N;
+    return [{ bucket: check.Key.pk.S, token: Number(token) }];
+  });
 }
 
 function claimOf({ Update: update }: TransactItem): readonly Fence[] {

@@ -1,7 +1,7 @@
 /**
  * L5: no bucket with targets is without a holder for more than 30 s after one crash, or at all without faults, and no
- * longer than a crash before the first heartbeat costs once faults have stopped. A bucket is held while the run whose
- * token is in its EPOCH beats; a shard in tick mode for a moment each minute.
+ * longer than a crash before the first heartbeat costs once faults have stopped. A bucket is held while the run that
+ * may commit in it beats; a shard in tick mode for a moment each minute.
  */
 import { epochKey, runKey, targetAddress } from '../../../shared/store/keys.ts';
 import { isOfRun } from '../store.ts';
@@ -26,7 +26,7 @@ export const l5: Checker = (facts, violated) => {
     const epoch = table.get(epochKey(bucket));
     const shard = String(epoch?.shard);
     // The run that has claimed the bucket has not beaten yet, or the reverse; soon it will.
-    if (!epoch || table.get(runKey(shard))?.token !== epoch.token) return;
+    if (!epoch || table.get(runKey(shard))?.token !== ledger.epochOf(bucket)) return;
     const sinceMs = beats.get(shard) ?? 0;
     const unheldMs = nowMs() - sinceMs;
     if (unheldMs <= beatMs || reported.get(shard) === sinceMs) return;
