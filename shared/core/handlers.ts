@@ -12,8 +12,8 @@ import { tcpSocket } from './handler-tcp-socket.ts';
 export const handlers = { exec, httpGet, tcpSocket, grpc } as const;
 
 /**
- * CPU of one probe, ms of one vCPU: three times what `test/bench/probe-http.ts` and `probe-grpc.ts` print for the
- * exchange alone. A small arm64 function is slower than the machine of that measurement, and loop, commit and garbage
+ * CPU of one probe, ms of one vCPU: at least two and a half times what `npm run bench:peers` prints for the exchange
+ * alone, saturated. A small arm64 function is slower than the machine of that measurement, and loop, commit and garbage
  * collection come on top. `exec` starts a process.
  */
 export const probeCpuMs = { http: 0.5, https: 2, tcp: 0.2, grpc: 0.8, exec: 10 } as const;
