@@ -12,7 +12,7 @@ import { tcpSocket } from './handler-tcp-socket.ts';
 export const handlers = { exec, httpGet, tcpSocket, grpc } as const;
 
 /**
- * CPU of one probe, ms of one vCPU: at least two and a half times what `npm run bench:peers` prints for the exchange
+ * CPU of one probe, ms of one vCPU: at least two and a half times what `npm run bench` prints for the exchange
  * alone, saturated. A small arm64 function is slower than the machine of that measurement, and loop, commit and garbage
  * collection come on top. `exec` starts a process.
  */

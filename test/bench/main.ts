@@ -1,9 +1,9 @@
 /**
- * `npm run bench`: the product beside its peers, in turn on one core, in a network of their own. The peers are kubelet's
- * own probers and, if it is installed, prometheus-blackbox-exporter. A ratio is ours by theirs: below 1 is less.
- * `--rounds N`, `--only KIND,…` of http, tcp, grpc, https, paced, scale, restart; `--json` prints one object; `--compare`
- * prints what moved since the stored figures, and `--store` stores these; `--short`: the saturated rounds only, judged
- * against the stored ratios. Needs Go, a C compiler, unshare and taskset.
+ * `npm run bench`: the product beside its peers, in turn on one core, in a network of their own. The peers are
+ * kubelet's own probers and, if it is installed, prometheus-blackbox-exporter. A ratio is ours by theirs: below 1 is
+ * less. `--rounds N`, `--only KIND,…` of http, tcp, grpc, https, paced, scale, restart; `--json` prints one object;
+ * `--compare` prints what moved since the stored figures, and `--store` stores these; `--short`: the saturated rounds
+ * only, judged against the stored ratios. Needs Go, a C compiler, unshare and taskset.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

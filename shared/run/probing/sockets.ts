@@ -64,7 +64,7 @@ class TakenPlace implements Place {
   readonly #descriptors: number;
   #hasLeft = false;
   #isOpen = false;
-  /** Only if somebody waits for the open socket to close. */
+  /** Made when the close of the open socket is waited for. */
   #closing: PromiseWithResolvers<void> | undefined;
 
   constructor(release: Release, backlogClass: BacklogClass, descriptors: number) {

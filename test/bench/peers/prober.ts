@@ -1,6 +1,6 @@
 /**
- * The product's side of the saturated rounds of `npm run bench`, in a process of its own, as the Go program beside it is
- * kubelet's: `KIND PORT PROBES CONCURRENCY`. Prints one line of JSON.
+ * The product's side of the saturated rounds of `npm run bench`, in a process of its own, as the Go program beside it
+ * is kubelet's: `KIND PORT PROBES CONCURRENCY`. Prints one line of JSON.
  */
 import type { Handler } from '../../../shared/core/probe-request.ts';
 import { systemClock as clock } from '../../../shared/lib/clock.ts';
