@@ -39,9 +39,7 @@ export function stallWatch(clock: Clock, cpuMs: () => number = () => 0): StallWa
   let dueMs = Number.POSITIVE_INFINITY;
   let armedCpuMs = 0;
   let cancel = (): void => undefined;
-  let stalls: readonly number[] = [];
-  let lastMs = Number.NEGATIVE_INFINITY;
-  let stoodMs = Number.NEGATIVE_INFINITY;
+  const seen = new SeenStalls();
 
   const arm = () => {
     dueMs = clock.monotonicMs() + tickMs;
@@ -60,11 +58,7 @@ export function stallWatch(clock: Clock, cpuMs: () => number = () => 0): StallWa
   };
   const note = () => {
     const nowMs = clock.monotonicMs();
-    if (!isStall(nowMs - dueMs)) return;
-    lastMs = nowMs;
-    if (!stoodStill(nowMs)) return;
-    stoodMs = nowMs;
-    stalls = [...stalls.filter((atMs) => nowMs - atMs < recentMs), nowMs];
+    if (isStall(nowMs - dueMs)) seen.add(nowMs, stoodStill(nowMs));
   };
   const stoodStill = (nowMs: number) => cpuMs() - armedCpuMs < atWorkShareMin * (nowMs - dueMs + tickMs);
   /** After a pause, the timer of a probe may fire before the timer of this watch. */
@@ -93,11 +87,27 @@ export function stallWatch(clock: Clock, cpuMs: () => number = () => 0): StallWa
       isOver = true;
       if (watchers === 0) rest();
     },
-    stalledSince: (sinceMs) => isLate() || lastMs > sinceMs,
-    stoodStillSince: (sinceMs) => standsStill() || stoodMs > sinceMs,
-    recent() {
-      const nowMs = clock.monotonicMs();
-      return stalls.filter((atMs) => nowMs - atMs < recentMs).length + (standsStill() ? 1 : 0);
-    },
+    stalledSince: (sinceMs) => isLate() || seen.lastMs > sinceMs,
+    stoodStillSince: (sinceMs) => standsStill() || seen.stoodMs > sinceMs,
+    recent: () => seen.recent(clock.monotonicMs()) + (standsStill() ? 1 : 0),
   };
+}
+
+/** The stalls that ticks have noted. */
+class SeenStalls {
+  lastMs = Number.NEGATIVE_INFINITY;
+  /** The last one during which the process stood still. */
+  stoodMs = Number.NEGATIVE_INFINITY;
+  #recent: readonly number[] = [];
+
+  add(nowMs: number, stoodStill: boolean): void {
+    this.lastMs = nowMs;
+    if (!stoodStill) return;
+    this.stoodMs = nowMs;
+    this.#recent = [...this.#recent.filter((atMs) => nowMs - atMs < recentMs), nowMs];
+  }
+
+  recent(nowMs: number): number {
+    return this.#recent.filter((atMs) => nowMs - atMs < recentMs).length;
+  }
 }
