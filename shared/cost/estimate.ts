@@ -15,7 +15,7 @@ import {
   probesPerSecond,
   targetsOf,
 } from './fleet.ts';
-import { prices } from './prices.ts';
+import { monthSeconds, prices } from './prices.ts';
 
 export type CostInput = {
   readonly fleet: Fleet;
@@ -41,7 +41,6 @@ export type CostEstimate = {
   readonly steadyUnits: { readonly writes: number; readonly reads: number };
 };
 
-const monthSeconds = 730 * 3_600;
 const monthMinutes = monthSeconds / 60;
 
 /** Repeats constants of shared/run, which would bring the whole engine with them; a test compares them. */

@@ -3,11 +3,9 @@
  * assumes the cheapest one.
  */
 import { type FleetPart, probesPerSecond } from './fleet.ts';
-import { prices } from './prices.ts';
+import { monthSeconds, prices } from './prices.ts';
 
 export type Peer = 'lambdaPerTick' | 'route53' | 'synthetics';
-
-const monthSeconds = 730 * 3_600;
 
 /**
  * A schedule invokes a function for each probe. Lambda's smallest function, as long as a probe of a target nearby takes

@@ -7,6 +7,9 @@ export type Price = { readonly usd: number; readonly source: string };
 export const pricesReadIn = '2026';
 export const pricesRegion = 'us-east-1';
 
+/** AWS reckons with 730 hours. */
+export const monthSeconds = 730 * 3_600;
+
 const million = 1_000_000;
 
 export const prices = {

@@ -3,7 +3,6 @@
  * emulator of AWS, with the flags that Lambda's runtime gives Node, while it holds N targets for some minutes.
  */
 import { fork } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
@@ -14,6 +13,7 @@ import { functionThreads } from '../functions/function-threads.ts';
 import { httpEvent } from '../functions/http-events.ts';
 import { answerOf, forkServer } from '../support/children.ts';
 import { inLanes } from '../support/lanes.ts';
+import { memoryOf, mib } from '../support/process-memory.ts';
 
 const { values } = parseArgs({
   options: {
@@ -39,6 +39,8 @@ const flags = [
   `--max-old-space-size=${memoryMb - newMb}`,
 ];
 
+const megabytes = (bytes: number): number => Math.round(bytes / mib);
+
 const deployment = await deployed();
 const functions = functionThreads(process.env as Record<string, string>);
 const server = await forkServer('./healthy-server.ts', import.meta.url);
@@ -49,10 +51,10 @@ try {
   const child = fork(join(import.meta.dirname, 'function-process.ts'), [outfile], { execArgv: flags, silent: true });
   await answerOf(child);
   await answerOf(child, { event: await deployment.shardEvent(), forMs: seconds * 1_000 });
-  const [peak, anonymous] = ['VmHWM', 'RssAnon'].map((field) => megabytesOf(child.pid, field));
+  const { highest, anonymous } = memoryOf(child);
   console.log(
-    `${targets} targets at ${periodSeconds} s in a function of ${memoryMb} MB: ${peak} MB resident at most, ` +
-      `${anonymous} MB of them anonymous, in ${seconds} s`,
+    `${targets} targets at ${periodSeconds} s in a function of ${memoryMb} MB: ${megabytes(highest)} MB resident at most, ` +
+      `${megabytes(anonymous)} MB of them anonymous, in ${seconds} s`,
   );
   child.kill();
 } finally {
@@ -77,9 +79,4 @@ async function bundled(): Promise<string> {
   const outfile = join(import.meta.dirname, '../../node_modules/.cache/probelet/function-memory.mjs');
   await build({ ...options, entryPoints: [entryFile('prober')], outfile, banner: { js: banner }, logLevel: 'warning' });
   return outfile;
-}
-
-function megabytesOf(pid: number | undefined, field: string): number {
-  const kilobytes = new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-  return Math.round(Number(kilobytes) / 1_024);
 }

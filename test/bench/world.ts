@@ -130,9 +130,3 @@ export function cpuMsOf({ pid }: ChildProcess): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return ((Number(fields[11]) + Number(fields[12])) * 1_000) / ticksPerSecond;
 }
-
-/** Resident memory now, in MB of 1,024 KiB. */
-export function rssMbOf({ pid }: ChildProcess): number {
-  const [, kib] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-  return Number(kib) / 1_024;
-}

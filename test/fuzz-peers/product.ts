@@ -1,10 +1,10 @@
 /** `npm start` as package.json has it, with a heap of 200 MB, in its own process. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import packageJson from '../../package.json' with { type: 'json' };
+import { type Memory, memoryOf } from '../support/process-memory.ts';
 import { until } from '../support/wait.ts';
 
 export type Product = {
@@ -16,8 +16,6 @@ export type Product = {
   /** Sends SIGTERM; returns how long the end took, and the exit code or signal. After 20 s it is killed. */
   readonly terminate: () => Promise<{ readonly tookMs: number; readonly code: string }>;
 };
-
-export type Memory = { readonly rss: number; readonly highest: number; readonly anonymous: number };
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const startMsMax = 60_000;
@@ -71,11 +69,3 @@ export async function startProduct(dataDir: string): Promise<Product> {
 const isOver = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null;
 
 const endOf = ({ exitCode, signalCode }: ChildProcess): string => `${exitCode ?? signalCode}`;
-
-const kib = 1024;
-
-function memoryOf({ pid }: ChildProcess): Memory {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  const bytes = (field: string) => Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0) * kib;
-  return { rss: bytes('VmRSS'), highest: bytes('VmHWM'), anonymous: bytes('RssAnon') };
-}

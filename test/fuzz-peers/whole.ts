@@ -9,10 +9,11 @@ import { apiRequest, targetPath } from '../support/api-client.ts';
 import { answerOf, forkBeside } from '../support/children.ts';
 import { type Figure, judged, quantileOf, unjudged } from '../support/figures.ts';
 import { inLanes } from '../support/lanes.ts';
+import type { Memory } from '../support/process-memory.ts';
 import { probeTotals } from '../support/scraped.ts';
 import type { Exchange, Kind, Transport } from './kind.ts';
 import type { PeerOrder } from './peers.ts';
-import { type Memory, type Product, startProduct } from './product.ts';
+import { type Product, startProduct } from './product.ts';
 
 export type Whole = {
   /** Registers a target for each exchange and fifty healthy ones, and waits until their shards stay as they are. */

@@ -11,13 +11,9 @@ import { probe } from '../../../shared/prober/probe.ts';
 import { proberRegistry } from '../../../shared/prober/registry.ts';
 import { noSecrets } from '../../support/no-secrets.ts';
 import { orderOnLoopback } from '../../support/probe-order.ts';
+import { hostOf, hosts } from '../hosts.ts';
 
 const timeoutSeconds = 5;
-/**
- * Targets have addresses of their own, as real ones: closed connections to one address would use up its local ports.
- */
-const hosts = 200;
-const hostOf = (at: number): string => `127.0.0.${(at % hosts) + 1}`;
 
 console.log(JSON.stringify(await saturated(process.argv.slice(2))));
 

@@ -5,11 +5,12 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startProduct } from '../../local/product.ts';
+import { memoryOf, mib } from '../../support/process-memory.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 import { say, tallyOf } from '../../support/tally.ts';
 
@@ -45,7 +46,7 @@ async function run(args: readonly string[], linesMax = Number.POSITIVE_INFINITY)
   });
   child.stderr.setEncoding('utf8').on('data', (piece: string) => (text.err += piece));
   let mb = 0;
-  const watch = setInterval(() => (mb = Math.max(mb, peakMb(child.pid))), 100);
+  const watch = setInterval(() => (mb = Math.max(mb, peakMb(child))), 100);
   const ended = once(child, 'close');
   const [code] = await ended;
   clearInterval(watch);
@@ -53,10 +54,9 @@ async function run(args: readonly string[], linesMax = Number.POSITIVE_INFINITY)
 }
 
 /** Of a process that runs; elsewhere than on Linux 0. */
-function peakMb(pid = 0): number {
+function peakMb(child: { readonly pid?: number | undefined }): number {
   try {
-    const [, kilobytes] = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-    return Number(kilobytes ?? 0) / 1_024;
+    return memoryOf(child).highest / mib;
   } catch {
     return 0;
   }
