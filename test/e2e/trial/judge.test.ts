@@ -45,6 +45,8 @@ const entryAt = (probeType: ProbeType, seconds: number): Entry => {
   return { time: since, kind: 'transition', reason: 'ProbeResultChanged', probeType, result, attempts: [{ since }] };
 };
 
+const heldAt = (atMs: number) => (entry: Entry) => ({ ...entry, attempts: [{ atMs }] });
+
 const everyHalfSecond = Array.from({ length: 140 }, (_, index) => index / 2);
 const looks = [0, 5, 30, 59, 64, 69];
 type Shown = Seen & Pick<Observer, 'heard' | 'starvedMs'>;
@@ -158,6 +160,11 @@ describe('the judge of the trial', () => {
       { histories: sound.histories.map((look) => ({ ...look, entries: look.entries.slice(0, 2) })) },
       /^the attempts behind liveness are not kept/,
     ],
+    [
+      'attempts that change while the result stays',
+      { histories: sound.histories.map((look) => ({ ...look, entries: look.entries.map(heldAt(look.atMs)) })) },
+      /^the attempts behind startup are not kept/,
+    ],
     ['a history that is not read', { histories: [] }, /^the history was not read/],
     [
       'an entry of a restart',
@@ -166,6 +173,18 @@ describe('the judge of the trial', () => {
     ],
   ];
   for (const [what, changed, fault] of wrong) test(`names ${what}`, () => assert.match(faultsOf(changed), fault));
+
+  test('knows a failure that no look has met by what the history keeps of it', () => {
+    const all = (seconds: number) => [-10, 30, 64].filter((one) => one <= seconds);
+    const kept = (seconds: number) => types.flatMap((type) => all(seconds).map((one) => entryAt(type, one)));
+    const histories = [0, 64, 69].map((seconds) => ({ atMs: at(seconds), entries: kept(seconds) }));
+    assert.equal(faultsOf({ histories }), '');
+    const gone = histories.map((look) => ({
+      ...look,
+      entries: look.entries.filter(({ result }) => result === 'success'),
+    }));
+    assert.match(faultsOf({ histories: gone }), /^the attempts behind readiness are not kept/);
+  });
 
   test('expects a failure a period later where the product has waited for a processor', () => {
     const samples = between(0, 8, () => sampleAt(0));

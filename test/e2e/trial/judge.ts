@@ -191,18 +191,25 @@ function historyStays({ row, histories }: Case): Faults {
   if (histories.length < 2) return ['the history was not read'];
   const odd = histories.flatMap(({ entries }) => entries).find(({ reason }) => !reasons.includes(reason));
   const lost = row.probes.flatMap(({ type }) => {
-    const behind = histories.map(({ entries }) => lastTurn(entries, type));
-    const index = behind.findIndex((turn, at) => turn === undefined || hasChanged(turn, behind[at - 1]));
-    return index < 0 ? [] : [`the attempts behind ${type} are not kept: ${JSON.stringify(behind[index])}`];
+    const behind = histories.map(({ entries }) => turnsOf(entries, type));
+    const index = behind.findIndex((turns, at) => hasChanged(turns, behind[at - 1]?.at(-1)));
+    return index < 0 ? [] : [`the attempts behind ${type} are not kept: ${JSON.stringify(behind[index]?.at(-1))}`];
   });
   return [...lost, ...(odd === undefined ? [] : [`the history has ${odd.reason}`])];
 }
 
-const lastTurn = (entries: readonly Entry[], type: string): Entry | undefined =>
-  entries.findLast(({ kind, probeType }) => kind === 'transition' && probeType === type);
+const turnsOf = (entries: readonly Entry[], type: string): readonly Entry[] =>
+  entries.filter(({ kind, probeType }) => kind === 'transition' && probeType === type);
 
-/** True if the entry has no attempts, or differs from the one before although the result is the same. */
-function hasChanged(turn: Entry, before: Entry | undefined): boolean {
-  if (turn.attempts.length === 0) return true;
-  return before?.result === turn.result && JSON.stringify(before) !== JSON.stringify(turn);
+/**
+ * True if the latest entry has no attempts, or differs from the one before although the result is the same. A result
+ * that turned away and back between two looks has left an entry of that.
+ */
+function hasChanged(turns: readonly Entry[], before: Entry | undefined): boolean {
+  const last = turns.at(-1);
+  if (last === undefined || last.attempts.length === 0) return true;
+  if (before === undefined || before.result !== last.result || JSON.stringify(before) === JSON.stringify(last))
+    return false;
+  const away = turns.at(-2);
+  return away === undefined || away.result === last.result || Date.parse(away.time) <= Date.parse(before.time);
 }

@@ -14,6 +14,8 @@ const beatMs = 12_000;
 const crashMs = 30_000;
 /** A crash before the first heartbeat: a rescue is sent a tick after the beat is 30 s old, and looks for 6 s. */
 const lockedMs = 130_000;
+/** A rescue of a shard is void once its layout changes, and the next tick sends another (docs/adr/0047). */
+const voidRescueMs = 60_000;
 const tickModeMs = 300_000;
 
 export const l5: Checker = (facts, violated) => {
@@ -48,12 +50,15 @@ export const l5: Checker = (facts, violated) => {
 };
 
 function allowedMs(facts: Facts, sinceMs: number): number {
-  const { faults, nowMs } = facts;
+  const { faults, ledger, nowMs } = facts;
   const felt = faults.during(sinceMs - aftermathMs, nowMs());
   const isLocked = faults.lockedMs() > sinceMs - lockAftermathMs;
   const calmMs = faults.calmSinceMs();
   if (felt.length === 0 && !isLocked) return beatMs;
-  if (calmMs !== undefined && nowMs() - calmMs > recoveryMs) return isLocked ? lockedMs : crashMs + beatMs;
+  if (calmMs !== undefined && nowMs() - calmMs > recoveryMs) {
+    const isLaidOut = ledger.laidOutMs() >= sinceMs;
+    return isLocked ? lockedMs + (isLaidOut ? voidRescueMs : 0) : crashMs + beatMs;
+  }
   const isOneCrash = felt.length === 1 && felt[0]?.kind === 'crash' && !isLocked;
   const touchedByMs = touchedMs(facts, { fromMs: sinceMs, toMs: nowMs() });
   return isOneCrash ? crashMs + beatMs : crashMs + beatMs + touchedByMs;

@@ -194,7 +194,7 @@ export const mutants: readonly Mutant[] = [
   single('no holder never told', { world: lockedGroups }),
   single('recovery of a shard not published', { world: lockedGroups }),
   single('layout followed unannounced', { world: deadSchedules }),
-  single('doubt never told'),
+  single('doubt never told', { world: lostNetworks }),
   single('no socket limit', { world: hangingOnly, seeds: [1] }),
   single('no late probes', { world: hangingOnly, seeds: [1] }),
   single('nothing owed at hand-over', { world: deployments }),
