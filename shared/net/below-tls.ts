@@ -1,8 +1,8 @@
 /**
- * The stream between a TCP socket and TLS. Without it, Node passes up to 2 MiB to TLS in one turn of the event loop,
- * and OpenSSL verifies whatever certificate chain it finds there, even though probes ignore the result: 100 KiB of
- * certificates take 100 ms. This stream feeds TLS in paced pieces, like any other connection, and limits the handshake
- * to the size of an ordinary one.
+ * The stream between a TCP socket and the TLS of a server that is not trusted (`tls-watch.ts`). Without it, Node passes
+ * up to 2 MiB to TLS in one turn of the event loop, and OpenSSL verifies whatever certificate chain it finds there,
+ * even though probes ignore the result: 100 KiB of certificates take 150 ms. This stream feeds TLS in paced pieces,
+ * like any other connection, and limits the handshake to the size of an ordinary one.
  */
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
@@ -12,7 +12,7 @@ import { type Reading, readSocket } from './reading.ts';
  * Limit for everything that a server sends up to its Finished message. Ordinary chains have 2 to 10 KiB; 32 KiB take at
  * most a few milliseconds to verify.
  */
-const handshakeBytesMax = 32 * 1024;
+export const handshakeBytesMax = 32 * 1024;
 
 /** The error code for a handshake above the limit. */
 export const handshakeTooLong = 'HANDSHAKE_TOO_LONG';

@@ -30,8 +30,7 @@ export type Reading = {
 
 export type ReadingOptions = {
   /**
-   * How many bytes are delivered as they arrive. Defaults to the size of an ordinary answer for a `peerSocket`. Other
-   * sockets have no limit, because the stream below them is already paced.
+   * How many bytes are delivered as they arrive. Defaults to the size of an ordinary answer.
    */
   readonly directBytesMax?: number;
 };
@@ -115,8 +114,7 @@ class SocketReading implements Reading {
     this.#socket = socket;
     this.#reader = reader;
     this.#resumes = resumesOf(socket);
-    const defaultMax = arriveKey in socket ? ordinaryBytesMax : Number.POSITIVE_INFINITY;
-    this.#directBytesMax = options.directBytesMax ?? defaultMax;
+    this.#directBytesMax = options.directBytesMax ?? ordinaryBytesMax;
     onBytes(socket, (bytes) => this.#arrive(bytes));
     socket.on('end', () => this.#inOrder(reader.ended));
     socket.on('error', (error: NodeJS.ErrnoException) => this.#inOrder(() => reader.failed(error)));

@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net';
 import { hostPort } from '../net/dial-failure.ts';
 import { readSocket } from '../net/reading.ts';
+import { tooMuchBelowTls } from '../net/tls-watch.ts';
 import { awaitingHeadTimeout, type Exchange, type ExchangeFailure, readingBodyTimeout } from './http-exchange.ts';
 import { sentHead1 } from './http1-request.ts';
 import { type Progress, responseReader } from './http1-response.ts';
@@ -51,6 +52,7 @@ const problems: Readonly<Record<string, string>> = {
   ECONNRESET: 'read: connection reset by peer',
   EPIPE: 'write: broken pipe',
   ETIMEDOUT: 'read: connection timed out',
+  [tooMuchBelowTls]: 'tls: too many ignored records',
 };
 
 function socketProblem(socket: Socket, { code = 'EUNKNOWN' }: NodeJS.ErrnoException): string {

@@ -2,9 +2,10 @@
 import { constants } from 'node:crypto';
 import { isIP, type Socket } from 'node:net';
 import { connect, createSecureContext, DEFAULT_CIPHERS, type SecureContext, type TLSSocket } from 'node:tls';
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, systemClock } from '../lib/clock.ts';
 import { attribute, resumesOf } from '../net/attributed-socket.ts';
 import { BelowTls, handshakeTooLong } from '../net/below-tls.ts';
+import { tlsWatch, tooMuchBelowTls } from '../net/tls-watch.ts';
 import type { Deadline } from './deadline.ts';
 import { keptMessage } from './kept-memory.ts';
 
@@ -37,6 +38,8 @@ let sharedContext: SecureContext | undefined;
 function secureContext(): SecureContext {
   sharedContext ??= createSecureContext({
     minVersion: 'TLSv1.2',
+    // No roots: nothing is verified against them, and Node would describe each certificate that they accept.
+    ca: [],
     ecdhCurve,
     ciphers: `${DEFAULT_CIPHERS}:@SECLEVEL=1`,
     // A server could demand handshake after handshake. Go's client refuses the first one too.
@@ -45,17 +48,24 @@ function secureContext(): SecureContext {
   return sharedContext;
 }
 
+/** What was not taken yet stays in the kernel. */
+const untakenInKernel = { highWaterMark: 1 } as const;
+
+const ofProcess = tlsWatch(systemClock);
+
 /** Takes ownership of `socket`: on failure it is destroyed. Never throws. */
 export function secure(socket: Socket, { hostname, clock, deadline }: SecureOptions): Promise<Secured> {
   const startMs = clock.monotonicMs();
-  const below = new BelowTls(socket);
+  const below = ofProcess.isTrusted(socket) ? undefined : new BelowTls(socket);
   const secured = connect({
-    socket: below,
+    socket: below ?? socket,
+    ...untakenInKernel,
     secureContext: secureContext(),
     ALPNProtocols: protocols,
     rejectUnauthorized: false,
     ...(isIP(hostname) === 0 && { servername: hostname }),
   });
+  const watched = below ? undefined : ofProcess.watch(socket, secured);
   const resumes = resumesOf(socket);
   attribute(secured, resumes);
   return new Promise((resolve) => {
@@ -64,14 +74,22 @@ export function secure(socket: Socket, { hostname, clock, deadline }: SecureOpti
       secured.destroy();
       resolve({ kind: 'failed', failureClass, message });
     };
+    const failTooLong = () => fail('PROBER', keptMessage);
     // Stays for the socket's life, like the dialer's: a late error must not end the process.
-    secured.on('error', (error) => fail(...tlsProblem(error)));
-    below.on('error', (error) => secured.destroy(error));
-    secured.once('close', () => fail('TLS', 'EOF'));
+    secured.on('error', (error) => (watched?.shaken() === false ? failTooLong() : fail(...tlsProblem(error))));
+    (below ?? socket).on('error', (error) => secured.destroy(error));
+    secured.once('close', () => {
+      watched?.end();
+      fail('TLS', 'EOF');
+    });
     deadline.whenOver(() => fail('TIMEOUT', handshakeTimeout));
     secured.once('secureConnect', () => {
+      if (watched?.shaken() === false) return failTooLong();
       resumes();
-      below.secured();
+      if (below) {
+        below.secured();
+        ofProcess.trust(socket);
+      }
       const protocol = secured.alpnProtocol === 'h2' ? 'h2' : 'http/1.1';
       resolve({ kind: 'secured', socket: secured, protocol, tlsMs: clock.monotonicMs() - startMs });
     });
@@ -90,7 +108,7 @@ const texts: Readonly<Record<string, string>> = {
 };
 
 function tlsProblem({ code = 'EUNKNOWN' }: NodeJS.ErrnoException): readonly [TlsFailureClass, string] {
-  if (code === handshakeTooLong) return ['PROBER', keptMessage];
+  if (code === handshakeTooLong || code === tooMuchBelowTls) return ['PROBER', keptMessage];
   if (code === 'ECONNRESET') return ['CONNECT_RESET', 'read: connection reset by peer'];
   return [
     'TLS',
