@@ -33,6 +33,7 @@ export const apiRoutes: readonly ApiRoute[] = [
   { method: HttpMethod.GET, path: '/healthz', access: 'anyone' },
   { method: HttpMethod.GET, path: '/openapi.json', access: 'read' },
   { method: HttpMethod.GET, path: '/v1/targets', access: 'read' },
+  { method: HttpMethod.PUT, path: '/v1/targets:apply', access: 'register' },
   { method: HttpMethod.GET, path: targets, access: 'read' },
   { method: HttpMethod.POST, path: targets, access: 'register' },
   { method: HttpMethod.GET, path: target, access: 'read' },

@@ -10,6 +10,7 @@ export type {
   ServerVersion,
   TargetQuery,
 } from '../functions/client/api-client.ts';
+export type { ManifestLines } from '../functions/client/apply-lines.ts';
 export type { CredentialProvider } from '../functions/client/aws-signer.ts';
 export { ClientError, type ClientFault } from '../functions/client/client-error.ts';
 export type { NamedTarget } from '../functions/client/paths.ts';
@@ -28,6 +29,7 @@ export type {
   WriteOptions,
   WrittenTarget,
 } from '../functions/client/writes.ts';
+export type { AppliedLine } from '../shared/api/apply-lines.ts';
 export type { AppliedManifest } from '../shared/api/apply-manifests.ts';
 export type { Manifest } from '../shared/api/manifest-schema.ts';
 export type { EventView } from '../shared/api/routes/events.ts';

@@ -1,7 +1,7 @@
 /**
  * IAM authorizes the path of a request, and API Gateway selects its route. The served path must match both, but API
  * Gateway may pass a path on either encoded or decoded. Names of targets contain no character that needs encoding, so a
- * path with any other character is rejected.
+ * path with any other character but a colon, which the routes themselves have, is rejected.
  */
 
 /** API Gateway's description of a request. An absent property is not checked. */
@@ -14,14 +14,14 @@ type RoutedRequest = {
 };
 
 const anyRoute = '$default';
-const plain = /^[\w.-]+$/;
+const plain = /^[\w.:-]+$/;
 
 /** Returns the reason why the path may differ from the authorized one, or undefined. */
 export function pathFault(request: RoutedRequest): string | undefined {
   const { rawPath, method, contextPath = rawPath, routeKey = anyRoute, pathParameters } = request;
   const segments = rawPath.slice(1).split('/');
   if (rawPath !== '/' && !segments.every(isPlain))
-    return 'The path may have letters, digits, and -._ between slashes only.';
+    return 'The path may have letters, digits, and -._: between slashes only.';
   if (contextPath !== rawPath) return 'The path is not the one that was authorized.';
   if (routeKey === anyRoute) return undefined;
   const [routeMethod, template = ''] = routeKey.split(' ');

@@ -31,7 +31,10 @@ export type Asked = {
   readonly method?: Method;
   readonly path: string;
   readonly query?: { readonly [name: string]: string | undefined };
+  /** Sent as JSON. */
   readonly body?: unknown;
+  /** In place of `body`, with its own content type in the headers. */
+  readonly text?: string;
   readonly headers?: { readonly [name: string]: string };
   /** Sent without a token or signature. */
   readonly isOpen?: boolean;
@@ -145,7 +148,7 @@ function warningText(header: string): string {
 export async function send(deps: RequestDeps, asked: Asked, over: AbortSignal): Promise<Dispatcher.ResponseData> {
   const { method = 'GET', isOpen = false } = asked;
   const url = urlOf(deps.url, asked);
-  const body = asked.body === undefined ? undefined : JSON.stringify(asked.body);
+  const body = asked.text ?? (asked.body === undefined ? undefined : JSON.stringify(asked.body));
   const headers = {
     accept: 'application/json, application/problem+json',
     ...(body !== undefined && { 'content-type': 'application/json' }),

@@ -1,4 +1,5 @@
 /** Writes of targets and reports about them. */
+import type { AppliedLine } from '../../shared/api/apply-lines.ts';
 import type { AppliedManifest } from '../../shared/api/apply-manifests.ts';
 import type { Manifest } from '../../shared/api/manifest-schema.ts';
 import type { CleanedUp } from '../../shared/api/routes/desired.ts';
@@ -7,6 +8,7 @@ import type { NewTargetManifest } from '../../shared/api/routes/target-create.ts
 import type { StatusReport } from '../../shared/api/status-report.ts';
 import type { TargetView } from '../../shared/api/target-schema.ts';
 import { answerMark, appliedShape, cleanedShape, type Marked, need, read, targetShape } from './answers.ts';
+import { applyLines, type ManifestLines } from './apply-lines.ts';
 import { dryRunOf, type NamedTarget, namespacePathOf, targetPathOf, targetsPathOf } from './paths.ts';
 import { type Asked, foreign, type RequestDeps } from './requests.ts';
 
@@ -78,6 +80,11 @@ export type TargetWrites = {
   remove(named: NamedTarget, removal?: Removal): Promise<boolean>;
   /** Stores each of at most 100 manifests; all are in the namespace. The answers are in their order. */
   apply(batch: ManifestBatch): Promise<readonly AppliedManifest[]>;
+  /**
+   * Stores each of at most 10,000 manifests of any namespaces (1,000 or 4 MB on AWS). The answers are in their order,
+   * and have no targets. undefined: the server has no such route, or the caller's policy does not name it.
+   */
+  applyLines(batch: ManifestLines): Promise<readonly AppliedLine[] | undefined>;
   /** Removes every target of the namespace that is not named, in as many requests as that takes. Registers nothing. */
   desired(wanted: DesiredTargets): Promise<CleanedTargets>;
 };
@@ -113,6 +120,7 @@ export function targetWrites(deps: RequestDeps): TargetWrites {
       return (await read(deps, targetShape, asked)) !== undefined;
     },
     apply: (batch) => applyBatch(deps, batch),
+    applyLines: (batch) => applyLines(deps, batch),
     desired: (wanted) => cleanNamespace(deps, wanted),
   };
 }

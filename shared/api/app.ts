@@ -13,6 +13,7 @@ import { document, openApiDocument } from './openapi.ts';
 import { jsonResponse, type Problem, problem, problemResponse } from './problem.ts';
 import type { Route } from './route.ts';
 import { applyRoutes } from './routes/apply.ts';
+import { applyLinesRoutes } from './routes/apply-lines.ts';
 import { desiredRoutes } from './routes/desired.ts';
 import { eventRoutes } from './routes/events.ts';
 import { healthRoute, metricsRoute } from './routes/operations.ts';
@@ -34,6 +35,7 @@ const routes = ({ metrics, watch, watchersMax }: ApiDeps): readonly Route[] => [
   ...targetListRoutes,
   ...targetCreateRoutes,
   ...applyRoutes,
+  ...applyLinesRoutes,
   ...targetRoutes,
   ...statusRoutes,
   ...restartedRoutes,

@@ -2,33 +2,24 @@
 import { pacer } from '../lib/pace.ts';
 import { sliceMs } from '../lib/slices.ts';
 import { targetAddress } from '../store/keys.ts';
-import { changeTarget } from './change-target.ts';
 import { type DecodedManifest, decodeNamedManifest, nameIn } from './decode-manifest.ts';
 import type { ApiDeps } from './deps.ts';
 import { failureOf } from './failure.ts';
 import { freshnessReader, type ReadFreshness } from './freshness.ts';
 import type { ManifestEntry } from './manifest-list.ts';
-import { type Checked, invalidFields, type Problem, problem, problemDocument } from './problem.ts';
-import { sentIdentity, withoutIdentity } from './sent-identity.ts';
-import { planPut } from './target-plans.ts';
+import { type Checked, invalidFields, type Problem, problemDocument } from './problem.ts';
+import { type ManifestChange, notBegun, type PutMark, putManifest, putMark, putsMsMax } from './put-manifest.ts';
 import type { TargetView } from './target-schema.ts';
 import { targetView } from './target-view.ts';
-import { warnedOf, warningTexts } from './warnings.ts';
 
-/** API Gateway times out after 30 s, and the client would not learn what was stored. */
-const applyMsMax = 20_000;
 /** A Lambda answer is limited to 6 MB, in which every quotation mark counts twice. */
-const answerBytesMax = 3_000_000;
+export const answerBytesMax = 3_000_000;
 
 export type Application = {
   readonly namespace: string;
   readonly dryRun: boolean;
   readonly entries: readonly ManifestEntry[];
 };
-
-/** kubectl's words for what was done. */
-export const manifestChanges = ['created', 'configured', 'unchanged'] as const;
-type ManifestChange = (typeof manifestChanges)[number];
 
 export type AppliedManifest = Omit<ManifestEntry, 'manifest'> & {
   readonly namespace: string;
@@ -63,19 +54,11 @@ export async function applyManifests(deps: ApiDeps, application: Application): P
   return { kind: 'applied', failed: items.filter((item) => item.problem).length, items };
 }
 
-type Outcome =
-  | {
-      readonly kind: 'put';
-      readonly status: 200 | 201;
-      readonly change: ManifestChange;
-      readonly target: TargetView;
-      readonly warning?: string;
-    }
-  | Problem;
+type Outcome = (PutMark & { readonly kind: 'put'; readonly target: TargetView }) | Problem;
 
 function applier(deps: ApiDeps, { namespace, dryRun }: Application): (entry: ManifestEntry) => Promise<Outcome> {
   const { clock } = deps;
-  const endMs = clock.monotonicMs() + applyMsMax;
+  const endMs = clock.monotonicMs() + putsMsMax;
   const pause = pacer(clock, sliceMs);
   const decode = namedOnce(namespace);
   const put = putWith(deps, dryRun);
@@ -87,13 +70,7 @@ function applier(deps: ApiDeps, { namespace, dryRun }: Application): (entry: Man
   };
 }
 
-const notBegun = problem(
-  503,
-  'not-begun',
-  `Not begun: the manifests before it took ${applyMsMax / 1_000} s. Send the body again.`,
-);
-
-/** Each name may occur once: a second manifest would undo what the first one has just done. */
+/** Each name may occur once. */
 function namedOnce(namespace: string): (entry: ManifestEntry) => Checked<DecodedManifest> {
   const names = new Set<string>();
   return ({ manifest }) => {
@@ -105,7 +82,10 @@ function namedOnce(namespace: string): (entry: ManifestEntry) => Checked<Decoded
   };
 }
 
-const nameTwice = invalidFields([{ pointer: '/metadata/name', detail: 'must be unique in the body, is used twice' }]);
+/** A second manifest of a target would undo what the first one has just done. */
+export const nameTwice = invalidFields([
+  { pointer: '/metadata/name', detail: 'must be unique in the body, is used twice' },
+]);
 
 type Put = (entry: ManifestEntry, manifest: DecodedManifest) => Promise<Outcome>;
 
@@ -128,24 +108,13 @@ type Putting = {
 };
 
 async function putOne(deps: ApiDeps, { entry, manifest, dryRun, readFreshness }: Putting): Promise<Outcome> {
-  const { target: wanted, ignored } = manifest;
   const body = entry.manifest.kind === 'ok' ? entry.manifest.value : undefined;
-  const identity = sentIdentity(body);
-  if (identity.kind === 'problem') return identity;
-  const address = targetAddress(wanted.namespace, wanted.name);
-  const nowMs = deps.clock.nowMs();
-  const context = { address, identity: identity.value, preconditions: { mustBeNew: false }, nowMs };
-  const plan = planPut(context, wanted, deps.random.uuid());
-  const outcome = await changeTarget(deps, { address, plan, reason: 'TargetWritten', dryRun });
+  const outcome = await putManifest(deps, { body, manifest, dryRun });
   if (outcome.kind === 'problem') return outcome;
-  const freshness = await readFreshness(address.bucket);
+  const { namespace, name } = manifest.target;
+  const freshness = await readFreshness(targetAddress(namespace, name).bucket);
   const target = targetView(outcome.stored, { freshness, nowMs: deps.clock.nowMs() });
-  const { spec } = outcome.stored.target;
-  const warned = warnedOf(spec, deps.advise?.(spec) ?? []);
-  const warning = warningTexts({ ignored: withoutIdentity(body, ignored), ...warned }).join('; ');
-  const done = { kind: 'put', target, ...(warning !== '' && { warning }) } as const;
-  if (outcome.created) return { ...done, status: 201, change: 'created' };
-  return { ...done, status: 200, change: outcome.changed ? 'configured' : 'unchanged' };
+  return { kind: 'put', ...putMark(deps, { body, manifest }, outcome), target };
 }
 
 function itemOf({ namespace }: Application, entry: ManifestEntry, outcome: Outcome): AppliedManifest {

@@ -57,6 +57,15 @@ export async function readDocuments(
   return parsed.kind === 'parsed' ? ok(parsed.documents) : problem(400, 'malformed-body', parsed.reason);
 }
 
+/**
+ * The body as it arrives, for a route that reads it piece by piece and bounds it itself; null: there is none. 415 for a
+ * media type that is not in the list, 413 if the length header is beyond the limit.
+ */
+export function streamedBody(request: Request, mediaTypes: MediaTypes, bytesMax: number): Checked<Request['body']> {
+  if (!ownProperty(mediaTypes, mediaTypeOf(request))) return unsupported(request, mediaTypes);
+  return lengthProblem(request, bytesMax) ?? ok(request.body);
+}
+
 /** Loaded on demand: a function's cold start does not wait for a parser that few requests need. */
 async function parsedYaml(text: string) {
   const { parseYaml } = await import('./yaml-text.ts');
@@ -98,19 +107,30 @@ function curlHint(request: Request, mediaTypes: MediaTypes): string {
   return ` For a file in YAML: curl -H 'content-type: ${yaml}' --data-binary @file`;
 }
 
-const tooLarge = (bytesMax: number): Problem =>
-  problem(413, 'body-too-large', `The body is larger than ${bytesMax} bytes.`);
+export const tooLarge = (bytesMax: number, what = 'body'): Problem =>
+  problem(413, 'body-too-large', `The ${what} is larger than ${bytesMax} bytes.`);
+
+const lengthProblem = (request: Request, bytesMax: number): Problem | undefined =>
+  Number(request.headers.get('content-length')) > bytesMax ? tooLarge(bytesMax) : undefined;
 
 async function readText(request: Request, bytesMax: number): Promise<Checked<string>> {
-  if (Number(request.headers.get('content-length')) > bytesMax) return tooLarge(bytesMax);
+  const long = lengthProblem(request, bytesMax);
+  if (long) return long;
   const bytes = await readBytes(request, bytesMax);
-  if (bytes.kind === 'problem') return bytes;
+  return bytes.kind === 'problem' ? bytes : decodedText(bytes.value, 'body');
+}
+
+/** A 400 unless the bytes are UTF-8. */
+export function decodedText(bytes: Uint8Array, what: 'body' | 'line'): Checked<string> {
   try {
-    return ok(new TextDecoder('utf-8', { fatal: true }).decode(bytes.value));
+    return ok(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
-    return problem(400, 'malformed-body', 'The body is not UTF-8.');
+    return problem(400, 'malformed-body', `The ${what} is not UTF-8.`);
   }
 }
+
+/** The client has disconnected, or its chunks are malformed: the service cannot correct either. */
+export const brokenOff = problem(400, 'malformed-body', 'The body broke off.');
 
 /** Stops reading at the limit, regardless of the length header. */
 async function readBytes(request: Request, bytesMax: number): Promise<Checked<Uint8Array>> {
@@ -124,8 +144,7 @@ async function readBytes(request: Request, bytesMax: number): Promise<Checked<Ui
       chunks.push(chunk);
     }
   } catch {
-    // The client has disconnected, or its chunks are malformed: the service cannot correct either.
-    return problem(400, 'malformed-body', 'The body broke off.');
+    return brokenOff;
   }
   return ok(Buffer.concat(chunks));
 }

@@ -31,25 +31,36 @@ export function decodeManifest(body: unknown, name: TargetName): Checked<Decoded
   return decoded.kind === 'invalid' ? invalidFields(decoded.problems) : decoded;
 }
 
-/** Decodes a manifest that has to name its target itself. */
-export function decodeNamedManifest(body: unknown, namespace: string): Checked<DecodedManifest> {
+/** Decodes a manifest that has to name its target itself; without a namespace, that too. */
+export function decodeNamedManifest(body: unknown, namespace: string | undefined): Checked<DecodedManifest> {
   const name = nameIn(body);
-  if (name !== undefined || foreignKind(body)) return decodeManifest(body, { namespace, name: name ?? unnamed });
-  const decoded = decodedBody(body, { namespace, name: unnamed });
+  const address = { namespace: namespace ?? unnamed, name: name ?? unnamed };
+  const missing = [
+    ...(namespace === undefined ? [namespaceRequired] : []),
+    ...(name === undefined ? [nameRequired] : []),
+  ];
+  if (missing.length === 0 || foreignKind(body)) return decodeManifest(body, address);
+  const decoded = decodedBody(body, address);
   const problems = decoded.kind === 'invalid' ? decoded.problems : [];
-  const isNamed = problems.some(({ pointer }) => `${nameRequired.pointer}/`.startsWith(`${pointer}/`));
-  return invalidFields(isNamed ? problems : [nameRequired, ...problems]);
+  const isCovered = (field: FieldProblem) =>
+    problems.some(({ pointer }) => `${field.pointer}/`.startsWith(`${pointer}/`));
+  return invalidFields([...missing.filter((field) => !isCovered(field)), ...problems]);
 }
 
 /** A valid name, so that of a manifest without a name only the other mistakes are found. */
 const unnamed = 'unnamed';
+const namespaceRequired: FieldProblem = { pointer: '/metadata/namespace', detail: 'is required' };
 const nameRequired: FieldProblem = { pointer: '/metadata/name', detail: 'is required' };
 
 /** undefined: there is none, or it is not a text. */
-export function nameIn(body: unknown): string | undefined {
-  const metadata = memberOf(body, 'metadata');
-  const name = memberOf(metadata, 'name');
-  return typeof name === 'string' ? name : undefined;
+export const nameIn = (body: unknown): string | undefined => metadataText(body, 'name');
+
+/** As `nameIn`. Kubernetes reads an empty one as absent. */
+export const namespaceIn = (body: unknown): string | undefined => metadataText(body, 'namespace') || undefined;
+
+function metadataText(body: unknown, field: string): string | undefined {
+  const text = memberOf(memberOf(body, 'metadata'), field);
+  return typeof text === 'string' ? text : undefined;
 }
 
 const memberOf = (value: unknown, name: string): unknown =>

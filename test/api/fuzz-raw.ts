@@ -34,7 +34,7 @@ const oddText = (): string =>
   chance(0.7) ? pick(oddTexts) : times(12, () => String.fromCharCode(0x21 + below(0xde))).join('');
 
 const paths = words(`
-  /healthz /metrics /openapi.json /v1/targets /v1/watch / /nowhere
+  /healthz /metrics /openapi.json /v1/targets /v1/targets:apply /v1/watch / /nowhere
   /v1/namespaces/fuzz/targets/one /v1/namespaces/fuzz/targets/one/events /v1/namespaces/fuzz/targets/two/status
   /v1/namespaces/fuzz/targets/two/probe /v1/namespaces/fuzz/targets /v1/namespaces/fuzz/desired
   /v1/namespaces/%66uzz/targets/one /v1/namespaces/fuzz/targets/..%2f..
@@ -57,6 +57,7 @@ const types = [
   'application/json',
   'application/yaml',
   'application/merge-patch+json',
+  'application/x-ndjson',
   'text/plain',
   'application/json; charset=utf-16',
 ];
@@ -75,6 +76,7 @@ const bodies = [
   '{"a":1e999}',
   '{"apiVersion":"v1","kind":"List","items":[{}, null, {"metadata":{"name":"three"},"spec":{"host":"127.0.0.1"}}]}',
   'a: 1\n---\n- b\n',
+  '{"metadata":{"namespace":"fuzz","name":"four"},"spec":{"host":"127.0.0.1"}}\n{}\n\n[\n\xff',
 ];
 
 const query = (): string => {
@@ -129,7 +131,9 @@ function exchange({ raw, isAborted }: Sent): Promise<string> {
   });
 }
 
-const documented = ['application/json', 'application/problem+json', 'text/event-stream', 'text/plain'];
+const documented = [
+  ...['application/json', 'application/problem+json', 'application/x-ndjson', 'text/event-stream', 'text/plain'],
+];
 
 /** What is wrong with an answer. */
 function fault(said: string, { method, isAborted }: Sent): string | undefined {

@@ -32,7 +32,7 @@ test('these kinds of resources, so many of each', () => {
     'AWS::Logs::LogGroup': 5,
     'AWS::ApiGatewayV2::Api': 1,
     'AWS::ApiGatewayV2::Integration': 1,
-    'AWS::ApiGatewayV2::Route': 15,
+    'AWS::ApiGatewayV2::Route': 16,
     'AWS::ApiGatewayV2::Stage': 1,
     'AWS::CloudWatch::Alarm': 17,
   });
@@ -178,6 +178,7 @@ describe('routes', () => {
       'NONE GET /healthz',
       'AWS_IAM GET /openapi.json',
       'AWS_IAM GET /v1/targets',
+      'AWS_IAM PUT /v1/targets:apply',
       'AWS_IAM GET /v1/namespaces/{namespace}/targets',
       'AWS_IAM POST /v1/namespaces/{namespace}/targets',
       'AWS_IAM GET /v1/namespaces/{namespace}/targets/{name}',

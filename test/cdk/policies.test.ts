@@ -179,6 +179,7 @@ describe('grants', () => {
   const write = [
     ...[`POST/${targets}`, `PUT/${targets}`, `PUT/${target}`, `PATCH/${target}`, `DELETE/${target}`],
     ...[`PUT/${target}/status`, `POST/${target}/restarted`, `POST/${target}/probe`, 'PUT/v1/namespaces/*/desired'],
+    'PUT/v1/targets:apply',
   ];
 
   const grantedBy = (grant: 'grantRegister' | 'grantReadStatus') => {

@@ -38,11 +38,15 @@ type Routed = {
   readonly params?: Readonly<Record<string, string>>;
   /** As the request context has it; as `rawPath` unless it says otherwise. */
   readonly seen?: string;
+  /** Of the body. */
+  readonly type?: string;
 };
+const ndjson = 'application/x-ndjson';
 
 /** An event whose route is `template`, whatever its path says. */
-function routed(path: string, { method = 'GET', template = route, params, seen = path }: Routed = {}) {
-  const event = httpEvent(method, path, { authorizer, ...(method === 'PUT' && { body }) });
+function routed(path: string, { method = 'GET', template = route, params, seen = path, type }: Routed = {}) {
+  const headers = type === undefined ? {} : { 'content-type': type };
+  const event = httpEvent(method, path, { authorizer, headers, ...(method === 'PUT' && { body }) });
   const routeKey = `${method} ${template}`;
   const http = { ...event.requestContext.http, path: seen };
   return {
@@ -63,6 +67,7 @@ describe('a path behind IAM', () => {
     'as it is': routed(own, { params: { namespace: 'own', name: 'one' } }),
     'on the default route': httpEvent('GET', own, { authorizer }),
     'of any method': { ...routed(own), routeKey: `ANY ${route}` },
+    'with a colon': routed('/v1/targets:apply', { method: 'PUT', template: '/v1/targets:apply', type: ndjson }),
     'of a greedy route': { ...routed(own), routeKey: 'GET /v1/{proxy+}' },
   };
   for (const [name, event] of Object.entries(served))
@@ -71,6 +76,7 @@ describe('a path behind IAM', () => {
   const spellings: readonly string[] = [
     // Another spelling of a name that a policy denies by its own.
     '/v1/namespaces/%6fwn/targets/one',
+    '/v1/targets%3aapply',
     '/v1/namespaces/own/targets/on%65',
     '/v1/n%61mespaces/own/targets/one',
     '/v1/namespaces/%256fwn/targets/one',

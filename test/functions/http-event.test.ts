@@ -26,7 +26,12 @@ function api(anonymous = false) {
   const handler = apiFunction({ clock, random, log, metrics, store, bus, anonymous });
   const call = async (event: unknown) => {
     const answer = await handler(event, context(29_000));
-    return { ...answer, json: JSON.parse(answer.body) };
+    return {
+      ...answer,
+      get json() {
+        return JSON.parse(answer.body);
+      },
+    };
   };
   return { call, logged: () => lines.map((line): Record<string, unknown> => JSON.parse(line)) };
 }
@@ -112,6 +117,21 @@ describe('the API behind an HTTP API', () => {
     const detours = ['/healthz/../v1/targets', '/v1/targets/../../healthz', '/healthz/%2e%2e/v1/targets'];
     for (const path of [...spellings, ...detours])
       assert.equal((await call(httpEvent('GET', path))).statusCode, 400, path);
+  });
+
+  test('answers lines as a whole, as the body comes as a whole', async () => {
+    const { call } = api(true);
+    const lines = [{ metadata: { namespace: 'a', name: 'b' }, ...manifest }, {}].map((line) => JSON.stringify(line));
+    const body = Buffer.from(lines.join('\n')).toString('base64');
+    const headers = { 'content-type': 'application/x-ndjson' };
+    const event = { ...httpEvent('PUT', '/v1/targets:apply', { body, headers }), isBase64Encoded: true };
+    const answer = await call(event);
+    assert.deepEqual([answer.statusCode, answer.headers['content-type']], [200, 'application/x-ndjson']);
+    const statuses = answer.body
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).status);
+    assert.deepEqual(statuses, [201, 422]);
   });
 
   test('answers problems as problems', async () => {

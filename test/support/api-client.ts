@@ -47,7 +47,7 @@ export type Answer<Body = AnswerBody> = {
 export async function answerOf<Body>(response: Response): Promise<Answer<Body>> {
   const { status, headers } = response;
   const text = await response.text();
-  const body = headers.get('content-type')?.includes('json') && text !== '' ? JSON.parse(text) : undefined;
+  const body = headers.get('content-type')?.match(/\bjson\b/) && text !== '' ? JSON.parse(text) : undefined;
   const errors: readonly FieldError[] = body?.errors ?? [];
   return {
     status,

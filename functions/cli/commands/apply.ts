@@ -111,7 +111,8 @@ type Run = {
 async function applyAll(session: Session, run: Run): Promise<boolean> {
   const { io, options, progress, targets, set, dryRun } = run;
   const diffed = diffedChanges(run);
-  const outcomes = appliedTargets(session, targets, { set, dryRun, hasBefore: diffed.length > 0 });
+  const hasTargets = options.output === 'yaml' || options.output === 'json';
+  const outcomes = appliedTargets(session, targets, { set, dryRun, hasBefore: diffed.length > 0, hasTargets });
   let done = 0;
   let failed = 0;
   const items = async function* (): AsyncGenerator<NamedItem> {

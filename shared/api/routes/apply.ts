@@ -4,7 +4,7 @@
  */
 import '../zod-openapi.ts';
 import * as z from 'zod';
-import { applyManifests, manifestChanges } from '../apply-manifests.ts';
+import { applyManifests } from '../apply-manifests.ts';
 import { manifestMediaTypes, readDocuments } from '../body.ts';
 import { entriesOf, type ManifestEntry, manifestsSchema } from '../manifest-list.ts';
 import {
@@ -17,6 +17,7 @@ import {
   problemResponse,
 } from '../problem.ts';
 import { problemSchema } from '../problem-schema.ts';
+import { manifestChanges } from '../put-manifest.ts';
 import { dryRunParam, readFlag } from '../query-params.ts';
 import { type Handler, namespaceParams, type Route, targetsPath } from '../route.ts';
 import { targetSchema } from '../target-schema.ts';
@@ -66,7 +67,7 @@ const putTargets: Handler = async ({ raw, query, params }, deps) => {
 };
 
 /** A precondition concerns one target. Ignoring it would overwrite what the client wants to keep. */
-function conditionalProblem(headers: Headers): Problem | undefined {
+export function conditionalProblem(headers: Headers): Problem | undefined {
   const given = ['If-Match', 'If-None-Match'].filter((name) => headers.has(name));
   const errors = given.map((parameter) => ({ parameter, detail: 'must be absent: it is for one target' }));
   return errors.length === 0 ? undefined : invalidParameters(errors);

@@ -14,12 +14,13 @@ import { keptOutOfManifest } from '../kept-out.ts';
 import { manifestSchema } from '../manifest-schema.ts';
 import { mergePatch } from '../merge-patch.ts';
 import { invalidFields, problemResponse } from '../problem.ts';
+import { putManifest } from '../put-manifest.ts';
 import { dryRunParam, readFlag, readWhole, wholeParam } from '../query-params.ts';
 import { readTargetOr } from '../read-target.ts';
 import { type Handler, type Route, severalTargets, targetNameOf, targetParams, targetPath } from '../route.ts';
 import { sentIdentity, withoutIdentity } from '../sent-identity.ts';
 import type { StoredTarget } from '../stored-target.ts';
-import { noSuchTarget, notAsMeant, type PlanContext, planDelete, planPut, replace } from '../target-plans.ts';
+import { noSuchTarget, notAsMeant, type PlanContext, planDelete, replace } from '../target-plans.ts';
 import { specView } from '../target-view.ts';
 
 const ifMatch = z.string().optional().openapi({ description: 'Entity tags of which one must be the target’s, or *.' });
@@ -50,13 +51,9 @@ const put: Handler = async (request, deps) => {
   if (body.kind === 'problem') return problemResponse(body);
   const manifest = decodeManifest(body.value, name);
   if (manifest.kind === 'problem') return problemResponse(manifest);
-  const identity = sentIdentity(body.value);
-  if (identity.kind === 'problem') return problemResponse(identity);
 
-  const address = targetAddress(name.namespace, name.name);
-  const context = contextOf(deps, { address, preconditions: preconditions.value, identity: identity.value });
-  const plan = planPut(context, manifest.value.target, deps.random.uuid());
-  const outcome = await changeTarget(deps, { address, plan, reason: 'TargetWritten', dryRun: dryRun.value });
+  const put = { body: body.value, manifest: manifest.value, preconditions: preconditions.value, dryRun: dryRun.value };
+  const outcome = await putManifest(deps, put);
   const status = outcome.kind === 'ok' && outcome.created ? 201 : 200;
   const ignored = withoutIdentity(body.value, manifest.value.ignored);
   return answerChange(deps, outcome, { status, ignored, isAdvised: true });

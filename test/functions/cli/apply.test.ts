@@ -6,6 +6,8 @@ import { describe, type TestContext, test } from 'node:test';
 import { parse } from 'yaml';
 import { setLabel } from '../../../functions/cli/applying.ts';
 import type { ApiDeps } from '../../../shared/api/deps.ts';
+import { problem, problemResponse } from '../../../shared/api/problem.ts';
+import type { World } from '../../api/world.ts';
 import { immediateClock } from '../../support/immediate-clock.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { foreignServer, runnerOf, served, servedWorld } from './served.ts';
@@ -336,13 +338,61 @@ describe('--diff', () => {
   });
 });
 
+const linesPath = '/v1/targets:apply';
+const noSuchRoute = problem(404, 'no-such-route', 'There is nothing at this path.');
+
+describe('targets that are enough for lines', () => {
+  const count = 60;
+  const many = Array.from({ length: count }, (_, at) => `t${at}`);
+  const created = many.map((name) => `target/${name} created\n`).join('');
+  const requestsOf = async (world: World, { hasRoute }: { readonly hasRoute: boolean }) => {
+    const sent: string[] = [];
+    const url = await served((request) => {
+      const { pathname } = new URL(request.url);
+      sent.push(`${request.method} ${pathname}`);
+      return hasRoute || pathname !== linesPath ? world.app.fetch(request) : problemResponse(noSuchRoute);
+    });
+    return { url, sent };
+  };
+
+  test('are sent in lines, and what is refused is named at its place', async (t) => {
+    const other = target('other', 80, ', namespace: other, labels: { a: -b }');
+    const { apply, world, names } = await applying(t, { 'a.yaml': targets(...many), 'b.yaml': other });
+    const { url, sent } = await requestsOf(world, { hasRoute: true });
+    const { code, out, err } = await apply(['-f', 'a.yaml', '-f', 'b.yaml', '--server', url]);
+    assert.deepEqual([code, out], [1, created]);
+    assert.match(err.join(), /^b\.yaml:1:\d+: metadata\.labels\.a must /);
+    assert.deepEqual(sent, [`PUT ${linesPath}`]);
+    assert.equal((await names()).length, count);
+    const again = await apply(['-f', 'a.yaml', '--dry-run', '--server', url]);
+    assert.equal(again.out, created.replaceAll('created', 'unchanged (dry run)'));
+  });
+
+  test('are sent in lists to a server that has no route for lines', async (t) => {
+    const { apply, world, names } = await applying(t, { 'a.yaml': targets(...many) });
+    const { url, sent } = await requestsOf(world, { hasRoute: false });
+    assert.deepEqual(await apply(['-f', 'a.yaml', '--server', url]), { code: 0, out: created, err: [] });
+    assert.deepEqual(sent, [`PUT ${linesPath}`, `PUT ${targetsPath}`]);
+    assert.equal((await names()).length, count);
+  });
+
+  test('are sent in lists where the stored targets are printed', async (t) => {
+    const { apply, world } = await applying(t, { 'a.yaml': targets(...many) });
+    const { url, sent } = await requestsOf(world, { hasRoute: true });
+    const { out } = await apply(['-f', 'a.yaml', '-o', 'json', '--server', url]);
+    assert.equal(JSON.parse(out).items.length, count);
+    assert.deepEqual(sent, [`PUT ${targetsPath}`]);
+  });
+});
+
 describe('many targets', () => {
   const many = Array.from({ length: 450 }, (_, index) => `t-${String(index).padStart(3, '0')}`);
 
-  test('are sent in batches, in their order, and a run that was broken off is completed by the next', async (t) => {
+  test('are sent to an older server in lists, in their order, and a run that was broken off is completed by the next', async (t) => {
     const { apply, world, url, names } = await applying(t, { 'a.yaml': targets(...many) });
     const sizes: number[] = [];
     const breaking = await served(async (request) => {
+      if (new URL(request.url).pathname === linesPath) return problemResponse(noSuchRoute);
       const { items } = (await request.clone().json()) as { readonly items: readonly unknown[] };
       sizes.push(items.length);
       if (sizes.length > 3) return new Response('bye', { status: 500 });
@@ -351,7 +401,7 @@ describe('many targets', () => {
     const broken = await apply(['-f', 'a.yaml', '--server', breaking]);
     assert.equal(broken.code, 1);
     assert.match(broken.err[0] ?? '', /is not probelet's API \(the answer has the status 500/);
-    assert.ok(sizes.slice(0, 4).every((size) => size === 100));
+    assert.ok(sizes.every((size) => size === 100 || size === 50));
     const stored = (await names()).length;
     assert.ok(stored > 0 && stored < many.length, `${stored} are stored`);
     const { code, out } = await apply(['-f', 'a.yaml', '--server', url]);

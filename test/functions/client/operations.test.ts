@@ -1,6 +1,6 @@
 /** The client has a method for each operation of the API, with each parameter of it. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { startRuntime } from '../../../functions/local/runtime.ts';
 import { type ApiClient, type ApiDescription, ClientError, probeletClient } from '../../../package/client.ts';
 import { systemClock } from '../../../shared/lib/clock.ts';
@@ -42,6 +42,13 @@ async function callEverything(client: ApiClient): Promise<void> {
 
   await client.apply({ namespace, manifests: [{ metadata: { name: 'task' }, ...reported }], dryRun: false });
   await client.apply({ namespace, manifests: [{ metadata: { name: 'task' }, ...reported }], dryRun: true });
+  const line = { metadata: { namespace, name: 'line' }, ...reported };
+  for (const dryRun of [true, false])
+    assert.deepEqual(
+      (await client.applyLines({ manifests: [line, {}], dryRun }))?.map(({ status }) => status),
+      [201, 422],
+    );
+  assert.equal(await client.remove({ namespace, name: 'line' }, { gracePeriodSeconds: 0 }), true);
   assert.equal((await client.reportStatus(task, report, { dryRun: true }))?.created, false);
   assert.equal((await client.reportStatus(task, report))?.target.metadata.name, 'task');
   assert.equal(await client.reportStatus(none, report), undefined);
@@ -211,6 +218,39 @@ test('only a request that is idempotent by HTTP is sent again when its answer is
   for (const call of calls) await assert.rejects(call(), ClientError);
   const three = ['GET', 'PUT', 'PUT', 'PUT', 'DELETE'].flatMap((method) => [method, method, method]);
   assert.deepEqual(attempts, [...three, 'PATCH', 'POST', 'POST', 'POST']);
+});
+
+describe('lines', () => {
+  const absent = {
+    'a process of an older release': [
+      405,
+      'application/problem+json',
+      '{"type":"urn:probelet:problem:x","detail":"x"}',
+    ],
+    'a deployment of an older release': [404, 'application/json', '{"message":"Not Found"}'],
+    'a policy that does not name the route': [403, 'application/json', '{"message":"Forbidden"}'],
+  } as const;
+  for (const [what, [status, type, body]] of Object.entries(absent))
+    test(`${what} has no route for them`, async (t) => {
+      const url = await foreignServer((_, response) => response.writeHead(status, { 'content-type': type }).end(body));
+      const client = probeletClient({ url });
+      t.after(() => client.close());
+      assert.equal(await client.applyLines({ manifests: [{}] }), undefined);
+    });
+
+  const foreign = {
+    'a page of a proxy': [404, 'text/html', '<html>'],
+    'an answer to fewer lines': [200, 'application/x-ndjson', ''],
+    'an answer to another line': [200, 'application/x-ndjson', '{"line":2,"status":200}\n'],
+    'an answer that is no JSON': [200, 'application/x-ndjson', 'OK\n'],
+  } as const;
+  for (const [what, [status, type, body]] of Object.entries(foreign))
+    test(`${what} is not the API's`, async (t) => {
+      const url = await foreignServer((_, response) => response.writeHead(status, { 'content-type': type }).end(body));
+      const client = probeletClient({ url });
+      t.after(() => client.close());
+      await assert.rejects(client.applyLines({ manifests: [{}] }), { fault: 'foreign' });
+    });
 });
 
 test('the metrics of an API that has none are undefined', async (t) => {
