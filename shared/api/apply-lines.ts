@@ -15,7 +15,7 @@ import { type Checked, ok, type Problem, problem, problemDocument } from './prob
 import { notBegun, type PutMark, putManifest, putMark, putsMsMax } from './put-manifest.ts';
 
 /** Enough that the writes of a turn share a transaction, too few to keep other requests waiting. */
-export const linesAtOnce = 32;
+export const linesAtOnce = 64;
 
 export type LineApplication = { readonly lines: AsyncIterable<BodyLine>; readonly dryRun: boolean };
 

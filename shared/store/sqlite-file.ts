@@ -79,6 +79,9 @@ const problems: ReadonlyMap<number, (path: string) => string> = new Map([
 /** Whether a commit failed with an I/O error. It may still be in the file for the next process that opens it. */
 export const isIoError = (error: unknown): boolean => primaryCode(error) === ioError;
 
+/** Whether the file is the problem, and not the statement: then no part of the transaction may be committed. */
+export const isFileProblem = (error: unknown): boolean => problems.has(primaryCode(error) ?? 0);
+
 function primaryCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error)) return undefined;
   return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
@@ -92,8 +95,12 @@ export function withUnavailable<Answer>(path: string, body: () => Answer): Answe
   try {
     return body();
   } catch (error) {
-    const problem = problems.get(primaryCode(error) ?? 0);
-    if (!problem) throw error;
-    throw new StoreUnavailable(problem(path), { cause: error });
+    throw asUnavailable(path, error);
   }
+}
+
+/** StoreUnavailable for a problem with the file; any other error as it is. */
+export function asUnavailable(path: string, error: unknown): unknown {
+  const problem = problems.get(primaryCode(error) ?? 0);
+  return problem ? new StoreUnavailable(problem(path), { cause: error }) : error;
 }

@@ -1,5 +1,8 @@
-/** The store in one SQLite file, for a single process. Every commit is durable. */
-import { createHash } from 'node:crypto';
+/**
+ * The store in one SQLite file, for a single process. Every commit is durable, and writes that wait at the same time
+ * share one.
+ */
+import { hash } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { ownProperty } from '../core/own-property.ts';
 import { conditionsHold } from './condition.ts';
@@ -13,7 +16,8 @@ import {
   plainAttributes,
   requireValidWrite,
 } from './operation.ts';
-import { isIoError, openDatabase, withUnavailable } from './sqlite-file.ts';
+import { asUnavailable, openDatabase, withUnavailable } from './sqlite-file.ts';
+import { WriteGroups } from './sqlite-groups.ts';
 import type { Item, Key, Operation, Query, Refusal, Store, WriteOutcome } from './store.ts';
 
 export type SqliteStore = Store & {
@@ -48,7 +52,8 @@ type Effect =
 type Step = { readonly operation: Operation; readonly before: Stored | undefined; readonly effect: Effect };
 
 type Context = {
-  readonly database: DatabaseSync;
+  readonly groups: WriteGroups;
+  readonly isInMemory: boolean;
   readonly statements: ReturnType<typeof prepareStatements>;
   readonly recentWrites: RecentWrites;
   /** Called with `?.`, so that units are computed only if there is a listener. */
@@ -63,8 +68,10 @@ type Context = {
 export function sqliteStore(options: Options): SqliteStore {
   const { path } = options;
   const database = openDatabase(path);
+  const groups = new WriteGroups(database, setImmediate);
   const context: Context = {
-    database,
+    groups,
+    isInMemory: path === ':memory:',
     statements: prepareStatements(database),
     recentWrites: recentWrites(),
     onCall: options.onCall,
@@ -76,11 +83,16 @@ export function sqliteStore(options: Options): SqliteStore {
     query: async (query) => withUnavailable(path, () => select(context, query)),
     write: async (operations, { token }) => {
       requireValidWrite(operations, token);
-      return withUnavailable(path, () => write(context, operations, token));
+      return write(context, operations, token).catch((error: unknown) => {
+        throw asUnavailable(path, error);
+      });
     },
     sweep: (nowMs, limit) =>
       withUnavailable(path, () => Number(context.statements.sweep.run(Math.floor(nowMs / 1000), limit).changes)),
-    close: () => database.close(),
+    close: () => {
+      groups.flush();
+      database.close();
+    },
   };
 }
 
@@ -122,31 +134,25 @@ function select(context: Context, query: Query): readonly Item[] {
   return keyed.map(({ key, stored }) => itemOf(key, stored));
 }
 
-function write(context: Context, operations: readonly Operation[], token: string): WriteOutcome {
-  const { database, recentWrites } = context;
-  const digest = digestOf(operations);
-  // Completes a rollback that failed earlier; otherwise every later write would fail as well.
-  if (database.isTransaction) database.exec('ROLLBACK');
-  database.exec('BEGIN IMMEDIATE');
-  let written: Written;
-  try {
-    written = writeInTransaction(context, operations, { token, digest });
-  } catch (error) {
-    rollBack(database);
-    throw error;
-  }
-  try {
-    database.exec('COMMIT');
-  } catch (error) {
-    rollBack(database);
-    if (!isIoError(error)) throw error;
-    context.onWrite?.('inDoubt');
-    return { kind: 'inDoubt' };
-  }
-  const { outcome, steps } = written;
-  if (outcome.kind === 'written') recentWrites.remember(token, digest);
-  context.onWrite?.(steps.flatMap(changeOf));
-  return outcome;
+/** In memory there is no disk to wait for, so each write is a group of its own, and done when the call returns. */
+function write(context: Context, operations: readonly Operation[], token: string): Promise<WriteOutcome> {
+  const { groups, recentWrites, isInMemory } = context;
+  const name = { token, digest: digestOf(operations) };
+  let written: Written | undefined;
+  const answer = groups.add({
+    run: () => {
+      written = writeInTransaction(context, operations, name);
+      if (written.isNew) recentWrites.remember(name);
+      return written.outcome;
+    },
+    onDurable: () => context.onWrite?.(written?.steps.flatMap(changeOf) ?? []),
+    onLost: (how) => {
+      if (written?.isNew) recentWrites.forget(name);
+      if (how === 'inDoubt') context.onWrite?.('inDoubt');
+    },
+  });
+  if (isInMemory) groups.flush();
+  return answer;
 }
 
 function changeOf({ operation, before, effect }: Step): readonly ItemChange[] {
@@ -156,31 +162,24 @@ function changeOf({ operation, before, effect }: Step): readonly ItemChange[] {
   return [{ before: before && itemOf(key, before), after }];
 }
 
-/** Ignores a failed rollback, so that the caller gets the error that caused it. */
-function rollBack(database: DatabaseSync): void {
-  try {
-    if (database.isTransaction) database.exec('ROLLBACK');
-  } catch {}
-}
-
 type Name = { readonly token: string; readonly digest: string };
 
-/** `steps` are the applied operations. */
-type Written = { readonly outcome: WriteOutcome; readonly steps: readonly Step[] };
+/** `steps` are the applied operations; `isNew`: the write was not known. */
+type Written = { readonly outcome: WriteOutcome; readonly steps: readonly Step[]; readonly isNew: boolean };
 
 function writeInTransaction(context: Context, operations: readonly Operation[], name: Name): Written {
   const found = operations.map((operation) => ({ operation, before: load(context, operationKey(operation)) }));
-  const repeated =
-    context.recentWrites.has(name) || found.some(({ before }) => before?.[lastWriteAttribute] === name.token);
+  const isKnown = context.recentWrites.has(name);
+  const repeated = isKnown || found.some(({ before }) => before?.[lastWriteAttribute] === name.token);
   const same = () => singleUpdate(found.map((one) => ({ ...one, after: one.before })));
-  if (repeated) return { outcome: { kind: 'written', ...same() }, steps: [] };
+  if (repeated) return { outcome: { kind: 'written', ...same() }, steps: [], isNew: !isKnown };
   const steps = found.map((one) => ({ ...one, effect: effectOf(one.operation, one.before, name.token) }));
   context.onCall?.(writeCall(steps));
   const refusals = steps.flatMap(refusalOf);
-  if (refusals.length > 0) return { outcome: { kind: 'refused', refusals }, steps: [] };
+  if (refusals.length > 0) return { outcome: { kind: 'refused', refusals }, steps: [], isNew: false };
   for (const step of steps) apply(context, step);
   const after = singleUpdate(steps.map((step) => ({ ...step, after: afterOf(step) })));
-  return { outcome: { kind: 'written', ...after }, steps };
+  return { outcome: { kind: 'written', ...after }, steps, isNew: true };
 }
 
 function effectOf(operation: Operation, before: Stored | undefined, token: string): Effect {
@@ -269,8 +268,7 @@ function itemOf(key: Key, stored: Stored): Item {
   return { ...attributes, pk: key.pk, sk: key.sk } as Item;
 }
 
-const digestOf = (operations: readonly Operation[]): string =>
-  createHash('sha256').update(JSON.stringify(operations)).digest('base64');
+const digestOf = (operations: readonly Operation[]): string => hash('sha256', JSON.stringify(operations), 'base64');
 
 /** How many writes are remembered. DynamoDB remembers a transaction's token for ten minutes. */
 const recentWritesMax = 1000;
@@ -278,7 +276,9 @@ const recentWritesMax = 1000;
 type RecentWrites = {
   /** @throws Error if the token was used for a different write, like DynamoDB's IdempotentParameterMismatch. */
   has(name: Name): boolean;
-  remember(token: string, digest: string): void;
+  remember(name: Name): void;
+  /** For a write that was remembered and then undone. */
+  forget(name: Name): void;
 };
 
 /** Detects a repetition even if no item carries the token any more. */
@@ -290,7 +290,8 @@ function recentWrites(): RecentWrites {
       if (known !== undefined && known !== digest) throw new Error(`token '${token}' names another write`);
       return known !== undefined;
     },
-    remember: (token, digest) => {
+    forget: ({ token }) => void digests.delete(token),
+    remember: ({ token, digest }) => {
       digests.set(token, digest);
       const oldest = digests.keys().next();
       if (digests.size > recentWritesMax && !oldest.done) digests.delete(oldest.value);
