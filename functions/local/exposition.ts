@@ -5,14 +5,15 @@
 
 export type Family = {
   readonly name: string;
-  readonly type: 'gauge' | 'counter';
+  readonly type: 'gauge' | 'counter' | 'histogram';
   readonly help: string;
 };
 
 export type Labels = { readonly [name: string]: string };
 
 export type Exposition<Key extends string> = {
-  add(family: Key, labels: Labels, value: number): void;
+  /** `suffix`: of a series of a histogram. */
+  add(family: Key, labels: Labels, value: number, suffix?: '_bucket' | '_sum' | '_count'): void;
   /** Returns all families, including those without samples. */
   text(): string;
 };
@@ -20,8 +21,8 @@ export type Exposition<Key extends string> = {
 export function exposition<Key extends string>(families: Readonly<Record<Key, Family>>): Exposition<Key> {
   const lines = new Map<Key, string[]>();
   return {
-    add(family, labels, value) {
-      const line = `${families[family].name}{${labelsText(labels)}} ${value}\n`;
+    add(family, labels, value, suffix) {
+      const line = `${families[family].name}${suffix ?? ''}{${labelsText(labels)}} ${value}\n`;
       const known = lines.get(family);
       if (known) known.push(line);
       else lines.set(family, [line]);

@@ -22,6 +22,8 @@ const targetsPerTurn = 50;
 const gauge = (name: string, help: string): Family => ({ name: `probelet_${name}`, type: 'gauge', help });
 const counter = (name: string, help: string): Family => ({ name: `probelet_${name}`, type: 'counter', help });
 
+const histogram = (name: string, help: string): Family => ({ name: `probelet_${name}`, type: 'histogram', help });
+
 const families = {
   ready: gauge('target_status_ready', 'Whether the target is ready: 1 for the status of its condition Ready.'),
   restarts: counter('target_container_status_restarts_total', 'Restarts of the container that were reported.'),
@@ -30,6 +32,8 @@ const families = {
   lastProbe: gauge('probe_last_probe_timestamp_seconds', 'When the last probe that gave a verdict was made.'),
   lastChange: gauge('probe_last_change_timestamp_seconds', 'When the result of the probe last changed.'),
   degraded: gauge('prober_degraded', 'Whether the prober of the shard fails its self-check and commits no result.'),
+  overloaded: gauge('prober_overloaded', 'Whether more probes of the shard are due than can begin in time.'),
+  lateness: histogram('probe_lateness_seconds', 'How long after they were due the probes of the shard have begun.'),
   beatAge: gauge('shard_beat_age_seconds', 'Time since the last written heartbeat of the shard.'),
   late: gauge('late_probes', 'Probes of the shard that were last made so long ago that their result is unknown.'),
 } as const;
@@ -53,8 +57,14 @@ export async function heldMetrics({ views, requests }: HeldMetricsPorts): Promis
   return lines.text();
 }
 
-function addShard(lines: Lines, { shard, beat, beatAgeMs }: RunView): void {
+function addShard(lines: Lines, { shard, beat, beatAgeMs, lateness }: RunView): void {
   lines.add('degraded', { shard }, beat.doubt ? 1 : 0);
+  lines.add('overloaded', { shard }, beat.overload ? 1 : 0);
+  const { buckets, count, sumMs } = lateness;
+  for (const { leMs, count: upTo } of buckets) lines.add('lateness', { shard, le: `${leMs / 1_000}` }, upTo, '_bucket');
+  lines.add('lateness', { shard, le: '+Inf' }, count, '_bucket');
+  lines.add('lateness', { shard }, sumMs / 1_000, '_sum');
+  lines.add('lateness', { shard }, count, '_count');
   lines.add('beatAge', { shard }, beatAgeMs / 1000);
   lines.add('late', { shard }, beat.late);
 }

@@ -10,6 +10,7 @@ import type { Log } from '../../shared/lib/log.ts';
 import type { DialPolicy } from '../../shared/net/net.ts';
 import { dialPolicy } from '../../shared/net/policy.ts';
 import { resolver } from '../../shared/net/resolver.ts';
+import { shortageLog } from '../../shared/net/shortage.ts';
 import type { Advise } from '../../shared/prober/advice.ts';
 import type { Canary } from '../../shared/run/ports.ts';
 import { type RunProbing, runProbing } from '../run-probing.ts';
@@ -54,6 +55,7 @@ export function localProbing({
   const processes = commandProcesses(clock);
   // Covers an exit without `close`, after a stop that took too long or a crash.
   process.once('exit', processes.killAll);
+  const onFailedDial = shortageLog(clock, log);
   const canaries = localCanaries({ clock, resolve, log, wayOut });
   return {
     canaries: canaries.list,
@@ -61,6 +63,7 @@ export function localProbing({
     forRun: () =>
       runProbing({
         clock,
+        onFailedDial,
         policy,
         attribution,
         // All runs share the resolver's cache.

@@ -143,6 +143,8 @@ function lastViewed(shard: ShardHost): readonly RunView[] {
 function healthOf(shard: ShardHost, quarantined: readonly Poison[]) {
   const view = shard.view();
   const { targets = 0, probes = 0, inFlight = 0 } = view ?? {};
-  const doubts = view?.beat.doubt ? [view.beat.doubt] : [];
-  return { ok: shard.isWell(), quarantined, doubts, details: { targets, probes, inFlight } };
+  const { doubt, overload } = view?.beat ?? {};
+  const doubts = doubt ? [doubt] : [];
+  const overloads = overload ? [overload] : [];
+  return { ok: shard.isWell(), quarantined, doubts, overloads, details: { targets, probes, inFlight } };
 }

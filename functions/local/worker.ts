@@ -142,6 +142,7 @@ function healthOf(views: Views): Health {
     ok: true,
     quarantined: named.flatMap(({ quarantined }) => quarantined),
     doubts: named.flatMap(({ shard, beat }) => (beat.doubt ? [{ shard, ...beat.doubt }] : [])),
+    overloads: named.flatMap(({ shard, beat }) => (beat.overload ? [{ shard, ...beat.overload }] : [])),
     details: {
       shards: named.length,
       targets: sumOf(named, ({ targets }) => targets),

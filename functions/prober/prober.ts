@@ -5,8 +5,10 @@
  * invocation.
  */
 import type { Reach } from '../../shared/core/self-health.ts';
+import type { Clock } from '../../shared/lib/clock.ts';
 import type { DialPolicy } from '../../shared/net/net.ts';
 import { resolver } from '../../shared/net/resolver.ts';
+import { shortageLog } from '../../shared/net/shortage.ts';
 import type { ProberPorts } from '../../shared/prober/registry.ts';
 import type { Lease, Received } from '../../shared/queue/queue.ts';
 import type { SqsOptions } from '../../shared/queue/sqs-call.ts';
@@ -116,6 +118,8 @@ function runPorts(ports: ProberFunctionPorts, lease: Lease, metrics: Ports['metr
   const { clock, random, log, store, bus, policy, canaries, outside, execReach, attribution } = ports;
   const begin = ports.runProbing ?? runProbing;
   // The resolver's cache lasts for one run only, because the function may be frozen for a long time between two runs.
-  const probing = begin({ clock, policy, attribution, outside, resolveOn: (own) => resolver({ clock: own }) });
+  const resolveOn = (own: Clock) => resolver({ clock: own });
+  const onFailedDial = shortageLog(clock, log);
+  const probing = begin({ clock, policy, attribution, outside, onFailedDial, resolveOn });
   return { clock, random, log, store, bus, lease, metrics, canaries, execReach, ...probing };
 }

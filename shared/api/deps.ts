@@ -42,6 +42,8 @@ export type Health = {
    * would not help.
    */
   readonly doubts?: readonly ShardDoubt[];
+  /** Where more probes are due than can begin in time. Their results count. */
+  readonly overloads?: readonly ShardDoubt[];
   readonly details?: { readonly [name: string]: Json };
 };
 

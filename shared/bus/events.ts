@@ -124,6 +124,22 @@ export const eventSchemas = {
     hashRange: z.string(),
     since: instant,
   }),
+  'Prober Overloaded': z.object({
+    schemaVersion: z.literal(schemaVersion),
+    id: z.string(),
+    shard: z.string(),
+    hashRange: z.string(),
+    /** What there is too little of when it begins: `Cpu` or `Sockets`. */
+    reason: z.string(),
+    since: instant,
+  }),
+  'Prober Caught Up': z.object({
+    schemaVersion: z.literal(schemaVersion),
+    id: z.string(),
+    shard: z.string(),
+    hashRange: z.string(),
+    since: instant,
+  }),
   'Probe Surge Detected': z.object({
     schemaVersion: z.literal(schemaVersion),
     id: z.string(),

@@ -134,6 +134,18 @@ export function needsSelfCheck({ conclusion }: ProbeReport, changes: boolean): b
   return conclusion.failureClass === undefined || !notOfTheNetwork.has(conclusion.failureClass);
 }
 
+/**
+ * Whether the peer's answer made this failure. However late the prober has read it, a late event loop cannot have made
+ * it, unlike a time-out, or a connection that the peer has given up meanwhile. Exit codes are left out: a command
+ * shares this machine, and may have timed out itself.
+ */
+export const isAnswer = ({ attempts }: ProbeReport): boolean => {
+  const failureClass = attempts.at(-1)?.failureClass;
+  return failureClass !== undefined && answers.has(failureClass);
+};
+
+const answers: ReadonlySet<FailureClass> = new Set(['CONNECT_REFUSED', 'HTTP_STATUS', 'GRPC_NOT_SERVING']);
+
 const notOfTheNetwork: ReadonlySet<FailureClass> = new Set(['HANDLER', 'POLICY_DENIED', 'EXEC_START']);
 
 /** The same attempts as a prober error, without an event and without effect on a counter. */

@@ -7,7 +7,7 @@ import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { goQuote } from '../core/go-text.ts';
 import type { ExecRequest } from '../core/handler-exec.ts';
-import { type Clock, sleep } from '../lib/clock.ts';
+import { afterArrivals, type Clock, sleep } from '../lib/clock.ts';
 import type { AllowList } from './allow-list.ts';
 import { cappedOutput } from './capped-output.ts';
 import { type CommandProcesses, commandProcesses, type OneCommand } from './command-processes.ts';
@@ -103,15 +103,19 @@ type End =
 function ended(child: Child, timeoutMs: number, { clock, own }: Context): Promise<End> {
   return new Promise((resolve) => {
     let timedOut = false;
+    let isOver = false;
     const settle = (end: End) => {
       cancel();
+      isOver = true;
       resolve(timedOut ? { kind: 'timedOut' } : end);
     };
-    let cancel = clock.setTimer(timeoutMs, () => {
+    const late = () => {
+      if (isOver) return;
       timedOut = true;
       own.kill();
       cancel = clock.setTimer(deathMsMax, () => resolve({ kind: 'timedOut' }));
-    });
+    };
+    let cancel = clock.setTimer(timeoutMs, () => afterArrivals(clock, late));
     child.once('error', (error) => settle({ kind: 'failed', error }));
     child.once('exit', (code, signal) => settle({ kind: 'exited', exitCode: exitCode(code, signal) }));
   });

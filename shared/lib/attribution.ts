@@ -2,7 +2,7 @@
  * A port that records which piece of work the event loop is running, so that a watchdog outside the loop can name the
  * work that blocks it. The record is kept where another thread can read it. Without a watchdog there is no attribution.
  */
-import type { Clock } from './clock.ts';
+import { afterArrivals, type Clock } from './clock.ts';
 
 export type Attribution = {
   /**
@@ -34,4 +34,5 @@ export const workNameBytesMax = 508;
 export const attributedClock = <Given extends Clock>(clock: Given, { bind }: Attribution): Given => ({
   ...clock,
   setTimer: (delayMs, callback) => clock.setTimer(delayMs, bind(callback)),
+  afterArrivals: (callback) => afterArrivals(clock, bind(callback)),
 });

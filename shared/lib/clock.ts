@@ -12,7 +12,19 @@ export interface Clock {
    * Calls `callback` once after `delayMs` of monotonic time. The returned function cancels the timer and is idempotent.
    */
   setTimer(delayMs: number, callback: () => void): () => void;
+  /**
+   * Calls back once what had arrived before this call has been read. Absent: what arrives is read at once, as in
+   * virtual time.
+   */
+  afterArrivals?(callback: () => void): void;
 }
+
+/**
+ * For the end of a time-out. After a long turn of the event loop due timers run before what has arrived meanwhile is
+ * read, and an answer that came in time would count as missing.
+ */
+export const afterArrivals = (clock: Clock, callback: () => void): void =>
+  clock.afterArrivals ? clock.afterArrivals(callback) : callback();
 
 /** Resolves after `delayMs`, or at once when `signal` is aborted. */
 export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
@@ -68,6 +80,7 @@ export function endingClock(clock: Clock): EndingClock {
         if (waiting.delete(timer)) timer.cancel();
       };
     },
+    ...(clock.afterArrivals && { afterArrivals: clock.afterArrivals }),
     end() {
       ended = true;
       for (const timer of waiting.items()) {
@@ -82,12 +95,6 @@ type WaitingTimer = BagItem & { cancel: () => void; readonly callback: () => voi
 
 const nothing = (): void => undefined;
 
-/** CPU time that this process has used in all its threads, in ms. */
-export function systemCpuMs(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1_000;
-}
-
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
   monotonicMs: () => performance.now(),
@@ -95,4 +102,6 @@ export const systemClock: Clock = {
     const timer = setTimeout(callback, delayMs);
     return () => clearTimeout(timer);
   },
+  // The event loop reads what has arrived between its timers and its immediates.
+  afterArrivals: (callback) => void setImmediate(callback),
 };

@@ -4,7 +4,7 @@
  */
 import { isIP, type Socket } from 'node:net';
 import { portMax } from '../core/limits.ts';
-import { type Clock, within } from '../lib/clock.ts';
+import { afterArrivals, type Clock, within } from '../lib/clock.ts';
 import { attribute, resumesOf } from './attributed-socket.ts';
 import { connectFailure, connectTimeout, deniedDial, dialFailure } from './dial-failure.ts';
 import type { Dial, Dialed, DialFailure, DialPolicy, DialRequest, Resolve } from './net.ts';
@@ -16,6 +16,8 @@ export type DialerOptions = {
   readonly clock: Clock;
   /** Defaults to the system's TCP sockets. */
   readonly newSocket?: () => Socket;
+  /** Called with the system error code of each dial that failed. */
+  readonly onFailed?: (code: string) => void;
 };
 
 /** Further addresses of a name are not tried. */
@@ -28,7 +30,7 @@ type Outcome = Dialed | DialFailure;
  * it reports each one to the request's permit.
  */
 export function guardedDialer(options: DialerOptions): Dial {
-  const { clock, newSocket = peerSocket } = options;
+  const { clock, newSocket = peerSocket, onFailed = ignore } = options;
   const connect: Connect = (address, request, untilMs) => {
     const { permit, port } = request;
     if (permit?.closing()) return dialFailure('PROBER', 'the previous socket of the probe has not closed');
@@ -38,7 +40,16 @@ export function guardedDialer(options: DialerOptions): Dial {
     // the process.
     socket.on('error', ignore);
     socket.once('close', permit?.opened() ?? ignore);
-    return connectGuarded(socket, { address, port, untilMs }, { clock, policy: policyFor(request, options), request });
+    return connectGuarded(
+      socket,
+      { address, port, untilMs },
+      {
+        clock,
+        policy: policyFor(request, options),
+        request,
+        onFailed,
+      },
+    );
   };
   const dialing = { options, connect };
   return (request) => {
@@ -104,9 +115,13 @@ const ignore = () => undefined;
 
 type Endpoint = { readonly address: string; readonly port: number; readonly untilMs: number };
 
-type Guard = Pick<DialerOptions, 'clock' | 'policy'> & { readonly request: DialRequest };
+type Guard = Required<Pick<DialerOptions, 'clock' | 'policy' | 'onFailed'>> & { readonly request: DialRequest };
 
-function connectGuarded(socket: Socket, endpoint: Endpoint, { clock, policy, request }: Guard): Promise<Outcome> {
+function connectGuarded(
+  socket: Socket,
+  endpoint: Endpoint,
+  { clock, policy, request, onFailed }: Guard,
+): Promise<Outcome> {
   const { address, port, untilMs } = endpoint;
   const startMs = clock.monotonicMs();
   const resumes = resumesOf(socket);
@@ -129,10 +144,18 @@ function connectGuarded(socket: Socket, endpoint: Endpoint, { clock, policy, req
     };
     const onError = (error: NodeJS.ErrnoException) => {
       resumes();
-      settle(connectFailure(address, port, error.code ?? 'EUNKNOWN'));
+      const { code = 'EUNKNOWN' } = error;
+      onFailed(code);
+      settle(connectFailure(address, port, code));
     };
-    const late = () => settle(connectTimeout(address, port));
     const isLast = request.whenOver !== undefined && untilMs === request.deadlineMs;
+    /** The caller's deadline has waited for arrivals already. */
+    let hasWaited = isLast;
+    const late = () => {
+      if (hasWaited) return settle(connectTimeout(address, port));
+      hasWaited = true;
+      afterArrivals(clock, late);
+    };
     const cancel = isLast ? undefined : clock.setTimer(Math.max(0, untilMs - startMs), late);
     socket.on('connect', onConnect);
     socket.on('error', onError);

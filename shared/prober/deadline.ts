@@ -1,11 +1,13 @@
 /** One deadline, with one timer, for everything that an attempt does. */
-import type { Clock } from '../lib/clock.ts';
+import { afterArrivals, type Clock } from '../lib/clock.ts';
 
 export type Deadline = {
   /** On the clock's monotonic time. */
   readonly atMs: number;
   readonly isOver: () => boolean;
-  /** Calls back when the time is over. Replaces the previous callback. */
+  /**
+   * Calls back when the time is over and what had arrived by then has been read. Replaces the previous callback.
+   */
   readonly whenOver: (call: () => void) => void;
   readonly cancel: () => void;
 };
@@ -14,10 +16,17 @@ export function startDeadline(clock: Clock, timeoutMs: number): Deadline {
   const atMs = clock.monotonicMs() + timeoutMs;
   let over = false;
   let callWaiting: () => void = () => undefined;
-  const cancel = clock.setTimer(timeoutMs, () => {
+  let hasRung = false;
+  const ring = () => {
+    if (!hasRung) {
+      hasRung = true;
+      afterArrivals(clock, ring);
+      return;
+    }
     over = true;
     callWaiting();
-  });
+  };
+  const cancel = clock.setTimer(timeoutMs, ring);
   return {
     atMs,
     isOver: () => over,

@@ -17,7 +17,7 @@ import type { Field } from '../http2/hpack-table.ts';
 import type { Data } from '../http2/inbound-events.ts';
 import { receiveWindow } from '../http2/receive-window.ts';
 import type { Settings } from '../http2/settings.ts';
-import type { Clock } from '../lib/clock.ts';
+import { afterArrivals, type Clock } from '../lib/clock.ts';
 import { encodeCheckRequest, encodeTimeout } from './grpc-codec.ts';
 import type { RpcResult } from './grpc-reply.ts';
 import { type Sending, sending } from './grpc-send.ts';
@@ -115,7 +115,9 @@ export class CallState {
   #begin(call: Call, resolve: Running['resolve']): void {
     const startMs = this.#clock.monotonicMs();
     const remainingMs = Math.max(0, call.deadlineMs - startMs);
-    const cancelTimer = this.#clock.setTimer(remainingMs, () => this.#settle(deadlineExceeded));
+    const cancelTimer = this.#clock.setTimer(remainingMs, () =>
+      afterArrivals(this.#clock, () => this.#settle(deadlineExceeded)),
+    );
     this.#running = { stream: callStream(), startMs, resolve, cancelTimer, firstByteMs: undefined };
     const problem = this.#request.begin({
       streamId,

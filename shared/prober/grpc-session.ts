@@ -5,7 +5,7 @@
 import type { Socket } from 'node:net';
 import { clientGreeting, connectHttp2, type Http2Connection } from '../http2/connection.ts';
 import { settingId } from '../http2/settings.ts';
-import type { Clock } from '../lib/clock.ts';
+import { afterArrivals, type Clock } from '../lib/clock.ts';
 import { type Call, type CallOutcome, CallState, frameBytesMax } from './grpc-call.ts';
 import { isGrpcField } from './grpc-headers.ts';
 
@@ -66,7 +66,11 @@ export function openSession(
       reserve: () => false,
       onField: (field) => state.field(field),
     });
-    const cancel = clock.setTimer(Math.max(0, untilMs - clock.monotonicMs()), () => settle());
+    const cancel = clock.setTimer(Math.max(0, untilMs - clock.monotonicMs()), () =>
+      afterArrivals(clock, () => {
+        if (!isSettled) settle();
+      }),
+    );
     if (socket.destroyed) settle();
     else connection.write(greeting);
   });

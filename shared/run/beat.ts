@@ -5,6 +5,7 @@
 
 import { lastBeat } from '../core/beat.ts';
 import type { Behind } from '../core/freshness.ts';
+import type { Overload } from '../core/overload.ts';
 import { sleep } from '../lib/clock.ts';
 import { QueueUnavailable } from '../queue/queue.ts';
 import { runKey } from '../store/keys.ts';
@@ -15,7 +16,7 @@ import { layoutFollower } from './layout-follower.ts';
 import { fencedPorts } from './ports.ts';
 import type { Loop } from './probing/due-loop.ts';
 import type { Run } from './run.ts';
-import { doubtPublisher } from './self-check/events.ts';
+import { doubtPublisher, overloadPublisher } from './self-check/events.ts';
 
 export const beatIntervalMs = 5_000;
 /** Pause after a failed beat. */
@@ -32,6 +33,10 @@ export type BeatState = {
   readonly degradedTold: boolean;
   /** Set while the prober doubts itself. */
   readonly doubt?: Doubt;
+  /** As `degradedTold`, of the overload. */
+  readonly overloadedTold: boolean;
+  /** Set while more probes are due than can begin in time. */
+  readonly overload?: Overload;
 };
 
 export type Doubt = { readonly reason: string; readonly sinceMs: number };
@@ -120,8 +125,9 @@ export type Beaten = 'written' | 'fenced' | 'unknown';
 
 export async function writeBeat(run: Run, beat: number, state: BeatState, more: Done): Promise<Beaten> {
   const beatAtMs = run.ports.clock.nowMs();
-  const { observedAtMs, behind, degradedTold, doubt } = state;
-  const observed = { observedAtMs, degraded: doubt !== undefined, degradedTold, behind };
+  const { observedAtMs, behind, degradedTold, doubt, overloadedTold, overload } = state;
+  const doubted = { degraded: doubt !== undefined, degradedTold };
+  const observed = { observedAtMs, ...doubted, overloaded: overload !== undefined, overloadedTold, behind };
   const { store, random } = fencedPorts(run.ports);
   const outcome = await store.write(
     [
@@ -158,6 +164,8 @@ export function beatsOf(holder: Beating, loop: Loop, inherited: Inherited): Beat
   const { clock } = holder.run.ports;
   const tick = holder.run.message.mode === 'tick';
   const doubtEvents = doubtPublisher(holder, inherited);
+  const overloadEvents = overloadPublisher(holder, inherited);
+  if (inherited.overloaded) loop.inheritOverload();
   let { observedAtMs } = inherited;
   const observed = () =>
     holder.takenOver
@@ -167,11 +175,19 @@ export function beatsOf(holder: Beating, loop: Loop, inherited: Inherited): Beat
     const health = holder.self.health();
     if (!holder.takenOver && !loop.behind() && health.kind !== 'doubtful') observedAtMs = clock.nowMs();
     const doubt = health.kind === 'doubtful' && { reason: health.reason, sinceMs: health.sinceMs };
-    return { ...observed(), degradedTold: doubtEvents.published(doubt !== false), ...(doubt && { doubt }) };
+    const overload = loop.overload();
+    return {
+      ...observed(),
+      degradedTold: doubtEvents.published(doubt !== false),
+      ...(doubt && { doubt }),
+      overloadedTold: overloadEvents.published(overload !== undefined),
+      ...(overload && { overload }),
+    };
   };
   const written = async (state: BeatState) => {
     holder.publishSurge();
     await doubtEvents.written(state);
+    await overloadEvents.written(state);
   };
   return { observe, written };
 }

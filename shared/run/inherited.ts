@@ -23,10 +23,20 @@ export type Inherited = Observed & {
   readonly degraded: boolean;
   /** Whether the state last published to subscribers is degraded. */
   readonly degradedTold: boolean;
+  readonly overloaded: boolean;
+  /** Whether the state last published to subscribers is overloaded. */
+  readonly overloadedTold: boolean;
 };
 
 /** For a shard that no run has held. */
-const nothing: Inherited = { observedAtMs: 0, degraded: false, degradedTold: false, behind: {} };
+const nothing: Inherited = {
+  observedAtMs: 0,
+  degraded: false,
+  degradedTold: false,
+  overloaded: false,
+  overloadedTold: false,
+  behind: {},
+};
 
 /**
  * Combines what these runs knew. `undefined` stands for a run whose RUN is unreadable or belongs to other buckets, so
@@ -47,6 +57,8 @@ export function inheritedFrom(runs: readonly (ObservedRun | undefined)[]): Inher
     ),
     degraded: known.some(({ degraded }) => degraded),
     degradedTold: known.some(({ degraded, degradedTold = degraded }) => degradedTold),
+    overloaded: known.some(({ overloaded = false }) => overloaded),
+    overloadedTold: known.some(({ overloaded = false, overloadedTold = overloaded }) => overloadedTold),
   };
 }
 

@@ -43,7 +43,7 @@ export type Ports = {
    */
   readonly execReach?: Reach;
   readonly metrics: ProbeMetrics;
-  /** CPU time that this process has used; absent: unknown. */
+  /** CPU time that this process has used or waited for (shared/lib/cpu-time.ts), in ms; absent: unknown. */
   readonly cpuMs?: () => number;
   /** Records which work the event loop runs; absent: no watchdog needs to know. */
   readonly attribution?: Attribution | undefined;

@@ -5,6 +5,7 @@ import type { Holder } from './holder.ts';
 import type { Loader } from './load.ts';
 import type { Loop } from './probing/due-loop.ts';
 import { quarantinedProbes } from './probing/hung-probe.ts';
+import type { LatenessCounts } from './probing/lateness.ts';
 import { readingsOf, type TargetReading } from './readings.ts';
 
 export type RunView = {
@@ -13,6 +14,8 @@ export type RunView = {
   readonly targets: number;
   readonly probes: number;
   readonly inFlight: number;
+  /** How late the probes of this run have begun. */
+  readonly lateness: LatenessCounts;
   /** What the next beat will report. */
   readonly beat: BeatState;
   /** Time since the last successful beat began. */
@@ -33,6 +36,7 @@ export function viewOf({ holder, loop, loader, beats }: Viewed): RunView {
     targets: held.length,
     probes: held.reduce((count, { probes }) => count + probes.size, 0),
     inFlight: loop.inFlight(),
+    lateness: loop.lateness(),
     beat: beats.observe(),
     beatAgeMs: ports.clock.monotonicMs() - confirmedAtMs(),
     quarantined: [...loader.quarantined(), ...held.flatMap(quarantinedProbes)],

@@ -1,7 +1,10 @@
 /** What RUN says about one bucket. Shards of two layouts may share a name but have different buckets. */
 import type { EpochRecord, PastRun, RunRecord } from './items.ts';
 
-export type ObservedRun = Pick<RunRecord, 'observedAtMs' | 'tick' | 'degraded' | 'degradedTold' | 'behind'>;
+export type ObservedRun = Pick<
+  RunRecord,
+  'observedAtMs' | 'tick' | 'degraded' | 'degradedTold' | 'overloaded' | 'overloadedTold' | 'behind'
+>;
 
 /** Reads RUN of the shard that the bucket's EPOCH names. Returns undefined if RUN no longer covers this bucket. */
 export function observedFor({ token }: EpochRecord, run: RunRecord): ObservedRun | undefined {
@@ -17,6 +20,7 @@ export function observedFor({ token }: EpochRecord, run: RunRecord): ObservedRun
 export function pastOf(run: RunRecord | undefined): PastRun {
   if (!run) return { sinceToken: 0, observedAtMs: 0, tick: false, degraded: false, degradedTold: false };
   const { sinceToken = 0, observedAtMs, tick = false, degraded, degradedTold = degraded, behind = {} } = run;
+  const { overloaded = false, overloadedTold = overloaded } = run;
   const leastMs = Math.min(observedAtMs, ...Object.values(behind));
-  return { sinceToken, observedAtMs: leastMs, tick, degraded, degradedTold };
+  return { sinceToken, observedAtMs: leastMs, tick, degraded, degradedTold, overloaded, overloadedTold };
 }

@@ -24,6 +24,10 @@ export type RunRecord = {
   readonly degraded: boolean;
   /** The last published value of `degraded`. Absent if it is the same. */
   readonly degradedTold?: boolean;
+  /** More probes are due than the run can begin in time. Absent: as `false`. */
+  readonly overloaded?: boolean;
+  /** The last published value of `overloaded`. Absent if it is the same. */
+  readonly overloadedTold?: boolean;
   /** When late probes, to which `observedAtMs` does not apply, were last done. Absent if there are none. */
   readonly behind?: Behind;
   /** The first token of this generation. A bucket whose EPOCH has an older token is not claimed by it yet. */
@@ -36,7 +40,7 @@ export type RunRecord = {
 
 /** RUN of an earlier layout's shard with the same name, whose buckets may not be claimed yet. */
 export type PastRun = Required<Pick<RunRecord, 'sinceToken' | 'tick' | 'degradedTold'>> &
-  Pick<RunRecord, 'observedAtMs' | 'degraded'>;
+  Pick<RunRecord, 'observedAtMs' | 'degraded' | 'overloaded' | 'overloadedTold'>;
 
 const pastRun: RecordSchema<PastRun> = z.object({
   sinceToken: count,
@@ -44,6 +48,8 @@ const pastRun: RecordSchema<PastRun> = z.object({
   tick: z.boolean(),
   degraded: z.boolean(),
   degradedTold: z.boolean(),
+  overloaded: z.boolean().exactOptional(),
+  overloadedTold: z.boolean().exactOptional(),
 });
 
 export const runSchema: RecordSchema<RunRecord> = z.object({
@@ -58,6 +64,8 @@ export const runSchema: RecordSchema<RunRecord> = z.object({
   tick: z.boolean().exactOptional(),
   degraded: z.boolean(),
   degradedTold: z.boolean().exactOptional(),
+  overloaded: z.boolean().exactOptional(),
+  overloadedTold: z.boolean().exactOptional(),
   behind: z.record(z.string(), instantMs).exactOptional(),
   sinceToken: count.exactOptional(),
   leave: count.exactOptional(),

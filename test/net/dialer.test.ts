@@ -5,6 +5,7 @@ import { type DialerOptions, guardedDialer } from '../../shared/net/dialer.ts';
 import type { Dialed, DialFailure, Resolution, SocketPermit } from '../../shared/net/net.ts';
 import { dialPolicy } from '../../shared/net/policy.ts';
 import { newSocketBudget } from '../../shared/run/probing/sockets.ts';
+import { stand } from '../support/stand.ts';
 import { portOf, startTcpServer, type TcpServerKind } from '../support/tcp-server.ts';
 
 const farMs = 60_000;
@@ -54,6 +55,14 @@ describe('the guarded dialer', () => {
     const port = await listener(t, 'backlog-full');
     const dial = dialer(['127.0.0.1', '::1']);
     assert.deepEqual(failureOf(await dial(port, 400)), ['CONNECT_TIMEOUT', `dial tcp 127.0.0.1:${port}: i/o timeout`]);
+  });
+
+  test('takes a connection that was made in time, although its own process was busy until the deadline', async (t) => {
+    const port = await listener(t, 'accept-silent');
+    const outcome = dialer(['127.0.0.1'])(port, 50);
+    await Promise.resolve();
+    stand(100);
+    assert.equal(peerOf(t, await outcome), '127.0.0.1');
   });
 
   test('denies a name that has no other', async () => {

@@ -35,4 +35,11 @@ describe('what a run inherits of several', () => {
     const { degraded, degradedTold } = inheritedFrom([sound, { ...sound, degraded: true, degradedTold: true }]);
     assert.deepEqual([degraded, degradedTold], [true, true]);
   });
+
+  test('is an overload, if one of them was overloaded', () => {
+    const { overloaded, overloadedTold } = inheritedFrom([sound, { ...sound, overloaded: true }]);
+    assert.deepEqual([overloaded, overloadedTold], [true, true], 'told, where nothing else is stored');
+    const one = inheritedFrom([sound]);
+    assert.deepEqual([one.overloaded, one.overloadedTold], [false, false]);
+  });
 });

@@ -19,7 +19,7 @@ const never = { outcome: 'success', ms: 10 * hourMs } as const;
 const shown = async (world: World, name = 'target-1') =>
   (await world.shown(name)).probes.map(({ result, reason }) => [result, reason]);
 
-const beatState = { observedAtMs: 0, behind: {}, late: 0, degradedTold: false };
+const beatState = { observedAtMs: 0, behind: {}, late: 0, degradedTold: false, overloadedTold: false };
 
 const stale = [['unknown', 'Late']];
 const known = [['success', undefined]];

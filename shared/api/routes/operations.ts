@@ -1,19 +1,22 @@
 /** Routes for operating the service: health and metrics. */
 import '../zod-openapi.ts';
 import * as z from 'zod';
-import type { Health } from '../deps.ts';
+import type { Health, ShardDoubt } from '../deps.ts';
 import { everywhere, jsonResponse } from '../problem.ts';
 import type { Handler, Route } from '../route.ts';
 
+const reasons = z
+  .array(z.object({ reason: z.string(), since: z.string().optional(), shard: z.string().optional() }))
+  .optional();
+
 const healthSchema = z
   .object({
-    status: z.enum(['ok', 'degraded', 'failing']).openapi({
-      description: 'degraded: the process works, but its prober doubts itself, or shards have no holder.',
+    status: z.enum(['ok', 'overloaded', 'degraded', 'failing']).openapi({
+      description:
+        'overloaded: the process works, but has more to do than it can, so probes begin late. degraded: its prober doubts itself, or shards have no holder.',
     }),
-    degraded: z
-      .array(z.object({ reason: z.string(), since: z.string().optional(), shard: z.string().optional() }))
-      .optional()
-      .openapi({ description: 'Why it is degraded.' }),
+    degraded: reasons.openapi({ description: 'Why it is degraded.' }),
+    overloaded: reasons.openapi({ description: 'What there is too little of: Cpu or Sockets.' }),
     quarantined: z.array(z.object({ pk: z.string(), sk: z.string(), detail: z.string() })).openapi({
       description: 'Quarantined items of the store, which cannot be read.',
     }),
@@ -27,18 +30,22 @@ const healthz: Handler = async (_, deps) => {
 };
 
 /** In doubt a process still answers 200: a restart would remove the process that notices when the doubt is over. */
-export function healthView({ ok, quarantined, doubts = [], details }: Health) {
-  const degraded = doubts.map(({ sinceMs, ...doubt }) => ({
-    ...doubt,
-    ...(sinceMs !== undefined && { since: new Date(sinceMs).toISOString() }),
-  }));
+export function healthView({ ok, quarantined, doubts = [], overloads = [], details }: Health) {
+  const degraded = doubts.map(reasonView);
+  const overloaded = overloads.map(reasonView);
   return {
     ...details,
-    status: ok ? (degraded.length > 0 ? 'degraded' : 'ok') : 'failing',
+    status: ok ? (degraded.length > 0 ? 'degraded' : overloaded.length > 0 ? 'overloaded' : 'ok') : 'failing',
     ...(degraded.length > 0 && { degraded }),
+    ...(overloaded.length > 0 && { overloaded }),
     quarantined: quarantined.map(({ key, detail }) => ({ pk: key.pk, sk: key.sk, detail })),
   };
 }
+
+const reasonView = ({ sinceMs, ...reason }: ShardDoubt) => ({
+  ...reason,
+  ...(sinceMs !== undefined && { since: new Date(sinceMs).toISOString() }),
+});
 
 const metricsMediaType = 'text/plain; version=0.0.4; charset=utf-8';
 

@@ -3,6 +3,7 @@
  * its ticker holds meanwhile is served right after. Targets share the heap, because the holder is their timekeeper.
  */
 
+import { lateAfterMs, type Overload } from '../../core/overload.ts';
 import { alarmOf } from '../../lib/alarm.ts';
 import { DueHeap } from '../../lib/heap.ts';
 import type { Run } from '../run.ts';
@@ -10,14 +11,13 @@ import { watchedWallTime } from '../self-check/wall-time.ts';
 import { type HeldProbe, type HeldTarget, type Turn, turnOf } from './held-target.ts';
 import { ProbesInFlight } from './in-flight.ts';
 import { type TendLanes, tendLanes } from './lanes.ts';
+import { Lateness, type LatenessCounts } from './lateness.ts';
 import { arm as armProbe } from './probe-schedule.ts';
 import { newSocketBudget, type Place, type SocketBudget } from './sockets.ts';
 import { trackedWork, type Work } from './work.ts';
 
 /** A failed look at a target is repeated after this time. */
 const tendAgainMs = 2_000;
-/** While an entry has been due for longer than this, the shard's observation time does not advance. */
-const behindAfterMs = 1_000;
 
 /** `again`: the cycle released its place to wait for a commit and still has to probe, so it starts over. */
 export type CycleEnd = 'over' | 'again';
@@ -46,6 +46,7 @@ class DueLoop {
   readonly #wallTime: ReturnType<typeof watchedWallTime>;
   readonly #work: Work;
   readonly #alarm: ReturnType<typeof alarmOf>;
+  readonly #lateness: Lateness;
   readonly #probes: ProbesInFlight;
   readonly #lanes: TendLanes;
   #steps: Steps | undefined;
@@ -58,10 +59,12 @@ class DueLoop {
     this.#work = trackedWork(log);
     this.#alarm = alarmOf(clock, () => this.#ring());
     const { track } = this.#work;
+    this.#lateness = new Lateness(clock);
     const isOver = () => this.#stopping || run.ended() !== undefined;
     this.#probes = new ProbesInFlight({
       run,
       socketBudget,
+      lateness: this.#lateness,
       track,
       isOver,
       cycle: (held, probe, place) => this.#steps?.cycle(held, probe, place) ?? nothingToDo,
@@ -94,11 +97,29 @@ class DueLoop {
   }
 
   /**
-   * An entry has been due for a while and has not begun. Probes that wait for a socket do not count, since the lateness
-   * of each is reported separately.
+   * An entry has been due for a while and has not begun, so the shard's observation time does not advance. Probes that
+   * wait for a socket do not count, since the lateness of each is reported separately.
    */
   behind(): boolean {
-    return this.#run.ports.clock.nowMs() - this.#nextDueMs() > behindAfterMs;
+    return this.#run.ports.clock.nowMs() - this.#nextDueMs() > lateAfterMs;
+  }
+
+  /** Whether there is more to do than can be done in time. Never in tick mode, where a run plans all of its probes. */
+  overload(): Overload | undefined {
+    if (this.#run.message.mode === 'tick') return undefined;
+    return this.#lateness.overload(() => {
+      const lacksSockets = this.#probes.lacksSockets();
+      return { isLateNow: lacksSockets || this.behind(), reason: lacksSockets ? 'Sockets' : 'Cpu' };
+    });
+  }
+
+  /** The run before was overloaded. */
+  inheritOverload(): void {
+    this.#lateness.inherit();
+  }
+
+  lateness(): LatenessCounts {
+    return this.#lateness.counts();
   }
 
   /** Nothing is under way and nothing is due. */

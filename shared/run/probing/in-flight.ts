@@ -3,7 +3,8 @@ import { descriptorsOf } from '../../core/socket-budget.ts';
 import { Bag, type BagItem, inNoBag } from '../../lib/bag.ts';
 import type { Run } from '../run.ts';
 import type { Loop, Steps } from './due-loop.ts';
-import type { HeldProbe, HeldTarget } from './held-target.ts';
+import { type HeldProbe, type HeldTarget, turnOf } from './held-target.ts';
+import type { Lateness } from './lateness.ts';
 import { begin as beginProbe, land, postpone, repeat } from './probe-schedule.ts';
 import type { Place, SocketBudget } from './sockets.ts';
 import { type WaitingLines, waitingLines } from './waiting-lines.ts';
@@ -18,6 +19,7 @@ const beginsPerTurnMax = 8;
 type Probing = {
   readonly run: Run;
   readonly socketBudget: SocketBudget;
+  readonly lateness: Lateness;
   /** Tracks the work until it ends, and swallows what it throws. */
   readonly track: (work: Promise<void>) => void;
   readonly cycle: Steps['cycle'];
@@ -66,6 +68,11 @@ export class ProbesInFlight {
     return this.#probing.size;
   }
 
+  /** Probes wait, and there is a socket for none of them. */
+  lacksSockets(): boolean {
+    return !this.#lines.isEmpty() && this.#lines.next() === undefined;
+  }
+
   letInOnFree(): void {
     this.#leaveRoom = this.#by.socketBudget.onFree(() => this.#armLetIn());
   }
@@ -81,12 +88,15 @@ export class ProbesInFlight {
   }
 
   #start(held: HeldTarget, probe: HeldProbe, nowMs: number): void {
-    const { socketBudget, track, schedule } = this.#by;
+    const { socketBudget, lateness, track, schedule } = this.#by;
+    // Since it was due first: a probe that waits for a socket keeps its turn.
+    const { dueMs } = turnOf(held, probe);
     if (!beginProbe(probe.schedule, nowMs, this.#isTick)) {
       schedule(held, probe);
       return;
     }
     this.#lines.leave(probe);
+    lateness.began(nowMs - dueMs);
     const place = socketBudget.take(probe.schedule.backlogClass, descriptorsOf(probe.spec.probe));
     const flight: Flight = { bagPlace: inNoBag, probe };
     this.#probing.add(flight);

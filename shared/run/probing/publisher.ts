@@ -87,6 +87,8 @@ const worth: { readonly [detailType in DetailType]: 'repeated' | 'recorded' | 'd
   'Container Probe Warning': 'recorded',
   'Prober Degraded': 'doubt',
   'Prober Recovered': 'doubt',
+  'Prober Overloaded': 'doubt',
+  'Prober Caught Up': 'doubt',
   'Probe Surge Detected': 'doubt',
 };
 

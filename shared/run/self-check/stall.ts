@@ -4,16 +4,16 @@
  * soon after the last one.
  *
  * A late loop voids the failures of the probes that it overlaps, whatever made it late. It counts against the health of
- * the prober only if the process stood still. A process that used the CPU was busy for longer than it should have been,
- * and continues.
+ * the prober only if the process stood still. A process that used the CPU, or waited for a core that others used, was
+ * busy for longer than it should have been, and continues.
  */
 import { isStall } from '../../core/self-health.ts';
 import type { Clock } from '../../lib/clock.ts';
 
 const tickMs = 50;
 /**
- * If the process spent at least this share of a stall on the CPU, it was busy. The smallest function has 7 % of a core,
- * and a process that stands still uses next to nothing.
+ * If the process spent at least this share of a stall on the CPU, or waiting for it, it was busy. The smallest function
+ * has 7 % of a core, and a process that stands still uses next to nothing.
  */
 const atWorkShareMin = 0.05;
 /** How long a stall is remembered, to see whether there were several. */
@@ -32,7 +32,10 @@ export type StallWatch = {
   recent(): number;
 };
 
-/** `cpuMs`: CPU time that the process has used. Absent: a late loop always counts as a process that stood still. */
+/**
+ * `cpuMs`: CPU time that the process has used or waited for. Absent: a late loop always counts as a process that stood
+ * still.
+ */
 export function stallWatch(clock: Clock, cpuMs: () => number = () => 0): StallWatch {
   let watchers = 0;
   let isOver = false;

@@ -4,7 +4,7 @@
  * exception is a success that confirms the known result: without it, the failures before and after it would add up.
  */
 import type { ProbeReport } from '../../core/probe-report.ts';
-import { mayTrust, needsSelfCheck, type Reach, voided } from '../../core/self-health.ts';
+import { isAnswer, mayTrust, needsSelfCheck, type Reach, voided } from '../../core/self-health.ts';
 import type { Attempt } from '../../core/types.ts';
 import type { Run } from '../run.ts';
 import { type SelfCheck, selfCheckOf } from './self-check.ts';
@@ -64,10 +64,12 @@ type Judged = { readonly stalls: StallWatch; readonly beganAtMs: number; readonl
 
 /**
  * A failure that changes nothing would still make its result fresh, so a stall voids it too. But if the process was
- * busy and did not stand still, the failure is real, only seen late.
+ * busy and did not stand still, the failure is real, only seen late. So is one that the peer has answered: a prober
+ * with more to do than it can would otherwise never see a target go down.
  */
 const isInternalStall = (report: ProbeReport, { stalls, beganAtMs, isNeeded }: Judged): boolean =>
-  needsSelfCheck(report, true) && (isNeeded ? stalls.stalledSince(beganAtMs) : stalls.stoodStillSince(beganAtMs));
+  needsSelfCheck(report, true) &&
+  (isNeeded && !isAnswer(report) ? stalls.stalledSince(beganAtMs) : stalls.stoodStillSince(beganAtMs));
 
 const isSuccess = ({ conclusion }: ProbeReport): boolean =>
   conclusion.kind === 'result' && conclusion.result === 'success';

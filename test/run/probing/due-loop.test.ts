@@ -271,3 +271,72 @@ test('thousands of probes that each leave their place at once begin without exha
   assert.deepEqual(log.lines, []);
   assert.equal(begun.size, waiting);
 });
+
+/** What the loop says of its load at each beat of this time. */
+async function loadsOf({ clock, loop }: ReturnType<typeof loopOfMany>, forMs: number, stepMs = 50) {
+  const seen: (string | undefined)[] = [];
+  const beganAtMs = clock.monotonicMs();
+  for (let lookMs = 5_000; lookMs <= forMs; lookMs += 5_000) {
+    // In steps, because begins take time, too.
+    while (clock.monotonicMs() - beganAtMs < lookMs) await clock.advance(stepMs);
+    seen.push(loop.overload()?.reason);
+  }
+  return seen;
+}
+
+/** How often each probe has begun since then. */
+const turnsOf = ({ begun, probes }: ReturnType<typeof loopOfMany>) =>
+  probes.map(({ name }) => begun.filter((begin) => begin.name === name).length);
+
+/** As Node's: no timer is shorter than 1 ms, so the time of a loop that is always late passes, too. */
+function nodeClock() {
+  const clock = virtualClock();
+  return { ...clock, setTimer: (ms: number, callback: () => void) => clock.setTimer(Math.max(1, ms), callback) };
+}
+
+const healthy = (count: number) => Array.from({ length: count }, (_, at) => `healthy-${at}`);
+
+test('a prober that keeps up says nothing, and its probes begin in time', async () => {
+  const many = loopOfMany(healthy(100), 1_000, { periodMs: 1_000, beginMs: 1 });
+  many.start();
+  assert.deepEqual(new Set(await loadsOf(many, 60_000)), new Set([undefined]));
+  const { buckets, count } = many.loop.lateness();
+  assert.equal(buckets.find(({ leMs }) => leMs === 1_000)?.count, count);
+});
+
+test('with five times as many probes as the CPU can begin, all come late alike, and the prober is overloaded', async () => {
+  const many = loopOfMany(healthy(200), 1_000, { clock: nodeClock(), periodMs: 1_000, beginMs: 25 });
+  many.start();
+  const loads = await loadsOf(many, 60_000, 1);
+  assert.equal(loads[0], undefined);
+  assert.equal(loads.at(-1), 'Cpu');
+  const turns = turnsOf(many);
+  assert.ok(Math.max(...turns) - Math.min(...turns) <= 1, `between ${Math.min(...turns)} and ${Math.max(...turns)}`);
+  const { count, sumMs } = many.loop.lateness();
+  assert.equal(count, many.begun.length);
+  assert.ok(sumMs / count > 1_000, `${sumMs / count} ms`);
+});
+
+test('with more probes under way than there are sockets the prober lacks sockets', async () => {
+  const many = loopOfMany(healthy(400), 1_000, {
+    socketBudget: newSocketBudget(10),
+    periodMs: 1_000,
+    answerMs: 200,
+  });
+  many.start();
+  const loads = await loadsOf(many, 60_000);
+  assert.equal(loads.at(-1), 'Sockets');
+  // Until each of them had been asked once, those that had been asked before could use the sockets kept for them.
+  many.begun.length = 0;
+  await loadsOf(many, 60_000);
+  const turns = turnsOf(many);
+  assert.ok(Math.max(...turns) - Math.min(...turns) <= 1, `between ${Math.min(...turns)} and ${Math.max(...turns)}`);
+});
+
+test('an overload ends when its prober keeps up, also that of the run before', async () => {
+  const many = loopOfMany(healthy(10), 1_000, { periodMs: 1_000 });
+  many.loop.inheritOverload();
+  many.start();
+  const loads = await loadsOf(many, 60_000);
+  assert.deepEqual([loads[0], loads.at(-1)], ['Cpu', undefined]);
+});

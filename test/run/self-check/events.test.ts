@@ -4,14 +4,14 @@ import { describe, test } from 'node:test';
 import type { BusEvent } from '../../../shared/bus/events.ts';
 import type { BeatState } from '../../../shared/run/beat.ts';
 import type { Holder } from '../../../shared/run/holder.ts';
-import { doubtPublisher } from '../../../shared/run/self-check/events.ts';
+import { doubtPublisher, overloadPublisher } from '../../../shared/run/self-check/events.ts';
 import { generationAttribute } from '../../../shared/store/items.ts';
 import { StoreUnavailable } from '../../../shared/store/store.ts';
 import { shardMessage } from '../../support/shard-messages.ts';
 import { virtualClock } from '../../support/virtual-clock.ts';
 
 const startMs = Date.UTC(2030, 0, 1);
-const sound: BeatState = { observedAtMs: 0, behind: {}, late: 0, degradedTold: true };
+const sound: BeatState = { observedAtMs: 0, behind: {}, late: 0, degradedTold: true, overloadedTold: false };
 const doubtful: BeatState = { ...sound, doubt: { reason: 'NetworkUnreachable', sinceMs: startMs - 7_000 } };
 
 /** Shard 00 of generation 1, whose last holder left this behind. */
@@ -37,7 +37,7 @@ function world(inherited: { readonly degraded: boolean; readonly degradedTold: b
       const since = 'since' in detail ? detail.since : undefined;
       return [detailType, 'id' in detail ? detail.id : undefined, timeMs, since];
     });
-  return { clock, bus, layout, doubtEvents: doubtPublisher(holder, inherited), shown };
+  return { holder, clock, bus, layout, doubtEvents: doubtPublisher(holder, inherited), shown };
 }
 
 describe('the end of a doubt', () => {
@@ -91,5 +91,37 @@ describe('a doubt', () => {
     const types = shown().map(([type]) => type);
     assert.deepEqual(types, ['Prober Degraded']);
     assert.equal(doubtEvents.published(true), true);
+  });
+});
+
+describe('an overload', () => {
+  const overload = { reason: 'Cpu', sinceMs: startMs - 30_000 } as const;
+  const overloaded: BeatState = { ...sound, overload };
+  const published = (inherited: { readonly overloaded: boolean; readonly overloadedTold: boolean }) => {
+    const { holder, clock, shown } = world({ degraded: false, degradedTold: false });
+    return { clock, shown, events: overloadPublisher(holder, inherited) };
+  };
+
+  test('is published once when it begins and once when it ends, beside a doubt', async () => {
+    const { clock, shown, events } = published({ overloaded: false, overloadedTold: false });
+    for (const state of [sound, overloaded, overloaded, { ...overloaded, ...doubtful }, sound, sound]) {
+      await events.written(state);
+      await clock.advance(5_000);
+    }
+    assert.deepEqual(shown(), [
+      ['Prober Overloaded', `shard-00#overloaded#${overload.sinceMs}`, overload.sinceMs, '2029-12-31T23:59:30.000Z'],
+      ['Prober Caught Up', `shard-00#caught-up#${startMs + 20_000}`, startMs + 20_000, '2030-01-01T00:00:20.000Z'],
+    ]);
+  });
+
+  test('that goes on in the next run is not published again, and its end is', async () => {
+    const { shown, events } = published({ overloaded: true, overloadedTold: true });
+    await events.written(overloaded);
+    assert.deepEqual(shown(), []);
+    await events.written(sound);
+    assert.deepEqual(
+      shown().map(([type]) => type),
+      ['Prober Caught Up'],
+    );
   });
 });

@@ -24,10 +24,15 @@ const dark: DialFailure = { kind: 'failed', failureClass: 'CONNECT_TIMEOUT', mes
 /** A result that changes something, and that the network may have made. */
 const asked = { reach: 'network', changes: true, confirms: false } as const;
 
-type World = { readonly canaries?: readonly string[]; readonly inDoubt?: boolean };
+type World = {
+  readonly canaries?: readonly string[];
+  readonly inDoubt?: boolean;
+  /** The process uses the CPU, or waits for it, all the time. */
+  readonly isBusy?: boolean;
+};
 
 /** A prober with these canaries, each of which answers while it is not in `cut`; a dial takes 900 ms when it is. */
-function world({ canaries = ['10.0.0.1', '10.0.0.2'], inDoubt = false }: World = {}) {
+function world({ canaries = ['10.0.0.1', '10.0.0.2'], inDoubt = false, isBusy = false }: World = {}) {
   const clock = virtualClock();
   const end = new AbortController();
   const cut = new Set<string>();
@@ -39,7 +44,8 @@ function world({ canaries = ['10.0.0.1', '10.0.0.2'], inDoubt = false }: World =
       clock.setTimer(isCut ? 900 : 1, () => resolve(isCut ? dark : refused));
     });
   const log = recordingLog();
-  const ports = { clock, log, dial, canaries: canaries.map((host) => ({ host, port: 443 })) };
+  const cpu = isBusy && { cpuMs: () => clock.monotonicMs() };
+  const ports = { clock, log, dial, canaries: canaries.map((host) => ({ host, port: 443 })), ...cpu };
   const run = {
     ports,
     message: { shard: '00' },
@@ -237,6 +243,42 @@ describe('a prober that stood still', () => {
     assert.equal(self.health().kind, 'suspect');
     watched.done();
   });
+});
+
+describe('a prober that has more to do than it can', () => {
+  const attempted = (failureClass: FailureClass): ProbeReport => ({
+    ...failure,
+    attempts: [{ outcome: 'failure', output: '', failureClass, timings: { totalMs: 3_000 } }],
+  });
+  for (const [failureClass, counts] of [
+    ['CONNECT_REFUSED', true],
+    ['HTTP_STATUS', true],
+    ['GRPC_NOT_SERVING', true],
+    ['CONNECT_TIMEOUT', false],
+    ['TIMEOUT', false],
+    ['CONNECT_RESET', false],
+    ['HTTP_PROTOCOL', false],
+    ['EXEC_EXIT', false],
+    ['EXEC_TIMEOUT', false],
+  ] as const) {
+    const late = async (isBusy: boolean) => {
+      const { self, clock } = world({ isBusy });
+      const watched = self.watch();
+      for (let stall = 0; stall < 4; stall += 1) {
+        clock.stand(500);
+        await clock.advance(200);
+      }
+      const report = attempted(failureClass);
+      const judged = await clock.runUntil(watched.judge(report, asked));
+      watched.done();
+      return [judged === report, self.health().kind];
+    };
+    test(`${counts ? 'believes' : 'does not believe'} ${failureClass}, and never doubts itself`, async () =>
+      assert.deepEqual(await late(true), [counts, 'sound']));
+
+    test(`does not believe ${failureClass} after it stood still`, async () =>
+      assert.equal((await late(false))[0], false));
+  }
 });
 
 describe('the end of a run', () => {
