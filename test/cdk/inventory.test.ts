@@ -20,7 +20,7 @@ test('these kinds of resources, so many of each', () => {
     'AWS::Events::EventBusPolicy': 2,
     'AWS::Events::Rule': 2,
     'AWS::EventSchemas::Registry': 1,
-    'AWS::EventSchemas::Schema': 10,
+    'AWS::EventSchemas::Schema': 12,
     'AWS::SQS::Queue': 4,
     'AWS::SQS::QueuePolicy': 4,
     'AWS::IAM::Role': 4,

@@ -6,6 +6,7 @@ import { describe, test } from 'node:test';
 import { startControl } from '../../functions/local/control.ts';
 import { startRuntime } from '../../functions/local/runtime.ts';
 import { startWorker } from '../../functions/local/worker.ts';
+import { healthView } from '../../shared/api/routes/operations.ts';
 import { inProcessBus } from '../../shared/bus/in-process.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import type { LogFields } from '../../shared/lib/log.ts';
@@ -43,6 +44,20 @@ async function health(served: Served) {
 }
 
 const register = (served: Served) => registerTarget(served, 'unresolved', spec);
+
+describe('an overload', () => {
+  const overloads = [{ shard: '00', reason: 'Cpu', sinceMs: 0 }];
+  const overloaded = [{ shard: '00', reason: 'Cpu', since: '1970-01-01T00:00:00.000Z' }];
+  for (const [what, given, status] of [
+    ['is the status of a process that works', { ok: true }, 'overloaded'],
+    ['is beside a doubt, which is worse', { ok: true, doubts: [{ reason: 'ResolverUnavailable' }] }, 'degraded'],
+    ['is beside a failure, which is worse', { ok: false }, 'failing'],
+  ] as const)
+    test(what, () => {
+      const view = healthView({ ...given, quarantined: [], overloads });
+      assert.deepEqual([view.status, view.overloaded], [status, overloaded]);
+    });
+});
 
 describe('/healthz', { concurrency: true }, () => {
   test('of one process alone says that its prober doubts itself, and why', async () => {

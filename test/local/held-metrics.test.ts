@@ -79,6 +79,11 @@ describe('one process', () => {
     const purged = await scrape(runtime);
     assert.deepEqual(familiesOf(purged), new Set());
     assert.deepEqual(valuesOf(purged, 'probelet_prober_degraded'), [0]);
+    assert.deepEqual(valuesOf(purged, 'probelet_prober_overloaded'), [0]);
+    const buckets = valuesOf(purged, 'probelet_probe_lateness_seconds_bucket');
+    const [count = 0] = valuesOf(purged, 'probelet_probe_lateness_seconds_count');
+    assert.ok(count > 10, `${count} probes have begun`);
+    assert.deepEqual(buckets, Array(10).fill(count), 'all of them in time');
     await ports.clock.runUntil(runtime.stop());
   });
 
