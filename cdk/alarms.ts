@@ -9,17 +9,21 @@ import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { type FunctionName, functionNames } from '../functions/bundling.ts';
 import { type MetricName, metricsNamespace } from '../functions/lambda/metrics.ts';
+import type { ProberTasks } from './prober-tasks.ts';
 
 export type Watched = {
   readonly stage: string;
   readonly functions: { readonly [name in FunctionName]: LambdaFunction };
   readonly deadLetters: { readonly [name: string]: Queue };
+  readonly tasks: ProberTasks | undefined;
 };
 
 type Rule = {
   readonly id: string;
   readonly metric: IMetric;
   readonly description: string;
+  /** The metric breaches below this value. By default it breaches at 1 and above. */
+  readonly below?: number;
   /** The alarm needs `periods` breaching periods out of `of`. */
   readonly periods: number;
   readonly of: number;
@@ -47,7 +51,12 @@ export class Alarms extends Construct {
 
   constructor(scope: Construct, id: string, watched: Watched, topic: ITopic | undefined) {
     super(scope, id);
-    const rules = [...functionRules(watched), ...deadLetterRules(watched), ...proberRules(watched)];
+    const rules = [
+      ...functionRules(watched),
+      ...deadLetterRules(watched),
+      ...proberRules(watched),
+      ...taskRules(watched),
+    ];
     this.alarms = rules.map((rule) => alarmOf(this, rule));
     if (topic === undefined) return;
     topic.addToResourcePolicy(alarmsMayPublish(topic, Stack.of(this).account));
@@ -69,12 +78,15 @@ const alarmsMayPublish = ({ topicArn }: ITopic, account: string): PolicyStatemen
     conditions: { StringEquals: { 'aws:SourceAccount': account } },
   });
 
-const alarmOf = (scope: Construct, { id, metric, description, periods, of, missing }: Rule): Alarm =>
+const alarmOf = (scope: Construct, { id, metric, description, below, periods, of, missing }: Rule): Alarm =>
   new Alarm(scope, id, {
     metric,
     alarmDescription: description,
-    comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-    threshold: 1,
+    comparisonOperator:
+      below === undefined
+        ? ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD
+        : ComparisonOperator.LESS_THAN_THRESHOLD,
+    threshold: below ?? 1,
     datapointsToAlarm: periods,
     evaluationPeriods: of,
     treatMissingData: missing,
@@ -146,3 +158,23 @@ const proberRules = ({ stage }: Watched): readonly Rule[] => [
     missing: TreatMissingData.NOT_BREACHING,
   },
 ];
+
+/**
+ * ECS publishes a sample a minute for each running task, without a charge. Source: "Amazon ECS service utilization",
+ * service RUNNING task count.
+ */
+const taskRules = ({ tasks }: Watched): readonly Rule[] =>
+  tasks === undefined
+    ? []
+    : [
+        {
+          id: 'TasksMissing',
+          metric: tasks.service.metricCpuUtilization({ period: Duration.minutes(1), statistic: Stats.SAMPLE_COUNT }),
+          description: `Fewer than ${tasks.count} tasks run: Spot has no capacity, or tasks do not start`,
+          below: tasks.count,
+          // Spot replaces a task within two minutes or so.
+          periods: 5,
+          of: 5,
+          missing: TreatMissingData.BREACHING,
+        },
+      ];

@@ -1,4 +1,4 @@
-/** The shard queue and the four functions with their triggers, all of one release. */
+/** The shard queue, the four functions with their triggers, and the prober's tasks if there are any; of one release. */
 import { createHash } from 'node:crypto';
 import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { EventBus } from 'aws-cdk-lib/aws-events';
@@ -8,13 +8,16 @@ import type { Construct } from 'constructs';
 import type { FunctionName } from '../functions/bundling.ts';
 import { productVersion } from '../functions/product-version.ts';
 import { fleetLimits, withLimits } from '../shared/core/quota.ts';
+import { tasksOf } from '../shared/cost/tasks.ts';
 import type { NodeFunction } from './node-function.ts';
 import { adviceEnvironment, proberEnvironment } from './prober-environment.ts';
 import { ProberFleet, ShardQueue } from './prober-fleet.ts';
+import type { ProberTasks } from './prober-tasks.ts';
 import type { ProbeletProps } from './props.ts';
 import { ShardSchedule } from './shard-schedule.ts';
 import { StatusSync } from './status-sync.ts';
 import { TargetApi } from './target-api.ts';
+import { computeOf, layoutOf } from './validate-props.ts';
 
 type Options = {
   readonly props: ProbeletProps & Required<Pick<ProbeletProps, 'mode' | 'memorySize'>>;
@@ -25,6 +28,7 @@ type Options = {
 
 export type Engine = {
   readonly parts: { readonly [name in FunctionName]: NodeFunction };
+  readonly tasks: ProberTasks | undefined;
   readonly api: TargetApi;
   readonly deadLetters: { readonly [of: string]: Queue };
   /** The queues of pending work. */
@@ -50,9 +54,10 @@ export function engine(scope: Construct, { props, stage, table, bus }: Options):
     shards,
     ...withVariables({ ...common, PROBELET_SHARD_QUEUE_URL: shards.queueUrl, ...more }),
   });
-  const { prober } = new ProberFleet(scope, 'ProberFleet', {
+  const { prober, tasks } = new ProberFleet(scope, 'ProberFleet', {
     ...props,
     ...withShards(proberEnvironment(scope, props)),
+    tasks: computeOf(props) === 'fargate' ? tasksOf(layoutOf(props)) : undefined,
     network: vpc && { vpc, vpcSubnets: props.vpcSubnets, securityGroups: props.securityGroups },
   });
   const capacity = { PROBELET_MODE: props.mode, PROBELET_CAPACITY_MB: String(props.memorySize) };
@@ -63,9 +68,10 @@ export function engine(scope: Construct, { props, stage, table, bus }: Options):
     authorizer: props.authorizer,
     reservedConcurrency: props.apiReservedConcurrency,
   });
-  release(releaseOf(prober, props), { schedule, prober });
+  release(releaseOf({ prober, tasks }, props), { schedule, prober, tasks });
   return {
     parts: { schedule, prober, 'status-sync': statusSync, api: api.handler },
+    tasks,
     api,
     deadLetters: { schedule: unscheduled, 'status-sync': unsynced },
     queues: [shards, queue],
@@ -75,16 +81,24 @@ export function engine(scope: Construct, { props, stage, table, bus }: Options):
 type Variables = { readonly [name: string]: string };
 
 /** The schedule asks for this release, so a prober that can run it must be deployed first. */
-function release(
-  name: string,
-  { schedule, prober }: { readonly schedule: NodeFunction; readonly prober: NodeFunction },
-) {
-  for (const one of [prober, schedule]) one.function.addEnvironment('PROBELET_RELEASE', name);
-  schedule.function.node.addDependency(prober.function);
+function release(name: string, { schedule, prober, tasks }: Probers & { readonly schedule: NodeFunction }) {
+  for (const one of [prober, schedule]) one.function.addEnvironment(releaseVariable, name);
+  tasks?.container.addEnvironment(releaseVariable, name);
+  schedule.function.node.addDependency(prober.function, ...(tasks ? [tasks.service] : []));
 }
 
-function quotaEnvironment({ memorySize, targetsMax, targetsPerNamespaceMax, probesPerSecondMax }: Options['props']) {
-  const limits = withLimits(fleetLimits(memorySize), {
+const releaseVariable = 'PROBELET_RELEASE';
+
+type Probers = { readonly prober: NodeFunction; readonly tasks: ProberTasks | undefined };
+
+/**
+ * Tasks do not become more by themselves, so a registration beyond them is refused instead of being left without a
+ * holder.
+ */
+function quotaEnvironment(props: Options['props']) {
+  const { memorySize, targetsMax, targetsPerNamespaceMax, probesPerSecondMax } = props;
+  const shards = computeOf(props) === 'fargate' ? layoutOf(props).shards.length : undefined;
+  const limits = withLimits(fleetLimits(memorySize, shards), {
     ...(targetsMax !== undefined && { targetsMax }),
     ...(targetsPerNamespaceMax !== undefined && { targetsPerNamespaceMax }),
     ...(probesPerSecondMax !== undefined && { probesPerSecondMax }),
@@ -96,13 +110,17 @@ function quotaEnvironment({ memorySize, targetsMax, targetsPerNamespaceMax, prob
   };
 }
 
-/** The release changes with the prober's code and configuration. All runs then hand over to the new release. */
+/**
+ * The release changes with the prober's code and configuration, and with what holds the shards. All runs then hand over
+ * to the new release.
+ */
 function releaseOf(
-  { codeHash }: NodeFunction,
+  { prober, tasks }: Probers,
   { allowCidrs, canaries, memorySize, execRunner, secrets }: ProbeletProps,
 ): string {
   const { functions = {}, instances } = execRunner ?? {};
-  const parts = [codeHash, allowCidrs, canaries, memorySize, Object.keys(functions), instances, secrets];
+  const code = [prober.codeHash, ...(tasks ? [tasks.imageHash] : [])];
+  const parts = [code, allowCidrs, canaries, memorySize, Object.keys(functions), instances, secrets];
   const hash = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
   return `${productVersion}-${hash.slice(0, releaseHashLength)}`;
 }

@@ -12,7 +12,7 @@ import { busDeadLetters } from './dead-letters.ts';
 
 export type Publishers = {
   /** Only the prober may publish results. */
-  readonly prober: IRole;
+  readonly probers: readonly IRole[];
   readonly others: readonly IRole[];
 };
 
@@ -37,10 +37,14 @@ export class TargetBus extends Construct {
   }
 
   /** Keeps other principals from publishing under probelet's source, whatever their policies allow. */
-  guard({ prober, others }: Publishers): void {
-    const roles = [prober, ...others].map(({ roleArn }) => roleArn);
+  guard({ probers, others }: Publishers): void {
+    const roles = [...probers, ...others].map(({ roleArn }) => roleArn);
     this.#refuse('OnlyProbeletSpeaksAsProbelet', roles, { 'events:source': eventSource });
-    this.#refuse('OnlyTheProberTellsResults', [prober.roleArn], { 'events:detail-type': resultChanged });
+    this.#refuse(
+      'OnlyTheProberTellsResults',
+      probers.map(({ roleArn }) => roleArn),
+      { 'events:detail-type': resultChanged },
+    );
   }
 
   #refuse(sid: string, exceptRoles: readonly string[], events: { readonly [key: string]: string }): void {

@@ -2,6 +2,7 @@
 import { Annotations, Names, Stack } from 'aws-cdk-lib';
 import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import type { FargateService } from 'aws-cdk-lib/aws-ecs';
 import { type EventBus, type IRuleTarget, Rule } from 'aws-cdk-lib/aws-events';
 import type { IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
@@ -20,7 +21,7 @@ import type { NodeFunction } from './node-function.ts';
 import type { ProbeletProps } from './props.ts';
 import { TargetTable } from './table.ts';
 import type { TargetApi } from './target-api.ts';
-import { memorySizeOf, modeDefault, requireValidProps } from './validate-props.ts';
+import { computeOf, memorySizeOf, modeDefault, requireValidProps } from './validate-props.ts';
 
 export type UpdateRule = {
   readonly detailType: DetailType | readonly DetailType[];
@@ -36,6 +37,8 @@ export class Probelet extends Construct {
   readonly api: HttpApi;
   readonly apiUrl: string;
   readonly functions: { readonly [name in FunctionName]: LambdaFunction };
+  /** The prober's tasks, if they hold the shards. */
+  readonly service: FargateService | undefined;
   readonly #api: TargetApi;
 
   constructor(scope: Construct, id: string, props: ProbeletProps = {}) {
@@ -43,13 +46,14 @@ export class Probelet extends Construct {
     requireValidProps(props, Stack.of(this));
     const { encryptionKey, mode = modeDefault, detailedMetrics = false } = props;
     const memorySize = memorySizeOf(props);
+    const resolved = { ...props, compute: computeOf(props) };
     const stage = props.stage ?? Names.uniqueResourceName(this, { maxLength: stageLengthMax });
     allowServices(this, encryptionKey);
     this.table = new TargetTable(this, 'Table', props).table;
     const eventBus = new TargetBus(this, 'Bus', { encryptionKey });
     this.bus = eventBus.bus;
-    const { parts, api, ...made } = engine(this, {
-      props: { ...props, mode, memorySize },
+    const { parts, tasks, api, ...made } = engine(this, {
+      props: { ...resolved, mode, memorySize },
       stage,
       table: this.table,
       bus: this.bus,
@@ -58,6 +62,7 @@ export class Probelet extends Construct {
     this.api = api.api;
     this.apiUrl = api.url;
     this.functions = functionsOf(parts);
+    this.service = tasks?.service;
     const annotations = Annotations.of(this);
     if (stage === emulatorStage)
       annotations.addWarningV2(
@@ -66,17 +71,20 @@ export class Probelet extends Construct {
       );
     else {
       const { prober, ...others } = parts;
-      eventBus.guard({ prober: prober.role, others: Object.values(others).map(({ role }) => role) });
+      eventBus.guard({
+        probers: [prober.role, ...(tasks ? [tasks.role] : [])],
+        others: Object.values(others).map(({ role }) => role),
+      });
       eventBus.describeEvents();
     }
     const { deadLetters: bus } = eventBus;
     const deadLetters = { ...made.deadLetters, ...(bus && { bus }) };
     const queues = [...made.queues, ...Object.values(deadLetters)];
-    const watched = { stage, functions: this.functions, deadLetters };
+    const watched = { stage, functions: this.functions, deadLetters, tasks };
     const { alarms } = new Alarms(this, 'Alarms', watched, props.alarmTopic);
     if (props.dashboard)
       dashboard(this, 'Dashboard', { ...watched, table: this.table, alarms, queues, detailedMetrics });
-    warnOfCost(annotations, { ...props, mode, memorySize, alarms: alarms.length });
+    warnOfCost(annotations, { ...resolved, mode, memorySize, alarms: alarms.length });
   }
 
   /** Lets `grantee` register, report, trigger, remove and read targets through the API. Requires IAM as authorizer. */

@@ -1,14 +1,15 @@
-/** The shard queue and the prober function: one message is one shard for one slot. */
+/** The shard queue, and the prober as a function or as tasks: one message is one shard for one slot. */
 import { Duration, Validations } from 'aws-cdk-lib';
 import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { EventBus } from 'aws-cdk-lib/aws-events';
 import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { busActions, mappingActions, shardActions, tableActions } from '../functions/rights.ts';
+import { busActions, mappingActions, receiveActions, shardActions, tableActions } from '../functions/rights.ts';
 import { encryptionOf } from './dead-letters.ts';
 import { grantExec } from './exec-runner.ts';
 import { type FunctionNetwork, type FunctionSettings, NodeFunction } from './node-function.ts';
+import { ProberTasks } from './prober-tasks.ts';
 import type { ExecRunner, ProbeletProps } from './props.ts';
 import { secretStatements } from './secrets.ts';
 import { allow, useKey } from './statement.ts';
@@ -51,15 +52,17 @@ type Props = {
   readonly secrets?: ProbeletProps['secrets'];
   readonly reservedConcurrency?: number | undefined;
   readonly maxConcurrency?: number | undefined;
+  /** Undefined: the function holds the shards. */
+  readonly tasks: number | undefined;
 };
 
 export class ProberFleet extends Construct {
   readonly prober: NodeFunction;
+  readonly tasks: ProberTasks | undefined;
 
   constructor(scope: Construct, id: string, props: Props) {
     super(scope, id);
-    const { settings, table, bus, shards, memorySize, network, execRunner, reservedConcurrency, maxConcurrency } =
-      props;
+    const { settings, shards, memorySize, network, execRunner, reservedConcurrency, maxConcurrency } = props;
     this.prober = new NodeFunction(this, 'Prober', {
       ...settings,
       name: 'prober',
@@ -71,18 +74,41 @@ export class ProberFleet extends Construct {
     });
     this.prober.allow(
       allow('Shards', [...new Set([...shardActions.prober, ...mappingActions])], [shards.queueArn]),
-      allow('Table', tableActions.prober, [table.tableArn]),
-      allow('Bus', busActions, [bus.eventBusArn]),
-      ...useKey(settings.encryptionKey),
-      ...secretStatements(this, props.secrets),
+      ...this.#statements(props),
     );
     grantExec(this, this.prober.role, execRunner);
-    new EventSourceMapping(this, 'Mapping', {
+    this.tasks = props.tasks === undefined ? undefined : this.#tasks({ ...props, tasks: props.tasks });
+    const mapping = new EventSourceMapping(this, 'Mapping', {
       target: this.prober.function,
       eventSourceArn: shards.queueArn,
       batchSize: 1,
       reportBatchItemFailures: true,
+      // Always stated: CloudFormation leaves a mapping off whose template no longer says so.
+      enabled: this.tasks === undefined,
       ...(maxConcurrency !== undefined && { maxConcurrency }),
     });
+    // The function receives until the tasks do.
+    if (this.tasks) mapping.node.addDependency(this.tasks.service);
+  }
+
+  #tasks({ settings, shards, network, execRunner, ...props }: Props & { readonly tasks: number }): ProberTasks {
+    const tasks = new ProberTasks(this, 'Tasks', { settings, network, count: props.tasks });
+    const statements = [
+      allow('Shards', [...shardActions.prober, ...receiveActions], [shards.queueArn]),
+      ...this.#statements({ settings, ...props }),
+    ];
+    for (const statement of statements) tasks.role.addToPolicy(statement);
+    grantExec(tasks, tasks.role, execRunner);
+    return tasks;
+  }
+
+  /** What the prober may do, wherever it runs. */
+  #statements({ settings, table, bus, secrets }: Pick<Props, 'settings' | 'table' | 'bus' | 'secrets'>) {
+    return [
+      allow('Table', tableActions.prober, [table.tableArn]),
+      allow('Bus', busActions, [bus.eventBusArn]),
+      ...useKey(settings.encryptionKey),
+      ...secretStatements(this, secrets),
+    ];
   }
 }

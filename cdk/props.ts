@@ -6,6 +6,7 @@ import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { SecretHostTexts } from '../functions/secret-variable.ts';
 import type { Fleet } from '../shared/cost/fleet.ts';
+import type { Compute } from '../shared/cost/tasks.ts';
 import type { TargetTableProps } from './table.ts';
 
 /** The runners for `exec` probes. Without a runner such probes are prober errors. */
@@ -22,7 +23,10 @@ export type ProbeletProps = TargetTableProps & {
    * construct's path.
    */
   readonly stage?: string;
-  /** The network from which the prober dials. Defaults to Lambda's network, which reaches public addresses only. */
+  /**
+   * The network from which the prober dials. Defaults to Lambda's network, and for tasks to a network of their own.
+   * Both reach public addresses only.
+   */
   readonly vpc?: IVpc;
   /** Defaults to the private subnets. */
   readonly vpcSubnets?: SubnetSelection;
@@ -51,8 +55,14 @@ export type ProbeletProps = TargetTableProps & {
    */
   readonly mode?: 'auto' | 'resident' | 'tick';
   /**
-   * The prober's memory in MB. More memory means fewer shards. Defaults to what holds `fleet` at the least cost, or to
-   * 256 without a fleet.
+   * What holds the shards. `lambda`: the prober function, as many as needed. `fargate`: tasks of ECS on Fargate Spot,
+   * as many as `fleet` needs. `auto`: what the estimate for `fleet` says is cheaper. Defaults to `lambda`. The others
+   * need `fleet`, and Docker where the app is deployed.
+   */
+  readonly compute?: Compute | 'auto';
+  /**
+   * The prober function's memory in MB, with `compute: 'lambda'` only. More memory means fewer shards. Defaults to what
+   * holds `fleet` at the least cost, or to 256 without a fleet.
    */
   readonly memorySize?: number;
   /** Authorizes every route but `/healthz`. Defaults to IAM. */
@@ -80,12 +90,12 @@ export type ProbeletProps = TargetTableProps & {
   readonly targetsPerNamespaceMax?: number;
   /**
    * The largest number of HTTP probes per second; other probes count by their cost. Defaults to the capacity of 256
-   * shards with this memory.
+   * shards with this memory, or of the tasks.
    */
   readonly probesPerSecondMax?: number;
   /** Traces with X-Ray. Its actions support no resources, so each role gets a wildcard. */
   readonly tracing?: boolean;
-  /** The expected targets, for the cost estimate and the default of `memorySize`. */
+  /** The expected targets, for the cost estimate, the default of `memorySize` and the number of tasks. */
   readonly fleet?: Fleet;
   /** US dollars a month. A higher estimate is a warning. */
   readonly budget?: number;

@@ -10,8 +10,9 @@ import { listed } from '../shared/core/field-problem.ts';
 import { probeCpuMs } from '../shared/core/handlers.ts';
 import { secretHost } from '../shared/core/secret-hosts.ts';
 import { reachOf } from '../shared/core/self-health.ts';
-import { fittingMemory } from '../shared/cost/fitting-memory.ts';
-import { fleetLayout } from '../shared/cost/fleet.ts';
+import { cheapestCompute, memoryFor } from '../shared/cost/compute.ts';
+import { type FleetLayout, fleetLayout } from '../shared/cost/fleet.ts';
+import type { Compute } from '../shared/cost/tasks.ts';
 import { nearest } from '../shared/lib/nearest.ts';
 import { didYouMean, readCidr } from '../shared/net/cidr.ts';
 import { secretPrefix } from '../shared/secrets/aws.ts';
@@ -23,9 +24,19 @@ export const modeDefault = 'auto';
 /** Without a fleet. */
 const memorySizeDefault = 256;
 
-/** The prober's memory in MB: as given, or what holds the given fleet at the least cost. */
-export const memorySizeOf = ({ memorySize, fleet, mode = modeDefault }: ProbeletProps): number =>
-  memorySize ?? (fleet ? fittingMemory(fleet, mode) : memorySizeDefault);
+/** The function's memory in MB: as given, or what holds the given fleet at the least cost. */
+export const memorySizeOf = ({ memorySize, fleet, mode = modeDefault, ...props }: ProbeletProps): number =>
+  memorySize ?? (fleet ? memoryFor(computeOf({ ...props, fleet, mode }), fleet, mode) : memorySizeDefault);
+
+/** Without a fleet `lambda`, which is the only valid value then. */
+export const computeOf = ({ compute, fleet, mode = modeDefault }: ProbeletProps): Compute =>
+  compute === 'auto' ? (fleet ? cheapestCompute(fleet, mode) : 'lambda') : (compute ?? 'lambda');
+
+/** The layout of the given fleet, or of one shard. */
+export const layoutOf = (props: ProbeletProps): Pick<FleetLayout, 'shards'> => {
+  const { fleet = [], mode = modeDefault } = props;
+  return fleetLayout(fleet, { mode, memorySize: memorySizeOf(props) });
+};
 
 const quotaMax = 10_000_000;
 
@@ -103,6 +114,7 @@ const rules: { readonly [prop in keyof ProbeletProps]-?: Rule } = {
       .refine((secrets) => Object.keys(secrets).length >= 1 && Object.keys(secrets).length <= 50),
   },
   mode: { allowed: 'auto, resident or tick', schema: z.enum(['auto', 'resident', 'tick']) },
+  compute: { allowed: 'lambda, fargate or auto', schema: z.enum(['lambda', 'fargate', 'auto']) },
   memorySize: wholeNumber(128, 10_240),
   authorizer: {
     allowed: 'an authorizer of HTTP APIs: IAM, JWT or Lambda, never none',
@@ -190,12 +202,25 @@ function crossProblems(props: ProbeletProps, stack: Stack): readonly string[] {
     ...(canaries && !allowLoopback && canaries.every((value) => reachOf(canaryOf(value)?.host ?? '') === 'loopback')
       ? ['canaries: are all on loopback, which says nothing of the network; allowed: at least one beyond it']
       : []),
+    ...computeProblems(props),
     ...tooLargeEnvironment(props),
     ...tooFew('reservedConcurrency', reservedConcurrency, { least, reason }),
     ...tooFew('maxConcurrency', maxConcurrency, { least, reason }),
     ...(reservedConcurrency !== undefined && maxConcurrency !== undefined && maxConcurrency > reservedConcurrency
       ? [`maxConcurrency: is ${maxConcurrency}; allowed: at most reservedConcurrency, ${reservedConcurrency}`]
       : []),
+  ];
+}
+
+function computeProblems({ compute = 'lambda', fleet, memorySize }: ProbeletProps): readonly string[] {
+  if (compute === 'lambda') return [];
+  return [
+    ...(fleet
+      ? []
+      : [`compute: is ${compute}; allowed: only together with fleet, which says how many tasks there are`]),
+    ...(memorySize === undefined
+      ? []
+      : [`memorySize: is ${memorySize}; allowed: only with compute lambda, since a shard of tasks has one vCPU`]),
   ];
 }
 
@@ -214,8 +239,4 @@ const tooFew = (prop: string, value: number | undefined, { least, reason }: Leas
 
 const leastConcurrency = (props: ProbeletProps): number => 2 * shardsOf(props) + 2;
 
-/** One without a fleet. */
-function shardsOf(props: ProbeletProps): number {
-  const { fleet, mode = modeDefault } = props;
-  return fleet ? fleetLayout(fleet, { mode, memorySize: memorySizeOf(props) }).shards.length : 1;
-}
+const shardsOf = (props: ProbeletProps): number => layoutOf(props).shards.length;

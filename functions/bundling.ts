@@ -7,8 +7,12 @@ import { join } from 'node:path';
 export const functionNames = ['schedule', 'prober', 'status-sync', 'api'] as const;
 export type FunctionName = (typeof functionNames)[number];
 
-/** The file whose `handler` export is the function. */
-export const entryFile = (name: FunctionName): string => join(import.meta.dirname, name, 'handler.ts');
+/** A function, or the prober as a task. */
+export type BundleName = FunctionName | 'task';
+
+/** The file whose `handler` export is the function, or the program of the task. */
+export const entryFile = (name: BundleName): string =>
+  name === 'task' ? join(import.meta.dirname, 'prober/main.ts') : join(import.meta.dirname, name, 'handler.ts');
 
 /** Produces one JavaScript file for any CPU, since there is no native code. */
 export const bundling = {

@@ -38,3 +38,6 @@ export const shardActions = {
  * permissions.
  */
 export const mappingActions = ['sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:ReceiveMessage'] as const;
+
+/** What a task does on the shard queue itself, as the mapping does for the function. */
+export const receiveActions = ['sqs:ReceiveMessage'] as const;

@@ -1,8 +1,8 @@
-/** Bundles a function with esbuild: for a deployment from a clone, and ahead of time for the npm package. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+/** Bundles functions and task with esbuild: for a deployment from a clone, and ahead of time for the npm package. */
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { buildSync } from 'esbuild';
-import { bundling, entryFile, type FunctionName } from './bundling.ts';
+import { type BundleName, bundling, entryFile } from './bundling.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, '..');
  * paths in the source map, and therefore the hash, are the same in every clone. Returns the files that it was made of,
  * as paths from the root of the clone.
  */
-export function writeBundle(name: FunctionName, folder: string): readonly string[] {
+export function writeBundle(name: BundleName, folder: string): readonly string[] {
   const { banner, ...options } = bundling;
   const { outputFiles, metafile } = buildSync({
     ...options,
@@ -27,3 +27,7 @@ export function writeBundle(name: FunctionName, folder: string): readonly string
   for (const { path, contents } of outputFiles) writeFileSync(join(folder, basename(path)), contents);
   return Object.keys(metafile.inputs);
 }
+
+/** Writes what the image of the prober's task is built from: its Dockerfile. The bundle of `task` goes beside it. */
+export const writeDockerfile = (folder: string): void =>
+  cpSync(join(import.meta.dirname, 'prober/Dockerfile'), join(folder, 'Dockerfile'));

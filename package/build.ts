@@ -9,7 +9,7 @@ import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { parseSync } from 'oxc-parser';
 import { functionNames } from '../functions/bundling.ts';
-import { writeBundle } from '../functions/write-bundle.ts';
+import { writeBundle, writeDockerfile } from '../functions/write-bundle.ts';
 import { bundledLicences } from './licences.ts';
 import { packageManifest } from './manifest.ts';
 import { packageReadme } from './readme.ts';
@@ -27,7 +27,8 @@ for (const project of ['package/tsconfig.json', 'package/tsconfig.types.json'])
   execFileSync(join(root, 'node_modules/.bin/tsc'), ['-p', project], { cwd: root, stdio: 'inherit' });
 const manifest = packageManifest(JSON.parse(read('package.json')), importedPackages());
 writeFileSync(join(built, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
-const bundled = functionNames.flatMap((name) => writeBundle(name, join(built, 'lambda', name)));
+const bundled = ([...functionNames, 'task'] as const).flatMap((name) => writeBundle(name, join(built, 'lambda', name)));
+writeDockerfile(join(built, 'lambda/task'));
 writeFileSync(join(built, 'lambda/LICENSES.txt'), bundledLicences(root, bundled));
 for (const path of ['LICENSE', 'CHANGELOG.md', 'SECURITY.md', 'docs'])
   cpSync(join(root, path), join(built, path), { recursive: true });

@@ -1,18 +1,6 @@
 /** The entry point of the prober function. Each invocation handles one message of the shard queue. */
 import { setFlagsFromString } from 'node:v8';
-import { isMainThread } from 'node:worker_threads';
-import { awsCall } from '../../shared/aws/aws-call.ts';
-import { reachOf } from '../../shared/core/self-health.ts';
-import { lambdaRunner } from '../../shared/exec/lambda.ts';
-import { namedRunner } from '../../shared/exec/named.ts';
-import { ssmRunner } from '../../shared/exec/ssm.ts';
-import type { Clock } from '../../shared/lib/clock.ts';
-import { dialPolicy } from '../../shared/net/policy.ts';
-import { sqsClient } from '../../shared/queue/sqs-client.ts';
-import { awsSecrets } from '../../shared/secrets/aws.ts';
-import { readEnvironment, serviceEndpoint } from '../lambda/environment.ts';
-import { commonSettings, functionPorts } from '../lambda/ports.ts';
-import { startWatchdog } from '../watchdog/watchdog.ts';
+import { deployedProber } from './deployed.ts';
 import { proberFunction } from './prober.ts';
 
 // For the garbage of probes: docs/operating.md, Memory of one process. NODE_OPTIONS does not take this option.
@@ -21,36 +9,4 @@ setFlagsFromString('--no-allocation-site-pretenuring');
 // The watchdog's thread imports this file when the event loop hangs.
 export { rememberHang } from '../watchdog/remember.ts';
 
-const { region, shardQueueUrl, release, canaries, ...given } = readEnvironment([
-  ...commonSettings,
-  ...(['region', 'shardQueueUrl', 'release', 'canaries'] as const),
-  ...(['allowCidrs', 'allowLoopback', 'execFunctions', 'execSsm', 'secretHosts'] as const),
-]);
-const client = sqsClient();
-const ports = functionPorts('prober', given);
-const { access } = ports;
-/** In the format of `functionLog`. */
-const line = { fields: { level: 'FATAL', service: 'prober' }, message: 'message', time: 'timestamp' };
-const remember = { module: import.meta.url, config: { table: given.table } };
-const watchdog = isMainThread ? startWatchdog({ log: ports.log, line, remember }) : undefined;
-
-function outside(clock: Clock) {
-  const call = awsCall({ client, clock, access, endpointOf: (service) => serviceEndpoint(service, region) });
-  const lambda = [...given.execFunctions].map(
-    ([name, functionArn]) => [name, lambdaRunner({ call, clock, functionArn })] as const,
-  );
-  const ssm = (instanceId: string) => ssmRunner({ call, clock, instanceId });
-  const run = namedRunner({ lambda: new Map(lambda), ...(given.execSsm && { ssm }) });
-  return { run, secrets: awsSecrets({ call, clock, hosts: given.secretHosts }) };
-}
-
-export const handler = proberFunction({
-  ...ports,
-  queue: { client, queueUrl: shardQueueUrl, access },
-  policy: dialPolicy({ mode: 'aws', allowCidrs: given.allowCidrs, allowLoopback: given.allowLoopback }),
-  canaries,
-  release,
-  outside,
-  attribution: watchdog?.attribution,
-  execReach: reachOf(new URL(serviceEndpoint('lambda', region)).hostname),
-});
+export const handler = proberFunction(deployedProber(import.meta.url));

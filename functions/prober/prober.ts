@@ -13,7 +13,7 @@ import type { ProberPorts } from '../../shared/prober/registry.ts';
 import type { Lease, Received } from '../../shared/queue/queue.ts';
 import type { SqsOptions } from '../../shared/queue/sqs-call.ts';
 import { decodeSqsEvent, type SqsEventBatch } from '../../shared/queue/sqs-event.ts';
-import { settleReceived } from '../../shared/run/host.ts';
+import { type Host, settleReceived } from '../../shared/run/host.ts';
 import type { ShardMemory } from '../../shared/run/memory.ts';
 import type { Canary, Ports } from '../../shared/run/ports.ts';
 import { newSocketBudget, type SocketBudget } from '../../shared/run/probing/sockets.ts';
@@ -23,7 +23,7 @@ import type { Store } from '../../shared/store/store.ts';
 import type { InvocationContext } from '../lambda/context.ts';
 import type { FunctionPorts, NewStore } from '../lambda/ports.ts';
 import { runProbing } from '../run-probing.ts';
-import { type Deadline, invocationDeadline } from './deadline.ts';
+import { invocationDeadline } from './deadline.ts';
 import { onlyOf } from './memory.ts';
 import { countedProbes, keepReporting, type ReportedProbes } from './probe-metrics.ts';
 
@@ -45,12 +45,24 @@ export type ProberFunctionPorts = FunctionPorts &
 
 type Answer = ReturnType<SqsEventBatch['answer']>;
 
+/** What a process keeps from one run to the next. */
+export type ProberProcess = {
+  /** What it remembers of the shard that it held last. */
+  readonly memory: ShardMemory;
+  readonly probes: ReportedProbes;
+  readonly socketBudget: SocketBudget;
+  readonly fencedStore: Store;
+};
+
+export const newProcess = ({ newStore }: NewStore): ProberProcess => ({
+  memory: new Map(),
+  probes: countedProbes(),
+  socketBudget: newSocketBudget(),
+  fencedStore: newStore(),
+});
+
 export function proberFunction(ports: ProberFunctionPorts) {
-  /** What a warm process remembers of the shards that it held last. */
-  const memory: ShardMemory = new Map();
-  const probes = countedProbes();
-  const socketBudget = newSocketBudget();
-  const fencedStore = ports.newStore();
+  const runs = reportedRuns(ports, newProcess(ports));
   return async (event: unknown, context: InvocationContext): Promise<Answer> => {
     const { clock, random, log, metrics, queue } = ports;
     log.begin(context);
@@ -61,57 +73,50 @@ export function proberFunction(ports: ProberFunctionPorts) {
       return { batchItemFailures: [] };
     }
     const deadline = invocationDeadline(clock, context);
-    const { received } = decoded.batch;
-    await Promise.all(
-      received.map((each) => hold(ports, each, { memory, probes, socketBudget, fencedStore, deadline })),
-    );
+    const host = { clock, log, stop: deadline.signal, ...runs };
+    await Promise.all(decoded.batch.received.map((each) => hold(host, each)));
     deadline.cancel();
     return decoded.batch.answer();
   };
 }
 
-type Held = {
-  readonly memory: ShardMemory;
-  readonly probes: ReportedProbes;
-  readonly socketBudget: SocketBudget;
-  readonly fencedStore: Store;
-  readonly deadline: Deadline;
-};
-
 /**
  * The end of the run determines what happens to the message. After a run that the deadline ended, the message becomes
  * visible at once.
  */
-async function hold(
+async function hold(host: Host, received: Received): Promise<void> {
+  const settled = await settleReceived(host, received);
+  if (settled === 'acknowledged') return;
+  host.log.info('message not deleted', { settled, receiveCount: received.receiveCount });
+}
+
+/** Runs shards in this process, and publishes what they count once a minute and at the end of each run. */
+export function reportedRuns(
   ports: ProberFunctionPorts,
-  received: Received,
-  { memory, probes, socketBudget, fencedStore, deadline }: Held,
-): Promise<void> {
+  { memory, probes, socketBudget, fencedStore }: ProberProcess,
+): Pick<Host, 'portsFor' | 'runShard'> {
   const { clock, log, metrics, release } = ports;
-  let view: (() => RunView) | undefined;
-  const onLoaded = (look: () => RunView) => {
-    view = look;
-  };
-  let inDoubt = 0;
-  const reporting = keepReporting({ clock, metrics, probes, view: () => view?.() });
-  const settled = await settleReceived(
-    {
-      clock,
-      log,
-      stop: deadline.signal,
-      portsFor: (lease) => ({ ...runPorts(ports, lease, probes), fencedStore }),
-      optionsFor: ({ shard }) => ({ release, memory: onlyOf(memory, shard), socketBudget, onLoaded }),
-      async runShard(...run) {
-        const end = await runReceived(...run);
+  return {
+    portsFor: (lease) => ({ ...runPorts(ports, lease, probes), fencedStore }),
+    async runShard(own, message, deadlineMs, options) {
+      const { shard, slot } = message;
+      let view: (() => RunView) | undefined;
+      const onLoaded = (look: () => RunView) => {
+        view = look;
+      };
+      let inDoubt = 0;
+      const reporting = keepReporting({ clock, metrics, probes, view: () => view?.() });
+      const kept = { release, memory: onlyOf(memory, shard), socketBudget, onLoaded };
+      try {
+        const end = await runReceived(own, message, deadlineMs, { ...options, ...kept });
         inDoubt = end.kind === 'doubt' ? 1 : 0;
-        log.info('run over', { shard: run[1].shard, slot: run[1].slot, end });
+        log.info('run over', { shard, slot, end });
         return end;
-      },
+      } finally {
+        await reporting.end({ RunsInDoubt: inDoubt });
+      }
     },
-    received,
-  );
-  await reporting.end({ RunsInDoubt: inDoubt });
-  if (settled !== 'acknowledged') log.info('message not deleted', { settled, receiveCount: received.receiveCount });
+  };
 }
 
 function runPorts(ports: ProberFunctionPorts, lease: Lease, metrics: Ports['metrics']): Ports {

@@ -47,7 +47,7 @@ export type LayoutContext = {
 };
 
 /** Memory of a Lambda function that corresponds to one vCPU. */
-const vcpuMb = 1_769;
+export const vcpuMb = 1_769;
 
 /** The capacity of a Lambda function on arm64. */
 export const capacityOf = (megabytes: number): Capacity => ({ cpu: megabytes / vcpuMb, sockets: descriptorsMax });

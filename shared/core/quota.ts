@@ -53,11 +53,11 @@ export const processLimits: QuotaLimits = {
   probesPerSecondMax: 4_000,
 };
 
-/** Limits of a fleet: as many shards as there are buckets, each as full as the layout allows. */
-export const fleetLimits = (megabytes: number): QuotaLimits => ({
+/** Limits of a fleet: of so many shards, by default as many as there are buckets, each as full as the layout allows. */
+export const fleetLimits = (megabytes: number, shards: number = bucketCount): QuotaLimits => ({
   targetsMax: 1_000_000,
   targetsPerNamespaceMax: 1_000_000,
-  probesPerSecondMax: Math.floor(bucketCount * splitAbove * probesPerSecond(capacityOf(megabytes).cpu)),
+  probesPerSecondMax: Math.floor(shards * splitAbove * probesPerSecond(capacityOf(megabytes).cpu)),
 });
 
 /** A limit of the whole also limits each namespace, unless the namespace limit is given. */

@@ -15,21 +15,25 @@ import {
   probesPerSecond,
   targetsOf,
 } from './fleet.ts';
-import { monthSeconds, prices } from './prices.ts';
+import { monthSeconds, prices, spotPart } from './prices.ts';
+import { type Compute, taskSize, tasksOf } from './tasks.ts';
 
 export type CostInput = {
   readonly fleet: Fleet;
   readonly mode: FleetMode;
   /** The prober's memory in MB. */
   readonly memorySize: number;
+  /** Defaults to `lambda`. */
+  readonly compute?: Compute;
   /** The stack creates these whatever the fleet. An alarm is billed by the metrics that it watches: one each. */
   readonly alarms: number;
   readonly metrics: number;
   readonly dashboard: boolean;
 };
 
-/** Alarms of a deployment without a customer key: a test compares. */
+/** Alarms of a deployment without a customer key, and those that tasks add: a test compares. */
 export const deployedAlarms = 17;
+export const taskAlarms = 1;
 
 export type CostLine = { readonly what: string; readonly usd: number };
 
@@ -42,6 +46,7 @@ export type CostEstimate = {
 };
 
 const monthMinutes = monthSeconds / 60;
+const monthHours = monthSeconds / 3_600;
 
 /** Repeats constants of shared/run, which would bring the whole engine with them; a test compares them. */
 export const cadence = {
@@ -65,6 +70,8 @@ const layoutShardBytes = 150;
 const requestsPerMessage = 5;
 /** Lambda polls a queue with five long polls of 20 s. */
 const pollsPerMonth = (5 * monthSeconds) / 20;
+/** The poll of a task that holds no shard: repeats a constant of shared/queue/sqs.ts. */
+export const taskPollSeconds = 3;
 const tickSeconds = tickSlotMs / 1_000;
 const tickStartSeconds = 2;
 /** Lambda replaces the process of a function that is in use every few hours: assumed more often. */
@@ -78,6 +85,12 @@ const logBytesPerInvocation = 1_000;
  */
 const changesPerTargetPerDay = 1;
 const perChange = { writes: 14, reads: 8, events: 3, messages: 4, gbSeconds: 0.05 } as const;
+
+/** A task for a month, by Spot, in a public subnet. In a subnet behind a NAT it has no public address. */
+const taskUsd =
+  monthHours *
+  (spotPart * (taskSize.vcpus * prices.fargateVcpuHour.usd + taskSize.gb * prices.fargateGbHour.usd) +
+    prices.publicAddressHour.usd);
 
 /** The work of one shard in a month. */
 type Work = {
@@ -94,9 +107,16 @@ export function estimateCost(input: CostInput): CostEstimate {
   const total = (of: keyof Work) => work.reduce((sum, one) => sum + one[of], 0);
   const changes = targetsOf(input.fleet) * changesPerTargetPerDay * (monthSeconds / 86_400);
   const schedule = scheduleWork(layout, input.fleet);
-  const invocations = total('invocations') + monthMinutes + changes;
-  const gbSeconds = total('gbSeconds') + schedule.gbSeconds + changes * perChange.gbSeconds;
+  const tasks = input.compute === 'fargate' ? tasksOf(layout) : 0;
+  const held =
+    tasks > 0 ? { invocations: 0, gbSeconds: 0 } : { invocations: total('invocations'), gbSeconds: total('gbSeconds') };
+  const invocations = held.invocations + monthMinutes + changes;
+  const gbSeconds = held.gbSeconds + schedule.gbSeconds + changes * perChange.gbSeconds;
+  // The function logs its metrics at the end of each run, and a task each minute.
+  const logBytes = (invocations + tasks * monthMinutes) * logBytesPerInvocation;
+  const polls = Math.max(pollsPerMonth, (tasks * monthSeconds) / taskPollSeconds);
   const lines: readonly CostLine[] = [
+    ...(tasks > 0 ? [{ what: 'Fargate', usd: tasks * taskUsd }] : []),
     { what: 'Lambda', usd: gbSeconds * prices.lambdaGbSecond.usd + invocations * prices.lambdaRequest.usd },
     {
       what: 'DynamoDB',
@@ -107,7 +127,7 @@ export function estimateCost(input: CostInput): CostEstimate {
     {
       what: 'SQS',
       usd:
-        (total('fifoRequests') + pollsPerMonth) * prices.sqsFifoRequest.usd +
+        (total('fifoRequests') + polls) * prices.sqsFifoRequest.usd +
         (changes * perChange.messages + pollsPerMonth) * prices.sqsRequest.usd,
     },
     { what: 'EventBridge', usd: changes * perChange.events * prices.event.usd },
@@ -117,7 +137,7 @@ export function estimateCost(input: CostInput): CostEstimate {
         (input.dashboard ? prices.dashboard.usd : 0) +
         input.alarms * prices.alarm.usd +
         input.metrics * prices.customMetric.usd +
-        (invocations * logBytesPerInvocation * prices.logGb.usd) / 1e9,
+        (logBytes * prices.logGb.usd) / 1e9,
     },
   ];
   const steadyUnits = { writes: total('writes'), reads: total('reads') };

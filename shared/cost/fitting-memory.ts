@@ -22,7 +22,7 @@ const residentMbPerTarget = 0.06;
 const residentPart = 0.8;
 
 /** Alarms, metrics and the dashboard cost the same for every memory. */
-const withoutWatching = { alarms: 0, metrics: 0, dashboard: false } as const;
+export const withoutWatching = { alarms: 0, metrics: 0, dashboard: false } as const;
 
 /** In MB. The largest if the fleet is too much for every number of shards. */
 export function fittingMemory(fleet: Fleet, mode: FleetMode): number {

@@ -15,6 +15,11 @@ const million = 1_000_000;
 export const prices = {
   lambdaGbSecond: { usd: 0.0000133334, source: 'https://aws.amazon.com/lambda/pricing/' },
   lambdaRequest: { usd: 0.2 / million, source: 'https://aws.amazon.com/lambda/pricing/' },
+  /** Linux on arm64. */
+  fargateVcpuHour: { usd: 0.03238, source: 'https://aws.amazon.com/fargate/pricing/' },
+  fargateGbHour: { usd: 0.00356, source: 'https://aws.amazon.com/fargate/pricing/' },
+  /** Of a task in a public subnet. */
+  publicAddressHour: { usd: 0.005, source: 'https://aws.amazon.com/vpc/pricing/' },
   dynamodbWrite: { usd: 0.625 / million, source: 'https://aws.amazon.com/dynamodb/pricing/on-demand/' },
   dynamodbRead: { usd: 0.125 / million, source: 'https://aws.amazon.com/dynamodb/pricing/on-demand/' },
   sqsFifoRequest: { usd: 0.5 / million, source: 'https://aws.amazon.com/sqs/pricing/' },
@@ -30,3 +35,9 @@ export const prices = {
   healthCheckFeature: { usd: 1, source: 'https://aws.amazon.com/route53/pricing/' },
   canaryRun: { usd: 0.0012, source: 'https://aws.amazon.com/cloudwatch/pricing/' },
 } as const satisfies { readonly [what: string]: Price };
+
+/**
+ * What Fargate Spot costs of the price on demand. AWS names a discount of up to 70 % and changes it with supply and
+ * demand; this assumes the whole of it. Source: https://aws.amazon.com/fargate/pricing/
+ */
+export const spotPart = 0.3;

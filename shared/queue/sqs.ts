@@ -25,7 +25,7 @@ const receivesMax = 2;
  * stays invisible. A message of the run that died with it becomes visible after 10 s at the earliest (visibility less
  * beat), when the poll is over. A process that stops has 4 s in all to wait for its polls.
  */
-const pollMsMax = 3_000;
+export const pollMsMax = 3_000;
 
 export type SqsQueue = QueueSender &
   QueueReceiver & {

@@ -6,11 +6,19 @@ import { propNames } from '../../cdk/validate-props.ts';
 import { costTables } from '../../functions/cost/main.ts';
 import { metricCount } from '../../functions/lambda/metrics.ts';
 import { tickTargetsMax } from '../../shared/core/layout.ts';
-import { type CostInput, cadence, deployedAlarms, estimateCost } from '../../shared/cost/estimate.ts';
+import {
+  type CostInput,
+  cadence,
+  deployedAlarms,
+  estimateCost,
+  taskAlarms,
+  taskPollSeconds,
+} from '../../shared/cost/estimate.ts';
 import { fittingMemory } from '../../shared/cost/fitting-memory.ts';
 import type { FleetPart } from '../../shared/cost/fleet.ts';
 import { type Peer, peerCost } from '../../shared/cost/peers.ts';
-import { prices } from '../../shared/cost/prices.ts';
+import { prices, spotPart } from '../../shared/cost/prices.ts';
+import { pollMsMax } from '../../shared/queue/sqs.ts';
 import { beatIntervalMs } from '../../shared/run/beat.ts';
 import { fullReloadIntervalMs } from '../../shared/run/load.ts';
 import { changesIntervalMs } from '../../shared/table/change-counters.ts';
@@ -140,6 +148,32 @@ describe('the estimate', () => {
     assert.equal(cents('lambdaPerTick', seldom), Number((cents('lambdaPerTick', often) * (4 / 30)).toFixed(2)));
   });
 
+  describe('of tasks', () => {
+    const fargate = (targets: number): CostInput => ({ ...https(targets), compute: 'fargate', memorySize: 1_769 });
+    const lineOf = (input: CostInput, name: string) => estimateCost(input).lines.find(({ what }) => what === name)?.usd;
+
+    test('is at most $0.013 a month for each of 10,000 HTTPS targets each 10 s', () => {
+      const perTarget = usd(fargate(10_000)) / 10_000;
+      assert.ok(perTarget <= 0.013, `${perTarget}`);
+    });
+
+    test('is one task for each shard and a spare one, by Spot, each with an address', () => {
+      const { layout } = estimateCost(fargate(10_000));
+      assert.equal(layout.shards.length, 4);
+      const spot = spotPart * (prices.fargateVcpuHour.usd + 2 * prices.fargateGbHour.usd);
+      const expected = 5 * 730 * (spot + prices.publicAddressHour.usd);
+      assert.equal(lineOf(fargate(10_000), 'Fargate')?.toFixed(6), expected.toFixed(6));
+    });
+
+    test('has the function for nothing but schedule and status, and the table as with the function', () => {
+      const [lambda = 0, same] = ['Lambda', 'DynamoDB'].map((name) => lineOf(fargate(10_000), name));
+      assert.ok(lambda < 1, `${lambda}`);
+      assert.equal(same, lineOf({ ...https(10_000), memorySize: 1_769 }, 'DynamoDB'));
+    });
+
+    test('polls as often as the queue does', () => assert.equal(taskPollSeconds * 1_000, pollMsMax));
+  });
+
   test('names where each price is from', () => {
     for (const { usd: price, source } of Object.values(prices)) {
       assert.ok(price > 0);
@@ -182,13 +216,14 @@ describe('docs/operating.md', () => {
   });
 
   test('explains every alarm and every prop', () => {
-    const { probelet } = constructed();
+    const fleet = [{ targets: 10_000, periodSeconds: 10 }];
+    const { probelet } = constructed({ compute: 'fargate', fleet });
     const alarms = probelet.node.findAll().flatMap((one) => (one instanceof Alarm ? [one.node.id] : []));
     const rows = [...text.matchAll(/^\| `([\w -]+?)( …)?` \|/gm)].map(([, name = '', more]) => ({ name, more }));
     const isExplained = (id: string) =>
       rows.some(({ name, more }) => id === name || (more && id.startsWith(`${name} `)));
     for (const id of alarms) assert.ok(isExplained(id), id);
-    assert.equal(alarms.length, deployedAlarms);
+    assert.equal(alarms.length, deployedAlarms + taskAlarms);
     for (const prop of propNames) assert.ok(text.includes(`\`${prop}\``), prop);
   });
 });

@@ -8,6 +8,7 @@ import { Key } from 'aws-cdk-lib/aws-kms';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { AwsSolutionsChecks } from 'cdk-nag';
+import type { ProbeletProps } from '../../cdk/props.ts';
 import { constructed, type Deployment, type Synthesized, someVpc } from '../support/synthesized.ts';
 
 type Finding = { readonly ruleName: string };
@@ -57,12 +58,22 @@ const everything: Deployment = (stack) => ({
   alarmTopic: new Topic(stack, 'Topic', { enforceSSL: true }),
 });
 
+const onTasks: ProbeletProps = { compute: 'fargate', fleet: [{ targets: 10_000, periodSeconds: 10, probe: 'https' }] };
+
 describe('cdk-nag’s AwsSolutions', () => {
   test('finds nothing in a deployment', () => assert.deepEqual(findings(constructed()), []));
 
   test('finds nothing in one with a key, a topic, a VPC, secrets and runners of its own', () => {
     assert.deepEqual(findings(constructed(everything, { region: 'eu-central-1' })), []);
     assert.deepEqual(findings(constructed(onInstances)), []);
+  });
+
+  test('finds nothing in one with tasks, in a network of their own and in one that is given', () => {
+    assert.deepEqual(findings(constructed(onTasks)), []);
+    assert.deepEqual(
+      findings(constructed((stack) => ({ ...onTasks, ...everything(stack) }), { region: 'eu-central-1' })),
+      [],
+    );
   });
 
   test('looks', () => {
@@ -77,7 +88,14 @@ describe('cdk-nag’s AwsSolutions', () => {
       'ShardSchedule/DeadLetters: AwsSolutions-SQS3',
       'Api/Resource/GET--healthz: AwsSolutions-APIG4',
     ];
+    const ofTasks = [
+      'ProberFleet/Tasks/Cluster: AwsSolutions-ECS4',
+      'ProberFleet/Tasks/ExecutionRole: AwsSolutions-IAM5[Resource::*]',
+      'ProberFleet/Tasks/Task: AwsSolutions-ECS2',
+      'ProberFleet/Tasks/Vpc: AwsSolutions-VPC7',
+    ];
     assert.deepEqual(acknowledged(constructed()), always);
+    assert.deepEqual(acknowledged(constructed(onTasks)).toSorted(), [...always, ...ofTasks].toSorted());
     assert.deepEqual(
       acknowledged(constructed(everything, { region: 'eu-central-1' })).toSorted(),
       [

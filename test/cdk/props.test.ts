@@ -61,6 +61,7 @@ describe('a wrong prop is refused by its name and with what is allowed', () => {
     ['memorySize', 256.5, memorySizes],
     ['memorySize', '256', memorySizes],
     ['mode', 'loop', 'auto, resident or tick'],
+    ['compute', 'ec2', 'lambda, fargate or auto'],
     ['stage', 'a b', '1 to 64 letters, digits, dots, dashes or underscores'],
     ['allowCidrs', ['10.0.0.0'], `${ranges} (did you mean 10.0.0.0/32?)`],
     ['allowCidrs', mixed, `${ranges} (did you mean 10.0.0.0/8 and 172.16.0.0/12?)`],
@@ -101,6 +102,17 @@ describe('a wrong prop is refused by its name and with what is allowed', () => {
     ],
     [{ allowLoopback: true }, loopback],
     [{ allowLoopback: true, stage: 'production' }, loopback],
+    ...(['fargate', 'auto'] as const).map(
+      (compute) =>
+        [
+          { compute },
+          `compute: is ${compute}; allowed: only together with fleet, which says how many tasks there are`,
+        ] as const,
+    ),
+    [
+      { compute: 'fargate', fleet: fleetOf(10_000), memorySize: 512 },
+      'memorySize: is 512; allowed: only with compute lambda, since a shard of tasks has one vCPU',
+    ],
     [{ vpcSubnets: {} }, 'vpcSubnets: allowed: only together with vpc'],
     [{ reservedConcurrency: 3 }, `reservedConcurrency: is 3; allowed: at least 4 (2 × 1 shards + 2, ${room})`],
     [{ maxConcurrency: 3 }, `maxConcurrency: is 3; allowed: at least 4 (2 × 1 shards + 2, ${room})`],

@@ -55,7 +55,7 @@ describe('package-lock.json', () => {
   });
 });
 
-for (const path of ['test/support/requirements.txt', 'test/api/requirements.txt'])
+for (const path of ['test/support/requirements.txt', 'test/support/dockerfiles.txt', 'test/api/requirements.txt'])
   describe(path, () => {
     const packages = read(path)
       .replaceAll(/^#.*\n/gm, '')
@@ -65,7 +65,7 @@ for (const path of ['test/support/requirements.txt', 'test/api/requirements.txt'
 
     test('has one version and the SHA-256 hashes of each package', () => {
       const locked = /^[\w.-]+==[\w.]+(?: ; [^#]+?)?(?:\s+--hash=sha256:[0-9a-f]{64})+\s*$/;
-      assert.ok(packages.length > 5);
+      assert.ok(packages.length > 0);
       assert.deepEqual(
         packages.filter((line) => !locked.test(line)),
         [],
@@ -74,7 +74,7 @@ for (const path of ['test/support/requirements.txt', 'test/api/requirements.txt'
   });
 
 test('pip is told to install nothing without a hash', () => {
-  for (const path of ['test/support/ministack.ts', 'test/api/schemathesis.sh'])
+  for (const path of ['test/support/ministack.ts', 'test/support/dockerfiles.sh', 'test/api/schemathesis.sh'])
     for (const line of read(path)
       .split('\n')
       .filter((text) => /pip'?\)?,? .*install/.test(text)))

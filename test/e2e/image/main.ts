@@ -63,7 +63,7 @@ async function judgeImage({ User, Entrypoint, Cmd, Healthcheck }: Config): Promi
   const pid = processOf(port);
   try {
     const [, uid] = /^Uid:\t(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-    verdict(`it runs as ${User}, user ${uid}`, User === 'node' && uid === '1000');
+    verdict(`it runs as ${User}, user ${uid}`, User === '1000' && uid === '1000');
     verdict('it refuses a caller without the token', (await statusOf('/v1/targets')) === 401);
     const authorization = `Bearer ${token}`;
     verdict('it answers one with the token', (await statusOf('/v1/targets', { authorization })) === 200);

@@ -1,0 +1,19 @@
+/** The entry point of the prober as a task of ECS, of the same bundle settings as the functions. */
+import { isMainThread } from 'node:worker_threads';
+import { sqsQueue } from '../../shared/queue/sqs.ts';
+import { visibilityMs } from '../../shared/run/beat.ts';
+import { stopOnSignal } from '../local/stop-signals.ts';
+import { deployedProber } from './deployed.ts';
+import { proberTask } from './task.ts';
+
+// The watchdog's thread imports this file when the event loop hangs.
+export { rememberHang } from '../watchdog/remember.ts';
+
+if (isMainThread) {
+  const ports = deployedProber(import.meta.url);
+  const { clock, random, log, queue } = ports;
+  // The queue's default visibility is that of a function. A task that dies early would lock its shard for as long.
+  const task = proberTask(ports, sqsQueue({ ...queue, clock, random, visibilityMs }));
+  stopOnSignal({ log, stop: () => task.stop() });
+  log.info('task started', { release: ports.release });
+}
