@@ -3,14 +3,12 @@ import type { Annotations } from 'aws-cdk-lib';
 import { metricCount } from '../functions/lambda/metrics.ts';
 import { type CostEstimate, estimateCost } from '../shared/cost/estimate.ts';
 import type { Fleet, FleetMode, FleetPart } from '../shared/cost/fleet.ts';
-import { pricesReadIn, pricesRegion, spotPart } from '../shared/cost/prices.ts';
-import { type Compute, taskSize, tasksOf } from '../shared/cost/tasks.ts';
+import { pricesReadIn, pricesRegion } from '../shared/cost/prices.ts';
+import { type Held, heldText, tooHeavyText } from '../shared/cost/tasks.ts';
 
-type Input = {
+type Input = Held & {
   readonly fleet?: Fleet;
   readonly mode: FleetMode;
-  readonly memorySize: number;
-  readonly compute: Compute;
   readonly alarms: number;
   readonly detailedMetrics?: boolean;
   readonly dashboard?: boolean;
@@ -43,30 +41,20 @@ export function warnOfCost(annotations: Annotations, { budget, fleet, ...input }
   if (estimate.layout.load > 1) annotations.addWarningV2('probelet:capacity', tooHeavy(estimate, input));
 }
 
-function tooHeavy({ layout: { shards, load } }: CostEstimate, { memorySize, compute }: Sized): string {
-  if (compute === 'fargate')
-    return `fleet: is too much for ${shards.length} tasks of one vCPU; allowed: ${load.toFixed(1)} times less`;
-  return `memorySize: ${memorySize} MB are too few for this fleet, even in ${shards.length} shards; allowed: at least ${Math.ceil(memorySize * load)} MB`;
+function tooHeavy({ layout }: CostEstimate, held: Held): string {
+  const said = tooHeavyText(layout, held);
+  if (held.compute === 'fargate') return `fleet: ${said}`;
+  return `memorySize: ${said}, even in ${layout.shards.length} shards; allowed: at least ${Math.ceil(held.memorySize * layout.load)} MB`;
 }
 
-type Sized = Pick<Input, 'memorySize' | 'compute'>;
-
-export function describeEstimate(
-  { lines, usd, layout }: CostEstimate,
-  fleet: Fleet | undefined,
-  { memorySize, compute }: Sized,
-): string {
+export function describeEstimate({ lines, usd, layout }: CostEstimate, fleet: Fleet | undefined, held: Held): string {
   const { shards } = layout;
   const parts = lines.map((line) => `${line.what} ${dollars(line.usd)}`).join(', ');
   const assumed = fleet ? '' : ' (the prop fleet says what there really is)';
   const mode = shards[0]?.mode ?? 'idle';
-  const size =
-    compute === 'fargate'
-      ? `in ${tasksOf(layout)} tasks of ${taskSize.vcpus} vCPU and ${taskSize.gb} GB by Spot at ${Math.round(spotPart * 100)} % of the price`
-      : `of ${memorySize} MB`;
   return (
     `About $${dollars(usd)} a month for ${(fleet ?? fleetDefault).map(described).join(' and ')}${assumed}, ` +
-    `${mode}, ${shards.length} ${shards.length === 1 ? 'shard' : 'shards'} ${size}: ${parts}. ` +
+    `${mode}, ${shards.length} ${shards.length === 1 ? 'shard' : 'shards'} ${heldText(layout, held)}: ${parts}. ` +
     `Prices of ${pricesRegion}, read in ${pricesReadIn}, without free tiers, data transfer and NAT.`
   );
 }

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
-import { bundling, entryFile, type FunctionName, functionNames } from '../../functions/bundling.ts';
+import { type BundleName, bundling, entryFile, type FunctionName, functionNames } from '../../functions/bundling.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const bytesMax = 1_200_000;
@@ -39,7 +41,7 @@ process.exit();
 describe('the bundle of a function', { concurrency: false }, () => {
   const folder = temporaryFolder();
 
-  const bundled = async (name: FunctionName) => {
+  const bundled = async (name: BundleName) => {
     const outfile = join(folder, `${name}.mjs`);
     const { banner, ...options } = bundling;
     await build({ ...options, entryPoints: [entryFile(name)], outfile, banner: { js: banner } });
@@ -76,6 +78,20 @@ describe('the bundle of a function', { concurrency: false }, () => {
       const { outcome } = (await invoked(file, event)).at(-1);
       assert.deepEqual({ ...outcome, ...expected }, outcome);
     });
+
+  test('of a task is small enough, waits for messages without anything beside it, and ends by SIGTERM', async () => {
+    const file = await bundled('task');
+    assert.ok(statSync(file).size <= bytesMax, `${statSync(file).size} bytes`);
+    const task = spawn(process.execPath, [file], { env: environment, stdio: ['ignore', 'pipe', 'inherit'] });
+    const lines: { readonly message: string }[] = [];
+    createInterface(task.stdout).on('line', (text) => {
+      lines.push(JSON.parse(text));
+      // Received nothing: there is no queue. It goes on.
+      if (lines.at(-1)?.message === 'nothing received') task.kill('SIGTERM');
+    });
+    assert.deepEqual(await once(task, 'exit'), [0, null]);
+    assert.deepEqual([lines[0]?.message, lines.at(-1)?.message], ['task started', 'stopped']);
+  });
 
   test('logs errors with the lines of the source', async () => {
     const lines = await invoked(await bundled('schedule'), {});

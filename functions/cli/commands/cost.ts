@@ -3,12 +3,13 @@ import { Command, Option } from 'commander';
 import { type ProbeCost, probeCpuMs } from '../../../shared/core/handlers.ts';
 import { specProbes, type TargetSpec } from '../../../shared/core/spec.ts';
 import { costOf } from '../../../shared/core/weight.ts';
-import { type CostEstimate, deployedAlarms, estimateCost } from '../../../shared/cost/estimate.ts';
-import { fittingMemory } from '../../../shared/cost/fitting-memory.ts';
+import { cheapestCompute, memoryFor } from '../../../shared/cost/compute.ts';
+import { type CostEstimate, deployedAlarms, estimateCost, taskAlarms } from '../../../shared/cost/estimate.ts';
 import type { Fleet, FleetMode, FleetPart } from '../../../shared/cost/fleet.ts';
 import { pricesReadIn, pricesRegion } from '../../../shared/cost/prices.ts';
+import { type Compute, type Held, heldText, tooHeavyText } from '../../../shared/cost/tasks.ts';
 import { metricCount } from '../../lambda/metrics.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { exitCodes, WrongUse } from '../exit-codes.ts';
 import type { Io } from '../io.ts';
 import { anyHost, convertedFiles, type FileOptions, reportErrors, withFiles } from '../manifest-files.ts';
 import { numberOption } from '../number-option.ts';
@@ -21,7 +22,8 @@ const secondsMax = 86_400;
 const probesMax = 1_000;
 /** Lambda's limits. */
 const [memoryMin, memoryMax] = [128, 10_240];
-const memoryHelp = 'of the prober (default: what holds the fleet at the least cost)';
+const memoryHelp = 'of the prober function (default: what holds the fleet at the least cost)';
+const computeHelp = 'the prober function, tasks of Fargate Spot, or what is cheaper';
 
 type Options = FileOptions & {
   readonly targets: number;
@@ -30,12 +32,14 @@ type Options = FileOptions & {
   readonly period: number;
   readonly memory?: number;
   readonly mode: FleetMode;
+  readonly compute: Compute | 'auto';
   readonly output: 'table' | 'json';
 };
 
 const examples = `
 Examples:
   probelet cost --targets 1000 --probe https --period 10
+  probelet cost --targets 10000 --probe https --compute auto
   probelet cost -f deployment.yaml --targets 50
   probelet cost -f targets.yaml -o json
 
@@ -50,24 +54,34 @@ export const costCommand = ({ io, endWith }: CommandSetting): Command =>
     .addOption(numberOption('--period <seconds>', 'periodSeconds', { min: 1, max: secondsMax }).default(10))
     .addOption(numberOption('--memory <MB>', memoryHelp, { min: memoryMin, max: memoryMax }))
     .addOption(new Option('--mode <mode>', 'of the prober').choices(['auto', 'resident', 'tick']).default('auto'))
+    .addOption(new Option('--compute <kind>', computeHelp).choices(['lambda', 'fargate', 'auto']).default('lambda'))
     .addOption(new Option('-o, --output <format>', 'format').choices(['table', 'json']).default('table'))
     .addHelpText('after', examples)
     .action(async (options: Options) => {
       const { filename, mode, output } = options;
       const fleet = filename ? await fleetOfFiles(options, io) : givenFleet(options);
       if (fleet.length === 0) return endWith(exitCodes.failed);
-      const memorySize = options.memory ?? fittingMemory(fleet, mode);
-      const input = { fleet, mode, memorySize, alarms: deployedAlarms, metrics: metricCount(false), dashboard: false };
-      const estimate = estimateCost(input);
+      const held = heldBy(fleet, options);
+      const { compute, memorySize } = held;
+      const alarms = deployedAlarms + (compute === 'fargate' ? taskAlarms : 0);
+      const estimate = estimateCost({ fleet, mode, ...held, alarms, metrics: metricCount(false), dashboard: false });
       const { layout, lines, usd, steadyUnits } = estimate;
       const priced = { prices: pricesRegion, readIn: pricesReadIn };
       if (output === 'json')
-        io.out(`${JSON.stringify({ usd, lines, steadyUnits, memorySize, layout, ...priced }, null, 2)}\n`);
-      else io.out(textOf(estimate, memorySize, io));
+        io.out(`${JSON.stringify({ usd, lines, steadyUnits, compute, memorySize, layout, ...priced }, null, 2)}\n`);
+      else io.out(textOf(estimate, held, io));
       if (layout.load <= 1) return;
-      io.err(`error: ${memorySize} MB are too few for this fleet: try --memory ${Math.ceil(memorySize * layout.load)}`);
+      const remedy = compute === 'fargate' ? '' : `: try --memory ${Math.ceil(memorySize * layout.load)}`;
+      io.err(`error: ${tooHeavyText(layout, held)}${remedy}`);
       endWith(exitCodes.failed);
     });
+
+/** @throws WrongUse for memory that nothing would have */
+function heldBy(fleet: Fleet, { compute: wanted, memory, mode }: Options): Held {
+  if (wanted !== 'lambda' && memory !== undefined) throw new WrongUse('--memory: only with --compute lambda');
+  const compute = wanted === 'auto' ? cheapestCompute(fleet, mode) : wanted;
+  return { compute, memorySize: memory ?? memoryFor(compute, fleet, mode) };
+}
 
 const givenFleet = ({ targets = 100, probes, probe, period }: Options): Fleet => [
   { targets, periodSeconds: period, probe, probesPerTarget: probes },
@@ -91,12 +105,13 @@ const partsOf = (spec: TargetSpec): readonly FleetPart[] =>
     probe: costOf(probe),
   }));
 
-function textOf({ layout: { shards }, lines, usd }: CostEstimate, memorySize: number, io: Io): string {
+function textOf({ layout, lines, usd }: CostEstimate, held: Held, io: Io): string {
+  const { shards } = layout;
   const rows = [...lines, { what: 'all', usd }].map((line) => [line.what, line.usd.toFixed(2)]);
   const count = `${shards.length} ${shards.length === 1 ? 'shard' : 'shards'}`;
   return (
     tableText([['WHAT', 'USD A MONTH'], ...rows], io) +
-    `${shards[0]?.mode ?? 'idle'}, ${count} of ${memorySize} MB. Prices of ${pricesRegion}, read in ${pricesReadIn}, ` +
+    `${shards[0]?.mode ?? 'idle'}, ${count} ${heldText(layout, held)}. Prices of ${pricesRegion}, read in ${pricesReadIn}, ` +
     'without free tiers, data transfer and NAT.\n'
   );
 }

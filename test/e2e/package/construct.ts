@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { functionNames } from '../../../functions/bundling.ts';
+import { type BundleName, functionNames } from '../../../functions/bundling.ts';
 import { writeBundle } from '../../../functions/write-bundle.ts';
 import { fencesOf } from '../../support/markdown.ts';
 import type { Tally } from '../../support/tally.ts';
@@ -31,8 +31,8 @@ export function judgeConstruct({ folder, run }: Installed, verdict: Tally['verdi
   ) as Template;
   verdict('its template is the golden one, with the hashes of the code left out', differences(golden, template));
   verdict(
-    'its functions are what a clone deploys',
-    functionNames.filter((name) => !isSameCode(folder, name)),
+    'its functions and its task are what a clone deploys',
+    ([...functionNames, 'task'] as const).filter((name) => !isSameCode(folder, name)),
   );
 }
 
@@ -44,7 +44,7 @@ function differences(golden: Template, template: Template): readonly string[] {
   return isDeepStrictEqual(others, rest) ? ids : [...ids, `beside the resources: ${JSON.stringify(others)}`];
 }
 
-function isSameCode(folder: string, name: (typeof functionNames)[number]): boolean {
+function isSameCode(folder: string, name: BundleName): boolean {
   const made = join(folder, 'bundles', name);
   writeBundle(name, made);
   const packed = join(folder, 'node_modules/probelet/lambda', name);

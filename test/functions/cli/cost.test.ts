@@ -24,6 +24,19 @@ describe('cost', () => {
     );
   });
 
+  test('is that of tasks where they are cheaper, and asked for', async () => {
+    const large = ['--targets', '10000', '--probe', 'https'];
+    const { out } = await ran(...large, '--compute', 'auto');
+    assert.match(
+      out,
+      /^Fargate +61\.50\n(.+\n)+all +84\.62\nresident, 4 shards in 5 tasks of 1 vCPU and 2 GB by Spot/m,
+    );
+    assert.match((await ran('--compute', 'auto')).out, /^resident, 1 shard of \d+ MB\./m);
+    const { code, err } = await ran(...large, '--compute', 'fargate', '--memory', '512');
+    assert.equal(code, 2);
+    assert.match(err.join('\n'), /--memory: only with --compute lambda/);
+  });
+
   test('of files counts each of their targets, with all of its probes', async () => {
     const costOf = async (...args: readonly string[]) => JSON.parse((await ran(...args, '-o', 'json')).out).usd;
     const round = ['--targets', '500', '--probe', 'https', '--probes', '2'];
