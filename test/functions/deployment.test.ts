@@ -10,8 +10,9 @@ import { layoutKey, runKey } from '../../shared/store/keys.ts';
 import { requireMinistack } from '../support/ministack.ts';
 import { noSecrets } from '../support/no-secrets.ts';
 import { testsIn } from '../support/tests-in.ts';
-import { context, type Deployment, deployed, secretName } from './deployment.ts';
+import { type Deployment, deployed, secretName } from './deployment.ts';
 import { httpEvent } from './http-events.ts';
+import { context } from './invocation.ts';
 
 requireMinistack();
 

@@ -9,12 +9,7 @@ import {
   PutRuleCommand,
   PutTargetsCommand,
 } from '@aws-sdk/client-eventbridge';
-import {
-  CreateQueueCommand,
-  GetQueueAttributesCommand,
-  type Message,
-  ReceiveMessageCommand,
-} from '@aws-sdk/client-sqs';
+import { CreateQueueCommand, GetQueueAttributesCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { awsCall, awsJson } from '../../shared/aws/aws-call.ts';
 import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
@@ -23,6 +18,7 @@ import { dynamodbClient } from '../../shared/store/dynamodb-client.ts';
 import { tableDefinition } from '../support/dynamodb-table.ts';
 import { createQueue, type Ministack, ministackSqs, startMinistack } from '../support/ministack.ts';
 import { createExecFunction } from './exec-function.ts';
+import { recordOf } from './invocation.ts';
 
 export type Deployment = Awaited<ReturnType<typeof deployed>>;
 
@@ -99,21 +95,4 @@ export async function deployed() {
       await ministack.stop();
     },
   };
-}
-
-const recordOf = ({ MessageId, ReceiptHandle, Body, Attributes }: Message) => ({
-  messageId: MessageId ?? '',
-  receiptHandle: ReceiptHandle ?? '',
-  body: Body ?? '',
-  attributes: Attributes ?? {},
-  messageAttributes: {},
-  eventSource: 'aws:sqs',
-  eventSourceARN: 'arn:aws:sqs:us-east-1:000000000000:queue',
-  awsRegion: 'us-east-1',
-});
-
-/** An invocation that has so much time. */
-export function context(forMs: number) {
-  const endsAtMs = performance.now() + forMs;
-  return { awsRequestId: 'request-1', getRemainingTimeInMillis: () => endsAtMs - performance.now() };
 }

@@ -17,8 +17,8 @@ import { sqsClient } from '../../shared/queue/sqs-client.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';
 import type { Store } from '../../shared/store/store.ts';
 import { serverKeys } from '../support/aws-json-server.ts';
-import { context } from './deployment.ts';
 import { httpEvent } from './http-events.ts';
+import { context } from './invocation.ts';
 
 const authorizer = { iam: { userArn: 'arn:aws:iam::000000000000:user/someone' } };
 const target = { namespace: 'default', name: 'known' };

@@ -1,6 +1,6 @@
 /** One function of a deployment in a thread of its own, with an environment of its own, as Lambda runs it. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { context } from './deployment.ts';
+import { context } from './invocation.ts';
 
 export type Invocation = { readonly id: number; readonly event: unknown; readonly forMs: number };
 export type Invoked = { readonly id: number; readonly answer?: unknown; readonly error?: unknown };

@@ -9,8 +9,8 @@ import { systemClock } from '../../shared/lib/clock.ts';
 import { systemRandom } from '../../shared/lib/random.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';
 import { recordingLog } from '../support/recording-log.ts';
-import { context } from './deployment.ts';
 import { httpEvent } from './http-events.ts';
+import { context } from './invocation.ts';
 
 const iam = { iam: { userArn: 'arn:aws:iam::000000000000:user/someone', callerId: 'AID' } };
 const target = '/v1/namespaces/default/targets/checkout';

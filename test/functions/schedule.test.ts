@@ -11,7 +11,7 @@ import type { ShardMessage } from '../../shared/queue/queue.ts';
 import { sqliteStore } from '../../shared/store/sqlite.ts';
 import { register } from '../support/api-client.ts';
 import { virtualClock } from '../support/virtual-clock.ts';
-import { context } from './deployment.ts';
+import { context } from './invocation.ts';
 
 type Asked = { readonly mode: LayoutContext['mode']; readonly periodSeconds?: number };
 

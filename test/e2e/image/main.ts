@@ -1,6 +1,7 @@
 /**
  * `npm run e2e:image`: packs the npm package, builds the image of examples/Dockerfile with buildah, and runs it: as
- * which user, what it answers, what its health check says, and that it stops. Ends with `N passed, N failed`.
+ * which user, what it answers, what its health check says, and that it stops. Then the same with the image of the
+ * prober's task, as a deployment builds it. Ends with `N passed, N failed`.
  */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,6 +23,12 @@ type Config = {
 
 const root = join(import.meta.dirname, '../../..');
 const token = 'of-the-image-in-a-test';
+/** Nothing listens there. */
+const taskVariables = [
+  ...['AWS_REGION=us-east-1', 'AWS_ACCESS_KEY_ID=local', 'AWS_SECRET_ACCESS_KEY=local'],
+  ...['AWS_ENDPOINT_URL=http://127.0.0.1:9', 'PROBELET_SHARD_QUEUE_URL=http://127.0.0.1:9/shards.fifo'],
+  ...['PROBELET_TABLE=targets', 'PROBELET_BUS=probes', 'PROBELET_RELEASE=r1'],
+];
 const patience = { withinMs: 60_000, pollMs: 100 };
 const { verdict, end } = tallyOf();
 const { buildah, options, remove } = startBuilder();
@@ -30,6 +37,7 @@ try {
   execFileSync('npm', ['run', '--silent', 'pack'], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
   makeBaseImage(buildah, 'docker.io/library/node:24-slim');
   await judgeImage(build());
+  await judgeTask();
 } finally {
   remove();
   rmSync(secrets, { recursive: true });
@@ -60,7 +68,7 @@ async function judgeImage({ User, Entrypoint, Cmd, Healthcheck }: Config): Promi
     );
   await until('it answers', patience, async () => (await statusOf('/healthz')) === 200);
   verdict('it answers /healthz', true);
-  const pid = processOf(port);
+  const pid = nodeProcess(` --port ${port}`);
   try {
     const [, uid] = /^Uid:\t(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
     verdict(`it runs as ${User}, user ${uid}`, User === '1000' && uid === '1000');
@@ -76,16 +84,38 @@ async function judgeImage({ User, Entrypoint, Cmd, Healthcheck }: Config): Promi
   verdict('its health check fails then', health(container, Healthcheck, port) === 1);
 }
 
+/** Built from the folder of the package that a deployment hands to Docker. Without a queue it waits for messages. */
+async function judgeTask(): Promise<void> {
+  const folder = join(root, 'dist/package/lambda/task');
+  buildah('bud', '--quiet', '--pull-never', '--format', 'docker', '-t', 'probelet-task', folder);
+  const { User, Entrypoint }: Config = JSON.parse(buildah('inspect', '--type', 'image', 'probelet-task')).Docker.config;
+  verdict(`the task's image runs as ${User}`, User === '1000');
+  const container = buildah('from', '--pull-never', 'probelet-task');
+  const run = (variables: readonly string[]) => [...options, 'run', ...variables, container, '--', ...Entrypoint];
+  const { status, stderr } = spawnSync('buildah', run([]), { encoding: 'utf8' });
+  verdict('a task without its variables names them and ends', status === 1 && /PROBELET_TABLE is missing/.test(stderr));
+  const task = spawn('buildah', run(taskVariables.flatMap((each) => ['--env', each])));
+  const ended = once(task, 'exit');
+  let log = '';
+  task.stdout.on('data', (text) => {
+    log += text;
+  });
+  await until('the task waits for messages', patience, () => log.includes('"task started"'));
+  process.kill(nodeProcess(' /opt/probelet/index.mjs'), 'SIGTERM');
+  const [code] = await ended;
+  verdict('SIGTERM ends the task with 0', code === 0 && log.includes('"stopped"'));
+}
+
 /** The exit code of the health check, asked of this port. */
 function health(container: string, { Test: [, ...words] }: Config['Healthcheck'], port: number): number | null {
   const command = words.map((word) => word.replace(':8080/', `:${port}/`));
   return spawnSync('buildah', [...options, 'run', container, '--', ...command]).status;
 }
 
-/** Node, which the builder started with this port. */
-function processOf(port: number): number {
+/** Node, which the builder started with arguments that end so. */
+function nodeProcess(ending: string): number {
   const listed = execFileSync('ps', ['-eo', 'pid=,args='], { encoding: 'utf8' }).split('\n');
-  const line = listed.find((each) => /^ *\d+ (\/\S+\/)?node /.test(each) && each.endsWith(` --port ${port}`));
+  const line = listed.find((each) => /^ *\d+ (\/\S+\/)?node /.test(each) && each.endsWith(ending));
   if (line === undefined) throw new Error('the process is not there');
   return Number.parseInt(line, 10);
 }

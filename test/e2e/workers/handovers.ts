@@ -5,19 +5,11 @@
  */
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
-import { syncedBus } from '../../../functions/local/status-sync.ts';
-import { apiApp } from '../../../shared/api/app.ts';
-import { systemClock } from '../../../shared/lib/clock.ts';
-import { systemRandom } from '../../../shared/lib/random.ts';
-import type { Store } from '../../../shared/store/store.ts';
-import { askApi } from '../../support/api-client.ts';
-import { recordingLog } from '../../support/recording-log.ts';
-import type { Api } from '../api.ts';
-import { type Family, periodMs, type Role, register } from './cast.ts';
-import { bucketIndex, doubtedIn, handedAt, handoverTo, historyOf, isIn } from './handed.ts';
-import { bucketsPerShard, type EightShards, eightShards, shardCount, shardNames } from './layout-of-eight.ts';
+import { type Family, periodMs, type Role } from './cast.ts';
+import { doubtedIn, handedAt, handoverTo, historyOf, isIn } from './handed.ts';
+import { type EightShards, eightShards, shardCount, shardNames } from './layout-of-eight.ts';
 import { between, type CourseOptions, type Pair, startPair } from './pair.ts';
-import type { Probed } from './probed.ts';
+import { registerAll } from './registered.ts';
 import {
   allSettled,
   type Begun,
@@ -99,7 +91,7 @@ export async function handOver(options: HandoversOptions): Promise<HandoversOutc
   const stop = new AbortController();
   try {
     const shards = await eightShards({ ...pair, services });
-    const roles = await registerAll(pair.store, probed);
+    const roles = await registerAll({ store: pair.store, probed }, { shards: shardCount, families });
     const room: Room = { ...options, pair, shards, roles, stop: stop.signal };
     const sending = Promise.all(shardNames.map((shard) => keepSending(room, shard)));
     const settled = await allSettled({ store: pair.store, roles }, probed);
@@ -120,26 +112,6 @@ export async function handOver(options: HandoversOptions): Promise<HandoversOutc
   } finally {
     stop.abort();
     await pair.close();
-  }
-}
-
-async function registerAll(store: Store, probed: Probed): Promise<readonly Role[]> {
-  const ports = { store, clock: systemClock, random: systemRandom, log: recordingLog() };
-  const bus = syncedBus(ports);
-  const app = apiApp({ ...ports, bus, health: () => ({ ok: true, quarantined: [] }) });
-  const api: Api = (...request) => askApi(app, ...request);
-  const roles: Role[] = [];
-  for (let shard = 0; shard < shardCount; shard += 1)
-    for (const family of families) roles.push(await register({ api, probed }, nameIn(shard, family), family));
-  await bus.settled();
-  return roles;
-}
-
-/** A name whose bucket is in this shard. */
-function nameIn(shard: number, family: Family): string {
-  for (let attempt = 0; ; attempt += 1) {
-    const name = `${family}-${shard}-${attempt}`;
-    if (Math.floor(bucketIndex(name) / bucketsPerShard) === shard) return name;
   }
 }
 

@@ -21,6 +21,8 @@ export const shardNames: readonly string[] = Array.from({ length: shardCount }, 
 export type EightShards = {
   /** A new generation of this shard. */
   move(shard: string): Promise<void>;
+  /** Asks the runs of every other release to hand over. */
+  release(name: string): Promise<void>;
   send(shard: string, slot: Pick<ShardMessage, 'slot' | 'slotEndMs'>): Promise<void>;
   close(): void;
 };
@@ -32,8 +34,9 @@ export async function eightShards({ store, queueUrl, services }: EightShardsOpti
   const queue: QueueSender = sqsQueue({ client, queueUrl, clock: systemClock, random: systemRandom });
   const shards = new Map(shardNames.map((shard, at) => [shard, newShard(shard, at)]));
   let version = 1;
+  let desiredRelease = '';
   const layout = () =>
-    encodeLayout({ version, announced: version, shards: [...shards.values()], desiredRelease: '', token: 0 });
+    encodeLayout({ version, announced: version, shards: [...shards.values()], desiredRelease, token: 0 });
   await store.write([{ kind: 'put', item: layout() }], { token: systemRandom.uuid() });
   let writing: Promise<unknown> = Promise.resolve();
 
@@ -41,11 +44,11 @@ export async function eightShards({ store, queueUrl, services }: EightShardsOpti
     async move(shard) {
       version += 1;
       shards.set(shard, { ...shardOf(shard), generation: version, sinceMs: Date.now() });
-      const { token: _, ...set } = updateTo(layout()).set ?? {};
-      const write = () =>
-        store.write([{ kind: 'update', key: updateTo(layout()).key, set }], { token: systemRandom.uuid() });
-      writing = writing.then(write);
-      await writing;
+      await rewrite();
+    },
+    async release(name) {
+      desiredRelease = name;
+      await rewrite();
     },
     async send(shard, { slot, slotEndMs }) {
       const { generation, from, to } = shardOf(shard);
@@ -55,6 +58,15 @@ export async function eightShards({ store, queueUrl, services }: EightShardsOpti
     },
     close: () => client.destroy(),
   };
+
+  /** One write after the other. The token is the runs' own. */
+  async function rewrite(): Promise<void> {
+    const { token: _, ...set } = updateTo(layout()).set ?? {};
+    const write = () =>
+      store.write([{ kind: 'update', key: updateTo(layout()).key, set }], { token: systemRandom.uuid() });
+    writing = writing.then(write);
+    await writing;
+  }
 
   function shardOf(shard: string): LayoutShard {
     const found = shards.get(shard);

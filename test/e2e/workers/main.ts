@@ -1,26 +1,30 @@
 /**
  * Worker processes on DynamoDB Local and an emulator's SQS, behind proxies that break calls: killed, stopped, replaced.
- * Usage: npm run e2e:workers -- [--kills N] [--handovers N] [--pairs N] [--seed S]. Ends with `N passed, N failed`.
+ * Usage: npm run e2e:workers -- [--kills N] [--handovers N] [--computes N] [--pairs N] [--seed S]. `computes`: rounds
+ * of function to tasks and back. Ends with `N passed, N failed`.
  */
 import { parseArgs } from 'node:util';
 import { startDynamodbLocal } from '../../support/dynamodb-local.ts';
 import { figureLines, scoreLine, scoreOf } from '../../support/figures.ts';
 import { startMinistack } from '../../support/ministack.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
+import { changeComputes } from './computes.ts';
 import { handOver } from './handovers.ts';
 import { type KillsOutcome, killHolders } from './kills.ts';
 import { startProbed } from './probed.ts';
-import { handoverReport, killReport, type Report } from './report.ts';
+import { computesReport, handoverReport, killReport, type Report } from './report.ts';
 
 const { values } = parseArgs({
   options: {
     kills: { type: 'string', default: '100' },
     handovers: { type: 'string', default: '1000' },
+    computes: { type: 'string', default: '1' },
     pairs: { type: 'string', default: '5' },
     seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
   },
 });
-const [kills, handovers, seed] = [Number(values.kills), Number(values.handovers), Number(values.seed)];
+const [kills, handovers, rounds] = [Number(values.kills), Number(values.handovers), Number(values.computes)];
+const seed = Number(values.seed);
 const pairs = Math.max(1, Math.min(Number(values.pairs), kills));
 /** One SIGSTOP beside so many kills. */
 const killsPerPause = 10;
@@ -30,7 +34,7 @@ const seconds = () => (performance.now() - startedMs) / 1_000;
 const print = (line: string) => process.stdout.write(`${line}\n`);
 const say = (line: string) => print(`${seconds().toFixed(0).padStart(5)} s  ${line}`);
 
-say(`seed ${seed}: ${kills} kills in ${pairs} pairs, ${handovers} hand-overs`);
+say(`seed ${seed}: ${kills} kills in ${pairs} pairs, ${handovers} hand-overs, ${rounds} changes of compute and back`);
 const services = { dynamodb: await startDynamodbLocal(), sqs: await startMinistack() };
 const probed = await startProbed();
 const reports: Report[] = [];
@@ -38,6 +42,8 @@ try {
   if (kills > 0) reports.push(killReport(await allPairs()));
   if (handovers > 0)
     reports.push(handoverReport(await handOver({ services, probed, random: seededRandom(seed), handovers, say })));
+  if (rounds > 0)
+    reports.push(computesReport(await changeComputes({ services, probed, random: seededRandom(seed), rounds, say })));
 } finally {
   await Promise.all([services.dynamodb.stop(), services.sqs.stop(), probed.close()]);
 }

@@ -27,20 +27,24 @@ const guard =
 export type StartOptions = {
   readonly name: string;
   readonly args: readonly string[];
-  /** What it says on its standard error when it is ready. */
+  /** What it says when it is ready. */
   readonly ready: RegExp;
+  /** Defaults to `npm start`. */
+  readonly program?: string;
+  readonly env?: { readonly [name: string]: string };
   readonly onLine?: (line: Line) => void;
 };
 
 export async function startProduct(options: StartOptions): Promise<Started & { readonly said: RegExpExecArray }> {
-  const { name, args, ready, onLine } = options;
+  const { name, args, ready, onLine, program = main } = options;
   const env = {
     PATH: process.env.PATH,
     AWS_ACCESS_KEY_ID: 'local',
     AWS_SECRET_ACCESS_KEY: 'local',
     AWS_EC2_METADATA_DISABLED: 'true',
+    ...options.env,
   };
-  const command = ['-c', guard, 'sh', process.execPath, main, ...args];
+  const command = ['-c', guard, 'sh', process.execPath, program, ...args];
   const child = spawn('/bin/sh', command, { env, stdio: ['pipe', 'pipe', 'pipe'] });
   let pid = 0;
   const ended = new Promise<number | null>((resolve) => {
@@ -55,8 +59,14 @@ export async function startProduct(options: StartOptions): Promise<Started & { r
     last.push(text);
     if (last.length > linesMax) last.shift();
   };
-  createInterface(child.stdout).on('line', (text) => {
+  const { promise: matched, resolve: match } = Promise.withResolvers<RegExpExecArray>();
+  const see = (text: string) => {
     keep(text);
+    const found = ready.exec(text);
+    if (found) match(found);
+  };
+  createInterface(child.stdout).on('line', (text) => {
+    see(text);
     const line = parsed(text);
     if (line) for (const listener of listeners) listener(line);
   });
@@ -65,12 +75,12 @@ export async function startProduct(options: StartOptions): Promise<Started & { r
     const timer = setTimeout(() => giveUp('does not start'), startMsMax);
     void ended.then((code) => giveUp(`ended with ${code}`));
     createInterface(child.stderr).on('line', (text) => {
-      keep(text);
       pid ||= Number(/^pid (\d+)$/.exec(text)?.[1] ?? 0);
-      const match = ready.exec(text);
-      if (!match) return;
+      see(text);
+    });
+    void matched.then((found) => {
       clearTimeout(timer);
-      resolve(match);
+      resolve(found);
     });
   });
   return {

@@ -1,6 +1,7 @@
 /** The figures of both parts, beside their limits, and the lines that explain them. */
 import { atMost, exactly, type Figure, quantileOf, unjudged } from '../../support/figures.ts';
 import { periodMs } from './cast.ts';
+import type { ComputeChange, ComputesOutcome } from './computes.ts';
 import { type HandoversOutcome, plannedGapMsMax } from './handovers.ts';
 import type { Gap, KillsOutcome } from './kills.ts';
 import type { Harm } from './verdicts.ts';
@@ -86,6 +87,31 @@ export function handoverReport({ clear, whole, ...outcome }: HandoversOutcome): 
       atMost('gap at a hand-over: max', longestSeconds, { limit: plannedGapMsMax / 1_000, unit: 's' }),
       unjudged('probes', `${arrived}, ${duplicates} within 0.9 period of the one before`),
       weatherFigure('hand-overs', weather),
+    ],
+  };
+}
+
+const computeChanges: readonly ComputeChange[] = ['function to tasks', 'task to the spare one', 'tasks to function'];
+
+export function computesReport({ gaps, lost, untrue, unfenced, ...outcome }: ComputesOutcome): Report {
+  const faults = [...outcome.changed, ...outcome.failureCommits, ...outcome.restarts, ...lost, ...untrue, ...unfenced];
+  const { arrived, duplicates } = outcome.probes;
+  return {
+    lines: faultLines(faults),
+    figures: [
+      ...computeChanges.map((change) => {
+        const own = gaps.filter((gap) => gap.change === change).map(({ gapMs }) => gapMs / 1_000);
+        const bound = { limit: plannedGapMsMax / 1_000, unit: 's' };
+        return atMost(`${change}, ${own.length} times: gap max`, Math.max(...own), bound);
+      }),
+      exactly('targets lost by a change of compute', lost.length, 0),
+      exactly('committed results changed by one', outcome.changed.length, 0),
+      exactly('Failure committed one below the threshold, by one', outcome.failureCommits.length, 0),
+      exactly('false restarts at one', outcome.restarts.length, 0),
+      exactly('flaps at one published otherwise than answered', untrue.length, 0),
+      exactly('commits after a higher token, or without one, at one', unfenced.length, 0),
+      unjudged('fenced writes', `${outcome.fencedWrites}`),
+      unjudged('probes', `${arrived}, ${duplicates} within 0.9 period of the one before`),
     ],
   };
 }
