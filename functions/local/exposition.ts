@@ -1,7 +1,8 @@
 /**
- * Formats metrics that are computed for each scrape in Prometheus' text format (version 0.0.4). Keeps no state between
- * scrapes.
+ * Prometheus' text format (version 0.0.4), written in slices: many targets have megabytes of text, and probes are due
+ * meanwhile.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 export type Family = {
   readonly name: string;
@@ -11,35 +12,51 @@ export type Family = {
 
 export type Labels = { readonly [name: string]: string };
 
-export type Exposition<Key extends string> = {
-  /** `suffix`: of a series of a histogram. */
-  add(family: Key, labels: Labels, value: number, suffix?: '_bucket' | '_sum' | '_count'): void;
-  /** Returns all families, including those without samples. */
-  text(): string;
-};
+/** A family and its series. Each text is a few whole lines, so that what belongs together is of the same moment. */
+export type FamilyText = { readonly family: Family; readonly series: Iterable<string> };
 
-export function exposition<Key extends string>(families: Readonly<Record<Key, Family>>): Exposition<Key> {
-  const lines = new Map<Key, string[]>();
-  return {
-    add(family, labels, value, suffix) {
-      const line = `${families[family].name}${suffix ?? ''}{${labelsText(labels)}} ${value}\n`;
-      const known = lines.get(family);
-      if (known) known.push(line);
-      else lines.set(family, [line]);
-    },
-    text: () =>
-      (Object.keys(families) as Key[])
-        .map((key) => `\n${headOf(families[key])}${(lines.get(key) ?? []).join('')}`)
-        .join(''),
-  };
+/** About 200 series, which take 1 ms. */
+const sliceCharactersMax = 32 * 1024;
+
+/**
+ * Yields the text of all families, a slice in each turn of the event loop. Families without series have their head
+ * alone. A slice is longer than the limit by one series at most.
+ */
+export async function* slicesOf(families: Iterable<FamilyText>): AsyncGenerator<string, undefined> {
+  let slice = '';
+  for (const text of linesOf(families)) {
+    slice += text;
+    if (slice.length < sliceCharactersMax) continue;
+    yield slice;
+    slice = '';
+    await nextTurn();
+  }
+  if (slice !== '') yield slice;
+}
+
+function* linesOf(families: Iterable<FamilyText>): Generator<string> {
+  let separator = '';
+  for (const { family, series } of families) {
+    yield `${separator}${headOf(family)}`;
+    yield* series;
+    separator = '\n';
+  }
 }
 
 const headOf = ({ name, type, help }: Family): string => `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
 
-const labelsText = (labels: Labels): string =>
+/** One line. `labels` as `labelsText` returns them. */
+export const sample = (name: string, labels: string, value: number): string =>
+  labels === '' ? `${name} ${value}\n` : `${name}{${labels}} ${value}\n`;
+
+export const labelsText = (labels: Labels): string =>
   Object.entries(labels)
     .map(([name, value]) => `${name}="${escaped(value)}"`)
     .join(',');
 
-const escaped = (value: string): string =>
-  value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+const special = /[\\"\n]/;
+
+function escaped(value: string): string {
+  if (!special.test(value)) return value;
+  return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+}

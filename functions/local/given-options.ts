@@ -12,6 +12,7 @@ const declared = {
   config: { type: 'string' },
   secret: { type: 'string', multiple: true },
   canary: { type: 'string', multiple: true },
+  'no-target-metrics': { type: 'boolean' },
   mode: { type: 'string' },
   control: { type: 'boolean', default: false },
   worker: { type: 'boolean', default: false },

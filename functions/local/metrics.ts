@@ -1,110 +1,184 @@
-/** `/metrics` of one process: kubelet's prober metrics with kubelet's names and labels, in Prometheus' text format. */
-import Counter from 'prom-client/lib/counter.js';
-import Gauge from 'prom-client/lib/gauge.js';
-import Histogram from 'prom-client/lib/histogram.js';
-import Registry from 'prom-client/lib/registry.js';
+/** kubelet's prober metrics of one process, with kubelet's names and labels. */
 import {
   type ProbeMetricLabels,
   type ProbeMetricResult,
   type ProbeMetrics,
   probeTypeLabel,
 } from '../../shared/prober/metrics.ts';
+import { type Family, type FamilyText, type Labels, labelsText, sample } from './exposition.ts';
 
 export type LocalMetrics = {
   readonly probes: ProbeMetrics;
-  /** For additional metrics of the process. */
-  readonly registry: Registry;
-  readonly text: () => Promise<string>;
+  /** The families with the series of this moment; their values are those of the moment in which they are read. */
+  readonly families: () => readonly FamilyText[];
 };
 
-type Options = {
+export type LocalMetricsOptions = {
   /** Returns the number of quarantined items. */
   readonly quarantinedItems: () => number;
+  /** Whether each target has series of its own. If not, probes are counted by type and result. */
+  readonly perTarget: boolean;
 };
 
+/** `podUid`: absent if it counts for all targets. */
+type Total = {
+  readonly labels: Labels;
+  readonly podUid?: string;
+  readonly counts: { [result in ProbeMetricResult]: number };
+};
+/** `buckets`: observations by the bucket that they fall in, the last one without bound. */
+type Duration = { readonly labels: Labels; readonly buckets: number[]; sum: number };
 /** The series of one worker, so that an observation needs a single lookup. */
-type Series = {
-  readonly results: { readonly [result in ProbeMetricResult]: { inc(): void } };
-  readonly duration: { observe(seconds: number): void };
+type Series = { readonly total: Total; readonly duration: Duration };
+
+const quarantined: Family = {
+  name: 'probelet_quarantined_items',
+  type: 'gauge',
+  help: 'Quarantined items of the store, which cannot be read.',
+};
+const total: Family = {
+  name: 'prober_probe_total',
+  type: 'counter',
+  help: 'Cumulative number of a liveness, readiness or startup probe for a container by result.',
+};
+const duration: Family = {
+  name: 'prober_probe_duration_seconds',
+  type: 'histogram',
+  help: 'Duration in seconds for a probe response.',
 };
 
+/** The default of Prometheus' Go client, which kubelet uses, in seconds. */
+const bucketBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const results: readonly ProbeMetricResult[] = ['successful', 'failed', 'unknown'];
 
-export function localMetrics(options: Options): LocalMetrics {
-  const registry = new Registry();
-  new Gauge({
-    name: 'probelet_quarantined_items',
-    help: 'Quarantined items of the store, which cannot be read.',
-    registers: [registry],
-    collect() {
-      this.set(options.quarantinedItems());
-    },
-  });
-  return { probes: probeMetrics(registry), registry, text: () => registry.metrics() };
+export function localMetrics({ quarantinedItems, perTarget }: LocalMetricsOptions): LocalMetrics {
+  const counted = perTarget ? countedByWorker() : countedByType();
+  return {
+    probes: counted.probes,
+    families: () => [
+      { family: quarantined, series: [sample(quarantined.name, '', quarantinedItems())] },
+      { family: total, series: textsOf(counted.totals(), totalText) },
+      { family: duration, series: textsOf(counted.durations(), durationText) },
+    ],
+  };
 }
 
-function probeMetrics(registry: Registry): ProbeMetrics {
-  const total = new Counter({
-    name: 'prober_probe_total',
-    help: 'Cumulative number of a liveness, readiness or startup probe for a container by result.',
-    labelNames: ['probe_type', 'result', 'container', 'pod', 'namespace', 'pod_uid'],
-    registers: [registry],
-  });
-  // prom-client's default buckets are those of Prometheus' Go client, which kubelet uses.
-  const duration = new Histogram({
-    name: 'prober_probe_duration_seconds',
-    help: 'Duration in seconds for a probe response.',
-    labelNames: ['probe_type', 'container', 'pod', 'namespace'],
-    registers: [registry],
-  });
-  const workers = new Map<string, Series>();
+type Counted = {
+  readonly probes: ProbeMetrics;
+  readonly totals: () => readonly Total[];
+  readonly durations: () => readonly Duration[];
+};
+
+function countedByWorker(): Counted {
+  const totals = new Map<string, Total>();
+  /** kubelet's histogram has no `pod_uid`, so a target that is registered again may share it with its predecessor. */
+  const durations = new Map<string, Duration>();
   /** A worker keeps its labels, so their text is needed only once. Emptied when a series is removed. */
   let ofLabels = new WeakMap<ProbeMetricLabels, Series>();
 
   const seriesOf = (labels: ProbeMetricLabels): Series => {
     const held = ofLabels.get(labels);
     if (held) return held;
-    const key = workerKey(labels);
-    const series = workers.get(key) ?? newSeries(labels);
-    workers.set(key, series);
+    const [key, durationKey] = [totalKey(labels), keyOfDuration(labels)];
+    const series = {
+      total: totals.get(key) ?? newTotal(durationLabels(labels), labels.podUid),
+      duration: durations.get(durationKey) ?? newDuration(durationLabels(labels)),
+    };
+    totals.set(key, series.total);
+    durations.set(durationKey, series.duration);
     ofLabels.set(labels, series);
     return series;
   };
-  const newSeries = (labels: ProbeMetricLabels): Series => {
-    const child = (result: ProbeMetricResult) => total.labels(totalLabels(labels, result));
-    return {
-      results: { successful: child('successful'), failed: child('failed'), unknown: child('unknown') },
-      duration: duration.labels(durationLabels(labels)),
-    };
-  };
 
   return {
-    observe: (labels, result, durationSeconds) => {
-      const series = seriesOf(labels);
-      series.results[result].inc();
-      if (result !== 'failed') series.duration.observe(durationSeconds);
+    probes: {
+      observe: (labels, result, durationSeconds) => observe(seriesOf(labels), result, durationSeconds),
+      remove: (labels) => {
+        totals.delete(totalKey(labels));
+        durations.delete(keyOfDuration(labels));
+        ofLabels = new WeakMap();
+      },
     },
-    remove: (labels) => {
-      workers.delete(workerKey(labels));
-      ofLabels = new WeakMap();
-      for (const result of results) total.remove(totalLabels(labels, result));
-      duration.remove(durationLabels(labels));
-    },
+    totals: () => [...totals.values()],
+    durations: () => [...durations.values()],
   };
 }
 
-const workerKey = ({ podUid, container, probeType }: ProbeMetricLabels): string =>
-  `${podUid}/${container}/${probeType}`;
+/** Counts whatever a worker has counted beyond its end, because a counter must not fall. */
+function countedByType(): Counted {
+  const types = new Map<string, Series>();
+  const seriesOf = ({ probeType }: ProbeMetricLabels): Series => {
+    const labels = { probe_type: probeTypeLabel[probeType] };
+    const series = types.get(probeType) ?? { total: newTotal(labels), duration: newDuration(labels) };
+    types.set(probeType, series);
+    return series;
+  };
+  const all = () => [...types.values()];
+  return {
+    probes: {
+      observe: (labels, result, durationSeconds) => observe(seriesOf(labels), result, durationSeconds),
+      remove: () => undefined,
+    },
+    totals: () => all().map((series) => series.total),
+    durations: () => all().map((series) => series.duration),
+  };
+}
 
-const durationLabels = ({ probeType, container, pod, namespace }: ProbeMetricLabels) => ({
+const newTotal = (labels: Labels, podUid?: string): Total => ({
+  labels,
+  ...(podUid !== undefined && { podUid }),
+  counts: { successful: 0, failed: 0, unknown: 0 },
+});
+
+const newDuration = (labels: Labels): Duration => ({
+  labels,
+  buckets: new Array<number>(bucketBounds.length + 1).fill(0),
+  sum: 0,
+});
+
+function observe(series: Series, result: ProbeMetricResult, seconds: number): void {
+  series.total.counts[result] += 1;
+  if (result === 'failed') return;
+  const { buckets } = series.duration;
+  const bound = bucketBounds.findIndex((upper) => seconds <= upper);
+  const bucket = bound === -1 ? bucketBounds.length : bound;
+  buckets[bucket] = (buckets[bucket] ?? 0) + 1;
+  series.duration.sum += seconds;
+}
+
+function* textsOf<Of>(all: readonly Of[], textOf: (one: Of) => string): Generator<string> {
+  for (const one of all) yield textOf(one);
+}
+
+/** A result that was never counted has no series, as in kubelet. */
+function totalText({ labels, podUid, counts }: Total): string {
+  const ofUid = podUid !== undefined && { pod_uid: podUid };
+  return results
+    .filter((result) => counts[result] > 0)
+    .map((result) => sample(total.name, labelsText({ ...labels, result, ...ofUid }), counts[result]))
+    .join('');
+}
+
+function durationText({ labels, buckets, sum }: Duration): string {
+  const own = labelsText(labels);
+  let count = 0;
+  let text = '';
+  for (const [at, inBucket] of buckets.entries()) {
+    count += inBucket;
+    text += sample(`${duration.name}_bucket`, `le="${bucketBounds[at] ?? '+Inf'}",${own}`, count);
+  }
+  if (count === 0) return '';
+  return `${text}${sample(`${duration.name}_sum`, own, sum)}${sample(`${duration.name}_count`, own, count)}`;
+}
+
+const totalKey = ({ podUid, container, probeType }: ProbeMetricLabels): string => `${podUid}/${container}/${probeType}`;
+
+const keyOfDuration = ({ namespace, pod, container, probeType }: ProbeMetricLabels): string =>
+  `${namespace}/${pod}/${container}/${probeType}`;
+
+const durationLabels = ({ probeType, container, pod, namespace }: ProbeMetricLabels): Labels => ({
   probe_type: probeTypeLabel[probeType],
   container,
   pod,
   namespace,
-});
-
-const totalLabels = (labels: ProbeMetricLabels, result: ProbeMetricResult) => ({
-  ...durationLabels(labels),
-  result,
-  pod_uid: labels.podUid,
 });

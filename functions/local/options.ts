@@ -42,6 +42,8 @@ export type LocalOptions = ServerOptions & {
   readonly canaries?: readonly Canary[];
   /** Overrides of the default limits. */
   readonly quotas?: Partial<QuotaLimits>;
+  /** Whether each target has metrics of its own; default true. */
+  readonly targetMetrics?: boolean;
   /** If absent, targets come by the API alone, and no alerts are sent. */
   readonly config?: ConfigSetup;
 };
@@ -70,6 +72,8 @@ export type WorkerOptions = {
   readonly secretHosts?: SecretHosts;
   /** Defaults to the machine's DNS servers that answer over TCP. */
   readonly canaries?: readonly Canary[];
+  /** Whether each target has metrics of its own; default true. */
+  readonly targetMetrics?: boolean;
   /** If absent, the worker does not listen. */
   readonly server?: ServerOptions;
 };
@@ -100,6 +104,8 @@ Everything in one process, kept in a file:
                       results are Unknown; may be repeated (default: its DNS servers, those that answer over TCP)
   --config FILE       files of targets to register and keep as they are, and alerts to send when targets are not ready:
                       docs/configuration.md describes it; read again when it changes, and on SIGHUP
+  --no-target-metrics
+                      /metrics counts targets and probes, with no series of each target: for thousands of targets
   --mode MODE         resident: probes at all times; tick: once a minute, then nothing runs until the next; auto: tick while no
                       period is below 60 s, and nothing at all without targets (default resident; with --control: auto)
   --targets-max N     targets that may be registered (default ${processLimits.targetsMax}; with --control: ${fleetLimits(functionMb).targetsMax})
@@ -114,8 +120,8 @@ Several processes, on one machine or many, that share a DynamoDB table and an SQ
 
   --control           one process: the API and the schedule; probes nothing (with --port, --host, --token-file, --mode
                       and the limits above; with the --allow-exec and --secret of the workers it warns of probes that they refuse)
-  --worker            as many as you like: probe what they receive (with --allow-exec, --secret, --canary; with --port, --host and
-                      --token-file one serves /healthz and /metrics)
+  --worker            as many as you like: probe what they receive (with --allow-exec, --secret, --canary; with --port, --host,
+                      --token-file and --no-target-metrics one serves /healthz and /metrics)
   --table NAME        the table: keys pk and sk, both strings; expiresAt for its time to live
   --queue-url URL     the queue: FIFO
   --bus NAME          the EventBridge bus that every event goes to (default: none)
@@ -148,6 +154,7 @@ const modesOf: { readonly [option in Option]?: readonly Mode[] } = {
   endpoint: ['control', 'worker'],
   release: ['control', 'worker'],
   concurrency: ['worker'],
+  'no-target-metrics': ['alone', 'worker'],
   'targets-max': ['alone', 'control'],
   'targets-max-per-namespace': ['alone', 'control'],
   'probes-per-second-max': ['alone', 'control'],
@@ -190,6 +197,7 @@ function optionsOf(given: Given, mode: Mode): ParsedOptions {
     ...allowed,
     ...(given.canary && { canaries: given.canary.map(validCanary) }),
   };
+  const measured = given['no-target-metrics'] ? { targetMetrics: false } : {};
   const quotas = quotasOf(given);
   const limited = {
     ...(given.mode !== undefined && { mode: validShardMode(given.mode) }),
@@ -204,6 +212,7 @@ function optionsOf(given: Given, mode: Mode): ParsedOptions {
           dataDir: given['data-dir'] ?? '.probelet',
           ...probing,
           ...limited,
+          ...measured,
           ...(given.config !== undefined && { config: readConfigFile(given.config, { allows: allowExec }) }),
         },
       };
@@ -220,7 +229,7 @@ function optionsOf(given: Given, mode: Mode): ParsedOptions {
           release,
           concurrency: validCount('concurrency', concurrency, concurrencyMax),
           ...probing,
-          ...(listens(given) && { server: serverOptions(given) }),
+          ...(listens(given) && { server: serverOptions(given), ...measured }),
         },
       };
   }
@@ -244,10 +253,10 @@ function quotasOf(given: Given): Partial<QuotaLimits> {
   };
 }
 
-function listens({ port, host, 'token-file': tokenFile }: Given): boolean {
-  if (port !== undefined) return true;
-  if (host !== undefined) throw new InvalidOption('--host: needs --port with --worker');
-  if (tokenFile !== undefined) throw new InvalidOption('--token-file: needs --port with --worker');
+function listens(given: Given): boolean {
+  if (given.port !== undefined) return true;
+  const useless = (['host', 'token-file', 'no-target-metrics'] as const).find((option) => given[option] !== undefined);
+  if (useless !== undefined) throw new InvalidOption(`--${useless}: needs --port with --worker`);
   return false;
 }
 

@@ -19,11 +19,10 @@ import { type Configuration, followConfig } from './configuration.ts';
 import { type DataDir, holdDataDir } from './data-dir.ts';
 import type { DescriptorShares } from './descriptors.ts';
 import { hangFile, takeHangFile } from './hang-file.ts';
-import { heldMetrics } from './held-metrics.ts';
-import { localMetrics } from './metrics.ts';
 import type { LocalOptions } from './options.ts';
 import { poisonList } from './poison-list.ts';
 import { localProbing, type ProbingOptions } from './probing.ts';
+import { processMetrics } from './process-metrics.ts';
 import { restartTally } from './restart-tally.ts';
 import { hostShard, type ShardHost } from './shard-host.ts';
 import { subscribeStatusSync } from './status-sync.ts';
@@ -53,11 +52,10 @@ export type Runtime = {
   stop(): Promise<void>;
 };
 
-export function startRuntime(
-  options: Pick<LocalOptions, 'dataDir' | 'config' | 'token' | 'allowExec' | 'secretHosts' | 'mode' | 'quotas'>,
-  ports: RuntimePorts,
-): Runtime {
-  const { clock, random, log } = ports;
+type RuntimeOptions = Omit<LocalOptions, 'host' | 'port' | 'warning' | 'canaries'>;
+
+export function startRuntime(options: RuntimeOptions, ports: RuntimePorts): Runtime {
+  const { clock, random, log, shares } = ports;
   const dataDir = holdDataDir(options.dataDir);
   const sqlite = sqliteStore({ path: dataDir.storePath, onWrite: (changes) => quotas.written(changes) });
   const quotas = census(withLimits(processLimits, options.quotas ?? {}), { store: sqlite, clock });
@@ -65,26 +63,23 @@ export function startRuntime(
   void takeHangFile({ store, clock, random, log }, hangFile(options.dataDir));
   const inProcess = inProcessBus({ clock, random, log });
   const bus = ports.wrapBus?.(inProcess) ?? inProcess;
+  const shared = { store, bus, clock, random, log };
   const { allowExec, secretHosts } = options;
   const probing = localProbing({ ...ports, ...(allowExec && { allowExec }), ...(secretHosts && { secretHosts }) });
   const met = poisonList(clock);
   const quarantined = () => met.with(shard.view()?.quarantined ?? []);
-  const metrics = localMetrics({ quarantinedItems: () => quarantined().length });
   const requests = restartTally();
-  subscribeStatusSync(bus, { store, bus: requests.counted(bus), clock, random, log });
+  const views = () => lastViewed(shard);
+  const metrics = processMetrics({ ...options, clock, requests, views, quarantinedItems: () => quarantined().length });
+  subscribeStatusSync(bus, { ...shared, bus: requests.counted(bus) });
   const { canaries, forRun } = probing;
-  const { shares } = ports;
   const shard = hostShard(
-    { clock, random, log, store, bus, canaries, forRun, metrics: metrics.probes },
+    { ...shared, canaries, forRun, metrics: metrics.probes },
     { ...(options.mode && { mode: options.mode }), ...(shares && { probesMax: shares.probesMax }) },
   );
   const deps: ApiDeps = {
-    store,
-    bus,
-    clock,
-    random,
-    log,
-    metrics: async () => (await metrics.text()) + (await heldMetrics({ views: () => lastViewed(shard), requests })),
+    ...shared,
+    metrics: metrics.answer,
     onPoison: met.add,
     quotas,
     advise: probing.advise,

@@ -2,7 +2,7 @@
 import { bearerToken } from '../../shared/api/bearer-token.ts';
 import type { Health } from '../../shared/api/deps.ts';
 import { jsonResponse, problem, problemResponse } from '../../shared/api/problem.ts';
-import { healthView, metricsResponse } from '../../shared/api/routes/operations.ts';
+import { healthView } from '../../shared/api/routes/operations.ts';
 import { type Clock, sleep } from '../../shared/lib/clock.ts';
 import type { Log } from '../../shared/lib/log.ts';
 import { type Host, hostShards } from '../../shared/run/host.ts';
@@ -13,11 +13,10 @@ import type { RunOptions } from '../../shared/run/run-shard.ts';
 import type { RunView } from '../../shared/run/run-view.ts';
 import type { ServedPorts } from './aws-services.ts';
 import type { DescriptorShares } from './descriptors.ts';
-import { heldMetrics } from './held-metrics.ts';
 import { heldShards } from './held-shards.ts';
-import { localMetrics } from './metrics.ts';
 import type { WorkerOptions } from './options.ts';
 import { localProbing, type ProbingOptions } from './probing.ts';
+import { processMetrics } from './process-metrics.ts';
 import { restartTally } from './restart-tally.ts';
 import { syncedBus } from './status-sync.ts';
 
@@ -44,8 +43,12 @@ export function startWorker(options: Omit<WorkerOptions, 'aws'>, ports: WorkerPo
   const shards = heldShards();
   const { views } = shards;
   const held = (): readonly RunView[] => [...views.values()].map((view) => view());
-  const metrics = localMetrics({
+  const metrics = processMetrics({
+    clock,
     quarantinedItems: () => sumOf(held(), ({ quarantined }) => quarantined.length),
+    views: shards.shown,
+    requests,
+    targetMetrics: options.targetMetrics,
   });
   const { canaries } = probing;
   const fenced = fencedStore && { fencedStore };
@@ -68,9 +71,8 @@ export function startWorker(options: Omit<WorkerOptions, 'aws'>, ports: WorkerPo
     portsFor: (lease) => ({ ...shared, ...probing.forRun(), lease }),
     runShard: loggedRuns({ log, shards, options: { release, memory, socketBudget } }),
   });
-  const text = async () => (await metrics.text()) + (await heldMetrics({ views: shards.shown, requests }));
   return {
-    fetch: operations({ views, metrics: text, token: options.server?.token }),
+    fetch: operations({ views, metrics: metrics.answer, token: options.server?.token }),
     async stop() {
       stop.abort();
       await Promise.all([runs, forgetting]);
@@ -119,7 +121,7 @@ type Views = ReadonlyMap<string, () => RunView>;
 
 type Operated = {
   readonly views: Views;
-  readonly metrics: () => Promise<string>;
+  readonly metrics: (request: Request) => Response;
   readonly token: string | undefined;
 };
 
@@ -131,7 +133,7 @@ function operations({ views, metrics, token }: Operated): Worker['fetch'] {
     if (path === '/healthz') return jsonResponse(200, healthView(healthOf(views)));
     const refused = refuse(request);
     if (refused) return problemResponse(refused);
-    if (path === '/metrics') return metricsResponse(await metrics());
+    if (path === '/metrics') return metrics(request);
     return problemResponse(problem(404, 'no-such-route', 'A worker has /healthz and /metrics.'));
   };
 }

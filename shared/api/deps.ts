@@ -17,8 +17,8 @@ export type ApiDeps = {
   readonly random: Random;
   readonly log: Log;
   readonly health: () => Health | Promise<Health>;
-  /** Prometheus' text format; absent: there is no `/metrics`. */
-  readonly metrics?: () => Promise<string>;
+  /** Answers with Prometheus' text format; absent: there is no `/metrics`. */
+  readonly metrics?: (request: Request) => Response;
   /** Events as they are published; absent: there is no `/v1/watch`. */
   readonly watch?: WatchSource;
   /** Maximum number of simultaneous watchers; default 100. */

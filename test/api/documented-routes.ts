@@ -7,7 +7,10 @@ type Document = { readonly paths: { readonly [path: string]: { readonly [method:
 export type Route = { readonly method: string; readonly path: string; readonly parameters: readonly string[] };
 
 /** What only one process has. */
-export const ofOneProcess = { metrics: async () => 'up 1\n', watch: () => () => undefined };
+export const ofOneProcess = {
+  metrics: () => new Response('up 1\n', { headers: { 'content-type': 'text/plain; version=0.0.4' } }),
+  watch: () => () => undefined,
+};
 
 /** Each with the names of its query parameters. */
 export async function documentedRoutes(world: World, headers = {}): Promise<readonly Route[]> {

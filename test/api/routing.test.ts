@@ -121,7 +121,7 @@ describe('/healthz', () => {
 describe('/metrics', () => {
   test('is what the process has', async () => {
     const { headers, text } = await apiWorld(ofOneProcess).ask('GET', '/metrics');
-    assert.deepEqual([headers.get('content-type'), text], ['text/plain; version=0.0.4; charset=utf-8', 'up 1\n']);
+    assert.deepEqual([headers.get('content-type'), text], ['text/plain; version=0.0.4', 'up 1\n']);
   });
 
   inWorld('is no route where they are shown elsewhere', async (world) => {

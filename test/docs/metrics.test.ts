@@ -5,12 +5,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { parse } from 'yaml';
-import { sleep } from '../../shared/lib/clock.ts';
-import { type InjectedWorld, startInjectedWorld } from '../e2e/injected-world.ts';
 import { codeSpansOf, tableRowsOf } from '../support/markdown.ts';
 import { samplesOf } from '../support/scraped.ts';
+import { scrapedWorld } from '../support/scraped-world.ts';
 
 const root = join(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -73,25 +72,19 @@ function missing(exposed: Exposed, rule: Pick<Rule, 'expr' | 'annotations'>): re
 }
 
 describe('what /metrics exposes', () => {
-  let world: InjectedWorld;
-  let exposed: Exposed = new Map();
+  /** With series of each target, and without. */
+  let [exposed, summed]: readonly [Exposed, Exposed] = [new Map(), new Map()];
 
   before(async () => {
-    world = startInjectedWorld();
-    await world.play(sleep(world.clock, 2_000));
-    const probe = { tcpSocket: { port: 9 }, periodSeconds: 5 };
-    const spec = { host: '127.0.0.1', readinessProbe: probe, livenessProbe: probe, startupProbe: probe };
-    await world.play(world.api('PUT', '/v1/namespaces/default/targets/down', { spec }));
-    await world.play(sleep(world.clock, 30_000));
-    const response = await world.runtime.fetch(new Request('http://127.0.0.1/metrics'));
-    exposed = exposedBy(await response.text());
+    [exposed, summed] = [exposedBy(await scrapedWorld(true)), exposedBy(await scrapedWorld(false))];
   });
-  after(() => world.stop());
 
   test('has every metric, label and label value that the alerting rules use', () => {
     assert.ok(rules.length >= 8);
     assert.deepEqual(
-      rules.map((rule) => [rule.alert, missing(exposed, rule)] as const).filter(([, faults]) => faults.length > 0),
+      rules
+        .map((rule) => [rule.alert, missing(new Map([...summed, ...exposed]), rule)] as const)
+        .filter(([, faults]) => faults.length > 0),
       [],
     );
   });
@@ -103,9 +96,10 @@ describe('what /metrics exposes', () => {
       [...codeSpansOf(labels)].sort().join(),
     ]);
     const histogram = /_(?:bucket|sum|count)$/;
+    const sums = [...summed].filter(([name]) => !exposed.has(name));
     // The series of a histogram are one metric, and `le` belongs to its format.
     const labelled = new Map(
-      [...exposed].map(([name, labels]) => {
+      [...exposed, ...sums].map(([name, labels]) => {
         const named = [...labels.keys()].filter((label) => label !== 'le');
         return [name.replace(histogram, ''), named.sort().join()] as const;
       }),
@@ -116,8 +110,15 @@ describe('what /metrics exposes', () => {
     assert.ok(![...documented].some(([name]) => histogram.test(name ?? '')));
   });
 
+  test('names no target where targets have no series of their own, and nothing by the name of such a series', () => {
+    const labels = [...summed.values()].flatMap((metric) => [...metric.keys()]);
+    assert.deepEqual([...new Set(labels)].sort(), ['condition', 'probe_type', 'result', 'shard']);
+    const ofTargets = [...exposed].filter(([name, metric]) => metric.has('target') && summed.has(name));
+    assert.deepEqual(ofTargets, []);
+  });
+
   test('has series under the names of probelet or of kubelet only', () => {
-    const others = [...exposed.keys()].filter((name) => !/^(?:probelet|prober)_/.test(name));
+    const others = [...exposed.keys(), ...summed.keys()].filter((name) => !/^(?:probelet|prober)_/.test(name));
     assert.deepEqual(others, []);
   });
 });

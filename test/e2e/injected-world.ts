@@ -22,13 +22,15 @@ export type InjectedWorldOptions = {
   /** A file's folder, to stop and start on the same data; default: in memory. */
   readonly dataDir?: string;
   readonly mode?: 'auto' | 'resident' | 'tick';
+  /** Whether each target has metrics of its own; default true. */
+  readonly targetMetrics?: boolean;
 };
 
 /** Two minutes before a slot ends, so that every longer scenario also sees a hand-over between two runs. */
 const startMs = slotAt({ from: 0, mode: 'resident' }, Date.UTC(2030, 0, 1)).endMs - 120_000;
 
 export function startInjectedWorld(given: InjectedWorldOptions = {}): InjectedWorld {
-  const { seed = 1, dataDir = ':memory:', mode = 'resident' } = given;
+  const { seed = 1, dataDir = ':memory:', mode = 'resident', targetMetrics = true } = given;
   const folder = mkdtempSync(join(tmpdir(), 'probelet-e2e-'));
   const unanswered = unansweredBook();
   unanswered.watch(() => hangingCommands(folder));
@@ -36,7 +38,7 @@ export function startInjectedWorld(given: InjectedWorldOptions = {}): InjectedWo
   const log = recordingLog();
   const allowed = parseAllowList(allowedPrograms.join('\n'));
   if (allowed.kind !== 'ok') throw new Error(allowed.detail);
-  const options = { dataDir, allowExec: allowed.allows, mode };
+  const options = { dataDir, allowExec: allowed.allows, mode, targetMetrics };
   const runtime = startRuntime(options, { clock, random: seededRandom(seed), log });
   return {
     clock,

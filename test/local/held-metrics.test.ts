@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { startControl } from '../../functions/local/control.ts';
-import { exposition } from '../../functions/local/exposition.ts';
+import { labelsText, sample } from '../../functions/local/exposition.ts';
 import { restartTally } from '../../functions/local/restart-tally.ts';
 import { startRuntime } from '../../functions/local/runtime.ts';
 import { startWorker } from '../../functions/local/worker.ts';
@@ -111,6 +111,35 @@ describe('one process', () => {
   });
 });
 
+test('without series of each target, targets and probes are counted', async () => {
+  const { clock, ports, ask, scrape, pass } = timed();
+  const runtime = startRuntime({ dataDir: ':memory:', targetMetrics: false }, ports);
+  await pass(2_000);
+  const spec = { host: '127.0.0.1', readinessProbe, livenessProbe };
+  for (const name of ['checkout', 'cart']) await ask(runtime, 'PUT', targetPath(name), { spec });
+  const delayed = { ...readinessProbe, initialDelaySeconds: 600 };
+  await ask(runtime, 'PUT', targetPath('slow'), { spec: { host: '127.0.0.1', readinessProbe: delayed } });
+  await pass(30_000);
+  const samples = await scrape(runtime);
+  assert.deepEqual(
+    familyOf(samples, 'probelet_targets').map(({ labels, value }) => [labels.condition, value]),
+    [
+      ['true', 0],
+      ['false', 2],
+      ['unknown', 1],
+    ],
+  );
+  const probes = familyOf(samples, 'probelet_probes').filter(({ value }) => value > 0);
+  assert.deepEqual(probes.map(({ labels, value }) => [labels.probe_type, labels.result, value]).sort(), [
+    ['Liveness', 'failure', 2],
+    ['Readiness', 'failure', 2],
+    ['Readiness', 'unknown', 1],
+  ]);
+  const labels = new Set(samples.flatMap((one) => Object.keys(one.labels)));
+  assert.deepEqual([...labels].sort(), ['condition', 'probe_type', 'result', 'shard']);
+  await clock.runUntil(runtime.stop());
+});
+
 test('a worker exposes a shard from one slot to the next without a gap, and no longer than it holds it', async () => {
   const { clock, ports, ask, scrape, pass } = timed();
   const services = servicesInMemory(clock);
@@ -143,7 +172,6 @@ test('a request that is published twice counts once', async () => {
 });
 
 test('label values are escaped as the text format asks', () => {
-  const lines = exposition({ one: { name: 'one', type: 'gauge', help: 'One.' } });
-  lines.add('one', { label: 'a "b"\\c\nd' }, 0.5);
-  assert.equal(lines.text(), '\n# HELP one One.\n# TYPE one gauge\none{label="a \\"b\\"\\\\c\\nd"} 0.5\n');
+  const line = sample('one', labelsText({ label: 'a "b"\\c\nd' }), 0.5);
+  assert.equal(line, 'one{label="a \\"b\\"\\\\c\\nd"} 0.5\n');
 });

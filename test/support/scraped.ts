@@ -1,4 +1,5 @@
 /** A scrape of `/metrics`, read as Prometheus reads it. */
+import { type FamilyText, slicesOf } from '../../functions/local/exposition.ts';
 
 export type Sample = {
   readonly name: string;
@@ -28,3 +29,9 @@ export const probeTotals = (text: string): readonly Sample[] => familyOf(samples
 
 export const familyOf = (samples: readonly Sample[], family: string): readonly Sample[] =>
   samples.filter(({ name }) => name === family);
+
+export async function wholeText(families: Iterable<FamilyText>): Promise<string> {
+  let text = '';
+  for await (const slice of slicesOf(families)) text += slice;
+  return text;
+}

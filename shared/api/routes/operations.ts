@@ -1,8 +1,8 @@
 /** Routes for operating the service: health and metrics. */
 import '../zod-openapi.ts';
 import * as z from 'zod';
-import type { Health, ShardDoubt } from '../deps.ts';
-import { everywhere, jsonResponse } from '../problem.ts';
+import type { ApiDeps, Health, ShardDoubt } from '../deps.ts';
+import { jsonResponse } from '../problem.ts';
 import type { Handler, Route } from '../route.ts';
 
 const reasons = z
@@ -47,8 +47,6 @@ const reasonView = ({ sinceMs, ...reason }: ShardDoubt) => ({
   ...(sinceMs !== undefined && { since: new Date(sinceMs).toISOString() }),
 });
 
-const metricsMediaType = 'text/plain; version=0.0.4; charset=utf-8';
-
 export const healthRoute: Route = {
   method: 'get',
   path: '/healthz',
@@ -62,15 +60,11 @@ export const healthRoute: Route = {
   handle: healthz,
 };
 
-export const metricsRoute = (text: () => Promise<string>): Route => ({
+export const metricsRoute = (answer: NonNullable<ApiDeps['metrics']>): Route => ({
   method: 'get',
   path: '/metrics',
   summary: 'Metrics under kubelet’s names, in Prometheus’ text format',
   answers: { 200: { description: 'The metrics.', mediaType: 'text/plain', schema: z.string() } },
   problems: [],
-  handle: async () => metricsResponse(await text()),
+  handle: async ({ raw }) => answer(raw),
 });
-
-/** The response for a text in Prometheus' format. */
-export const metricsResponse = (text: string): Response =>
-  new Response(text, { headers: { 'content-type': metricsMediaType, ...everywhere } });

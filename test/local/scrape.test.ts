@@ -1,0 +1,160 @@
+/** How `/metrics` is answered: in slices, as fast as the client takes them, and no longer than it stays. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { connect } from 'node:net';
+import { describe, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import { apiServer } from '../../functions/local/api-server.ts';
+import { type FamilyText, sample, slicesOf } from '../../functions/local/exposition.ts';
+import { scrapes } from '../../functions/local/scrape.ts';
+import { systemClock } from '../../shared/lib/clock.ts';
+import { recordingLog } from '../support/recording-log.ts';
+import { wholeText } from '../support/scraped.ts';
+import { virtualClock } from '../support/virtual-clock.ts';
+import { until } from '../support/wait.ts';
+
+/** A family whose series are counted as they are made. */
+function countedFamily(seriesMax: number) {
+  const made = { series: 0, isEnded: false };
+  const series = (function* () {
+    try {
+      for (; made.series < seriesMax; made.series += 1) yield sample('one', `at="${made.series}"`, 1);
+    } finally {
+      made.isEnded = true;
+    }
+  })();
+  const family: FamilyText = { family: { name: 'one', type: 'gauge', help: 'One.' }, series };
+  return { made, families: async () => [family] };
+}
+
+const request = (encoding = '', method = 'GET') =>
+  new Request('http://probelet.test/metrics', { method, headers: { 'accept-encoding': encoding } });
+
+const manySeries = 20_000;
+
+function answered(seriesMax: number, clock = systemClock) {
+  const { made, families } = countedFamily(seriesMax);
+  return { made, answer: scrapes({ families, clock }) };
+}
+
+test('the text is made in slices, and other events have a turn between two of them', async () => {
+  const { families } = countedFamily(manySeries);
+  const seen: string[] = [];
+  let sliceCharactersMax = 0;
+  setImmediate(() => seen.push('event'));
+  for await (const slice of slicesOf(await families())) {
+    seen.push('slice');
+    sliceCharactersMax = Math.max(sliceCharactersMax, slice.length);
+  }
+  assert.deepEqual(seen.slice(0, 3), ['slice', 'event', 'slice']);
+  assert.ok(sliceCharactersMax < 33 * 1024, `${sliceCharactersMax}`);
+});
+
+test('a family comes in one piece, with its head once', async () => {
+  const [{ families: first }, { families: second }] = [countedFamily(2), countedFamily(0)];
+  const text = await wholeText([...(await first()), ...(await second())]);
+  const head = '# HELP one One.\n# TYPE one gauge\n';
+  assert.equal(text, `${head}one{at="0"} 1\none{at="1"} 1\n\n${head}`);
+});
+
+test('no more is made than the client has taken, and nothing after it has gone', async () => {
+  const { made, answer } = answered(manySeries);
+  const reader = answer(request()).body?.getReader();
+  await reader?.read();
+  const taken = made.series;
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.ok(taken > 0 && made.series === taken && taken < manySeries, `${taken}, ${made.series}`);
+  await reader?.cancel();
+  assert.ok(made.isEnded);
+});
+
+describe('compression', () => {
+  test('is for a client that accepts it, and changes nothing of the text', async () => {
+    const plain = answered(manySeries).answer(request());
+    const zipped = answered(manySeries).answer(request('br, gzip'));
+    const bytes = Buffer.from(await zipped.arrayBuffer());
+    assert.equal(zipped.headers.get('content-encoding'), 'gzip');
+    assert.equal(gunzipSync(bytes).toString(), await plain.text());
+    assert.ok(bytes.length < manySeries * 5, `${bytes.length}`);
+  });
+
+  for (const [encoding, isZipped] of [
+    ['', false],
+    ['identity', false],
+    ['gzip;q=0', false],
+    ['GZIP; q=0.5', true],
+    ['x-gzip', false],
+  ] as const)
+    test(`of a client that accepts "${encoding}": ${isZipped}`, () => {
+      const { headers } = answered(1).answer(request(encoding));
+      assert.deepEqual([headers.has('content-encoding'), headers.get('vary')], [isZipped, 'accept-encoding']);
+    });
+
+  test('ends with its client, too', async () => {
+    const { made, answer } = answered(Number.POSITIVE_INFINITY);
+    const reader = answer(request('gzip')).body?.getReader();
+    await reader?.read();
+    await reader?.cancel();
+    await until('nothing more is made', 5_000, () => made.isEnded);
+  });
+});
+
+test('HEAD has the headers, and no series are made', async () => {
+  const { made, answer } = answered(manySeries);
+  const { headers, body } = answer(request('', 'HEAD'));
+  assert.deepEqual(
+    [headers.get('content-type'), body, made.series],
+    ['text/plain; version=0.0.4; charset=utf-8', null, 0],
+  );
+});
+
+describe('simultaneous scrapes', () => {
+  const scrapesMax = 8;
+
+  test('are limited, and one more is answered when one has ended', async () => {
+    const { answer } = answered(1);
+    const open = Array.from({ length: scrapesMax }, () => answer(request()));
+    assert.deepEqual(
+      open.map(({ status }) => status),
+      open.map(() => 200),
+    );
+    assert.equal(answer(request()).status, 503);
+    await open[0]?.text();
+    assert.equal(answer(request()).status, 200);
+    assert.equal(answer(request()).status, 503);
+    await open[1]?.body?.cancel();
+    assert.equal(answer(request()).status, 200);
+  });
+
+  test('give their place back when they fail', async () => {
+    const answer = scrapes({ families: () => Promise.reject(new Error('no views')), clock: systemClock });
+    for (let at = 0; at <= scrapesMax; at += 1) await assert.rejects(answer(request()).text(), { message: 'no views' });
+  });
+
+  test('end after a minute if their clients do not read', async () => {
+    const clock = virtualClock({ startMs: 0 });
+    const { made, answer } = answered(manySeries, clock);
+    const reader = answer(request()).body?.getReader();
+    await reader?.read();
+    for (let at = 1; at < scrapesMax; at += 1) answer(request());
+    assert.equal(answer(request()).status, 503);
+    await clock.advance(60_000);
+    await assert.rejects(async () => reader?.read(), { message: 'the client has not taken the metrics in time' });
+    assert.ok(made.isEnded);
+    assert.equal(answer(request()).status, 200);
+  });
+});
+
+test('a client that disconnects ends its scrape', async (t) => {
+  const { made, answer } = answered(Number.POSITIVE_INFINITY);
+  const server = apiServer(answer, { hostname: '127.0.0.1', connectionsMax: 10, log: recordingLog() });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  socket.write('GET /metrics HTTP/1.1\r\nhost: probelet.test\r\n\r\n');
+  await once(socket, 'data');
+  socket.destroy();
+  await until('nothing more is made', 5_000, () => made.isEnded);
+});
