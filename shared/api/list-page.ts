@@ -11,6 +11,8 @@ export type PageQuery = {
   /** If absent, all namespaces. */
   readonly namespace?: string | undefined;
   readonly matches: (stored: StoredTarget) => boolean | Promise<boolean>;
+  /** The target as the answer has it, as JSON. */
+  readonly textOf: (stored: StoredTarget) => Promise<string>;
   readonly limit: number;
   readonly order: 'table' | SortOrder;
   readonly from?: Place;
@@ -23,8 +25,7 @@ export type Place =
 
 export type Page = {
   readonly kind: 'page';
-  /** `token`: continues after the target. */
-  readonly found: readonly { readonly stored: StoredTarget; readonly token: string }[];
+  readonly texts: readonly string[];
   /** Token for the rest; undefined: there is none. */
   readonly more: string | undefined;
   readonly order: 'table' | SortOrder;
@@ -55,20 +56,55 @@ const noLongerSorted = problem(
   `There are more than ${scannedMax} targets now, or reading them takes longer than ${scanMsMax} ms: too many to sort. Ask for the list again without continue.`,
 );
 
+/** Bytes of JSON: a Lambda answer is limited to 6 MB, in which every quotation mark counts twice. */
+const pageBytesMax = 3_000_000;
+
+/**
+ * The texts of a page. Each is made when its target has been read, so that what was read need not stay in memory until
+ * the page is complete, which costs more in collections than reading it.
+ */
+class PageTexts {
+  readonly texts: string[] = [];
+  #last: () => string | undefined = () => undefined;
+  readonly #query: Pick<PageQuery, 'limit' | 'textOf'>;
+  #bytes = 0;
+
+  constructor(query: Pick<PageQuery, 'limit' | 'textOf'>) {
+    this.#query = query;
+  }
+
+  /** Continues after the last target of the page. */
+  get token(): string | undefined {
+    return this.#last();
+  }
+
+  /** `token`: continues after the target. Returns false if the page is full without it; it has at least one. */
+  async add(stored: StoredTarget, token: () => string): Promise<boolean> {
+    const { limit, textOf } = this.#query;
+    if (this.texts.length === limit) return false;
+    const text = await textOf(stored);
+    this.#bytes += Buffer.byteLength(text);
+    if (this.texts.length > 0 && this.#bytes > pageBytesMax) return false;
+    this.texts.push(text);
+    this.#last = token;
+    return true;
+  }
+}
+
 /** Looks for one match beyond the limit, so that a token is given only if something is left. */
-async function tablePage(deps: ApiDeps, { namespace, matches, limit, from }: PageQuery): Promise<Page> {
-  const found: Page['found'][number][] = [];
-  const page = (more: string | undefined): Page => ({ kind: 'page', found, more, order: 'table' });
+async function tablePage(deps: ApiDeps, query: PageQuery): Promise<Page> {
+  const { namespace, matches, from } = query;
+  const found = new PageTexts(query);
+  const page = (more: string | undefined): Page => ({ kind: 'page', texts: found.texts, more, order: 'table' });
   const isOver = scanBudget(deps);
-  let last: string | undefined;
+  let last: Position | undefined;
   const after = from?.kind === 'position' ? from.position : undefined;
   for await (const { stored, position } of scanTargets(deps, { namespace, from: after })) {
     // After at least one target, so that every page makes progress.
-    if ((await isOver()) && last !== undefined) return page(last);
-    last = continueToken(position);
+    if ((await isOver()) && last !== undefined) return page(continueToken(last));
+    last = position;
     if (!stored || !(await matches(stored))) continue;
-    if (found.length === limit) return page(found.at(-1)?.token);
-    found.push({ stored, token: last });
+    if (!(await found.add(stored, () => continueToken(position)))) return page(found.token);
   }
   return page(undefined);
 }
@@ -90,9 +126,11 @@ async function sortedPage(deps: ApiDeps, query: PageQuery, order: SortOrder): Pr
     candidates.push({ stored, key });
     if (candidates.length > 2 * (limit + 1)) candidates = first();
   }
-  const found = first().map(({ stored, key }) => ({ stored, token: sortedToken(order, key) }));
-  const more = found.length > limit ? found[limit - 1]?.token : undefined;
-  return { kind: 'page', found: found.slice(0, limit), more, order };
+  const found = new PageTexts(query);
+  for (const { stored, key } of first())
+    if (!(await found.add(stored, () => sortedToken(order, key))))
+      return { kind: 'page', texts: found.texts, more: found.token, order };
+  return { kind: 'page', texts: found.texts, more: undefined, order };
 }
 
 /** To be called once a target: whether the target exceeds the limit, or the time is up. */

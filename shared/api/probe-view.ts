@@ -142,8 +142,8 @@ function firstProbeMs(stored: StoredTarget, probe: SpecProbe): number {
   const gate = probeName(container.name, 'startup');
   const startup = stored.probes[gate];
   const isGated = startup?.containerID === container.containerID;
-  const isLeaving = !specProbes(stored.target.spec).some(({ name }) => name === gate) && !startup?.ended;
-  if (isGated && isLeaving) return Number.POSITIVE_INFINITY;
+  const isLeaving = () => !specProbes(stored.target.spec).some(({ name }) => name === gate) && !startup?.ended;
+  if (isGated && isLeaving()) return Number.POSITIVE_INFINITY;
   const openedMs = isGated && (startup.result || startup.ended) ? startup.sinceMs : 0;
   return Math.max(openedMs, container.state.startedAtMs + statusTimeMs + probe.probe.initialDelaySeconds * 1_000);
 }

@@ -99,7 +99,16 @@ export function problemDocument({ status, slug, detail, errors, quota }: Problem
 
 /** A JSON answer; `headers` beside the content type. */
 export function jsonResponse(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Response {
-  return new Response(`${JSON.stringify(body)}\n`, {
+  return jsonTextResponse(status, JSON.stringify(body), headers);
+}
+
+/** The same for a body that is JSON text already. */
+export function jsonTextResponse(
+  status: number,
+  json: string,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  return new Response(`${json}\n`, {
     status,
     headers: { 'content-type': 'application/json', ...everywhere, ...headers },
   });

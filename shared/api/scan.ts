@@ -22,8 +22,7 @@ const pageItemsMax = 1_000;
  * far more than reading them.
  */
 export async function* scanTargets(deps: ApiDeps, { from, namespace }: Scan = {}): AsyncGenerator<ScannedTarget> {
-  for (const bucket of await bucketsInUse(deps)) {
-    if (from && bucket < from.bucket) continue;
+  for await (const bucket of bucketsInUse(deps, from?.bucket)) {
     for await (const { prefix, items } of bucketTargets(deps, bucket, from?.bucket === bucket ? from.after : '')) {
       const position = { bucket, after: prefix + prefixEnd };
       const isWanted = namespace === undefined || isOfNamespace(prefix, namespace);
@@ -33,11 +32,21 @@ export async function* scanTargets(deps: ApiDeps, { from, namespace }: Scan = {}
   }
 }
 
+/**
+ * Buckets looked up at once. Each has as many change counters as it has targets, so all of them would cost a page of a
+ * large fleet more than its targets.
+ */
+const bucketsPerQuery = 32;
+
 /** A bucket whose change counters were never moved has never had a target. */
-async function bucketsInUse({ store }: ApiDeps): Promise<readonly string[]> {
-  const last = bucketName(bucketCount - 1);
-  const items = await store.query({ pk: changesPk, from: bucketName(0), to: last, limit: bucketCount });
-  return items.map(({ sk }) => sk);
+async function* bucketsInUse({ store }: ApiDeps, first = bucketName(0)): AsyncGenerator<string> {
+  for (let index = Number.parseInt(first, 16); index < bucketCount; ) {
+    const [from, to] = [bucketName(index), bucketName(bucketCount - 1)];
+    const items = await store.query({ pk: changesPk, from, to, limit: bucketsPerQuery });
+    for (const { sk } of items) yield sk;
+    if (items.length < bucketsPerQuery) return;
+    index = Number.parseInt(items.at(-1)?.sk ?? to, 16) + 1;
+  }
 }
 
 type TargetItems = { readonly prefix: string; readonly items: readonly Item[] };

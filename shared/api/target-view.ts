@@ -1,7 +1,7 @@
 /** From records to what the API shows. */
 import type { StatusRecord, TargetRecord } from '../core/records.ts';
 import { hasEnded } from '../core/shown.ts';
-import { type ContainerSpec, type ProbeName, specProbes } from '../core/spec.ts';
+import { type ContainerSpec, type ProbeName, type SpecProbe, specProbes } from '../core/spec.ts';
 import { conditionsOf } from '../core/target-status.ts';
 import type { Condition, ContainerState, ContainerStatus, PodStatus } from '../core/types.ts';
 import { instantText } from './instant-text.ts';
@@ -65,13 +65,14 @@ const mutable = <View>(view: unknown): View => view as View;
 
 function statusView(stored: StoredTarget, options: ViewOptions): StatusView {
   const { target, status } = stored;
-  const probes = specProbes(target.spec).map((probe) => probeView(stored, probe, options));
+  const ofSpec = specProbes(target.spec);
+  const probes = ofSpec.map((probe) => probeView(stored, probe, options));
   if (!status) return { ...unreadableStatus, probes };
   const upToDate = status.observedResourceVersion === target.resourceVersion;
   return {
     resourceVersion: `${status.version}`,
     ...(upToDate && { observedGeneration: target.generation }),
-    ...podStatusView({ ...status.status, conditions: shownConditions(stored, status, options) }),
+    ...podStatusView({ ...status.status, conditions: shownConditions({ ...stored, status }, ofSpec, options) }),
     probes,
   };
 }
@@ -80,10 +81,14 @@ function statusView(stored: StoredTarget, options: ViewOptions): StatusView {
  * The conditions as written, unless a probe is late: then they are recomputed without it. Those that become Unknown did
  * so when the first probe became late.
  */
-function shownConditions(stored: StoredTarget, status: StatusRecord, options: ViewOptions): readonly Condition[] {
-  const { target, probes, report } = stored;
+function shownConditions(
+  stored: StoredTarget & { readonly status: StatusRecord },
+  ofSpec: readonly SpecProbe[],
+  options: ViewOptions,
+): readonly Condition[] {
+  const { target, status, probes, report } = stored;
   const late = new Map<ProbeName, Late>();
-  for (const probe of specProbes(target.spec)) {
+  for (const probe of ofSpec) {
     const found = hasEnded(target, probes[probe.name]) ? undefined : lateOf(stored, probe, options);
     if (found) late.set(probe.name, found);
   }

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { instantText } from '../../shared/api/instant-text.ts';
 import { parseLabelSelector } from '../../shared/api/label-selector.ts';
-import { targetHash } from '../../shared/store/keys.ts';
+import { changesPk, targetHash } from '../../shared/store/keys.ts';
+import type { Store } from '../../shared/store/store.ts';
 import type { Answer } from '../support/api-client.ts';
 import { testsIn } from '../support/tests-in.ts';
 import { list, names, pages } from './lists.ts';
-import { manyNames } from './many-targets.ts';
+import { manyNames, writeTargets } from './many-targets.ts';
 import { apiWorld, inWorld, manifest, startMs, targetPath } from './world.ts';
 
 const labels = { app: 'shop', tier: 'web', 'example.com/team': 'a', empty: '' };
@@ -200,4 +201,23 @@ describe('an item that cannot be read', () => {
     assert.deepEqual(status.probes, [{ container: 'main', probeType: 'readiness', ...unreadable }]);
     await world.expect(200, 'PUT', targetPath('t1'), manifest('127.0.0.7'));
   });
+});
+
+test('a page reads the change counters of the buckets around it, not of all', async () => {
+  const counted: number[] = [];
+  const wrapStore = (store: Store): Store => ({
+    ...store,
+    async query(query) {
+      const items = await store.query(query);
+      if (query.pk === changesPk) counted.push(items.length);
+      return items;
+    },
+  });
+  const world = apiWorld({ wrapStore });
+  const [count, limit] = [1_000, 50];
+  await writeTargets(world, manyNames(count), { statuses: true });
+  const listed = await pages(world, `?limit=${limit}`);
+  assert.equal(new Set(listed.flatMap(names)).size, count);
+  const perPage = counted.reduce((sum, read) => sum + read, 0) / listed.length;
+  assert.ok(perPage <= 2 * 32, `${perPage} counters a page`);
 });

@@ -6,17 +6,15 @@ import { parseFieldSelector, selectableFields } from '../field-selector.ts';
 import { parseLabelSelector } from '../label-selector.ts';
 import { type SortOrder, sortOrders } from '../list-order.ts';
 import { type PageQuery, type Place, readPage, scannedMax } from '../list-page.ts';
-import { type Checked, invalidParameters, jsonResponse, ok, problemResponse } from '../problem.ts';
+import { type Checked, invalidParameters, jsonTextResponse, ok, problemResponse } from '../problem.ts';
 import { readChoice, readWhole, wholeParam } from '../query-params.ts';
 import { type ApiRequest, type Handler, namespaceParams, type Route, targetsPath } from '../route.ts';
 import type { StoredTarget } from '../stored-target.ts';
-import { type TargetView, targetListSchema } from '../target-schema.ts';
+import { targetListSchema } from '../target-schema.ts';
 import { readyValues, type TargetViewer, targetViewer } from '../target-viewer.ts';
 
 const limitRange = { min: 1, max: 500 };
 const limitDefault = 100;
-/** Bytes of JSON: a Lambda answer is limited to 6 MB, in which every quotation mark counts twice. */
-const pageBytesMax = 3_000_000;
 
 const list: Handler = async (request, deps) => {
   const viewer = targetViewer(deps);
@@ -24,14 +22,13 @@ const list: Handler = async (request, deps) => {
   if (query.kind === 'problem') return problemResponse(query);
   const page = await readPage(deps, query.value);
   if (page.kind === 'problem') return problemResponse(page);
-  const views = await Promise.all(page.found.map(({ stored }) => viewer.viewOf(stored)));
-  const items = views.slice(0, fitting(views));
-  const more = items.length < views.length ? page.found[items.length - 1]?.token : page.more;
+  const { texts, more, order } = page;
   const metadata = {
     ...(more !== undefined && { continue: more }),
-    ...(query.value.order !== 'table' && { order: page.order }),
+    ...(query.value.order !== 'table' && { order }),
   };
-  return jsonResponse(200, { apiVersion: 'probelet.dev/v1', kind: 'TargetList', metadata, items });
+  const head = JSON.stringify({ apiVersion: 'probelet.dev/v1', kind: 'TargetList', metadata });
+  return jsonTextResponse(200, `${head.slice(0, -'}'.length)},"items":[${texts.join(',')}]}`);
 };
 
 function readListQuery(request: ApiRequest, viewer: TargetViewer): Checked<PageQuery> {
@@ -48,7 +45,14 @@ function readListQuery(request: ApiRequest, viewer: TargetViewer): Checked<PageQ
   if (token !== '' && !from)
     return invalidParameters([{ parameter: 'continue', detail: 'must be a token from an answer to the same request' }]);
   const order = sortBy.value ?? 'table';
-  return ok({ namespace, matches: matches.value, limit: limit.value ?? limitDefault, order, ...(from && { from }) });
+  return ok({
+    namespace,
+    matches: matches.value,
+    textOf: async (stored) => JSON.stringify(await viewer.viewOf(stored)),
+    limit: limit.value ?? limitDefault,
+    order,
+    ...(from && { from }),
+  });
 }
 
 /** A list that was too large to sort continues in the order of the table. */
@@ -72,16 +76,6 @@ function readFilter({ query }: ApiRequest, viewer: TargetViewer): Checked<PageQu
   return ok(
     value === undefined ? isSelected : async (stored) => isSelected(stored) && (await viewer.readyOf(stored)) === value,
   );
-}
-
-/** How many of them fit into one answer, at least one. */
-function fitting(views: readonly TargetView[]): number {
-  let bytes = 0;
-  const beyond = views.findIndex((view, at) => {
-    bytes += Buffer.byteLength(JSON.stringify(view));
-    return at > 0 && bytes > pageBytesMax;
-  });
-  return beyond < 0 ? views.length : beyond;
 }
 
 const query = z.object({

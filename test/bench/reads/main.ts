@@ -22,6 +22,8 @@ const { values, positionals } = parseArgs({
 const periodSeconds = 10;
 const pageTargets = 500;
 const restMs = 1_000;
+/** The process closes an idle connection when it likes, which must not hit the next request. */
+const once = { connection: 'close' };
 
 type Read = LoopDelay & { readonly ms: number; readonly bytes: number };
 
@@ -60,7 +62,7 @@ async function measure(process: Watched, what: string, read: () => Promise<numbe
 
 /** Returns the bytes of the text. */
 async function scrape({ url }: Watched, encoding: string): Promise<number> {
-  const response = await fetch(`${url}/metrics`, { headers: { 'accept-encoding': encoding } });
+  const response = await fetch(`${url}/metrics`, { headers: { 'accept-encoding': encoding, ...once } });
   return (await response.arrayBuffer()).byteLength;
 }
 
@@ -70,7 +72,7 @@ type Page = { readonly metadata: { readonly continue?: string }; readonly items:
 async function list({ url }: Watched): Promise<number> {
   let [bytes, targets] = [0, 0];
   for (let from = '', isLast = false; !isLast; ) {
-    const answer = await fetch(`${url}/v1/namespaces/default/targets?limit=${pageTargets}${from}`);
+    const answer = await fetch(`${url}/v1/namespaces/default/targets?limit=${pageTargets}${from}`, { headers: once });
     const text = await answer.text();
     const { metadata, items } = JSON.parse(text) as Page;
     bytes += text.length;
