@@ -1,7 +1,4 @@
-/**
- * The store in one SQLite file, for a single process. Every commit is durable, and writes that wait at the same time
- * share one.
- */
+/** The store in one SQLite file, for a single process. Every commit is durable; writes that wait together share one. */
 import { hash } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { ownProperty } from '../core/own-property.ts';

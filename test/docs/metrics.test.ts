@@ -112,7 +112,7 @@ describe('what /metrics exposes', () => {
 
   test('names no target where targets have no series of their own, and nothing by the name of such a series', () => {
     const labels = [...summed.values()].flatMap((metric) => [...metric.keys()]);
-    assert.deepEqual([...new Set(labels)].sort(), ['condition', 'probe_type', 'result', 'shard']);
+    assert.deepEqual([...new Set(labels)].sort(), ['condition', 'le', 'probe_type', 'result', 'shard']);
     const ofTargets = [...exposed].filter(([name, metric]) => metric.has('target') && summed.has(name));
     assert.deepEqual(ofTargets, []);
   });

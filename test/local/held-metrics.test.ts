@@ -136,7 +136,7 @@ test('without series of each target, targets and probes are counted', async () =
     ['Readiness', 'unknown', 1],
   ]);
   const labels = new Set(samples.flatMap((one) => Object.keys(one.labels)));
-  assert.deepEqual([...labels].sort(), ['condition', 'probe_type', 'result', 'shard']);
+  assert.deepEqual([...labels].sort(), ['condition', 'le', 'probe_type', 'result', 'shard']);
   await clock.runUntil(runtime.stop());
 });
 
