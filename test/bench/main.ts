@@ -90,7 +90,7 @@ function measureSaturated(world: World, kind: SaturatedKind, figures: Figures): 
   const pairs: Pair[] = [];
   for (let round = 0; round < Number(values.rounds); round += 1) {
     const pair = saturatedRound(world, kind, round % 2 === 1);
-    say(`${kind}: ${pair.ours.toFixed(1)} µs of CPU per probe, kubelet ${pair.theirs.toFixed(1)} µs`);
+    say(`${kind}: ${pair.ours.toFixed(1)} µs of CPU per probe, kubelet ${pair.theirs.toFixed(1)} µs${pair.path}`);
     pairs.push(pair);
   }
   put(

@@ -1,5 +1,6 @@
 /** Probes without a pause, so many in flight: CPU of one probe of the product and of kubelet's prober, in turn. */
 import { join } from 'node:path';
+import type { TlsCounts } from '../../shared/net/tls-watch.ts';
 import { run, startOfProduct, type World } from './world.ts';
 
 const probes = { http: 20_000, tcp: 20_000, grpc: 10_000, https: 5_000 };
@@ -10,8 +11,8 @@ const failedShareMax = 0.01;
 export type SaturatedKind = keyof typeof probes;
 export const saturatedKinds = Object.keys(probes) as SaturatedKind[];
 
-/** CPU of one probe in µs. */
-export type Pair = { readonly ours: number; readonly theirs: number };
+/** CPU of one probe in µs. `path`: which way the product's probes took, where there are two. */
+export type Pair = { readonly ours: number; readonly theirs: number; readonly path: string };
 
 /** `isTurned`: the peer is the first. */
 export function saturatedRound(world: World, kind: SaturatedKind, isTurned: boolean): Pair {
@@ -19,14 +20,25 @@ export function saturatedRound(world: World, kind: SaturatedKind, isTurned: bool
   const flags = startOfProduct().command.filter((word) => word.startsWith('--'));
   const ours = () => measured([process.execPath, ...flags, join(import.meta.dirname, 'peers/prober.ts'), ...args]);
   const theirs = () => measured([world.peers, 'saturated', ...args]);
-  return isTurned ? { theirs: theirs(), ours: ours() } : { ours: ours(), theirs: theirs() };
+  const [first, second] = isTurned ? [theirs(), ours()] : [ours(), theirs()];
+  const [own, peer] = isTurned ? [second, first] : [first, second];
+  return { ours: own.cpuMicros, theirs: peer.cpuMicros, path: kind === 'https' ? pathOf(own) : '' };
 }
 
-type Figures = { readonly probes: number; readonly failed: number; readonly cpuMicros: number };
+type Figures = {
+  readonly probes: number;
+  readonly failed: number;
+  readonly cpuMicros: number;
+  /** Of the product. */
+  readonly tls?: TlsCounts;
+};
 
-function measured(command: readonly string[]): number {
+const pathOf = ({ tls = { trusted: 0, paced: 0 } }: Figures): string =>
+  `; OpenSSL read ${tls.trusted} connections by itself, ${tls.paced} were read for it`;
+
+function measured(command: readonly string[]): Figures {
   const figures: Figures = JSON.parse(run('taskset', ['-c', '0', ...command]));
   if (figures.failed > failedShareMax * figures.probes)
     throw new Error(`${figures.failed} of ${figures.probes} probes failed: ${command.join(' ')}`);
-  return figures.cpuMicros;
+  return figures;
 }

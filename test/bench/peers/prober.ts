@@ -9,6 +9,7 @@ import { dialPolicy } from '../../../shared/net/policy.ts';
 import { resolver } from '../../../shared/net/resolver.ts';
 import { probe } from '../../../shared/prober/probe.ts';
 import { proberRegistry } from '../../../shared/prober/registry.ts';
+import { tlsCounts } from '../../../shared/prober/tls.ts';
 import { noSecrets } from '../../support/no-secrets.ts';
 import { orderOnLoopback } from '../../support/probe-order.ts';
 import { hostOf, hosts } from '../hosts.ts';
@@ -56,7 +57,7 @@ async function saturated([kind = '', port, probes, concurrency]: readonly string
   await run(Number(probes) / 4);
   const before = cpuMicros();
   const failed = await run(Number(probes));
-  return { probes: Number(probes), failed, cpuMicros: (cpuMicros() - before) / Number(probes) };
+  return { probes: Number(probes), failed, cpuMicros: (cpuMicros() - before) / Number(probes), tls: tlsCounts() };
 }
 
 function cpuMicros(): number {
