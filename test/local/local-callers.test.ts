@@ -11,9 +11,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
-import { type Product, startProduct } from './product.ts';
+import { until } from '../support/wait.ts';
+import { isHealthy, type Product, startProduct } from './product.ts';
 
 const token = 'a-token-of-sixteen-characters-or-more';
+/** It listens before it holds its shard. */
+const healthyMsMax = 10_000;
 const methods = ['GET', 'HEAD', 'PUT', 'POST', 'PATCH', 'DELETE', 'OPTIONS'];
 
 /** Where `npm start` with these options listens, from before the first test of the suite until after the last. */
@@ -21,7 +24,9 @@ function served(options: (folder: string) => readonly string[]) {
   const folder = mkdtempSync(join(tmpdir(), 'probelet-'));
   let product: Product | undefined;
   before(async () => {
-    product = await startProduct(['--port', '0', '--data-dir', join(folder, 'data'), ...options(folder)]);
+    const started = await startProduct(['--port', '0', '--data-dir', join(folder, 'data'), ...options(folder)]);
+    product = started;
+    await until('it is healthy', healthyMsMax, () => isHealthy(`http://127.0.0.1:${started.port}`));
   });
   after(async () => {
     await product?.stop();
