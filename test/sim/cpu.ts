@@ -9,6 +9,8 @@ import type { Caller } from './process.ts';
 export type CpuModel = {
   /** Share of one vCPU that a process has. */
   readonly vcpus: number;
+  /** By role, where it differs. */
+  readonly vcpusOf?: Readonly<Record<string, number>>;
 };
 
 /**

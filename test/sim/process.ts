@@ -131,7 +131,10 @@ export function population(ports: PopulationPorts): Population {
         timersFirst: true,
         skewMs: ports.skewMs(own),
         stepMs: () => stepMs,
-        ...(ports.cpu && { loop: eventLoop(scheduler.nowMs, ports.cpu.vcpus), clockStopsFrozen: own.happens(0.5) }),
+        ...(ports.cpu && {
+          loop: eventLoop(scheduler.nowMs, ports.cpu.vcpusOf?.[role] ?? ports.cpu.vcpus),
+          clockStopsFrozen: own.happens(0.5),
+        }),
       };
       life = born;
       const caller = callerOf(scheduler, born, ports.atCrashPoint);

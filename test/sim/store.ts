@@ -49,11 +49,11 @@ export function storeOf(ports: StorePorts, caller: Caller, writer: string): Stor
   return {
     get: (key, { eventuallyConsistent = false } = {}) => {
       const laterByMs = eventuallyConsistent ? staleness(ports.chance) : 0;
-      return read(ports, caller, `get ${keyKind(key)}`, () => ports.table.get(key, laterByMs));
+      return read(ports, caller, getSite(key), () => ports.table.get(key, laterByMs));
     },
     query: (query) => {
       const laterByMs = query.eventuallyConsistent ? staleness(ports.chance) : 0;
-      return read(ports, caller, `query ${queryKind(query)}`, () => ports.table.query(query, laterByMs));
+      return read(ports, caller, querySite(query), () => ports.table.query(query, laterByMs));
     },
     write: (operations, { token }) => {
       for (const { kind } of operations) requireRight(caller, actions[kind]);
@@ -176,7 +176,8 @@ function unavailable(): never {
   throw new StoreUnavailable('simulated');
 }
 
-function writeSite(operations: readonly Operation[]): string {
+/** What a write writes, for the names of crash points. */
+export function writeSite(operations: readonly Operation[]): string {
   const kinds = operations.map((operation) => keyKind(operationKey(operation)));
   return `write ${kinds.length === 1 ? kinds[0] : [...new Set(kinds)].join('+')}`;
 }
@@ -202,6 +203,9 @@ function kindOf({ pk, sk }: Key): string {
   const [, , kind = sk] = sk.split('#');
   return kind;
 }
+
+export const getSite = (key: Key): string => `get ${keyKind(key)}`;
+export const querySite = (query: Query): string => `query ${queryKind(query)}`;
 
 function queryKind({ pk, from }: Query): string {
   if (pk.startsWith('E#')) return 'EVENT';

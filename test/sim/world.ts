@@ -70,7 +70,12 @@ export type WorldOptions = {
   readonly setting: Setting;
   /** Sees every line of the trace. */
   readonly onLine?: (line: string) => void;
+  /** Sees the calls of each process to the store. */
+  readonly watchStore?: WatchStore;
 };
+
+/** `role`: of the process whose store it is. */
+type WatchStore = (store: Store, role: string) => Store;
 
 /** Time-outs of the functions, as deployed. */
 const proberTimeoutMs = 900_000;
@@ -81,7 +86,7 @@ const killedMs = 500;
 const redeliveryMs = 20_000;
 const deliveriesMax = 5;
 
-export function buildWorld({ seed, profile, setting, onLine }: WorldOptions): World {
+export function buildWorld({ seed, profile, setting, onLine, watchStore }: WorldOptions): World {
   const chance = chanceOf(seed);
   const scheduler = startScheduler(chance.fork('order'), onLine);
   const problems: string[] = [];
@@ -109,7 +114,7 @@ export function buildWorld({ seed, profile, setting, onLine }: WorldOptions): Wo
   });
   const storePorts = { table: tab, scheduler, chance: chance.fork('store'), faults: faults.store };
   const wanted: Wanted = { release: 'r1', capacity: setting.capacity };
-  const own: Own = { storePorts, bus, queue, net, scheduler, wanted, setting };
+  const own: Own = { storePorts, bus, queue, net, scheduler, wanted, setting, ...(watchStore && { watchStore }) };
 
   const onProblem = (what: string) => void problems.push(what);
   const notifyRun = (run: StartedRun) => void onRun.map((listener) => listener(run));
@@ -186,15 +191,16 @@ type Own = {
   readonly scheduler: Scheduler;
   readonly wanted: Wanted;
   readonly setting: Setting;
+  readonly watchStore?: WatchStore;
 };
 
 /** The store as this process sees it; where computing takes time, its calls cost CPU. */
 function processStore(
-  { storePorts, setting }: Own,
+  { storePorts, setting, watchStore = (store) => store }: Own,
   { caller, life }: Pick<Env, 'caller' | 'life'>,
   writer: string,
 ): Store {
-  const store = storeOf(storePorts, caller, writer);
+  const store = watchStore(storeOf(storePorts, caller, writer), life.role);
   return setting.cpu ? costlyStore(pooledStore(store, caller), life) : store;
 }
 

@@ -17,7 +17,17 @@ const writers = 4;
 
 export const nameOf = (at: number): string => `mass-${at}`;
 
-export type SettledOptions = { readonly targets: number; readonly port: number; readonly periodSeconds: number };
+export type SettledOptions = {
+  readonly targets: number;
+  readonly port: number;
+  readonly periodSeconds: number;
+  /** Default: `tcpSocket`. */
+  readonly handler?: 'tcpSocket' | 'httpGet';
+  /** Each target's host is its name; otherwise all have the same. */
+  readonly namesHosts?: true;
+  /** When the template was registered, ms since the epoch. */
+  readonly startMs?: number;
+};
 
 export async function writeSettled(store: Store, { targets, ...probe }: SettledOptions): Promise<void> {
   const items = await settledItems(probe);
@@ -33,9 +43,10 @@ export async function writeSettled(store: Store, { targets, ...probe }: SettledO
 }
 
 async function settledItems(probe: Omit<SettledOptions, 'targets'>): Promise<readonly Item[]> {
-  const { port, periodSeconds } = probe;
-  const world = shardWorld();
-  await world.put(template, { readinessProbe: { tcpSocket: { port }, periodSeconds } });
+  const { port, periodSeconds, handler = 'tcpSocket', namesHosts, startMs } = probe;
+  const world = shardWorld({ ...(startMs !== undefined && { startMs }) });
+  const readinessProbe = { [handler]: { port }, periodSeconds };
+  await world.put(template, { ...(namesHosts && { host: template }), readinessProbe });
   const run = await world.run();
   const isReady = async () =>
     (await world.status(template)).status.conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
