@@ -1,5 +1,6 @@
 /** The parts of a run that its steps share. */
 import type { CommitQueue } from './commit/queue.ts';
+import type { HeldTargets } from './held-targets.ts';
 import type { Inherited } from './inherited.ts';
 import type { HeldProbe, HeldTarget } from './probing/held-target.ts';
 import type { Publisher } from './probing/publisher.ts';
@@ -24,7 +25,7 @@ export type Holder = {
   /** Set while the shard is being taken over; undefined once its loop runs. */
   takenOver: TakenOver | undefined;
   /** Keyed by the prefix of the target's keys. */
-  readonly targets: Map<string, HeldTarget>;
+  readonly targets: HeldTargets;
   /** Schedules the probe for the next tick of its ticker, unless the probe is in flight. */
   schedule(held: HeldTarget, probe: HeldProbe): void;
   /** Makes the timekeeper look at the target at `dueMs`. */

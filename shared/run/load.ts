@@ -15,6 +15,7 @@ import {
 import { assembleTarget, groupedByTarget, type ReadTarget, readTarget, readTargets } from '../table/targets.ts';
 import { storedCheckpoint, type WrittenCheckpoints } from './checkpoint.ts';
 import { claimBuckets } from './claim.ts';
+import type { HeldRange, HeldTargets } from './held-targets.ts';
 import type { HeldTarget } from './probing/held-target.ts';
 import { adoptTarget, type Checkpoints, dropTarget, type Reconciling } from './probing/workers.ts';
 import type { Run } from './run.ts';
@@ -37,9 +38,6 @@ export type Loaded = {
   /** When everything was last read, monotonic. */
   loadedAtMs: number;
 };
-
-/** The keys of a bucket that begin with the prefix. */
-type Range = { readonly bucket: Bucket; readonly prefix: string };
 
 export type Loader = {
   /** Claims and loads every bucket that has targets. Returns false if the run is fenced. */
@@ -125,20 +123,16 @@ async function loadBuckets(loading: Loading, buckets: readonly Bucket[]): Promis
       checkpoints.set(bucket, stored.entries);
       written.set(bucket, stored.written);
     }
-    await adopt(loading, { bucket, prefix: '' }, items);
+    await adopt(loading, { bucket }, items);
   }
   return !run.ended();
 }
 
 /** Held targets of the range that are missing from the items are gone. */
-async function adopt(loading: Loading, range: Range, items: readonly Item[]): Promise<void> {
+async function adopt(loading: Loading, range: HeldRange, items: readonly Item[]): Promise<void> {
   const { holder, loaded, pace } = loading;
   const groups = groupedByTarget(items);
-  for (const held of holder.targets.values()) {
-    const { bucket, prefix } = held.address;
-    const isInRange = bucket === range.bucket && prefix.startsWith(range.prefix);
-    if (isInRange && !groups.has(prefix)) dropTarget(holder, held);
-  }
+  for (const held of holder.targets.within(range)) if (!groups.has(held.address.prefix)) dropTarget(holder, held);
   const poison: Poison[] = [];
   for (const [address, group] of groups) {
     await pace();
@@ -153,8 +147,8 @@ async function adopt(loading: Loading, range: Range, items: readonly Item[]): Pr
 }
 
 /** `poison` lists all unreadable items of the range and replaces what was quarantined there before. */
-function quarantine({ holder, loaded }: Loading, { bucket, prefix }: Range, poison: readonly Poison[]): void {
-  const isInRange = ({ key }: Poison) => key.pk === bucketPk(bucket) && key.sk.startsWith(prefix);
+function quarantine({ holder, loaded }: Loading, { bucket, slice = '' }: HeldRange, poison: readonly Poison[]): void {
+  const isInRange = ({ key }: Poison) => key.pk === bucketPk(bucket) && key.sk.startsWith(slice && bucket + slice);
   const before = new Set(loaded.poisoned.filter(isInRange).map(({ key }) => key.sk));
   for (const { key, detail } of poison)
     if (!before.has(key.sk)) holder.run.ports.log.error('poison item quarantined', { key, detail });
@@ -165,7 +159,7 @@ async function loadSlice(loading: Loading, { bucket, slice }: Slice): Promise<vo
   const { store } = loading.holder.run.ports;
   const prefix = bucket + slice;
   const items = await store.query({ pk: bucketPk(bucket), from: prefix, to: prefix + prefixEnd });
-  await adopt(loading, { bucket, prefix }, items);
+  await adopt(loading, { bucket, slice }, items);
 }
 
 async function followOnce(loading: Loading, eventuallyConsistent: boolean): Promise<boolean> {
@@ -195,21 +189,16 @@ const duePartMin = 0.25;
 export async function readAgain(
   { ports }: Pick<Run, 'ports'>,
   due: readonly HeldTarget[],
-  all: Iterable<HeldTarget>,
+  all: HeldTargets,
 ): Promise<ReadonlyMap<string, ReadTarget>> {
   const addresses = due.map(({ address }) => address);
-  if (due.length > 1 && due.length >= duePartMin * countOf(all, due)) return readTargets(ports.store, addresses);
+  const [first] = addresses;
+  if (first && due.length > 1 && due.length >= duePartMin * all.within({ bucket: first.bucket }).length)
+    return readTargets(ports.store, addresses);
   const found = new Map<string, ReadTarget>();
   for (const address of addresses) {
     const read = await readTarget(ports.store, address);
     if (read) found.set(address.prefix, read);
   }
   return found;
-}
-
-/** How many held targets are in the bucket of these. */
-function countOf(all: Iterable<HeldTarget>, [first]: readonly HeldTarget[]): number {
-  let count = 0;
-  for (const { address } of all) if (address.bucket === first?.address.bucket) count += 1;
-  return count;
 }

@@ -4,6 +4,7 @@
  * holds one shard after the other would accumulate all of them.
  */
 import type { ProbeMetrics } from '../prober/metrics.ts';
+import { HeldTargets } from './held-targets.ts';
 import type { Holder } from './holder.ts';
 import type { Loaded } from './load.ts';
 
@@ -39,7 +40,7 @@ export function forgetOld(memory: ShardMemory, { metrics, nowMs }: Forgetting): 
 
 /** The workers of these targets have ended in this process, except those that it holds again (`held`). */
 export function removeSeries(metrics: ProbeMetrics, targets: Holder['targets'], held?: Holder['targets']): void {
-  const kept = new Set(labelsOf(held ?? new Map()).map((labels) => JSON.stringify(labels)));
+  const kept = new Set(labelsOf(held ?? new HeldTargets()).map((labels) => JSON.stringify(labels)));
   for (const labels of labelsOf(targets)) if (!kept.has(JSON.stringify(labels))) metrics.remove(labels);
 }
 

@@ -19,7 +19,7 @@ type Begun = Pick<Holder, 'targets'> & { readonly takenOver: TakenOver | undefin
 /** The holder of a run; no probe or write is under way yet. */
 export function holderOf(run: Run, loop: Loop, { targets, takenOver, inDoubt }: Begun): Holder {
   const reread = async (due: readonly HeldTarget[]) => {
-    const read = await untilRead(run, () => readAgain(run, due, holder.targets.values()));
+    const read = await untilRead(run, () => readAgain(run, due, holder.targets));
     for (const held of due) {
       if (held.gone || run.ended()) continue;
       const found = read?.get(held.address.prefix);

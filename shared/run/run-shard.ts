@@ -9,6 +9,7 @@ import { StoreUnavailable } from '../store/store.ts';
 import { beatsOf, heartbeat, visibilityMs } from './beat.ts';
 import { checkpointer } from './checkpoint.ts';
 import { type Claimed, claimRun, takeToken } from './claim.ts';
+import { HeldTargets } from './held-targets.ts';
 import type { Holder } from './holder.ts';
 import { type Loaded, shardLoader } from './load.ts';
 import { type Kept, removeSeries, type ShardMemory } from './memory.ts';
@@ -90,7 +91,7 @@ async function hold(run: Run, left: Left, options: RunOptions): Promise<RunEnd> 
   const remembered = memory?.get(shard);
   memory?.delete(shard);
   const kept = remembered?.loaded && remembered.generation === generation ? remembered : undefined;
-  let before: Holder['targets'] = remembered?.targets ?? new Map();
+  let before: Holder['targets'] = remembered?.targets ?? new HeldTargets();
   let targets = before;
   let isKept = false;
   try {
@@ -100,7 +101,7 @@ async function hold(run: Run, left: Left, options: RunOptions): Promise<RunEnd> 
       return { kind: 'stale' };
     }
     const warm = claimed.kind === 'warm' ? kept : undefined;
-    if (!warm) targets = new Map();
+    if (!warm) targets = new HeldTargets();
     const onLoaded = () => {
       removeSeries(metrics, before, targets);
       before = targets;

@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { residentSlotMs } from '../../shared/core/slots.ts';
 import type { ProbeInput } from '../../shared/core/spec-input.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
+import { HeldTargets } from '../../shared/run/held-targets.ts';
 import { fullReloadIntervalMs, shardLoader } from '../../shared/run/load.ts';
 import { holderOf } from '../../shared/run/new-holder.ts';
 import { startLoop } from '../../shared/run/probing/due-loop.ts';
@@ -11,6 +12,7 @@ import type { HeldTarget } from '../../shared/run/probing/held-target.ts';
 import { decodeCheckpoint } from '../../shared/store/items.ts';
 import { bucketPk, checkpointKey, statusKey, targetAddress } from '../../shared/store/keys.ts';
 import { touchChanges } from '../../shared/table/change-counters.ts';
+import { writeSettled } from '../support/settled-targets.ts';
 import { inShardWorld, type ShardWorld, shardWorld } from '../support/shard-world.ts';
 
 const tcp: ProbeInput = { tcpSocket: { port: 1 }, periodSeconds: 1 };
@@ -117,7 +119,7 @@ inShardWorld('targets are adopted in turns of 5 ms of the event loop', async (wo
     },
   };
   const adoptedIn: number[] = [];
-  const held = new (class extends Map<string, HeldTarget> {
+  const held = new (class extends HeldTargets {
     override set(name: string, target: HeldTarget) {
       cpuMs += 1;
       adoptedIn.push(turn);
@@ -132,3 +134,39 @@ inShardWorld('targets are adopted in turns of 5 ms of the event loop', async (wo
   const most = Math.max(...[...inTurn.values()].map(({ length }) => length));
   assert.ok(most <= 5, `${most} in one turn`);
 });
+
+describe('a holder of many targets looks at no more of them than one of few', () => {
+  for (const targets of [100, 1_600])
+    test(`${targets} targets, when one changes and when two of a bucket are read again`, async () => {
+      const world = shardWorld();
+      await writeSettled(world.store, { targets, port: 1, periodSeconds: 10 });
+      await world.put('changed', { readinessProbe: tcp });
+      const run = world.bareRun(1);
+      const holder = holderOf(run, startLoop(run), {
+        ...{ targets: new HeldTargets(), takenOver: undefined, inDoubt: false },
+      });
+      const loader = shardLoader(holder);
+      assert.equal(await world.clock.runUntil(loader.loadAll()), true);
+      let looks = 0;
+      for (const held of holder.targets.values()) {
+        const { address } = held;
+        Object.defineProperty(held, 'address', {
+          get() {
+            looks += 1;
+            return address;
+          },
+        });
+      }
+      await world.put('changed', { readinessProbe: { ...tcp, periodSeconds: 5 } });
+      assert.equal(await world.clock.runUntil(loader.catchUp()), true);
+      assert.equal(holder.targets.size, targets + 1);
+      const buckets = Map.groupBy(holder.targets.values(), ({ address }) => address.bucket);
+      const two = [...buckets.values()].find(({ length }) => length >= 2)?.slice(0, 2) ?? [];
+      looks -= targets + 1;
+      await world.clock.runUntil(holder.reread(two));
+      assert.ok(looks <= looksMax, `${looks} looks`);
+    });
+});
+
+/** A slice has few targets, and each of them is looked at several times when it is adopted. */
+const looksMax = 50;

@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ProbeMetricLabels } from '../../shared/prober/metrics.ts';
+import { HeldTargets } from '../../shared/run/held-targets.ts';
 import { forgetOld, type Kept, type ShardMemory } from '../../shared/run/memory.ts';
 import type { HeldTarget } from '../../shared/run/probing/held-target.ts';
+import { targetAddress } from '../../shared/store/keys.ts';
 
 /** Of a shard with one probe, of the pod of this name. */
 function keptOf(pod: string, keptAtMs: number): Kept {
-  const held = { probes: new Map([['app#readiness', { labels: { pod } }]]) } as unknown as HeldTarget;
-  return { token: 1, generation: 1, targets: new Map([[pod, held]]), loaded: undefined, wallOffsetMs: 0, keptAtMs };
+  const address = targetAddress('default', pod);
+  const held = { address, probes: new Map([['app#readiness', { labels: { pod } }]]) } as unknown as HeldTarget;
+  const targets = new HeldTargets().set(address.prefix, held);
+  return { token: 1, generation: 1, targets, loaded: undefined, wallOffsetMs: 0, keptAtMs };
 }
 
 test('a shard whose next run has not come within 150 s is forgotten, with the metric series of its workers', () => {

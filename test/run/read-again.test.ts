@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { HeldTargets } from '../../shared/run/held-targets.ts';
 import { readAgain } from '../../shared/run/load.ts';
 import type { HeldTarget } from '../../shared/run/probing/held-target.ts';
 import { type TargetAddress, targetAddress } from '../../shared/store/keys.ts';
@@ -28,7 +29,9 @@ async function read(dueOf: (addresses: readonly TargetAddress[]) => readonly Tar
   const due = dueOf(bucket);
   const held = (addresses: readonly TargetAddress[]) => addresses.map((address) => ({ address }) as HeldTarget);
   queries.length = 0;
-  const found = await readAgain({ ports: world.ports() }, held(due), held(all));
+  const targetsHeld = new HeldTargets();
+  for (const one of held(all)) targetsHeld.set(one.address.prefix, one);
+  const found = await readAgain({ ports: world.ports() }, held(due), targetsHeld);
   return { due, found, queries };
 }
 

@@ -1,5 +1,6 @@
 /** A holder over a shard world whose loop is never started: a test runs the steps of its workers itself. */
 
+import { HeldTargets } from '../../shared/run/held-targets.ts';
 import type { Holder } from '../../shared/run/holder.ts';
 import { holderOf } from '../../shared/run/new-holder.ts';
 import { type Loop, startLoop } from '../../shared/run/probing/due-loop.ts';
@@ -24,7 +25,7 @@ export type BareHolder = {
 export function bareHolder(world: ShardWorld): BareHolder {
   const run = world.bareRun(token);
   const loop = startLoop(run);
-  const holder = holderOf(run, loop, { targets: new Map(), takenOver: undefined, inDoubt: false });
+  const holder = holderOf(run, loop, { targets: new HeldTargets(), takenOver: undefined, inDoubt: false });
   return {
     run,
     loop,

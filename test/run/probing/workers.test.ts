@@ -6,6 +6,7 @@ import { type ContainerSpec, type Probe, type ProbeName, specProbes } from '../.
 import { initialStatus } from '../../../shared/core/target-status.ts';
 import { readyWakes, takeWake } from '../../../shared/core/ticker.ts';
 import type { ProbeMetricLabels } from '../../../shared/prober/metrics.ts';
+import { HeldTargets } from '../../../shared/run/held-targets.ts';
 import type { Holder } from '../../../shared/run/holder.ts';
 import { type HeldTarget, refreshView } from '../../../shared/run/probing/held-target.ts';
 import { restart } from '../../../shared/run/probing/probe-schedule.ts';
@@ -38,7 +39,7 @@ function idleHolder(message: Partial<Holder['run']['message']> = {}): Holder {
     surgeLimit: { ask: unused, surge: unused },
     publishSurge: unused,
     takenOver: undefined,
-    targets: new Map(),
+    targets: new HeldTargets(),
     schedule: () => {},
     scheduleTarget: () => {},
     reread: unused,
