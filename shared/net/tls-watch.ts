@@ -23,14 +23,10 @@ const lookEveryMs = 20;
 /** How many servers are remembered, trusted or not; the others are strangers. About 100 bytes each. */
 const remembersMax = 16_384;
 
-export type TlsCounts = { readonly trusted: number; readonly paced: number };
-
 /** One for each process. */
 export type TlsWatch = {
-  /** Whether OpenSSL may read this connection by itself. Not if something has arrived before. Counts the answer. */
+  /** Whether OpenSSL may read this connection by itself. Not if something has arrived before. */
   readonly isTrusted: (socket: Socket) => boolean;
-  /** Connections since the start of the process, by the answer. */
-  readonly counts: () => TlsCounts;
   /** Call after a handshake over `BelowTls`, which was of an ordinary length. */
   readonly trust: (socket: Socket) => void;
   /** Ends a connection that floods, until the returned function is called. */
@@ -46,7 +42,6 @@ export type Watched = {
 export function tlsWatch({ setTimer }: Pick<Clock, 'setTimer'>): TlsWatch {
   const trusted = new Map<string, boolean>();
   const open = new Bag<Connection>();
-  const counts = { trusted: 0, paced: 0 };
   let isLooking = false;
 
   const look = () => {
@@ -63,12 +58,7 @@ export function tlsWatch({ setTimer }: Pick<Clock, 'setTimer'>): TlsWatch {
   };
   const distrust = (server: string) => remember(server, false);
   return {
-    isTrusted(socket) {
-      const answer = socket.bytesRead === 0 && trusted.get(serverOf(socket)) === true;
-      counts[answer ? 'trusted' : 'paced'] += 1;
-      return answer;
-    },
-    counts: () => ({ ...counts }),
+    isTrusted: (socket) => socket.bytesRead === 0 && trusted.get(serverOf(socket)) === true,
     trust(socket) {
       const server = serverOf(socket);
       if (!trusted.has(server)) remember(server, true);

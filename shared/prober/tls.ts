@@ -5,7 +5,7 @@ import { connect, createSecureContext, DEFAULT_CIPHERS, type SecureContext, type
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { attribute, resumesOf } from '../net/attributed-socket.ts';
 import { BelowTls, handshakeTooLong } from '../net/below-tls.ts';
-import { type TlsCounts, tlsWatch, tooMuchBelowTls } from '../net/tls-watch.ts';
+import { tlsWatch, tooMuchBelowTls } from '../net/tls-watch.ts';
 import type { Deadline } from './deadline.ts';
 import { keptMessage } from './kept-memory.ts';
 
@@ -52,9 +52,6 @@ function secureContext(): SecureContext {
 const untakenInKernel = { highWaterMark: 1 } as const;
 
 const ofProcess = tlsWatch(systemClock);
-
-/** How many handshakes OpenSSL has read by itself, and how many were read for it. */
-export const tlsCounts: () => TlsCounts = ofProcess.counts;
 
 /** Takes ownership of `socket`: on failure it is destroyed. Never throws. */
 export function secure(socket: Socket, { hostname, clock, deadline }: SecureOptions): Promise<Secured> {

@@ -1,6 +1,6 @@
 /** Probes without a pause, so many in flight: CPU of one probe of the product and of kubelet's prober, in turn. */
 import { join } from 'node:path';
-import type { TlsCounts } from '../../shared/net/tls-watch.ts';
+import type { TlsPaths } from './tls-paths.ts';
 import { run, startOfProduct, type World } from './world.ts';
 
 const probes = { http: 20_000, tcp: 20_000, grpc: 10_000, https: 5_000 };
@@ -30,11 +30,11 @@ type Figures = {
   readonly failed: number;
   readonly cpuMicros: number;
   /** Of the product. */
-  readonly tls?: TlsCounts;
+  readonly tls?: TlsPaths;
 };
 
-const pathOf = ({ tls = { trusted: 0, paced: 0 } }: Figures): string =>
-  `; OpenSSL read ${tls.trusted} connections by itself, ${tls.paced} were read for it`;
+const pathOf = ({ tls = { byItself: 0, forIt: 0 } }: Figures): string =>
+  `; OpenSSL read ${tls.byItself} connections by itself, ${tls.forIt} were read for it`;
 
 function measured(command: readonly string[]): Figures {
   const figures: Figures = JSON.parse(run('taskset', ['-c', '0', ...command]));

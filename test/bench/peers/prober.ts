@@ -9,10 +9,10 @@ import { dialPolicy } from '../../../shared/net/policy.ts';
 import { resolver } from '../../../shared/net/resolver.ts';
 import { probe } from '../../../shared/prober/probe.ts';
 import { proberRegistry } from '../../../shared/prober/registry.ts';
-import { tlsCounts } from '../../../shared/prober/tls.ts';
 import { noSecrets } from '../../support/no-secrets.ts';
 import { orderOnLoopback } from '../../support/probe-order.ts';
 import { hostOf, hosts } from '../hosts.ts';
+import { countedTlsPaths } from '../tls-paths.ts';
 
 const timeoutSeconds = 5;
 
@@ -39,6 +39,7 @@ function handlerOf(kind: string, port: number): Handler {
 async function saturated([kind = '', port, probes, concurrency]: readonly string[]) {
   const handler = handlerOf(kind, Number(port));
   const orders = Array.from({ length: hosts }, (_, at) => ({ ...orderOnLoopback, host: hostOf(at), handler }));
+  const tls = countedTlsPaths();
   const own = ports();
   const run = async (count: number): Promise<number> => {
     let left = count;
@@ -57,7 +58,7 @@ async function saturated([kind = '', port, probes, concurrency]: readonly string
   await run(Number(probes) / 4);
   const before = cpuMicros();
   const failed = await run(Number(probes));
-  return { probes: Number(probes), failed, cpuMicros: (cpuMicros() - before) / Number(probes), tls: tlsCounts() };
+  return { probes: Number(probes), failed, cpuMicros: (cpuMicros() - before) / Number(probes), tls };
 }
 
 function cpuMicros(): number {
