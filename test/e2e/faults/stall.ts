@@ -75,7 +75,8 @@ async function measure(world: RealWorld, { port, ask, count }: Measuring): Promi
   return [
     unjudged(`targets, stopped ${count} times for ${stallMs / 1_000} s`, `${targets}`),
     atLeast('probes in flight when it was stopped', Math.min(...rounds.map(({ open }) => open)), { limit: 1 }),
-    atLeast('probes that were void', difference(await counted(world, 'unknown'), unknownBefore), { limit: 1 }),
+    // None, if the run ends for its lost lease before the time-outs that are due with it.
+    unjudged('probes that were void', `${difference(await counted(world, 'unknown'), unknownBefore)}`),
     exactly('probes counted as failed', failed, 0),
     exactly('Failure commits', failures.length - ownDoing.length, 0),
     unjudged('Failures of targets that stood still themselves', `${ownDoing.length}`),
