@@ -60,3 +60,17 @@ function escaped(value: string): string {
   if (!special.test(value)) return value;
   return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
 }
+
+/**
+ * The series of a histogram. `own`: its labels as `labelsText` returns them; `bounds`: of each bucket the `le` and how
+ * many observations are at most that, the last one `+Inf`.
+ */
+export function histogramText(
+  name: string,
+  own: string,
+  { bounds, sum }: { readonly bounds: readonly (readonly [le: string, count: number])[]; readonly sum: number },
+): string {
+  const buckets = bounds.map(([le, count]) => sample(`${name}_bucket`, `le="${le}",${own}`, count));
+  const [, count = 0] = bounds.at(-1) ?? [];
+  return [...buckets, sample(`${name}_sum`, own, sum), sample(`${name}_count`, own, count)].join('');
+}

@@ -7,7 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { probeTypeLabel } from '../../shared/prober/metrics.ts';
 import type { TargetReading } from '../../shared/run/readings.ts';
 import type { RunView } from '../../shared/run/run-view.ts';
-import { type Family, type FamilyText, labelsText, sample } from './exposition.ts';
+import { type Family, type FamilyText, histogramText, labelsText, sample } from './exposition.ts';
 import type { RestartTally } from './restart-tally.ts';
 
 export type HeldMetricsPorts = {
@@ -183,14 +183,7 @@ function shardFamilies(views: readonly RunView[]): readonly FamilyText[] {
 }
 
 function latenessText({ shard, lateness: { buckets, count, sumMs } }: RunView): string {
-  const { name } = families.lateness;
-  const bounds = [
-    ...buckets.map(({ leMs, count: upTo }) => [`${leMs / 1_000}`, upTo] as const),
-    ['+Inf', count] as const,
-  ];
-  return [
-    ...bounds.map(([le, upTo]) => sample(`${name}_bucket`, labelsText({ shard, le }), upTo)),
-    sample(`${name}_sum`, labelsText({ shard }), sumMs / 1_000),
-    sample(`${name}_count`, labelsText({ shard }), count),
-  ].join('');
+  const bounds = buckets.map(({ leMs, count: upTo }) => [`${leMs / 1_000}`, upTo] as const);
+  const own = labelsText({ shard });
+  return histogramText(families.lateness.name, own, { bounds: [...bounds, ['+Inf', count]], sum: sumMs / 1_000 });
 }

@@ -5,7 +5,7 @@ import {
   type ProbeMetrics,
   probeTypeLabel,
 } from '../../shared/prober/metrics.ts';
-import { type Family, type FamilyText, type Labels, labelsText, sample } from './exposition.ts';
+import { type Family, type FamilyText, histogramText, type Labels, labelsText, sample } from './exposition.ts';
 
 export type LocalMetrics = {
   readonly probes: ProbeMetrics;
@@ -160,15 +160,12 @@ function totalText({ labels, podUid, counts }: Total): string {
 }
 
 function durationText({ labels, buckets, sum }: Duration): string {
-  const own = labelsText(labels);
   let count = 0;
-  let text = '';
-  for (const [at, inBucket] of buckets.entries()) {
+  const bounds = buckets.map((inBucket, at) => {
     count += inBucket;
-    text += sample(`${duration.name}_bucket`, `le="${bucketBounds[at] ?? '+Inf'}",${own}`, count);
-  }
-  if (count === 0) return '';
-  return `${text}${sample(`${duration.name}_sum`, own, sum)}${sample(`${duration.name}_count`, own, count)}`;
+    return [`${bucketBounds[at] ?? '+Inf'}`, count] as const;
+  });
+  return count === 0 ? '' : histogramText(duration.name, labelsText(labels), { bounds, sum });
 }
 
 const totalKey = ({ podUid, container, probeType }: ProbeMetricLabels): string => `${podUid}/${container}/${probeType}`;

@@ -48,6 +48,14 @@ const targetStatus = z.object({
   ),
 });
 
+/** Of an event about the prober of a shard. */
+const ofShard = {
+  schemaVersion: z.literal(schemaVersion),
+  id: z.string(),
+  shard: z.string(),
+  hashRange: z.string(),
+};
+
 const common = { schemaVersion: z.literal(schemaVersion), id: z.string(), target };
 const recorded = {
   ...common,
@@ -110,41 +118,26 @@ export const eventSchemas = {
     failedSince: instant,
   }),
   'Prober Degraded': z.object({
-    schemaVersion: z.literal(schemaVersion),
-    id: z.string(),
-    shard: z.string(),
-    hashRange: z.string(),
+    ...ofShard,
     reason: z.string(),
     since: instant,
   }),
   'Prober Recovered': z.object({
-    schemaVersion: z.literal(schemaVersion),
-    id: z.string(),
-    shard: z.string(),
-    hashRange: z.string(),
+    ...ofShard,
     since: instant,
   }),
   'Prober Overloaded': z.object({
-    schemaVersion: z.literal(schemaVersion),
-    id: z.string(),
-    shard: z.string(),
-    hashRange: z.string(),
+    ...ofShard,
     /** What there is too little of when it begins: `Cpu` or `Sockets`. */
     reason: z.string(),
     since: instant,
   }),
   'Prober Caught Up': z.object({
-    schemaVersion: z.literal(schemaVersion),
-    id: z.string(),
-    shard: z.string(),
-    hashRange: z.string(),
+    ...ofShard,
     since: instant,
   }),
   'Probe Surge Detected': z.object({
-    schemaVersion: z.literal(schemaVersion),
-    id: z.string(),
-    shard: z.string(),
-    hashRange: z.string(),
+    ...ofShard,
     /**
      * When the surge was detected: how many targets had turned unhealthy within a minute or were about to, and how many
      * targets there were.

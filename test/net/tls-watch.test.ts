@@ -95,7 +95,7 @@ describe('a connection', () => {
     assert.deepEqual([large.ended, tiny.ended, empty.ended], [[], [], ['TOO_MUCH_BELOW_TLS']]);
   });
 
-  test('that is over is not looked at, and nobody looks when none is open', () => {
+  test('that is over is not looked at, and no look is made when none is open', () => {
     const { open, look, waiting } = watching();
     const { watched, received, ended } = open(1);
     received(100 * kib);
