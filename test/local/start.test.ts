@@ -78,7 +78,12 @@ describe('a process alone', () => {
 
   test('keeps the young generation, its compilers and the arenas of the allocator small', () => {
     assert.deepEqual(report.flags.filter((flag) => flag.startsWith('--max-semi-space-size')).length, 1);
-    for (const flag of ['--no-maglev', '--single-threaded-gc', '--no-allocation-site-pretenuring'])
+    for (const flag of [
+      '--no-maglev',
+      '--single-threaded-gc',
+      '--no-allocation-site-pretenuring',
+      '--optimize-for-size',
+    ])
       assert.ok(report.flags.includes(flag), flag);
     assert.equal(report.arenas, '1');
   });

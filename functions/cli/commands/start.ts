@@ -13,6 +13,7 @@ const nodeOptions = [
   '--no-maglev',
   '--single-threaded-gc',
   '--no-allocation-site-pretenuring',
+  '--optimize-for-size',
 ];
 const memoryEnv = { MALLOC_ARENA_MAX: '1' };
 
