@@ -9,7 +9,9 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import type { ProbeletProps } from '../../cdk/props.ts';
-import { constructed, type Deployment, type Synthesized, someVpc } from '../support/synthesized.ts';
+import { checkTemplates, constructed, type Deployment, type Synthesized, someVpc } from '../support/synthesized.ts';
+
+checkTemplates(true);
 
 type Finding = { readonly ruleName: string };
 

@@ -20,13 +20,13 @@ export const mutatedFiles = (): readonly string[] =>
 export const judgingTests = (): readonly string[] =>
   filesIn([
     'test/core/*.test.ts',
-    ...engineFolders.map((engineFolder) => `test/${engineFolder}/*.test.ts`),
+    ...engineFolders.map((engineFolder) => `test/${engineFolder}/*.{test,long}.ts`),
     'test/conformance/*.test.ts',
     'test/api/{delete,freshness,probe,register,status-report}.test.ts',
     'test/local/metrics.test.ts',
   ]).filter((path) => !slow.has(path));
 
-const slow: ReadonlySet<string> = new Set(['test/run/network-cut.test.ts']);
+const slow: ReadonlySet<string> = new Set(['test/run/network-cut.long.ts']);
 
 /** Whether the test is meant for the file: it imports it, or holds the core against the recorded vectors. */
 export const isMeantFor = (file: string, test: string): boolean =>

@@ -13,6 +13,16 @@ import type { ProbeletProps } from '../../cdk/props.ts';
 
 const { context } = JSON.parse(readFileSync(new URL('../../cdk.json', import.meta.url), 'utf8'));
 
+/**
+ * Whether synthesis checks a template by CloudFormation's own rules. Loading them takes two seconds of CPU in each
+ * process, so only the tests of whole templates do.
+ */
+export const checkTemplates = (isOn: boolean): void => {
+  process.env.CDK_VALIDATION = String(isOn);
+};
+
+checkTemplates(false);
+
 const output = mkdtempSync(join(tmpdir(), 'probelet-cdk-'));
 process.once('exit', () => rmSync(output, { recursive: true, force: true }));
 
