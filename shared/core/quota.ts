@@ -45,7 +45,7 @@ export type Admission =
 
 /**
  * Limits of one process: twice the targets of the largest measured mass event (`npm run bench:mass`), and the probes
- * that two thirds of one CPU of a present server serve (`test/bench/probe-http.ts`).
+ * that a present server's CPU serves with some to spare (`npm run bench -- --only scale`).
  */
 export const processLimits: QuotaLimits = {
   targetsMax: 20_000,

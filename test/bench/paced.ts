@@ -50,7 +50,9 @@ export async function pacedProduct(world: World, targets: number): Promise<Paced
   const { command, env } = startOfProduct();
   const port = await freePort();
   const data = mkdtempSync(join(world.folder, 'data-'));
-  const prober = world.start([...command, '--data-dir', data, '--port', `${port}`], env);
+  const probesPerSecondMax = Math.ceil((targets * 1_000) / periodMs);
+  const options = ['--data-dir', data, '--port', `${port}`, '--probes-per-second-max', `${probesPerSecondMax}`];
+  const prober = world.start([...command, ...options], env);
   const url = `http://127.0.0.1:${port}`;
   await until('the process is healthy', { withinMs: 60_000, pollMs: 50 }, () => isHealthy(url));
   await registerAll(url, targets, world.ports.http ?? 0);

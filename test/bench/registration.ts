@@ -14,7 +14,7 @@ import { type Product, startProduct } from '../local/product.ts';
 import { forkServer } from '../support/children.ts';
 import { inLanes } from '../support/lanes.ts';
 import { memoryOf, mib } from '../support/process-memory.ts';
-import { cpuMsOf } from './world.ts';
+import { cpuMsOf, startOfProduct } from './world.ts';
 
 const listManifestsMax = 100;
 const listsAtOnce = 4;
@@ -88,7 +88,12 @@ async function measured(route: RouteName, manifests: readonly Manifest[]): Promi
   const folder = mkdtempSync(join(tmpdir(), 'probelet-registration-'));
   let product: Product | undefined;
   try {
-    product = await startProduct(['--port', '0', '--data-dir', join(folder, 'data')]);
+    const { command, env } = startOfProduct();
+    product = await startProduct(['--port', '0', '--data-dir', join(folder, 'data')], {
+      command: command.slice(0, -1),
+      program: command.at(-1) ?? '',
+      env: { ...process.env, ...env },
+    });
     const client = probeletClient({ url: product.url, timeoutMs: requestMsMax });
     // The first request loads code.
     await client.register({ namespace, name: 'first' }, { spec: { host: 'first', containers: [{ name: 'first' }] } });
