@@ -19,7 +19,11 @@ const retentionMs = 3_600_000;
 /** One run holds the shard; the other is free for a rescue. */
 const concurrency = 2;
 /** A single process does not divide the load. */
-const unlimited: Capacity = { cpu: Number.POSITIVE_INFINITY, sockets: Number.POSITIVE_INFINITY };
+const unlimited: Capacity = {
+  cpu: Number.POSITIVE_INFINITY,
+  sockets: Number.POSITIVE_INFINITY,
+  memory: Number.POSITIVE_INFINITY,
+};
 
 export type ShardHost = {
   /** Resolves when the first run has loaded every target. */

@@ -3,8 +3,9 @@ import { setFlagsFromString } from 'node:v8';
 import { deployedProber } from './deployed.ts';
 import { proberFunction } from './prober.ts';
 
-// For the garbage of probes: docs/operating.md, Memory of one process. NODE_OPTIONS does not take this option.
+// For the garbage of probes: docs/operating.md, Memory of one process. NODE_OPTIONS does not take these options.
 setFlagsFromString('--no-allocation-site-pretenuring');
+setFlagsFromString('--optimize-for-size');
 
 // The watchdog's thread imports this file when the event loop hangs.
 export { rememberHang } from '../watchdog/remember.ts';

@@ -34,8 +34,8 @@ export type Layout = {
   readonly shards: readonly LayoutShard[];
 };
 
-/** Capacity of one holder: a share of a vCPU, and descriptors for probes in flight. */
-export type Capacity = { readonly cpu: number; readonly sockets: number };
+/** Capacity of one holder: a share of a vCPU, descriptors for probes in flight, and bytes for targets. */
+export type Capacity = { readonly cpu: number; readonly sockets: number; readonly memory: number };
 
 export type LayoutContext = {
   readonly nowMs: number;
@@ -49,8 +49,18 @@ export type LayoutContext = {
 /** Memory of a Lambda function that corresponds to one vCPU. */
 export const vcpuMb = 1_769;
 
+/**
+ * What a prober function needs besides its targets: 74 MB of its own (`npm run bench:function-memory`), and the pages
+ * of Node that it runs on.
+ */
+const ownMb = 112;
+
 /** The capacity of a Lambda function on arm64. */
-export const capacityOf = (megabytes: number): Capacity => ({ cpu: megabytes / vcpuMb, sockets: descriptorsMax });
+export const capacityOf = (megabytes: number): Capacity => ({
+  cpu: megabytes / vcpuMb,
+  sockets: descriptorsMax,
+  memory: Math.max(1, megabytes - ownMb) * 1_024 * 1_024,
+});
 
 /** Default memory of a prober. */
 export const functionMb = 256;
@@ -94,8 +104,8 @@ type LoadOf = (range: BucketRange) => number;
 
 function loadMeter(buckets: readonly BucketWeight[], capacity: Capacity): LoadOf {
   return ({ from, to }) => {
-    const { cpu, sockets } = sumOf(buckets.slice(from, to));
-    return Math.max(cpu / capacity.cpu, sockets / capacity.sockets);
+    const { cpu, sockets, memory } = sumOf(buckets.slice(from, to));
+    return Math.max(cpu / capacity.cpu, sockets / capacity.sockets, memory / capacity.memory);
   };
 }
 

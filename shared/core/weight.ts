@@ -1,6 +1,6 @@
 /**
  * What the targets of a bucket require of their holder, computed from their specs alone: a constant load, whatever
- * their health. A process can run out of two things: CPU, and descriptors for probes in flight.
+ * their health. A process can run out of three things: CPU, descriptors for probes in flight, and memory.
  */
 import { handlerOf, type ProbeCost, probeCpuMs } from './handlers.ts';
 import { tickSlotMs } from './slots.ts';
@@ -18,16 +18,26 @@ export type BucketWeight = {
   readonly cpu: number;
   /** Probes in flight while no target answers, each with its descriptor. */
   readonly sockets: number;
+  /** Bytes. */
+  readonly memory: number;
   readonly mode: ShardMode;
 };
 
 /** Raised with every change below or of the data stored with a weight, so that stored weights are recomputed. */
-export const weightFormula = 2;
+export const weightFormula = 3;
 
 /** Below this period a run a slot is not enough. */
 export const tickPeriodSecondsMin = tickSlotMs / 1000;
 
-export const noWeight: BucketWeight = { targets: 0, cpu: 0, sockets: 0, mode: 'idle' };
+export const noWeight: BucketWeight = { targets: 0, cpu: 0, sockets: 0, memory: 0, mode: 'idle' };
+
+/**
+ * Bytes that a holder keeps for each target and for each probe (`npm run bench:memory`), and for each character of the
+ * spec as JSON: its objects, and the text that the probes were made from.
+ */
+export const targetBytes = 6 * 1_024;
+export const probeBytes = 6 * 1_024;
+const bytesPerCharacter = 4;
 
 /** The registered weight of a bucket with these targets. */
 export const weightOf = (specs: readonly TargetSpec[]): BucketWeight => sumOf(specs.map(targetWeight));
@@ -38,6 +48,7 @@ export function sumOf(weights: readonly BucketWeight[]): BucketWeight {
       targets: sum.targets + weight.targets,
       cpu: sum.cpu + weight.cpu,
       sockets: sum.sockets + weight.sockets,
+      memory: sum.memory + weight.memory,
       mode: higherMode(sum.mode, weight.mode),
     }),
     noWeight,
@@ -46,7 +57,8 @@ export function sumOf(weights: readonly BucketWeight[]): BucketWeight {
 
 /** A target without probes needs a holder too, as its timekeeper. */
 function targetWeight(spec: TargetSpec): BucketWeight {
-  const target: BucketWeight = { targets: 1, cpu: 0, sockets: 0, mode: 'tick' };
+  const memory = targetBytes + JSON.stringify(spec).length * bytesPerCharacter;
+  const target: BucketWeight = { targets: 1, cpu: 0, sockets: 0, memory, mode: 'tick' };
   return sumOf([target, ...specProbes(spec).map(({ probe }) => probeWeight(probe))]);
 }
 
@@ -57,6 +69,7 @@ function probeWeight(probe: Probe): BucketWeight {
     cpu: cpuMs(probe) / 1_000 / periodSeconds,
     // At most one execution of a probe is in flight.
     sockets: Math.min(1, timeoutSeconds / periodSeconds),
+    memory: probeBytes,
     mode: periodSeconds < tickPeriodSecondsMin ? 'resident' : 'tick',
   };
 }

@@ -4,7 +4,7 @@
 import { type ProbeCost, probeCpuMs } from '../core/handlers.ts';
 import { capacityOf, planLayout, splitAbove } from '../core/layout.ts';
 import { bucketCount } from '../core/slots.ts';
-import { type BucketWeight, tickPeriodSecondsMin } from '../core/weight.ts';
+import { type BucketWeight, probeBytes, targetBytes, tickPeriodSecondsMin } from '../core/weight.ts';
 
 export type FleetPart = {
   readonly targets: number;
@@ -51,7 +51,8 @@ export function fleetLayout(
   const context = { nowMs: 0, capacity, mode: options.mode };
   const { shards } = planLayout({ version: 0, shards: [] }, Array(bucketCount).fill(bucket), context);
   const heaviest = Math.max(...shards.map(({ from, to }) => to - from));
-  const load = (heaviest * Math.max(bucket.cpu / capacity.cpu, bucket.sockets / capacity.sockets)) / splitAbove;
+  const shares = [bucket.cpu / capacity.cpu, bucket.sockets / capacity.sockets, bucket.memory / capacity.memory];
+  const load = (heaviest * Math.max(...shares)) / splitAbove;
   return { shards: shards.map(({ mode, from, to }) => ({ mode, buckets: to - from })), load };
 }
 
@@ -62,6 +63,7 @@ function bucketWeight(fleet: Fleet): BucketWeight {
     targets: targetsOf(fleet) / bucketCount,
     cpu: sum((part) => (probesPerSecond(part) * probeCpuMs[part.probe ?? 'http']) / 1_000),
     sockets: sum((part) => probesPerSecond(part) * timeoutSeconds),
+    memory: sum(({ targets, probesPerTarget = 1 }) => targets * (targetBytes + probesPerTarget * probeBytes)),
     mode: fleetMode(fleet),
   };
 }

@@ -80,9 +80,9 @@ async function weighAll(ports: WeightPorts, weighing: Weighing): Promise<void> {
  * weight the bucket would count as empty, and shards would be merged or left idle because of it.
  */
 function unknownWeight(known: readonly BucketWeight[]): BucketWeight {
-  const { cpu, sockets } = sumOf(known);
+  const { cpu, sockets, memory } = sumOf(known);
   const count = Math.max(1, known.length);
-  return { targets: 1, cpu: cpu / count, sockets: sockets / count, mode: 'resident' };
+  return { targets: 1, cpu: cpu / count, sockets: sockets / count, memory: memory / count, mode: 'resident' };
 }
 
 /**

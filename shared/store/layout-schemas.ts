@@ -73,6 +73,8 @@ export const weightSchema: RecordSchema<WeightRecord> = z.object({
   targets: count,
   cpu: z.number(),
   sockets: z.number(),
+  // Formulas before the third had none; the bucket is weighed again.
+  memory: z.number().default(0),
   mode: shardMode,
   targetsAdded: z.number().exactOptional(),
   cpuAdded: z.number().exactOptional(),

@@ -1,6 +1,7 @@
 /**
  * `npm run bench:function-memory -- --targets N --memory MB`: the memory of the prober function as it is bundled, on an
  * emulator of AWS, with the flags that Lambda's runtime gives Node, while it holds N targets for some minutes.
+ * `--period` in seconds, `--seconds` for how long.
  */
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
@@ -19,6 +20,7 @@ const { values } = parseArgs({
   options: {
     targets: { type: 'string', default: '100' },
     memory: { type: 'string', default: '192' },
+    period: { type: 'string', default: '10' },
     seconds: { type: 'string', default: '200' },
   },
 });
@@ -28,7 +30,7 @@ const [targets, memoryMb, seconds] = [values.targets, values.memory, values.seco
   number,
 ];
 
-const periodSeconds = 10;
+const periodSeconds = Number(values.period);
 const lanes = 8;
 
 /** A tenth of the memory is for new objects. Source: /var/runtime/bootstrap of Lambda's Node runtimes. */

@@ -13,11 +13,11 @@ import {
   splitAbove,
   tickTargetsMax,
 } from '../../shared/core/layout.ts';
-import { type BucketWeight, noWeight, sumOf, weightOf } from '../../shared/core/weight.ts';
+import { type BucketWeight, noWeight, probeBytes, sumOf, weightOf } from '../../shared/core/weight.ts';
 import { column, columns } from '../support/columns.ts';
 import { specOf, tcpProbe } from '../support/pods.ts';
 
-const capacity: Capacity = { cpu: 1, sockets: 100 };
+const capacity: Capacity = { cpu: 1, sockets: 100, memory: 1_000_000 };
 const context = (nowMs: number, more: Partial<LayoutContext> = {}): LayoutContext => ({
   nowMs,
   capacity,
@@ -29,7 +29,7 @@ const empty: readonly BucketWeight[] = Array.from({ length: 256 }, () => noWeigh
 
 /** Every bucket the same, so that all of them together are this share of the CPU. */
 const evenly = (cpu: number): readonly BucketWeight[] =>
-  empty.map(() => ({ targets: 1, cpu: cpu / 256, sockets: 0, mode: 'resident' }));
+  empty.map(() => ({ targets: 1, cpu: cpu / 256, sockets: 0, memory: 0, mode: 'resident' }));
 
 const withBucket = (buckets: readonly BucketWeight[], at: number, weight: Partial<BucketWeight>) =>
   buckets.map((bucket, index) => (index === at ? { ...bucket, ...weight } : bucket));
@@ -84,6 +84,17 @@ describe('a layout', () => {
   test('splits by descriptors as well as by CPU', () => {
     const buckets = withBucket(withBucket(empty, 9, { targets: 1, sockets: 60 }), 200, { targets: 1, sockets: 50 });
     assert.equal(planLayout(nothing, buckets, context(0)).shards.length, 2);
+  });
+
+  test('splits by memory as well: targets that are probed seldom need neither CPU nor descriptors', () => {
+    const seldom = { periodSeconds: 300, timeoutSeconds: 1 };
+    const spec = specOf({ containers: [{ name: 'app', readinessProbe: { ...tcpProbe, ...seldom } }] });
+    const shardsOf = (targets: number) => {
+      const bucket = weightOf(Array.from({ length: targets / 256 }, () => spec));
+      const buckets = Array.from({ length: 256 }, () => bucket);
+      return planLayout(nothing, buckets, { ...context(0), capacity: functionCapacity }).shards.length;
+    };
+    assert.deepEqual([5_120, 20_480, 102_400].map(shardsOf), [1, 4, 16]);
   });
 
   test('does not split a bucket that is too heavy, and splits off no empty ranges from it', () => {
@@ -179,6 +190,7 @@ const weight: fc.Arbitrary<BucketWeight> = fc.record({
   targets: fc.integer({ min: 1, max: 50 }),
   cpu: fc.oneof({ weight: 4, arbitrary: fc.double({ min: 0, max: 0.1, noNaN: true }) }, fc.constantFrom(0, 0.69, 0.9)),
   sockets: fc.oneof({ weight: 4, arbitrary: fc.double({ min: 0, max: 5, noNaN: true }) }, fc.constantFrom(0, 80)),
+  memory: fc.constantFrom(0, 1_000, 300_000),
   mode: fc.constantFrom('tick', 'resident'),
 });
 const fleet = fc
@@ -267,6 +279,14 @@ describe('the weight of targets', () => {
     const https = probed({ httpGet: { path: '/', port: 443, scheme: 'HTTPS' }, timeoutSeconds: 1 });
     const { cpu } = weightOf(Array.from({ length: 480 }, () => https));
     assert.ok(Math.abs(cpu / functionCapacity.cpu - splitAbove) < 0.05);
+  });
+
+  test('a larger spec takes more memory, and each probe takes its own', () => {
+    const { memory } = weightOf([probed({})]);
+    const long = probed({ httpGet: { path: `/${'a'.repeat(10_000)}`, port: 80, scheme: 'HTTP' } });
+    assert.ok(weightOf([long]).memory - memory >= 40_000);
+    const two = specOf({ containers: [{ name: 'app', readinessProbe: tcpProbe, livenessProbe: tcpProbe }] });
+    assert.ok(weightOf([two]).memory - memory >= probeBytes);
   });
 
   test('a time-out as long as the period holds a descriptor all the time, never two', () => {

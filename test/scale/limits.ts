@@ -4,6 +4,7 @@ import { probeCpuMs } from '../../shared/core/handlers.ts';
 import { capacityOf, splitAbove } from '../../shared/core/layout.ts';
 import { fleetLimits } from '../../shared/core/quota.ts';
 import { bucketCount } from '../../shared/core/slots.ts';
+import { probeBytes, targetBytes } from '../../shared/core/weight.ts';
 import { itemBytesMax } from '../../shared/store/item-size.ts';
 import { totalOf } from './counts.ts';
 import { functionMb, periodSeconds, syncsMax } from './fleet.ts';
@@ -66,9 +67,10 @@ export function limitRows(fleet: SizedFleet): readonly LimitRow[] {
 
 /** With the most memory: as much as a split leaves alone. */
 function bucketTargetsMax(): number {
-  const { cpu, sockets } = capacityOf(proberMbMax);
+  const { cpu, sockets, memory } = capacityOf(proberMbMax);
   const byCpu = cpu / (probeCpuMs.http / 1_000 / periodSeconds);
-  return Math.floor(splitAbove * Math.min(byCpu, sockets / (timeoutSeconds / periodSeconds)));
+  const byMemory = memory / (targetBytes + probeBytes);
+  return Math.floor(splitAbove * Math.min(byCpu, byMemory, sockets / (timeoutSeconds / periodSeconds)));
 }
 
 /** What limits changes that come at once, each in changes a second. */

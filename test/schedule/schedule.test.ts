@@ -17,7 +17,7 @@ const names = (sent: readonly { readonly deduplicationId: string }[]) =>
   sent.map(({ deduplicationId }) => deduplicationId);
 
 /** One probe at a time-out as long as its period is this share of a holder. */
-const tiny: Capacity = { cpu: 1, sockets: 2 };
+const tiny: Capacity = { cpu: 1, sockets: 2, memory: 1_000_000 };
 const hanging = { periodSeconds: 10, timeoutSeconds: 10 };
 
 const residentSlot = ({ clock }: ScheduleWorld, laterMs = 0) =>
@@ -354,7 +354,10 @@ describe('weights', () => {
 
   test('are not even asked for by one process that holds everything all the time', async () => {
     const unlimited = Number.POSITIVE_INFINITY;
-    const world = scheduleWorld({ mode: 'resident', capacity: { cpu: unlimited, sockets: unlimited } });
+    const world = scheduleWorld({
+      mode: 'resident',
+      capacity: { cpu: unlimited, sockets: unlimited, memory: unlimited },
+    });
     await world.register('checkout');
     await world.tick();
     assert.deepEqual([world.queries, (await onlyShard(world)).mode], [[], 'resident']);

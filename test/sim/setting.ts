@@ -33,6 +33,8 @@ export type Setting = {
   readonly cpu?: CpuModel;
 };
 
+const unlimited = Number.POSITIVE_INFINITY;
+
 /** Without answers the 14 targets have some 2.5 probes in flight: 2 or 3 shards, 1 to 4 as layouts change. */
 const smallSocketsPerShard = 2.8;
 
@@ -44,7 +46,7 @@ const small: Setting = {
   workers: 4,
   shardsPerWorker: 3,
   syncs: 2,
-  capacity: { cpu: 1, sockets: smallSocketsPerShard },
+  capacity: { cpu: 1, sockets: smallSocketsPerShard, memory: unlimited },
   capacityFactors: [0.6, 1, 1, 1.5, 4],
   mode: 'auto',
   looksAfterMs: [40_000, 200_000],
@@ -67,7 +69,7 @@ const large: Setting = {
   workers: 6,
   shardsPerWorker: 1,
   syncs: 6,
-  capacity: { cpu: functionCpu, sockets: processSockets },
+  capacity: { cpu: functionCpu, sockets: processSockets, memory: unlimited },
   // Usually one shard; two or four at the smaller capacities.
   capacityFactors: [0.2, 0.4, 1, 1, 1],
   mode: 'auto',
@@ -81,7 +83,12 @@ const functions: Setting = { ...large, name: 'functions', targets: largeTargets.
 
 const tick: Setting = { ...large, name: 'tick', targets: tickTargets, mode: 'tick' };
 
-const oneShard: Setting = { ...small, workers: 3, capacity: { cpu: 100, sockets: 100_000 }, capacityFactors: [1] };
+const oneShard: Setting = {
+  ...small,
+  workers: 3,
+  capacity: { cpu: 100, sockets: 100_000, memory: unlimited },
+  capacityFactors: [1],
+};
 
 /** One shard with more targets than sockets. A worker that waits for a socket cannot adopt a container. */
 const crowded: Setting = { ...oneShard, name: 'crowded', restartsNone: true, targets: crowdedTargets };

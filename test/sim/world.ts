@@ -157,9 +157,9 @@ export function buildWorld({ seed, profile, setting, onLine, watchStore }: World
     cutNetwork: net.cut,
     whenProbing: probeWatch({ scheduler, chance: chance.fork('probe watch'), net }),
     changeLayout: () => {
-      const { cpu, sockets } = setting.capacity;
+      const { cpu, sockets, memory } = setting.capacity;
       const factor = chance.pick(setting.capacityFactors);
-      wanted.capacity = { cpu: cpu * factor, sockets: sockets * factor };
+      wanted.capacity = { cpu: cpu * factor, sockets: sockets * factor, memory };
     },
     changeRelease() {
       wanted.release = `r${Number(wanted.release.slice(1)) + 1}`;

@@ -80,7 +80,8 @@ type CheckpointEntry = CheckpointEntries[string];
 const canary = { host: '10.255.0.1', port: 443 };
 const shard = '00';
 const longSlotMs = 3_600_000;
-const capacity = { cpu: Number.POSITIVE_INFINITY, sockets: Number.POSITIVE_INFINITY };
+const unlimited = Number.POSITIVE_INFINITY;
+const capacity = { cpu: unlimited, sockets: unlimited, memory: unlimited };
 const layoutOptions = { capacity, mode: 'resident', desiredRelease: '' } as const;
 
 export function shardWorld({

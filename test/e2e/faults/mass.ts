@@ -61,9 +61,13 @@ async function writtenTable(endpoint: string, port: number, targets: number): Pr
   await createTable(client, tableName);
   const store = dynamodbStore({ client, tableName, clock: systemClock, random: systemRandom });
   await writeSettled(store, { targets, port, periodSeconds });
-  const unlimited = { cpu: Number.POSITIVE_INFINITY, sockets: Number.POSITIVE_INFINITY };
+  const capacity = {
+    cpu: Number.POSITIVE_INFINITY,
+    sockets: Number.POSITIVE_INFINITY,
+    memory: Number.POSITIVE_INFINITY,
+  };
   const ports = { store, clock: systemClock, random: systemRandom, log: recordingLog() };
-  await currentLayout(ports, { capacity: unlimited, mode: 'resident', desiredRelease: '' });
+  await currentLayout(ports, { capacity, mode: 'resident', desiredRelease: '' });
   return store;
 }
 
