@@ -15,16 +15,26 @@ type Options = {
   readonly onFailedDial?: (code: string) => void;
   readonly policy: DialPolicy;
   readonly attribution?: Attribution | undefined;
+  /** Absent: every TLS handshake is a full one. */
+  readonly tlsSessions?: ProberPorts['tlsSessions'];
   readonly resolveOn: (clock: EndingClock) => Resolve;
   /** Provides commands and secrets. */
   readonly outside: (clock: EndingClock) => Pick<ProberPorts, 'run' | 'secrets'>;
 };
 
-export function runProbing({ clock, onFailedDial, policy, attribution, resolveOn, outside }: Options): RunProbing {
+export function runProbing({
+  clock,
+  onFailedDial,
+  policy,
+  attribution,
+  tlsSessions,
+  resolveOn,
+  outside,
+}: Options): RunProbing {
   const ending = endingClock(clock);
   const own = attribution ? attributedClock(ending, attribution) : ending;
   const resolve = resolveOn(own);
   const dial = guardedDialer({ resolve, policy, clock: own, ...(onFailedDial && { onFailed: onFailedDial }) });
-  const probers = proberRegistry({ dial, clock: own, ...outside(own) });
+  const probers = proberRegistry({ dial, clock: own, tlsSessions, ...outside(own) });
   return { dial, resolve, probers, abandon: own.end, cpuMs: systemCpuMs, attribution };
 }

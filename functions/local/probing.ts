@@ -12,6 +12,7 @@ import { dialPolicy } from '../../shared/net/policy.ts';
 import { resolver } from '../../shared/net/resolver.ts';
 import { shortageLog } from '../../shared/net/shortage.ts';
 import type { Advise } from '../../shared/prober/advice.ts';
+import { tlsSessions } from '../../shared/prober/tls-sessions.ts';
 import type { Canary } from '../../shared/run/ports.ts';
 import { type RunProbing, runProbing } from '../run-probing.ts';
 import { aloneAdvise } from './advice.ts';
@@ -21,12 +22,14 @@ import { environmentSecrets } from './environment-secrets.ts';
 export type ProbingOptions = {
   readonly clock: Clock;
   readonly log: Log;
-  readonly allowExec?: AllowList;
+  readonly allowExec?: AllowList | undefined;
   /** The hosts to which each secret may be sent. Defaults to none. */
-  readonly secretHosts?: SecretHosts;
+  readonly secretHosts?: SecretHosts | undefined;
   /** The dial policy and DNS servers. Defaults to the policy of a single machine and to the machine's DNS servers. */
   readonly network?: { readonly policy: DialPolicy; readonly dnsServers: readonly string[] };
   readonly wayOut?: WayOut;
+  /** Whether HTTPS probes resume TLS sessions; default false. */
+  readonly tlsSessionResumption?: boolean | undefined;
   /** Absent without a watchdog. */
   readonly attribution?: Attribution | undefined;
 };
@@ -45,6 +48,7 @@ export function localProbing({
   log,
   allowExec,
   secretHosts = new Map(),
+  tlsSessionResumption = false,
   network,
   wayOut = { kind: 'none' },
   attribution,
@@ -56,6 +60,7 @@ export function localProbing({
   // Covers an exit without `close`, after a stop that took too long or a crash.
   process.once('exit', processes.killAll);
   const onFailedDial = shortageLog(clock, log);
+  const sessions = tlsSessionResumption ? tlsSessions(clock) : undefined;
   const canaries = localCanaries({ clock, resolve, log, wayOut });
   return {
     canaries: canaries.list,
@@ -66,6 +71,7 @@ export function localProbing({
         onFailedDial,
         policy,
         attribution,
+        tlsSessions: sessions,
         // All runs share the resolver's cache.
         resolveOn: () => resolve,
         outside: (own) => ({

@@ -31,7 +31,10 @@ export type ExchangeFailure = {
   /** `PROBER`: there was no memory for the response. */
   readonly failureClass: 'TIMEOUT' | 'CONNECT_RESET' | 'HTTP_PROTOCOL' | 'PROBER';
   readonly message: string;
-  /** The server says that it did not begin: Go's client asks once more, on another connection. */
+  /**
+   * To be asked once more, on another connection: the server says that it did not begin, as Go's client does, or it has
+   * left a connection with a resumed session without an answer.
+   */
   readonly isRetried?: true;
 };
 

@@ -10,7 +10,7 @@ import { memoized } from '../lib/memoized.ts';
 import type { Dial, Dialed, DialFailure, SocketPermit } from '../net/net.ts';
 import { type Deadline, startDeadline } from './deadline.ts';
 import { isInternalFailure } from './failed-dial.ts';
-import { awaitingHeadTimeout, type Exchange, type Exchanged, type ExchangeOptions } from './http-exchange.ts';
+import { awaitingHeadTimeout, type Exchange, type ExchangeOptions } from './http-exchange.ts';
 import { firstHop, type Hop, type NextStep, nextStep } from './http-redirect.ts';
 import { httpUrl, withoutPassword } from './http-url.ts';
 import { exchangeHttp1 } from './http1-exchange.ts';
@@ -21,12 +21,15 @@ import { exchangeHttp2 } from './http2-exchange.ts';
 import { type KeptMemory, type KeptOfProbe, keptMemory } from './kept-memory.ts';
 import type { Prober } from './prober.ts';
 import { secure } from './tls.ts';
+import type { Resumption, TlsSessions } from './tls-sessions.ts';
 
 export type HttpProberOptions = {
   readonly dial: Dial;
   readonly clock: Clock;
   /** Shared with the other probers of the process; absent: a separate one. */
   readonly memory?: KeptMemory;
+  /** The process's TLS sessions; absent: every handshake is a full one, as kubelet's. */
+  readonly tlsSessions?: TlsSessions | undefined;
 };
 
 /** kubelet reads so much of a body; a longer or endless one is cut, which is no error. */
@@ -58,12 +61,13 @@ type Running = Omit<HttpProberOptions, 'memory'> & {
 };
 
 function startAttempt(
-  { clock, dial, memory }: Required<HttpProberOptions>,
+  { memory, ...options }: HttpProberOptions & { readonly memory: KeptMemory },
   { timeoutMs }: HttpRequest,
   permit: SocketPermit | undefined,
 ): Running {
+  const { clock } = options;
   const startMs = clock.monotonicMs();
-  return { clock, dial, permit, startMs, deadline: startDeadline(clock, timeoutMs), kept: memory.open(), timings: {} };
+  return { ...options, permit, startMs, deadline: startDeadline(clock, timeoutMs), kept: memory.open(), timings: {} };
 }
 
 function endAttempt({ clock, deadline, kept, startMs, timings }: Running, verdict: Verdict): Attempt {
@@ -83,7 +87,10 @@ const hopOf = memoized(({ url, headers, hostOverride }: HttpRequest) =>
 const fieldOf = ([name, value, kind]: RequestHeader): RequestHeader =>
   kind === undefined ? [toBytes(name), toBytes(value)] : [toBytes(name), toBytes(value), kind];
 
-/** Go's client asks again without end, and without a pause, while the server says that it did not begin. */
+/**
+ * Go's client asks again without end, and without a pause, while the server says that it did not begin. What fails over
+ * a TLS session is asked again with a full handshake.
+ */
 const exchangesMax = 8;
 
 /**
@@ -98,6 +105,7 @@ async function attemptHops(running: Running, first: Hop): Promise<Verdict> {
     if (refused) return refused;
     const dialed = await dialHop(running, hop);
     const connection = hop.url.scheme === 'http' ? connected(running, dialed) : await secured(running, hop, dialed);
+    if (isAskedAgain(running, connection) && exchanges < exchangesMax) continue;
     if (connection.kind === 'failed') return failedHop(hop, connection);
     const { options, stepOf } = asking(running, hop);
     const exchanged = await connection.exchange(connection.socket, hop, options);
@@ -132,15 +140,29 @@ function connected(running: Running, dialed: Dialed | DialFailure): Connection |
 }
 
 async function secured(running: Running, { url }: Hop, dialed: Dialed | DialFailure) {
-  const { clock, deadline } = running;
+  const { clock, deadline, tlsSessions: sessions } = running;
   const connection = connected(running, dialed);
   if (connection.kind === 'failed') return connection;
-  const outcome = await secure(connection.socket, { hostname: url.dialHost, clock, deadline });
+  const outcome = await secure(connection.socket, { hostname: url.dialHost, clock, deadline, sessions });
   if (outcome.kind === 'failed') return outcome;
   addTiming(running, 'tlsMs', outcome.tlsMs);
   const exchange = outcome.protocol === 'h2' ? exchangeHttp2 : exchangeHttp1;
-  return { kind: 'connected', socket: outcome.socket, exchange } as const;
+  const { socket, resumed } = outcome;
+  return { kind: 'connected', socket, exchange: resumed ? overResumed(exchange, resumed) : exchange } as const;
 }
+
+/**
+ * In TLS 1.3 the client's handshake is over before the server's, which may still refuse the session. So a connection
+ * that fails before a byte of an answer is taken for a failed handshake.
+ */
+const overResumed =
+  (exchange: Exchange, resumption: Resumption): Exchange =>
+  async (socket, request, options) => {
+    const exchanged = await exchange(socket, request, options);
+    if (exchanged.kind !== 'failed' || socket.bytesRead > 0) return exchanged;
+    resumption.failed();
+    return { ...exchanged, isRetried: true };
+  };
 
 /** `stepOf`: what the head that came asks for. */
 function asking({ clock, deadline, kept }: Running, hop: Hop) {
@@ -153,8 +175,8 @@ function asking({ clock, deadline, kept }: Running, hop: Hop) {
   return { options, stepOf: (): NextStep => step };
 }
 
-const isAskedAgain = ({ deadline }: Running, exchanged: Exchanged): boolean =>
-  exchanged.kind === 'failed' && exchanged.isRetried === true && !deadline.isOver();
+const isAskedAgain = ({ deadline }: Running, step: { readonly kind: string; readonly isRetried?: true }): boolean =>
+  step.isRetried === true && !deadline.isOver();
 
 function wantedBytes(step: NextStep, { framing }: Head): number {
   if (step.kind === 'stay') return bodyBytesMax;

@@ -14,6 +14,7 @@ import type { Probers } from './prober.ts';
 import { withSecretHeaders } from './secret-headers.ts';
 import { withStorableOutput } from './stored-output.ts';
 import { tcpProber } from './tcp.ts';
+import type { TlsSessions } from './tls-sessions.ts';
 
 export type ProberPorts = {
   readonly dial: Dial;
@@ -23,12 +24,21 @@ export type ProberPorts = {
   readonly secrets: Secrets;
   /** The process's; absent: one for these probers. */
   readonly memory?: KeptMemory;
+  /** The process's; absent: no session is resumed. */
+  readonly tlsSessions?: TlsSessions | undefined;
 };
 
 /** The probers of the product: their outputs may be stored, and their requests may refer to secrets. */
-export function proberRegistry({ dial, clock, run, secrets, memory = keptMemory() }: ProberPorts): Probers {
+export function proberRegistry({
+  dial,
+  clock,
+  run,
+  secrets,
+  memory = keptMemory(),
+  tlsSessions,
+}: ProberPorts): Probers {
   return withStorableOutput({
-    http: withSecretHeaders(httpProber({ dial, clock, memory }), { secrets, clock }),
+    http: withSecretHeaders(httpProber({ dial, clock, memory, tlsSessions }), { secrets, clock }),
     tcp: tcpProber({ dial, clock }),
     grpc: grpcProber({ dial, clock }),
     exec: execProber({ run, clock }),

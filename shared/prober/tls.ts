@@ -8,6 +8,7 @@ import { BelowTls, handshakeTooLong } from '../net/below-tls.ts';
 import { tlsWatch, tooMuchBelowTls } from '../net/tls-watch.ts';
 import type { Deadline } from './deadline.ts';
 import { keptMessage } from './kept-memory.ts';
+import type { Resumption, TlsSessions } from './tls-sessions.ts';
 
 export type Secured =
   | {
@@ -15,13 +16,27 @@ export type Secured =
       readonly socket: TLSSocket;
       readonly protocol: 'h2' | 'http/1.1';
       readonly tlsMs: number;
+      /** Present if the server has resumed a session. */
+      readonly resumed?: Resumption;
     }
-  | { readonly kind: 'failed'; readonly failureClass: TlsFailureClass; readonly message: string };
+  | {
+      readonly kind: 'failed';
+      readonly failureClass: TlsFailureClass;
+      readonly message: string;
+      /** A session was offered, so the failure may be due to it: a full handshake, on another connection, decides. */
+      readonly isRetried?: true;
+    };
 
 /** `PROBER`: the handshake exceeds the length that the prober reads. */
 type TlsFailureClass = 'TLS' | 'TIMEOUT' | 'CONNECT_RESET' | 'PROBER';
 
-export type SecureOptions = { readonly hostname: string; readonly clock: Clock; readonly deadline: Deadline };
+export type SecureOptions = {
+  readonly hostname: string;
+  readonly clock: Clock;
+  readonly deadline: Deadline;
+  /** Absent: every handshake is a full one. */
+  readonly sessions?: TlsSessions | undefined;
+};
 
 /** Without the post-quantum groups, which cost a sixth more: with an unverified peer there is no secrecy to protect. */
 const ecdhCurve = 'X25519:P-256:P-384:P-521';
@@ -54,8 +69,9 @@ const untakenInKernel = { highWaterMark: 1 } as const;
 const ofProcess = tlsWatch(systemClock);
 
 /** Takes ownership of `socket`: on failure it is destroyed. Never throws. */
-export function secure(socket: Socket, { hostname, clock, deadline }: SecureOptions): Promise<Secured> {
+export function secure(socket: Socket, { hostname, clock, deadline, sessions }: SecureOptions): Promise<Secured> {
   const startMs = clock.monotonicMs();
+  const resumption = sessions?.open(`${socket.remoteAddress} ${socket.remotePort} ${hostname}`);
   const below = ofProcess.isTrusted(socket) ? undefined : new BelowTls(socket);
   const secured = connect({
     socket: below ?? socket,
@@ -64,15 +80,19 @@ export function secure(socket: Socket, { hostname, clock, deadline }: SecureOpti
     ALPNProtocols: protocols,
     rejectUnauthorized: false,
     ...(isIP(hostname) === 0 && { servername: hostname }),
+    ...(resumption?.session && { session: resumption.session }),
   });
+  if (resumption) secured.on('session', resumption.keep);
   const watched = below ? undefined : ofProcess.watch(socket, secured);
   const resumes = resumesOf(socket);
   attribute(secured, resumes);
+  let offered = resumption?.session && resumption;
   return new Promise((resolve) => {
     const fail = (failureClass: TlsFailureClass, message: string) => {
       resumes();
       secured.destroy();
-      resolve({ kind: 'failed', failureClass, message });
+      offered?.failed();
+      resolve({ kind: 'failed', failureClass, message, ...(offered && { isRetried: true }) });
     };
     const failTooLong = () => fail('PROBER', keptMessage);
     // Stays for the socket's life, like the dialer's: a late error must not end the process.
@@ -90,8 +110,10 @@ export function secure(socket: Socket, { hostname, clock, deadline }: SecureOpti
         below.secured();
         ofProcess.trust(socket);
       }
+      offered = undefined;
       const protocol = secured.alpnProtocol === 'h2' ? 'h2' : 'http/1.1';
-      resolve({ kind: 'secured', socket: secured, protocol, tlsMs: clock.monotonicMs() - startMs });
+      const resumed = resumption && secured.isSessionReused() ? { resumed: resumption } : {};
+      resolve({ kind: 'secured', socket: secured, protocol, tlsMs: clock.monotonicMs() - startMs, ...resumed });
     });
   });
 }
