@@ -116,11 +116,20 @@ function quotaEnvironment(props: Options['props']) {
  */
 function releaseOf(
   { prober, tasks }: Probers,
-  { allowCidrs, canaries, memorySize, execRunner, secrets }: ProbeletProps,
+  { allowCidrs, canaries, memorySize, execRunner, secrets, tlsSessionResumption = false }: ProbeletProps,
 ): string {
   const { functions = {}, instances } = execRunner ?? {};
   const code = [prober.codeHash, ...(tasks ? [tasks.imageHash] : [])];
-  const parts = [code, allowCidrs, canaries, memorySize, Object.keys(functions), instances, secrets];
+  const parts = [
+    code,
+    allowCidrs,
+    canaries,
+    memorySize,
+    Object.keys(functions),
+    instances,
+    secrets,
+    tlsSessionResumption,
+  ];
   const hash = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
   return `${productVersion}-${hash.slice(0, releaseHashLength)}`;
 }

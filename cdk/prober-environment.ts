@@ -6,12 +6,13 @@ import { secretEnvironment } from './secrets.ts';
 
 type Variables = { readonly [name: string]: string };
 
-/** The dial policy, the hosts for secrets, the runners for commands, and the canaries. */
+/** The dial policy, the hosts for secrets, the runners for commands, the canaries, and how TLS is begun. */
 export function proberEnvironment(scope: Construct, props: ProbeletProps): Variables {
-  const { allowLoopback, execRunner } = props;
+  const { allowLoopback, execRunner, tlsSessionResumption } = props;
   return {
     ...textEnvironment(props),
     ...(allowLoopback && { PROBELET_ALLOW_LOOPBACK: '1' }),
+    ...(tlsSessionResumption && { PROBELET_TLS_SESSION_RESUMPTION: '1' }),
     ...execEnvironment(scope, execRunner),
   };
 }

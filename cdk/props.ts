@@ -41,6 +41,11 @@ export type ProbeletProps = TargetTableProps & {
    * region.
    */
   readonly canaries?: readonly string[];
+  /**
+   * Whether HTTPS probes resume the TLS session of the probe before, which takes less CPU. Defaults to false: each
+   * probe makes a full handshake, as kubelet's does.
+   */
+  readonly tlsSessionResumption?: boolean;
   /** Defaults to none, so that exec probes are prober errors. */
   readonly execRunner?: ExecRunner;
   /**

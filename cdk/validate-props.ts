@@ -97,6 +97,7 @@ const rules: { readonly [prop in keyof ProbeletProps]-?: Rule } = {
   },
   allowLoopback: flag,
   canaries: { allowed: 'one to ten of host:port', schema: z.array(hostAndPort).min(1).max(10) },
+  tlsSessionResumption: flag,
   execRunner: {
     allowed:
       '{functions: {name: function}, instances: {tagKey, tagValue}}, at least one of both; names of 1 to 64 letters, digits, - and _',

@@ -31,6 +31,8 @@ export type Environment = {
   readonly execNames: ReadonlySet<string>;
   /** Whether exec probes may run commands on instances. */
   readonly execSsm: boolean;
+  /** Whether HTTPS probes resume TLS sessions. */
+  readonly tlsSessionResumption: boolean;
   /** The prober's memory in MB. */
   readonly capacityMb: number;
   /** The limits for registrations. */
@@ -94,6 +96,7 @@ const readers: { readonly [Name in keyof Environment]: (variables: Variables) =>
   execFunctions: (variables) => execFunctions(variables.PROBELET_EXEC_FUNCTIONS || '{}'),
   execNames: (variables) => new Set(listOf(variables.PROBELET_EXEC_NAMES).map(execName)),
   execSsm: (variables) => flag(variables, 'PROBELET_EXEC_SSM'),
+  tlsSessionResumption: (variables) => flag(variables, 'PROBELET_TLS_SESSION_RESUMPTION'),
   capacityMb: (variables) => megabytes(required(variables, 'PROBELET_CAPACITY_MB')),
   quotas: quotasOf,
   stage: (variables) => stageOf(variables),

@@ -12,6 +12,7 @@ const declared = {
   config: { type: 'string' },
   secret: { type: 'string', multiple: true },
   canary: { type: 'string', multiple: true },
+  'tls-session-resumption': { type: 'boolean' },
   'no-target-metrics': { type: 'boolean' },
   mode: { type: 'string' },
   control: { type: 'boolean', default: false },

@@ -40,6 +40,8 @@ export type LocalOptions = ServerOptions & {
   readonly secretHosts?: SecretHosts;
   /** Defaults to the machine's DNS servers that answer over TCP. */
   readonly canaries?: readonly Canary[];
+  /** Whether HTTPS probes resume TLS sessions; default false. */
+  readonly tlsSessionResumption?: boolean;
   /** Overrides of the default limits. */
   readonly quotas?: Partial<QuotaLimits>;
   /** Whether each target has metrics of its own; default true. */
@@ -72,6 +74,8 @@ export type WorkerOptions = {
   readonly secretHosts?: SecretHosts;
   /** Defaults to the machine's DNS servers that answer over TCP. */
   readonly canaries?: readonly Canary[];
+  /** Whether HTTPS probes resume TLS sessions; default false. */
+  readonly tlsSessionResumption?: boolean;
   /** Whether each target has metrics of its own; default true. */
   readonly targetMetrics?: boolean;
   /** If absent, the worker does not listen. */
@@ -102,6 +106,9 @@ Everything in one process, kept in a file:
                       name, *.NAME for all below it, or an IP address ([…] for IPv6); may be repeated (default: none is sent anywhere)
   --canary HOST:PORT  what answers while this machine's own network is all right: while none of them does, no failure counts and
                       results are Unknown; may be repeated (default: its DNS servers, those that answer over TCP)
+  --tls-session-resumption
+                      HTTPS probes resume the TLS session of the probe before, which takes less CPU; without it each makes a full
+                      handshake, as kubelet's do
   --config FILE       files of targets to register and keep as they are, and alerts to send when targets are not ready:
                       docs/configuration.md describes it; read again when it changes, and on SIGHUP
   --no-target-metrics
@@ -120,7 +127,8 @@ Several processes, on one machine or many, that share a DynamoDB table and an SQ
 
   --control           one process: the API and the schedule; probes nothing (with --port, --host, --token-file, --mode
                       and the limits above; with the --allow-exec and --secret of the workers it warns of probes that they refuse)
-  --worker            as many as you like: probe what they receive (with --allow-exec, --secret, --canary; with --port, --host,
+  --worker            as many as you like: probe what they receive (with --allow-exec, --secret, --canary and
+                      --tls-session-resumption; with --port, --host,
                       --token-file and --no-target-metrics one serves /healthz and /metrics)
   --table NAME        the table: keys pk and sk, both strings; expiresAt for its time to live
   --queue-url URL     the queue: FIFO
@@ -146,6 +154,7 @@ const modesOf: { readonly [option in Option]?: readonly Mode[] } = {
   'data-dir': ['alone'],
   config: ['alone'],
   canary: ['alone', 'worker'],
+  'tls-session-resumption': ['alone', 'worker'],
   mode: ['alone', 'control'],
   table: ['control', 'worker'],
   'queue-url': ['control', 'worker'],
@@ -196,6 +205,7 @@ function optionsOf(given: Given, mode: Mode): ParsedOptions {
   const probing = {
     ...allowed,
     ...(given.canary && { canaries: given.canary.map(validCanary) }),
+    ...(given['tls-session-resumption'] && { tlsSessionResumption: true }),
   };
   const measured = given['no-target-metrics'] ? { targetMetrics: false } : {};
   const quotas = quotasOf(given);

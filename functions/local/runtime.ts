@@ -64,8 +64,8 @@ export function startRuntime(options: RuntimeOptions, ports: RuntimePorts): Runt
   const inProcess = inProcessBus({ clock, random, log });
   const bus = ports.wrapBus?.(inProcess) ?? inProcess;
   const shared = { store, bus, clock, random, log };
-  const { allowExec, secretHosts } = options;
-  const probing = localProbing({ ...ports, ...(allowExec && { allowExec }), ...(secretHosts && { secretHosts }) });
+  const { allowExec, secretHosts, tlsSessionResumption } = options;
+  const probing = localProbing({ ...ports, allowExec, secretHosts, tlsSessionResumption });
   const met = poisonList(clock);
   const quarantined = () => met.with(shard.view()?.quarantined ?? []);
   const requests = restartTally();

@@ -36,10 +36,10 @@ export type Worker = {
 export function startWorker(options: Omit<WorkerOptions, 'aws'>, ports: WorkerPorts): Worker {
   const { clock, random, log, services } = ports;
   const { store, fencedStore, queue } = services;
-  const { release, concurrency, allowExec, secretHosts } = options;
+  const { release, concurrency, allowExec, secretHosts, tlsSessionResumption } = options;
   const requests = restartTally();
   const bus = syncedBus({ clock, random, log, store }, requests.counted(services.bus));
-  const probing = localProbing({ ...ports, ...(allowExec && { allowExec }), ...(secretHosts && { secretHosts }) });
+  const probing = localProbing({ ...ports, allowExec, secretHosts, tlsSessionResumption });
   const shards = heldShards();
   const { views } = shards;
   const held = (): readonly RunView[] => [...views.values()].map((view) => view());

@@ -7,6 +7,7 @@ import { namedRunner } from '../../shared/exec/named.ts';
 import { ssmRunner } from '../../shared/exec/ssm.ts';
 import type { Clock } from '../../shared/lib/clock.ts';
 import { dialPolicy } from '../../shared/net/policy.ts';
+import { tlsSessions } from '../../shared/prober/tls-sessions.ts';
 import { sqsClient } from '../../shared/queue/sqs-client.ts';
 import { awsSecrets } from '../../shared/secrets/aws.ts';
 import { readEnvironment, serviceEndpoint } from '../lambda/environment.ts';
@@ -23,7 +24,7 @@ export function deployedProber(entry: string): ProberFunctionPorts {
   const { region, shardQueueUrl, release, canaries, ...given } = readEnvironment([
     ...commonSettings,
     ...(['region', 'shardQueueUrl', 'release', 'canaries'] as const),
-    ...(['allowCidrs', 'allowLoopback', 'execFunctions', 'execSsm', 'secretHosts'] as const),
+    ...(['allowCidrs', 'allowLoopback', 'execFunctions', 'execSsm', 'secretHosts', 'tlsSessionResumption'] as const),
   ]);
   const client = sqsClient();
   const ports = functionPorts('prober', given);
@@ -48,6 +49,7 @@ export function deployedProber(entry: string): ProberFunctionPorts {
     canaries,
     release,
     outside,
+    tlsSessions: given.tlsSessionResumption ? tlsSessions(ports.clock) : undefined,
     attribution: watchdog?.attribution,
     execReach: reachOf(new URL(serviceEndpoint('lambda', region)).hostname),
   };

@@ -37,6 +37,8 @@ export type ProberFunctionPorts = FunctionPorts &
     readonly outside: (clock: ProberPorts['clock']) => Pick<ProberPorts, 'run' | 'secrets'>;
     /** The network scope of the runner, since commands run elsewhere. */
     readonly execReach: Reach;
+    /** Absent: every TLS handshake is a full one. Kept between runs. */
+    readonly tlsSessions?: ProberPorts['tlsSessions'];
     /** Absent without a watchdog. */
     readonly attribution?: Ports['attribution'];
     /** Defaults to probing over the machine's network. */
@@ -120,11 +122,11 @@ export function reportedRuns(
 }
 
 function runPorts(ports: ProberFunctionPorts, lease: Lease, metrics: Ports['metrics']): Ports {
-  const { clock, random, log, store, bus, policy, canaries, outside, execReach, attribution } = ports;
+  const { clock, random, log, store, bus, policy, canaries, outside, execReach, attribution, tlsSessions } = ports;
   const begin = ports.runProbing ?? runProbing;
   // The resolver's cache lasts for one run only, because the function may be frozen for a long time between two runs.
   const resolveOn = (own: Clock) => resolver({ clock: own });
   const onFailedDial = shortageLog(clock, log);
-  const probing = begin({ clock, policy, attribution, outside, onFailedDial, resolveOn });
+  const probing = begin({ clock, policy, attribution, tlsSessions, outside, onFailedDial, resolveOn });
   return { clock, random, log, store, bus, lease, metrics, canaries, execReach, ...probing };
 }

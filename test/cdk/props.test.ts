@@ -71,6 +71,7 @@ describe('a wrong prop is refused by its name and with what is allowed', () => {
     ...wrongRemovals.map((removal) => ['removalPolicy', removal, 'destroy, retain'] as const),
     ['logRetention', 31, 'one of RetentionDays'],
     ['tracing', 'yes', 'true or false'],
+    ['tlsSessionResumption', 'on', 'true or false'],
     ['dashboard', 1, 'true or false'],
     ['detailedMetrics', 'all', 'true or false'],
     ['budget', -1, 'a number of US dollars above 0'],
@@ -177,6 +178,21 @@ describe('a right prop', () => {
     const schedule = named('ShardSchedule', resourcesOf(template, 'AWS::Lambda::Function'));
     const { PROBELET_MODE, PROBELET_CAPACITY_MB } = schedule.Environment.Variables;
     assert.deepEqual([PROBELET_MODE, PROBELET_CAPACITY_MB], ['tick', '512']);
+  });
+
+  test('of TLS sessions reaches the prober alone, as a release of its own', () => {
+    const functionsOf = (props: ProbeletProps) => resourcesOf(synthesized(props), 'AWS::Lambda::Function');
+    const chosen = (properties: ReturnType<typeof named>) =>
+      readEnvironment(['tlsSessionResumption', 'release'], {
+        PROBELET_RELEASE: 'r',
+        ...properties.Environment.Variables,
+      });
+    const [off, on] = [functionsOf({}), functionsOf({ tlsSessionResumption: true })];
+    const [before, after] = [chosen(prober(off)), chosen(prober(on))];
+    assert.deepEqual([before.tlsSessionResumption, after.tlsSessionResumption], [false, true]);
+    assert.notEqual(before.release, after.release);
+    for (const other of ['ShardSchedule', 'StatusSync', 'Api'])
+      assert.equal(chosen(named(other, on)).tlsSessionResumption, false);
   });
 
   test('of secrets reaches the prober and the API, as they read it', () => {

@@ -15,7 +15,15 @@ const arn = 'arn:aws:lambda:eu-central-1:000000000000:function:check';
 
 const everything = [
   ...(['table', 'bus', 'shardQueueUrl', 'release', 'mode', 'allowCidrs', 'allowLoopback'] as const),
-  ...(['canaries', 'secretHosts', 'execFunctions', 'execNames', 'execSsm', 'capacityMb'] as const),
+  ...([
+    'canaries',
+    'secretHosts',
+    'execFunctions',
+    'execNames',
+    'execSsm',
+    'capacityMb',
+    'tlsSessionResumption',
+  ] as const),
   ...(['quotas', 'stage', 'region'] as const),
 ];
 
@@ -37,6 +45,7 @@ describe('the environment of the functions', () => {
       execFunctions: new Map(),
       execNames: new Set(),
       execSsm: false,
+      tlsSessionResumption: false,
       capacityMb: 256,
       quotas: { targetsMax: 1_000_000, targetsPerNamespaceMax: 1_000_000, probesPerSecondMax: 51_865 },
       stage: 'default',
@@ -53,6 +62,7 @@ describe('the environment of the functions', () => {
       PROBELET_EXEC_FUNCTIONS: JSON.stringify({ default: arn }),
       PROBELET_EXEC_NAMES: 'default,check',
       PROBELET_EXEC_SSM: '1',
+      PROBELET_TLS_SESSION_RESUMPTION: '1',
       PROBELET_TARGETS_PER_NAMESPACE_MAX: '50',
       PROBELET_STAGE: 'emulator',
       PROBELET_ALLOW_LOOPBACK: '1',
@@ -73,7 +83,8 @@ describe('the environment of the functions', () => {
     });
     assert.deepEqual([...environment.execFunctions], [['default', arn]]);
     assert.deepEqual([...environment.execNames], ['default', 'check']);
-    assert.deepEqual([environment.execSsm, environment.allowLoopback, environment.stage], [true, true, 'emulator']);
+    const { execSsm, allowLoopback, tlsSessionResumption, stage } = environment;
+    assert.deepEqual([execSsm, allowLoopback, tlsSessionResumption, stage], [true, true, true, 'emulator']);
   });
 
   test('sends canaries where the clients are sent', () => {

@@ -56,6 +56,18 @@ test('canaries are those that are named', () => {
   assert.ok(!('canaries' in (parseOptions([]) as { readonly options: object }).options));
 });
 
+test('TLS sessions are resumed on request, by one process alone and by a worker', () => {
+  for (const mode of [[], worker]) {
+    const chosen = [mode, [...mode, '--tls-session-resumption']].map(parseOptions).map((parsed) => {
+      assert.ok(parsed.kind === 'alone' || parsed.kind === 'worker');
+      return parsed.options.tlsSessionResumption;
+    });
+    assert.deepEqual(chosen, [undefined, true]);
+  }
+  const { kind } = parseOptions(['--control', ...shared, '--tls-session-resumption']);
+  assert.equal(kind, 'invalid');
+});
+
 test('a secret may have several hosts, for one process alone, for a worker and for a control process', () => {
   const secrets = ['A=shop.test', 'B=[2001:DB8::1]:443', 'A=*.test:8443'];
   const given = secrets.flatMap((each) => ['--secret', `PROBELET_SECRET_${each}`]);
