@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util';
 import { scoreLine } from '../support/figures.ts';
 import { type Paced, pacedBlackbox, pacedKubelet, pacedProduct } from './paced.ts';
 import { measureRestart } from './restart/measure.ts';
-import { type Pair, type SaturatedKind, saturatedKinds, saturatedRound } from './saturated.ts';
+import { type Pair, type Resumed, type SaturatedKind, saturatedKinds, saturatedRound } from './saturated.ts';
 import { enterNetwork, isInNetwork, startWorld, type World } from './world.ts';
 
 const { values } = parseArgs({
@@ -91,6 +91,7 @@ function measureSaturated(world: World, kind: SaturatedKind, figures: Figures): 
   for (let round = 0; round < Number(values.rounds); round += 1) {
     const pair = saturatedRound(world, kind, round % 2 === 1);
     say(`${kind}: ${pair.ours.toFixed(1)} µs of CPU per probe, kubelet ${pair.theirs.toFixed(1)} µs${pair.path}`);
+    if (pair.resumed) say(resumedLine(pair.resumed));
     pairs.push(pair);
   }
   put(
@@ -102,6 +103,31 @@ function measureSaturated(world: World, kind: SaturatedKind, figures: Figures): 
     figures,
     `saturated.${kind}CpuMicros`,
     pairs.map(({ ours }) => ours),
+  );
+  putResumed(figures, pairs);
+}
+
+const resumedLine = ({ cpuMicros, share }: Resumed): string =>
+  `https: ${cpuMicros.toFixed(1)} µs with TLS sessions; ${(share * 100).toFixed(1)} % of the handshakes resumed one`;
+
+/** The same probes with the option `--tls-session-resumption`, to the same of kubelet, which resumes none. */
+function putResumed(figures: Figures, pairs: readonly Pair[]): void {
+  const rounds = pairs.flatMap(({ theirs, resumed }) => (resumed ? [{ ...resumed, theirs }] : []));
+  if (rounds.length === 0) return;
+  put(
+    figures,
+    'ratios.httpsResumedVsKubelet',
+    rounds.map(({ cpuMicros, theirs }) => cpuMicros / theirs),
+  );
+  put(
+    figures,
+    'saturated.httpsResumedCpuMicros',
+    rounds.map(({ cpuMicros }) => cpuMicros),
+  );
+  put(
+    figures,
+    'saturated.httpsResumedShare',
+    rounds.map(({ share }) => share),
   );
 }
 
@@ -192,10 +218,13 @@ function report(figures: Figures): void {
 
 const signed = (percent: number): string => `${percent > 0 ? '+' : ''}${percent.toFixed(0)}`;
 
-/** Whether each ratio is near the stored one. Prints a line for each, and the score. */
+/** Whether each ratio is near the stored one, if there is one. Prints a line for each, and the score. */
 function judge(figures: Figures): boolean {
   const before = storedFigures();
-  const ratios = [...figures].filter(([name]) => name.startsWith('ratios.'));
+  const measured = [...figures].filter(([name]) => name.startsWith('ratios.'));
+  const ratios = measured.filter(([name]) => storedFigure(before, name) !== undefined);
+  for (const [name, [middle]] of measured)
+    if (storedFigure(before, name) === undefined) say(`       ${name} ${rounded(middle)}, none is stored`);
   const held = ratios.filter(([name, [middle]]) => {
     const limit = (storedFigure(before, name) ?? Number.NaN) * shortFactor;
     say(`${middle <= limit ? 'ok    ' : 'NO    '} ${name} ${rounded(middle)} ≤ ${rounded(limit)}`);

@@ -1,6 +1,6 @@
 /**
  * CPU of one probe of this process, dial included, against a server in another one: `node test/bench/probe.ts
- * [tcp|grpc|http|https|h2] [probes] [concurrency]`. CPU, not time: on a shared machine only that repeats.
+ * [tcp|grpc|http|https|https-resumed|h2] [probes] [concurrency]`. CPU, not time: on a shared machine only that repeats.
  */
 import { fork } from 'node:child_process';
 import { createSecureServer } from 'node:http2';
@@ -11,6 +11,7 @@ import { systemClock as clock } from '../../shared/lib/clock.ts';
 import { grpcProber } from '../../shared/prober/grpc.ts';
 import { httpProber } from '../../shared/prober/http.ts';
 import { tcpProber } from '../../shared/prober/tcp.ts';
+import { tlsSessions } from '../../shared/prober/tls-sessions.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { answerOf, serveParent } from '../support/children.ts';
 import { startGrpcServer } from '../support/grpc-server.ts';
@@ -20,6 +21,8 @@ const response = 'HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length:
 const rounds = 5;
 const host = '127.0.0.1';
 const timeoutMs = 5_000;
+/** HTTPS with TLS sessions that are resumed. */
+const resumed = 'https-resumed';
 
 const [kind = 'http', probes = '10000', concurrency = '32'] = process.argv.slice(2);
 if (process.send) await serve();
@@ -36,6 +39,7 @@ async function serve(): Promise<void> {
     case 'h2':
       return serveParent(createSecureServer(certificate(), (_, res) => res.end('ok')));
     case 'https':
+    case resumed:
       return serveParent(createTlsServer(certificate(), answer));
     case 'http':
       return serveParent(createServer(answer));
@@ -50,7 +54,7 @@ async function serve(): Promise<void> {
 function proberOf(port: number): () => Promise<Attempt> {
   if (kind === 'tcp') return () => tcpProber({ dial, clock })({ kind: 'tcp', host, port, timeoutMs });
   if (kind === 'grpc') return () => grpcProber({ dial, clock })({ kind: 'grpc', host, port, service: '', timeoutMs });
-  const prober = httpProber({ dial, clock });
+  const prober = httpProber({ dial, clock, tlsSessions: kind === resumed ? tlsSessions(clock) : undefined });
   const url = `${kind === 'http' ? 'http' : 'https'}://${host}:${port}/healthz`;
   const headers = [['Accept', '*/*'] as const, ['User-Agent', 'kube-probe/1.36'] as const];
   return () => prober({ kind: 'http', url, headers, hostOverride: '', timeoutMs });

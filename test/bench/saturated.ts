@@ -12,17 +12,30 @@ export type SaturatedKind = keyof typeof probes;
 export const saturatedKinds = Object.keys(probes) as SaturatedKind[];
 
 /** CPU of one probe in µs. `path`: which way the product's probes took, where there are two. */
-export type Pair = { readonly ours: number; readonly theirs: number; readonly path: string };
+export type Pair = {
+  readonly ours: number;
+  readonly theirs: number;
+  readonly path: string;
+  /** Of HTTPS: the product with TLS sessions that are resumed. */
+  readonly resumed?: Resumed;
+};
+
+/** `share`: of all handshakes, those that were resumed. */
+export type Resumed = { readonly cpuMicros: number; readonly share: number };
 
 /** `isTurned`: the peer is the first. */
 export function saturatedRound(world: World, kind: SaturatedKind, isTurned: boolean): Pair {
   const args = [kind, `${world.ports[kind]}`, `${probes[kind]}`, `${inFlight}`];
   const flags = startOfProduct().command.filter((word) => word.startsWith('--'));
-  const ours = () => measured([process.execPath, ...flags, join(import.meta.dirname, 'peers/prober.ts'), ...args]);
+  const product = (...given: readonly string[]) =>
+    measured([process.execPath, ...flags, join(import.meta.dirname, 'peers/prober.ts'), ...given]);
+  const ours = () => product(...args);
   const theirs = () => measured([world.peers, 'saturated', ...args]);
   const [first, second] = isTurned ? [theirs(), ours()] : [ours(), theirs()];
   const [own, peer] = isTurned ? [second, first] : [first, second];
-  return { ours: own.cpuMicros, theirs: peer.cpuMicros, path: kind === 'https' ? pathOf(own) : '' };
+  const pair = { ours: own.cpuMicros, theirs: peer.cpuMicros };
+  if (kind !== 'https') return { ...pair, path: '' };
+  return { ...pair, path: pathOf(own), resumed: resumedOf(product('https-resumed', ...args.slice(1))) };
 }
 
 type Figures = {
@@ -33,8 +46,15 @@ type Figures = {
   readonly tls?: TlsPaths;
 };
 
-const pathOf = ({ tls = { byItself: 0, forIt: 0 } }: Figures): string =>
+const pathOf = ({ tls = noPaths }: Figures): string =>
   `; OpenSSL read ${tls.byItself} connections by itself, ${tls.forIt} were read for it`;
+
+const noPaths: TlsPaths = { byItself: 0, forIt: 0, resumed: 0 };
+
+const resumedOf = ({ cpuMicros, tls = noPaths }: Figures): Resumed => ({
+  cpuMicros,
+  share: tls.resumed / (tls.byItself + tls.forIt),
+});
 
 function measured(command: readonly string[]): Figures {
   const figures: Figures = JSON.parse(run('taskset', ['-c', '0', ...command]));
