@@ -61,6 +61,7 @@ export function localProbing({
   process.once('exit', processes.killAll);
   const onFailedDial = shortageLog(clock, log);
   const sessions = tlsSessionResumption ? tlsSessions(clock) : undefined;
+  const onFailedCommand = shortageLog(clock, log, 'command');
   const canaries = localCanaries({ clock, resolve, log, wayOut });
   return {
     canaries: canaries.list,
@@ -75,7 +76,12 @@ export function localProbing({
         // All runs share the resolver's cache.
         resolveOn: () => resolve,
         outside: (own) => ({
-          run: localRunner({ clock: own, processes, ...(allowExec && { allows: allowExec }) }),
+          run: localRunner({
+            clock: own,
+            processes,
+            onFailed: onFailedCommand,
+            ...(allowExec && { allows: allowExec }),
+          }),
           secrets: environmentSecrets(secretHosts),
         }),
       }),

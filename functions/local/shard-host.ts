@@ -56,7 +56,7 @@ export function hostShard(ports: HostedPorts, { mode = 'resident', probesMax }: 
   const options = { capacity: unlimited, mode, repeatCurrent: true };
   const schedule = keepSchedule({ ...ports, queue }, options, stop.signal);
   const memory: ShardMemory = new Map();
-  const socketBudget = newSocketBudget(probesMax);
+  const socketBudget = newSocketBudget(clock, probesMax);
   const { promise: loaded, resolve: onFirstLoad } = Promise.withResolvers<void>();
   let view: (() => RunView) | undefined;
   let lastView: typeof view;

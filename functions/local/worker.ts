@@ -54,7 +54,7 @@ export function startWorker(options: Omit<WorkerOptions, 'aws'>, ports: WorkerPo
   const fenced = fencedStore && { fencedStore };
   const shared = { clock, random, log, store, ...fenced, bus, canaries, metrics: metrics.probes };
   const memory: ShardMemory = new Map();
-  const socketBudget = newSocketBudget(ports.shares?.probesMax);
+  const socketBudget = newSocketBudget(ports.clock, ports.shares?.probesMax);
   const stop = new AbortController();
 
   const forget = () => {

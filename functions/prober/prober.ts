@@ -56,10 +56,10 @@ export type ProberProcess = {
   readonly fencedStore: Store;
 };
 
-export const newProcess = ({ newStore }: NewStore): ProberProcess => ({
+export const newProcess = ({ newStore, clock }: NewStore & Pick<FunctionPorts, 'clock'>): ProberProcess => ({
   memory: new Map(),
   probes: countedProbes(),
-  socketBudget: newSocketBudget(),
+  socketBudget: newSocketBudget(clock),
   fencedStore: newStore(),
 });
 

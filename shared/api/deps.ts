@@ -47,8 +47,13 @@ export type Health = {
   readonly details?: { readonly [name: string]: Json };
 };
 
-/** `shard`: absent if a process has only one. */
-export type ShardDoubt = { readonly reason: string; readonly sinceMs?: number; readonly shard?: string };
+/** `shard`: absent if a process has only one. `socketsMax`: descriptors for probes, if the machine refused more. */
+export type ShardDoubt = {
+  readonly reason: string;
+  readonly sinceMs?: number;
+  readonly shard?: string;
+  readonly socketsMax?: number;
+};
 
 /**
  * Calls the subscriber with each event from now on, and waits for the promise that it returns. The returned function

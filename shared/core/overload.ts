@@ -6,8 +6,8 @@
 /** What there is too little of. `Sockets`: the socket budget, which follows from the limit of descriptors. */
 export type OverloadReason = 'Cpu' | 'Sockets';
 
-/** `sinceMs`: wall time. */
-export type Overload = { readonly reason: OverloadReason; readonly sinceMs: number };
+/** `sinceMs`: wall time. `socketsMax`: the socket budget, if the machine refused more (socket-limit.ts). */
+export type Overload = { readonly reason: OverloadReason; readonly sinceMs: number; readonly socketsMax?: number };
 
 export type LoadState = {
   readonly overload: Overload | undefined;

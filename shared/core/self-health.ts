@@ -30,6 +30,11 @@ export type SelfHealth =
 /** The finding of one self-check; undefined: no fault. */
 export type Finding = DoubtReason | undefined;
 
+/**
+ * A shortage of descriptors makes probes late, and passes as probes in flight end and fewer begin. Meanwhile no verdict
+ * counts that needs a self-check.
+ */
+const shortageMsMax = 30_000;
 /** A network that recovers is unstable for a while. */
 const soundInARowMin = 3;
 
@@ -39,6 +44,7 @@ export function afterSelfCheck(health: SelfHealth, finding: Finding, nowMs: numb
     case 'sound':
       return finding ? { kind: 'suspect', reason: finding, sinceMs: nowMs } : health;
     case 'suspect':
+      if (finding === 'OutOfDescriptors' && nowMs - health.sinceMs < shortageMsMax) return health;
       return finding
         ? { kind: 'doubtful', reason: finding, sinceMs: health.sinceMs, soundInARow: 0 }
         : { kind: 'sound' };

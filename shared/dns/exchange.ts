@@ -74,4 +74,4 @@ const texts: Readonly<Record<string, string>> = {
   EOF: 'unexpected EOF',
 };
 
-const lost = (code: string): Useless => ({ kind: 'useless', message: texts[code] ?? code });
+const lost = (code: string): Useless => ({ kind: 'useless', message: texts[code] ?? code, code });

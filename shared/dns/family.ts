@@ -58,7 +58,8 @@ export function askFamily(question: Question, ports: FamilyPorts, done: (answer:
         end();
         return done(reply);
       }
-      answer = { kind: 'failed', message: reply.message };
+      const { message, code } = reply;
+      answer = { kind: 'failed', message, ...(code !== undefined && { code }) };
       // A failed earlier attempt does not start the next one, because a later attempt is already waiting, unless it was
       // the last one open.
       if (attempt === tries || open.size === 0) next();

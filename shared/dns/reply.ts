@@ -14,14 +14,14 @@ export type Reply =
   | { readonly kind: 'truncated'; readonly message: string }
   | Answer
   /** The reply is unusable; the question goes to the next server. */
-  | { readonly kind: 'useless'; readonly message: string };
+  | { readonly kind: 'useless'; readonly message: string; readonly code?: string };
 
 export type Answer =
   | { readonly kind: 'addresses'; readonly addresses: readonly string[]; readonly ttlSeconds: number }
   /** The name does not exist or has no address of this family. */
   | { readonly kind: 'notFound' }
-  /** The reply contains no addresses, and asking again would not help. */
-  | { readonly kind: 'failed'; readonly message: string };
+  /** The reply contains no addresses, and asking again would not help. `code`: the system's, if there was no reply. */
+  | { readonly kind: 'failed'; readonly message: string; readonly code?: string };
 
 export type Asked = Question & { readonly id: number };
 

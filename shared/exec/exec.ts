@@ -11,10 +11,10 @@ export type ExecOutcome =
   /** The command is not allowed. */
   | { readonly kind: 'denied'; readonly message: string }
   /**
-   * `isProberError` means a resource shortage of the prober's machine, hence a prober error. Otherwise the command
-   * itself cannot be started.
+   * `isProberError` means a resource shortage of the prober's machine, hence a prober error; `code` is its system error
+   * code. Otherwise the command itself cannot be started.
    */
-  | { readonly kind: 'notStarted'; readonly message: string; readonly isProberError: boolean };
+  | { readonly kind: 'notStarted'; readonly message: string; readonly isProberError: boolean; readonly code?: string };
 
 export type Runner = (request: ExecRequest) => Promise<ExecOutcome>;
 

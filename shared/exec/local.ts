@@ -7,6 +7,7 @@ import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { goQuote } from '../core/go-text.ts';
 import type { ExecRequest } from '../core/handler-exec.ts';
+import { shortageOf } from '../core/shortage.ts';
 import { afterArrivals, type Clock, sleep } from '../lib/clock.ts';
 import type { AllowList } from './allow-list.ts';
 import { cappedOutput } from './capped-output.ts';
@@ -19,6 +20,8 @@ export type LocalRunnerOptions = {
   readonly allows?: AllowList | undefined;
   /** Shared by all runners of the process. Defaults to a separate instance. */
   readonly processes?: CommandProcesses;
+  /** Called with the system error code of each command that this machine lacked the means to start. */
+  readonly onFailed?: (code: string) => void;
 };
 
 /** Excludes the prober's environment, which may hold credentials. */
@@ -42,11 +45,14 @@ export type LocalCommand = Pick<ExecRequest, 'command' | 'timeoutMs'> & {
 };
 
 /** As for probes, for commands that read something. Never throws. */
-export function localCommands({ clock, allows, processes = commandProcesses(clock) }: LocalRunnerOptions) {
+export function localCommands({ clock, allows, processes = commandProcesses(clock), onFailed }: LocalRunnerOptions) {
   const refusal = allowListRefusal(allows);
   return async (asked: LocalCommand): Promise<ExecOutcome> => {
     const message = refusal(asked.command);
-    return message === undefined ? run(asked, { clock, own: processes.begin() }) : { kind: 'denied', message };
+    if (message !== undefined) return { kind: 'denied', message };
+    const outcome = await run(asked, { clock, own: processes.begin() });
+    if (outcome.kind === 'notStarted' && outcome.code !== undefined) onFailed?.(outcome.code);
+    return outcome;
   };
 }
 
@@ -141,7 +147,6 @@ const exitCode = (code: number | null, signal: NodeJS.Signals | null): number =>
 
 const signalBase = 128;
 
-const shortages = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM']);
 /** Go's error texts, which container runtimes report. */
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'no such file or directory',
@@ -156,6 +161,6 @@ function notStarted(program: string, error: NodeJS.ErrnoException): ExecOutcome 
   return {
     kind: 'notStarted',
     message: `exec: ${goQuote(program)}: ${reason ?? error.message}`,
-    isProberError: shortages.has(code),
+    ...(shortageOf(code) === undefined ? { isProberError: false } : { isProberError: true, code }),
   };
 }

@@ -16,7 +16,8 @@ const ageMaxMs = 5000;
 
 /**
  * Returns a function that gives the parsed content. It checks the file at most every 5 s and reads it again when its
- * modification time or size has changed. A file that cannot be read counts as missing.
+ * modification time or size has changed. A file that cannot be read counts as missing; while the process has no free
+ * descriptor, the content stays and the next check reads it.
  */
 export function parsedFile<Content>(options: ParsedFileOptions<Content>): () => Content {
   const { path, clock } = options;
@@ -26,7 +27,9 @@ export function parsedFile<Content>(options: ParsedFileOptions<Content>): () => 
   const refresh = () => {
     const nextStamp = stampOf(path);
     if (nextStamp === stamp) return;
-    content = read(options);
+    const found = read(options);
+    if (found === 'unread') return;
+    content = found.content;
     stamp = nextStamp;
   };
   return () => {
@@ -44,12 +47,17 @@ function stampOf(path: string): string {
   return stat === undefined ? '' : `${stat.mtimeMs} ${stat.size}`;
 }
 
-function read<Content>({ path, bytesMax, parse, missing }: ParsedFileOptions<Content>): Content {
+type Read<Content> = { readonly content: Content } | 'unread';
+
+function read<Content>({ path, bytesMax, parse, missing }: ParsedFileOptions<Content>): Read<Content> {
   try {
     const text = readFileSync(path, 'utf8');
-    return text.length > bytesMax ? missing : parse(text);
-  } catch {
+    return { content: text.length > bytesMax ? missing : parse(text) };
+  } catch (error) {
+    if (noDescriptor.has((error as NodeJS.ErrnoException).code ?? '')) return 'unread';
     // These files are optional: without one, the defaults apply.
-    return missing;
+    return { content: missing };
   }
 }
+
+const noDescriptor: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE']);

@@ -4,6 +4,7 @@
  */
 import { isIP, type Socket } from 'node:net';
 import { portMax } from '../core/limits.ts';
+import { shortageOf } from '../core/shortage.ts';
 import { afterArrivals, type Clock, within } from '../lib/clock.ts';
 import { attribute, resumesOf } from './attributed-socket.ts';
 import { connectFailure, connectTimeout, deniedDial, dialFailure } from './dial-failure.ts';
@@ -61,12 +62,18 @@ export function guardedDialer(options: DialerOptions): Dial {
 type Dialing = { readonly options: DialerOptions; readonly connect: Connect };
 
 async function dialName(request: DialRequest, dialing: Dialing): Promise<Outcome> {
-  const { clock, resolve } = dialing.options;
+  const { clock, resolve, onFailed = ignore } = dialing.options;
   const startMs = clock.monotonicMs();
   const resolution = await resolve(request.host, request.deadlineMs);
   request.permit?.resumes?.();
   const dnsMs = clock.monotonicMs() - startMs;
-  if (resolution.kind !== 'resolved') return { ...unresolved(request.host, resolution), dnsMs };
+  if (resolution.kind !== 'resolved') {
+    if (resolution.kind === 'unavailable' && resolution.code !== undefined) {
+      onFailed(resolution.code);
+      request.permit?.refused(resolution.code);
+    }
+    return { ...unresolved(request.host, resolution), dnsMs };
+  }
   return dialFirst(resolution.addresses, request, dialing, dnsMs);
 }
 
@@ -87,7 +94,7 @@ type Connect = (address: string, request: DialRequest, untilMs: number) => Promi
 /**
  * Tries the addresses in sequence. Like Go, it divides the remaining time evenly among the remaining addresses. It
  * reports the first failure, unless that is a prober error (such as no IPv6 on this machine) and another address failed
- * on its own account.
+ * on its own account. Without a free socket it stops: what another address answers would pass for the target's answer.
  */
 async function dialFirst(
   resolved: readonly string[],
@@ -106,6 +113,7 @@ async function dialFirst(
     if (closing !== undefined) await within(clock, closing, untilMs - nowMs);
     const outcome = await connect(addresses[at] ?? '', request, untilMs);
     if (outcome.kind === 'connected') return { ...outcome, dnsMs };
+    if (shortageOf(outcome.code) === 'sockets') return { ...outcome, dnsMs };
     if (first === undefined || first.failureClass === 'PROBER') first = outcome;
   }
   return { ...(first ?? deniedDial(request.host, request.port)), dnsMs };
@@ -146,6 +154,7 @@ function connectGuarded(
       resumes();
       const { code = 'EUNKNOWN' } = error;
       onFailed(code);
+      request.permit?.refused(code);
       settle(connectFailure(address, port, code));
     };
     const isLast = request.whenOver !== undefined && untilMs === request.deadlineMs;

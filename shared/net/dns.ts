@@ -122,5 +122,6 @@ function merged(answers: readonly Answer[]): DnsAnswer {
   }
   const failed = answers.find((answer) => answer.kind === 'failed');
   if (failed === undefined) return { resolution: { kind: 'notFound', message: 'no such host' }, ttlMs: 0 };
-  return { resolution: { kind: 'unavailable', message: failed.message }, ttlMs: 0 };
+  const { message, code } = failed;
+  return { resolution: { kind: 'unavailable', message, ...(code !== undefined && { code }) }, ttlMs: 0 };
 }

@@ -30,6 +30,8 @@ export type SocketPermit = {
   closing(): Promise<void> | undefined;
   /** Called when a socket is created. Call the returned function when it has closed. */
   opened(): () => void;
+  /** Called with the system error code of what this machine refused to open. */
+  refused(code: string): void;
   /**
    * Called before code continues on behalf of the permit's holder after a wait (shared/lib/attribution.ts). Absent
    * without a watchdog.
@@ -64,8 +66,11 @@ export type Resolution =
   | { readonly kind: 'resolved'; readonly addresses: readonly string[] }
   /** NXDOMAIN or no data: a failure of the target. */
   | { readonly kind: 'notFound'; readonly message: string }
-  /** SERVFAIL, refused or time-out: a failure of the resolver, hence a prober error. */
-  | { readonly kind: 'unavailable'; readonly message: string };
+  /**
+   * SERVFAIL, refused or time-out: a failure of the resolver, hence a prober error. `code`: the system error code, if
+   * no question could be sent.
+   */
+  | { readonly kind: 'unavailable'; readonly message: string; readonly code?: string };
 
 export type Resolve = (host: string, deadlineMs: number) => Promise<Resolution>;
 

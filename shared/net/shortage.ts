@@ -1,4 +1,4 @@
-/** Logs, once a minute, which limit of the prober's own machine refuses sockets, and how to raise it. */
+/** Logs, once a minute, which limit of the prober's own machine refuses sockets or commands, and how to raise it. */
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 
@@ -10,7 +10,13 @@ const ports: Limit = {
 };
 const memory: Limit = { limit: 'memory of the machine or of its control group', raise: 'give it more memory' };
 
-/** By system error code. */
+/** What EAGAIN means for a command. */
+const processes: Limit = {
+  limit: 'RLIMIT_NPROC or pids.max, the processes of this user or control group',
+  raise: 'ulimit -u, LimitNPROC= or TasksMax= of systemd, or pids_limit of Compose',
+};
+
+/** By system error code, for sockets. */
 const limits: Readonly<Record<string, Limit>> = {
   EMFILE: {
     limit: 'RLIMIT_NOFILE, the descriptors of this process',
@@ -26,21 +32,22 @@ const limits: Readonly<Record<string, Limit>> = {
 const lineIntervalMs = 60_000;
 
 /**
- * Returns a function to call with the error code of each failed dial. Codes that say nothing about the limits of this
- * machine are ignored.
+ * Returns a function to call with the error code of each failed dial, or of each command that did not start. Codes that
+ * say nothing about the limits of this machine are ignored.
  */
-export function shortageLog(clock: Clock, log: Log): (code: string) => void {
+export function shortageLog(clock: Clock, log: Log, of: 'socket' | 'command' = 'socket'): (code: string) => void {
   /** By code: when the last line was written, and how many sockets were refused since. */
   const seen = new Map<string, { atMs: number; refused: number }>();
   return (code) => {
-    const found = Object.hasOwn(limits, code) ? limits[code] : undefined;
-    if (!found) return;
+    const known = Object.hasOwn(limits, code) ? limits[code] : undefined;
+    if (!known) return;
+    const found = of === 'command' && code === 'EAGAIN' ? processes : known;
     const nowMs = clock.monotonicMs();
     const last = seen.get(code) ?? { atMs: Number.NEGATIVE_INFINITY, refused: 0 };
     seen.set(code, last);
     last.refused += 1;
     if (nowMs - last.atMs < lineIntervalMs) return;
-    log.warn('socket refused by the machine', { code, ...found, refused: last.refused });
+    log.warn(`${of} refused by the machine`, { code, ...found, refused: last.refused });
     last.atMs = nowMs;
     last.refused = 0;
   };

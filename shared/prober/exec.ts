@@ -19,6 +19,7 @@ export function execProber({ run, clock }: ExecProberOptions): Prober<ExecReques
     const outcome: ExecOutcome =
       message === undefined ? await run(request) : { kind: 'notStarted', message, isProberError: false };
     permit?.resumes?.();
+    if (outcome.kind === 'notStarted' && outcome.code !== undefined) permit?.refused(outcome.code);
     return { ...verdict(request, outcome), timings: { totalMs: clock.monotonicMs() - startMs } };
   };
 }

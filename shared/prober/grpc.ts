@@ -62,6 +62,8 @@ async function ask(request: GrpcRequest, deadlineMs: number, options: Asking): P
   // again. With a server that sends GOAWAY right after its greeting it tries one connection after another, until a
   // request happens to leave before the GOAWAY.
   const again = await connectOnce(request, deadlineMs, { ...connecting, isEager: true });
+  // What this machine lacks says nothing about the server.
+  if (again.kind === 'internal') return again;
   if (again.kind !== 'connected') return answered;
   return { kind: 'answered', connected: again, outcome: await outcomeOf(again) };
 }

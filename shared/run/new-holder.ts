@@ -34,7 +34,7 @@ export function holderOf(run: Run, loop: Loop, { targets, takenOver, inDoubt }: 
     run,
     commits: commitQueue(run),
     publisher,
-    self: selfWatch(run, inDoubt),
+    self: selfWatch(run, { inDoubt, onRefused: (code) => loop.refused(code) }),
     surgeLimit,
     publishSurge,
     takenOver,

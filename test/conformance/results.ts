@@ -56,7 +56,7 @@ export const runResults: VectorRunner = async (vector) => {
     if (op.op !== 'get') {
       const { containerID, actions } = stepOf(op, key);
       const step = { worker: { ...probe.verdict.worker, containerID }, actions };
-      const place = newSocketBudget().take('new', 1);
+      const place = newSocketBudget(world.clock).take('new', 1);
       await world.clock.runUntil(applyStep(holder, held, { probe, place, step }));
     }
     await world.clock.advance(0);

@@ -59,7 +59,7 @@ export function statusWorld(pods: readonly VectorPod[]) {
       worker: { ...found.verdict.worker, containerID },
       actions: [{ kind: 'set', containerID, result: isSuccess ? 'success' : 'failure' }],
     } as const;
-    const place = newSocketBudget().take('new', 1);
+    const place = newSocketBudget(world.clock).take('new', 1);
     await world.clock.runUntil(applyStep(holder, of, { probe: found, place, step }));
   };
   const purge = async (uid: string) => {

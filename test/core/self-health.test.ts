@@ -44,6 +44,14 @@ describe('the state after several self-checks', () => {
     assert.deepEqual(doubted, { kind: 'doubtful', reason: 'NetworkUnreachable', sinceMs: 5, soundInARow: 0 });
   });
 
+  test('a shortage of descriptors is a doubt only once it has lasted for half a minute', () => {
+    const short = (since: SelfHealth, atMs: number) => afterSelfCheck(since, 'OutOfDescriptors', atMs);
+    const suspect = short(short(sound, 5), 30_004);
+    assert.deepEqual(suspect, { kind: 'suspect', reason: 'OutOfDescriptors', sinceMs: 5 });
+    assert.equal(short(suspect, 30_005).kind, 'doubtful');
+    assert.equal(afterSelfCheck(suspect, undefined, 30_005).kind, 'sound');
+  });
+
   test('only a sound prober may be trusted', () => {
     const suspect = afterSelfCheck(sound, 'ClockJumped', 5);
     assert.deepEqual([sound, suspect, afterSelfCheck(suspect, 'ClockJumped', 6)].map(mayTrust), [true, false, false]);

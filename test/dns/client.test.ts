@@ -139,7 +139,8 @@ describe('of several servers', () => {
 describe('a fault of the resolver', () => {
   test('is reported in Go’s words', async () => {
     const message = async (servers: readonly string[]) => (await client(servers)('x.test')).resolution;
-    assert.deepEqual(await message(['127.0.0.1:9']), { kind: 'unavailable', message: 'connection refused' });
+    const refused = { kind: 'unavailable', message: 'connection refused', code: 'ECONNREFUSED' };
+    assert.deepEqual(await message(['127.0.0.1:9']), refused);
     assert.deepEqual(await message([]), { kind: 'unavailable', message: 'server misbehaving' });
   });
 

@@ -89,7 +89,8 @@ function watchedProbers() {
     answerLookups: lookup.resolve,
     async probe(name: string, request: ProbeRequest): Promise<string> {
       const work = attribution.start(name);
-      const permit = { closing: () => undefined, opened: () => () => undefined, resumes: work.resumes };
+      const ignore = () => undefined;
+      const permit = { closing: ignore, opened: () => ignore, refused: ignore, resumes: work.resumes };
       const attempt = await (request.kind === 'tcp'
         ? probers.tcp(request, permit)
         : probers.http(request as never, permit));

@@ -43,7 +43,12 @@ describe('the guarded dialer', () => {
     ['connects to 127.0.0.1', ['127.0.0.1'], '127.0.0.1'],
     ['connects to ::1', ['::1'], '::1'],
     ['dials the next address when one refuses', ['127.0.0.1', '::1'], '::1'],
-    ['dials the next address under the same permit', ['127.0.0.1', '::1'], '::1', newSocketBudget().take('steady', 1)],
+    [
+      'dials the next address under the same permit',
+      ['127.0.0.1', '::1'],
+      '::1',
+      newSocketBudget(systemClock).take('steady', 1),
+    ],
     ['skips the addresses that the policy denies', ['169.254.169.254', '127.0.0.1'], '127.0.0.1'],
   ] as const)
     test(name, async (t) => {
@@ -106,7 +111,7 @@ describe('the guarded dialer', () => {
   test('a second dial under a permit waits until the first socket has closed', async (t) => {
     const port = await listener(t, 'accept-silent');
     const dial = dialer(['127.0.0.1']);
-    const place = newSocketBudget().take('steady', 1);
+    const place = newSocketBudget(systemClock).take('steady', 1);
     const first = await dial(port, farMs, place);
     if (first.kind === 'failed') assert.fail(first.message);
     const second = dial(port, farMs, place);
@@ -118,7 +123,7 @@ describe('the guarded dialer', () => {
   test('a dial that waits for another socket of its permit ends with its deadline, as a prober error', async (t) => {
     const port = await listener(t, 'accept-silent');
     const dial = dialer(['127.0.0.1']);
-    const place = newSocketBudget().take('steady', 1);
+    const place = newSocketBudget(systemClock).take('steady', 1);
     peerOf(t, await dial(port, farMs, place));
     const failure = failureOf(await dial(port, 50, place));
     assert.deepEqual(failure, ['PROBER', 'dial tcp: the previous socket of the probe has not closed']);

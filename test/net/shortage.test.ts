@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { guardedDialer } from '../../shared/net/dialer.ts';
+import type { Resolution } from '../../shared/net/net.ts';
 import { peerSocket } from '../../shared/net/reading.ts';
 import { shortageLog } from '../../shared/net/shortage.ts';
 import { columns } from '../support/columns.ts';
@@ -46,20 +47,55 @@ test('each limit has its own line, and what a target does has none', () => {
   assert.equal(log.lines.length, 5);
 });
 
-test('a dial that the machine refuses is a prober error, and its code is reported', async () => {
-  const codes: string[] = [];
+test('a command names the limit of processes where a socket names that of ports', () => {
+  const { clock, log } = world();
+  shortageLog(clock, log, 'command')('EAGAIN');
+  assert.match(JSON.stringify(log.lines), /command refused by the machine.*RLIMIT_NPROC/);
+});
+
+/** A dialer whose sockets the machine refuses with these codes, one after the other, and what it reports of them. */
+function refusedDial(refusals: readonly string[], resolution: Resolution) {
+  const logged: string[] = [];
+  const permitted: string[] = [];
+  const left = [...refusals];
   const dial = guardedDialer({
-    resolve: async () => ({ kind: 'resolved', addresses: [] }),
+    resolve: async () => resolution,
     policy: () => true,
     clock: virtualClock(),
-    onFailed: (code) => codes.push(code),
+    onFailed: (code) => logged.push(code),
     newSocket() {
       const socket = peerSocket();
-      socket.connect = () => socket.destroy(Object.assign(new Error('no more'), { code: 'EMFILE' }));
+      socket.connect = () => socket.destroy(Object.assign(new Error('no more'), { code: left.shift() }));
       return socket;
     },
   });
-  const dialed = await dial({ host: '127.0.0.1', port: 1, deadlineMs: 1_000 });
+  const permit = {
+    closing: () => undefined,
+    opened: () => () => undefined,
+    refused: (code: string) => permitted.push(code),
+  };
+  return { logged, permitted, dial: (host: string) => dial({ host, port: 1, deadlineMs: 1_000, permit }) };
+}
+
+const twoAddresses: Resolution = { kind: 'resolved', addresses: ['127.0.0.1', '127.0.0.2'] };
+
+test('a dial that the machine refuses is a prober error, and its code is reported to log and permit', async () => {
+  const { dial, logged, permitted } = refusedDial(['EMFILE'], twoAddresses);
+  const dialed = await dial('127.0.0.1');
   assert.equal(dialed.kind === 'failed' && dialed.failureClass, 'PROBER');
-  assert.deepEqual(codes, ['EMFILE']);
+  assert.deepEqual([logged, permitted], [['EMFILE'], ['EMFILE']]);
+});
+
+test('without a free socket a name is a prober error, whatever its other address would answer', async () => {
+  const { dial, logged } = refusedDial(['EMFILE', 'EHOSTUNREACH'], twoAddresses);
+  const dialed = await dial('two.test');
+  assert.deepEqual([dialed.kind === 'failed' && dialed.code, logged], ['EMFILE', ['EMFILE']]);
+});
+
+test('a lookup that the machine refuses is reported as a dial is', async () => {
+  const resolution: Resolution = { kind: 'unavailable', message: 'too many open files', code: 'EMFILE' };
+  const { dial, logged, permitted } = refusedDial([], resolution);
+  const dialed = await dial('name.test');
+  assert.equal(dialed.kind === 'failed' && dialed.failureClass, 'PROBER');
+  assert.deepEqual([logged, permitted], [['EMFILE'], ['EMFILE']]);
 });

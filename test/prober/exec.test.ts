@@ -41,6 +41,18 @@ describe('what an exec probe makes of', () => {
     });
 });
 
+test('a command that the machine has no process for is reported to the permit', async () => {
+  const codes: string[] = [];
+  const permit = {
+    closing: () => undefined,
+    opened: () => () => undefined,
+    refused: (code: string) => codes.push(code),
+  };
+  const ran: ExecOutcome = { kind: 'notStarted', message: 'why', isProberError: true, code: 'EAGAIN' };
+  await execProber({ run: async () => ran, clock: systemClock })(request, permit);
+  assert.deepEqual(codes, ['EAGAIN']);
+});
+
 test('a command with NUL reaches no runner, where a shell might run another one', async () => {
   const run = () => assert.fail('was run');
   const attempt = await execProber({ run, clock: systemClock })({ ...request, command: ['rm', 'a\0b'] });

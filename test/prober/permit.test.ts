@@ -78,7 +78,7 @@ describe('a prober has one socket open at a time, and its place is released when
     test(what, async (t) => {
       const handler = await start(t);
       const { probers, open, openAtDial } = watchedProbers();
-      const socketBudget = newSocketBudget();
+      const socketBudget = newSocketBudget(clock);
       const place = socketBudget.take('steady', 1);
       const given = new Promise<number>((resolve) => {
         socketBudget.onFree(() => resolve(open()));

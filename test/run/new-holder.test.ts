@@ -69,7 +69,7 @@ test('a target whose items are found gone when an event of it is to be written i
   const items = await world.clock.runUntil(world.itemsOf('checkout'));
   for (const { pk, sk } of items)
     await world.store.write([{ kind: 'delete', key: { pk, sk } }], { token: `purge ${sk}` });
-  const place = newSocketBudget().take('new', 1);
+  const place = newSocketBudget(world.clock).take('new', 1);
   const plan = { events: [unhealthyEvent(held.target.uid, 'main')], memory: probe.verdict };
   assert.equal(await world.clock.runUntil(commitStep(holder, held, { probe, place, plan })), false);
   assert.equal(present(), undefined);

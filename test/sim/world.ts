@@ -249,7 +249,7 @@ async function worker(own: Own, env: Env, { stops, onRun }: Polling): Promise<'e
   const { queue, net, scheduler, wanted, setting } = own;
   const { caller, clock, log, life } = env;
   const memory: ShardMemory = new Map();
-  const socketBudget = newSocketBudget();
+  const socketBudget = newSocketBudget(clock);
   const { release } = wanted;
   const stop = new AbortController();
   stops.set(life, stop);

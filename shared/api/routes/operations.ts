@@ -5,9 +5,9 @@ import type { ApiDeps, Health, ShardDoubt } from '../deps.ts';
 import { jsonResponse } from '../problem.ts';
 import type { Handler, Route } from '../route.ts';
 
-const reasons = z
-  .array(z.object({ reason: z.string(), since: z.string().optional(), shard: z.string().optional() }))
-  .optional();
+const reason = z.object({ reason: z.string(), since: z.string().optional(), shard: z.string().optional() });
+const reasons = z.array(reason).optional();
+const overloadReasons = z.array(reason.extend({ socketsMax: z.number().optional() })).optional();
 
 const healthSchema = z
   .object({
@@ -16,7 +16,10 @@ const healthSchema = z
         'overloaded: the process works, but has more to do than it can, so probes begin late. degraded: its prober doubts itself, or shards have no holder.',
     }),
     degraded: reasons.openapi({ description: 'Why it is degraded.' }),
-    overloaded: reasons.openapi({ description: 'What there is too little of: Cpu or Sockets.' }),
+    overloaded: overloadReasons.openapi({
+      description:
+        'What there is too little of: Cpu or Sockets. socketsMax: descriptors that probes may hold, if the machine refused more.',
+    }),
     quarantined: z.array(z.object({ pk: z.string(), sk: z.string(), detail: z.string() })).openapi({
       description: 'Quarantined items of the store, which cannot be read.',
     }),

@@ -19,8 +19,11 @@ import { trackedWork, type Work } from './work.ts';
 /** A failed look at a target is repeated after this time. */
 const tendAgainMs = 2_000;
 
-/** `again`: the cycle released its place to wait for a commit and still has to probe, so it starts over. */
-export type CycleEnd = 'over' | 'again';
+/**
+ * `again`: the cycle released its place to wait for a commit and still has to probe, so it starts over. `refused`: this
+ * machine refused what the probe needed, so the probe is late.
+ */
+export type CycleEnd = 'over' | 'again' | 'refused';
 
 export type Steps = {
   readonly cycle: (held: HeldTarget, probe: HeldProbe, place: Place) => Promise<CycleEnd>;
@@ -37,11 +40,12 @@ export type Loop = Pick<DueLoop, keyof DueLoop>;
  * `socketBudget`: the process's, if the process holds several shards. `keptOffsetMs`: the `wallOffsetMs` of the
  * previous loop, if this one continues with its tickers.
  */
-export const startLoop = (run: Run, socketBudget: SocketBudget = newSocketBudget(), keptOffsetMs?: number): Loop =>
-  new DueLoop(run, socketBudget, keptOffsetMs);
+export const startLoop = (run: Run, socketBudget?: SocketBudget, keptOffsetMs?: number): Loop =>
+  new DueLoop(run, socketBudget ?? newSocketBudget(run.ports.clock), keptOffsetMs);
 
 class DueLoop {
   readonly #run: Run;
+  readonly #socketBudget: SocketBudget;
   readonly #heap = new DueHeap<Turn>();
   readonly #wallTime: ReturnType<typeof watchedWallTime>;
   readonly #work: Work;
@@ -55,6 +59,7 @@ class DueLoop {
   constructor(run: Run, socketBudget: SocketBudget, keptOffsetMs: number | undefined) {
     const { clock, log } = run.ports;
     this.#run = run;
+    this.#socketBudget = socketBudget;
     this.#wallTime = watchedWallTime(clock, keptOffsetMs);
     this.#work = trackedWork(log);
     this.#alarm = alarmOf(clock, () => this.#ring());
@@ -92,6 +97,11 @@ class DueLoop {
     this.#set(turnOf(held), at);
   }
 
+  /** The machine has refused a socket that is no probe's. */
+  refused(code: string): void {
+    this.#socketBudget.refused(code);
+  }
+
   inFlight(): number {
     return this.#probes.count();
   }
@@ -107,10 +117,12 @@ class DueLoop {
   /** Whether there is more to do than can be done in time. Never in tick mode, where a run plans all of its probes. */
   overload(): Overload | undefined {
     if (this.#run.message.mode === 'tick') return undefined;
-    return this.#lateness.overload(() => {
+    const overload = this.#lateness.overload(() => {
       const lacksSockets = this.#probes.lacksSockets();
       return { isLateNow: lacksSockets || this.behind(), reason: lacksSockets ? 'Sockets' : 'Cpu' };
     });
+    const socketsMax = this.#socketBudget.lowered();
+    return overload && socketsMax !== undefined ? { ...overload, socketsMax } : overload;
   }
 
   /** The run before was overloaded. */

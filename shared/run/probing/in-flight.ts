@@ -2,7 +2,7 @@
 import { descriptorsOf } from '../../core/socket-budget.ts';
 import { Bag, type BagItem, inNoBag } from '../../lib/bag.ts';
 import type { Run } from '../run.ts';
-import type { Loop, Steps } from './due-loop.ts';
+import type { CycleEnd, Loop, Steps } from './due-loop.ts';
 import { type HeldProbe, type HeldTarget, turnOf } from './held-target.ts';
 import type { Lateness } from './lateness.ts';
 import { begin as beginProbe, land, postpone, repeat } from './probe-schedule.ts';
@@ -15,6 +15,8 @@ import { type WaitingLines, waitingLines } from './waiting-lines.ts';
  * because most of the cost of beginning a probe arises after the code of the turn, where no clock measures it.
  */
 const beginsPerTurnMax = 8;
+/** Pause before a probe is tried again that this machine has refused. */
+const retryMs = 500;
 
 type Probing = {
   readonly run: Run;
@@ -37,6 +39,9 @@ export class ProbesInFlight {
   readonly #probing = new Bag<Flight>();
   #leaveRoom = (): void => undefined;
   #cancelLetIn: (() => void) | undefined;
+  /** Probes that this machine has refused; a pause later they wait for a socket. */
+  #refused: { readonly held: HeldTarget; readonly probe: HeldProbe }[] = [];
+  #cancelRetry: (() => void) | undefined;
 
   constructor(by: Probing) {
     this.#by = by;
@@ -68,9 +73,9 @@ export class ProbesInFlight {
     return this.#probing.size;
   }
 
-  /** Probes wait, and there is a socket for none of them. */
+  /** Probes wait, and there is a socket for none of them, or this machine has just refused one. */
   lacksSockets(): boolean {
-    return !this.#lines.isEmpty() && this.#lines.next() === undefined;
+    return this.#refused.length > 0 || (!this.#lines.isEmpty() && this.#lines.next() === undefined);
   }
 
   letInOnFree(): void {
@@ -80,6 +85,7 @@ export class ProbesInFlight {
   stop(): void {
     this.#leaveRoom();
     this.#cancelLetIn?.();
+    this.#cancelRetry?.();
   }
 
   /** Each probe in flight has to run again, and its report is void. */
@@ -105,15 +111,30 @@ export class ProbesInFlight {
 
   async #fly(held: HeldTarget, flight: Flight, place: Place): Promise<void> {
     const { probe } = flight;
+    let end: CycleEnd = 'over';
     try {
-      if ((await this.#by.cycle(held, probe, place)) === 'again') repeat(probe.schedule);
+      end = await this.#by.cycle(held, probe, place);
+      if (end !== 'over') repeat(probe.schedule);
     } finally {
       land(probe.schedule);
       this.#probing.delete(flight);
       // Also after a cycle that threw, so that the worker continues.
-      this.#by.schedule(held, probe);
+      if (end === 'refused') this.#putBack(held, probe);
+      else this.#by.schedule(held, probe);
       place.leave();
     }
+  }
+
+  /** Not through the heap, so that the probe is late since it was due first. */
+  #putBack(held: HeldTarget, probe: HeldProbe): void {
+    if (this.#by.isOver()) return;
+    this.#refused.push({ held, probe });
+    this.#cancelRetry ??= this.#by.run.ports.clock.setTimer(retryMs, () => {
+      this.#cancelRetry = undefined;
+      for (const each of this.#refused) this.#lines.join(each.held, each.probe);
+      this.#refused = [];
+      this.#armLetIn();
+    });
   }
 
   /**

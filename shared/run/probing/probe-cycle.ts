@@ -7,6 +7,7 @@ import { dialledHost } from '../../core/handlers.ts';
 import { productEra } from '../../core/observed.ts';
 import type { ProbeReport } from '../../core/probe-report.ts';
 import { mayTrust, type Reach, reachOf } from '../../core/self-health.ts';
+import type { Shortage } from '../../core/shortage.ts';
 import { noSpecDigest } from '../../core/shown.ts';
 import { decideGate, type PodView, reduce, type Step } from '../../core/worker.ts';
 import { probe as runProbe, type TimedAttempt } from '../../prober/probe.ts';
@@ -21,8 +22,8 @@ import { type Due, type HeldProbe, type HeldTarget, podView } from './held-targe
 import { hungProbeName, quarantineOf } from './hung-probe.ts';
 import { planProberError } from './plan-error.ts';
 import { planStep, type Report, type StepPlan } from './plan-step.ts';
-import { classify, serveRequests } from './probe-schedule.ts';
-import { isStandingError, type ProbeVerdict, runningSince, seen, took } from './probe-verdict.ts';
+import { classify, refuse, serveRequests } from './probe-schedule.ts';
+import { isProberFault, isStandingError, type ProbeVerdict, runningSince, seen, took } from './probe-verdict.ts';
 import { leaveAlone } from './quarantine.ts';
 
 type Asking = Committing & Pick<Holder, 'self' | 'surgeLimit'>;
@@ -52,7 +53,7 @@ export async function probeCycle(holder: Cycling, held: HeldTarget, { probe, pla
     case 'probe':
       if (place.hasLeft()) return 'again';
       if (quarantineOf(held, probe)) await leaveAlone(holder, held, { probe, place });
-      else await askProber(holder, held, { probe, place });
+      else return await askProber(holder, held, { probe, place });
       return 'over';
   }
 }
@@ -68,7 +69,7 @@ function gateTimeMs({ ports: { clock } }: Run, verdict: ProbeVerdict, { containe
   return container.state.startedAtMs + monotonicMs - runningSince(verdict, container.containerID, monotonicMs);
 }
 
-async function askProber(holder: Asking, held: HeldTarget, { probe, place }: Due): Promise<void> {
+async function askProber(holder: Asking, held: HeldTarget, { probe, place }: Due): Promise<CycleEnd> {
   const { clock, metrics } = holder.run.ports;
   const { verdict } = probe;
   const { digest } = probe.spec;
@@ -76,30 +77,43 @@ async function askProber(holder: Asking, held: HeldTarget, { probe, place }: Due
   const startedAt = clock.monotonicMs();
   const watched = holder.self.watch();
   const tried = await tryProbe(holder.run, held, { probe, place });
+  const lacked = place.lacked();
+  if (lacked && isPutBack(probe, tried, lacked)) {
+    watched.done();
+    return 'refused';
+  }
   const durationMs = clock.monotonicMs() - startedAt;
   classify(probe.schedule, durationMs, probe.spec.probe.timeoutSeconds * 1000);
   const judged = believed(holder.run, held, { probe, report: tried, watched });
   const report = judged instanceof Promise ? await judged : judged;
   // When the run ends it abandons the probe: the probe is pending, and its report is void.
-  if (holder.run.ended() || held.gone || probe.schedule.pending) return;
+  if (holder.run.ended() || held.gone || probe.schedule.pending) return 'over';
   const nowMs = clock.nowMs();
   metrics.observe(probe.labels, metricResult(report), durationMs / 1000);
   took(verdict, report, nowMs);
   // A report that is void because the prober doubts itself is published as an error of the prober, not of this probe.
   const isStanding = report === tried && mayTrust(holder.self.health()) && isStandingError(verdict, report);
   // A report for the old spec says nothing about the new one, whose counters have just restarted.
-  if (probe.spec.digest !== digest) return;
+  if (probe.spec.digest !== digest) return 'over';
   const { conclusion } = report;
   if (conclusion.kind === 'error') {
     const plan = planProberError(probe, { report, isStanding, nowMs });
     await commitAsked(holder, held, { probe, place, plan, report, requests, nowMs });
-    return;
+    return 'over';
   }
   const step = reduce(probe.spec.worker, verdict.worker, conclusion.result);
-  if (isHeldBack(holder, held, { probe, step })) return;
+  if (isHeldBack(holder, held, { probe, step })) return 'over';
   const plan = planStep(probe, step, { nowMs, report });
   await commitAsked(holder, held, { probe, place, plan, report, requests, nowMs });
+  return 'over';
 }
+
+/**
+ * Whether the attempt says nothing but that this machine lacked a descriptor or a port. The probe is then late, not
+ * unknown. Once it had to count as an error, it is not put back again until it has had a verdict.
+ */
+const isPutBack = ({ schedule, verdict }: HeldProbe, report: Report, lacked: Shortage): boolean =>
+  !verdict.erred && isProberFault(report) && refuse(schedule, lacked);
 
 type Asked = Due & {
   readonly plan: StepPlan;

@@ -2,6 +2,7 @@
  * The part of `HeldProbe` that says when the probe runs. Any code may read it; only the functions of this file write
  * it. Core decides how the ticker changes.
  */
+import type { Shortage } from '../../core/shortage.ts';
 import { type BacklogClass, backlogClassAfter } from '../../core/socket-budget.ts';
 import {
   dueMs,
@@ -30,6 +31,8 @@ type State = {
   requestsSeen: number;
   /** How many of them a probe has followed that is in the event history. */
   requestsServed: number;
+  /** Attempts in a row that this machine has refused. */
+  refusals: number;
 };
 
 export type ProbeSchedule = Readonly<State>;
@@ -41,7 +44,21 @@ export const newSchedule = (ticker: Ticker, requestsSeen: number): ProbeSchedule
   pending: false,
   requestsSeen,
   requestsServed: requestsSeen,
+  refusals: 0,
 });
+
+/**
+ * A refused attempt is put back so often, and then it is a prober error. At two tries a second that is 40 s, the time
+ * after which a late result is unknown. An address of a missing family stays missing, so it is tried for 10 s only.
+ */
+const refusalsMax: Readonly<Record<Shortage, number>> = { sockets: 80, other: 20 };
+
+/** Counts an attempt that this machine has refused. Returns whether the probe is to be tried again. */
+export function refuse(schedule: ProbeSchedule, lacked: Shortage): boolean {
+  const state: State = schedule;
+  state.refusals += 1;
+  return state.refusals <= refusalsMax[lacked];
+}
 
 /** Returns when (wall time) the probe is due; Infinity means never. */
 export function arm(schedule: ProbeSchedule, nowMs: number): number {
@@ -113,6 +130,7 @@ export function serveRequests(schedule: ProbeSchedule, requests: number): void {
 /** A probe that uses up its time holds its socket for long, so it gets its next socket after all others. */
 export function classify(schedule: ProbeSchedule, durationMs: number, timeoutMs: number): void {
   const state: State = schedule;
+  state.refusals = 0;
   state.backlogClass = backlogClassAfter(durationMs, timeoutMs);
 }
 

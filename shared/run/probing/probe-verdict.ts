@@ -85,7 +85,8 @@ export function took(verdict: ProbeVerdict, report: ProbeReport<TimedAttempt>, n
   if (report.conclusion.kind === 'result') state.triedAtMs = report.attempts.at(-1)?.timeMs;
 }
 
-const isProberFault = ({ conclusion }: ProbeReport): boolean =>
+/** The prober itself was at fault. */
+export const isProberFault = ({ conclusion }: ProbeReport): boolean =>
   conclusion.kind === 'error' && conclusion.failureClass === 'PROBER';
 
 /** Takes in a report while the prober trusts itself. Returns whether it is the second prober error in a row. */

@@ -41,13 +41,15 @@ export type SelfCheck = {
   isStopped(): boolean;
 };
 
-type Options = {
+export type SelfCheckOptions = {
   readonly stalls: StallWatch;
   /** RUN says that the previous holder doubted itself. */
   readonly inDoubt: boolean;
+  /** Called with the system error code of each canary that could not be dialed. */
+  readonly onRefused: (code: string) => void;
 };
 
-export function selfCheckOf(run: Run, { stalls, inDoubt }: Options): SelfCheck {
+export function selfCheckOf(run: Run, { stalls, inDoubt, onRefused }: SelfCheckOptions): SelfCheck {
   const { clock, canaries } = run.ports;
   const over = new AbortController();
   const stop = () => over.abort();
@@ -59,7 +61,7 @@ export function selfCheckOf(run: Run, { stalls, inDoubt }: Options): SelfCheck {
     const reaches = new Set([...asked, ...opinion.doubted]);
     const jumpMs = jumpedMs;
     jumpedMs = 0;
-    const answers = await Promise.all(canaries.map((canary) => askCanary(run, canary)));
+    const answers = await Promise.all(canaries.map((canary) => askCanary(run, canary, onRefused)));
     // The answer of an abandoned dialer means nothing.
     if (over.signal.aborted) return;
     opinion.take(findingOf({ canaries: answers, reaches, stalls: stalls.recent(), jumpMs }), reaches);
@@ -156,9 +158,14 @@ const inherited = (nowMs: number): SelfHealth => ({
   soundInARow: 0,
 });
 
-async function askCanary({ ports }: Run, { host, port }: Canary): Promise<CanaryAnswer> {
+async function askCanary(
+  { ports }: Run,
+  { host, port }: Canary,
+  onRefused: SelfCheckOptions['onRefused'],
+): Promise<CanaryAnswer> {
   const deadlineMs = ports.clock.monotonicMs() + canaryTimeoutMs;
   const dialed = await ports.dial({ host, port, deadlineMs, bypassesPolicy: true });
   if (dialed.kind === 'connected') dialed.socket.destroy();
+  else if (dialed.code !== undefined) onRefused(dialed.code);
   return { reach: reachOf(host), problem: canaryProblem(dialed) };
 }

@@ -7,7 +7,7 @@ import type { ProbeReport } from '../../core/probe-report.ts';
 import { isAnswer, mayTrust, needsSelfCheck, type Reach, voided } from '../../core/self-health.ts';
 import type { Attempt } from '../../core/types.ts';
 import type { Run } from '../run.ts';
-import { type SelfCheck, selfCheckOf } from './self-check.ts';
+import { type SelfCheck, type SelfCheckOptions, selfCheckOf } from './self-check.ts';
 import { type StallWatch, stallWatch } from './stall.ts';
 
 /** A probe from its beginning to its verdict. */
@@ -30,11 +30,10 @@ export type About = {
 
 export type SelfWatch = Pick<SelfCheck, 'health' | 'doubtedSince' | 'jumped' | 'stop'> & { watch(): Watched };
 
-/** `inDoubt`: RUN says that the previous holder doubted itself. */
-export function selfWatch(run: Run, inDoubt: boolean): SelfWatch {
+export function selfWatch(run: Run, options: Omit<SelfCheckOptions, 'stalls'>): SelfWatch {
   const { clock, cpuMs } = run.ports;
   const stalls = stallWatch(clock, cpuMs);
-  const selfCheck = selfCheckOf(run, { stalls, inDoubt });
+  const selfCheck = selfCheckOf(run, { stalls, ...options });
   return {
     health: selfCheck.health,
     doubtedSince: selfCheck.doubtedSince,

@@ -80,7 +80,7 @@ inLoop('a loop is quiet only when nothing is under way and nothing is due now', 
 function loopOfMany(
   names: readonly string[],
   timeoutMs: number,
-  { clock = virtualClock(), socketBudget = newSocketBudget(), periodMs = 10_000, answerMs = 0, beginMs = 0 } = {},
+  { clock = virtualClock(), socketBudget = newSocketBudget(clock), periodMs = 10_000, answerMs = 0, beginMs = 0 } = {},
 ) {
   const run = { ports: { clock, log: recordingLog() }, message: {}, ended: () => undefined } as unknown as Run;
   const loop = startLoop(run, socketBudget);
@@ -145,7 +145,8 @@ test('hundreds of targets that hang for longer than their period make no healthy
 });
 
 test('the runs of one process share its socket budget, and each gets a part', async () => {
-  const shared = { clock: virtualClock(), socketBudget: newSocketBudget() };
+  const clock = virtualClock();
+  const shared = { clock, socketBudget: newSocketBudget(clock) };
   const names = (prefix: string, count: number) => Array.from({ length: count }, (_, at) => `${prefix}-${at}`);
   const large = loopOfMany(names('hanging-large', 1_500), 15_000, shared);
   const small = loopOfMany([...names('hanging-small', 300), ...names('healthy', 50)], 15_000, shared);
@@ -243,9 +244,9 @@ test('hundreds of probes that are due at once begin over several turns of the ev
 
 test('thousands of probes that each leave their place at once begin without exhausting the stack', async () => {
   const waiting = 5_000;
-  const socketBudget = newSocketBudget();
-  const first = socketBudget.take('steady', descriptorsMax);
   const clock = virtualClock();
+  const socketBudget = newSocketBudget(clock);
+  const first = socketBudget.take('steady', descriptorsMax);
   const log = recordingLog();
   const run = { ports: { clock, log }, message: {}, ended: () => undefined } as unknown as Run;
   const loop = startLoop(run, socketBudget);
@@ -318,8 +319,10 @@ test('with five times as many probes as the CPU can begin, all come late alike, 
 });
 
 test('with more probes under way than there are sockets the prober lacks sockets', async () => {
+  const clock = virtualClock();
   const many = loopOfMany(healthy(400), 1_000, {
-    socketBudget: newSocketBudget(10),
+    clock,
+    socketBudget: newSocketBudget(clock, 10),
     periodMs: 1_000,
     answerMs: 200,
   });

@@ -11,6 +11,7 @@ import { readTarget } from '../../../shared/table/targets.ts';
 import { bareHolder } from '../../support/bare-holder.ts';
 import { proberError } from '../../support/prober-error.ts';
 import { failing, healthy, heldWorld, probedWorld, shardWorld } from '../../support/shard-world.ts';
+import { virtualClock } from '../../support/virtual-clock.ts';
 
 const readinessProbe = { tcpSocket: { port: 1 }, periodSeconds: 10 };
 
@@ -43,7 +44,7 @@ describe('a probe with a time-out of 1 s that takes', () => {
     [1_000, 'hanging'],
   ] as const)
     test(`${ms} ms is ${backlogClass} when its next place is given`, async () => {
-      const inner = newSocketBudget();
+      const inner = newSocketBudget(virtualClock());
       const taken: BacklogClass[] = [];
       const socketBudget = {
         ...inner,
@@ -75,7 +76,7 @@ async function bareWorker(probe: object = readinessProbe) {
 test('a worker whose probe has left the spec ends without another probe, and forgets the spec that it ended by', async () => {
   const { world, holder, held, worker: kept } = await bareWorker();
   const worker = { ...kept, spec: { ...kept.spec, stopping: true } };
-  const place = newSocketBudget().take('new', 1);
+  const place = newSocketBudget(world.clock).take('new', 1);
   const end = await world.clock.runUntil(probeCycle(holder, held, { probe: worker, place }));
   const { ended, specDigest, version } = await world.probe('checkout', 'main#readiness');
   assert.deepEqual({ end, ended, specDigest, version }, { end: 'over', ended: true, specDigest: '', version: 1 });
@@ -89,7 +90,7 @@ test('a target whose failure is held back in a surge has been seen', async () =>
   const cycle = async (mayTurn: boolean) => {
     const ask = () => asked.push(mayTurn) > 0 && mayTurn;
     const surgeLimit = { ask, surge: () => undefined };
-    const due = { probe: worker, place: newSocketBudget().take('new', 1) };
+    const due = { probe: worker, place: newSocketBudget(world.clock).take('new', 1) };
     return world.clock.runUntil(probeCycle({ ...holder, surgeLimit }, held, due));
   };
   const ends = [await cycle(true), await cycle(true)];
@@ -106,7 +107,7 @@ test('a spec that changes while the commit of a result is under way starts the c
   const { world, holder, held, worker } = await bareWorker();
   world.answer(() => 'success');
   const cycle = (commits = holder.commits) => {
-    const place = newSocketBudget().take('new', 1);
+    const place = newSocketBudget(world.clock).take('new', 1);
     return world.clock.runUntil(probeCycle({ ...holder, commits }, held, { probe: worker, place }));
   };
   await cycle();

@@ -6,6 +6,7 @@ import { descriptorsMax } from '../../../shared/core/socket-budget.ts';
 import { newSocketBudget } from '../../../shared/run/probing/sockets.ts';
 import { failing, probedWorld } from '../../support/shard-world.ts';
 import { beforeWrite } from '../../support/store-wraps.ts';
+import { virtualClock } from '../../support/virtual-clock.ts';
 
 const targets = 600;
 
@@ -16,7 +17,7 @@ async function stuckWorld(probe: object = {}) {
     const isCommit = operations.some((each) => 'key' in each && each.key.sk.includes('#PROBE#'));
     return stuck.isStuck && isCommit ? new Promise(() => undefined) : undefined;
   });
-  const socketBudget = newSocketBudget();
+  const socketBudget = newSocketBudget(virtualClock());
   return { stuck, socketBudget, world: await probedWorld({ targets, socketBudget, wrapStore, probe }) };
 }
 

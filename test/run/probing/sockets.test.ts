@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { descriptorsMax } from '../../../shared/core/socket-budget.ts';
 import { newSocketBudget } from '../../../shared/run/probing/sockets.ts';
+import { virtualClock } from '../../support/virtual-clock.ts';
 
 test('a place that is left twice is released once', () => {
-  const socketBudget = newSocketBudget();
+  const socketBudget = newSocketBudget(virtualClock());
   const [place] = Array.from({ length: descriptorsMax }, () => socketBudget.take('steady', 1));
   let given = 0;
   socketBudget.onFree(() => {
@@ -17,7 +18,7 @@ test('a place that is left twice is released once', () => {
 });
 
 test('a place that is left while its socket is open is released when the socket closes', () => {
-  const socketBudget = newSocketBudget();
+  const socketBudget = newSocketBudget(virtualClock());
   const [place] = Array.from({ length: descriptorsMax }, () => socketBudget.take('steady', 1));
   const closed = place?.opened();
   place?.leave();
